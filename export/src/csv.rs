@@ -1,23 +1,27 @@
-//! CSV as RFC 4180 has it: one row an event, lines end with CR LF, what holds a comma, a quote or a line's end
-//! stands in quotes, quotes are doubled. An empty text is `""`; nothing at all means: there is none.
+//! CSV according to RFC 4180: one row per event, lines end with CR LF, values with a
+//! comma, a quote or a line end are quoted, and quotes inside are doubled. An empty text
+//! is `""`; a missing value is empty.
 //!
-//! Columns, each with the meaning of NDJSON's key of that name: `ts_ns`, `tid`, `provider`, `id`, `version`,
-//! `event`, `level`, `pid`, `activity`, `related`, `labels` (JSON); then those of the payload; then with `--stacks`
-//! `stack` (addresses with spaces between), with `--frames` `frames` (their names, JSON), with `--raw` `ticks`, `keywords`, `opcode`, `processor`, `sequence`,
-//! `offset`, `payload_hex`.
+//! Columns have the same names and meanings as the keys in NDJSON: `ts_ns`, `tid`,
+//! `provider`, `id`, `version`, `event`, `level`, `pid`, `activity`, `related`, `labels`
+//! (JSON); then the payload; then with `--stacks` `stack` (addresses separated by
+//! spaces), with `--frames` `frames` (their names, JSON), with `--raw` `ticks`,
+//! `keywords`, `opcode`, `processor`, `sequence`, `offset`, `payload_hex`.
 //!
-//! | asked for | columns of the payload |
+//! | options | columns of the payload |
 //! |---|---|
-//! | `--fields` | the fields as they were asked for |
-//! | one `--event` without wildcards | the fields of the first event that passes; then `payload_other`, `payload_rest`, `payload_faults` |
+//! | `--fields` | the requested fields |
+//! | one `--event` without wildcards | the fields of the first matching event; then `payload_other`, `payload_rest`, `payload_faults` |
 //! | anything else | `payload` (JSON), `payload_rest`, `payload_faults` |
 //!
-//! Columns must be known before the first row is written, and reading a pipe twice is not possible: so the
-//! command line decides, not what happens to be in the trace. One name may stand for several versions of an
-//! event: fields that the first one does not have are the JSON object in `payload_other`.
+//! The columns must be known before the first row is written, and a pipe cannot be read
+//! twice. So they depend on the command line, not on the contents of the trace. A name
+//! may refer to several versions of an event: fields that the first event does not have
+//! are in the JSON object `payload_other`.
 //!
-//! A field that is called like one of the columns in front has `payload.` before its name. Its values are as
-//! [`plain`](crate::plain) has them, arrays and objects as JSON.
+//! If a field has the same name as one of the first columns, its column is called
+//! `payload.` and the name. Values are formatted by [`plain`](crate::plain), arrays and
+//! objects as JSON.
 
 use crate::event_types::{EventTypes, TypeIndex};
 use crate::hidden::is_hidden;
@@ -32,21 +36,24 @@ use crate::{Detail, opcode, write_names};
 use nettrace_parser::{Event, FieldValue, Value};
 use std::borrow::Cow;
 
-/// Columns before the payload's.
-const COMMON: [&str; 11] =
-    ["ts_ns", "tid", "provider", "id", "version", "event", "level", "pid", "activity", "related", "labels"];
-const RAW: [&str; 7] = ["ticks", "keywords", "opcode", "processor", "sequence", "offset", "payload_hex"];
+/// The columns before the payload.
+const COMMON: [&str; 11] = [
+    "ts_ns", "tid", "provider", "id", "version", "event", "level", "pid", "activity", "related",
+    "labels",
+];
+const RAW: [&str; 7] =
+    ["ticks", "keywords", "opcode", "processor", "sequence", "offset", "payload_hex"];
 
 /// Which columns the payload has.
 #[derive(Debug)]
 enum Layout {
-    /// Those asked for.
+    /// The requested fields.
     Selected(Vec<String>),
-    /// The fields of the event type that comes first.
+    /// The fields of the first event's type, which is not known yet.
     Pending,
-    /// The names of the fields that have columns.
+    /// The names of the fields with columns.
     Fields(Vec<String>),
-    /// JSON.
+    /// One column with JSON.
     Payload,
 }
 
@@ -56,19 +63,21 @@ pub struct Csv {
     detail: Detail,
     layout: Layout,
     payloads: PayloadWriter,
-    /// The column of each field, by the shape's number; `None` for fields without.
+    /// The column of each field, by the shape's number; `None` for fields without a
+    /// column.
     columns: Vec<Vec<Option<usize>>>,
     cells: Vec<Vec<u8>>,
-    /// What is the same for all events of a type, by the type's number: provider to event.
+    /// The part that is the same for all events of a type, by the type's number: provider
+    /// to event.
     fixed: Vec<Vec<u8>>,
     value: Vec<u8>,
-    /// Names of the frames of the event that comes next.
+    /// Names of the next event's frames.
     frames: Vec<String>,
     is_safe: bool,
 }
 
 impl Csv {
-    /// `is_one_type`: the command line names one event type.
+    /// `is_one_type`: whether the command line names a single event type.
     pub fn new(detail: Detail, selection: Option<&Selection>, is_one_type: bool) -> Csv {
         let layout = match selection {
             Some(selection) => Layout::Selected(selection.wanted().to_vec()),
@@ -89,28 +98,29 @@ impl Csv {
         }
     }
 
-    /// Whether texts are made harmless for spreadsheets, which take what begins with `=`, `+`, `-` or `@` for a formula, and
-    /// run it: an apostrophe is put before it. Hidden characters ([`hidden`](crate::hidden)) become U+FFFD, but for ends
-    /// of lines and tabs. Numbers stay as they are. Default: no.
+    /// Whether to protect spreadsheets, which execute texts that begin with `=`, `+`, `-`
+    /// or `@` as formulas: such texts are preceded by an apostrophe. Hidden characters
+    /// ([`hidden`](crate::hidden)) are replaced by U+FFFD, except for line ends and tabs.
+    /// Numbers are unchanged. Default: `false`.
     pub fn safe(mut self, is_safe: bool) -> Csv {
         self.is_safe = is_safe;
         self
     }
 
-    /// The names of the frames of the event that comes next.
+    /// Sets the names of the next event's frames.
     pub fn name_frames(&mut self, names: &[Cow<'_, str>]) {
         self.frames.clear();
         self.frames.extend(names.iter().map(|name| name.to_string()));
     }
 
-    /// The heading, if it is known yet.
+    /// Appends the header, if it is known already.
     pub fn begin(&self, out: &mut Vec<u8>) {
         if !matches!(self.layout, Layout::Pending) {
             self.heading(out);
         }
     }
 
-    /// The heading, if no event came to tell its columns.
+    /// Appends the header, if no event was written.
     pub fn end(&mut self, out: &mut Vec<u8>) {
         if matches!(self.layout, Layout::Pending) {
             self.layout = Layout::Fields(Vec::new());
@@ -127,8 +137,12 @@ impl Csv {
         };
         let (fields, behind): (&[String], &[&str]) = match &self.layout {
             Layout::Selected(fields) => (fields, &[]),
-            Layout::Fields(fields) => (fields, &["payload_other", "payload_rest", "payload_faults"]),
-            Layout::Pending | Layout::Payload => (&[], &["payload", "payload_rest", "payload_faults"]),
+            Layout::Fields(fields) => {
+                (fields, &["payload_other", "payload_rest", "payload_faults"])
+            }
+            Layout::Pending | Layout::Payload => {
+                (&[], &["payload", "payload_rest", "payload_faults"])
+            }
         };
         let is_taken = |name: &str| {
             let fixed = COMMON.iter().chain(behind).chain(stacks).chain(raw);
@@ -152,7 +166,7 @@ impl Csv {
         out.raw("\r\n");
     }
 
-    /// Appends one event.
+    /// Appends an event.
     pub fn event(
         &mut self,
         out: &mut Vec<u8>,
@@ -174,14 +188,23 @@ impl Csv {
                     if let Some(chosen) = chosen
                         && let Some(field) = chosen.path.field(event)
                     {
-                        cell(out, &field, &chosen.name, &mut self.payloads, &mut self.value, self.is_safe);
+                        cell(
+                            out,
+                            &field,
+                            &chosen.name,
+                            &mut self.payloads,
+                            &mut self.value,
+                            self.is_safe,
+                        );
                     }
                 }
-                // They have no column: whoever selects fields wants these and nothing else.
+                // They have no column: if fields are selected, only those are written.
                 self.value.clear();
                 self.payloads.take_faults(&mut self.value, "");
             }
-            None if matches!(self.layout, Layout::Fields(_)) => self.fields(out, event, type_index, names),
+            None if matches!(self.layout, Layout::Fields(_)) => {
+                self.fields(out, event, type_index, names)
+            }
             None => self.payload(out, event, names),
         }
         if self.detail.stacks {
@@ -205,7 +228,13 @@ impl Csv {
         out.raw("\r\n");
     }
 
-    fn common(&mut self, out: &mut Vec<u8>, event: &Event<'_>, type_index: TypeIndex, types: &EventTypes) {
+    fn common(
+        &mut self,
+        out: &mut Vec<u8>,
+        event: &Event<'_>,
+        type_index: TypeIndex,
+        types: &EventTypes,
+    ) {
         if let Some(nanos) = event.nanos() {
             out.number(nanos);
         }
@@ -230,7 +259,10 @@ impl Csv {
         if !event.labels().is_empty() {
             self.value.clear();
             write_labels(&mut self.value, event.labels(), "", &self.payloads);
-            text(out, &self.value, self.is_safe);
+            // Activities, level and the like have columns of their own.
+            if !self.value.is_empty() {
+                text(out, &self.value, self.is_safe);
+            }
         }
     }
 
@@ -274,8 +306,14 @@ impl Csv {
         write_csv_value(out, &self.value);
     }
 
-    /// A column a field.
-    fn fields(&mut self, out: &mut Vec<u8>, event: &Event<'_>, type_index: TypeIndex, names: &Names) {
+    /// One column per field.
+    fn fields(
+        &mut self,
+        out: &mut Vec<u8>,
+        event: &Event<'_>,
+        type_index: TypeIndex,
+        names: &Names,
+    ) {
         let Layout::Fields(wanted) = &self.layout else { return };
         if type_index.shape >= self.columns.len() {
             self.columns.resize(type_index.shape.saturating_add(1), Vec::new());
@@ -316,7 +354,7 @@ impl Csv {
     }
 }
 
-/// One value.
+/// A single value.
 fn cell(
     out: &mut Vec<u8>,
     field: &FieldValue<'_>,
@@ -351,7 +389,7 @@ fn raw(out: &mut Vec<u8>, event: &Event<'_>) {
     out.hex_bytes(event.payload());
 }
 
-/// Appends a text; an empty one differs from none.
+/// Appends a text; an empty text differs from a missing one.
 fn text(out: &mut Vec<u8>, value: &[u8], is_safe: bool) {
     match value {
         [] => out.raw("\"\""),
@@ -360,8 +398,9 @@ fn text(out: &mut Vec<u8>, value: &[u8], is_safe: bool) {
     }
 }
 
-/// Appends a value as [`write_csv_value`] does, so that no spreadsheet takes it for a formula: one that begins as a
-/// formula does gets an apostrophe in front. Hidden characters are replaced by U+FFFD.
+/// Appends a value like [`write_csv_value`], but so that no spreadsheet executes it as a
+/// formula: a value that begins like a formula is preceded by an apostrophe. Hidden
+/// characters are replaced by U+FFFD.
 ///
 /// ```
 /// let mut line = Vec::new();
@@ -372,7 +411,7 @@ pub fn write_csv_value_safe(out: &mut Vec<u8>, value: &[u8]) {
     write_csv_value(out, &harmless(value));
 }
 
-/// A text that no spreadsheet takes for a formula, and that shows what is there.
+/// A text that no spreadsheet executes, without hidden characters.
 fn harmless(value: &[u8]) -> Vec<u8> {
     let text = String::from_utf8_lossy(value);
     let is_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r', '＝', '＋', '－', '＠']);
@@ -384,8 +423,8 @@ fn harmless(value: &[u8]) -> Vec<u8> {
     is_formula.then_some('\'').into_iter().chain(shown).collect::<String>().into_bytes()
 }
 
-/// Appends a value of CSV, in quotes if it needs them: for commas, quotes and line ends. Readers differ in what they do
-/// with spaces at the ends, so those ask for quotes too.
+/// Appends a CSV value, quoted if it contains commas, quotes or line ends. Values with
+/// spaces at either end are quoted too, because readers treat those differently.
 ///
 /// ```
 /// let mut line = Vec::new();

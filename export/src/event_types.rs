@@ -1,12 +1,12 @@
-//! The event types that were met: (provider, id, version, name) as small numbers, what they are called, and
-//! the shapes of their payloads.
+//! Event types seen so far: (provider, id, version, name) as small numbers, with their
+//! names and the shapes of their payloads.
 //!
 //! # Names
-//! | where | name |
+//! | used in | name |
 //! |---|---|
-//! | JSON and CSV (`event` of `events`, `name` of `stats` and `schema`) | of native events the catalog's, `GC/Start`; else the stream's, of which one that ends in Start or Stop and has no other opcode is shown as `Request/Start` (FORMAT.md 15); else `Provider/ID` |
-//! | text | the same, with the provider in front |
-//! | `--event` | all of these, the stream's own, and the manifest's symbols with and without version: `GCStart_V2`, `GCStart` |
+//! | JSON and CSV (`event` of `events`, `name` of `stats` and `schema`) | for native events the catalog's, such as `GC/Start`; else the stream's, where a name that ends in Start or Stop is shown as `Request/Start` unless its opcode says otherwise (FORMAT.md 15); else `Provider/ID` |
+//! | text | the same, preceded by the provider |
+//! | `--event` | all of these, the stream's own name, and the manifest's symbol with and without its version: `GCStart_V2`, `GCStart` |
 
 use crate::shape::Names;
 use nettrace_parser::catalog::CatalogEvent;
@@ -20,23 +20,23 @@ use std::collections::HashMap;
 pub struct EventType {
     /// The provider's name.
     pub provider: Box<str>,
-    /// The event's number within the provider; 0 if the stream gives a name alone.
+    /// The event's id within the provider; 0 if the stream only has a name.
     pub id: u32,
     /// The version of its payload.
     pub version: u32,
-    /// The name that the stream gives; empty for native runtime events.
+    /// The name in the stream; empty for events of the native runtime.
     pub name: Box<str>,
-    /// Whether the stream describes it. If not, nothing else is known of it.
+    /// Whether the stream describes it. If not, nothing else is known about it.
     pub is_defined: bool,
     /// The opcode that the stream stores with the type.
     opcode: Option<u8>,
-    /// The catalog's row, if the payload's layout is taken from there.
+    /// The catalog's row, if the payload's layout comes from there.
     pub catalog: Option<&'static CatalogEvent>,
     /// Numbers of its shapes.
     shapes: Vec<usize>,
 }
 
-/// What tells types apart.
+/// Identifies a type.
 type Key = (Box<str>, u32, u32, Box<str>, bool);
 
 impl EventType {
@@ -70,22 +70,22 @@ impl EventType {
         (self.provider.clone(), self.id, self.version, self.name.clone(), self.is_defined)
     }
 
-    /// What types are sorted by.
+    /// The key by which types are sorted.
     pub fn sort_key(&self) -> (&str, u32, u32, &str, bool) {
         (&self.provider, self.id, self.version, &self.name, self.is_defined)
     }
 
-    /// Whether the name says more than provider and id.
+    /// Whether it has a name in addition to provider and id.
     pub fn has_name(&self) -> bool {
         self.shown_name().is_some()
     }
 
-    /// The name without provider; `None` without a name.
+    /// The name without the provider; `None` if it has no name.
     fn shown_name(&self) -> Option<Cow<'_, str>> {
         event_name(&self.name, self.id, self.opcode, self.catalog)
     }
 
-    /// The name for programs: `Provider/ID` without a name.
+    /// The name for programs: `Provider/ID` if it has no name.
     pub fn event_name(&self) -> String {
         match (self.is_defined, self.shown_name()) {
             (false, _) => "(undefined)".to_owned(),
@@ -94,7 +94,7 @@ impl EventType {
         }
     }
 
-    /// The name for people: `Provider/Name`, or `Provider/ID` without a name.
+    /// The display name: `Provider/Name`, or `Provider/ID` if it has no name.
     pub fn path(&self) -> String {
         match (self.is_defined, self.shown_name()) {
             (false, _) => "(undefined)".to_owned(),
@@ -107,7 +107,8 @@ impl EventType {
         format!("{}/{}", self.provider, self.id)
     }
 
-    /// All names without provider by which users may know it, the one for people first.
+    /// All names, without the provider, that users may know; the display name comes
+    /// first.
     pub fn names(&self) -> Vec<String> {
         let mut names: Vec<String> = self.shown_name().map(Cow::into_owned).into_iter().collect();
         let mut add = |name: String| {
@@ -125,43 +126,47 @@ impl EventType {
     }
 }
 
-/// The names of a row of the catalog: `GC/Start`, `GCStart`, `GCStart_V2`.
+/// The names in a row of the catalog: `GC/Start`, `GCStart`, `GCStart_V2`.
 pub(crate) fn catalog_names(known: &CatalogEvent) -> [String; 4] {
     let symbol = known.symbol;
-    let is_version = |version: &str| !version.is_empty() && version.bytes().all(|byte| byte.is_ascii_digit());
-    let stem =
-        symbol.rsplit_once("_V").filter(|(_, version)| is_version(version)).map_or(symbol, |(stem, _)| stem);
+    let is_version =
+        |version: &str| !version.is_empty() && version.bytes().all(|byte| byte.is_ascii_digit());
+    let stem = symbol
+        .rsplit_once("_V")
+        .filter(|(_, version)| is_version(version))
+        .map_or(symbol, |(stem, _)| stem);
     [known.name.to_owned(), known.name.replace('/', ""), stem.to_owned(), symbol.to_owned()]
 }
 
-/// The fields of payloads of one type. A type has several when the stream describes it several times,
-/// differently.
+/// The fields in payloads of one type. A type has several shapes if the stream describes
+/// it more than once, differently.
 #[derive(Debug)]
 pub struct Shape {
     /// Number of the type.
     pub type_number: usize,
     /// Its fields.
     pub schema: Schema,
-    /// What the fields are called where they are shown.
+    /// The display names of the fields.
     pub names: Names,
 }
 
-/// Where [`EventTypes`] keep what is known of an event: its type, and the shape of its payload.
+/// Refers to the type of an event and the shape of its payload in [`EventTypes`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TypeIndex {
     /// Number of its type.
     pub number: usize,
     /// Number of its payload's shape.
     pub shape: usize,
-    /// The level that the stream describes it with, which a label of the event may replace.
+    /// The level in the type's description, which a label of the event may override.
     pub level: u32,
 }
 
-/// What a metadata id stood for the last time: ids come back with other meanings, serial numbers do not.
+/// The last meaning of a metadata id. Ids are reused with other meanings; serial numbers
+/// are not.
 #[derive(Debug, Clone, Copy)]
 struct Guess {
     serial: u64,
-    /// Of the event: labels may give it one of its own.
+    /// The version of the event, which a label may override.
     version: u32,
     type_index: TypeIndex,
 }
@@ -170,25 +175,27 @@ struct Guess {
 const NO_GUESS: Guess =
     Guess { serial: 0, version: 0, type_index: TypeIndex { number: 0, shape: 0, level: 0 } };
 
-/// Metadata ids above this are looked up by hashing.
+/// Larger metadata ids are looked up in a hash map.
 const DENSE_IDS: usize = 1 << 16;
 
-/// All types met so far, numbered in the order they were met.
+/// All types seen so far, numbered in the order in which they appeared.
 #[derive(Debug, Default)]
 pub struct EventTypes {
     rows: Vec<EventType>,
     by_key: HashMap<Key, usize>,
     shapes: Vec<Shape>,
     by_metadata_id: Vec<Guess>,
-    /// The newest places of types whose payloads differ, by the address of the payload's schema in the catalog.
+    /// The most recent indices of types whose payloads vary, by the address of the
+    /// payload's schema in the catalog.
     by_record: Vec<(usize, Guess)>,
 }
 
-/// As many as the catalog knows records.
+/// As many as there are records in the catalog.
 const RECORDS: usize = 8;
 
 impl EventTypes {
-    /// The type of an event and the shape of its payload, which are added if they are new.
+    /// The type of an event and the shape of its payload, which are added if they are
+    /// new.
     #[inline(always)]
     pub fn index_of(&mut self, event: &Event<'_>) -> TypeIndex {
         if let Some(metadata) = event.metadata()
@@ -216,7 +223,8 @@ impl EventTypes {
         }
         let is_fixed = !event.catalog().is_some_and(CatalogEvent::has_records);
         let record = event.schema().map_or(0, |schema| std::ptr::from_ref(schema).addr());
-        let is_known = |guess: &Guess| guess.serial == serial && guess.version == version && serial != 0;
+        let is_known =
+            |guess: &Guess| guess.serial == serial && guess.version == version && serial != 0;
         if !is_fixed
             && let Some((_, guess)) =
                 self.by_record.iter().find(|(at, guess)| *at == record && is_known(guess))
@@ -230,17 +238,61 @@ impl EventTypes {
             self.by_record.insert(0, (record, Guess { serial, version, type_index }));
         }
         if serial != 0 && metadata_id < DENSE_IDS && is_fixed {
-            if self.by_metadata_id.len() <= metadata_id {
-                self.by_metadata_id.resize(metadata_id.saturating_add(1), NO_GUESS);
-            }
-            if let Some(guess) = self.by_metadata_id.get_mut(metadata_id) {
-                *guess = Guess { serial, version, type_index };
-            }
+            self.keep_guess(metadata_id, Guess { serial, version, type_index });
         }
         type_index
     }
 
-    /// Where the events of a description belong.
+    /// The number of an event's type, for counting: its shapes are not kept. `None` if the
+    /// type is a new one, and `most` are known already.
+    #[inline(always)]
+    pub fn number_within(&mut self, most: usize, event: &Event<'_>) -> Option<usize> {
+        if let Some(metadata) = event.metadata()
+            && let Some(guess) = self.by_metadata_id.get(metadata.id as usize)
+            && guess.serial == metadata.serial()
+            && guess.version == metadata.version
+            && event.labels().is_empty()
+        {
+            return Some(guess.type_index.number);
+        }
+        self.look_number_up(most, event)
+    }
+
+    #[inline(never)]
+    fn look_number_up(&mut self, most: usize, event: &Event<'_>) -> Option<usize> {
+        let metadata_id = event.metadata_id() as usize;
+        let serial = event.metadata().map_or(0, Metadata::serial);
+        let version = event.version();
+        if let Some(guess) = self.by_metadata_id.get(metadata_id)
+            && guess.serial == serial
+            && guess.version == version
+            && serial != 0
+        {
+            return Some(guess.type_index.number);
+        }
+        let row = EventType::of(event);
+        let number = match self.by_key.get(&row.key()) {
+            Some(number) => *number,
+            None if self.rows.len() >= most => return None,
+            None => self.number_of(row),
+        };
+        if serial != 0 && metadata_id < DENSE_IDS {
+            let type_index = TypeIndex { number, shape: 0, level: 0 };
+            self.keep_guess(metadata_id, Guess { serial, version, type_index });
+        }
+        Some(number)
+    }
+
+    fn keep_guess(&mut self, metadata_id: usize, guess: Guess) {
+        if self.by_metadata_id.len() <= metadata_id {
+            self.by_metadata_id.resize(metadata_id.saturating_add(1), NO_GUESS);
+        }
+        if let Some(place) = self.by_metadata_id.get_mut(metadata_id) {
+            *place = guess;
+        }
+    }
+
+    /// The type and shape for the events of a description.
     pub fn index_of_metadata(&mut self, metadata: &Metadata) -> TypeIndex {
         let schema = metadata.catalog().map_or(&metadata.schema, CatalogEvent::schema);
         self.insert(EventType::of_metadata(metadata), Some(schema), metadata.level)
@@ -260,11 +312,17 @@ impl EventTypes {
         let undescribed = Schema::default();
         let schema = schema.unwrap_or(&undescribed);
         let shapes = self.rows.get(number).map_or(&[][..], |row| &row.shapes);
-        let known =
-            shapes.iter().copied().find(|shape| self.shapes.get(*shape).is_some_and(|s| s.schema == *schema));
+        let known = shapes
+            .iter()
+            .copied()
+            .find(|shape| self.shapes.get(*shape).is_some_and(|s| s.schema == *schema));
         let shape = known.unwrap_or_else(|| {
             let shape = self.shapes.len();
-            self.shapes.push(Shape { type_number: number, schema: schema.clone(), names: Names::of(schema) });
+            self.shapes.push(Shape {
+                type_number: number,
+                schema: schema.clone(),
+                names: Names::of(schema),
+            });
             if let Some(row) = self.rows.get_mut(number) {
                 row.shapes.push(shape);
             }
@@ -273,7 +331,7 @@ impl EventTypes {
         TypeIndex { number, shape, level }
     }
 
-    /// The number of a type that others met; for counts, without its shapes.
+    /// The number of a type from another instance; for counting, without its shapes.
     pub fn number_of(&mut self, row: EventType) -> usize {
         let key = row.key();
         if let Some(number) = self.by_key.get(&key) {
@@ -285,7 +343,7 @@ impl EventTypes {
         number
     }
 
-    /// The types, in the order they were met.
+    /// The types, in the order in which they appeared.
     pub fn rows(&self) -> &[EventType] {
         &self.rows
     }
@@ -295,7 +353,7 @@ impl EventTypes {
         self.rows.get(type_index.number)
     }
 
-    /// The shapes, in the order they were met.
+    /// The shapes, in the order in which they appeared.
     pub fn shapes(&self) -> &[Shape] {
         &self.shapes
     }

@@ -1,4 +1,5 @@
-//! Regular expressions, which are a feature: building what runs them takes as long as building the rest.
+//! Regular expressions. An optional feature, because building the regex engine takes as
+//! long as building everything else.
 
 /// A regular expression.
 #[derive(Debug, Clone)]
@@ -12,7 +13,8 @@ pub(crate) struct Expression {
 impl Expression {
     #[cfg(feature = "regex")]
     pub(crate) fn new(text: &str) -> Result<Expression, String> {
-        // The error of a regular expression is several lines; the last one says what is wrong.
+        // The error of a regular expression has several lines; the last one contains the
+        // reason.
         let last_line = |error: regex::Error| {
             let text = error.to_string();
             let line = text.lines().last().unwrap_or_default().trim();
@@ -21,13 +23,13 @@ impl Expression {
         regex::Regex::new(text).map(|regex| Expression { regex }).map_err(last_line)
     }
 
-    /// There is nothing that could run it.
+    /// Regular expressions are not supported in this build.
     #[cfg(not(feature = "regex"))]
     pub(crate) fn new(_: &str) -> Result<Expression, String> {
         Err("nettrace-export was built without its feature `regex`".to_owned())
     }
 
-    /// Whether it fits somewhere in the text.
+    /// Whether it matches anywhere in the text.
     #[cfg(feature = "regex")]
     pub(crate) fn is_match(&self, text: &str) -> bool {
         self.regex.is_match(text)

@@ -1,26 +1,26 @@
-//! Which events a user wants to see.
+//! Selects events.
 
 use crate::event_types::{EventType, EventTypes, TypeIndex, catalog_names};
 use crate::glob::Glob;
 use crate::nearest::{nearest, suggestion};
-use crate::predicate::{Conditions, Predicate};
+use crate::predicate::{Answers, Conditions, Fact, Predicate};
 use crate::time_range::TimeRange;
 use crate::units;
 use nettrace_parser::{Event, catalog};
 use std::convert::Infallible;
 use std::str::FromStr;
 
-/// A provider's name with wildcards.
+/// A provider name with wildcards.
 #[derive(Debug, Clone)]
 pub struct ProviderPattern(Glob);
 
 impl ProviderPattern {
-    /// Whether the type is of such a provider.
+    /// Whether the type belongs to a matching provider.
     pub fn is_match(&self, row: &EventType) -> bool {
         self.0.is_match(&row.provider)
     }
 
-    /// What to say when nothing is of such a provider.
+    /// A message for users if no event matched.
     pub fn unmatched(&self, rows: &[EventType]) -> Option<String> {
         if rows.iter().any(|row| self.is_match(row)) {
             return None;
@@ -29,7 +29,7 @@ impl ProviderPattern {
         Some(format!("no event is of a provider like {}{}", self.0.as_str(), suggestion(&names)))
     }
 
-    /// The pattern as it was written.
+    /// The pattern as written.
     pub fn as_str(&self) -> &str {
         self.0.as_str()
     }
@@ -59,26 +59,34 @@ impl FromStr for EventPattern {
 }
 
 impl EventPattern {
-    /// Reads a pattern; every text is one.
+    /// Parses a pattern; every text is valid.
     pub fn new(text: &str) -> EventPattern {
         EventPattern { glob: Glob::new(text), id: text.parse().ok() }
     }
 
-    /// Whether it can only mean one name.
+    /// Whether it can only match a single name.
     pub fn is_exact(&self) -> bool {
         !self.glob.as_str().contains(['*', '?'])
+    }
+
+    /// Whether events of a type fit.
+    pub fn accepts(&self, row: &EventType) -> bool {
+        self.is_match(row)
     }
 
     pub(crate) fn is_match(&self, row: &EventType) -> bool {
         if !row.is_defined {
             return false;
         }
-        let is =
-            |name: &str| self.glob.is_match(name) || self.glob.is_match(&format!("{}/{name}", row.provider));
-        self.id == Some(row.id) || is(&row.id.to_string()) || row.names().iter().any(|name| is(name))
+        let is = |name: &str| {
+            self.glob.is_match(name) || self.glob.is_match(&format!("{}/{name}", row.provider))
+        };
+        self.id == Some(row.id)
+            || is(&row.id.to_string())
+            || row.names().iter().any(|name| is(name))
     }
 
-    /// What to say when nothing is of such a name.
+    /// A message for users if no event matched.
     pub(crate) fn unmatched(&self, rows: &[EventType]) -> Option<String> {
         if rows.iter().any(|row| self.is_match(row)) {
             return None;
@@ -96,16 +104,20 @@ impl EventPattern {
         Some(format!("no event is {wanted}{}", suggestion(&found)))
     }
 
-    /// What the catalog knows of an event that was spelt rightly.
+    /// Information from the catalog about a correctly spelled event.
     fn known(&self) -> Option<String> {
         let wanted = self.glob.as_str();
         if !self.is_exact() || wanted.is_empty() {
             return None;
         }
         let event = catalog::events().find(|event| {
-            let own =
-                wanted.strip_prefix(event.provider).and_then(|rest| rest.strip_prefix('/')).unwrap_or(wanted);
-            catalog_names(event).iter().any(|known| !known.is_empty() && known.eq_ignore_ascii_case(own))
+            let own = wanted
+                .strip_prefix(event.provider)
+                .and_then(|rest| rest.strip_prefix('/'))
+                .unwrap_or(wanted);
+            catalog_names(event)
+                .iter()
+                .any(|known| !known.is_empty() && known.eq_ignore_ascii_case(own))
         })?;
         let keywords: Vec<String> = catalog::keywords(event.provider)
             .iter()
@@ -120,24 +132,29 @@ impl EventPattern {
     }
 }
 
-/// Whether a type is one of those asked for.
-pub fn accepts_type(providers: &[ProviderPattern], events: &[EventPattern], row: &EventType) -> bool {
+/// Whether a type matches the filter.
+pub fn accepts_type(
+    providers: &[ProviderPattern],
+    events: &[EventPattern],
+    row: &EventType,
+) -> bool {
     (providers.is_empty() || providers.iter().any(|pattern| pattern.is_match(row)))
         && (events.is_empty() || events.iter().any(|pattern| pattern.is_match(row)))
 }
 
-/// Patterns that fit none of the types, each with what may have been meant.
+/// Patterns that match none of the types, each with suggestions.
 pub fn unmatched_types(
     providers: &[ProviderPattern],
     events: &[EventPattern],
     rows: &[EventType],
 ) -> Vec<String> {
-    let mut messages: Vec<String> = providers.iter().filter_map(|pattern| pattern.unmatched(rows)).collect();
+    let mut messages: Vec<String> =
+        providers.iter().filter_map(|pattern| pattern.unmatched(rows)).collect();
     messages.extend(events.iter().filter_map(|pattern| pattern.unmatched(rows)));
     messages
 }
 
-/// All that an event has to fulfil.
+/// All conditions that an event must satisfy.
 #[derive(Debug)]
 pub struct Filter {
     providers: Vec<ProviderPattern>,
@@ -145,35 +162,36 @@ pub struct Filter {
     threads: Vec<i64>,
     time: Option<TimeRange>,
     conditions: Conditions,
-    /// Whether each type passes, as far as types are known.
+    /// Whether each known type matches.
     passes: Vec<bool>,
-    /// Which of the threads were met.
+    /// Which of the threads occurred.
     met_threads: Vec<bool>,
-    /// Whether anything lay in the time, and the times of the oldest and the youngest event of all.
+    /// Whether any event was in the time range, and the times of the oldest and the
+    /// newest event.
     met_time: bool,
     extent: Option<(i64, i64)>,
-    /// Whether any event passed all.
+    /// Whether any event satisfied all conditions.
     passed: bool,
 }
 
-/// What events have to be. What is empty is not asked for.
+/// Conditions for events. Fields that are empty accept everything.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct FilterOptions {
-    /// Of one of these providers.
+    /// The event's provider must be one of these.
     pub providers: Vec<ProviderPattern>,
-    /// Of one of these types.
+    /// The event's type must be one of these.
     pub events: Vec<EventPattern>,
-    /// About one of these OS threads; -1: about none.
+    /// The event must be about one of these OS threads; -1 for events without a thread.
     pub threads: Vec<i64>,
-    /// Within this stretch of time.
+    /// The event must be within this time range.
     pub time: Option<TimeRange>,
-    /// With fields that fulfil all of these.
+    /// The event must satisfy all of these.
     pub conditions: Vec<Predicate>,
 }
 
 impl FilterOptions {
-    /// Whether nothing is asked for.
+    /// Whether there are no conditions.
     pub fn is_empty(&self) -> bool {
         self.providers.is_empty()
             && self.events.is_empty()
@@ -184,7 +202,7 @@ impl FilterOptions {
 }
 
 impl Filter {
-    /// A filter that has met no event yet.
+    /// A filter that has not seen an event yet.
     pub fn new(options: FilterOptions) -> Filter {
         Filter {
             met_threads: vec![false; options.threads.len()],
@@ -200,27 +218,94 @@ impl Filter {
         }
     }
 
-    /// Whether the event, which belongs to `place`, is wanted.
+    /// Whether the filter accepts an event, which belongs to `place`.
     #[inline]
-    pub fn accepts(&mut self, event: &Event<'_>, type_index: TypeIndex, types: &EventTypes) -> bool {
-        for row in types.rows().iter().skip(self.passes.len()) {
-            let is_wanted = accepts_type(&self.providers, &self.events, row);
-            self.passes.push(is_wanted);
-        }
-        let passes = self.passes.get(type_index.number).copied().unwrap_or(false)
+    pub fn accepts(
+        &mut self,
+        event: &Event<'_>,
+        type_index: TypeIndex,
+        types: &EventTypes,
+    ) -> bool {
+        let passes = self.passes_type(type_index, types)
             && self.accepts_instance(event)
             && (self.conditions.is_empty() || self.fulfils_conditions(event, type_index, types));
         self.passed |= passes;
         passes
     }
 
+    #[inline(always)]
+    fn passes_type(&mut self, type_index: TypeIndex, types: &EventTypes) -> bool {
+        for row in types.rows().iter().skip(self.passes.len()) {
+            let is_wanted = accepts_type(&self.providers, &self.events, row);
+            self.passes.push(is_wanted);
+        }
+        self.passes.get(type_index.number).copied().unwrap_or(false)
+    }
+
+    /// What an event adds to the question whether the filter accepts an operation that
+    /// consists of several events. Those of all its events, joined by `|`, are for
+    /// [`Filter::accepts_answers`].
+    ///
+    /// ```
+    /// use nettrace_export::{EventTypes, Fact, Filter, FilterOptions};
+    /// use nettrace_parser::Reader;
+    /// # let bytes = nettrace_testdata::synth::tiny_v4().bytes;
+    /// let mut options = FilterOptions::default();
+    /// options.conditions = vec!["duration > 10ms".parse()?];
+    /// let (mut filter, mut types) = (Filter::new(options), EventTypes::default());
+    /// let mut reader = Reader::from_slice(&bytes);
+    /// while let Some(event) = reader.next_event()? {
+    ///     let place = types.index_of(&event);
+    ///     let answers = filter.answers(&event, place, &types);
+    ///     // No event has this field, but the operation is known to have taken 20 ms.
+    ///     assert!(!filter.accepts_answers(answers));
+    ///     let known = filter.answers_of(&[("duration", Fact::Nanos(20_000_000))]);
+    ///     assert!(filter.accepts_answers(answers | known));
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn answers(
+        &mut self,
+        event: &Event<'_>,
+        type_index: TypeIndex,
+        types: &EventTypes,
+    ) -> Answers {
+        let passes = self.passes_type(type_index, types) && self.accepts_instance(event);
+        let answers = self.conditions.answers(event, type_index, types);
+        if passes { answers | Answers::passing() } else { answers }
+    }
+
+    /// The same for facts about the operation that are not fields of its events.
+    pub fn answers_of(&mut self, facts: &[(&str, Fact<'_>)]) -> Answers {
+        self.conditions.answers_of(facts)
+    }
+
+    /// Whether the filter accepts an operation with these answers: its conditions are
+    /// true, and one of its events passes everything else.
+    pub fn accepts_answers(&mut self, answers: Answers) -> bool {
+        let passes = answers.passes() && self.conditions.hold_with(answers);
+        self.passed |= passes;
+        passes
+    }
+
+    /// Whether the conditions have more parts than [`Answers`] have room for; those
+    /// beyond are never true there.
+    pub fn has_too_many_parts(&mut self) -> bool {
+        self.conditions.leaf_count() > Answers::MOST
+    }
+
     #[inline(never)]
-    fn fulfils_conditions(&mut self, event: &Event<'_>, type_index: TypeIndex, types: &EventTypes) -> bool {
+    fn fulfils_conditions(
+        &mut self,
+        event: &Event<'_>,
+        type_index: TypeIndex,
+        types: &EventTypes,
+    ) -> bool {
         self.conditions.hold(event, type_index, types)
     }
 
-    /// What is asked of the event itself. Both questions are always answered, so that each filter knows whether
-    /// it has ever fitted.
+    /// Conditions on the event itself. Both are always evaluated, so that each knows
+    /// whether it was ever satisfied.
     fn accepts_instance(&mut self, event: &Event<'_>) -> bool {
         let is_of_thread = self.threads.is_empty() || self.is_of_thread(event);
         is_of_thread & self.is_in_time(event)
@@ -247,7 +332,7 @@ impl Filter {
         is_in_time
     }
 
-    /// Filters that fit nothing in the whole trace, each with what may have been meant.
+    /// Conditions that no event in the whole trace satisfied, each with suggestions.
     pub fn unmatched(&self, types: &EventTypes) -> Vec<String> {
         let mut messages = unmatched_types(&self.providers, &self.events, types.rows());
         for (thread, met) in self.threads.iter().zip(&self.met_threads) {
@@ -268,7 +353,7 @@ impl Filter {
             };
             messages.push(format!("no event lies in --time{}{extent}", self.among()));
         }
-        // If no event came so far as to be asked, nothing can be said of the conditions.
+        // If no event got as far as the conditions, nothing can be said about them.
         if messages.is_empty() {
             let among = if self.has_others_than_conditions() {
                 " (of those that pass the other filters)"
@@ -286,7 +371,7 @@ impl Filter {
         messages
     }
 
-    /// Names of the fields of events that pass by their type.
+    /// Names of the fields of events whose type matches.
     fn known_fields(&self, types: &EventTypes) -> Vec<String> {
         let passes = |number: usize| self.passes.get(number).copied().unwrap_or(false);
         let shapes = types.shapes().iter().filter(|shape| passes(shape.type_number));
@@ -300,7 +385,7 @@ impl Filter {
             && self.time.is_none())
     }
 
-    /// Thread and time were only asked of events that passed by their type.
+    /// Thread and time were only checked for events whose type matches.
     fn among(&self) -> &'static str {
         match self.providers.is_empty() && self.events.is_empty() {
             true => "",

@@ -1,4 +1,4 @@
-//! Wildcards: `*` stands for any text, `?` for one character; case does not matter.
+//! Wildcards: `*` matches any text, `?` matches one character; case is ignored.
 
 /// A pattern with wildcards.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -8,21 +8,22 @@ pub struct Glob {
 }
 
 impl Glob {
-    /// Reads a pattern; every text is one.
+    /// Parses a pattern; every text is valid.
     pub fn new(text: &str) -> Glob {
         Glob { text: text.to_owned(), lowered: lowered(text).collect() }
     }
 
-    /// The pattern as it was written.
+    /// The pattern as written.
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// Whether it stands for `name` as a whole. Takes time of the product of both lengths at worst.
+    /// Whether it matches all of `name`. The worst case takes time proportional to the
+    /// product of both lengths.
     pub fn is_match(&self, name: &str) -> bool {
         let name: Vec<char> = lowered(name).collect();
         let (mut at, mut place) = (0, 0);
-        // Where the last star was, and up to where it has been tried to reach.
+        // Position of the last star, and how far it has been extended.
         let mut star: Option<(usize, usize)> = None;
         while place < name.len() {
             match self.lowered.get(at) {

@@ -1,4 +1,5 @@
-//! JSON, written straight into a buffer. What is written is always valid UTF-8 and one line.
+//! Writes JSON directly to a buffer. The output is always valid UTF-8 without line
+//! breaks.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::indexing_slicing,
@@ -14,28 +15,30 @@ use nettrace_parser::Guid;
 
 const HEX: &[u8; 16] = b"0123456789abcdef";
 
-/// Appends JSON to bytes. Commas are the caller's: `raw` takes them together with the next key.
+/// Appends JSON to bytes. Commas are up to the caller: pass them to `raw` together with
+/// the next key.
 pub trait Json {
-    /// Appends text that is JSON already.
+    /// Appends text that is already JSON.
     fn raw(&mut self, json: &str);
     /// Appends a number.
     fn number(&mut self, number: impl Integer);
     /// Appends a string, escaped and quoted.
     fn string(&mut self, text: &str);
-    /// Appends bytes that should be UTF-8 as a string; what is not becomes U+FFFD.
+    /// Appends bytes that should be UTF-8 as a string; invalid ones become U+FFFD.
     fn lossy_string(&mut self, bytes: &[u8]);
     /// Appends UTF-16 as a string; a lone surrogate becomes U+FFFD.
     fn utf16_string(&mut self, bytes: &[u8]);
-    /// Appends the shortest number that reads back as the same; JSON has none for infinities and NaN, they
-    /// are strings: `"NaN"`, `"Infinity"`, `"-Infinity"`.
+    /// Appends the shortest number that reads back as the same value. JSON has no
+    /// infinities and NaN, so they are written as strings: `"NaN"`, `"Infinity"`,
+    /// `"-Infinity"`.
     fn float(&mut self, number: impl Float);
-    /// Appends `0x…` without leading zeros and quotes.
+    /// Appends `0x…` without leading zeros, without quotes.
     fn hex(&mut self, number: u64);
     /// Appends `"0x…"` without leading zeros.
     fn hex_string(&mut self, number: u64);
-    /// Appends a guid in lower case, without quotes.
+    /// Appends a GUID in lower case, without quotes.
     fn guid(&mut self, guid: Guid);
-    /// Appends two digits a byte, without quotes.
+    /// Appends two hexadecimal digits per byte, without quotes.
     fn hex_bytes(&mut self, bytes: &[u8]);
 }
 
@@ -57,7 +60,8 @@ impl Json for Vec<u8> {
             of_any_script(self, text);
             rest = &[];
         }
-        // Whole stretches are copied; what has to be escaped is ASCII, so no character is cut.
+        // Copies whole ranges. All characters that must be escaped are ASCII, so no
+        // character is split.
         while let Some(at) = rest.iter().position(|byte| must_escape(*byte)) {
             let (plain, tail) = rest.split_at(at);
             self.extend_from_slice(plain);
@@ -139,7 +143,7 @@ impl Json for Vec<u8> {
 
 /// Floating point numbers of either size.
 pub trait Float: zmij::Float {
-    /// The name of what is not a number of JSON.
+    /// The name of a value that is not a JSON number.
     fn special(self) -> Option<&'static str>;
 }
 
@@ -165,7 +169,7 @@ fn is_moving_beyond_ascii(c: char) -> bool {
     !c.is_ascii() && is_moving(c)
 }
 
-/// A text with characters beyond ASCII that must be escaped.
+/// A text with non-ASCII characters that must be escaped.
 #[cold]
 fn of_any_script(out: &mut Vec<u8>, text: &str) {
     for c in text.chars() {
@@ -181,13 +185,14 @@ fn of_any_script(out: &mut Vec<u8>, text: &str) {
     }
 }
 
-/// How a unit of UTF-16 is written in a string that does not stand for itself.
+/// The escape sequence of a UTF-16 unit.
 pub(crate) fn escape_of_unit(unit: u16) -> [u8; 6] {
     let digit = |shift: u32| HEX[usize::from(unit >> shift & 15)];
     [b'\\', b'u', digit(12), digit(8), digit(4), digit(0)]
 }
 
-/// Whether a byte of UTF-8 must not stand for itself in a string: quotes, backslashes, control characters.
+/// Whether a byte of UTF-8 must be escaped in a string: quotes, backslashes, control
+/// characters.
 #[inline]
 pub const fn must_escape(byte: u8) -> bool {
     byte < 0x20 || byte == b'"' || byte == b'\\' || byte == 0x7f
@@ -198,7 +203,7 @@ fn escape(out: &mut Vec<u8>, byte: u8) {
     out.extend_from_slice(escaped.get(..len).unwrap_or_default());
 }
 
-/// How a byte of ASCII is written in a string that does not stand for itself, and how many of the bytes count.
+/// The escape sequence of an ASCII byte, and its length.
 pub const fn escape_of(byte: u8) -> ([u8; 6], usize) {
     match byte {
         b'"' | b'\\' => ([b'\\', byte, 0, 0, 0, 0], 2),
@@ -222,7 +227,8 @@ mod tests {
     #[test]
     fn strings_come_back_from_a_json_reader() {
         let all_ascii: String = (0..128u8).map(char::from).collect();
-        for text in ["", "plain", "quote \" back \\ slash /", &all_ascii, "äöü 日本 🎉", "\u{2028}"] {
+        for text in ["", "plain", "quote \" back \\ slash /", &all_ascii, "äöü 日本 🎉", "\u{2028}"]
+        {
             let json = written(|out| out.string(text));
             assert_eq!(serde_json::from_str::<String>(&json).unwrap(), text);
             assert!(!json.contains('\n'));

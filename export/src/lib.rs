@@ -27,11 +27,15 @@ mod writer;
 
 pub use csv::{Csv, write_csv_value, write_csv_value_safe};
 pub use event_types::{EventType, EventTypes, Shape, TypeIndex};
-pub use filter::{EventPattern, Filter, FilterOptions, ProviderPattern, accepts_type, unmatched_types};
+pub use filter::{
+    EventPattern, Filter, FilterOptions, ProviderPattern, accepts_type, unmatched_types,
+};
 pub use glob::Glob;
-pub use ndjson::Ndjson;
+pub use ndjson::{Ndjson, PayloadJson};
 pub use page::Page;
-pub use predicate::{COUNTER_GRAMMAR, CounterName, GRAMMAR, Predicate, PredicateError, Trigger};
+pub use predicate::{
+    Answers, COUNTER_GRAMMAR, CounterName, Fact, GRAMMAR, Predicate, PredicateError, Trigger,
+};
 pub use selection::{Chosen, Selection};
 pub use shape::{Name, Names, Path};
 pub use text_value::TextValues;
@@ -41,23 +45,24 @@ pub use writer::EventWriter;
 use json::Json;
 use nettrace_parser::Event;
 
-/// What of an event is shown beside the ordinary.
+/// Optional parts of an event.
 #[derive(Debug, Clone, Copy, Default)]
 #[non_exhaustive]
 pub struct Detail {
     /// The addresses of the stack's frames, innermost first.
     pub stacks: bool,
-    /// Names of frames beside their addresses, or in text instead of them.
+    /// Names of frames, in addition to their addresses; in text, in place of them.
     pub frames: bool,
-    /// What is stored: ticks, keywords, opcode, processor, sequence number, offset and the payload's bytes.
+    /// Stored values: ticks, keywords, opcode, processor, sequence number, offset and the
+    /// payload's bytes.
     pub raw: bool,
-    /// Times as UTC, in text.
+    /// Times in UTC, in text.
     pub utc: bool,
-    /// Whole numbers that a double does not hold exactly are strings: those from 2^53 on.
+    /// Writes integers that a double cannot represent exactly, from 2^53 on, as strings.
     pub big_ints_as_strings: bool,
 }
 
-/// Appends names as an array of JSON.
+/// Appends names as a JSON array.
 fn write_names(out: &mut Vec<u8>, names: &[String]) {
     out.push(b'[');
     for (at, name) in names.iter().enumerate() {
@@ -69,7 +74,8 @@ fn write_names(out: &mut Vec<u8>, names: &[String]) {
     out.push(b']');
 }
 
-/// The opcode to show, and whether the stream stores it: if not, a name that ends in Start or Stop says it.
+/// The opcode to show, and whether the stream stores it: if not, it is implied by a name
+/// that ends in Start or Stop.
 pub fn opcode(event: &Event<'_>) -> (u8, bool) {
     match event.opcode() {
         Some(opcode) => (opcode, true),

@@ -1,16 +1,19 @@
-//! What a stream repeats in each row without paying for it again: names that stand in it once, and elements that take no
-//! bytes. A megabyte of stream must not become gigabytes of rows.
+//! Limits what a stream can repeat in each row without storing it again: names, which are
+//! stored once, and elements that take no bytes. A megabyte of stream must not become
+//! gigabytes of rows.
 
 use std::borrow::Cow;
 
-/// Characters of a name (of a provider, an event, a field, a label and its value) that rows show. What is cut is said
-/// behind them: `… (495904 more characters)`. Runtimes have names of some hundred at most.
+/// Maximum number of characters of a name (of a provider, an event, a field, a label and
+/// its value) in a row. Longer names are cut off: `… (495904 more characters)`. Names in
+/// real runtimes have a few hundred at most.
 pub const MOST_NAME_CHARACTERS: usize = 4096;
 
-/// Elements without bytes that are shown one by one. Arrays of more are shown as their number.
+/// Maximum number of elements without bytes that are shown individually. Larger arrays
+/// are shown as their length.
 pub const MOST_EMPTY_ELEMENTS: usize = 64;
 
-/// A name as rows show it.
+/// A name as shown in rows.
 ///
 /// ```
 /// use nettrace_export::long::{MOST_NAME_CHARACTERS, cut};
@@ -19,7 +22,7 @@ pub const MOST_EMPTY_ELEMENTS: usize = 64;
 /// assert!(cut(&long).ends_with("ä… (3 more characters)"));
 /// ```
 pub fn cut(name: &str) -> Cow<'_, str> {
-    // Characters are no more than bytes.
+    // A text has at least as many bytes as characters.
     if name.len() <= MOST_NAME_CHARACTERS {
         return Cow::Borrowed(name);
     }
@@ -32,7 +35,7 @@ pub fn cut(name: &str) -> Cow<'_, str> {
     }
 }
 
-/// Whether an array is shown as the number of its elements.
+/// Whether an array is shown as its length.
 pub(crate) fn is_all_empty(array: &nettrace_parser::Array<'_>) -> bool {
     array.len() > MOST_EMPTY_ELEMENTS && array.bytes().is_empty()
 }

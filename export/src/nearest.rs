@@ -1,8 +1,9 @@
-//! What a user may have meant: the names nearest to one that does not exist.
+//! Suggestions: the names most similar to one that does not exist.
 
-/// At most three of `names` that are like `wanted`, nearest first.
+/// Up to three of `names` that are similar to `wanted`, most similar first.
 pub fn nearest<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
-    let wanted: Vec<char> = wanted.to_lowercase().chars().filter(|c| !matches!(c, '*' | '?')).collect();
+    let wanted: Vec<char> =
+        wanted.to_lowercase().chars().filter(|c| !matches!(c, '*' | '?')).collect();
     let needle: String = wanted.iter().collect();
     let mut found: Vec<(usize, &str)> = names
         .filter_map(|name| {
@@ -12,13 +13,14 @@ pub fn nearest<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Vec<&'
             }
             let name_chars: Vec<char> = lowered.chars().collect();
             let distance = distance(&wanted, &name_chars);
-            // A third of the letters may be wrong.
+            // A third of the characters may differ.
             (distance.saturating_mul(3) <= wanted.len().max(3)).then_some((distance, name))
         })
         .collect();
     found.sort_unstable();
     found.dedup();
-    // Beside a name with one wrong letter, one with five was hardly meant.
+    // If one name differs in a single character, one that differs in five was hardly
+    // meant.
     let least = found.first().map_or(0, |(distance, _)| *distance);
     found.retain(|(distance, _)| *distance <= least.saturating_mul(2).saturating_add(1));
     found.truncate(3);
@@ -34,11 +36,11 @@ pub fn suggestion(names: &[&str]) -> String {
     }
 }
 
-/// How many letters must be put in, taken out, changed or swapped with the next one to make one text of the
-/// other. Texts are cut at 256 letters.
+/// The number of characters that must be inserted, removed, changed or swapped with the
+/// next one to convert one text to the other. Texts are cut off at 256 characters.
 fn distance(a: &[char], b: &[char]) -> usize {
     let (a, b) = (a.get(..256).unwrap_or(a), b.get(..256).unwrap_or(b));
-    // What lies beyond a row is never the cheapest way.
+    // Positions outside of a row are never the cheapest.
     let cost = |row: &[usize], place: Option<usize>, more: usize| {
         let found = place.and_then(|place| row.get(place)).copied();
         found.unwrap_or(usize::MAX).saturating_add(more)

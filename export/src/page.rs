@@ -1,47 +1,57 @@
-//! Memory for output, of which a part is filled.
+//! Partially filled memory for output.
 //!
-//! What is behind the filled part is memory too, so a line is written where it stays: safe code cannot write
-//! behind the end of a vector without filling it first.
-#![allow(clippy::arithmetic_side_effects, clippy::indexing_slicing, reason = "counts of bytes in memory")]
+//! The memory after the filled part is initialised too, so lines are written in place:
+//! safe code cannot write beyond the end of a vector without filling it first.
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    reason = "counts of bytes in memory"
+)]
 
 use crate::ndjson::line::Writer;
 
-/// Bytes beyond the room that was asked for that a [`Writer`] may touch.
+/// Number of bytes after the requested room that a [`Writer`] may touch.
 const OVERHANG: usize = 128;
 
-/// The memory grows by this much at least.
+/// Minimum growth of the memory.
 const STEP: usize = 8 * 1024;
 
-/// Larger memory grows by a quarter where it would double.
+/// Above this size, memory grows by a quarter instead of doubling.
 const LARGE: usize = 8 << 20;
 
-/// Output that waits to be handed on.
+/// Output waiting to be written.
 #[derive(Debug, Default)]
 pub struct Page {
     bytes: Vec<u8>,
     filled: usize,
-    /// Where text is put together that is appended as a whole.
+    /// Buffer for composing text that is appended as a whole.
     text: Vec<u8>,
 }
 
 impl Page {
-    /// What was appended.
+    /// A page with room for this many bytes. Its memory is taken in one piece, and is not
+    /// touched before it is filled.
+    pub fn with_room(bytes: usize) -> Page {
+        Page { bytes: vec![0; bytes.saturating_add(OVERHANG)], ..Page::default() }
+    }
+
+    /// The output so far.
     pub fn filled(&self) -> &[u8] {
         self.bytes.get(..self.filled).unwrap_or_default()
     }
 
-    /// How much was appended.
+    /// Length of the output.
     #[inline]
     pub fn len(&self) -> usize {
         self.filled
     }
 
-    /// Whether nothing is on it.
+    /// Whether there is no output.
     pub fn is_empty(&self) -> bool {
         self.filled == 0
     }
 
-    /// Forgets what was appended. The memory stays, but for what one huge event took.
+    /// Discards the output. Keeps the memory, except for what a single huge event needed.
     pub fn clear(&mut self, most_kept: usize) {
         self.filled = 0;
         if self.bytes.len() > most_kept {
@@ -51,13 +61,13 @@ impl Page {
         }
     }
 
-    /// Moves what was appended to a vector.
+    /// Moves the output to a vector.
     pub fn pour(&mut self, out: &mut Vec<u8>) {
         out.extend_from_slice(self.filled());
         self.filled = 0;
     }
 
-    /// Appends by something that knows vectors only.
+    /// Appends with a function that requires a vector.
     pub fn append<T>(&mut self, append: impl FnOnce(&mut Vec<u8>) -> T) -> T {
         let mut text = std::mem::take(&mut self.text);
         let made = append(&mut text);
@@ -70,8 +80,8 @@ impl Page {
         made
     }
 
-    /// Begins to append at most `bytes` bytes. What is written counts when
-    /// [`Page::keep`] says so.
+    /// Starts to append at most `room` bytes. They become part of the output with
+    /// [`Page::keep`].
     #[inline(always)]
     pub(crate) fn writer(&mut self, room: usize) -> Writer<'_> {
         if self.bytes.len() < self.filled + room + OVERHANG {
@@ -84,19 +94,19 @@ impl Page {
     fn grow(&mut self, room: usize) {
         let needed = self.filled + room.max(STEP);
         if needed > self.bytes.capacity() && self.bytes.len() > LARGE {
-            // A large page that doubles takes more than what waits may take.
+            // Doubling a large page would exceed the limit for waiting output.
             self.bytes.reserve_exact(needed - self.bytes.len() + self.bytes.len() / 4);
         }
         self.bytes.resize(needed, 0);
     }
 
-    /// Counts what was written, when a writer has `left` bytes left.
+    /// Keeps what was written, up to a writer with `left` bytes left.
     #[inline(always)]
     pub(crate) fn keep(&mut self, left: usize) {
         self.filled = self.bytes.len() - left;
     }
 
-    /// Forgets all but the first `len` bytes.
+    /// Discards everything after the first `len` bytes.
     pub(crate) fn cut(&mut self, len: usize) {
         self.filled = self.filled.min(len);
     }
@@ -118,8 +128,9 @@ mod tests {
                 page.append(|out| out.push(b'\n'));
             }
         }
-        let expected: String =
-            (0..2000).map(|round| format!("{round}{}", if round % 100 == 0 { "\n" } else { "" })).collect();
+        let expected: String = (0..2000)
+            .map(|round| format!("{round}{}", if round % 100 == 0 { "\n" } else { "" }))
+            .collect();
         assert_eq!(String::from_utf8(page.filled().to_vec()).unwrap(), expected);
         page.clear(0);
         assert_eq!((page.len(), page.filled()), (0, &[][..]));

@@ -2,11 +2,11 @@
 //!
 //! | value | JSON |
 //! |---|---|
-//! | truth value | `true`, `false` |
-//! | address, and any whole number whose field is marked hexadecimal | string `"0x7f00c0de"` |
-//! | any other whole number, enumerations too | number, all digits; with `--big-ints string` a string from 2^53 on |
-//! | floating point number | the shortest number that reads back the same; `"NaN"`, `"Infinity"`, `"-Infinity"` |
-//! | decimal | number, all digits |
+//! | boolean | `true`, `false` |
+//! | address, and any other integer whose field is marked hexadecimal | string `"0x7f00c0de"` |
+//! | any other integer, including enumerations | number with all digits; with `--big-ints string` a string from 2^53 on |
+//! | floating-point number | the shortest number that reads back the same; `"NaN"`, `"Infinity"`, `"-Infinity"` |
+//! | decimal | number with all digits |
 //! | text, character | string; half of a surrogate pair is U+FFFD |
 //! | guid | string, lower case, with dashes |
 //! | date | string, `"2024-02-29T12:34:56.0080000Z"` |
@@ -14,7 +14,7 @@
 //! | array | array; more than 64 elements that take no bytes: `{"empty_elements":65535}` |
 //! | object | object |
 //! | absent: the payload ends before it | `null` |
-//! | bad | `null`, and reported in `payload_faults` |
+//! | broken | `null`, and reported in `payload_faults` |
 
 use crate::json::Json;
 use crate::long::is_all_empty;
@@ -24,15 +24,16 @@ use nettrace_parser::{Event, FieldValue, Fields, Value};
 use std::fmt;
 use std::io::Write;
 
-/// Whole numbers above this are not exact in JavaScript, nor in any reader that makes doubles of all numbers.
+/// Larger integers cannot be represented exactly in JavaScript, nor by other readers that
+/// convert numbers to doubles.
 const LARGEST_SAFE: u64 = (1 << 53) - 1;
 
 /// Writes payloads as JSON.
 #[derive(Debug, Default)]
 pub(crate) struct PayloadWriter {
-    /// Whole numbers that a double does not hold exactly are strings.
+    /// Whether integers that a double cannot represent exactly are written as strings.
     big_ints_as_strings: bool,
-    /// What was wrong with the fields of the event: JSON objects with commas between.
+    /// The faults of the event's fields: JSON objects separated by commas.
     faults: Vec<u8>,
 }
 
@@ -43,19 +44,25 @@ impl PayloadWriter {
         PayloadWriter { big_ints_as_strings, faults: Vec::new() }
     }
 
-    /// Whole numbers above this are strings.
+    /// Larger integers are written as strings.
     pub(crate) fn largest_number(&self) -> u64 {
         if self.big_ints_as_strings { LARGEST_SAFE } else { u64::MAX }
     }
 
-    /// Appends the object of all fields. What is behind them is returned: the payload's rest.
+    /// Appends the object with all fields. Returns the bytes after them: the payload's
+    /// rest.
     #[inline]
-    pub(crate) fn object<'r>(&mut self, out: &mut Vec<u8>, event: &Event<'r>, names: &Names) -> &'r [u8] {
+    pub(crate) fn object<'r>(
+        &mut self,
+        out: &mut Vec<u8>,
+        event: &Event<'r>,
+        names: &Names,
+    ) -> &'r [u8] {
         out.push(b'{');
         let mut fields = event.fields();
         let mut is_first = true;
         for name in names.iter() {
-            // Those behind a bad field of unknown size are not found.
+            // Fields after a broken one of unknown size cannot be found.
             let Some(field) = fields.next() else { break };
             out.extend_from_slice(name.key(is_first));
             is_first = false;
@@ -66,7 +73,7 @@ impl PayloadWriter {
         fields.rest()
     }
 
-    /// Notes that the description ends before the payload's meaning does, if so.
+    /// Records a fault if the description is incomplete.
     #[inline]
     pub(crate) fn note_end(&mut self, fields: &Fields<'_>) {
         if let Some(fault) = fields.opaque() {
@@ -74,7 +81,7 @@ impl PayloadWriter {
         }
     }
 
-    /// Notes what is wrong with a field that is shown elsewhere.
+    /// Records the fault of a field that is shown elsewhere.
     pub(crate) fn note(&mut self, field: &FieldValue<'_>, name: &Name) {
         self.note_field(field, Within { outer: None, name });
     }
@@ -84,7 +91,8 @@ impl PayloadWriter {
         self.field(out, field, Within { outer: None, name });
     }
 
-    /// Appends the array of all faults since the last call, if there are any, with `before` in front.
+    /// Appends the array of all faults since the last call, if there are any, preceded by
+    /// `before`.
     #[inline]
     pub(crate) fn take_faults(&mut self, out: &mut Vec<u8>, before: &str) {
         if !self.faults.is_empty() {
@@ -96,7 +104,7 @@ impl PayloadWriter {
         }
     }
 
-    /// Appends a whole number.
+    /// Appends an unsigned integer.
     #[inline]
     pub(crate) fn integer(&self, out: &mut Vec<u8>, number: u64) {
         if self.big_ints_as_strings && number > LARGEST_SAFE {
@@ -108,7 +116,7 @@ impl PayloadWriter {
         }
     }
 
-    /// Appends a whole number.
+    /// Appends a signed integer.
     #[inline]
     pub(crate) fn signed(&self, out: &mut Vec<u8>, number: i64) {
         if self.big_ints_as_strings && number.unsigned_abs() > LARGEST_SAFE {
@@ -167,7 +175,7 @@ impl PayloadWriter {
         }
     }
 
-    /// Values of many parts, and the rare ones.
+    /// Composite values, and the rare types.
     fn long_value(&mut self, out: &mut Vec<u8>, value: &Value<'_>, within: Within<'_>) {
         match value {
             Value::Char(unit) => out.utf16_string(&unit.to_le_bytes()),
@@ -185,8 +193,10 @@ impl PayloadWriter {
                 let at = out.len();
                 let _ = write!(out, "{number}");
                 let digits = out.iter().skip(at).filter(|byte| byte.is_ascii_digit());
-                // A double holds any 15 digits exactly.
-                if self.big_ints_as_strings && digits.skip_while(|digit| **digit == b'0').count() > 15 {
+                // A double can represent any 15 digits exactly.
+                if self.big_ints_as_strings
+                    && digits.skip_while(|digit| **digit == b'0').count() > 15
+                {
                     out.insert(at, b'"');
                     out.push(b'"');
                 }
@@ -221,7 +231,7 @@ impl PayloadWriter {
                 }
                 out.push(b'}');
             }
-            // What a later version of the parser may know, as it shows it.
+            // Values of future types, in the parser's format.
             value => out.string(&value.to_string()),
         }
     }

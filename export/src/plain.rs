@@ -1,7 +1,7 @@
-//! Values as they are, without quotes: for CSV, and for comparing.
+//! Values without quotes: for CSV, and for comparisons.
 //!
-//! Numbers as in JSON, those in hexadecimal as `0x…`; texts as they are; bytes as digits; arrays and objects as
-//! JSON; what is absent or bad as nothing.
+//! Numbers as in JSON, hexadecimal ones as `0x…`; texts unchanged; bytes as hexadecimal
+//! digits; arrays and objects as JSON; absent and broken values as nothing.
 
 use crate::json::{Float, Json};
 use crate::payload::PayloadWriter;
@@ -10,7 +10,12 @@ use nettrace_parser::{FieldValue, Value};
 use std::io::Write;
 
 /// Appends a field's value.
-pub(crate) fn plain(out: &mut Vec<u8>, field: &FieldValue<'_>, name: &Name, json: &mut PayloadWriter) {
+pub(crate) fn plain(
+    out: &mut Vec<u8>,
+    field: &FieldValue<'_>,
+    name: &Name,
+    json: &mut PayloadWriter,
+) {
     let Ok(value) = &field.value else { return };
     if name.is_hex
         && let Some(bits) = value.to_bits()
@@ -48,7 +53,7 @@ pub(crate) fn plain(out: &mut Vec<u8>, field: &FieldValue<'_>, name: &Name, json
     };
 }
 
-/// Appends a floating point number, or the name of what is none.
+/// Appends a floating-point number, or its name if it is not finite.
 pub(crate) fn float(out: &mut Vec<u8>, number: impl Float) {
     match number.special() {
         Some(name) => out.raw(name),

@@ -1,28 +1,28 @@
-//! `--fields`: which fields of payloads are shown, in which order.
+//! `--fields`: which fields of payloads are shown, and in which order.
 
 use crate::event_types::EventTypes;
 use crate::nearest::{nearest, suggestion};
 use crate::shape::{Name, Names, Path};
 
-/// The fields that were asked for.
+/// The requested fields.
 #[derive(Debug)]
 pub struct Selection {
     wanted: Vec<String>,
-    /// Where they are in each shape, as far as shapes were met: the places of all of them one after the other.
+    /// The places of the fields in each shape seen so far, all of them in sequence.
     of_shapes: Vec<Vec<Option<Chosen>>>,
 }
 
-/// A field that an event has.
+/// A requested field that an event has.
 #[derive(Debug, Clone)]
 pub struct Chosen {
     /// Where it is in the payload.
     pub path: Path,
-    /// As the schema spells it, with the names of the objects around it.
+    /// Its name in the schema, preceded by the names of the objects around it.
     pub name: Name,
 }
 
 impl Selection {
-    /// `None` when nothing was asked for: all fields are shown.
+    /// `None` if nothing was requested, so that all fields are shown.
     pub fn new(wanted: &[String]) -> Option<Selection> {
         let mut distinct: Vec<String> = Vec::new();
         for name in wanted.iter().map(|name| name.trim()).filter(|name| !name.is_empty()) {
@@ -33,12 +33,13 @@ impl Selection {
         (!distinct.is_empty()).then(|| Selection { wanted: distinct, of_shapes: Vec::new() })
     }
 
-    /// The names as they were asked for.
+    /// The names as requested.
     pub fn wanted(&self) -> &[String] {
         &self.wanted
     }
 
-    /// Where the fields stand in payloads of a shape, in the order asked for; `None` for those it does not have.
+    /// The places of the fields in payloads of a shape, in the requested order; `None`
+    /// for fields that it does not have.
     pub fn of_shape(&mut self, shape: usize, names: &Names) -> &[Option<Chosen>] {
         if shape >= self.of_shapes.len() {
             self.of_shapes.resize(shape.saturating_add(1), Vec::new());
@@ -54,14 +55,15 @@ impl Selection {
         }
     }
 
-    /// Names that no event has which was shown, each with what may have been meant.
+    /// Names that no shown event has, each with suggestions.
     pub fn unmatched(&self, types: &EventTypes) -> Vec<String> {
         let shown = || self.of_shapes.iter().enumerate().filter(|(_, chosen)| !chosen.is_empty());
         if shown().next().is_none() {
-            // Nothing passed; that is said elsewhere.
+            // No event passed; that is reported elsewhere.
             return Vec::new();
         }
-        let is_missing = |at: usize| shown().all(|(_, chosen)| chosen.get(at).is_none_or(Option::is_none));
+        let is_missing =
+            |at: usize| shown().all(|(_, chosen)| chosen.get(at).is_none_or(Option::is_none));
         let missing = self.wanted.iter().enumerate().filter(|(at, _)| is_missing(*at));
         missing
             .map(|(_, wanted)| {
@@ -79,7 +81,7 @@ impl Selection {
 fn choose_all(names: &Names, wanted: &[String]) -> Vec<Option<Chosen>> {
     let mut all: Vec<Option<Chosen>> = Vec::new();
     for wanted in wanted {
-        // Two spellings of one field are one field.
+        // Two spellings of a field are the same field.
         let is_new = |chosen: &Chosen| all.iter().flatten().all(|known| known.path != chosen.path);
         let chosen = choose(names, wanted).filter(is_new);
         all.push(chosen);
@@ -90,6 +92,7 @@ fn choose_all(names: &Names, wanted: &[String]) -> Vec<Option<Chosen>> {
 fn choose(names: &Names, wanted: &str) -> Option<Chosen> {
     let path = names.find(wanted)?;
     let name = names.at(&path)?;
-    let name = if path.outermost().is_some() { name.clone() } else { name.renamed(&names.spelt(&path)) };
+    let name =
+        if path.outermost().is_some() { name.clone() } else { name.renamed(&names.spelt(&path)) };
     Some(Chosen { path, name })
 }

@@ -1,8 +1,8 @@
-//! What the fields of a payload are called, and where each stands: worked out once for each event type.
+//! The names and places of a payload's fields, computed once per event type.
 //!
-//! A JSON object, a line of text and a row of CSV have each name once, and no name is empty. So a field
-//! without a name is called `field_N` by its place among its siblings, counted from 1, and a name that came
-//! before gets `_2`, `_3` and so on behind it.
+//! In a JSON object, a line of text and a row of CSV, each name occurs once and no name
+//! is empty. So a field without a name is called `field_N` by its position among its
+//! siblings, counting from 1, and a repeated name gets a suffix `_2`, `_3` and so on.
 
 use crate::json::Json;
 use crate::long::cut;
@@ -17,15 +17,15 @@ pub struct Names(Box<[Name]>);
 /// The name of one field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Name {
-    /// As it is shown.
+    /// The display name.
     pub text: Box<str>,
     /// `,"name":` as JSON.
     key: Box<[u8]>,
-    /// Whether the numbers are shown in hexadecimal.
+    /// Whether numbers are shown in hexadecimal.
     pub is_hex: bool,
-    /// What the numbers count, if that is known.
+    /// The unit of numbers, if it is known.
     pub unit: Option<Unit>,
-    /// Names of the fields within, of an object or of an array's elements.
+    /// Names of the fields within an object, or within the elements of an array.
     pub inner: Names,
 }
 
@@ -50,7 +50,7 @@ impl Name {
         }
     }
 
-    /// The same field under another name.
+    /// The same field with another name.
     pub fn renamed(&self, text: &str) -> Name {
         let mut key = Vec::new();
         key.push(b',');
@@ -59,7 +59,7 @@ impl Name {
         Name { text: text.into(), key: key.into_boxed_slice(), ..self.clone() }
     }
 
-    /// The key with a comma in front, which the first key of an object does without.
+    /// The key, preceded by a comma unless it is the first of an object.
     #[inline]
     pub fn key(&self, is_first: bool) -> &[u8] {
         self.key.get(usize::from(is_first)..).unwrap_or_default()
@@ -67,15 +67,17 @@ impl Name {
 }
 
 impl Names {
-    /// The names of the fields that a schema's payloads have.
+    /// The names of the fields in a schema's payloads.
     pub fn of(schema: &Schema) -> Names {
         Names::of_fields(schema.payload_fields())
     }
 
     fn of_fields(fields: &[Field]) -> Names {
-        // What the parser passes over silently has no place here either.
+        // The parser skips padding silently, so it is not shown either.
         let shown = fields.iter().filter(|field| !matches!(field.kind, FieldType::Padding(_)));
-        Names(distinct_names(fields).zip(shown).map(|(text, field)| Name::new(text, field)).collect())
+        Names(
+            distinct_names(fields).zip(shown).map(|(text, field)| Name::new(text, field)).collect(),
+        )
     }
 
     fn of_type(kind: &FieldType) -> Names {
@@ -96,8 +98,8 @@ impl Names {
         self.0.iter()
     }
 
-    /// Where the field of a name stands; fields within objects have their object's name and a point in
-    /// front. Case matters only if there are several.
+    /// The place of the field with a name; the names of fields within objects are
+    /// preceded by the object's name and a dot. Case only matters if several names match.
     pub fn find(&self, wanted: &str) -> Option<Path> {
         let exactly = |name: &str, wanted: &str| name == wanted;
         self.find_by(wanted, &exactly).or_else(|| self.find_by(wanted, &str::eq_ignore_ascii_case))
@@ -126,7 +128,7 @@ impl Names {
         names.0.get(*last)
     }
 
-    /// The name at a place, with those of the objects around it in front.
+    /// The name at a place, preceded by those of the objects around it.
     pub fn spelt(&self, path: &Path) -> String {
         let mut text = String::new();
         let mut names = self;
@@ -141,7 +143,7 @@ impl Names {
         text
     }
 
-    /// All names, those within objects with their object's name and a point in front.
+    /// All names; those within objects are preceded by their object's name and a dot.
     pub fn all(&self) -> Vec<String> {
         let mut all = Vec::new();
         for name in self.iter() {
@@ -152,12 +154,13 @@ impl Names {
     }
 }
 
-/// Where a field stands: its number among its siblings, from the outermost object inwards.
+/// The place of a field: its index among its siblings at each level, starting at the
+/// outermost object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Path(Vec<usize>);
 
 impl Path {
-    /// The number of a field that is in no object.
+    /// The index of a field that is not within an object.
     pub fn outermost(&self) -> Option<usize> {
         match self.0.as_slice() {
             [at] => Some(*at),
@@ -165,7 +168,8 @@ impl Path {
         }
     }
 
-    /// The field there. `None` when the payload does not reach so far, or a field before it is bad.
+    /// The field at this place. `None` if the payload ends before it, or a field before
+    /// it is broken.
     pub fn field<'r>(&self, event: &Event<'r>) -> Option<FieldValue<'r>> {
         let (first, inner) = self.0.split_first()?;
         let mut field = event.fields().nth(*first)?;
@@ -182,7 +186,8 @@ mod tests {
     use super::*;
     use nettrace_parser::Reader;
     use nettrace_testdata::synth::{
-        EventType, Field as SynthField, FieldType as SynthType, Session, SessionThread, Step, Value, Version,
+        EventType, Field as SynthField, FieldType as SynthType, Session, SessionThread, Step,
+        Value, Version,
     };
 
     fn names_of(fields: Vec<SynthField>) -> Names {
@@ -212,14 +217,18 @@ mod tests {
 
     #[test]
     fn fields_are_found_by_their_names_in_any_case_and_within_objects() {
-        let inner = vec![SynthField::new("x", SynthType::Int32), SynthField::new("y.z", SynthType::Int32)];
+        let inner =
+            vec![SynthField::new("x", SynthType::Int32), SynthField::new("y.z", SynthType::Int32)];
         let names = names_of(vec![
             SynthField::new("a", SynthType::Int32),
             SynthField::new("A", SynthType::Int32),
             SynthField::new("o", SynthType::Object(inner)),
         ]);
         let find = |name: &str| names.find(name).map(|path| path.0);
-        assert_eq!((find("a"), find("A"), find("o")), (Some(vec![0]), Some(vec![1]), Some(vec![2])));
+        assert_eq!(
+            (find("a"), find("A"), find("o")),
+            (Some(vec![0]), Some(vec![1]), Some(vec![2]))
+        );
         assert_eq!((find("O.X"), find("o.y.z")), (Some(vec![2, 0]), Some(vec![2, 1])));
         assert_eq!((find("x"), find("o.q"), find("")), (None, None, None));
         assert_eq!(names.all(), ["a", "A", "o", "o.x", "o.y.z"]);

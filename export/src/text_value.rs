@@ -1,10 +1,11 @@
 //! Values for reading: `Reason=AllocSmall Count=3 Name="…"`.
 //!
-//! Texts stand in double quotes, and what would end a line, move a cursor or end the quotes is escaped as in
-//! Rust: `\n`, `\"`, `\u{7f}`. Values of enumerations are shown by name, as far as they have names. Numbers
-//! have the unit behind them that the catalog knows (`RangeLength=1288 B`). Descriptions in streams have no place
-//! for units: there they are part of names (`milliseconds`), or a field of their own beside the number, as
-//! `DisplayUnits` of counters and `unit` of metrics, and are shown as such.
+//! Texts are in double quotes, and characters that would end a line, move the cursor or
+//! end the quotes are escaped like in Rust: `\n`, `\"`, `\u{7f}`. Values of enumerations
+//! are shown by name, if they have one. Numbers are followed by the unit if the catalog
+//! knows it (`RangeLength=1288 B`). Descriptions in streams cannot express units: there
+//! they are part of names (`milliseconds`), or a separate field such as `DisplayUnits` of
+//! counters and `unit` of metrics, and are shown as such.
 
 use crate::hidden::is_hidden;
 use crate::json::Json;
@@ -17,17 +18,17 @@ use std::io::Write;
 /// Writes payloads as text.
 #[derive(Debug, Default)]
 pub struct TextValues {
-    /// Columns that one value may take; what is longer is cut.
+    /// Maximum number of columns of a value; longer values are cut off.
     columns: Option<usize>,
 }
 
 impl TextValues {
-    /// `columns`: those that one value may take. What is longer is cut.
+    /// `columns`: maximum number of columns of a value. Longer values are cut off.
     pub fn new(columns: Option<usize>) -> TextValues {
         TextValues { columns }
     }
 
-    /// Appends all fields, and what is behind them.
+    /// Appends all fields, and the bytes after them.
     pub fn payload(&self, out: &mut Vec<u8>, event: &Event<'_>, names: &Names) {
         let mut fields = event.fields();
         let at = out.len();
@@ -40,7 +41,7 @@ impl TextValues {
         }
         let rest = fields.rest();
         if !rest.is_empty() {
-            // Surplus of a described payload, or all of one that is not.
+            // Surplus bytes of a described payload, or all bytes of an undescribed one.
             if out.len() > at {
                 out.raw(" +");
             }
@@ -67,11 +68,12 @@ impl TextValues {
         }
     }
 
-    /// Appends what `write` appends, as much of it as there are columns for.
+    /// Appends the output of `write`, cut off at the maximum number of columns.
     fn cut(&self, out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
         let at = out.len();
         write(out);
-        let Some(columns) = self.columns.filter(|columns| out.len().saturating_sub(at) > *columns) else {
+        let Some(columns) = self.columns.filter(|columns| out.len().saturating_sub(at) > *columns)
+        else {
             return;
         };
         let text = String::from_utf8_lossy(out.get(at..).unwrap_or_default()).into_owned();
@@ -149,7 +151,7 @@ fn bare(out: &mut Vec<u8>, value: &Value<'_>, name: &Name) {
     }
 }
 
-/// Appends text without control characters, in quotes if asked for.
+/// Appends text without control characters, optionally in quotes.
 fn escaped(out: &mut Vec<u8>, text: &str, is_quoted: bool) {
     if is_quoted {
         out.push(b'"');

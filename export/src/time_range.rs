@@ -1,8 +1,9 @@
-//! Stretches of time as users write them: `1.5s..3s`.
+//! Time ranges as users write them: `1.5s..3s`.
 
 use std::str::FromStr;
 
-/// A stretch of time since the session's start, in nanoseconds: from the first until before the second.
+/// A time range since the session's start, in nanoseconds; the start is inclusive, the
+/// end exclusive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TimeRange {
     from: Option<i64>,
@@ -10,17 +11,17 @@ pub struct TimeRange {
 }
 
 impl TimeRange {
-    /// First moment, if there is one.
+    /// The start, if there is one.
     pub fn from(self) -> Option<i64> {
         self.from
     }
 
-    /// First moment behind it, if there is one.
+    /// The end (exclusive), if there is one.
     pub fn to(self) -> Option<i64> {
         self.to
     }
 
-    /// Whether a moment, in nanoseconds since the session's start, lies in it.
+    /// Whether a time, in nanoseconds since the session's start, is in the range.
     pub fn contains(self, nanos: i64) -> bool {
         self.from.is_none_or(|from| from <= nanos) && self.to.is_none_or(|to| nanos < to)
     }
@@ -30,17 +31,20 @@ impl FromStr for TimeRange {
     type Err = String;
 
     fn from_str(text: &str) -> Result<TimeRange, String> {
-        let (from, to) = text.split_once("..").ok_or("expected FROM..TO, such as 1.5s..3s, 1s.. or ..3s")?;
+        let (from, to) =
+            text.split_once("..").ok_or("expected FROM..TO, such as 1.5s..3s, 1s.. or ..3s")?;
         let end = |text: &str| (!text.is_empty()).then(|| nanos(text)).transpose();
         let range = TimeRange { from: end(from.trim())?, to: end(to.trim())? };
         match (range.from, range.to) {
-            (Some(from), Some(to)) if to <= from => Err(format!("it ends at {to} ns, before it begins")),
+            (Some(from), Some(to)) if to <= from => {
+                Err(format!("it ends at {to} ns, before it begins"))
+            }
             _ => Ok(range),
         }
     }
 }
 
-/// Units, longest name first where one ends in another.
+/// Units, longest name first if one is a suffix of another.
 const UNITS: [(&str, i128); 7] = [
     ("ns", 1),
     ("us", 1_000),
@@ -51,7 +55,8 @@ const UNITS: [(&str, i128); 7] = [
     ("h", 3_600_000_000_000),
 ];
 
-/// `1.5s`, `200ms`, `-10us`, `3`: exact, in nanoseconds; digits below a nanosecond are cut off.
+/// Parses `1.5s`, `200ms`, `-10us`, `3` exactly, to nanoseconds; digits below a
+/// nanosecond are ignored.
 pub fn nanos(text: &str) -> Result<i64, String> {
     let wrong = || format!("\"{text}\" is no time; write 1.5s, 200ms, 10us or 3 (seconds)");
     let (number, unit) = UNITS
@@ -67,15 +72,18 @@ pub fn nanos(text: &str) -> Result<i64, String> {
     if (whole.is_empty() && fraction.is_empty()) || !is_digits(whole) || !is_digits(fraction) {
         return Err(wrong());
     }
-    // 18 digits of a fraction are finer than any unit here can show.
+    // 18 decimals are more precise than any unit.
     let fraction = fraction.get(..18).unwrap_or(fraction);
     let whole: i128 = if whole.is_empty() { 0 } else { whole.parse().map_err(|_| wrong())? };
     let scale = fraction.bytes().fold(1i128, |scale, _| scale.saturating_mul(10));
-    let fraction: i128 = if fraction.is_empty() { 0 } else { fraction.parse().map_err(|_| wrong())? };
+    let fraction: i128 =
+        if fraction.is_empty() { 0 } else { fraction.parse().map_err(|_| wrong())? };
     let fraction = fraction.checked_mul(unit).and_then(|nanos| nanos.checked_div(scale));
     let nanos = whole.checked_mul(unit).and_then(|nanos| nanos.checked_add(fraction?));
     let nanos = nanos.map(|nanos| if is_negative { nanos.saturating_neg() } else { nanos });
-    nanos.and_then(|nanos| i64::try_from(nanos).ok()).ok_or_else(|| format!("\"{text}\" is too long"))
+    nanos
+        .and_then(|nanos| i64::try_from(nanos).ok())
+        .ok_or_else(|| format!("\"{text}\" is too long"))
 }
 
 #[cfg(test)]
@@ -109,7 +117,8 @@ mod tests {
     #[test]
     fn a_range_holds_its_first_moment_and_not_its_last() {
         let range: TimeRange = "1s..2s".parse().unwrap();
-        let held = [999_999_999, 1_000_000_000, 1_999_999_999, 2_000_000_000].map(|t| range.contains(t));
+        let held =
+            [999_999_999, 1_000_000_000, 1_999_999_999, 2_000_000_000].map(|t| range.contains(t));
         assert_eq!(held, [false, true, true, false]);
     }
 

@@ -1,4 +1,5 @@
-//! Amounts as people read them: the same in every locale, in reports and in the sentences of the summary.
+//! Formats quantities for people, the same in every locale, in reports and in the
+//! sentences of the summary.
 
 /// `1,234,567`.
 pub fn count(number: u64) -> String {
@@ -13,13 +14,13 @@ pub fn count(number: u64) -> String {
     text
 }
 
-/// `22,177.5`: with this many digits behind the point.
+/// `22,177.5`, with this many decimals.
 pub fn decimal(number: f64, digits: usize) -> String {
     let text = format!("{number:.digits$}");
     let (sign, text) = text.strip_prefix('-').map_or(("", &*text), |text| ("-", text));
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
     let point = if fraction.is_empty() { "" } else { "." };
-    // No number is what it is: NaN, inf.
+    // Not a number: NaN, inf.
     let whole = whole.parse().map_or_else(|_| whole.to_owned(), count);
     format!("{sign}{whole}{point}{fraction}")
 }
@@ -41,7 +42,7 @@ pub fn bytes(number: u64) -> String {
     }
     let (mut value, mut name) = (number as f64 / 1024.0, "KiB");
     for next in ["MiB", "GiB", "TiB", "PiB"] {
-        // What would be shown as 1024.0 is 1.0 of the next unit.
+        // 1024.0 of a unit should be shown as 1.0 of the next.
         if value < 1023.95 {
             break;
         }
@@ -50,7 +51,8 @@ pub fn bytes(number: u64) -> String {
     format!("{} {name}", decimal(value, 1))
 }
 
-/// Nanoseconds, to three digits behind the point, cut off, not rounded: `12.346 ms`, `3.214 s`, `2 min 3.214 s`.
+/// A duration in nanoseconds, with three decimals, truncated instead of rounded: `12.346
+/// ms`, `3.214 s`, `2 min 3.214 s`.
 pub fn duration(nanos: u64) -> String {
     match nanos {
         0..1_000 => format!("{nanos} ns"),
@@ -68,14 +70,14 @@ pub fn duration(nanos: u64) -> String {
     }
 }
 
-/// [`duration`] of what may be negative.
+/// [`duration`] for values that may be negative.
 pub fn signed_duration(nanos: i64) -> String {
     let sign = if nanos < 0 { "-" } else { "" };
     format!("{sign}{}", duration(nanos.unsigned_abs()))
 }
 
-/// `number` in units of a thousand `steps` each, with three digits behind the point: nothing is shown as later than it
-/// was, nor as 60 s.
+/// `number` in units of a thousand `steps` each, with three decimals. Truncated, so that
+/// nothing is shown as later than it was, or as 60 s.
 pub fn thousandths(number: u64, steps: u64) -> String {
     let thousandths = number.checked_div(steps).unwrap_or(0);
     format!("{}.{:03}", count(thousandths / 1000), thousandths % 1000)
@@ -90,7 +92,8 @@ mod tests {
         assert_eq!([0, 999, 1000, 1_234_567].map(count), ["0", "999", "1,000", "1,234,567"]);
         assert_eq!([1, 2].map(|n| counted(n, "event")), ["1 event", "2 events"]);
         let sizes = [0, 1023, 1024, 1536, 1_048_575, 1_048_576, u64::MAX];
-        let expected = ["0 B", "1,023 B", "1.0 KiB", "1.5 KiB", "1.0 MiB", "1.0 MiB", "16,384.0 PiB"];
+        let expected =
+            ["0 B", "1,023 B", "1.0 KiB", "1.5 KiB", "1.0 MiB", "1.0 MiB", "16,384.0 PiB"];
         assert_eq!(sizes.map(bytes), expected);
         let decimals = [22_177.54, -1_234.0, 0.06, f64::INFINITY].map(|number| decimal(number, 1));
         assert_eq!(decimals, ["22,177.5", "-1,234.0", "0.1", "inf"]);

@@ -1,8 +1,9 @@
-//! UTF-16 as it stands in payloads → the inside of a JSON string: converted and escaped in one go, and its end
-//! found on the way.
+//! Converts UTF-16 in payloads to the contents of a JSON string: converts, escapes and
+//! finds the end in one pass.
 //!
-//! Most texts are ASCII that stands for itself, so sixteen code units are tried together, then four as one `u64`;
-//! only what is left is taken one by one. A lone surrogate becomes U+FFFD.
+//! Most texts are ASCII without characters to escape, so sixteen code units are tried at
+//! once, then four as one `u64`; only the rest is processed one by one. A lone surrogate
+//! becomes U+FFFD.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::indexing_slicing,
@@ -14,16 +15,17 @@
 use crate::hidden::is_moving_unit;
 use crate::json::{escape_of, escape_of_unit};
 
-/// Bytes that may be written beyond the end of the text.
+/// Number of bytes that may be written after the end of the text.
 pub(crate) const OVERHANG: usize = 16;
 
-/// Most bytes of text that a byte of UTF-16 becomes: two are `\u001f`.
+/// Maximum number of output bytes per input byte: two become `\u001f`.
 pub(crate) const GROWTH: usize = 3;
 
-/// Units that are taken one by one after one that is special: texts of other scripts stay so.
+/// Number of units processed one by one after a special one: texts in other scripts
+/// usually continue in them.
 const SINGLE_RUN: usize = 8;
 
-/// Appends text, without quotes. An odd last byte is left out.
+/// Appends text without quotes. An odd byte at the end is ignored.
 pub(crate) fn escape_utf16(out: &mut Vec<u8>, bytes: &[u8]) {
     let at = out.len();
     out.resize(at + bytes.len() * GROWTH + OVERHANG, 0);
@@ -31,9 +33,9 @@ pub(crate) fn escape_utf16(out: &mut Vec<u8>, bytes: &[u8]) {
     out.truncate(at + written);
 }
 
-/// Writes text up to its zero unit to the beginning of `out`, escaped: the bytes it takes with the zero unit, and
-/// the bytes written. `None` without a zero unit. `out` has [`GROWTH`] bytes for each of `bytes`, and
-/// [`OVERHANG`] more.
+/// Writes text up to its zero unit to the beginning of `out`, escaped. Returns the bytes
+/// consumed including the zero unit, and the bytes written; `None` if there is no zero
+/// unit. `out` must have [`GROWTH`] bytes for each of `bytes`, and [`OVERHANG`] more.
 #[inline]
 pub(crate) fn text_until_zero(bytes: &[u8], out: &mut [u8]) -> Option<(usize, usize)> {
     convert::<true>(bytes, out)
@@ -81,7 +83,7 @@ fn convert<const ENDS_AT_ZERO: bool>(bytes: &[u8], out: &mut [u8]) -> Option<(us
                     let (taken, written) = escape_one(unit, &bytes[from..], &mut out[to..]);
                     from += taken;
                     to += written;
-                    // An escape among ASCII is alone.
+                    // An escape among ASCII is usually alone.
                     singles += if unit < 0x80 { SINGLE_RUN } else { 1 };
                 }
             }
@@ -89,17 +91,19 @@ fn convert<const ENDS_AT_ZERO: bool>(bytes: &[u8], out: &mut [u8]) -> Option<(us
     }
 }
 
-/// Sixteen units as sixteen bytes, and how many of them, counted from the first, stand for themselves in JSON.
+/// Sixteen units as sixteen bytes, and how many of them, counted from the first, need no
+/// escaping in JSON.
 ///
-/// Without branches and with all steps done for all units, one after the other: so the compiler makes vectors of
-/// them. By itself, and with differences where one would compare, because elsewhere and else it does not.
+/// Written without branches, and with each step applied to all units before the next, so
+/// that the compiler vectorises it. It must be a separate function, and use differences
+/// instead of comparisons, because otherwise the compiler does not.
 #[inline(never)]
 fn plain_block(units: &[u8; 32], out: &mut [u8; 16]) -> usize {
     let mut wide = [0i16; 16];
     for (wide, unit) in wide.iter_mut().zip(units.as_chunks::<2>().0) {
         *wide = i16::from_le_bytes(*unit);
     }
-    // What is no byte becomes 0 or 255, which do not stand for themselves either.
+    // Units above 255 become 0 or 255, which are not plain either.
     for (byte, unit) in out.iter_mut().zip(wide) {
         *byte = unit.clamp(0, 255) as u8;
     }
@@ -114,16 +118,18 @@ fn plain_block(units: &[u8; 32], out: &mut [u8; 16]) -> usize {
 const ONES: u64 = 0x0001_0001_0001_0001;
 const HIGH: u64 = 0x8000_8000_8000_8000;
 
-/// Four units as four bytes, and how many of them, counted from the first, stand for themselves in JSON.
+/// Four units as four bytes, and how many of them, counted from the first, need no
+/// escaping in JSON.
 #[inline(always)]
 fn plain_units(units: u64) -> ([u8; 4], usize) {
-    // The high bit of a lane is lost where the lane, as far as it is ASCII, is below a space, a quote, a
-    // backslash; no lane borrows from its neighbour, as each has its high bit set first.
+    // The high bit of a lane is cleared if its ASCII part is below a space, or equals a
+    // quote or a backslash. No lane borrows from its neighbour, because the high bit of
+    // each is set first.
     let ascii = units & (ONES * 0x7f);
     let not_control = (ascii | HIGH).wrapping_sub(ONES * 0x20);
     let not_quote = ((ascii ^ (ONES * 0x22)) | HIGH).wrapping_sub(ONES);
     let not_backslash = ((ascii ^ (ONES * 0x5c)) | HIGH).wrapping_sub(ONES);
-    // Set where the lane is 0x7f; and where it is no ASCII, whatever bit says so.
+    // Set if the lane is 0x7f, or not ASCII, whichever bit shows it.
     let delete = (ascii + ONES) << 8;
     let beyond = (units & (ONES * 0xff80)) | (units & (ONES * 0x7f80)).wrapping_add(ONES * 0x7f80);
     let special = (!(not_control & not_quote & not_backslash) | delete | beyond) & HIGH;
@@ -132,7 +138,8 @@ fn plain_units(units: u64) -> ([u8; 4], usize) {
     (((pairs | pairs >> 16) as u32).to_le_bytes(), count)
 }
 
-/// One character that does not stand for itself: bytes taken beside those of its first unit, bytes written.
+/// One character that needs escaping or conversion: returns the bytes consumed in
+/// addition to those of its first unit, and the bytes written.
 fn escape_one(unit: u16, rest: &[u8], out: &mut [u8]) -> (usize, usize) {
     let mut write = |bytes: &[u8]| {
         out[..bytes.len()].copy_from_slice(bytes);
@@ -151,14 +158,17 @@ fn escape_one(unit: u16, rest: &[u8], out: &mut [u8]) -> (usize, usize) {
             None => (0, write("\u{fffd}".as_bytes())),
         },
         _ => {
-            let bytes =
-                [0xe0 | (unit >> 12) as u8, 0x80 | (unit >> 6 & 0x3f) as u8, 0x80 | (unit & 0x3f) as u8];
+            let bytes = [
+                0xe0 | (unit >> 12) as u8,
+                0x80 | (unit >> 6 & 0x3f) as u8,
+                0x80 | (unit & 0x3f) as u8,
+            ];
             (0, write(&bytes))
         }
     }
 }
 
-/// The character of a high surrogate and the low one that follows.
+/// The character encoded by a high surrogate and the following low surrogate.
 fn pair(high: u16, rest: &[u8]) -> Option<char> {
     let low = u16::from_le_bytes(*rest.first_chunk::<2>()?);
     char::decode_utf16([high, low]).next()?.ok()
@@ -172,7 +182,7 @@ mod tests {
         let bytes: Vec<u8> = units.iter().flat_map(|unit| unit.to_le_bytes()).collect();
         let mut out = vec![b'"'];
         escape_utf16(&mut out, &bytes);
-        // With an end mark, and with more behind it.
+        // With an end mark, and with more text after it.
         let bytes = [&bytes[..], &[0, 0], &[0x41; 40]].concat();
         let mut target = vec![0; bytes.len() * GROWTH + OVERHANG];
         let (taken, written) = text_until_zero(&bytes, &mut target).unwrap();
@@ -185,7 +195,8 @@ mod tests {
 
     fn assert_same(units: &[u16]) {
         let json = json(units);
-        let read: String = serde_json::from_str(&json).unwrap_or_else(|error| panic!("{json}: {error}"));
+        let read: String =
+            serde_json::from_str(&json).unwrap_or_else(|error| panic!("{json}: {error}"));
         assert_eq!(read, String::from_utf16_lossy(units), "{units:x?}");
         assert!(!json.bytes().any(|byte| byte < 0x20 || byte == 0x7f), "{json}");
     }

@@ -1,4 +1,4 @@
-//! Events in one of the forms for programs, one call an event.
+//! Writes events in one of the formats for programs, one call per event.
 
 use crate::Detail;
 use crate::csv::Csv;
@@ -8,10 +8,12 @@ use crate::ndjson::Ndjson;
 use crate::page::Page;
 use nettrace_parser::Event;
 
-/// Writes events as NDJSON or CSV: what `nettrace events --format ndjson` and `csv` write, one line an event.
+/// Writes events as NDJSON or CSV, like `nettrace events --format ndjson` and `csv`, one
+/// line per event.
 ///
-/// What is the same for all events of a type is worked out once, so one writer should write all events of a trace. It
-/// may write those of several; CSV has one heading then.
+/// The part that is the same for all events of a type is computed once, so use one writer
+/// for all events of a trace. It may also write events of several traces; with CSV there
+/// is then a single header.
 ///
 /// ```
 /// use nettrace_export::EventWriter;
@@ -34,9 +36,15 @@ pub struct EventWriter {
     page: Page,
 }
 
-/// Not inlined: without a filter, an event would pay for the registers that this takes.
+/// Not inlined: otherwise events would pay for the registers it needs even without a
+/// filter.
 #[inline(never)]
-fn accepts(filter: &mut Filter, event: &Event<'_>, type_index: TypeIndex, types: &EventTypes) -> bool {
+fn accepts(
+    filter: &mut Filter,
+    event: &Event<'_>,
+    type_index: TypeIndex,
+    types: &EventTypes,
+) -> bool {
     filter.accepts(event, type_index, types)
 }
 
@@ -57,15 +65,19 @@ impl Form {
 }
 
 impl EventWriter {
-    /// A writer of one JSON object a line, with what every event has: time, thread, type, payload.
+    /// Writes one JSON object per line, with the default contents: time, thread, type,
+    /// payload.
     pub fn ndjson() -> EventWriter {
         EventWriter::new(Form::Ndjson(Ndjson::new(Detail::default())))
     }
 
-    /// A writer of a heading and one row an event, with the payload as JSON. [`EventWriter::finish`] must be called
-    /// behind the last event.
+    /// Writes a header line and one row per event, with the payload as JSON.
+    /// [`EventWriter::finish`] must be called after the last event.
     pub fn csv() -> EventWriter {
-        EventWriter::new(Form::Csv { csv: Csv::new(Detail::default(), None, false), is_begun: false })
+        EventWriter::new(Form::Csv {
+            csv: Csv::new(Detail::default(), None, false),
+            is_begun: false,
+        })
     }
 
     fn new(form: Form) -> EventWriter {
@@ -89,28 +101,30 @@ impl EventWriter {
         self.detailed(detail)
     }
 
-    /// Whether to write what is stored: ticks, keywords, opcode, processor, sequence number, offset and the
-    /// payload's bytes.
+    /// Whether to write stored values: ticks, keywords, opcode, processor, sequence
+    /// number, offset and the payload's bytes.
     #[must_use]
     pub fn raw(self, raw: bool) -> EventWriter {
         let detail = Detail { raw, ..self.detail };
         self.detailed(detail)
     }
 
-    /// Whether to write whole numbers from 2^53 on as strings, for readers that make doubles of all numbers.
+    /// Whether to write integers from 2^53 on as strings, for readers that convert all
+    /// numbers to doubles.
     #[must_use]
     pub fn big_ints_as_strings(self, big_ints_as_strings: bool) -> EventWriter {
         let detail = Detail { big_ints_as_strings, ..self.detail };
         self.detailed(detail)
     }
 
-    /// Writes only events that a filter accepts.
+    /// Writes only events that the filter accepts.
     #[must_use]
     pub fn filter(self, filter: Filter) -> EventWriter {
         EventWriter { filter: Some(filter), ..self }
     }
 
-    /// Appends an event and the end of its line. Gives whether it did: `false` for one that the filter rejects.
+    /// Appends an event and the end of its line. Returns `false` if the filter rejected
+    /// the event.
     #[inline]
     pub fn write(&mut self, out: &mut Vec<u8>, event: &Event<'_>) -> bool {
         let is_written = self.put(event);
@@ -118,7 +132,7 @@ impl EventWriter {
         is_written
     }
 
-    /// The same onto the writer's own page, which costs no copy. See [`EventWriter::page`].
+    /// The same to the writer's own page, which avoids a copy. See [`EventWriter::page`].
     #[inline(always)]
     pub fn put(&mut self, event: &Event<'_>) -> bool {
         let type_index = self.types.index_of(event);
@@ -128,7 +142,9 @@ impl EventWriter {
             return false;
         }
         match &mut self.form {
-            Form::Ndjson(ndjson) => ndjson.event(&mut self.page, event, type_index, &self.types, None),
+            Form::Ndjson(ndjson) => {
+                ndjson.event(&mut self.page, event, type_index, &self.types, None)
+            }
             Form::Csv { csv, is_begun } => {
                 let types = &self.types;
                 self.page.append(|out| {
@@ -142,13 +158,20 @@ impl EventWriter {
         true
     }
 
-    /// What [`EventWriter::put`] has written: write it away when it is much, and clear it.
+    /// The output of [`EventWriter::put`]: write it to its destination when it has become
+    /// large, and clear it.
     #[inline]
     pub fn page(&mut self) -> &mut Page {
         &mut self.page
     }
 
-    /// Appends what comes behind the last event: CSV's heading, if there was no event.
+    /// Length of the output on the page, in bytes.
+    #[inline]
+    pub fn page_bytes(&self) -> usize {
+        self.page.len()
+    }
+
+    /// Appends what follows the last event: for CSV, the header if there was no event.
     pub fn finish(&mut self, out: &mut Vec<u8>) {
         self.page.pour(out);
         if let Form::Csv { csv, is_begun } = &mut self.form {
@@ -159,8 +182,8 @@ impl EventWriter {
         }
     }
 
-    /// What the filter asks for and no event so far has, one sentence each, with what may have been meant. To be asked
-    /// when the whole trace was read.
+    /// The conditions of the filter that no event has satisfied so far, one sentence
+    /// each, with suggestions. Call it when the whole trace has been read.
     pub fn unmatched(&self) -> Vec<String> {
         self.filter.as_ref().map_or_else(Vec::new, |filter| filter.unmatched(&self.types))
     }

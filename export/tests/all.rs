@@ -1,6 +1,8 @@
-//! Tests of the whole crate, in one program: each program of its own costs seconds to build and to link.
+//! Tests of the whole crate, in one program: each program of its own costs seconds to
+//! build and to link.
 #![allow(clippy::restriction, clippy::pedantic)]
 
+mod csv;
 mod predicates;
 mod serde;
 mod threads;

@@ -1,12 +1,18 @@
 //! Conditions, asked of the events of a recorded trace.
 
-use nettrace_export::{EventTypes, Filter, FilterOptions, Predicate, Trigger};
+use nettrace_export::{Answers, EventTypes, Fact, Filter, FilterOptions, Predicate, Trigger};
 use nettrace_parser::Reader;
 use nettrace_testdata::corpus;
+use nettrace_testdata::requests::requests;
 
 fn trace() -> Vec<u8> {
     let of_all = |name: &str| name.contains("net10-linux-x64/all.");
-    corpus::traces().into_iter().find(|trace| of_all(trace.name())).expect("it is there").bytes().to_vec()
+    corpus::traces()
+        .into_iter()
+        .find(|trace| of_all(trace.name()))
+        .expect("it is there")
+        .bytes()
+        .to_vec()
 }
 
 /// How many events fire a condition of `--until`, and what is said of it.
@@ -49,7 +55,10 @@ fn events_are_known_by_any_of_their_names() {
     ] {
         assert_eq!(fired(text).0, by_name, "{text}");
     }
-    assert_eq!(fired("Nettrace-Workload/Request/Start").0, fired("Nettrace-Workload/RequestStart").0);
+    assert_eq!(
+        fired("Nettrace-Workload/Request/Start").0,
+        fired("Nettrace-Workload/RequestStart").0
+    );
     assert!(fired("Nettrace-Workload/RequestStart").0 > 0);
 }
 
@@ -79,7 +88,10 @@ fn what_cannot_be_fulfilled_is_said_with_what_may_have_been_meant() {
     let why = fired("*Runtime/GC/Start where Whatever=1").1.unwrap();
     assert!(why.contains("has no field Whatever; it has Count, Depth, Reason"), "{why}");
     let why = fired("*Runtime/GC/Start where Depth > much").1.unwrap();
-    assert!(why.contains("Depth of Microsoft-Windows-DotNETRuntime/GC/Start is a number, but much"), "{why}");
+    assert!(
+        why.contains("Depth of Microsoft-Windows-DotNETRuntime/GC/Start is a number, but much"),
+        "{why}"
+    );
     let why = fired("*Runtime/GC/Strat").1.unwrap();
     assert!(why.starts_with("no event is *Runtime/GC/Strat"), "{why}");
 }
@@ -89,21 +101,30 @@ fn conditions_joined_by_words_choose_what_single_ones_choose() {
     let gc = passed(&["GC/Start and Count>0"]);
     assert!(gc > 0);
     assert_eq!(passed(&["Count>0", "GC/Start and Count=*"]), 0);
-    assert_eq!(passed(&["Count>0 and Reason=AllocSmall"]), passed(&["Count>0", "Reason=AllocSmall"]));
+    assert_eq!(
+        passed(&["Count>0 and Reason=AllocSmall"]),
+        passed(&["Count>0", "Reason=AllocSmall"])
+    );
     let both = passed(&["Reason=AllocSmall or Reason=Induced"]);
     assert_eq!(both, passed(&["Reason=AllocSmall"]) + passed(&["Reason=Induced"]));
     assert_eq!(passed(&["Size > 1KB"]), passed(&["Size > 1024"]));
     assert!(passed(&["Size > 1KB"]) > 0);
 }
 
-/// How often a condition fires in a trace of counters and instruments, published twice, and what is said of it.
+/// How often a condition fires in a trace of counters and instruments, published twice,
+/// and what is said of it.
 fn fired_by_counters(text: &str) -> (usize, Vec<(String, f64)>, Option<String>) {
     let of_metrics = |name: &str| name.contains("net10-linux-x64/metrics.");
-    let trace = corpus::traces().into_iter().find(|trace| of_metrics(trace.name())).expect("it is there");
-    let bytes = trace.bytes();
-    let mut trigger =
-        Trigger::new(vec![Predicate::of_event(text).unwrap_or_else(|error| panic!("{text}: {error}"))]);
-    let (mut reader, mut count, mut values) = (Reader::from_slice(&bytes), 0, Vec::new());
+    let trace =
+        corpus::traces().into_iter().find(|trace| of_metrics(trace.name())).expect("it is there");
+    fired_in(&trace.bytes(), text)
+}
+
+fn fired_in(bytes: &[u8], text: &str) -> (usize, Vec<(String, f64)>, Option<String>) {
+    let mut trigger = Trigger::new(vec![
+        Predicate::of_event(text).unwrap_or_else(|error| panic!("{text}: {error}")),
+    ]);
+    let (mut reader, mut count, mut values) = (Reader::from_slice(bytes), 0, Vec::new());
     while let Some(event) = reader.next_event().unwrap() {
         if trigger.fired(&event).is_some() {
             count += 1;
@@ -145,7 +166,10 @@ fn counters_and_instruments_are_compared_by_name_unit_tags_and_percentile() {
 #[test]
 fn counters_that_cannot_be_compared_are_named_with_what_helps() {
     for (text, reason) in [
-        ("System.Runtime/cpu-usgae > 1", "System.Runtime has no counter cpu-usgae; did you mean cpu-usage?"),
+        (
+            "System.Runtime/cpu-usgae > 1",
+            "System.Runtime has no counter cpu-usgae; did you mean cpu-usage?",
+        ),
         ("Nettrace.Workload/order.duration > 1", "is a histogram: write which percentile"),
         ("Nettrace.Workload/order.duration p98 > 1", "published are p50, p95, p99"),
         ("Nettrace.Workload/load p99 > 1", "is no histogram"),
@@ -216,4 +240,94 @@ fn what_is_no_condition_of_counters_is_refused_with_its_place() {
     let error = "P/c > 1".parse::<Predicate>().unwrap_err();
     assert!(error.to_string().contains("only --until and --rules wait for counters"), "{error}");
     assert_eq!("\"P/c\" > 1".parse::<Predicate>().unwrap().to_string(), "\"P/c\" > 1");
+}
+
+#[test]
+fn instruments_are_compared_by_the_interval_in_which_they_are_published() {
+    let route = "Microsoft.AspNetCore.Hosting/http.server.request.duration{http.route=/buy}";
+    let count = "Microsoft.AspNetCore.Hosting/http.server.requests";
+    for (text, expected) in [
+        (format!("{route} p99 > 500ms"), 8),
+        (format!("{route} p95 > 500ms"), 0),
+        // Values that are five seconds apart are no gap.
+        (format!("{route} p99 > 0.5 for 10s"), 4),
+        (format!("{route} p99 > 0.5 for 40s"), 1),
+        (format!("{route} p99 > 0.5 for 45s"), 0),
+        (format!("{}/sell}} p99 > 500ms", route.trim_end_matches("/buy}")), 0),
+        // 120 in a second.
+        (format!("{count} > 119"), 8),
+        (format!("{count} > 121"), 0),
+    ] {
+        assert_eq!(fired_in(&requests(), &text).0, expected, "{text}");
+    }
+    let (_, values, _) = fired_in(&requests(), &format!("{count} > 1 and {route} p99 > 1ms"));
+    let values: Vec<f64> = values.iter().map(|(_, value)| *value).collect();
+    assert_eq!(values, [120.0, 0.75]);
+}
+
+#[test]
+fn values_of_counters_are_counted_also_where_they_do_not_fulfil_anything() {
+    for (text, expected) in [
+        ("Microsoft.AspNetCore.Hosting/http.server.requests > 1000000", 8),
+        ("Microsoft.AspNetCore.Hosting/http.server.requets > 0", 0),
+        ("Microsoft.AspNetCore.Hosting/http.server.requests{a=b} > 0", 0),
+    ] {
+        let bytes = requests();
+        let mut trigger = Trigger::new(vec![Predicate::of_event(text).unwrap()]);
+        let mut reader = Reader::from_slice(&bytes);
+        while let Some(event) = reader.next_event().unwrap() {
+            let _ = trigger.fired(&event);
+        }
+        assert_eq!(trigger.value_count(), expected, "{text}");
+    }
+}
+
+#[test]
+fn conditions_may_be_about_several_events_together_and_what_is_known_of_them() {
+    let bytes = trace();
+    // Whether a condition holds for all events of the trace together, and some facts.
+    let holds = |text: &str, facts: &[(&str, Fact<'_>)]| {
+        let mut options = FilterOptions::default();
+        options.conditions = vec![text.parse().unwrap()];
+        let (mut filter, mut types) = (Filter::new(options), EventTypes::default());
+        let mut reader = Reader::from_slice(&bytes);
+        let mut all = filter.answers_of(facts);
+        while let Some(event) = reader.next_event().unwrap() {
+            let place = types.index_of(&event);
+            all |= filter.answers(&event, place, &types);
+        }
+        (filter.accepts_answers(Answers::from_bits(all.bits())), filter.unmatched(&types))
+    };
+    let (nanos, text) = (Fact::Nanos(20_000_000), Fact::Text("Error".into()));
+    let facts = [("duration", nanos), ("level", text), ("workers", Fact::Number(3.0))];
+    for (condition, expected) in [
+        // Each of another event.
+        ("Depth = 2 and ExceptionType ~ WidgetException", true),
+        ("Depth = 2 and ExceptionType = Nothing", false),
+        ("not Depth = 2", false),
+        ("duration > 10ms and level = error", true),
+        ("duration > 10ms and level = warning", false),
+        ("duration = 20000000", true),
+        ("duration > 1MB", false),
+        // A word is not less than a number.
+        ("level < 5", false),
+        ("level ~ ^Err and workers >= 3", true),
+        ("workers !*= 3", false),
+    ] {
+        let (is_so, unmatched) = holds(condition, &facts);
+        assert_eq!((is_so, unmatched.is_empty()), (expected, expected), "{condition}");
+    }
+    let (_, unmatched) = holds("durations > 1s", &facts);
+    assert!(unmatched[0].contains("durations"), "{unmatched:?}");
+    // One event with all of it there is not.
+    assert_eq!(passed(&["Depth = 2 and ExceptionType ~ WidgetException"]), 0);
+}
+
+#[test]
+fn more_comparisons_than_answers_have_room_for_are_told() {
+    for (count, is_too_many) in [(Answers::MOST, false), (Answers::MOST + 1, true)] {
+        let mut options = FilterOptions::default();
+        options.conditions = (0..count).map(|n| format!("A={n}").parse().unwrap()).collect();
+        assert_eq!(Filter::new(options).has_too_many_parts(), is_too_many);
+    }
 }

@@ -1,4 +1,5 @@
-//! Events as the parser gives them to serde are those that `events --format ndjson` writes.
+//! Events as the parser gives them to serde are those that `events --format ndjson`
+//! writes.
 
 use nettrace_export::EventWriter;
 use nettrace_parser::{Error, Reader};

@@ -1,9 +1,12 @@
-//! The fast way from payloads of one shape to JSON. The fields of a shape are compiled once, into a list of steps: a
-//! value to read, then the text that stands behind it. Running the steps is several times as fast as walking the fields.
+//! The fast path from payloads of one shape to JSON. The fields of a shape are compiled
+//! once to a list of steps: a value to read, and the text to write after it. Executing
+//! the steps is several times as fast as walking the fields.
 //!
-//! A compiled writer handles the usual case only: payloads that hold all their fields and nothing else, of types whose
-//! bytes have one meaning. In any other case it gives up, and [`PayloadWriter`](crate::payload::PayloadWriter), which
-//! handles every payload, writes the event. Both must write the same bytes; a test compares them over all traces.
+//! A compiled writer only handles the common case: payloads with all of their fields and
+//! nothing else, of types whose bytes have a single interpretation. In any other case it
+//! gives up, and [`PayloadWriter`](crate::payload::PayloadWriter), which handles every
+//! payload, writes the event. Both must write the same bytes; a test compares them for
+//! all traces.
 
 mod compile;
 
@@ -12,27 +15,30 @@ use super::rows::{self, Rows};
 use crate::shape::Names;
 use nettrace_parser::{Field, Guid};
 
-/// Values that payloads' counts may ask for, in all. What has more is left to others.
+/// Maximum total number of values that counts in a payload may request. Payloads with
+/// more are left to `PayloadWriter`.
 const MOST_VALUES: usize = 1 << 16;
 
-/// Numbers of fields that others are counted by.
+/// Number of fields that can serve as counts.
 const REGISTERS: usize = 8;
 
-/// How to write payloads of one shape, or elements of one type.
+/// Writes payloads of one shape, or elements of one type.
 #[derive(Debug, Default)]
 pub(crate) struct CompiledWriter {
-    /// In front of the first value.
+    /// The text before the first value.
     begin: Literal,
     steps: Vec<Step>,
-    /// Of elements: behind the last one, and between two of them the same with a comma and the beginning.
+    /// For elements: the text after the last value; between two elements, the same with a
+    /// comma and the beginning.
     end: Literal,
     between: Literal,
-    /// Room for all that is there once, and the most that each byte of the payload may ask for beside.
+    /// Room for everything that occurs once, and the maximum growth for each byte of the
+    /// payload.
     room: usize,
     growth: usize,
-    /// Least bytes of a payload.
+    /// Minimum size of a payload.
     least_bytes: usize,
-    /// Whether numbers are kept that others are counted by.
+    /// Whether some numbers must be remembered as counts for other fields.
     keeps: bool,
 }
 
@@ -43,7 +49,8 @@ struct Step {
     after: Literal,
 }
 
-/// How a value is read and written. Quotes, and the `0x` of what is hexadecimal, stand in the literals around it.
+/// How a value is read and written. Quotes, and `0x` for hexadecimal values, are in the
+/// literals around it.
 #[derive(Debug)]
 enum Value {
     U8,
@@ -67,12 +74,12 @@ enum Value {
     Guid,
     VarUInt,
     HexVarUInt,
-    /// UTF-8 behind its length.
+    /// UTF-8 preceded by its length.
     Utf8,
-    /// Bytes that are not shown.
+    /// Bytes that are not written.
     Skip(usize),
     Elements(Box<Elements>),
-    /// A whole number that others are counted by, and where it is kept.
+    /// An integer used as a count, and where it is stored.
     Kept(Box<Value>, usize),
 }
 
@@ -80,17 +87,28 @@ enum Value {
 struct Elements {
     count: Number,
     each: CompiledWriter,
-    /// How all but the first are written when there are many, if they are all of one size.
+    /// How all elements after the first are written if there are many, and all have the
+    /// same size.
     rows: Option<Rows>,
 }
 
 impl Value {
-    /// Least bytes that it takes in a payload.
+    /// Its minimum size in a payload.
     fn least_bytes(&self) -> usize {
         match self {
-            Value::U8 | Value::I8 | Value::HexU8 | Value::Bool8 | Value::VarUInt | Value::HexVarUInt => 1,
+            Value::U8
+            | Value::I8
+            | Value::HexU8
+            | Value::Bool8
+            | Value::VarUInt
+            | Value::HexVarUInt => 1,
             Value::U16 | Value::I16 | Value::HexU16 | Value::Text | Value::Utf8 => 2,
-            Value::U32 | Value::I32 | Value::HexU32 | Value::F32 | Value::Bool32 | Value::HexPointer => 4,
+            Value::U32
+            | Value::I32
+            | Value::HexU32
+            | Value::F32
+            | Value::Bool32
+            | Value::HexPointer => 4,
             Value::U64 | Value::I64 | Value::HexU64 | Value::F64 => 8,
             Value::Guid => 16,
             Value::Kept(value, _) => value.least_bytes(),
@@ -102,14 +120,14 @@ impl Value {
         }
     }
 
-    /// Most bytes that it becomes, beside what the payload's bytes ask for each.
+    /// Its maximum size in JSON, in addition to the growth per byte of the payload.
     fn room(&self) -> usize {
         match self {
             Value::Bool8 | Value::Bool32 | Value::U8 | Value::I8 => 5,
             Value::U16 | Value::I16 | Value::U32 | Value::I32 => 11,
             Value::HexU8 | Value::HexU16 | Value::HexU32 | Value::HexU64 => 16,
             Value::HexPointer | Value::HexVarUInt => 16,
-            // With quotes.
+            // Including quotes.
             Value::U64 | Value::I64 | Value::VarUInt => 22,
             Value::F32 | Value::F64 => 26,
             Value::Guid => 36,
@@ -119,32 +137,32 @@ impl Value {
     }
 }
 
-/// How many elements there are.
+/// The number of elements.
 #[derive(Debug, Clone, Copy)]
 enum Number {
-    /// A u16 in front of them says it.
+    /// Stored before them as a u16.
     Here,
     Kept(usize),
     Fixed(usize),
 }
 
-/// What a compiled writer needs beside the payload.
+/// Parameters beside the payload.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Manner {
     pub(crate) pointer_size: u8,
-    /// Whole numbers above this are strings.
+    /// Larger integers are written as strings.
     pub(crate) largest: u64,
 }
 
-/// What is known of a payload that is being written.
+/// State of a payload being written.
 struct Progress {
     registers: [usize; REGISTERS],
     values_left: usize,
 }
 
 impl CompiledWriter {
-    /// Compiles the fields of a shape. `before` is written in front of their object. `None`: some type needs the slow
-    /// way.
+    /// Compiles the fields of a shape. `before` is written before their object. `None` if
+    /// a type needs the slow path.
     pub(crate) fn new(
         fields: &[Field],
         names: &Names,
@@ -154,21 +172,26 @@ impl CompiledWriter {
         compile::compile(fields, names, before, behind)
     }
 
-    /// Room that a payload of this size takes, without the beginning.
+    /// The room that a payload of this size needs, without the beginning.
     #[inline(always)]
     pub(crate) fn room(&self, payload_bytes: usize) -> usize {
         self.room + payload_bytes * self.growth
     }
 
-    /// What comes before the first value. The caller writes it.
+    /// The text before the first value, which the caller writes.
     pub(crate) fn begin(&self) -> &Literal {
         &self.begin
     }
 
-    /// Appends the payload behind its beginning. `None` if it is not the usual: then what was written is worth
-    /// nothing.
+    /// Appends the payload after its beginning. `None` if it is not the common case; then
+    /// the written bytes must be discarded.
     #[inline(always)]
-    pub(crate) fn write<'b>(&self, line: Writer<'b>, payload: &[u8], manner: Manner) -> Option<Writer<'b>> {
+    pub(crate) fn write<'b>(
+        &self,
+        line: Writer<'b>,
+        payload: &[u8],
+        manner: Manner,
+    ) -> Option<Writer<'b>> {
         let mut state = Progress { registers: [0; REGISTERS], values_left: MOST_VALUES };
         match self.values(line, payload, &mut state, manner) {
             Some((line, [])) => Some(line),
@@ -176,9 +199,10 @@ impl CompiledWriter {
         }
     }
 
-    /// Writes the values, and what is behind each: the line, and what is left of the payload.
+    /// Writes the values and the texts after each. Returns the line, and the rest of the
+    /// payload.
     ///
-    /// Both go in and out by value, so that they are in registers between.
+    /// Both are passed by value, so that they stay in registers in between.
     #[inline(always)]
     fn values<'b, 'r>(
         &self,
@@ -196,7 +220,7 @@ impl CompiledWriter {
 }
 
 impl CompiledWriter {
-    /// The way to write many elements, if they are all of one size.
+    /// How to write many elements if all have the same size.
     fn rows(&self) -> Option<Rows> {
         let before = [&self.between].into_iter().chain(self.steps.iter().map(|step| &step.after));
         Rows::new(self.steps.iter().zip(before).map(|(step, before)| (step.cell(), before.bytes())))
@@ -210,7 +234,7 @@ pub(crate) fn take<const N: usize>(rest: &mut &[u8]) -> Option<[u8; N]> {
     Some(*bytes)
 }
 
-/// Appends a whole number; one that is too large for doubles in quotes, if that is wanted.
+/// Appends an integer; in quotes if it is too large for a double and that is requested.
 #[inline(always)]
 pub(crate) fn unsigned(line: &mut Writer<'_>, number: u64, manner: Manner) {
     if number > manner.largest {
@@ -222,7 +246,7 @@ pub(crate) fn unsigned(line: &mut Writer<'_>, number: u64, manner: Manner) {
     }
 }
 
-/// The same with a sign.
+/// The same for a signed integer.
 #[inline(always)]
 pub(crate) fn signed(line: &mut Writer<'_>, number: i64, manner: Manner) {
     if number.unsigned_abs() > manner.largest {
@@ -235,15 +259,15 @@ pub(crate) fn signed(line: &mut Writer<'_>, number: i64, manner: Manner) {
 }
 
 impl Step {
-    /// The value as one of a row.
-    fn cell(&self) -> Option<rows::Kind> {
+    /// The value as part of a row.
+    fn cell(&self) -> Option<rows::CellKind> {
         match self.value {
-            Value::HexPointer | Value::HexU64 => Some(rows::Kind::Address),
-            Value::HexU32 => Some(rows::Kind::Number(rows::Number::HexU32)),
-            Value::U64 => Some(rows::Kind::Number(rows::Number::U64)),
-            Value::U32 => Some(rows::Kind::Number(rows::Number::U32)),
-            Value::U16 => Some(rows::Kind::Number(rows::Number::U16)),
-            Value::U8 => Some(rows::Kind::Number(rows::Number::U8)),
+            Value::HexPointer | Value::HexU64 => Some(rows::CellKind::Address),
+            Value::HexU32 => Some(rows::CellKind::Number(rows::Number::HexU32)),
+            Value::U64 => Some(rows::CellKind::Number(rows::Number::U64)),
+            Value::U32 => Some(rows::CellKind::Number(rows::Number::U32)),
+            Value::U16 => Some(rows::CellKind::Number(rows::Number::U16)),
+            Value::U8 => Some(rows::CellKind::Number(rows::Number::U8)),
             _ => None,
         }
     }
@@ -266,7 +290,9 @@ impl Value {
             Value::Elements(elements) => {
                 (*line, *rest) = elements.write(line.taken(), rest, state, manner)?;
             }
-            Value::HexPointer if manner.pointer_size == 8 => line.hex(u64::from_le_bytes(take(rest)?)),
+            Value::HexPointer if manner.pointer_size == 8 => {
+                line.hex(u64::from_le_bytes(take(rest)?))
+            }
             Value::HexPointer => line.hex(u64::from(u32::from_le_bytes(take(rest)?))),
             Value::U32 => line.unsigned(u64::from(u32::from_le_bytes(take(rest)?))),
             Value::U16 => line.unsigned(u64::from(u16::from_le_bytes(take(rest)?))),
@@ -288,7 +314,7 @@ impl Value {
         Some(())
     }
 
-    /// Whole numbers that others are counted by: beside line and payload, the number.
+    /// Integers used as counts: also returns the number.
     #[inline(never)]
     fn write_kept<'b, 'r>(
         &self,
@@ -313,9 +339,13 @@ impl Value {
 }
 
 impl Value {
-    /// Values that are rarer, and that nothing is counted by.
+    /// Rare values, which are not used as counts.
     #[inline(never)]
-    fn write_rare<'b, 'r>(&self, mut line: Writer<'b>, mut rest: &'r [u8]) -> Option<(Writer<'b>, &'r [u8])> {
+    fn write_rare<'b, 'r>(
+        &self,
+        mut line: Writer<'b>,
+        mut rest: &'r [u8],
+    ) -> Option<(Writer<'b>, &'r [u8])> {
         match self {
             Value::Utf8 => {
                 let count = usize::from(u16::from_le_bytes(take(&mut rest)?));
@@ -333,7 +363,7 @@ impl Value {
             Value::Bool8 => line.text(truth(u8::from_le_bytes(take(&mut rest)?) != 0)),
             Value::Guid => line.guid(Guid::from_bytes(take(&mut rest)?)),
             Value::Skip(count) => rest = rest.get(*count..)?,
-            // Whoever comes here has seen to the others.
+            // The caller has handled all others.
             _ => return None,
         }
         Some((line, rest))
@@ -344,7 +374,8 @@ fn truth(value: bool) -> &'static str {
     if value { "true" } else { "false" }
 }
 
-/// A varint of up to ten bytes that fits into 64 bits: what is wrong with others is reported elsewhere.
+/// A varint of up to ten bytes that fits into 64 bits; invalid ones are reported on the
+/// slow path.
 #[inline]
 fn varuint(rest: &mut &[u8]) -> Option<u64> {
     let mut number = 0;
@@ -362,7 +393,7 @@ fn varuint(rest: &mut &[u8]) -> Option<u64> {
 }
 
 impl Elements {
-    /// Writes all elements, with commas between.
+    /// Writes all elements, separated by commas.
     #[inline(never)]
     fn write<'b, 'r>(
         &self,
@@ -395,7 +426,7 @@ impl Elements {
             line.literal(&each.end);
             return Some((line, rest));
         }
-        // Numbers kept within an element are for what is within it.
+        // Counts stored within an element are only valid within it.
         let registers = if each.keeps { Some(state.registers) } else { None };
         for index in 0..count {
             (line, rest) = each.values(line, rest, state, manner)?;

@@ -1,22 +1,26 @@
-//! Numbers as digits, several of them worked out together in one register.
+//! Converts numbers to digits, several of them at a time in one register.
 
-/// Numbers below this are one step of [`eight`].
+/// Numbers below this can be converted by [`eight`].
 pub(crate) const EIGHT_DIGITS: u32 = 100_000_000;
 
 const ASCII_ZEROS: u64 = 0x3030_3030_3030_3030;
 
-/// Numbers below this stand in [`SHORT`].
+/// Numbers below this are in [`SHORT`].
 pub(crate) const SHORT_DIGITS: usize = 1000;
 
-/// Numbers of up to three digits, first digit in the lowest byte, and in the highest byte how many those are.
+/// Numbers of up to three digits, first digit in the lowest byte; the highest byte
+/// contains the number of digits.
 static SHORT: [u32; SHORT_DIGITS] = short_numbers();
 
 const fn short_numbers() -> [u32; SHORT_DIGITS] {
     let mut all = [0; SHORT_DIGITS];
     let mut number = 0;
     while number < SHORT_DIGITS {
-        let digits =
-            [b'0' + (number / 100) as u8, b'0' + (number / 10 % 10) as u8, b'0' + (number % 10) as u8];
+        let digits = [
+            b'0' + (number / 100) as u8,
+            b'0' + (number / 10 % 10) as u8,
+            b'0' + (number % 10) as u8,
+        ];
         all[number] = u32::from_le_bytes(match number {
             0..10 => [digits[2], 0, 0, 1],
             10..100 => [digits[1], digits[2], 0, 2],
@@ -27,14 +31,15 @@ const fn short_numbers() -> [u32; SHORT_DIGITS] {
     all
 }
 
-/// A number below [`SHORT_DIGITS`], and how many digits it has: 1 to 3.
+/// The digits of a number below [`SHORT_DIGITS`], and their number: 1 to 3.
 #[inline(always)]
 pub(crate) fn short(number: usize) -> ([u8; 4], usize) {
     let digits = SHORT[number % SHORT_DIGITS];
     (digits.to_le_bytes(), (digits >> 24) as usize)
 }
 
-/// A number below [`EIGHT_DIGITS`] without leading zeros, and how many digits it has: 1 to 8.
+/// The digits of a number below [`EIGHT_DIGITS`] without leading zeros, and their number:
+/// 1 to 8.
 #[inline(always)]
 pub(crate) fn up_to_eight(number: u32) -> ([u8; 8], usize) {
     let digits = lanes(number);
@@ -43,25 +48,27 @@ pub(crate) fn up_to_eight(number: u32) -> ([u8; 8], usize) {
     (((digits | ASCII_ZEROS) >> (zeros * 8)).to_le_bytes(), 8 - zeros as usize)
 }
 
-/// A number below [`EIGHT_DIGITS`], zeros in front included.
+/// A number below [`EIGHT_DIGITS`] as eight digits, including leading zeros.
 #[inline(always)]
 pub(crate) fn eight(number: u32) -> [u8; 8] {
     (lanes(number) | ASCII_ZEROS).to_le_bytes()
 }
 
-/// The eight decimal digits of a number below 10^8, the first one in the lowest byte: halves of four digits, then
-/// pairs, then digits, in lanes of one register.
+/// The eight decimal digits of a number below 10^8, the first one in the lowest byte:
+/// split into halves of four digits, then pairs, then digits, in lanes of one register.
 #[inline(always)]
 fn lanes(number: u32) -> u64 {
     let halves = u64::from(number / 10_000) | u64::from(number % 10_000) << 32;
-    // 10486 / 2^20 and 103 / 2^10 are 1/100 and 1/10, nearly enough for four and two digits.
+    // 10486 / 2^20 and 103 / 2^10 approximate 1/100 and 1/10, precisely enough for four
+    // and two digits.
     let hundreds = (halves * 10_486) >> 20 & 0x0000_007f_0000_007f;
     let pairs = hundreds | (halves - hundreds * 100) << 16;
     let tens = (pairs * 103) >> 10 & 0x000f_000f_000f_000f;
     tens | (pairs - tens * 10) << 8
 }
 
-/// The hexadecimal digits of a number of 32 bits, and how many of them count: 1 to 8.
+/// The hexadecimal digits of a 32-bit number, and how many of them are significant: 1 to
+/// 8.
 #[inline(always)]
 pub(crate) fn hex_up_to_eight(number: u32) -> ([u8; 8], usize) {
     let zeros = (number | 1).leading_zeros() as usize / 4;
@@ -70,7 +77,7 @@ pub(crate) fn hex_up_to_eight(number: u32) -> ([u8; 8], usize) {
     (digits, 8 - zeros)
 }
 
-/// The hexadecimal digits of a number, and how many of them count: 1 to 16.
+/// The hexadecimal digits of a number, and how many of them are significant: 1 to 16.
 #[inline(always)]
 pub(crate) fn hex(number: u64) -> ([u8; 16], usize) {
     let zeros = (number | 1).leading_zeros() as usize / 4;
@@ -81,7 +88,7 @@ pub(crate) fn hex(number: u64) -> ([u8; 16], usize) {
 #[inline(always)]
 pub(crate) fn sixteen_hex(number: u64) -> [u8; 16] {
     let mut halves = [number >> 32, number & 0xffff_ffff];
-    // By a loop, which becomes vectors wherever this is inlined.
+    // As a loop, which is vectorised wherever this is inlined.
     for half in &mut halves {
         *half = hex_lanes(half.swap_bytes() >> 32);
     }
@@ -105,8 +112,8 @@ const fn pairs() -> [[u8; 2]; 256] {
     all
 }
 
-/// All eight hexadecimal digits of a number, put to where they belong: half the instructions of lanes, where there
-/// is one number and no vector to be made of it.
+/// Writes all eight hexadecimal digits of a number to `to`: half as many instructions as
+/// with lanes, if there is a single number that cannot be vectorised.
 #[inline(always)]
 pub(crate) fn put_eight_hex(to: &mut [u8; 8], number: u32) {
     let (pairs, _) = to.as_chunks_mut::<2>();
@@ -115,14 +122,15 @@ pub(crate) fn put_eight_hex(to: &mut [u8; 8], number: u32) {
     }
 }
 
-/// The digits of four bytes, those of the lowest first: bytes, then their halves, spread over lanes of one register.
-/// Two of these at once become vectors.
+/// The digits of four bytes, those of the lowest byte first: bytes are split into halves,
+/// spread over the lanes of one register. Two of these at once are vectorised.
 #[inline(always)]
 fn hex_lanes(bytes: u64) -> u64 {
     let spread = (bytes | bytes << 16) & 0x0000_ffff_0000_ffff;
     let spread = (spread | spread << 8) & 0x00ff_00ff_00ff_00ff;
     let digits = (spread >> 4 | spread << 8) & 0x0f0f_0f0f_0f0f_0f0f;
-    // Digits from ten on are letters, 39 places behind where the tenth digit would be: 32 and 8 less 1.
+    // Digits from ten on are letters, which come 39 places after where the tenth digit
+    // would be: 32 and 8, less 1.
     let sixteens = (digits + 0x0606_0606_0606_0606) & 0x1010_1010_1010_1010;
     digits + ASCII_ZEROS + (sixteens << 1) + (sixteens >> 1) - (sixteens >> 4)
 }

@@ -1,30 +1,31 @@
-//! The beginning of lines: time and thread. Both are mostly near those of the line before, so what stays the same
-//! is kept as text.
+//! The beginning of a line: time and thread. Both are usually close to those of the
+//! previous line, so the unchanged part is cached as text.
 
 use super::compiled_writer::{Manner, signed, unsigned};
 use super::digits::EIGHT_DIGITS;
 use super::line::{Literal, Writer};
 
-/// Room that it needs.
+/// The room it needs.
 pub(crate) const ROOM: usize = 64;
 
-/// Nanoseconds that only the last eight digits tell apart.
+/// Times within this many nanoseconds only differ in the last eight digits.
 const STRETCH: i64 = EIGHT_DIGITS as i64;
 
-/// Threads that are kept.
+/// Number of cached threads.
 const THREADS: usize = 32;
 
 /// Writes the beginning of lines.
 #[derive(Debug)]
 pub(crate) struct Head {
-    /// A multiple of [`STRETCH`], above zero, and the line up to the digits that its times have in common.
+    /// A positive multiple of [`STRETCH`], and the line up to the digits that times after
+    /// it have in common.
     since: i64,
     time: Literal,
-    /// Threads of other lines, each at a place that its id gives.
+    /// Cached threads, indexed by id.
     threads: [Thread; THREADS],
 }
 
-/// A thread, with its key and value.
+/// A thread with its key and value as text.
 #[derive(Debug, Clone)]
 struct Thread {
     id: Option<u64>,
@@ -70,7 +71,7 @@ impl Head {
         line.literal(&thread.text);
     }
 
-    /// Whether the time begins with the digits at hand, or with others that are at hand now.
+    /// Whether the time begins with the cached digits, after updating them if necessary.
     #[inline(always)]
     fn is_near(&mut self, nanos: i64, manner: Manner) -> bool {
         (nanos.wrapping_sub(self.since) as u64) < STRETCH as u64 || self.go_to(nanos, manner)
@@ -79,7 +80,7 @@ impl Head {
     #[cold]
     fn go_to(&mut self, nanos: i64, manner: Manner) -> bool {
         let begin = nanos - nanos % STRETCH;
-        // Others begin with zeros, or are written as strings.
+        // Other times begin with zeros, or are written as strings.
         let is_usual =
             begin > 0 && begin.checked_add(STRETCH).is_some_and(|end| end as u64 <= manner.largest);
         if is_usual {
@@ -107,9 +108,9 @@ impl Thread {
     }
 }
 
-/// What is written, kept.
+/// The output of `write`, for caching.
 fn made(write: impl FnOnce(&mut Writer<'_>)) -> Literal {
-    // Writers touch bytes beyond what they write.
+    // Writers also touch bytes after their output.
     let mut text = [0; 2 * ROOM];
     let mut line = Writer::new(&mut text);
     write(&mut line);

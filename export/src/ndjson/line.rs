@@ -1,8 +1,9 @@
-//! Writes a line of JSON into memory that is there already: pieces are copied in sizes that the compiler knows, and
-//! what was too much of a piece is overwritten by the next one. That is a few instructions where appending to a
-//! vector is a call.
+//! Writes a line of JSON into existing memory. Pieces are copied in sizes known at
+//! compile time, and the excess is overwritten by the next piece. That takes a few
+//! instructions, while appending to a vector is a function call.
 //!
-//! Whoever writes asks for room first ([`Page::writer`](super::page::Page::writer)), for all that can come.
+//! Before writing, request enough room for everything that may be written
+//! ([`Page::writer`](super::page::Page::writer)).
 
 use super::digits::{self, EIGHT_DIGITS, SHORT_DIGITS};
 use crate::json::Float;
@@ -13,10 +14,10 @@ use std::mem;
 /// Writes a line.
 ///
 /// # Panics
-/// If it becomes longer than what was asked for.
+/// If the line is longer than the requested room.
 #[derive(Debug)]
 pub(crate) struct Writer<'b> {
-    /// What pieces may use. What was written lies in front of it.
+    /// The remaining room. The output is before it.
     rest: &'b mut [u8],
 }
 
@@ -26,26 +27,27 @@ impl<'b> Writer<'b> {
         Writer { rest }
     }
 
-    /// Bytes behind what was written.
+    /// Number of bytes after the output.
     #[inline(always)]
     pub(crate) fn left(&self) -> usize {
         self.rest.len()
     }
 
-    /// The writer, for those who give it back: so that its parts are in registers between.
+    /// Takes the writer, to be passed back by value, so that its fields stay in
+    /// registers.
     #[inline(always)]
     pub(crate) fn taken(&mut self) -> Writer<'b> {
         Writer { rest: mem::take(&mut self.rest) }
     }
 
-    /// `bytes`, of which only the first `count` count.
+    /// Writes the first `count` of `bytes`.
     #[inline(always)]
     pub(crate) fn put<const N: usize>(&mut self, bytes: &[u8; N], count: usize) {
         self.rest[..N].copy_from_slice(bytes);
         self.pass(count);
     }
 
-    /// The same, with eight hexadecimal digits of numbers at some places.
+    /// The same, with eight hexadecimal digits of numbers at some positions.
     #[inline(always)]
     pub(crate) fn put_with_hex<const N: usize, const K: usize>(
         &mut self,
@@ -82,7 +84,7 @@ impl<'b> Writer<'b> {
         }
     }
 
-    /// One that is known to have at most [`Literal::CHUNK`] bytes.
+    /// A literal that is known to have at most [`Literal::CHUNK`] bytes.
     #[inline(always)]
     pub(crate) fn short_literal(&mut self, literal: &Literal) {
         debug_assert!(literal.len <= Literal::CHUNK, "it is one piece");
@@ -95,7 +97,7 @@ impl<'b> Writer<'b> {
         self.pass(bytes.len());
     }
 
-    /// Text whose length the compiler should know.
+    /// Text whose length is known at compile time.
     #[inline(always)]
     pub(crate) fn text(&mut self, text: &str) {
         self.bytes(text.as_bytes());
@@ -128,13 +130,13 @@ impl<'b> Writer<'b> {
         self.put(&digits, count);
     }
 
-    /// Eight digits of a number below [`EIGHT_DIGITS`], zeros in front included.
+    /// A number below [`EIGHT_DIGITS`] as eight digits, including leading zeros.
     #[inline(always)]
     pub(crate) fn eight(&mut self, number: u32) {
         self.put(&digits::eight(number), 8);
     }
 
-    /// Hexadecimal digits without leading zeros, and without `0x`.
+    /// Hexadecimal digits without leading zeros and without `0x`.
     #[inline(always)]
     pub(crate) fn hex(&mut self, number: u64) {
         if let Ok(number) = u32::try_from(number) {
@@ -149,7 +151,7 @@ impl<'b> Writer<'b> {
         }
     }
 
-    /// A guid in lower case, without quotes.
+    /// A GUID in lower case, without quotes.
     #[inline(always)]
     pub(crate) fn guid(&mut self, value: Guid) {
         self.rest = guid(mem::take(&mut self.rest), value);
@@ -161,11 +163,12 @@ impl<'b> Writer<'b> {
         self.rest = float(mem::take(&mut self.rest), number);
     }
 
-    /// UTF-8 that is ASCII and stands for itself in JSON; `None` if it is anything else.
+    /// ASCII text that needs no escaping in JSON; `None` for any other text.
     #[inline(always)]
     pub(crate) fn plain_ascii(&mut self, text: &[u8]) -> Option<()> {
-        // Without an end before the last byte, so that the compiler makes vectors of it.
-        let is_special = |byte: u8| !(0x20..0x7f).contains(&byte) | (byte == b'"') | (byte == b'\\');
+        // Checks all bytes without an early exit, so that the compiler vectorises it.
+        let is_special =
+            |byte: u8| !(0x20..0x7f).contains(&byte) | (byte == b'"') | (byte == b'\\');
         if text.iter().fold(false, |special, byte| special | is_special(*byte)) {
             return None;
         }
@@ -173,8 +176,8 @@ impl<'b> Writer<'b> {
         Some(())
     }
 
-    /// UTF-16 up to its zero unit, escaped. The bytes it takes with the zero unit, or `None` if there is no such
-    /// unit.
+    /// UTF-16 up to its zero unit, escaped. Returns the bytes consumed including the zero
+    /// unit; `None` if there is no zero unit.
     #[inline(always)]
     pub(crate) fn utf16(&mut self, bytes: &[u8]) -> Option<usize> {
         let (taken, written) = text_until_zero(bytes, self.rest)?;
@@ -183,13 +186,13 @@ impl<'b> Writer<'b> {
     }
 }
 
-// The memory goes in and comes out by value below: so that it is in registers before and behind.
+// The memory is passed and returned by value below, so that it stays in registers.
 
-/// Writes a number of more than eight digits; what is left.
+/// Writes a number of more than eight digits; returns the remaining room.
 #[inline(never)]
 fn long(rest: &mut [u8], number: u64) -> &mut [u8] {
     let mut line = Writer { rest };
-    // The remainders are below 10^8, and so is the quotient of the quotient, 184 at most.
+    // The remainders are below 10^8, and the quotient of the quotient is at most 184.
     let unit = u64::from(EIGHT_DIGITS);
     let (high, low) = (number / unit, (number % unit) as u32);
     match high {
@@ -206,7 +209,8 @@ fn long(rest: &mut [u8], number: u64) -> &mut [u8] {
 #[inline(never)]
 fn guid(rest: &mut [u8], guid: Guid) -> &mut [u8] {
     let mut line = Writer { rest };
-    // The first three numbers are stored lowest byte first and written highest byte first.
+    // The first three numbers are stored lowest byte first, and written highest byte
+    // first.
     let [a0, a1, a2, a3, b0, b1, c0, c1, second @ ..] = guid.to_bytes();
     let first = digits::sixteen_hex(u64::from_be_bytes([a3, a2, a1, a0, b1, b0, c1, c0]));
     let second = digits::sixteen_hex(u64::from_be_bytes(second));
@@ -234,18 +238,18 @@ fn float(rest: &mut [u8], number: impl Float) -> &mut [u8] {
     line.rest
 }
 
-/// JSON that is the same in every line.
+/// Constant JSON text.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(crate) struct Literal {
-    /// All of it, if it is so short.
+    /// The complete text, if it is short.
     first: [u8; Literal::CHUNK],
     len: usize,
-    /// All of it otherwise.
+    /// The complete text, if it is not short.
     bytes: Box<[u8]>,
 }
 
 impl Literal {
-    /// Bytes that are copied in one go.
+    /// Number of bytes that are copied at once.
     pub(crate) const CHUNK: usize = 32;
 
     pub(crate) fn new(bytes: &[u8]) -> Literal {
@@ -253,7 +257,7 @@ impl Literal {
         for (to, byte) in first.iter_mut().zip(bytes) {
             *to = *byte;
         }
-        // Short ones are made while lines are written, without an allocation.
+        // Short literals are created while writing lines, without an allocation.
         let all = if bytes.len() > Literal::CHUNK { bytes.into() } else { Box::default() };
         Literal { first, len: bytes.len(), bytes: all }
     }
@@ -263,7 +267,11 @@ impl Literal {
     }
 
     pub(crate) fn bytes(&self) -> &[u8] {
-        if self.len > Literal::CHUNK { &self.bytes } else { self.first.get(..self.len).unwrap_or_default() }
+        if self.len > Literal::CHUNK {
+            &self.bytes
+        } else {
+            self.first.get(..self.len).unwrap_or_default()
+        }
     }
 }
 

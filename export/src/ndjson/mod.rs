@@ -1,13 +1,14 @@
-//! One JSON object a line and event.
+//! One JSON object per event, each on its own line.
 //!
-//! Keys in order: `ts_ns`, `tid`, `provider`, `id`, `version`, `event`, `level`, then when there are any `pid`,
-//! `activity`, `related`, `labels`; `payload`, always, and when there are any `payload_rest` (bytes that no field
-//! takes: those behind the last field or a bad one, or the whole payload of an event that nobody describes) and
-//! `payload_faults`; then what was asked for: `stack`; `ticks`, `keywords`, `opcode`, `opcode_implied`,
-//! `processor`, `sequence`, `offset`, `payload_hex`.
+//! Keys in order: `ts_ns`, `tid`, `provider`, `id`, `version`, `event`, `level`; if
+//! present `pid`, `activity`, `related`, `labels`; always `payload`; if present
+//! `payload_rest` (bytes that belong to no field: those after the last field or after a
+//! broken one, or all of an undescribed payload) and `payload_faults`; then the requested
+//! details: `stack`; `ticks`, `keywords`, `opcode`, `opcode_implied`, `processor`,
+//! `sequence`, `offset`, `payload_hex`.
 //!
-//! How values are written is described in [`payload`](crate::payload), what events are called in
-//! [`event_types`](crate::event_types), what fields are called in [`shape`](crate::shape).
+//! Formats of values are described in [`payload`](crate::payload), names of events in
+//! [`event_types`](crate::event_types), names of fields in [`shape`](crate::shape).
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::indexing_slicing,
@@ -20,11 +21,13 @@ mod compiled_writer;
 mod digits;
 mod head;
 pub(crate) mod line;
+mod payload_json;
 mod rows;
 
 use self::compiled_writer::{CompiledWriter, Manner, unsigned};
 use self::head::Head;
 use self::line::Literal;
+pub use self::payload_json::PayloadJson;
 use crate::event_types::{EventType, EventTypes, TypeIndex};
 use crate::json::Json;
 use crate::long::{MOST_NAME_CHARACTERS, cut};
@@ -37,7 +40,7 @@ use nettrace_parser::{Event, Label, Labels};
 use std::borrow::Cow;
 use std::io::Write;
 
-/// Room for all keys and values but those of the type and the payload.
+/// Room for all keys and values except those of the type and the payload.
 const HEAD_ROOM: usize = head::ROOM + 128;
 
 /// Writes events as NDJSON.
@@ -45,39 +48,43 @@ const HEAD_ROOM: usize = head::ROOM + 128;
 pub struct Ndjson {
     detail: Detail,
     payloads: PayloadWriter,
-    /// What is the same for all events of a type, by the type's number.
+    /// The part that is the same for all events of a type, by the type's number.
     fixed: Vec<Vec<u8>>,
-    /// The short way to write an event, by the shape's number.
+    /// The fast path for events, by the shape's number.
     short_ways: Vec<ShortWay>,
     head: Head,
-    /// Names of the frames of the event that comes next.
+    /// Names of the next event's frames.
     frames: Vec<String>,
 }
 
-/// How events of one shape are written in the usual case.
+/// How to write events of one shape in the common case.
 #[derive(Debug)]
-#[allow(clippy::large_enum_variant, reason = "it lies where it is used, once for each type of event")]
+#[allow(
+    clippy::large_enum_variant,
+    reason = "it lies where it is used, once for each type of event"
+)]
 enum ShortWay {
-    /// Not worked out yet.
+    /// Not determined yet.
     Unknown,
-    /// The long way is the only one.
+    /// Only the slow path is possible.
     None,
     Some {
         /// From the provider to the level, or to the process.
         fixed: Literal,
-        /// The same and on to the first value of the payload.
+        /// The same, and on to the first value of the payload.
         to_payload: Literal,
-        /// The level in it.
+        /// The level in that text.
         level: u32,
-        /// The process in it. It is not in it in version 6, where threads have processes.
+        /// The process in that text. Not included in version 6, where threads have
+        /// processes.
         process: Option<u64>,
-        /// Writes the payload, and the end of the line if nothing else is asked for.
+        /// Writes the payload, and the end of the line if nothing else was requested.
         writer: CompiledWriter,
     },
 }
 
 impl Ndjson {
-    /// A writer that has met no event yet.
+    /// A writer that has not written an event yet.
     pub fn new(detail: Detail) -> Ndjson {
         let payloads = PayloadWriter::new(detail.big_ints_as_strings);
         Ndjson {
@@ -90,13 +97,13 @@ impl Ndjson {
         }
     }
 
-    /// The names of the frames of the event that comes next.
+    /// Sets the names of the next event's frames.
     pub fn name_frames(&mut self, names: &[Cow<'_, str>]) {
         self.frames.clear();
         self.frames.extend(names.iter().map(|name| name.to_string()));
     }
 
-    /// Appends one event.
+    /// Appends an event.
     #[inline(always)]
     pub fn event(
         &mut self,
@@ -106,7 +113,10 @@ impl Ndjson {
         types: &EventTypes,
         selection: Option<&mut Selection>,
     ) {
-        if selection.is_none() && !event.is_doubted() && self.write_shortly(page, event, type_index, types) {
+        if selection.is_none()
+            && !event.is_doubted()
+            && self.write_shortly(page, event, type_index, types)
+        {
             return;
         }
         self.append_at_length(page, event, type_index, types, selection);
@@ -124,8 +134,8 @@ impl Ndjson {
         page.append(|out| self.write_at_length(out, event, type_index, types, selection));
     }
 
-    /// Appends an event whose payload is as its description says. `false`: it is not of that kind, and nothing was
-    /// written.
+    /// Appends an event on the fast path. `false` if that is not possible; then nothing
+    /// was written.
     #[inline(never)]
     fn write_shortly(
         &mut self,
@@ -137,24 +147,29 @@ impl Ndjson {
         let labels = event.labels();
         let level = type_index.level;
         if !labels.is_empty() && event.level() != level {
-            // A short way is for one level: a label that changes it from event to event would undo it each time.
+            // The fast path is for one level: a label that changes it from event to event
+            // would invalidate it each time.
             return false;
         }
         let process = if event.thread().is_some() { None } else { event.process_id() };
         let (fixed, to_payload, writer) = match self.short_ways.get(type_index.shape) {
-            Some(ShortWay::Some { fixed, to_payload, level: of_fixed, process: in_fixed, writer })
-                if *of_fixed == level && *in_fixed == process =>
-            {
-                (fixed, to_payload, writer)
-            }
+            Some(ShortWay::Some {
+                fixed,
+                to_payload,
+                level: of_fixed,
+                process: in_fixed,
+                writer,
+            }) if *of_fixed == level && *in_fixed == process => (fixed, to_payload, writer),
             Some(ShortWay::None) => return false,
             _ => {
                 self.find_short_way(level, process, type_index, types);
                 return self.write_shortly(page, event, type_index, types);
             }
         };
-        let manner =
-            Manner { pointer_size: event.session().pointer_size, largest: self.payloads.largest_number() };
+        let manner = Manner {
+            pointer_size: event.session().pointer_size,
+            largest: self.payloads.largest_number(),
+        };
         let payload = event.payload();
         let room = writer.room(payload.len());
         let begin = page.len();
@@ -181,7 +196,7 @@ impl Ndjson {
                 line.byte(b'"');
             }
             if !labels.is_empty() {
-                // Their length is not known before, so no room was asked for.
+                // Their length is not known in advance, so no room was requested.
                 let left = line.left();
                 page.keep(left);
                 page.append(|out| write_labels(out, labels, ",\"labels\":", &self.payloads));
@@ -213,11 +228,12 @@ impl Ndjson {
             self.short_ways.push(ShortWay::Unknown);
         }
         let has_details = self.detail.stacks || self.detail.raw;
-        let found =
-            types.row(type_index).zip(types.shapes().get(type_index.shape)).and_then(|(row, shape)| {
+        let found = types.row(type_index).zip(types.shapes().get(type_index.shape)).and_then(
+            |(row, shape)| {
                 let end = if has_details { "" } else { "}\n" };
                 let fields = shape.schema.payload_fields();
-                let writer = CompiledWriter::new(fields, &shape.names, b",\"payload\":", end.as_bytes());
+                let writer =
+                    CompiledWriter::new(fields, &shape.names, b",\"payload\":", end.as_bytes());
                 let writer = writer.filter(|_| shape.schema.opaque.is_none())?;
                 let mut fixed = fixed_of(row);
                 fixed.number(level);
@@ -226,14 +242,21 @@ impl Ndjson {
                     self.payloads.integer(&mut fixed, id);
                 }
                 let to_payload = Literal::new(&[&fixed, writer.begin().bytes()].concat());
-                Some(ShortWay::Some { fixed: Literal::new(&fixed), to_payload, level, process, writer })
-            });
+                Some(ShortWay::Some {
+                    fixed: Literal::new(&fixed),
+                    to_payload,
+                    level,
+                    process,
+                    writer,
+                })
+            },
+        );
         if let Some(way) = self.short_ways.get_mut(type_index.shape) {
             *way = found.unwrap_or(ShortWay::None);
         }
     }
 
-    /// Appends any event.
+    /// Appends any event on the slow path.
     fn write_at_length(
         &mut self,
         out: &mut Vec<u8>,
@@ -261,9 +284,10 @@ impl Ndjson {
             out.raw(",\"pid\":");
             self.payloads.integer(out, id);
         }
-        for (key, id) in
-            [(",\"activity\":\"", event.activity_id()), (",\"related\":\"", event.related_activity_id())]
-        {
+        for (key, id) in [
+            (",\"activity\":\"", event.activity_id()),
+            (",\"related\":\"", event.related_activity_id()),
+        ] {
             if let Some(id) = id {
                 out.raw(key);
                 out.guid(id);
@@ -278,7 +302,9 @@ impl Ndjson {
         }
         match (selection, types.names(type_index)) {
             (None, Some(names)) => self.payload(out, event, names),
-            (Some(selection), Some(names)) => self.selected(out, event, type_index, names, selection),
+            (Some(selection), Some(names)) => {
+                self.selected(out, event, type_index, names, selection)
+            }
             (_, None) => {}
         }
         if self.detail.stacks {
@@ -291,7 +317,7 @@ impl Ndjson {
         out.raw("}\n");
     }
 
-    /// Appends what was asked for beside the ordinary, and the line's end.
+    /// Appends the requested details, and the line's end.
     fn write_details(&self, page: &mut Page, event: &Event<'_>) {
         if self.detail.stacks {
             write_stack(page, event);
@@ -305,7 +331,7 @@ impl Ndjson {
         });
     }
 
-    /// Appends the names of the stack's frames, if they are wanted.
+    /// Appends the names of the stack's frames, if requested.
     fn names(&self, out: &mut Vec<u8>) {
         if self.detail.frames {
             out.raw(",\"frames\":");
@@ -318,7 +344,9 @@ impl Ndjson {
         if type_index.number >= self.fixed.len() {
             self.fixed.resize(type_index.number + 1, Vec::new());
         }
-        if let (Some(fixed), Some(row)) = (self.fixed.get_mut(type_index.number), types.row(type_index)) {
+        if let (Some(fixed), Some(row)) =
+            (self.fixed.get_mut(type_index.number), types.row(type_index))
+        {
             *fixed = fixed_of(row);
         }
     }
@@ -334,7 +362,7 @@ impl Ndjson {
         self.payloads.take_faults(out, ",\"payload_faults\":");
     }
 
-    /// The fields that were asked for, as far as the event has them.
+    /// The requested fields that the event has.
     fn selected(
         &mut self,
         out: &mut Vec<u8>,
@@ -428,7 +456,7 @@ fn write_stack_at_length(out: &mut Vec<u8>, event: &Event<'_>) {
     out.push(b']');
 }
 
-/// What a label says beside what the event's own keys show.
+/// The value of a label that the event's other keys do not show.
 enum Said<'r> {
     Text(&'r [u8]),
     Number(i64),
@@ -436,7 +464,7 @@ enum Said<'r> {
     Span(u64),
 }
 
-/// The key and value of a label that no other key of the event shows.
+/// The key and value of a label that the event's other keys do not show.
 fn said(label: Label<'_>) -> Option<(&[u8], Said<'_>)> {
     match label {
         Label::Text { key, value } => Some((key, Said::Text(value))),
@@ -447,14 +475,19 @@ fn said(label: Label<'_>) -> Option<(&[u8], Said<'_>)> {
     }
 }
 
-/// Labels as an object, with `before` in front; a key that comes several times has an array of its values.
-/// Labels that are shown by other keys (activities, level, version, keywords, opcode) are left out; nothing is
-/// written if no other is there.
-pub(crate) fn write_labels(out: &mut Vec<u8>, labels: Labels<'_>, before: &str, numbers: &PayloadWriter) {
+/// Labels as an object, preceded by `before`; a key that occurs several times has an
+/// array of its values. Labels that are shown by other keys (activities, level, version,
+/// keywords, opcode) are omitted; if there are no others, nothing is written.
+pub(crate) fn write_labels(
+    out: &mut Vec<u8>,
+    labels: Labels<'_>,
+    before: &str,
+    numbers: &PayloadWriter,
+) {
     let mut all = labels.iter().filter_map(said);
     let Some(first) = all.next() else { return };
     let Some(second) = all.next() else {
-        // One is the usual number, and needs no list.
+        // There is usually only one, which needs no list.
         out.raw(before);
         out.push(b'{');
         label_text(out, first.0);
@@ -463,8 +496,8 @@ pub(crate) fn write_labels(out: &mut Vec<u8>, labels: Labels<'_>, before: &str, 
         return out.push(b'}');
     };
     let mut said: Vec<(&[u8], Said<'_>)> = [first, second].into_iter().chain(all).collect();
-    // A JSON object has each key once. Few events have several labels, so sorting costs nothing; values of one
-    // key stay in their order.
+    // In a JSON object each key occurs once. Few events have several labels, so sorting
+    // costs nothing; values of one key keep their order.
     said.sort_by_key(|(key, _)| *key);
     out.raw(before);
     out.push(b'{');
@@ -521,7 +554,7 @@ mod tests {
     #[test]
     fn the_short_way_writes_what_the_long_way_writes() {
         for trace in corpus::traces() {
-            // The largest ones take long in a build without optimisation and say nothing new.
+            // The largest ones take long in an unoptimised build and add nothing new.
             if std::fs::metadata(trace.path()).unwrap().len() > 1_500_000 {
                 continue;
             }
@@ -552,7 +585,7 @@ mod tests {
                         assert_eq!(page.len(), 0);
                     }
                 }
-                // Types of the smallest traces are not all of the usual kinds.
+                // The smallest traces have few events on the fast path.
                 let is_tiny = events < 10;
                 assert!(
                     is_tiny || u64::from(shortly) * 10 >= u64::from(events) * 9,

@@ -1,47 +1,48 @@
-//! Elements that are all of one size: addresses and whole numbers without anything between. Arrays of them are long,
-//! and of addresses side by side the upper half is mostly the same. So it is kept as text, in one piece with what
-//! stands around it, and only the lower halves are written into it.
+//! Elements of constant size: addresses and integers without anything in between. Arrays
+//! of them are long, and the upper halves of adjacent addresses are usually the same. So
+//! the upper half is cached as text, together with the text around it, and only the lower
+//! halves are written into it.
 
 use super::compiled_writer::{Manner, take, unsigned};
 use super::digits;
 use super::line::Writer;
 
-/// Most text of a part.
+/// Maximum length of a part's text.
 pub(crate) const TEXT: usize = 96;
 
-/// Most parts of an element.
+/// Maximum number of parts of an element.
 const MOST_PARTS: usize = 8;
 
-/// Fewer elements than these are not worth the beginning.
+/// With fewer elements, the setup does not pay off.
 const LEAST_ROWS: usize = 4;
 
-/// Digits of half an address.
+/// Number of digits of half an address.
 const HALF: usize = 8;
 
-/// How to write elements that follow another one.
+/// Writes the elements after the first.
 #[derive(Debug)]
 pub(crate) struct Rows {
-    parts: Vec<Part>,
+    parts: Vec<Segment>,
 }
 
-/// Up to two addresses, with what stands in front of them, then a number, with what stands in front of it.
+/// Up to two addresses followed by a number, each with its preceding text.
 #[derive(Debug, Default)]
-struct Part {
-    /// What stands in front of each.
+struct Segment {
+    /// The text before each.
     addresses: Vec<Vec<u8>>,
     before_number: Vec<u8>,
     number: Option<Number>,
 }
 
-/// How a value is read and written, of traces with addresses of 8 bytes.
+/// How a value is read and written, for traces with 8-byte addresses.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Kind {
+pub(crate) enum CellKind {
     /// Hexadecimal, 8 bytes.
     Address,
     Number(Number),
 }
 
-/// The same of a number.
+/// The same for a number.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Number {
     U64,
@@ -57,16 +58,18 @@ pub(crate) enum Number {
 struct Text {
     bytes: [u8; TEXT],
     len: usize,
-    /// Where the lower halves come.
+    /// Where the lower halves go.
     lower: [usize; 2],
     upper: [u32; 2],
-    /// Some upper half is zero: then the number of digits differs, and there is no such text.
+    /// Whether an upper half is zero: then the number of digits varies, and there is no
+    /// such text.
     is_short: bool,
 }
 
-impl Part {
+impl Segment {
     fn most_text(&self) -> usize {
-        let of_addresses = self.addresses.iter().map(|before| before.len() + 2 * HALF).sum::<usize>();
+        let of_addresses =
+            self.addresses.iter().map(|before| before.len() + 2 * HALF).sum::<usize>();
         of_addresses + self.before_number.len()
     }
 
@@ -87,7 +90,13 @@ impl Part {
     }
 
     #[inline(always)]
-    fn write(&self, line: &mut Writer<'_>, rest: &mut &[u8], text: &mut Text, manner: Manner) -> Option<()> {
+    fn write(
+        &self,
+        line: &mut Writer<'_>,
+        rest: &mut &[u8],
+        text: &mut Text,
+        manner: Manner,
+    ) -> Option<()> {
         match self.addresses.as_slice() {
             [] => line.put(&text.bytes, text.len),
             [_] => {
@@ -128,7 +137,7 @@ impl Part {
         Some(())
     }
 
-    /// Addresses of fewer digits, and all up to the number.
+    /// Addresses with fewer digits, and everything up to the number.
     #[cold]
     fn write_short(&self, line: &mut Writer<'_>, numbers: [u64; 2]) {
         for (before, number) in self.addresses.iter().zip(numbers) {
@@ -149,21 +158,24 @@ impl Text {
 }
 
 impl Rows {
-    /// For elements of these values, each with what stands in front of it.
-    pub(crate) fn new<'a>(values: impl Iterator<Item = (Option<Kind>, &'a [u8])>) -> Option<Rows> {
-        let (mut parts, mut part) = (Vec::new(), Part::default());
+    /// For elements with these values, each with its preceding text.
+    pub(crate) fn new<'a>(
+        values: impl Iterator<Item = (Option<CellKind>, &'a [u8])>,
+    ) -> Option<Rows> {
+        let (mut parts, mut part) = (Vec::new(), Segment::default());
         for (kind, before) in values {
             let kind = kind?;
-            // Room for what may still come in front of a number.
-            let is_full = part.addresses.len() == 2 || part.most_text() + before.len() + 2 * HALF > TEXT;
+            // Room for text that may precede a number.
+            let is_full =
+                part.addresses.len() == 2 || part.most_text() + before.len() + 2 * HALF > TEXT;
             match kind {
-                Kind::Address => {
+                CellKind::Address => {
                     if is_full && !part.addresses.is_empty() {
                         parts.push(std::mem::take(&mut part));
                     }
                     part.addresses.push(before.to_vec());
                 }
-                Kind::Number(number) => {
+                CellKind::Number(number) => {
                     if part.most_text() + before.len() > TEXT {
                         parts.push(std::mem::take(&mut part));
                     }
@@ -186,7 +198,8 @@ impl Rows {
         count >= LEAST_ROWS && manner.pointer_size == 8
     }
 
-    /// Writes `count` elements, each with what stands in front of it: the line, and what is behind the elements.
+    /// Writes `count` elements, each with its preceding text. Returns the line, and the
+    /// bytes after the elements.
     #[inline(never)]
     pub(crate) fn write<'b, 'r>(
         &self,
@@ -201,7 +214,7 @@ impl Rows {
             *text = part.text([0; 2]);
         }
         if others.is_empty() {
-            // The usual case, and nothing to look for between elements.
+            // The common case, without anything to look up between elements.
             let [text, ..] = &mut texts;
             for _ in 0..count {
                 first.write(&mut line, &mut rest, text, manner)?;
@@ -238,21 +251,21 @@ mod tests {
         }
     }
 
-    fn assert_written(kinds: &[Kind], names: &[&str], numbers: &[u64]) {
+    fn assert_written(kinds: &[CellKind], names: &[&str], numbers: &[u64]) {
         let values = kinds.iter().copied().map(Some).zip(names.iter().map(|name| name.as_bytes()));
         let rows = Rows::new(values).expect("what can be written");
         let (mut bytes, mut expected, mut count) = (Vec::new(), String::new(), 0);
         for start in 0..numbers.len() * 3 {
             for (at, (kind, name)) in kinds.iter().zip(names).enumerate() {
-                // Runs of one number, and all numbers beside each other.
+                // Runs of one number, and all adjacent pairs of numbers.
                 let value = numbers[(start / 3 + at * (start % 3)) % numbers.len()];
                 expected += name;
                 expected += &match *kind {
-                    Kind::Address => {
+                    CellKind::Address => {
                         bytes.extend(value.to_le_bytes());
                         format!("{value:x}")
                     }
-                    Kind::Number(kind) => number(kind, value, &mut bytes),
+                    CellKind::Number(kind) => number(kind, value, &mut bytes),
                 };
             }
             count += 1;
@@ -260,7 +273,8 @@ mod tests {
         bytes.push(7);
         let mut page = Page::default();
         let writer = page.writer(expected.len() + TEXT);
-        let (writer, rest) = rows.write(writer, &bytes, count, MANNER).expect("all of them are there");
+        let (writer, rest) =
+            rows.write(writer, &bytes, count, MANNER).expect("all of them are there");
         assert_eq!(rest, [7]);
         let left = writer.left();
         page.keep(left);
@@ -282,7 +296,7 @@ mod tests {
             0xf_7f12_3456_789c,
             u64::MAX,
         ];
-        let (address, of) = (Kind::Address, Kind::Number);
+        let (address, of) = (CellKind::Address, CellKind::Number);
         assert_written(
             &[address, address, of(Number::U64)],
             &["},{\"a\":\"0x", "\",\"b\":\"0x", "\",\"c\":"],
@@ -300,7 +314,7 @@ mod tests {
     #[test]
     fn what_is_too_long_or_of_another_kind_is_left_to_others() {
         let long = "0123456789".repeat(TEXT / 10 + 1);
-        assert!(Rows::new([(Some(Kind::Address), long.as_bytes())].into_iter()).is_none());
+        assert!(Rows::new([(Some(CellKind::Address), long.as_bytes())].into_iter()).is_none());
         assert!(Rows::new([(None, &b"a"[..])].into_iter()).is_none());
         assert!(Rows::new([].into_iter()).is_none());
     }

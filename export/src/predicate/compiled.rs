@@ -1,5 +1,6 @@
-//! Predicates, asked of events: fields are looked up once for each shape, names once for each type.
+//! Evaluates predicates: fields are looked up once per shape, names once per type.
 
+use super::answers::Fact;
 use super::counter::{CounterTest, Sample};
 use super::hold::Held;
 use super::literal::{Literal, Number};
@@ -11,28 +12,31 @@ use crate::nearest::{nearest, suggestion};
 use crate::payload::PayloadWriter;
 use crate::plain::plain;
 use crate::shape::{Name, Names, Path};
-use nettrace_parser::{Event, FieldValue, Value};
+use nettrace_parser::{Event, FieldValue, Unit, Value};
+use std::borrow::Cow;
 use std::cmp::Ordering;
 
-/// Fields that are named where one is not there.
+/// Maximum number of existing fields listed in a message about a missing one.
 const MOST_NAMED: usize = 12;
 
 impl Operator {
     pub(super) fn holds(self, ordering: Option<Ordering>) -> bool {
         match self {
             Operator::Equal => ordering == Some(Ordering::Equal),
-            // NaN is no number's equal.
+            // NaN is not equal to any number.
             Operator::NotEqual => ordering != Some(Ordering::Equal),
             Operator::Less => ordering == Some(Ordering::Less),
             Operator::LessOrEqual => ordering.is_some_and(Ordering::is_le),
             Operator::Greater => ordering == Some(Ordering::Greater),
             Operator::GreaterOrEqual => ordering.is_some_and(Ordering::is_ge),
-            Operator::Fits | Operator::FitsNot | Operator::Contains | Operator::ContainsNot => false,
+            Operator::Fits | Operator::FitsNot | Operator::Contains | Operator::ContainsNot => {
+                false
+            }
         }
     }
 }
 
-/// A value's text, in memory that is used again.
+/// A value's text, in a reusable buffer.
 #[derive(Debug, Default)]
 struct Scratch {
     bytes: Vec<u8>,
@@ -47,24 +51,75 @@ impl Scratch {
     }
 }
 
-/// A comparison, ready to be made.
+/// A comparison, ready to be evaluated.
 #[derive(Debug)]
 struct Test {
     comparison: Comparison,
     literal: Option<Literal>,
     expression: Option<Expression>,
-    /// Whether it ever held, and was ever asked for a number that it does not have.
+    /// Whether it was ever true, and whether a field was ever not of the required type.
     has_held: bool,
     has_wrong_kind: bool,
+    /// Whether there was a fact with the field's name.
+    has_fact: bool,
 }
 
 impl Test {
     fn new(comparison: &Comparison) -> Test {
         let is_expression = matches!(comparison.operator, Operator::Fits | Operator::FitsNot);
-        // That it is one was seen when it was read.
+        // That it is valid was checked when it was parsed.
         let expression = is_expression.then(|| Expression::new(&comparison.value).ok()).flatten();
-        let literal = (!comparison.is_quoted).then(|| Literal::parse(comparison.value.trim())).flatten();
-        Test { comparison: comparison.clone(), literal, expression, has_held: false, has_wrong_kind: false }
+        let literal =
+            (!comparison.is_quoted).then(|| Literal::parse(comparison.value.trim())).flatten();
+        Test {
+            comparison: comparison.clone(),
+            literal,
+            expression,
+            has_held: false,
+            has_wrong_kind: false,
+            has_fact: false,
+        }
+    }
+
+    /// The same for a fact that is not a field of an event.
+    fn holds_for(&mut self, fact: &Fact<'_>) -> bool {
+        self.has_fact = true;
+        let operator = self.comparison.operator;
+        let number = match fact {
+            Fact::Text(_) => None,
+            Fact::Number(number) => Some((Number::Fraction(*number), None)),
+            Fact::Nanos(nanos) => {
+                Some((Number::Whole(i128::from(*nanos)), Some(Unit::Nanoseconds)))
+            }
+            Fact::Bytes(bytes) => Some((Number::Whole(i128::from(*bytes)), Some(Unit::Bytes))),
+        };
+        let text = match fact {
+            Fact::Text(text) => Cow::Borrowed(text.as_ref()),
+            Fact::Number(number) => Cow::Owned(number.to_string()),
+            Fact::Nanos(number) | Fact::Bytes(number) => Cow::Owned(number.to_string()),
+        };
+        let wanted = self.comparison.value.as_str();
+        let holds = match (operator, number) {
+            (Operator::Fits | Operator::FitsNot, _) => {
+                let expression = self.expression.as_ref();
+                let is_match = expression.map(|expression| expression.is_match(&text));
+                is_match == Some(operator == Operator::Fits)
+            }
+            (Operator::Contains | Operator::ContainsNot, _) => {
+                text.contains(wanted) == (operator == Operator::Contains)
+            }
+            (_, Some((number, unit))) => {
+                let wanted = self.literal.and_then(|literal| literal.in_unit(unit));
+                self.has_wrong_kind |= wanted.is_none();
+                wanted.is_some_and(|wanted| operator.holds(number.compare(wanted)))
+            }
+            // A word cannot be greater or less than a number.
+            _ if operator.is_of_order() && self.literal.is_some() => false,
+            _ if text.eq_ignore_ascii_case(wanted) => operator.holds(Some(Ordering::Equal)),
+            _ => operator.holds(Some(text.as_ref().cmp(wanted))),
+        };
+        self.has_held |= holds;
+        holds
     }
 
     fn holds(&mut self, field: &FieldValue<'_>, name: &Name, scratch: &mut Scratch) -> bool {
@@ -82,7 +137,7 @@ impl Test {
                 return operator.holds(number.compare(wanted));
             }
             if operator.is_of_order() {
-                // No number is more or less than a word.
+                // A number cannot be greater or less than a word.
                 self.has_wrong_kind = true;
                 return false;
             }
@@ -93,16 +148,18 @@ impl Test {
         match operator {
             Operator::Fits | Operator::FitsNot => {
                 let Some(expression) = &self.expression else { return false };
-                let fits =
-                    expression.is_match(text) || known.is_some_and(|known| expression.is_match(&known));
+                let fits = expression.is_match(text)
+                    || known.is_some_and(|known| expression.is_match(&known));
                 fits == (operator == Operator::Fits)
             }
             Operator::Contains | Operator::ContainsNot => {
-                let contains = text.contains(wanted) || known.is_some_and(|known| known.contains(wanted));
+                let contains =
+                    text.contains(wanted) || known.is_some_and(|known| known.contains(wanted));
                 contains == (operator == Operator::Contains)
             }
             _ => {
-                let is_equal_by_case = matches!(value, Value::Guid(_) | Value::Bool(_) | Value::Pointer(_));
+                let is_equal_by_case =
+                    matches!(value, Value::Guid(_) | Value::Bool(_) | Value::Pointer(_));
                 let ordering = match known {
                     Some(known) if known.eq_ignore_ascii_case(wanted) => Ordering::Equal,
                     _ if is_equal_by_case && text.eq_ignore_ascii_case(wanted) => Ordering::Equal,
@@ -114,7 +171,7 @@ impl Test {
     }
 }
 
-/// The question that stands at an end of the tree.
+/// A leaf of the tree.
 #[derive(Debug)]
 enum Leaf {
     Event { pattern: EventPattern, has_held: bool },
@@ -122,7 +179,7 @@ enum Leaf {
     Counter(Box<CounterTest>),
 }
 
-/// The tree, with questions by their numbers.
+/// The tree, with leaves by number.
 #[derive(Debug)]
 enum Node {
     Leaf(usize),
@@ -162,7 +219,8 @@ impl Node {
         }
     }
 
-    /// Whether it may hold for an event of a type, whatever the values of its fields are.
+    /// Whether it can be true for an event of a type, whatever the values of its fields
+    /// are.
     fn may_hold(&self, is_named: &dyn Fn(usize) -> Option<bool>) -> bool {
         match self {
             Node::Leaf(at) => is_named(*at).unwrap_or(true),
@@ -176,24 +234,24 @@ impl Node {
     }
 }
 
-/// What is known of a question for events of one shape.
+/// What is known about a leaf for events of one shape.
 #[derive(Debug, Clone)]
 enum Known {
-    /// The type has the name, or has it not.
+    /// Whether the type has the name.
     Named(bool),
     At(Path, Name),
     NoField,
-    /// It is no question of events.
+    /// It does not depend on events.
     Counter,
 }
 
-/// A predicate that is asked of events.
+/// A predicate that can be evaluated for events.
 #[derive(Debug)]
 pub(crate) struct Compiled {
     predicate: Predicate,
     root: Node,
     leaves: Vec<Leaf>,
-    /// By the shape's number, then by the question's.
+    /// By the shape's number, then by the leaf's.
     known: Vec<Vec<Known>>,
     answers: Vec<bool>,
     has_held: bool,
@@ -227,12 +285,31 @@ impl Compiled {
         self.has_held
     }
 
-    /// Whether the event fulfils it. All questions are asked, so that each knows whether it has ever held.
-    pub(crate) fn holds(&mut self, event: &Event<'_>, place: TypeIndex, types: &EventTypes) -> bool {
+    /// Whether the event satisfies it. All leaves are evaluated, so that each knows
+    /// whether it was ever true.
+    pub(crate) fn holds(
+        &mut self,
+        event: &Event<'_>,
+        place: TypeIndex,
+        types: &EventTypes,
+    ) -> bool {
+        self.answer(event, place, types);
+        let holds = self.root.holds(&|at| self.answers.get(at).copied().unwrap_or(false));
+        self.has_held |= holds;
+        holds
+    }
+
+    /// Evaluates each leaf for an event.
+    pub(crate) fn answer(
+        &mut self,
+        event: &Event<'_>,
+        place: TypeIndex,
+        types: &EventTypes,
+    ) -> &[bool] {
         if self.known.get(place.shape).is_none_or(Vec::is_empty) {
             self.look_up(place, types);
         }
-        let Some(known) = self.known.get(place.shape) else { return false };
+        let Some(known) = self.known.get(place.shape) else { return &[] };
         for ((leaf, known), answer) in self.leaves.iter_mut().zip(known).zip(&mut self.answers) {
             *answer = match (leaf, known) {
                 (Leaf::Event { has_held, .. }, Known::Named(is_named)) => {
@@ -240,8 +317,9 @@ impl Compiled {
                     *is_named
                 }
                 (Leaf::Test(test), Known::At(path, name)) => {
-                    let holds =
-                        path.field(event).is_some_and(|field| test.holds(&field, name, &mut self.scratch));
+                    let holds = path
+                        .field(event)
+                        .is_some_and(|field| test.holds(&field, name, &mut self.scratch));
                     test.has_held |= holds;
                     holds
                 }
@@ -249,19 +327,47 @@ impl Compiled {
                 _ => false,
             };
         }
-        let holds = self.root.holds(&|at| self.answers.get(at).copied().unwrap_or(false));
+        &self.answers
+    }
+
+    /// Evaluates each leaf for facts that are no fields of events.
+    pub(crate) fn answer_facts(&mut self, facts: &[(&str, Fact<'_>)]) -> &[bool] {
+        for (leaf, answer) in self.leaves.iter_mut().zip(&mut self.answers) {
+            *answer = false;
+            let Leaf::Test(test) = leaf else { continue };
+            for (name, fact) in facts {
+                if *name == test.comparison.field {
+                    *answer |= test.holds_for(fact);
+                }
+            }
+        }
+        &self.answers
+    }
+
+    pub(crate) fn leaf_count(&self) -> usize {
+        self.leaves.len()
+    }
+
+    /// Whether it is true if these are the answers of its leaves.
+    pub(crate) fn holds_with(&mut self, answers: &dyn Fn(usize) -> bool) -> bool {
+        let holds = self.root.holds(answers);
         self.has_held |= holds;
         holds
     }
 
-    /// Whether the event fulfils it, and was waited for long or often enough.
-    pub(super) fn fires(&mut self, event: &Event<'_>, place: TypeIndex, types: &EventTypes) -> bool {
+    /// Whether the event satisfies it, and has done so for long enough or often enough.
+    pub(super) fn fires(
+        &mut self,
+        event: &Event<'_>,
+        place: TypeIndex,
+        types: &EventTypes,
+    ) -> bool {
         !self.is_of_counters
             && self.holds(event, place, types)
             && self.held.event(self.predicate.hold, event.nanos().unwrap_or(0))
     }
 
-    /// The same with a value of a counter.
+    /// The same for a value of a counter.
     pub(super) fn fires_with(&mut self, sample: &Sample) -> bool {
         let mut is_taken = false;
         for leaf in &mut self.leaves {
@@ -270,7 +376,7 @@ impl Compiled {
             }
         }
         let is_fresh = |leaf: &Leaf| !matches!(leaf, Leaf::Counter(counter) if !counter.is_fresh);
-        // Each has a value of the same interval.
+        // Each has a value for the same interval.
         if !is_taken || !self.is_of_counters || !self.leaves.iter().all(is_fresh) {
             return false;
         }
@@ -281,12 +387,13 @@ impl Compiled {
             }
         }
         let holds = self.root.holds(&|at| self.answers.get(at).copied().unwrap_or(false));
-        let fires = self.held.counters(self.predicate.hold, holds, sample.nanos(), sample.interval_nanos());
+        let fires =
+            self.held.counters(self.predicate.hold, holds, sample.nanos(), sample.interval_nanos());
         self.has_held |= fires;
         fires
     }
 
-    /// Its counters with their last values, as far as there are any.
+    /// Its counters with their last values, if they have any.
     pub(super) fn values(&self) -> Vec<(String, f64)> {
         let counters = self
             .counters()
@@ -309,7 +416,9 @@ impl Compiled {
         let row = types.row(place);
         let names = types.names(place);
         let find = |leaf: &Leaf| match leaf {
-            Leaf::Event { pattern, .. } => Known::Named(row.is_some_and(|row| pattern.is_match(row))),
+            Leaf::Event { pattern, .. } => {
+                Known::Named(row.is_some_and(|row| pattern.is_match(row)))
+            }
             Leaf::Test(test) => names
                 .and_then(|names| {
                     let path = names.find(&test.comparison.field)?;
@@ -324,8 +433,8 @@ impl Compiled {
         }
     }
 
-    /// Why events of the shape cannot fulfil a comparison, if they have a name that is asked for: a field that they
-    /// lack, or a text that was to be compared with a number.
+    /// Why events of the shape cannot satisfy a comparison, if they have a requested
+    /// name: a missing field, or a text compared with a number.
     pub(crate) fn trouble(&self, place: TypeIndex, types: &EventTypes) -> Option<String> {
         let known = self.known.get(place.shape)?;
         let is_named = |at: usize| match known.get(at) {
@@ -352,7 +461,7 @@ impl Compiled {
         })
     }
 
-    /// Names that no event had, each with what may have been meant.
+    /// Names that no event had, each with suggestions.
     pub(crate) fn unseen(&self, types: &EventTypes) -> Option<String> {
         self.leaves.iter().find_map(|leaf| match leaf {
             Leaf::Event { pattern, has_held: false, .. } => pattern.unmatched(types.rows()),
@@ -376,7 +485,7 @@ fn no_field(path: &str, field: &str, names: &Names) -> String {
     format!("{path} has no field {field}{hint}")
 }
 
-/// All predicates of a filter: each has to hold.
+/// All predicates of a filter, each of which must be true.
 #[derive(Debug)]
 pub(crate) struct Conditions(Vec<Compiled>);
 
@@ -389,7 +498,8 @@ impl Conditions {
         self.0.is_empty()
     }
 
-    /// Whether the event fulfils all. All are tried, so that each knows whether it has ever held.
+    /// Whether the event satisfies all of them. All are evaluated, so that each knows
+    /// whether it was ever true.
     pub(crate) fn hold(&mut self, event: &Event<'_>, place: TypeIndex, types: &EventTypes) -> bool {
         let mut hold = true;
         for compiled in &mut self.0 {
@@ -398,9 +508,18 @@ impl Conditions {
         hold
     }
 
-    /// Conditions that nothing fulfilled, each with what may have been meant. `known` are the names of the
-    /// fields of events that passed the other filters.
-    pub(crate) fn unmatched(&self, known: &[String], types: &EventTypes, among: &str) -> Vec<String> {
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Compiled> {
+        self.0.iter_mut()
+    }
+
+    /// Conditions that no event satisfied, each with suggestions. `known` are the names
+    /// of the fields of events that passed the other filters.
+    pub(crate) fn unmatched(
+        &self,
+        known: &[String],
+        types: &EventTypes,
+        among: &str,
+    ) -> Vec<String> {
         self.0
             .iter()
             .filter(|compiled| !compiled.has_held)
@@ -414,7 +533,8 @@ impl Compiled {
         let missing = self.leaves.iter().enumerate().find_map(|(at, leaf)| match leaf {
             Leaf::Test(test) => {
                 let is_there = |known: &Vec<Known>| matches!(known.get(at), Some(Known::At(..)));
-                (!self.known.iter().any(is_there)).then_some(&test.comparison.field)
+                (!test.has_fact && !self.known.iter().any(is_there))
+                    .then_some(&test.comparison.field)
             }
             Leaf::Event { .. } | Leaf::Counter(_) => None,
         });

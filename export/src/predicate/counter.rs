@@ -1,23 +1,28 @@
-//! Counters in conditions: `System.Runtime/cpu-usage > 80`, `Meter/instrument{route=/} p99 > 500ms`.
+//! Counters in conditions: `System.Runtime/cpu-usage > 80`, `Meter/instrument{route=/}
+//! p99 > 500ms`.
 //!
-//! A counter is an EventCounter, or an instrument of System.Diagnostics.Metrics. What grows (`exception-count`, a `Counter`)
-//! is compared by its growth in a second, so that it does not matter how often values come.
+//! A counter is an EventCounter, or an instrument of System.Diagnostics.Metrics. Counters
+//! that grow (`exception-count`, a `Counter`) are compared by their growth per second, so
+//! that the publication interval does not matter.
 
 use super::Operator;
 use super::literal::{Literal, Number};
-use nettrace_parser::Event;
 use nettrace_parser::view::{self, CounterValue, KnownProvider, MetricKind};
+use nettrace_parser::{Event, Value};
 use std::fmt;
 
-/// Series of one counter that are told apart by their tags; later ones are left out.
+/// Maximum number of series of one counter, which differ in their tags; further ones are
+/// ignored.
 const MOST_SERIES: usize = 1000;
-/// A series that had no value for this many intervals has ended.
+/// Maximum number of metrics sessions whose interval is kept; .NET has a shared one.
+const MOST_SESSIONS: usize = 64;
+/// A series without a value for this many intervals has ended.
 const STALE_INTERVALS: i64 = 3;
 /// In nanoseconds.
 const SECOND: i64 = 1_000_000_000;
 
-/// Which counter a condition is about: `PROVIDER/NAME`, with the tags that it has to have and, of a histogram, the
-/// percentile.
+/// The counter that a condition is about: `PROVIDER/NAME`, with required tags and, for a
+/// histogram, the percentile.
 ///
 /// ```
 /// use nettrace_export::Predicate;
@@ -33,12 +38,12 @@ pub struct CounterName {
     provider: String,
     name: String,
     tags: Vec<(String, String)>,
-    /// `99.9` of `p99.9`.
+    /// `99.9` for `p99.9`.
     percentile: Option<String>,
 }
 
 impl CounterName {
-    /// Reads what stands in front of an operator; it has a slash.
+    /// Parses the text before an operator, which contains a slash.
     pub(super) fn parse(text: &str) -> Result<CounterName, String> {
         let (provider, rest) = text.split_once('/').ok_or("a counter is PROVIDER/NAME")?;
         let (name, tags, behind) = match rest.split_once('{') {
@@ -54,7 +59,9 @@ impl CounterName {
         let percentile = match behind {
             "" => None,
             text => match text.strip_prefix('p').map(|digits| (digits, digits.parse::<f64>())) {
-                Some((digits, Ok(number))) if (0.0..=100.0).contains(&number) => Some(digits.to_owned()),
+                Some((digits, Ok(number))) if (0.0..=100.0).contains(&number) => {
+                    Some(digits.to_owned())
+                }
                 _ => {
                     let form = "a condition on an event is 'Provider/Event where FIELD>VALUE'";
                     return Err(format!("\"{text}\" is no percentile such as p99; {form}"));
@@ -63,7 +70,8 @@ impl CounterName {
         };
         let mut pairs = Vec::new();
         for tag in tags.split(',').map(str::trim).filter(|tag| !tag.is_empty()) {
-            let (key, value) = tag.split_once('=').ok_or_else(|| format!("\"{tag}\" is no TAG=VALUE"))?;
+            let (key, value) =
+                tag.split_once('=').ok_or_else(|| format!("\"{tag}\" is no TAG=VALUE"))?;
             pairs.push((key.trim().to_owned(), value.trim().to_owned()));
         }
         let provider = provider.trim();
@@ -73,7 +81,12 @@ impl CounterName {
         if provider.contains(['*', '?']) || name.contains(['*', '?']) {
             return Err("counters are asked for by their names, without * and ?".to_owned());
         }
-        Ok(CounterName { provider: provider.to_owned(), name: name.to_owned(), tags: pairs, percentile })
+        Ok(CounterName {
+            provider: provider.to_owned(),
+            name: name.to_owned(),
+            tags: pairs,
+            percentile,
+        })
     }
 
     /// The EventSource or meter that has it.
@@ -95,7 +108,8 @@ impl fmt::Display for CounterName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}", self.provider, self.name)?;
         if !self.tags.is_empty() {
-            let tags: Vec<String> = self.tags.iter().map(|(key, value)| format!("{key}={value}")).collect();
+            let tags: Vec<String> =
+                self.tags.iter().map(|(key, value)| format!("{key}={value}")).collect();
             write!(f, "{{{}}}", tags.join(","))?;
         }
         match &self.percentile {
@@ -105,26 +119,31 @@ impl fmt::Display for CounterName {
     }
 }
 
-/// What a counter has to be.
+/// A comparison of a counter with a number.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CounterComparison {
     pub(crate) counter: CounterName,
     pub(crate) operator: Operator,
-    /// As it was written.
+    /// As written.
     pub(crate) value: String,
 }
 
 impl CounterComparison {
-    /// What is wrong with the name (`false`), or with what stands behind it.
+    /// The error says whether the name (`false`) or what follows it is wrong.
     pub(super) fn parse(
         name: &str,
         operator: Operator,
         value: &str,
     ) -> Result<CounterComparison, (bool, String)> {
         let counter = CounterName::parse(name).map_err(|error| (false, error))?;
-        if matches!(operator, Operator::Fits | Operator::FitsNot | Operator::Contains | Operator::ContainsNot)
-        {
-            return Err((true, format!("a counter is a number: {} does not go with it", operator.sign())));
+        if matches!(
+            operator,
+            Operator::Fits | Operator::FitsNot | Operator::Contains | Operator::ContainsNot
+        ) {
+            return Err((
+                true,
+                format!("a counter is a number: {} does not go with it", operator.sign()),
+            ));
         }
         if literal(value).is_none() {
             return Err((true, format!("\"{value}\" is no number; write 80, 80%, 500MB or 250ms")));
@@ -142,7 +161,8 @@ fn literal(text: &str) -> Option<Literal> {
     }
 }
 
-/// The number in the unit that a counter says it counts. `None`: it counts something else.
+/// Converts the number to the unit of a counter. `None` if the counter has another kind
+/// of unit.
 fn in_unit(literal: Literal, unit: &str) -> Option<f64> {
     let divided = |number: Number, unit: f64| Some(number.to_f64() / unit);
     match literal {
@@ -169,12 +189,48 @@ fn in_unit(literal: Literal, unit: &str) -> Option<f64> {
     }
 }
 
-/// Values of a counter, as an event brought them.
+/// How often instruments are published: every session of System.Diagnostics.Metrics
+/// reports it at the start of a collection. The first tool that uses a shared session
+/// chooses the interval for all, so it may differ from the one requested here.
+#[derive(Debug, Default)]
+pub(super) struct Intervals(Vec<(String, f64)>);
+
+impl Intervals {
+    fn take(&mut self, event: &Event<'_>) {
+        if event.name() != "CollectionStart" {
+            return;
+        }
+        let date = |name: &str| match event.field(name)? {
+            Value::DateTime(date) => i64::try_from(date.unix_nanos()).ok(),
+            _ => None,
+        };
+        let span = date("intervalStartTime").zip(date("intervalEndTime"));
+        let Some(nanos) = span.map(|(start, end)| end.saturating_sub(start)) else { return };
+        let text = |value: Value<'_>| value.to_text();
+        let Some(session) = event.field("sessionId").and_then(text) else { return };
+        if nanos <= 0 {
+            return;
+        }
+        let seconds = nanos as f64 / SECOND as f64;
+        if let Some((_, known)) = self.0.iter_mut().find(|(known, _)| *known == session) {
+            *known = seconds;
+        } else if self.0.len() < MOST_SESSIONS {
+            self.0.push((session, seconds));
+        }
+    }
+
+    /// One second, which tools request, unless another interval was reported.
+    fn of(&self, session: &str) -> f64 {
+        self.0.iter().find(|(known, _)| known == session).map_or(1.0, |(_, seconds)| *seconds)
+    }
+}
+
+/// Values of a counter from one event.
 #[derive(Debug)]
 pub(super) struct Sample {
     provider: String,
     pub(super) name: String,
-    /// As the event has them.
+    /// As in the event.
     pub(super) tags: String,
     separator: char,
     unit: String,
@@ -185,23 +241,25 @@ pub(super) struct Sample {
 
 #[derive(Debug)]
 enum Measured {
-    /// A value, or the growth in a second.
+    /// A value, or the growth per second.
     Value(f64),
     /// Quantiles and their values.
     Quantiles(Vec<(f64, f64)>),
 }
 
 impl Sample {
-    /// What an event says of a counter.
-    pub(super) fn of(event: &Event<'_>) -> Option<Sample> {
+    /// The counter value in an event, which may also report the interval.
+    pub(super) fn of(event: &Event<'_>, intervals: &mut Intervals) -> Option<Sample> {
         let nanos = event.nanos()?;
         if event.known_provider() == KnownProvider::Metrics {
-            return Sample::of_metric(&view::Metric::of(event)?, nanos);
+            let Some(metric) = view::Metric::of(event) else {
+                intervals.take(event);
+                return None;
+            };
+            let interval_seconds = intervals.of(&metric.session_id.to_string());
+            return Sample::of_metric(&metric, interval_seconds, nanos);
         }
         let counter = view::Counter::of(event)?;
-        let told = counter.series.to_string();
-        let told = told.strip_prefix("Interval=").and_then(|millis| millis.parse::<f64>().ok());
-        let interval = told.map_or(counter.interval_seconds, |millis| millis / 1e3);
         let value = match counter.value {
             CounterValue::Mean { mean, .. } => mean,
             CounterValue::Sum { increment } if counter.interval_seconds > 0.0 => {
@@ -217,13 +275,14 @@ impl Sample {
             separator: ':',
             unit: counter.display_units.to_string(),
             value: Measured::Value(value),
-            interval_seconds: interval,
+            interval_seconds: counter.publication_seconds(),
             nanos,
         })
     }
 
-    fn of_metric(metric: &view::Metric<'_>, nanos: i64) -> Option<Sample> {
-        let number = |text: Option<nettrace_parser::Utf16<'_>>| text?.to_string().parse::<f64>().ok();
+    fn of_metric(metric: &view::Metric<'_>, interval_seconds: f64, nanos: i64) -> Option<Sample> {
+        let number =
+            |text: Option<nettrace_parser::Utf16<'_>>| text?.to_string().parse::<f64>().ok();
         let value = match metric.kind {
             MetricKind::Histogram => {
                 let quantiles = metric.quantiles?.to_string();
@@ -233,10 +292,12 @@ impl Sample {
                 });
                 Measured::Quantiles(pairs.collect())
             }
-            // Published once a second, as it is asked for here.
-            MetricKind::Counter => Measured::Value(number(metric.rate)?),
-            // The first version has the change only.
-            MetricKind::UpDownCounter => Measured::Value(number(metric.value).or(number(metric.rate))?),
+            // The published value is the growth in one interval.
+            MetricKind::Counter => Measured::Value(number(metric.rate)? / interval_seconds),
+            // The first version only contains the change.
+            MetricKind::UpDownCounter => {
+                Measured::Value(number(metric.value).or(number(metric.rate))?)
+            }
             MetricKind::Gauge => Measured::Value(number(metric.value)?),
             _ => return None,
         };
@@ -247,7 +308,7 @@ impl Sample {
             separator: '=',
             unit: metric.unit.to_string(),
             value,
-            interval_seconds: 1.0,
+            interval_seconds,
             nanos,
         })
     }
@@ -256,7 +317,7 @@ impl Sample {
         self.provider.eq_ignore_ascii_case(provider)
     }
 
-    fn is_meant(&self, counter: &CounterName) -> bool {
+    pub(super) fn is_meant(&self, counter: &CounterName) -> bool {
         self.is_of(&counter.provider)
             && self.name.eq_ignore_ascii_case(&counter.name)
             && counter.tags.iter().all(|(key, value)| {
@@ -270,9 +331,10 @@ impl Sample {
 pub(super) struct CounterTest {
     pub(super) comparison: CounterComparison,
     literal: Option<Literal>,
-    /// By tags: the last value, when it came, and whether it fulfils the comparison.
+    /// For each set of tags: the last value, its time, and whether it satisfies the
+    /// comparison.
     series: Vec<Last>,
-    /// There is a value that was not looked at yet.
+    /// Whether there is a value that has not been evaluated yet.
     pub(super) is_fresh: bool,
     pub(super) has_value: bool,
     pub(super) has_held: bool,
@@ -300,7 +362,7 @@ impl CounterTest {
         }
     }
 
-    /// Takes a value, if it is one of the counter's.
+    /// Records a value, if it belongs to the counter.
     pub(super) fn take(&mut self, sample: &Sample) -> bool {
         let counter = &self.comparison.counter;
         if !sample.is_meant(counter) {
@@ -315,15 +377,20 @@ impl CounterTest {
                     // Nothing was measured in this interval.
                     None if all.is_empty() => return false,
                     None => {
-                        let known: Vec<String> =
-                            all.iter().map(|(quantile, _)| format!("p{}", quantile * 100.0)).collect();
-                        self.trouble = Some(format!("{counter}: published are {}", known.join(", ")));
+                        let known: Vec<String> = all
+                            .iter()
+                            .map(|(quantile, _)| format!("p{}", quantile * 100.0))
+                            .collect();
+                        self.trouble =
+                            Some(format!("{counter}: published are {}", known.join(", ")));
                         return false;
                     }
                 }
             }
             (Measured::Quantiles(_), None) => {
-                let text = format!("{counter} is a histogram: write which percentile, as in {counter} p99");
+                let text = format!(
+                    "{counter} is a histogram: write which percentile, as in {counter} p99"
+                );
                 self.trouble = Some(text);
                 return false;
             }
@@ -334,15 +401,18 @@ impl CounterTest {
         };
         let Some(wanted) = self.literal.and_then(|literal| in_unit(literal, &sample.unit)) else {
             let unit = if sample.unit.is_empty() { "no unit" } else { &sample.unit };
-            self.trouble =
-                Some(format!("{counter} has {unit}: {} cannot be compared with it", self.comparison.value));
+            self.trouble = Some(format!(
+                "{counter} has {unit}: {} cannot be compared with it",
+                self.comparison.value
+            ));
             return false;
         };
         let holds = self.comparison.operator.holds(value.partial_cmp(&wanted));
         let last = Last { tags: sample.tags.clone(), value, nanos: sample.nanos, holds };
         let age = sample.interval_nanos().max(SECOND).saturating_mul(STALE_INTERVALS);
-        self.series
-            .retain(|other| other.tags != sample.tags && sample.nanos.saturating_sub(other.nanos) <= age);
+        self.series.retain(|other| {
+            other.tags != sample.tags && sample.nanos.saturating_sub(other.nanos) <= age
+        });
         if self.series.len() < MOST_SERIES {
             self.series.push(last);
         }
@@ -351,12 +421,12 @@ impl CounterTest {
         true
     }
 
-    /// Whether one of its series fulfils the comparison.
+    /// Whether one of its series satisfies the comparison.
     pub(super) fn holds(&self) -> bool {
         self.series.iter().any(|series| series.holds)
     }
 
-    /// A value that shows why it holds, else the newest.
+    /// A value that satisfies the comparison; if there is none, the newest.
     pub(super) fn value(&self) -> Option<f64> {
         let found = self.series.iter().find(|series| series.holds).or(self.series.last());
         found.map(|series| series.value)

@@ -1,8 +1,8 @@
-//! What is wrong with a predicate.
+//! Errors in predicates.
 
 use std::fmt;
 
-/// Why a text is no predicate, and where.
+/// Why a text is not a valid predicate, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PredicateError {
     column: usize,
@@ -14,7 +14,8 @@ impl PredicateError {
         PredicateError { column, message: message.into() }
     }
 
-    /// The character that it is about, counted from 1; one behind the last where something is missing.
+    /// The column of the error, counting characters from 1; one after the last if
+    /// something is missing.
     pub fn column(&self) -> usize {
         self.column
     }

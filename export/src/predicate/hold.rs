@@ -1,33 +1,38 @@
-//! How long, or how often, what a condition says has to be so: `for 10s`, `5 times in 1min`.
+//! For how long, or how often, a condition must be true: `for 10s`, `5 times in 1min`.
 
 use crate::time_range;
 use std::collections::VecDeque;
 use std::fmt;
 
-/// Values need not be there to the nanosecond: by this part of an interval they may be early.
+/// Values may be early by this fraction of an interval.
 const SLACK_DIVISOR: i64 = 2;
-/// A condition starts anew when no value came for this many intervals.
+/// A condition starts over if there was no value for this many intervals.
 const GAP_INTERVALS: i64 = 3;
-/// The most events that are counted.
+/// Maximum number of events that are counted.
 const MOST_TIMES: u32 = 100_000;
 
-/// What stands behind a condition.
+/// The suffix of a condition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Hold {
-    /// Of counters: all values within this many nanoseconds fulfil it.
+    /// For counters: all values within this many nanoseconds satisfy it.
     For(i64),
-    /// Of events: this many fulfil it within this many nanoseconds.
+    /// For events: this many satisfy it within this many nanoseconds.
     Times(u32, i64),
 }
 
 impl fmt::Display for Hold {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let time = |nanos: i64| {
-            [("h", 3_600_000_000_000), ("min", 60_000_000_000), ("s", 1_000_000_000), ("ms", 1_000_000)]
-                .into_iter()
-                .find(|(_, unit)| nanos.checked_rem(*unit) == Some(0))
-                .and_then(|(name, unit)| Some(format!("{}{name}", nanos.checked_div(unit)?)))
-                .unwrap_or_else(|| format!("{nanos}ns"))
+            [
+                ("h", 3_600_000_000_000),
+                ("min", 60_000_000_000),
+                ("s", 1_000_000_000),
+                ("ms", 1_000_000),
+            ]
+            .into_iter()
+            .find(|(_, unit)| nanos.checked_rem(*unit) == Some(0))
+            .and_then(|(name, unit)| Some(format!("{}{name}", nanos.checked_div(unit)?)))
+            .unwrap_or_else(|| format!("{nanos}ns"))
         };
         match self {
             Hold::For(nanos) => write!(f, " for {}", time(*nanos)),
@@ -36,7 +41,7 @@ impl fmt::Display for Hold {
     }
 }
 
-/// Takes `for TIME` or `N times in TIME` off the end of a text.
+/// Splits off `for TIME` or `N times in TIME` at the end of a text.
 pub(super) fn split(text: &str) -> Option<(&str, Hold)> {
     let (before, time) = text.trim_end().rsplit_once(char::is_whitespace)?;
     let nanos = time_range::nanos(time).ok().filter(|nanos| *nanos > 0)?;
@@ -57,20 +62,27 @@ pub(super) fn split(text: &str) -> Option<(&str, Hold)> {
     Some((rest, Hold::Times(times, nanos)))
 }
 
-/// Whether it has been so long, or so often, enough.
+/// Tracks whether it has been true for long enough, or often enough.
 #[derive(Debug, Default)]
 pub(super) struct Held {
     since: Option<i64>,
     last: Option<i64>,
-    /// Of events, in the order in which they came; at most as many as are waited for.
+    /// Times of events, in order of arrival; at most as many as are required.
     times: VecDeque<i64>,
 }
 
 impl Held {
-    /// Counters have new values. Begins anew where it was long enough.
-    pub(super) fn counters(&mut self, hold: Option<Hold>, holds: bool, now: i64, interval: i64) -> bool {
+    /// Counters have new values. Starts over when it was true for long enough.
+    pub(super) fn counters(
+        &mut self,
+        hold: Option<Hold>,
+        holds: bool,
+        now: i64,
+        interval: i64,
+    ) -> bool {
         let gap = interval.saturating_mul(GAP_INTERVALS);
-        let has_gap = self.last.is_some_and(|last| now.saturating_sub(last) > gap.max(1_000_000_000));
+        let has_gap =
+            self.last.is_some_and(|last| now.saturating_sub(last) > gap.max(1_000_000_000));
         self.last = Some(now);
         if !holds {
             self.since = None;
@@ -80,7 +92,7 @@ impl Held {
         if has_gap {
             self.since = None;
         }
-        // A value stands for the interval before it.
+        // A value represents the interval before it.
         let since = *self.since.get_or_insert(now.saturating_sub(interval));
         let slack = interval / SLACK_DIVISOR;
         let is_long = now.saturating_sub(since).saturating_add(slack) >= wanted;
@@ -90,7 +102,7 @@ impl Held {
         is_long
     }
 
-    /// An event fulfils it. Begins anew where it was often enough.
+    /// An event satisfies it. Starts over when that happened often enough.
     pub(super) fn event(&mut self, hold: Option<Hold>, now: i64) -> bool {
         let Some(Hold::Times(wanted, within)) = hold else { return true };
         while self.times.front().is_some_and(|time| now.saturating_sub(*time) >= within) {
@@ -118,12 +130,21 @@ mod tests {
             split("A/B where c=1  5 TIMES IN 2min "),
             Some(("A/B where c=1", Hold::Times(5, 120 * S)))
         );
-        for text in
-            ["a/b > 1", "a/b > for", "for 10s", "x 0 times in 1s", "x times in 1s", "x for 0s", "x for y"]
-        {
+        for text in [
+            "a/b > 1",
+            "a/b > for",
+            "for 10s",
+            "x 0 times in 1s",
+            "x times in 1s",
+            "x for 0s",
+            "x for y",
+        ] {
             assert_eq!(split(text).filter(|(rest, _)| !rest.is_empty()), None, "{text}");
         }
-        assert_eq!(format!("{}{}", Hold::For(90 * S), Hold::Times(2, 5_000_000)), " for 90s 2 times in 5ms");
+        assert_eq!(
+            format!("{}{}", Hold::For(90 * S), Hold::Times(2, 5_000_000)),
+            " for 90s 2 times in 5ms"
+        );
     }
 
     #[test]
@@ -139,13 +160,16 @@ mod tests {
         };
         let all = |range: std::ops::Range<i64>| range.map(|at| (at, true)).collect::<Vec<_>>();
         assert_eq!(fired(&all(1..8)), [3, 6]);
-        assert_eq!(fired(&[(1, true), (2, true), (3, false), (4, true), (5, true), (6, true)]), [6]);
-        // Nothing is known of the time in which no value came.
+        assert_eq!(
+            fired(&[(1, true), (2, true), (3, false), (4, true), (5, true), (6, true)]),
+            [6]
+        );
+        // Nothing is known about the time without values.
         assert_eq!(fired(&[(1, true), (2, true), (9, true), (10, true)]), [0_i64; 0]);
         // Values may come a little early.
         let mut held = Held::default();
-        let early =
-            [1000, 1990, 2980].map(|ms| held.counters(Some(Hold::For(3 * S)), true, ms * 1_000_000, S));
+        let early = [1000, 1990, 2980]
+            .map(|ms| held.counters(Some(Hold::For(3 * S)), true, ms * 1_000_000, S));
         assert_eq!(early, [false, false, true]);
     }
 

@@ -1,9 +1,9 @@
-//! Numbers, durations and sizes, as users write them and as fields hold them.
+//! Numbers, durations and sizes, as users write them and as fields store them.
 
 use nettrace_parser::{Unit, Value};
 use std::cmp::Ordering;
 
-/// Whole numbers are compared exactly.
+/// Integers are compared exactly.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Number {
     Whole(i128),
@@ -63,7 +63,7 @@ impl Number {
     }
 }
 
-/// A number as it was written.
+/// A number as written.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Literal {
     Plain(Number),
@@ -106,14 +106,14 @@ impl Literal {
         duration.or_else(|| ends(&SIZES, &text.to_ascii_lowercase()).map(Literal::Size))
     }
 
-    /// The number that a field which counts `unit` must be compared with. `None`: it counts something else, or it is
-    /// not known what.
+    /// The number to compare with a field whose unit is `unit`. `None` if the field has
+    /// another kind of unit, or it is unknown.
     pub(super) fn in_unit(self, unit: Option<Unit>) -> Option<Number> {
         match (self, unit) {
             (Literal::Plain(number), _) => Some(number),
             (Literal::Duration(number), Some(Unit::Nanoseconds)) => Some(number),
             (Literal::Duration(number), Some(Unit::Seconds)) => Some(number.times(1e-9)),
-            // Most sizes of described events have no unit.
+            // Most sizes in described events have no unit.
             (Literal::Size(number), Some(Unit::Bytes) | None) => Some(number),
             _ => None,
         }
@@ -130,7 +130,10 @@ mod tests {
         assert_eq!(number("17"), Some(17.0));
         assert_eq!(number("-0x1F"), Some(-31.0));
         assert_eq!(number("2.5e1"), Some(25.0));
-        assert_eq!((number("x"), number(""), number("0x"), number("0x-1")), (None, None, None, None));
+        assert_eq!(
+            (number("x"), number(""), number("0x"), number("0x-1")),
+            (None, None, None, None)
+        );
         let large = Number::parse("18446744073709551615").unwrap();
         let next = Number::of(&Value::U64(u64::MAX - 1)).unwrap();
         assert_eq!(next.compare(large), Some(Ordering::Less));
@@ -138,10 +141,15 @@ mod tests {
 
     #[test]
     fn durations_and_sizes_are_numbers_of_the_fields_unit() {
-        let of = |text: &str, unit| Literal::parse(text).and_then(|l| l.in_unit(unit)).map(Number::to_f64);
+        let of = |text: &str, unit| {
+            Literal::parse(text).and_then(|l| l.in_unit(unit)).map(Number::to_f64)
+        };
         assert_eq!(of("10ms", Some(Unit::Nanoseconds)), Some(1e7));
         assert_eq!(of("1.5 s", Some(Unit::Seconds)), Some(1.5));
-        assert_eq!((of("100KB", Some(Unit::Bytes)), of("1.5MiB", None)), (Some(102400.0), Some(1572864.0)));
+        assert_eq!(
+            (of("100KB", Some(Unit::Bytes)), of("1.5MiB", None)),
+            (Some(102400.0), Some(1572864.0))
+        );
         assert_eq!((of("10ms", None), of("10ms", Some(Unit::Bytes))), (None, None));
         assert_eq!((of("ms", None), of("a B", None), of("5 bananas", None)), (None, None, None));
     }

@@ -1,15 +1,18 @@
-//! Conditions on events: one language for `events --where`, `watch --where` and `collect --until`.
+//! Conditions on events: a common language for `events --where`, `watch --where` and
+//! `collect --until`.
 //!
 //! | file | what |
 //! |---|---|
-//! | `parse` | text becomes a [`Predicate`] |
-//! | `print` | and text again |
+//! | `parse` | parses text to a [`Predicate`] |
+//! | `print` | prints it as text |
 //! | `literal` | numbers, durations and sizes |
-//! | `counter` | counters, and their values as events bring them |
+//! | `counter` | counters, and their values in events |
 //! | `hold` | for how long, or how often |
-//! | `compiled` | a predicate, asked of events |
-//! | `trigger` | waits for the first event that fulfils one |
+//! | `compiled` | evaluates a predicate for events |
+//! | `answers` | the same for what several events tell together |
+//! | `trigger` | waits for the first event that satisfies a predicate |
 
+mod answers;
 mod compiled;
 mod counter;
 mod error;
@@ -21,6 +24,7 @@ mod print;
 mod round_trip;
 mod trigger;
 
+pub use answers::{Answers, Fact};
 pub(crate) use compiled::Conditions;
 pub use counter::CounterName;
 pub use error::PredicateError;
@@ -30,30 +34,38 @@ use counter::CounterComparison;
 use hold::Hold;
 use std::str::FromStr;
 
-/// What is waited for can also be a counter, in a page of help behind [`GRAMMAR`].
+/// Help text about counters, which `--until` and rules also accept; follows [`GRAMMAR`].
 pub const COUNTER_GRAMMAR: &str = "\
 Counters:
-  PROVIDER/NAME > NUMBER    of an EventCounter, or of an instrument of System.Diagnostics.Metrics as Meter/Instrument
-  … for TIME                every value that comes in this time is so
-  CONDITION 5 times in TIME of events: so many in this time
-Examples: 'System.Runtime/cpu-usage > 80 for 10s', 'System.Runtime/gc-heap-size > 500MB', \
-'Microsoft.AspNetCore.Hosting/http.server.request.duration{http.route=/buy} p99 > 0.5', \
-'Microsoft-Windows-DotNETRuntime/GC/Start where Depth = 2 5 times in 1min'. What grows (exception-count) is compared by \
-its growth in a second. Counters joined by and hold at the same time; beside an event, a counter is what it was last.";
+  PROVIDER/NAME > NUMBER     of an EventCounter, or of an instrument of
+                             System.Diagnostics.Metrics as Meter/Instrument
+  … for TIME                 every value that comes in this time is so
+  CONDITION 5 times in TIME  of events: so many in this time
+What grows (exception-count) is compared by its growth in a second. Counters joined by and hold at the same time; beside \
+an event, a counter is what it was last. Examples:
+  'System.Runtime/cpu-usage > 80 for 10s'
+  'System.Runtime/gc-heap-size > 500MB'
+  'Shop.Orders/order.duration{kind=book} p99 > 0.5'
+  'Microsoft-Windows-DotNETRuntime/GC/Start where Depth = 2 5 times in 1min'";
 
-/// The language in a page of help, the same wherever it is understood.
+/// Help text about the language, the same wherever it is used. Lines that begin with spaces
+/// fit into a terminal of 80 columns as they are.
 pub const GRAMMAR: &str = "\
 Conditions:
-  FIELD = VALUE   also == != < <= > >=      FIELD ~ REGEX    fits somewhere; !~ nowhere
-  FIELD *= TEXT   contains it; !*= does not  Provider/Event   the event's name or id, with * and ?
-  and, or, not, ( ) combine them: not binds closest, then and. 'Provider/Event where CONDITION' is as with and.
+  FIELD = VALUE     also == != < <= > >=
+  FIELD ~ REGEX     fits somewhere; !~ nowhere
+  FIELD *= TEXT     contains it; !*= does not
+  Provider/Event    the event's name or id, with * and ?
+  and, or, not, ( ) combine them: not binds closest, then and
+'Provider/Event where CONDITION' is as with and. \
 Numbers are compared as numbers, also hexadecimal ones (0x1f), sizes (100KB, 1.5MiB: powers of 1024) and, where a \
 field's unit is known, durations (10ms, 1.5s); values of enumerations are also their names; fields of objects are \
 Object.Field. A value goes on to the end, or to 'and' or 'or' with a condition behind it; put it into quotes \
 ('…' or \"…\", a quote inside doubled) if it has such words in it. An event without the field fulfils no comparison, \
 != and !~ included.";
 
-/// What an event has to be: comparisons of its fields and names of events, joined by `and`, `or`, `not` and parentheses.
+/// A condition on events: comparisons of fields and names of events, combined with `and`,
+/// `or`, `not` and parentheses.
 ///
 /// ```
 /// use nettrace_export::Predicate;
@@ -66,7 +78,7 @@ Object.Field. A value goes on to the end, or to 'and' or 'or' with a condition b
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Predicate {
-    /// As it was written.
+    /// As written.
     text: String,
     root: Expr,
     /// For how long, or how often.
@@ -76,7 +88,7 @@ pub struct Predicate {
 /// A part of a predicate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Expr {
-    /// The event's name, as [`EventPattern`](crate::EventPattern) has it; it has a slash.
+    /// The event's name, like an [`EventPattern`](crate::EventPattern); contains a slash.
     Event(String),
     Compare(Comparison),
     Counter(CounterComparison),
@@ -87,13 +99,13 @@ pub(crate) enum Expr {
     Or(Vec<Expr>),
 }
 
-/// What a field's value has to be.
+/// A comparison of a field's value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Comparison {
     pub(crate) field: String,
     pub(crate) operator: Operator,
     pub(crate) value: String,
-    /// In quotes it is text, whatever it looks like.
+    /// A quoted value is text, whatever it looks like.
     pub(crate) is_quoted: bool,
 }
 
@@ -111,7 +123,7 @@ pub(crate) enum Operator {
     ContainsNot,
 }
 
-/// Signs, longer ones first, so that `>=` is not read as `>`.
+/// Operators, longer ones first, so that `>=` is not parsed as `>`.
 const SIGNS: [(&str, Operator); 11] = [
     ("!*=", Operator::ContainsNot),
     ("==", Operator::Equal),
@@ -143,16 +155,20 @@ impl Operator {
     }
 
     fn is_of_order(self) -> bool {
-        matches!(self, Operator::Less | Operator::LessOrEqual | Operator::Greater | Operator::GreaterOrEqual)
+        matches!(
+            self,
+            Operator::Less | Operator::LessOrEqual | Operator::Greater | Operator::GreaterOrEqual
+        )
     }
 }
 
 impl Predicate {
-    /// What to wait for: as [`str::parse`], and a name alone is an event's. Counters may be compared, and it may end in for
-    /// how long or how often: see [`COUNTER_GRAMMAR`].
+    /// Parses a condition to wait for. In addition to [`str::parse`], a single name is an
+    /// event's, counters can be compared, and it may end with for how long or how often:
+    /// see [`COUNTER_GRAMMAR`].
     ///
     /// # Errors
-    /// When it is no predicate.
+    /// If it is not a valid condition.
     ///
     /// ```
     /// use nettrace_export::Predicate;
@@ -165,7 +181,7 @@ impl Predicate {
         let Some((before, hold)) = hold::split(text) else { return whole() };
         let held = match parse::parse(before, true) {
             Ok(root) => Predicate::new(text, root, Some(hold)),
-            // What is wrong with it is wrong with the whole.
+            // If it is not valid without the suffix, report the error for the whole text.
             Err(_) => return whole(),
         };
         let (mut events, mut counters) = (Vec::new(), Vec::new());
@@ -174,7 +190,9 @@ impl Predicate {
         let wrong = |text: &str| Err(PredicateError::new(column, text));
         match hold {
             Hold::Times(..) if counters.is_empty() => Ok(held),
-            Hold::Times(..) => wrong("counters are no events that could be counted; write for TIME"),
+            Hold::Times(..) => {
+                wrong("counters are no events that could be counted; write for TIME")
+            }
             Hold::For(_) if !held.root.is_of_counters() && !counters.is_empty() => {
                 wrong("an event lasts no time: only counters are so for a time")
             }
@@ -185,11 +203,11 @@ impl Predicate {
         }
     }
 
-    /// dotnet-trace's three options: a provider, perhaps an event of it, perhaps `FIELD:VALUE,…`, all of which must be
-    /// the same as text.
+    /// A condition from dotnet-trace's three options: a provider, optionally an event,
+    /// and optionally `FIELD:VALUE,…`, all of which must be equal as text.
     ///
     /// # Errors
-    /// When a part of the filter is no pair.
+    /// If a part of the filter is not a pair.
     pub fn stopping_event(
         provider: &str,
         event: Option<&str>,
@@ -214,12 +232,12 @@ impl Predicate {
         Ok(Predicate::new(&name, print::joined(parts, Expr::And), None))
     }
 
-    /// As it was written.
+    /// The text as written.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// The names of events that it asks for, as they were written, such as `Provider/Event`.
+    /// The names of events that it requires, as written, such as `Provider/Event`.
     pub fn events(&self) -> Vec<&str> {
         let (mut events, mut counters) = (Vec::new(), Vec::new());
         self.root.names(&mut events, &mut counters);
@@ -251,7 +269,7 @@ impl Expr {
         }
     }
 
-    /// Whether nothing else is asked for.
+    /// Whether it only depends on counters.
     fn is_of_counters(&self) -> bool {
         match self {
             Expr::Event(_) | Expr::Compare(_) => false,
@@ -261,7 +279,7 @@ impl Expr {
         }
     }
 
-    /// Whether a field's value stands at its end.
+    /// Whether it ends with a field's value.
     fn ends_in_value(&self) -> bool {
         match self {
             Expr::Event(_) | Expr::Counter(_) => false,

@@ -1,4 +1,4 @@
-//! Text becomes a predicate.
+//! Parses text to a predicate.
 //!
 //! ```text
 //! or         = and ("or" and)*
@@ -8,9 +8,10 @@
 //! counter    = PROVIDER "/" NAME ["{" TAG "=" VALUE, … "}"] ["p" PERCENTILE]
 //! ```
 //!
-//! Fields and values stand for themselves or in quotes; a quote within is doubled, nothing else is escaped, so that
-//! regular expressions are written as they are. A bare value goes on to the end, over spaces, too: it ends before a
-//! parenthesis that it did not open, and before `and` or `or` if what follows looks like a condition.
+//! Fields and values are written with or without quotes; a quote inside is doubled, and
+//! nothing else is escaped, so that regular expressions can be written unchanged. A bare
+//! value may contain spaces: it ends before a closing parenthesis that it did not open,
+//! and before `and` or `or` if a condition seems to follow.
 
 use super::counter::CounterComparison;
 use super::error::PredicateError;
@@ -18,18 +19,20 @@ use super::print::joined;
 use super::{Comparison, Expr, Operator, SIGNS};
 use crate::expression::Expression;
 
-/// Parentheses and `not`s in each other.
+/// Maximum nesting of parentheses and `not`.
 const MOST_NESTED: usize = 64;
 const FORM: &str = "write FIELD=VALUE (= != < <= > >= ~ !~ *= !*=) or Provider/Event";
 
-/// `is_event`: it is waited for, so a name alone is an event's, and counters may be compared.
+/// `is_event`: for a condition to wait for, in which a single name is an event's and
+/// counters can be compared.
 pub(super) fn parse(text: &str, is_event: bool) -> Result<Expr, PredicateError> {
     let mut parser = Parser { text, at: 0, depth: 0, groups: 0, is_event };
     let root = parser.or()?;
     match parser.rest().trim_start() {
         "" => Ok(root),
         rest => {
-            let message = format!("\"{rest}\" is too much; join conditions by and or or, and quote values");
+            let message =
+                format!("\"{rest}\" is too much; join conditions by and or or, and quote values");
             Err(parser.error_at(text.len().saturating_sub(rest.len()), message))
         }
     }
@@ -41,27 +44,27 @@ pub(super) fn is_keyword(word: &str) -> bool {
 
 struct Parser<'t> {
     text: &'t str,
-    /// In bytes, between characters.
+    /// Offset in bytes, at a character boundary.
     at: usize,
     depth: usize,
-    /// Parentheses that are open.
+    /// Number of open parentheses.
     groups: usize,
     is_event: bool,
 }
 
-/// The text behind a keyword, if it begins with it.
+/// The text after a keyword, if the text begins with it.
 fn behind_word<'t>(text: &'t str, word: &str) -> Option<&'t str> {
     let (start, rest) = text.split_at_checked(word.len())?;
     let is_end = rest.is_empty() || rest.starts_with(|c: char| c.is_whitespace() || c == '(');
     (start.eq_ignore_ascii_case(word) && is_end).then_some(rest)
 }
 
-/// The operator that a text begins with, and what is behind it.
+/// The operator that a text begins with, and the text after it.
 fn sign(text: &str) -> Option<(Operator, &'static str, &str)> {
     SIGNS.iter().find_map(|(sign, operator)| Some((*operator, *sign, text.strip_prefix(sign)?)))
 }
 
-/// A text in quotes at the beginning, and what is behind it.
+/// A quoted text at the beginning, and the text after it.
 fn quoted(text: &str) -> Option<(String, &str)> {
     let quote = text.chars().next().filter(|c| matches!(c, '"' | '\''))?;
     let mut inner = String::new();
@@ -84,7 +87,7 @@ impl<'t> Parser<'t> {
         self.text.get(self.at..).unwrap_or_default()
     }
 
-    /// Goes on where `rest`, an end of the text, begins.
+    /// Continues at `rest`, a suffix of the text.
     fn go_to(&mut self, rest: &str) {
         self.at = self.text.len().saturating_sub(rest.len());
     }
@@ -131,7 +134,8 @@ impl<'t> Parser<'t> {
         inner: impl FnOnce(&mut Self) -> Result<Expr, PredicateError>,
     ) -> Result<Expr, PredicateError> {
         if self.depth >= MOST_NESTED {
-            return Err(self.error_at(self.at, format!("more than {MOST_NESTED} parentheses in each other")));
+            return Err(self
+                .error_at(self.at, format!("more than {MOST_NESTED} parentheses in each other")));
         }
         self.depth = self.depth.saturating_add(1);
         let parsed = inner(self)?;
@@ -193,8 +197,8 @@ impl<'t> Parser<'t> {
         Ok(Expr::And(parts))
     }
 
-    /// A field or an event's name: up to an operator, a keyword, a parenthesis that closes, or the end.
-    /// Whether it stood in quotes comes with it.
+    /// A field or an event's name: up to an operator, a keyword, a closing parenthesis,
+    /// or the end. The second value is whether it was quoted.
     fn name(&mut self) -> (String, bool) {
         if let Some((name, behind)) = quoted(self.rest())
             && sign(behind.trim_start()).is_some()
@@ -209,7 +213,12 @@ impl<'t> Parser<'t> {
         (name.trim().to_owned(), false)
     }
 
-    fn counter(&mut self, begin: usize, name: &str, operator: Operator) -> Result<Expr, PredicateError> {
+    fn counter(
+        &mut self,
+        begin: usize,
+        name: &str,
+        operator: Operator,
+    ) -> Result<Expr, PredicateError> {
         if !self.is_event {
             let text = "a name with a slash is a counter's, and only --until and --rules wait for counters; a field's name \
                         that has one stands in quotes";
@@ -219,14 +228,14 @@ impl<'t> Parser<'t> {
         let behind = self.at;
         let value = self.bare_value();
         let comparison = CounterComparison::parse(name, operator, &value);
-        comparison
-            .map(Expr::Counter)
-            .map_err(|(is_behind, error)| self.error_at(if is_behind { behind } else { begin }, error))
+        comparison.map(Expr::Counter).map_err(|(is_behind, error)| {
+            self.error_at(if is_behind { behind } else { begin }, error)
+        })
     }
 
     fn end_of_name(&self, text: &str) -> usize {
         let mut is_start = true;
-        // A counter's tags have operators in them.
+        // A counter's tags contain operators.
         let mut braces_until = 0;
         for (at, letter) in text.char_indices() {
             if at < braces_until {
@@ -236,8 +245,8 @@ impl<'t> Parser<'t> {
             if letter == '{' && text.get(..at).is_some_and(|before| before.contains('/')) {
                 braces_until = rest.find('}').map_or(0, |end| at.saturating_add(end));
             }
-            let is_word =
-                is_start && ["and", "or", "where"].iter().any(|word| behind_word(rest, word).is_some());
+            let is_word = is_start
+                && ["and", "or", "where"].iter().any(|word| behind_word(rest, word).is_some());
             if is_word || sign(rest).is_some() || letter == ')' && self.groups > 0 {
                 return at;
             }
@@ -246,16 +255,22 @@ impl<'t> Parser<'t> {
         text.len()
     }
 
-    fn comparison(&mut self, field: String, operator: Operator, sign: &str) -> Result<Expr, PredicateError> {
+    fn comparison(
+        &mut self,
+        field: String,
+        operator: Operator,
+        sign: &str,
+    ) -> Result<Expr, PredicateError> {
         self.skip_space();
         let begin = self.at;
-        let (value, is_quoted) = match quoted(self.rest()).filter(|(_, behind)| self.ends_value(behind)) {
-            Some((value, behind)) => {
-                self.go_to(behind);
-                (value, true)
-            }
-            None => (self.bare_value(), false),
-        };
+        let (value, is_quoted) =
+            match quoted(self.rest()).filter(|(_, behind)| self.ends_value(behind)) {
+                Some((value, behind)) => {
+                    self.go_to(behind);
+                    (value, true)
+                }
+                None => (self.bare_value(), false),
+            };
         if operator.is_of_order() && value.is_empty() {
             return Err(self.error_at(begin, format!("no value behind {sign}; {FORM}")));
         }
@@ -265,7 +280,7 @@ impl<'t> Parser<'t> {
         Ok(Expr::Compare(Comparison { field, operator, value, is_quoted }))
     }
 
-    /// Whether no value goes on here.
+    /// Whether a value ends here.
     fn ends_value(&self, text: &str) -> bool {
         let rest = text.trim_start();
         rest.is_empty()
@@ -273,7 +288,7 @@ impl<'t> Parser<'t> {
             || rest.len() < text.len() && self.begins_condition(rest)
     }
 
-    /// `and` or `or`, and behind it what looks like a condition.
+    /// Whether `and` or `or` follows, and after it what looks like a condition.
     fn begins_condition(&self, text: &str) -> bool {
         let Some(mut rest) = ["and", "or"].iter().find_map(|word| behind_word(text, word)) else {
             return false;
@@ -303,7 +318,9 @@ impl<'t> Parser<'t> {
         let mut is_start = false;
         for (at, letter) in text.char_indices() {
             let rest = text.get(at..).unwrap_or_default();
-            if letter == ')' && open == 0 && self.groups > 0 || is_start && self.begins_condition(rest) {
+            if letter == ')' && open == 0 && self.groups > 0
+                || is_start && self.begins_condition(rest)
+            {
                 end = at;
                 break;
             }

@@ -1,4 +1,4 @@
-//! A predicate as text that means the same.
+//! Prints a predicate as text with the same meaning.
 
 use super::counter::CounterComparison;
 use super::parse::is_keyword;
@@ -30,7 +30,8 @@ impl fmt::Display for Expr {
 impl fmt::Display for Comparison {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let is_plain = |c: char| c.is_alphanumeric() || "_.-+%:".contains(c);
-        let is_bare = |text: &str| !text.is_empty() && text.chars().all(is_plain) && !is_keyword(text);
+        let is_bare =
+            |text: &str| !text.is_empty() && text.chars().all(is_plain) && !is_keyword(text);
         let quoted = |text: &str| format!("\"{}\"", text.replace('"', "\"\""));
         match is_bare(&self.field) {
             true => f.write_str(&self.field)?,
@@ -44,7 +45,7 @@ impl fmt::Display for Comparison {
     }
 }
 
-/// How closely a word binds, closest last.
+/// Precedence of operators, highest last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Binding {
     Or,
@@ -52,7 +53,7 @@ enum Binding {
     Not,
 }
 
-/// A part of something else, in parentheses where it needs them.
+/// A part of an expression, in parentheses if necessary.
 struct Inner<'e>(&'e Expr, Binding);
 
 impl fmt::Display for Inner<'_> {
@@ -76,7 +77,7 @@ fn list(f: &mut fmt::Formatter<'_>, parts: &[Expr], word: &str, binding: Binding
     Ok(())
 }
 
-/// One part as itself, several joined.
+/// A single part itself, several parts joined.
 pub(super) fn joined(mut parts: Vec<Expr>, join: impl FnOnce(Vec<Expr>) -> Expr) -> Expr {
     match (parts.len(), parts.pop()) {
         (1, Some(only)) => only,

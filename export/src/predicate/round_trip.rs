@@ -4,8 +4,11 @@ use proptest::prelude::*;
 
 fn comparison() -> impl Strategy<Value = Expr> {
     let field = "[A-Za-z_ .'\"()~=<and]{1,12}";
-    let value =
-        prop_oneof!["[0-9]{1,4}(ms|KB)?", "[a-z '\"()=~!<>*/]{0,16}", "[a-z]{1,4} (and|or) [a-z]=[a-z]"];
+    let value = prop_oneof![
+        "[0-9]{1,4}(ms|KB)?",
+        "[a-z '\"()=~!<>*/]{0,16}",
+        "[a-z]{1,4} (and|or) [a-z]=[a-z]"
+    ];
     (field, 0..SIGNS.len(), value, any::<bool>()).prop_map(|(field, sign, value, is_quoted)| {
         let operator = SIGNS[sign].1;
         let is_expression = matches!(operator, Operator::Fits | Operator::FitsNot);
@@ -27,7 +30,8 @@ fn expr() -> impl Strategy<Value = Expr> {
     })
 }
 
-/// A value that is printed in quotes is read as text, also where it was not written as such.
+/// A value that is printed in quotes is parsed as text, even if it was not written as
+/// text.
 fn quoted(expr: Expr) -> Expr {
     match expr {
         Expr::Compare(comparison) => {
@@ -94,7 +98,9 @@ fn what_is_no_condition_is_refused_with_a_reason_and_its_place() {
     }
     let deep = "(".repeat(5000) + "a=1";
     assert!(deep.parse::<Predicate>().unwrap_err().to_string().contains("more than 64"));
-    for wrong in ["", " where a=1", "A/B where", "A/B where a", "A/B where =1", "A/B where a=1 and b ="] {
+    for wrong in
+        ["", " where a=1", "A/B where", "A/B where a", "A/B where =1", "A/B where a=1 and b ="]
+    {
         let is_value = wrong.ends_with("b =");
         assert_eq!(Predicate::of_event(wrong).is_ok(), is_value, "{wrong}");
     }

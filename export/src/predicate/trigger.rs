@@ -2,17 +2,19 @@
 
 use super::Predicate;
 use super::compiled::Compiled;
-use super::counter::Sample;
+use super::counter::{Intervals, Sample};
 use crate::event_types::EventTypes;
 use crate::nearest::{nearest, suggestion};
 use nettrace_parser::Event;
 
-/// Counters of the providers that are asked for, which are named where one that is asked for is not there.
+/// Maximum number of counters of the requested providers that are remembered, to list
+/// them if a requested counter does not exist.
 const MOST_COUNTERS: usize = 500;
-/// When a counter has its second value, every other has had one.
+/// When a counter has its second value, every other counter has had one.
 const ROUNDS: u32 = 2;
 
-/// Looks for events that fulfil one of several predicates, and notices those that none can fulfil.
+/// Watches for events that satisfy one of several predicates, and detects predicates that
+/// cannot be satisfied.
 ///
 /// ```
 /// use nettrace_export::{Predicate, Trigger};
@@ -30,29 +32,32 @@ const ROUNDS: u32 = 2;
 pub struct Trigger {
     all: Vec<Compiled>,
     types: EventTypes,
-    /// Of each shape, whether it was looked at for what is wrong with the predicates.
+    /// For each shape, whether it has been checked for problems with the predicates.
     is_looked_at: Vec<bool>,
     trouble: Option<String>,
     has_taken: bool,
-    /// Those of the last event.
+    /// Indices of the predicates that the last event satisfied.
     fired: Vec<usize>,
     has_counters: bool,
-    /// Of the providers that are asked for.
+    /// Counters of the requested providers.
     counters: Vec<Seen>,
+    intervals: Intervals,
+    /// How many values came of counters that are asked for.
+    value_count: u64,
 }
 
-/// A series of a counter that has come.
+/// A series of a counter that has been seen.
 #[derive(Debug)]
 struct Seen {
     provider: String,
     name: String,
     tags: String,
-    /// How many values came.
+    /// Number of values.
     rounds: u32,
 }
 
 impl Trigger {
-    /// Waits for any of them.
+    /// Watches for any of these.
     pub fn new(predicates: Vec<Predicate>) -> Trigger {
         Trigger {
             all: predicates.iter().map(Compiled::new).collect(),
@@ -63,10 +68,12 @@ impl Trigger {
             fired: Vec::new(),
             has_counters: predicates.iter().any(|predicate| !predicate.counters().is_empty()),
             counters: Vec::new(),
+            intervals: Intervals::default(),
+            value_count: 0,
         }
     }
 
-    /// The first predicate that the event fulfils.
+    /// The first predicate that the event satisfies.
     pub fn fired(&mut self, event: &Event<'_>) -> Option<&Predicate> {
         let place = self.types.index_of(event);
         self.fired.clear();
@@ -83,7 +90,8 @@ impl Trigger {
         }
         if let Some(is_looked_at @ false) = self.is_looked_at.get_mut(place.shape) {
             *is_looked_at = true;
-            let of_all = || self.all.iter().find_map(|compiled| compiled.trouble(place, &self.types));
+            let of_all =
+                || self.all.iter().find_map(|compiled| compiled.trouble(place, &self.types));
             if self.trouble.is_none() {
                 self.trouble = of_all();
             }
@@ -91,18 +99,34 @@ impl Trigger {
         self.all.get(*self.fired.first()?).map(Compiled::predicate)
     }
 
-    /// All predicates that the last event fulfilled, by their places in what [`Trigger::new`] was given.
+    /// All predicates that the last event satisfied, as indices into the argument of
+    /// [`Trigger::new`].
     pub fn all_fired(&self) -> &[usize] {
         &self.fired
     }
 
-    /// The counters of a predicate with their last values: what grows, with its growth in a second.
+    /// The counters of a predicate with their last values; for those that grow, the
+    /// growth per second.
     pub fn values(&self, place: usize) -> Vec<(String, f64)> {
         self.all.get(place).map(Compiled::values).unwrap_or_default()
     }
 
+    /// How many values have come of the predicates' counters. If it stands still, they are
+    /// not published any more, or not yet, and no predicate about them can be fulfilled.
+    pub fn value_count(&self) -> u64 {
+        self.value_count
+    }
+
     fn take_counter(&mut self, event: &Event<'_>) {
-        let Some(sample) = Sample::of(event) else { return };
+        let Some(sample) = Sample::of(event, &mut self.intervals) else { return };
+        let is_wanted = self
+            .all
+            .iter()
+            .flat_map(Compiled::counters)
+            .any(|test| sample.is_meant(&test.comparison.counter));
+        if is_wanted {
+            self.value_count = self.value_count.saturating_add(1);
+        }
         for (at, compiled) in self.all.iter_mut().enumerate() {
             if compiled.fires_with(&sample) {
                 self.fired.push(at);
@@ -132,7 +156,8 @@ impl Trigger {
                 1
             }
         };
-        let wrong = || self.all.iter().flat_map(Compiled::counters).find_map(|test| test.trouble.clone());
+        let wrong =
+            || self.all.iter().flat_map(Compiled::counters).find_map(|test| test.trouble.clone());
         self.trouble = wrong().or_else(|| self.missing().filter(|_| rounds == ROUNDS));
     }
 
@@ -145,7 +170,9 @@ impl Trigger {
                 self.counters.iter().filter(of_provider).map(|seen| seen.name.as_str()).collect();
             known.sort_unstable();
             known.dedup();
-            if known.is_empty() || known.iter().any(|name| name.eq_ignore_ascii_case(counter.name())) {
+            if known.is_empty()
+                || known.iter().any(|name| name.eq_ignore_ascii_case(counter.name()))
+            {
                 return None;
             }
             let names = nearest(counter.name(), known.iter().copied());
@@ -157,8 +184,8 @@ impl Trigger {
         })
     }
 
-    /// Why an event that was asked for by its name cannot fulfil a predicate: a field that it does not have, a text to be
-    /// compared with a number. Given once, as soon as an event shows it.
+    /// Why an event with a requested name cannot satisfy a predicate: a missing field, or
+    /// a text compared with a number. Returned once, as soon as an event shows it.
     pub fn take_trouble(&mut self) -> Option<String> {
         if self.has_taken || self.trouble.is_none() {
             return None;
@@ -167,8 +194,9 @@ impl Trigger {
         self.trouble.clone()
     }
 
-    /// At the end: why nothing has fired, as far as that can be known and was not said by [`Trigger::take_trouble`] before: as
-    /// there, or that no event had the name, with what may have been meant.
+    /// At the end: why no predicate was satisfied, if that is known and
+    /// [`Trigger::take_trouble`] has not returned it already: the same reasons, or that
+    /// no event had the name, with suggestions.
     pub fn why_not(&self) -> Option<String> {
         if self.has_taken || self.all.iter().any(Compiled::has_held) {
             return None;

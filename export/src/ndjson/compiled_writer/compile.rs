@@ -1,5 +1,5 @@
-//! Compiles the fields of a shape: joins the pieces of text that stand between two values, and gives up at a field
-//! that a compiled writer does not handle.
+//! Compiles the fields of a shape: joins the texts between two values, and gives up at
+//! fields that a compiled writer does not support.
 
 use super::{CompiledWriter, Elements, Number, REGISTERS, Step, Value};
 use crate::ndjson::line::Literal;
@@ -23,20 +23,20 @@ pub(crate) fn compile(
 /// A writer that is being compiled.
 #[derive(Default)]
 struct Compiler {
-    /// What was written since the last value.
+    /// Text to write after the last value.
     pending: Vec<u8>,
     begin: Literal,
     steps: Vec<Step>,
 }
 
 impl Compiler {
-    /// Ends a payload.
+    /// Completes a payload.
     fn finish(mut self) -> CompiledWriter {
         self.take_pending();
         self.writer(Literal::default(), Literal::default())
     }
 
-    /// Ends an element.
+    /// Completes an element.
     fn finish_element(mut self) -> CompiledWriter {
         if self.steps.is_empty() {
             self.take_pending();
@@ -49,11 +49,13 @@ impl Compiler {
     fn writer(self, end: Literal, between: Literal) -> CompiledWriter {
         let of_steps = self.steps.iter().map(|step| step.value.room() + step.after.len());
         let room = of_steps.sum::<usize>() + between.len();
-        // Each element takes some bytes of the payload; those ask for the room that it needs.
+        // Each element takes some bytes of the payload, so the room it needs is charged
+        // to those bytes.
         let of_elements = self.steps.iter().filter_map(|step| match &step.value {
             Value::Elements(elements) => {
                 let each = &elements.each;
-                // The first one's beginning is the room of what is between it and one that is not there.
+                // The room for the separator before an element covers the beginning of
+                // the first.
                 Some(each.growth + each.room.div_ceil(each.least_bytes.max(1)))
             }
             _ => None,
@@ -70,14 +72,14 @@ impl Compiler {
         CompiledWriter { begin, steps, end, between, room, growth, least_bytes, keeps }
     }
 
-    /// Puts what was written behind the last value, or in front of all.
+    /// Attaches the pending text to the last value, or puts it before the first.
     fn take_pending(&mut self) {
         let text = std::mem::take(&mut self.pending);
         if self.steps.is_empty() {
             self.begin = Literal::new(&text);
             return;
         }
-        // Longer ones behind nothing, so that nobody asks how long they are.
+        // Longer texts are split into empty values, so that all literals are short.
         for (at, piece) in text.chunks(Literal::CHUNK).enumerate() {
             if at > 0 {
                 self.steps.push(Step { value: Value::Skip(0), after: Literal::default() });
@@ -94,7 +96,7 @@ impl Compiler {
         let mut is_first = true;
         for field in fields {
             if let FieldType::Padding(count) = field.kind {
-                // It writes nothing, so what is pending goes on behind it.
+                // It writes nothing, so the pending text continues after it.
                 let value = Value::Skip(usize::from(count));
                 self.steps.push(Step { value, after: Literal::default() });
                 continue;
@@ -103,9 +105,9 @@ impl Compiler {
             self.pending.extend_from_slice(name.key(is_first));
             is_first = false;
             let register = match field.register() {
-                Some(register) => {
-                    Some(usize::from(register)).filter(|register| *register < REGISTERS).map(Some)?
-                }
+                Some(register) => Some(usize::from(register))
+                    .filter(|register| *register < REGISTERS)
+                    .map(Some)?,
                 None => None,
             };
             self.value(&field.kind, &name.inner, field.is_hex, register)?;
@@ -151,7 +153,9 @@ impl Compiler {
             FieldType::Guid => Value::Guid,
             FieldType::Utf16Text => Value::Text,
             FieldType::Object(fields) => return self.object(fields, inner),
-            FieldType::Array(element) => return self.elements(element, inner, is_hex, Number::Here),
+            FieldType::Array(element) => {
+                return self.elements(element, inner, is_hex, Number::Here);
+            }
             FieldType::FixedArray(element, count) => {
                 return self.elements(element, inner, is_hex, Number::Fixed(usize::from(*count)));
             }
@@ -189,8 +193,14 @@ impl Compiler {
         Some(())
     }
 
-    fn elements(&mut self, element: &FieldType, inner: &Names, is_hex: bool, count: Number) -> Option<()> {
-        // Arrays of these are texts, or bytes.
+    fn elements(
+        &mut self,
+        element: &FieldType,
+        inner: &Names,
+        is_hex: bool,
+        count: Number,
+    ) -> Option<()> {
+        // Arrays of these are texts or bytes.
         if matches!(element, FieldType::U8 | FieldType::Utf16CodeUnit | FieldType::Utf8CodeUnit) {
             return None;
         }
@@ -198,7 +208,7 @@ impl Compiler {
         each.value(element, inner, is_hex, None)?;
         let each = each.finish_element();
         if each.least_bytes == 0 || each.steps.is_empty() {
-            // Any number of them fits into any payload.
+            // Any number of them would fit into any payload.
             return None;
         }
         self.pending.push(b'[');

@@ -1,0 +1,102 @@
+//! The payload of an event alone, as NDJSON shows it.
+
+use super::compiled_writer::{CompiledWriter, Manner};
+use crate::event_types::{EventTypes, TypeIndex};
+use crate::page::Page;
+use crate::payload::PayloadWriter;
+use nettrace_parser::Event;
+
+/// Writes payloads as JSON objects, as the member `payload` of NDJSON.
+///
+/// ```
+/// use nettrace_export::{EventTypes, PayloadJson};
+/// # let bytes = nettrace_testdata::synth::tiny_v4().bytes;
+/// let mut reader = nettrace_parser::Reader::from_slice(&bytes);
+/// let (mut types, mut payloads, mut json) = (EventTypes::default(), PayloadJson::new(), Vec::new());
+/// let event = reader.next_event()?.expect("there are four");
+/// let index = types.index_of(&event);
+/// let rest = payloads.write(&mut json, &event, index, &types);
+/// assert_eq!((json.as_slice(), rest), (&br#"{"n":5,"s":"hey"}"#[..], &[][..]));
+/// # Ok::<(), nettrace_parser::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct PayloadJson {
+    payloads: PayloadWriter,
+    /// The fast path, by the number of the shape: `None` if it is not known yet.
+    writers: Vec<Option<Option<CompiledWriter>>>,
+    page: Page,
+}
+
+impl Default for PayloadJson {
+    fn default() -> PayloadJson {
+        PayloadJson::new()
+    }
+}
+
+impl PayloadJson {
+    /// A writer that has not written a payload yet.
+    pub fn new() -> PayloadJson {
+        PayloadJson {
+            payloads: PayloadWriter::new(false),
+            writers: Vec::new(),
+            page: Page::default(),
+        }
+    }
+
+    /// Appends the object of an event's fields. Returns the bytes that belong to no field.
+    pub fn write<'r>(
+        &mut self,
+        out: &mut Vec<u8>,
+        event: &Event<'r>,
+        type_index: TypeIndex,
+        types: &EventTypes,
+    ) -> &'r [u8] {
+        if self.write_shortly(event, type_index, types) {
+            self.page.pour(out);
+            return &[];
+        }
+        match types.names(type_index) {
+            Some(names) => self.payloads.object(out, event, names),
+            None => &[],
+        }
+    }
+
+    /// Appends the faults of the last payload as a JSON array, if there were any.
+    pub fn take_faults(&mut self, out: &mut Vec<u8>) {
+        self.payloads.take_faults(out, "");
+    }
+
+    fn write_shortly(
+        &mut self,
+        event: &Event<'_>,
+        type_index: TypeIndex,
+        types: &EventTypes,
+    ) -> bool {
+        while type_index.shape >= self.writers.len() {
+            self.writers.push(None);
+        }
+        let Some(writer) = self.writers.get_mut(type_index.shape) else { return false };
+        let writer = writer.get_or_insert_with(|| {
+            let shape = types.shapes().get(type_index.shape)?;
+            let fields = shape.schema.payload_fields();
+            let writer = CompiledWriter::new(fields, &shape.names, b"", b"");
+            writer.filter(|_| shape.schema.opaque.is_none())
+        });
+        let Some(writer) = writer else { return false };
+        let manner = Manner {
+            pointer_size: event.session().pointer_size,
+            largest: self.payloads.largest_number(),
+        };
+        let payload = event.payload();
+        let begin = self.page.len();
+        let mut line = self.page.writer(writer.begin().len() + writer.room(payload.len()));
+        line.literal(writer.begin());
+        let Some(line) = writer.write(line, payload, manner) else {
+            self.page.cut(begin);
+            return false;
+        };
+        let left = line.left();
+        self.page.keep(left);
+        true
+    }
+}
