@@ -8,9 +8,9 @@ use nettrace_parser::Reader;
 use std::collections::BTreeMap;
 use std::io::Write;
 
-struct HeaviestLeaf<W> {
-    out: W,
-}
+/// Writes the frame in which each thread was sampled longest.
+#[derive(Debug)]
+pub struct HeaviestLeaf<W>(pub W);
 
 impl<W: Write + Send> Convert for HeaviestLeaf<W> {
     /// The samples' sums, by thread and stack, are enough.
@@ -18,7 +18,11 @@ impl<W: Write + Send> Convert for HeaviestLeaf<W> {
         false
     }
 
-    fn finish(mut self: Box<Self>, resolved: &Resolved<'_>, profile: &Profile) -> Result<(), ConvertError> {
+    fn finish(
+        mut self: Box<Self>,
+        resolved: &Resolved<'_>,
+        profile: &Profile,
+    ) -> Result<(), ConvertError> {
         let mut nanos = BTreeMap::new();
         for (key, totals) in profile.rows() {
             // `None`: the filter of the analysis does not want this stack.
@@ -33,12 +37,12 @@ impl<W: Write + Send> Convert for HeaviestLeaf<W> {
             let best = heaviest.entry(thread).or_insert((nanos, leaf));
             *best = (*best).max((nanos, leaf));
         }
-        writeln!(self.out, "thread,milliseconds,frame")?;
+        writeln!(self.0, "thread,milliseconds,frame")?;
         for (thread, (nanos, leaf)) in heaviest {
             let label = resolved.model().thread_label(thread);
-            writeln!(self.out, "{label},{},\"{}\"", nanos / 1_000_000, resolved.text(leaf))?;
+            writeln!(self.0, "{label},{},\"{}\"", nanos / 1_000_000, resolved.text(leaf))?;
         }
-        Ok(self.out.flush()?)
+        Ok(self.0.flush()?)
     }
 }
 
@@ -46,7 +50,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let path = std::env::args().nth(1).ok_or("usage: own_converter FILE")?;
     let bytes = std::fs::read(path)?;
     let mut analysis = Analysis::new(AnalysisOptions::new());
-    analysis.add(Box::new(HeaviestLeaf { out: std::io::stdout() }));
+    analysis.add(Box::new(HeaviestLeaf(std::io::stdout())));
     let outcome = analysis.read(&mut Reader::from_slice(&bytes).time_ordered())?;
     if !outcome.is_intact() {
         eprintln!("sums are too low: {outcome}");

@@ -9,6 +9,7 @@ pub mod diff;
 mod document;
 mod driver;
 pub mod heap;
+pub mod live;
 pub mod model;
 #[cfg(feature = "page")]
 pub mod page;
@@ -17,9 +18,9 @@ mod sorted;
 
 pub use driver::{Analysis, AnalysisError, AnalysisOptions, Finished};
 pub use model::{
-    EventSelector, Filter, Folding, Frame, FrameGroup, FrameHandle, FrameKind, FrameNames, Kind, Mode, Model,
-    NameOptions, NameStyle, NamesSoFar, Pattern, PerfMapSymbol, Profile, Resolved, Sample, StackHandle,
-    TextHandle, ThreadHandle, ThreadState, Unit, event_name, perf_map,
+    EventSelector, Filter, Folding, Frame, FrameGroup, FrameHandle, FrameKind, FrameNames, Kind,
+    Mode, Model, NameOptions, NameStyle, NamesSoFar, Pattern, PerfMapSymbol, Profile, Resolved,
+    Sample, StackHandle, TextHandle, ThreadHandle, ThreadState, Unit, event_name, perf_map,
 };
 #[cfg(feature = "symbols")]
 pub use model::{SymbolFile, SymbolFileError};

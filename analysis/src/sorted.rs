@@ -1,14 +1,15 @@
-//! Sorting of rows that are few: one copy of the sort for all of them.
+//! Sorting for short lists of rows, with a single compiled copy of the sort.
 //!
-//! `slice::sort_by` is compiled anew for each type of row and each order, some 3,500 lines for the compiler's back end each
-//! time. With fifty reports' tables that was a seventh of what it had to do for this crate. Here the numbers of rows are
-//! sorted, through a call for each comparison, and then the rows are put in their places. What sorts samples or objects
-//! by the million goes on to use the slice's own.
+//! `slice::sort_by` is compiled for each type of row and each comparison, some 3,500
+//! lines of LLVM IR each time. With the tables of fifty reports, that was a seventh of
+//! the compilation work for this crate. Here, row indices are sorted with an indirect
+//! call for each comparison, and then the rows are moved to their places. Code that sorts
+//! millions of samples or objects still uses the slice's own sort.
 
 use std::cmp::Ordering;
 use std::mem;
 
-/// Stable sorts as those of slices, for tables that people read.
+/// Stable sorts like those of slices, for tables that people read.
 pub(crate) trait SortFew<T> {
     /// As `slice::sort_by`.
     fn sort_few_by(&mut self, order: impl FnMut(&T, &T) -> Ordering);
@@ -32,18 +33,18 @@ impl<T> SortFew<T> for [T] {
     }
 }
 
-/// For each place of the sorted rows, which row belongs there.
+/// For each position in the sorted order, the row that belongs there.
 fn sorted_places(rows: usize, order: &mut dyn FnMut(usize, usize) -> Ordering) -> Vec<usize> {
     let mut places: Vec<usize> = (0..rows).collect();
     places.sort_by(|one, other| order(*one, *other));
     places
 }
 
-/// The swaps that bring each row to its place: along each cycle, from its first place on.
+/// The swaps that bring each row to its place, along each cycle of the permutation.
 fn for_each_swap(places: &mut [usize], swap: &mut dyn FnMut(usize, usize)) {
     for first in 0..places.len() {
         let mut at = first;
-        // A place that was served names itself.
+        // A position that is done refers to itself.
         while let Some(place) = places.get_mut(at) {
             let from = mem::replace(place, at);
             if from == first || from == at {

@@ -1,9 +1,9 @@
-//! Exceptions, locks, waits, tasks, activities and counters of real traces, in exact numbers: the recorded program is
-//! known, and so is how many rounds it made.
+//! Exceptions, locks, waits, tasks, activities and counters of real traces, in exact
+//! numbers: the recorded program is known, and so is how many rounds it made.
 
 use nettrace_analysis::report::{
-    Activities, Contention, CounterKind, Counters, CountersReport, Exceptions, Logs, Report, ReportPass,
-    Reported, Tasks, Waits,
+    Activities, Contention, CounterKind, Counters, CountersReport, Exceptions, Logs, Report,
+    ReportPass, Reported, Tasks, Waits,
 };
 use nettrace_parser::Reader;
 use nettrace_testdata::corpus;
@@ -16,7 +16,9 @@ fn reported<R: Report>(trace: &str, report: R) -> Option<Reported<R::Output>> {
     let bytes = file.bytes();
     let mut pass = ReportPass::new(report);
     assert!(
-        pass.read(&mut Reader::from_slice(&bytes).time_ordered()).expect("a readable stream").is_complete()
+        pass.read(&mut Reader::from_slice(&bytes).time_ordered())
+            .expect("a readable stream")
+            .is_complete()
     );
     Some(pass.finish())
 }
@@ -25,7 +27,8 @@ fn reported<R: Report>(trace: &str, report: R) -> Option<Reported<R::Output>> {
 fn ninety_four_rounds_throw_940_exceptions() {
     let Some(reported) = reported(ALL, Exceptions::new()) else { return };
     let report = reported.output;
-    let types: Vec<_> = report.types.iter().map(|row| (row.type_name.as_str(), row.count)).collect();
+    let types: Vec<_> =
+        report.types.iter().map(|row| (row.type_name.as_str(), row.count)).collect();
     let expected = [
         ("Workload.WidgetException", 470),
         ("System.NullReferenceException", 282),
@@ -37,18 +40,25 @@ fn ninety_four_rounds_throw_940_exceptions() {
 
     let [widget, null, invalid] = report.types.as_slice() else { panic!("{types:?}") };
     // Each one wraps what Thrower caught; its catch block ends, theirs never do.
-    let inner: Vec<_> = widget.inner.iter().map(|row| (row.type_name.as_str(), row.count)).collect();
-    assert_eq!(inner, [("System.NullReferenceException", 282), ("System.InvalidOperationException", 188)]);
+    let inner: Vec<_> =
+        widget.inner.iter().map(|row| (row.type_name.as_str(), row.count)).collect();
+    assert_eq!(
+        inner,
+        [("System.NullReferenceException", 282), ("System.InvalidOperationException", 188)]
+    );
     assert_eq!((widget.nested, widget.caught, widget.left_by_exception), (470, 470, 0));
     assert_eq!((widget.in_catch.count, widget.in_filter.count), (470, 470));
     assert_eq!((null.nested, null.caught, null.in_catch.count), (0, 282, 0));
-    // The last throw of all is a NullReferenceException, whose block nothing is known of afterwards.
+    // The last throw of all is a NullReferenceException, whose block nothing is known of
+    // afterwards.
     assert_eq!((null.left_by_exception, invalid.left_by_exception), (281, 188));
     assert!(report.is_handling_traced);
 
-    let messages: Vec<_> = invalid.messages.iter().map(|row| (row.message.as_str(), row.count)).collect();
+    let messages: Vec<_> =
+        invalid.messages.iter().map(|row| (row.message.as_str(), row.count)).collect();
     assert_eq!(messages, [("round #", 188)]);
-    let messages: Vec<_> = widget.messages.iter().map(|row| (row.message.as_str(), row.count)).collect();
+    let messages: Vec<_> =
+        widget.messages.iter().map(|row| (row.message.as_str(), row.count)).collect();
     assert_eq!(messages, [("widget λ #", 470)]);
     assert_eq!(widget.caught_in.len(), 1);
     assert_eq!(widget.caught_in[0].method, "Workload.Program.ExceptionRound");
@@ -58,11 +68,14 @@ fn ninety_four_rounds_throw_940_exceptions() {
 
 #[test]
 fn net3_1_told_nothing_of_exceptions() {
-    let Some(reported) = reported("net3.1-linux-x64/all.nettrace", Exceptions::new()) else { return };
+    let Some(reported) = reported("net3.1-linux-x64/all.nettrace", Exceptions::new()) else {
+        return;
+    };
     assert_eq!((reported.events, reported.output.count), (0, 0));
 }
 
-/// How long the program itself says that its requests took, in nanoseconds, by their number.
+/// How long the program itself says that its requests took, in nanoseconds, by their
+/// number.
 fn told_by_the_program(trace: &str) -> BTreeMap<String, f64> {
     let bytes = corpus::trace(trace).expect("a trace").bytes();
     let mut reader = Reader::from_slice(&bytes);
@@ -81,10 +94,13 @@ fn told_by_the_program(trace: &str) -> BTreeMap<String, f64> {
 #[test]
 fn every_request_that_started_stopped_after_the_time_that_the_program_tells() {
     // On net3.1 there are no activity ids: the number tells which stop is whose.
-    for (trace, requests, has_ids) in [(ALL, 376, true), ("net3.1-linux-x64/all.nettrace", 360, false)] {
+    for (trace, requests, has_ids) in
+        [(ALL, 376, true), ("net3.1-linux-x64/all.nettrace", 360, false)]
+    {
         let Some(reported) = reported(trace, Activities::new().top(1000)) else { continue };
         let report = reported.output;
-        let row = report.activities.iter().find(|row| row.name == "Nettrace-Workload/Request").unwrap();
+        let row =
+            report.activities.iter().find(|row| row.name == "Nettrace-Workload/Request").unwrap();
         assert_eq!((row.started, row.stopped, row.errors), (requests, requests, 0), "{trace}");
         assert_eq!(report.stops_without_start, 0, "{trace}");
         assert_eq!(report.slowest.len() as u64, requests);
@@ -93,7 +109,8 @@ fn every_request_that_started_stopped_after_the_time_that_the_program_tells() {
         let mut wrong = 0;
         for row in &report.slowest {
             assert_eq!(row.id.is_some(), has_ids, "{trace}");
-            let (_, told) = told.iter().find(|(number, _)| row.fields.starts_with(number.as_str())).unwrap();
+            let (_, told) =
+                told.iter().find(|(number, _)| row.fields.starts_with(number.as_str())).unwrap();
             // The thread may be put aside between its clock and the event.
             wrong += u32::from((row.duration_ns as f64 - told).abs() > 2e6);
         }
@@ -103,10 +120,15 @@ fn every_request_that_started_stopped_after_the_time_that_the_program_tells() {
 
 #[test]
 fn activities_of_net10_have_paths() {
-    let Some(reported) = reported(ALL, Activities::new().with_events_of("/#17178/1/16")) else { return };
+    let Some(reported) = reported(ALL, Activities::new().with_events_of("/#17178/1/16")) else {
+        return;
+    };
     let report = reported.output;
     assert!(
-        report.slowest.iter().all(|row| row.id.as_deref().is_some_and(|id| id.starts_with("/#17178/1/")))
+        report
+            .slowest
+            .iter()
+            .all(|row| row.id.as_deref().is_some_and(|id| id.starts_with("/#17178/1/")))
     );
     let names: Vec<_> = report.events.iter().map(|event| event.event.as_str()).collect();
     assert_eq!(names.first(), Some(&"Nettrace-Workload/Request/Start"));
@@ -115,7 +137,9 @@ fn activities_of_net10_have_paths() {
 
 #[test]
 fn payments_run_inside_orders() {
-    let Some(reported) = reported("net10-linux-x64/metrics.nettrace", Activities::new()) else { return };
+    let Some(reported) = reported("net10-linux-x64/metrics.nettrace", Activities::new()) else {
+        return;
+    };
     let report = reported.output;
     let tree: Vec<_> = report.tree.iter().map(|node| (node.depth, node.name.as_str())).collect();
     assert_eq!(tree, [(0, "Nettrace.Workload/order"), (1, "Nettrace.Workload/pay")]);
@@ -133,7 +157,11 @@ fn each_wait_for_a_lock_that_began_ended() {
     let report = reported.output;
     assert_eq!((report.totals.started, report.totals.stopped), (207, 207));
     assert_eq!(
-        (report.totals.stops_without_start, report.totals.starts_without_stop, report.totals.still_waiting),
+        (
+            report.totals.stops_without_start,
+            report.totals.starts_without_stop,
+            report.totals.still_waiting
+        ),
         (0, 0, 0)
     );
     let gate = &report.locks[0];
@@ -144,13 +172,16 @@ fn each_wait_for_a_lock_that_began_ended() {
         gate.stacks[0]
     );
     assert_eq!(report.locks.iter().map(|lock| lock.waits.count).sum::<u64>(), 207);
-    let owned: u64 = report.locks.iter().flat_map(|lock| &lock.owners).map(|owner| owner.count).sum();
+    let owned: u64 =
+        report.locks.iter().flat_map(|lock| &lock.owners).map(|owner| owner.count).sum();
     assert!(owned > 0 && owned <= 207);
 }
 
 #[test]
 fn waits_are_paired_on_their_threads() {
-    let Some(reported) = reported("net10-linux-x64/waits.nettrace", Waits::new().top(1000)) else { return };
+    let Some(reported) = reported("net10-linux-x64/waits.nettrace", Waits::new().top(1000)) else {
+        return;
+    };
     let report = reported.output;
     assert_eq!(
         (
@@ -160,8 +191,12 @@ fn waits_are_paired_on_their_threads() {
         (1723, 1723)
     );
     assert_eq!(report.totals.stopped + report.totals.stops_without_start, 1720);
-    assert_eq!(report.places.iter().map(|place| place.waits.count).sum::<u64>(), report.totals.stopped);
-    let Some(contention) = self::reported("net10-linux-x64/waits.nettrace", Contention::new()) else {
+    assert_eq!(
+        report.places.iter().map(|place| place.waits.count).sum::<u64>(),
+        report.totals.stopped
+    );
+    let Some(contention) = self::reported("net10-linux-x64/waits.nettrace", Contention::new())
+    else {
         return;
     };
     assert_eq!((contention.output.totals.started, contention.output.totals.stopped), (636, 634));
@@ -172,7 +207,10 @@ fn waits_are_paired_on_their_threads() {
 fn four_tasks_a_round_are_scheduled_run_and_waited_for() {
     let Some(reported) = reported(ALL, Tasks::new()) else { return };
     let report = reported.output;
-    assert_eq!((report.scheduled, report.started, report.completed, report.faulted), (376, 376, 376, 0));
+    assert_eq!(
+        (report.scheduled, report.started, report.completed, report.faulted),
+        (376, 376, 376, 0)
+    );
     assert_eq!((report.waits_begun, report.waits_ended), (564, 564));
     let first = &report.tasks[0];
     assert_eq!(
@@ -197,7 +235,11 @@ fn counters(trace: &str) -> Option<CountersReport> {
 fn counters_of_both_kinds_stand_together() {
     let Some(report) = counters("net10-linux-x64/metrics.nettrace") else { return };
     let find = |name: &str, tags: &str| {
-        report.series.iter().find(|series| series.name == name && series.tags_text(",") == tags).unwrap()
+        report
+            .series
+            .iter()
+            .find(|series| series.name == name && series.tags_text(",") == tags)
+            .unwrap()
     };
     let book = find("orders", "kind=book");
     assert_eq!(
@@ -251,12 +293,15 @@ fn every_series_of_dotnet_counters_lies_in_ours_value_for_value() {
             eprintln!("SKIPPED: the CSV files of dotnet-counters are not there");
             return;
         };
-        let Ok(golden) = std::fs::read_to_string(shared.join(format!("golden/dotnet-counters/{name}.csv")))
+        let Ok(golden) =
+            std::fs::read_to_string(shared.join(format!("golden/dotnet-counters/{name}.csv")))
         else {
             eprintln!("SKIPPED: no {name}.csv");
             continue;
         };
-        let Some(report) = counters(&format!("net10-linux-x64/{name}-with-csv.nettrace")) else { continue };
+        let Some(report) = counters(&format!("net10-linux-x64/{name}-with-csv.nettrace")) else {
+            continue;
+        };
         let mut csv = Vec::new();
         report.write_csv(&mut csv).unwrap();
         let csv = String::from_utf8(csv).unwrap();

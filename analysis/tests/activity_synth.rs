@@ -1,9 +1,11 @@
-//! The state machines of exceptions, locks, waits, tasks, activities, logs and counters on streams made by hand: what is
-//! nested, what has no other end, and what is lost between.
+//! The state machines of exceptions, locks, waits, tasks, activities, logs and counters
+//! on streams made by hand: what is nested, what has no other end, and what is lost
+//! between.
 
+use nettrace_analysis::live::{Live, LiveWatch, WatchKind};
 use nettrace_analysis::report::{
-    Activities, ActivitiesReport, Contention, Counters, Exceptions, Logs, Report, ReportPass, Summary, Tasks,
-    Waits,
+    Activities, ActivitiesReport, Contention, Counters, Exceptions, Logs, Report, ReportPass,
+    Summary, Tasks, Waits,
 };
 use nettrace_parser::Reader;
 use nettrace_testdata::synth::{
@@ -49,7 +51,8 @@ fn native(event_id: u32, version: u8) -> EventType {
 }
 
 fn described(provider: &str, event_id: u32, name: &str, fields: &[(&str, FieldType)]) -> EventType {
-    let fields = fields.iter().map(|(name, field_type)| Field::new(name, field_type.clone())).collect();
+    let fields =
+        fields.iter().map(|(name, field_type)| Field::new(name, field_type.clone())).collect();
     EventType {
         provider: provider.into(),
         event_id,
@@ -60,7 +63,7 @@ fn described(provider: &str, event_id: u32, name: &str, fields: &[(&str, FieldTy
     }
 }
 
-fn session(steps: Vec<Step>) -> Session {
+pub(crate) fn session(steps: Vec<Step>) -> Session {
     use FieldType::{Int32, Int64, String as Text};
     let mut session = Session::new(Version::V4);
     session.trace.tick_frequency = 1_000_000_000;
@@ -77,7 +80,8 @@ fn session(steps: Vec<Step>) -> Session {
         let first = ["sessionId", "meterName", "meterVersion", "instrumentName", "unit", "tags"];
         [&first.map(|name| (name, Text))[..], last].concat()
     };
-    let task = [("OriginatingTaskSchedulerID", Int32), ("OriginatingTaskID", Int32), ("TaskID", Int32)];
+    let task =
+        [("OriginatingTaskSchedulerID", Int32), ("OriginatingTaskID", Int32), ("TaskID", Int32)];
     session.types = vec![
         native(80, 1),
         native(250, 0),
@@ -102,10 +106,25 @@ fn session(steps: Vec<Step>) -> Session {
             &[&task[..], &[("IsExceptional", FieldType::Boolean32)]].concat(),
         ),
         described(LOGGING, 1, "FormattedMessage", &log(&[("FormattedMessage", Text)])),
-        described(LOGGING, 5, "MessageJson", &log(&[("ExceptionJson", Text), ("ArgumentsJson", Text)])),
-        described(LOGGING, 6, "ActivityJsonStart", &[&scope[..], &[("ArgumentsJson", Text)]].concat()),
+        described(
+            LOGGING,
+            5,
+            "MessageJson",
+            &log(&[("ExceptionJson", Text), ("ArgumentsJson", Text)]),
+        ),
+        described(
+            LOGGING,
+            6,
+            "ActivityJsonStart",
+            &[&scope[..], &[("ArgumentsJson", Text)]].concat(),
+        ),
         described(LOGGING, 7, "ActivityJsonStop", &scope),
-        described(METRICS, 4, "CounterRateValuePublished", &metric(&[("rate", Text), ("value", Text)])),
+        described(
+            METRICS,
+            4,
+            "CounterRateValuePublished",
+            &metric(&[("rate", Text), ("value", Text)]),
+        ),
         described(
             METRICS,
             6,
@@ -150,8 +169,14 @@ fn step(event_type: usize, thread: usize, values: Vec<Value>) -> Step {
 }
 
 fn thrown(type_name: &str, flags: u16) -> Step {
-    let values =
-        vec![text(type_name), text("no. 7"), Value::U64(0), Value::U32(0), Value::U16(flags), Value::U16(0)];
+    let values = vec![
+        text(type_name),
+        text("no. 7"),
+        Value::U64(0),
+        Value::U32(0),
+        Value::U16(flags),
+        Value::U16(0),
+    ];
     step(THROWN, 0, values)
 }
 
@@ -266,7 +291,10 @@ fn a_thread_that_waits_while_it_waits_has_two_waits() {
         ],
         Contention::new(),
     );
-    assert_eq!((report.totals.started, report.totals.stopped, report.totals.waits.total_ns), (3, 3, 500));
+    assert_eq!(
+        (report.totals.started, report.totals.stopped, report.totals.waits.total_ns),
+        (3, 3, 500)
+    );
     let [a, b] = report.locks.as_slice() else { panic!("{report:?}") };
     assert_eq!(
         (a.lock_id.as_deref(), a.waits.count, a.waits.total_ns, a.waits.max_ns),
@@ -282,13 +310,20 @@ fn a_stop_without_a_start_counts_by_what_it_tells() {
         vec![
             locked(0, 70.0),
             lock(0, 0xa, 12),
-            // Its stop, and the start of the next, were lost: the next stop tells that it is not this one's.
+            // Its stop, and the start of the next, were lost: the next stop tells that it
+            // is not this one's.
             Step::Event(SessionEvent {
                 lost_before: 2,
                 ..event(
                     LOCK,
                     0,
-                    vec![Value::U8(0), Value::U16(0), Value::U64(0xb), Value::U64(0), Value::U64(0)],
+                    vec![
+                        Value::U8(0),
+                        Value::U16(0),
+                        Value::U64(0xb),
+                        Value::U64(0),
+                        Value::U64(0),
+                    ],
                 )
             }),
             locked(0, 99.0),
@@ -306,16 +341,25 @@ fn a_stop_without_a_start_counts_by_what_it_tells() {
         (1, 3, 2, 2)
     );
     let nanos = |id: Option<&str>| {
-        report.locks.iter().find(|lock| lock.lock_id.as_deref() == id).map(|lock| lock.waits.total_ns)
+        report
+            .locks
+            .iter()
+            .find(|lock| lock.lock_id.as_deref() == id)
+            .map(|lock| lock.waits.total_ns)
     };
-    assert_eq!((nanos(None), nanos(Some("0xb")), nanos(Some("0xa"))), (Some(70), Some(99), Some(0)));
+    assert_eq!(
+        (nanos(None), nanos(Some("0xb")), nanos(Some("0xa"))),
+        (Some(70), Some(99), Some(0))
+    );
 }
 
 #[test]
 fn waits_without_one_end_have_no_length() {
-    let wait = |thread, source| step(WAIT, thread, vec![Value::U8(source), Value::U64(0), Value::U16(0)]);
+    let wait =
+        |thread, source| step(WAIT, thread, vec![Value::U8(source), Value::U64(0), Value::U16(0)]);
     let waited = |thread| step(WAITED, thread, vec![Value::U16(0)]);
-    let report = report(vec![waited(0), wait(0, 1), wait(1, 0), waited(0), wait(0, 0)], Waits::new());
+    let report =
+        report(vec![waited(0), wait(0, 1), wait(1, 0), waited(0), wait(0, 0)], Waits::new());
     assert_eq!(
         (
             report.totals.started,
@@ -335,7 +379,8 @@ fn tasks_are_followed_from_schedule_to_end() {
     let id = |task| vec![Value::I32(1), Value::I32(0), Value::I32(task)];
     let scheduled = |task| step(SCHEDULED, 0, [id(task), vec![Value::I32(0)]].concat());
     let started = |task| step(STARTED, 1, id(task));
-    let completed = |task, fails| step(COMPLETED, 1, [id(task), vec![Value::Boolean32(fails)]].concat());
+    let completed =
+        |task, fails| step(COMPLETED, 1, [id(task), vec![Value::Boolean32(fails)]].concat());
     let report = report(
         vec![
             scheduled(1),
@@ -423,7 +468,8 @@ fn stops_without_starts_and_starts_without_stops_are_told() {
 #[test]
 fn a_path_that_starts_again_has_lost_its_stop() {
     let id = path([0x12, 0, 0, 0]);
-    let report = activities(vec![order(START, 0, 1, id), order(START, 0, 2, id), order(STOP, 0, 2, id)]);
+    let report =
+        activities(vec![order(START, 0, 1, id), order(START, 0, 2, id), order(STOP, 0, 2, id)]);
     assert_eq!((report.started, report.stopped, report.slowest[0].duration_ns), (2, 1, 100));
 }
 
@@ -443,7 +489,10 @@ fn http_requests_are_grouped_by_what_they_ask_for() {
     steps.push(Step::Event(order(START, 0, 1, [0; 16])));
     let report = report(steps, Activities::http());
     let [row] = report.activities.as_slice() else { panic!("{report:?}") };
-    assert_eq!((row.name.as_str(), row.started, row.errors), ("out https://shop:8443/items/#", 2, 1));
+    assert_eq!(
+        (row.name.as_str(), row.started, row.errors),
+        ("out https://shop:8443/items/#", 2, 1)
+    );
     assert_eq!(
         row.statuses.iter().map(|row| (row.status, row.count)).collect::<Vec<_>>(),
         [(200, 1), (503, 1)]
@@ -451,38 +500,48 @@ fn http_requests_are_grouped_by_what_they_ask_for() {
 }
 
 fn logged(event_type: usize, level: i32, last: &[&str]) -> Step {
-    let mut values = vec![Value::I32(level), Value::I32(1), text("App.Shop"), text("12"), text("Sold")];
+    let mut values =
+        vec![Value::I32(level), Value::I32(1), text("App.Shop"), text("12"), text("Sold")];
     values.extend(last.iter().map(|last| text(last)));
     step(event_type, 0, values)
 }
 
-#[test]
-fn a_message_in_two_forms_is_one_with_its_exception_and_scopes() {
+/// A trace with messages in two forms, in scopes, one with an exception.
+pub(crate) fn messages() -> Vec<Step> {
     let scope = |event_type, id, last: &[&str]| {
         let mut values = vec![Value::I32(id), Value::I32(1), text("App.Shop")];
         values.extend(last.iter().map(|last| text(last)));
         step(event_type, 0, values)
     };
-    let report = report(
-        vec![
-            scope(SCOPE, 1, &["{\"order\":7}"]),
-            scope(SCOPE, 2, &["{\"step\":1}"]),
-            logged(LOGGED, 4, &["no money"]),
-            logged(LOGGED_JSON, 4, &["{\"TypeName\":\"E\"}", "{\"a\":1}"]),
-            scope(SCOPE_END, 1, &[]),
-            logged(LOGGED, 2, &["sold"]),
-            logged(LOGGED_JSON, 2, &["{}", "{}"]),
-            scope(SCOPE_END, 2, &[]),
-            scope(SCOPE_END, 9, &[]),
-            logged(LOGGED_JSON, 9, &["{}", "{\"only\":\"json\"}"]),
-            step(MESSAGE, 1, vec![text("own trouble")]),
-        ],
-        Logs::new(),
-    );
+    vec![
+        scope(SCOPE, 1, &["{\"order\":7}"]),
+        scope(SCOPE, 2, &["{\"step\":1}"]),
+        logged(LOGGED, 4, &["no money"]),
+        logged(LOGGED_JSON, 4, &["{\"TypeName\":\"E\"}", "{\"a\":1}"]),
+        scope(SCOPE_END, 1, &[]),
+        logged(LOGGED, 2, &["sold"]),
+        logged(LOGGED_JSON, 2, &["{}", "{}"]),
+        scope(SCOPE_END, 2, &[]),
+        scope(SCOPE_END, 9, &[]),
+        logged(LOGGED_JSON, 9, &["{}", "{\"only\":\"json\"}"]),
+        step(MESSAGE, 1, vec![text("own trouble")]),
+    ]
+}
+
+#[test]
+fn a_message_in_two_forms_is_one_with_its_exception_and_scopes() {
+    let report = report(messages(), Logs::new());
     let rows: Vec<_> = report
         .messages
         .iter()
-        .map(|row| (row.level.short_name(), row.message.as_str(), row.exception.is_some(), row.scopes.len()))
+        .map(|row| {
+            (
+                row.level.short_name(),
+                row.message.as_str(),
+                row.exception.is_some(),
+                row.scopes.len(),
+            )
+        })
         .collect();
     let expected = [
         ("fail", "no money", true, 2),
@@ -507,7 +566,9 @@ fn metric(event_type: usize, session: &str, last: Vec<Value>) -> Step {
 
 #[test]
 fn a_value_that_is_no_number_is_no_point_and_a_second_session_is_not_counted_again() {
-    let rate = |session: &str, rate: &str, value: &str| metric(RATE, session, vec![text(rate), text(value)]);
+    let rate = |session: &str, rate: &str, value: &str| {
+        metric(RATE, session, vec![text(rate), text(value)])
+    };
     let report = report(
         vec![
             rate("A", "", "10"),
@@ -515,12 +576,19 @@ fn a_value_that_is_no_number_is_no_point_and_a_second_session_is_not_counted_aga
             rate("B", "5", "15"),
             rate("A", "1e1", "25"),
             rate("A", "x", "y"),
-            metric(QUANTILES, "A", vec![text("0.5=1;0.99=2;broken;=;1=z"), Value::I32(7), Value::F64(9.0)]),
+            metric(
+                QUANTILES,
+                "A",
+                vec![text("0.5=1;0.99=2;broken;=;1=z"), Value::I32(7), Value::F64(9.0)],
+            ),
         ],
         Counters::new(),
     );
-    let series: Vec<_> =
-        report.series.iter().map(|series| (series.tags_text(";"), series.count, series.last)).collect();
+    let series: Vec<_> = report
+        .series
+        .iter()
+        .map(|series| (series.tags_text(";"), series.count, series.last))
+        .collect();
     let tags = "kind=book;size=1,5";
     let expected = [
         (tags.to_owned(), 2, 10.0),
@@ -550,6 +618,13 @@ fn run_all(bytes: &[u8]) {
     run(bytes, Logs::new());
     run(bytes, Counters::new());
     run(bytes, Summary::new());
+    let kinds = [WatchKind::Contention, WatchKind::Exceptions, WatchKind::Http, WatchKind::Logs];
+    let mut live = Live::new(LiveWatch::new(kinds));
+    let mut events = Reader::from_slice(bytes).time_ordered();
+    while let Ok(Some(event)) = events.next_event() {
+        live.event(&event);
+    }
+    let _ = live.report_mut().take_all();
 }
 
 fn anything() -> impl Strategy<Value = Step> {

@@ -1,5 +1,6 @@
-//! Tests of the whole crate, in one program: each program of its own costs seconds to build and to link.
-//! A file of `tests` that is not named here has its own row in `Cargo.toml`: its allocator, limits or name are its own.
+//! Tests of the whole crate, in one program: each program of its own costs seconds to
+//! build and to link. A file of `tests` that is not named here has its own row in
+//! `Cargo.toml`: its allocator, limits or name are its own.
 #![allow(clippy::restriction, clippy::pedantic)]
 
 mod activity;
@@ -8,6 +9,7 @@ mod common;
 mod consumers_heaps;
 mod consumers_stacks;
 mod consumers_timelines;
+mod counters_apart;
 mod diff;
 mod event_filter;
 mod example;
@@ -19,6 +21,9 @@ mod heap_synth;
 mod heapsnapshot;
 mod intervals;
 mod layers;
+mod live;
+mod live_top;
+mod live_watch;
 mod lock_waits;
 mod names_so_far;
 mod outcome;
@@ -30,5 +35,6 @@ mod shared_pass;
 mod spans;
 mod symbols;
 mod synthetic;
+mod thread_stacks;
 mod threads;
 mod unloads;

@@ -1,5 +1,6 @@
-//! Heap dumps, opened by the programs that their formats are made for: memlab, the loader of Chromium's own DevTools, and
-//! `go tool pprof`, as `analysis/consumers/install` gets them. What is not there is said (`SKIPPED`).
+//! Heap dumps, opened by the programs that their formats are made for: memlab, the loader
+//! of Chromium's own DevTools, and `go tool pprof`, as `analysis/consumers/install` gets
+//! them. What is not there is said (`SKIPPED`).
 
 use super::consumers_stacks::{ran, script_with};
 use nettrace_analysis::convert::{ConvertOptions, Format};
@@ -29,7 +30,8 @@ fn converted(format: &str, name: &str) -> (PathBuf, HeapDump) {
     (path, heap.finish().remove(0))
 }
 
-/// Objects, own bytes and retained bytes of each type. Others know no modules: types of one name are one.
+/// Objects, own bytes and retained bytes of each type. Others know no modules: types of
+/// one name are one.
 fn types(dump: &HeapDump) -> BTreeMap<String, [u64; 3]> {
     let mut names: Vec<&str> = dump.types().iter().map(|row| &*row.name).collect();
     names.sort_unstable();
@@ -59,7 +61,8 @@ fn memlab_finds_the_same_objects_and_what_each_retains() {
     // Objects have the last ids, in their order.
     let theirs: BTreeMap<u64, u64> = serde_json::from_value(seen["retained"].clone()).unwrap();
     let retained = Retained::of(&dump);
-    let ours: Vec<u64> = (0..dump.objects()).map(|object| retained.bytes(HeapNode::Object(object))).collect();
+    let ours: Vec<u64> =
+        (0..dump.objects()).map(|object| retained.bytes(HeapNode::Object(object))).collect();
     assert_eq!(theirs.into_values().collect::<Vec<_>>(), ours);
 }
 
@@ -69,7 +72,8 @@ fn devtools_of_chromium_shows_the_same_classes_and_what_they_retain() {
     let Some(text) = script_with("devtools.cjs", "puppeteer-core", &path) else { return };
     let seen: Json = serde_json::from_str(&text).unwrap();
     assert_eq!(seen["total"].as_u64(), Some(dump.bytes()));
-    let mut theirs: BTreeMap<String, [u64; 3]> = serde_json::from_value(seen["types"].clone()).unwrap();
+    let mut theirs: BTreeMap<String, [u64; 3]> =
+        serde_json::from_value(seen["types"].clone()).unwrap();
     // Roots and their kinds have no bytes of their own.
     theirs.retain(|_, [_, bytes, _]| *bytes > 0);
     assert_eq!(theirs, types(&dump));

@@ -1,5 +1,6 @@
-//! Formats of stacks, opened by the programs they are made for: `go tool pprof`, speedscope and Chromium, as
-//! `analysis/consumers/install` gets them. What is not there is said (`SKIPPED`).
+//! Formats of stacks, opened by the programs they are made for: `go tool pprof`,
+//! speedscope and Chromium, as `analysis/consumers/install` gets them. What is not there
+//! is said (`SKIPPED`).
 
 use nettrace_analysis::convert::{ConvertOptions, Format};
 use nettrace_analysis::report::{ThreadsReport, TopN, TopNOptions};
@@ -55,7 +56,8 @@ pub(crate) fn ran(program: &str, arguments: &[&str]) -> Option<String> {
     }
 }
 
-/// What a script of `analysis/consumers` prints that needs a package of Node, and nothing else but the file.
+/// What a script of `analysis/consumers` prints that needs a package of Node, and nothing
+/// else but the file.
 pub(crate) fn script_with(name: &str, package: &str, file: &Path) -> Option<String> {
     let home = std::env::var_os("NETTRACE_CONSUMERS").map(PathBuf::from).or_else(|| {
         Some(PathBuf::from(std::env::var_os("HOME")?).join(".cache").join("nettrace-consumers"))
@@ -76,7 +78,10 @@ fn script(name: &str, file: &Path, arguments: &[&str]) -> Option<String> {
     let chromium = std::env::var_os("CHROMIUM").unwrap_or_else(|| "/usr/bin/chromium".into());
     for needed in [home.join("node_modules/puppeteer-core"), PathBuf::from(chromium)] {
         if !needed.exists() {
-            eprintln!("SKIPPED: {} is not there; analysis/consumers/install gets it", needed.display());
+            eprintln!(
+                "SKIPPED: {} is not there; analysis/consumers/install gets it",
+                needed.display()
+            );
             return None;
         }
     }
@@ -90,7 +95,8 @@ fn script(name: &str, file: &Path, arguments: &[&str]) -> Option<String> {
 fn pprof_shows_the_reports_values() {
     let (path, finished) = converted(TRACE, "pprof", "consumers.pb.gz");
     let (path, top) = (path.to_str().unwrap(), top(&finished));
-    let arguments = ["tool", "pprof", "-top", "-unit=ns", "-nodecount=100000", "-nodefraction=0", path];
+    let arguments =
+        ["tool", "pprof", "-top", "-unit=ns", "-nodecount=100000", "-nodefraction=0", path];
     let Some(text) = ran("go", &arguments) else { return };
     let nanos = |text: &str| text.strip_suffix("ns").unwrap_or(text).parse::<f64>().unwrap() as u64;
     let mut theirs = BTreeMap::new();
@@ -117,7 +123,8 @@ fn pprof_shows_the_reports_values() {
     let samples = raw.lines().skip_while(|line| !line.contains("wall/nanoseconds")).skip(1);
     let sums = samples.take_while(|line| *line != "Locations").fold((0, 0), |sums, line| {
         let numbers = line.split(':').next().unwrap();
-        match numbers.split_whitespace().map(str::parse).collect::<Result<Vec<u64>, _>>().as_deref() {
+        match numbers.split_whitespace().map(str::parse).collect::<Result<Vec<u64>, _>>().as_deref()
+        {
             Ok([samples, nanos]) => (sums.0 + samples, sums.1 + nanos),
             _ => sums,
         }
@@ -128,8 +135,10 @@ fn pprof_shows_the_reports_values() {
     let threads = ThreadsReport::new(&finished.resolved(), &finished.profile);
     for thread in threads.threads.iter().filter(|thread| thread.samples > 0) {
         let label = format!("thread {}", thread.thread_id.unwrap());
-        let line =
-            tags.lines().find(|line| line.contains(&label)).unwrap_or_else(|| panic!("{label}: {tags}"));
+        let line = tags
+            .lines()
+            .find(|line| line.contains(&label))
+            .unwrap_or_else(|| panic!("{label}: {tags}"));
         assert_eq!(first_number(line), thread.samples, "{line}");
     }
     for state in ["managed", "waiting", "native"] {
@@ -155,7 +164,9 @@ fn first_number(line: &str) -> u64 {
 /// Self weights by frame of a profile that speedscope exported.
 fn self_weights(document: &Json) -> BTreeMap<String, u64> {
     let frames = document["shared"]["frames"].as_array().unwrap();
-    let name = |frame: &Json| frames[frame.as_u64().unwrap() as usize]["name"].as_str().unwrap().to_owned();
+    let name = |frame: &Json| {
+        frames[frame.as_u64().unwrap() as usize]["name"].as_str().unwrap().to_owned()
+    };
     let mut sums = BTreeMap::new();
     let profile = &document["profiles"][0];
     if profile["type"] == "sampled" {
@@ -191,8 +202,12 @@ fn speedscope_imports_the_cpuprofile_with_all_of_its_time() {
     assert_eq!(document["profiles"][0]["unit"], "microseconds");
     let theirs = self_weights(&document);
     let top = top(&finished);
-    let ours: BTreeMap<&str, u64> =
-        top.methods.iter().filter(|row| row.self_ns > 0).map(|row| (&*row.name, row.self_ns)).collect();
+    let ours: BTreeMap<&str, u64> = top
+        .methods
+        .iter()
+        .filter(|row| row.self_ns > 0)
+        .map(|row| (&*row.name, row.self_ns))
+        .collect();
     for (name, nanos) in &ours {
         // Each piece of it is rounded to microseconds.
         let micros = theirs.get(*name).copied().unwrap_or(0);
@@ -213,7 +228,8 @@ fn speedscope_imports_the_heapprofile_with_all_of_its_bytes() {
         true => Kind::AllocationSamples,
         false => Kind::AllocationTicks,
     };
-    let bytes: u64 = rows.iter().filter(|(key, _)| key.kind == kind).map(|(_, totals)| totals.weight).sum();
+    let bytes: u64 =
+        rows.iter().filter(|(key, _)| key.kind == kind).map(|(_, totals)| totals.weight).sum();
     assert!(bytes > 0);
     assert_eq!(self_weights(&document).values().sum::<u64>(), bytes);
 }
@@ -222,12 +238,18 @@ fn speedscope_imports_the_heapprofile_with_all_of_its_bytes() {
 fn a_flame_graph_in_a_browser_is_searched_and_zoomed() {
     let (path, finished) = converted(TRACE, "svg", "consumers.svg");
     let top = top(&finished);
-    let row = top.methods.iter().find(|row| row.self_ns > 0 && row.self_ns == row.total_ns).unwrap();
+    let row =
+        top.methods.iter().find(|row| row.self_ns > 0 && row.self_ns == row.total_ns).unwrap();
     let wanted = row.name.split('(').next().unwrap().replace('.', "\\.");
     let picture = Path::new(env!("CARGO_TARGET_TMPDIR")).join("consumers-svg.png");
-    let Some(text) = script("flame.cjs", &path, &[&wanted, picture.to_str().unwrap()]) else { return };
+    let Some(text) = script("flame.cjs", &path, &[&wanted, picture.to_str().unwrap()]) else {
+        return;
+    };
     let seen: Json = serde_json::from_str(&text).unwrap();
-    assert_eq!((&seen["errors"], &seen["requests"]), (&serde_json::json!([]), &serde_json::json!([])));
+    assert_eq!(
+        (&seen["errors"], &seen["requests"]),
+        (&serde_json::json!([]), &serde_json::json!([]))
+    );
     let matched = seen["matched"].as_str().unwrap();
     let percent: f64 =
         matched.strip_prefix("Matched: ").unwrap().strip_suffix(" %").unwrap().parse().unwrap();
@@ -235,7 +257,10 @@ fn a_flame_graph_in_a_browser_is_searched_and_zoomed() {
     assert!((percent - row.total_percent).abs() < 0.1, "{percent} and {}", row.total_percent);
     assert!(seen["hits"].as_u64().unwrap() > 0);
     assert_eq!(seen["zoomedWidth"], 1400);
-    assert!(seen["zoomedText"].as_str().unwrap().contains(row.name.split('(').next().unwrap()), "{seen}");
+    assert!(
+        seen["zoomedText"].as_str().unwrap().contains(row.name.split('(').next().unwrap()),
+        "{seen}"
+    );
     assert!(seen["detail"].as_str().unwrap().starts_with(&row.name), "{seen}");
     assert!(seen["shownZoomed"].as_u64() < seen["shown"].as_u64(), "{seen}");
     assert_eq!((&seen["shownAgain"], &seen["hitsAgain"]), (&seen["shown"], &0.into()));
@@ -247,17 +272,23 @@ fn a_flame_graph_in_a_browser_is_searched_and_zoomed() {
 fn a_flame_graph_in_a_browser_shows_what_waited_at_a_click() {
     let (path, finished) = converted("net10-linux-x64/all.nettrace", "svg", "consumers-all.svg");
     let picture = Path::new(env!("CARGO_TARGET_TMPDIR")).join("consumers-all-svg.png");
-    let Some(text) = script("flame.cjs", &path, &["Main", picture.to_str().unwrap()]) else { return };
+    let Some(text) = script("flame.cjs", &path, &["Main", picture.to_str().unwrap()]) else {
+        return;
+    };
     let seen: Json = serde_json::from_str(&text).unwrap();
     assert_eq!(seen["errors"], serde_json::json!([]));
     let top = top(&finished);
     let [running, all] = ["running", "all"].map(|view| seen[view][1].as_str().unwrap());
-    let samples = |text: &str| text.split(' ').next().unwrap().replace(',', "").parse::<u64>().unwrap();
+    let samples =
+        |text: &str| text.split(' ').next().unwrap().replace(',', "").parse::<u64>().unwrap();
     assert_eq!((samples(running), samples(all)), (top.samples - top.waiting_samples, top.samples));
     assert!(top.waiting_samples > 0);
     assert!(running.contains("of what ran") && !all.contains("of what ran"), "{seen}");
     let [hidden, shown] = ["running", "all"].map(|view| seen[view][0].as_str().unwrap());
-    assert!(hidden.ends_with("not shown: click to show") && shown.ends_with(": click to hide"), "{seen}");
+    assert!(
+        hidden.ends_with("not shown: click to show") && shown.ends_with(": click to hide"),
+        "{seen}"
+    );
     assert!(seen["waitingShown"].as_u64() > Some(0), "{seen}");
     assert_eq!(seen["shownRunning"], seen["shown"]);
     let broken = "Not a regular expression (Unterminated group), searched as text. Matched: ";

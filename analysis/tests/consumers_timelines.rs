@@ -1,6 +1,6 @@
-//! Timelines, opened by the programs they are made for: Perfetto's trace processor, speedscope in Chromium
-//! with its schema, Firefox Profiler's command line, as `analysis/consumers/install` gets them. What is not
-//! there is said (`NOT RUN`).
+//! Timelines, opened by the programs they are made for: Perfetto's trace processor,
+//! speedscope in Chromium with its schema, Firefox Profiler's command line, as
+//! `analysis/consumers/install` gets them. What is not there is said (`NOT RUN`).
 
 use nettrace_analysis::convert::{ConvertOptions, Format};
 use nettrace_analysis::model::{Category, Model, Spans, TimelineMark};
@@ -64,7 +64,8 @@ fn consumers(needed: &[&str]) -> Option<PathBuf> {
 /// The exit code of a script whose browser does not start.
 const NOTHING_TRIED: i32 = 75;
 
-/// What a script prints: a JSON document a line. `None`, said aloud, if there is no Node, or the script could not try.
+/// What a script prints: a JSON document a line. `None`, said aloud, if there is no Node,
+/// or the script could not try.
 fn script(name: &str, arguments: &[&str]) -> Option<Vec<Json>> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("consumers").join(name);
     let output = match Command::new("node").arg(&script).args(arguments).output() {
@@ -127,7 +128,8 @@ fn expected_counters(marks: &[TimelineMark]) -> BTreeMap<String, (u64, f64)> {
     sums
 }
 
-const ERRORS: &str = "select name, value, severity from stats where value > 0 and severity != 'info'";
+const ERRORS: &str =
+    "select name, value, severity from stats where value > 0 and severity != 'info'";
 const SLICES: &str =
     "select category, count(*), sum(dur) from slice where category != 'sample' group by category";
 /// `cpu-clock` is what Perfetto makes of samples.
@@ -141,7 +143,8 @@ fn perfetto_counts_what_we_wrote_for_it() {
     let Some(home) = consumers(&["perfetto/trace_processor.wasm"]) else { return };
     let bytes = trace(TRACE);
     let (path, finished) = converted(&bytes, "perfetto", "all.pftrace");
-    let by_thread = "select t.tid, count(*) from perf_sample s join thread t using (utid) group by t.tid";
+    let by_thread =
+        "select t.tid, count(*) from perf_sample s join thread t using (utid) group by t.tid";
     let by_leaf = "select f.name, count(*) from perf_sample s join stack_profile_callsite c on s.callsite_id = c.id \
                    join stack_profile_frame f on c.frame_id = f.id group by f.name";
     let folder = home.join("perfetto");
@@ -258,7 +261,9 @@ fn firefox_profiler_counts_what_we_wrote_for_it() {
     for mark in &marks {
         match mark {
             TimelineMark::Span(span) => *markers.entry(span.category.name()).or_default() += 1,
-            TimelineMark::Instant(instant) => *markers.entry(instant.category.name()).or_default() += 1,
+            TimelineMark::Instant(instant) => {
+                *markers.entry(instant.category.name()).or_default() += 1
+            }
             _ => {}
         }
     }
@@ -278,27 +283,40 @@ fn firefox_profiler_counts_what_we_wrote_for_it() {
     let row = threads.threads.iter().find(|row| row.thread_id == Some(first)).unwrap();
     assert!(row.samples > 1000);
     assert_eq!(told[0]["sampleCount"], row.samples);
-    let heap = told[1]["counters"].as_array().unwrap().iter().find(|row| row["name"] == "GC heap size");
+    let heap =
+        told[1]["counters"].as_array().unwrap().iter().find(|row| row["name"] == "GC heap size");
     assert_eq!(heap.unwrap()["rangeSampleCount"], 62);
     let sum = |key| {
-        told[2]["threads"].as_array().unwrap().iter().map(|row| row[key].as_u64().unwrap()).sum::<u64>()
+        told[2]["threads"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|row| row[key].as_u64().unwrap())
+            .sum::<u64>()
     };
     let states = told.last().unwrap()["totalCount"].as_u64().unwrap();
     assert!(states > 100);
     assert_eq!(
         sum("markerCount"),
-        marks.iter().filter(|mark| !matches!(mark, TimelineMark::Counter(_))).count() as u64 + states
+        marks.iter().filter(|mark| !matches!(mark, TimelineMark::Counter(_))).count() as u64
+            + states
     );
     // Pauses are of no thread.
     let pauses = |name: &str| {
         let rows = told[2]["threads"].as_array().unwrap();
-        let row =
-            rows.iter().find(|row| row["name"] == name).unwrap_or_else(|| panic!("{name}: {}", told[2]));
+        let row = rows
+            .iter()
+            .find(|row| row["name"] == name)
+            .unwrap_or_else(|| panic!("{name}: {}", told[2]));
         row["markerCount"].as_u64().unwrap()
     };
     let is_pause = |mark: &&TimelineMark, for_gc: bool| matches!(mark, TimelineMark::Span(span) if span.category == Category::Pause && (span.name == "pause for GC") == for_gc);
     for (name, for_gc) in [("GC pauses", true), ("Sampler pauses", false)] {
-        assert_eq!(pauses(name), marks.iter().filter(|mark| is_pause(mark, for_gc)).count() as u64, "{name}");
+        assert_eq!(
+            pauses(name),
+            marks.iter().filter(|mark| is_pause(mark, for_gc)).count() as u64,
+            "{name}"
+        );
     }
     for ((name, count), told) in markers.iter().zip(&told[3..]) {
         assert_eq!(told["totalCount"], *count, "{name}");

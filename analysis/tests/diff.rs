@@ -2,16 +2,18 @@
 
 use crate::common;
 
-use common::{LOAD, SAMPLE, THROWN, TICK, event, method, native, session};
+use common::{LOAD, LOCK, LOCKED, SAMPLE, THROWN, TICK, event, method, native, session};
 use nettrace_analysis::AnalysisOptions;
-use nettrace_analysis::diff::{Condition, DiffPass, DiffReport, Per, Subject, TraceFacts};
+use nettrace_analysis::diff::{Condition, DiffPass, DiffReport, DiffRow, Per, Subject, TraceFacts};
+use nettrace_analysis::model::Filter;
+use nettrace_analysis::report::{Gc, Jit, SharedPass};
 use nettrace_parser::Reader;
 use nettrace_testdata::corpus;
-use nettrace_testdata::synth::{Step, Value};
+use nettrace_testdata::synth::{EventType, FieldType, Step, Value};
 
 /// What a program does. Shares are of its time, in percent.
 #[derive(Clone, Copy)]
-struct Plan {
+struct Workload {
     seed: u64,
     slow: u64,
     fast: u64,
@@ -22,7 +24,7 @@ struct Plan {
     exceptions: u64,
 }
 
-const PLAN: Plan = Plan {
+const WORKLOAD: Workload = Workload {
     seed: 1,
     slow: 20,
     fast: 30,
@@ -43,7 +45,8 @@ struct Dice(u64);
 
 impl Dice {
     fn roll(&mut self) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % 100
     }
 }
@@ -53,13 +56,20 @@ fn text(text: &str) -> Value {
 }
 
 /// Three seconds of it.
-fn facts(plan: Plan) -> TraceFacts {
+fn facts(plan: Workload) -> TraceFacts {
+    facts_knowing(
+        plan,
+        vec![
+            method(LOAD, 1, FAST, 0x100, "App.Program.Fast"),
+            method(LOAD, 2, SLOW, 0x100, "App.Program.Slow"),
+            method(LOAD, 3, SLEEP, 0x100, "System.Threading.Thread.Sleep"),
+        ],
+    )
+}
+
+/// The same with these methods known.
+fn facts_knowing(plan: Workload, mut steps: Vec<Step>) -> TraceFacts {
     let mut dice = Dice(plan.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
-    let mut steps: Vec<Step> = vec![
-        method(LOAD, 1, FAST, 0x100, "App.Program.Fast"),
-        method(LOAD, 2, SLOW, 0x100, "App.Program.Slow"),
-        method(LOAD, 3, SLEEP, 0x100, "System.Threading.Thread.Sleep"),
-    ];
     let mut collections = 0;
     for step in 0..3000_u32 {
         // A program has phases.
@@ -72,7 +82,8 @@ fn facts(plan: Plan) -> TraceFacts {
             _ => (SLEEP, 1),
         };
         steps.push(event(SAMPLE, 0, STEP_NANOS, &[address + 0x10], vec![Value::U32(state)]));
-        for (share, name) in [(plan.large_objects, "App.Large"), (plan.small_objects, "App.Small")] {
+        for (share, name) in [(plan.large_objects, "App.Large"), (plan.small_objects, "App.Small")]
+        {
             if dice.roll() < share {
                 let bytes = 90_000 + dice.roll() * 200;
                 let values = vec![
@@ -100,7 +111,8 @@ fn facts(plan: Plan) -> TraceFacts {
         }
         if step % 40 == 0 {
             collections += 1;
-            let pause = plan.pause_nanos + plan.pause_nanos / 100 * u32::try_from(dice.roll()).unwrap();
+            let pause =
+                plan.pause_nanos + plan.pause_nanos / 100 * u32::try_from(dice.roll()).unwrap();
             let started = vec![
                 Value::U32(collections),
                 Value::U32(0),
@@ -127,24 +139,52 @@ fn facts(plan: Plan) -> TraceFacts {
 }
 
 fn facts_of(bytes: &[u8]) -> TraceFacts {
-    let mut pass = DiffPass::new(AnalysisOptions::new());
+    facts_with(bytes, AnalysisOptions::new())
+}
+
+fn facts_with(bytes: &[u8], options: AnalysisOptions) -> TraceFacts {
+    let mut pass = DiffPass::new(options);
     assert!(pass.read(&mut Reader::from_slice(bytes).time_ordered()).unwrap().is_complete());
     pass.finish()
 }
 
-fn diff(old: Plan, new: Plan) -> DiffReport {
+fn diff(old: Workload, new: Workload) -> DiffReport {
     DiffReport::new(&[facts(old)], &[facts(new)], Per::Second)
 }
 
 /// Subject and name of what changed beyond noise.
 fn changes(report: &DiffReport) -> Vec<(Subject, &str)> {
-    report.rows.iter().filter(|row| row.is_significant).map(|row| (row.subject, &*row.name)).collect()
+    report
+        .rows
+        .iter()
+        .filter(|row| row.is_significant)
+        .map(|row| (row.subject, &*row.name))
+        .collect()
+}
+
+#[test]
+fn samples_are_not_compared_where_the_methods_of_only_one_side_have_names() {
+    let (named, unnamed) = (facts(WORKLOAD), facts_knowing(WORKLOAD, Vec::new()));
+    for (old, new, side) in [(&named, &unnamed, "NEW"), (&unnamed, &named, "OLD")] {
+        let report =
+            DiffReport::new(std::slice::from_ref(old), std::slice::from_ref(new), Per::Second);
+        let is_of_samples =
+            |subject| matches!(subject, Subject::Cpu | Subject::Method | Subject::MethodTotal);
+        assert!(!report.rows.iter().any(|row| is_of_samples(row.subject)));
+        let said = format!("methods have no names in {side}");
+        assert!(report.not_compared[0].contains(&said), "{:?}", report.not_compared);
+        // What does not need names is compared.
+        assert!(report.rows.iter().any(|row| row.subject == Subject::Alloc));
+    }
+    let unnamed = [unnamed];
+    let report = DiffReport::new(&unnamed, &unnamed, Per::Second);
+    assert!(report.not_compared.is_empty(), "{:?}", report.not_compared);
 }
 
 #[test]
 fn a_program_that_does_the_same_has_no_change_beyond_noise() {
     for seed in 1..=12 {
-        let report = diff(Plan { seed, ..PLAN }, Plan { seed: seed + 100, ..PLAN });
+        let report = diff(Workload { seed, ..WORKLOAD }, Workload { seed: seed + 100, ..WORKLOAD });
         assert!(report.rows.len() > 15, "{}", report.rows.len());
         assert_eq!(changes(&report), [], "seed {seed}");
     }
@@ -153,9 +193,10 @@ fn a_program_that_does_the_same_has_no_change_beyond_noise() {
 #[test]
 fn the_same_workload_recorded_twice_has_no_change_beyond_noise() {
     for runtime in ["net10-linux-x64", "net3.1-linux-x64"] {
-        let read =
-            |name: &str| corpus::trace(&format!("{runtime}/{name}")).map(|trace| facts_of(&trace.bytes()));
-        let (Some(old), Some(new)) = (read("all.nettrace.gz"), read("all.netperf.gz")) else {
+        let read = |name: &str| {
+            corpus::trace(&format!("{runtime}/{name}")).map(|trace| facts_of(&trace.bytes()))
+        };
+        let (Some(old), Some(new)) = (read("all.nettrace"), read("all.netperf")) else {
             eprintln!("SKIPPED: {runtime} has no pair here");
             continue;
         };
@@ -167,35 +208,55 @@ fn the_same_workload_recorded_twice_has_no_change_beyond_noise() {
 
 #[test]
 fn a_planted_change_is_the_first_row_and_what_did_not_change_is_none() {
-    let report = diff(PLAN, Plan { seed: 2, slow: 40, ..PLAN });
+    let report = diff(WORKLOAD, Workload { seed: 2, slow: 40, ..WORKLOAD });
     assert_eq!(changes(&report)[0], (Subject::Method, "App.Program.Slow(int)"), "{report:#?}");
     assert!(!changes(&report).contains(&(Subject::Method, "App.Program.Fast(int)")));
     let row = &report.rows[0];
     assert!((60.0..140.0).contains(&row.change_percent.unwrap()), "{row:?}");
 
-    let report = diff(PLAN, Plan { seed: 3, large_objects: 40, ..PLAN });
+    let report = diff(WORKLOAD, Workload { seed: 3, large_objects: 40, ..WORKLOAD });
     assert_eq!(changes(&report)[0], (Subject::Type, "App.Large"), "{report:#?}");
     assert!(!changes(&report).iter().any(|(subject, _)| *subject == Subject::Method));
 
-    let report = diff(PLAN, Plan { seed: 4, pause_nanos: 800_000, ..PLAN });
+    let report = diff(WORKLOAD, Workload { seed: 4, pause_nanos: 800_000, ..WORKLOAD });
     assert_eq!(changes(&report)[0].0, Subject::GcPause, "{report:#?}");
     assert!(!changes(&report).iter().any(|(subject, _)| *subject == Subject::GcCount));
 
-    let report = diff(PLAN, Plan { seed: 5, exceptions: 30, ..PLAN });
+    let report = diff(WORKLOAD, Workload { seed: 5, exceptions: 30, ..WORKLOAD });
     assert_eq!(changes(&report)[0], (Subject::Exception, "App.Oops"), "{report:#?}");
 }
 
 #[test]
 fn what_was_slow_and_is_no_more_is_a_change_too_and_order_is_old_then_new() {
-    let report = diff(Plan { slow: 40, ..PLAN }, Plan { seed: 2, ..PLAN });
+    let report = diff(Workload { slow: 40, ..WORKLOAD }, Workload { seed: 2, ..WORKLOAD });
     let row = &report.rows[0];
     assert_eq!((row.subject, &*row.name), (Subject::Method, "App.Program.Slow(int)"));
     assert!(row.new < row.old && row.change_percent.unwrap() < -30.0, "{row:?}");
 }
 
 #[test]
+fn what_differs_as_much_between_the_traces_of_one_side_did_not_change() {
+    let group = |runs: [(u64, u32); 2]| {
+        runs.map(|(seed, slow)| facts(Workload { seed, slow: slow.into(), ..WORKLOAD }))
+    };
+    let (old, new) = (group([(1, 34), (2, 22)]), group([(3, 15), (4, 8)]));
+    let slow = |report: &DiffReport| {
+        let is_slow =
+            |row: &&DiffRow| row.subject == Subject::Method && row.name == "App.Program.Slow(int)";
+        report.rows.iter().find(is_slow).unwrap().clone()
+    };
+    let row = slow(&DiffReport::new(&old, &new, Per::Second));
+    assert!(row.chance < 2e-3 && !row.is_significant, "{row:?}");
+    assert!(row.chance_between_traces > Some(0.05), "{row:?}");
+    // Of a single trace a side nobody can know.
+    let row = slow(&DiffReport::new(&old[..1], &new[..1], Per::Second));
+    assert!(row.is_significant && row.chance_between_traces.is_none(), "{row:?}");
+}
+
+#[test]
 fn several_traces_of_a_side_make_smaller_changes_visible() {
-    let group = |seeds: [u64; 4], slow| seeds.map(|seed| facts(Plan { seed, slow, ..PLAN }));
+    let group =
+        |seeds: [u64; 4], slow| seeds.map(|seed| facts(Workload { seed, slow, ..WORKLOAD }));
     let (old, new) = (group([1, 2, 3, 4], 20), group([5, 6, 7, 8], 26));
     let one = DiffReport::new(&old[..1], &new[..1], Per::Second);
     let all = DiffReport::new(&old, &new, Per::Second);
@@ -214,7 +275,7 @@ fn several_traces_of_a_side_make_smaller_changes_visible() {
 
 #[test]
 fn sums_are_divided_by_seconds_samples_or_requests() {
-    let facts = [facts(PLAN)];
+    let facts = [facts(WORKLOAD)];
     let cpu = |per| {
         let report = DiffReport::new(&facts, &facts, per);
         report.rows.iter().find(|row| row.subject == Subject::Cpu).unwrap().old
@@ -226,8 +287,31 @@ fn sums_are_divided_by_seconds_samples_or_requests() {
 }
 
 #[test]
+fn the_start_of_a_process_is_compared_where_traces_begin_with_it() {
+    let read =
+        |name: &str| facts_of(&corpus::trace(name).expect("it is in the repository").bytes());
+    let begins = read("net10-linux-x64/startup.nettrace");
+    let begins = std::slice::from_ref(&begins);
+    let report = DiffReport::new(begins, begins, Per::Second);
+    let of = |name: &str| {
+        let is_it = |row: &&DiffRow| row.subject == Subject::Startup && row.name == name;
+        report.rows.iter().find(is_it).map(|row| (row.old, row.unit.as_str(), row.is_divided))
+    };
+    // The runtime's first event is at 153,940 ns, the load of `workload` at 32,822,540.
+    assert_eq!(of("program"), Some((32_668_600.0, "ns", false)));
+    assert_eq!(of("assemblies"), Some((18.0, "count", false)));
+    let condition: Condition = "startup.program>20ms".parse().unwrap();
+    assert!(condition.outcome(&report).holds, "one trace is enough for a limit");
+    let attached = read("net10-linux-x64/all.nettrace");
+    let attached = std::slice::from_ref(&attached);
+    let report = DiffReport::new(attached, attached, Per::Second);
+    assert!(!report.rows.iter().any(|row| row.subject == Subject::Startup));
+    assert!(!report.not_compared.iter().any(|text| text.contains("start")), "neither has it");
+}
+
+#[test]
 fn conditions_hold_for_what_grew_beyond_noise_or_is_over_a_limit() {
-    let report = diff(PLAN, Plan { seed: 4, slow: 40, pause_nanos: 4_000_000, ..PLAN });
+    let report = diff(WORKLOAD, Workload { seed: 4, slow: 40, pause_nanos: 4_000_000, ..WORKLOAD });
     let holds = |condition: &str| condition.parse::<Condition>().unwrap().outcome(&report).holds;
     for condition in [
         "cpu>5%",
@@ -254,4 +338,150 @@ fn conditions_hold_for_what_grew_beyond_noise_or_is_over_a_limit() {
     }
     let none = "type(No.Such)>5%".parse::<Condition>().unwrap().outcome(&report);
     assert_eq!((none.rows, none.holds), (0, false));
+}
+
+/// Old and new of a row.
+fn of(report: &DiffReport, subject: Subject) -> Option<(f64, f64)> {
+    let row = report.rows.iter().find(|row| row.subject == subject && row.name.is_empty());
+    row.map(|row| (row.old, row.new))
+}
+
+/// So many methods, one each 100 µs, each compiled in 20 µs or a little more; and a sample
+/// before and after.
+fn compiling(methods: u32) -> TraceFacts {
+    let sample = || event(SAMPLE, 0, 1000, &[FAST], vec![Value::U32(2)]);
+    facts_of_steps([vec![sample()], compilations(methods), vec![sample()]].concat())
+}
+
+fn compilations(methods: u32) -> Vec<Step> {
+    let name = || vec![text("App"), text("M"), text(""), Value::U16(0)];
+    let mut steps = Vec::new();
+    for method in 0..methods {
+        let spent = 20_000 + method % 7 * 1000;
+        let ids = vec![Value::U64(u64::from(method)), Value::U64(7), Value::U32(1), Value::U32(5)];
+        steps.push(event(GC, 1, 100_000 - spent, &[], [ids, name()].concat()));
+        let ids = [Value::U64(u64::from(method)), Value::U64(7), Value::U64(0x1000)];
+        let code = [Value::U32(16), Value::U32(1), Value::U32(1)];
+        let values = [&ids[..], &code, &name()].concat();
+        steps.push(event(LOAD, 1, spent, &[], values));
+    }
+    steps
+}
+
+fn facts_of_steps(steps: Vec<Step>) -> TraceFacts {
+    let mut session = session(steps);
+    session.types.push(native(common::RUNTIME, 145, 1));
+    facts_of(&session.record().stream.bytes)
+}
+
+#[test]
+fn all_compiled_methods_count_however_many_there_are() {
+    let report = DiffReport::new(&[compiling(40_000)], &[compiling(70_000)], Per::Second);
+    let (old, new) = of(&report, Subject::JitMethods).unwrap();
+    assert!((old - 10_000.0).abs() < 5.0 && (new - 10_000.0).abs() < 5.0, "{old} {new}");
+    let (old, new) = of(&report, Subject::Jit).unwrap();
+    assert!((old / new - 1.0).abs() < 1e-3, "{old} {new}");
+    assert_eq!(changes(&report), []);
+}
+
+#[test]
+fn a_trace_of_compilations_alone_is_divided_by_its_own_seconds() {
+    let facts = [facts_of_steps(compilations(20_000))];
+    let report = DiffReport::new(&facts, &facts, Per::Second);
+    let (old, _) = of(&report, Subject::JitMethods).unwrap();
+    assert!((old - 10_000.0).abs() < 5.0, "{old}");
+}
+
+/// So many requests, each with four short activities inside, and a sample for each.
+fn answering(requests: i32) -> TraceFacts {
+    let mut steps = Vec::new();
+    let mut add = |kind: usize, later: u32, id: i32| {
+        steps.push(event(GC + kind, 0, later, &[], vec![Value::I32(id)]));
+    };
+    for request in 0..requests {
+        add(0, 1000, request);
+        for inner in 0..4 {
+            add(2, 1000, inner);
+            add(3, 1000, inner);
+        }
+        add(1, 91_000, request);
+    }
+    // Between the requests: the writer sorts nothing.
+    let step = |(at, step)| {
+        let sample = event(SAMPLE, 1, 0, &[FAST], vec![Value::U32(2)]);
+        [Some(step), (at % 10 == 9).then_some(sample)]
+    };
+    let steps = steps.into_iter().enumerate().flat_map(step).flatten().collect();
+    let mut session = session(steps);
+    let names = ["RequestStart", "RequestStop", "QueryStart", "QueryStop"];
+    session.types.extend(names.into_iter().zip(1..).map(|(name, id)| {
+        EventType::new("My-Server", id, name).with_field("id", FieldType::Int32)
+    }));
+    facts_of(&session.record().stream.bytes)
+}
+
+#[test]
+fn requests_count_whole_however_many_activities_they_have() {
+    let (old, new) = (answering(4000), answering(14_000));
+    assert_eq!((old.requests, new.requests), (4000, 14_000));
+    let report = DiffReport::new(&[old], &[new], Per::Request);
+    let (old, new) = of(&report, Subject::Cpu).unwrap();
+    assert!((old / new - 1.0).abs() < 1e-2, "{old} {new}");
+    assert_eq!(changes(&report), []);
+}
+
+fn with_frame(frame: &str) -> AnalysisOptions {
+    let mut filter = Filter::new();
+    filter.frame = Some(frame.parse().unwrap());
+    AnalysisOptions::new().filter(filter)
+}
+
+#[test]
+fn frames_that_are_asked_for_hold_for_waits_too() {
+    let flags = || vec![Value::U8(0), Value::U16(0)];
+    let mut steps = vec![
+        method(LOAD, 1, FAST, 0x100, "App.Program.Fast"),
+        method(LOAD, 2, SLOW, 0x100, "App.Program.Slow"),
+    ];
+    for step in 0..100 {
+        let stack = [if step % 4 == 0 { FAST } else { SLOW } + 0x10];
+        steps.push(event(SAMPLE, 0, 1_000_000, &stack, vec![Value::U32(2)]));
+        steps.push(event(LOCK, 1, 1000, &stack, flags()));
+        steps.push(event(LOCKED, 1, 300_000, &[], flags()));
+        steps.push(event(GC, 1, 1000, &stack, vec![Value::U8(0), Value::U64(0), Value::U16(0)]));
+        steps.push(event(GC + 1, 1, 200_000, &[], vec![Value::U16(0)]));
+    }
+    let mut session = session(steps);
+    session.types.extend([(301, 0), (302, 0)].map(|(id, of)| native(common::RUNTIME, id, of)));
+    let bytes = session.record().stream.bytes;
+    let waits = |frame: &str| {
+        let facts = [facts_with(&bytes, with_frame(frame))];
+        let report = DiffReport::new(&facts, &facts, Per::Second);
+        [Subject::Contention, Subject::ContentionCount, Subject::Waits]
+            .map(|subject| of(&report, subject).map(|(old, _)| old))
+    };
+    let (all, fast) = (waits("App"), waits("Fast"));
+    for (all, fast) in all.into_iter().zip(fast) {
+        let (all, fast) = (all.unwrap(), fast.unwrap());
+        assert!((fast / all - 0.25).abs() < 1e-9, "{fast} of {all}");
+    }
+    assert_eq!(waits("NoSuchFrame"), [None; 3]);
+}
+
+#[test]
+fn methods_compiled_and_collections_are_as_many_as_their_reports_have() {
+    for name in ["net10-linux-x64/clr.nettrace", "net3.1-linux-x64/heap.nettrace"] {
+        let Some(trace) = corpus::trace(name) else { continue };
+        let bytes = trace.bytes();
+        let mut pass = SharedPass::new((Jit::new(), Gc::new()));
+        let _ = pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap();
+        let (jit, gc) = pass.finish().outputs;
+        let facts = [facts_of(&bytes)];
+        let report = DiffReport::new(&facts, &facts, Per::Second);
+        let seconds = facts[0].duration_ns as f64 / 1e9;
+        let total = |subject| of(&report, subject).map_or(0.0, |(old, _)| old * seconds).round();
+        assert_eq!(total(Subject::JitMethods), jit.totals.methods as f64, "{name}");
+        assert_eq!(total(Subject::Jit), jit.totals.duration_ns as f64, "{name}");
+        assert_eq!(total(Subject::GcCount), gc.totals.count as f64, "{name}");
+    }
 }

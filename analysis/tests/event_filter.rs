@@ -1,7 +1,7 @@
 //! Reading all at once gives what every event in time order gives.
 //!
-//! [`Analysis::read`] passes over events of no use and takes samples as they lie in the file;
-//! [`Analysis::read_regions`] does so with several threads; [`Analysis::event`] is the plain way.
+//! [`Analysis::read`] passes over events of no use and takes samples as they lie in the
+//! file; [`Analysis::event`] is the plain way.
 
 use crate::common;
 
@@ -28,7 +28,12 @@ fn seen(finished: &Finished) -> Vec<String> {
     seen.extend(model.threads().iter().map(|row| format!("{row:?}")));
     seen.extend(model.stacks().handles().map(|stack| {
         let stacks = model.stacks();
-        format!("{:?} {} {:?}", stacks.process(stack), stacks.since_ticks(stack), stacks.addresses(stack))
+        format!(
+            "{:?} {} {:?}",
+            stacks.process(stack),
+            stacks.since_ticks(stack),
+            stacks.addresses(stack)
+        )
     }));
     for (_, process) in model.processes() {
         seen.push(format!("{:?} {} {}", process.id, process.name, process.methods().len()));
@@ -46,7 +51,7 @@ fn compare(name: &str, bytes: &[u8], kinds: &[Kind], limits: Limits) {
     let mut all_at_once = Analysis::new(options(kinds));
     let mut events = reader(bytes, limits).time_ordered();
     // Some processes were killed.
-    let is_complete = all_at_once.read(&mut events).unwrap().is_complete();
+    let _ = all_at_once.read(&mut events).unwrap();
     let late = events.out_of_order();
 
     let mut one_by_one = Analysis::new(options(kinds));
@@ -55,18 +60,12 @@ fn compare(name: &str, bytes: &[u8], kinds: &[Kind], limits: Limits) {
         one_by_one.event(&event).unwrap();
     }
     assert_eq!(late, events.out_of_order(), "{name} {kinds:?}: out of order");
-    let mut by_regions = Analysis::new(options(kinds));
-    let outcome = by_regions.read_regions(|| Whole::new(bytes), 3, |_| {}).unwrap();
-    assert_eq!(outcome.out_of_order(), late, "{name} {kinds:?}: out of order, by regions");
-    assert_eq!(outcome.is_complete(), is_complete, "{name} {kinds:?}: complete, by regions");
 
     let expected = seen(&one_by_one.finish().unwrap());
-    for (way, analysis) in [("all at once", all_at_once), ("by regions", by_regions)] {
-        let seen = seen(&analysis.finish().unwrap());
-        let difference = seen.iter().zip(&expected).find(|(seen, expected)| seen != expected);
-        assert_eq!(difference, None, "{name} {kinds:?}, {way}");
-        assert_eq!(seen.len(), expected.len(), "{name} {kinds:?}, {way}");
-    }
+    let seen = seen(&all_at_once.finish().unwrap());
+    let difference = seen.iter().zip(&expected).find(|(seen, expected)| seen != expected);
+    assert_eq!(difference, None, "{name} {kinds:?}");
+    assert_eq!(seen.len(), expected.len(), "{name} {kinds:?}");
 }
 
 #[test]
@@ -83,7 +82,8 @@ struct Numbers(u64);
 
 impl Numbers {
     fn below(&mut self, end: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % end
     }
 }

@@ -1,4 +1,5 @@
-//! What reports find can be kept, compared, shown and, with the feature `serde`, serialised.
+//! What reports find can be kept, compared, shown and, with the feature `serde`,
+//! serialised.
 
 use nettrace_analysis::report::*;
 use std::fmt::Debug;
@@ -53,7 +54,8 @@ fn the_findings_of_all_reports_are_plain_values() {
             if path.is_dir() {
                 folders.push(path);
             } else {
-                count += std::fs::read_to_string(path).unwrap().matches("\nimpl Report for ").count();
+                count +=
+                    std::fs::read_to_string(path).unwrap().matches("\nimpl Report for ").count();
             }
         }
     }

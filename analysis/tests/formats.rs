@@ -6,7 +6,9 @@ use common::*;
 use flate2::read::GzDecoder;
 use nettrace_analysis::convert::{Convert, ConvertError, ConvertOptions, FORMATS, Format};
 use nettrace_analysis::report::{TopN, TopNOptions};
-use nettrace_analysis::{Analysis, AnalysisOptions, Finished, Kind, Model, Profile, Resolved, Sample};
+use nettrace_analysis::{
+    Analysis, AnalysisOptions, Finished, Kind, Model, Profile, Resolved, Sample,
+};
 use nettrace_parser::Reader;
 use nettrace_testdata::corpus;
 use nettrace_testdata::synth::{Session, Value};
@@ -76,7 +78,9 @@ fn every_format_writes_the_same_bytes_twice_and_says_when_there_is_nothing() {
         match format.name {
             // No events are no reason to fail: they are what is shown.
             "ndjson" => assert_eq!(convert(&none).as_deref(), Some(&b""[..])),
-            "csv" => assert_eq!(convert(&none).unwrap().iter().filter(|byte| **byte == b'\n').count(), 1),
+            "csv" => {
+                assert_eq!(convert(&none).unwrap().iter().filter(|byte| **byte == b'\n').count(), 1)
+            }
             name => assert_eq!(convert(&none), None, "{name}"),
         }
         for extension in format.extensions {
@@ -105,7 +109,8 @@ fn speedscopes_sums_are_those_of_the_samples() {
     analysis.finish().unwrap();
     let document: serde_json::Value = serde_json::from_slice(&out).unwrap();
     let profiles = document["profiles"].as_array().unwrap();
-    let names: Vec<&str> = profiles.iter().map(|profile| profile["name"].as_str().unwrap()).collect();
+    let names: Vec<&str> =
+        profiles.iter().map(|profile| profile["name"].as_str().unwrap()).collect();
     let all = "All threads, wall time summed up by stack (not in time order)";
     assert_eq!(names, [all, "thread 11", "thread 12"]);
     let frames = &document["shared"]["frames"];
@@ -113,7 +118,10 @@ fn speedscopes_sums_are_those_of_the_samples() {
     assert_eq!(profiles[1]["samples"], serde_json::json!([[], [0, 1], [0]]));
     assert_eq!(profiles[1]["weights"], serde_json::json!([12, 20, 10]));
     assert_eq!((&profiles[1]["startValue"], &profiles[1]["endValue"]), (&0.into(), &42.into()));
-    assert_eq!((&profiles[0]["endValue"], &profiles[0]["unit"]), (&40.into(), &"nanoseconds".into()));
+    assert_eq!(
+        (&profiles[0]["endValue"], &profiles[0]["unit"]),
+        (&40.into(), &"nanoseconds".into())
+    );
 }
 
 /// Keeps all CPU samples, one by one.
@@ -161,7 +169,9 @@ fn speedscope_shows_each_sample_when_it_was_taken() {
         let moments = Arc::new(Mutex::new(ByThread::new()));
         let mut analysis = Analysis::new(AnalysisOptions::new());
         analysis.add(Box::new(Moments(Arc::clone(&moments))));
-        assert!(analysis.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete());
+        assert!(
+            analysis.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete()
+        );
         analysis.finish().unwrap();
         let written = converted(&bytes, "speedscope", &ConvertOptions::new()).unwrap();
         let document: Json = serde_json::from_slice(&written).unwrap();
@@ -176,7 +186,10 @@ fn speedscope_shows_each_sample_when_it_was_taken() {
                 let is_in = |(from, to): &&(i64, i64)| *from <= nanos + late && end - late <= *to;
                 // Samples without frames look like gaps.
                 let is_bare = || pieces(profile, false).iter().any(|piece| is_in(&piece));
-                assert!(shown.iter().any(|piece| is_in(&piece)) || is_bare(), "{name} {thread} {nanos}");
+                assert!(
+                    shown.iter().any(|piece| is_in(&piece)) || is_bare(),
+                    "{name} {thread} {nanos}"
+                );
                 count += 1;
             }
             gaps += pieces(profile, false).len();
@@ -254,8 +267,8 @@ fn a_cpuprofile_has_threads_one_after_the_other_and_their_whole_time() {
     assert_eq!(hits, 14);
 }
 
-/// What DevTools takes for self times, by function, in microseconds: by hits in the tree, by samples in the
-/// time line.
+/// What DevTools takes for self times, by function, in microseconds: by hits in the tree,
+/// by samples in the time line.
 fn self_times_of_dev_tools(profile: &Json) -> [BTreeMap<String, f64>; 2] {
     let nodes = profile["nodes"].as_array().unwrap();
     let name = |node: &Json| node["callFrame"]["functionName"].as_str().unwrap().to_owned();
@@ -268,8 +281,12 @@ fn self_times_of_dev_tools(profile: &Json) -> [BTreeMap<String, f64>; 2] {
     for node in nodes {
         *tree.entry(name(node)).or_insert(0.0) += hits(node) * sample_time;
     }
-    let samples: Vec<u64> =
-        profile["samples"].as_array().unwrap().iter().map(|sample| sample.as_u64().unwrap()).collect();
+    let samples: Vec<u64> = profile["samples"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|sample| sample.as_u64().unwrap())
+        .collect();
     let deltas = profile["timeDeltas"].as_array().unwrap();
     assert_eq!(samples.len(), deltas.len());
     for (sample, delta) in samples.iter().zip(&deltas[1..]) {
@@ -285,24 +302,36 @@ fn dev_tools_self_times_of_many_threads_are_the_reports() {
         let written = converted(&bytes, "cpuprofile", &ConvertOptions::new()).unwrap();
         let times = self_times_of_dev_tools(&serde_json::from_slice(&written).unwrap());
         let mut analysis = Analysis::new(full_names());
-        assert!(analysis.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete());
+        assert!(
+            analysis.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete()
+        );
         let finished = analysis.finish().unwrap();
         assert!(
-            finished.profile.rows().iter().any(|(key, _)| key.thread != finished.profile.rows()[0].0.thread)
+            finished
+                .profile
+                .rows()
+                .iter()
+                .any(|(key, _)| key.thread != finished.profile.rows()[0].0.thread)
         );
         let mut options = TopNOptions::default();
         options.count = usize::MAX;
         let top = TopN::new(&finished.resolved(), &finished.profile, &options);
         let mut compared = 0;
-        for row in
-            top.methods.iter().filter(|row| row.self_ns > 0 && row.addresses < 2 && !row.name.contains("+0x"))
+        for row in top
+            .methods
+            .iter()
+            .filter(|row| row.self_ns > 0 && row.addresses < 2 && !row.name.contains("+0x"))
         {
             for times in &times {
                 let micros = times.get(&row.name).copied().unwrap_or(0.0);
                 let ours = row.self_ns as f64 / 1000.0;
                 // Each piece is rounded to a microsecond.
                 let pieces = row.self_samples as f64 + 1.0;
-                assert!((micros - ours).abs() <= pieces, "{trace} {}: {micros} and {ours} µs", row.name);
+                assert!(
+                    (micros - ours).abs() <= pieces,
+                    "{trace} {}: {micros} and {ours} µs",
+                    row.name
+                );
                 compared += 1;
             }
         }
@@ -384,13 +413,19 @@ fn a_heapprofile_has_the_bytes_of_each_stack() {
     let head = &profile["head"];
     assert_eq!(head["callFrame"]["functionName"], "(root)");
     let outer = &head["children"][0];
-    assert_eq!((&outer["callFrame"]["functionName"], &outer["selfSize"]), (&"N.T.B".into(), &0.into()));
+    assert_eq!(
+        (&outer["callFrame"]["functionName"], &outer["selfSize"]),
+        (&"N.T.B".into(), &0.into())
+    );
     let name = |node: &Json| node["callFrame"]["functionName"].as_str().unwrap().to_owned();
     let below: Vec<&Json> = outer["children"].as_array().unwrap().iter().collect();
     // A frame, and the type that was allocated beside it.
     let [inner, small] = below[..] else { panic!("{outer}") };
     assert_eq!((name(small), &small["selfSize"]), ("new N.Small".to_owned(), &30.into()));
-    assert_eq!((name(&inner["children"][0]), &inner["selfSize"]), ("new N.Small".to_owned(), &0.into()));
+    assert_eq!(
+        (name(&inner["children"][0]), &inner["selfSize"]),
+        ("new N.Small".to_owned(), &0.into())
+    );
     assert_eq!(inner["children"][0]["selfSize"], 1000);
     let samples: Vec<(u64, &Json)> = profile["samples"]
         .as_array()
@@ -405,16 +440,22 @@ fn a_heapprofile_has_the_bytes_of_each_stack() {
 fn what_was_allocated_stands_on_its_stack_where_a_format_has_no_labels() {
     let document = json(&some(), "speedscope");
     let profiles = document["profiles"].as_array().unwrap();
-    let allocations = profiles.iter().find(|profile| profile["name"] == "allocation ticks").unwrap();
+    let allocations =
+        profiles.iter().find(|profile| profile["name"] == "allocation ticks").unwrap();
     let frames = document["shared"]["frames"].as_array().unwrap();
     let stacks: Vec<Vec<&str>> = allocations["samples"]
         .as_array()
         .unwrap()
         .iter()
-        .map(|stack| stack.as_array().unwrap().iter().map(|n| &frames[n.as_u64().unwrap() as usize]))
+        .map(|stack| {
+            stack.as_array().unwrap().iter().map(|n| &frames[n.as_u64().unwrap() as usize])
+        })
         .map(|stack| stack.map(|frame| frame["name"].as_str().unwrap()).collect())
         .collect();
-    assert_eq!(stacks, [vec!["N.T.B", "N.T.A;\"<&>\u{1}", "new N.Small"], vec!["N.T.B", "new N.Small"]]);
+    assert_eq!(
+        stacks,
+        [vec!["N.T.B", "N.T.A;\"<&>\u{1}", "new N.Small"], vec!["N.T.B", "new N.Small"]]
+    );
     assert_eq!(allocations["weights"], serde_json::json!([1000, 30]));
 
     let bytes = some().record().stream.bytes;
@@ -429,14 +470,19 @@ fn what_was_allocated_stands_on_its_stack_where_a_format_has_no_labels() {
     assert!(analysis.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete());
     analysis.finish().unwrap();
     let page = String::from_utf8(out).unwrap();
-    assert!(page.contains("<title>new N.Small (1,000 bytes, 97.09 %, 1 samples)</title>"), "{page}");
+    assert!(
+        page.contains("<title>new N.Small (1,000 bytes, 97.09 %, 1 samples)</title>"),
+        "{page}"
+    );
 }
 
-/// A frame of a flame graph: name, sums, class, whether it is drawn, and what it is with all that waited.
+/// A frame of a flame graph: name, sums, class, whether it is drawn, and what it is with
+/// all that waited.
 fn drawn(page: &str, name: &str) -> (String, String, bool, Option<String>) {
     let line = page.lines().find(|line| line.contains(&format!("<title>{name} ("))).unwrap();
-    let between =
-        |from: &str, to: &str| line.split_once(from)?.1.split_once(to).map(|(text, _)| text.to_owned());
+    let between = |from: &str, to: &str| {
+        line.split_once(from)?.1.split_once(to).map(|(text, _)| text.to_owned())
+    };
     let sums = between(&format!("<title>{name} "), "</title>").unwrap();
     (
         sums,
@@ -460,7 +506,8 @@ fn a_flame_graph_shows_what_ran_and_what_waited_at_a_click() {
         external(0, &[0x2010, 0x3010]),
     ];
     let bytes = session(steps).record().stream.bytes;
-    let page = String::from_utf8(converted(&bytes, "svg", &ConvertOptions::new()).unwrap()).unwrap();
+    let page =
+        String::from_utf8(converted(&bytes, "svg", &ConvertOptions::new()).unwrap()).unwrap();
     // A runs for one period of five, and is shown as all there is.
     let (sums, class, is_drawn, all) = drawn(&page, "N.T.A");
     assert_eq!((&*sums, is_drawn), ("(0.000 ms, 100.00 %, 1 samples)", true));
@@ -479,9 +526,13 @@ fn a_flame_graph_shows_what_ran_and_what_waited_at_a_click() {
         external(0, &[0x2010]),
     ];
     let bytes = session(waits).record().stream.bytes;
-    let page = String::from_utf8(converted(&bytes, "svg", &ConvertOptions::new()).unwrap()).unwrap();
+    let page =
+        String::from_utf8(converted(&bytes, "svg", &ConvertOptions::new()).unwrap()).unwrap();
     let (sums, class, is_drawn, all) = drawn(&page, "System.Threading.Monitor.Wait");
-    assert_eq!((&*sums, &*class, is_drawn, all), ("(0.000 ms, 100.00 %, 2 samples)", "w", true, None));
+    assert_eq!(
+        (&*sums, &*class, is_drawn, all),
+        ("(0.000 ms, 100.00 %, 2 samples)", "w", true, None)
+    );
     assert!(!page.contains("role=\"switch\""));
 }
 
@@ -498,10 +549,14 @@ fn a_flame_graph_is_whole_by_itself_and_its_texts_are_escaped() {
             || page.contains("N.T.A;&quot;&lt;&amp;&gt;  (")
     );
     // The only addresses are names of namespaces: nothing is fetched.
-    let addresses: Vec<&str> = page.match_indices("http").map(|(at, _)| &page[at..at + 18]).collect();
+    let addresses: Vec<&str> =
+        page.match_indices("http").map(|(at, _)| &page[at..at + 18]).collect();
     assert!(addresses.iter().all(|address| *address == "http://www.w3.org/"), "{addresses:?}");
     assert!(!page.contains("href") && !page.contains("src="));
-    assert_eq!(page.matches("<g ").count() + page.matches("<g>").count(), page.matches("</g>").count());
+    assert_eq!(
+        page.matches("<g ").count() + page.matches("<g>").count(),
+        page.matches("</g>").count()
+    );
     // all, two threads, B and A below the first, A below the second.
     assert_eq!(page.matches("</g>").count(), 6);
     assert!(page.contains("4 CPU samples"));
@@ -518,7 +573,8 @@ fn all_formats_have_the_reports_sums() {
     let top = TopN::new(&finished.resolved(), &finished.profile, &TopNOptions::default());
     let text = |format| converted(&bytes, format, &ConvertOptions::new()).unwrap();
     let cpuprofile: Json = serde_json::from_slice(&text("cpuprofile")).unwrap();
-    let micros: u64 = cpuprofile["timeDeltas"].as_array().unwrap().iter().map(|d| d.as_u64().unwrap()).sum();
+    let micros: u64 =
+        cpuprofile["timeDeltas"].as_array().unwrap().iter().map(|d| d.as_u64().unwrap()).sum();
     assert_eq!(micros, top.total_ns / 1000);
     let hits = |nodes: &Json| -> u64 {
         nodes.as_array().unwrap().iter().map(|node| node["hitCount"].as_u64().unwrap()).sum()
@@ -539,8 +595,12 @@ fn firefox_knows_modules_methods_and_who_waits() {
     let bytes = corpus::trace("net10-linux-x64/all.nettrace").unwrap().bytes();
     let written = converted(&bytes, "firefox", &ConvertOptions::new()).unwrap();
     let profile: Json = serde_json::from_slice(&written).unwrap();
-    let libs: Vec<&str> =
-        profile["libs"].as_array().unwrap().iter().map(|lib| lib["name"].as_str().unwrap()).collect();
+    let libs: Vec<&str> = profile["libs"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|lib| lib["name"].as_str().unwrap())
+        .collect();
     assert!(libs.contains(&"workload") && libs.contains(&"System.Private.CoreLib"), "{libs:?}");
     let categories: Vec<&str> = profile["meta"]["categories"]
         .as_array()
@@ -557,8 +617,11 @@ fn firefox_knows_modules_methods_and_who_waits() {
         };
         let text = |number: &Json| texts[number.as_u64().unwrap() as usize].as_str().unwrap();
         let functions = &thread["funcTable"];
-        for (name, resource) in
-            functions["name"].as_array().unwrap().iter().zip(functions["resource"].as_array().unwrap())
+        for (name, resource) in functions["name"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .zip(functions["resource"].as_array().unwrap())
         {
             let (name, resource) = (text(name), resource.as_i64().unwrap());
             assert!(!name.split('(').next().unwrap().contains('!'), "{name}");
@@ -569,8 +632,9 @@ fn firefox_knows_modules_methods_and_who_waits() {
             }
         }
         let of_frames = thread["frameTable"]["category"].as_array().unwrap();
-        let is_idle =
-            |category: &&Json| category.as_u64().is_some_and(|number| categories[number as usize] == "Idle");
+        let is_idle = |category: &&Json| {
+            category.as_u64().is_some_and(|number| categories[number as usize] == "Idle")
+        };
         idle += of_frames.iter().filter(is_idle).count();
     }
     assert!(idle > 0 && of_modules > 0, "{idle} {of_modules}");

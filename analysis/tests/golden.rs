@@ -1,18 +1,22 @@
 //! Frames and counts against what the reference reader saw.
 //!
-//! How its names become ours: ours are raw (`NameOptions::is_raw`), in the style `Signature`. Where it
-//! has no method it writes `!?`; we write the address, or `module+0x…`: both become `!?`. Threads are
-//! `thread ID` in both: names behind the id are cut off.
+//! How its names become ours: ours are raw (`NameOptions::is_raw`), in the style
+//! `Signature`. Where it has no method it writes `!?`; we write the address, or
+//! `module+0x…`: both become `!?`. Threads are `thread ID` in both: names behind the id
+//! are cut off.
 //!
 //! Where it differs and we are right:
-//! - It writes the names of modules whose load lies in the trace in lower case (`startup`, net3.1's
-//!   `all`); the events have them as they are. So the case of modules is not compared here.
-//! - It writes `ManagedModule!` for a method whose module event was lost (`lossy`). There is no such
-//!   module; we leave it out, and so does the comparison.
+//! - It writes the names of modules whose load lies in the trace in lower case
+//!   (`startup`, net3.1's `all`); the events have them as they are. So the case of
+//!   modules is not compared here.
+//! - It writes `ManagedModule!` for a method whose module event was lost (`lossy`). There
+//!   is no such module; we leave it out, and so does the comparison.
 
 use flate2::read::GzDecoder;
 use nettrace_analysis::convert::{ConvertOptions, Folded};
-use nettrace_analysis::{Analysis, AnalysisOptions, Finished, NameOptions, NameStyle, TopN, TopNOptions};
+use nettrace_analysis::{
+    Analysis, AnalysisOptions, Finished, NameOptions, NameStyle, TopN, TopNOptions,
+};
 use nettrace_parser::Reader;
 use nettrace_testdata::corpus;
 use std::collections::BTreeMap;
@@ -98,7 +102,8 @@ fn folded_stacks_equal_the_reference_readers() {
     for (name, mut golden, bytes) in folded_goldens() {
         let mut ours = folded(&bytes);
         if name == "one-collect-v6/cpu" {
-            // It cuts what it cannot name off: an unmapped leaf on unmapped callers is one `!?` there.
+            // It cuts what it cannot name off: an unmapped leaf on unmapped callers is
+            // one `!?` there.
             ours = with_runs_joined(&ours);
             golden = with_runs_joined(&golden);
         }
@@ -148,7 +153,8 @@ fn percentages_are_within_0_15_points_of_dotnet_traces() {
     let top = TopN::new(&finished.resolved(), &finished.profile, &all_rows());
     let mut compared = 0;
     for order in ["exclusive", "inclusive"] {
-        let path = shared.join(format!("golden/dotnet-trace/net10-linux-x64-samples-only.topN-{order}.txt"));
+        let path = shared
+            .join(format!("golden/dotnet-trace/net10-linux-x64-samples-only.topN-{order}.txt"));
         for line in std::fs::read_to_string(path).unwrap().lines().skip(1) {
             let mut words = line.split_whitespace().rev();
             let mut percent = || words.next()?.strip_suffix('%')?.parse::<f64>().ok();
@@ -161,8 +167,16 @@ fn percentages_are_within_0_15_points_of_dotnet_traces() {
             let row = top.methods.iter().find(|row| row.name.ends_with(&format!(".{name}")));
             let row = row.unwrap_or_else(|| panic!("no row for {name}"));
             let is_near = |ours: f64, theirs: f64| (ours - theirs).abs() <= 0.15;
-            assert!(is_near(row.self_percent, exclusive), "{name}: {} and {exclusive}", row.self_percent);
-            assert!(is_near(row.total_percent, inclusive), "{name}: {} and {inclusive}", row.total_percent);
+            assert!(
+                is_near(row.self_percent, exclusive),
+                "{name}: {} and {exclusive}",
+                row.self_percent
+            );
+            assert!(
+                is_near(row.total_percent, inclusive),
+                "{name}: {} and {inclusive}",
+                row.total_percent
+            );
             compared += 1;
         }
     }
@@ -196,14 +210,19 @@ fn every_address_inside_a_symbol_of_a_version_6_trace_is_named() {
         for (index, (address, frame)) in addresses.iter().zip(resolved.frames(stack)).enumerate() {
             let address = if index == 0 { *address } else { address - 1 };
             let frame = resolved.frame(*frame).unwrap();
-            let holding = symbols.iter().filter(|(start, last, _)| (*start..=*last).contains(&address));
+            let holding =
+                symbols.iter().filter(|(start, last, _)| (*start..=*last).contains(&address));
             let names: Vec<&str> = holding.map(|(_, _, name)| &**name).collect();
             if names.is_empty() {
                 assert!(!frame.is_named, "{address:#x} is {}", frame.text);
                 let is_shown = frame.text.starts_with("0x") || frame.text.contains("+0x");
                 assert!(is_shown, "{}", frame.text);
             } else {
-                assert!(names.contains(&&*frame.method), "{address:#x} is {} and not {names:?}", frame.text);
+                assert!(
+                    names.contains(&&*frame.method),
+                    "{address:#x} is {} and not {names:?}",
+                    frame.text
+                );
                 inside += 1;
             }
         }

@@ -1,7 +1,8 @@
-//! Dumps of the heap against what the reference tool makes of them, summed up type by type.
+//! Dumps of the heap against what the reference tool makes of them, summed up type by
+//! type.
 //!
-//! Its names are mangled, and its objects of more than 1,000 bytes have types of their own: so ours are mangled here, and
-//! grouped by size, for the comparison.
+//! Its names are mangled, and its objects of more than 1,000 bytes have types of their
+//! own: so ours are mangled here, and grouped by size, for the comparison.
 
 use flate2::read::GzDecoder;
 use nettrace_analysis::heap::{HeapDump, HeapNode, HeapReader, Retained, Root, RootKind};
@@ -25,7 +26,8 @@ fn dumps(trace: &str) -> Option<Vec<HeapDump>> {
     Some(heap.finish())
 }
 
-/// A type's name as the reference tool has it: the runtime's, without the types around it.
+/// A type's name as the reference tool has it: the runtime's, without the types around
+/// it.
 fn mangled(stored: &str, bytes: u64) -> String {
     let end = stored.find('[').unwrap_or(stored.len());
     let (path, arguments) = stored.split_at(end);
@@ -42,8 +44,13 @@ fn mangled(stored: &str, bytes: u64) -> String {
         }
     }
     let name = name.replace("<>", "[]");
-    let classes =
-        [(1_000_000_000, "1G"), (1_000_000, "1M"), (100_000, "100K"), (10_000, "10K"), (1_000, "1K")];
+    let classes = [
+        (1_000_000_000, "1G"),
+        (1_000_000, "1M"),
+        (100_000, "100K"),
+        (10_000, "10K"),
+        (1_000, "1K"),
+    ];
     match classes.iter().find(|(least, _)| bytes > *least) {
         Some((_, class)) => format!("{name} (Bytes > {class})"),
         None => name,
@@ -54,7 +61,8 @@ fn mangled(stored: &str, bytes: u64) -> String {
 type Rows = BTreeMap<(String, String), [u64; 3]>;
 
 fn golden(file: &str) -> (Rows, BTreeMap<String, u64>) {
-    let path = corpus::shared_folder().unwrap().join("golden").join(format!("{file}.gcdump-types.tsv.gz"));
+    let path =
+        corpus::shared_folder().unwrap().join("golden").join(format!("{file}.gcdump-types.tsv.gz"));
     let text = String::from_utf8(unpacked(&path)).unwrap();
     let (mut rows, mut totals) = (Rows::new(), BTreeMap::new());
     for line in text.lines() {
@@ -70,7 +78,8 @@ fn golden(file: &str) -> (Rows, BTreeMap<String, u64>) {
         if module.is_empty() && !name.starts_with("UNKNOWN ") {
             continue;
         }
-        let module = module.trim_end_matches(".dll").trim_start_matches("Module(").trim_end_matches(')');
+        let module =
+            module.trim_end_matches(".dll").trim_start_matches("Module(").trim_end_matches(')');
         let numbers = [2, 3, 4].map(|at| columns[at].parse().unwrap());
         rows.insert((name.to_owned(), module.to_owned()), numbers);
     }

@@ -45,7 +45,8 @@ fn a_heapsnapshot_has_the_objects_types_and_references_of_the_dump() {
         let sum = sums.entry(name.to_owned()).or_default();
         *sum = (sum.0 + 1, sum.1 + bytes);
     };
-    (0..dump.objects()).for_each(|object| add(&mut expected, dump.type_name(object), dump.bytes_of(object)));
+    (0..dump.objects())
+        .for_each(|object| add(&mut expected, dump.type_name(object), dump.bytes_of(object)));
     let is_object = |row: &&&[u64]| row[0] == 3;
     rows.iter().filter(is_object).for_each(|row| add(&mut found, strings[row[1] as usize], row[3]));
     assert_eq!(found, expected);

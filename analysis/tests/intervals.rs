@@ -1,12 +1,13 @@
-//! Starts and stops are matched in one way: reports, weighted stacks and timelines have the same waits.
+//! Starts and stops are matched in one way: reports, weighted stacks and timelines have
+//! the same waits.
 
 use crate::common;
 
 use common::{RUNTIME, native};
 use nettrace_analysis::model::{Category, Ends, Model, Span, Spans, TimelineMark};
 use nettrace_analysis::report::{
-    Activities, Contention, ExceptionType, Exceptions, Gc, Jit, Loader, Report, ReportPass, Spread, Tasks,
-    Waits,
+    Activities, Contention, ExceptionType, Exceptions, Gc, Jit, Loader, Report, ReportPass, Spread,
+    Tasks, Waits,
 };
 use nettrace_analysis::{Analysis, AnalysisOptions, Kind};
 use nettrace_parser::Reader;
@@ -32,7 +33,8 @@ impl Answers {
 
 /// Waits for locks, waits for handles.
 fn answers(bytes: &[u8]) -> [Answers; 2] {
-    let (mut contention, mut waits) = (ReportPass::new(Contention::new()), ReportPass::new(Waits::new()));
+    let (mut contention, mut waits) =
+        (ReportPass::new(Contention::new()), ReportPass::new(Waits::new()));
     let (mut model, mut spans, mut marks) = (Model::new(), Spans::new(), Vec::new());
     let mut events = Reader::from_slice(bytes).time_ordered();
     while let Ok(Some(event)) = events.next_event() {
@@ -48,9 +50,11 @@ fn answers(bytes: &[u8]) -> [Answers; 2] {
         let mut sum = (0, 0);
         for mark in &marks {
             let TimelineMark::Span(span) = mark else { continue };
-            // A stop of a lock's wait tells the length, so that it is known without the start.
+            // A stop of a lock's wait tells the length, so that it is known without the
+            // start.
             let is_told = span.ends == Ends::NoStart && span.nanos > 0;
-            if span.category == category && (matches!(span.ends, Ends::Known | Ends::LossBetween) || is_told)
+            if span.category == category
+                && (matches!(span.ends, Ends::Known | Ends::LossBetween) || is_told)
             {
                 sum = (sum.0 + 1, sum.1 + span.nanos);
             }
@@ -134,7 +138,8 @@ fn a_wait_inside_a_wait_is_two_waits_of_50_ns_whoever_is_asked() {
 
 #[test]
 fn a_wait_is_as_long_as_its_stop_tells_whoever_is_asked() {
-    // Of the second start the stop was lost; of the last stop the start. What is no length is not believed.
+    // Of the second start the stop was lost; of the last stop the start. What is no
+    // length is not believed.
     let [contention, _] = answers(&stream(vec![
         (LOCK, 5, flags()),
         (LOCK, 10, flags()),
@@ -188,11 +193,9 @@ fn spans_of(bytes: &[u8]) -> Vec<Span> {
     while let Ok(Some(event)) = events.next_event() {
         let thread = model.learn(&event);
         spans.event(&event, thread, event.nanos().unwrap_or(0), &model);
-        ready.extend(
-            spans
-                .ready()
-                .filter_map(|mark| if let TimelineMark::Span(span) = mark { Some(span) } else { None }),
-        );
+        ready.extend(spans.ready().filter_map(|mark| {
+            if let TimelineMark::Span(span) = mark { Some(span) } else { None }
+        }));
     }
     ready
 }
@@ -203,8 +206,8 @@ fn sum_of<'s>(spans: impl IntoIterator<Item = &'s Span>) -> Sum {
     spans.into_iter().filter(whole).fold((0, 0), |sum, span| (sum.0 + 1, sum.1 + span.nanos))
 }
 
-/// Catch blocks that ended, that were left, filters, finally blocks: as counts and nanoseconds. Of the left ones the
-/// report has the count alone.
+/// Catch blocks that ended, that were left, filters, finally blocks: as counts and
+/// nanoseconds. Of the left ones the report has the count alone.
 type Blocks = [Sum; 4];
 
 /// What report and timeline say of the blocks that exceptions run into.
@@ -215,15 +218,20 @@ fn blocks(bytes: &[u8]) -> [Blocks; 2] {
     let shown: Vec<&Span> =
         all.iter().filter(|span| span.category == Category::Exception).filter(is_told).collect();
     let timeline = |name| sum_of(shown.iter().copied().filter(|span| span.name == name));
-    let left = shown.iter().filter(|span| span.name == "catch" && span.ends == Ends::Left).count() as u64;
+    let left =
+        shown.iter().filter(|span| span.name == "catch" && span.ends == Ends::Left).count() as u64;
     let timeline = [timeline("catch"), (left, 0), timeline("filter"), timeline("finally")];
     let types = report(bytes, Exceptions::new()).types;
     let spread = |of: fn(&ExceptionType) -> &Spread| {
         types.iter().fold((0, 0), |sum: Sum, row| (sum.0 + of(row).count, sum.1 + of(row).total_ns))
     };
     let left = types.iter().map(|row| row.left_by_exception).sum();
-    let report =
-        [spread(|row| &row.in_catch), (left, 0), spread(|row| &row.in_filter), spread(|row| &row.in_finally)];
+    let report = [
+        spread(|row| &row.in_catch),
+        (left, 0),
+        spread(|row| &row.in_filter),
+        spread(|row| &row.in_finally),
+    ];
     [report, timeline]
 }
 
@@ -244,29 +252,38 @@ fn compilations_binds_tasks_and_activities_of_every_trace_are_the_same_in_report
     for trace in corpus::traces() {
         let bytes = trace.bytes();
         let spans = spans_of(&bytes);
-        let timeline = |category, names: &[&str]| {
-            sum_of(
-                spans.iter().filter(|span| span.category == category && names.contains(&span.name.as_str())),
-            )
-        };
+        let timeline =
+            |category, names: &[&str]| {
+                sum_of(spans.iter().filter(|span| {
+                    span.category == category && names.contains(&span.name.as_str())
+                }))
+            };
         let compiled = spans.iter().filter(|span| span.category == Category::Jit);
         let compiled = sum_of(compiled.filter(|span| span.name != "compile in the background"));
-        let sum =
-            |of: &mut dyn Iterator<Item = Sum>| of.fold((0, 0), |sum, row| (sum.0 + row.0, sum.1 + row.1));
+        let sum = |of: &mut dyn Iterator<Item = Sum>| {
+            of.fold((0, 0), |sum, row| (sum.0 + row.0, sum.1 + row.1))
+        };
         let jit = report(&bytes, Jit::new());
         let complete = jit.methods.iter().filter(|row| row.is_complete);
-        assert_eq!(sum(&mut complete.map(|row| (1, row.duration_ns))), compiled, "{}", trace.name());
+        assert_eq!(
+            sum(&mut complete.map(|row| (1, row.duration_ns))),
+            compiled,
+            "{}",
+            trace.name()
+        );
         let tasks = report(&bytes, Tasks::new().top(usize::MAX));
         let waits = sum(&mut tasks.waits.iter().map(|row| (row.waits.count, row.waits.total_ns)));
         let is_wait = |name: &str| matches!(name, "await" | "wait for task");
-        let shown = spans.iter().filter(|span| span.category == Category::Task && is_wait(&span.name));
+        let shown =
+            spans.iter().filter(|span| span.category == Category::Task && is_wait(&span.name));
         let shown = sum_of(shown);
         assert_eq!(waits, shown, "{}", trace.name());
         let ran = (tasks.ran.count, tasks.ran.total_ns);
         let shown = spans.iter().filter(|span| span.category == Category::Task);
         assert_eq!(ran, sum_of(shown.filter(|span| !is_wait(&span.name))), "{}", trace.name());
         let activities = report(&bytes, Activities::new()).activities;
-        let activities = sum(&mut activities.iter().map(|row| (row.stopped, row.durations.total_ns)));
+        let activities =
+            sum(&mut activities.iter().map(|row| (row.stopped, row.durations.total_ns)));
         let shown = spans.iter().filter(|span| span.category == Category::Activity);
         assert_eq!(activities, sum_of(shown), "{}", trace.name());
         let loader = report(&bytes, Loader::new());
@@ -279,8 +296,9 @@ fn compilations_binds_tasks_and_activities_of_every_trace_are_the_same_in_report
     assert!(found.iter().zip(least).all(|(found, least)| *found > least), "{found:?}");
 }
 
-/// The stops for collections that a timeline shows with both ends, and the pauses of collections in the report. A stop
-/// in which no collection began is in the timeline alone.
+/// The stops for collections that a timeline shows with both ends, and the pauses of
+/// collections in the report. A stop in which no collection began is in the timeline
+/// alone.
 fn pauses(bytes: &[u8]) -> [Vec<(i64, u64)>; 2] {
     let report = report(bytes, Gc::new());
     let mut pauses: Vec<_> = report.collections.iter().flat_map(|row| &row.pauses).collect();
@@ -347,6 +365,10 @@ fn a_pause_is_the_same_in_report_and_timeline_whichever_of_its_events_was_lost()
         if lost != 2 {
             assert_eq!(report, expected, "without event {lost}");
         }
-        assert_eq!(timeline, if lost == 2 { vec![(10, 50)] } else { expected }, "without event {lost}");
+        assert_eq!(
+            timeline,
+            if lost == 2 { vec![(10, 50)] } else { expected },
+            "without event {lost}"
+        );
     }
 }

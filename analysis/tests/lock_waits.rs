@@ -4,7 +4,9 @@ use crate::common;
 
 use common::*;
 use nettrace_analysis::report::{Contention, ReportPass, Summary};
-use nettrace_analysis::{Analysis, AnalysisOptions, Filter, NameStyle, ThreadState, TopN, TopNOptions};
+use nettrace_analysis::{
+    Analysis, AnalysisOptions, Filter, NameStyle, ThreadState, TopN, TopNOptions,
+};
 use nettrace_parser::Reader;
 use nettrace_testdata::corpus;
 use nettrace_testdata::synth::{Step, Value};
@@ -77,13 +79,17 @@ fn a_wait_without_a_stack_says_nothing_of_samples() {
     assert_eq!(states(vec![lock(0, &[]), at(0, EXTERNAL, &LOCKING), locked(0)]), [0, 1, 0]);
 }
 
-/// Until .NET 8 a lock is taken inside the runtime; from .NET 10 on in managed code that is known to wait.
+/// Until .NET 8 a lock is taken inside the runtime; from .NET 10 on in managed code that
+/// is known to wait.
 #[test]
 fn those_who_wait_for_a_lock_are_not_among_those_that_run() {
     for name in ["net8-linux-x64/all", "net9-linux-x64/all", "net10-linux-x64/all"] {
-        let bytes = corpus::trace(&format!("{name}.nettrace")).expect("it is in the repository").bytes();
+        let bytes =
+            corpus::trace(&format!("{name}.nettrace")).expect("it is in the repository").bytes();
         let mut contention = ReportPass::new(Contention::new());
-        assert!(contention.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete());
+        assert!(
+            contention.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete()
+        );
         let report = contention.finish().output;
         let told = report.totals.waits.total_ns;
         let is_locking =
@@ -97,7 +103,9 @@ fn those_who_wait_for_a_lock_are_not_among_those_that_run() {
         assert!(waiting.abs_diff(told) < told / 10, "{name}: {waiting} {told}");
         assert!(running < told / 20, "{name}: {running} of {told}");
         let mut summary = ReportPass::new(Summary::new());
-        assert!(summary.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete());
+        assert!(
+            summary.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete()
+        );
         let findings = format!("{:?}", summary.finish().output.findings);
         assert!(
             !findings.contains("that ran in workload!Workload.Program.ContentionRound.lambda"),

@@ -28,7 +28,8 @@ fn new() -> NamesSoFar {
 fn entry_point(start: u64, name: &str) -> Step {
     let (type_name, name) = name.rsplit_once('.').unwrap();
     let text = |text: &str| Value::Text(text.to_owned());
-    let values = vec![Value::U64(9), text(type_name), text(name), text("void  ()"), Value::U64(start)];
+    let values =
+        vec![Value::U64(9), text(type_name), text(name), text("void  ()"), Value::U64(start)];
     event(ENTRY, 2, 1, &[], [values, vec![Value::U16(0)]].concat())
 }
 
@@ -123,7 +124,8 @@ fn precompiled_code_that_was_handed_out_is_named_as_a_guess_behind_its_entry_poi
         method(LOAD, 9, 0x5000, 0x40, "N.T.Ready"),
         sample(0, 1, &[0x5010]),
     ]);
-    let expected = ["N.T.Ready()", "~N.T.Ready()+0x10", "~N.T.Next()+0xff", "0x5180", "N.T.Ready(int)"];
+    let expected =
+        ["N.T.Ready()", "~N.T.Ready()+0x10", "~N.T.Next()+0xff", "0x5180", "N.T.Ready(int)"];
     assert_eq!(stacks(&session, &mut new()).concat(), expected);
 }
 
@@ -136,4 +138,24 @@ fn a_module_that_is_told_of_behind_its_methods_is_in_their_names_from_then_on() 
         sample(0, 1, &[0x1010]),
     ]);
     assert_eq!(stacks(&session, &mut new()).concat(), ["N.T.Main(int)", "app!N.T.Main(int)"]);
+}
+
+#[test]
+fn code_without_a_name_is_shown_as_what_it_lies_in() {
+    let session = session(vec![
+        module(),
+        method(LOAD, 1, 0x1000, 0x100, "N.T.Main"),
+        sample(0, 1, &[0x1010, 0x5010, 0x6010, 0x7010]),
+    ]);
+    let bytes = session.record().stream.bytes;
+    let process = Reader::from_slice(&bytes).next_event().unwrap().unwrap().process_id();
+    let mut names = new();
+    let mappings = [(0x1000, 0x5FFF, "/usr/lib/libcoreclr.so"), (0x6000, 0x6FFF, "")];
+    names.set_mappings(process, mappings);
+    let shown = &stacks(&session, &mut names)[0];
+    assert_eq!(shown[0], "app!N.T.Main(int)");
+    assert!(shown[1].starts_with("libcoreclr") && shown[1].ends_with("!(no name)"), "{shown:?}");
+    assert_eq!(&shown[2..], ["(generated code)", "0x7010"]);
+    names.set_mappings(process, []);
+    assert_eq!(stacks(&session, &mut names)[0][1], "0x5010");
 }

@@ -2,7 +2,7 @@
 
 use nettrace_analysis::report::{Gc, OutcomeReport, Report, ReportPass, Reported};
 use nettrace_analysis::{Analysis, AnalysisOptions, Finished, TopNOptions};
-use nettrace_parser::{Outcome, Reader, Whole};
+use nettrace_parser::{Outcome, Reader};
 use nettrace_testdata::corpus;
 
 /// In the middle of 5.7 MB.
@@ -17,35 +17,28 @@ fn seen(outcome: &Outcome) -> (OutcomeReport, u64, String) {
     (OutcomeReport::of(outcome), outcome.statistics().events, outcome.to_string())
 }
 
-fn analysed(bytes: &[u8], threads: usize) -> (Outcome, Finished) {
+fn analysed(bytes: &[u8]) -> (Outcome, Finished) {
     let mut analysis = Analysis::new(AnalysisOptions::new());
-    let outcome = match threads {
-        0 => analysis.read(&mut Reader::from_slice(bytes).time_ordered()),
-        threads => analysis.read_regions(|| Whole::new(bytes), threads, |_| {}),
-    };
+    let outcome = analysis.read(&mut Reader::from_slice(bytes).time_ordered());
     (outcome.unwrap(), analysis.finish().unwrap())
 }
 
-fn reported<R: Report>(report: R, bytes: &[u8], threads: usize) -> (Outcome, Reported<R::Output>) {
+fn reported<R: Report>(report: R, bytes: &[u8]) -> (Outcome, Reported<R::Output>) {
     let mut pass = ReportPass::new(report);
-    let outcome = match threads {
-        0 => pass.read(&mut Reader::from_slice(bytes).time_ordered()),
-        threads => pass.read_regions(|| Whole::new(bytes), threads, |_| {}),
-    };
+    let outcome = pass.read(&mut Reader::from_slice(bytes).time_ordered());
     (outcome.unwrap(), pass.finish())
 }
 
-/// What each way of reading says, which is the same whether it is asked at once or of the result.
+/// What each way of reading says, which is the same whether it is asked at once or of the
+/// result.
 fn all_ways(bytes: &[u8]) -> Vec<(OutcomeReport, u64, String)> {
     let mut outcomes = Vec::new();
-    for threads in [0, 1, 2] {
-        let (told, finished) = analysed(bytes, threads);
-        let (told_top, top) = reported(TopNOptions::default(), bytes, threads);
-        let (told_gc, gc) = reported(Gc::new(), bytes, threads);
-        for (told, kept) in [(told, finished.outcome), (told_top, top.outcome), (told_gc, gc.outcome)] {
-            assert_eq!(seen(&told), seen(&kept.unwrap()));
-            outcomes.push(seen(&told));
-        }
+    let (told, finished) = analysed(bytes);
+    let (told_top, top) = reported(TopNOptions::default(), bytes);
+    let (told_gc, gc) = reported(Gc::new(), bytes);
+    for (told, kept) in [(told, finished.outcome), (told_top, top.outcome), (told_gc, gc.outcome)] {
+        assert_eq!(seen(&told), seen(&kept.unwrap()));
+        outcomes.push(seen(&told));
     }
     outcomes
 }
@@ -58,7 +51,10 @@ fn a_trace_cut_at_3_mb_has_an_outcome_that_is_not_complete_however_it_is_read() 
     let (first, _, text) = &outcomes[0];
     assert!(!first.complete && first.end_offset == CUT as u64, "{first:?}");
     assert!(first.damage_count > 0 && !first.damage.is_empty(), "{first:?}");
-    assert!(text.starts_with("incomplete: no end mark up to offset 0x2dc6c0; damaged in "), "{text}");
+    assert!(
+        text.starts_with("incomplete: no end mark up to offset 0x2dc6c0; damaged in "),
+        "{text}"
+    );
     assert!(outcomes.iter().all(|outcome| outcome == &outcomes[0]), "{outcomes:#?}");
 }
 
@@ -76,11 +72,13 @@ fn a_whole_trace_has_an_intact_outcome_however_it_is_read() {
 fn events_that_were_dropped_are_in_the_outcome() {
     let (outcome, _) = analysed(
         &corpus::trace("net3.1-linux-x64/lossy.nettrace").expect("it is in the repository").bytes(),
-        0,
     );
     assert!(outcome.is_complete() && !outcome.is_intact());
     assert!(outcome.losses().total() > 0 && outcome.losses().thread_count() > 0);
-    assert!(outcome.to_string().starts_with("complete; ") && outcome.to_string().ends_with(" events lost"));
+    assert!(
+        outcome.to_string().starts_with("complete; ")
+            && outcome.to_string().ends_with(" events lost")
+    );
 }
 
 #[test]
@@ -102,7 +100,7 @@ fn of_events_that_are_handed_in_one_by_one_nothing_is_known_until_it_is_said() {
 fn a_report_serialises_with_its_outcome_beside_its_members() {
     let bytes = all();
     let json = |bytes: &[u8]| {
-        let (_, reported) = reported(Gc::new(), bytes, 0);
+        let (_, reported) = reported(Gc::new(), bytes);
         let plain = serde_json::to_value(&reported.output).unwrap();
         let mut whole = serde_json::to_value(&reported).unwrap();
         let outcome = whole.as_object_mut().unwrap().remove("outcome").unwrap();

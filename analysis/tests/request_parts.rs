@@ -143,7 +143,9 @@ fn report<R: Report>(steps: Vec<Step>, report: R) -> R::Output {
 fn read<R: Report>(bytes: &[u8], report: R) -> R::Output {
     let mut pass = ReportPass::new(report);
     assert!(
-        pass.read(&mut Reader::from_slice(bytes).time_ordered()).expect("a readable stream").is_complete()
+        pass.read(&mut Reader::from_slice(bytes).time_ordered())
+            .expect("a readable stream")
+            .is_complete()
     );
     pass.finish().output
 }
@@ -156,7 +158,8 @@ fn numbers(parts: &Parts) -> [u64; 8] {
 /// The parts of the activity with an id, and that its line of time has the same.
 fn parts_of(steps: Vec<Step>, id: &str) -> [u64; 8] {
     let report = report(steps, Activities::new().with_events_of(id));
-    let slow = report.slowest.iter().find(|row| row.id.as_deref() == Some(id)).expect("an activity");
+    let slow =
+        report.slowest.iter().find(|row| row.id.as_deref() == Some(id)).expect("an activity");
     assert_eq!(slow.parts.total_ns(), slow.duration_ns);
     let line = report.line.as_ref().expect("a line");
     assert_eq!((line.parts, line.duration_ns), (slow.parts, slow.duration_ns));
@@ -174,7 +177,11 @@ fn check_line(line: &ActivityLine) {
     assert_eq!(at, line.start_ns + i64::try_from(line.duration_ns).unwrap());
     for (doing, nanos) in line.parts.all() {
         let stretches = line.stretches.iter().filter(|stretch| stretch.doing == doing);
-        assert_eq!(stretches.map(|stretch| stretch.duration_ns).sum::<u64>(), nanos, "{doing:?} {line:?}");
+        assert_eq!(
+            stretches.map(|stretch| stretch.duration_ns).sum::<u64>(),
+            nanos,
+            "{doing:?} {line:?}"
+        );
     }
 }
 
@@ -185,7 +192,8 @@ fn each_part_of_a_request_is_told_and_their_sum_is_its_time() {
     let names = [text("N"), text("M"), text("void  ()"), Value::U16(0)];
     let jit = [&method[..], &[Value::U32(6), Value::U32(9)], &names].concat();
     let loaded =
-        [&method[..], &[Value::U64(0x1000), Value::U32(16), Value::U32(6), Value::U32(0)], &names].concat();
+        [&method[..], &[Value::U64(0x1000), Value::U32(16), Value::U32(6), Value::U32(0)], &names]
+            .concat();
     let steps = vec![
         start(0, ONE),
         sample(0, 2),
@@ -203,22 +211,40 @@ fn each_part_of_a_request_is_told_and_their_sum_is_its_time() {
         event(OPERATION_END, 1, id, vec![Value::I32(7)]),
         stop(1, ONE),
     ];
-    // Running: 200 before the JIT, 100 behind it, 100 before the pause, 100 behind it, 100 on the other thread.
+    // Running: 200 before the JIT, 100 behind it, 100 before the pause, 100 behind it,
+    // 100 on the other thread.
     assert_eq!(parts_of(steps, "//1/1"), [600, 100, 0, 300, 100, 100, 100, 0]);
 }
 
 #[test]
 fn the_time_of_a_wait_whose_end_was_lost_is_unknown_and_a_wait_in_it_is_told() {
     let lock = || event(LOCK, 0, path(ONE), vec![Value::U8(0), Value::U16(0)]);
-    let locked = |nanos| event(LOCKED, 0, path(ONE), vec![Value::U8(0), Value::U16(0), Value::F64(nanos)]);
+    let locked =
+        |nanos| event(LOCKED, 0, path(ONE), vec![Value::U8(0), Value::U16(0), Value::F64(nanos)]);
     // The thread goes on; nobody knows since when.
     let steps = vec![start(0, ONE), sample(0, 2), lock(), note(0, ONE), note(0, ONE), stop(0, ONE)];
     assert_eq!(parts_of(steps, "//1/1"), [400, 0, 0, 0, 0, 0, 0, 100]);
     // The stop tells that it is the second one's: the first one's was lost.
-    let steps = vec![start(0, ONE), sample(0, 2), lock(), lock(), locked(100.0), note(0, ONE), stop(0, ONE)];
+    let steps = vec![
+        start(0, ONE),
+        sample(0, 2),
+        lock(),
+        lock(),
+        locked(100.0),
+        note(0, ONE),
+        stop(0, ONE),
+    ];
     assert_eq!(parts_of(steps, "//1/1"), [300, 0, 0, 0, 100, 0, 0, 200]);
     // The same stop without a lost one: both are waits, the second inside of the first.
-    let steps = vec![start(0, ONE), sample(0, 2), lock(), lock(), locked(100.0), locked(300.0), stop(0, ONE)];
+    let steps = vec![
+        start(0, ONE),
+        sample(0, 2),
+        lock(),
+        lock(),
+        locked(100.0),
+        locked(300.0),
+        stop(0, ONE),
+    ];
     assert_eq!(parts_of(steps, "//1/1"), [300, 0, 0, 0, 300, 0, 0, 0]);
 }
 
@@ -251,7 +277,8 @@ fn nobody_knows_when_a_thread_left_that_did_not_say_so() {
         note(1, ONE),
         stop(1, ONE),
     ];
-    // 200 until its last event; 200 until the other's start; then nobody has it; then the other thread.
+    // 200 until its last event; 200 until the other's start; then nobody has it; then the
+    // other thread.
     assert_eq!(parts_of(steps, "//1/1"), [300, 0, 0, 0, 0, 0, 100, 200]);
 }
 
@@ -283,7 +310,8 @@ fn a_task_goes_on_for_the_request_in_which_it_began() {
         event(OPERATION, 0, path(ONE), vec![Value::I32(7)]),
         awaits(0, ONE),
         note(0, NO_ID_PATH),
-        // Its id is set a little later; a turn may also pass without an event that has it.
+        // Its id is set a little later; a turn may also pass without an event that has
+        // it.
         work(1, 7),
         event(WORK_END, 1, NO_ID, vec![Value::I32(2)]),
         note(1, NO_ID_PATH),
@@ -312,7 +340,8 @@ fn of_two_threads_the_one_that_runs_counts() {
 
 #[test]
 fn without_samples_running_is_unknown_and_without_ids_all_but_pauses_is() {
-    let steps = |id| vec![start(0, id), note(0, id), pause(2, 1), resumed(2), note(0, id), stop(0, id)];
+    let steps =
+        |id| vec![start(0, id), note(0, id), pause(2, 1), resumed(2), note(0, id), stop(0, id)];
     let of = |steps| {
         let report: ActivitiesReport = report(steps, Activities::new());
         numbers(&report.slowest[0].parts)
@@ -372,7 +401,8 @@ fn why_a_request_took_43_ms_has_an_answer() {
     let report = read(&bytes, Http::new().top(20).with_events_of("/#10160/1/6701/1"));
     let line = report.line.as_ref().expect("a line");
     check_line(line);
-    // The first request of /chain: its client is made, method by method, on one thread and then on two.
+    // The first request of /chain: its client is made, method by method, on one thread
+    // and then on two.
     assert_eq!((line.name.as_str(), line.duration_ns / 1_000), ("in GET /chain", 43_547));
     let share = |nanos: u64, of: u64| nanos * 100 / of;
     assert!(share(line.parts.running_ns, line.duration_ns) > 75, "{line:?}");
@@ -380,7 +410,9 @@ fn why_a_request_took_43_ms_has_an_answer() {
     let threads: std::collections::BTreeSet<_> =
         line.stretches.iter().filter_map(|stretch| stretch.thread_id).collect();
     assert_eq!(threads.into_iter().collect::<Vec<_>>(), [10_174, 10_201]);
-    assert!(line.stretches.iter().all(|row| (row.doing == Doing::Await) == row.thread_id.is_none()));
+    assert!(
+        line.stretches.iter().all(|row| (row.doing == Doing::Await) == row.thread_id.is_none())
+    );
 
     // Each request of /work computes, allocates, and then delays for some milliseconds.
     let row = |name: &str| report.activities.iter().find(|row| row.name == name).expect("a row");
@@ -397,7 +429,8 @@ fn why_a_request_took_43_ms_has_an_answer() {
     // The same request has the same parts in both reports.
     let all = read(&bytes, Activities::new().top(10).with_events_of("/#10160/1/6701/1/1/0"));
     let client = |report: &ActivitiesReport| {
-        let row = report.slowest.iter().find(|row| row.id.as_deref() == Some("/#10160/1/6701/1/1/0"));
+        let row =
+            report.slowest.iter().find(|row| row.id.as_deref() == Some("/#10160/1/6701/1/1/0"));
         row.expect("the client's request").parts
     };
     assert_eq!(client(&all), client(&report));

@@ -22,19 +22,33 @@ const NO_ID: [u8; 16] = [0; 16];
 
 fn types() -> Vec<EventType> {
     use FieldType::{Int32, String as Text};
-    let described = |provider: &str, event_id, name: &str, fields: &[(&str, FieldType)]| EventType {
-        provider: provider.into(),
-        event_id,
-        name: name.into(),
-        level: 4,
-        fields: fields.iter().map(|(name, field_type)| Field::new(name, field_type.clone())).collect(),
-        ..EventType::default()
-    };
+    let described =
+        |provider: &str, event_id, name: &str, fields: &[(&str, FieldType)]| EventType {
+            provider: provider.into(),
+            event_id,
+            name: name.into(),
+            level: 4,
+            fields: fields
+                .iter()
+                .map(|(name, field_type)| Field::new(name, field_type.clone()))
+                .collect(),
+            ..EventType::default()
+        };
     let mut types = vec![
         described(HOSTING, 3, "RequestStart", &[("method", Text), ("path", Text)]),
         described(HOSTING, 4, "RequestStop", &[]),
-        described(KESTREL, 3, "RequestStart", &[("requestId", Text), ("path", Text), ("method", Text)]),
-        described(KESTREL, 4, "RequestStop", &[("requestId", Text), ("path", Text), ("method", Text)]),
+        described(
+            KESTREL,
+            3,
+            "RequestStart",
+            &[("requestId", Text), ("path", Text), ("method", Text)],
+        ),
+        described(
+            KESTREL,
+            4,
+            "RequestStop",
+            &[("requestId", Text), ("path", Text), ("method", Text)],
+        ),
         described("System.Net.Http", 1, "RequestStart", &[("host", Text), ("pathAndQuery", Text)]),
         described("System.Net.Http", 2, "RequestStop", &[("statusCode", Int32)]),
         described(HOSTING, 5, "UnhandledException", &[]),
@@ -90,7 +104,9 @@ fn report(steps: Vec<Step>, report: Activities) -> ActivitiesReport {
     let bytes = session.record().stream.bytes;
     let mut pass = ReportPass::new(report);
     assert!(
-        pass.read(&mut Reader::from_slice(&bytes).time_ordered()).expect("a readable stream").is_complete()
+        pass.read(&mut Reader::from_slice(&bytes).time_ordered())
+            .expect("a readable stream")
+            .is_complete()
     );
     pass.finish().output
 }
@@ -124,7 +140,10 @@ fn a_request_that_two_layers_tell_of_is_one_with_the_times_of_both() {
         row.layers.iter().map(|layer| (layer.name.as_str(), layer.durations.total_ns)).collect();
     assert_eq!(
         layers,
-        [("Microsoft.AspNetCore.Hosting/Request", 400), ("Microsoft-AspNetCore-Server-Kestrel/Request", 200)]
+        [
+            ("Microsoft.AspNetCore.Hosting/Request", 400),
+            ("Microsoft-AspNetCore-Server-Kestrel/Request", 200)
+        ]
     );
     assert_eq!(report.slowest.len(), 1);
     // In the tree both have their places.
@@ -205,12 +224,16 @@ fn each_request_of_a_web_server_is_counted_once() {
         pass.finish().output
     };
     let report = read(Activities::http());
-    assert_eq!((report.started, report.stopped, report.errors, report.layers), (12_741, 12_741, 150, 11_833));
+    assert_eq!(
+        (report.started, report.stopped, report.errors, report.layers),
+        (12_741, 12_741, 150, 11_833)
+    );
     let row = |name: &str| {
         let row = report.activities.iter().find(|row| row.name == name);
         row.unwrap_or_else(|| panic!("no {name}: {:?}", names(&report.activities)))
     };
-    // As a plain loop over the events counts them: requests, median, longest in nanoseconds, errors.
+    // As a plain loop over the events counts them: requests, median, longest in
+    // nanoseconds, errors.
     for (name, count, median, longest, errors) in [
         ("in GET /", 9_891, 14_000, 4_669_000, 0),
         ("in GET /work", 900, 11_524_000, 24_118_000, 0),
@@ -221,7 +244,11 @@ fn each_request_of_a_web_server_is_counted_once() {
         assert_eq!((row.started, row.stopped, row.errors), (count, count, errors), "{name}");
         assert_eq!(row.direction.as_deref(), Some("in"));
         // The true ones are given to the microsecond; percentiles are within 0.4 %.
-        assert!(row.durations.max_ns.abs_diff(longest) <= 1_000, "{name}: {}", row.durations.max_ns);
+        assert!(
+            row.durations.max_ns.abs_diff(longest) <= 1_000,
+            "{name}: {}",
+            row.durations.max_ns
+        );
         let off = row.durations.p50_ns.abs_diff(median);
         assert!(off <= median / 200 + 1_000, "{name}: {}", row.durations.p50_ns);
         let layers: Vec<_> = row.layers.iter().map(|layer| layer.name.as_str()).collect();
@@ -237,7 +264,8 @@ fn each_request_of_a_web_server_is_counted_once() {
     let went = row("out http://127.0.0.1:5079/");
     assert_eq!((went.started, went.direction.as_deref(), went.layers.len()), (900, Some("out"), 0));
     assert_eq!(report.activities.len(), 5);
-    // To the others these are different activities; none is counted as outermost that is inside of another.
+    // To the others these are different activities; none is counted as outermost that is
+    // inside of another.
     let all = read(Activities::new());
     assert_eq!((all.started, all.errors, all.outermost), (49_165, 150, 10_945 + 10_942 + 8));
 }

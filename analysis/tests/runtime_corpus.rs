@@ -1,7 +1,9 @@
 //! Exact numbers of what the recorded program did, on the traces of the repository.
 
+use nettrace_analysis::Filter;
 use nettrace_analysis::report::{
-    Alloc, Gc, GcReport, Jit, JitReport, Loader, Report, ReportPass, ThreadPool, Types,
+    Alloc, Contention, Gc, GcReport, Jit, JitReport, Loader, LoaderReport, Report, ReportPass,
+    ThreadPool, Threads, Types, Waits,
 };
 use nettrace_parser::Reader;
 use nettrace_testdata::corpus;
@@ -24,10 +26,18 @@ fn collections_of_the_corpus_are_counted_exactly() {
     ];
     for (trace, count, pause_ns, generations, induced) in expected {
         let GcReport { totals, collections, partial, .. } = report(Gc::new(), trace);
-        assert_eq!((totals.count, totals.pause_ns, totals.induced), (count, pause_ns, induced), "{trace}");
+        assert_eq!(
+            (totals.count, totals.pause_ns, totals.induced),
+            (count, pause_ns, induced),
+            "{trace}"
+        );
         let found: Vec<(u32, u64)> =
             totals.generations.iter().map(|row| (row.generation, row.count)).collect();
-        assert_eq!(found, [(0, generations[0]), (1, generations[1]), (2, generations[2])], "{trace}");
+        assert_eq!(
+            found,
+            [(0, generations[0]), (1, generations[1]), (2, generations[2])],
+            "{trace}"
+        );
         assert!(partial.is_empty() && collections.iter().all(|row| row.is_complete), "{trace}");
         // Numbers follow each other: none is missing.
         assert!(collections.windows(2).all(|pair| pair[1].number == pair[0].number + 1), "{trace}");
@@ -40,7 +50,8 @@ fn compiled_methods_of_the_corpus_are_counted_exactly() {
     // 426 began, 426 ended; of one the beginning is missing and of one the end.
     assert_eq!((totals.methods, totals.incomplete, totals.background), (427, 2, 391));
     assert_eq!((totals.r2r_found, totals.r2r_lookups, totals.osr), (752, 0, 0));
-    let first = methods.iter().find(|row| row.name.starts_with("System.SpanHelpers.Contains(")).unwrap();
+    let first =
+        methods.iter().find(|row| row.name.starts_with("System.SpanHelpers.Contains(")).unwrap();
     assert_eq!((first.il_bytes, first.native_bytes, first.tier), (264, 312, "OptimizedTier1"));
     assert_eq!((first.duration_ns, &*first.module), (620_187, "System.Private.CoreLib"));
 }
@@ -55,7 +66,28 @@ fn the_start_of_a_program_is_told_by_loader_and_thread_pool() {
     let pool = report(ThreadPool::new(), "net10-linux-x64/startup.nettrace");
     assert_eq!((pool.adjustments.len(), pool.started, pool.is_starved), (9, 3, false));
     assert_eq!((pool.min_workers, pool.max_workers), (Some(1), Some(3)));
-    assert_eq!(pool.limits.map(|limits| (limits.min_workers, limits.max_workers)), Some((2, 32_767)));
+    assert_eq!(
+        pool.limits.map(|limits| (limits.min_workers, limits.max_workers)),
+        Some((2, 32_767))
+    );
+}
+
+#[test]
+fn what_is_loaded_outside_a_range_is_not_taken_for_loaded_before_the_session() {
+    let bytes = corpus::trace("net10-linux-x64/startup.nettrace").unwrap().bytes();
+    let of = |from_nanos, to_nanos| {
+        let mut filter = Filter::new();
+        (filter.from_nanos, filter.to_nanos) = (from_nanos, to_nanos);
+        let mut pass = ReportPass::new(Loader::new()).filter(filter);
+        assert!(pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete());
+        let LoaderReport { assemblies, modules, .. } = pass.finish().output;
+        assert!(assemblies.iter().all(|row| row.loaded_ns.is_some()));
+        assert!(modules.iter().all(|row| row.loaded_ns.is_some()));
+        (assemblies.len(), modules.len())
+    };
+    assert_eq!(of(None, None), (18, 18));
+    let halves = [of(None, Some(50_000_000)), of(Some(50_000_000), None)];
+    assert_eq!(halves, [(11, 11), (7, 7)]);
 }
 
 #[test]
@@ -67,9 +99,14 @@ fn ticks_lie_near_what_the_collector_counted() {
     let types = report(Types::new(), "net3.1-linux-x64/heap.nettrace");
     assert_eq!((types.bytes, &types.types), (source.bytes, &source.types));
     assert_eq!(source.types.iter().map(|row| row.events).sum::<u64>(), source.events);
-    // The collector counts between the first and the last collection; about 90 MB fit in between two.
+    // The collector counts between the first and the last collection; about 90 MB fit in
+    // between two.
     let between = gc.totals.allocated_bytes;
-    assert!(between < source.bytes && source.bytes - between < between / 10, "{between} {}", source.bytes);
+    assert!(
+        between < source.bytes && source.bytes - between < between / 10,
+        "{between} {}",
+        source.bytes
+    );
 }
 
 #[test]
@@ -81,9 +118,51 @@ fn random_samples_estimate_what_the_collector_counted() {
     assert_eq!((source.source, source.events), ("AllocationSampled", 122_775));
     // Before the first collection and behind the last there is room for 20 MB each.
     let (error, slack) = (source.bytes_error.unwrap(), 40_000_000);
-    assert!(source.bytes.abs_diff(gc.totals.allocated_bytes) < 3 * error + slack, "{} {error}", source.bytes);
+    assert!(
+        source.bytes.abs_diff(gc.totals.allocated_bytes) < 3 * error + slack,
+        "{} {error}",
+        source.bytes
+    );
     assert!(error < source.bytes / 200);
     // The same type at the same frames is one row: 15 places in the code are 9.
     assert_eq!(source.stacks.len(), 9);
     assert_eq!(source.stacks.iter().map(|row| row.events).sum::<u64>(), source.events);
+}
+
+/// A report of a trace of .NET 10 that lost events, in a range or of a thread.
+fn filtered<R: Report>(report: R, change: impl FnOnce(&mut Filter)) -> R::Output {
+    let bytes = corpus::trace("net10-linux-x64/lossy.nettrace").unwrap().bytes();
+    let mut filter = Filter::new();
+    change(&mut filter);
+    let mut pass = ReportPass::new(report).filter(filter);
+    let _outcome = pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap();
+    pass.finish().output
+}
+
+#[test]
+fn what_lost_its_start_or_stop_is_counted_in_one_of_the_ranges() {
+    let lost = |change: fn(&mut Filter)| {
+        let contention = filtered(Contention::new(), change).totals;
+        let waits = filtered(Waits::new(), change).totals;
+        [&contention, &waits].map(|totals| totals.stops_without_start)
+    };
+    let whole = lost(|_| {});
+    let halves = [
+        lost(|filter| filter.to_nanos = Some(1_000_000_000)),
+        lost(|filter| filter.from_nanos = Some(1_000_000_000)),
+    ];
+    assert!(whole[0] + whole[1] > 0);
+    assert_eq!(whole, [halves[0][0] + halves[1][0], halves[0][1] + halves[1][1]]);
+    assert_eq!(lost(|filter| filter.threads = vec![1]), [0, 0]);
+}
+
+#[test]
+fn threads_are_those_that_the_filter_admits() {
+    let all = filtered(Threads, |_| {}).threads;
+    let id = all[0].thread_id.unwrap();
+    assert!(all.len() > 1 && all.iter().any(|row| row.samples == 0));
+    let one = filtered(Threads, |filter| filter.threads = vec![id]).threads;
+    assert_eq!(one.iter().map(|row| row.thread_id).collect::<Vec<_>>(), [Some(id)]);
+    let none = filtered(Threads, |filter| filter.to_nanos = Some(0)).threads;
+    assert_eq!(none.len(), 0);
 }

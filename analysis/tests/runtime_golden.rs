@@ -1,14 +1,16 @@
 //! Collections and compiled methods against what the reference reader saw.
 //!
 //! Where it differs and we are right:
-//! - The first stop of a background collection. The reference reader counts it until all threads stand
-//!   still; they stand still until they are let go, and that is what we count. It shows where that stop
-//!   is long: a collection that was begun in the background and blocked after all (`alloc-sampled`,
-//!   `heap`, `web` 30), one that began with a blocking one in the same stop (`heap-2`, `web` 23).
-//! - The size before a background collection whose history is told behind its end (`web` 23). The
-//!   reference reader shows what the collection before left; it was 2.5 MB more when this one began.
-//! - `lossy`: of one method the end is lost, of another on the same thread the beginning, a second
-//!   and a half later. The reference reader makes one method of them.
+//! - The first stop of a background collection. The reference reader counts it until all
+//!   threads stand still; they stand still until they are let go, and that is what we
+//!   count. It shows where that stop is long: a collection that was begun in the
+//!   background and blocked after all (`alloc-sampled`, `heap`, `web` 30), one that began
+//!   with a blocking one in the same stop (`heap-2`, `web` 23).
+//! - The size before a background collection whose history is told behind its end (`web`
+//!   23). The reference reader shows what the collection before left; it was 2.5 MB more
+//!   when this one began.
+//! - `lossy`: of one method the end is lost, of another on the same thread the beginning,
+//!   a second and a half later. The reference reader makes one method of them.
 
 use flate2::read::GzDecoder;
 use nettrace_analysis::NameOptions;
@@ -43,11 +45,11 @@ fn goldens(ending: &str) -> Vec<(String, Vec<Value>, Vec<u8>)> {
     found
 }
 
-/// A number that the golden has as a text, in millionths of its unit: nanoseconds of milliseconds, bytes
-/// of megabytes.
+/// A number that the golden has as a text, in millionths of its unit: nanoseconds of
+/// milliseconds, bytes of megabytes.
 fn millionths(row: &Value, key: &str) -> i64 {
-    (row[key].as_str().unwrap_or_else(|| panic!("{key} in {row}")).parse::<f64>().unwrap() * 1e6).round()
-        as i64
+    (row[key].as_str().unwrap_or_else(|| panic!("{key} in {row}")).parse::<f64>().unwrap() * 1e6)
+        .round() as i64
 }
 
 fn is_near(ours: u64, theirs: i64, within: u64) -> bool {
@@ -66,12 +68,19 @@ fn collections_equal_the_reference_readers() {
         for (row, golden) in ours.collections.iter().zip(&lines) {
             let place = format!("{name} {}", row.number);
             assert_eq!(u64::from(row.number), golden["number"].as_u64().unwrap(), "{place}");
-            assert_eq!(u64::from(row.generation), golden["generation"].as_u64().unwrap(), "{place}");
+            assert_eq!(
+                u64::from(row.generation),
+                golden["generation"].as_u64().unwrap(),
+                "{place}"
+            );
             assert_eq!(row.reason, golden["reason"].as_str().unwrap(), "{place}");
             assert_eq!(row.kind, golden["type"].as_str().unwrap(), "{place}");
             assert_eq!(row.is_complete, golden["complete"].as_bool().unwrap(), "{place}");
             assert!(is_near(row.start_ns as u64, millionths(golden, "start_ms"), 1), "{place}");
-            assert!(is_near(row.duration_ns.unwrap(), millionths(golden, "duration_ms"), 1000), "{place}");
+            assert!(
+                is_near(row.duration_ns.unwrap(), millionths(golden, "duration_ms"), 1000),
+                "{place}"
+            );
             let is_equal = is_near(row.pause_ns, millionths(golden, "pause_ms"), 1000);
             if !is_equal {
                 assert_eq!(row.kind, "BackgroundGC", "{place}");
@@ -86,12 +95,20 @@ fn collections_equal_the_reference_readers() {
                 is_near(row.heap_after_bytes.unwrap(), millionths(golden, "heap_after_mb"), 0),
                 "{place}"
             );
-            assert!(is_near(row.promoted_bytes.unwrap(), millionths(golden, "promoted_mb"), 0), "{place}");
-            for (place_in_row, key) in [(0, "gen0_after_mb"), (2, "gen2_after_mb"), (3, "loh_after_mb")] {
+            assert!(
+                is_near(row.promoted_bytes.unwrap(), millionths(golden, "promoted_mb"), 0),
+                "{place}"
+            );
+            for (place_in_row, key) in
+                [(0, "gen0_after_mb"), (2, "gen2_after_mb"), (3, "loh_after_mb")]
+            {
                 let after = row.generations[place_in_row].after_bytes.unwrap();
                 assert!(is_near(after, millionths(golden, key), 0), "{place} {key}");
             }
-            assert_eq!(u64::from(row.pinned_objects.unwrap()), golden["pinned_objects"].as_u64().unwrap());
+            assert_eq!(
+                u64::from(row.pinned_objects.unwrap()),
+                golden["pinned_objects"].as_u64().unwrap()
+            );
         }
     }
     if corpus::shared_folder().is_some() {
@@ -103,7 +120,8 @@ fn collections_equal_the_reference_readers() {
             "net10-linux-x64/heap 237",
         ];
         assert_eq!(longer, expected);
-        // The sum of the sizes in its runtime 204, the same as of the blocking collection that began with it.
+        // The sum of the sizes in its runtime 204, the same as of the blocking collection
+        // that began with it.
         assert_eq!(larger, [("aspnet-net10-linux-x64/web 23".to_owned(), 3_891_048)]);
     }
 }

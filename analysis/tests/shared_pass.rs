@@ -1,11 +1,11 @@
 //! Reports that share a pass are those that each would be alone.
 
 use nettrace_analysis::report::{
-    Activities, CallTree, Exceptions, Gc, Jit, Modules, Report, ReportPass, SharedPass, Tasks, Threads,
-    TreeOptions,
+    Activities, CallTree, Exceptions, Gc, Jit, Modules, Report, ReportPass, SharedPass, Tasks,
+    Threads, TreeOptions,
 };
 use nettrace_analysis::{AnalysisOptions, Filter, Folding, ThreadState, TopN, TopNOptions};
-use nettrace_parser::{Reader, Version, Whole};
+use nettrace_parser::Reader;
 use nettrace_testdata::corpus;
 use std::fmt::Debug;
 
@@ -72,19 +72,17 @@ fn so_they_are_with_filters_and_folded_frames() {
 }
 
 #[test]
-fn reports_that_need_no_events_share_the_fast_way_and_several_threads() {
+fn reports_that_need_no_events_share_the_fast_way() {
     let bytes = bytes("net10-linux-x64/samples-only.nettrace");
     let options = AnalysisOptions::new();
-    for threads in [1, 2] {
-        let mut pass = SharedPass::new((TopNOptions::default(), TreeOptions::default(), Modules::default()));
-        assert!(pass.gains_from_threads(Some(Version::V4)));
-        assert!(pass.read_regions(|| Whole::new(bytes.as_slice()), threads, |_| {}).unwrap().is_complete());
-        let shared = pass.finish();
-        let (top, tree, modules): (TopN, CallTree, _) = shared.outputs;
-        assert_same((top, shared.events[0]), alone(TopNOptions::default(), &options, &bytes));
-        assert_same((tree, shared.events[1]), alone(TreeOptions::default(), &options, &bytes));
-        assert_same((modules, shared.events[2]), alone(Modules::default(), &options, &bytes));
-    }
+    let mut pass =
+        SharedPass::new((TopNOptions::default(), TreeOptions::default(), Modules::default()));
+    assert!(pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete());
+    let shared = pass.finish();
+    let (top, tree, modules): (TopN, CallTree, _) = shared.outputs;
+    assert_same((top, shared.events[0]), alone(TopNOptions::default(), &options, &bytes));
+    assert_same((tree, shared.events[1]), alone(TreeOptions::default(), &options, &bytes));
+    assert_same((modules, shared.events[2]), alone(Modules::default(), &options, &bytes));
 }
 
 #[test]

@@ -1,10 +1,14 @@
 //! Starts and stops, paired.
 
-use nettrace_analysis::model::{Argument, Category, Ends, Flow, Model, Span, SpanScope, Spans, TimelineMark};
+use nettrace_analysis::model::{
+    Argument, Category, Ends, Flow, Model, Span, SpanScope, Spans, TimelineMark,
+};
 use nettrace_parser::Reader;
 use nettrace_parser::view::KnownProvider;
 use nettrace_testdata::corpus;
-use nettrace_testdata::synth::{EventType, Session, SessionEvent, SessionThread, Step, Value, Version};
+use nettrace_testdata::synth::{
+    EventType, Session, SessionEvent, SessionThread, Step, Value, Version,
+};
 use std::collections::BTreeMap;
 
 /// All marks of a trace, and how many events of each id the runtime and the tasks wrote.
@@ -42,9 +46,12 @@ fn spans_of(marks: &[TimelineMark]) -> Vec<&Span> {
 
 #[test]
 fn every_start_of_a_real_trace_is_one_span_and_every_stop_ends_one() {
-    for name in
-        ["net10-linux-x64/all", "net3.1-linux-x64/all", "net8-linux-x64/all", "net3.1-linux-x64/lossy"]
-    {
+    for name in [
+        "net10-linux-x64/all",
+        "net3.1-linux-x64/all",
+        "net8-linux-x64/all",
+        "net3.1-linux-x64/lossy",
+    ] {
         let bytes = open(name);
         let (marks, counts) = marks_of(&bytes);
         let spans = spans_of(&marks);
@@ -56,10 +63,11 @@ fn every_start_of_a_real_trace_is_one_span_and_every_stop_ends_one() {
             (Category::Exception, "catch", ("runtime", 250), ("runtime", 251)),
         ];
         for (category, prefix, start, stop) in pairs {
-            let of_sort = || spans.iter().filter(|s| s.category == category && s.name.starts_with(prefix));
+            let of_sort =
+                || spans.iter().filter(|s| s.category == category && s.name.starts_with(prefix));
             let starts = of_sort().filter(|span| span.ends != Ends::NoStart).count();
-            // A stop that tells how long it took has its start, without an event. A catch block that another exception
-            // left has an end, without an event.
+            // A stop that tells how long it took has its start, without an event. A catch
+            // block that another exception left has an end, without an event.
             let without_stop = [Ends::NoStop, Ends::OpenAtEnd, Ends::Left];
             let ended = of_sort().filter(|span| !without_stop.contains(&span.ends)).count();
             let from_stop = of_sort().filter(|span| span.ends == Ends::NoStart).count();
@@ -73,16 +81,24 @@ fn every_start_of_a_real_trace_is_one_span_and_every_stop_ends_one() {
 
 #[test]
 fn spans_of_a_thread_lie_inside_or_outside_of_each_other() {
-    for name in
-        ["net10-linux-x64/all", "net10-linux-x64/killed-1", "net10-linux-x64/waits", "net3.1-linux-x64/all"]
-    {
+    for name in [
+        "net10-linux-x64/all",
+        "net10-linux-x64/killed-1",
+        "net10-linux-x64/waits",
+        "net3.1-linux-x64/all",
+    ] {
         let (marks, _) = marks_of(&open(name));
         let mut by_thread: BTreeMap<_, Vec<(i64, i64, &str)>> = BTreeMap::new();
-        let whole =
-            |span: &&Span| span.place == SpanScope::Thread && matches!(span.ends, Ends::Known | Ends::Left);
+        let whole = |span: &&Span| {
+            span.place == SpanScope::Thread && matches!(span.ends, Ends::Known | Ends::Left)
+        };
         for span in spans_of(&marks).into_iter().filter(whole) {
             assert_eq!(span.thread, span.end_thread, "{name}: {span:?}");
-            by_thread.entry(span.thread).or_default().push((span.start_nanos, -span.end_nanos(), &span.name));
+            by_thread.entry(span.thread).or_default().push((
+                span.start_nanos,
+                -span.end_nanos(),
+                &span.name,
+            ));
         }
         assert!(!by_thread.is_empty(), "{name}");
         for spans in by_thread.values_mut() {
@@ -90,7 +106,10 @@ fn spans_of_a_thread_lie_inside_or_outside_of_each_other() {
             let mut open: Vec<i64> = Vec::new();
             for (start, end, span) in spans.iter() {
                 open.retain(|outer| outer > start);
-                assert!(open.iter().all(|outer| *outer >= -end), "{name}: {span} at {start} crosses another");
+                assert!(
+                    open.iter().all(|outer| *outer >= -end),
+                    "{name}: {span} at {start} crosses another"
+                );
                 open.push(-end);
             }
         }
@@ -100,7 +119,8 @@ fn spans_of_a_thread_lie_inside_or_outside_of_each_other() {
 #[test]
 fn a_catch_block_ends_where_the_exception_that_left_it_is_caught() {
     let (marks, _) = marks_of(&open("net10-linux-x64/all"));
-    let catches: Vec<_> = spans_of(&marks).into_iter().filter(|span| span.name == "catch").collect();
+    let catches: Vec<_> =
+        spans_of(&marks).into_iter().filter(|span| span.name == "catch").collect();
     let count = |ends| catches.iter().filter(|span| span.ends == ends).count();
     // Of the last throw of all, nothing is known afterwards.
     assert_eq!((count(Ends::Known), count(Ends::Left), count(Ends::OpenAtEnd)), (470, 469, 1));
@@ -110,14 +130,19 @@ fn a_catch_block_ends_where_the_exception_that_left_it_is_caught() {
             _ => None,
         })
     };
-    let caught = |at: i64| catches.iter().find(|span| span.ends == Ends::Known && span.start_nanos == at);
+    let caught =
+        |at: i64| catches.iter().find(|span| span.ends == Ends::Known && span.start_nanos == at);
     for left in catches.iter().filter(|span| span.ends == Ends::Left) {
         let by = caught(left.end_nanos() + 1).expect("it ends where another begins");
         assert_eq!(by.thread, left.thread);
         let names = [argument(left, "left_by"), argument(by, "exception")];
-        assert_eq!(names, [const { "Workload.WidgetException" }; 2].map(|name| Some(name.to_owned())));
+        assert_eq!(
+            names,
+            [const { "Workload.WidgetException" }; 2].map(|name| Some(name.to_owned()))
+        );
         assert!(
-            left.nanos > 0 && argument(left, "exception").is_some_and(|name| name.starts_with("System."))
+            left.nanos > 0
+                && argument(left, "exception").is_some_and(|name| name.starts_with("System."))
         );
     }
     assert!(Ends::Left.note().is_some());
@@ -129,18 +154,24 @@ fn a_task_is_reached_by_an_arrow_from_where_it_was_scheduled() {
     let from: Vec<u64> = marks
         .iter()
         .filter_map(|mark| match mark {
-            TimelineMark::Instant(instant) if instant.name == "task scheduled" => match instant.flow {
-                Some(Flow::From(flow)) => Some(flow),
-                _ => None,
-            },
+            TimelineMark::Instant(instant) if instant.name == "task scheduled" => {
+                match instant.flow {
+                    Some(Flow::From(flow)) => Some(flow),
+                    _ => None,
+                }
+            }
             _ => None,
         })
         .collect();
     assert_eq!(from.len(), counts[&("tasks", 7)]);
     let spans = spans_of(&marks);
-    let arrived = spans.iter().filter(|span| matches!(span.flow, Some(Flow::To(to)) if from.contains(&to)));
+    let arrived =
+        spans.iter().filter(|span| matches!(span.flow, Some(Flow::To(to)) if from.contains(&to)));
     assert_eq!(arrived.count(), counts[&("tasks", 8)]);
-    assert!(spans.iter().any(|span| span.name.starts_with("Task: ")), "tasks have their operation's name");
+    assert!(
+        spans.iter().any(|span| span.name.starts_with("Task: ")),
+        "tasks have their operation's name"
+    );
 }
 
 #[test]
@@ -163,9 +194,9 @@ fn activities_are_paired_by_their_ids_across_threads() {
 #[test]
 fn counters_have_the_values_of_their_events() {
     let (marks, _) = marks_of(&open("net10-linux-x64/all"));
-    let points = marks
-        .iter()
-        .filter_map(|mark| if let TimelineMark::Counter(point) = mark { Some(point) } else { None });
+    let points = marks.iter().filter_map(|mark| {
+        if let TimelineMark::Counter(point) = mark { Some(point) } else { None }
+    });
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for point in points {
         *counts.entry(&point.name).or_default() += 1;
@@ -192,12 +223,22 @@ const OTHER: usize = 4;
 const TOLD: usize = 5;
 
 fn session(steps: Vec<Step>) -> Vec<u8> {
-    let native =
-        |event_id, version| EventType { provider: RUNTIME.into(), event_id, version, ..EventType::default() };
+    let native = |event_id, version| EventType {
+        provider: RUNTIME.into(),
+        event_id,
+        version,
+        ..EventType::default()
+    };
     let mut session = Session::new(Version::V4);
     session.trace.tick_frequency = 1_000_000_000;
-    session.types =
-        vec![native(81, 1), native(91, 0), native(145, 1), native(143, 1), native(12345, 0), native(91, 1)];
+    session.types = vec![
+        native(81, 1),
+        native(91, 0),
+        native(145, 1),
+        native(143, 1),
+        native(12345, 0),
+        native(91, 1),
+    ];
     session.threads = vec![SessionThread::new(11), SessionThread::new(12)];
     session.steps = steps;
     session.record().stream.bytes
@@ -230,7 +271,8 @@ fn ends_of(bytes: &[u8]) -> Vec<(Ends, u64)> {
 
 #[test]
 fn what_is_missing_of_a_span_is_said() {
-    // A stop alone; a wait inside another, whose own stop is missing; one that lasts to the end.
+    // A stop alone; a wait inside another, whose own stop is missing; one that lasts to
+    // the end.
     let bytes = session(vec![
         lock(LOCKED, 0, 10),
         lock(LOCK, 0, 10),
@@ -239,10 +281,12 @@ fn what_is_missing_of_a_span_is_said() {
         lock(LOCK, 1, 10),
         Step::Event(event(OTHER, 0, 5, vec![])),
     ]);
-    let expected = [(Ends::NoStart, 0), (Ends::Known, 7), (Ends::OpenAtEnd, 32), (Ends::OpenAtEnd, 5)];
+    let expected =
+        [(Ends::NoStart, 0), (Ends::Known, 7), (Ends::OpenAtEnd, 32), (Ends::OpenAtEnd, 5)];
     assert_eq!(ends_of(&bytes), expected);
     // The stop says that it ends the outer wait: the inner one's stop was lost.
-    let bytes = session(vec![lock(LOCK, 0, 10), lock(LOCK, 0, 10), told(0, 10, 19.0), told(0, 10, 4.0)]);
+    let bytes =
+        session(vec![lock(LOCK, 0, 10), lock(LOCK, 0, 10), told(0, 10, 19.0), told(0, 10, 4.0)]);
     assert_eq!(ends_of(&bytes), [(Ends::NoStop, 0), (Ends::Known, 19), (Ends::NoStart, 4)]);
     assert!(Ends::Known.note().is_none() && Ends::NoStop.note().is_some());
 }

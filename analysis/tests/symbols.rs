@@ -1,5 +1,5 @@
-//! Names that lie outside of a trace: in ELF files and perf maps. The streams and the files are made
-//! for the tests.
+//! Names that lie outside of a trace: in ELF files and perf maps. The streams and the
+//! files are made for the tests.
 
 use crate::common;
 
@@ -11,8 +11,9 @@ use nettrace_testdata::synth::{EventType, Session, SessionThread, Value, Version
 
 const BUILD: [u8; 4] = [0xab, 0xcd, 0xef, 0x01];
 
-/// A session of one-collect's kind: two processes with the same library at different addresses, and
-/// managed code that nobody tells of. Its file offset 0x1000 is the linker's address 0x2000.
+/// A session of one-collect's kind: two processes with the same library at different
+/// addresses, and managed code that nobody tells of. Its file offset 0x1000 is the
+/// linker's address 0x2000.
 fn session_with(build_id: &str) -> Session {
     let named = |provider: &str, event_id, name: &str| EventType {
         provider: provider.into(),
@@ -71,8 +72,9 @@ fn analysed(session: &Session, prepare: impl FnOnce(&mut Analysis<'_>)) -> Finis
 fn stacks(finished: &Finished) -> Vec<Vec<String>> {
     let resolved = finished.resolved();
     let handles = finished.model.stacks().handles();
-    let stacks = handles
-        .map(|stack| resolved.frames(stack).iter().map(|frame| resolved.text(*frame).to_owned()).collect());
+    let stacks = handles.map(|stack| {
+        resolved.frames(stack).iter().map(|frame| resolved.text(*frame).to_owned()).collect()
+    });
     stacks.collect()
 }
 
@@ -95,10 +97,15 @@ fn an_elf_file_names_what_is_mapped_from_it_in_every_process() {
     assert_eq!(file.name_at(0x16ff), Some("memcpy@@GLIBC_2.14"));
     let finished = analysed(&session, |analysis| {
         analysis.model_mut().add_symbol_file("/usr/lib/liba.so", file).unwrap();
-        analysis.model_mut().add_perf_map(Some(1), "500000 100 void [app] N.T::Main(string[])[Tier0]\n");
+        analysis
+            .model_mut()
+            .add_perf_map(Some(1), "500000 100 void [app] N.T::Main(string[])[Tier0]\n");
     });
     let names = stacks(&finished);
-    assert_eq!(names[0], ["liba.so!N::work(int)", "liba.so!N::work(int)", "liba.so+0x17ff", "app!N.T.Main"]);
+    assert_eq!(
+        names[0],
+        ["liba.so!N::work(int)", "liba.so!N::work(int)", "liba.so+0x17ff", "app!N.T.Main"]
+    );
     // The perf map is the first process's alone.
     assert_eq!(names[1], ["liba.so!N::work(int)", "0x500010"]);
 }
@@ -120,7 +127,8 @@ fn another_build_of_a_file_is_not_used() {
     let finished = analysed(&session_with("0011"), |analysis| {
         let file = SymbolFile::parse(&library()).unwrap();
         let error = analysis.model_mut().add_symbol_file("/usr/lib/liba.so", file).unwrap_err();
-        let expected = SymbolFileError::OtherBuild { of_file: "abcdef01".into(), of_trace: "0011".into() };
+        let expected =
+            SymbolFileError::OtherBuild { of_file: "abcdef01".into(), of_trace: "0011".into() };
         assert_eq!(error, expected);
     });
     assert_eq!(stacks(&finished)[1][0], "liba.so+0x1011");

@@ -7,7 +7,9 @@ use nettrace_analysis::convert::{ConvertOptions, Folded};
 use nettrace_analysis::report::{
     CallTree, Exceptions, GroupBy, ModulesReport, ReportPass, ThreadsReport, TreeOptions,
 };
-use nettrace_analysis::{Analysis, AnalysisOptions, EventSelector, Kind, ThreadState, TopN, TopNOptions};
+use nettrace_analysis::{
+    Analysis, AnalysisOptions, EventSelector, Kind, ThreadState, TopN, TopNOptions,
+};
 use nettrace_parser::Reader;
 use nettrace_testdata::synth::{EventType, Session, SessionThread, Step, Value, Version};
 
@@ -29,7 +31,8 @@ fn names_that_come_last_name_what_came_first() {
         method(AT_END, 2, 0x2000, 0x20, "N.T.Root"),
         module(),
     ]);
-    // The root's address is the first behind its code: a return address of a call that ends it.
+    // The root's address is the first behind its code: a return address of a call that
+    // ends it.
     assert_eq!(folded(&session), "app!N.T.Root;app!N.T.Leaf 3\n");
     let finished = read(&session, full_names());
     assert_eq!(finished.model.stacks().len(), 1);
@@ -88,7 +91,10 @@ fn recursion_counts_once_in_totals() {
         .map(|row| (&*row.name, row.self_samples, row.total_samples, row.self_ns, row.total_ns))
         .collect();
     assert_eq!(rows, [("N.T.Fib", 2, 2, 20, 20), ("N.T.Main", 1, 2, 10, 20)]);
-    assert_eq!((top.samples, top.samples_without_stack, top.period_ns, top.total_ns), (4, 1, 10, 40));
+    assert_eq!(
+        (top.samples, top.samples_without_stack, top.period_ns, top.total_ns),
+        (4, 1, 10, 40)
+    );
     assert_eq!(top.methods[0].self_percent, 50.0);
     let tree = CallTree::new(&finished.resolved(), &finished.profile, &TreeOptions::default());
     let nodes: Vec<_> = tree
@@ -123,7 +129,8 @@ fn callers_stand_below_whom_they_call() {
     options.from = Some("C$".parse().unwrap());
     options.min_percent = 20.0;
     let tree = CallTree::new(&finished.resolved(), &finished.profile, &options);
-    let nodes: Vec<_> = tree.nodes.iter().map(|node| (node.depth, &*node.name, node.total_samples)).collect();
+    let nodes: Vec<_> =
+        tree.nodes.iter().map(|node| (node.depth, &*node.name, node.total_samples)).collect();
     assert_eq!(nodes, [(0, "N.T.C", 3), (1, "N.T.B", 2), (1, "N.T.A", 1)]);
 }
 
@@ -138,8 +145,14 @@ fn a_missing_rundown_is_said_and_addresses_are_shown() {
 /// The entry point of precompiled code of a method `N.T.name`.
 fn entry(start: u64, name: &str) -> Step {
     let text = |text: &str| Value::Text(text.to_owned());
-    let values =
-        vec![Value::U64(5), text("N.T"), text(name), text("void ()"), Value::U64(start), Value::U16(0)];
+    let values = vec![
+        Value::U64(5),
+        text("N.T"),
+        text(name),
+        text("void ()"),
+        Value::U64(start),
+        Value::U16(0),
+    ];
     event(ENTRY, 2, 1, &[], values)
 }
 
@@ -187,9 +200,13 @@ fn guessed_names_are_marked_and_counted_in_every_report() {
     assert_eq!((coverage.frames, coverage.named, coverage.guessed), (5, 5, 4));
 
     let top = TopN::new(&resolved, &finished.profile, &TopNOptions::default());
-    let rows: Vec<_> = top.methods.iter().map(|row| (&*row.name, row.is_guessed, row.self_samples)).collect();
-    let expected =
-        [("~N.T.Work+0x10..0x80", true, 2), ("N.T.Work", false, 1), ("~N.T.Main+0x10..0x20", true, 0)];
+    let rows: Vec<_> =
+        top.methods.iter().map(|row| (&*row.name, row.is_guessed, row.self_samples)).collect();
+    let expected = [
+        ("~N.T.Work+0x10..0x80", true, 2),
+        ("N.T.Work", false, 1),
+        ("~N.T.Main+0x10..0x20", true, 0),
+    ];
     assert_eq!((rows, top.guessed_frames), (expected.to_vec(), 4));
 
     let tree = CallTree::new(&resolved, &finished.profile, &TreeOptions::default());
@@ -213,8 +230,14 @@ fn guessed_names_are_marked_and_counted_in_every_report() {
 fn stacks_of_reports_tell_which_of_their_names_are_guesses() {
     let text = |text: &str| Value::Text(text.to_owned());
     let thrown = |stack: &[u64]| {
-        let values =
-            vec![text("N.Oops"), text("no"), Value::U64(0), Value::U32(0), Value::U16(0), Value::U16(0)];
+        let values = vec![
+            text("N.Oops"),
+            text("no"),
+            Value::U64(0),
+            Value::U32(0),
+            Value::U16(0),
+            Value::U16(0),
+        ];
         event(THROWN, 0, 1, stack, values)
     };
     let session = session(vec![
@@ -227,7 +250,8 @@ fn stacks_of_reports_tell_which_of_their_names_are_guesses() {
     let mut pass = ReportPass::new(Exceptions::new());
     assert!(pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete());
     let report = pass.finish().output;
-    let rows: Vec<_> = report.types[0].stacks.iter().map(|row| (row.frames.len(), &*row.guessed)).collect();
+    let rows: Vec<_> =
+        report.types[0].stacks.iter().map(|row| (row.frames.len(), &*row.guessed)).collect();
     assert!(rows.contains(&(4, &[1, 3])) && rows.contains(&(1, &[])), "{rows:?}");
     let json = serde_json::to_value(&report).unwrap();
     let stacks = json["types"][0]["stacks"].as_array().unwrap();
@@ -261,7 +285,11 @@ fn addresses_without_a_name_are_one_row_that_stands_where_their_sum_does() {
     let three = steps(&[0x5000, 0x5010, 0x6000]);
     assert_eq!(
         rows(&three, GroupBy::Method),
-        [row("(no name: 4 addresses)", 4, 3, 3), row("app!N.T.Work", 0, 2, 2), row("app!N.T.Main", 0, 0, 5)]
+        [
+            row("(no name: 4 addresses)", 4, 3, 3),
+            row("app!N.T.Work", 0, 2, 2),
+            row("app!N.T.Main", 0, 0, 5)
+        ]
     );
     assert_eq!(rows(&three, GroupBy::Module)[0], row("(unknown)", 0, 3, 3));
     // One address is shown as it is.
@@ -325,7 +353,14 @@ fn allocations_exceptions_and_waits_have_their_weights() {
             0,
             1,
             &stack,
-            vec![text("N.Oops"), text("no"), Value::U64(0), Value::U32(0), Value::U16(0), Value::U16(0)],
+            vec![
+                text("N.Oops"),
+                text("no"),
+                Value::U64(0),
+                Value::U32(0),
+                Value::U16(0),
+                Value::U16(0),
+            ],
         ),
         event(LOCK, 0, 1, &stack, vec![Value::U8(0), Value::U16(0)]),
         event(LOCKED, 0, 700, &stack, vec![Value::U8(0), Value::U16(0), Value::F64(650.0)]),
@@ -342,7 +377,9 @@ fn allocations_exceptions_and_waits_have_their_weights() {
         .profile
         .rows()
         .into_iter()
-        .map(|(key, totals)| (key.kind, totals.count, totals.weight, key.label.map(|label| texts.get(label))))
+        .map(|(key, totals)| {
+            (key.kind, totals.count, totals.weight, key.label.map(|label| texts.get(label)))
+        })
         .collect();
     let expected = [
         (Kind::AllocationTicks, 1, 104_000, Some("N.Small")),
@@ -387,7 +424,10 @@ fn filters_choose_by_thread_time_frame_and_state() {
     let finished = read(&session, full_names());
     let report = ThreadsReport::new(&finished.resolved(), &finished.profile);
     let row = &report.threads[0];
-    assert_eq!((row.thread_id, row.samples, row.waiting.samples, row.native.samples), (Some(12), 2, 1, 1));
+    assert_eq!(
+        (row.thread_id, row.samples, row.waiting.samples, row.native.samples),
+        (Some(12), 2, 1, 1)
+    );
     assert_eq!((row.first_ns, row.last_ns), (Some(22), Some(32)));
 }
 
@@ -418,7 +458,11 @@ fn universal() -> Session {
     let at = |event_type, thread, values| event(event_type, thread, 1, &[], values);
     let number = Value::VarUInt;
     let mapping = |thread, id, start, end, path: &str| {
-        at(1, thread, vec![number(id), number(start), number(end), number(0x500), text(path), number(0)])
+        at(
+            1,
+            thread,
+            vec![number(id), number(start), number(end), number(0x500), text(path), number(0)],
+        )
     };
     let symbol = |thread, mapping, start, last, name: &str| {
         at(2, thread, vec![number(1), number(mapping), number(start), number(last), text(name)])
@@ -479,8 +523,11 @@ fn modules_have_assemblies_and_domains() {
         Value::U16(0),
     ];
     let domain = vec![Value::U64(5), Value::U32(1), text("clrhost"), Value::U16(0)];
-    let session =
-        session(vec![module(), event(ASSEMBLY, 2, 1, &[], assembly), event(DOMAIN, 2, 1, &[], domain)]);
+    let session = session(vec![
+        module(),
+        event(ASSEMBLY, 2, 1, &[], assembly),
+        event(DOMAIN, 2, 1, &[], domain),
+    ]);
     let finished = read(&session, full_names());
     let report = ModulesReport::new(&finished.model);
     let row = &report.modules[0];
@@ -513,12 +560,15 @@ fn places_in_code_have_offsets_in_il() {
         if keeps {
             analysis.model_mut().keep_il_offsets();
         }
-        assert!(analysis.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete());
+        assert!(
+            analysis.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete()
+        );
         let finished = analysis.finish().unwrap();
         let (process, _) = finished.model.processes().next().unwrap();
         finished.model.il_offset(process, address, 100)
     };
-    let offsets = [0x1000, 0x1004, 0x100f, 0x1010, 0x101f, 0x5011, 0x1020].map(|at| offset(true, at));
+    let offsets =
+        [0x1000, 0x1004, 0x100f, 0x1010, 0x101f, 0x5011, 0x1020].map(|at| offset(true, at));
     assert_eq!(offsets, [None, Some(0), Some(0), Some(9), Some(9), Some(9), None]);
     assert_eq!(offset(false, 0x1004), None);
 }

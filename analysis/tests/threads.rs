@@ -1,5 +1,5 @@
-//! What may go to another thread: an analysis with its converters, which nobody reads while it works, and all that it
-//! yields, which several threads may read.
+//! What may go to another thread: an analysis with its converters, which nobody reads
+//! while it works, and all that it yields, which several threads may read.
 
 use nettrace_analysis::*;
 
@@ -60,6 +60,19 @@ fn all_public_types_may_go_to_another_thread_and_be_read_by_several() {
             heap::Retained,
             heap::Root,
             heap::RootKind,
+            live::CounterChoice,
+            live::CounterList,
+            live::CounterListError,
+            live::CountersSnapshot,
+            live::DiscoveredCounter,
+            live::DiscoveredEvent,
+            live::DiscoveredInstrument,
+            live::Discovery,
+            live::DiscoverySnapshot,
+            live::Live<live::LiveCounters>,
+            live::LiveCounters,
+            live::LiveSeries,
+            live::MetricsNotice,
             #[cfg(feature = "page")]
             diff::Condition,
             #[cfg(feature = "page")]
@@ -84,6 +97,34 @@ fn all_public_types_may_go_to_another_thread_and_be_read_by_several() {
             page::Page,
             #[cfg(feature = "page")]
             page::PageAbout,
+            live::HeldLock,
+            live::LiveTop,
+            live::Live<live::LiveTop>,
+            live::LiveWatch,
+            live::CompiledMethod,
+            live::EndedWait,
+            live::HttpRequest,
+            live::PoolChange,
+            live::ThrownException,
+            live::WatchCount,
+            live::WatchKind,
+            live::WatchRow,
+            live::WatchSnapshot,
+            live::WatchedEvent,
+            live::TopAllocation,
+            live::TopCaller,
+            live::TopContention,
+            live::TopException,
+            live::TopHeader,
+            live::TopMethod,
+            live::TopRequest,
+            live::TopSnapshot,
+            live::TopThread,
+            live::TopWait,
+            live::SampledThread,
+            live::ThreadStacks,
+            live::ThreadStacksReport,
+            model::WaitFor,
             model::Argument,
             model::Assembly,
             model::Category,
@@ -290,7 +331,8 @@ fn a_copy_of_an_analysis_names_the_same_stacks_and_equals_one_of_the_same_trace(
     let bytes = nettrace_testdata::corpus::trace("net10-linux-x64/all.nettrace").unwrap().bytes();
     let finished = |kinds: &[Kind]| {
         let mut analysis = Analysis::new(AnalysisOptions::new().kinds(kinds.iter().copied()));
-        let outcome = analysis.read(&mut nettrace_parser::Reader::from_slice(&bytes).time_ordered()).unwrap();
+        let outcome =
+            analysis.read(&mut nettrace_parser::Reader::from_slice(&bytes).time_ordered()).unwrap();
         assert!(outcome.is_complete());
         analysis.finish().unwrap()
     };
@@ -317,7 +359,10 @@ fn a_copy_of_an_analysis_names_the_same_stacks_and_equals_one_of_the_same_trace(
             )
         );
         if key.kind == Kind::Exceptions {
-            assert!(json["label"].as_str().is_some_and(|name| name.ends_with("Exception")), "{json}");
+            assert!(
+                json["label"].as_str().is_some_and(|name| name.ends_with("Exception")),
+                "{json}"
+            );
             exceptions += totals.samples;
         }
     }

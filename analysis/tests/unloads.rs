@@ -1,4 +1,5 @@
-//! A process that ends unloads all that it has, and the session's rundown lists it once more behind that.
+//! A process that ends unloads all that it has, and the session's rundown lists it once
+//! more behind that.
 
 use crate::common;
 
@@ -24,13 +25,21 @@ fn text(text: &str) -> Value {
 }
 
 fn module_at(event_type: usize, path: &str) -> Step {
-    let values =
-        vec![Value::U64(7), Value::U64(1), Value::U32(0), Value::U32(0), text(path), text(""), Value::U16(0)];
+    let values = vec![
+        Value::U64(7),
+        Value::U64(1),
+        Value::U32(0),
+        Value::U32(0),
+        text(path),
+        text(""),
+        Value::U16(0),
+    ];
     event(event_type, 2, 1, &[], values)
 }
 
 fn assembly(event_type: usize, name: &str) -> Step {
-    let values = vec![Value::U64(1), Value::U64(3), Value::U64(0), Value::U32(0), text(name), Value::U16(0)];
+    let values =
+        vec![Value::U64(1), Value::U64(3), Value::U64(0), Value::U32(0), text(name), Value::U16(0)];
     event(event_type, 2, 1, &[], values)
 }
 
@@ -70,8 +79,10 @@ fn what_is_unloaded_and_then_listed_at_the_end_is_one_module() {
     assert_eq!(loaded_modules(&report), [("/x/app.dll", Some(2), Some(15))]);
     let finished = read(&session, full_names());
     let modules = ModulesReport::new(&finished.model).modules;
-    let rows: Vec<_> =
-        modules.iter().map(|row| (&*row.name, row.precompiled_methods + row.jitted_methods)).collect();
+    let rows: Vec<_> = modules
+        .iter()
+        .map(|row| (&*row.name, row.precompiled_methods + row.jitted_methods))
+        .collect();
     assert_eq!(rows, [("app", 1)]);
     assert_eq!((modules[0].loaded_ns, modules[0].unloaded_ns), (Some(2), Some(15)));
     let (_, process) = finished.model.processes().next().unwrap();
@@ -128,7 +139,10 @@ fn an_id_that_the_rundown_gives_to_another_file_is_another_module() {
     ]);
     let report = loader(&session);
     assert_eq!(assemblies(&report), [("new", None, None), ("old", Some(1), Some(6))]);
-    assert_eq!(loaded_modules(&report), [("/x/new.dll", None, None), ("/x/old.dll", Some(2), Some(5))]);
+    assert_eq!(
+        loaded_modules(&report),
+        [("/x/new.dll", None, None), ("/x/old.dll", Some(2), Some(5))]
+    );
     let finished = read(&session, full_names());
     let (_, process) = finished.model.processes().next().unwrap();
     assert_eq!((process.methods().len(), process.modules().len()), (2, 2));

@@ -9,6 +9,7 @@ const SUBJECTS = {
   method: (name) => name, method_total: (name) => `${name} and what it calls`, cpu: () => 'all time in which threads ran', type: (name) => `new ${name}`, alloc: () => 'all allocations',
   gc_count: (name) => (name ? `collections of ${name}` : 'collections'), gc_pause: (name) => (name ? `pause of a collection, ${name}` : 'pauses of collections, together'),
   exception: (name) => `throw ${name}`, exceptions: () => 'exceptions', contention: () => 'waiting for locks', contention_count: () => 'waits for locks', waits: () => 'waiting for handles', jit: () => 'compiling', jit_methods: () => 'methods compiled', counter: (name) => `counter ${name}`,
+  startup: (name) => ({ program: "start of the process until the program's own assembly is loaded", first_request: 'start of the process until the first request is answered', jit: 'compiling in the first second of the process', jit_methods: 'methods compiled in the first second of the process', assemblies: 'assemblies loaded in the first second of the process' })[name] ?? `startup: ${name}`,
 };
 
 export const diffName = (row) => (SUBJECTS[row.subject] || ((name) => name))(row.name);
@@ -61,7 +62,8 @@ function sideOf(trace, own, other, isNew) {
 export function diffPage(trace) {
   const { diff } = trace;
   document.title = 'nettrace diff';
-  const side = (word, row, names) => [`${word}: ${names.join(', ')}`, `${formatNanos(row.duration_ns)}, ${formatCount(row.samples)} samples, ${formatCount(row.requests)} requests${row.lost ? `, ${formatCount(row.lost)} events lost` : ''}`];
+  const counted = (number, word) => (number ? `, ${formatCount(number)} ${word}` : '');
+  const side = (word, row, names) => [word, `${names.join(', ')}: ${formatNanos(row.duration_ns)}${counted(row.samples, 'samples')}${counted(row.requests, 'requests')}${counted(row.lost, 'events lost')}`];
   replace(document.getElementById('top'), el('h1', null, 'What changed'), el('p', null, `sums are per ${diff.per}`));
   document.getElementById('views').remove();
   document.getElementById('time').remove();
@@ -97,10 +99,10 @@ export function diffPage(trace) {
   };
   if (hasStacks) draw();
   replace(document.getElementById('main'),
-    facts([side('Old', diff.old, trace.old_names), side('New', diff.new, trace.new_names), ['Changes beyond noise', formatCount(diff.significant), 'significant', diff.significant], ['Within noise', formatCount(diff.rows.length - diff.significant)]]),
+    facts([side('Old', diff.old, trace.old_names), side('New', diff.new, trace.new_names)], 'slim lines'),
+    facts([['Changes beyond noise', formatCount(diff.significant), 'significant', diff.significant], ['Within noise', formatCount(diff.rows.length - diff.significant)]], 'slim'),
     diff.not_compared.length > 0 && el('div', { class: 'notice', role: 'note' }, 'Not compared: ', diff.not_compared.join('; ')),
-    trace.conditions.length > 0 && el('ul', { class: 'findings' }, trace.conditions.map((row) => el('li', null, `${row.condition}: ${row.holds ? `holds for ${row.because.map(diffName).slice(0, 5).join(', ')}` : 'does not hold'}`))),
-    el('h2', null, 'Beyond noise'),
+    trace.conditions.length > 0 && el('ul', { class: 'findings', id: 'conditions' }, trace.conditions.map((row) => el('li', { class: row.holds ? 'holds' : null }, `${row.condition}: ${row.holds ? `holds for ${row.because.map(diffName).slice(0, 5).join(', ')}` : 'does not hold'}`))),
     beyond.length ? table({ caption: 'Changes beyond noise', columns, rows: beyond }) : el('p', { class: 'none' }, 'Nothing changed beyond noise.'),
     hasStacks && [el('h2', null, 'Where threads ran'), place],
     el('details', null, el('summary', null, 'All that was compared'), table({ caption: 'All rows', columns, rows: diff.rows })));

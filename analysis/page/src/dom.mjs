@@ -44,8 +44,43 @@ export function paint(canvas, height, draw) {
   draw(context, width, height);
 }
 
+// Paper is light, whatever the screen is.
+export const isDark = () => !document.documentElement.dataset.print && matchMedia('(prefers-color-scheme: dark)').matches;
+
+// Draws a canvas now, whenever its box changes, and for paper.
+export function keepDrawn(canvas, box, draw) {
+  canvas.redraw = draw;
+  new ResizeObserver(draw).observe(box);
+}
+
+// A page is narrower than most windows: what is drawn is drawn for it, not squeezed into it.
+export function drawForPaper() {
+  const redraw = () => document.querySelectorAll('canvas').forEach((canvas) => canvas.redraw?.());
+  window.addEventListener('beforeprint', () => {
+    document.documentElement.dataset.print = '1';
+    redraw();
+  });
+  window.addEventListener('afterprint', () => {
+    delete document.documentElement.dataset.print;
+    redraw();
+  });
+}
+
 // Says something to screen readers.
 export function announce(text) {
   const place = document.getElementById('live');
   if (place) place.textContent = text;
+}
+
+// As much of a text as fits.
+export function fit(context, text, width) {
+  if (width < 14) return '';
+  if (context.measureText(text).width <= width) return text;
+  let [low, high] = [0, text.length];
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (context.measureText(`${text.slice(0, middle)}…`).width <= width) low = middle;
+    else high = middle - 1;
+  }
+  return low > 1 ? `${text.slice(0, low)}…` : '';
 }

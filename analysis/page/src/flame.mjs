@@ -1,5 +1,5 @@
 // Flame graphs on a canvas.
-import { el, paint, colour, announce } from './dom.mjs';
+import { el, isDark, keepDrawn, paint, colour, announce, fit } from './dom.mjs';
 import { formatCount, formatPercent, formatWeight, formatNanos } from './format.mjs';
 
 const ROW = 18;
@@ -101,7 +101,7 @@ export function flameGraph(tree, options) {
       layout = { root, width };
     }
     depthMost = rectangles.reduce((most, rectangle) => Math.max(most, rectangle.depth), 1);
-    const dark = matchMedia('(prefers-color-scheme: dark)').matches;
+    const dark = isDark();
     paint(canvas, height(), (context) => {
       context.font = '12px system-ui, sans-serif';
       context.textBaseline = 'middle';
@@ -201,8 +201,7 @@ export function flameGraph(tree, options) {
     event.preventDefault();
   });
   search();
-  const observer = new ResizeObserver(() => draw());
-  observer.observe(box);
+  keepDrawn(canvas, box, draw);
   return {
     box,
     draw,
@@ -233,27 +232,22 @@ export function shortName(text) {
   return dots.length > 1 ? name.slice(dots[dots.length - 2] + 1) : name;
 }
 
-// As much of a text as fits.
-function fit(context, text, width) {
-  if (width < 14) return '';
-  if (context.measureText(text).width <= width) return text;
-  let [low, high] = [0, text.length];
-  while (low < high) {
-    const middle = (low + high + 1) >> 1;
-    if (context.measureText(`${text.slice(0, middle)}…`).width <= width) low = middle;
-    else high = middle - 1;
-  }
-  return low > 1 ? `${text.slice(0, low)}…` : '';
-}
-
 // The stacks of one thread in time order.
-export function timeGraph(rectangles, texts, range, label) {
-  const canvas = el('canvas', { class: 'flame', role: 'img', 'aria-label': label });
+// `options`: label, search, onrange(range) when a rectangle is clicked.
+export function timeGraph(rectangles, texts, range, options) {
+  const canvas = el('canvas', { class: 'flame', role: 'img', 'aria-label': options.label });
   const tip = el('div', { class: 'tip', 'aria-hidden': 'true' });
   const box = el('div', { class: 'flamebox' }, canvas, tip);
   const depth = rectangles.reduce((most, rectangle) => Math.max(most, rectangle.depth), 0);
+  let search = options.search.trim().toLowerCase();
   const draw = () => {
-    const dark = matchMedia('(prefers-color-scheme: dark)').matches;
+    const [ink, foundFill, foundInk] = ['flame-ink', 'found', 'found-ink'].map(colour);
+    const isFound = new Map();
+    const found = (frame) => {
+      if (!isFound.has(frame)) isFound.set(frame, search !== '' && texts(frame).toLowerCase().includes(search));
+      return isFound.get(frame);
+    };
+    const dark = isDark();
     paint(canvas, (depth + 1) * ROW + 4, (context, width) => {
       const scale = width / (range.to - range.from);
       context.font = '12px system-ui, sans-serif';
@@ -262,20 +256,31 @@ export function timeGraph(rectangles, texts, range, label) {
         const x = (rectangle.from - range.from) * scale;
         const wide = (rectangle.to - rectangle.from) * scale;
         if (x > width || x + wide < 0) continue;
-        context.fillStyle = frameColour(texts(rectangle.frame), dark);
+        const isIt = found(rectangle.frame);
+        context.globalAlpha = search === '' || isIt ? 1 : 0.4;
+        context.fillStyle = isIt ? foundFill : frameColour(texts(rectangle.frame), dark);
         context.fillRect(x, rectangle.depth * ROW + 2, Math.max(0.4, wide), ROW - 1);
         if (wide > 34) {
-          context.fillStyle = colour('flame-ink');
+          context.fillStyle = isIt ? foundInk : ink;
           context.fillText(fit(context, shortName(texts(rectangle.frame)), wide - 6), x + 3, rectangle.depth * ROW + 2 + ROW / 2);
         }
       }
+      context.globalAlpha = 1;
     });
   };
-  canvas.addEventListener('pointermove', (event) => {
+  const at = (event) => {
     const bounds = canvas.getBoundingClientRect();
     const nanos = range.from + ((event.clientX - bounds.left) / bounds.width) * (range.to - range.from);
     const level = Math.floor((event.clientY - bounds.top - 2) / ROW);
-    const found = rectangles.find((rectangle) => rectangle.depth === level && rectangle.from <= nanos && nanos < rectangle.to);
+    return rectangles.find((rectangle) => rectangle.depth === level && rectangle.from <= nanos && nanos < rectangle.to);
+  };
+  canvas.addEventListener('click', (event) => {
+    const rectangle = at(event);
+    if (rectangle) options.onrange(rectangle);
+  });
+  canvas.addEventListener('pointermove', (event) => {
+    const bounds = canvas.getBoundingClientRect();
+    const found = at(event);
     tip.style.display = found ? 'block' : 'none';
     if (found) {
       tip.textContent = `${texts(found.frame)}: ${formatNanos(found.to - found.from)}`;
@@ -284,6 +289,13 @@ export function timeGraph(rectangles, texts, range, label) {
     }
   });
   canvas.addEventListener('pointerleave', () => (tip.style.display = 'none'));
-  new ResizeObserver(draw).observe(box);
-  return { box, draw };
+  keepDrawn(canvas, box, draw);
+  return {
+    box,
+    draw,
+    setSearch: (text) => {
+      search = text.trim().toLowerCase();
+      draw();
+    },
+  };
 }

@@ -13,13 +13,23 @@ export function formatDecimal(number, digits = 1) {
   return grouped(whole) + (rest ? `.${rest}` : '');
 }
 
+// In thousandths of a unit of a thousand `steps` each. Cut, not rounded, as the command does it: two outputs of one
+// trace show one number, and nothing is shown as later than it was.
+function thousandths(number, steps) {
+  const cut = Math.floor(number / steps);
+  return `${grouped(String(Math.floor(cut / 1000)))}.${String(cut % 1000).padStart(3, '0')}`;
+}
+
 export function formatNanos(nanos) {
-  if (nanos === null || nanos === undefined) return '–';
-  const size = Math.abs(nanos);
-  if (size >= 1e9) return `${formatDecimal(nanos / 1e9, 3)} s`;
-  if (size >= 1e6) return `${formatDecimal(nanos / 1e6, 3)} ms`;
-  if (size >= 1e3) return `${formatDecimal(nanos / 1e3, 1)} µs`;
-  return `${formatCount(nanos)} ns`;
+  if (!Number.isFinite(nanos)) return '–';
+  const [sign, size] = [nanos < 0 ? '-' : '', Math.abs(nanos)];
+  if (size < 1e3) return `${sign}${formatCount(size)} ns`;
+  if (size < 1e6) return `${sign}${thousandths(size, 1)} µs`;
+  if (size < 1e9) return `${sign}${thousandths(size, 1e3)} ms`;
+  if (size < 60e9) return `${sign}${thousandths(size, 1e6)} s`;
+  const minutes = Math.floor(size / 60e9);
+  const seconds = thousandths(size % 60e9, 1e6);
+  return minutes < 60 ? `${sign}${minutes} min ${seconds} s` : `${sign}${formatCount(Math.floor(minutes / 60))} h ${minutes % 60} min ${seconds} s`;
 }
 
 export function formatBytes(bytes) {
@@ -34,10 +44,13 @@ export function formatBytes(bytes) {
   return unit === 0 ? `${formatCount(value)} B` : `${formatDecimal(value, 1)} ${units[unit]}`;
 }
 
+// A value of any unit: whole numbers without decimals.
+export const formatValue = (number) => formatDecimal(number, Number.isInteger(number) || Math.abs(number) >= 1000 ? 0 : 2);
+
 export const formatPercent = (share) => (Number.isFinite(share) ? `${formatDecimal(share, 1)} %` : '–');
 
 // A moment since the session's start.
-export const formatMoment = (nanos) => `${formatDecimal(nanos / 1e6, 3)} ms`;
+export const formatMoment = (nanos) => (Number.isFinite(nanos) ? `${nanos < 0 ? '-' : ''}${thousandths(Math.abs(nanos), 1e3)} ms` : '–');
 
 export function formatWeight(weight, unit) {
   if (unit === 'nanoseconds') return formatNanos(weight);

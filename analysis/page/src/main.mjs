@@ -1,9 +1,9 @@
 // The page: the time line above, one view below, both as the address says.
-import { el, replace, announce } from './dom.mjs';
+import { el, replace, announce, drawForPaper } from './dom.mjs';
 import { fromBase64, readTrace, unpack } from './data.mjs';
-import { formatCount, formatNanos, formatPercent } from './format.mjs';
-import { extentOf } from './query.mjs';
-import { DEFAULTS, formatRoute, parseRoute, rangeOf } from './route.mjs';
+import { formatBytes, formatCount, formatMoment, formatNanos, formatPercent } from './format.mjs';
+import { extentOf, rangeSums } from './query.mjs';
+import { DEFAULTS, countersOf, formatRoute, parseRoute, rangeOf } from './route.mjs';
 import { kindsOf, stacksView } from './stacks-view.mjs';
 import { timeline } from './timeline.mjs';
 import { facts } from './table.mjs';
@@ -20,7 +20,7 @@ const VIEWS = [
   ['waits', 'Waits', waitsView, (trace) => trace.column('span.Waits.start').length > 0],
   ['threads', 'Threads', threadsView, (trace) => trace.threads.length > 0],
   ['pool', 'Thread pool', poolView, (trace) => trace.reports.threadpool?.workers?.length > 0],
-  ['jit', 'JIT', jitView, (trace) => trace.reports.jit?.methods?.length > 0 || trace.column('span.JIT.start').length > 0],
+  ['jit', 'JIT and startup', jitView, (trace) => trace.reports.jit?.methods?.length > 0 || trace.reports.loader?.assemblies?.some((row) => row.loaded_ns !== null) || trace.column('span.JIT.start').length > 0],
   ['requests', 'Requests', requestsView, (trace) => trace.column('span.Activities.start').length > 0],
   ['logs', 'Logs', logsView, (trace) => trace.reports.logs?.count > 0],
   ['counters', 'Counters', countersView, (trace) => trace.reports.counters?.series?.length > 0],
@@ -33,12 +33,31 @@ const PLACES = {
   hottest_method: 'view=cpu&tab=top', activities: 'view=requests', slow_activity: 'view=requests', log_errors: 'view=logs', lost_events: 'view=overview', missing_names: 'view=cpu&tab=modules',
 };
 
-function overviewView(trace) {
+// Where a report's subject is shown.
+const ANSWERS = {
+  topN: 'view=cpu&tab=top', tree: 'view=cpu&tab=tree', modules: 'view=cpu&tab=modules', threads: 'view=threads', gc: 'view=gc', alloc: 'view=cpu&kind=alloc&tab=types', exceptions: 'view=exceptions', contention: 'view=contention',
+  waits: 'view=waits', threadpool: 'view=pool', tasks: 'view=requests', activities: 'view=requests', http: 'view=requests', logs: 'view=logs', counters: 'view=counters', jit: 'view=jit', loader: 'view=jit',
+};
+
+// What is in the range that was chosen.
+function rangeFacts(trace, range) {
+  const sums = rangeSums(trace, range);
+  const times = (name, one, id) => one.count > 0 && [name, `${formatCount(one.count)}, ${formatNanos(one.nanos)} together`, id, one.count];
+  return [el('h3', null, `In the range, ${formatNanos(range.to - range.from)} from ${formatMoment(range.from)}`), facts([
+    sums.cpu.count + sums.waiting.count > 0 && ['Threads ran', formatNanos(sums.cpu.weight), 'range-cpu', sums.cpu.weight], sums.waiting.count > 0 && ['Threads waited', formatNanos(sums.waiting.weight)],
+    sums.alloc && ['Allocated, sampled', formatBytes(sums.alloc.weight), 'range-alloc', sums.alloc.weight], sums.gc.count > 0 && ['Collections', `${formatCount(sums.gc.count)}, ${formatNanos(sums.gc.pause)} paused`, 'range-gc', sums.gc.count],
+    sums.exceptions.count > 0 && ['Exceptions', formatCount(sums.exceptions.count), 'range-exceptions', sums.exceptions.count], times('Waits for locks', sums.contention, 'range-contention'), times('Waits', sums.waits), times('Compilations', sums.jit), times('Activities begun', sums.activities, 'range-activities'),
+  ])];
+}
+
+function overviewView(trace, route, range) {
   const summary = trace.summary || {};
   const findings = summary.findings || [];
   const alloc = trace.has('alloc.t') ? 'alloc' : 'alloc_ticks';
   return el('div', null,
     el('h2', null, 'Overview'),
+    range && rangeFacts(trace, range),
+    range && el('h3', null, 'The whole trace'),
     facts([
       ['Length', formatNanos(summary.duration_ns), 'duration', summary.duration_ns], ['Events', formatCount(summary.events), 'events', summary.events], ['Threads', formatCount(summary.threads), 'threads', summary.threads],
       ['Events lost', trace.outcome.losses_known ? formatCount(trace.outcome.lost) : 'not known: version 3 does not number events', 'lost'],
@@ -52,11 +71,11 @@ function overviewView(trace) {
       ? el('ul', { class: 'findings' }, findings.map((finding) => el('li', null, el('a', { href: `#${(PLACES[finding.about] || 'view=overview').replace('kind=alloc', `kind=${alloc}`)}` }, finding.text))))
       : el('p', { class: 'none' }, 'Nothing stands out.'),
     el('h3', null, 'What the trace can answer'),
-    el('ul', { class: 'answers' }, (summary.answers || []).map((answer) => el('li', null, `${answer.report}: ${answer.about} (${formatCount(answer.events)} events)`))),
+    el('ul', { class: 'answers' }, (summary.answers || []).map((answer) => el('li', null, ANSWERS[answer.report] ? el('a', { href: `#${ANSWERS[answer.report].replace('kind=alloc&', `kind=${alloc}&`)}` }, answer.about) : answer.about, ` (${formatCount(answer.events)} events; nettrace report ${answer.report})`))),
     trace.session.processes.length > 1 && [el('h3', null, 'Processes'), el('ul', null, trace.session.processes.map((process) => el('li', null, `${process.id ?? '?'} ${process.name}`)))],
     trace.thinned.length > 0 && [el('h3', null, 'What was thinned out'), el('ul', { id: 'thinned' }, trace.thinned.map((row) => el('li', null, row.text)))],
     el('h3', null, 'Keys'),
-    el('p', null, '/ searches, 1 to 9 show a view, Escape in the time line shows the whole trace, arrow keys move through the flame graph and the time line.'));
+    el('p', null, '/ searches, 1 to 9 show a view. In the time line: drag to choose a range, drag its head (above the lanes) to move it, arrow keys move it too, with Shift they change its length, + and - as well, Escape shows the whole trace. In the flame graph: arrow keys move, Enter zooms, Escape zooms out, S shows callers.'));
 }
 
 function header(trace) {
@@ -83,7 +102,7 @@ function start(trace) {
   const main = document.getElementById('main');
   const nav = document.getElementById('views');
   const current = () => VIEWS.find(([key]) => key === route.view) || VIEWS[0];
-  const showNav = () => replace(nav, VIEWS.map(([key, name, , has]) => el('a', { href: formatRoute({ ...DEFAULTS, from: route.from, to: route.to, view: key }), 'aria-current': current()[0] === key ? 'page' : null, class: has(trace) ? null : 'empty' }, name, !has(trace) && el('span', { class: 'unseen' }, ' (nothing in this trace)'))));
+  const showNav = () => replace(nav, VIEWS.map(([key, name, , has]) => el('a', { href: formatRoute({ ...DEFAULTS, from: route.from, to: route.to, counters: route.counters, view: key }), 'aria-current': current()[0] === key ? 'page' : null, class: has(trace) ? null : 'empty' }, name, !has(trace) && el('span', { class: 'unseen' }, ' (nothing in this trace)'))));
   // `isNew`: the back button comes back from it. `isShown`: the view shows it already.
   const go = (change, isNew, isShown = false) => {
     route = { ...route, ...change };
@@ -95,11 +114,11 @@ function start(trace) {
   };
   const line = timeline(trace, extent, {
     range: rangeOf(route, extent),
-    counter: route.counter,
+    counters: countersOf(route),
     onrange: (range) => go({ from: range?.from ?? null, to: range?.to ?? null }, true),
-    oncounter: (counter) => {
-      go({ counter }, false, true);
-      line.setCounter(counter);
+    oncounters: (counters) => {
+      go({ counters: counters.join(',') }, false, true);
+      line.setCounters(counters);
     },
   });
   replace(document.getElementById('time'), line.place);
@@ -113,7 +132,7 @@ function start(trace) {
   const fromAddress = () => {
     route = parseRoute(location.hash);
     line.setRange(rangeOf(route, extent));
-    line.setCounter(route.counter);
+    line.setCounters(countersOf(route));
     showNav();
     show();
     announce(`${current()[1]}`);
@@ -137,6 +156,7 @@ function start(trace) {
 }
 
 async function begin() {
+  drawForPaper();
   try {
     const data = document.getElementById('data');
     const trace = readTrace(await unpack(fromBase64(data.textContent)));

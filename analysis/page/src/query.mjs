@@ -56,7 +56,7 @@ export function extentOf(trace) {
 export const STATES = { running: [0, 1], managed: [0], native: [1], waiting: [2], all: [0, 1, 2] };
 
 // Sums of a kind's samples as a tree of calls: nodes behind their parents, node 0 for all.
-export function callTree(trace, kind, { range = null, thread = null, states = 'running', joinRecursion = false } = {}) {
+export function callTree(trace, kind, { range = null, thread = null, states = 'running', joinRecursion = false, byThread = false } = {}) {
   const base = baseNodes(trace);
   const times = trace.column(`${kind}.t`);
   const weights = trace.column(`${kind}.weight`);
@@ -81,14 +81,18 @@ export function callTree(trace, kind, { range = null, thread = null, states = 'r
     }
     if (stateOf.length && !wanted.has(stateOf[row])) continue;
     const key = leaves[row] * width + (labelOf.length ? labelOf[row] : 0);
-    const sum = self.get(key);
+    const group = byThread ? threads[row] : 0;
+    let own = self.get(group);
+    if (!own) self.set(group, (own = new Map()));
+    const sum = own.get(key);
     if (sum) {
       sum[0] += weights[row];
       sum[1] += samples;
-    } else self.set(key, [weights[row], samples]);
+    } else own.set(key, [weights[row], samples]);
   }
-  const builder = new TreeBuilder(trace.frames.text.length);
-  const mapped = new Map([[0, 0]]);
+  const builder = new TreeBuilder();
+  const [named, labelled] = [trace.frames.text.length, trace.frames.text.length + labels.length];
+  let mapped = null;
   const place = (node) => {
     let known = mapped.get(node);
     if (known === undefined) {
@@ -98,20 +102,30 @@ export function callTree(trace, kind, { range = null, thread = null, states = 'r
       for (const next of way.reverse()) {
         const parent = mapped.get(base.parent[next]);
         const frame = base.frame[next];
-        known = joinRecursion && parent !== 0 && builder.frame[parent] === frame ? parent : builder.child(parent, frame);
+        known = joinRecursion && builder.frame[parent] === frame ? parent : builder.child(parent, frame);
         mapped.set(next, known);
       }
     }
     return known;
   };
-  for (const [key, [weight, samples]] of self) {
-    const label = key % width;
-    let node = place((key - label) / width);
-    if (label > 0) node = builder.child(node, trace.frames.text.length + label - 1);
-    builder.add(node, weight, samples);
+  for (const [group, own] of self) {
+    // Threads stand outside of all calls, as frames of their own.
+    mapped = new Map([[0, byThread ? builder.child(0, labelled + group) : 0]]);
+    for (const [key, [weight, samples]] of own) {
+      const label = key % width;
+      let node = place((key - label) / width);
+      if (label > 0) node = builder.child(node, named + label - 1);
+      builder.add(node, weight, samples);
+    }
   }
   const verb = kind === 'exceptions' ? 'throw' : 'new';
-  return builder.finish({ texts: (frame) => (frame < trace.frames.text.length ? trace.frames.text[frame] : `${verb} ${labels[frame - trace.frames.text.length]}`), waitingWeight, waitingSamples, unit: trace.kinds[kind]?.unit || 'count' });
+  const texts = (frame) => {
+    if (frame < named) return trace.frames.text[frame];
+    return frame < labelled ? `${verb} ${labels[frame - named]}` : trace.threads[frame - labelled]?.label ?? 'a thread';
+  };
+  // What frames stand for: a method, a type, a thread.
+  const sortOf = (frame) => (frame < named ? 'method' : frame < labelled ? 'type' : 'thread');
+  return builder.finish({ texts, sortOf, waitingWeight, waitingSamples, unit: trace.kinds[kind]?.unit || 'count' });
 }
 
 // Node 0 is the root; the columns tell of those behind it.
@@ -248,7 +262,7 @@ export function sandwich(tree, frame) {
     }
     if (under.has(node)) callees.add(under.get(node), tree.self[node], tree.selfSamples[node]);
   });
-  const more = { texts: tree.texts, unit: tree.unit };
+  const more = { texts: tree.texts, sortOf: tree.sortOf, unit: tree.unit };
   return { callers: callers.finish(more), callees: callees.finish(more) };
 }
 
@@ -292,7 +306,7 @@ export function exceptionGroups(trace, range) {
   const types = trace.column('thrown.type');
   const messages = trace.column('thrown.message');
   const nodes = trace.column('thrown.node');
-  const texts = trace.texts.exceptions;
+  const { exceptions: texts, messages: messageTexts } = trace.texts;
   const groups = new Map();
   const [begin, end] = rowsWithin(times, range);
   for (let row = begin; row < end; row += 1) {
@@ -307,10 +321,62 @@ export function exceptionGroups(trace, range) {
   return [...groups.values()]
     .map((type) => ({
       ...type,
-      messages: byCount(type.messages).map(([message, count]) => ({ message: texts[message], count })),
+      messages: byCount(type.messages).map(([message, count]) => ({ message: messageTexts[message], count })),
       stacks: byCount(type.stacks).map(([node, count]) => ({ frames: framesOf(trace, node), count })),
     }))
     .sort((a, b) => b.count - a.count || (a.type < b.type ? -1 : 1));
+}
+
+// The innermost call of a stack that is the program's own, where waiting is what the library does.
+export function ownFrame(frames) {
+  return frames.find((frame) => !frame.includes('System.Threading.') && !frame.includes('System.Private.CoreLib!Interop')) ?? frames[0] ?? '';
+}
+
+// Samples of a kind by the place that has them, heaviest first.
+export function placesOf(trace, kind, range) {
+  const [times, weights, nodes] = ['t', 'weight', 'node'].map((name) => trace.column(`${kind}.${name}`));
+  const samples = trace.column(`${kind}.samples`);
+  const sums = new Map();
+  const [begin, end] = rowsWithin(times, range);
+  for (let row = begin; row < end; row += 1) {
+    const sum = sums.get(nodes[row]) || [0, 0, 0];
+    sums.set(nodes[row], [sum[0] + weights[row], sum[1] + (samples.length ? samples[row] : 1), Math.max(sum[2], weights[row])]);
+  }
+  const places = new Map();
+  for (const [node, [weight, count, max]] of sums) {
+    const frames = framesOf(trace, node);
+    const [own, inner] = [ownFrame(frames), frames[0] ?? ''];
+    const key = `${own}\n${inner}`;
+    const place = places.get(key) || { own, inner, weight: 0, count: 0, max: 0 };
+    places.set(key, { ...place, weight: place.weight + weight, count: place.count + count, max: Math.max(place.max, max) });
+  }
+  return [...places.values()].sort((a, b) => b.weight - a.weight);
+}
+
+// What happened in a range, in a line each.
+export function rangeSums(trace, range) {
+  const sum = (kind, states) => {
+    const [times, weights, state, samples] = ['t', 'weight', 'state', 'samples'].map((name) => trace.column(`${kind}.${name}`));
+    const [begin, end] = rowsWithin(times, range);
+    const total = { weight: 0, count: 0 };
+    for (let row = begin; row < end; row += 1) {
+      if (state.length && !states.includes(state[row])) continue;
+      total.weight += weights[row];
+      total.count += samples.length ? samples[row] : 1;
+    }
+    return total;
+  };
+  const spans = (category) => {
+    const starts = trace.column(`span.${category}.start`);
+    const [begin, end] = rowsWithin(starts, range);
+    const nanos = trace.column(`span.${category}.nanos`).subarray(begin, end);
+    return { count: end - begin, nanos: nanos.reduce((all, value) => all + value, 0) };
+  };
+  const alloc = ['alloc', 'alloc_ticks'].find((kind) => trace.column(`${kind}.t`).length);
+  return {
+    cpu: sum('cpu', STATES.running), waiting: sum('cpu', STATES.waiting), alloc: alloc ? sum(alloc, []) : null, exceptions: sum('exceptions', []),
+    gc: collectionTotals(trace, range), contention: spans('Contention'), waits: spans('Waits'), jit: spans('JIT'), activities: spans('Activities'),
+  };
 }
 
 // The calls of a node, innermost first.
@@ -335,6 +401,23 @@ export function spansOf(trace, category, range) {
   return rows;
 }
 
+// What the page says of rows that it does not have. `name`: a category of spans, a kind of samples, a report.
+export function thinnedOf(trace, name) {
+  return (trace.thinned || []).map((row) => row.text).filter((text) => text.startsWith(`${name}:`));
+}
+
+// How many waits, and how long. Of the whole trace the report knows better: of very many the page has the longest ones, and
+// those that had not ended are none of the report's waits.
+export function waitSums(trace, kind, waits, range) {
+  const report = trace.reports[kind];
+  if (!range && report?.waits) {
+    const { count, total_ns: total, p99_ns: p99, max_ns: max } = report.waits;
+    return { count, total, p99, max, open: report.still_waiting ?? 0 };
+  }
+  const nanos = waits.map((row) => row.nanos).sort((a, b) => a - b);
+  return { count: nanos.length, total: nanos.reduce((sum, value) => sum + value, 0), p99: percentile(nanos, 99), max: nanos[nanos.length - 1] ?? 0, open: 0 };
+}
+
 // Waits for locks, by lock.
 export function lockGroups(trace, range) {
   const groups = new Map();
@@ -346,7 +429,9 @@ export function lockGroups(trace, range) {
     lock.max = Math.max(lock.max, span.nanos);
     lock.threads.add(span.thread);
   }
-  return [...groups.values()].sort((a, b) => b.total - a.total);
+  const told = range ? [] : trace.reports.contention?.locks || [];
+  if (!told.length) return [...groups.values()].sort((a, b) => b.total - a.total);
+  return told.map((row) => ({ lock: row.lock_id || '(not told)', count: row.waits.count, total: row.waits.total_ns, max: row.waits.max_ns, threads: groups.get(row.lock_id || '')?.threads ?? new Set() }));
 }
 
 export function percentile(sorted, percent) {

@@ -1,11 +1,14 @@
 // Views of what the runtime did: collections, exceptions, locks, compilation, the thread pool, threads.
 import { el } from './dom.mjs';
-import { chart } from './chart.mjs';
-import { formatBytes, formatCount, formatDecimal, formatMoment, formatNanos, formatPercent } from './format.mjs';
-import { callTree, collectionTotals, exceptionGroups, isWithin, lockGroups, maxOf, methodSums, minOf, percentile, spansOf } from './query.mjs';
+import { areas, chart } from './chart.mjs';
+import { formatBytes, formatCount, formatDecimal, formatValue, formatMoment, formatNanos, formatPercent } from './format.mjs';
+import { bins, collectionTotals, exceptionGroups, isWithin, lockGroups, maxOf, minOf, ownFrame, placesOf, spansOf, thinnedOf, waitSums } from './query.mjs';
 import { facts, table } from './table.mjs';
+import { counterName } from './timeline.mjs';
 
 const none = (text) => el('p', { class: 'none' }, text);
+// What the page does not have all rows of, beside the numbers that are made of rows.
+export const thinned = (trace, name) => thinnedOf(trace, name).map((text) => el('p', { class: 'notice thinned', role: 'note' }, text));
 const moment = (key) => ({ title: 'Time', number: true, value: (row) => row[key], text: (row) => formatMoment(row[key]) });
 
 export function gcView(trace, route, range, extent) {
@@ -14,6 +17,12 @@ export function gcView(trace, route, range, extent) {
   const shown = range || extent;
   const length = shown.to - shown.from;
   const seen = range ? length : trace.reports.gc.totals.seen_ns || length;
+  const generations = ['gen0', 'gen1', 'gen2', 'loh', 'poh'].filter((name) => totals.rows.some((row) => row.generations?.some((own) => own.name === name)));
+  const sizes = (row, key) => generations.map((name) => row.generations?.find((own) => own.name === name)?.[key] ?? 0);
+  const byGeneration = totals.rows.filter((row) => row.generations?.length > 0).flatMap((row) => [
+    { at: row.start_ns, values: sizes(row, 'before_bytes') },
+    { at: row.start_ns + (row.duration_ns || 0), values: sizes(row, 'after_bytes') },
+  ]);
   const heaps = totals.rows.filter((row) => Number.isFinite(row.heap_after_bytes)).flatMap((row) => [
     { at: row.start_ns, value: row.heap_before_bytes ?? row.heap_after_bytes },
     { at: row.start_ns + (row.duration_ns || 0), value: row.heap_after_bytes },
@@ -28,7 +37,10 @@ export function gcView(trace, route, range, extent) {
     ]),
     el('h3', null, 'Pauses'), legend,
     chart({ points: totals.rows.map((row) => ({ at: row.start_ns, value: row.pause_ns, colour: `gen${Math.min(2, row.generation ?? 2)}`, text: `${formatMoment(row.start_ns)}: generation ${row.generation}, ${row.reason}, ${formatNanos(row.pause_ns)}` })), range: shown, kind: 'bars', unit: formatNanos, label: `Pauses of ${totals.count} collections, the longest ${formatNanos(totals.max)}` }),
-    heaps.length > 0 && [el('h3', null, 'Heap size'), chart({ points: heaps, range: shown, unit: formatBytes, label: `Heap size, at most ${formatBytes(maxOf(heaps.map((point) => point.value)))}`, fill: 'alloc' })],
+    byGeneration.length > 0 && [el('h3', null, 'Heap size by generation, before and after each collection'),
+      el('p', { class: 'legend' }, generations.map((name) => el('span', null, el('i', { class: `swatch ${name}`, 'aria-hidden': 'true' }), name))),
+      areas({ points: byGeneration, parts: generations.map((name) => ({ name, fill: name })), range: shown, unit: formatBytes, label: 'Heap size by generation; the table Collections has its sums' })],
+    byGeneration.length === 0 && heaps.length > 0 && [el('h3', null, 'Heap size'), chart({ points: heaps, range: shown, unit: formatBytes, label: `Heap size, at most ${formatBytes(maxOf(heaps.map((point) => point.value)))}`, fill: 'alloc' })],
     table({ caption: 'By generation', columns: [
       { title: 'Generation', value: (row) => row.generation }, { title: 'Collections', number: true, value: (row) => row.count, text: (row) => formatCount(row.count) },
       { title: 'Pauses', number: true, value: (row) => row.pause, text: (row) => formatNanos(row.pause) }, { title: 'Longest', number: true, value: (row) => row.max, text: (row) => formatNanos(row.max) },
@@ -54,12 +66,13 @@ export function exceptionsView(trace, route, range) {
     el('h2', null, 'Exceptions'),
     trace.reports.exceptions?.count > trace.column('thrown.t').length && el('p', { class: 'notice', role: 'note' }, `The page has messages and stacks of the first ${formatCount(trace.column('thrown.t').length)} exceptions; nettrace report exceptions counts all. All of them are in the time line, and in Stacks.`),
     facts([['Thrown', formatCount(count), 'exceptions-count', count], ['Types', formatCount(groups.length)]]),
+    'exceptions' in trace.kinds && el('p', null, el('a', { href: '#view=cpu&kind=exceptions' }, 'Stacks that threw, as a flame graph')),
     table({ caption: 'By type', columns: [
       { title: 'Type', value: (row) => row.type }, { title: 'Thrown', number: true, value: (row) => row.count, text: (row) => formatCount(row.count), bar: (row) => row.count / count },
       { title: 'First', number: true, value: (row) => row.first, text: (row) => formatMoment(row.first) }, { title: 'Last', number: true, value: (row) => row.last, text: (row) => formatMoment(row.last) },
       { title: 'Most often', wide: true, value: (row) => row.messages[0]?.message || '' },
     ], rows: groups }),
-    groups.map((group) => el('details', null, el('summary', null, `${group.type}: ${formatCount(group.count)}`),
+    groups.map((group, place) => el('details', { open: place === 0 }, el('summary', null, `${group.type}: ${formatCount(group.count)}`),
       !range && handled.get(group.type)?.caught_in?.length > 0 && el('p', null, `Caught in ${handled.get(group.type).caught_in.map((row) => row.method).join(', ')}`),
       table({ caption: 'Messages', first: 10, columns: [{ title: 'Message', value: (row) => row.message || '(none)' }, { title: 'Thrown', number: true, value: (row) => row.count, text: (row) => formatCount(row.count) }], rows: group.messages }),
       group.stacks.slice(0, 20).map((stack) => el('div', null, el('p', null, `${formatCount(stack.count)} thrown at`), el('pre', { tabindex: '0' }, stack.frames.join('\n') || '(no stack)'))))));
@@ -69,48 +82,72 @@ export function contentionView(trace, route, range) {
   if (!trace.column('span.Contention.start').length) return none('No waits for locks in this trace. Record with nettrace collect --clrevents contention.');
   const locks = lockGroups(trace, range);
   const waits = spansOf(trace, 'Contention', range);
-  const nanos = waits.map((row) => row.nanos).sort((a, b) => a - b);
-  // Of very many the page has the longest ones; the report counts all.
-  const whole = range ? null : trace.reports.contention?.waits;
-  const isCut = whole && whole.count > waits.length;
-  const count = isCut ? whole.count : waits.length;
-  const total = isCut ? whole.total_ns : nanos.reduce((sum, value) => sum + value, 0);
-  const stacks = 'contention' in trace.kinds ? methodSums(callTree(trace, 'contention', { range, states: 'all' })).filter((row) => row.total > 0) : [];
+  const { count, total, p99, max } = waitSums(trace, 'contention', waits, range);
   const told = new Map((trace.reports.contention?.locks || []).map((row) => [row.lock_id, row]));
   return el('div', null,
     el('h2', null, 'Contention'),
-    facts([['Waits', formatCount(count), 'contention-count', count], ['Together', formatNanos(total), 'contention-total', total], ['99th percentile', formatNanos(percentile(nanos, 99))], ['Longest', formatNanos(nanos[nanos.length - 1] ?? 0)], ['Locks', formatCount(locks.length)]]),
+    range && thinned(trace, 'Contention'),
+    facts([['Waits', formatCount(count), 'contention-count', count], ['Together', formatNanos(total), 'contention-total', total], ['99th percentile', formatNanos(p99), 'contention-p99', p99], ['Longest', formatNanos(max)], ['Locks', formatCount(locks.length)]]),
     table({ caption: 'By lock', columns: [
       { title: 'Lock', value: (row) => row.lock }, { title: 'Waits', number: true, value: (row) => row.count, text: (row) => formatCount(row.count) },
       { title: 'Together', number: true, value: (row) => row.total, text: (row) => formatNanos(row.total), bar: (row) => row.total / (total || 1) },
       { title: 'Longest', number: true, value: (row) => row.max, text: (row) => formatNanos(row.max) }, { title: 'Threads', number: true, value: (row) => row.threads.size },
-      { title: 'Where, most', wide: true, value: (row) => told.get(row.lock)?.stacks?.[0]?.frames?.[1] ?? told.get(row.lock)?.stacks?.[0]?.frames?.[0] ?? '' },
+      { title: 'Where, most', wide: true, value: (row) => ownFrame(told.get(row.lock)?.stacks?.[0]?.frames ?? []) },
     ], rows: locks }),
-    stacks.length > 0 && el('p', null, el('a', { href: '#view=cpu&kind=contention' }, 'Stacks that waited, as a flame graph')),
+    places(trace, 'contention', range),
     table({ caption: 'Longest waits', columns: [moment('start'), { title: 'Waited', number: true, value: (row) => row.nanos, text: (row) => formatNanos(row.nanos) }, { title: 'Thread', value: (row) => trace.threads[row.thread]?.label ?? '' }, { title: 'Details', wide: true, value: (row) => row.detail }], rows: [...waits].sort((a, b) => b.nanos - a.nanos), first: 20 }));
+}
+
+// Where threads waited, as far as stacks tell.
+function places(trace, kind, range) {
+  if (!trace.column(`${kind}.t`).length) return null;
+  const rows = placesOf(trace, kind, range);
+  return [
+    table({ caption: 'Where', columns: [
+      { title: 'Where', value: (row) => row.own || '(no stack)' }, { title: 'Waits', number: true, value: (row) => row.count, text: (row) => formatCount(row.count) },
+      { title: 'Together', number: true, value: (row) => row.weight, text: (row) => formatNanos(row.weight), bar: (row) => row.weight / (rows[0].weight || 1) },
+      { title: 'Longest', number: true, value: (row) => row.max, text: (row) => formatNanos(row.max) }, { title: 'In', wide: true, value: (row) => (row.inner === row.own ? '' : row.inner) },
+    ], rows, first: 20 }),
+    el('p', null, el('a', { href: `#view=cpu&kind=${kind}` }, 'Stacks that waited, as a flame graph')),
+  ];
 }
 
 export function waitsView(trace, route, range) {
   const waits = spansOf(trace, 'Waits', range);
   if (!trace.column('span.Waits.start').length) return none('No waits in this trace. Record with nettrace collect --clrevents waithandle --clreventlevel verbose (.NET 9 and later).');
-  const total = waits.reduce((sum, row) => sum + row.nanos, 0);
+  const { count, total, open } = waitSums(trace, 'waits', waits, range);
   return el('div', null, el('h2', null, 'Waits'),
-    facts([['Waits', formatCount(waits.length)], ['Together, over all threads', formatNanos(total)]]),
-    el('p', null, el('a', { href: '#view=cpu&kind=waits' }, 'Stacks that waited, as a flame graph')),
-    table({ caption: 'Places', columns: [{ title: 'Where', value: (row) => row.frames?.[0] ?? '' }, { title: 'Waits', number: true, value: (row) => row.waits?.count, text: (row) => formatCount(row.waits?.count) }, { title: 'Together', number: true, value: (row) => row.waits?.total_ns, text: (row) => formatNanos(row.waits?.total_ns) }], rows: (trace.reports.waits?.places || []).map((row) => ({ ...row, frames: row.frames ?? row.stacks?.[0]?.frames })) }),
+    range && thinned(trace, 'Waits'),
+    facts([['Waits', formatCount(count), 'waits-count', count], ['Together, all threads', formatNanos(total), 'waits-total', total], open > 0 && ['Not over at the end', formatCount(open)]]),
+    places(trace, 'waits', range),
     table({ caption: 'Longest waits', columns: [moment('start'), { title: 'Waited', number: true, value: (row) => row.nanos, text: (row) => formatNanos(row.nanos) }, { title: 'Thread', value: (row) => trace.threads[row.thread]?.label ?? '' }, { title: 'Details', wide: true, value: (row) => row.detail }], rows: [...waits].sort((a, b) => b.nanos - a.nanos), first: 30 }));
 }
 
-export function jitView(trace, route, range) {
+export function jitView(trace, route, range, extent) {
   const report = trace.reports.jit;
   const spans = spansOf(trace, 'JIT', range);
-  if (!report?.methods?.length && !spans.length) return none('No compilation in this trace. Record with nettrace collect --clrevents jit --clreventlevel verbose.');
+  const assemblies = (trace.reports.loader?.assemblies || []).filter((row) => row.loaded_ns !== null && isWithin(range, row.loaded_ns));
+  if (!report?.methods?.length && !spans.length && !assemblies.length) return none('No compilation in this trace. Record with nettrace collect --clrevents jit+loader --clreventlevel verbose.');
   const total = spans.reduce((sum, row) => sum + row.nanos, 0);
-  const tiers = report?.tiers || [];
+  const shown = range || extent;
+  const step = (shown.to - shown.from) / 200;
+  const busy = bins(spans.map((row) => row.start), spans.map((row) => row.nanos), shown, 200, { lasts: true });
+  const totals = report?.totals;
+  const tiers = new Map();
+  for (const row of (report?.methods || []).filter((one) => isWithin(range, one.start_ns))) {
+    const tier = tiers.get(row.tier) || { tier: row.tier, methods: 0, duration_ns: 0, il_bytes: 0, native_bytes: 0 };
+    for (const key of ['duration_ns', 'il_bytes', 'native_bytes']) tier[key] += row[key] || 0;
+    tier.methods += 1;
+    tiers.set(row.tier, tier);
+  }
+  const rows = range ? [...tiers.values()].sort((one, other) => other.duration_ns - one.duration_ns) : report?.tiers || [];
   return el('div', null, el('h2', null, 'Compilation and startup'),
-    facts([['Compiled here', formatCount(spans.length), 'jit-count'], ['Together', formatNanos(total)], !range && ['Methods in the trace', formatCount(report?.totals?.methods), 'jit-methods', report?.totals?.methods], !range && ['IL', formatBytes(report?.totals?.il_bytes)], !range && ['Native code', formatBytes(report?.totals?.native_bytes)]]),
-    !range && tiers.length > 0 && table({ caption: 'By tier', columns: [{ title: 'Tier', value: (row) => row.tier ?? row.name }, { title: 'Methods', number: true, value: (row) => row.methods ?? row.count, text: (row) => formatCount(row.methods ?? row.count) }, { title: 'Together', number: true, value: (row) => row.duration_ns, text: (row) => formatNanos(row.duration_ns) }], rows: tiers }),
-    table({ caption: 'Compilations', columns: [{ title: 'Method', value: (row) => row.name }, moment('start'), { title: 'Took', number: true, value: (row) => row.nanos, text: (row) => formatNanos(row.nanos) }, { title: 'Thread', value: (row) => trace.threads[row.thread]?.label ?? '' }, { title: 'Details', wide: true, value: (row) => row.detail }], rows: spans, sort: { column: 2, down: true } }));
+    thinned(trace, 'JIT'), range && thinned(trace, 'jit'),
+    facts([['Compiled here', formatCount(spans.length), 'jit-count', spans.length], ['Together', formatNanos(total)], !range && totals?.methods > 0 && ['Methods in the trace', formatCount(totals.methods), 'jit-methods', totals.methods], !range && totals?.il_bytes > 0 && ['IL', formatBytes(totals.il_bytes)], !range && totals?.native_bytes > 0 && ['Native code', formatBytes(totals.native_bytes)], assemblies.length > 0 && ['Assemblies loaded', formatCount(assemblies.length), 'assemblies', assemblies.length]]),
+    spans.length > 0 && [el('h3', null, 'Threads that compile'), chart({ points: [...busy].map((nanos, bin) => ({ at: shown.from + bin * step, value: nanos / step })), range: shown, kind: 'steps', unit: (value) => formatDecimal(value, 2), label: `Compilation over time, ${formatNanos(total)} together`, fill: 'jit' })],
+    rows.length > 0 && table({ caption: 'By tier', columns: [{ title: 'Tier', value: (row) => row.tier ?? row.name }, { title: 'Methods', number: true, value: (row) => row.methods ?? row.count, text: (row) => formatCount(row.methods ?? row.count) }, { title: 'Together', number: true, value: (row) => row.duration_ns, text: (row) => formatNanos(row.duration_ns) }], rows }),
+    spans.length > 0 && table({ caption: 'Compilations', columns: [{ title: 'Method', value: (row) => row.name }, moment('start'), { title: 'Took', number: true, value: (row) => row.nanos, text: (row) => formatNanos(row.nanos) }, { title: 'Thread', value: (row) => trace.threads[row.thread]?.label ?? '' }, { title: 'Details', wide: true, value: (row) => row.detail }], rows: spans, sort: { column: 2, down: true } }),
+    assemblies.length > 0 && table({ caption: 'Assemblies, as they were loaded', columns: [{ title: 'Assembly', value: (row) => row.name }, moment('loaded_ns')], rows: assemblies }));
 }
 
 export function poolView(trace, route, range, extent) {
@@ -120,10 +157,13 @@ export function poolView(trace, route, range, extent) {
   const workers = inRange(report.workers);
   const throughput = inRange(report.throughput);
   const adjustments = inRange(report.adjustments);
+  const queue = inRange(report.queue);
+  const waited = range ? null : report.latency;
   const shown = range || extent;
   return el('div', null, el('h2', null, 'Thread pool'),
-    facts([['Workers', `${formatCount(report.min_workers)} to ${formatCount(report.max_workers)}`], ['Adjustments', formatCount(adjustments.length), 'pool-adjustments', adjustments.length], ['Starved', report.is_starved ? 'yes' : 'no'], report.enqueued > 0 && ['Work items', formatCount(report.enqueued)]]),
-    workers.length > 0 && [el('h3', null, 'Workers'), chart({ points: workers.map((row) => ({ at: row.ts_ns, value: row.last })), range: shown, unit: formatCount, label: 'Workers over time', fill: 'pool' })],
+    facts([['Workers', workers.length ? `${formatCount(minOf(workers.map((row) => row.min)))} to ${formatCount(maxOf(workers.map((row) => row.max)))}` : '–'], ['Adjustments', formatCount(adjustments.length), 'pool-adjustments', adjustments.length], ['Starved', report.is_starved ? 'yes' : 'no'], !range && report.enqueued > 0 && ['Work items', formatCount(report.enqueued), 'pool-enqueued', report.enqueued], waited && ['Waited, 50 %', formatNanos(waited.p50_ns)], waited && ['Waited, 99 %', formatNanos(waited.p99_ns)]]),
+    workers.length > 0 && [el('h3', null, 'Workers'), chart({ points: workers.map((row) => ({ at: row.ts_ns, value: row.last })), range: shown, kind: 'steps', unit: formatCount, label: 'Workers over time', fill: 'pool' })],
+    queue.length > 0 && [el('h3', null, 'Work items that wait'), chart({ points: queue.map((row) => ({ at: row.ts_ns, value: row.last })), range: shown, kind: 'steps', unit: formatCount, label: 'Length of the queue over time', fill: 'request' })],
     throughput.length > 0 && [el('h3', null, 'Work items a second'), chart({ points: throughput.map((row) => ({ at: row.ts_ns, value: row.last })), range: shown, unit: (value) => formatDecimal(value, 0), label: 'Throughput over time', fill: 'request' })],
     table({ caption: 'Adjustments', columns: [moment('ts_ns'), { title: 'Workers', number: true, value: (row) => row.workers }, { title: 'Throughput', number: true, value: (row) => row.throughput, text: (row) => formatDecimal(row.throughput, 1) }, { title: 'Reason', value: (row) => row.reason }], rows: adjustments }));
 }
@@ -136,10 +176,10 @@ export function countersView(trace, route, range, extent) {
     const points = row.points.filter((point) => isWithin(range, point.ts_ns) && Number.isFinite(point.value));
     const values = points.map((point) => point.value);
     const sum = values.reduce((all, value) => all + value, 0);
-    return { ...row, points, count: values.length, min: values.length ? minOf(values) : null, max: values.length ? maxOf(values) : null, mean: values.length ? sum / values.length : null, last: values[values.length - 1] ?? null, title: `${row.display_name || row.name}${Object.keys(row.tags || {}).length ? ` {${Object.entries(row.tags).map(([key, value]) => `${key}=${value}`).join(', ')}}` : ''}` };
+    return { ...row, points, count: values.length, min: values.length ? minOf(values) : null, max: values.length ? maxOf(values) : null, mean: values.length ? sum / values.length : null, last: values[values.length - 1] ?? null, title: counterName(row) };
   });
-  const number = (key) => ({ title: key[0].toUpperCase() + key.slice(1), number: true, value: (row) => row[key], text: (row) => formatDecimal(row[key], Math.abs(row[key]) >= 1000 ? 0 : 2) });
+  const number = (key) => ({ title: key[0].toUpperCase() + key.slice(1), number: true, value: (row) => row[key], text: (row) => formatValue(row[key]) });
   return el('div', null, el('h2', null, 'Counters'),
     table({ caption: `Counters (${formatCount(rows.length)})`, columns: [{ title: 'Counter', value: (row) => row.title }, { title: 'Provider', value: (row) => row.provider }, { title: 'Unit', value: (row) => row.unit }, { title: 'Values', number: true, value: (row) => row.count, text: (row) => formatCount(row.count) }, number('min'), number('mean'), number('max'), number('last')], rows }),
-    el('div', { class: 'cards' }, rows.filter((row) => row.points.length > 0).slice(0, 60).map((row) => el('div', { class: 'card' }, el('h3', null, row.title), chart({ points: row.points.map((point) => ({ at: point.ts_ns, value: point.value })), range: shown, height: 84, unit: (value) => `${formatDecimal(value, Math.abs(value) >= 1000 ? 0 : 2)} ${row.unit || ''}`, label: `${row.title}: from ${formatDecimal(row.min, 2)} to ${formatDecimal(row.max, 2)} ${row.unit || ''}`, fill: 'counter' })))));
+    el('div', { class: 'cards' }, rows.filter((row) => row.points.length > 0).slice(0, 60).map((row) => el('div', { class: 'card' }, el('h3', null, row.title), chart({ points: row.points.map((point) => ({ at: point.ts_ns, value: point.value })), range: shown, height: 84, unit: (value) => `${formatValue(value)} ${row.unit || ''}`, label: `${row.title}: from ${formatValue(row.min)} to ${formatValue(row.max)} ${row.unit || ''}`, fill: 'counter' })))));
 }

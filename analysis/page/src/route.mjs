@@ -2,10 +2,10 @@
 
 export const DEFAULTS = {
   view: 'overview', from: null, to: null, kind: 'cpu', tab: 'flame', focus: null, zoom: null, q: '',
-  thread: null, states: 'running', recursion: false, upright: false, order: 'heavy', counter: null,
+  thread: null, states: 'running', recursion: false, upright: false, order: 'heavy', counters: '', by_thread: false, activity: null,
 };
-const NUMBERS = new Set(['from', 'to', 'zoom', 'thread', 'counter']);
-const FLAGS = new Set(['recursion', 'upright']);
+const NUMBERS = new Set(['from', 'to', 'zoom', 'thread']);
+const FLAGS = new Set(['recursion', 'upright', 'by_thread']);
 
 export function parseRoute(hash) {
   const route = { ...DEFAULTS };
@@ -34,3 +34,6 @@ export function rangeOf(route, extent) {
   if (route.from === null && route.to === null) return null;
   return { from: route.from ?? extent.from, to: route.to ?? extent.to + 1 };
 }
+
+// The numbers of the counters that the time line shows.
+export const countersOf = (route) => route.counters.split(',').filter((word) => /^\d{1,6}$/.test(word)).map(Number);

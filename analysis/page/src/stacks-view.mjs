@@ -2,10 +2,12 @@
 import { el, replace } from './dom.mjs';
 import { formatCount, formatPercent, formatWeight, formatNanos } from './format.mjs';
 import { flameGraph, timeGraph } from './flame.mjs';
-import { callTree, groupSums, methodSums, sandwich, stacksOverTime } from './query.mjs';
+import { STATES, callTree, groupSums, methodSums, sandwich, stacksOverTime } from './query.mjs';
 import { facts, table } from './table.mjs';
 
-const TABS = [['flame', 'Flame graph'], ['top', 'Methods'], ['tree', 'Call tree'], ['sandwich', 'Callers and callees'], ['modules', 'Modules'], ['namespaces', 'Namespaces']];
+const TABS = [['flame', 'Flame graph'], ['top', 'Methods'], ['tree', 'Call tree'], ['sandwich', 'Callers and callees'], ['modules', 'Modules'], ['namespaces', 'Namespaces'], ['types', 'Types'], ['threads', 'Threads']];
+// Where threads may stand outside of all calls.
+const TREES = ['flame', 'tree'];
 
 export function kindsOf(trace) {
   return Object.entries(trace.kinds).filter(([kind]) => trace.column(`${kind}.t`).length > 0);
@@ -19,26 +21,30 @@ export function stacksView(trace, route, range, extent, go) {
   if (!kinds.length) return el('p', { class: 'none' }, 'The trace has no samples and no events with stacks. Record with nettrace collect --profile cpu-sampling.');
   const kind = kinds.some(([key]) => key === route.kind) ? route.kind : kinds[0][0];
   const hasStates = kind === 'cpu';
-  const tree = callTree(trace, kind, { range, thread: route.thread, states: hasStates ? route.states : 'all', joinRecursion: route.recursion });
+  const hasTypes = trace.kinds[kind].labels.length > 0;
+  const tabs = { flame: flameTab, top: methodsTab, tree: treeTab, sandwich: sandwichTab, modules: groupTab('module'), namespaces: groupTab('namespace'), types: hasTypes ? typesTab : null, threads: threadsTab };
+  const tab = tabs[route.tab] ? route.tab : 'flame';
+  const wanted = { range, thread: route.thread, states: hasStates ? route.states : 'all', joinRecursion: route.recursion };
+  const tree = callTree(trace, kind, { ...wanted, byThread: (route.by_thread && TREES.includes(tab)) || tab === 'threads' });
   const whole = tree.total[0];
-  const place = el('div', { class: 'stacks' });
-  const threads = threadsOf(trace, kind);
+  const place = el('div', { class: 'stacks', 'data-kind': kind });
+  const threads = threadsOf(trace, kind, hasStates ? STATES[route.states] : null);
   const clock = trace.reports.topN?.clock === 'cpu' ? 'CPU time' : 'wall time';
   const controls = el('div', { class: 'controls' },
-    el('div', { role: 'tablist', 'aria-label': 'How stacks are shown' }, TABS.map(([key, text]) => el('button', { type: 'button', role: 'tab', id: `tab-${key}`, 'aria-selected': String(route.tab === key), 'aria-controls': 'stackpanel', onclick: () => go({ tab: key }, true) }, text))),
+    el('div', { role: 'tablist', 'aria-label': 'How stacks are shown' }, TABS.filter(([key]) => tabs[key]).map(([key, text]) => el('button', { type: 'button', role: 'tab', id: `tab-${key}`, 'aria-selected': String(tab === key), 'aria-controls': 'stackpanel', onclick: () => go({ tab: key }, true) }, text))),
     kinds.length > 1 && el('label', null, 'What counts ', select('kind', kinds.map(([key, row]) => [key, row.name]), kind, (value) => go({ kind: value, zoom: null, focus: null }, true))),
     hasStates && el('label', null, 'Threads that ', select('states', [['running', 'run'], ['managed', 'run managed code'], ['native', 'run native code'], ['waiting', 'wait'], ['all', 'run or wait']], route.states, (value) => go({ states: value, zoom: null }, true))),
     el('label', null, 'Thread ', select('thread', [['', 'all'], ...threads.map(([thread, weight]) => [String(thread), `${trace.threads[thread]?.label ?? thread} (${formatWeight(weight, tree.unit)})`])], route.thread === null ? '' : String(route.thread), (value) => go({ thread: value === '' ? null : Number(value), zoom: null }, true))),
+    TREES.includes(tab) && button('By thread', route.by_thread, () => go({ by_thread: !route.by_thread, zoom: null }, true), { title: 'threads stand outside of all calls', id: 'bythread' }),
     button('Collapse recursion', route.recursion, () => go({ recursion: !route.recursion, zoom: null }, true)));
   const head = facts([
     ['Counted', formatWeight(whole, tree.unit), 'counted', whole],
     ['Samples', formatCount(tree.totalSamples[0]), 'samples', tree.totalSamples[0]],
     hasStates && !['all', 'waiting'].includes(route.states) && ['Waiting, not counted', formatNanos(tree.waitingWeight), 'waiting', tree.waitingWeight],
     hasStates && ['Times are', `${clock} between samples`],
-  ]);
-  const panel = el('div', { id: 'stackpanel', role: 'tabpanel', 'aria-labelledby': `tab-${route.tab}` });
-  const tabs = { flame: flameTab, top: methodsTab, tree: treeTab, sandwich: sandwichTab, modules: groupTab('module'), namespaces: groupTab('namespace') };
-  const show = tabs[route.tab] || flameTab;
+  ], 'slim');
+  const panel = el('div', { id: 'stackpanel', role: 'tabpanel', 'aria-labelledby': `tab-${tab}` });
+  const show = tabs[tab];
   if (tree.totalSamples[0] === 0) panel.append(el('p', { class: 'none' }, 'No samples here: choose another range, thread or state.'));
   else show(panel, { trace, tree, whole, route, go, kind, range, extent, threads });
   replace(place, el('h2', null, trace.kinds[kind].name), controls, head, panel);
@@ -51,11 +57,16 @@ function select(id, options, value, onchange) {
   return element;
 }
 
-function threadsOf(trace, kind) {
+// Threads with what is counted of them, the heaviest first.
+function threadsOf(trace, kind, states) {
   const weights = new Map();
   const threads = trace.column(`${kind}.thread`);
   const sums = trace.column(`${kind}.weight`);
-  for (let row = 0; row < threads.length; row += 1) weights.set(threads[row], (weights.get(threads[row]) || 0) + sums[row]);
+  const stateOf = trace.column(`${kind}.state`);
+  for (let row = 0; row < threads.length; row += 1) {
+    const counts = !states || !stateOf.length || states.includes(stateOf[row]);
+    weights.set(threads[row], (weights.get(threads[row]) || 0) + (counts ? sums[row] : 0));
+  }
   return [...weights].sort((a, b) => b[1] - a[1]).slice(0, 300);
 }
 
@@ -75,15 +86,18 @@ function flameTab(panel, { trace, tree, route, go, kind, range, extent, threads 
     const rectangles = stacksOverTime(trace, kind, thread, { range, states: kind === 'cpu' ? route.states : 'all' });
     const shown = range || extent;
     const label = `Stacks of ${trace.threads[thread]?.label} from ${formatNanos(shown.from)} to ${formatNanos(shown.to)}`;
-    const time = timeGraph(rectangles, (frame) => trace.frames.text[frame], shown, label);
-    panel.append(bar, el('p', null, label), time.box);
-    search.disabled = true;
+    const time = timeGraph(rectangles, (frame) => trace.frames.text[frame], shown, { label, search: route.q, onrange: (chosen) => go({ from: Math.round(chosen.from), to: Math.round(chosen.to) }, true) });
+    search.addEventListener('input', () => {
+      time.setSearch(search.value);
+      go({ q: search.value }, false, true);
+    });
+    panel.append(bar, el('p', { class: 'none' }, `${label}. A click shows a call's time alone${range ? '; Whole trace, above, shows all again' : ''}.`), time.box);
     return;
   }
   graph = flameGraph(tree, {
     upright: route.upright, search: route.q, zoom: route.zoom, label: `Flame graph of ${trace.kinds[kind].name}`,
     onzoom: (node) => go({ zoom: node || null }, true, true),
-    onfocus: (frame) => go({ tab: 'sandwich', focus: tree.texts(frame) }, true),
+    onfocus: (frame) => (tree.sortOf(frame) === 'thread' ? null : go({ tab: 'sandwich', focus: tree.texts(frame) }, true)),
     onchoose: (node, about) => (line.textContent = about),
   });
   search.addEventListener('input', () => {
@@ -127,6 +141,20 @@ function groupTab(by) {
     const rows = groupSums(tree, (frame) => (frame < names.length ? names[frame] || '(none)' : '(types)'));
     panel.append(table({ caption: by === 'module' ? 'Modules' : 'Namespaces', columns: [{ title: by === 'module' ? 'Module' : 'Namespace', value: (row) => row.name }, ...weightColumns(tree, whole)], rows, sort: { column: 1, down: true } }));
   };
+}
+
+// What was allocated or thrown, by type.
+function typesTab(panel, { tree, whole, route, go }) {
+  const rows = methodSums(tree).filter((row) => tree.sortOf(row.frame) === 'type').map((row) => ({ ...row, name: tree.texts(row.frame) }));
+  const [, , total, percent, samples] = weightColumns(tree, whole);
+  panel.append(table({ caption: `Types (${formatCount(rows.length)})`, columns: [{ title: 'Type', value: (row) => row.name.replace(/^(new|throw) /, '') }, total, percent, samples], rows, onrow: (row) => go({ tab: 'sandwich', focus: row.name }, true), sort: { column: 1, down: true } }));
+}
+
+function threadsTab(panel, { trace, tree, whole, kind, go }) {
+  const rows = (tree.children[0] || []).map((node) => ({ name: tree.texts(tree.frame[node]), total: tree.total[node], totalSamples: tree.totalSamples[node] }));
+  const numbers = new Map(trace.threads.map((thread, index) => [thread.label, index]));
+  const [, , total, percent, samples] = weightColumns(tree, whole);
+  panel.append(table({ caption: `Threads (${formatCount(rows.length)})`, columns: [{ title: 'Thread', value: (row) => row.name }, total, percent, samples], rows, onrow: (row) => go({ tab: 'flame', thread: numbers.get(row.name) ?? null, kind, zoom: null }, true) }));
 }
 
 // A tree that opens at its heaviest way.

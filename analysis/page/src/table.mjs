@@ -67,6 +67,6 @@ export function table({ caption, columns, rows, first = 50, onrow = null, rowLab
 }
 
 // Names and values side by side.
-export function facts(rows) {
-  return el('dl', { class: 'facts' }, rows.filter((row) => row).map(([name, value, id, raw]) => el('div', null, el('dt', null, name), el('dd', { id: id || null, 'data-value': raw }, value))));
+export function facts(rows, more = '') {
+  return el('dl', { class: `facts ${more}` }, rows.filter((row) => row).map(([name, value, id, raw]) => el('div', null, el('dt', null, name), el('dd', { id: id || null, 'data-value': raw }, value))));
 }

@@ -1,10 +1,11 @@
 // The time line over the whole trace: lanes, and the range that filters every view.
-import { el, paint, colour, replace, announce } from './dom.mjs';
-import { axisStep, formatAxis, formatMoment, formatNanos, formatBytes, formatCount, formatDecimal } from './format.mjs';
-import { bins, lowerBound } from './query.mjs';
+import { el, isDark, keepDrawn, paint, colour, replace, announce, fit } from './dom.mjs';
+import { axisStep, formatAxis, formatMoment, formatNanos, formatBytes, formatCount, formatDecimal, formatValue } from './format.mjs';
+import { bins, lowerBound, maxOf } from './query.mjs';
 
-const LABELS = 118;
 const AXIS = 18;
+// Room for the lanes' names and the highest value of each; less on narrow screens.
+const labelsOf = (width) => Math.round(Math.min(170, Math.max(104, width * 0.16)));
 
 // The lanes that a trace has something for.
 export function lanesOf(trace) {
@@ -13,18 +14,24 @@ export function lanesOf(trace) {
   if (trace.has('cpu.t') && trace.column('cpu.t').length) {
     const state = trace.column('cpu.state');
     lanes.push({
-      name: 'CPU', about: 'threads that run', height: 46, unit: (value) => `${formatDecimal(value, 2)} threads`, colours: ['managed', 'native'], names: ['managed', 'native'],
+      name: 'CPU', about: 'threads that run', height: 46, unit: (value) => `${formatDecimal(value, 2)} threads`, most: (value) => formatDecimal(value, 1), colours: ['managed', 'native'], names: ['managed', 'native'],
       values: (range, count) => {
         const step = (range.to - range.from) / count;
         return [0, 1].map((wanted) => bins(trace.column('cpu.t'), trace.column('cpu.weight'), range, count, { lasts: true, wanted: (row) => state[row] === wanted }).map((sum) => sum / step));
       },
     });
+    if (state.some((one) => one === 2)) {
+      lanes.push({
+        name: 'Waiting', about: 'threads that wait', height: 20, unit: (value) => `${formatDecimal(value, 1)} threads`, most: (value) => formatDecimal(value, 1), colours: ['waiting'], names: ['waiting'],
+        values: (range, count) => [bins(trace.column('cpu.t'), trace.column('cpu.weight'), range, count, { lasts: true, wanted: (row) => state[row] === 2 }).map((sum) => sum / ((range.to - range.from) / count))],
+      });
+    }
   }
   const collections = trace.reports.gc?.collections || [];
   if (collections.length) {
     const marks = collections.flatMap((row) => (row.pauses || []).map((pause) => ({ from: pause.start_ns, to: pause.start_ns + pause.pause_ns, colour: `gen${Math.min(2, row.generation ?? 2)}`, text: `gen ${row.generation ?? '?'}, ${row.reason}: ${formatNanos(pause.pause_ns)}` })));
     marks.sort((a, b) => a.from - b.from);
-    lanes.push({ name: 'GC pauses', about: 'by generation', height: 22, marks, legend: [['gen0', 'gen 0'], ['gen1', 'gen 1'], ['gen2', 'gen 2']] });
+    lanes.push({ name: 'GC pauses', about: 'by generation', height: 22, marks, top: `≤ ${formatNanos(maxOf(marks.map((mark) => mark.to - mark.from)))}`, legend: [['gen0', 'gen 0'], ['gen1', 'gen 1'], ['gen2', 'gen 2']] });
   }
   const allocated = ['alloc', 'alloc_ticks'].find((kind) => trace.has(`${kind}.t`) && trace.column(`${kind}.t`).length);
   const rate = (name, times, weights, unit, fill) => lanes.push({
@@ -37,53 +44,73 @@ export function lanesOf(trace) {
     rate('Allocated', known.map((row) => row.start_ns), known.map((row) => row.allocated_bytes), (value) => `${formatBytes(value)}/s`, 'alloc');
   }
   if (trace.column('exceptions.t').length) rate('Exceptions', trace.column('exceptions.t'), trace.column('exceptions.weight'), (value) => `${formatCount(value)}/s`, 'bad');
+  const most = (value) => formatDecimal(value, 1);
   const busy = (name, category, unit, fill) => {
     const starts = trace.column(`span.${category}.start`);
     const nanos = trace.column(`span.${category}.nanos`);
     if (!starts.length) return;
     lanes.push({
-      name, height: 24, unit, colours: [fill], names: [name],
+      name, height: 24, unit, most, colours: [fill], names: [name],
       values: (range, count) => [bins(starts, nanos, range, count, { lasts: true }).map((sum) => sum / ((range.to - range.from) / count))],
     });
   };
   busy('Contention', 'Contention', (value) => `${formatDecimal(value, 2)} threads wait`, 'lock');
   busy('Waits', 'Waits', (value) => `${formatDecimal(value, 2)} threads wait`, 'waiting');
-  const line = (name, points, unit, fill) => points.length && lanes.push({ name, height: 26, line: points, unit, colours: [fill], names: [name] });
+  const line = (name, points, unit, fill) => points.length && lanes.push({ name, height: 26, line: points, unit, most: formatCount, colours: [fill], names: [name] });
   const pool = trace.reports.threadpool;
   line('Pool workers', (pool?.workers || []).map((point) => ({ at: point.ts_ns, value: point.last })), (value) => `${formatCount(value)} workers`, 'pool');
+  const queue = (pool?.queue || []).map((point) => ({ at: point.ts_ns, value: point.last }));
+  const told = queue.length ? null : queueCounter(trace);
+  line('Pool queue', queue.length ? queue : pointsOf(told), (value) => `${formatCount(value)} work items wait`, 'pool');
   busy('JIT', 'JIT', (value) => `${formatDecimal(value, 2)} threads compile`, 'jit');
   busy('Requests', 'Activities', (value) => `${formatDecimal(value, 1)} open`, 'request');
   return lanes;
 }
 
-// All counters, by the numbers of their series.
+const pointsOf = (series) => (series?.points || []).filter((point) => Number.isFinite(point.value)).map((point) => ({ at: point.ts_ns, value: point.value }));
+
+// How long the pool's queue is, where the runtime's counters tell: the events of single work items are seldom recorded.
+function queueCounter(trace) {
+  return (trace.reports.counters?.series || []).find((row) => ['threadpool-queue-length', 'dotnet.thread_pool.queue.length'].includes(row.name));
+}
+
+export const counterName = (row) => {
+  const tags = Object.entries(row.tags || {}).map(([key, value]) => `${key}=${value}`).join(', ');
+  return `${row.display_name || row.name}${tags ? ` {${tags}}` : ''}`;
+};
+
+// A counter by the number of its series; none if there is nothing to draw, such as a ratio that was never a number.
 export function counterLane(trace, number) {
   const series = trace.reports.counters?.series?.[number];
-  if (!series) return null;
-  const tags = Object.entries(series.tags || {}).map(([key, value]) => `${key}=${value}`).join(',');
-  const name = series.display_name || series.name;
+  const line = pointsOf(series);
+  if (!line.length) return null;
   return {
-    name: tags ? `${name} {${tags}}` : name, height: 34, colours: ['counter'], names: [name],
-    line: series.points.filter((point) => Number.isFinite(point.value)).map((point) => ({ at: point.ts_ns, value: point.value })),
-    unit: (value) => `${formatDecimal(value, 2)} ${series.unit || ''}`,
+    name: counterName(series), height: 34, colours: ['counter'], names: [series.name], line,
+    unit: (value) => `${formatValue(value)} ${series.unit || ''}`, most: formatValue,
   };
 }
 
 // The time line. `onrange(range)`: another range was chosen, null for the whole trace.
-export function timeline(trace, extent, { range, onrange, counter, oncounter }) {
+export function timeline(trace, extent, { range, onrange, counters, oncounters }) {
   const lanes = lanesOf(trace);
-  const canvas = el('canvas', { class: 'lanes', tabindex: '0', role: 'application', 'aria-label': 'Time line. Drag to choose a range. Arrow keys move the range, with Shift they change its length, Escape shows the whole trace.' });
+  const canvas = el('canvas', { class: 'lanes', tabindex: '0', role: 'application', 'aria-label': 'Time line. Drag to choose a range; drag its head, above the lanes, to move it. Arrow keys move the range, with Shift they change its length, Escape shows the whole trace.' });
   const tip = el('div', { class: 'tip', 'aria-hidden': 'true' });
   const box = el('div', { class: 'lanebox' }, canvas, tip);
   const said = el('span', { class: 'rangetext', id: 'range' });
   const from = el('input', { type: 'text', inputmode: 'decimal', size: '9', id: 'from', 'aria-label': 'From, in milliseconds' });
   const to = el('input', { type: 'text', inputmode: 'decimal', size: '9', id: 'to', 'aria-label': 'To, in milliseconds' });
   const clear = el('button', { type: 'button', onclick: () => choose(null), id: 'whole' }, 'Whole trace');
-  const series = trace.reports.counters?.series || [];
-  const pick = series.length > 0 && el('select', { id: 'counter', 'aria-label': 'Counter in the time line', onchange: () => oncounter(pick.value === '' ? null : Number(pick.value)) },
+  const series = (trace.reports.counters?.series || []).map((row, index) => [row, index]).filter(([row]) => pointsOf(row).length > 0);
+  const pick = series.length > 0 && el('select', { id: 'counter', 'aria-label': 'Counter in the time line', onchange: () => oncounters([...counters.filter((number) => number !== Number(pick.value)), Number(pick.value)]) },
     el('option', { value: '' }, 'add a counter …'),
-    series.map((row, index) => el('option', { value: String(index) }, `${row.provider} ${row.display_name || row.name}`)));
-  if (pick) pick.value = counter === null ? '' : String(counter);
+    series.map(([row, index]) => el('option', { value: String(index) }, `${row.provider} ${counterName(row)}`)));
+  const without = series.length > 0 && el('button', { type: 'button', id: 'nocounters', onclick: () => oncounters([]) }, 'Remove counters');
+  const choosers = () => {
+    if (!pick) return;
+    pick.value = '';
+    without.hidden = counters.length === 0;
+  };
+  choosers();
   const read = () => {
     const values = [from.value, to.value].map((text) => (text.trim() === '' ? null : Number(text.replace(/,/g, '')) * 1e6));
     if (values.some((value) => value !== null && !Number.isFinite(value))) return;
@@ -92,20 +119,18 @@ export function timeline(trace, extent, { range, onrange, counter, oncounter }) 
   };
   from.addEventListener('change', read);
   to.addEventListener('change', read);
-  const all = () => {
-    const more = counterLane(trace, counter);
-    return more ? [...lanes, more] : lanes;
-  };
+  const all = () => [...lanes, ...counters.map((number) => counterLane(trace, number)).filter((lane) => lane)];
   let drag = null;
   const width = () => Math.max(60, canvas.clientWidth);
-  const inner = () => width() - LABELS - 6;
-  const x = (nanos) => LABELS + ((nanos - extent.from) / (extent.to - extent.from)) * inner();
-  const nanosAt = (place) => extent.from + (Math.min(inner(), Math.max(0, place - LABELS)) / inner()) * (extent.to - extent.from);
+  const labels = () => labelsOf(width());
+  const inner = () => width() - labels() - 6;
+  const x = (nanos) => labels() + ((nanos - extent.from) / (extent.to - extent.from)) * inner();
+  const nanosAt = (place) => extent.from + (Math.min(inner(), Math.max(0, place - labels())) / inner()) * (extent.to - extent.from);
   let cache = null;
   const drawLanes = (context) => {
     const count = Math.max(20, Math.floor(inner()));
-    if (!cache || cache.count !== count || cache.counter !== counter) {
-      cache = { count, counter, lanes: all().map((lane) => ({ ...lane, sums: lane.values?.(extent, Math.floor(count / 2)) })) };
+    if (!cache || cache.count !== count || cache.counters !== counters) {
+      cache = { count, counters, lanes: all().map((lane) => ({ ...lane, sums: lane.values?.(extent, Math.floor(count / 2)) })) };
     }
     context.font = '12px system-ui, sans-serif';
     context.textBaseline = 'middle';
@@ -121,9 +146,16 @@ export function timeline(trace, extent, { range, onrange, counter, oncounter }) 
       context.fillRect(x(at), 0, 1, height());
     }
     for (const lane of cache.lanes) {
+      const most = drawLane(context, lane, top, inner());
+      context.font = '10px system-ui, sans-serif';
+      context.fillStyle = colour('faint');
+      // A narrow screen has room for names alone.
+      const said = width() < 600 ? '' : lane.top ?? (lane.most || lane.unit)(most);
+      const wide = context.measureText(said).width;
+      context.fillText(said, labels() - 6 - wide, top + lane.height / 2);
+      context.font = '12px system-ui, sans-serif';
       context.fillStyle = colour('ink');
-      context.fillText(lane.name.length > 17 ? `${lane.name.slice(0, 16)}…` : lane.name, 2, top + lane.height / 2);
-      drawLane(context, lane, top, inner());
+      context.fillText(fit(context, lane.name, labels() - wide - 14), 2, top + lane.height / 2);
       top += lane.height;
       context.fillStyle = colour('grid');
       context.fillRect(0, top - 1, width(), 1);
@@ -138,8 +170,11 @@ export function timeline(trace, extent, { range, onrange, counter, oncounter }) 
         context.fillStyle = fills.get(mark.colour);
         context.fillRect(x(mark.from), top + 3, Math.max(1, x(mark.to) - x(mark.from)), tall);
       }
-    } else if (lane.line) {
-      const most = lane.line.reduce((high, point) => Math.max(high, point.value), 0) || 1;
+      return 0;
+    }
+    if (lane.line) {
+      const highest = lane.line.reduce((high, point) => Math.max(high, point.value), 0);
+      const most = highest || 1;
       context.strokeStyle = colour(lane.colours[0]);
       context.lineWidth = 1.5;
       context.beginPath();
@@ -151,31 +186,34 @@ export function timeline(trace, extent, { range, onrange, counter, oncounter }) 
           context.lineTo(...place);
         }
       });
+      // It stays as it is until another value is told.
+      const last = lane.line[lane.line.length - 1];
+      context.lineTo(x(extent.to), bottom - (Math.max(0, last.value) / most) * tall);
       context.stroke();
-      if (lane.line.length === 1) context.fillRect(x(lane.line[0].at) - 1, top + 3, 3, 3);
-    } else {
-      const parts = lane.sums;
-      const stacked = parts[0].map((_, bin) => parts.reduce((sum, part) => sum + part[bin], 0));
-      const most = stacked.reduce((high, value) => Math.max(high, value), 0) || 1;
-      const step = wide / parts[0].length;
-      const fills = lane.colours.map(colour);
-      for (let bin = 0; bin < parts[0].length; bin += 1) {
-        let base = bottom;
-        parts.forEach((part, index) => {
-          const high = (part[bin] / most) * tall;
-          if (high <= 0) return;
-          context.fillStyle = fills[index];
-          context.fillRect(LABELS + bin * step, base - Math.max(high, 0.7), Math.ceil(step), Math.max(high, 0.7));
-          base -= high;
-        });
-      }
+      return highest;
     }
+    const parts = lane.sums;
+    const stacked = parts[0].map((_, bin) => parts.reduce((sum, part) => sum + part[bin], 0));
+    const most = stacked.reduce((high, value) => Math.max(high, value), 0) || 1;
+    const step = wide / parts[0].length;
+    const fills = lane.colours.map(colour);
+    for (let bin = 0; bin < parts[0].length; bin += 1) {
+      let base = bottom;
+      parts.forEach((part, index) => {
+        const high = (part[bin] / most) * tall;
+        if (high <= 0) return;
+        context.fillStyle = fills[index];
+        context.fillRect(labels() + bin * step, base - Math.max(high, 0.7), Math.ceil(step), Math.max(high, 0.7));
+        base -= high;
+      });
+    }
+    return most;
   };
   const height = () => AXIS + all().reduce((sum, lane) => sum + lane.height, 0) + 2;
   // Lanes do not change while a range is drawn over them.
   let picture = null;
   const draw = () => {
-    const key = `${width()} ${devicePixelRatio} ${counter} ${matchMedia('(prefers-color-scheme: dark)').matches}`;
+    const key = `${width()} ${devicePixelRatio} ${counters} ${isDark()}`;
     if (picture?.key !== key) {
       const behind = document.createElement('canvas');
       behind.width = Math.round(width() * (devicePixelRatio || 1));
@@ -190,11 +228,15 @@ export function timeline(trace, extent, { range, onrange, counter, oncounter }) 
       const shown = drag || range;
       if (shown) {
         context.fillStyle = colour('shade');
-        context.fillRect(LABELS, 0, Math.max(0, x(shown.from) - LABELS), tall);
-        context.fillRect(x(shown.to), 0, Math.max(0, LABELS + inner() - x(shown.to)), tall);
+        context.fillRect(labels(), 0, Math.max(0, x(shown.from) - labels()), tall);
+        context.fillRect(x(shown.to), 0, Math.max(0, labels() + inner() - x(shown.to)), tall);
         context.fillStyle = colour('accent');
         context.fillRect(x(shown.from) - 1, 0, 2, tall);
         context.fillRect(x(shown.to) - 1, 0, 2, tall);
+        // What the range is moved by.
+        context.globalAlpha = 0.35;
+        context.fillRect(x(shown.from), 0, x(shown.to) - x(shown.from), AXIS);
+        context.globalAlpha = 1;
       }
     });
     const shown = drag || range;
@@ -214,11 +256,16 @@ export function timeline(trace, extent, { range, onrange, counter, oncounter }) 
     if (event.button !== 0) return;
     const bounds = canvas.getBoundingClientRect();
     const begin = event.clientX - bounds.left;
-    if (begin < LABELS - 4) return;
+    if (begin < labels() - 4) return;
     canvas.setPointerCapture(event.pointerId);
+    const held = range && event.clientY - bounds.top < AXIS && begin >= x(range.from) - 3 && begin <= x(range.to) + 3 ? range : null;
     const move = (moved) => {
       const place = moved.clientX - bounds.left;
-      drag = Math.abs(place - begin) < 4 ? null : { from: nanosAt(Math.min(begin, place)), to: nanosAt(Math.max(begin, place)) };
+      if (held) {
+        const by = ((place - begin) / inner()) * (extent.to - extent.from);
+        const from = Math.min(Math.max(held.from + by, extent.from), extent.to + 1 - (held.to - held.from));
+        drag = Math.abs(place - begin) < 4 ? null : { from, to: from + (held.to - held.from) };
+      } else drag = Math.abs(place - begin) < 4 ? null : { from: nanosAt(Math.min(begin, place)), to: nanosAt(Math.max(begin, place)) };
       draw();
     };
     const up = () => {
@@ -238,7 +285,9 @@ export function timeline(trace, extent, { range, onrange, counter, oncounter }) 
   canvas.addEventListener('pointermove', (event) => {
     const bounds = canvas.getBoundingClientRect();
     const place = event.clientX - bounds.left;
-    const text = drag || place < LABELS ? '' : tell(place, event.clientY - bounds.top);
+    const isHead = range && event.clientY - bounds.top < AXIS && place >= x(range.from) && place <= x(range.to);
+    canvas.style.cursor = isHead ? 'grab' : '';
+    const text = drag || place < labels() ? '' : tell(place, event.clientY - bounds.top);
     tip.textContent = text;
     tip.style.display = text ? 'block' : 'none';
     tip.style.left = `${Math.max(0, Math.min(place + 12, width() - tip.offsetWidth - 4))}px`;
@@ -259,7 +308,7 @@ export function timeline(trace, extent, { range, onrange, counter, oncounter }) 
           const index = lowerBound(lane.line.map((point) => point.at), nanos) - 1;
           return index >= 0 ? `${when}: ${lane.unit(lane.line[index].value)}` : '';
         }
-        const bin = Math.min(lane.sums[0].length - 1, Math.floor(((place - LABELS) / inner()) * lane.sums[0].length));
+        const bin = Math.min(lane.sums[0].length - 1, Math.floor(((place - labels()) / inner()) * lane.sums[0].length));
         return `${when}: ${lane.sums.map((part, index) => `${lane.names[index]} ${lane.unit(part[bin])}`).join(', ')}`;
       }
       top += lane.height;
@@ -280,10 +329,10 @@ export function timeline(trace, extent, { range, onrange, counter, oncounter }) 
     else return;
     event.preventDefault();
   });
-  new ResizeObserver(() => draw()).observe(box);
+  keepDrawn(canvas, box, () => draw());
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => draw());
   const legend = lanes.flatMap((lane) => lane.legend || (lane.names.length > 1 ? lane.names.map((name, index) => [lane.colours[index], `${lane.name}: ${name}`]) : []));
-  const bar = el('div', { class: 'rangebar' }, said, el('label', null, 'from ', from), el('label', null, ' to ', to, ' ms'), clear, pick,
+  const bar = el('div', { class: 'rangebar' }, said, el('label', null, 'from ', from), el('label', null, ' to ', to, ' ms'), clear, pick, without,
     el('span', { class: 'legend' }, legend.map(([name, text]) => el('span', null, el('i', { class: `swatch ${name}`, 'aria-hidden': 'true' }), text))));
   const place = el('section', { class: 'timeline', 'aria-label': 'Time line' });
   replace(place, box, bar);
@@ -294,9 +343,9 @@ export function timeline(trace, extent, { range, onrange, counter, oncounter }) 
       range = next;
       draw();
     },
-    setCounter: (next) => {
-      counter = next;
-      if (pick) pick.value = counter === null ? '' : String(counter);
+    setCounters: (next) => {
+      counters = next;
+      choosers();
       draw();
     },
   };

@@ -6,8 +6,9 @@ import { readColumn, readTrace } from '../src/data.mjs';
 import { gunzip } from '../src/inflate.mjs';
 import { layoutTree, shortName } from '../src/flame.mjs';
 import { formatBytes, formatCount, formatNanos } from '../src/format.mjs';
-import { bins, callTree, lowerBound, methodSums, sandwich, stacksOverTime } from '../src/query.mjs';
-import { DEFAULTS, formatRoute, parseRoute, rangeOf } from '../src/route.mjs';
+import { counterLane } from '../src/timeline.mjs';
+import { bins, callTree, exceptionGroups, lockGroups, lowerBound, methodSums, ownFrame, placesOf, rangeSums, sandwich, spansOf, stacksOverTime, thinnedOf, waitSums } from '../src/query.mjs';
+import { DEFAULTS, countersOf, formatRoute, parseRoute, rangeOf } from '../src/route.mjs';
 
 // main → a → b, main → a → a, main → c
 function trace() {
@@ -39,6 +40,37 @@ test('joined recursion is one frame', () => {
   const a = methodSums(tree).find((row) => tree.texts(row.frame) === 'a');
   assert.deepEqual([a.self, a.total], [10, 30]);
   assert.equal(tree.parent.length, 5);
+});
+
+test('by thread, each thread stands outside of its calls, and the sum stays', () => {
+  const named = { ...trace(), threads: [{ label: 'thread 7' }, { label: 'thread 8' }] };
+  const tree = callTree(named, 'cpu', { byThread: true });
+  const own = tree.children[0].map((node) => [tree.texts(tree.frame[node]), tree.sortOf(tree.frame[node]), tree.total[node], tree.children[node].length]);
+  assert.deepEqual(own, [['thread 7', 'thread', 30, 1], ['thread 8', 'thread', 10, 1]]);
+  assert.equal(tree.total[0], callTree(trace(), 'cpu').total[0]);
+  assert.equal(tree.sortOf(tree.frame[tree.children[tree.children[0][0]][0]]), 'method');
+});
+
+test('a place is the innermost call that is not of the library that waits', () => {
+  const wait = 'System.Private.CoreLib!System.Threading.Monitor.Enter(object)';
+  assert.equal(ownFrame([wait, 'app!Program.Run()', 'app!Program.Main()']), 'app!Program.Run()');
+  assert.equal(ownFrame([wait]), wait);
+  assert.equal(ownFrame([]), '');
+  const places = placesOf(trace(), 'cpu', { from: 0, to: 35 });
+  assert.deepEqual(places.map((place) => [place.own, place.weight, place.count, place.max]), [['b', 20, 2, 10], ['a', 10, 1, 10], ['c', 10, 1, 10]]);
+});
+
+test('a range has the sums of what is in it', () => {
+  const whole = { ...trace(), reports: {} };
+  const sums = rangeSums(whole, { from: 10, to: 41 });
+  assert.deepEqual([sums.cpu, sums.waiting, sums.alloc], [{ weight: 30, count: 3 }, { weight: 5, count: 1 }, null]);
+  assert.deepEqual([sums.gc.count, sums.contention.count, sums.jit.nanos], [0, 0, 0]);
+});
+
+test('counters of the time line are a list of numbers in the address', () => {
+  assert.deepEqual(countersOf(parseRoute('#view=counters&counters=3,5,x,,7')), [3, 5, 7]);
+  assert.deepEqual(countersOf(parseRoute('')), []);
+  assert.equal(formatRoute({ ...DEFAULTS, counters: '3,5' }), '#view=overview&counters=3%2C5');
 });
 
 test('callers and callees begin at the method and have its total', () => {
@@ -102,6 +134,46 @@ test('names and numbers are short', () => {
   assert.equal(shortName('App!My.Space.Type<System.Int32>.Run(int,string)'), 'Type<System.Int32>.Run');
   assert.equal(shortName('App!My.Type..ctor()'), 'Type..ctor');
   assert.equal(formatCount(1234567), '1,234,567');
-  assert.equal(formatNanos(1234567), '1.235 ms');
+  assert.equal(formatNanos(1234567), '1.234 ms');
+  assert.equal(formatNanos(93952), '93.952 µs');
+  assert.equal(formatNanos(59999999999), '59.999 s');
+  assert.equal(formatNanos(-3723004000000), '-1 h 2 min 3.004 s');
   assert.equal(formatBytes(1536), '1.5 KiB');
+});
+
+// Two locks; of three waits the page has the longest two.
+function waits() {
+  const columns = { 'span.Contention.start': [10, 50], 'span.Contention.nanos': [100, 90], 'span.Contention.thread': [0, 1], 'span.Contention.name': [0, 0], 'span.Contention.key': [1, 1], 'span.Contention.detail': [0, 0] };
+  const lock = (lock_id, count, total_ns, max_ns) => ({ lock_id, waits: { count, total_ns, max_ns } });
+  return {
+    reports: { contention: { waits: { count: 3, total_ns: 191, p99_ns: 99, max_ns: 100 }, locks: [lock('0xa', 2, 190, 100), lock('0xb', 1, 1, 1)] } },
+    texts: { spans: ['wait', '0xa'] }, thinned: [{ text: 'Contention: the longest 2; 1 shorter ones are left out' }, { text: 'contention: added up' }],
+    column: (name) => Float64Array.from(columns[name] || []),
+  };
+}
+
+test('waits of the whole trace are those of the report, and a range says what it does not have', () => {
+  const trace = waits();
+  const sums = (range) => waitSums(trace, 'contention', spansOf(trace, 'Contention', range), range);
+  assert.deepEqual(sums(null), { count: 3, total: 191, p99: 99, max: 100, open: 0 });
+  assert.deepEqual(sums({ from: 0, to: 20 }), { count: 1, total: 100, p99: 100, max: 100, open: 0 });
+  const locks = (range) => lockGroups(trace, range).map((row) => [row.lock, row.count, row.total, row.max, row.threads.size]);
+  assert.deepEqual(locks(null), [['0xa', 2, 190, 100, 2], ['0xb', 1, 1, 1, 0]]);
+  assert.deepEqual(locks({ from: 0, to: 20 }), [['0xa', 1, 100, 100, 1]]);
+  assert.deepEqual(thinnedOf(trace, 'Contention'), ['Contention: the longest 2; 1 shorter ones are left out']);
+  assert.deepEqual(thinnedOf(trace, 'JIT'), []);
+});
+
+test('types and messages of exceptions have texts of their own', () => {
+  const columns = { 'thrown.t': [1, 2], 'thrown.type': [0, 0], 'thrown.message': [1, 0], 'thrown.node': [0, 0] };
+  const groups = exceptionGroups({ ...trace(), texts: { exceptions: ['My.Exception'], messages: ['first', 'second'] }, column: (name) => Float64Array.from(columns[name] || []) }, null);
+  assert.deepEqual(groups.map((group) => [group.type, group.messages.map((row) => row.message)]), [['My.Exception', ['second', 'first']]]);
+});
+
+test('a counter that was never a number has nothing to draw', () => {
+  const series = [{ name: 'ratio', points: [{ ts_ns: 1, value: null }] }, { name: 'good', points: [{ ts_ns: 1, value: 1.5 }, { ts_ns: 2, value: null }] }];
+  const lanes = series.map((_, number) => counterLane({ reports: { counters: { series } } }, number));
+  assert.equal(lanes[0], null);
+  assert.deepEqual(lanes[1].line, [{ at: 1, value: 1.5 }]);
+  assert.equal(counterLane({ reports: {} }, 0), null);
 });

@@ -3,35 +3,38 @@
 //! | | |
 //! |---|---|
 //! | opened by | ui.perfetto.dev, `chrome://tracing`, Edge, speedscope |
-//! | rows of a process | pauses, collections, activities and awaits, several where they cross; counters |
-//! | rows of a thread | what happened on it; and, as a row of its own, its CPU samples |
-//! | spans | `X`: compilation, waits for locks and handles, handlers of exceptions, tasks; arguments as `args`, what is missing of a span as `args.note` |
+//! | rows of a process | pauses, collections, activities and awaits, on several rows if they overlap; counters |
+//! | rows of a thread | what happened on it; its CPU samples in a separate row |
+//! | spans | `X`: compilation, waits for locks and handles, exception handlers, tasks; arguments in `args`; what is unknown about a span in `args.note` |
 //! | instants | `i`: exceptions, method loads, allocations, adjustments of the thread pool |
-//! | arrows | `bind_id` of a task's scheduling and run. An arrow needs a span, so scheduling is one of 1 ns |
+//! | arrows | `bind_id` connects the scheduling of a task to its run. An arrow needs a span, so scheduling is a span of 1 ns |
 //! | counters | `C`: EventCounters, metrics, the heap's size, the thread pool |
-//! | samples | `B` and `E` of category `sample`: neighbours with the same outer frames are one span |
+//! | samples | `B` and `E` of category `sample`: consecutive samples with the same outer frames share a span |
 //! | times | microseconds since the session's start, with three decimals |
 //!
-//! The format's own notation for samples (`stackFrames`) is ignored by Perfetto. A sample's span lasts
-//! until the thread's next sample: it shows what was found, not when methods began and ended.
+//! The format's own notation for samples (`stackFrames`) is ignored by Perfetto. A
+//! sample's span lasts until the thread's next sample: it shows what was observed, not
+//! when methods started and ended. Beyond two million spans of samples, stacks are cut at
+//! the depth for which there is room, but not before the 32nd frame; what was called
+//! further on is one frame, `(deeper)`.
 //!
-//! Spans, instants and counters are written as they come. CPU samples are kept until the end, when names
-//! are known: 6 to 12 bytes each.
+//! Spans, instants and counters are written immediately. CPU samples are kept until the
+//! end, when names are known: 6 to 12 bytes each.
 
 use super::encode::Json;
 use super::lanes::{Lanes, lane_name};
-use super::{Convert, ConvertError, ConvertOptions, Output};
+use super::{Convert, ConvertError, ConvertOptions, Output, nesting};
 use crate::model::{
-    Argument, Arguments, Category, Flow, FrameHandle, Kind, Model, ProcessHandle, Profile, Resolved, Sample,
-    SpanScope, ThreadHandle, TimelineMark, Track,
+    Argument, Arguments, Call, Category, Flow, Kind, Model, ProcessHandle, Profile, Resolved,
+    Sample, SpanScope, ThreadHandle, TimedSample, TimelineMark, Track,
 };
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-/// What is shown when nothing else is asked for.
+/// The kinds shown by default.
 pub(super) const KINDS: &[Kind] = &[Kind::Cpu, Kind::AllocationSamples, Kind::AllocationTicks];
 
-/// Rows that are no thread of the process have numbers that no system gives to a thread.
+/// Rows that are not threads get numbers that no operating system uses for threads.
 const FIRST_ROW: u64 = 0x4000_0000;
 
 /// Writes Chrome's trace events.
@@ -46,16 +49,16 @@ pub struct Chromium<'o> {
     rows: BTreeMap<(ProcessHandle, ExtraRow), u64>,
 }
 
-/// A row that is not a thread's own.
+/// A row that does not represent a thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum ExtraRow {
     Lane(Category, usize),
     Samples(ThreadHandle),
-    /// A thread whose id is not reported, or is none that viewers can read.
+    /// A thread whose id is unknown, or that viewers cannot represent.
     Thread(ThreadHandle),
 }
 
-/// Process and row, as viewers number them.
+/// Process and row, with the numbers that viewers use.
 #[derive(Debug, Clone, Copy)]
 struct At {
     pid: u64,
@@ -76,15 +79,27 @@ impl<'o> Chromium<'o> {
         }
     }
 
-    /// Opens an event.
-    fn event(&mut self, phase: &str, name: &str, at: At, nanos: i64) -> io::Result<&mut Json<Output<'o>>> {
+    /// Begins an event.
+    fn event(
+        &mut self,
+        phase: &str,
+        name: &str,
+        at: At,
+        nanos: i64,
+    ) -> io::Result<&mut Json<Output<'o>>> {
         let Chromium { json, title, is_begun, .. } = self;
         if !std::mem::replace(is_begun, true) {
             json.open('{')?.key("displayTimeUnit")?.text("ns")?.key("otherData")?.open('{')?;
             json.key("exporter")?.text(concat!("nettrace ", env!("CARGO_PKG_VERSION")))?;
             json.key("trace")?.text(title)?.close('}')?.key("traceEvents")?.open('[')?;
         }
-        json.open('{')?.key("ph")?.text(phase)?.key("name")?.text(name)?.key("pid")?.number(at.pid)?;
+        json.open('{')?
+            .key("ph")?
+            .text(phase)?
+            .key("name")?
+            .text(name)?
+            .key("pid")?
+            .number(at.pid)?;
         json.key("tid")?.number(at.tid)?.key("ts")?.raw(&micros(nanos))?;
         Ok(json)
     }
@@ -97,12 +112,17 @@ impl<'o> Chromium<'o> {
     fn thread(&mut self, thread: ThreadHandle, model: &Model) -> (ProcessHandle, At) {
         let process = process_of(thread, model);
         let id = model.threads().get(thread).and_then(|row| row.os_thread_id);
-        let tid =
-            id.filter(|id| *id < FIRST_ROW).unwrap_or_else(|| self.row(process, ExtraRow::Thread(thread)));
+        let tid = id
+            .filter(|id| *id < FIRST_ROW)
+            .unwrap_or_else(|| self.row(process, ExtraRow::Thread(thread)));
         (process, At { pid: pid_of(process, model), tid })
     }
 
-    fn arguments(json: &mut Json<Output<'o>>, arguments: &Arguments, note: Option<&str>) -> io::Result<()> {
+    fn arguments(
+        json: &mut Json<Output<'o>>,
+        arguments: &Arguments,
+        note: Option<&str>,
+    ) -> io::Result<()> {
         if arguments.is_empty() && note.is_none() {
             return Ok(());
         }
@@ -110,7 +130,7 @@ impl<'o> Chromium<'o> {
         for (name, value) in arguments {
             json.key(name)?;
             match value {
-                // Readers make doubles of numbers.
+                // Viewers parse numbers as doubles.
                 Argument::Number(number) if *number < 1 << 53 => json.number(*number)?,
                 Argument::Number(number) => json.text(&number.to_string())?,
                 Argument::Real(real) if real.is_finite() => json.raw(&real.to_string())?,
@@ -126,50 +146,43 @@ impl<'o> Chromium<'o> {
         Ok(())
     }
 
-    /// The samples of a thread: each frame is open as long as the samples have it.
-    fn thread_samples(&mut self, track: &Track, at: At, resolved: &Resolved<'_>) -> io::Result<()> {
-        let mut open: Vec<FrameHandle> = Vec::new();
-        let mut end_nanos = i64::MIN;
-        for sample in track.samples() {
-            let Some(frames) = resolved.selected(sample.stack, sample.mode) else { continue };
-            let is_next = sample.nanos == end_nanos;
-            let same = open.iter().zip(frames.iter().rev()).take_while(|(open, frame)| open == frame);
-            let kept = if is_next { same.count() } else { 0 };
-            self.close_to(&mut open, kept, end_nanos, at, resolved)?;
-            for frame in frames.iter().rev().skip(kept) {
-                open.push(*frame);
-                self.edge("B", *frame, at, sample.nanos, resolved)?;
-            }
-            end_nanos = sample.nanos.saturating_add_unsigned(sample.weight);
-        }
-        self.close_to(&mut open, 0, end_nanos, at, resolved)
-    }
-
-    fn close_to(
+    /// The samples of a thread: each frame stays open as long as consecutive samples
+    /// contain it.
+    fn thread_samples(
         &mut self,
-        open: &mut Vec<FrameHandle>,
-        kept: usize,
-        end_nanos: i64,
+        track: &Track,
+        depth: usize,
         at: At,
         resolved: &Resolved<'_>,
     ) -> io::Result<()> {
-        for frame in open.drain(kept..).rev() {
-            self.edge("E", frame, at, end_nanos, resolved)?;
-        }
-        Ok(())
+        let frames_of = |sample: &TimedSample| resolved.selected(sample.stack, sample.mode);
+        nesting::steps(track, frames_of, |step| {
+            for call in step.ended(depth) {
+                self.edge("E", call, at, step.end_nanos, resolved)?;
+            }
+            for call in step.begun(depth) {
+                self.edge("B", call, at, step.begin_nanos, resolved)?;
+            }
+            Ok(())
+        })
     }
 
-    /// Where a frame begins or ends. Pairs, not lengths: readers that add a length to a time in floats see
-    /// frames end after those around them.
+    /// The beginning or end of a frame. Pairs instead of durations: viewers that add a
+    /// duration to a start time in floating point show frames that end after their
+    /// callers.
     fn edge(
         &mut self,
         phase: &str,
-        frame: FrameHandle,
+        call: Call,
         at: At,
         nanos: i64,
         resolved: &Resolved<'_>,
     ) -> io::Result<()> {
-        let json = self.event(phase, resolved.text(frame), at, nanos)?;
+        let name = match call {
+            Call::Frame(frame) => resolved.text(frame),
+            _ => Call::DEEPER,
+        };
+        let json = self.event(phase, name, at, nanos)?;
         json.key("cat")?.text("sample")?.close('}')?;
         Ok(())
     }
@@ -180,10 +193,15 @@ impl<'o> Chromium<'o> {
         Ok(())
     }
 
-    /// The place of a row among others: rows of the process first, samples below their thread.
+    /// The position of a row: rows of the process come first, samples below their thread.
     fn sort(&mut self, at: At, index: usize) -> io::Result<()> {
         let json = self.event("M", "thread_sort_index", at, 0)?;
-        json.key("args")?.open('{')?.key("sort_index")?.number(index as u64)?.close('}')?.close('}')?;
+        json.key("args")?
+            .open('{')?
+            .key("sort_index")?
+            .number(index as u64)?
+            .close('}')?
+            .close('}')?;
         Ok(())
     }
 }
@@ -197,8 +215,11 @@ impl Convert for Chromium<'_> {
             Kind::Cpu => self.samples.entry(sample.thread).or_default().add(sample),
             Kind::AllocationSamples | Kind::AllocationTicks => {
                 let (_, at) = self.thread(sample.thread, model);
-                let name =
-                    if sample.kind == Kind::AllocationTicks { "allocation tick" } else { "allocation" };
+                let name = if sample.kind == Kind::AllocationTicks {
+                    "allocation tick"
+                } else {
+                    "allocation"
+                };
                 let json = self.event("i", name, at, sample.nanos)?;
                 json.key("s")?.text("t")?.key("cat")?.text("Allocations")?;
                 let label = sample.label.map_or("", |label| model.texts().get(label));
@@ -234,7 +255,12 @@ impl Convert for Chromium<'_> {
             }
             TimelineMark::Instant(instant) => {
                 let has_arrow = instant.flow.is_some();
-                let json = self.event(if has_arrow { "X" } else { "i" }, &instant.name, at, instant.nanos)?;
+                let json = self.event(
+                    if has_arrow { "X" } else { "i" },
+                    &instant.name,
+                    at,
+                    instant.nanos,
+                )?;
                 match has_arrow {
                     true => json.key("dur")?.raw(&micros(1))?,
                     false => json.key("s")?.text("t")?,
@@ -254,15 +280,23 @@ impl Convert for Chromium<'_> {
         Ok(())
     }
 
-    fn finish(mut self: Box<Self>, resolved: &Resolved<'_>, _: &Profile) -> Result<(), ConvertError> {
+    fn finish(
+        mut self: Box<Self>,
+        resolved: &Resolved<'_>,
+        _: &Profile,
+    ) -> Result<(), ConvertError> {
         if !self.is_begun && self.samples.is_empty() {
             return Err(ConvertError::NothingToShow { wanted: "samples, spans or counters" });
         }
         let model = resolved.model();
-        for (thread, track) in std::mem::take(&mut self.samples) {
+        let samples = std::mem::take(&mut self.samples);
+        let depth = nesting::depth_for(samples.values(), |sample| {
+            resolved.selected(sample.stack, sample.mode)
+        });
+        for (thread, track) in samples {
             let (process, at) = self.thread(thread, model);
             let at = At { tid: self.row(process, ExtraRow::Samples(thread)), ..at };
-            self.thread_samples(&track, at, resolved)?;
+            self.thread_samples(&track, depth, at, resolved)?;
         }
         for (process, row) in model.processes() {
             let pid = pid_of(process, model);
@@ -275,7 +309,8 @@ impl Convert for Chromium<'_> {
             let (name, index) = match row {
                 ExtraRow::Lane(category, lane) => (lane_name(category, lane), index),
                 ExtraRow::Samples(thread) => {
-                    let index = thread.index().saturating_mul(2).saturating_add(lanes).saturating_add(1);
+                    let index =
+                        thread.index().saturating_mul(2).saturating_add(lanes).saturating_add(1);
                     (format!("{} samples", model.thread_label(thread)), index)
                 }
                 ExtraRow::Thread(thread) => {
@@ -298,7 +333,7 @@ impl Convert for Chromium<'_> {
     }
 }
 
-/// Arrows begin and end at the spans that have the same number.
+/// An arrow connects the spans that have the same number.
 fn arrow<W: Write>(json: &mut Json<W>, flow: Option<Flow>) -> io::Result<()> {
     let (id, direction) = match flow {
         None => return Ok(()),
@@ -313,14 +348,14 @@ pub(super) fn process_of(thread: ThreadHandle, model: &Model) -> ProcessHandle {
     model.threads().get(thread).map_or(ProcessHandle(0), |row| row.process)
 }
 
-/// The process's id; where the trace tells none, its number.
+/// The process's id; if the trace does not contain it, the process's number.
 pub(super) fn pid_of(process: ProcessHandle, model: &Model) -> u64 {
     let session = model.session().and_then(|session| session.process_id).map(u64::from);
     let id = model.process(process).and_then(|row| row.id);
     id.or(session).unwrap_or_else(|| process.index().saturating_add(1) as u64)
 }
 
-/// Microseconds, with three decimals where they are not 0.
+/// Microseconds, with three decimals unless they are 0.
 fn micros(nanos: i64) -> String {
     let (whole, rest) = (nanos.unsigned_abs() / 1000, nanos.unsigned_abs() % 1000);
     let sign = if nanos < 0 { "-" } else { "" };
@@ -333,7 +368,8 @@ mod tests {
 
     #[test]
     fn nanoseconds_become_microseconds_without_rounding() {
-        let cases = [(0, "0"), (1, "0.001"), (-1_500, "-1.500"), (1_234_567, "1234.567"), (2_000, "2")];
+        let cases =
+            [(0, "0"), (1, "0.001"), (-1_500, "-1.500"), (1_234_567, "1234.567"), (2_000, "2")];
         for (nanos, text) in cases {
             assert_eq!(micros(nanos), text);
         }

@@ -3,28 +3,28 @@
 //! | | |
 //! |---|---|
 //! | opened by | Chrome and Edge DevTools (Performance), Visual Studio Code, speedscope |
-//! | tree | below `(root)` a node for each thread, below it its calls |
-//! | time | the format knows one thread. So threads stand one after the other, the heaviest first, each in the order of its samples; if there is only one (`--thread`), it is that thread's time line, in which `(idle)` fills the time without samples |
-//! | samples | equal neighbours are one; `timeDeltas` are wall time, or CPU time where an operating system took the samples, in microseconds, rounded so that sums stay right. The last sample, of `(idle)`, only ends the one before |
-//! | `hitCount` | microseconds. DevTools takes hits × (`endTime` − `startTime`) ÷ all hits for a node's self time, which is right only where all samples weigh the same, or where a hit is a unit of time. Other viewers add `timeDeltas`; both give the same |
-//! | `url` | the module; V8's line and column are not known (-1) |
+//! | tree | one node per thread below `(root)`, with the thread's calls below it |
+//! | time | the format represents a single thread. So threads follow one another, the heaviest first, each with its samples in time order. If there is only one (`--thread`), the profile is that thread's time line, and `(idle)` fills the time without samples |
+//! | samples | equal consecutive samples are merged; `timeDeltas` are wall time, or CPU time if an operating system took the samples, in microseconds, rounded so that sums stay correct. The last sample, of `(idle)`, only ends the one before |
+//! | `hitCount` | microseconds. DevTools computes a node's self time as hits × (`endTime` − `startTime`) ÷ all hits, which is only right if all samples have the same weight, or if a hit is a unit of time. Other viewers add up `timeDeltas`; both give the same result |
+//! | `url` | the module; line and column are unknown (-1) |
 //! | kinds | CPU samples |
 
 use super::encode::Json;
 use super::{Convert, ConvertError, ConvertOptions, Output};
 use crate::model::{
-    Call, CallNode, CallNodes, FrameHandle, Kind, Model, Piece, Profile, Resolved, Sample, ThreadHandle,
-    Timeline,
+    Call, CallNode, CallNodes, FrameHandle, Kind, Model, Piece, Profile, Resolved, Sample,
+    ThreadHandle, Timeline,
 };
 use crate::sorted::SortFew;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
 
-/// What it shows.
+/// The kinds it shows.
 pub(super) const KINDS: &[Kind] = &[Kind::Cpu];
 
-/// Numbers of the nodes that V8 has; those of calls follow.
+/// Fixed node numbers of V8; calls are numbered after them.
 const ROOT: u64 = 1;
 const IDLE: u64 = 2;
 const FIRST_CALL: u64 = 3;
@@ -45,7 +45,7 @@ impl<'o> CpuProfile<'o> {
 }
 
 impl Convert for CpuProfile<'_> {
-    /// Equal neighbours are written as one.
+    /// Equal consecutive samples are merged.
     fn takes_runs(&self) -> bool {
         true
     }
@@ -57,12 +57,18 @@ impl Convert for CpuProfile<'_> {
         Ok(())
     }
 
-    fn finish(self: Box<Self>, resolved: &Resolved<'_>, profile: &Profile) -> Result<(), ConvertError> {
+    fn finish(
+        self: Box<Self>,
+        resolved: &Resolved<'_>,
+        profile: &Profile,
+    ) -> Result<(), ConvertError> {
         let CpuProfile { out, threads } = *self;
         super::first_kind(KINDS, profile)?;
         let rows = profile.rows();
         let mut calls = CallNodes::for_paths(|| {
-            rows.iter().filter_map(|(key, _)| Some(path(key.thread, resolved.selected(key.stack, key.mode)?)))
+            rows.iter().filter_map(|(key, _)| {
+                Some(path(key.thread, resolved.selected(key.stack, key.mode)?))
+            })
         });
         let mut weights: BTreeMap<ThreadHandle, u64> = BTreeMap::new();
         for (key, totals) in &rows {
@@ -73,12 +79,16 @@ impl Convert for CpuProfile<'_> {
         }
         let mut order: Vec<ThreadHandle> = weights.keys().copied().collect();
         order.sort_few_by_key(|thread| (Reverse(weights.get(thread)), *thread));
-        let start = threads.values().filter_map(Timeline::first_nanos).min().unwrap_or(0).max(0) / 1000;
+        let start =
+            threads.values().filter_map(Timeline::first_nanos).min().unwrap_or(0).max(0) / 1000;
         let is_alone = order.len() == 1;
-        // A node, and how long. What the filter leaves out is nothing, except between what one thread did.
+        // A node, and for how long. Filtered samples are omitted, unless they are between
+        // other samples of a single thread.
         let place = |thread: ThreadHandle, piece: Piece| match piece {
             Piece::Run(run) => match resolved.selected(run.stack, run.mode) {
-                Some(frames) => Some((calls.find(path(thread, frames)).map_or(IDLE, number), run.weight)),
+                Some(frames) => {
+                    Some((calls.find(path(thread, frames)).map_or(IDLE, number), run.weight))
+                }
                 None => is_alone.then_some((IDLE, run.weight)),
             },
             Piece::Gap(nanos) => is_alone.then_some((IDLE, nanos)),
@@ -99,7 +109,8 @@ impl Convert for CpuProfile<'_> {
         json.open('{')?.key("nodes")?.open('[')?;
         nodes(&mut json, &calls, &hits, resolved)?;
         json.close(']')?.key("startTime")?.number(start)?.key("samples")?.open('[')?;
-        // Times come behind samples in the document, so the samples are walked again.
+        // In the document times come after samples, so the samples are walked a second
+        // time.
         let mut is_empty = true;
         for (node, _) in walk() {
             json.number(node)?;
@@ -124,7 +135,7 @@ impl Convert for CpuProfile<'_> {
     }
 }
 
-/// Nanoseconds become microseconds without their sum drifting.
+/// Converts nanoseconds to microseconds without accumulating rounding errors.
 #[derive(Debug, Default)]
 struct Microseconds {
     nanos: u64,
@@ -139,8 +150,12 @@ impl Microseconds {
     }
 }
 
-fn path<'f>(thread: ThreadHandle, frames: &'f [FrameHandle]) -> impl Iterator<Item = Call> + use<'f> {
-    std::iter::once(Call::Thread(thread)).chain(frames.iter().rev().map(|frame| Call::Frame(*frame)))
+fn path<'f>(
+    thread: ThreadHandle,
+    frames: &'f [FrameHandle],
+) -> impl Iterator<Item = Call> + use<'f> {
+    std::iter::once(Call::Thread(thread))
+        .chain(frames.iter().rev().map(|frame| Call::Frame(*frame)))
 }
 
 fn number(node: usize) -> u64 {
@@ -174,13 +189,18 @@ fn nodes<W: Write>(
         if at == 0 {
             json.open('{')?.key("id")?.number(IDLE)?;
             named(json, "(idle)", "")?;
-            json.key("hitCount")?.number(hits(IDLE))?.key("children")?.open('[')?.close(']')?.close('}')?;
+            json.key("hitCount")?
+                .number(hits(IDLE))?
+                .key("children")?
+                .open('[')?
+                .close(']')?
+                .close('}')?;
         }
     }
     Ok(())
 }
 
-/// The function of a node, in V8's form.
+/// A node's function, as V8 writes it.
 pub(super) fn call_frame<W: Write>(
     json: &mut Json<W>,
     node: &CallNode,

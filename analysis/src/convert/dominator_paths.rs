@@ -1,7 +1,7 @@
 //! A heap dump as stacks, for formats of stacks: [`Kind::Heap`].
 //!
-//! A stack is a path down the dominator tree, by type: the roots first, then what they keep alive, down to the objects
-//! that are counted. So what a frame has below it is what it retains.
+//! Each stack is a path down the dominator tree, by type: from a root, through what it
+//! keeps alive, to the counted objects. So the weight below a frame is what it retains.
 
 use super::{Convert, ConvertError, ConvertOptions};
 use crate::heap::{HeapDump, HeapReader, HeapTreeNode, Retained};
@@ -11,8 +11,10 @@ use crate::model::{
 };
 use nettrace_parser::Event;
 use std::collections::HashMap;
+use std::sync::Arc;
 
-/// The converter itself, or one that gives it a heap dump instead of samples, if that is asked for.
+/// The converter itself, or a wrapper that passes it a heap dump instead of samples if
+/// that was requested.
 pub(super) fn or_samples<'o>(
     options: &ConvertOptions,
     converter: impl Convert + 'o,
@@ -20,11 +22,18 @@ pub(super) fn or_samples<'o>(
     if !options.kinds.contains(&Kind::Heap) {
         return Box::new(converter);
     }
-    Box::new(DominatorPaths { inner: Box::new(converter), heap: HeapReader::new(), dump: options.dump })
+    Box::new(DominatorPaths {
+        inner: Box::new(converter),
+        heap: HeapReader::new(),
+        dump: options.dump,
+    })
 }
 
-/// The dump that is asked for.
-pub(super) fn chosen(dumps: Vec<HeapDump>, wanted: Option<usize>) -> Result<HeapDump, ConvertError> {
+/// The requested dump.
+pub(super) fn chosen(
+    dumps: Vec<HeapDump>,
+    wanted: Option<usize>,
+) -> Result<HeapDump, ConvertError> {
     let there = dumps.len();
     let place = wanted.unwrap_or(1).checked_sub(1);
     let dump = place.and_then(|place| dumps.into_iter().nth(place));
@@ -68,7 +77,7 @@ impl Convert for DominatorPaths<'_> {
     }
 }
 
-/// Objects of a type as a frame.
+/// A frame for objects of a type.
 fn of_type(name: &str, module: &str) -> Frame {
     let front = name.split('<').next().unwrap_or(name);
     let short = front.rfind('.').and_then(|dot| name.get(dot.saturating_add(1)..)).unwrap_or(name);
@@ -79,12 +88,12 @@ fn of_type(name: &str, module: &str) -> Frame {
     }
 }
 
-/// What the tree becomes.
+/// The tree, converted to stacks.
 #[derive(Default)]
 struct Paths {
     nanos: i64,
     frames: Vec<Frame>,
-    places: HashMap<(&'static str, String, String), FrameHandle>,
+    places: HashMap<(&'static str, Arc<str>, Arc<str>), FrameHandle>,
     /// Innermost first.
     stacks: Vec<Vec<FrameHandle>>,
     profile: Profile,
@@ -92,7 +101,7 @@ struct Paths {
 
 impl Paths {
     fn walk(&mut self, tree: &HeapTreeNode) {
-        // No deeper than the tree, which is cut.
+        // The stack is never deeper than the tree, whose depth is limited.
         let mut open = vec![(tree, Vec::new())];
         while let Some((node, mut path)) = open.pop() {
             path.insert(0, self.frame(node));
@@ -124,7 +133,7 @@ impl Paths {
             self.frames.push(match node.kind {
                 "type" => of_type(&node.name, &node.module),
                 "static" => Frame::group(format!("static {}", node.name), FrameKind::Unknown),
-                _ => Frame::group(node.name.clone(), FrameKind::Unknown),
+                _ => Frame::group(node.name.to_string(), FrameKind::Unknown),
             });
         }
         place

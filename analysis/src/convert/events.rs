@@ -1,4 +1,5 @@
-//! Events as NDJSON and CSV: the lines of `nettrace events --format ndjson` and `csv`, as converters.
+//! Events as NDJSON and CSV: the lines of `nettrace events --format ndjson` and `csv`, as
+//! converters.
 
 use super::{Convert, ConvertError, ConvertOptions, Output};
 use crate::model::{Model, Profile, Resolved, ThreadHandle};
@@ -7,10 +8,11 @@ use nettrace_parser::Event;
 use std::fmt;
 use std::io::Write;
 
-/// Lines are gathered up to this many bytes.
+/// Size of the buffer for lines.
 const GATHERED_BYTES: usize = 64 * 1024;
 
-/// Writes events, one a line, in time order. Of the filter it heeds times, threads and processes: events have no frames.
+/// Writes events in time order, one per line. Only the filter's times, threads and
+/// processes apply, because events have no frames.
 pub struct Events<'o> {
     out: Output<'o>,
     writer: EventWriter,
@@ -18,17 +20,21 @@ pub struct Events<'o> {
 }
 
 impl<'o> Events<'o> {
-    /// One JSON object a line and event.
+    /// One JSON object per event, each on its own line.
     pub fn ndjson(out: Box<dyn Write + Send + 'o>, options: &ConvertOptions) -> Events<'o> {
         Events::new(out, options, EventWriter::ndjson())
     }
 
-    /// A heading, and one row an event, with the payload as JSON.
+    /// A header line, and one row per event, with the payload as JSON.
     pub fn csv(out: Box<dyn Write + Send + 'o>, options: &ConvertOptions) -> Events<'o> {
         Events::new(out, options, EventWriter::csv())
     }
 
-    fn new(out: Box<dyn Write + Send + 'o>, options: &ConvertOptions, writer: EventWriter) -> Events<'o> {
+    fn new(
+        out: Box<dyn Write + Send + 'o>,
+        options: &ConvertOptions,
+        writer: EventWriter,
+    ) -> Events<'o> {
         Events { out: Output::new(out, options.is_gzip), writer, lines: Vec::new() }
     }
 }

@@ -3,24 +3,26 @@
 //! | | |
 //! |---|---|
 //! | opened by | profiler.firefox.com, `samply load`, Mozilla's `profiler-cli` |
-//! | samples | CPU samples of each thread, with their times. Weight 1: the viewer takes the time from the next one |
-//! | activity graph | samples of managed code, and of an operating system's sampler, count as activity; others may have waited |
-//! | categories of frames | .NET, native, kernel, unknown; the innermost frame of a thread that waits is idle |
-//! | libraries | modules; names of methods stand without them. The addresses in a module are numbers that we give its methods: the format wants some |
-//! | tracks | threads; pauses for collections and those of the sampler have one each, for they are of no thread. What a thread did, as far as it is known, is a marker of the category `Thread state` |
-//! | markers | spans and instants by what they are about, each with its name and what more is known: pauses, collections, JIT, contention, waits, exceptions, thread pool, tasks, activities, loads; what is missing of a span is in its details |
-//! | allocations | allocation samples with their stacks, as the viewer's allocation views show them: on the process's first thread, with the type as innermost frame; and as markers with the type on their own |
-//! | counters | the heap's size as memory; EventCounters, metrics, thread pool. The viewer draws those of memory |
+//! | samples | CPU samples of each thread with their times. The weight is 1: the viewer computes durations from the next sample |
+//! | activity graph | samples in managed code, and those of an operating system's sampler, count as activity; others may have been waiting |
+//! | categories of frames | .NET, native, kernel, unknown; the innermost frame of a waiting thread is idle |
+//! | libraries | modules; the names of methods do not repeat them. The format requires addresses, so methods get made-up ones within their module |
+//! | tracks | threads; one track each for GC pauses and for pauses of the sampler, which belong to no thread. A thread's known state is a marker of the category `Thread state` |
+//! | markers | spans and instants in categories, each with its name and details: pauses, collections, JIT, contention, waits, exceptions, thread pool, tasks, activities, loads; the details include what is unknown about a span |
+//! | allocations | allocation samples with their stacks, which the viewer's allocation views show on the process's first thread, with the type as innermost frame; also as markers with the type on their own thread |
+//! | counters | the heap's size as memory; EventCounters, metrics, thread pool. The viewer only draws those of memory |
 //! | times | milliseconds since the session's start |
 //!
-//! The format is columns, and the crate that writes it holds them: a marker takes about 60 bytes, and texts
-//! that differ are kept. CPU and allocation samples wait for the end, when names are known.
+//! The format is column-oriented, and the crate that writes it keeps all columns in
+//! memory: a marker takes about 60 bytes, plus each distinct text once. CPU and
+//! allocation samples are kept until the end, when names are known.
 
 use super::chromium::{pid_of, process_of};
 use super::{Convert, ConvertError, ConvertOptions, Output};
 use crate::model::{
-    Argument, Arguments, Call, CallNodes, Category, Frame, FrameHandle, FrameKind, Kind, Mode, Model,
-    ProcessHandle, Profile, Resolved, Sample, Span, ThreadHandle, ThreadState, TimelineMark, Track,
+    Argument, Arguments, Call, CallNodes, Category, Frame, FrameHandle, FrameKind, Kind, Mode,
+    Model, ProcessHandle, Profile, Resolved, Sample, Span, ThreadHandle, ThreadState, TimelineMark,
+    Track,
 };
 use fxprof_processed_profile as fx;
 use std::borrow::Cow;
@@ -29,10 +31,10 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::sync::Arc;
 
-/// What is shown when nothing else is asked for.
+/// The kinds shown by default.
 pub(super) const KINDS: &[Kind] = &[Kind::Cpu, Kind::AllocationSamples, Kind::AllocationTicks];
 
-/// The viewer's default, where the trace has no samples to measure it from.
+/// The viewer's default, used if the trace has no samples from which to measure it.
 const INTERVAL_NANOS: u64 = 1_000_000;
 
 /// Writes Firefox Profiler's format.
@@ -50,10 +52,10 @@ struct Building {
     profile: fx::Profile,
     processes: HashMap<ProcessHandle, (fx::ProcessHandle, fx::ThreadHandle)>,
     threads: HashMap<ThreadHandle, fx::ThreadHandle>,
-    /// What has a row without being a thread.
+    /// Tracks that are not threads.
     tracks: HashMap<(ProcessHandle, &'static str), fx::ThreadHandle>,
     counters: HashMap<(ProcessHandle, String), (fx::CounterHandle, f64)>,
-    /// By category, and one more for allocations.
+    /// By category, plus one for allocations.
     marker_types: HashMap<&'static str, (fx::MarkerTypeHandle, fx::CategoryHandle)>,
     has_content: bool,
 }
@@ -133,9 +135,15 @@ impl Building {
         handle
     }
 
-    /// The row of a pause. Whoever suspended the others is not what it is about.
-    fn track(&mut self, thread: ThreadHandle, name: &'static str, model: &Model) -> fx::ThreadHandle {
-        // The process's first thread stays one: allocations are on it.
+    /// The track for a pause. It does not belong to the thread that suspended the others.
+    fn track(
+        &mut self,
+        thread: ThreadHandle,
+        name: &'static str,
+        model: &Model,
+    ) -> fx::ThreadHandle {
+        // Creates the process's first thread if necessary, because allocations are shown
+        // on it.
         let fallback = self.thread(thread, model);
         let process = process_of(thread, model);
         if let Some(known) = self.tracks.get(&(process, name)) {
@@ -143,7 +151,7 @@ impl Building {
         }
         let Some((fx_process, _)) = self.processes.get(&process) else { return fallback };
         let number = u32::MAX.saturating_sub(u32::try_from(self.tracks.len()).unwrap_or(u32::MAX));
-        // Threads are shown in the order of their starts: those that are none come last.
+        // Tracks are sorted by start time: those that are not threads should come last.
         let handle = self.profile.add_thread(*fx_process, number, time(1), false);
         self.profile.set_thread_show_markers_in_timeline(handle, true);
         self.profile.set_thread_name(handle, name);
@@ -167,7 +175,7 @@ impl Building {
         profile.add_marker(thread, timing, Marker { marker_type, category, name, details });
     }
 
-    /// The viewer adds up what a counter is given.
+    /// The viewer accumulates a counter's values.
     fn counter(
         &mut self,
         thread: ThreadHandle,
@@ -182,16 +190,17 @@ impl Building {
         let process = process_of(thread, model);
         let Some((fx_process, _)) = self.processes.get(&process) else { return };
         let profile = &mut self.profile;
-        let (counter, last) = self.counters.entry((process, name.to_owned())).or_insert_with(|| {
-            let category = if unit == "bytes" { "Memory" } else { "Counter" };
-            (profile.add_counter(*fx_process, name, category, unit), 0.0)
-        });
+        let (counter, last) =
+            self.counters.entry((process, name.to_owned())).or_insert_with(|| {
+                let category = if unit == "bytes" { "Memory" } else { "Counter" };
+                (profile.add_counter(*fx_process, name, category, unit), 0.0)
+            });
         profile.add_counter_sample(*counter, time(nanos), value - *last, 0);
         *last = value;
     }
 }
 
-/// The row of a span, if it is a pause.
+/// The track of a span that is a pause.
 fn pause_track(span: &Span) -> Option<&'static str> {
     if span.category != Category::Pause {
         return None;
@@ -199,17 +208,20 @@ fn pause_track(span: &Span) -> Option<&'static str> {
     if span.name == "pause for GC" {
         return Some("GC pauses");
     }
-    // The sampler gives no reason of its own.
+    // The sampler states no reason of its own.
     let is_other = |(name, value): &(_, Argument)| {
         *name == "reason" && matches!(value, Argument::Text(text) if text == "SuspendOther")
     };
     Some(if span.arguments.iter().any(is_other) { "Sampler pauses" } else { "Other pauses" })
 }
 
-fn marker_type(profile: &mut fx::Profile, name: &'static str) -> (fx::MarkerTypeHandle, fx::CategoryHandle) {
+fn marker_type(
+    profile: &mut fx::Profile,
+    name: &'static str,
+) -> (fx::MarkerTypeHandle, fx::CategoryHandle) {
     let color = match name {
         "GC" | "GC pauses" => fx::CategoryColor::Orange,
-        "JIT" => fx::CategoryColor::Blue,
+        "JIT" | "JIT batches" => fx::CategoryColor::Blue,
         "Contention" | "Waits" => fx::CategoryColor::Yellow,
         "Exceptions" => fx::CategoryColor::Red,
         "Allocations" => fx::CategoryColor::Brown,
@@ -246,16 +258,20 @@ struct SampleWriter<'b, 'r, 'm> {
     categories: HashMap<&'static str, fx::CategoryHandle>,
     /// By frame.
     frames: Vec<fx::Frame>,
-    /// Each thread has a tree of its own; this is how much of them there is room for.
+    /// Each thread has its own tree; this limits the total number of nodes.
     calls: CallNodes,
 }
 
-/// A thread and what it called, root first.
-fn path<'f>(thread: ThreadHandle, frames: &'f [FrameHandle]) -> impl Iterator<Item = Call> + use<'f> {
-    std::iter::once(Call::Thread(thread)).chain(frames.iter().rev().map(|frame| Call::Frame(*frame)))
+/// A thread and its calls, root first.
+fn path<'f>(
+    thread: ThreadHandle,
+    frames: &'f [FrameHandle],
+) -> impl Iterator<Item = Call> + use<'f> {
+    std::iter::once(Call::Thread(thread))
+        .chain(frames.iter().rev().map(|frame| Call::Frame(*frame)))
 }
 
-/// Code of a module lies so far apart.
+/// Distance between the made-up addresses of methods in a module.
 const METHOD_BYTES: u32 = 16;
 
 impl<'b, 'r, 'm> SampleWriter<'b, 'r, 'm> {
@@ -276,7 +292,11 @@ impl<'b, 'r, 'm> SampleWriter<'b, 'r, 'm> {
             let address = number.and_then(|number| number.checked_mul(METHOD_BYTES));
             let name = name.into_owned();
             if let Some(address) = address {
-                of_module.push(fx::Symbol { address, size: Some(METHOD_BYTES), name: name.clone() });
+                of_module.push(fx::Symbol {
+                    address,
+                    size: Some(METHOD_BYTES),
+                    name: name.clone(),
+                });
             }
             places.push((module, address, name));
         }
@@ -305,13 +325,14 @@ impl<'b, 'r, 'm> SampleWriter<'b, 'r, 'm> {
                 (module, handle)
             })
             .collect();
-        let frames =
-            places.into_iter().map(|(module, address, name)| match (libraries.get(module), address) {
+        let frames = places.into_iter().map(|(module, address, name)| {
+            match (libraries.get(module), address) {
                 (Some(library), Some(address)) => {
                     fx::Frame::RelativeAddressFromInstructionPointer(*library, address)
                 }
                 _ => fx::Frame::Label(profile.intern_string(&name)),
-            });
+            }
+        });
         let frames = frames.collect();
         SampleWriter { building, resolved, categories: HashMap::new(), frames, calls }
     }
@@ -321,7 +342,7 @@ impl<'b, 'r, 'm> SampleWriter<'b, 'r, 'm> {
         *self.categories.entry(name).or_insert_with(|| profile.add_category(name, color))
     }
 
-    /// `label`: what was allocated there.
+    /// `label`: the allocated type.
     fn stack(
         &mut self,
         thread: fx::ThreadHandle,
@@ -331,7 +352,7 @@ impl<'b, 'r, 'm> SampleWriter<'b, 'r, 'm> {
         label: Option<&str>,
     ) -> Option<fx::StackHandle> {
         let resolved = self.resolved;
-        // The thread is one of them.
+        // The thread counts as one of them.
         let fitting = self.calls.fitting(path(of, frames)).saturating_sub(1);
         let is_cut = fitting < frames.len();
         let mut infos = Vec::with_capacity(fitting.saturating_add(2));
@@ -374,13 +395,18 @@ impl<'b, 'r, 'm> SampleWriter<'b, 'r, 'm> {
                 .entry((sample.stack, is_waiting))
                 .or_insert_with(|| self.stack(handle, thread, frames, is_waiting, None));
             let is_active = state == ThreadState::Managed || sample.mode == Mode::OnCpu;
-            let activity =
-                if is_active { fx::CpuDelta::from_nanos(sample.weight) } else { fx::CpuDelta::ZERO };
+            let activity = if is_active {
+                fx::CpuDelta::from_nanos(sample.weight)
+            } else {
+                fx::CpuDelta::ZERO
+            };
             self.building.profile.add_sample(handle, time(sample.nanos), stack, activity, 1);
             self.building.has_content = true;
             let end = sample.nanos.saturating_add_unsigned(sample.weight);
             match &mut run {
-                Some(run) if run.state == state && sample.nanos <= run.end => run.end = run.end.max(end),
+                Some(run) if run.state == state && sample.nanos <= run.end => {
+                    run.end = run.end.max(end)
+                }
                 run => {
                     let next = StateRun { state, start: sample.nanos, end };
                     if let Some(done) = run.replace(next) {
@@ -425,7 +451,8 @@ impl<'b, 'r, 'm> SampleWriter<'b, 'r, 'm> {
 
 impl Convert for Firefox<'_> {
     fn sample(&mut self, sample: &Sample, _model: &Model) -> Result<(), ConvertError> {
-        let is_shown = matches!(sample.kind, Kind::Cpu | Kind::AllocationSamples | Kind::AllocationTicks);
+        let is_shown =
+            matches!(sample.kind, Kind::Cpu | Kind::AllocationSamples | Kind::AllocationTicks);
         if is_shown && self.kinds.contains(&sample.kind) {
             self.samples.entry((sample.kind, sample.thread)).or_default().add(sample);
         }
@@ -440,7 +467,8 @@ impl Convert for Firefox<'_> {
         match mark {
             TimelineMark::Span(span) => {
                 let details = details(&span.arguments, span.ends.note());
-                let timing = fx::MarkerTiming::Interval(time(span.start_nanos), time(span.end_nanos()));
+                let timing =
+                    fx::MarkerTiming::Interval(time(span.start_nanos), time(span.end_nanos()));
                 let category = span.category.name();
                 let thread = match pause_track(span) {
                     Some(track) => self.building.track(span.thread, track, model),
@@ -469,16 +497,20 @@ impl Convert for Firefox<'_> {
         Ok(())
     }
 
-    fn finish(self: Box<Self>, resolved: &Resolved<'_>, profile: &Profile) -> Result<(), ConvertError> {
+    fn finish(
+        self: Box<Self>,
+        resolved: &Resolved<'_>,
+        profile: &Profile,
+    ) -> Result<(), ConvertError> {
         let Firefox { mut out, samples, mut building, .. } = *self;
         let model = resolved.model();
         let mut writer = SampleWriter::new(&mut building, resolved, profile);
         for ((kind, thread), track) in &samples {
             match kind {
                 Kind::Cpu => writer.cpu(*thread, track),
-                // Both stand for all allocations.
-                Kind::AllocationTicks if samples.keys().any(|(kind, _)| *kind == Kind::AllocationSamples) => {
-                }
+                // Both represent all allocations.
+                Kind::AllocationTicks
+                    if samples.keys().any(|(kind, _)| *kind == Kind::AllocationSamples) => {}
                 _ => writer.allocations(*thread, *kind, track),
             }
         }
@@ -493,7 +525,7 @@ impl Convert for Firefox<'_> {
 }
 
 impl Building {
-    /// Names that may have been reported after the first event.
+    /// Updates names that were reported after the first event.
     fn name_all(&mut self, model: &Model) {
         for (process, (handle, _)) in &self.processes {
             if let Some(row) = model.process(*process).filter(|row| !row.name.is_empty()) {
@@ -511,12 +543,12 @@ impl Building {
             let reference = fx::ReferenceTimestamp::from_millis_since_unix_epoch(millis);
             self.profile.set_reference_timestamp(reference);
         }
-        // There is nothing to look up: frames have their names.
+        // Frames already have names, so nothing needs symbolication.
         self.profile.set_symbolicated(true);
     }
 }
 
-/// Samples of a thread that follow each other in one state.
+/// Consecutive samples of a thread in the same state.
 struct StateRun {
     state: ThreadState,
     start: i64,
@@ -527,11 +559,12 @@ fn frame_info(frame: fx::Frame, category: fx::CategoryHandle) -> fx::FrameInfo {
     fx::FrameInfo { frame, category_pair: category.into(), flags: fx::FrameFlags::empty() }
 }
 
-/// A frame's module, and its text without it. The mark of a guess stays.
+/// A frame's module, and its text without the module. Keeps the mark of a guessed name.
 fn without_module(frame: &Frame) -> (&str, Cow<'_, str>) {
     let (module, text) = (&*frame.module, &*frame.text);
-    let behind =
-        |text: &'_ str| text.strip_prefix(module).and_then(|rest| rest.strip_prefix('!')).map(str::len);
+    let behind = |text: &'_ str| {
+        text.strip_prefix(module).and_then(|rest| rest.strip_prefix('!')).map(str::len)
+    };
     let tail = |length: usize| text.get(text.len().saturating_sub(length)..).unwrap_or(text);
     if let Some(length) = behind(text) {
         return (module, tail(length).into());
@@ -542,7 +575,7 @@ fn without_module(frame: &Frame) -> (&str, Cow<'_, str>) {
     }
 }
 
-/// The format has no negative times.
+/// The format does not allow negative times.
 fn time(nanos: i64) -> fx::Timestamp {
     fx::Timestamp::from_nanos_since_reference(u64::try_from(nanos).unwrap_or(0))
 }
@@ -556,7 +589,7 @@ fn details(arguments: &Arguments, note: Option<&str>) -> String {
     let mut text = String::new();
     for (name, value) in arguments {
         let separator = if text.is_empty() { "" } else { ", " };
-        // Writing to a String does not fail.
+        // Writing to a String cannot fail.
         let _ = match value {
             Argument::Number(number) => write!(text, "{separator}{name}: {number}"),
             Argument::Real(real) => write!(text, "{separator}{name}: {real}"),

@@ -1,4 +1,5 @@
-//! Folded stacks: one line a distinct stack, root first, frames with `;` between, then a number.
+//! Folded stacks: one line per distinct stack, with its frames root first, separated by
+//! `;`, then a number.
 //!
 //! ```text
 //! app!Program.Main(string[]);app!Program.Work(int) 12000000
@@ -8,11 +9,11 @@
 //! |---|---|
 //! | opened by | flamegraph.pl, inferno, speedscope, FlameScope |
 //! | number | weight in the kind's unit (CPU: ns); with `counts_samples` the number of samples |
-//! | threads | with `is_by_thread` the first frame |
-//! | kinds | the first of those asked for that the trace has |
-//! | left out | stacks without frames, unless a thread stands in front |
+//! | threads | with `is_by_thread`, the thread is the first frame |
+//! | kinds | the first of the requested kinds that the trace has |
+//! | omitted | stacks without frames, unless they have a thread |
 //!
-//! `;` in a name becomes `:`, control characters become spaces. Lines are sorted.
+//! `;` in a name is replaced by `:`, control characters by spaces. Lines are sorted.
 
 use super::{Convert, ConvertError, ConvertOptions, Output};
 use crate::model::{Kind, Profile, Resolved};
@@ -21,7 +22,7 @@ use std::collections::HashMap;
 use std::io::Write;
 use std::sync::Arc;
 
-/// What is shown when nothing else is asked for.
+/// The kinds shown by default.
 pub(super) const KINDS: &[Kind] = &[Kind::Cpu];
 
 /// Writes folded stacks.
@@ -44,7 +45,11 @@ impl Convert for Folded<'_> {
         false
     }
 
-    fn finish(mut self: Box<Self>, resolved: &Resolved<'_>, profile: &Profile) -> Result<(), ConvertError> {
+    fn finish(
+        mut self: Box<Self>,
+        resolved: &Resolved<'_>,
+        profile: &Profile,
+    ) -> Result<(), ConvertError> {
         let kind = super::first_kind(&self.options.kinds_or(KINDS), profile)?;
         let mut names = Names::default();
         let of_frame: Vec<u32> =
@@ -53,7 +58,8 @@ impl Convert for Folded<'_> {
         let mut lines: HashMap<Box<[u32]>, u64> = HashMap::new();
         let mut line: Vec<u32> = Vec::new();
         for (key, totals) in profile.rows() {
-            let Some(frames) = resolved.selected(key.stack, key.mode).filter(|_| key.kind == kind) else {
+            let Some(frames) = resolved.selected(key.stack, key.mode).filter(|_| key.kind == kind)
+            else {
                 continue;
             };
             line.clear();
@@ -62,10 +68,11 @@ impl Convert for Folded<'_> {
             }
             let frames = frames.iter().rev().map(|frame| of_frame.get(frame.index()).copied());
             line.extend(frames.map(|number| number.unwrap_or(unknown)));
-            // Nothing stands in front of the first name that is not empty.
+            // Empty names before the first non-empty one get no separator.
             let first = line.iter().position(|number| !names.text(*number).is_empty());
             let number = if self.options.counts_samples { totals.samples } else { totals.weight };
-            let Some(line) = first.and_then(|first| line.get(first..)).filter(|_| number > 0) else {
+            let Some(line) = first.and_then(|first| line.get(first..)).filter(|_| number > 0)
+            else {
                 continue;
             };
             match lines.get_mut(line) {
@@ -96,7 +103,7 @@ impl Convert for Folded<'_> {
     }
 }
 
-/// Names by numbers: a line has many, and each is in many lines.
+/// Names by number: a line contains many names, and each name is in many lines.
 #[derive(Debug, Default)]
 struct Names {
     texts: Vec<Arc<str>>,
@@ -119,7 +126,8 @@ impl Names {
         self.texts.get(number as usize).map_or("", |text| text)
     }
 
-    /// The order of the lines as texts. What they have in common in front is passed by its numbers.
+    /// Compares two lines as texts. Their common beginning is skipped by comparing
+    /// numbers.
     fn order(&self, one: &[u32], other: &[u32]) -> Ordering {
         let same = one.iter().zip(other).take_while(|(one, other)| one == other).count();
         let [one, other] = [one, other].map(|line| {
@@ -132,7 +140,7 @@ impl Names {
     }
 }
 
-/// A name without what has a meaning in the format.
+/// A name without the characters that have a meaning in the format.
 fn clean(name: &str) -> String {
     name.chars()
         .map(|c| match c {
@@ -150,7 +158,8 @@ mod tests {
     #[test]
     fn lines_are_in_the_order_of_their_texts() {
         let mut names = Names::default();
-        let all = ["a", "a b", "ab", "", "z", "a:", "\u{1}", "B", "!"].map(|name| names.number(name));
+        let all =
+            ["a", "a b", "ab", "", "z", "a:", "\u{1}", "B", "!"].map(|name| names.number(name));
         let mut lines: Vec<Vec<u32>> = all.iter().map(|name| vec![*name]).collect();
         for length in 0..2 {
             let longer: Vec<Vec<u32>> = lines
@@ -160,7 +169,8 @@ mod tests {
                 .collect();
             lines.extend(longer);
         }
-        let text = |line: &[u32]| line.iter().map(|name| names.text(*name)).collect::<Vec<_>>().join(";");
+        let text =
+            |line: &[u32]| line.iter().map(|name| names.text(*name)).collect::<Vec<_>>().join(";");
         lines.sort_by(|one, other| names.order(one, other));
         assert!(lines.len() > 800 && lines.is_sorted_by_key(|line| text(line)));
     }

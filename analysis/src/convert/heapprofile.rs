@@ -3,11 +3,11 @@
 //! | | |
 //! |---|---|
 //! | opened by | Chrome and Edge DevTools (Memory), Visual Studio Code |
-//! | tree | `head` is `(root)`; below it the calls of all threads together, and the types of objects as if they had been called: the format has no other place for them |
-//! | `selfSize` | bytes allocated there, as sampled; nothing is known of what was freed |
-//! | `samples` | one for each stack and type: its bytes, its node, its place in the order of first use |
-//! | `url` | the module; V8's line and column are not known (-1) |
-//! | kinds | .NET 10's random allocation samples, scaled up to all allocations; else the runtime's allocation ticks |
+//! | tree | below `head`, which is `(root)`, the merged calls of all threads, and the types of objects as if they had been called, because the format has no other place for them |
+//! | `selfSize` | bytes allocated there according to the samples; nothing is known about what was freed |
+//! | `samples` | one per stack and type: its size in bytes, its node, its rank in the order of first use |
+//! | `url` | the module; line and column are unknown (-1) |
+//! | kinds | .NET 10's random allocation samples, scaled up to all allocations; if there are none, the runtime's allocation ticks |
 
 use super::cpuprofile::call_frame;
 use super::encode::Json;
@@ -15,7 +15,7 @@ use super::{Convert, ConvertError, ConvertOptions, Output};
 use crate::model::{CallNodes, Kind, Profile, Resolved};
 use std::io::{self, Write};
 
-/// What it shows: the first that the trace has.
+/// The kinds it shows: the first that the trace has.
 pub(super) const KINDS: &[Kind] = &[Kind::AllocationSamples, Kind::AllocationTicks];
 
 /// Writes V8's sampling heap profile.
@@ -36,13 +36,19 @@ impl Convert for HeapProfile<'_> {
         false
     }
 
-    fn finish(self: Box<Self>, resolved: &Resolved<'_>, profile: &Profile) -> Result<(), ConvertError> {
+    fn finish(
+        self: Box<Self>,
+        resolved: &Resolved<'_>,
+        profile: &Profile,
+    ) -> Result<(), ConvertError> {
         let HeapProfile { out } = *self;
         let kind = super::first_kind(KINDS, profile)?;
         let rows = profile.rows();
         let mut calls = CallNodes::for_paths(|| {
             let of_kind = rows.iter().filter(|(key, _)| key.kind == kind);
-            of_kind.filter_map(|(key, _)| Some(super::labelled(key, resolved.selected(key.stack, key.mode)?)))
+            of_kind.filter_map(|(key, _)| {
+                Some(super::labelled(key, resolved.selected(key.stack, key.mode)?))
+            })
         });
         let mut samples = Vec::new();
         for (key, totals) in rows.iter().filter(|(key, _)| key.kind == kind) {
@@ -56,7 +62,11 @@ impl Convert for HeapProfile<'_> {
         json.key("samples")?.open('[')?;
         for (ordinal, (node, bytes)) in (1u64..).zip(samples) {
             json.open('{')?.key("size")?.number(bytes)?;
-            json.key("nodeId")?.number(number(node))?.key("ordinal")?.number(ordinal)?.close('}')?;
+            json.key("nodeId")?
+                .number(number(node))?
+                .key("ordinal")?
+                .number(ordinal)?
+                .close('}')?;
         }
         json.close(']')?.close('}')?;
         let mut out = json.into_inner();
@@ -69,11 +79,15 @@ fn number(node: usize) -> u64 {
     (node as u64).saturating_add(1)
 }
 
-/// Objects in objects, as deep as stacks are: written without recursion.
-fn tree<W: Write>(json: &mut Json<W>, calls: &CallNodes, resolved: &Resolved<'_>) -> io::Result<()> {
+/// Writes nested objects without recursion, because they are as deep as stacks.
+fn tree<W: Write>(
+    json: &mut Json<W>,
+    calls: &CallNodes,
+    resolved: &Resolved<'_>,
+) -> io::Result<()> {
     let below = calls.below(|a, b| a.call.cmp(&b.call));
     begin(json, calls, resolved, 0)?;
-    // Nodes whose children are being written, and the next child of each.
+    // Nodes whose children are being written, with the next child of each.
     let mut open = vec![(0usize, 0usize)];
     while let Some((node, next)) = open.last_mut() {
         let child = below.get(*node).and_then(|children| children.get(*next)).copied();

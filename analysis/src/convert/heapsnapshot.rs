@@ -3,11 +3,11 @@
 //! | | |
 //! |---|---|
 //! | opened by | Chrome and Edge DevTools (Memory), Visual Studio Code, memlab |
-//! | nodes | node 0 is the synthetic root, node 1 `(GC roots)`; below it one synthetic node for each kind of root; then the objects, with their types as constructor names |
-//! | edges | elements, in the order in which objects hold them: no event names fields; statics are properties of their kind's node, with their names |
-//! | `self_size` | bytes that the object takes itself |
+//! | nodes | node 0 is the synthetic root, node 1 `(GC roots)`; below it one synthetic node per kind of root; then the objects, with their types as constructor names |
+//! | edges | elements, in the order in which objects hold them, because no event names fields; static variables are properties of their kind's node, with their names |
+//! | `self_size` | the object's own size in bytes |
 //! | ids | odd, in the order of nodes |
-//! | which dump | [`ConvertOptions::dump`]; without, the first of the trace |
+//! | which dump | [`ConvertOptions::dump`], by default the first of the trace |
 
 use super::encode::Json;
 use super::{Convert, ConvertError, ConvertOptions, Output, dominator_paths};
@@ -17,7 +17,7 @@ use nettrace_parser::Event;
 use std::collections::HashMap;
 use std::io::{self, Write};
 
-/// Numbers of a node.
+/// The fields of a node.
 const NODE_FIELDS: &[&str] = &["type", "name", "id", "self_size", "edge_count", "detachedness"];
 const NODE_TYPES: &[&str] = &[
     "hidden",
@@ -37,12 +37,13 @@ const NODE_TYPES: &[&str] = &[
     "object shape",
 ];
 const EDGE_FIELDS: &[&str] = &["type", "name_or_index", "to_node"];
-const EDGE_TYPES: &[&str] = &["context", "element", "property", "internal", "hidden", "shortcut", "weak"];
+const EDGE_TYPES: &[&str] =
+    &["context", "element", "property", "internal", "hidden", "shortcut", "weak"];
 
-/// Places in [`NODE_TYPES`].
+/// Indices into [`NODE_TYPES`].
 const OBJECT: u64 = 3;
 const SYNTHETIC: u64 = 9;
-/// Places in [`EDGE_TYPES`].
+/// Indices into [`EDGE_TYPES`].
 const ELEMENT: u64 = 1;
 const PROPERTY: u64 = 2;
 
@@ -85,15 +86,16 @@ impl Convert for HeapSnapshot<'_> {
     }
 }
 
-/// A dump as a snapshot has it.
+/// A dump prepared for writing.
 struct Snapshot<'d> {
     dump: &'d HeapDump,
-    /// The kinds that there are, with their roots: of each object one, and each static.
+    /// The kinds of roots that occur, each with its roots: one per object, plus all
+    /// static variables.
     kinds: Vec<(RootKind, Vec<&'d Root>)>,
     strings: Strings<'d>,
 }
 
-/// Texts, each once.
+/// The string table.
 #[derive(Default)]
 struct Strings<'t> {
     places: HashMap<&'t str, u64>,
@@ -114,12 +116,14 @@ impl<'t> Strings<'t> {
 impl<'d> Snapshot<'d> {
     fn of(dump: &'d HeapDump) -> Snapshot<'d> {
         let of_kind = |kind: RootKind| {
-            let mut roots: Vec<&Root> = dump.roots().iter().filter(|root| root.kind == kind).collect();
+            let mut roots: Vec<&Root> =
+                dump.roots().iter().filter(|root| root.kind == kind).collect();
             roots.sort_by_key(|root| (root.object, dump.root_name(root)));
             roots.dedup_by_key(|root| (root.object, dump.root_name(root)));
             (kind, roots)
         };
-        let kinds = RootKind::ALL.into_iter().map(of_kind).filter(|(_, roots)| !roots.is_empty()).collect();
+        let kinds =
+            RootKind::ALL.into_iter().map(of_kind).filter(|(_, roots)| !roots.is_empty()).collect();
         Snapshot { dump, kinds, strings: Strings::default() }
     }
 
@@ -128,14 +132,15 @@ impl<'d> Snapshot<'d> {
         u64::from(object).saturating_add(2).saturating_add(self.kinds.len() as u64)
     }
 
-    /// Where the numbers of a node begin.
+    /// The index of a node's first field.
     fn place(node: u64) -> u64 {
         node.saturating_mul(NODE_FIELDS.len() as u64)
     }
 
     fn write<W: Write>(mut self, out: W) -> io::Result<W> {
         let dump = self.dump;
-        let of_roots = self.kinds.iter().map(|(_, roots)| roots.len() as u64).fold(0, u64::saturating_add);
+        let of_roots =
+            self.kinds.iter().map(|(_, roots)| roots.len() as u64).fold(0, u64::saturating_add);
         let kinds = self.kinds.len() as u64;
         let edges = u64::from(dump.references()).saturating_add(of_roots).saturating_add(kinds);
         let mut json = Json::new(out);
@@ -213,7 +218,7 @@ impl<'d> Snapshot<'d> {
     }
 }
 
-/// As DevTools names groups of roots.
+/// The name that DevTools uses for a group of roots.
 fn name(kind: RootKind) -> &'static str {
     match kind {
         RootKind::Static => "(Static variables)",

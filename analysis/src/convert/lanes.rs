@@ -1,21 +1,22 @@
-//! Rows for spans that may cross each other.
+//! Rows for spans that may overlap.
 
 use crate::model::{Category, ProcessHandle, Span};
 use std::collections::BTreeMap;
 
-/// Viewers show a row of spans only if none crosses another. So spans that may do so are put on several
-/// rows, lanes, in each of which they follow each other.
+/// Viewers show a row of spans correctly only if none of them overlap without being
+/// nested. So such spans are distributed to several rows, called lanes, in each of which
+/// they follow one another.
 #[derive(Debug, Default)]
 pub(super) struct Lanes {
-    /// When the last span of each lane ends.
+    /// When the last span in each lane ends.
     ends: BTreeMap<(ProcessHandle, Category), Vec<i64>>,
 }
 
-/// More lanes than anybody looks at; what comes then may cross.
+/// More lanes than anybody looks at; further spans may overlap.
 const MOST_LANES: usize = 200;
 
 impl Lanes {
-    /// The lane of a span: 0, 1, 2 … Spans must come in the order of their ends.
+    /// The lane of a span: 0, 1, 2 … Must be called in the order in which spans end.
     pub(super) fn lane(&mut self, process: ProcessHandle, span: &Span) -> usize {
         let ends = self.ends.entry((process, span.category)).or_default();
         let free = ends.iter().position(|end| *end <= span.start_nanos);

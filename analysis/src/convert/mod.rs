@@ -1,23 +1,27 @@
 //! Converters: traces in the formats of other tools.
 //!
-//! A format is a file of its own and one row in [`FORMATS`]. What all share is done before: the
-//! driver ([`Analysis`](crate::Analysis)) weighs samples, pairs what belongs together, finds names.
+//! A format is a file in this folder and one row in [`FORMATS`]. The shared work is done
+//! by the driver ([`Analysis`](crate::Analysis)): it weighs samples, matches starts with
+//! stops, and resolves names.
 //!
 //! | call | when | what |
 //! |---|---|---|
-//! | [`Convert::event`] | each event, in time order, if the converter [asks](Convert::wants_events) for them | for timelines: read it with the [views](nettrace_parser::view) |
-//! | [`Convert::mark`] | each span, instant and counter value, if the converter [asks](Convert::wants_marks) for them | starts and stops, already paired |
-//! | [`Convert::sample`] | each sample that the filter lets pass, as soon as its weight is known, unless the converter [declines](Convert::wants_samples) | kind, thread, stack, weight |
-//! | [`Convert::finish`] | once, at the end | all names, and the samples summed up; write what is left |
+//! | [`Convert::event`] | for each event, in time order, if the converter [wants](Convert::wants_events) events | for timelines: read it with the [views](nettrace_parser::view) |
+//! | [`Convert::mark`] | for each span, instant and counter value, if the converter [wants](Convert::wants_marks) them | starts and stops, already matched |
+//! | [`Convert::sample`] | for each sample that passes the filter, as soon as its weight is known, unless the converter [declines](Convert::wants_samples) | kind, thread, stack, weight |
+//! | [`Convert::finish`] | once, at the end | all names, and the aggregated samples; write everything that is left |
 //!
-//! Samples of one kind and thread come in time order. A CPU sample comes when the thread's next one
-//! is known, so it lags behind events and behind other threads.
+//! Samples of one kind and thread are passed in time order. A CPU sample is passed when
+//! the thread's next sample is known, so it comes later than events and samples of other
+//! threads with the same time.
 //!
-//! Names are known at the end only, because runtimes list methods at a session's end. So a converter
-//! keeps handles, which are numbers, and asks for names in `finish`, through [`Resolved::selected`],
-//! which also applies what the filter says about frames and states.
+//! Names are only known at the end, because runtimes list methods when a session ends. So
+//! a converter keeps handles, which are numbers, and resolves them in `finish` with
+//! [`Resolved::selected`], which also applies the filter's conditions on frames and
+//! states.
 //!
-//! Written bytes depend on the trace and the options alone: no clocks, no order of hash tables.
+//! The output depends only on the trace and the options: not on the current time, nor on
+//! the order of hash tables.
 
 mod chromium;
 mod cpuprofile;
@@ -30,6 +34,7 @@ mod folded;
 mod heapprofile;
 mod heapsnapshot;
 mod lanes;
+mod nesting;
 mod output;
 mod perfetto;
 #[cfg(feature = "gzip")]
@@ -53,120 +58,135 @@ pub use speedscope::Speedscope;
 pub use svg::Svg;
 
 use crate::model::{
-    Call, FrameHandle, Kind, Model, Profile, ProfileKey, Resolved, Sample, ThreadHandle, TimelineMark,
+    Call, FrameHandle, Kind, Model, Profile, ProfileKey, Resolved, Sample, ThreadHandle,
+    TimelineMark,
 };
 use nettrace_parser::Event;
 use std::fmt;
 use std::io::{self, Write};
 
-/// A converter: takes what a trace tells, writes a format. See the [module](self).
+/// A converter: receives the data of a trace and writes a format. See the [module](self).
 ///
-/// An [`Analysis`](crate::Analysis) with its converters may go to another thread, therefore converters are `Send`.
+/// Converters are `Send`, so that an [`Analysis`](crate::Analysis) with its converters
+/// can be moved to another thread.
 pub trait Convert: Send {
-    /// Whether [`Convert::sample`] is to be called. What is needed of samples is often their sums, which
-    /// [`Convert::finish`] is given.
+    /// Whether [`Convert::sample`] should be called. Converters that only need sums can
+    /// use the profile that [`Convert::finish`] receives.
     fn wants_samples(&self) -> bool {
         true
     }
 
-    /// Whether CPU samples of a thread that follow each other with one stack and one mode may be given as
-    /// one: with the time of the first, their number as its count, and the sum of their weights. A trace is
-    /// read faster so.
+    /// Whether consecutive CPU samples of a thread with the same stack and mode may be
+    /// passed as one: with the time of the first, their count, and the sum of their
+    /// weights. This makes reading faster.
     fn takes_runs(&self) -> bool {
         false
     }
 
-    /// A sample: a stack with a weight. Others than those of the kinds that the format shows must
-    /// be left alone.
+    /// A sample: a stack with a weight. Ignore kinds that the format does not show.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// If writing fails.
     fn sample(&mut self, sample: &Sample, model: &Model) -> Result<(), ConvertError> {
         let _ = (sample, model);
         Ok(())
     }
 
-    /// Whether [`Convert::event`] is to be called. A trace is read much faster if nobody asks for it.
+    /// Whether [`Convert::event`] should be called. Reading is much faster if no
+    /// converter wants events.
     fn wants_events(&self) -> bool {
         false
     }
 
-    /// Whether [`Convert::event`] is to be called only for events whose time, thread and process the filter lets pass.
-    /// Those that learn from one event what another means need all.
+    /// Whether [`Convert::event`] should be called only for events whose time, thread and
+    /// process pass the filter. Converters that need one event to interpret another need
+    /// all events.
     fn takes_filtered_events(&self) -> bool {
         false
     }
 
-    /// An event, whatever the filter says (unless [`Convert::takes_filtered_events`]), after `model` has learned from it. `thread` is the one it
-    /// is about.
+    /// An event, regardless of the filter (unless [`Convert::takes_filtered_events`]),
+    /// after `model` has been updated with it. `thread` is the thread that the event is
+    /// about.
     ///
     /// # Errors
-    /// When it cannot be written.
-    fn event(&mut self, event: &Event<'_>, thread: ThreadHandle, model: &Model) -> Result<(), ConvertError> {
+    /// If writing fails.
+    fn event(
+        &mut self,
+        event: &Event<'_>,
+        thread: ThreadHandle,
+        model: &Model,
+    ) -> Result<(), ConvertError> {
         let _ = (event, thread, model);
         Ok(())
     }
 
-    /// Whether [`Convert::mark`] is to be called.
+    /// Whether [`Convert::mark`] should be called.
     fn wants_marks(&self) -> bool {
         false
     }
 
-    /// A span that has ended, something that happened, a counter's value; what the filter says about
-    /// time, threads and processes is heeded. Instants and counters come in time order, spans in the
-    /// order of their ends.
+    /// A span that has ended, an instant, or a counter's value, if its time, thread and
+    /// process pass the filter. Instants and counters are passed in time order, spans in
+    /// the order of their ends.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// If writing fails.
     fn mark(&mut self, mark: &TimelineMark, model: &Model) -> Result<(), ConvertError> {
         let _ = (mark, model);
         Ok(())
     }
 
-    /// The end: names are known. Must write everything that is left and flush. `profile` has all samples
-    /// that the filter let pass, of every kind that was collected, summed up.
+    /// The end of the trace: names are known now. Must write everything that is left, and
+    /// flush. `profile` contains all samples that passed the filter, of every kind that
+    /// was collected, aggregated.
     ///
     /// # Errors
-    /// When it cannot be written.
-    fn finish(self: Box<Self>, resolved: &Resolved<'_>, profile: &Profile) -> Result<(), ConvertError>;
+    /// If writing fails.
+    fn finish(
+        self: Box<Self>,
+        resolved: &Resolved<'_>,
+        profile: &Profile,
+    ) -> Result<(), ConvertError>;
 }
 
-/// What a converter is asked for. Each format heeds what it can.
+/// Options for a converter. Each format uses those that apply to it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct ConvertOptions {
-    /// Kinds of samples to show; empty: the format's own choice, [`Format::kinds`]. A format that
-    /// shows one kind shows the first that the trace has.
+    /// Kinds of samples to show; if empty, the format's default, [`Format::kinds`]. A
+    /// format that shows a single kind shows the first that the trace has.
     pub kinds: Vec<Kind>,
-    /// Puts the thread in front of each stack (folded, svg).
+    /// Adds the thread as the outermost frame of each stack (folded, svg).
     pub is_by_thread: bool,
-    /// Counts samples instead of weights (folded).
+    /// Uses the number of samples instead of their weight (folded).
     pub counts_samples: bool,
-    /// Title, such as the file's name.
+    /// The title, such as the file's name.
     pub title: String,
-    /// Which heap dump of the trace, from 1, for formats that show one, and for [`Kind::Heap`]; `None`: the first.
+    /// Which heap dump of the trace to show, counting from 1, for [`Kind::Heap`] and
+    /// formats of heap dumps. `None`: the first.
     pub dump: Option<usize>,
-    /// Compresses with gzip (feature `gzip`). Formats that are always compressed are so without it.
+    /// Compresses with gzip (feature `gzip`). Some formats are always compressed.
     pub is_gzip: bool,
 }
 
 impl ConvertOptions {
-    /// What the format shows by default, uncompressed.
+    /// The format's default kinds, uncompressed.
     pub fn new() -> ConvertOptions {
         ConvertOptions::default()
     }
 
-    /// The kinds to show, or what the format shows by default.
+    /// The kinds to show: [`ConvertOptions::kinds`], or `default` if it is empty.
     pub fn kinds_or(&self, default: &[Kind]) -> Vec<Kind> {
         if self.kinds.is_empty() { default.to_vec() } else { self.kinds.clone() }
     }
 }
 
-/// Those of `kinds` that were met. Random allocation samples make ticks superfluous: both stand for
-/// all allocations.
+/// Those of `kinds` that the trace has. If there are random allocation samples, ticks are
+/// left out, because both represent all allocations.
 ///
 /// # Errors
-/// When there are none.
+/// If there are none.
 pub fn shown_kinds(kinds: &[Kind], profile: &Profile) -> Result<Vec<Kind>, ConvertError> {
     let mut shown: Vec<Kind> = kinds.iter().copied().filter(|kind| profile.has(*kind)).collect();
     if shown.contains(&Kind::AllocationSamples) {
@@ -183,14 +203,14 @@ pub fn shown_kinds(kinds: &[Kind], profile: &Profile) -> Result<Vec<Kind>, Conve
 /// The first of [`shown_kinds`], for formats that show one.
 ///
 /// # Errors
-/// When there are none.
+/// If there are none.
 pub fn first_kind(kinds: &[Kind], profile: &Profile) -> Result<Kind, ConvertError> {
     let shown = shown_kinds(kinds, profile)?;
     shown.first().copied().ok_or(ConvertError::NothingToShow { wanted: "samples" })
 }
 
-/// A stack's calls, root first. Formats that have no place for what was allocated or thrown show it as if it
-/// had been called.
+/// A stack's calls, root first. In formats without a place for the allocated or thrown
+/// type, it is shown as if it had been called.
 pub(crate) fn labelled<'f>(
     key: &ProfileKey,
     frames: &'f [FrameHandle],
@@ -212,24 +232,26 @@ pub type Make = for<'o> fn(Box<dyn Write + Send + 'o>, &ConvertOptions) -> Box<d
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct Format {
-    /// Name, as users type it.
+    /// The name that users type.
     pub name: &'static str,
-    /// Endings of file names, the first one the usual; `.gz` may follow.
+    /// File extensions; the first is the usual one. `.gz` may follow.
     pub extensions: &'static [&'static str],
-    /// What it is and what opens it, in one line.
+    /// A one-line description: what the format is and what opens it.
     pub about: &'static str,
-    /// Kinds of samples that it shows when [`ConvertOptions::kinds`] is empty; an
+    /// Kinds of samples shown if [`ConvertOptions::kinds`] is empty. An
     /// [`Analysis`](crate::Analysis) has to collect them.
     pub kinds: &'static [Kind],
-    /// Whether it heeds [`ConvertOptions::kinds`], of whatever kind they are.
+    /// Whether it can show any [`ConvertOptions::kinds`].
     pub takes_kinds: bool,
-    /// Whether it is compressed with gzip even if that is not asked for.
+    /// Whether it is always compressed with gzip.
     pub is_always_gzip: bool,
+    /// Whether it is no text, and so nothing for a terminal.
+    pub is_binary: bool,
     /// Makes the converter.
     pub make: Make,
 }
 
-/// All formats. One row each.
+/// All formats, one row each.
 pub const FORMATS: &[Format] = &[
     Format {
         name: "speedscope",
@@ -238,6 +260,7 @@ pub const FORMATS: &[Format] = &[
         kinds: speedscope::KINDS,
         takes_kinds: true,
         is_always_gzip: false,
+        is_binary: false,
         make: |out, options| dominator_paths::or_samples(options, Speedscope::new(out, options)),
     },
     #[cfg(feature = "gzip")]
@@ -248,6 +271,7 @@ pub const FORMATS: &[Format] = &[
         kinds: pprof::KINDS,
         takes_kinds: true,
         is_always_gzip: true,
+        is_binary: true,
         make: |out, options| dominator_paths::or_samples(options, Pprof::new(out, options)),
     },
     Format {
@@ -257,6 +281,7 @@ pub const FORMATS: &[Format] = &[
         kinds: folded::KINDS,
         takes_kinds: true,
         is_always_gzip: false,
+        is_binary: false,
         make: |out, options| dominator_paths::or_samples(options, Folded::new(out, options)),
     },
     Format {
@@ -266,6 +291,7 @@ pub const FORMATS: &[Format] = &[
         kinds: svg::KINDS,
         takes_kinds: true,
         is_always_gzip: false,
+        is_binary: false,
         make: |out, options| dominator_paths::or_samples(options, Svg::new(out, options)),
     },
     Format {
@@ -275,6 +301,7 @@ pub const FORMATS: &[Format] = &[
         kinds: cpuprofile::KINDS,
         takes_kinds: false,
         is_always_gzip: false,
+        is_binary: false,
         make: |out, options| Box::new(CpuProfile::new(out, options)),
     },
     Format {
@@ -284,6 +311,7 @@ pub const FORMATS: &[Format] = &[
         kinds: heapprofile::KINDS,
         takes_kinds: false,
         is_always_gzip: false,
+        is_binary: false,
         make: |out, options| Box::new(HeapProfile::new(out, options)),
     },
     Format {
@@ -293,6 +321,7 @@ pub const FORMATS: &[Format] = &[
         kinds: &[],
         takes_kinds: false,
         is_always_gzip: false,
+        is_binary: false,
         make: |out, options| Box::new(HeapSnapshot::new(out, options)),
     },
     Format {
@@ -302,6 +331,7 @@ pub const FORMATS: &[Format] = &[
         kinds: chromium::KINDS,
         takes_kinds: false,
         is_always_gzip: false,
+        is_binary: false,
         make: |out, options| Box::new(Chromium::new(out, options)),
     },
     Format {
@@ -311,6 +341,7 @@ pub const FORMATS: &[Format] = &[
         kinds: perfetto::KINDS,
         takes_kinds: false,
         is_always_gzip: false,
+        is_binary: true,
         make: |out, options| Box::new(Perfetto::new(out, options)),
     },
     #[cfg(feature = "firefox")]
@@ -321,6 +352,7 @@ pub const FORMATS: &[Format] = &[
         kinds: firefox::KINDS,
         takes_kinds: false,
         is_always_gzip: false,
+        is_binary: false,
         make: |out, options| Box::new(Firefox::new(out, options)),
     },
     Format {
@@ -330,6 +362,7 @@ pub const FORMATS: &[Format] = &[
         kinds: &[],
         takes_kinds: false,
         is_always_gzip: false,
+        is_binary: false,
         make: |out, options| Box::new(Events::ndjson(out, options)),
     },
     Format {
@@ -339,18 +372,19 @@ pub const FORMATS: &[Format] = &[
         kinds: &[],
         takes_kinds: false,
         is_always_gzip: false,
+        is_binary: false,
         make: |out, options| Box::new(Events::csv(out, options)),
     },
 ];
 
 impl Format {
-    /// The format of a name.
+    /// The format with a name.
     pub fn by_name(name: &str) -> Option<&'static Format> {
         FORMATS.iter().find(|format| format.name.eq_ignore_ascii_case(name))
     }
 
-    /// The format that a file's name asks for, and whether it asks for compression: the longest
-    /// ending that fits.
+    /// The format for a file name, and whether the name asks for compression. The longest
+    /// matching extension wins.
     ///
     /// ```
     /// use nettrace_analysis::convert::Format;
@@ -367,7 +401,8 @@ impl Format {
             stem.strip_suffix(extension)
                 .is_some_and(|rest| rest.ends_with('.') || rest.ends_with(['/', '\\']))
         };
-        let endings = FORMATS.iter().flat_map(|format| format.extensions.iter().map(move |e| (format, *e)));
+        let endings =
+            FORMATS.iter().flat_map(|format| format.extensions.iter().map(move |e| (format, *e)));
         let (format, _) = endings.filter(|(_, e)| ends(e)).max_by_key(|(_, e)| e.len())?;
         Some((format, is_gzip))
     }
@@ -379,12 +414,12 @@ impl Format {
 pub enum ConvertError {
     /// The output could not be written.
     Write(io::Error),
-    /// The trace has nothing that the format could show.
+    /// The trace has nothing that the format can show.
     NothingToShow {
-        /// What was asked for.
+        /// What was requested.
         wanted: &'static str,
     },
-    /// What a converter of somebody else fails with.
+    /// An error of a converter outside this crate.
     ///
     /// ```
     /// use nettrace_analysis::convert::ConvertError;
@@ -396,7 +431,7 @@ pub enum ConvertError {
 }
 
 impl ConvertError {
-    /// [`ConvertError::Other`] of any error, or of a text.
+    /// [`ConvertError::Other`] from any error, or from a text.
     pub fn other(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> ConvertError {
         ConvertError::Other(error.into())
     }
@@ -406,7 +441,9 @@ impl fmt::Display for ConvertError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             ConvertError::Write(error) => write!(f, "cannot write: {error}"),
-            ConvertError::NothingToShow { wanted } => write!(f, "nothing to show: the trace has no {wanted}"),
+            ConvertError::NothingToShow { wanted } => {
+                write!(f, "nothing to show: the trace has no {wanted}")
+            }
             ConvertError::Other(error) => error.fmt(f),
         }
     }
@@ -417,7 +454,8 @@ impl std::error::Error for ConvertError {
         match self {
             ConvertError::Write(error) => Some(error),
             ConvertError::NothingToShow { .. } => None,
-            // Its text is shown as our own, so what is behind it is its cause.
+            // The text of the inner error is shown as this one's, so the cause is the
+            // inner error's source.
             ConvertError::Other(error) => error.source(),
         }
     }

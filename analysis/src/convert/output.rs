@@ -1,4 +1,4 @@
-//! Where a converter writes: buffered, compressed if asked for, flushed at the end.
+//! The output of a converter: buffered, optionally compressed, flushed at the end.
 
 #[cfg(feature = "gzip")]
 use flate2::Compression;
@@ -7,30 +7,35 @@ use flate2::write::GzEncoder;
 use std::fmt;
 use std::io::{self, BufWriter, Write};
 
-/// A converter's output. [`Output::finish`] must be called: what is written on drop is not checked.
+/// A converter's output. [`Output::finish`] must be called, because errors of writing on
+/// drop are ignored.
 pub struct Output<'o>(Inner<'o>);
 
 enum Inner<'o> {
     Plain(BufWriter<Box<dyn Write + Send + 'o>>),
-    /// Small pieces are gathered before they are compressed.
+    /// Collects small pieces before compressing them.
     #[cfg(feature = "gzip")]
     Gzip(BufWriter<GzEncoder<Box<dyn Write + Send + 'o>>>),
-    /// What compresses was not built in.
+    /// The crate was built without compression.
     #[cfg(not(feature = "gzip"))]
     CannotCompress,
 }
 
 #[cfg(not(feature = "gzip"))]
 fn cannot_compress() -> io::Error {
-    io::Error::new(io::ErrorKind::Unsupported, "nettrace-analysis was built without its feature `gzip`")
+    io::Error::new(
+        io::ErrorKind::Unsupported,
+        "nettrace-analysis was built without its feature `gzip`",
+    )
 }
 
-/// Small enough for the cache, and for a pipe to take at once.
+/// Small enough for the cache, and for a pipe to accept at once.
 const BUFFER_BYTES: usize = 32 * 1024;
 
 impl<'o> Output<'o> {
-    /// Writes to `out`, compressed with gzip if `is_gzip`. The archive has no date and no name, so
-    /// that equal content is equal bytes. Without feature `gzip` such an output fails at its first byte.
+    /// Writes to `out`, compressed with gzip if `is_gzip`. The archive contains no date
+    /// and no name, so equal content gives equal bytes. Without the feature `gzip`, the
+    /// first write to a compressed output fails.
     pub fn new(out: Box<dyn Write + Send + 'o>, is_gzip: bool) -> Output<'o> {
         #[cfg(feature = "gzip")]
         if is_gzip {
@@ -44,10 +49,10 @@ impl<'o> Output<'o> {
         Output(Inner::Plain(BufWriter::with_capacity(BUFFER_BYTES, out)))
     }
 
-    /// Writes what waits, and the archive's end.
+    /// Writes the buffered bytes, and the end of the archive.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// If writing fails.
     pub fn finish(self) -> io::Result<()> {
         match self.0 {
             Inner::Plain(mut out) => out.flush(),
@@ -73,7 +78,7 @@ impl Write for Output<'_> {
         }
     }
 
-    /// Formats write in small pieces, so that a piece may cost no more than its copy.
+    /// Formats write small pieces, so this should cost no more than copying them.
     #[inline]
     fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
         match &mut self.0 {

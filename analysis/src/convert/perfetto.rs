@@ -3,33 +3,34 @@
 //! | | |
 //! |---|---|
 //! | opened by | ui.perfetto.dev, `trace_processor` with SQL |
-//! | CPU samples | `PerfSample`, table `perf_sample`: one each, with its stack; `thread` samples as a flame graph |
-//! | tracks of a process | pauses, collections, activities and awaits, several where they cross; counters |
-//! | track of a thread | what happened on it: compilation, waits, handlers, tasks; instants |
-//! | arguments | `debug` annotations; what is missing of a span is `note` |
+//! | CPU samples | `PerfSample`, table `perf_sample`: one per sample, with its stack; those of a thread as a flame graph |
+//! | tracks of a process | pauses, collections, activities and awaits, on several tracks if they overlap; counters |
+//! | track of a thread | what happened on it: compilation, waits, exception handlers, tasks; instants |
+//! | arguments | `debug` annotations; `note` says what is unknown about a span |
 //! | arrows | flows from a task's scheduling to its run |
-//! | counters | a track each, with its unit: EventCounters, metrics, the heap's size, the thread pool |
+//! | counters | one track each, with its unit: EventCounters, metrics, the heap's size, the thread pool |
 //! | times | nanoseconds since the session's start |
 //!
-//! Instants and counters are written as they come; the reader sorts by time, and keeps the order of what has
-//! the same. Which of two spans is in the other it tells by that order, so spans of threads are written by
-//! their begins, outer ones first: the last few thousand of them are held back. CPU samples are kept until
-//! the end, when names are known: 6 to 12 bytes each.
+//! Instants and counters are written immediately; the reader sorts by time, and keeps the
+//! order of entries with the same time. From that order it derives which of two spans
+//! encloses the other, so spans of threads must be written in the order of their
+//! beginnings, outer ones first. For that, the last few thousand of them are held back.
+//! CPU samples are kept until the end, when names are known: 6 to 12 bytes each.
 
 use super::chromium::{pid_of, process_of};
 use super::encode::Message;
 use super::lanes::{Lanes, lane_name};
 use super::{Convert, ConvertError, ConvertOptions, Output};
 use crate::model::{
-    Argument, Arguments, Category, Flow, FrameHandle, Kind, Model, ProcessHandle, Profile, Resolved, Sample,
-    Span, SpanScope, StackHandle, ThreadHandle, TimelineMark, Track,
+    Argument, Arguments, Category, Flow, FrameHandle, Kind, Model, ProcessHandle, Profile,
+    Resolved, Sample, Span, SpanScope, StackHandle, ThreadHandle, TimelineMark, Track,
 };
 use crate::sorted::SortFew;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
 
-/// What is shown when nothing else is asked for.
+/// The kinds shown by default.
 pub(super) const KINDS: &[Kind] = &[Kind::Cpu, Kind::AllocationSamples, Kind::AllocationTicks];
 
 /// `TracePacket`.
@@ -60,14 +61,14 @@ const END: u64 = 2;
 const INSTANT: u64 = 3;
 const COUNTER: u64 = 4;
 
-/// Events and samples are sequences of their own: each interns for itself.
+/// Events and samples are separate sequences, each with its own interned names.
 const EVENTS: u64 = 1;
 const SAMPLES: u64 = 2;
 
-/// Spans that are held back until those that began with them, and enclose them, have ended too.
+/// How many spans are held back until those that enclose them have ended too.
 const MOST_HELD: usize = 4096;
 
-/// Ids above are none that the format has room for.
+/// Larger ids do not fit the format.
 const MOST_ID: u64 = 0x3fff_ffff;
 
 /// Writes Perfetto's format.
@@ -76,19 +77,20 @@ pub struct Perfetto<'o> {
     out: Output<'o>,
     kinds: Vec<Kind>,
     samples: BTreeMap<ThreadHandle, Track>,
-    /// Spans of threads, by begin, end and arrival: what began together and ended later is outside.
+    /// Spans of threads, sorted by beginning, end and arrival: of those that began
+    /// together, the one that ends last is outermost.
     held: BTreeMap<(i64, Reverse<i64>, Reverse<u64>), Span>,
     arrived: u64,
     lanes: Lanes,
     tracks: HashMap<TrackContent, u64>,
     names: HashMap<String, u64>,
     categories: HashMap<&'static str, u64>,
-    /// Sequences that have begun.
+    /// Which sequences have been started.
     begun: [bool; 2],
     has_content: bool,
 }
 
-/// What a track shows.
+/// The content of a track.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum TrackContent {
     Process(ProcessHandle),
@@ -120,7 +122,7 @@ impl<'o> Perfetto<'o> {
         self.has_content = true;
         packet.uint(packet::SEQUENCE_ID, sequence);
         let begun = if sequence == EVENTS { &mut self.begun[0] } else { &mut self.begun[1] };
-        // 2: what is interned is needed; 1: nothing was interned before.
+        // 2: needs interned data; 1: starts a sequence without any.
         let flags = if std::mem::replace(begun, true) { 2 } else { 3 };
         packet.uint(packet::SEQUENCE_FLAGS, flags);
         let mut framed = Message::new();
@@ -128,7 +130,7 @@ impl<'o> Perfetto<'o> {
         self.out.write_all(framed.bytes())
     }
 
-    /// The number of a track; a new one is described first.
+    /// The id of a track; a new one is described first.
     fn track(&mut self, place: TrackContent, unit: &str, model: &Model) -> io::Result<u64> {
         if let Some(known) = self.tracks.get(&place) {
             return Ok(*known);
@@ -159,7 +161,7 @@ impl<'o> Perfetto<'o> {
         Ok(uuid)
     }
 
-    /// A process or a thread, with the name that is known by now.
+    /// Describes a process or a thread, with the name known at this point.
     fn describe(&mut self, place: &TrackContent, uuid: u64, model: &Model) -> io::Result<Message> {
         let mut track = Message::new();
         track.uint(1, uuid);
@@ -185,7 +187,7 @@ impl<'o> Perfetto<'o> {
         Ok(track)
     }
 
-    /// An event on a track. What is named for the first time is interned with it.
+    /// An event on a track. Names that are used for the first time are interned with it.
     fn event(&mut self, at: At<'_>, kind: u64, fill: impl FnOnce(&mut Message)) -> io::Result<()> {
         let mut interned = Message::new();
         let mut event = Message::new();
@@ -218,7 +220,7 @@ impl<'o> Perfetto<'o> {
         self.packet(EVENTS, packet)
     }
 
-    /// Holds a span of a thread back.
+    /// Holds back a span of a thread.
     fn hold(&mut self, span: &Span, model: &Model) -> io::Result<()> {
         self.arrived = self.arrived.saturating_add(1);
         let place = (span.start_nanos, Reverse(span.end_nanos()), Reverse(self.arrived));
@@ -226,7 +228,7 @@ impl<'o> Perfetto<'o> {
         self.release(MOST_HELD, model)
     }
 
-    /// Writes what is held, the earliest first, until no more than `most` are left.
+    /// Writes held-back spans, the earliest first, until no more than `most` are left.
     fn release(&mut self, most: usize, model: &Model) -> io::Result<()> {
         while self.held.len() > most
             && let Some((_, span)) = self.held.pop_first()
@@ -252,7 +254,7 @@ impl<'o> Perfetto<'o> {
         self.event(At { track, nanos: span.end_nanos(), named: None }, END, |_| {})
     }
 
-    /// All samples of all threads, behind the names of their frames.
+    /// Writes all samples of all threads, after the names of their frames.
     fn write_samples(&mut self, resolved: &Resolved<'_>) -> io::Result<()> {
         let model = resolved.model();
         let mut frames = Frames::default();
@@ -277,7 +279,7 @@ impl<'o> Perfetto<'o> {
     }
 }
 
-/// Where and when an event is; category and name, unless it ends something.
+/// Where and when an event is; also category and name, unless it only ends something.
 #[derive(Debug, Clone, Copy)]
 struct At<'n> {
     track: u64,
@@ -285,7 +287,7 @@ struct At<'n> {
     named: Option<(&'static str, &'n str)>,
 }
 
-/// Frames and stacks that were interned; numbers begin with 1.
+/// Interned frames and stacks, numbered from 1.
 #[derive(Debug, Default)]
 struct Frames<'r> {
     stacks: HashMap<StackHandle, u64>,
@@ -315,7 +317,12 @@ impl<'r> Frames<'r> {
         iid
     }
 
-    fn frame(&mut self, frame: FrameHandle, resolved: &'r Resolved<'_>, interned: &mut Message) -> u64 {
+    fn frame(
+        &mut self,
+        frame: FrameHandle,
+        resolved: &'r Resolved<'_>,
+        interned: &mut Message,
+    ) -> u64 {
         let next = (self.frames.len() as u64).saturating_add(1);
         let iid = *self.frames.entry(frame).or_insert(next);
         if iid == next {
@@ -342,14 +349,23 @@ impl Convert for Perfetto<'_> {
             Kind::Cpu => self.samples.entry(sample.thread).or_default().add(sample),
             Kind::AllocationSamples | Kind::AllocationTicks => {
                 let track = self.track(TrackContent::Thread(sample.thread), "", model)?;
-                let name =
-                    if sample.kind == Kind::AllocationTicks { "allocation tick" } else { "allocation" };
+                let name = if sample.kind == Kind::AllocationTicks {
+                    "allocation tick"
+                } else {
+                    "allocation"
+                };
                 let label = sample.label.map_or("", |label| model.texts().get(label));
                 let at = At { track, nanos: sample.nanos, named: Some(("Allocations", name)) };
                 self.event(at, INSTANT, |event| {
-                    event.message(event::DEBUG_ANNOTATIONS, Message::new().text(10, "type").text(6, label));
+                    event.message(
+                        event::DEBUG_ANNOTATIONS,
+                        Message::new().text(10, "type").text(6, label),
+                    );
                     let bytes = &mut Message::new();
-                    event.message(event::DEBUG_ANNOTATIONS, bytes.text(10, "bytes").uint(3, sample.weight));
+                    event.message(
+                        event::DEBUG_ANNOTATIONS,
+                        bytes.text(10, "bytes").uint(3, sample.weight),
+                    );
                 })?;
             }
             _ => {}
@@ -363,7 +379,9 @@ impl Convert for Perfetto<'_> {
 
     fn mark(&mut self, mark: &TimelineMark, model: &Model) -> Result<(), ConvertError> {
         match mark {
-            TimelineMark::Span(span) if span.place == SpanScope::Thread => self.hold(span, model)?,
+            TimelineMark::Span(span) if span.place == SpanScope::Thread => {
+                self.hold(span, model)?
+            }
             TimelineMark::Span(span) => self.span(span, model)?,
             TimelineMark::Instant(instant) => {
                 let track = self.track(TrackContent::Thread(instant.thread), "", model)?;
@@ -373,7 +391,8 @@ impl Convert for Perfetto<'_> {
                 })?;
             }
             TimelineMark::Counter(point) => {
-                let place = TrackContent::Counter(process_of(point.thread, model), point.name.clone());
+                let place =
+                    TrackContent::Counter(process_of(point.thread, model), point.name.clone());
                 let track = self.track(place, &point.unit, model)?;
                 self.event(At { track, nanos: point.nanos, named: None }, COUNTER, |event| {
                     event.double(event::DOUBLE_COUNTER_VALUE, point.value);
@@ -383,7 +402,11 @@ impl Convert for Perfetto<'_> {
         Ok(())
     }
 
-    fn finish(mut self: Box<Self>, resolved: &Resolved<'_>, _: &Profile) -> Result<(), ConvertError> {
+    fn finish(
+        mut self: Box<Self>,
+        resolved: &Resolved<'_>,
+        _: &Profile,
+    ) -> Result<(), ConvertError> {
         let model = resolved.model();
         self.release(0, model)?;
         if !self.has_content && self.samples.is_empty() {
@@ -412,7 +435,7 @@ impl Convert for Perfetto<'_> {
     }
 }
 
-/// Arguments and arrow of an event.
+/// Adds arguments and flow to an event.
 fn tell(event: &mut Message, arguments: &Arguments, note: Option<&str>, flow: Option<Flow>) {
     for (name, value) in arguments {
         let mut annotation = Message::new();
@@ -435,15 +458,18 @@ fn tell(event: &mut Message, arguments: &Arguments, note: Option<&str>, flow: Op
     };
 }
 
-/// What a stream tells from before its start is shown at its start: the format has no negative times.
+/// The format does not allow negative times, so what happened before the session's start
+/// is shown at its start.
 fn timestamp(nanos: i64) -> u64 {
     u64::try_from(nanos).unwrap_or(0)
 }
 
-/// The thread's id; where it is not reported, or the format has no room for it, one that no system gives.
+/// The thread's id; if it is unknown or does not fit the format, one that no operating
+/// system uses.
 fn tid_of(thread: ThreadHandle, model: &Model) -> u64 {
     let id = model.threads().get(thread).and_then(|row| row.os_thread_id);
-    id.filter(|id| *id <= MOST_ID).unwrap_or_else(|| (thread.index() as u64).saturating_add(MOST_ID))
+    id.filter(|id| *id <= MOST_ID)
+        .unwrap_or_else(|| (thread.index() as u64).saturating_add(MOST_ID))
 }
 
 #[cfg(test)]
@@ -469,16 +495,21 @@ mod tests {
         let mut bytes = Vec::new();
         {
             let mut perfetto = Perfetto::new(Box::new(&mut bytes), &ConvertOptions::new());
-            // As they end.
-            for (name, start, nanos) in
-                [("before", 2, 3), ("inmost", 5, 1), ("inner", 5, 4), ("middle", 5, 4), ("outer", 5, 9)]
-            {
+            // In the order in which they end.
+            for (name, start, nanos) in [
+                ("before", 2, 3),
+                ("inmost", 5, 1),
+                ("inner", 5, 4),
+                ("middle", 5, 4),
+                ("outer", 5, 9),
+            ] {
                 perfetto.mark(&TimelineMark::Span(span(name, start, nanos)), &model).unwrap();
             }
             perfetto.release(0, &model).unwrap();
             perfetto.out.finish().unwrap();
         }
-        let place = |name: &str| bytes.windows(name.len()).position(|at| at == name.as_bytes()).unwrap();
+        let place =
+            |name: &str| bytes.windows(name.len()).position(|at| at == name.as_bytes()).unwrap();
         let places = ["before", "outer", "middle", "inner", "inmost"].map(place);
         assert!(places.is_sorted(), "{places:?}");
     }

@@ -1,25 +1,27 @@
-//! pprof's protobuf, always compressed with gzip as its definition asks.
+//! pprof's protobuf format, always compressed with gzip, as its specification requires.
 //!
 //! | | |
 //! |---|---|
 //! | opened by | `go tool pprof`, Pyroscope, Parca, Google Cloud Profiler, speedscope |
-//! | sample types | CPU: `samples/count`, `wall/nanoseconds`, or `cpu/nanoseconds` where an operating system took the samples. Allocations: `alloc_objects/count`, `alloc_space/bytes`. Contention, waits: `contentions/count`, `delay/nanoseconds`. A heap dump: `inuse_objects/count`, `inuse_space/bytes`. Others: their name and `count`, then `value` if it is another |
-//! | labels | `thread` (text), `thread_id` and `process_id` (numbers), `state`; `type` of what was allocated or thrown |
-//! | mappings | one a module; the first is the program, which viewers name |
-//! | locations | one a function: offsets and lines are not known |
-//! | kinds | the first of those asked for that the trace has: a profile has one set of sample types |
+//! | sample types | CPU: `samples/count`, `wall/nanoseconds`, or `cpu/nanoseconds` if an operating system took the samples. Allocations: `alloc_objects/count`, `alloc_space/bytes`. Contention, waits: `contentions/count`, `delay/nanoseconds`. A heap dump: `inuse_objects/count`, `inuse_space/bytes`. Others: their name and `count`, then `value` if there is one |
+//! | labels | `thread` (text), `thread_id` and `process_id` (numbers), `state`; `type` that was allocated or thrown |
+//! | mappings | one per module; the first is the program, which viewers show |
+//! | locations | one per function: offsets and lines are unknown |
+//! | kinds | the first of the requested kinds that the trace has: a profile has a single set of sample types |
 //!
-//! The second sample type is the default. `wall` is wall time: the runtime's sampler does not know
-//! who was on a processor. Function names have no `system_name`: pprof would take a name that
-//! stands in both for C++ and cut its arguments off.
+//! The second sample type is the default. `wall` is wall time: the runtime's sampler does
+//! not know which threads were on a processor. Functions have no `system_name`: if both
+//! names are equal, pprof takes the name for C++ and removes its arguments.
 
 use super::encode::Message;
 use super::{Convert, ConvertError, ConvertOptions, Output};
-use crate::model::{FrameHandle, FrameKind, Kind, Mode, Profile, ProfileKey, Resolved, SampleClock, Totals};
+use crate::model::{
+    FrameHandle, FrameKind, Kind, Mode, Profile, ProfileKey, Resolved, SampleClock, Totals,
+};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::{self, Write};
 
-/// What is shown when nothing else is asked for: the first that the trace has.
+/// The kinds shown by default: the first that the trace has.
 pub(super) const KINDS: &[Kind] = &[Kind::Cpu];
 
 /// Writes pprof's format.
@@ -33,7 +35,11 @@ pub struct Pprof<'o> {
 impl<'o> Pprof<'o> {
     /// Writes to `out`, compressed.
     pub fn new(out: Box<dyn Write + Send + 'o>, options: &ConvertOptions) -> Pprof<'o> {
-        Pprof { out: Output::new(out, true), kinds: options.kinds_or(KINDS), title: options.title.clone() }
+        Pprof {
+            out: Output::new(out, true),
+            kinds: options.kinds_or(KINDS),
+            title: options.title.clone(),
+        }
     }
 }
 
@@ -42,7 +48,11 @@ impl Convert for Pprof<'_> {
         false
     }
 
-    fn finish(self: Box<Self>, resolved: &Resolved<'_>, profile: &Profile) -> Result<(), ConvertError> {
+    fn finish(
+        self: Box<Self>,
+        resolved: &Resolved<'_>,
+        profile: &Profile,
+    ) -> Result<(), ConvertError> {
         let Pprof { out, kinds, title } = *self;
         let kind = super::first_kind(&kinds, profile)?;
         let mut file = File {
@@ -63,7 +73,7 @@ impl Convert for Pprof<'_> {
                 (first, last) = (first.min(totals.first_nanos), last.max(totals.last_nanos));
             }
         }
-        // What stands first is the main one.
+        // The first mapping is the main program.
         if let Some(program) = program(resolved, profile) {
             file.mapping(&program);
         }
@@ -75,26 +85,31 @@ impl Convert for Pprof<'_> {
     }
 }
 
-/// The module of the program: the one that the command line names; else the one whose `Main` is outermost most
-/// often.
+/// The program's module: the one named by the command line; otherwise the one whose
+/// `Main` is outermost most often.
 fn program(resolved: &Resolved<'_>, profile: &Profile) -> Option<String> {
     let mut entries: BTreeMap<&str, u64> = BTreeMap::new();
     for (key, totals) in profile.rows() {
-        let frames = resolved.frames(key.stack).iter().rev().filter_map(|frame| resolved.frame(*frame));
+        let frames =
+            resolved.frames(key.stack).iter().rev().filter_map(|frame| resolved.frame(*frame));
         let outermost = frames.into_iter().find(|frame| frame.kind == FrameKind::Managed);
-        if let Some(frame) = outermost.filter(|frame| !frame.module.is_empty() && frame.method == "Main") {
+        if let Some(frame) =
+            outermost.filter(|frame| !frame.module.is_empty() && frame.method == "Main")
+        {
             let sum = entries.entry(&frame.module).or_default();
             *sum = sum.saturating_add(totals.samples);
         }
     }
-    let by_entry =
-        || entries.iter().max_by_key(|(_, samples)| **samples).map(|(module, _)| (*module).to_owned());
+    let by_entry = || {
+        entries.iter().max_by_key(|(_, samples)| **samples).map(|(module, _)| (*module).to_owned())
+    };
     let modules: HashSet<&str> = resolved.all_frames().iter().map(|frame| &*frame.module).collect();
     let by_command_line = resolved.model().processes().find_map(|(_, process)| {
         let words = process.name.split([' ', '"']).filter(|word| !word.is_empty());
         let names = words.filter_map(|word| word.rsplit(['/', '\\']).next());
-        let stems =
-            names.map(|name| [".dll", ".exe"].iter().find_map(|end| name.strip_suffix(end)).unwrap_or(name));
+        let stems = names.map(|name| {
+            [".dll", ".exe"].iter().find_map(|end| name.strip_suffix(end)).unwrap_or(name)
+        });
         stems.into_iter().find(|stem| modules.contains(stem)).map(str::to_owned)
     });
     by_command_line.or_else(by_entry)
@@ -141,7 +156,7 @@ struct Texts {
 impl Texts {
     fn new() -> Texts {
         let mut texts = Texts { rows: Vec::new(), numbers: HashMap::new() };
-        // The first one must be empty: 0 means "none".
+        // The first string must be empty: 0 means "none".
         texts.number("");
         texts
     }
@@ -157,15 +172,15 @@ impl Texts {
     }
 }
 
-/// The file while it is written. Fields of a message may come in any order, so samples go out
-/// first and the tables they refer to last.
+/// The file being written. Fields of a message may be in any order, so samples are
+/// written first, and the tables they refer to last.
 struct File<'a, 'o> {
     out: Output<'o>,
     resolved: &'a Resolved<'a>,
     clock: SampleClock,
     message: Message,
     texts: Texts,
-    /// Ids from 1; a location and its function have the same.
+    /// Ids from 1; a location and its function share one.
     locations: HashMap<FrameHandle, u64>,
     functions: Vec<FrameHandle>,
     mappings: HashMap<String, u64>,
@@ -194,7 +209,7 @@ impl File<'_, '_> {
         Ok(())
     }
 
-    /// `false`: the filter does not let it pass.
+    /// `false` if the filter excludes it.
     fn sample(&mut self, key: &ProfileKey, totals: &Totals) -> io::Result<bool> {
         let resolved = self.resolved;
         let Some(frames) = resolved.selected(key.stack, key.mode) else { return Ok(false) };
@@ -202,7 +217,7 @@ impl File<'_, '_> {
         let mut sample = Message::new();
         sample.packed(1, ids.into_iter()).packed(2, [totals.count, totals.weight].into_iter());
         if key.kind == Kind::Heap {
-            // Objects are of no thread.
+            // Heap objects do not belong to a thread.
             self.put(field::SAMPLE, &sample)?;
             return Ok(true);
         }
@@ -247,7 +262,7 @@ impl File<'_, '_> {
         id
     }
 
-    /// The id of a module's mapping; 0 for none.
+    /// The id of a module's mapping; 0 if there is none.
     fn mapping(&mut self, module: &str) -> u64 {
         if module.is_empty() {
             return 0;
@@ -289,7 +304,8 @@ impl File<'_, '_> {
     fn mappings(&mut self) -> io::Result<()> {
         for (id, text) in (1u64..).zip(std::mem::take(&mut self.mapping_texts)) {
             let mut mapping = Message::new();
-            // Without addresses, but with functions: nothing is left to look up.
+            // There are no addresses, but there are functions: nothing needs
+            // symbolication.
             mapping.uint(1, id).uint(5, text).uint(7, 1);
             self.put(field::MAPPING, &mapping)?;
         }
@@ -303,7 +319,10 @@ impl File<'_, '_> {
         if let Some(session) = model.session() {
             let start = session.start.unix_nanos().and_then(|nanos| i64::try_from(nanos).ok());
             if let Some(start) = start {
-                head.int(field::TIME_NANOS, start.saturating_add(if first == i64::MAX { 0 } else { first }));
+                head.int(
+                    field::TIME_NANOS,
+                    start.saturating_add(if first == i64::MAX { 0 } else { first }),
+                );
             }
         }
         if first <= last {

@@ -3,21 +3,21 @@
 //! | | |
 //! |---|---|
 //! | opened by | speedscope.app, `npx speedscope`, VS Code extensions |
-//! | profiles | all threads: CPU samples summed up by stack, so not in time order, as the name says. Then each thread, heaviest first: its samples in time order, equal neighbours as one. Then one of each other kind, summed up |
-//! | time | a thread's samples stand where they were taken, from the session's start on: samples without frames fill the time between, and stand for samples that the filter leaves out |
+//! | profiles | first all threads: CPU samples aggregated by stack, so not in time order, as the name says. Then each thread, heaviest first: its samples in time order, with equal consecutive ones merged. Then one for each other kind, aggregated |
+//! | time | a thread's samples are at the time they were taken, relative to the session's start: samples without frames fill the gaps, including those of filtered samples |
 //! | type | `sampled`: samples are lists of frames, root first, each with a weight |
 //! | units | whole nanoseconds; bytes for allocations; none for counts |
-//! | frames | text; `file` is the module. What was allocated or thrown stands on top of its stack: `new System.String` |
+//! | frames | text; `file` is the module. The allocated or thrown type is on top of its stack: `new System.String` |
 //!
-//! Weights are wall time, or CPU time where an operating system took the samples; the first profile's name
-//! says which. Frames stand behind the profiles in the document, because only those in
-//! use are written.
+//! Weights are wall time, or CPU time if an operating system took the samples; the first
+//! profile's name says which. In the document, frames come after the profiles, because
+//! only the frames in use are written.
 
 use super::encode::Json;
 use super::{Convert, ConvertError, ConvertOptions, Output};
 use crate::model::{
-    FrameHandle, Kind, Model, Piece, Profile, Resolved, Run, Sample, StackHandle, TextHandle, ThreadHandle,
-    Timeline, Unit,
+    FrameHandle, Kind, Model, Piece, Profile, Resolved, Run, Sample, StackHandle, TextHandle,
+    ThreadHandle, Timeline, Unit,
 };
 use crate::sorted::SortFew;
 use std::collections::{BTreeMap, HashMap};
@@ -26,7 +26,7 @@ use std::io::{self, Write};
 
 const SCHEMA: &str = "https://www.speedscope.app/file-format-schema.json";
 
-/// What is shown when nothing else is asked for.
+/// The kinds shown by default.
 pub(super) const KINDS: &[Kind] = &[
     Kind::Cpu,
     Kind::AllocationSamples,
@@ -43,7 +43,7 @@ pub struct Speedscope<'o> {
     out: Output<'o>,
     kinds: Vec<Kind>,
     title: String,
-    /// By thread; empty where the format does not show CPU samples.
+    /// By thread; empty if the format does not show CPU samples.
     threads: Vec<Timeline>,
     shows_cpu: bool,
 }
@@ -63,7 +63,7 @@ impl<'o> Speedscope<'o> {
 }
 
 impl Convert for Speedscope<'_> {
-    /// Equal neighbours are written as one.
+    /// Equal consecutive samples are merged.
     fn takes_runs(&self) -> bool {
         true
     }
@@ -82,7 +82,11 @@ impl Convert for Speedscope<'_> {
         Ok(())
     }
 
-    fn finish(self: Box<Self>, resolved: &Resolved<'_>, profile: &Profile) -> Result<(), ConvertError> {
+    fn finish(
+        self: Box<Self>,
+        resolved: &Resolved<'_>,
+        profile: &Profile,
+    ) -> Result<(), ConvertError> {
         let Speedscope { out, kinds, title, threads, .. } = *self;
         let kinds = super::shown_kinds(&kinds, profile)?;
         let mut document = Document {
@@ -119,49 +123,49 @@ impl Convert for Speedscope<'_> {
     }
 }
 
-/// The document while it is written.
+/// The document being written.
 struct Document<'a, 'o> {
     json: Json<Output<'o>>,
     resolved: &'a Resolved<'a>,
     lists: Lists<'a>,
 }
 
-/// Where a sample lies.
+/// What a sample refers to.
 #[derive(Clone, Copy)]
 struct SampleSite {
     stack: Option<StackHandle>,
-    /// What was allocated or thrown there.
+    /// The type that was allocated or thrown.
     label: Option<Label>,
 }
 
 type Label = (Kind, TextHandle);
 
 impl SampleSite {
-    /// No sample: it only fills time.
+    /// Not a sample: fills a gap.
     const NOWHERE: SampleSite = SampleSite { stack: None, label: None };
 }
 
-/// What samples give numbers to.
+/// Entries of the shared frame table.
 #[derive(Clone, Copy)]
 enum Shared {
     Frame(FrameHandle),
     Label(Label),
 }
 
-/// Lists of frames as they are written; each is put together once.
+/// Lists of frames in JSON; each is composed once.
 struct Lists<'a> {
     resolved: &'a Resolved<'a>,
-    /// Frames in use, by the numbers that samples give them.
+    /// Frames in use, indexed by the numbers that samples use.
     frames: Vec<Shared>,
     numbers: Vec<u32>,
     label_numbers: HashMap<Label, u32>,
     text: String,
-    /// Where in `text` each stack's list is.
+    /// The range in `text` of each stack's list.
     stacks: Vec<(usize, usize)>,
 }
 
 impl Document<'_, '_> {
-    /// A profile of all samples of a kind, summed up by stack.
+    /// A profile of all samples of a kind, aggregated by stack.
     fn summed(&mut self, name: &str, kind: Kind, profile: &Profile) -> io::Result<()> {
         let resolved = self.resolved;
         let mut sums: BTreeMap<(StackHandle, Option<TextHandle>), u64> = BTreeMap::new();
@@ -178,7 +182,7 @@ impl Document<'_, '_> {
         self.sampled(name, kind.unit(), || sums.iter().map(|(key, sum)| (place(key), *sum)))
     }
 
-    /// A profile of each thread, the heaviest first.
+    /// A profile for each thread, the heaviest first.
     fn threads(&mut self, threads: &[Timeline]) -> io::Result<()> {
         let resolved = self.resolved;
         let admits_all = resolved.admits_all();
@@ -197,7 +201,8 @@ impl Document<'_, '_> {
         for (weight, thread, timeline) in order.into_iter().filter(|(weight, ..)| *weight > 0) {
             let _ = weight;
             let name = resolved.model().thread_label(thread);
-            // The viewer starts at 0 whatever the document says, so that this is where the session starts.
+            // The viewer starts at 0, whatever the document says, so the session's start
+            // must be 0.
             let before = timeline.first_nanos().and_then(|nanos| u64::try_from(nanos).ok());
             let before = before.filter(|nanos| *nanos > 0).map(Piece::Gap);
             self.sampled(&name, Unit::Nanoseconds, || {
@@ -213,7 +218,7 @@ impl Document<'_, '_> {
         Ok(())
     }
 
-    /// Stacks stand in front of weights in the document, so that rows are walked twice.
+    /// In the document, stacks come before weights, so the rows are walked twice.
     fn sampled<I: Iterator<Item = (SampleSite, u64)>>(
         &mut self,
         name: &str,
@@ -272,7 +277,7 @@ impl Document<'_, '_> {
 }
 
 impl Lists<'_> {
-    /// Writes the list of a place's frames, root first.
+    /// Writes the list of frames, root first.
     #[inline]
     fn put(&mut self, place: SampleSite, text: &mut Vec<u8>) {
         let list = place.stack.map_or("[]", |stack| self.of(stack));
@@ -287,7 +292,7 @@ impl Lists<'_> {
         text.push(b']');
     }
 
-    /// The number that samples give a label.
+    /// The number by which samples refer to a label.
     fn label_number(&mut self, label: Label) -> u32 {
         let next = u32::try_from(self.frames.len()).unwrap_or(u32::MAX);
         let number = *self.label_numbers.entry(label).or_insert(next);
@@ -327,7 +332,7 @@ impl Lists<'_> {
         place
     }
 
-    /// The number that samples give a frame.
+    /// The number by which samples refer to a frame.
     fn number(&mut self, frame: FrameHandle) -> u32 {
         let next = u32::try_from(self.frames.len()).unwrap_or(u32::MAX);
         match self.numbers.get_mut(frame.index()) {

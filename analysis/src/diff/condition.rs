@@ -8,13 +8,15 @@
 //!            | "gc.pause" | "gc.pause." ( "mean" | "p50" | "p90" | "p99" | "max" )
 //!            | "exceptions" | "exception(" name ")"
 //!            | "contention" | "contention.count" | "waits" | "jit" | "jit.methods"
+//!            | "startup." ( "program" | "first_request" | "jit" | "jit_methods" | "assemblies" )
 //!            | "counter(" name ")"
 //! limit      = [ "+" ] number unit
-//! unit       = "%" | "ns" | "us" | "ms" | "s" | "B" | "KB" | "MB" | "GB" | ""
+//! unit       = "%" | "ns" | "us" | "ms" | "s" | "B" | "KB" | "MB" | "GB" | "KiB" | "MiB" | "GiB" | ""
 //! ```
 //!
-//! A limit in percent is of the change; it holds only for changes beyond noise. An amount is of the new value, with `+` of the
-//! growth from old to new. In names `*` stands for anything: of several rows one is enough.
+//! A limit in percent refers to the change, and only applies to changes beyond noise. An
+//! amount refers to the new value, or with `+` to the increase from old to new. `*` in a
+//! name matches any text; if several rows match, one is enough.
 
 use super::Subject;
 use super::report::{DiffReport, DiffRow};
@@ -42,23 +44,23 @@ pub struct Condition {
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Limit {
-    /// Of the change beyond noise.
+    /// Of a change beyond noise.
     Percent(f64),
     /// Of the new value.
     Value(f64),
-    /// Of the difference.
+    /// Of the increase.
     Growth(f64),
 }
 
-/// Why a text is no condition.
+/// Why a text is not a condition.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ConditionError {
     /// There is neither `>` nor `<`.
     NoComparison,
-    /// What stands before it is no metric.
+    /// The text before the comparison is not a metric.
     Metric(String),
-    /// What stands behind it is no limit.
+    /// The text after the comparison is not a limit.
     Limit(String),
 }
 
@@ -68,9 +70,10 @@ impl fmt::Display for ConditionError {
             ConditionError::NoComparison => f.write_str("has neither > nor <, such as cpu>5%"),
             ConditionError::Metric(text) => write!(
                 f,
-                "{text} is none of cpu, method(NAME), method.total(NAME), alloc, type(NAME), gc.count, gc.count.gen2, \
-                 gc.pause, gc.pause.p99, exceptions, exception(NAME), contention, contention.count, waits, jit, \
-                 jit.methods, counter(NAME)"
+                "{text} is none of cpu, method(NAME), method.total(NAME), alloc, type(NAME), gc.count, gc.count.gen0 to gen2, \
+                 gc.pause, gc.pause.mean, p50, p90, p99 or max, exceptions, exception(NAME), contention, contention.count, waits, jit, \
+                 jit.methods, startup.program, startup.first_request, startup.jit, startup.jit_methods, \
+                 startup.assemblies, counter(NAME)"
             ),
             ConditionError::Limit(text) => {
                 write!(f, "{text} is no limit, such as 5%, 10ms, +1MB or 100")
@@ -91,7 +94,8 @@ impl FromStr for Condition {
     type Err = ConditionError;
 
     fn from_str(text: &str) -> Result<Condition, ConditionError> {
-        // Names of generic types have angle brackets: the comparison is the last one outside of parentheses.
+        // Names of generic types contain angle brackets, so the comparison is the last
+        // one outside of parentheses.
         let behind_name = text.rfind(')').map_or(0, |at| at.saturating_add(1));
         let tail = text.get(behind_name..).unwrap_or_default();
         let at = tail.find(['>', '<']).ok_or(ConditionError::NoComparison)?;
@@ -100,8 +104,15 @@ impl FromStr for Condition {
         let is_above = rest.starts_with('>');
         let (subject, name) = metric_of(metric.trim())?;
         let limit = rest.get(1..).unwrap_or_default();
-        let limit = limit_of(limit.trim()).ok_or_else(|| ConditionError::Limit(limit.trim().to_owned()))?;
-        Ok(Condition { text: text.trim().to_owned(), subject, name: Glob::new(&name), is_above, limit })
+        let limit =
+            limit_of(limit.trim()).ok_or_else(|| ConditionError::Limit(limit.trim().to_owned()))?;
+        Ok(Condition {
+            text: text.trim().to_owned(),
+            subject,
+            name: Glob::new(&name),
+            is_above,
+            limit,
+        })
     }
 }
 
@@ -136,6 +147,13 @@ fn metric_of(text: &str) -> Result<(Subject, String), ConditionError> {
         "waits" => (Subject::Waits, ""),
         "jit" => (Subject::Jit, ""),
         "jit.methods" => (Subject::JitMethods, ""),
+        "startup.program"
+        | "startup.first_request"
+        | "startup.jit"
+        | "startup.jit_methods"
+        | "startup.assemblies" => {
+            (Subject::Startup, text.strip_prefix("startup.").unwrap_or_default())
+        }
         _ => return Err(unknown()),
     };
     Ok((subject, name.to_owned()))
@@ -146,7 +164,8 @@ fn limit_of(text: &str) -> Option<Limit> {
         Some(rest) => (true, rest.trim()),
         None => (false, text),
     };
-    let end = text.find(|letter: char| !(letter.is_ascii_digit() || letter == '.')).unwrap_or(text.len());
+    let end =
+        text.find(|letter: char| !(letter.is_ascii_digit() || letter == '.')).unwrap_or(text.len());
     let (number, unit) = text.split_at_checked(end)?;
     let number: f64 = number.parse().ok()?;
     let factor = match unit.trim() {
@@ -158,6 +177,9 @@ fn limit_of(text: &str) -> Option<Limit> {
         "KB" => 1e3,
         "MB" => 1e6,
         "GB" => 1e9,
+        "KiB" => 1024.0,
+        "MiB" => 1_048_576.0,
+        "GiB" => 1_073_741_824.0,
         _ => return None,
     };
     Some(if growth { Limit::Growth(number * factor) } else { Limit::Value(number * factor) })
@@ -171,14 +193,15 @@ pub struct ConditionOutcome {
     pub condition: String,
     /// Whether it holds for any row.
     pub holds: bool,
-    /// How many rows it is about. 0: the traces have nothing of the kind, so it cannot hold.
+    /// Number of rows that it applies to. 0: the traces contain nothing of this kind, so
+    /// it cannot hold.
     pub rows: u64,
-    /// The rows it holds for.
+    /// The rows for which it holds.
     pub because: Vec<DiffRow>,
 }
 
 impl Condition {
-    /// Whether it holds.
+    /// Checks it against a report.
     pub fn outcome(&self, report: &DiffReport) -> ConditionOutcome {
         let is_of = |row: &&DiffRow| row.subject == self.subject && self.name.is_match(&row.name);
         let rows: Vec<&DiffRow> = report.rows.iter().filter(is_of).collect();
@@ -193,9 +216,11 @@ impl Condition {
     }
 
     fn holds(&self, row: &DiffRow) -> bool {
-        let is_beyond = |value: f64, limit: f64| if self.is_above { value > limit } else { value < limit };
+        let is_beyond =
+            |value: f64, limit: f64| if self.is_above { value > limit } else { value < limit };
         match self.limit {
-            // Of what was not there before each growth is more than any percentage. `<5%` is a fall by more than 5 %.
+            // If the old value is 0, every increase exceeds any percentage. `<5%` is a
+            // decrease by more than 5 %.
             Limit::Percent(limit) if self.is_above => {
                 row.is_significant
                     && row.new > row.old
@@ -224,6 +249,7 @@ mod tests {
         assert_eq!(parsed("cpu>5%"), (Subject::Cpu, true, Limit::Percent(5.0)));
         assert_eq!(parsed(" gc.pause.p99 > 10ms "), (Subject::GcPause, true, Limit::Value(1e7)));
         assert_eq!(parsed("alloc>+1.5MB"), (Subject::Alloc, true, Limit::Growth(1.5e6)));
+        assert_eq!(parsed("alloc>2MiB"), (Subject::Alloc, true, Limit::Value(2_097_152.0)));
         assert_eq!(parsed("type(List<Foo>)<10"), (Subject::Type, false, Limit::Value(10.0)));
         assert_eq!(parsed("method(*Run*)>20%"), (Subject::Method, true, Limit::Percent(20.0)));
     }
@@ -235,7 +261,11 @@ mod tests {
         assert_eq!(error("cpus>5%"), ConditionError::Metric("cpus".to_owned()));
         assert_eq!(error("method()>5%"), ConditionError::Metric("method()".to_owned()));
         for limit in ["", "x", "5 parsecs", "-5%"] {
-            assert_eq!(error(&format!("cpu>{limit}")), ConditionError::Limit(limit.to_owned()), "{limit}");
+            assert_eq!(
+                error(&format!("cpu>{limit}")),
+                ConditionError::Limit(limit.to_owned()),
+                "{limit}"
+            );
         }
     }
 }

@@ -1,16 +1,21 @@
-//! What of a trace is compared: sums over equal slices of its time, and durations one by one.
+//! The values of a trace that are compared: sums over time slices of equal length, and
+//! individual durations.
 
+use super::startup::Startup;
+use super::work::Gathered;
 use crate::driver::AnalysisOptions;
-use crate::model::{Category, Kind, Model, Resolved, ThreadState};
+use crate::model::{Kind, Model, Resolved, ThreadState};
 use crate::page::samples::SampleRow;
-use crate::page::tracks::{self, Gather, SharedTracks, Tracks};
-use crate::report::{Counters, Gc, GcReport, Moment, Report, ReportInput, Reports, Resolving, SharedPass};
+use crate::page::tracks::{self, Shared, pass_with_tracks};
+use crate::report::{
+    Counters, Gc, GcReport, Moment, Report, ReportInput, Reports, Resolving, SharedPass,
+};
 use nettrace_parser::view::KnownProvider;
 use nettrace_parser::{Event, Outcome, Source, TimeOrdered};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-/// Slices of a trace, at most, and the shortest.
+/// The maximum number of slices of a trace, and the shortest slice.
 const MOST_SLICES: usize = 24;
 const SHORTEST_SLICE_NANOS: f64 = 40e6;
 const KINDS: [Kind; 6] = [
@@ -22,24 +27,24 @@ const KINDS: [Kind; 6] = [
     Kind::Waits,
 ];
 
-/// What a row is about. Its order is that of rows of equal weight.
+/// The subject of a row. Rows of equal weight are sorted in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Subject {
-    /// A method's own processor time.
+    /// A method's own running time: that of samples in which its thread did not wait.
     Method,
-    /// A method's time with all that it calls.
+    /// A method's time including the methods that it calls.
     MethodTotal,
-    /// All time in which threads ran.
+    /// All time during which threads ran.
     Cpu,
     /// Bytes of a type.
     Type,
     /// All bytes allocated.
     Alloc,
-    /// Collections, or those of a generation.
+    /// Number of collections, of all or of one generation.
     GcCount,
-    /// The time of pauses, or a percentile of them.
+    /// The time of pauses, or a percentile of it.
     GcPause,
     /// Exceptions of a type.
     Exception,
@@ -55,73 +60,76 @@ pub enum Subject {
     Jit,
     /// Methods compiled.
     JitMethods,
+    /// How long the program took to start, and what it did in its first second; only for
+    /// traces that begin with the start of their process.
+    Startup,
     /// A counter's mean.
     Counter,
 }
 
-/// What was measured.
+/// Measured values.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Measured {
     /// A sum for each slice.
     Sums(Vec<f64>),
-    /// Values one by one, of which the mean is compared.
+    /// Individual values, whose mean is compared.
     Values(Vec<f64>),
 }
 
-/// What of a trace is compared.
+/// The values of a trace that are compared.
 #[derive(Debug, Clone)]
 #[must_use = "facts are compared with those of another trace"]
 pub struct TraceFacts {
-    /// From the first thing that was measured to the last, in nanoseconds.
+    /// From the first measurement to the last, in nanoseconds.
     pub duration_ns: u64,
-    /// CPU samples, of threads that ran or waited.
+    /// Number of CPU samples of threads that ran or waited.
     pub samples: u64,
-    /// Requests: activities whose name says so, or all activities if there are none such.
+    /// Number of requests: activities whose name indicates a request, or all activities
+    /// if there are none.
     pub requests: u64,
-    /// How reading the trace went.
+    /// How the trace was read.
     pub outcome: Option<Outcome>,
     pub(super) slice_nanos: f64,
     pub(super) samples_of: Vec<f64>,
     pub(super) requests_of: Vec<f64>,
     pub(super) rows: BTreeMap<(Subject, String), Measured>,
-    /// How many samples or events each row is made of.
+    /// Number of samples or events of each row.
     pub(super) counts: BTreeMap<(Subject, String), f64>,
-    /// Whether the runtime told anything but what methods there are.
+    /// Whether the runtime recorded anything besides the list of methods.
     pub(super) has_runtime: bool,
     /// Durations of all pauses.
     pub(super) pauses: Vec<f64>,
     /// Units of counters.
     pub(super) units: BTreeMap<String, String>,
-    /// CPU stacks that ran, outermost call first, with their nanoseconds.
+    /// Time of CPU samples, and that of those whose innermost frame has no name.
+    pub(super) sampled_nanos: u64,
+    pub(super) unnamed_nanos: u64,
+    /// CPU stacks of running threads, outermost call first, with their nanoseconds.
     pub(super) stacks: Vec<(Vec<Arc<str>>, u64)>,
 }
 
-/// One pass over a trace, for what is compared.
+/// One pass over a trace that collects the values to compare.
 #[expect(missing_debug_implementations, reason = "as the analysis that it holds")]
 pub struct DiffPass {
     pass: SharedPass<Observers>,
 }
 
 impl DiffPass {
-    /// A pass of what the options let pass. Their kinds of samples are not heeded.
+    /// A pass over the events that the options select. Their kinds of samples are
+    /// ignored.
     pub fn new(options: AnalysisOptions) -> DiffPass {
-        let tracks = SharedTracks::default();
-        let gather = Gather::new(&tracks);
-        let observers = Observers { gc: Gc::new(), counters: Counters::new(), tracks, has_runtime: false };
-        let mut pass = SharedPass::with_options(observers, options.kinds(KINDS));
-        pass.add(Box::new(gather));
-        DiffPass { pass }
+        DiffPass { pass: pass_with_tracks(options, &KINDS, Observers::new) }
     }
 
-    /// For what the trace does not say, such as perf maps.
+    /// To add information that is not in the trace, such as perf maps.
     pub fn model_mut(&mut self) -> &mut Model {
         self.pass.model_mut()
     }
 
-    /// Reads all events that are left.
+    /// Reads all remaining events.
     ///
     /// # Errors
-    /// When the trace cannot be read on.
+    /// If the trace cannot be read further.
     pub fn read<S: Source>(
         &mut self,
         events: &mut TimeOrdered<S>,
@@ -129,7 +137,7 @@ impl DiffPass {
         self.pass.read(events)
     }
 
-    /// The end of the trace.
+    /// Ends the pass.
     pub fn finish(self) -> TraceFacts {
         let reported = self.pass.finish();
         TraceFacts { outcome: reported.outcome, ..reported.outputs }
@@ -139,8 +147,24 @@ impl DiffPass {
 struct Observers {
     gc: Gc,
     counters: Counters,
-    tracks: SharedTracks,
+    startup: Startup,
+    gathered: Shared<Gathered>,
     has_runtime: bool,
+    /// When the first and the last event came that is not of the list of methods at the end.
+    events: Option<(i64, i64)>,
+}
+
+impl Observers {
+    fn new(gathered: Shared<Gathered>) -> Observers {
+        Observers {
+            gc: Gc::new(),
+            counters: Counters::new(),
+            startup: Startup::default(),
+            gathered,
+            has_runtime: false,
+            events: None,
+        }
+    }
 }
 
 impl Reports for Observers {
@@ -151,10 +175,15 @@ impl Reports for Observers {
     }
 
     fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model, counts: &mut [u64]) {
-        // Method loads and the like also come with samples alone.
+        // Method loads and similar events are also sent when only samples are recorded.
         self.has_runtime |=
             event.known_provider() == KnownProvider::Runtime && !matches!(event.id(), 140..=190);
+        if event.known_provider() != KnownProvider::Rundown {
+            let (first, last) = self.events.unwrap_or((moment.nanos, moment.nanos));
+            self.events = Some((first.min(moment.nanos), last.max(moment.nanos)));
+        }
         self.gc.event(event, moment, model);
+        self.startup.event(event, moment);
         if self.counters.event(event, moment, model)
             && let Some(count) = counts.first_mut()
         {
@@ -165,36 +194,48 @@ impl Reports for Observers {
     fn finish(self, resolving: &mut Resolving<'_>) -> TraceFacts {
         let gc = self.gc.finish(resolving.for_report::<Gc>());
         let counters = self.counters.finish(resolving.for_report::<Counters>());
-        let mut tracks = tracks::take(&self.tracks);
-        let samples: BTreeMap<Kind, Vec<SampleRow>> =
-            std::mem::take(&mut tracks.samples).finish().map(|(kind, rows, _)| (kind, rows)).collect();
-        let mut cut = Cut::new(&samples, &gc);
+        let mut gathered = tracks::take(&self.gathered);
+        let samples: BTreeMap<Kind, Vec<SampleRow>> = std::mem::take(&mut gathered.samples)
+            .finish()
+            .map(|(kind, rows, _)| (kind, rows))
+            .collect();
+        let mut cut = Cut::new(&samples, &gc, self.events);
         let resolved = resolving.for_report::<Gc>();
         cut.samples(&samples, resolved);
         cut.collections(&gc);
-        cut.spans(&mut tracks);
+        let mut startup = self.startup;
+        cut.work(&gathered, &mut startup);
+        for (name, value) in startup.values() {
+            let key = (Subject::Startup, name.to_owned());
+            cut.facts.rows.insert(key, Measured::Values(vec![value]));
+        }
         for series in counters.series {
             let name = counter_name(&series);
-            let values = series.points.iter().map(|point| point.value).filter(|value| value.is_finite());
-            cut.facts.rows.insert((Subject::Counter, name.clone()), Measured::Values(values.collect()));
-            cut.facts.units.insert(name, series.unit);
+            let values = series.points.iter().map(|point| point.value);
+            let values: Vec<f64> = values.filter(|value| value.is_finite()).collect();
+            if !values.is_empty() {
+                let key = (Subject::Counter, name.clone());
+                cut.facts.rows.insert(key, Measured::Values(values));
+                cut.facts.units.insert(name, series.unit);
+            }
         }
         cut.facts.has_runtime = self.has_runtime;
         cut.facts
     }
 }
 
-/// `System.Runtime/cpu-usage`, with tags if there are any.
+/// `System.Runtime/cpu-usage`, with the tags if there are any.
 fn counter_name(series: &crate::report::CounterSeries) -> String {
     let mut name = format!("{}/{}", series.provider, series.name);
-    let tags: Vec<String> = series.tags.iter().map(|(key, value)| format!("{key}={value}")).collect();
+    let tags: Vec<String> =
+        series.tags.iter().map(|(key, value)| format!("{key}={value}")).collect();
     if !tags.is_empty() {
         name.push_str(&format!("[{}]", tags.join(",")));
     }
     name
 }
 
-/// Cuts the trace's time into slices.
+/// Cuts the time of a trace into slices.
 struct Cut {
     from: i64,
     slices: usize,
@@ -202,11 +243,23 @@ struct Cut {
 }
 
 impl Cut {
-    fn new(samples: &BTreeMap<Kind, Vec<SampleRow>>, gc: &GcReport) -> Cut {
-        // The list of methods at the end of a session takes its time, in which nothing is measured.
+    fn new(
+        samples: &BTreeMap<Kind, Vec<SampleRow>>,
+        gc: &GcReport,
+        events: Option<(i64, i64)>,
+    ) -> Cut {
+        // Writing the list of methods at the end of a session takes time in which nothing
+        // is measured.
         let moments = samples.values().flatten().map(|row| row.nanos);
         let moments = moments.chain(gc.collections.iter().map(|row| row.start_ns));
-        let (from, to) = moments.fold((i64::MAX, i64::MIN), |(from, to), at| (from.min(at), to.max(at)));
+        let (mut from, mut to) =
+            moments.fold((i64::MAX, i64::MIN), |(from, to), at| (from.min(at), to.max(at)));
+        // A trace of counters, of compilations, or with one collection.
+        if let Some(events) = events
+            && (from > to || (to.saturating_sub(from) as f64) < SHORTEST_SLICE_NANOS)
+        {
+            (from, to) = events;
+        }
         let length = if from > to { 0 } else { to.saturating_sub(from).saturating_add(1) };
         let duration_ns = u64::try_from(length).unwrap_or(0);
         let fitting = duration_ns as f64 / SHORTEST_SLICE_NANOS;
@@ -224,6 +277,8 @@ impl Cut {
             has_runtime: false,
             pauses: Vec::new(),
             units: BTreeMap::new(),
+            sampled_nanos: 0,
+            unnamed_nanos: 0,
             stacks: Vec::new(),
         };
         Cut { from: if length == 0 { 0 } else { from }, slices, facts }
@@ -247,28 +302,31 @@ impl Cut {
     }
 
     fn samples(&mut self, samples: &BTreeMap<Kind, Vec<SampleRow>>, resolved: &Resolved<'_>) {
-        // Both stand for all allocations.
+        // Both represent all allocations.
         let has_samples = samples.contains_key(&Kind::AllocationSamples);
+        let is_admitted = |row: &SampleRow| resolved.admits(row.key.stack, row.key.mode);
         for (kind, rows) in samples {
             match kind {
                 Kind::Cpu => self.cpu(rows, resolved),
                 Kind::AllocationTicks if has_samples => {}
                 Kind::AllocationTicks | Kind::AllocationSamples => {
-                    self.labelled(rows, resolved, Subject::Type, Subject::Alloc, |row| row.weight as f64);
+                    self.labelled(rows, resolved, Subject::Type, Subject::Alloc, |row| {
+                        row.weight as f64
+                    });
                 }
                 Kind::Exceptions => {
                     let one = |row: &SampleRow| row.samples as f64;
                     self.labelled(rows, resolved, Subject::Exception, Subject::Exceptions, one);
                 }
                 Kind::Contention => {
-                    for row in rows {
+                    for row in rows.iter().filter(|row| is_admitted(row)) {
                         let (slice, samples) = (self.slice(row.nanos), row.samples as f64);
                         self.add(Subject::Contention, "", slice, (row.weight as f64, samples));
                         self.add(Subject::ContentionCount, "", slice, (samples, samples));
                     }
                 }
                 Kind::Waits => {
-                    for row in rows {
+                    for row in rows.iter().filter(|row| is_admitted(row)) {
                         let value = (row.weight as f64, row.samples as f64);
                         self.add(Subject::Waits, "", self.slice(row.nanos), value);
                     }
@@ -280,7 +338,8 @@ impl Cut {
 
     fn cpu(&mut self, rows: &[SampleRow], resolved: &Resolved<'_>) {
         let mut stacks: HashMap<u32, u64> = HashMap::new();
-        // By frame and slice: names are looked up once for each, not for each sample.
+        // By frame and slice, so that names are looked up once for each instead of for
+        // each sample.
         let mut own: HashMap<(u32, usize), (f64, f64)> = HashMap::new();
         let mut with_callees: HashMap<(u32, usize), (f64, f64)> = HashMap::new();
         let mut met = BTreeSet::new();
@@ -290,7 +349,13 @@ impl Cut {
             if let Some(sum) = self.facts.samples_of.get_mut(slice) {
                 *sum += row.samples as f64;
             }
-            let is_running = ThreadState::RUNNING.contains(&resolved.state(row.key.stack, row.key.mode));
+            let frames = resolved.frames(row.key.stack);
+            let leaf = frames.first().and_then(|leaf| resolved.all_frames().get(leaf.0 as usize));
+            let unnamed = if leaf.is_some_and(|leaf| leaf.is_named) { 0 } else { row.weight };
+            self.facts.sampled_nanos = self.facts.sampled_nanos.saturating_add(row.weight);
+            self.facts.unnamed_nanos = self.facts.unnamed_nanos.saturating_add(unnamed);
+            let is_running =
+                ThreadState::RUNNING.contains(&resolved.state(row.key.stack, row.key.mode));
             if !is_running || !resolved.admits(row.key.stack, row.key.mode) {
                 continue;
             }
@@ -298,7 +363,6 @@ impl Cut {
             self.add(Subject::Cpu, "", slice, weight);
             let sum = stacks.entry(row.key.stack.0).or_default();
             *sum = sum.saturating_add(row.weight);
-            let frames = resolved.frames(row.key.stack);
             if let Some(leaf) = frames.first() {
                 plus(own.entry((leaf.0, slice)).or_default(), weight);
             }
@@ -342,7 +406,8 @@ impl Cut {
     }
 
     fn collections(&mut self, gc: &GcReport) {
-        for collection in &gc.collections {
+        // Of one without an end, the pauses are not known.
+        for collection in gc.collections.iter().filter(|collection| collection.is_complete) {
             let slice = self.slice(collection.start_ns);
             self.add(Subject::GcCount, "", slice, (1.0, 1.0));
             self.add(Subject::GcCount, &format!("gen{}", collection.generation), slice, (1.0, 1.0));
@@ -351,34 +416,19 @@ impl Cut {
         }
     }
 
-    fn spans(&mut self, tracks: &mut Tracks) {
-        let texts = std::mem::take(&mut tracks.spans.texts);
-        let is_request = |name: &str| name.ends_with("Request") || name.contains("HttpRequestIn");
-        let names: Vec<bool> = texts.all().map(is_request).collect();
-        for (category, of) in tracks.spans.finish() {
-            match category {
-                Category::Jit => {
-                    for span in &of.rows {
-                        let slice = self.slice(span.start_nanos);
-                        self.add(Subject::Jit, "", slice, (span.nanos as f64, 1.0));
-                        self.add(Subject::JitMethods, "", slice, (1.0, 1.0));
-                    }
-                }
-                Category::Activity => {
-                    let is_named = |name: u32| names.get(name as usize).copied().unwrap_or(false);
-                    let takes_all = !of.rows.iter().any(|span| is_named(span.name));
-                    // Of very many activities only the longest were kept.
-                    let kept = of.rows.len() as f64;
-                    let factor = if kept > 0.0 { (kept + of.left_out as f64) / kept } else { 1.0 };
-                    for span in of.rows.iter().filter(|span| takes_all || is_named(span.name)) {
-                        self.facts.requests = self.facts.requests.saturating_add(1);
-                        let slice = self.slice(span.start_nanos.saturating_add_unsigned(span.nanos));
-                        if let Some(sum) = self.facts.requests_of.get_mut(slice) {
-                            *sum += factor;
-                        }
-                    }
-                }
-                _ => {}
+    fn work(&mut self, gathered: &Gathered, startup: &mut Startup) {
+        for work in gathered.compiled.rows() {
+            let (slice, count) = (self.slice(work.nanos), work.count as f64);
+            self.add(Subject::Jit, "", slice, (work.spent_nanos as f64, count));
+            self.add(Subject::JitMethods, "", slice, (count, count));
+            startup.compiled(work);
+        }
+        for work in gathered.requests().rows() {
+            self.facts.requests = self.facts.requests.saturating_add(work.count);
+            startup.answered(work.nanos);
+            let slice = self.slice(work.nanos);
+            if let Some(sum) = self.facts.requests_of.get_mut(slice) {
+                *sum += work.count as f64;
             }
         }
     }
@@ -390,7 +440,7 @@ fn plus(sum: &mut (f64, f64), other: (f64, f64)) {
     sum.1 += other.1;
 }
 
-/// Addresses differ from run to run: those without a name are one row for each module.
+/// Addresses differ from run to run, so frames without a name share one row per module.
 fn name_of<'r>(resolved: &'r Resolved<'_>, frame: u32) -> &'r str {
     match resolved.all_frames().get(frame as usize) {
         Some(frame) if frame.is_named => &frame.text,

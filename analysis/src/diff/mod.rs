@@ -1,9 +1,11 @@
 //! What changed between two traces, or between two groups of traces.
 //!
-//! Each trace is cut into equal slices of its time. What is compared (methods, types, pauses, …) has a value in each slice,
-//! and how much these vary says what is noise: a change is *beyond noise* if series that vary so much would differ as much
-//! in less than one of a hundred comparisons, of all rows of its subject together, and if it is at least 5 % of the value and
-//! 0.5 % of its subject. Counters and pauses are compared value by value instead of slice by slice.
+//! Each trace is cut into time slices of equal length. Everything that is compared
+//! (methods, types, pauses, …) has a value in each slice, and the variation between
+//! slices shows how much is noise: a change is *beyond noise* if series with the same
+//! variation would differ this much in less than one of a hundred comparisons (of all
+//! rows of the subject together), and if it is at least 5 % of the value and 0.5 % of the
+//! subject. Counters and pauses are compared by individual values instead of slices.
 //!
 //! ```
 //! use nettrace_analysis::AnalysisOptions;
@@ -28,7 +30,9 @@ mod condition;
 mod facts;
 mod page;
 mod report;
+mod startup;
 mod statistic;
+mod work;
 
 pub use condition::{Condition, ConditionError, ConditionOutcome};
 pub use facts::{DiffPass, Subject, TraceFacts};

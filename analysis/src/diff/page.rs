@@ -38,15 +38,19 @@ struct Document<'d> {
     old_names: &'d [String],
     new_names: &'d [String],
     conditions: &'d [ConditionOutcome],
-    /// What the nanoseconds of both sides are divided by.
+    /// Divisors of the nanoseconds of both sides.
     divisors: [f64; 2],
     frames: Value,
     columns: &'d BTreeMap<String, Column>,
 }
 
 impl<'d> DiffPage<'d> {
-    /// The page of a report, and of the traces that it was made from.
-    pub fn new(report: &'d DiffReport, old: &'d [TraceFacts], new: &'d [TraceFacts]) -> DiffPage<'d> {
+    /// The page of a report, and of the traces it compares.
+    pub fn new(
+        report: &'d DiffReport,
+        old: &'d [TraceFacts],
+        new: &'d [TraceFacts],
+    ) -> DiffPage<'d> {
         DiffPage { report, old, new, names: [Vec::new(), Vec::new()], conditions: Vec::new() }
     }
 
@@ -65,7 +69,7 @@ impl<'d> DiffPage<'d> {
     /// Writes the page.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// If writing fails.
     pub fn write(&self, title: &str, out: &mut dyn Write) -> io::Result<()> {
         let mut tree = Tree::default();
         for (side, facts) in [self.old, self.new].into_iter().enumerate() {
@@ -77,7 +81,8 @@ impl<'d> DiffPage<'d> {
         columns.add_steps("nodes.parent", tree.rows.iter().map(|row| i64::from(row.parent)));
         columns.add("nodes.frame", tree.rows.iter().map(|row| u64::from(row.frame)));
         for (side, name) in ["nodes.old", "nodes.new"].into_iter().enumerate() {
-            let own: Vec<u64> = tree.rows.iter().map(|row| row.own.get(side).copied().unwrap_or(0)).collect();
+            let own: Vec<u64> =
+                tree.rows.iter().map(|row| row.own.get(side).copied().unwrap_or(0)).collect();
             columns.add(name, own);
         }
         let [old_names, new_names] = &self.names;
@@ -113,7 +118,8 @@ struct Tree {
     numbers: HashMap<Arc<str>, u32>,
 }
 
-/// A call, not the root; its parent's number is one more than its place, 0 is the root.
+/// A call, not the root. `parent` is one more than the index of the parent node; 0 is the
+/// root.
 #[derive(Debug)]
 struct Node {
     parent: u32,

@@ -1,18 +1,25 @@
 //! The rows of a comparison.
 
 use super::facts::{Measured, Subject, TraceFacts};
-use super::statistic::{counts, mean, percentile, ranks, welch};
+use super::statistic::{counts, mean, percentile, ranks, traces, welch};
 use crate::document::SCHEMA;
 use crate::sorted::SortFew;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A change that happens by chance in this share of comparisons is noise.
+/// Changes that occur by chance in more than this share of comparisons are noise.
 const CHANCE: f64 = 0.01;
-/// Changes that are a smaller part of the value are noise, in percent,
+/// Of several traces a side, the other side's must differ more than those of one side do:
+/// changes that occur by chance in more than this share of comparisons of whole traces
+/// are noise. There are few traces and many slices, so that this is less strict.
+const CHANCE_OF_TRACES: f64 = 0.05;
+/// Changes smaller than this percentage of the value are noise,
 const LEAST_CHANGE: f64 = 5.0;
-/// and those that are a smaller part of their subject.
+/// and those smaller than this percentage of their subject.
 const LEAST_WEIGHT: f64 = 0.5;
+
+/// How much the shares of samples without a name may differ between the sides.
+const MOST_UNNAMED_APART: f64 = 0.2;
 
 /// What sums are divided by.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
@@ -24,53 +31,57 @@ pub enum Per {
     Second,
     /// Requests.
     Request,
-    /// CPU samples, of threads that ran or waited.
+    /// CPU samples of threads that ran or waited.
     Sample,
 }
 
-/// One of both sides.
+/// One side of the comparison.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct DiffSide {
-    /// How many traces.
+    /// Number of traces.
     pub traces: u64,
-    /// Their time together, in nanoseconds: from the first sample or collection to the last.
+    /// Their total time in nanoseconds: from the first sample or collection to the last.
     pub duration_ns: u64,
-    /// CPU samples.
+    /// Number of CPU samples.
     pub samples: u64,
-    /// Requests.
+    /// Number of requests.
     pub requests: u64,
-    /// Events that were lost.
+    /// Number of lost events.
     pub lost: u64,
 }
 
-/// Something that is compared.
+/// One compared value.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct DiffRow {
-    /// What it is about.
+    /// Its subject.
     pub subject: Subject,
-    /// Method, type, exception, generation, percentile, counter; empty: all together.
+    /// Method, type, exception, generation, percentile or counter; empty for the total.
     pub name: String,
     /// `ns`, `bytes`, `count`, or a counter's own unit.
     pub unit: String,
-    /// Whether the values are divided: by seconds, requests or samples.
+    /// Whether the values are divided by seconds, requests or samples.
     pub is_divided: bool,
     /// The old value.
     pub old: f64,
     /// The new value.
     pub new: f64,
-    /// How much the new is more than the old, in percent of the old; `None` if the old is 0.
+    /// The change in percent of the old value; `None` if that is 0.
     pub change_percent: Option<f64>,
-    /// How much of its subject the change is, in percent: of all processor time, of all allocated bytes, of the value.
+    /// The change in percent of its subject: of all running time, of all allocated
+    /// bytes, of the value.
     pub weight_percent: f64,
-    /// How probable it is that two traces of one program differ as much.
+    /// Probability that two traces of the same program differ this much.
     pub chance: f64,
+    /// The same by how the traces of each side differ from each other; `None` unless each
+    /// side has at least two.
+    pub chance_between_traces: Option<f64>,
     /// Whether the change is beyond noise.
     pub is_significant: bool,
 }
 
-/// What changed.
+/// The changes between two groups of traces.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct DiffReport {
@@ -78,15 +89,16 @@ pub struct DiffReport {
     pub schema: u32,
     /// What sums are divided by.
     pub per: Per,
-    /// The traces before.
+    /// The old traces.
     pub old: DiffSide,
-    /// The traces after.
+    /// The new traces.
     pub new: DiffSide,
-    /// How many changes are beyond noise: the first rows.
+    /// Number of changes beyond noise, which are the first rows.
     pub significant: u64,
-    /// What is not compared, because only one side has it.
+    /// Values that are not compared, because only one side has them.
     pub not_compared: Vec<String>,
-    /// What is compared: changes beyond noise first, the heaviest first.
+    /// All compared values: changes beyond noise first, those with the highest weight
+    /// first.
     pub rows: Vec<DiffRow>,
 }
 
@@ -96,8 +108,14 @@ impl DiffReport {
         let (before, after) = (Side::new(old, per), Side::new(new, per));
         let mut lacking = BTreeMap::new();
         let mut rows = Vec::new();
-        let keys: BTreeSet<&(Subject, String)> =
+        let without_names = without_names(old, new);
+        let mut keys: BTreeSet<&(Subject, String)> =
             old.iter().chain(new).flat_map(|facts| facts.rows.keys()).collect();
+        if without_names.is_some() {
+            keys.retain(|(subject, _)| {
+                !matches!(subject, Subject::Cpu | Subject::Method | Subject::MethodTotal)
+            });
+        }
         for key in keys {
             if !is_on_both(key, old, new) {
                 if let Some(name) = whole_name(key) {
@@ -116,7 +134,10 @@ impl DiffReport {
                 format!("{name}: only in {side}")
             }
         });
-        let not_compared = not_compared.collect();
+        let mut not_compared: Vec<String> = not_compared.collect();
+        not_compared.extend(without_names.map(|side| {
+            format!("CPU samples: methods have no names in {side}, so threads that wait look busy")
+        }));
         rows.extend(pauses(&before, &after));
         weigh(&mut rows);
         judge(&mut rows);
@@ -133,10 +154,10 @@ impl DiffReport {
     }
 }
 
-/// One side's traces, with what their slices are divided by.
+/// The traces of one side, and the divisors of their slices.
 struct Side<'f> {
     facts: &'f [TraceFacts],
-    /// What each slice of each trace is divided by.
+    /// The divisor of each slice of each trace.
     divisors: Vec<Vec<f64>>,
     units: BTreeMap<&'f str, &'f str>,
 }
@@ -160,7 +181,7 @@ impl<'f> Side<'f> {
         self.facts.iter().any(|facts| facts.rows.contains_key(key))
     }
 
-    /// The whole value, and one for each slice.
+    /// The total, and one value for each slice.
     fn sums(&self, key: &(Subject, String)) -> (f64, Vec<f64>) {
         let (mut whole, mut divisor, mut slices) = (0.0, 0.0, Vec::new());
         for (facts, divisors) in self.facts.iter().zip(&self.divisors) {
@@ -180,10 +201,27 @@ impl<'f> Side<'f> {
         (if divisor > 0.0 { whole / divisor } else { 0.0 }, slices)
     }
 
-    /// How many samples or events a row is made of, and what they are divided by.
+    /// Number of samples or events of a row, and their divisor.
     fn count(&self, key: &(Subject, String)) -> (f64, f64) {
         let count = self.facts.iter().filter_map(|facts| facts.counts.get(key)).sum();
         (count, self.divisors.iter().flatten().sum())
+    }
+
+    /// One value for each trace that has a divisor.
+    fn by_trace(&self, key: &(Subject, String)) -> Vec<f64> {
+        let of = |(facts, divisors): (&TraceFacts, &Vec<f64>)| match facts.rows.get(key) {
+            Some(Measured::Values(values)) => Some(mean(values)),
+            None if !is_divided(key.0) => None,
+            measured => {
+                let divisor: f64 = divisors.iter().sum();
+                let sum = match measured {
+                    Some(Measured::Sums(sums)) => sums.iter().sum(),
+                    _ => 0.0,
+                };
+                (divisor > 0.0).then(|| sum / divisor)
+            }
+        };
+        self.facts.iter().zip(&self.divisors).filter_map(of).collect()
     }
 
     fn values(&self, key: &(Subject, String)) -> Vec<f64> {
@@ -210,21 +248,41 @@ fn side(facts: &[TraceFacts]) -> DiffSide {
     }
 }
 
-/// What one recording has and the other has not was not recorded in it: unlike exceptions, of which there may be none.
+/// The side whose methods have no names while those of the other side have: it was recorded
+/// without rundown, or its process was killed. Which threads wait is seen by names, so each
+/// sample of this side counts as running.
+fn without_names(old: &[TraceFacts], new: &[TraceFacts]) -> Option<&'static str> {
+    let share = |facts: &[TraceFacts]| {
+        let sum = |nanos: fn(&TraceFacts) -> u64| -> f64 {
+            facts.iter().map(|facts| nanos(facts) as f64).sum()
+        };
+        sum(|facts| facts.unnamed_nanos) / sum(|facts| facts.sampled_nanos).max(1.0)
+    };
+    let (old, new) = (share(old), share(new));
+    match new - old {
+        more if more > MOST_UNNAMED_APART => Some("NEW"),
+        more if more < -MOST_UNNAMED_APART => Some("OLD"),
+        _ => None,
+    }
+}
+
+/// If only one of the recordings contains a value, the other one did not record it.
+/// Exceptions are different, because there may be none.
 fn is_on_both((subject, name): &(Subject, String), old: &[TraceFacts], new: &[TraceFacts]) -> bool {
     let key = match subject {
         Subject::Method | Subject::MethodTotal | Subject::Cpu => (Subject::Cpu, String::new()),
         Subject::Type | Subject::Alloc => (Subject::Alloc, String::new()),
-        Subject::Counter => (Subject::Counter, name.clone()),
+        Subject::Counter | Subject::Startup => (*subject, name.clone()),
         Subject::Jit | Subject::JitMethods => (Subject::Jit, String::new()),
-        // There may have been none; but not if the runtime told nothing at all.
+        // There may have been none, unless the runtime recorded nothing at all.
         _ => return [old, new].iter().all(|side| side.iter().any(|facts| facts.has_runtime)),
     };
     let has = |side: &[TraceFacts]| side.iter().any(|facts| facts.rows.contains_key(&key));
     has(old) && has(new)
 }
 
-/// Where a row stands among those that are beyond noise: what changed, then the sums that changed with it, then callers.
+/// Position of a row among those beyond noise: causes first, then sums that changed with
+/// them, then callers.
 fn place(subject: Subject) -> u8 {
     match subject {
         Subject::Cpu | Subject::Alloc | Subject::Exceptions => 1,
@@ -233,9 +291,14 @@ fn place(subject: Subject) -> u8 {
     }
 }
 
+/// Whether a row is a sum, which grows with the length of its trace.
+fn is_divided(subject: Subject) -> bool {
+    !matches!(subject, Subject::Counter | Subject::Startup)
+}
+
 const COUNTERS: &str = "counters";
 
-/// What is said to be missing, of the row that stands for its subject.
+/// What is reported as missing, for the row that represents its subject.
 fn whole_name((subject, name): &(Subject, String)) -> Option<&'static str> {
     Some(match subject {
         Subject::Counter => COUNTERS,
@@ -246,19 +309,22 @@ fn whole_name((subject, name): &(Subject, String)) -> Option<&'static str> {
         Subject::Exceptions => "exceptions",
         Subject::Contention => "waits for locks",
         Subject::Waits => "waits",
+        Subject::Startup if name.as_str() == "program" => "the start of the process",
         _ => return None,
     })
 }
 
 fn row(key: &(Subject, String), before: &Side<'_>, after: &Side<'_>) -> DiffRow {
     let (subject, name) = key;
-    let (old, new, chance) = if *subject == Subject::Counter {
+    let is_divided = is_divided(*subject);
+    let (old, new, chance) = if !is_divided {
         let (old, new) = (before.values(key), after.values(key));
         (mean(&old), mean(&new), welch(&old, &new))
     } else {
         let ((old, old_slices), (new, new_slices)) = (before.sums(key), after.sums(key));
-        // Slices say how the program varies, counts how well it was sampled: it must be beyond both. The number of
-        // pauses and of waits says nothing of how long they are.
+        // Slices show how much the program varies, counts how well it was sampled; a
+        // change must be beyond both. The number of pauses and waits does not say how
+        // long they are.
         let by_slices = welch(&old_slices, &new_slices);
         let chance = match subject {
             Subject::GcPause | Subject::Contention | Subject::Waits | Subject::Jit => by_slices,
@@ -270,12 +336,19 @@ fn row(key: &(Subject, String), before: &Side<'_>, after: &Side<'_>) -> DiffRow 
         Subject::Type | Subject::Alloc => "bytes",
         Subject::GcCount | Subject::Exception | Subject::Exceptions => "count",
         Subject::ContentionCount | Subject::JitMethods => "count",
-        Subject::Counter => {
-            before.units.get(name.as_str()).or_else(|| after.units.get(name.as_str())).copied().unwrap_or("")
-        }
+        Subject::Startup if matches!(name.as_str(), "assemblies" | "jit_methods") => "count",
+        Subject::Counter => before
+            .units
+            .get(name.as_str())
+            .or_else(|| after.units.get(name.as_str()))
+            .copied()
+            .unwrap_or(""),
         _ => "ns",
     };
-    new_row(*subject, name, unit, *subject != Subject::Counter, (old, new), chance)
+    DiffRow {
+        chance_between_traces: traces(&before.by_trace(key), &after.by_trace(key)),
+        ..new_row(*subject, name, unit, is_divided, (old, new), chance)
+    }
 }
 
 fn new_row(
@@ -296,27 +369,39 @@ fn new_row(
         change_percent: (old != 0.0).then(|| (new - old) / old.abs() * 100.0),
         weight_percent: 0.0,
         chance,
+        chance_between_traces: None,
         is_significant: false,
     }
 }
 
-/// Pauses one by one: their mean and percentiles. They differ if one side's are longer as a rule.
+/// Individual pauses: their mean and percentiles. They differ if those of one side are
+/// generally longer.
 fn pauses(before: &Side<'_>, after: &Side<'_>) -> Vec<DiffRow> {
     let (old, new) = (before.pauses(), after.pauses());
     if old.is_empty() || new.is_empty() {
         return Vec::new();
     }
     let chance = ranks(&old, &new);
+    let row = |name: &str, value: &dyn Fn(&[f64]) -> f64| {
+        let by_trace = |side: &Side<'_>| -> Vec<f64> {
+            let pauses = side.facts.iter().map(|facts| facts.pauses.as_slice());
+            pauses.filter(|pauses| !pauses.is_empty()).map(value).collect()
+        };
+        let values = (value(&old), value(&new));
+        DiffRow {
+            chance_between_traces: traces(&by_trace(before), &by_trace(after)),
+            ..new_row(Subject::GcPause, name, "ns", false, values, chance)
+        }
+    };
     let percentiles = [("p50", 50), ("p90", 90), ("p99", 99), ("max", 100)];
-    let mut rows = vec![new_row(Subject::GcPause, "mean", "ns", false, (mean(&old), mean(&new)), chance)];
-    rows.extend(percentiles.into_iter().map(|(name, percent)| {
-        let values = (percentile(&old, percent), percentile(&new, percent));
-        new_row(Subject::GcPause, name, "ns", false, values, chance)
-    }));
+    let mut rows = vec![row("mean", &mean)];
+    rows.extend(
+        percentiles.map(|(name, percent)| row(name, &|values| percentile(values, percent))),
+    );
     rows
 }
 
-/// How much of its subject each change is.
+/// The share of each change in its subject.
 fn weigh(rows: &mut [DiffRow]) {
     let whole = |subject: Subject, rows: &[DiffRow]| {
         let row = rows.iter().find(|row| row.subject == subject && row.name.is_empty());
@@ -332,11 +417,13 @@ fn weigh(rows: &mut [DiffRow]) {
             Subject::Exception | Subject::Exceptions => exceptions,
             _ => row.old.abs().max(row.new.abs()),
         };
-        row.weight_percent = if whole > 0.0 { (row.new - row.old).abs() / whole * 100.0 } else { 0.0 };
+        row.weight_percent =
+            if whole > 0.0 { (row.new - row.old).abs() / whole * 100.0 } else { 0.0 };
     }
 }
 
-/// What is beyond noise. The more rows there are of a subject, the more of them differ by chance.
+/// Decides which changes are beyond noise. The more rows a subject has, the more of them
+/// differ by chance.
 fn judge(rows: &mut [DiffRow]) {
     let mut counts: BTreeMap<Subject, f64> = BTreeMap::new();
     for row in rows.iter().filter(|row| row.weight_percent >= LEAST_WEIGHT) {
@@ -345,6 +432,11 @@ fn judge(rows: &mut [DiffRow]) {
     for row in rows {
         let count = counts.get(&row.subject).copied().unwrap_or(1.0).max(1.0);
         let is_large = row.change_percent.is_none_or(|change| change.abs() >= LEAST_CHANGE);
-        row.is_significant = row.chance < CHANCE / count && is_large && row.weight_percent >= LEAST_WEIGHT;
+        let traces_differ =
+            row.chance_between_traces.is_none_or(|chance| chance < CHANCE_OF_TRACES);
+        row.is_significant = row.chance < CHANCE / count
+            && traces_differ
+            && is_large
+            && row.weight_percent >= LEAST_WEIGHT;
     }
 }

@@ -1,10 +1,12 @@
-//! Whether two series of measurements differ by more than they vary: Welch's t-test, and for durations the rank test of
-//! Mann and Whitney.
+//! Whether two series of measurements differ by more than their variation: Welch's
+//! t-test, and for durations the rank test of Mann and Whitney.
 //!
-//! Neighbouring slices of a trace are alike (a program does the same thing for a while), so they tell less than as many
-//! independent ones: their number is lowered by how much each is like the one before.
+//! Neighbouring slices of a trace are similar (a program does the same thing for a
+//! while), so they carry less information than independent ones: their number is reduced
+//! according to the correlation of each slice with the previous one.
 
-/// Mean and variance of a series, and how many independent measurements it is worth.
+/// Mean and variance of a series, and the number of independent measurements it is
+/// equivalent to.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Moments {
     mean: f64,
@@ -26,7 +28,7 @@ fn moments(values: &[f64]) -> Moments {
     Moments { mean, variance, worth: (count * (1.0 - likeness) / (1.0 + likeness)).max(1.0) }
 }
 
-/// How probable it is that two series of one source differ as much as these do, by their means.
+/// Probability that the means of two series with the same distribution differ this much.
 pub(super) fn welch(old: &[f64], new: &[f64]) -> f64 {
     if old.len() < 2 || new.len() < 2 {
         return 1.0;
@@ -38,9 +40,38 @@ pub(super) fn welch(old: &[f64], new: &[f64]) -> f64 {
         return if old.mean == new.mean { 1.0 } else { 0.0 };
     }
     let t = (new.mean - old.mean) / spread.sqrt();
-    let freedom =
-        spread.powi(2) / (a.powi(2) / (old.worth - 1.0).max(1.0) + b.powi(2) / (new.worth - 1.0).max(1.0));
+    let freedom = spread.powi(2)
+        / (a.powi(2) / (old.worth - 1.0).max(1.0) + b.powi(2) / (new.worth - 1.0).max(1.0));
     student(t, freedom.max(1.0))
+}
+
+/// Probability that the values of whole traces with the same distribution differ this
+/// much, one value a trace: Student's test with the variance of both sides together.
+/// `None` with fewer than two traces a side, which cannot show how traces vary.
+///
+/// What differs from run to run does so by a factor (the machine is busy, a lock is found
+/// taken more often), so the logarithms are compared where there are any.
+pub(super) fn traces(old: &[f64], new: &[f64]) -> Option<f64> {
+    if old.len() < 2 || new.len() < 2 {
+        return None;
+    }
+    let has_logarithms = old.iter().chain(new).all(|value| *value > 0.0);
+    let scaled = |values: &[f64]| -> Vec<f64> {
+        values.iter().map(|value| if has_logarithms { value.ln() } else { *value }).collect()
+    };
+    let (old, new) = (scaled(old), scaled(new));
+    let squares = |values: &[f64]| -> f64 {
+        let mean = mean(values);
+        values.iter().map(|value| (value - mean).powi(2)).sum()
+    };
+    let (m, n) = (old.len() as f64, new.len() as f64);
+    let freedom = m + n - 2.0;
+    let spread = (squares(&old) + squares(&new)) / freedom * (1.0 / m + 1.0 / n);
+    let apart = mean(&new) - mean(&old);
+    if spread <= 0.0 {
+        return Some(if apart == 0.0 { 1.0 } else { 0.0 });
+    }
+    Some(student(apart / spread.sqrt(), freedom))
 }
 
 /// The same by ranks: for durations, of which a few are much longer than the rest.
@@ -67,23 +98,25 @@ pub(super) fn ranks(old: &[f64], new: &[f64]) -> f64 {
         return 1.0;
     }
     let z = ((u - m * n / 2.0).abs() - 0.5).max(0.0) / variance.sqrt();
-    // With this many degrees of freedom Student's distribution is the normal one.
+    // With this many degrees of freedom, Student's distribution equals the normal
+    // distribution.
     student(z, 1e6)
 }
 
-/// The same of two counts, by what each is divided by: what is counted by chance varies by the root of its number. Samples
-/// of one thread that follow each other are alike, so they vary by more: twice the variance.
+/// The same for two counts with their divisors: a count of random events varies by its
+/// square root. Successive samples of one thread are correlated, so twice the variance is
+/// assumed.
 pub(super) fn counts((old, old_divisor): (f64, f64), (new, new_divisor): (f64, f64)) -> f64 {
     if old_divisor <= 0.0 || new_divisor <= 0.0 {
         return 1.0;
     }
-    // One more on each side, so that nothing is not taken for certain.
+    // One is added on each side, so that a count of zero is not taken as certain.
     let variance = (old + 1.0) / old_divisor.powi(2) + (new + 1.0) / new_divisor.powi(2);
     let z = (new / new_divisor - old / old_divisor).abs() / (2.0 * variance).sqrt();
     student(z, 1e6)
 }
 
-/// How probable values of Student's distribution are that lie as far from 0 as `t`.
+/// Probability that a value of Student's distribution is at least as far from 0 as `t`.
 fn student(t: f64, freedom: f64) -> f64 {
     incomplete_beta(freedom / (freedom + t * t), freedom / 2.0, 0.5).clamp(0.0, 1.0)
 }
@@ -93,7 +126,8 @@ fn incomplete_beta(x: f64, a: f64, b: f64) -> f64 {
     if x <= 0.0 || x >= 1.0 {
         return x.clamp(0.0, 1.0);
     }
-    let front = (log_gamma(a + b) - log_gamma(a) - log_gamma(b) + a * x.ln() + b * (1.0 - x).ln()).exp();
+    let front =
+        (log_gamma(a + b) - log_gamma(a) - log_gamma(b) + a * x.ln() + b * (1.0 - x).ln()).exp();
     if x < (a + 1.0) / (a + b + 2.0) {
         front * fraction(x, a, b) / a
     } else {
@@ -142,7 +176,8 @@ fn log_gamma(x: f64) -> f64 {
     (2.506_628_274_631_000_5 * tail / x).ln() - (base - (x + 0.5) * base.ln())
 }
 
-/// The value below or at which `percent` of the values lie (nearest rank); 0 of none.
+/// The smallest value such that `percent` of the values are less or equal (nearest rank);
+/// 0 if there are none.
 pub(super) fn percentile(values: &[f64], percent: usize) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -159,7 +194,11 @@ mod tests {
         for (t, freedom, expected) in
             [(2.228, 10.0, 0.05), (2.750, 30.0, 0.01), (1.96, 1e6, 0.05), (0.0, 5.0, 1.0)]
         {
-            assert!((student(t, freedom) - expected).abs() < 5e-4, "{t} {freedom}: {}", student(t, freedom));
+            assert!(
+                (student(t, freedom) - expected).abs() < 5e-4,
+                "{t} {freedom}: {}",
+                student(t, freedom)
+            );
         }
     }
 
@@ -178,8 +217,27 @@ mod tests {
         assert!(welch(&noise(1, 10.0), &noise(2, 12.0)) < 1e-6);
         assert!(ranks(&noise(1, 10.0), &noise(2, 10.0)) > 0.05);
         assert!(ranks(&noise(1, 10.0), &noise(2, 12.0)) < 1e-6);
-        assert!(counts((57.0, 3.0), (20.0, 2.0)) > 0.01 && counts((570.0, 3.0), (200.0, 2.0)) < 1e-6);
+        assert!(
+            counts((57.0, 3.0), (20.0, 2.0)) > 0.01 && counts((570.0, 3.0), (200.0, 2.0)) < 1e-6
+        );
         assert_eq!((welch(&[1.0], &[2.0]), welch(&[1.0, 1.0], &[1.0, 1.0])), (1.0, 1.0));
+    }
+
+    #[test]
+    fn traces_of_a_side_that_differ_among_themselves_do_not_differ_from_the_other_side() {
+        // Spinning at a lock, in four runs of one program.
+        assert!(traces(&[33.1, 5.7], &[7.9, 7.5]) > Some(0.1));
+        assert!(traces(&[22.0, 16.5], &[10.0, 5.4]) > Some(0.1));
+        assert!(traces(&[19.0, 19.8], &[7.9, 7.5]) < Some(0.01));
+        // A method that only the new program has.
+        assert!(traces(&[0.0, 0.0], &[3.0, 3.4]) < Some(0.01));
+        assert!(traces(&[0.0, 0.0], &[0.0, 3.4]) > Some(0.1));
+        assert_eq!(
+            (traces(&[1.0], &[2.0, 2.0]), traces(&[1.0, 1.0], &[1.0, 1.0])),
+            (None, Some(1.0))
+        );
+        // The factor counts: twice as much, each a fifth more or less.
+        assert!(traces(&[10.0, 12.0], &[20.0, 24.0]) < Some(0.06));
     }
 
     #[test]

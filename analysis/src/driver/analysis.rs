@@ -1,12 +1,12 @@
-//! The analysis itself: events in, samples out to everybody who asked.
+//! The analysis: receives events and passes samples to everything that wants them.
 
 use super::AnalysisOptions;
 use super::outputs::Outputs;
 use crate::convert::{Convert, ConvertError};
-use crate::model::intervals::{Edge, Interval, LockWaits, Matcher, told_nanos};
+use crate::model::intervals::{Edge, Interval, LockWaits, Matcher, reported_nanos};
 use crate::model::{
-    CpuWeights, Kind, Mode, Model, Profile, Resolved, Sample, Spans, StackHandle, ThreadHandle, ThreadState,
-    rounded, stands_for,
+    CpuWeights, Kind, Mode, Model, Profile, Resolved, Sample, Spans, StackHandle, ThreadHandle,
+    ThreadState, rounded, stands_for,
 };
 use nettrace_parser::view::{self, KnownProvider};
 use nettrace_parser::{Clock, Event, Outcome, Trace};
@@ -33,18 +33,18 @@ pub struct Analysis<'c> {
     pub(super) model: Model,
     pub(super) clock: Option<Clock>,
     pub(super) cpu: CpuWeights,
-    /// Who waits for a lock, for CPU samples.
+    /// Which threads are waiting for a lock, to classify CPU samples.
     pub(super) locks: LockWaits,
     /// Waits for locks and handles.
     pub(super) waits: Matcher<(ThreadHandle, Kind), StackHandle>,
-    /// Only if a converter shows them.
+    /// Only present if a converter shows them.
     pub(super) spans: Option<Spans>,
     pub(super) outputs: Outputs<'c>,
     pub(super) outcome: Option<Outcome>,
 }
 
 impl<'c> Analysis<'c> {
-    /// Collects what `options` ask for.
+    /// An analysis that collects what `options` request.
     pub fn new(options: AnalysisOptions) -> Analysis<'c> {
         let mut options = options;
         if options.kinds.is_empty() {
@@ -53,7 +53,7 @@ impl<'c> Analysis<'c> {
         let mut outputs = Outputs {
             admits_all: options.filter.admits_all_moments(),
             filter: options.filter.clone(),
-            profile: Profile::default(),
+            profile: Profile::new(!options.filter.admits_all_moments()),
             has_cpu: false,
             takes_samples: Vec::new(),
             wants_events: false,
@@ -75,7 +75,8 @@ impl<'c> Analysis<'c> {
         }
     }
 
-    /// Lets a converter take part, from the first event on. Several may; the trace is read once.
+    /// Adds a converter. It receives everything from the first event on; several
+    /// converters share a single pass.
     pub fn add(&mut self, converter: Box<dyn Convert + 'c>) {
         if converter.wants_marks() {
             self.spans.get_or_insert_with(Spans::new);
@@ -87,35 +88,39 @@ impl<'c> Analysis<'c> {
         self.outputs.converters.push(converter);
     }
 
-    /// What was learned so far.
+    /// What has been learned so far.
     pub fn model(&self) -> &Model {
         &self.model
     }
 
-    /// For what the trace does not say, such as perf maps.
+    /// For information that the trace does not contain, such as perf maps.
     pub fn model_mut(&mut self) -> &mut Model {
         &mut self.model
     }
 
-    /// How reading went, for [`Finished::outcome`]. Only for those who hand in events themselves, by
-    /// [`Analysis::event`]: whoever reads here says it for them.
+    /// Sets [`Finished::outcome`]. Only needed if you pass the events yourself with
+    /// [`Analysis::event`]; the `read` functions set it.
     pub fn set_outcome(&mut self, outcome: Outcome) {
         self.outcome = Some(outcome);
     }
 
-    /// Takes the next event; in time order.
+    /// Processes the next event; events must come in time order.
     ///
     /// # Errors
-    /// When a converter fails.
+    /// If a converter fails.
     #[inline]
     pub fn event(&mut self, event: &Event<'_>) -> Result<(), ConvertError> {
         let thread = self.model.learn(event);
         self.learned(event, thread)
     }
 
-    /// Takes the next event, from which the model has learned.
+    /// Processes the next event, with which the model has already been updated.
     #[inline]
-    pub(crate) fn learned(&mut self, event: &Event<'_>, thread: ThreadHandle) -> Result<(), ConvertError> {
+    pub(crate) fn learned(
+        &mut self,
+        event: &Event<'_>,
+        thread: ThreadHandle,
+    ) -> Result<(), ConvertError> {
         match event.known_provider() {
             KnownProvider::SampleProfiler => self.runtime_sample(event, thread)?,
             KnownProvider::Runtime => self.runtime(event, thread)?,
@@ -140,7 +145,7 @@ impl<'c> Analysis<'c> {
         wanting.into_iter().try_for_each(|converter| converter.event(event, thread, model))
     }
 
-    /// Pairs starts and stops, for converters that show them.
+    /// Matches starts and stops, for converters that show spans.
     fn marks(&mut self, event: &Event<'_>, thread: ThreadHandle) -> Result<(), ConvertError> {
         let nanos = self.nanos(event);
         let Some(spans) = &mut self.spans else { return Ok(()) };
@@ -153,13 +158,13 @@ impl<'c> Analysis<'c> {
         self.options.kinds.contains(&kind)
     }
 
-    /// Nanoseconds since the session's start. A stream without a clock has no time: all is now.
+    /// Nanoseconds since the session's start. Without a usable clock, the current time.
     #[inline]
     fn nanos(&mut self, event: &Event<'_>) -> i64 {
         self.begin(event.session()).nanos_since_start(event.timestamp_ticks()).unwrap_or(0)
     }
 
-    /// Learns what the session was.
+    /// Records the session's properties.
     #[inline]
     pub(crate) fn begin(&mut self, session: &Trace) -> Clock {
         *self.clock.get_or_insert_with(|| {
@@ -170,18 +175,29 @@ impl<'c> Analysis<'c> {
     }
 
     #[inline]
-    fn runtime_sample(&mut self, event: &Event<'_>, thread: ThreadHandle) -> Result<(), ConvertError> {
-        let Some(sample) = view::Sample::of(event).filter(|_| self.wants(Kind::Cpu)) else { return Ok(()) };
+    fn runtime_sample(
+        &mut self,
+        event: &Event<'_>,
+        thread: ThreadHandle,
+    ) -> Result<(), ConvertError> {
+        let Some(sample) = view::Sample::of(event).filter(|_| self.wants(Kind::Cpu)) else {
+            return Ok(());
+        };
         self.add_cpu(event, thread, Mode::of(sample.state))
     }
 
-    fn add_cpu(&mut self, event: &Event<'_>, thread: ThreadHandle, mode: Mode) -> Result<(), ConvertError> {
+    fn add_cpu(
+        &mut self,
+        event: &Event<'_>,
+        thread: ThreadHandle,
+        mode: Mode,
+    ) -> Result<(), ConvertError> {
         self.begin(event.session());
         let stack = self.model.stack_of(event, thread);
         self.cpu_sample(event.timestamp_ticks(), thread, stack, mode)
     }
 
-    /// A CPU sample, behind [`Analysis::begin`].
+    /// A CPU sample. [`Analysis::begin`] must have been called.
     #[inline(always)]
     pub(crate) fn cpu_sample(
         &mut self,
@@ -190,7 +206,8 @@ impl<'c> Analysis<'c> {
         stack: StackHandle,
         mode: Mode,
     ) -> Result<(), ConvertError> {
-        let nanos = self.clock.as_ref().and_then(|clock| clock.nanos_since_start(ticks)).unwrap_or(0);
+        let nanos =
+            self.clock.as_ref().and_then(|clock| clock.nanos_since_start(ticks)).unwrap_or(0);
         let mode = match mode {
             Mode::OnCpu => mode,
             _ if self.locks.is_empty() => mode,
@@ -200,7 +217,7 @@ impl<'c> Analysis<'c> {
         self.cpu.add(thread, stack, mode, nanos, |weighed| outputs.cpu_sample(&weighed, model))
     }
 
-    /// The mode of a sample while some thread waits for a lock.
+    /// The mode of a sample while some thread is waiting for a lock.
     #[inline(never)]
     fn mode_of(&mut self, thread: ThreadHandle, stack: StackHandle, mode: Mode) -> Mode {
         let addresses = self.model.stacks().addresses(stack).iter().copied();
@@ -212,7 +229,9 @@ impl<'c> Analysis<'c> {
             let nanos = self.nanos(event);
             self.locks.event(event, thread, nanos);
         }
-        let Some(kind) = Kind::of_runtime(event.id()).filter(|kind| self.wants(*kind)) else { return Ok(()) };
+        let Some(kind) = Kind::of_runtime(event.id()).filter(|kind| self.wants(*kind)) else {
+            return Ok(());
+        };
         let nanos = self.nanos(event);
         let stack = self.model.stack_of(event, thread);
         let sample = plain(kind, thread, stack, nanos);
@@ -224,13 +243,18 @@ impl<'c> Analysis<'c> {
                 Some(Sample { label, ..sample })
             }
             (_, 81 | 301) => {
-                self.waits.start_inside((thread, kind), Edge::of(event, thread, nanos), stack, |_| {});
+                self.waits.start_inside(
+                    (thread, kind),
+                    Edge::of(event, thread, nanos),
+                    stack,
+                    |_| {},
+                );
                 None
             }
             (_, 91 | 302) => {
-                let (told, at) = (told_nanos(event), Edge::of(event, thread, nanos));
-                let wait = self.waits.stop((thread, kind), at, told, |_| {});
-                let wait = wait.unwrap_or_else(|| Interval::without_start(at, told, stack));
+                let (reported, at) = (reported_nanos(event), Edge::of(event, thread, nanos));
+                let wait = self.waits.stop((thread, kind), at, reported, |_| {});
+                let wait = wait.unwrap_or_else(|| Interval::without_start(at, reported, stack));
                 wait.measured_nanos().map(|weight| {
                     let (stack, nanos) = (wait.what, wait.start.nanos);
                     Sample { weight, ..plain(kind, thread, stack, nanos) }
@@ -243,7 +267,7 @@ impl<'c> Analysis<'c> {
 
     fn allocation(&mut self, event: &Event<'_>, sample: Sample) -> Option<Sample> {
         let Some(allocation) = view::Allocation::of(event) else {
-            // The first version of the tick names no type, and has 32 bits for the bytes.
+            // The first version of the tick has no type, and a 32-bit number of bytes.
             let weight = event.field("AllocationAmount")?.as_u64()?;
             return Some(Sample { weight, ..sample });
         };
@@ -266,8 +290,9 @@ impl<'c> Analysis<'c> {
                 };
                 let frequency = u64::try_from(event.session().tick_frequency).unwrap_or(0);
                 let nanos = self.nanos(event);
-                let weight =
-                    u128::from(ticks).saturating_mul(1_000_000_000).checked_div(u128::from(frequency));
+                let weight = u128::from(ticks)
+                    .saturating_mul(1_000_000_000)
+                    .checked_div(u128::from(frequency));
                 let weight = weight.and_then(|weight| u64::try_from(weight).ok()).unwrap_or(ticks);
                 let stack = self.model.stack_of(event, thread);
                 let sample = Sample { weight, ..plain(Kind::OffCpu, thread, stack, nanos) };
@@ -279,23 +304,25 @@ impl<'c> Analysis<'c> {
 
     fn selected(&mut self, event: &Event<'_>, thread: ThreadHandle) -> Result<(), ConvertError> {
         let weight = self.options.events.iter().find(|selector| selector.is_match(event));
-        let Some(weight) = weight.and_then(|selector| selector.weight_of(event)) else { return Ok(()) };
+        let Some(weight) = weight.and_then(|selector| selector.weight_of(event)) else {
+            return Ok(());
+        };
         let nanos = self.nanos(event);
         let stack = self.model.stack_of(event, thread);
         let sample = Sample { weight, ..plain(Kind::Event, thread, stack, nanos) };
         self.outputs.sample(sample, &self.model)
     }
 
-    /// The end of the trace: names are found, converters write what they have left.
+    /// Ends the trace: resolves names and lets converters write what is left.
     ///
     /// # Errors
-    /// When a converter fails.
+    /// If a converter fails.
     pub fn finish(mut self) -> Result<Finished, ConvertError> {
         self.complete()?;
         Ok(self.into_finished())
     }
 
-    /// The end of a trace that no converter takes part in: nothing can fail.
+    /// Ends a trace without converters, so nothing can fail.
     pub(crate) fn finish_alone(mut self) -> Finished {
         let _ = self.complete();
         self.into_finished()
@@ -329,7 +356,7 @@ fn resolved<'m>(model: &'m Model, profile: &'m Profile, options: &AnalysisOption
     Resolved::new(model, profile, options.names, &options.folding, &options.filter)
 }
 
-/// A sample that stands for one thing.
+/// A sample that represents a single occurrence.
 fn plain(kind: Kind, thread: ThreadHandle, stack: StackHandle, nanos: i64) -> Sample {
     Sample { kind, thread, stack, mode: Mode::Unknown, nanos, count: 1, weight: 1, label: None }
 }
@@ -338,31 +365,36 @@ fn plain(kind: Kind, thread: ThreadHandle, stack: StackHandle, nanos: i64) -> Sa
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Finished {
-    /// What was learned.
+    /// What the trace says about processes, threads, modules, methods and stacks.
     pub model: Model,
-    /// The samples, summed up.
+    /// The samples, aggregated.
     pub profile: Profile,
-    /// How reading went. Of a trace that is cut or damaged the counts are too low. `None`: the events were handed in
-    /// one by one, and nobody called [`Analysis::set_outcome`].
+    /// How reading went. If the trace is truncated or damaged, the counts are too low.
+    /// `None` if the events were passed one by one and [`Analysis::set_outcome`] was not
+    /// called.
     pub outcome: Option<Outcome>,
     options: AnalysisOptions,
 }
 
 impl Finished {
-    /// All names, as the options ask for them, and the filter.
+    /// Resolves all names and applies the filter, according to the options.
     pub fn resolved(&self) -> Resolved<'_> {
         resolved(&self.model, &self.profile, &self.options)
     }
 
-    /// The same for these samples.
-    pub(crate) fn resolved_for<'m>(&'m self, profile: &'m Profile, states: &[ThreadState]) -> Resolved<'m> {
+    /// The same for the given samples.
+    pub(crate) fn resolved_for<'m>(
+        &'m self,
+        profile: &'m Profile,
+        states: &[ThreadState],
+    ) -> Resolved<'m> {
         let mut filter = self.options.filter.clone();
         states.clone_into(&mut filter.states);
         let AnalysisOptions { names, folding, .. } = &self.options;
         Resolved::new(&self.model, profile, *names, folding, &filter)
     }
 
-    /// Whether frames are left out because they are small.
+    /// Whether frames with little weight are omitted.
     pub(crate) fn folds_small(&self) -> bool {
         self.options.folding.least_percent > 0.0
     }

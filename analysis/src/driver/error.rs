@@ -1,4 +1,4 @@
-//! Why an analysis may fail.
+//! Errors of an analysis.
 
 use crate::convert::ConvertError;
 use std::fmt;
@@ -7,7 +7,7 @@ use std::fmt;
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum AnalysisError {
-    /// The trace cannot be read, or not any further.
+    /// The trace cannot be read, or not be read any further.
     Read(nettrace_parser::Error),
     /// A converter failed.
     Convert(ConvertError),

@@ -1,4 +1,4 @@
-//! What an analysis collects, and how it shows it.
+//! Options: what an analysis collects, and how it is shown.
 
 use crate::model::{EventSelector, Filter, Folding, Kind, NameOptions};
 
@@ -6,22 +6,23 @@ use crate::model::{EventSelector, Filter, Folding, Kind, NameOptions};
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct AnalysisOptions {
-    /// Kinds of samples to collect; empty: CPU samples.
+    /// Kinds of samples to collect; CPU samples if empty.
     pub kinds: Vec<Kind>,
-    /// Events to weigh as [`Kind::Event`].
+    /// Events that are weighed as [`Kind::Event`].
     pub events: Vec<EventSelector>,
-    /// Which samples count.
+    /// Which samples are counted.
     pub filter: Filter,
     /// How frames are named.
     pub names: NameOptions,
-    /// Which frames are left out or shown as one.
+    /// Which frames are omitted or merged.
     pub folding: Folding,
-    /// Keeps when CPU samples were taken, for reports that show it: 512 bytes for each stack.
+    /// Whether to keep the times of CPU samples, for reports that show them. Costs 512
+    /// bytes per stack.
     pub keeps_when: bool,
 }
 
 impl AnalysisOptions {
-    /// CPU samples, unfiltered, with default names.
+    /// CPU samples, no filter, default names.
     pub fn new() -> AnalysisOptions {
         AnalysisOptions::default()
     }

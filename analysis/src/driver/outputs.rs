@@ -1,18 +1,18 @@
-//! Who gets what an analysis finds: the profile, and the converters that take part.
+//! The recipients of samples: the profile, and the converters.
 
 use crate::convert::{Convert, ConvertError};
 use crate::model::{Filter, Kind, Model, Profile, Sample, Spans, Weighed};
 
-/// Everybody who takes samples.
+/// All recipients of samples.
 pub(super) struct Outputs<'c> {
     pub(super) filter: Filter,
-    /// The filter lets all threads, processes and times pass.
+    /// Whether the filter accepts all threads, processes and times.
     pub(super) admits_all: bool,
     pub(super) profile: Profile,
     pub(super) has_cpu: bool,
-    /// Converters that take samples one by one, by their places.
+    /// Indices of the converters that receive samples one by one.
     pub(super) takes_samples: Vec<usize>,
-    /// Whether a converter looks at every event.
+    /// Whether a converter receives every event.
     pub(super) wants_events: bool,
     pub(super) converters: Vec<Box<dyn Convert + 'c>>,
 }
@@ -28,10 +28,16 @@ impl Outputs<'_> {
         if self.takes_samples.is_empty() { Ok(()) } else { self.give(&sample, model) }
     }
 
-    /// One CPU sample, or several that are like each other.
+    /// One CPU sample, or several identical ones.
     #[inline(always)]
-    pub(super) fn cpu_sample(&mut self, weighed: &Weighed, model: &Model) -> Result<(), ConvertError> {
-        if !self.admits_all && !self.filter.admits_moment(weighed.thread, weighed.first_nanos, model) {
+    pub(super) fn cpu_sample(
+        &mut self,
+        weighed: &Weighed,
+        model: &Model,
+    ) -> Result<(), ConvertError> {
+        if !self.admits_all
+            && !self.filter.admits_moment(weighed.thread, weighed.first_nanos, model)
+        {
             return Ok(());
         }
         self.has_cpu = true;
@@ -42,7 +48,8 @@ impl Outputs<'_> {
         if self.takes_samples.is_empty() { Ok(()) } else { self.give(&weighed.sample(), model) }
     }
 
-    /// Whether samples that are like each other may come as one: nobody looks at each of them.
+    /// Whether identical samples may be passed as one, because no recipient looks at each
+    /// of them.
     pub(super) fn takes_runs(&self) -> bool {
         let mut converters = self.converters.iter();
         self.filter.admits_all_times()
@@ -63,7 +70,8 @@ impl Outputs<'_> {
     pub(super) fn marks(&mut self, spans: &mut Spans, model: &Model) -> Result<(), ConvertError> {
         for mark in spans.ready() {
             if self.filter.admits_mark(&mark, model) {
-                let wanting = self.converters.iter_mut().filter(|converter| converter.wants_marks());
+                let wanting =
+                    self.converters.iter_mut().filter(|converter| converter.wants_marks());
                 wanting.into_iter().try_for_each(|converter| converter.mark(&mark, model))?;
             }
         }

@@ -1,24 +1,26 @@
 //! Finds an object by its address.
 //!
-//! Objects come in runs of growing addresses, a run for each piece of the heap. Each run is cut into buckets of equal
-//! stretches of memory, about one for two objects, so that a look-up is a division and a few comparisons. Only where
-//! runs overlap, which no runtime does, the objects are sorted.
+//! Objects are reported in ranges of ascending addresses, one for each piece of the heap.
+//! Each range is divided into buckets of equal size, about one for every two objects, so
+//! that a lookup is a division and a few comparisons. Objects are sorted only if ranges
+//! overlap, which no runtime produces.
 
 use super::links::{Links, NONE, length};
 
-/// Objects of a bucket, on the average.
+/// Average number of objects per bucket.
 const PER_BUCKET: u64 = 2;
-/// Objects further apart than this are in different runs, so that buckets are not spent on empty memory.
+/// A larger gap between objects starts a new run, so that no buckets are wasted on unused
+/// memory.
 const GAP: u64 = 1 << 20;
 
-/// Where objects are.
+/// Maps addresses to objects.
 #[derive(Debug)]
 pub(super) struct Addresses {
-    /// By first address.
+    /// Sorted by first address.
     runs: Vec<Run>,
-    /// Of each bucket of each run the first place.
+    /// For each bucket of each run, the index of its first object.
     buckets: Vec<u32>,
-    /// The objects by address; `None`: they are in that order within each run.
+    /// The objects by address; `None` if they are already in that order within each run.
     sorted: Option<Links>,
 }
 
@@ -26,22 +28,23 @@ pub(super) struct Addresses {
 struct Run {
     first: u64,
     last: u64,
-    /// Places of its objects.
+    /// Index of its first object.
     begin: u32,
     end: u32,
-    /// Bytes of a bucket, as a power of two.
+    /// Size of a bucket in bytes, as a power of two.
     shift: u32,
-    /// The first of its buckets.
+    /// Index of its first bucket.
     bucket: u32,
 }
 
 impl Addresses {
-    /// Of objects that have these addresses. Of several with the same one the first counts: `repeated` takes the
-    /// others.
+    /// Builds the lookup for objects with these addresses. If several have the same
+    /// address, the first one is found and `repeated` is called for the others.
     pub(super) fn of(addresses: &[u64], mut repeated: impl FnMut(u32)) -> Addresses {
         let mut runs = runs_of(addresses.iter().copied());
         runs.sort_unstable_by_key(|run| (run.first, run.begin));
-        let is_apart = |pair: &[Run]| matches!(pair, [before, behind] if before.last < behind.first);
+        let is_apart =
+            |pair: &[Run]| matches!(pair, [before, behind] if before.last < behind.first);
         if runs.windows(2).all(is_apart) {
             let at = |place: u32| addresses.get(place as usize).copied().unwrap_or(u64::MAX);
             let buckets = buckets_of(&mut runs, at);
@@ -63,13 +66,15 @@ impl Addresses {
         Addresses { runs, buckets, sorted: Some(Links::from(order)) }
     }
 
-    /// The object at an address; [`NONE`]: there is none. `addresses`: as they were at first.
+    /// The object at an address; [`NONE`] if there is none. `addresses` must be the same
+    /// as in [`Addresses::of`].
     #[inline]
     pub(super) fn find(&self, addresses: &[u64], address: u64) -> u32 {
         let at = self.runs.partition_point(|run| run.last < address);
         let Some(run) = self.runs.get(at).filter(|run| run.first <= address) else { return NONE };
         let offset = address.wrapping_sub(run.first) >> run.shift;
-        let bucket = usize::try_from(offset).unwrap_or(usize::MAX).saturating_add(run.bucket as usize);
+        let bucket =
+            usize::try_from(offset).unwrap_or(usize::MAX).saturating_add(run.bucket as usize);
         let mut place = self.buckets.get(bucket).copied().unwrap_or(run.end);
         while place < run.end {
             let object = match &self.sorted {
@@ -86,7 +91,7 @@ impl Addresses {
     }
 }
 
-/// Stretches of growing addresses.
+/// Ranges of ascending addresses.
 fn runs_of(addresses: impl Iterator<Item = u64>) -> Vec<Run> {
     let mut runs: Vec<Run> = Vec::new();
     for (place, address) in (0..NONE).zip(addresses) {
@@ -95,13 +100,21 @@ fn runs_of(addresses: impl Iterator<Item = u64>) -> Vec<Run> {
             Some(run) if run.last < address && address.wrapping_sub(run.last) <= GAP => {
                 (run.last, run.end) = (address, end);
             }
-            _ => runs.push(Run { first: address, last: address, begin: place, end, shift: 0, bucket: 0 }),
+            _ => runs.push(Run {
+                first: address,
+                last: address,
+                begin: place,
+                end,
+                shift: 0,
+                bucket: 0,
+            }),
         }
     }
     runs
 }
 
-/// Cuts runs into buckets; gives of each the first place. `at`: the address at a place.
+/// Divides runs into buckets; returns the index of each bucket's first object. `at`
+/// returns the address of the object at an index.
 fn buckets_of(runs: &mut [Run], at: impl Fn(u32) -> u64) -> Vec<u32> {
     let mut buckets = Vec::new();
     for run in runs {

@@ -1,38 +1,42 @@
-//! Dominators by correction of a breadth-first tree, for graphs as heaps mostly are.
+//! Dominators by correcting a breadth-first tree, for typical heap graphs.
 //!
-//! In any spanning tree what dominates a node lies on the way from the root to it. So one begins with the tree of a
-//! breadth-first search, and for each edge lifts its target to the nearest common ancestor of source and parent, until
-//! no edge lifts anything: then each node's parent is its immediate dominator. (The iterative algorithm of Cooper, Harvey
-//! and Kennedy, seen as one on trees.)
+//! In any spanning tree, everything that dominates a node lies on the path from the root
+//! to it. So the algorithm starts with the tree of a breadth-first search. For each edge
+//! it lifts the target to the nearest common ancestor of the source and the target's
+//! parent, until no edge lifts anything. Then each node's parent is its immediate
+//! dominator. (This is the iterative algorithm of Cooper, Harvey and Kennedy, viewed as
+//! an operation on trees.)
 //!
-//! How often edges must be looked at depends on the graph, and in the worst case it is far too often: so it gives up
-//! after a number of steps that is linear in the graph's size, and [`lengauer_tarjan`](super::lengauer_tarjan) does it
-//! instead. On heaps with many references the tree is shallow and it takes a handful of passes. It is worth it because
-//! of memory: a depth-first search waits for each node before it knows the next one, while here a processor has
-//! dozens of look-ups under way at the same time. Arrays are by number, in the order in which the search met nodes,
-//! and edges lie in the order of their sources.
+//! How often the edges must be processed depends on the graph, and in the worst case it
+//! is far too often. So it gives up after a number of steps that is linear in the size of
+//! the graph, and [`lengauer_tarjan`](super::lengauer_tarjan) takes over. On heaps with
+//! many references the tree is shallow, and a handful of passes are enough. The benefit
+//! is in memory access: a depth-first search has to wait for each node before it knows
+//! the next one, while here the processor can have dozens of accesses in flight. Arrays
+//! are indexed by the order in which the search found nodes, and edges are stored in the
+//! order of their sources.
 
 use super::dominators::{Dominators, Graph};
 use super::links::{Bits, Links, NONE, length};
 use super::threads::share;
 use std::hint::black_box;
 
-/// Nodes whose edges are brought near together.
+/// Number of nodes whose edges are prefetched together.
 const BATCH: usize = 32;
-/// Steps for each node and edge before it gives up.
+/// Maximum number of steps per node and edge.
 const STEPS: u64 = 8;
-/// Edges that a thread takes at once.
+/// Number of edges that a thread processes at a time.
 const PIECE: usize = 1 << 18;
 
-/// What the search finds.
+/// The result of the search.
 struct Search {
     /// The nodes in the order in which they were reached.
     vertices: Vec<u32>,
-    /// Of each number the number that it was reached from.
+    /// For each number, the number that it was reached from.
     parents: Links,
-    /// Of each number where its edges end.
+    /// For each number, where its edges end.
     ends: Vec<u32>,
-    /// Targets of edges, by the number of their source: nodes.
+    /// Targets of edges (nodes), sorted by the number of their source.
     targets: Vec<u32>,
 }
 
@@ -58,8 +62,10 @@ fn search(graph: &impl Graph) -> Search {
         near.clear();
         let batch = found.vertices.get(done..).unwrap_or_default();
         near.extend(batch.iter().take(BATCH).map(|node| graph.successors(*node)));
-        // All of them are asked for before one is waited for.
-        black_box(near.iter().filter_map(|targets| targets.first()).fold(0, |all, target| all ^ target));
+        // Request all of them before waiting for the first.
+        black_box(
+            near.iter().filter_map(|targets| targets.first()).fold(0, |all, target| all ^ target),
+        );
         for targets in &near {
             let source = found.vertices.get(done).copied().unwrap_or(NONE);
             for target in targets.iter().copied() {
@@ -80,27 +86,28 @@ fn search(graph: &impl Graph) -> Search {
     found
 }
 
-/// Makes of nodes their numbers.
+/// Replaces nodes by their numbers.
 fn number(targets: &mut [u32], vertices: &[u32], nodes: u32) {
     let mut numbers = Links::filled(nodes as usize, NONE);
     for (number, node) in (0u32..).zip(vertices) {
         numbers.set(*node, number);
     }
-    let renamed = |targets: &mut [u32]| targets.iter_mut().for_each(|target| *target = numbers.get(*target));
+    let renamed =
+        |targets: &mut [u32]| targets.iter_mut().for_each(|target| *target = numbers.get(*target));
     share(targets.chunks_mut(PIECE), renamed);
 }
 
-/// The immediate dominators of a graph; `None`: it takes too long in this way.
+/// The immediate dominators of a graph; `None` if this algorithm takes too long.
 pub(super) fn dominators(graph: &impl Graph) -> Option<Dominators> {
     let Search { vertices, mut parents, ends, mut targets } = search(graph);
     number(&mut targets, &vertices, graph.nodes());
     let size = (vertices.len() as u64).saturating_add(targets.len() as u64);
     let mut left = size.saturating_mul(STEPS).saturating_add(1000);
-    // Numbers whose parent changed in this pass, and in the one before.
+    // Numbers whose parent changed in this pass, and in the previous one.
     let (mut now, mut before) = (Bits::new(vertices.len()), Bits::filled(vertices.len()));
     loop {
-        // Numbers with a change on their way to the root since their edges were looked at. What changes behind the back
-        // of a number is met in the next pass.
+        // Numbers with a change on their path to the root since their edges were
+        // processed. Changes to numbers already processed are handled in the next pass.
         let mut stirred = Bits::new(vertices.len());
         let (mut has_changed, mut begin) = (false, 0u32);
         for (source, end) in (0u32..).zip(&ends) {

@@ -1,5 +1,5 @@
-//! Makes a dump of what was gathered: puts events in order, gives references to the objects that have them, and finds the
-//! objects that they lead to.
+//! Builds a dump from the gathered events: sorts them, assigns references to objects, and
+//! resolves the addresses that they refer to.
 
 use super::addresses::Addresses;
 use super::dump::{HeapDump, HeapLosses, HeapType, Root};
@@ -33,13 +33,15 @@ pub(super) fn dump(index: usize, gathered: Gathered, rows: &TypeRows, model: &Mo
     is_repeated.sort_unstable();
     losses.repeated_objects = is_repeated.len() as u64;
     let find = |address| addresses.find(&gathered.addresses, address);
-    // Values of dependent handles: references of their keys.
+    // Values of dependent handles become references of their keys.
     let mut held: Vec<(u32, u32)> = Vec::new();
     let mut roots: Vec<Root> = Vec::with_capacity(gathered.roots.len());
     for (key, value) in &gathered.dependents {
         match (find(*key), find(*value)) {
             (_, NONE) => losses.unknown_references = losses.unknown_references.saturating_add(1),
-            (NONE, value) => roots.push(Root { object: value, kind: RootKind::DependentHandle, name: NONE }),
+            (NONE, value) => {
+                roots.push(Root { object: value, kind: RootKind::DependentHandle, name: NONE })
+            }
             (key, value) => held.push((key, value)),
         }
     }
@@ -51,13 +53,14 @@ pub(super) fn dump(index: usize, gathered: Gathered, rows: &TypeRows, model: &Mo
         }
     }
     let count = usize::try_from(gathered.references.len()).unwrap_or(0);
-    let mut references = gathered.references.found(|address| addresses.find(&gathered.addresses, address));
+    let mut references =
+        gathered.references.found(|address| addresses.find(&gathered.addresses, address));
     drop(addresses);
     let mut held = held.into_iter().peekable();
     let mut repeated = is_repeated.iter().copied().peekable();
     let objects = length(&gathered.addresses);
     let mut starts: Vec<u32> = Vec::with_capacity(gathered.addresses.len().saturating_add(1));
-    // As many as are reported, and no more than are there.
+    // The reported number, but no more than there are.
     let mut targets: Vec<u32> = Vec::with_capacity(count.saturating_add(held.len()));
     let mut begin = 0u64;
     let mut unknown = 0u64;
@@ -68,7 +71,8 @@ pub(super) fn dump(index: usize, gathered: Gathered, rows: &TypeRows, model: &Mo
         begin = begin.saturating_add(count);
         if repeated.next_if_eq(&object).is_none() {
             for place in own.clone() {
-                let Some(target) = owners.place(&blocks, place).and_then(|at| references.get(at)) else {
+                let Some(target) = owners.place(&blocks, place).and_then(|at| references.get(at))
+                else {
                     break;
                 };
                 match target {
@@ -81,10 +85,10 @@ pub(super) fn dump(index: usize, gathered: Gathered, rows: &TypeRows, model: &Mo
                 targets.push(value);
             }
         }
-        if owners.is_plain {
+        if owners.ends.is_none() {
             references.release_before(own.start);
         }
-        // Beyond what 32 bits count nothing is referred to.
+        // References to objects beyond the range of 32 bits are dropped.
         targets.truncate(NONE as usize);
         starts.push(length(&targets));
     }
@@ -124,7 +128,8 @@ pub(super) fn dump(index: usize, gathered: Gathered, rows: &TypeRows, model: &Mo
     dump
 }
 
-/// Blocks by index, if they are not in that order; how many are missing, and how many there are twice.
+/// The blocks sorted by index, if they were not in order; the number of missing ones, and
+/// of duplicates.
 fn in_order(blocks: &[Block]) -> (Option<Vec<Block>>, u64, u64) {
     let follows = |pair: &[Block]| matches!(pair, [before, behind] if behind.index.checked_sub(1) == Some(before.index));
     let begins = blocks.first().is_none_or(|block| block.index == 0);
@@ -140,7 +145,7 @@ fn in_order(blocks: &[Block]) -> (Option<Vec<Block>>, u64, u64) {
     (Some(sorted), lost, repeated)
 }
 
-/// Puts objects in the order of their blocks.
+/// Sorts objects by the order of their blocks.
 fn rearrange(gathered: &mut Gathered, order: &[Block]) {
     fn arranged<T: Copy>(values: &mut Vec<T>, order: &[Block]) {
         let rows = |block: &Block| {
@@ -152,22 +157,32 @@ fn rearrange(gathered: &mut Gathered, order: &[Block]) {
         *values = sorted;
     }
     let (mut large, mut next) = (Vec::new(), 0u64);
+    // Where the blocks were read, and where their objects are from now on.
+    let mut read = Vec::with_capacity(order.len());
     for block in order {
-        for (object, bytes) in &gathered.large {
-            let offset = u64::from(*object).checked_sub(block.begin).filter(|offset| *offset < block.count);
-            let object = offset.and_then(|offset| u32::try_from(next.saturating_add(offset)).ok());
-            large.extend(object.map(|object| (object, *bytes)));
-        }
-        next = next.saturating_add(block.count);
+        read.push((block.begin, block.count, advance(&mut next, block.count)));
     }
+    read.sort_unstable();
+    for (object, bytes) in &gathered.large {
+        let at = read.partition_point(|(begin, ..)| *begin <= u64::from(*object));
+        let Some((begin, count, new)) = at.checked_sub(1).and_then(|at| read.get(at)) else {
+            continue;
+        };
+        let offset = u64::from(*object).checked_sub(*begin).filter(|offset| offset < count);
+        let object = offset.and_then(|offset| u32::try_from(new.saturating_add(offset)).ok());
+        large.extend(object.map(|object| (object, *bytes)));
+    }
+    large.sort_unstable_by_key(|(object, _)| *object);
     gathered.large = large;
     arranged(&mut gathered.addresses, order);
     arranged(&mut gathered.bytes, order);
     arranged(&mut gathered.types, order);
     arranged(&mut gathered.counts, order);
     let mut next = 0;
-    gathered.object_blocks =
-        order.iter().map(|block| Block { begin: advance(&mut next, block.count), ..*block }).collect();
+    gathered.object_blocks = order
+        .iter()
+        .map(|block| Block { begin: advance(&mut next, block.count), ..*block })
+        .collect();
 }
 
 fn advance(next: &mut u64, count: u64) -> u64 {
@@ -176,32 +191,38 @@ fn advance(next: &mut u64, count: u64) -> u64 {
     begin
 }
 
-/// Which references belong to which objects. Those of the first object come first, so where an event is missing in between
-/// the two can be told together from both ends only: in front of the first gap from the front, and behind the last
-/// one, if the dump has its end, from the back. With one gap that is all there is.
+/// Assigns references to objects. References are stored in the order of the objects that
+/// hold them. If an event is missing, the assignment is only known from both ends: from
+/// the beginning up to the first gap, and, if the dump is complete at its end, backwards
+/// from the end to the last gap. With a single gap, this covers everything.
 struct Owners {
-    /// Objects and references in front of the first gap.
+    /// Objects and references before the first gap.
     front_objects: u64,
     front_references: u64,
-    /// Objects and references from here on are behind the last gap; `None`: the end is not there.
+    /// Objects and references after the last gap; `None` if the end is missing.
     back: Option<(u64, u64)>,
-    /// How far references lie behind where they would be without gaps.
+    /// Offset of the references after the gap from where they would be without gaps.
     shift: i128,
-    /// References that have no owner, or are missing.
+    /// References without a known owner, or missing ones.
     missing: u64,
-    /// References are where they were read.
-    is_plain: bool,
+    /// For blocks that were not read in their order: how many references there are up to
+    /// the end of each.
+    ends: Option<Vec<u64>>,
 }
 
 impl Owners {
-    /// `blocks`: of references, in order; they are given the places that they have in that order.
+    /// `blocks`: the blocks of references, in order; their positions are updated to that
+    /// order.
     fn of(gathered: &Gathered, blocks: &mut [Block]) -> Owners {
-        let told = gathered.counts.iter().fold(0u64, |sum, count| sum.saturating_add(u64::from(*count)));
+        let reported =
+            gathered.counts.iter().fold(0u64, |sum, count| sum.saturating_add(u64::from(*count)));
         let objects = gathered.addresses.len() as u64;
         let mut next = 0;
         let mut is_plain = true;
+        let mut ends = Vec::with_capacity(blocks.len());
         for block in blocks.iter() {
             is_plain &= advance(&mut next, block.count) == block.begin;
+            ends.push(next);
         }
         let there = next;
         let (front_objects, back_objects) = gaps(&gathered.object_blocks, objects);
@@ -212,9 +233,9 @@ impl Owners {
             front_references,
             back: (has_gap && gathered.has_ended)
                 .then(|| (back_objects.unwrap_or(0), back_references.unwrap_or(0))),
-            shift: i128::from(there).wrapping_sub(i128::from(told)),
+            shift: i128::from(there).wrapping_sub(i128::from(reported)),
             missing: 0,
-            is_plain,
+            ends: (!is_plain).then_some(ends),
         };
         let (mut begin, mut owned) = (0u64, 0u64);
         for (object, count) in (0u32..).zip(&gathered.counts) {
@@ -222,17 +243,19 @@ impl Owners {
             owned = owned.saturating_add(range.end.saturating_sub(range.start));
             begin = begin.saturating_add(u64::from(*count));
         }
-        owners.missing = told.max(there).saturating_sub(owned);
+        owners.missing = reported.max(there).saturating_sub(owned);
         owners
     }
 
-    /// The references of an object, by their order. `begin`: how many those in front of it have.
+    /// The references of an object, as indices in order. `begin`: the number of
+    /// references of all objects before it.
     #[inline]
     fn range(&self, object: u32, begin: u64, count: u64) -> Range<u64> {
         let object = u64::from(object);
         if object < self.front_objects && begin < self.front_references {
             let end = begin.saturating_add(count).min(self.front_references);
-            // One that is cut by the gap has its last ones behind it.
+            // If the gap cuts off an object's references, the last ones are after the
+            // gap.
             return begin..end;
         }
         if let Some((objects, references)) = self.back
@@ -247,25 +270,19 @@ impl Owners {
         0..0
     }
 
-    /// Where the reference of a place in the order was read.
+    /// The index at which the reference at an ordered index was read.
     #[inline]
     fn place(&self, blocks: &[Block], at: u64) -> Option<u64> {
-        if self.is_plain {
-            return Some(at);
-        }
-        // Blocks are few, thousands of rows each.
-        let mut next = 0u64;
-        for block in blocks {
-            let begin = advance(&mut next, block.count);
-            if at < next {
-                return at.checked_sub(begin)?.checked_add(block.begin);
-            }
-        }
-        None
+        let Some(ends) = &self.ends else { return Some(at) };
+        let number = ends.partition_point(|end| *end <= at);
+        let (block, end) = (blocks.get(number)?, ends.get(number)?);
+        let begin = end.checked_sub(block.count)?;
+        at.checked_sub(begin)?.checked_add(block.begin)
     }
 }
 
-/// How many rows are in front of the first gap, and where those behind the last one begin; `None`: there is no gap.
+/// The number of rows before the first gap, and where the rows after the last gap begin;
+/// `None` if there is no gap.
 fn gaps(blocks: &[Block], rows: u64) -> (u64, Option<u64>) {
     let (mut front, mut back) = (rows, None);
     let (mut next, mut expected) = (0u64, 0u32);
@@ -281,14 +298,15 @@ fn gaps(blocks: &[Block], rows: u64) -> (u64, Option<u64>) {
 }
 
 fn ranges(gathered: &Gathered) -> Vec<(u64, u64, HeapGeneration)> {
-    let told = gathered.ranges.iter().filter(|range| range.used_bytes > 0);
-    let mut ranges: Vec<(u64, u64, HeapGeneration)> = told
+    let reported = gathered.ranges.iter().filter(|range| range.used_bytes > 0);
+    let mut ranges: Vec<(u64, u64, HeapGeneration)> = reported
         .map(|range| {
             let end = range.start.saturating_add(range.used_bytes);
             (range.start, end, HeapGeneration::of(range.generation))
         })
         .collect();
-    // Told several times, the last time counts: where two begin at the same place it stands behind.
+    // If a range is reported more than once, the last report counts, because of ranges
+    // with the same start the later one is sorted last.
     ranges.sort_by_key(|(start, _, _)| *start);
     let mut kept: Vec<(u64, u64, HeapGeneration)> = Vec::with_capacity(ranges.len());
     for range in ranges {
@@ -304,7 +322,7 @@ fn ranges(gathered: &Gathered) -> Vec<(u64, u64, HeapGeneration)> {
     kept
 }
 
-/// Makes of type ids types: those of one name and module are one.
+/// Replaces type ids by types, merging those with the same name and module.
 fn name_types(dump: &mut HeapDump, gathered: &mut Gathered, rows: &TypeRows, model: &Model) {
     let names = Names::new(rows, gathered.process, model);
     let process = model.process(gathered.process);
@@ -335,7 +353,8 @@ fn name_types(dump: &mut HeapDump, gathered: &mut Gathered, rows: &TypeRows, mod
     }
 }
 
-/// Leaves objects out that were reported before. References to them lead to the first one already.
+/// Removes objects that were reported before. References to them already refer to the
+/// first report.
 fn leave_out(dump: &mut HeapDump, repeated: &[u32]) {
     let is_kept = |object: u32| repeated.binary_search(&object).is_err();
     let mut places: Vec<u32> = Vec::with_capacity(dump.addresses.len());
@@ -355,7 +374,7 @@ fn leave_out(dump: &mut HeapDump, repeated: &[u32]) {
     keep(&mut dump.addresses, is_kept);
     keep(&mut dump.bytes, is_kept);
     keep(&mut dump.types, is_kept);
-    // They have no references, so where theirs begin the next one's do.
+    // They have no references, so their range is empty.
     keep(&mut dump.starts, is_kept);
     let place = |object: u32| places.get(object as usize).copied().unwrap_or(NONE);
     dump.large.retain(|(object, _)| is_kept(*object));

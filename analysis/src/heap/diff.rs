@@ -16,36 +16,36 @@ pub struct HeapDiff {
     pub old: HeapSize,
     /// The second dump.
     pub new: HeapSize,
-    /// Types of which anything changed; by growth of bytes, most first.
+    /// Types with any change, sorted by growth in bytes, most first.
     pub types: Vec<HeapTypeDiff>,
-    /// How many types are the same.
+    /// Number of types without a change.
     pub unchanged_types: u64,
 }
 
-/// How large a heap is.
+/// The size of a heap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct HeapSize {
     /// Number of the dump in its trace.
     pub dump: usize,
-    /// How many objects.
+    /// Number of objects.
     pub objects: u64,
-    /// Their bytes.
+    /// Their size in bytes.
     pub bytes: u64,
 }
 
-/// Whether a type is in both dumps.
+/// In which of the dumps a type occurs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum HeapTypeChange {
-    /// It has objects in both.
+    /// In both.
     Both,
-    /// It has objects in the second only.
+    /// In the second only.
     New,
-    /// It has objects in the first only.
+    /// In the first only.
     Gone,
 }
 
@@ -58,19 +58,19 @@ pub struct HeapTypeDiff {
     pub name: String,
     /// Its module.
     pub module: String,
-    /// Whether it is in both.
+    /// In which of the dumps it occurs.
     pub change: HeapTypeChange,
-    /// Objects in the second.
+    /// Objects in the second dump.
     pub count: u64,
-    /// How many more than in the first.
+    /// Difference to the first dump.
     pub count_growth: i64,
-    /// Their own bytes in the second.
+    /// Their size in the second dump.
     pub bytes: u64,
-    /// How many more.
+    /// How much more than in the first.
     pub bytes_growth: i64,
-    /// What they retain in the second.
+    /// What they retain in the second dump.
     pub retained_bytes: u64,
-    /// How much more.
+    /// How much more than in the first.
     pub retained_bytes_growth: i64,
 }
 
@@ -86,8 +86,8 @@ fn growth(old: u64, new: u64) -> i64 {
     i64::try_from(apart).unwrap_or(if apart < 0 { i64::MIN } else { i64::MAX })
 }
 
-/// A type of both dumps has one name and module. Where modules have no names, they have numbers, which are others in each
-/// process.
+/// A type of both dumps has one name and module. Where modules have no names, they have
+/// numbers, which are others in each process.
 fn key(row: &HeapTypeRow) -> (&str, &str) {
     (&row.name, if row.module.starts_with("0x") { "" } else { &row.module })
 }
@@ -135,7 +135,9 @@ impl HeapDiff {
                 types.push(diff);
             }
         }
-        types.sort_few_by(|a, b| b.bytes_growth.cmp(&a.bytes_growth).then_with(|| a.name.cmp(&b.name)));
+        types.sort_few_by(|a, b| {
+            b.bytes_growth.cmp(&a.bytes_growth).then_with(|| a.name.cmp(&b.name))
+        });
         let size = |report: &HeapReport| HeapSize {
             dump: report.dump,
             objects: report.objects,

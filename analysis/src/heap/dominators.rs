@@ -1,27 +1,29 @@
-//! Immediate dominators: who alone keeps an object alive.
+//! Immediate dominators: what exclusively keeps an object alive.
 //!
-//! An object dominates another if every way from the roots to the other leads through it; the nearest one is the
-//! *immediate* dominator. When an object goes, exactly what it dominates goes with it: that is what it *retains*.
+//! An object dominates another if every path from the roots to the other leads through
+//! it; the nearest such object is the *immediate* dominator. If an object is removed,
+//! exactly what it dominates is removed with it: that is what it *retains*.
 //!
-//! Two algorithms find them. That of [`breadth_first`] is fast on heaps as they mostly are, and gives up on graphs that
-//! are hard for it; that of [`lengauer_tarjan`] takes O(m log n), whatever the graph.
+//! There are two algorithms. [`breadth_first`] is fast on typical heaps, and gives up on
+//! graphs that are hard for it; [`lengauer_tarjan`] takes O(m log n) on every graph.
 
 use super::links::{Links, NONE, length};
 use super::{breadth_first, lengauer_tarjan};
 
 /// A graph whose nodes are numbered from 0.
 pub(super) trait Graph {
-    /// How many nodes it has: below [`NONE`].
+    /// The number of nodes, below [`NONE`].
     fn nodes(&self) -> u32;
-    /// Where everything starts.
+    /// The root node.
     fn root(&self) -> u32;
-    /// Where edges of a node lead; [`NONE`] and what is beyond the nodes leads nowhere.
+    /// The targets of a node's edges; [`NONE`] and numbers that are not nodes are
+    /// ignored.
     fn successors(&self, node: u32) -> &[u32];
-    /// How many edges it has, about.
+    /// Approximate number of edges.
     fn edges(&self) -> usize {
         0
     }
-    /// Whether an edge is to be looked at.
+    /// Whether to follow an edge.
     fn counts(&self, _source: u32, _target: u32) -> bool {
         true
     }
@@ -30,19 +32,22 @@ pub(super) trait Graph {
 /// The dominator tree.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct DominatorTree {
-    /// Of each node its immediate dominator; [`NONE`] of the root and of what cannot be reached.
+    /// The immediate dominator of each node; [`NONE`] for the root and for unreachable
+    /// nodes.
     pub(super) parents: Links,
-    /// The nodes that can be reached, each in front of those that it dominates.
+    /// The reachable nodes, each before those that it dominates.
     pub(super) order: Vec<u32>,
-    /// Of each place in `order` how many nodes, itself included, it dominates: they follow it.
+    /// For each index in `order`, how many nodes it dominates, including itself. They
+    /// follow it directly.
     pub(super) spans: Vec<u32>,
 }
 
-/// Immediate dominators by number. A search gave the numbers.
+/// Immediate dominators, by the numbers that a search assigned.
 pub(super) struct Dominators {
-    /// The nodes that can be reached, by number; the root first.
+    /// The reachable nodes by number, the root first.
     pub(super) vertices: Vec<u32>,
-    /// Of each number that of its immediate dominator, which is smaller; [`NONE`] of the root.
+    /// For each number, that of its immediate dominator, which is smaller; [`NONE`] for
+    /// the root.
     pub(super) parents: Links,
 }
 
@@ -53,7 +58,7 @@ impl DominatorTree {
         DominatorTree::laid_out(&found, graph.nodes())
     }
 
-    /// Puts the nodes in order, and tells of each its dominator.
+    /// Arranges the nodes as a tree, and sets each node's dominator.
     fn laid_out(found: &Dominators, nodes: u32) -> DominatorTree {
         let Dominators { vertices, parents } = found;
         let reached = length(vertices);
@@ -66,11 +71,12 @@ impl DominatorTree {
             order: vec![NONE; vertices.len()],
             spans: vec![0; vertices.len()],
         };
-        // Of each number where the next one that it dominates goes.
+        // For each number, the index for the next node that it dominates.
         let mut next = Links::filled(vertices.len(), NONE);
         for (number, node) in (0u32..).zip(vertices) {
             let dominator = parents.get(number);
-            let (place, span) = (if number == 0 { 0 } else { next.get(dominator) }, spans.get(number));
+            let (place, span) =
+                (if number == 0 { 0 } else { next.get(dominator) }, spans.get(number));
             if number > 0 {
                 next.add(dominator, span);
                 tree.parents.set(*node, vertices.get(dominator as usize).copied().unwrap_or(NONE));
@@ -114,13 +120,16 @@ mod tests {
             }
             seen[node as usize] = true;
             todo.extend(
-                graph.0[node as usize].iter().copied().filter(|target| (*target as usize) < seen.len()),
+                graph.0[node as usize]
+                    .iter()
+                    .copied()
+                    .filter(|target| (*target as usize) < seen.len()),
             );
         }
         seen
     }
 
-    /// By the definition: what cannot be reached any more once a node is gone.
+    /// By definition: what becomes unreachable when a node is removed.
     fn dominated(graph: &Listed) -> Vec<Vec<u32>> {
         let all = reachable(graph, None);
         (0..graph.0.len())
@@ -155,7 +164,7 @@ mod tests {
                 let mut spanned = tree.order[place..place + tree.spans[place] as usize].to_vec();
                 spanned.sort_unstable();
                 prop_assert_eq!(&spanned, &expected[*node as usize], "node {}", node);
-                // The nearest of those above it.
+                // The nearest of its dominators.
                 let above = (0..nodes as u32).filter(|at| at != node && expected[*at as usize].contains(node));
                 let nearest = above.min_by_key(|at| expected[*at as usize].len());
                 prop_assert_eq!(tree.parents.get(*node), nearest.unwrap_or(NONE));
@@ -171,11 +180,17 @@ mod tests {
     fn a_list_of_a_million_objects_needs_no_stack() {
         let count = 1_000_000u32;
         let chain = Listed((0..count).map(|at| vec![at + 1, at / 2]).collect());
-        assert!(breadth_first::dominators(&chain).is_none(), "each way back is as long as the list");
+        assert!(
+            breadth_first::dominators(&chain).is_none(),
+            "each way back is as long as the list"
+        );
         let tree = DominatorTree::of(&chain);
         assert_eq!(tree.order.len(), 1_000_000);
         assert!(tree.order.iter().enumerate().all(|(at, node)| at as u32 == *node));
-        assert_eq!((tree.parents.get(999_999), tree.spans[0], tree.spans[999_999]), (999_998, count, 1));
+        assert_eq!(
+            (tree.parents.get(999_999), tree.spans[0], tree.spans[999_999]),
+            (999_998, count, 1)
+        );
     }
 
     #[test]
@@ -190,16 +205,19 @@ mod tests {
         let fast = DominatorTree::laid_out(&breadth_first::dominators(&graph).unwrap(), count);
         let sure = DominatorTree::laid_out(&lengauer_tarjan::dominators(&graph), count);
         assert!((0..count).all(|node| fast.parents.get(node) == sure.parents.get(node)));
-        // More edges than a thread takes at once.
+        // More edges than a thread processes at a time.
         assert_eq!(fast.order.len(), count as usize);
     }
 
-    /// Graphs on which simpler algorithms take quadratic time: ladders with ways back to their top.
+    /// Graphs on which simpler algorithms take quadratic time: ladders with edges back to
+    /// their top.
     #[test]
     fn graphs_that_are_hard_on_purpose_take_no_longer() {
         let count = 300_000u32;
         let ladder = (0..count)
-            .map(|at| vec![at + 1, count - at, (at * 7 + 1) % count, if at % 2 == 0 { 0 } else { at - 1 }])
+            .map(|at| {
+                vec![at + 1, count - at, (at * 7 + 1) % count, if at % 2 == 0 { 0 } else { at - 1 }]
+            })
             .collect();
         let tree = DominatorTree::of(&Listed(ladder));
         assert_eq!(tree.order.len(), count as usize);

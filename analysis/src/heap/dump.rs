@@ -7,59 +7,63 @@ use super::links::{NONE, length};
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HeapType {
-    /// As people write it: `System.Collections.Generic.Dictionary<string,int>.Entry[]`. Of a type that was not described
-    /// its number: `type 0x7f5f115239b8`.
+    /// As written in source code:
+    /// `System.Collections.Generic.Dictionary<string,int>.Entry[]`. For a type without a
+    /// description, its number: `type 0x7f5f115239b8`.
     pub name: String,
-    /// As the runtime writes it, with the types around it where they are known.
+    /// As the runtime writes it, including outer types if they are known.
     pub stored_name: String,
-    /// Short name of its module, such as `System.Private.CoreLib`; the module's number, `0x7f5f10434000`, if the trace
-    /// does not name it. Empty: none is known.
+    /// Short name of its module, such as `System.Private.CoreLib`; the module's number,
+    /// `0x7f5f10434000`, if the trace does not name it; empty if it is unknown.
     pub module: String,
-    /// Whether the trace describes it. The runtime describes a type only to the first session that asks.
+    /// Whether the trace describes it. The runtime describes each type only to the first
+    /// session that asks for it.
     pub is_described: bool,
 }
 
-/// What holds an object from outside of the heap.
+/// Something outside of the heap that holds an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Root {
     /// The object.
     pub object: u32,
-    /// What it is.
+    /// The kind of root.
     pub kind: RootKind,
     pub(super) name: u32,
 }
 
-/// What is known of the completeness of a dump. All are 0 or `false` in a dump that is whole.
+/// How complete a dump is. In a complete dump, all fields are 0 or `false`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct HeapLosses {
-    /// The trace ends, or goes on with the next collection, before the dump does.
+    /// Whether the trace ends, or the next collection starts, before the dump is
+    /// complete.
     pub is_cut_off: bool,
-    /// Events of objects that are missing; each holds thousands.
+    /// Missing events with objects; each contains thousands.
     pub object_events: u64,
-    /// Events of references that are missing.
+    /// Missing events with references.
     pub reference_events: u64,
-    /// Events of roots are missing.
+    /// Whether events with roots are missing.
     pub roots: bool,
-    /// References that objects have and that are missing, or whose owner is not known.
+    /// References that are missing, or whose owner is unknown.
     pub references: u64,
-    /// References to addresses at which the dump has no object. They are left out.
+    /// References to addresses at which the dump has no object. They are ignored.
     pub unknown_references: u64,
-    /// Roots that hold addresses at which the dump has no object. They are left out.
+    /// Roots that hold addresses at which the dump has no object. They are ignored.
     pub unknown_roots: u64,
-    /// Objects that were reported again. The first report counts.
+    /// Objects that were reported more than once. The first report counts.
     pub repeated_objects: u64,
-    /// Events that came again, or announce more rows than they hold, and objects beyond what 32 bits count.
+    /// Repeated events, events that announce more rows than they contain, and objects
+    /// beyond the range of 32 bits.
     pub faults: u64,
-    /// Objects whose types the trace does not describe.
+    /// Objects whose type the trace does not describe.
     pub undescribed_objects: u64,
 }
 
 impl HeapLosses {
-    /// Whether nothing is missing. Types may lack their names, and addresses may be unknown: the runtime tells roots
-    /// of its own that are no objects.
+    /// Whether nothing is missing. Types without names, and unknown addresses, are
+    /// allowed: the runtime reports internal roots that are not objects.
     pub fn is_complete(&self) -> bool {
         !self.is_cut_off
             && !self.roots
@@ -77,7 +81,8 @@ impl HeapLosses {
 
 /// The objects of a managed heap at one moment. Objects are numbered from 0.
 ///
-/// An object takes 20 bytes here, and 20 more in [`Retained`](super::Retained); a reference 4.
+/// An object takes 20 bytes here, plus 20 in [`Retained`](super::Retained); a reference
+/// takes 4.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct HeapDump {
     pub(super) index: usize,
@@ -89,42 +94,42 @@ pub struct HeapDump {
     pub(super) weak_roots: u64,
     pub(super) com_wrappers: u64,
     pub(super) addresses: Vec<u64>,
-    /// [`NONE`]: in `large`.
+    /// [`NONE`] if it is in `large`.
     pub(super) bytes: Vec<u32>,
     pub(super) large: Vec<(u32, u64)>,
     pub(super) types: Vec<u32>,
-    /// Of each object where its references begin, and at last where they end.
+    /// For each object, where its references begin; finally, where the last ones end.
     pub(super) starts: Vec<u32>,
     pub(super) targets: Vec<u32>,
     pub(super) type_rows: Vec<HeapType>,
     pub(super) roots: Vec<Root>,
     pub(super) static_names: Vec<String>,
-    /// First address, end and generation, by address.
+    /// First address, end and generation, sorted by address.
     pub(super) ranges: Vec<(u64, u64, HeapGeneration)>,
 }
 
 impl HeapDump {
-    /// Its number in the trace, from 1.
+    /// Its number in the trace, counting from 1.
     pub fn index(&self) -> usize {
         self.index
     }
 
-    /// The process; `None`: the trace does not tell.
+    /// The process; `None` if unknown.
     pub fn process_id(&self) -> Option<u64> {
         self.process_id
     }
 
-    /// Number of the collection that made it; `None`: its begin is missing.
+    /// Number of the collection that created the dump; `None` if its start is missing.
     pub fn collection(&self) -> Option<u32> {
         self.collection
     }
 
-    /// When its collection began, in nanoseconds since the session's start.
+    /// When its collection started, in nanoseconds since the session's start.
     pub fn start_nanos(&self) -> i64 {
         self.start_nanos
     }
 
-    /// How long all threads stood still for it; `None`: the trace does not tell.
+    /// How long all threads were paused for it; `None` if unknown.
     pub fn pause_nanos(&self) -> Option<i64> {
         self.pause_nanos
     }
@@ -134,43 +139,45 @@ impl HeapDump {
         &self.losses
     }
 
-    /// Roots that are weak. They keep nothing alive, and are not among [`HeapDump::roots`].
+    /// Number of weak roots. They do not keep anything alive, and are not included in
+    /// [`HeapDump::roots`].
     pub fn weak_roots(&self) -> u64 {
         self.weak_roots
     }
 
-    /// Objects that stand for COM objects.
+    /// Number of objects that wrap COM objects.
     pub fn com_wrappers(&self) -> u64 {
         self.com_wrappers
     }
 
-    /// How many objects it has.
+    /// Number of objects.
     pub fn objects(&self) -> u32 {
         length(&self.addresses)
     }
 
-    /// How many references between its objects it has; several between the same two count each.
+    /// Number of references between its objects. Several references between the same two
+    /// objects are all counted.
     pub fn references(&self) -> u32 {
         length(&self.targets)
     }
 
-    /// Bytes of all objects.
+    /// Size of all objects in bytes.
     pub fn bytes(&self) -> u64 {
         (0..self.objects()).fold(0, |sum: u64, object| sum.saturating_add(self.bytes_of(object)))
     }
 
-    /// The address of an object; 0 of one that is not there.
+    /// The address of an object; 0 if there is no such object.
     pub fn address(&self, object: u32) -> u64 {
         self.addresses.get(object as usize).copied().unwrap_or(0)
     }
 
-    /// The object at an address. Takes as long as there are objects.
+    /// The object at an address. Searches all objects.
     pub fn find(&self, address: u64) -> Option<u32> {
         let place = self.addresses.iter().position(|found| *found == address)?;
         u32::try_from(place).ok()
     }
 
-    /// Bytes that an object takes itself.
+    /// An object's own size in bytes.
     #[inline]
     pub fn bytes_of(&self, object: u32) -> u64 {
         match self.bytes.get(object as usize) {
@@ -183,7 +190,7 @@ impl HeapDump {
         }
     }
 
-    /// The place of an object's type in [`HeapDump::types`].
+    /// The index of an object's type in [`HeapDump::types`].
     #[inline]
     pub fn type_of(&self, object: u32) -> u32 {
         self.types.get(object as usize).copied().unwrap_or(NONE)
@@ -208,17 +215,17 @@ impl HeapDump {
         self.targets.get(begin as usize..end as usize).unwrap_or_default()
     }
 
-    /// What holds objects from outside, in the order in which it was reported.
+    /// The roots that hold objects, in the order in which they were reported.
     pub fn roots(&self) -> &[Root] {
         &self.roots
     }
 
-    /// Of a static variable its name. The class that has it is named by no event.
+    /// The name of a static variable. No event contains the class that declares it.
     pub fn root_name(&self, root: &Root) -> Option<&str> {
         self.static_names.get(root.name as usize).map(String::as_str)
     }
 
-    /// What a root is called: `static s_items`, `pinned handle`.
+    /// A root's display name: `static s_items`, `pinned handle`.
     pub fn root_text(&self, root: &Root) -> String {
         match (self.root_name(root), root.kind) {
             (Some(name), RootKind::ThreadStatic) => format!("thread static {name}"),
@@ -227,7 +234,8 @@ impl HeapDump {
         }
     }
 
-    /// Whether the trace tells which memory belongs to which generation: keyword 0x400000 of the runtime.
+    /// Whether the trace says which memory belongs to which generation (keyword 0x400000
+    /// of the runtime).
     pub fn has_generations(&self) -> bool {
         !self.ranges.is_empty()
     }
@@ -238,7 +246,7 @@ impl HeapDump {
         let at = self.ranges.partition_point(|(_, end, _)| *end <= address);
         match self.ranges.get(at) {
             Some((start, _, generation)) if *start <= address => *generation,
-            // All other memory is reported.
+            // All other memory was reported.
             _ if !self.ranges.is_empty() => HeapGeneration::Frozen,
             _ => HeapGeneration::Unknown,
         }

@@ -1,4 +1,4 @@
-//! A dump as its events tell it, before references are known to be objects.
+//! A dump as it was reported, before addresses are resolved to objects.
 
 use super::kinds::RootKind;
 use super::links::{NONE, length};
@@ -6,62 +6,62 @@ use super::threads::share;
 use crate::model::ProcessHandle;
 use crate::model::hash::NumberMap;
 use nettrace_parser::view::{
-    HeapComObject, HeapDependent, HeapObject, HeapRange, HeapReference, HeapRoot, HeapRowsOf as Rows,
-    HeapStatic,
+    HeapComObject, HeapDependent, HeapObject, HeapRange, HeapReference, HeapRoot,
+    HeapRowsOf as Rows, HeapStatic,
 };
 
-/// References that are kept in one piece of memory.
+/// Number of references per chunk of memory.
 const PIECE: usize = 1 << 20;
 
 /// Rows of one event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Block {
-    /// Number of the event among those of its kind.
+    /// The event's number among those of its kind.
     pub(super) index: u32,
-    /// Place of its first row.
+    /// Index of its first row.
     pub(super) begin: u64,
     pub(super) count: u64,
 }
 
-/// A root as it is reported.
+/// A root as it was reported.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ToldRoot {
     pub(super) object: u64,
     pub(super) kind: RootKind,
-    /// Place in the names of statics; [`NONE`]: it has no name.
+    /// Index in the names of statics; [`NONE`] if it has no name.
     pub(super) name: u32,
 }
 
-/// What a dump reports and cannot be used.
+/// Reported data that cannot be used.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Unused {
-    /// Rows that events count and do not hold.
+    /// Rows that events announce but do not contain.
     pub(super) missing_rows: u64,
-    /// Events of an index that another one had already.
+    /// Events with the same index as an earlier one.
     pub(super) repeated_blocks: u64,
-    /// Roots that are weak.
+    /// Weak roots.
     pub(super) weak_roots: u64,
-    /// Objects and references beyond what 32 bits count.
+    /// Objects and references beyond the range of 32 bits.
     pub(super) beyond: u64,
 }
 
-/// A dump that is being read: 20 bytes an object and 8 a reference.
+/// A dump being read: 20 bytes per object and 8 per reference.
 #[derive(Debug)]
 pub(super) struct Gathered {
     pub(super) process: ProcessHandle,
-    /// Number of the collection that made it.
+    /// Number of the collection that created it.
     pub(super) collection: Option<u32>,
     pub(super) start_nanos: i64,
-    /// Its collection was seen to end.
+    /// Whether the end of its collection was seen.
     pub(super) has_ended: bool,
-    /// Time that all threads stood still for it.
+    /// How long all threads were paused for it.
     pub(super) pause_nanos: Option<i64>,
     pub(super) addresses: Vec<u64>,
-    /// [`NONE`]: in `large`.
+    /// [`NONE`] if it is in `large`.
     pub(super) bytes: Vec<u32>,
     /// Objects of 4 GiB and more.
     pub(super) large: Vec<(u32, u64)>,
-    /// Places in `type_ids`.
+    /// Indices into `type_ids`.
     pub(super) types: Vec<u32>,
     /// How many references each object has.
     pub(super) counts: Vec<u32>,
@@ -81,12 +81,12 @@ pub(super) struct Gathered {
     pub(super) dependents: Vec<(u64, u64)>,
     pub(super) com_wrappers: u64,
     pub(super) ranges: Vec<HeapRange>,
-    /// They are those that are reported behind the objects.
+    /// Whether they are those that were reported after the objects.
     pub(super) has_last_ranges: bool,
     pub(super) unused: Unused,
 }
 
-/// Targets of references, in pieces that are given back one by one.
+/// Targets of references, in chunks that are freed one by one.
 #[derive(Debug, Default)]
 pub(super) struct References {
     pieces: Vec<Vec<u64>>,
@@ -99,7 +99,7 @@ impl References {
         match self.pieces.last_mut().filter(|piece| piece.len() < PIECE) {
             Some(piece) => piece.push(target),
             None => {
-                // A small dump takes little; a large one whole pieces.
+                // Small dumps should use little memory; large ones use full chunks.
                 let mut piece = Vec::with_capacity(if self.pieces.is_empty() { 64 } else { PIECE });
                 piece.push(target);
                 self.pieces.push(piece);
@@ -112,7 +112,7 @@ impl References {
         self.len
     }
 
-    /// Finds the objects that they lead to. Gives back the memory of addresses on the way.
+    /// Resolves the referenced objects, and frees the memory of addresses on the way.
     pub(super) fn found(&mut self, find: impl Fn(u64) -> u32 + Sync) -> FoundReferences {
         let pieces = std::mem::take(&mut self.pieces);
         let mut found = vec![Vec::new(); pieces.len()];
@@ -124,10 +124,11 @@ impl References {
     }
 }
 
-/// A reference that refers to nothing.
+/// A reference to nothing.
 pub(super) const NOTHING: u32 = NONE - 1;
 
-/// References as objects, in the same pieces: [`NOTHING`], or [`NONE`] where no object is known.
+/// Resolved references, in the same chunks: [`NOTHING`], or [`NONE`] if there is no
+/// object at the address.
 pub(super) struct FoundReferences {
     pieces: Vec<Vec<u32>>,
 }
@@ -139,10 +140,10 @@ impl FoundReferences {
         self.pieces.get(at / PIECE)?.get(at % PIECE).copied()
     }
 
-    /// Gives back the memory of pieces in front of a place.
+    /// Frees the chunks before an index.
     pub(super) fn release_before(&mut self, at: u64) {
         let whole = usize::try_from(at).unwrap_or(usize::MAX) / PIECE;
-        // Those in front of it are gone already.
+        // The earlier ones are already free.
         if let Some(piece) = whole.checked_sub(1).and_then(|before| self.pieces.get_mut(before)) {
             *piece = Vec::new();
         }
@@ -150,7 +151,11 @@ impl FoundReferences {
 }
 
 impl Gathered {
-    pub(super) fn new(process: ProcessHandle, collection: Option<u32>, start_nanos: i64) -> Gathered {
+    pub(super) fn new(
+        process: ProcessHandle,
+        collection: Option<u32>,
+        start_nanos: i64,
+    ) -> Gathered {
         Gathered {
             process,
             collection,
@@ -181,7 +186,8 @@ impl Gathered {
         }
     }
 
-    /// Whether a block of objects or references with this index belongs to another dump: this one has it.
+    /// Whether a block of objects or references with this index belongs to another dump,
+    /// because this dump already has a block with that index.
     pub(super) fn begins_anew(blocks: &[Block], index: Option<u32>) -> bool {
         index == Some(0) && blocks.first().is_some_and(|block| block.index == 0)
     }
@@ -278,7 +284,11 @@ impl Gathered {
 
     pub(super) fn com_callable(&mut self, mut rows: Rows<'_, HeapComObject>) {
         let held = (&mut rows).filter(|row| row.references > 0 && row.object != 0);
-        self.roots.extend(held.map(|row| ToldRoot { object: row.object, kind: RootKind::Com, name: NONE }));
+        self.roots.extend(held.map(|row| ToldRoot {
+            object: row.object,
+            kind: RootKind::Com,
+            name: NONE,
+        }));
         self.missing(rows.missing());
     }
 

@@ -1,6 +1,6 @@
 //! Kinds of roots, and generations.
 
-/// What holds an object from outside of the heap.
+/// The kind of a root: what holds an object from outside of the heap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
@@ -8,30 +8,31 @@
 pub enum RootKind {
     /// A static variable.
     Static,
-    /// A static variable that each thread has for itself.
+    /// A thread-static variable.
     ThreadStatic,
     /// A local variable, an argument or a register.
     Stack,
-    /// The queue of objects whose finalizer is to run.
+    /// The queue of objects waiting for their finalizer.
     FinalizerQueue,
-    /// A handle that pins its object: `GCHandleType.Pinned`, and what the runtime pins for itself.
+    /// A pinned handle: `GCHandleType.Pinned`, and objects pinned by the runtime itself.
     PinnedHandle,
-    /// A handle: `GCHandleType.Normal`, and what the runtime holds for itself.
+    /// A strong handle: `GCHandleType.Normal`, and handles of the runtime itself.
     StrongHandle,
-    /// A handle with a size, as caches have it.
+    /// A sized reference handle, as caches use it.
     SizedHandle,
     /// A dependent handle whose key is not in the dump.
     DependentHandle,
     /// A COM caller.
     Com,
-    /// An object of an older generation that was not looked at.
+    /// An object of an older generation that was not collected.
     OlderGeneration,
     /// Anything else.
     Other,
 }
 
 impl RootKind {
-    /// All kinds. Where several hold the same object, ways from the roots begin at the first of them.
+    /// All kinds. If several roots hold the same object, paths start at the first of them
+    /// in this order.
     pub const ALL: [RootKind; 11] = [
         RootKind::Static,
         RootKind::ThreadStatic,
@@ -46,7 +47,7 @@ impl RootKind {
         RootKind::Other,
     ];
 
-    /// For reading: `static variable`.
+    /// Display name: `static variable`.
     pub fn as_str(self) -> &'static str {
         match self {
             RootKind::Static => "static variable",
@@ -63,7 +64,7 @@ impl RootKind {
         }
     }
 
-    /// The kind of a root edge; `None`: it is weak and keeps nothing alive.
+    /// The kind of a root edge; `None` if it is weak and keeps nothing alive.
     pub(super) fn of(kind: u8, flags: u32) -> Option<RootKind> {
         const PINNING: u32 = 1;
         const WEAK: u32 = 2;
@@ -89,30 +90,30 @@ impl RootKind {
     }
 }
 
-/// Where on the heap an object lies.
+/// The part of the heap in which an object lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum HeapGeneration {
-    /// Objects that survived no collection.
+    /// Objects that have not survived a collection.
     Gen0,
-    /// Objects that survived one.
+    /// Objects that have survived one.
     Gen1,
-    /// Objects that survived more.
+    /// Objects that have survived more.
     Gen2,
-    /// The heap of large objects.
+    /// The large object heap.
     Large,
-    /// The heap of pinned objects.
+    /// The pinned object heap.
     Pinned,
-    /// Memory that the collector does not touch: literals and the like.
+    /// Memory that the collector does not touch, such as string literals.
     Frozen,
-    /// The trace does not tell.
+    /// Unknown, because the trace does not say.
     Unknown,
 }
 
 impl HeapGeneration {
-    /// All, in the order in which they are listed.
+    /// All generations, in display order.
     pub const ALL: [HeapGeneration; 7] = [
         HeapGeneration::Gen0,
         HeapGeneration::Gen1,
@@ -123,7 +124,7 @@ impl HeapGeneration {
         HeapGeneration::Unknown,
     ];
 
-    /// For reading: `gen 2`.
+    /// Display name: `gen 2`.
     pub fn as_str(self) -> &'static str {
         match self {
             HeapGeneration::Gen0 => "gen 0",

@@ -1,42 +1,44 @@
-//! The algorithm of Lengauer and Tarjan with path compression: O(m log n), whatever the graph.
+//! The algorithm of Lengauer and Tarjan with path compression: O(m log n) on every graph.
 //!
-//! There is no recursion: a linked list of a million elements is as good as any other graph. Nodes are numbered in the
-//! order of a depth-first search, and most arrays are by that number. On a large heap nothing takes time but waiting
-//! for memory, so what is used together lies together: a reference is looked at once in the search, and once more if
-//! it leads to a smaller number. Of all others only the least source counts. Two tricks save memory: a node is linked
-//! to its parent exactly if its number is not below the one at hand, so the parents serve as the forest; and the
-//! buckets are lists in the array that takes the dominators later.
+//! It does not use recursion, so a linked list of a million elements is not a problem.
+//! Nodes are numbered in the order of a depth-first search, and most arrays are indexed
+//! by that number. On a large heap, almost all time is spent waiting for memory, so data
+//! used together is stored together: a reference is read once in the search, and once
+//! more if it leads to a smaller number. For all others only the smallest source matters.
+//! Two tricks save memory: a node is linked to its parent exactly if its number is not
+//! below the current one, so the parents serve as the forest; and buckets are linked
+//! lists in the array that receives the dominators later.
 
 use super::dominators::{Dominators, Graph};
 use super::links::{Links, NONE, length};
 
-/// What the depth-first search knows of a node.
+/// State of a node in the depth-first search.
 #[derive(Debug, Clone, Copy)]
 struct Met {
-    /// [`NONE`]: it was never reached.
+    /// [`NONE`] if it has not been reached.
     number: u32,
-    /// The least number of a node with an edge to it.
+    /// The smallest number of a node with an edge to it.
     least_source: u32,
     /// The first of its late edges.
     late: u32,
 }
 
-/// An edge that leads to a smaller number than it comes from.
+/// An edge to a smaller number than its source.
 #[derive(Debug, Clone, Copy)]
 struct Late {
     /// Number of the node that it comes from.
     source: u32,
-    /// The next one that leads to the same node.
+    /// The next one with the same target.
     next: u32,
 }
 
-/// What the depth-first search finds.
+/// The result of the depth-first search.
 struct Search {
     /// The nodes in the order in which they were reached.
     vertices: Vec<u32>,
     /// By node.
     met: Vec<Met>,
-    /// Of each number the number that it was reached from.
+    /// For each number, the number that it was reached from.
     parents: Vec<u32>,
     late: Vec<Late>,
 }
@@ -46,7 +48,8 @@ fn search(graph: &impl Graph) -> Search {
     let unmet = Met { number: NONE, least_source: NONE, late: NONE };
     let mut met = vec![unmet; nodes as usize];
     let (mut vertices, mut parents, mut late): (Vec<u32>, Vec<u32>, Vec<Late>) = Default::default();
-    // Nodes on the way, with their numbers and how many of their edges were looked at.
+    // Nodes on the current path, with their numbers and how many of their edges were
+    // processed.
     let mut ways: Vec<(u32, u32, u32)> = Vec::new();
     let root = graph.root();
     if let Some(first) = met.get_mut(root as usize) {
@@ -83,21 +86,22 @@ fn search(graph: &impl Graph) -> Search {
     Search { vertices, met, parents, late }
 }
 
-/// A node in a forest of nodes that were done.
+/// A node in a forest of processed nodes.
 #[derive(Debug, Clone, Copy)]
 struct Linked {
-    /// Its parent in the search tree; once compressed one further up.
+    /// Its parent in the search tree; after compression, a node further up.
     ancestor: u32,
-    /// The node with the least semidominator from here up to the ancestor, which is left out.
+    /// The node with the smallest semidominator between this node and the ancestor,
+    /// excluding the ancestor.
     label: u32,
     /// That semidominator.
     least: u32,
 }
 
-/// Trees of nodes that were done, with the least semidominator on the way up.
+/// Trees of processed nodes, with the smallest semidominator on the way up.
 struct Forest {
     nodes: Vec<Linked>,
-    /// Nodes on a way that is being compressed.
+    /// Nodes on a path that is being compressed.
     way: Vec<u32>,
 }
 
@@ -108,8 +112,8 @@ impl Forest {
         self.nodes.get(number as usize).copied().unwrap_or(none)
     }
 
-    /// The node with the least semidominator between a node and the root of its tree, and that semidominator. Nodes from
-    /// `linked` on are linked.
+    /// The node with the smallest semidominator between a node and the root of its tree,
+    /// and that semidominator. Nodes from `linked` on are linked.
     #[inline]
     fn least(&mut self, number: u32, linked: u32) -> (u32, u32) {
         let mut above = self.get(number);
@@ -142,8 +146,8 @@ pub(super) fn dominators(graph: &impl Graph) -> Dominators {
     let linked = |(number, ancestor)| Linked { ancestor, label: number, least: number };
     let mut forest = Forest { nodes: (0u32..).zip(parents).map(linked).collect(), way: Vec::new() };
     let mut semis = Links::filled(vertices.len(), NONE);
-    // Of a number below the one at hand the first of its bucket; of one in a bucket the next; in the end the
-    // dominator.
+    // For a number below the current one, the first node of its bucket; for a node in a
+    // bucket, the next one; in the end, the dominator.
     let mut dominators = Links::filled(vertices.len(), NONE);
     for (number, node) in (0..reached).zip(&vertices).skip(1).rev() {
         let parent = forest.get(number).ancestor;
@@ -166,7 +170,7 @@ pub(super) fn dominators(graph: &impl Graph) -> Dominators {
         while held != NONE {
             let next = dominators.get(held);
             let (label, least) = forest.least(held, number);
-            // The semidominator of what is in the parent's bucket is the parent.
+            // The semidominator of nodes in the parent's bucket is the parent.
             dominators.set(held, if least < parent { label } else { parent });
             held = next;
         }

@@ -1,9 +1,9 @@
-//! Arrays of 32-bit numbers that refer to places of other arrays.
+//! Arrays of 32-bit indices into other arrays.
 
-/// Refers to nothing.
+/// The index that refers to nothing.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// Numbers by place. Behind the end there is [`NONE`], and nothing can be stored.
+/// Indices by position. Reading beyond the end returns [`NONE`], writing is ignored.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Links(Vec<u32>);
 
@@ -43,12 +43,12 @@ impl Links {
 pub(super) struct Bits(Vec<u64>);
 
 impl Bits {
-    /// None of them.
+    /// The empty set.
     pub(super) fn new(limit: usize) -> Bits {
         Bits(vec![0; limit.div_ceil(64)])
     }
 
-    /// All of them.
+    /// The full set.
     pub(super) fn filled(limit: usize) -> Bits {
         Bits(vec![u64::MAX; limit.div_ceil(64)])
     }
@@ -58,7 +58,7 @@ impl Bits {
         self.0.get(number as usize / 64).is_some_and(|bits| bits >> (number % 64) & 1 == 1)
     }
 
-    /// Whether it was not there.
+    /// Inserts a number. `true` if it was not in the set.
     #[inline(always)]
     pub(super) fn insert(&mut self, number: u32) -> bool {
         let Some(bits) = self.0.get_mut(number as usize / 64) else { return false };
@@ -73,7 +73,7 @@ impl Bits {
     }
 }
 
-/// The length of something whose elements a `u32` can count.
+/// The length of a slice whose elements a `u32` can count.
 #[inline]
 pub(super) fn length(slice: &[impl Sized]) -> u32 {
     u32::try_from(slice.len()).unwrap_or(NONE)

@@ -1,11 +1,12 @@
-//! The managed heap: what is on it, and who keeps it alive.
+//! The managed heap: its objects, and what keeps them alive.
 //!
-//! A session with the runtime's keywords [`RECORD_KEYWORDS`] makes the runtime collect, and tell of every object that is
-//! left. [`HeapReader`] puts a [`HeapDump`] together for each such collection of a trace: objects, references and roots
-//! in arrays, 20 bytes an object and 4 a reference. [`Retained`] tells what each object keeps alive, and [`HeapPaths`]
-//! through what it is kept alive itself.
+//! A session with the runtime's keywords [`RECORD_KEYWORDS`] makes the runtime run a
+//! garbage collection and report every object that survives. [`HeapReader`] builds a
+//! [`HeapDump`] for each such collection in a trace: objects, references and roots in
+//! arrays, 20 bytes per object and 4 per reference. [`Retained`] computes what each
+//! object keeps alive, and [`HeapPaths`] what keeps it alive.
 //!
-//! What is missing of a dump is counted in [`HeapLosses`], and all else is delivered.
+//! Missing parts of a dump are counted in [`HeapLosses`]; everything else is delivered.
 
 mod addresses;
 mod breadth_first;
@@ -31,11 +32,13 @@ pub use kinds::{HeapGeneration, RootKind};
 pub use paths::{HeapPath, HeapPathGroup, HeapPaths, HeapStep};
 pub use reading::HeapReader;
 pub use report::{
-    HeapDumpRow, HeapGenerationRow, HeapModuleRow, HeapReport, HeapRootRow, HeapStaticRow, HeapTypeRow,
+    HeapDumpRow, HeapGenerationRow, HeapModuleRow, HeapReport, HeapRootRow, HeapStaticRow,
+    HeapTypeRow,
 };
 pub use retained::{HeapNode, Retained};
 pub use tree::HeapTreeNode;
 
-/// Keywords of `Microsoft-Windows-DotNETRuntime` that make a dump: collections (0x1), types (0x80000), the heap
-/// (0x100000), a collection when the session starts (0x800000), names of types (0x1000000). Level 5.
+/// Keywords of `Microsoft-Windows-DotNETRuntime` for a heap dump: collections (0x1),
+/// types (0x80000), the heap (0x100000), a collection when the session starts (0x800000),
+/// names of types (0x1000000). Use level 5.
 pub const RECORD_KEYWORDS: u64 = 0x198_0001;

@@ -1,4 +1,5 @@
-//! Through what objects are kept alive: shortest ways from the roots, one by one and grouped by types.
+//! What keeps objects alive: shortest paths from the roots, one by one and grouped by
+//! type.
 
 use super::dump::HeapDump;
 use super::kinds::RootKind;
@@ -7,27 +8,29 @@ use super::retained::{HeapNode, Retained};
 use crate::sorted::SortFew;
 use std::collections::HashMap;
 
-/// Steps of a group that are kept, at each end.
+/// How many steps of a group are kept at each end.
 const STEPS: usize = 32;
 
-/// Shortest ways from the roots to all objects of a dump: 4 bytes an object.
+/// Shortest paths from the roots to all objects of a dump: 4 bytes per object.
 ///
-/// Of roots that are as near, static variables come first, then local ones, then handles, as in [`RootKind::ALL`].
+/// Among roots at the same distance, static variables are preferred, then local
+/// variables, then handles, in the order of [`RootKind::ALL`].
 #[derive(Debug)]
 pub struct HeapPaths {
-    /// The object in front; of one that a root holds, the object itself; [`NONE`]: no root reaches it.
+    /// The previous object on the path; for an object held by a root, the object itself;
+    /// [`NONE`] if it is unreachable.
     before: Links,
-    /// Of objects that a root holds the root's place.
+    /// For objects held by a root, the root's index.
     roots: HashMap<u32, u32>,
 }
 
-/// A way from a root to an object.
+/// A path from a root to an object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HeapPath {
-    /// Place of the root in [`HeapDump::roots`].
+    /// Index of the root in [`HeapDump::roots`].
     pub root: u32,
-    /// The objects on the way, the one that the root holds first.
+    /// The objects on the path, starting with the one that the root holds.
     pub objects: Vec<u32>,
 }
 
@@ -38,31 +41,32 @@ pub struct HeapPath {
 pub struct HeapPathGroup {
     /// The kind of the roots.
     pub root_kind: RootKind,
-    /// Of static variables the name.
+    /// The name, if the root is a static variable.
     pub root_name: Option<String>,
-    /// Types on the way, from the root on; the last one is that of the objects.
+    /// Types on the path, starting at the root; the last one is the type of the objects.
     pub steps: Vec<HeapStep>,
-    /// Steps in the middle that are left out, where there are more than 64.
+    /// Number of steps omitted in the middle, if there are more than 64.
     pub steps_left_out: u64,
-    /// How many objects.
+    /// Number of objects.
     pub count: u64,
     /// Their own bytes.
     pub bytes: u64,
-    /// Bytes that would go with them, as far as they are not below another object that was asked for.
+    /// Bytes that would be freed with them, excluding those counted for another requested
+    /// object above them.
     pub retained_bytes: u64,
     /// Address of one of them.
     #[cfg_attr(feature = "serde", serde(serialize_with = "hexadecimal"))]
     pub example: u64,
 }
 
-/// Objects of a type on a way.
+/// Consecutive objects of one type on a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct HeapStep {
     /// The type.
     pub type_name: String,
-    /// Whether several of them follow each other, as the elements of a list do.
+    /// Whether there are several in a row, like the elements of a linked list.
     pub is_repeated: bool,
 }
 
@@ -72,7 +76,7 @@ fn hexadecimal<S: serde::Serializer>(address: &u64, serializer: S) -> Result<S::
 }
 
 impl HeapPaths {
-    /// The ways of a dump.
+    /// Computes the paths of a dump.
     pub fn of(dump: &HeapDump) -> HeapPaths {
         let mut before = Links::filled(dump.objects() as usize, NONE);
         let mut roots = HashMap::new();
@@ -99,7 +103,7 @@ impl HeapPaths {
         HeapPaths { before, roots }
     }
 
-    /// A shortest way to an object; `None`: no root reaches it.
+    /// A shortest path to an object; `None` if no root reaches it.
     pub fn path(&self, object: u32) -> Option<HeapPath> {
         let mut objects = Vec::new();
         let mut at = object;
@@ -115,7 +119,8 @@ impl HeapPaths {
         Some(HeapPath { root: *self.roots.get(&at)?, objects })
     }
 
-    /// In which ways objects are held, most bytes first; those that no root reaches are in none.
+    /// Groups objects by the way in which they are held, most bytes first. Unreachable
+    /// objects are in no group.
     pub fn groups(
         &self,
         dump: &HeapDump,
@@ -151,7 +156,7 @@ impl HeapPaths {
     }
 }
 
-/// Objects that are held in one way.
+/// Objects that are held in the same way.
 #[derive(Debug, Clone, Copy, Default)]
 struct Held {
     count: u64,
@@ -161,12 +166,12 @@ struct Held {
     example: u64,
 }
 
-/// A way by types: what stands in front of its last step, and that step.
+/// A path by types: its beginning, and its last step.
 #[derive(Debug, Clone, Copy)]
 struct Way {
-    /// [`NONE`]: a root.
+    /// [`NONE`] for a root.
     before: u32,
-    /// Place of the type; of a root its place.
+    /// Index of the type, or of the root.
     last: u32,
     is_repeated: bool,
 }
@@ -175,10 +180,10 @@ struct Grouping<'g> {
     paths: &'g HeapPaths,
     dump: &'g HeapDump,
     ways: Vec<Way>,
-    /// By what stands in front, and type.
+    /// By beginning and type.
     places: HashMap<(u32, u32), u32>,
     of_roots: HashMap<(RootKind, u32), u32>,
-    /// Of objects their way.
+    /// The way of each object, if it is known.
     known: HashMap<u32, u32>,
 }
 
@@ -196,7 +201,8 @@ impl<'g> Grouping<'g> {
 
     /// The way to an object.
     fn way(&mut self, object: u32) -> Option<u32> {
-        // Up to the first whose way is known, or that a root holds; then down again.
+        // Go up to the first object whose way is known, or that a root holds; then back
+        // down.
         let mut open = Vec::new();
         let mut at = object;
         let mut way = loop {

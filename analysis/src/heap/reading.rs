@@ -1,4 +1,4 @@
-//! Takes the events of a trace and puts dumps together.
+//! Reads the events of a trace and builds dumps.
 
 use super::build;
 use super::dump::HeapDump;
@@ -9,8 +9,8 @@ use nettrace_parser::view::{self, GcEnd, GcStart, HeapRows, KnownProvider, Suspe
 use nettrace_parser::{Clock, Event, Outcome, Source, TimeOrdered};
 use std::collections::BTreeMap;
 
-/// Dumps that are kept. A trace that says it has more was made to have many; of what comes behind them, the events
-/// are counted among the last one's faults.
+/// Maximum number of dumps. Only crafted traces have more; events of further dumps are
+/// counted as faults of the last one.
 const MOST_DUMPS: usize = 256;
 
 /// Reads the heap dumps of a trace.
@@ -29,73 +29,74 @@ pub struct HeapReader {
     model: Model,
     clock: Option<Clock>,
     types: TypeRows,
-    /// Of each process what is going on.
+    /// The state of each process.
     going: BTreeMap<ProcessHandle, Going>,
     dumps: Vec<Gathered>,
     objects: u64,
 }
 
-/// What is going on in a process.
+/// The state of a process.
 #[derive(Debug, Default)]
 struct Going {
-    /// Number and start of the last collection of all generations: only those make dumps.
+    /// Number and start of the last collection of all generations, the only kind that
+    /// creates dumps.
     full: Option<(u32, i64)>,
-    /// The dump that its events belong to.
+    /// The dump to which events belong.
     open: Option<usize>,
-    /// The dump whose pause has not ended.
+    /// The dump whose pause has not ended yet.
     pausing: Option<usize>,
     suspended_nanos: Option<i64>,
     ranges: Vec<view::HeapRange>,
 }
 
 impl HeapReader {
-    /// Nothing was read yet.
+    /// A reader that has not read anything yet.
     pub fn new() -> HeapReader {
         HeapReader::default()
     }
 
-    /// Reads all events that are left.
+    /// Reads all remaining events.
     ///
     /// # Errors
-    /// When the trace cannot be read on.
+    /// If the trace cannot be read any further.
     pub fn read<S: Source>(
         &mut self,
         events: &mut TimeOrdered<S>,
     ) -> Result<Outcome, nettrace_parser::Error> {
-        while let Some(event) = events.next_event()? {
-            self.event(&event);
-        }
+        events.for_each(|event| self.event(&event))?;
         Ok(events.outcome())
     }
 
-    /// How many objects were reported so far, in all dumps.
+    /// Number of objects reported so far, in all dumps.
     pub fn objects(&self) -> u64 {
         self.objects
     }
 
-    /// How many dumps were begun.
+    /// Number of dumps started so far.
     pub fn dumps(&self) -> usize {
         self.dumps.len()
     }
 
-    /// Whether a dump was made, its collection has ended, and the threads run again.
+    /// Whether there is a dump whose collection has ended, and the threads have been
+    /// resumed.
     pub fn has_dump(&self) -> bool {
         self.dumps.iter().any(|dump| dump.has_ended && dump.pause_nanos.is_some())
     }
 
-    /// What was learned of processes and modules.
+    /// What the trace says about processes and modules.
     pub fn model(&self) -> &Model {
         &self.model
     }
 
-    /// Takes the next event; in time order.
+    /// Processes the next event; events must come in time order.
     pub fn event(&mut self, event: &Event<'_>) {
         let provider = event.known_provider();
         let is_of_heap = provider == KnownProvider::Runtime
             && matches!(event.id(), 1..=3 | 7..=9 | 15..=19 | 23 | 36..=38);
         if !is_of_heap {
             let is_told_of_code = provider == KnownProvider::Runtime && event.id() >= 140;
-            if is_told_of_code || !matches!(provider, KnownProvider::Runtime | KnownProvider::SampleProfiler)
+            if is_told_of_code
+                || !matches!(provider, KnownProvider::Runtime | KnownProvider::SampleProfiler)
             {
                 self.model.learn(event);
             }
@@ -118,7 +119,7 @@ impl HeapReader {
 
     fn collection_starts(&mut self, process: ProcessHandle, nanos: i64, start: &GcStart) {
         let going = self.going.entry(process).or_default();
-        // What was open lacks its end.
+        // The dump that was open has no end.
         going.open = None;
         going.ranges.clear();
         if start.generation.is_none_or(|generation| generation >= 2) {
@@ -157,9 +158,12 @@ impl HeapReader {
         let dump = match &rows {
             HeapRows::Types(types) => return self.types.learn(process, *types),
             HeapRows::Range(range) => {
-                // Reported before and behind a collection; those behind come last.
+                // Ranges are reported before and after a collection; those after it come
+                // last.
                 let going = self.going.entry(process).or_default();
-                if let Some(dump) = going.open.or(going.pausing).and_then(|dump| self.dumps.get_mut(dump)) {
+                if let Some(dump) =
+                    going.open.or(going.pausing).and_then(|dump| self.dumps.get_mut(dump))
+                {
                     if !dump.has_last_ranges && !dump.addresses.is_empty() {
                         dump.ranges.clear();
                         dump.has_last_ranges = true;
@@ -172,10 +176,13 @@ impl HeapReader {
             }
             HeapRows::Objects(objects) => {
                 self.objects = self.objects.saturating_add(objects.count.into());
-                self.dump(process, nanos, |dump| Gathered::begins_anew(&dump.object_blocks, objects.index))
+                self.dump(process, nanos, |dump| {
+                    Gathered::begins_anew(&dump.object_blocks, objects.index)
+                })
             }
-            HeapRows::References(references) => self
-                .dump(process, nanos, |dump| Gathered::begins_anew(&dump.reference_blocks, references.index)),
+            HeapRows::References(references) => self.dump(process, nanos, |dump| {
+                Gathered::begins_anew(&dump.reference_blocks, references.index)
+            }),
             _ => self.dump(process, nanos, |_| false),
         };
         let Some(dump) = dump else { return };
@@ -191,7 +198,7 @@ impl HeapReader {
         }
     }
 
-    /// The dump that events of a process belong to.
+    /// The dump to which the events of a process belong.
     fn dump(
         &mut self,
         process: ProcessHandle,
@@ -199,7 +206,8 @@ impl HeapReader {
         begins_anew: impl FnOnce(&Gathered) -> bool,
     ) -> Option<&mut Gathered> {
         let going = self.going.entry(process).or_default();
-        let open = going.open.filter(|open| self.dumps.get(*open).is_some_and(|dump| !begins_anew(dump)));
+        let open =
+            going.open.filter(|open| self.dumps.get(*open).is_some_and(|dump| !begins_anew(dump)));
         let place = open.unwrap_or(self.dumps.len());
         if place >= MOST_DUMPS {
             let last = self.dumps.last_mut()?;
@@ -216,7 +224,7 @@ impl HeapReader {
         self.dumps.get_mut(place)
     }
 
-    /// The dumps, in the order in which they were made.
+    /// The dumps, in order of creation.
     pub fn finish(self) -> Vec<HeapDump> {
         let HeapReader { mut model, types, dumps, .. } = self;
         model.complete(None);

@@ -1,4 +1,4 @@
-//! What is on a heap: by type, module, root and generation.
+//! A summary of a heap by type, module, root and generation.
 
 use super::dump::{HeapDump, HeapLosses};
 use super::kinds::{HeapGeneration, RootKind};
@@ -7,7 +7,7 @@ use crate::document::{SCHEMA, percent};
 use crate::sorted::SortFew;
 use std::collections::{BTreeMap, HashSet};
 
-/// What is on a heap.
+/// A summary of a heap.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
@@ -16,29 +16,30 @@ pub struct HeapReport {
     pub schema: u32,
     /// All dumps of the trace.
     pub dumps: Vec<HeapDumpRow>,
-    /// The index of the one that this is about.
+    /// The index of the summarised dump.
     pub dump: usize,
-    /// How many objects it has.
+    /// Number of objects.
     pub objects: u64,
-    /// How many references between them.
+    /// Number of references between them.
     pub edges: u64,
-    /// Bytes of all objects.
+    /// Size of all objects in bytes.
     pub bytes: u64,
-    /// Objects that a root reaches. The others were garbage, or are held by what the dump does not tell.
+    /// Number of reachable objects. The others were garbage, or are held by something
+    /// that the dump does not contain.
     pub reachable_objects: u64,
     /// Their bytes.
     pub reachable_bytes: u64,
-    /// How long all threads stood still for the dump.
+    /// How long all threads were paused for the dump.
     pub pause_ns: Option<i64>,
-    /// By type; by bytes, most first.
+    /// By type, sorted by bytes, most first.
     pub types: Vec<HeapTypeRow>,
-    /// By module of the types; by bytes, most first.
+    /// By the module of the type, sorted by bytes, most first.
     pub modules: Vec<HeapModuleRow>,
     /// By kind of root.
     pub roots: Vec<HeapRootRow>,
-    /// Static variables; by retained bytes, most first.
+    /// Static variables, sorted by retained bytes, most first.
     pub statics: Vec<HeapStaticRow>,
-    /// By generation; `unknown` if the trace does not tell which memory belongs to which.
+    /// By generation; `unknown` if the trace does not say which memory belongs to which.
     pub generations: Vec<HeapGenerationRow>,
     /// What is missing.
     pub missing: HeapLosses,
@@ -49,19 +50,19 @@ pub struct HeapReport {
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct HeapDumpRow {
-    /// Its number, from 1.
+    /// Its number, counting from 1.
     pub index: usize,
-    /// When its collection began, since the session's start.
+    /// When its collection started, since the session's start.
     pub start_ns: i64,
-    /// Whether nothing of it is missing.
+    /// Whether nothing is missing.
     pub complete: bool,
     /// The process.
     pub process: Option<u64>,
     /// Number of the collection.
     pub collection: Option<u32>,
-    /// How many objects it has.
+    /// Number of objects.
     pub objects: u64,
-    /// Their bytes.
+    /// Their size in bytes.
     pub bytes: u64,
 }
 
@@ -72,36 +73,36 @@ pub struct HeapDumpRow {
 pub struct HeapTypeRow {
     /// The type.
     pub name: String,
-    /// Its module; empty: none is known.
+    /// Its module; empty if unknown.
     pub module: String,
-    /// How many.
+    /// Number of objects.
     pub count: u64,
     /// Their own bytes.
     pub bytes: u64,
-    /// Bytes that would go if all of them went.
+    /// Bytes that would be freed if all of them were removed.
     pub retained_bytes: u64,
-    /// Own bytes of the largest.
+    /// Size of the largest one in bytes.
     pub largest_bytes: u64,
-    /// Their own bytes in percent of those of all objects.
+    /// Their own bytes as a percentage of all objects.
     pub percent: f64,
 }
 
-/// Objects of the types of a module.
+/// Objects by the module of their type.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct HeapModuleRow {
-    /// The module; empty: none is known.
+    /// The module; empty if unknown.
     pub module: String,
-    /// How many types with objects it has.
+    /// Number of its types that have objects.
     pub types: u64,
-    /// How many objects.
+    /// Number of objects.
     pub count: u64,
     /// Their own bytes.
     pub bytes: u64,
-    /// Bytes that would go if all of them went.
+    /// Bytes that would be freed if all of them were removed.
     pub retained_bytes: u64,
-    /// Their own bytes in percent of those of all objects.
+    /// Their own bytes as a percentage of all objects.
     pub percent: f64,
 }
 
@@ -112,13 +113,13 @@ pub struct HeapModuleRow {
 pub struct HeapRootRow {
     /// The kind.
     pub kind: RootKind,
-    /// How many.
+    /// Number of roots.
     pub count: u64,
-    /// How many different objects they hold.
+    /// Number of distinct objects that they hold.
     pub objects: u64,
-    /// Own bytes of those.
+    /// Own bytes of those objects.
     pub bytes: u64,
-    /// Bytes that would go if all of these roots went.
+    /// Bytes that would be freed if all of these roots were removed.
     pub retained_bytes: u64,
 }
 
@@ -127,15 +128,15 @@ pub struct HeapRootRow {
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct HeapStaticRow {
-    /// Its name. No event names the class that has it.
+    /// Its name. No event contains the class that declares it.
     pub name: String,
     /// Type of the object.
     pub type_name: String,
-    /// Whether each thread has one.
+    /// Whether it is thread-static.
     pub is_thread_static: bool,
     /// Own bytes of the object.
     pub bytes: u64,
-    /// Bytes that would go if the variable held nothing.
+    /// Bytes that would be freed if the variable were null.
     pub retained_bytes: u64,
 }
 
@@ -146,13 +147,13 @@ pub struct HeapStaticRow {
 pub struct HeapGenerationRow {
     /// The generation.
     pub generation: HeapGeneration,
-    /// How many objects.
+    /// Number of objects.
     pub count: u64,
-    /// Their bytes.
+    /// Their size in bytes.
     pub bytes: u64,
-    /// Of those the bytes that a root reaches.
+    /// Bytes of those that are reachable.
     pub reachable_bytes: u64,
-    /// Their bytes in percent of those of all objects.
+    /// Their bytes as a percentage of all objects.
     pub percent: f64,
 }
 
@@ -170,7 +171,7 @@ impl HeapDumpRow {
     }
 }
 
-/// Sums of a group of objects.
+/// Totals for a group of objects.
 #[derive(Debug, Clone, Copy, Default)]
 struct Sums {
     count: u64,
@@ -189,7 +190,7 @@ impl Sums {
 }
 
 impl HeapReport {
-    /// What is on the heap of `dump`, one of `dumps`.
+    /// Summarises `dump`, which is one of `dumps`.
     pub fn new(dumps: &[HeapDump], dump: &HeapDump, retained: &Retained) -> HeapReport {
         let mut types = vec![Sums::default(); dump.types().len()];
         let mut generations = [Sums::default(); HeapGeneration::ALL.len()];
@@ -206,7 +207,8 @@ impl HeapReport {
             all.add(bytes, is_reachable);
             reachable_objects = reachable_objects.saturating_add(u64::from(is_reachable));
         }
-        let generations = HeapGeneration::ALL.into_iter().zip(generations).filter(|(_, sums)| sums.count > 0);
+        let generations =
+            HeapGeneration::ALL.into_iter().zip(generations).filter(|(_, sums)| sums.count > 0);
         HeapReport {
             schema: SCHEMA,
             dumps: dumps.iter().map(HeapDumpRow::of).collect(),
@@ -255,7 +257,12 @@ fn type_rows(dump: &HeapDump, retained: &Retained, types: &[Sums], all: u64) -> 
     rows
 }
 
-fn module_rows(dump: &HeapDump, retained: &Retained, types: &[Sums], all: u64) -> Vec<HeapModuleRow> {
+fn module_rows(
+    dump: &HeapDump,
+    retained: &Retained,
+    types: &[Sums],
+    all: u64,
+) -> Vec<HeapModuleRow> {
     let mut places: BTreeMap<&str, usize> = BTreeMap::new();
     let mut of_types = Vec::with_capacity(types.len());
     for row in dump.types() {

@@ -1,24 +1,25 @@
-//! What would go if an object went.
+//! What would be freed if an object were removed.
 
 use super::dominators::{DominatorTree, Graph};
 use super::dump::{HeapDump, Root};
 use super::kinds::RootKind;
 use super::links::{Bits, NONE, length};
 
-/// What each object keeps alive: the dominator tree of a dump, 20 bytes an object.
+/// What each object keeps alive: the dominator tree of a dump, 20 bytes per object.
 ///
-/// Above the objects stand the static variables, above those and all other roots their kinds, and above the kinds one
-/// root of all.
+/// Above the objects in the tree are the static variables, above those and all other
+/// roots are the kinds of roots, and above them a single root node.
 ///
-/// The runtime keeps statics in arrays of its own, which handles hold. Where an object is held by a static and by such an
-/// array, the static counts; for what objects retain it makes no difference.
+/// The runtime stores statics in internal arrays, which are held by handles. If an object
+/// is held by a static variable and by such an array, only the static variable counts.
+/// This does not affect what objects retain.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Retained {
     tree: DominatorTree,
-    /// Of each node the bytes of all that it dominates, itself included.
+    /// For each node, the bytes of everything it dominates, including itself.
     bytes: Vec<u64>,
     objects: u32,
-    /// Of each static variable its place among the dump's roots.
+    /// The index of each static variable among the dump's roots.
     statics: Vec<u32>,
 }
 
@@ -26,29 +27,30 @@ pub struct Retained {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum HeapNode {
-    /// Above all.
+    /// The node above all others.
     Root,
     /// All roots of a kind.
     Kind(RootKind),
-    /// A static variable: place in [`HeapDump::roots`].
+    /// A static variable: its index in [`HeapDump::roots`].
     Static(u32),
     /// An object.
     Object(u32),
 }
 
-/// How many kinds of roots there are.
+/// Number of kinds of roots.
 const KINDS: u32 = RootKind::Other as u32 + 1;
 
-/// A dump with its roots as nodes: objects, then kinds of roots, then statics, then the root of all.
+/// A dump with its roots as nodes: objects, then kinds of roots, then statics, then the
+/// single root.
 struct Rooted<'d> {
     dump: &'d HeapDump,
-    /// Of each node that is no object where its references begin.
+    /// For each node that is not an object, where its references begin.
     starts: Vec<u32>,
     targets: Vec<u32>,
     nodes: u32,
-    /// Arrays in which the runtime keeps statics, sorted.
+    /// The arrays in which the runtime stores statics, sorted.
     tables: Vec<u32>,
-    /// Objects that statics hold.
+    /// Objects held by statics.
     is_static: Bits,
 }
 
@@ -60,12 +62,14 @@ impl<'d> Rooted<'d> {
         let (mut starts, mut targets) = (vec![0], Vec::new());
         for kind in RootKind::ALL {
             if matches!(kind, RootKind::Static | RootKind::ThreadStatic) {
-                let own = (0u32..)
-                    .zip(statics)
-                    .filter(|(_, at)| dump.roots().get(**at as usize).is_some_and(|root| root.kind == kind));
+                let own = (0u32..).zip(statics).filter(|(_, at)| {
+                    dump.roots().get(**at as usize).is_some_and(|root| root.kind == kind)
+                });
                 targets.extend(own.map(|(place, _)| first_static.saturating_add(place)));
             } else {
-                targets.extend(dump.roots().iter().filter(|root| root.kind == kind).map(|root| root.object));
+                targets.extend(
+                    dump.roots().iter().filter(|root| root.kind == kind).map(|root| root.object),
+                );
             }
             starts.push(length(&targets));
         }
@@ -85,7 +89,8 @@ impl<'d> Rooted<'d> {
                     .get(dump.type_of(root.object) as usize)
                     .is_some_and(|row| row.stored_name == "System.Object[]")
         };
-        let mut tables: Vec<u32> = dump.roots().iter().filter(is_table).map(|root| root.object).collect();
+        let mut tables: Vec<u32> =
+            dump.roots().iter().filter(is_table).map(|root| root.object).collect();
         tables.sort_unstable();
         tables.dedup();
         Rooted { dump, starts, targets, nodes: root.saturating_add(1), tables, is_static }
@@ -103,7 +108,9 @@ impl Graph for Rooted<'_> {
 
     #[inline]
     fn successors(&self, node: u32) -> &[u32] {
-        let Some(at) = node.checked_sub(self.dump.objects()) else { return self.dump.references_of(node) };
+        let Some(at) = node.checked_sub(self.dump.objects()) else {
+            return self.dump.references_of(node);
+        };
         let begin = self.starts.get(at as usize).copied().unwrap_or(0);
         let end = self.starts.get((at as usize).wrapping_add(1)).copied().unwrap_or(0);
         self.targets.get(begin as usize..end as usize).unwrap_or_default()
@@ -115,22 +122,33 @@ impl Graph for Rooted<'_> {
 
     #[inline]
     fn counts(&self, source: u32, target: u32) -> bool {
-        self.tables.is_empty() || !self.is_static.has(target) || self.tables.binary_search(&source).is_err()
+        self.tables.is_empty()
+            || !self.is_static.has(target)
+            || self.tables.binary_search(&source).is_err()
     }
 }
 
 impl Retained {
-    /// What the objects of a dump retain. Near-linear in objects and references.
+    /// Computes what the objects of a dump retain. Nearly linear in the number of objects
+    /// and references.
     pub fn of(dump: &HeapDump) -> Retained {
-        let is_static = |root: &Root| matches!(root.kind, RootKind::Static | RootKind::ThreadStatic);
-        let statics: Vec<u32> =
-            (0u32..).zip(dump.roots()).filter(|(_, root)| is_static(root)).map(|(at, _)| at).collect();
+        let is_static =
+            |root: &Root| matches!(root.kind, RootKind::Static | RootKind::ThreadStatic);
+        let statics: Vec<u32> = (0u32..)
+            .zip(dump.roots())
+            .filter(|(_, root)| is_static(root))
+            .map(|(at, _)| at)
+            .collect();
         let graph = Rooted::of(dump, &statics);
         let tree = DominatorTree::of(&graph);
         let mut bytes = vec![0u64; graph.nodes as usize];
-        // Each stands behind those that dominate it.
+        // Each node comes after those that dominate it.
         for node in tree.order.iter().rev() {
-            let own = bytes.get(*node as usize).copied().unwrap_or(0).saturating_add(dump.bytes_of(*node));
+            let own = bytes
+                .get(*node as usize)
+                .copied()
+                .unwrap_or(0)
+                .saturating_add(dump.bytes_of(*node));
             if let Some(slot) = bytes.get_mut(*node as usize) {
                 *slot = own;
             }
@@ -165,24 +183,26 @@ impl Retained {
         }
     }
 
-    /// Bytes of all that a node keeps alive, itself included; 0 of an object that no root reaches.
+    /// Size in bytes of everything that a node keeps alive, including itself; 0 for
+    /// unreachable objects.
     pub fn bytes(&self, node: HeapNode) -> u64 {
         self.bytes.get(self.number(node) as usize).copied().unwrap_or(0)
     }
 
-    /// What alone keeps a node alive, directly; `None` of the root of all, and of objects that no root reaches.
+    /// The immediate dominator: what directly and exclusively keeps a node alive. `None`
+    /// for the root node, and for unreachable objects.
     pub fn dominator(&self, node: HeapNode) -> Option<HeapNode> {
         let above = self.tree.parents.get(self.number(node));
         (above != NONE).then(|| self.node(above))
     }
 
-    /// Whether a root reaches it.
+    /// Whether an object is reachable from a root.
     pub fn is_reachable(&self, object: u32) -> bool {
         self.tree.parents.get(object) != NONE
     }
 
-    /// Bytes that groups of objects keep alive: all below any object of the group, once. `group`: the place of an
-    /// object's group, below `groups`.
+    /// Bytes that groups of objects keep alive: everything below any object of a group,
+    /// counted once. `group` returns the group of an object, below `groups`.
     pub fn bytes_by_group(&self, groups: usize, group: impl Fn(u32) -> Option<usize>) -> Vec<u64> {
         let mut sums = vec![0u64; groups];
         self.outermost(groups, group, |group, object| {
@@ -193,14 +213,15 @@ impl Retained {
         sums
     }
 
-    /// Calls `found` with each object of each group that no other object of its group dominates.
+    /// Calls `found` for each object that is not dominated by another object of its
+    /// group.
     pub fn outermost(
         &self,
         groups: usize,
         group: impl Fn(u32) -> Option<usize>,
         mut found: impl FnMut(usize, u32),
     ) {
-        // Of each group where what its last outermost object dominates ends.
+        // For each group, where the range dominated by its last outermost object ends.
         let mut ends = vec![0u32; groups];
         for ((place, node), span) in (0u32..).zip(&self.tree.order).zip(&self.tree.spans) {
             let Some(at) = (*node < self.objects).then(|| group(*node)).flatten() else { continue };
@@ -210,8 +231,8 @@ impl Retained {
         }
     }
 
-    /// Walks over the tree, each node in front of those it dominates: the node, and where in this order what it dominates
-    /// ends.
+    /// Walks the tree, each node before those it dominates. Returns the node, and where
+    /// the range that it dominates ends in this order.
     pub fn walk(&self) -> impl Iterator<Item = (HeapNode, usize)> + '_ {
         self.tree
             .order

@@ -1,18 +1,20 @@
-//! Work that does not depend on each other, on several processors.
+//! Distributes independent work to several threads.
 
 use std::num::NonZeroUsize;
 use std::sync::Mutex;
 use std::thread;
 
-/// More threads only wait for memory.
+/// More threads would only wait for memory.
 const MOST: usize = 4;
 
-/// Does the work of each piece, in any order. Whether there are further threads or not, all is done.
+/// Does the work of each piece, in any order. Everything is done even if no further
+/// threads can be started.
 pub(super) fn share<T>(pieces: impl ExactSizeIterator<Item = T> + Send, work: impl Fn(T) + Sync) {
-    let threads = thread::available_parallelism().map_or(1, NonZeroUsize::get).min(MOST).min(pieces.len());
+    let threads =
+        thread::available_parallelism().map_or(1, NonZeroUsize::get).min(MOST).min(pieces.len());
     let pieces = Mutex::new(pieces);
     let run = || {
-        // Taken by itself, so that others can take theirs meanwhile.
+        // Taken in a separate step, so that other threads can take theirs meanwhile.
         let next = || pieces.lock().ok().and_then(|mut pieces| pieces.next());
         while let Some(piece) = next() {
             work(piece);
@@ -20,7 +22,7 @@ pub(super) fn share<T>(pieces: impl ExactSizeIterator<Item = T> + Send, work: im
     };
     thread::scope(|scope| {
         for _ in 1..threads {
-            // If there is no further thread, this one does it all.
+            // If no further thread can be started, this one does everything.
             let _ = thread::Builder::new().spawn_scoped(scope, run);
         }
         run();

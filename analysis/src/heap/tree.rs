@@ -1,4 +1,4 @@
-//! The dominator tree by types: what keeps how much alive, from the roots down.
+//! The dominator tree by type: what keeps how much alive, from the roots down.
 
 use super::dump::HeapDump;
 use super::kinds::RootKind;
@@ -6,8 +6,9 @@ use super::retained::{HeapNode, Retained};
 use crate::document::percent;
 use crate::sorted::SortFew;
 use std::collections::HashMap;
+use std::sync::Arc;
 
-/// Levels that are shown.
+/// Maximum depth.
 const DEPTH: usize = 64;
 
 /// Objects of a type below objects of a type, or below a root.
@@ -15,23 +16,26 @@ const DEPTH: usize = 64;
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct HeapTreeNode {
-    /// Name of the type, of a kind of roots, or of a static variable.
-    pub name: String,
-    /// What it is: `root`, `static`, `type`.
+    /// Name of the type, the kind of roots, or the static variable.
+    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::report::as_text"))]
+    pub name: Arc<str>,
+    /// The kind of node: `root`, `static`, `type`.
     pub kind: &'static str,
-    /// Of a type its module; empty: none is known.
-    pub module: String,
-    /// How many roots or objects. Objects of a type that keep each other alive are counted here all.
+    /// The type's module; empty if unknown.
+    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::report::as_text"))]
+    pub module: Arc<str>,
+    /// Number of roots or objects. If objects of a type keep each other alive, all of
+    /// them are counted here.
     pub count: u64,
     /// Their own bytes.
     pub bytes: u64,
-    /// Bytes of all that they keep alive, themselves included.
+    /// Bytes of everything they keep alive, including themselves.
     pub retained_bytes: u64,
-    /// How many objects they keep alive, themselves included.
+    /// Number of objects they keep alive, including themselves.
     pub retained_count: u64,
-    /// The same in percent of all that roots reach.
+    /// Retained bytes as a percentage of everything reachable.
     pub percent: f64,
-    /// What they keep alive directly; most bytes first.
+    /// What they keep alive directly, most bytes first.
     pub children: Vec<HeapTreeNode>,
 }
 
@@ -39,27 +43,33 @@ pub struct HeapTreeNode {
 enum Label {
     All,
     Kind(RootKind),
-    /// By name and type of its object.
+    /// Its name, and the type of its object.
     Static(u32, u32),
     Type(u32),
 }
 
-/// Nodes with the same label below a group, and what is known of them.
+/// Nodes with the same label below a group, and their totals.
 #[derive(Debug, Default)]
 struct Group {
-    /// Places in the order of the tree.
+    /// Indices in the order of the tree.
     places: Vec<usize>,
     retained: u64,
-    /// Objects among what is retained.
+    /// Number of objects among what is retained.
     objects: u64,
 }
 
 impl HeapTreeNode {
-    /// The tree of a dump: a node for all that roots reach. What retains less than `min_percent` is left out.
+    /// The tree of a dump, with a node for everything reachable. Nodes that retain less
+    /// than `min_percent` are omitted.
     pub fn of(dump: &HeapDump, retained: &Retained, min_percent: f64) -> HeapTreeNode {
         let order: Vec<(HeapNode, usize)> = retained.walk().collect();
         let all = retained.bytes(HeapNode::Root);
-        let tree = Tree { dump, retained, order, all, min: all as f64 * min_percent.max(0.0) / 100.0 };
+        let min = all as f64 * min_percent.max(0.0) / 100.0;
+        let types = dump.types().iter();
+        let types = types.map(|row| (Arc::from(&*row.name), Arc::from(&*row.module))).collect();
+        let statics = dump.static_names.iter().map(|name| Arc::from(&**name)).collect();
+        let none = Arc::from("");
+        let tree = Tree { dump, retained, order, all, min, types, statics, none };
         let objects = tree.objects(HeapNode::Root, 0, tree.order.len());
         tree.grown(Label::All, Group { places: vec![0], retained: all, objects }, 0)
     }
@@ -71,6 +81,10 @@ struct Tree<'t> {
     order: Vec<(HeapNode, usize)>,
     all: u64,
     min: f64,
+    /// Names and modules of types, which nodes share: there may be as many nodes as objects.
+    types: Vec<(Arc<str>, Arc<str>)>,
+    statics: Vec<Arc<str>>,
+    none: Arc<str>,
 }
 
 impl Tree<'_> {
@@ -80,13 +94,15 @@ impl Tree<'_> {
             HeapNode::Kind(kind) => Label::Kind(kind),
             HeapNode::Static(root) => {
                 let root = self.dump.roots().get(root as usize);
-                root.map_or(Label::All, |root| Label::Static(root.name, self.dump.type_of(root.object)))
+                root.map_or(Label::All, |root| {
+                    Label::Static(root.name, self.dump.type_of(root.object))
+                })
             }
             HeapNode::Object(object) => Label::Type(self.dump.type_of(object)),
         }
     }
 
-    /// At most [`DEPTH`] calls deep.
+    /// Recursion is limited to [`DEPTH`].
     fn grown(&self, label: Label, group: Group, depth: usize) -> HeapTreeNode {
         let mut below: HashMap<Label, Group> = HashMap::new();
         let (mut count, mut bytes) = (0u64, 0u64);
@@ -102,7 +118,8 @@ impl Tree<'_> {
                 let Some((node, next)) = self.order.get(child).copied() else { break };
                 let of_child = self.label(node);
                 if of_child == label {
-                    // Elements of a list: they are one, however many.
+                    // Elements of a list count as one level, no matter how many there
+                    // are.
                     open.push(child);
                 } else {
                     let group = below.entry(of_child).or_default();
@@ -115,22 +132,20 @@ impl Tree<'_> {
         }
         let mut below: Vec<(Label, Group)> = below
             .into_iter()
-            .filter(|(_, group)| depth < DEPTH && group.retained > 0 && group.retained as f64 >= self.min)
+            .filter(|(_, group)| {
+                depth < DEPTH && group.retained > 0 && group.retained as f64 >= self.min
+            })
             .collect();
         below.sort_few_by(|a, b| b.1.retained.cmp(&a.1.retained).then(a.0.cmp(&b.0)));
         let children = below
             .into_iter()
             .map(|(label, group)| self.grown(label, group, depth.saturating_add(1)))
             .collect();
-        let (name, kind) = self.name(label);
-        let module = match label {
-            Label::Type(at) => self.dump.types().get(at as usize).map(|row| row.module.clone()),
-            _ => None,
-        };
+        let (name, module, kind) = self.name(label);
         HeapTreeNode {
             name,
             kind,
-            module: module.unwrap_or_default(),
+            module,
             count,
             bytes,
             retained_bytes: group.retained,
@@ -140,11 +155,11 @@ impl Tree<'_> {
         }
     }
 
-    /// How many objects lie from a node at a place up to the end of what it dominates.
+    /// The number of objects in the range that a node dominates.
     fn objects(&self, node: HeapNode, place: usize, end: usize) -> u64 {
         let nodes = end.saturating_sub(place) as u64;
         match node {
-            // Below objects there is nothing else.
+            // Below objects there are only objects.
             HeapNode::Object(_) => nodes,
             HeapNode::Static(_) => nodes.saturating_sub(1),
             HeapNode::Root | HeapNode::Kind(_) => {
@@ -154,16 +169,19 @@ impl Tree<'_> {
         }
     }
 
-    fn name(&self, label: Label) -> (String, &'static str) {
+    /// Name, module and kind of a node.
+    fn name(&self, label: Label) -> (Arc<str>, Arc<str>, &'static str) {
+        let none = || Arc::clone(&self.none);
         match label {
-            Label::All => ("roots".to_owned(), "root"),
-            Label::Kind(kind) => (kind.as_str().to_owned(), "root"),
+            Label::All => ("roots".into(), none(), "root"),
+            Label::Kind(kind) => (kind.as_str().into(), none(), "root"),
             Label::Static(name, _) => {
-                (self.dump.static_names.get(name as usize).cloned().unwrap_or_default(), "static")
+                (self.statics.get(name as usize).cloned().unwrap_or_else(none), none(), "static")
             }
-            Label::Type(at) => {
-                (self.dump.types().get(at as usize).map_or("?", |row| &row.name).to_owned(), "type")
-            }
+            Label::Type(at) => match self.types.get(at as usize) {
+                Some((name, module)) => (Arc::clone(name), Arc::clone(module), "type"),
+                None => ("?".into(), none(), "type"),
+            },
         }
     }
 }
@@ -174,7 +192,7 @@ mod tests {
     use super::super::paths::HeapPaths;
     use super::*;
 
-    /// A list of objects of several types, one after the other.
+    /// A linked list of objects of several types.
     fn list(count: u32, types: u32) -> HeapDump {
         let named = |at: u32| HeapType {
             name: format!("N.T{at}"),

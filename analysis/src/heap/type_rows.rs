@@ -1,19 +1,20 @@
-//! What types are called.
+//! Names of types.
 //!
-//! The runtime describes a type once a session, and names a nested one without the types around it: `Entry[K,V]`. Inside
-//! of generic arguments names are whole, and the arguments' ids stand beside them: so `A.Outer+Inner` in the name of a
-//! list tells the whole name of the type whose id is the list's argument. Else the methods of the type tell it, if
-//! just one type of the module has that last name.
+//! The runtime describes each type once per session, and omits the outer types of a
+//! nested type: `Entry[K,V]`. Names inside generic arguments are complete, and the ids of
+//! the arguments are stored as well. So if `A.Outer+Inner` is the argument in the name of
+//! a list, that is the full name of the type with the argument's id. Otherwise the names
+//! of methods are used, if exactly one type of the module has that last name.
 
 use crate::model::hash::NumberMap;
 use crate::model::{Model, NameOptions, ProcessHandle, split_outside, type_text};
 use nettrace_parser::view::{HeapRowsOf as Rows, HeapType as Row};
 use std::collections::{BTreeMap, HashMap};
 
-/// Nesting of arrays and arguments that is followed.
+/// Maximum nesting of arrays and arguments.
 const DEPTH: usize = 32;
 
-/// The types that were described so far.
+/// The types described so far.
 #[derive(Debug, Default)]
 pub(super) struct TypeRows {
     processes: BTreeMap<ProcessHandle, NumberMap<u64, TypeRow>>,
@@ -35,7 +36,8 @@ impl TypeRow {
         self.flags & TypeRow::ARRAY != 0
     }
 
-    /// `[]`, `[,]` … .NET Core 3.1 tells it by the name alone, others, where there is no name, by the flags alone.
+    /// `[]`, `[,]` … In .NET Core 3.1 only the name shows it; in other versions, if there
+    /// is no name, only the flags.
     fn suffix(&self) -> String {
         if let Some(at) = self.name.rfind('[').filter(|_| self.name.ends_with(']')) {
             return self.name.get(at..).unwrap_or_default().to_owned();
@@ -55,7 +57,7 @@ impl TypeRows {
                 name: row.name.to_string(),
                 parameters: row.parameters().collect(),
             };
-            // One that is reported again without a name keeps the one it has.
+            // A repeated description without a name keeps the previous name.
             match types.get_mut(&row.type_id) {
                 Some(before) if known.name.is_empty() && !before.name.is_empty() => {}
                 Some(before) => *before = known,
@@ -69,27 +71,34 @@ impl TypeRows {
     }
 }
 
-/// Finds whole names of the types of a process.
+/// Finds full names of the types of a process.
 pub(super) struct Names<'a> {
     rows: Option<&'a NumberMap<u64, TypeRow>>,
-    /// Of types that are nested the names with the types around them, as stored.
+    /// For nested types, the name including outer types, as stored.
     whole: NumberMap<u64, String>,
-    /// By module and last name the one whole name that methods tell; empty: there are several.
+    /// The full name found in methods, by module and last name; empty if there are
+    /// several.
     of_methods: HashMap<(u64, &'a str), &'a str>,
 }
 
 impl<'a> Names<'a> {
     pub(super) fn new(rows: &'a TypeRows, process: ProcessHandle, model: &'a Model) -> Names<'a> {
-        let mut names =
-            Names { rows: rows.of(process), whole: NumberMap::default(), of_methods: HashMap::new() };
+        let mut names = Names {
+            rows: rows.of(process),
+            whole: NumberMap::default(),
+            of_methods: HashMap::new(),
+        };
         for row in names.rows.into_iter().flat_map(|rows| rows.values()) {
             names.learn_arguments(&row.name, &row.parameters, 0);
         }
-        // Of a last name that several types of a module have, methods do not tell whose they are; nor of one that
-        // compilers give to many, such as `<>c`.
-        let mut told: HashMap<(u64, &str), u32> = HashMap::new();
-        for row in names.rows.into_iter().flat_map(|rows| rows.values()).filter(|row| !row.is_array()) {
-            let count = told.entry((row.module_id, without_arguments(&row.name))).or_default();
+        // If several types of a module have the same last name, methods do not reveal
+        // which one is meant. The same goes for names that compilers use repeatedly, such
+        // as `<>c`.
+        let mut reported: HashMap<(u64, &str), u32> = HashMap::new();
+        for row in
+            names.rows.into_iter().flat_map(|rows| rows.values()).filter(|row| !row.is_array())
+        {
+            let count = reported.entry((row.module_id, without_arguments(&row.name))).or_default();
             *count = count.saturating_add(1);
         }
         let texts = model.texts();
@@ -99,7 +108,7 @@ impl<'a> Names<'a> {
             let last = path.rsplit('+').next().unwrap_or(path);
             let is_nested = last.len() < path.len();
             let last = if is_nested { last } else { path };
-            if last.starts_with('<') || told.get(&(code.module_id, last)) != Some(&1) {
+            if last.starts_with('<') || reported.get(&(code.module_id, last)) != Some(&1) {
                 continue;
             }
             let whole = names.of_methods.entry((code.module_id, last)).or_insert(path);
@@ -110,15 +119,17 @@ impl<'a> Names<'a> {
         names
     }
 
-    /// Takes whole names of generic arguments from the name of a type that has them.
+    /// Takes full names of generic arguments from the name of a type that contains them.
     fn learn_arguments(&mut self, name: &str, parameters: &[u64], depth: usize) {
         let Some(rows) = self.rows.filter(|_| depth < DEPTH) else { return };
         let path = without_arguments(name);
         let inside = name.get(path.len()..).and_then(|rest| rest.strip_prefix('['));
-        let Some(inside) = inside.and_then(|rest| rest.rsplit_once(']')).map(|(inside, _)| inside) else {
+        let Some(inside) = inside.and_then(|rest| rest.rsplit_once(']')).map(|(inside, _)| inside)
+        else {
             return;
         };
-        let arguments: Vec<&str> = split_outside(inside, ',').filter(|text| !text.is_empty()).collect();
+        let arguments: Vec<&str> =
+            split_outside(inside, ',').filter(|text| !text.is_empty()).collect();
         if arguments.len() != parameters.len() {
             return;
         }
@@ -133,7 +144,7 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// The name of a type as it is stored, but with the types around it; `None`: it was not described.
+    /// A type's stored name, including outer types; `None` if it was not described.
     pub(super) fn stored(&self, id: u64) -> Option<String> {
         self.stored_at(id, 0)
     }
@@ -141,9 +152,10 @@ impl<'a> Names<'a> {
     fn stored_at(&self, id: u64, depth: usize) -> Option<String> {
         let row = self.rows?.get(&id).filter(|_| depth < DEPTH)?;
         if row.is_array() {
-            // The element's name is whole where the array's is not.
+            // The name of the element type is complete, unlike that of the array.
             let element = row.parameters.first();
-            let element = element.and_then(|element| self.stored_at(*element, depth.saturating_add(1)));
+            let element =
+                element.and_then(|element| self.stored_at(*element, depth.saturating_add(1)));
             return match element {
                 Some(element) => Some(format!("{element}{}", row.suffix())),
                 None if row.name.is_empty() => None,
@@ -172,14 +184,15 @@ impl<'a> Names<'a> {
         self.rows?.get(&id)
     }
 
-    /// A stored name as people write it.
+    /// Converts a stored name to source notation.
     pub(super) fn shown(stored: &str) -> String {
         let path = without_arguments(stored);
         let rest = stored.get(path.len()..).unwrap_or_default();
-        // `Entry[System.String,System.Int32][]`: the arguments are those of a type around it that is not known.
+        // `Entry[System.String,System.Int32][]`: the arguments belong to an outer type
+        // that is unknown.
         let inside = rest.strip_prefix('[').map(in_brackets);
-        let count =
-            inside.map_or(0, |inside| split_outside(inside, ',').filter(|text| !text.is_empty()).count());
+        let count = inside
+            .map_or(0, |inside| split_outside(inside, ',').filter(|text| !text.is_empty()).count());
         if count == 0 || path.contains('`') {
             return type_text(stored, NameOptions::default());
         }
@@ -187,7 +200,7 @@ impl<'a> Names<'a> {
     }
 }
 
-/// What stands in front of the bracket that closes an open one.
+/// The text before the bracket that closes an open one.
 fn in_brackets(text: &str) -> &str {
     let mut open = 1usize;
     let end = text.find(|c| {
@@ -201,7 +214,7 @@ fn in_brackets(text: &str) -> &str {
     end.and_then(|end| text.get(..end)).unwrap_or(text)
 }
 
-/// ``A.Outer`1+Inner`` of ``A.Outer`1+Inner[System.Int32]``.
+/// Converts ``A.Outer`1+Inner[System.Int32]`` to ``A.Outer`1+Inner``.
 fn without_arguments(name: &str) -> &str {
     name.find('[').and_then(|at| name.get(..at)).unwrap_or(name)
 }
@@ -215,7 +228,8 @@ mod tests {
     }
 
     fn names(rows: &NumberMap<u64, TypeRow>) -> Names<'_> {
-        let mut names = Names { rows: Some(rows), whole: NumberMap::default(), of_methods: HashMap::new() };
+        let mut names =
+            Names { rows: Some(rows), whole: NumberMap::default(), of_methods: HashMap::new() };
         for row in rows.values() {
             names.learn_arguments(&row.name, &row.parameters, 0);
         }

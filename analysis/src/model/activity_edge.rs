@@ -1,4 +1,4 @@
-//! What an event says of an activity: that it starts, stops, or went wrong.
+//! What an event says about an activity: that it starts, stops, or has failed.
 
 use super::activity_path::activity_path;
 use super::short;
@@ -6,9 +6,9 @@ use nettrace_parser::view::{self, KnownProvider};
 use nettrace_parser::{Event, Guid, Value};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// Most fields of a start that are compared with those of a stop.
+/// Maximum number of a start's fields that are compared with those of a stop.
 const MOST_KEYS: usize = 8;
-/// Longest text that is compared, in bytes.
+/// Maximum length of texts that are compared, in bytes.
 const LONGEST_KEY: usize = 128;
 
 /// A start or a stop.
@@ -17,29 +17,30 @@ pub(crate) struct ActivityEdge {
     pub(crate) is_start: bool,
     /// `Provider/Task`, or `Source/Activity` of DiagnosticSource.
     pub(crate) name: String,
-    /// Where the task or activity begins in the name.
+    /// Where the task or activity begins in `name`.
     task_at: usize,
     pub(crate) id: Option<String>,
-    /// The path in the activity id of an event that has an id of its own besides: where the event itself stands.
+    /// The path in the event's activity id, if the activity itself has another id: the
+    /// position of the event in the tree.
     pub(crate) path: Option<String>,
-    /// Whether no two activities have this id at a time.
+    /// Whether this id is unique among the open activities.
     pub(crate) is_id_unique: bool,
-    /// The id of the activity that it was started in, if the event tells.
+    /// The id of the parent activity, if the event contains it.
     pub(crate) parent: Option<String>,
-    /// How long it took, if the stop tells.
-    pub(crate) told_nanos: Option<u64>,
+    /// The duration, if the stop contains it.
+    pub(crate) reported_nanos: Option<u64>,
     pub(crate) is_error: bool,
-    /// Hashes of names and of values of fields.
+    /// Hashes of field names and values.
     pub(crate) keys: Vec<(u64, u64)>,
 }
 
 impl ActivityEdge {
-    /// The edge that an event is.
+    /// Interprets an event as a start or stop.
     pub(crate) fn of(event: &Event<'_>) -> Option<ActivityEdge> {
         match event.known_provider() {
             KnownProvider::DiagnosticSource => ActivityEdge::of_diagnostic_source(event),
             KnownProvider::Logging | KnownProvider::Other => ActivityEdge::of_event_source(event),
-            // Their pairs are what the other reports are about.
+            // Other reports match these.
             _ => None,
         }
     }
@@ -73,7 +74,7 @@ impl ActivityEdge {
             path: None,
             is_id_unique,
             parent: related.map(|id| id_text(id, event.process_id())),
-            told_nanos: None,
+            reported_nanos: None,
             is_error: is_failure(event),
             keys: keys(event),
         })
@@ -95,7 +96,7 @@ impl ActivityEdge {
             path: None,
             is_id_unique: true,
             parent: None,
-            told_nanos: None,
+            reported_nanos: None,
             is_error: false,
             keys: Vec::new(),
         };
@@ -107,10 +108,10 @@ impl ActivityEdge {
                 "ParentId" => edge.parent = text(),
                 "SpanId" => span = text(),
                 "ParentSpanId" => parent_span = text(),
-                "Duration" => edge.told_nanos = text().and_then(|text| time_span_nanos(&text)),
+                "Duration" => edge.reported_nanos = text().and_then(|text| time_span_nanos(&text)),
                 "DurationTicks" => {
                     let ticks = text().and_then(|text| text.parse::<u64>().ok());
-                    edge.told_nanos = ticks.map(|ticks| ticks.saturating_mul(100));
+                    edge.reported_nanos = ticks.map(|ticks| ticks.saturating_mul(100));
                 }
                 "Status" => edge.is_error |= value.equals("Error"),
                 "TagObjects" | "Tags" => {
@@ -121,12 +122,15 @@ impl ActivityEdge {
                 _ => {}
             }
         }
-        edge.told_nanos = edge.told_nanos.filter(|nanos| *nanos > 0 && !is_start);
-        // All zeros: there is no parent.
+        edge.reported_nanos = edge.reported_nanos.filter(|nanos| *nanos > 0 && !is_start);
+        // All zeros mean that there is no parent.
         parent_span = parent_span.filter(|id: &String| id.bytes().any(|digit| digit != b'0'));
         edge.id = edge.id.or(span);
         edge.parent = edge.parent.or(parent_span).filter(|_| is_start);
-        edge.path = event.activity_id().filter(|id| !id.is_zero()).map(|id| id_text(id, event.process_id()));
+        edge.path = event
+            .activity_id()
+            .filter(|id| !id.is_zero())
+            .map(|id| id_text(id, event.process_id()));
         if edge.id.is_none() {
             edge.is_id_unique = false;
             edge.id = edge.path.take();
@@ -135,12 +139,12 @@ impl ActivityEdge {
     }
 }
 
-/// An activity id as it is shown: the path in it, or the guid.
+/// An activity id for display: the path in it, or the GUID.
 pub(crate) fn id_text(id: Guid, process_id: Option<u64>) -> String {
     activity_path(id, process_id).unwrap_or_else(|| id.to_string())
 }
 
-/// Whether an event says that the activity that it is part of goes wrong.
+/// Whether an event says that its activity has failed.
 pub(crate) fn is_failure(event: &Event<'_>) -> bool {
     matches!(event.level(), 1 | 2) || event.name().ends_with("Failed")
 }
@@ -148,14 +152,18 @@ pub(crate) fn is_failure(event: &Event<'_>) -> bool {
 /// `Request` of `RequestStart`, `RequestStop`, `BeginRequest`, `EndRequest`.
 fn task_name(name: &str) -> &str {
     let rest = ["Start", "Stop"].into_iter().find_map(|end| name.strip_suffix(end));
-    let rest = rest.or_else(|| ["Begin", "End"].into_iter().find_map(|start| name.strip_prefix(start)));
+    let rest =
+        rest.or_else(|| ["Begin", "End"].into_iter().find_map(|start| name.strip_prefix(start)));
     rest.map(|rest| rest.trim_end_matches('/')).filter(|rest| !rest.is_empty()).unwrap_or(name)
 }
 
-/// The name without what tells a start from a stop.
+/// The name without the part that distinguishes start and stop.
 fn operation_name(name: &str) -> &str {
     let ends = [".Start", ".Stop", "Executing", "Executed", "Before", "After", "Start", "Stop"];
-    ends.into_iter().find_map(|end| name.strip_suffix(end)).filter(|rest| !rest.is_empty()).unwrap_or(name)
+    ends.into_iter()
+        .find_map(|end| name.strip_suffix(end))
+        .filter(|rest| !rest.is_empty())
+        .unwrap_or(name)
 }
 
 /// The value of a tag in `a:1,b:2`.
@@ -163,7 +171,7 @@ pub(crate) fn tag<'t>(tags: &'t str, key: &str) -> Option<&'t str> {
     tags.split(',').find_map(|pair| pair.trim().strip_prefix(key)?.strip_prefix(':'))
 }
 
-/// Nanoseconds of a TimeSpan's text, `[d.]hh:mm:ss[.fffffff]`.
+/// Converts the text of a TimeSpan, `[d.]hh:mm:ss[.fffffff]`, to nanoseconds.
 fn time_span_nanos(text: &str) -> Option<u64> {
     let (hours, rest) = text.split_once(':')?;
     let (minutes, seconds) = rest.split_once(':')?;
@@ -186,10 +194,14 @@ fn keys(event: &Event<'_>) -> Vec<(u64, u64)> {
         }
         let mut hasher = DefaultHasher::new();
         match field.value {
-            Ok(Value::Utf16(text)) if text.bytes().len() <= LONGEST_KEY => text.bytes().hash(&mut hasher),
-            Ok(Value::Utf8(text)) if text.bytes().len() <= LONGEST_KEY => text.bytes().hash(&mut hasher),
+            Ok(Value::Utf16(text)) if text.bytes().len() <= LONGEST_KEY => {
+                text.bytes().hash(&mut hasher)
+            }
+            Ok(Value::Utf8(text)) if text.bytes().len() <= LONGEST_KEY => {
+                text.bytes().hash(&mut hasher)
+            }
             Ok(Value::Guid(id)) => id.hash(&mut hasher),
-            // The payload has ended, and those behind have nothing either.
+            // The payload has ended, so the remaining fields are absent too.
             Ok(Value::Absent) if fields.rest().is_empty() => break,
             Ok(value) => match (value.as_i64(), value.as_u64()) {
                 (Some(number), _) => number.hash(&mut hasher),
@@ -208,7 +220,7 @@ fn keys(event: &Event<'_>) -> Vec<(u64, u64)> {
 
 #[cfg(test)]
 impl ActivityEdge {
-    /// A start or stop without anything but an id and fields.
+    /// A start or stop with only an id and fields.
     pub(crate) fn bare(id: Option<&str>, keys: &[(u64, u64)], is_id_unique: bool) -> ActivityEdge {
         ActivityEdge {
             is_start: false,
@@ -218,7 +230,7 @@ impl ActivityEdge {
             path: None,
             is_id_unique,
             parent: None,
-            told_nanos: None,
+            reported_nanos: None,
             is_error: false,
             keys: keys.to_vec(),
         }
@@ -253,8 +265,14 @@ mod tests {
     fn time_spans_are_nanoseconds() {
         assert_eq!(time_span_nanos("00:00:00.0071356"), Some(7_135_600));
         assert_eq!(time_span_nanos("1.02:03:04"), Some(93_784_000_000_000));
-        for text in ["", "x", "1:2", "99999999999999999999:00:00", "00:00:00.é", "18446744073709551615:00:00"]
-        {
+        for text in [
+            "",
+            "x",
+            "1:2",
+            "99999999999999999999:00:00",
+            "00:00:00.é",
+            "18446744073709551615:00:00",
+        ] {
             assert_eq!(time_span_nanos(text), None, "{text}");
         }
     }

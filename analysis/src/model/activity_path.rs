@@ -1,7 +1,8 @@
-//! Activity ids that are paths.
+//! Activity ids that encode paths.
 //!
-//! .NET makes the ids of activities from where they stand in the tree: the third child of the first activity is
-//! `//1/3`. The guid holds the numbers of the path, four bits at a time (FORMAT.md 15):
+//! .NET derives the ids of activities from their position in the tree: the third child of
+//! the first activity is `//1/3`. The GUID contains the numbers of the path in nibbles
+//! (FORMAT.md 15):
 //!
 //! | bytes | what |
 //! |---|---|
@@ -12,20 +13,21 @@
 //! |---|---|
 //! | 0 | the path ends |
 //! | 1–10 | this number |
-//! | 11 | prefix: the number behind it overflowed the space of the tree, and is shown with `$` |
-//! | 12–15 | the number stands in the next one to four bytes; if this was the high nibble, the low one holds the bits above |
+//! | 11 | prefix: the following number did not fit the space of the tree, and is shown with `$` |
+//! | 12–15 | the number is in the next one to four bytes; if this was the high nibble, the low one holds its highest bits |
 
 use nettrace_parser::Guid;
 use std::fmt::Write;
 
-/// Makes the sum of a path differ from what other guids have there.
+/// Makes the sum of a path distinguishable from other GUIDs.
 const MARK: u32 = 0x599d_99ad;
 const NUMBER_BYTES: usize = 12;
 const PREFIX: u8 = 11;
 const MULTIPLE_BYTES: u8 = 12;
 
-/// The path in an activity id, such as `//1/1/5`, or `/#17178/1/5` when it holds the process's id; `None` for all other
-/// guids. Without `process_id` half of the check is left.
+/// The path encoded in an activity id, such as `//1/1/5`, or `/#17178/1/5` if it includes
+/// the process id; `None` for other GUIDs. Without `process_id`, the check is less
+/// strict.
 ///
 /// ```
 /// use nettrace_analysis::report::activity_path;
@@ -38,12 +40,13 @@ pub fn activity_path(id: Guid, process_id: Option<u64>) -> Option<String> {
     let bytes = id.to_bytes();
     let (words, _) = bytes.as_chunks::<4>();
     let [first, second, third, last] = words else { return None };
-    let [first, second, third, last] = [first, second, third, last].map(|word| u32::from_le_bytes(*word));
+    let [first, second, third, last] =
+        [first, second, third, last].map(|word| u32::from_le_bytes(*word));
     let sum = first.wrapping_add(second).wrapping_add(third).wrapping_add(MARK);
     let owner = sum ^ last;
     let is_path = match process_id {
         Some(id) => owner == 0 || u64::from(owner) == id,
-        // Ids of processes are mostly small.
+        // Process ids are usually small.
         None => owner >> 22 == 0,
     };
     if !is_path {
@@ -75,16 +78,19 @@ fn append_numbers(bytes: &[u8], path: &mut String) -> Option<()> {
             at = at.saturating_add(1);
             nibble = nibble_at(at)?;
             if nibble < MULTIPLE_BYTES {
-                // A meaning that nobody has given it so far.
+                // Not used by any known runtime.
                 return None;
             }
             separator = '$';
         }
         let above = if at.is_multiple_of(2) { nibble_at(at.saturating_add(1))? } else { 0 };
         let from = (at / 2).saturating_add(1);
-        let to = from.saturating_add(usize::from(nibble.saturating_sub(MULTIPLE_BYTES))).saturating_add(1);
+        let to = from
+            .saturating_add(usize::from(nibble.saturating_sub(MULTIPLE_BYTES)))
+            .saturating_add(1);
         let Some(digits) = bytes.get(from..to) else { break };
-        let number = digits.iter().rev().fold(u32::from(above), |sum, byte| sum << 8 | u32::from(*byte));
+        let number =
+            digits.iter().rev().fold(u32::from(above), |sum, byte| sum << 8 | u32::from(*byte));
         append(path, separator, number);
         at = to.saturating_mul(2);
     }
@@ -92,11 +98,11 @@ fn append_numbers(bytes: &[u8], path: &mut String) -> Option<()> {
 }
 
 fn append(path: &mut String, separator: char, number: u32) {
-    // Writing to a String does not fail.
+    // Writing to a String cannot fail.
     let _ = write!(path, "{separator}{number}");
 }
 
-/// The path of the activity that one was started in: `//1` of `//1/5`.
+/// The path of the parent activity: `//1` for `//1/5`.
 pub(crate) fn parent_path(path: &str) -> Option<&str> {
     let (parent, _) = path.rsplit_once(['/', '$'])?;
     (parent.len() > 1).then_some(parent)
@@ -106,7 +112,7 @@ pub(crate) fn parent_path(path: &str) -> Option<&str> {
 mod tests {
     use super::*;
 
-    /// A guid of these numbers in nibbles, with its sum.
+    /// A GUID with these numbers in nibbles, and its sum.
     fn id(numbers: [u8; NUMBER_BYTES], process_id: u32) -> Guid {
         let sum = numbers
             .chunks(4)
@@ -142,7 +148,9 @@ mod tests {
     #[test]
     fn a_number_that_does_not_fit_ends_the_path_and_an_unknown_prefix_is_no_path() {
         assert_eq!(
-            path(&[0x11, 0x11, 0x11, 0x11, 0x11, 0x11, 0x11, 0x11, 0x11, 0x11, 0x11, 0x1f]).unwrap().len(),
+            path(&[0x11, 0x11, 0x11, 0x11, 0x11, 0x11, 0x11, 0x11, 0x11, 0x11, 0x11, 0x1f])
+                .unwrap()
+                .len(),
             47
         );
         assert_eq!(path(&[0x1b, 0x10]), None);

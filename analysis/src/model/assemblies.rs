@@ -1,4 +1,4 @@
-//! Assemblies and application domains, by the numbers that modules refer to.
+//! Assemblies and application domains, by the ids that modules refer to.
 //!
 //! | reported by | what |
 //! |---|---|
@@ -15,26 +15,29 @@ use nettrace_parser::view::KnownProvider;
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Assembly {
-    /// Identifies it; modules refer to this number.
+    /// The id by which modules refer to it.
     pub assembly_id: u64,
-    /// Identifies its domain.
+    /// Id of its domain.
     pub domain_id: u64,
-    /// Full name: `System.Console, Version=10.0.0.0, Culture=neutral, PublicKeyToken=b03f5f7f11d50a3a`.
+    /// Full name: `System.Console, Version=10.0.0.0, Culture=neutral,
+    /// PublicKeyToken=b03f5f7f11d50a3a`.
     pub name: String,
 }
 
-/// An application domain of a process. .NET has one; .NET Framework and Mono may have more.
+/// An application domain of a process. .NET has one; .NET Framework and Mono may have
+/// several.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Domain {
-    /// Identifies it; assemblies refer to this number.
+    /// The id by which assemblies refer to it.
     pub domain_id: u64,
-    /// Name, as `clrhost`.
+    /// Name, such as `clrhost`.
     pub name: String,
 }
 
-/// The assemblies and domains of one process, in the order in which they were first reported.
+/// The assemblies and domains of one process, in the order in which they were first
+/// reported.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Assemblies {
     rows: Vec<Assembly>,
@@ -44,7 +47,7 @@ pub(crate) struct Assemblies {
 }
 
 impl Assemblies {
-    /// Learns from an event of the loader; `None` if it is none of those above.
+    /// Learns from an event of the loader; `None` if it is not one of the above.
     pub(crate) fn learn(&mut self, event: &Event<'_>) -> Option<()> {
         let is_assembly = match (event.known_provider(), event.id()) {
             (KnownProvider::Runtime, 154 | 155) | (KnownProvider::Rundown, 155 | 156) => true,
@@ -61,7 +64,7 @@ impl Assemblies {
             let row = Assembly { assembly_id, domain_id, name };
             let known = *self.by_id.entry(assembly_id).or_insert(place);
             match self.rows.get_mut(known as usize) {
-                // The number may have been given to another one.
+                // The id may have been reused.
                 Some(known) => *known = row,
                 None => self.rows.push(row),
             }

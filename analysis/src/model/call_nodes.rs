@@ -1,7 +1,8 @@
-//! Stacks as a tree: what called, what was called, and how much was met at each place.
+//! Stacks as a tree of calls, with totals for each node.
 //!
-//! A few stacks of thousands of frames, on thousands of threads, would make millions of nodes. So a tree has a budget:
-//! where it ends, all that was called further on is one node, `(deeper)`, with the sums that belong there.
+//! A few stacks with thousands of frames, on thousands of threads, would make millions of
+//! nodes. So a tree has a budget; where it is used up, all deeper calls are merged into
+//! one node, `(deeper)`, with their totals.
 
 use super::handle::{FrameHandle, TextHandle, ThreadHandle};
 use super::hash::NumberMap;
@@ -9,36 +10,39 @@ use super::profile::Totals;
 use super::sample::Kind;
 use std::cmp::Ordering;
 
-/// What stands at a node.
+/// What a node represents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Call {
     /// A thread, above its outermost frames.
     Thread(ThreadHandle),
     /// A frame.
     Frame(FrameHandle),
-    /// What was allocated or thrown there.
+    /// The type that was allocated or thrown.
     Label(Kind, TextHandle),
     /// All calls for which there was no room.
     Deeper,
 }
 
 impl Call {
-    /// How [`Call::Deeper`] is shown.
+    /// How [`Call::Deeper`] is displayed.
     pub(crate) const DEEPER: &'static str = "(deeper)";
 }
 
-/// Nodes of a tree at most, `(deeper)` not counted. Real traces of gigabytes have fewer; each takes about 300 bytes
-/// until it is written.
+/// Maximum number of nodes in a tree, not counting `(deeper)`. Real traces of several
+/// gigabytes have fewer. Each takes about 300 bytes until it is written.
 const MOST_NODES: usize = 1 << 18;
-/// So many more nodes may stand for what is deeper. Where they are used up, what is deeper counts for its caller.
+/// Maximum number of `(deeper)` nodes. When they are used up, deeper calls are counted
+/// for their caller.
 const MOST_DEEPER: usize = MOST_NODES / 8;
-/// Where there is not room for all, each path has its outermost calls first, up to these numbers of them.
+/// If there is not enough room, all paths first get nodes for their outermost calls, up
+/// to these depths in turn.
 const ROUNDS: [usize; 7] = [8, 32, 128, 512, 2048, 8192, usize::MAX];
 
-/// A node. *Self* is what ends there, *total* what passes it.
+/// A node. *Self* is the weight of samples that end there, *total* of those that pass
+/// through.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct CallNode {
-    /// `None`: above all.
+    /// `None` for the root.
     pub(crate) call: Option<Call>,
     pub(crate) self_samples: u64,
     pub(crate) self_weight: u64,
@@ -46,20 +50,24 @@ pub(crate) struct CallNode {
     pub(crate) total_weight: u64,
 }
 
-/// A tree of calls. Node 0 is above all.
+/// A tree of calls. Node 0 is the root.
 #[derive(Debug)]
 pub(crate) struct CallNodes {
     nodes: Vec<CallNode>,
     children: NumberMap<(usize, Call), usize>,
-    /// Nodes that there may be.
+    /// Maximum number of nodes.
     most: usize,
     deeper: usize,
-    /// What ends at a `(deeper)` node, or would.
+    /// What ends at a `(deeper)` node, or would if there were one.
     left_out: Totals,
 }
 
 impl CallNodes {
-    /// A tree for these paths, which are added afterwards. Where they may be too many, nodes are shared out among them.
+    /// Maximum number of nodes of [`CallNodes::for_paths`], not counting `(deeper)`.
+    pub(crate) const MOST: usize = MOST_NODES;
+
+    /// A tree for these paths, which are added afterwards. If there may be too many of
+    /// them, the nodes are shared fairly.
     pub(crate) fn for_paths<P, I>(paths: impl Fn() -> P) -> CallNodes
     where
         P: Iterator<Item = I>,
@@ -68,7 +76,8 @@ impl CallNodes {
         CallNodes::within(MOST_NODES, paths)
     }
 
-    fn within<P, I>(most: usize, paths: impl Fn() -> P) -> CallNodes
+    /// A tree of at most so many nodes, not counting `(deeper)`.
+    pub(crate) fn within<P, I>(most: usize, paths: impl Fn() -> P) -> CallNodes
     where
         P: Iterator<Item = I>,
         I: Iterator<Item = Call>,
@@ -99,12 +108,13 @@ impl CallNodes {
         self.nodes.len().saturating_sub(self.deeper) >= self.most
     }
 
-    /// The node below another, if there is one or room for it.
+    /// The child of a node, if it exists or there is room for it.
     fn child(&mut self, at: usize, call: Call) -> Option<usize> {
         if let Some(child) = self.children.get(&(at, call)) {
             return Some(*child);
         }
-        let has_room = if call == Call::Deeper { self.deeper < MOST_DEEPER } else { !self.is_full() };
+        let has_room =
+            if call == Call::Deeper { self.deeper < MOST_DEEPER } else { !self.is_full() };
         if !has_room {
             return None;
         }
@@ -115,7 +125,7 @@ impl CallNodes {
         Some(child)
     }
 
-    /// The last node of a path that there is, or is room for.
+    /// The last node of a path that exists, or for which there is room.
     fn last(&mut self, path: impl Iterator<Item = Call>) -> usize {
         let mut at = 0;
         for call in path {
@@ -125,7 +135,7 @@ impl CallNodes {
         at
     }
 
-    /// How many calls of a path have nodes. For those who keep nodes of their own.
+    /// How many calls of a path have nodes. For callers that keep their own nodes.
     #[cfg(any(feature = "firefox", test))]
     pub(crate) fn fitting(&mut self, path: impl Iterator<Item = Call>) -> usize {
         let (mut at, mut count) = (0, 0usize);
@@ -142,7 +152,8 @@ impl CallNodes {
         &self.left_out
     }
 
-    /// Adds samples at the end of `path`, whose outermost call comes first. Gives the last node.
+    /// Adds samples at the end of `path`, which starts with the outermost call. Returns
+    /// the last node.
     pub(crate) fn add(&mut self, path: impl Iterator<Item = Call>, totals: &Totals) -> usize {
         let mut at = 0;
         self.pass(at, totals);
@@ -176,7 +187,7 @@ impl CallNodes {
         }
     }
 
-    /// The node where a path that was added ends; `None` for others.
+    /// The node at the end of a path that was added; `None` for other paths.
     pub(crate) fn find(&self, path: impl Iterator<Item = Call>) -> Option<usize> {
         let mut at = 0;
         for call in path {
@@ -189,18 +200,18 @@ impl CallNodes {
         Some(at)
     }
 
-    /// A node; an empty one if there is none.
+    /// A node; an empty one if it does not exist.
     pub(crate) fn node(&self, at: usize) -> CallNode {
         self.nodes.get(at).copied().unwrap_or_default()
     }
 
-    /// Sums what `self_of` each node is over all below it, and the node itself.
+    /// For each node, the sum of `self_of` over it and all nodes below it.
     pub(crate) fn totals(&self, self_of: &[u64]) -> Vec<u64> {
         let mut totals = self_of.to_vec();
         totals.resize(self.nodes.len(), 0);
         let mut pairs: Vec<(usize, usize)> =
             self.children.iter().map(|((parent, _), child)| (*child, *parent)).collect();
-        // Nodes stand behind those that they are below.
+        // Nodes come after their parents.
         pairs.sort_unstable_by(|a, b| b.cmp(a));
         for (child, parent) in pairs {
             let below = totals.get(child).copied().unwrap_or(0);
@@ -211,8 +222,11 @@ impl CallNodes {
         totals
     }
 
-    /// The nodes below each node, in the order that is asked for.
-    pub(crate) fn below(&self, mut order: impl FnMut(&CallNode, &CallNode) -> Ordering) -> Vec<Vec<usize>> {
+    /// The children of each node, in the requested order.
+    pub(crate) fn below(
+        &self,
+        mut order: impl FnMut(&CallNode, &CallNode) -> Ordering,
+    ) -> Vec<Vec<usize>> {
         let mut below: Vec<Vec<usize>> = vec![Vec::new(); self.nodes.len()];
         for ((parent, _), child) in &self.children {
             if let Some(list) = below.get_mut(*parent) {
@@ -220,7 +234,7 @@ impl CallNodes {
             }
         }
         for list in &mut below {
-            // Nodes that are equal for the caller keep the order in which they were met.
+            // Nodes that compare equal stay in the order in which they were added.
             list.sort_unstable();
             list.sort_by(|a, b| order(&self.node(*a), &self.node(*b)));
         }
@@ -253,11 +267,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_beyond_the_budget_is_one_node_with_its_sums_and_each_path_keeps_its_outermost_calls() {
+    fn what_is_beyond_the_budget_is_one_node_with_its_sums_and_each_path_keeps_its_outermost_calls()
+    {
         let frame = |number| Call::Frame(FrameHandle(number));
-        // Ten threads, each with a path of 100 calls of its own.
-        let path =
-            |thread: u32| std::iter::once(Call::Thread(ThreadHandle(thread))).chain((0..99).map(&frame));
+        // Ten threads, each with its own path of 100 calls.
+        let path = |thread: u32| {
+            std::iter::once(Call::Thread(ThreadHandle(thread))).chain((0..99).map(&frame))
+        };
         let mut nodes = CallNodes::within(400, || (0..10).map(path));
         let totals = Totals { samples: 1, weight: 7, ..Totals::default() };
         let ends: Vec<usize> = (0..10).map(|thread| nodes.add(path(thread), &totals)).collect();
@@ -265,7 +281,8 @@ mod tests {
         assert_eq!((sums.total_samples, sums.total_weight, sums.self_samples), (10, 70, 0));
         for (thread, end) in (0..10).zip(ends) {
             let node = nodes.node(end);
-            // 32 of each fit, and what is left is the first one's and some of the second's.
+            // 32 of each fit; the remaining room goes to the first and partly to the
+            // second.
             let is_deeper = thread > 0;
             assert_eq!((node.call == Some(Call::Deeper), node.self_weight), (is_deeper, 7));
             assert_eq!(nodes.find(path(thread)), Some(end));
@@ -273,7 +290,7 @@ mod tests {
             assert!(fitting >= 32 && is_deeper == (fitting < 100), "{thread}: {fitting}");
         }
         assert_eq!((nodes.left_out().samples, nodes.left_out().weight), (9, 63));
-        // 400, and one for each path that is cut.
+        // 400, plus one for each path that is cut off.
         assert_eq!(nodes.nodes.len(), 409);
         let roomy = CallNodes::within(1000, || (0..9).map(path));
         assert_eq!(roomy.nodes.len(), 1, "what surely fits is not looked at twice");

@@ -1,41 +1,43 @@
 //! Weights of CPU samples.
 //!
-//! A sample weighs the wall time until the next sample of its thread, but at most five periods: a
-//! thread that was not sampled for long was gone, or the sampler was. The last sample of a thread
-//! weighs one period. The period is the median time between two samples of one thread, measured
-//! over the first of them; the number in the stream's header is what was asked for, not what was
-//! got.
+//! A sample weighs the wall time until the next sample of its thread, but at most five
+//! periods: if a thread was not sampled for longer, it did not exist, or the sampler was
+//! stopped. The last sample of a thread weighs one period. The period is the median time
+//! between consecutive samples of a thread, measured over the first of them; the value in
+//! the stream's header is the requested period, not the actual one.
 //!
-//! This is wall time, not time on a processor: the runtime's sampler stops all threads, running
-//! or not.
+//! This is wall time, not CPU time: the runtime's sampler samples all threads, running or
+//! not.
 //!
-//! The samplers of operating systems ask processors what they run, so that a thread that sleeps has
-//! no samples. There each sample stands for one period, and the period is the one that the header
-//! announces, if it does: between two samples of a thread that sleeps lies any time.
+//! The samplers of operating systems sample processors, so sleeping threads have no
+//! samples. There, each sample represents one period, and the period is the one in the
+//! header if there is one: the time between samples of a sleeping thread means nothing.
 
 use super::handle::{StackHandle, ThreadHandle};
 use super::profile::{ProfileKey, Totals};
 use super::sample::{Kind, Mode, Sample};
 use std::collections::VecDeque;
 
-/// A sample weighs at most this many periods.
+/// Maximum weight of a sample, in periods.
 const MOST_PERIODS: u64 = 5;
-/// A processor is not asked exactly once a period. Two samples of an operating system that are closer than
-/// this many periods follow each other.
+/// Processors are not sampled exactly once per period. Two samples of an operating system
+/// that are at most this many periods apart are considered consecutive.
 const JITTER: u64 = 2;
-/// Gaps that are looked at before the period is fixed.
+/// Number of gaps measured to determine the period.
 const MEASURED_GAPS: usize = 1024;
+/// Maximum number of samples that wait for the period. Where the clock hardly advances,
+/// few gaps can be measured, however many samples there are.
+const MOST_EARLY: usize = 64 * MEASURED_GAPS;
 
-/// The newest sample of a thread, whose weight is not known yet, and those right before it that are like
-/// it: the thread stayed where it was. As small as that, because all threads' samples are open all the
-/// time.
+/// The newest sample of a thread, whose weight is not known yet, and identical samples
+/// directly before it. Kept small, because there is one for every thread.
 #[derive(Debug, Clone, Copy)]
 struct Open {
     nanos: i64,
     stack: StackHandle,
-    /// `None`: there is none.
+    /// `None` if there is no sample.
     mode: Option<Mode>,
-    /// How many lie before the newest, when the first of them was, and what they weigh.
+    /// Number of samples before the newest, the time of the first one, and their weight.
     before: u64,
     first_nanos: i64,
     weight: u64,
@@ -55,7 +57,8 @@ impl Open {
         u64::try_from(nanos.saturating_sub(self.nanos)).unwrap_or(0)
     }
 
-    /// Takes the thread's next sample. What is weighed by it goes to `out`.
+    /// Adds the thread's next sample. Samples whose weight is thereby known are passed to
+    /// `out`.
     #[inline(always)]
     fn follow<E>(
         &mut self,
@@ -71,9 +74,10 @@ impl Open {
         };
         let gap = self.gap_to(next.nanos);
         let weight = weight(mode, gap, period);
-        let is_like = (self.stack, self.mode) == (next.stack, next.mode) && self.nanos <= next.nanos;
-        // Behind a gap the next one begins anew: those who show time need to see where it was.
-        if gathers && is_like && !is_gap(mode, gap, weight) {
+        let is_like =
+            (self.stack, self.mode) == (next.stack, next.mode) && self.nanos <= next.nanos;
+        // After a gap, start a new group, because users of the times need to see the gap.
+        if gathers && is_like && !is_sample_gap(mode, gap, weight) {
             self.before = self.before.saturating_add(1);
             self.weight = self.weight.saturating_add(weight);
             self.nanos = next.nanos;
@@ -84,7 +88,7 @@ impl Open {
         out(weighed)
     }
 
-    /// All of them, when the newest one's weight is known.
+    /// All samples of the group, once the weight of the newest is known.
     #[inline(always)]
     fn weighed(&self, thread: ThreadHandle, mode: Mode, weight: u64) -> Weighed {
         let Open { nanos, stack, before, first_nanos, .. } = *self;
@@ -94,29 +98,38 @@ impl Open {
     }
 }
 
-/// A CPU sample with its weight, or several of a thread that follow each other with one stack and one
-/// mode.
+/// A CPU sample with its weight, or several consecutive ones of a thread with the same
+/// stack and mode.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Weighed {
     pub(crate) thread: ThreadHandle,
     pub(crate) stack: StackHandle,
     pub(crate) mode: Mode,
-    /// How many.
+    /// Number of samples.
     pub(crate) count: u64,
-    /// Their weights' sum.
+    /// Sum of their weights.
     pub(crate) weight: u64,
     pub(crate) first_nanos: i64,
     pub(crate) last_nanos: i64,
 }
 
 impl Weighed {
-    /// As one sample: their number is its count, its time that of the first.
+    /// As a single sample: its count is the number, its time is that of the first.
     pub(crate) fn sample(&self) -> Sample {
         let Weighed { thread, stack, mode, count, weight, first_nanos, .. } = *self;
-        Sample { kind: Kind::Cpu, thread, stack, mode, nanos: first_nanos, count, weight, label: None }
+        Sample {
+            kind: Kind::Cpu,
+            thread,
+            stack,
+            mode,
+            nanos: first_nanos,
+            count,
+            weight,
+            label: None,
+        }
     }
 
-    /// What of a profile it adds to.
+    /// The row of a profile to which it is added.
     #[inline]
     pub(crate) fn key(&self) -> ProfileKey {
         let Weighed { thread, stack, mode, .. } = *self;
@@ -131,25 +144,31 @@ impl Weighed {
     }
 }
 
-/// Gives CPU samples their weights.
+/// Computes the weights of CPU samples.
 #[derive(Debug)]
 pub(crate) struct CpuWeights {
-    /// The newest sample of each thread, whose gap is not known yet; by thread.
+    /// The newest sample of each thread, by thread.
     open: Vec<Open>,
     /// Samples with known gaps, until the period is known.
     early: VecDeque<(Weighed, u64)>,
     gaps: Vec<u64>,
     period_nanos: Option<u64>,
-    /// What the header announces. Used when no gap could be measured.
+    /// The period in the header, used if no gap could be measured.
     expected_nanos: Option<u64>,
-    /// All samples were taken by an operating system.
+    /// Whether all samples were taken by an operating system.
     is_on_cpu: bool,
-    /// Like samples that follow each other go out as one.
+    /// Whether identical consecutive samples are merged.
     gathers: bool,
 }
 
-/// What the runtime's sampler tries to keep.
+/// The default period of the runtime's sampler.
 const USUAL_NANOS: u64 = 1_000_000;
+
+impl Default for CpuWeights {
+    fn default() -> Self {
+        CpuWeights::new()
+    }
+}
 
 impl CpuWeights {
     pub(crate) fn new() -> CpuWeights {
@@ -164,22 +183,24 @@ impl CpuWeights {
         }
     }
 
-    /// Sets the period that the header announces.
+    /// Sets the period stated in the header.
     pub(crate) fn expect(&mut self, nanos: u64) {
         self.expected_nanos = Some(nanos).filter(|nanos| *nanos > 0);
     }
 
-    /// Whether samples of a thread that follow each other with one stack and one mode may go out as one.
+    /// Sets whether consecutive samples of a thread with the same stack and mode may be
+    /// merged.
     pub(crate) fn gather(&mut self, gathers: bool) {
         self.gathers = gathers;
     }
 
-    /// The period, as soon as it was measured.
+    /// The period, once it has been measured.
     pub(crate) fn period_nanos(&self) -> Option<u64> {
         self.period_nanos
     }
 
-    /// A sample; those whose weight is known now go to `out`, each thread's in time order.
+    /// Adds a sample. Samples whose weight is known now are passed to `out`, in time
+    /// order for each thread.
     #[inline(always)]
     pub(crate) fn add<E>(
         &mut self,
@@ -198,7 +219,7 @@ impl CpuWeights {
         }
     }
 
-    /// A thread's first sample, or one that comes before the period is known.
+    /// A thread's first sample, or one before the period is known.
     #[cold]
     #[inline(never)]
     fn add_early<E>(
@@ -220,7 +241,9 @@ impl CpuWeights {
         }
         let before = std::mem::replace(open, next);
         match before.mode {
-            Some(mode) => self.measure(before.weighed(thread, mode, 0), before.gap_to(next.nanos), out),
+            Some(mode) => {
+                self.measure(before.weighed(thread, mode, 0), before.gap_to(next.nanos), out)
+            }
             None => Ok(()),
         }
     }
@@ -233,11 +256,11 @@ impl CpuWeights {
         out: impl FnMut(Weighed) -> Result<(), E>,
     ) -> Result<(), E> {
         self.early.push_back((weighed, gap));
-        // Two samples at one moment are one event written twice, or a clock that stands.
+        // Two samples at the same time are a duplicate, or the clock did not advance.
         if gap > 0 {
             self.gaps.push(gap);
         }
-        if self.gaps.len() < MEASURED_GAPS {
+        if self.gaps.len() < MEASURED_GAPS && self.early.len() < MOST_EARLY {
             return Ok(());
         }
         self.fix_period(out)
@@ -257,22 +280,26 @@ impl CpuWeights {
         })
     }
 
-    /// The end of the trace: all samples that are left.
-    pub(crate) fn finish<E>(&mut self, mut out: impl FnMut(Weighed) -> Result<(), E>) -> Result<(), E> {
+    /// Ends the trace: passes on all remaining samples.
+    pub(crate) fn finish<E>(
+        &mut self,
+        mut out: impl FnMut(Weighed) -> Result<(), E>,
+    ) -> Result<(), E> {
         if self.period_nanos.is_none() {
             self.fix_period(&mut out)?;
         }
         let period = self.period_nanos.unwrap_or(USUAL_NANOS);
         let open = std::mem::take(&mut self.open);
         let threads = ThreadHandle::all(open.len());
-        let mut there = threads.zip(open).filter_map(|(thread, open)| Some((thread, open, open.mode?)));
+        let mut there =
+            threads.zip(open).filter_map(|(thread, open)| Some((thread, open, open.mode?)));
         there.try_for_each(|(thread, open, mode)| out(open.weighed(thread, mode, period)))
     }
 }
 
-/// Whether something lies between a sample of this weight and the next one of its thread.
+/// Whether there is a gap between a sample of this weight and the next one of its thread.
 #[inline(always)]
-fn is_gap(mode: Mode, gap: u64, weight: u64) -> bool {
+pub(crate) fn is_sample_gap(mode: Mode, gap: u64, weight: u64) -> bool {
     match mode {
         Mode::OnCpu => gap > weight.saturating_mul(JITTER),
         _ => gap > weight,
@@ -288,7 +315,7 @@ fn weight(mode: Mode, gap: u64, period: u64) -> u64 {
 }
 
 impl CpuWeights {
-    /// Whether a sample of this thread waits for its weight.
+    /// Whether a sample of this thread has no weight yet.
     #[cfg(test)]
     fn is_open(&self, thread: ThreadHandle) -> bool {
         self.open.get(thread.index()).is_some_and(|open| open.mode.is_some())
@@ -309,7 +336,8 @@ mod tests {
             Ok::<_, Infallible>(())
         };
         for (thread, nanos) in samples {
-            cpu.add(ThreadHandle(*thread), StackHandle(0), Mode::Managed, *nanos, &mut out).unwrap();
+            cpu.add(ThreadHandle(*thread), StackHandle(0), Mode::Managed, *nanos, &mut out)
+                .unwrap();
         }
         cpu.finish(&mut out).unwrap();
         (seen, cpu)
@@ -317,9 +345,11 @@ mod tests {
 
     #[test]
     fn a_sample_weighs_the_time_to_the_threads_next_but_at_most_five_periods() {
-        let (seen, cpu) = weights(&[(1, 0), (2, 0), (1, 10), (1, 20), (2, 12), (1, 1000), (1, 1010)]);
+        let (seen, cpu) =
+            weights(&[(1, 0), (2, 0), (1, 10), (1, 20), (2, 12), (1, 1000), (1, 1010)]);
         assert_eq!(cpu.period_nanos(), Some(10));
-        let of = |thread| seen.iter().filter(|s| s.0 == thread).map(|s| (s.1, s.2)).collect::<Vec<_>>();
+        let of =
+            |thread| seen.iter().filter(|s| s.0 == thread).map(|s| (s.1, s.2)).collect::<Vec<_>>();
         assert_eq!(of(1), [(0, 10), (10, 10), (20, 50), (1000, 10), (1010, 10)]);
         assert_eq!(of(2), [(0, 12), (12, 10)]);
         assert!(!cpu.is_open(ThreadHandle(1)));
@@ -359,7 +389,8 @@ mod tests {
                 Ok::<_, Infallible>(())
             };
             for at in 0..3000 {
-                // Two threads; one stays for long, and once the clock goes back.
+                // Two threads; one stays in place for long, and once the clock goes
+                // backwards.
                 let nanos = if at == 2000 { 1 } else { i64::from(at) * 10 };
                 let (thread, stack) =
                     (ThreadHandle(at % 2), StackHandle(if at % 2 == 0 { at / 500 } else { at }));
@@ -371,6 +402,24 @@ mod tests {
         let (gathered, alone) = (sums(true), sums(false));
         assert_eq!(gathered.0, alone.0);
         assert!(gathered.1 < alone.1 - 400, "{} {}", gathered.1, alone.1);
+    }
+
+    #[test]
+    fn samples_of_one_moment_do_not_wait_for_a_period_without_end() {
+        let mut cpu = CpuWeights::new();
+        let mut seen = 0;
+        let mut out = |_: Weighed| {
+            seen += 1;
+            Ok::<_, Infallible>(())
+        };
+        let many = MOST_EARLY + 1000;
+        for _ in 0..many {
+            cpu.add(ThreadHandle(1), StackHandle(0), Mode::Managed, 7, &mut out).unwrap();
+        }
+        assert!(cpu.early.is_empty() && cpu.early.capacity() == 0);
+        assert_eq!(cpu.period_nanos(), Some(USUAL_NANOS), "no gap was measured");
+        cpu.finish(&mut out).unwrap();
+        assert_eq!(seen, many);
     }
 
     #[test]

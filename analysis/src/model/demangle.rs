@@ -1,5 +1,5 @@
-//! What compilers make of lambdas, local functions, async methods and iterators, and what people
-//! called them.
+//! Converts the names that compilers generate for lambdas, local functions, async methods
+//! and iterators back to their source names.
 //!
 //! | written by C#'s compiler | shown |
 //! |---|---|
@@ -9,10 +9,10 @@
 //! | `Thread` . `<PollGC>g__PollGCWorker\|67_0` | `Thread.PollGC.PollGCWorker` |
 //! | `Program` . `<Main>$` | `Program.Main` |
 
-/// Nesting that no compiler makes.
+/// Deeper nesting than compilers generate.
 const DEPTH: usize = 16;
 
-/// Takes what the compiler added from a type's segments and a method's name.
+/// Removes compiler-generated parts from a type's segments and a method's name.
 pub(crate) fn demangle(segments: &mut Vec<String>, method: &mut String) {
     let mut inner: Vec<String> = Vec::new();
     segments.retain(|segment| match of_type(segment) {
@@ -31,7 +31,8 @@ pub(crate) fn demangle(segments: &mut Vec<String>, method: &mut String) {
     *method = inner.join(".");
 }
 
-/// The same for a type that stands alone: as an argument of another one, or as what was allocated or thrown.
+/// The same for a type without a method: a generic argument, or a type that was allocated
+/// or thrown.
 ///
 /// | written | shown |
 /// |---|---|
@@ -40,20 +41,27 @@ pub(crate) fn demangle(segments: &mut Vec<String>, method: &mut String) {
 /// | `Program+<>c__DisplayClass14_0` | `Program.closure_14_0` |
 pub(crate) fn demangle_type(segments: &mut Vec<String>) {
     let last = segments.len().saturating_sub(1);
-    let shown = segments.drain(..).enumerate().filter_map(|(at, segment)| match of_type(&segment) {
-        TypeKind::Written => Some(segment),
-        TypeKind::StateMachine(name) => Some(name),
-        TypeKind::Closure if at < last => None,
-        TypeKind::Closure => {
-            let number = segment.strip_prefix("<>c__DisplayClass").or_else(|| segment.strip_prefix("<>c__"));
-            let number = number.map(|number| number.split('<').next().unwrap_or(number));
-            Some(number.map_or_else(|| "closure".to_owned(), |number| format!("closure_{number}")))
-        }
-    });
+    let shown =
+        segments.drain(..).enumerate().filter_map(|(at, segment)| match of_type(&segment) {
+            TypeKind::Written => Some(segment),
+            TypeKind::StateMachine(name) => Some(name),
+            TypeKind::Closure if at < last => None,
+            TypeKind::Closure => {
+                let number = segment
+                    .strip_prefix("<>c__DisplayClass")
+                    .or_else(|| segment.strip_prefix("<>c__"));
+                let number = number.map(|number| number.split('<').next().unwrap_or(number));
+                Some(
+                    number
+                        .map_or_else(|| "closure".to_owned(), |number| format!("closure_{number}")),
+                )
+            }
+        });
     *segments = shown.collect::<Vec<String>>();
 }
 
-/// The same for a name without its type, as tasks have it: `<Run>b__0` or `<Run>d__4`.
+/// The same for a method name without its type, as reported for tasks: `<Run>b__0` or
+/// `<Run>d__4`.
 pub(crate) fn demangle_alone(name: &str) -> String {
     match of_type(name) {
         TypeKind::StateMachine(name) => name,
@@ -62,11 +70,11 @@ pub(crate) fn demangle_alone(name: &str) -> String {
 }
 
 enum TypeKind {
-    /// A type that somebody wrote.
+    /// A type in source code.
     Written,
-    /// Holds what lambdas share.
+    /// A closure class, which holds the state of lambdas.
     Closure,
-    /// The body of an async method or iterator of this name.
+    /// The state machine of an async method or iterator with this name.
     StateMachine(String),
 }
 
@@ -83,7 +91,8 @@ fn of_type(segment: &str) -> TypeKind {
 }
 
 fn of_method(name: &str, depth: usize) -> String {
-    let Some((inner, tail)) = mangled(name).filter(|(inner, _)| !inner.is_empty() && depth < DEPTH) else {
+    let Some((inner, tail)) = mangled(name).filter(|(inner, _)| !inner.is_empty() && depth < DEPTH)
+    else {
         return name.to_owned();
     };
     let inner = of_method(inner, depth.saturating_add(1));
@@ -100,7 +109,7 @@ fn of_method(name: &str, depth: usize) -> String {
     name.to_owned()
 }
 
-/// Inside and tail of `<inside>tail`, brackets in pairs.
+/// `inside` and `tail` of `<inside>tail`, with balanced brackets.
 pub(crate) fn mangled(name: &str) -> Option<(&str, &str)> {
     let rest = name.strip_prefix('<')?;
     let mut depth = 1usize;
@@ -134,10 +143,26 @@ mod tests {
     fn people_read_what_they_wrote() {
         let cases = [
             ("Workload.Program+<TaskRound>d__14", "MoveNext", "Program.TaskRound"),
-            ("Workload.Program+<>c", "<ContentionRound>b__13_0", "Program.ContentionRound.lambda_13_0"),
-            ("Workload.Program+<>c__DisplayClass14_0", "<TaskRound>b__0", "Program.TaskRound.lambda_0"),
-            ("W.Program+<>c__DisplayClass14_0+<<TaskRound>b__0>d", "MoveNext", "Program.TaskRound.lambda_0"),
-            ("System.Threading.Thread", "<PollGC>g__PollGCWorker|67_0", "Thread.PollGC.PollGCWorker"),
+            (
+                "Workload.Program+<>c",
+                "<ContentionRound>b__13_0",
+                "Program.ContentionRound.lambda_13_0",
+            ),
+            (
+                "Workload.Program+<>c__DisplayClass14_0",
+                "<TaskRound>b__0",
+                "Program.TaskRound.lambda_0",
+            ),
+            (
+                "W.Program+<>c__DisplayClass14_0+<<TaskRound>b__0>d",
+                "MoveNext",
+                "Program.TaskRound.lambda_0",
+            ),
+            (
+                "System.Threading.Thread",
+                "<PollGC>g__PollGCWorker|67_0",
+                "Thread.PollGC.PollGCWorker",
+            ),
             ("Program", "<Main>$", "Program.Main"),
             ("A.B+<Get>d__3`1[System.Int32]", "MoveNext", "B.Get"),
             ("A.B+<Get>d__3", "SetStateMachine", "B.Get.SetStateMachine"),

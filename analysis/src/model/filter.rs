@@ -1,10 +1,10 @@
-//! Which samples count.
+//! Which samples are counted.
 
 use super::pattern::Pattern;
 use super::sample::ThreadState;
 use super::{Model, Sample, SpanScope, ThreadHandle, TimelineMark};
 
-/// Which samples count. What is empty or `None` lets everything pass.
+/// Which samples are counted. A field that is empty or `None` accepts everything.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Filter {
@@ -12,44 +12,45 @@ pub struct Filter {
     pub threads: Vec<u64>,
     /// OS ids of processes.
     pub processes: Vec<u64>,
-    /// From this moment on, in nanoseconds since the session's start.
+    /// Start time, in nanoseconds since the session's start.
     pub from_nanos: Option<i64>,
-    /// Before this moment.
+    /// End time, exclusive.
     pub to_nanos: Option<i64>,
-    /// A frame's text must match.
+    /// At least one frame must match.
     pub frame: Option<Pattern>,
-    /// No frame's text may match.
+    /// No frame may match.
     pub exclude: Option<Pattern>,
-    /// What the thread did.
+    /// Accepted states of the thread.
     pub states: Vec<ThreadState>,
 }
 
 impl Filter {
-    /// Lets everything pass.
+    /// Accepts everything.
     pub fn new() -> Filter {
         Filter::default()
     }
 
-    /// What can be decided when the sample is met: thread, process, time. Frames and states are decided
-    /// at the end, by [`Resolved::selected`](super::Resolved::selected).
+    /// The conditions that can be checked as soon as a sample is read: thread, process,
+    /// time. Frames and states are checked at the end, by
+    /// [`Resolved::selected`](super::Resolved::selected).
     #[inline]
     pub(crate) fn admits(&self, sample: &Sample, model: &Model) -> bool {
         self.admits_all_moments() || self.admits_moment(sample.thread, sample.nanos, model)
     }
 
-    /// Whether threads, processes and times let everything pass.
+    /// Whether all threads, processes and times are accepted.
     #[inline]
     pub(crate) fn admits_all_moments(&self) -> bool {
         self.admits_all_times() && self.threads.is_empty() && self.processes.is_empty()
     }
 
-    /// Whether times let everything pass.
+    /// Whether all times are accepted.
     #[inline]
     pub(crate) fn admits_all_times(&self) -> bool {
         self.from_nanos.is_none() && self.to_nanos.is_none()
     }
 
-    /// Whether threads, processes and times let something pass.
+    /// Whether a thread, its process and a time are accepted.
     #[inline]
     pub(crate) fn admits_moment(&self, thread: ThreadHandle, nanos: i64, model: &Model) -> bool {
         self.from_nanos.is_none_or(|from| from <= nanos)
@@ -58,8 +59,8 @@ impl Filter {
             && self.admits_process(thread, model)
     }
 
-    /// The same for a mark: any part of it must lie within the time. What belongs to the process
-    /// belongs to all of its threads.
+    /// The same for a mark, any part of which may be in the time range. A mark of the
+    /// process belongs to all of its threads.
     pub(crate) fn admits_mark(&self, mark: &TimelineMark, model: &Model) -> bool {
         let (first, last) = mark.extent_nanos();
         let is_of_process = match mark {

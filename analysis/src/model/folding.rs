@@ -1,5 +1,5 @@
-//! Frames that people do not want to see one by one: left out, so that their time is their callers', or shown as
-//! one.
+//! Frames that users do not want to see individually: omitted, so that their time counts
+//! for their callers, or merged.
 //!
 //! | what | becomes |
 //! |---|---|
@@ -7,9 +7,8 @@
 //! | `Mine` → `List.Sort` → `ArraySortHelper.IntrospectiveSort` | `Mine`, with [`Folding::is_my_code`] |
 //! | `Json.Read` → `Json.Skip` → `Json.Next`, with the group `Json\.` called `JSON` | `JSON` |
 //! | `Walk` → `Walk` → `Walk`, `Visit` → `Accept` → `Visit` → `Accept` | `Walk`, `Visit` → `Accept` |
-//!
-//! A stack never loses its weight: what is left out counts for the next frame outwards, and of a stack of which nothing
-//! would be left one frame stays.
+//! Folding never changes the weight of a stack: an omitted frame counts for the next
+//! frame outwards, and if nothing of a stack would remain, one frame is kept.
 
 use super::demangle::mangled;
 use super::handle::FrameHandle;
@@ -22,46 +21,73 @@ use std::collections::HashMap;
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct Folding {
-    /// Leaves out the code of .NET, of Microsoft's libraries and of the operating system, by module: `System.*`,
-    /// `Microsoft.*`, the runtime's own files, the C library, the kernel. Async methods are shown as with
-    /// [`Folding::is_async`]. Code of which nothing is known stays, but for stubs that such code calls.
+    /// Omits the code of .NET, of Microsoft's libraries and of the operating system, by
+    /// module: `System.*`, `Microsoft.*`, the runtime's own files, the C library, the
+    /// kernel. Async methods are shown as with [`Folding::is_async`]. Unknown code is
+    /// kept, except for stubs called by omitted code.
     pub is_my_code: bool,
-    /// Shows an async method as one frame: its state machine, whoever started or resumed it.
+    /// Shows an async method as a single frame: merges its state machine, and omits what
+    /// started or resumed it.
     pub is_async: bool,
-    /// Shows recursion once: a call of itself, and up to eight methods that call each other in turn.
+    /// Shows recursion once: methods that call themselves, and cycles of up to eight
+    /// methods.
     pub is_recursion: bool,
-    /// Frames that are shown under another name. The first that matches counts; neighbours of one name are one frame.
+    /// Frames that are shown under another name. The first matching group is used;
+    /// adjacent frames with the same name are merged.
     pub groups: Vec<FrameGroup>,
-    /// Frames that are left out. What is asked is the name under which a frame is shown.
+    /// Frames that are omitted. The pattern is applied to the name under which a frame is
+    /// shown.
     pub folds: Vec<Pattern>,
-    /// Leaves out frames that have less of the weight of all samples, in percent, with what they call. 0: none.
+    /// Omits frames with less than this percentage of the weight of all samples, together
+    /// with what they call. 0 omits none.
     pub least_percent: f64,
 }
 
-/// Frames that are shown under one name.
+impl Folding {
+    /// Whether [`Folding::is_my_code`] omits a frame of this name, as far as the name tells
+    /// it: `System.Private.CoreLib!System.Threading.Monitor.Enter(object)`. Without a module,
+    /// the namespace is looked at.
+    ///
+    /// ```
+    /// use nettrace_analysis::Folding;
+    /// assert!(Folding::is_framework("System.Private.CoreLib!System.Threading.Thread.Join()"));
+    /// assert!(Folding::is_framework("libc.so.6!read"));
+    /// assert!(!Folding::is_framework("Shop!Shop.Orders.Add(int)"));
+    /// ```
+    pub fn is_framework(name: &str) -> bool {
+        let (module, method) = name.split_once('!').unwrap_or(("", name));
+        let what = if module.is_empty() { method } else { module };
+        begins_as_framework(what)
+            || NATIVE_FRAMEWORK.iter().any(|begin| module.starts_with(begin))
+            || method.starts_with("dynamicClass.")
+    }
+}
+
+/// Frames that are shown under a common name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FrameGroup {
-    /// What a frame's text must match somewhere.
+    /// The pattern that a frame's text must match, anywhere.
     pub pattern: Pattern,
-    /// The name. `$1` stands for what the first group of a regular expression matched.
+    /// The name. `$1` is replaced by the match of a regular expression's first group.
     pub name: String,
 }
 
 impl FrameGroup {
-    /// Shows frames that match under this name.
+    /// Shows matching frames under this name.
     pub fn new(pattern: impl Into<Pattern>, name: impl Into<String>) -> FrameGroup {
         FrameGroup { pattern: pattern.into(), name: name.into() }
     }
 }
 
-/// Longest chain of methods that call each other in turn.
+/// Maximum length of a recursive cycle.
 const LONGEST_CYCLE: usize = 8;
 
-/// What stands for stacks without a frame of the user's.
+/// The frame shown for stacks without any frame of the user's code.
 pub(super) const NOT_MY_CODE: &str = "(not my code)";
 
-/// Managed modules and namespaces that are no user's; whole, or in front of a dot.
+/// Managed modules and namespaces of the framework; they match completely, or before a
+/// dot.
 const FRAMEWORK: &[&str] = &[
     "System",
     "Microsoft",
@@ -73,7 +99,7 @@ const FRAMEWORK: &[&str] = &[
     "dynamicClass",
 ];
 
-/// How names of native files begin that are no user's.
+/// Beginnings of file names of native framework code.
 const NATIVE_FRAMEWORK: &[&str] = &[
     "libcoreclr",
     "libclr",
@@ -104,7 +130,8 @@ const NATIVE_FRAMEWORK: &[&str] = &[
     "ntoskrnl.",
 ];
 
-/// How the rest of types' names in `System.Runtime.CompilerServices` begins that carry async methods.
+/// Beginnings of the names of types in `System.Runtime.CompilerServices` that implement
+/// async methods.
 const ASYNC_SERVICES: &[&str] = &[
     "Async",
     "PoolingAsync",
@@ -116,7 +143,7 @@ const ASYNC_SERVICES: &[&str] = &[
     "IAsyncStateMachine",
 ];
 
-/// Types that do nothing but carry async methods.
+/// Types that only implement async methods.
 const ASYNC_TYPES: &[&str] = &[
     "System.Threading.ExecutionContext",
     "System.Threading.Tasks.AwaitTaskContinuation",
@@ -125,7 +152,7 @@ const ASYNC_TYPES: &[&str] = &[
     "System.Threading.Tasks.TaskContinuation",
 ];
 
-/// Methods of tasks that resume who awaits them.
+/// Methods of Task that resume awaiting methods.
 const TASK_RESUMES: &[&str] = &[
     "RunContinuations",
     "FinishContinuations",
@@ -139,14 +166,14 @@ const TASK_RESUMES: &[&str] = &[
 /// What is known of a frame.
 #[derive(Debug, Clone, Copy)]
 struct Facts {
-    /// The frame itself, or its group's.
+    /// The frame itself, or that of its group.
     shown: FrameHandle,
     is_grouped: bool,
     is_folded: bool,
     is_framework: bool,
-    /// Code without a name and without a module.
+    /// Whether it is code without a name and without a module.
     is_unknown: bool,
-    /// The method, and the one whose state machine it runs.
+    /// The method, and the method whose state machine it runs.
     method: Option<u32>,
     machine_of: Option<u32>,
 }
@@ -161,30 +188,38 @@ pub(super) struct Folder<'f> {
 }
 
 impl<'f> Folder<'f> {
-    /// `None`: nothing is to be folded.
+    /// `None` if nothing is to be folded.
     pub(super) fn new(options: &'f Folding) -> Option<Folder<'f>> {
         let Folding { is_my_code, is_async, is_recursion, groups, folds, .. } = options;
-        let is_needed = *is_my_code || *is_async || *is_recursion || !groups.is_empty() || !folds.is_empty();
+        let is_needed =
+            *is_my_code || *is_async || *is_recursion || !groups.is_empty() || !folds.is_empty();
         let path = Path::new(*is_recursion);
         is_needed.then(|| Folder { options, facts: Vec::new(), methods: HashMap::new(), path })
     }
 
-    /// The name under which a frame is shown, if it is in a group.
+    /// The name under which a frame is shown, if it belongs to a group.
     pub(super) fn group_of(&self, text: &str) -> Option<String> {
         self.options.groups.iter().find_map(|group| {
             let name = group.pattern.named(text, &group.name)?;
-            // Nothing is nameless.
+            // Names must not be empty.
             Some(if name.is_empty() { "?".to_owned() } else { name })
         })
     }
 
-    /// Takes the next frame.
-    pub(super) fn add(&mut self, frame: &Frame, shown: FrameHandle, shown_text: &str, is_grouped: bool) {
+    /// Adds the next frame.
+    pub(super) fn add(
+        &mut self,
+        frame: &Frame,
+        shown: FrameHandle,
+        shown_text: &str,
+        is_grouped: bool,
+    ) {
         let is_framework = self.options.is_my_code && !is_grouped && is_framework(frame);
         self.facts.push(Facts {
             shown,
             is_grouped,
-            is_folded: is_framework || self.options.folds.iter().any(|fold| fold.is_match(shown_text)),
+            is_folded: is_framework
+                || self.options.folds.iter().any(|fold| fold.is_match(shown_text)),
             is_framework,
             is_unknown: self.options.is_my_code && !frame.is_named && frame.module.is_empty(),
             method: None,
@@ -192,7 +227,7 @@ impl<'f> Folder<'f> {
         });
     }
 
-    /// Takes what the runtime calls a frame's method.
+    /// Records the runtime's name of a frame's method.
     pub(super) fn method(&mut self, frame: FrameHandle, name: &MethodName<'_>) {
         if !self.options.is_async && !self.options.is_my_code {
             return;
@@ -203,7 +238,7 @@ impl<'f> Folder<'f> {
         let Some(facts) = self.facts.get_mut(frame.index()) else { return };
         facts.is_folded |= is_carrier && !facts.is_grouped;
         facts.method.get_or_insert(method);
-        // A method and its state machine may be one frame.
+        // A method and its state machine may have the same frame.
         facts.machine_of = facts.machine_of.or(machine_of);
     }
 
@@ -212,7 +247,7 @@ impl<'f> Folder<'f> {
         *self.methods.entry(format!("{type_name}\0{method}")).or_insert(next)
     }
 
-    /// What is left of a stack, outermost first.
+    /// The remaining frames of a stack, outermost first.
     pub(super) fn fold(&mut self, frames: &[FrameHandle]) -> &[FrameHandle] {
         self.path.frames.clear();
         let facts = |frame: &FrameHandle| self.facts.get(frame.index()).copied();
@@ -221,15 +256,17 @@ impl<'f> Folder<'f> {
         for (index, frame) in frames.iter().enumerate().rev() {
             let Some(known) = facts(frame) else { continue };
             let callee = index.checked_sub(1).and_then(|below| frames.get(below)).and_then(facts);
-            let is_stub =
-                known.is_unknown && is_called_by_framework && callee.is_none_or(|callee| !callee.is_unknown);
+            let is_stub = known.is_unknown
+                && is_called_by_framework
+                && callee.is_none_or(|callee| !callee.is_unknown);
             is_called_by_framework = known.is_framework;
             if known.is_folded || is_stub {
                 continue;
             }
             let last = self.path.frames.last().copied();
             let is_same = last == Some(known.shown);
-            let is_started = known.machine_of.is_some() && (is_same || known.machine_of == last_method);
+            let is_started =
+                known.machine_of.is_some() && (is_same || known.machine_of == last_method);
             last_method = known.method;
             if is_same && (known.is_grouped || is_started) {
                 continue;
@@ -242,13 +279,13 @@ impl<'f> Folder<'f> {
         &self.path.frames
     }
 
-    /// What stands for a stack of which nothing is left.
+    /// The frame for a stack with no remaining frames.
     pub(super) fn nothing_left(&self) -> Option<Frame> {
         self.options.is_my_code.then(|| Frame::group(NOT_MY_CODE.to_owned(), FrameKind::Managed))
     }
 }
 
-/// Frames from the outermost on.
+/// Frames, starting with the outermost.
 #[derive(Debug)]
 pub(super) struct Path {
     pub(super) frames: Vec<FrameHandle>,
@@ -276,27 +313,30 @@ impl Path {
     }
 }
 
-/// Whether a frame is no user's.
+/// Whether a managed module or namespace is one of the framework, or lies in one.
+fn begins_as_framework(name: &str) -> bool {
+    FRAMEWORK.iter().any(|framework| {
+        name.strip_prefix(framework).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    })
+}
+
+/// Whether a frame is framework code.
 fn is_framework(frame: &Frame) -> bool {
-    let begins = |name: &str| {
-        FRAMEWORK.iter().any(|framework| {
-            name.strip_prefix(framework).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-        })
-    };
+    let begins = begins_as_framework;
     match frame.kind {
         FrameKind::Kernel => true,
         FrameKind::Native => NATIVE_FRAMEWORK.iter().any(|begin| frame.module.starts_with(begin)),
         FrameKind::Managed if !frame.module.is_empty() => {
             begins(&frame.module) || frame.namespace.is_empty() && frame.type_name == "dynamicClass"
         }
-        // Without a module the namespace tells.
+        // Without a module, check the namespace.
         FrameKind::Managed if frame.namespace.is_empty() => begins(&frame.type_name),
         FrameKind::Managed => begins(&frame.namespace),
         FrameKind::Unknown => false,
     }
 }
 
-/// A name without generic arguments.
+/// A name without its generic arguments.
 fn without_arguments(name: &str) -> &str {
     name.split('[').next().unwrap_or(name)
 }
@@ -371,7 +411,7 @@ mod tests {
             ("app", "A.Program+<Run>d__4", "MoveNext"),
         ];
         assert_eq!(folded(&options, &resumed), ["Program.Run"]);
-        // One that another calls is another.
+        // If another method calls it, it is another call.
         let nested = [("app", "A.Program", "Other"), ("app", "A.Program+<Run>d__4", "MoveNext")];
         assert_eq!(folded(&options, &nested), ["Program.Other", "Program.Run"]);
     }
@@ -397,7 +437,8 @@ mod tests {
     fn groups_are_one_frame_and_folds_are_asked_by_the_name_that_is_shown() {
         let group = FrameGroup::new(r"^(Json\w*)\.".parse::<Pattern>().unwrap(), "[$1]");
         let mut options = Folding { groups: vec![group], ..Folding::default() };
-        let stack = [("m", "P", "Main"), ("m", "Json", "Read"), ("m", "Json", "Skip"), ("m", "P", "Call")];
+        let stack =
+            [("m", "P", "Main"), ("m", "Json", "Read"), ("m", "Json", "Skip"), ("m", "P", "Call")];
         assert_eq!(folded(&options, &stack), ["P.Main", "[Json]", "P.Call"]);
         options.folds.push(r"^\[Json\]$|Call".parse().unwrap());
         assert_eq!(folded(&options, &stack), ["P.Main"]);

@@ -1,4 +1,4 @@
-//! Names for the frames of single events, for those who show events one by one.
+//! Names for the frames of single events, for tools that show events one by one.
 
 use super::handle::ProcessHandle;
 use super::names::NameOptions;
@@ -9,12 +9,13 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::LazyLock;
 
-/// One name an address.
+/// One name per address.
 static NO_FOLDING: LazyLock<Folding> = LazyLock::new(Folding::default);
 static NO_FILTER: LazyLock<Filter> = LazyLock::new(Filter::new);
 
-/// Names by a [`Model`] of the whole trace: the same that reports have. A name is made once for each address; what
-/// is kept is bounded by the distinct addresses of the stacks that were asked for.
+/// Names based on a [`Model`] of the whole trace, the same as in reports. A name is
+/// computed once per address; memory is bounded by the number of distinct addresses in
+/// the stacks.
 ///
 /// ```
 /// use nettrace_analysis::{Analysis, AnalysisOptions, FrameNames, NameOptions};
@@ -36,15 +37,16 @@ pub struct FrameNames<'m> {
 }
 
 impl<'m> FrameNames<'m> {
-    /// Names by what `model` learned from the whole trace.
+    /// Uses what `model` has learned from the whole trace.
     pub fn new(model: &'m Model, options: NameOptions) -> FrameNames<'m> {
         FrameNames { resolver: Resolver::new(model, options, &NO_FOLDING, &NO_FILTER) }
     }
 
-    /// The names of an event's stack, innermost first, one for each address; the address where nothing is
-    /// known of it.
+    /// The names of an event's stack, innermost first, one per address. If nothing is
+    /// known about an address, the address itself.
     pub fn of(&mut self, event: &Event<'_>) -> Vec<Cow<'_, str>> {
-        let process = self.resolver.model().handle_of(event.process_id()).unwrap_or(ProcessHandle(0));
+        let process =
+            self.resolver.model().handle_of(event.process_id()).unwrap_or(ProcessHandle(0));
         let ticks = event.timestamp_ticks();
         let frames: Vec<_> = addresses(event)
             .map(|(index, at)| self.resolver.address(process, at, ticks, index == 0))
@@ -59,8 +61,8 @@ impl fmt::Debug for FrameNames<'_> {
     }
 }
 
-/// Where each frame was: a return address may be the first behind its method, as the call was its last
-/// instruction.
+/// The address of each frame's call. A return address may be the first one after its
+/// method, if the call was its last instruction.
 pub(super) fn addresses<'e>(event: &Event<'e>) -> impl Iterator<Item = (usize, u64)> + use<'e> {
     let at = |(index, address): (usize, u64)| {
         (index, if index == 0 { address } else { address.saturating_sub(1) })

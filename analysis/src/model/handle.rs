@@ -1,6 +1,7 @@
-//! Handles: names of things that the model knows, as small as a number and of their own type.
+//! Handles refer to things that the model knows. They are as small as a number, and each
+//! kind has its own type.
 
-/// Makes handle types; each is an index into one table of the model.
+/// Defines handle types; each is an index into one table of the model.
 macro_rules! handles {
     ($($(#[$doc:meta])* $name:ident;)*) => {$(
         $(#[$doc])*
@@ -8,7 +9,8 @@ macro_rules! handles {
         pub struct $name(pub(crate) u32);
 
         impl $name {
-            /// Place in its table: 0, 1, 2 … in the order in which they were first met.
+            /// Index in its table: 0, 1, 2 … in the order in which the things were first
+            /// seen.
             pub fn index(self) -> usize {
                 self.0 as usize
             }
@@ -19,7 +21,7 @@ macro_rules! handles {
                 (0..u32::try_from(len).unwrap_or(u32::MAX)).map($name)
             }
 
-            /// The handle of a table's next row. A table that is full gives its last one.
+            /// The handle for a table's next row. If the table is full, its last handle.
             pub(crate) fn next(len: usize) -> $name {
                 $name(u32::try_from(len).unwrap_or(u32::MAX))
             }
@@ -34,7 +36,7 @@ handles! {
     ThreadHandle;
     /// A distinct stack; see [`Stacks`](super::Stacks).
     StackHandle;
-    /// A text, such as the name of a type that was allocated.
+    /// A text, such as the name of an allocated type.
     TextHandle;
     /// A frame as it is shown; see [`Resolved`](super::Resolved).
     FrameHandle;

@@ -1,9 +1,11 @@
-//! A hash for small keys of numbers: faster than the standard one, and as hard to foresee.
+//! A hash for small keys of numbers: faster than the standard one, and as hard to
+//! foresee.
 //!
-//! Keys are numbers that a trace gives: addresses, ids. A hash that is the same in each run could be turned around,
-//! and a trace made whose keys all collide; a map is then a list, and a megabyte takes minutes. So each map has
-//! secrets of its own, drawn as the standard library draws them. The order of such a map differs from run to run:
-//! nothing that is shown may depend on it.
+//! Keys are numbers that a trace gives: addresses, ids. A hash that is the same in each
+//! run could be turned around, and a trace made whose keys all collide; a map is then a
+//! list, and a megabyte takes minutes. So each map has secrets of its own, drawn as the
+//! standard library draws them. The order of such a map differs from run to run: nothing
+//! that is shown may depend on it.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 
@@ -44,8 +46,10 @@ pub(crate) struct NumberHasher {
 impl NumberHasher {
     #[inline]
     pub(crate) fn add(&mut self, word: u64) {
-        // Both halves of the product: each of its bits depends on bits of the key on both sides.
-        let product = u128::from(self.sum.rotate_left(23) ^ word).wrapping_mul(u128::from(self.factor));
+        // Both halves of the product: each of its bits depends on bits of the key on both
+        // sides.
+        let product =
+            u128::from(self.sum.rotate_left(23) ^ word).wrapping_mul(u128::from(self.factor));
         #[expect(clippy::cast_possible_truncation, reason = "the two halves")]
         let (low, high) = (product as u64, (product >> 64) as u64);
         self.sum = low ^ high;

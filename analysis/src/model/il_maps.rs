@@ -1,27 +1,27 @@
-//! Which instruction of IL a place in compiled code comes from, as `MethodILToNativeMap` tells
-//! (runtime 190, rundown 149 and 150).
+//! Maps places in compiled code to IL instructions, from `MethodILToNativeMap` (runtime
+//! 190, rundown 149 and 150).
 //!
-//! The events name a method, not its code: they follow the event that reports the code, and belong
-//! to the newest code of the method.
+//! The events identify a method, not its code: they follow the event that reports the
+//! code, and apply to the method's newest code.
 
 use super::handle::MethodHandle;
 use super::hash::NumberMap;
 use nettrace_parser::{Event, Value};
 
-/// IL offsets from here on are no places: prologues, epilogues, code that comes from nowhere.
+/// IL offsets from here on are special values: prologues, epilogues, code without IL.
 const FIRST_SPECIAL: u32 = 0xffff_fff0;
 
-/// Maps of the codes of one process, if they are wanted.
+/// Maps for the code of one process, if they are wanted.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct IlMaps {
-    /// The newest code of each method, by method and re-JIT.
+    /// The newest code of each method, by method id and ReJIT id.
     newest: NumberMap<(u64, u64), MethodHandle>,
-    /// Native and IL offsets of each code, by native offset.
+    /// Native and IL offsets for each code, sorted by native offset.
     maps: NumberMap<MethodHandle, Vec<(u32, u32)>>,
 }
 
 impl IlMaps {
-    /// When code was reported.
+    /// Records that code was reported.
     pub(crate) fn met(&mut self, method_id: u64, rejit_id: u64, code: MethodHandle) {
         self.newest.insert((method_id, rejit_id), code);
     }
@@ -40,7 +40,7 @@ impl IlMaps {
         Some(())
     }
 
-    /// The IL offset of the instruction at a place in a code.
+    /// The IL offset of the instruction at a place in code.
     pub(crate) fn find(&self, code: MethodHandle, native_offset: u32) -> Option<u32> {
         let map = self.maps.get(&code)?;
         let end = map.partition_point(|(native, _)| *native <= native_offset);

@@ -1,22 +1,24 @@
-//! Which process reported what lies at an address of the kernel.
+//! Finds the process that reported the kernel code at an address.
 //!
-//! The kernel is the same for all processes, so that a recorder may report it once. Any number of processes may have
-//! reported parts of it: they are not asked one after the other for each address.
+//! The kernel is the same for all processes, so a recorder may report it only once. Many
+//! processes may have reported parts of it, so they must not be searched one by one for
+//! each address.
 
 use super::handle::ProcessHandle;
 use super::universal::KERNEL_START;
 use std::collections::BTreeMap;
 
-/// The first two processes that reported each address of the kernel: one of them is not the one that asks.
+/// The first two processes that reported each address of the kernel: at least one of them
+/// differs from the process that asks.
 #[derive(Debug, Default)]
 pub(crate) struct KernelOwners {
-    /// First addresses of stretches that the same processes reported, in order.
+    /// First addresses of ranges that were reported by the same processes, sorted.
     bounds: Vec<u64>,
     owners: Vec<[Option<ProcessHandle>; 2]>,
 }
 
 impl KernelOwners {
-    /// Of ranges, each with its first and last address.
+    /// From ranges, each with its first and last address.
     pub(crate) fn new(ranges: impl Iterator<Item = (ProcessHandle, u64, u64)>) -> KernelOwners {
         let mut edges: Vec<(u64, ProcessHandle, bool)> = Vec::new();
         for (process, start, last) in ranges.filter(|(_, _, last)| *last >= KERNEL_START) {
@@ -27,7 +29,8 @@ impl KernelOwners {
         let mut found = KernelOwners::default();
         let mut there: BTreeMap<ProcessHandle, usize> = BTreeMap::new();
         for edges in edges.chunk_by(|one, other| one.0 == other.0) {
-            // Of one process begins come first, so that no count goes below what is there.
+            // For the same process, starts come before ends, so that no count becomes
+            // negative.
             for (_, process, is_begin) in edges.iter().rev() {
                 let count = there.entry(*process).or_default();
                 *count = if *is_begin { count.saturating_add(1) } else { count.saturating_sub(1) };
@@ -42,7 +45,7 @@ impl KernelOwners {
         found
     }
 
-    /// The first process that reported an address and is another one.
+    /// The first other process that reported an address.
     pub(crate) fn other_than(&self, process: ProcessHandle, address: u64) -> Option<ProcessHandle> {
         let behind = self.bounds.partition_point(|bound| *bound <= address);
         let owners = self.owners.get(behind.checked_sub(1)?)?;
@@ -65,16 +68,29 @@ mod tests {
             let ranges: Vec<(ProcessHandle, u64, u64)> = (0..count)
                 .map(|_| {
                     let near_end = next(8) == 0;
-                    let start = if near_end { u64::MAX - next(20) } else { KERNEL_START - 5 + next(60) };
-                    (ProcessHandle(u32::try_from(next(6)).unwrap()), start, start.saturating_add(next(12)))
+                    let start =
+                        if near_end { u64::MAX - next(20) } else { KERNEL_START - 5 + next(60) };
+                    (
+                        ProcessHandle(u32::try_from(next(6)).unwrap()),
+                        start,
+                        start.saturating_add(next(12)),
+                    )
                 })
                 .collect();
             let owners = KernelOwners::new(ranges.iter().copied());
             let addresses = (KERNEL_START..KERNEL_START + 80).chain(u64::MAX - 25..=u64::MAX);
-            for (address, own) in addresses.flat_map(|at| (0..7).map(move |own| (at, ProcessHandle(own)))) {
-                let there = ranges.iter().filter(|(_, start, last)| (*start..=*last).contains(&address));
-                let expected = there.map(|(process, ..)| *process).filter(|process| *process != own).min();
-                assert_eq!(owners.other_than(own, address), expected, "{address:#x} {own:?} {ranges:?}");
+            for (address, own) in
+                addresses.flat_map(|at| (0..7).map(move |own| (at, ProcessHandle(own))))
+            {
+                let there =
+                    ranges.iter().filter(|(_, start, last)| (*start..=*last).contains(&address));
+                let expected =
+                    there.map(|(process, ..)| *process).filter(|process| *process != own).min();
+                assert_eq!(
+                    owners.other_than(own, address),
+                    expected,
+                    "{address:#x} {own:?} {ranges:?}"
+                );
             }
         }
     }

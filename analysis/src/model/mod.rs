@@ -1,13 +1,14 @@
 //! The model: what a trace says about processes, threads, code and stacks.
 //!
-//! [`Model::learn`] takes events in time order. Names are found at the end, by [`Resolved`]: the
-//! list of methods mostly comes last. What is kept is bounded by how many different methods,
-//! modules, threads and stacks there are, not by the number of events.
+//! [`Model::learn`] processes events in time order. Names are resolved at the end, by
+//! [`Resolved`], because most lists of methods come last. Memory is bounded by the number
+//! of distinct methods, modules, threads and stacks, not by the number of events.
 
 pub(crate) mod activity_edge;
 pub(crate) mod activity_path;
 mod assemblies;
 mod call_nodes;
+mod coverage;
 mod cpu;
 mod demangle;
 mod filter;
@@ -30,6 +31,7 @@ mod profile;
 mod ranges;
 mod resolved;
 mod reuses;
+mod role;
 mod sample;
 mod shown;
 mod spans;
@@ -43,13 +45,15 @@ mod track;
 mod type_name;
 mod universal;
 mod varints;
+mod wait_for;
 mod waits;
 mod weights;
 mod when;
 
 pub use assemblies::{Assembly, Domain};
 pub(crate) use call_nodes::{Call, CallNode, CallNodes};
-pub(crate) use cpu::{CpuWeights, Weighed};
+pub use coverage::Coverage;
+pub(crate) use cpu::{CpuWeights, Weighed, is_sample_gap};
 pub use filter::Filter;
 pub use folding::{Folding, FrameGroup};
 pub use frame_names::FrameNames;
@@ -64,11 +68,13 @@ pub use nettrace_parser::catalog::event_name;
 pub use pattern::Pattern;
 pub use perf_map::{PerfMapSymbol, perf_map};
 pub use profile::{Profile, ProfileKey, Totals};
-pub use resolved::{Coverage, Resolved};
+pub use resolved::Resolved;
+pub(crate) use role::{Role, WaitChain, state_of};
 pub use sample::{Kind, Mode, Sample, SampleClock, ThreadState, Unit};
 pub(crate) use shown::{handler_text, method_text, task_text, type_text};
 pub use spans::{
-    Argument, Arguments, Category, CounterPoint, Ends, Flow, Instant, Span, SpanScope, Spans, TimelineMark,
+    Argument, Arguments, Category, CounterPoint, Ends, Flow, Instant, Span, SpanScope, Spans,
+    TimelineMark,
 };
 pub use stacks::Stacks;
 #[cfg(feature = "symbols")]
@@ -79,6 +85,7 @@ pub use timeline::{Piece, Run, Timeline};
 pub use track::{TimedSample, Track};
 pub(crate) use type_name::split_outside;
 pub use universal::Mapping;
+pub use wait_for::WaitFor;
 pub use weights::EventSelector;
 pub(crate) use weights::{rounded, stands_for};
 pub(crate) use when::{Cells, When};
@@ -90,11 +97,11 @@ use methods::Methods;
 use modules::Modules;
 use nettrace_parser::view::{self, KnownProvider, Tier};
 use nettrace_parser::{Event, Stack, Trace, Utf16};
-use ranges::{Ranges, Told};
+use ranges::{Ranges, Reported};
 use std::collections::HashMap;
 use universal::Mappings;
 
-/// What a trace tells. See the [module](self).
+/// What a trace says about its processes. See the [module](self).
 #[derive(Debug, Clone, Default)]
 pub struct Model {
     session: Option<Trace>,
@@ -104,9 +111,9 @@ pub struct Model {
     threads: Threads,
     stacks: Stacks,
     texts: Texts,
-    /// Names of types as they are stored, and as they are shown.
+    /// Names of types as stored, mapped to their display names.
     shown_types: NumberMap<TextHandle, TextHandle>,
-    /// By path, as mappings tell it.
+    /// By path, as in mappings.
     #[cfg(feature = "symbols")]
     symbol_files: HashMap<String, SymbolFile>,
     keeps_il_offsets: bool,
@@ -117,9 +124,9 @@ pub struct Model {
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct Process {
-    /// OS id; `None` when the stream does not say.
+    /// OS id; `None` if the stream does not contain it.
     pub id: Option<u64>,
-    /// Name, or command line; empty when it is not known.
+    /// Name, or command line; empty if unknown.
     pub name: String,
     pub(crate) methods: Methods,
     pub(crate) modules: Modules,
@@ -160,25 +167,30 @@ impl Process {
         self.methods.codes()
     }
 
-    /// Files and kernel in its memory (version 6).
+    /// Files and kernel code mapped into its memory (version 6).
     pub fn mappings(&self) -> &[Mapping] {
         self.mappings.rows()
     }
 
-    /// Build id of a mapping's file in hexadecimal, if the recorder stored it (version 6).
+    /// Build id of a mapping's file in hexadecimal, if the recorder stored it (version
+    /// 6).
     pub fn build_id(&self, mapping: &Mapping) -> Option<&str> {
         self.mappings.build_id(mapping)
     }
 }
 
 impl Model {
-    /// Knows nothing yet.
+    /// An empty model.
     pub fn new() -> Model {
         Model::default()
     }
 
-    /// The handle of a type's name as it is shown.
-    pub(crate) fn intern_type(&mut self, stored: impl std::fmt::Display, options: NameOptions) -> TextHandle {
+    /// The handle of a type's display name: `stored` is the name in the runtime's notation.
+    pub fn intern_type(
+        &mut self,
+        stored: impl std::fmt::Display,
+        options: NameOptions,
+    ) -> TextHandle {
         let stored = self.texts.intern_shown(stored);
         if let Some(shown) = self.shown_types.get(&stored) {
             return *shown;
@@ -189,7 +201,8 @@ impl Model {
         shown
     }
 
-    /// Learns from an event, which must not be older than the one before. Gives its thread.
+    /// Learns from an event, which must not be older than the previous one. Returns its
+    /// thread.
     pub fn learn(&mut self, event: &Event<'_>) -> ThreadHandle {
         if self.session.is_none() {
             self.session = Some(event.session().clone());
@@ -205,7 +218,8 @@ impl Model {
         thread
     }
 
-    /// Whether [`Model::learn`] takes more from events of this type than their thread and process.
+    /// Whether [`Model::learn`] uses more of events of this type than their thread and
+    /// process.
     pub(crate) fn learns_from(event: &Event<'_>, keeps_il_offsets: bool) -> bool {
         let is_runtime = event.known_provider() == KnownProvider::Runtime;
         match event.known_provider() {
@@ -221,7 +235,7 @@ impl Model {
         }
     }
 
-    /// Whether an event of a list of methods tells nothing that is not known.
+    /// Whether an event in a list of methods contains nothing new.
     #[inline]
     pub(crate) fn knows_method(&mut self, event: &Event<'_>) -> bool {
         let process = self.last_process.filter(|(id, _)| *id == event.process_id());
@@ -242,7 +256,7 @@ impl Model {
         handle
     }
 
-    /// The process of an OS id, if an event reported it.
+    /// The process with an OS id, if an event reported it.
     pub(crate) fn handle_of(&self, id: Option<u64>) -> Option<ProcessHandle> {
         self.by_id.get(&id).copied()
     }
@@ -274,7 +288,9 @@ impl Model {
                     row.il_maps.met(method.method_id, method.rejit_id.unwrap_or(0), code);
                 }
             }
-            (190, KnownProvider::Runtime) | (149 | 150, KnownProvider::Rundown) if self.keeps_il_offsets => {
+            (190, KnownProvider::Runtime) | (149 | 150, KnownProvider::Rundown)
+                if self.keeps_il_offsets =>
+            {
                 if let Some(row) = self.processes.get_mut(process.index()) {
                     let _ = row.il_maps.learn(event);
                 }
@@ -315,7 +331,7 @@ impl Model {
         let mut intern = |text: Utf16<'_>| self.texts.intern_shown(text);
         let code = MethodCode {
             method_id,
-            // The event does not name it.
+            // The event does not contain it.
             module_id: 0,
             start,
             size: 0,
@@ -331,7 +347,7 @@ impl Model {
         Some(())
     }
 
-    /// ThreadCreated, ThreadDC: what the thread is for.
+    /// ThreadCreated, ThreadDC: the purpose of a thread.
     fn learn_thread(&mut self, process: ProcessHandle, event: &Event<'_>) -> Option<()> {
         let fields = &mut event.fields();
         let flags = fields.find("Flags")?.value.ok()?.as_u64()?;
@@ -382,27 +398,31 @@ impl Model {
         }
     }
 
-    /// Adds the symbols of a perf map (see [`perf_map`]) to a process, or to all that the trace
-    /// has reported so far.
+    /// Adds the symbols of a perf map (see [`perf_map`]) to a process, or to all
+    /// processes that the trace has reported so far.
     pub fn add_perf_map(&mut self, process_id: Option<u64>, text: &str) {
         if process_id.is_some() {
             self.process_handle(process_id);
         }
         for symbol in perf_map(text) {
             let name = self.texts.intern(symbol.name);
-            let wanted = self.processes.iter_mut().filter(|row| process_id.is_none() || row.id == process_id);
+            let wanted = self
+                .processes
+                .iter_mut()
+                .filter(|row| process_id.is_none() || row.id == process_id);
             for row in wanted {
                 // Later lines are newer code.
-                row.perf_map.add(Told::Exists, symbol.start, symbol.size, 0, name);
+                row.perf_map.add(Reported::Exists, symbol.start, symbol.size, 0, name);
             }
         }
     }
 
-    /// Adds the symbols of a file that is mapped: of all mappings with this path. Those of several
-    /// files (a library, and what was stripped from it) add up, the library first.
+    /// Adds the symbols of a file to all mappings with this path. Symbols of several
+    /// files are combined, for example those of a library and those that were stripped
+    /// from it; add the library first.
     ///
     /// # Errors
-    /// [`SymbolFileError::OtherBuild`] if the processes had another build of it.
+    /// [`SymbolFileError::OtherBuild`] if the processes used another build of it.
     #[cfg(feature = "symbols")]
     pub fn add_symbol_file(&mut self, path: &str, file: SymbolFile) -> Result<(), SymbolFileError> {
         for process in &self.processes {
@@ -426,7 +446,7 @@ impl Model {
         self.symbol_files.get(path)
     }
 
-    /// Must be called behind the last event, before names are found.
+    /// Must be called after the last event, before names are resolved.
     pub(crate) fn complete(&mut self, period_nanos: Option<u64>) {
         self.period_nanos = period_nanos;
         for row in &mut self.processes {
@@ -436,8 +456,8 @@ impl Model {
         }
     }
 
-    /// Keeps which IL each piece of compiled code comes from, for [`Model::il_offset`]: much memory
-    /// in traces with many methods. To be called before the first event.
+    /// Keeps IL offsets of compiled code for [`Model::il_offset`]. Needs much memory for
+    /// traces with many methods. Must be called before the first event.
     pub fn keep_il_offsets(&mut self) {
         self.keeps_il_offsets = true;
     }
@@ -447,9 +467,9 @@ impl Model {
         self.keeps_il_offsets
     }
 
-    /// Offset, in the IL of its method, of the instruction at an address at a time. `None` where the
-    /// trace does not say, or where the instruction comes from no IL. The last address of a call
-    /// is one below the return address that stacks hold.
+    /// The IL offset, within its method, of the instruction at an address at a time.
+    /// `None` if the trace does not contain it, or the instruction does not correspond to
+    /// IL. For a return address on a stack, pass the address minus one to get the call.
     pub fn il_offset(&self, process: ProcessHandle, address: u64, ticks: u64) -> Option<u32> {
         let row = self.process(process)?;
         let (method, _) = row.methods.find(address, ticks)?;
@@ -457,12 +477,13 @@ impl Model {
         row.il_maps.find(method, u32::try_from(address.checked_sub(start)?).ok()?)
     }
 
-    /// What the session was; `None` before the first event.
+    /// What the stream says about the session; `None` before the first event.
     pub fn session(&self) -> Option<&Trace> {
         self.session.as_ref()
     }
 
-    /// The median time between two CPU samples of a thread, in nanoseconds; `None` without samples.
+    /// The median time between consecutive CPU samples of a thread, in nanoseconds;
+    /// `None` without samples.
     pub fn period_nanos(&self) -> Option<u64> {
         self.period_nanos
     }
@@ -472,7 +493,7 @@ impl Model {
         self.processes.get(process.index())
     }
 
-    /// All processes, in the order in which they were first met.
+    /// All processes, in the order in which they first appeared.
     pub fn processes(&self) -> impl ExactSizeIterator<Item = (ProcessHandle, &Process)> {
         self.processes.iter().enumerate().map(|(index, row)| (ProcessHandle::next(index), row))
     }
@@ -496,7 +517,7 @@ impl Model {
         &mut self.texts
     }
 
-    /// Counts events of a thread that [`Model::learn`] did not see. Gives the thread.
+    /// Counts events of a thread that [`Model::learn`] did not see. Returns the thread.
     pub(crate) fn count_events(
         &mut self,
         process_id: Option<u64>,
@@ -509,12 +530,13 @@ impl Model {
         thread
     }
 
-    /// How often memory got a new meaning so far.
+    /// How often memory has been reused so far.
     pub(crate) fn reuses(&self) -> usize {
         self.stacks.reuses()
     }
 
-    /// The handle of a stack of a thread's process. `number` is what the stream calls it for now.
+    /// The handle of a stack of a thread's process. `number` is the stream's current
+    /// number for it.
     pub(crate) fn stack_at(
         &mut self,
         thread: ThreadHandle,
@@ -526,14 +548,15 @@ impl Model {
         self.stacks.intern(process, number, stack, ticks)
     }
 
-    /// The handle of an event's stack. `thread` is what [`Model::learn`] gave for the event.
+    /// The handle of an event's stack. `thread` is the result of [`Model::learn`] for the
+    /// event.
     #[inline]
     pub fn stack_of(&mut self, event: &Event<'_>, thread: ThreadHandle) -> StackHandle {
         self.stack_at(thread, event.stack_id(), event.stack(), event.timestamp_ticks())
     }
 
-    /// A thread as people know it: `thread 17401`, `thread 17401 (Finalizer)`; with the process in
-    /// front when there are several.
+    /// A thread's display name: `thread 17401`, `thread 17401 (Finalizer)`; if there are
+    /// several processes, preceded by the process.
     pub fn thread_label(&self, thread: ThreadHandle) -> String {
         let Some(row) = self.threads.get(thread) else { return "thread ?".to_owned() };
         let mut label = match row.os_thread_id {

@@ -1,4 +1,4 @@
-//! Modules: the files and the memory that methods come from.
+//! Modules: the files and memory that methods belong to.
 
 use super::hash::NumberMap;
 use super::names::shorten;
@@ -9,30 +9,32 @@ use nettrace_parser::view::{self, ModuleChange};
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Module {
-    /// Identifies it; methods refer to this number.
+    /// The id by which methods refer to it.
     pub module_id: u64,
-    /// Identifies its assembly.
+    /// Id of its assembly.
     pub assembly_id: u64,
-    /// Short name: the file's, without folder and without `.dll` or `.exe`.
+    /// Short name: the file name without folder and without `.dll` or `.exe`.
     pub name: String,
-    /// Path of the file with IL, as stored.
+    /// Path of the file with its IL, as stored.
     pub il_path: String,
-    /// Path of the file with precompiled code, as stored; mostly empty.
+    /// Path of the file with its precompiled code, as stored; usually empty.
     pub native_path: String,
-    /// Path of the PDB where it was built, as stored.
+    /// Path of the PDB at build time, as stored.
     pub pdb_path: String,
-    /// Whether it holds precompiled code that the runtime uses.
+    /// Whether it contains precompiled code that the runtime uses.
     pub is_ready_to_run: bool,
-    /// Whether it was made in memory.
+    /// Whether it was generated in memory.
     pub is_dynamic: bool,
-    /// Tick of its load; `None`: it was there before, or its load was not recorded.
+    /// Ticks at which it was loaded; `None` if it was loaded before the trace, or its
+    /// load was not recorded.
     pub loaded_ticks: Option<u64>,
-    /// Tick of its unload, if it went.
+    /// Ticks at which it was unloaded, if it was.
     pub unloaded_ticks: Option<u64>,
 }
 
 impl Module {
-    /// Whether a module of the same id is this one: it has the same files and is in the same assembly.
+    /// Whether a module with the same id is this one: it has the same files and belongs
+    /// to the same assembly.
     fn is_same(&self, other: &Module) -> bool {
         self.assembly_id == other.assembly_id
             && self.il_path == other.il_path
@@ -44,15 +46,15 @@ impl Module {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Modules {
     rows: Vec<Module>,
-    /// Of each id the rows that it had, oldest first.
+    /// For each id, the rows that had it, oldest first.
     by_id: NumberMap<u64, Vec<Owner>>,
 }
 
-/// A row of an id.
+/// A row that had an id.
 #[derive(Debug, Clone, Copy)]
 struct Owner {
     row: u32,
-    /// When it was unloaded, or one in front of it if that was later; 0: none was.
+    /// The latest time at which it or an earlier owner was unloaded; 0 if none was.
     unloaded: u64,
 }
 
@@ -69,17 +71,19 @@ impl Modules {
             (None, _) => true,
             (Some(_), ModuleChange::Unload) => false,
             (Some(row), _) if row.unloaded_ticks.is_none() => false,
-            // A process that ends unloads everything, and the session's rundown lists it behind that: the same
-            // module once more, unless the id was given to another whose load was lost.
+            // A process that exits unloads everything, and the session's rundown lists it
+            // after that. So it is the same module again, unless the id was reused by a
+            // module whose load event was lost.
             (Some(row), ModuleChange::AtStart | ModuleChange::AtEnd) => !row.is_same(&row_of()),
-            // Its id was given to another.
+            // Its id was reused.
             (Some(_), _) => true,
         };
         if is_new {
             let Ok(place) = u32::try_from(self.rows.len()) else { return };
             let row = row_of();
             let before = newest.map_or(0, |owner| owner.unloaded);
-            owners.push(Owner { row: place, unloaded: before.max(row.unloaded_ticks.unwrap_or(0)) });
+            owners
+                .push(Owner { row: place, unloaded: before.max(row.unloaded_ticks.unwrap_or(0)) });
             self.rows.push(row);
         } else if let (Some(row), Some(owner), ModuleChange::Unload) = (row, newest, change) {
             let unloaded = *row.unloaded_ticks.get_or_insert(ticks);
@@ -87,14 +91,14 @@ impl Modules {
         }
     }
 
-    /// The module of an id that lived at `ticks`; else the newest.
+    /// The module that had an id at `ticks`; else the newest.
     pub(crate) fn find(&self, module_id: u64, ticks: u64) -> Option<&Module> {
         let owners = self.by_id.get(&module_id)?;
         let newest = self.rows.get(owners.last()?.row as usize)?;
         if newest.loaded_ticks.is_none_or(|loaded| loaded <= ticks) {
             return Some(newest);
         }
-        // The first that was unloaded later.
+        // The first one that was unloaded later.
         let older = owners.get(owners.partition_point(|owner| owner.unloaded <= ticks));
         older.and_then(|owner| self.rows.get(owner.row as usize)).or(Some(newest))
     }
@@ -125,8 +129,8 @@ fn new_row(module: &view::Module<'_>, ticks: u64) -> Module {
     }
 }
 
-/// A path's file name without `.dll`, `.exe` and `.winmd`, and without the `.ni` that precompiled files may have in
-/// front of it; other endings belong to the name.
+/// A path's file name without `.dll`, `.exe` and `.winmd`, and without the `.ni` that
+/// precompiled files may have before it; other extensions are part of the name.
 pub(crate) fn short_name(path: &str) -> &str {
     let file = path.rsplit(['/', '\\']).next().unwrap_or(path);
     let ends = |end: &str| {
@@ -135,7 +139,9 @@ pub(crate) fn short_name(path: &str) -> &str {
         (tail.eq_ignore_ascii_case(end) && !name.is_empty()).then_some(name)
     };
     let name = [".dll", ".exe", ".winmd"].into_iter().find_map(ends);
-    name.map_or(file, |name| name.strip_suffix(".ni").filter(|rest| !rest.is_empty()).unwrap_or(name))
+    name.map_or(file, |name| {
+        name.strip_suffix(".ni").filter(|rest| !rest.is_empty()).unwrap_or(name)
+    })
 }
 
 #[cfg(test)]
@@ -159,7 +165,7 @@ mod tests {
         assert_eq!(names.map(short_name), short);
     }
 
-    /// 10^10 steps, if all modules were asked for each time.
+    /// Would take 10^10 steps if all modules were examined each time.
     #[test]
     fn an_id_that_was_given_to_many_modules_means_the_one_of_the_time() {
         let mut modules = Modules::default();
@@ -186,7 +192,7 @@ mod tests {
         let found = |ticks| modules.find(id, ticks).unwrap().assembly_id;
         for at in 0..count {
             assert_eq!(found(10 * at + 4), at);
-            // Between two of them it is the next.
+            // Between two of them it is the later one.
             assert_eq!(found(10 * at + 5), if at + 1 == count { at } else { at + 1 });
         }
         assert_eq!((modules.rows().len(), found(u64::MAX)), (100_000, count - 1));

@@ -1,11 +1,12 @@
-//! Samples with the names that their handles stand for: a handle is a number of one model, and says nothing elsewhere.
+//! Samples with names instead of handles: a handle is only meaningful together with its
+//! model.
 
 use super::profile::{ProfileKey, Totals};
 use super::resolved::Resolved;
 use super::sample::{Kind, Sample, ThreadState, Unit};
 
-/// A sample, or several that were summed up, with names in the place of handles. With feature `serde` it serialises, which
-/// [`Sample`] and [`ProfileKey`] do not.
+/// A sample, or several aggregated ones, with names instead of handles. With the feature
+/// `serde` it can be serialized, unlike [`Sample`] and [`ProfileKey`].
 ///
 /// ```
 /// use nettrace_analysis::{Analysis, AnalysisOptions, Kind};
@@ -24,29 +25,30 @@ use super::sample::{Kind, Sample, ThreadState, Unit};
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct NamedSample<'r> {
-    /// What is counted.
+    /// The kind of sample.
     pub kind: Kind,
     /// Unit of [`Totals::weight`].
     pub unit: Unit,
-    /// OS id of the process; `None` when the stream does not say.
+    /// OS id of the process; `None` if the stream does not contain it.
     pub process_id: Option<u64>,
-    /// OS id of the thread; `None` when the stream does not say.
+    /// OS id of the thread; `None` if the stream does not contain it.
     pub thread_id: Option<u64>,
-    /// The thread as people know it: [`Model::thread_label`](crate::Model::thread_label).
+    /// The thread's display name: [`Model::thread_label`](crate::Model::thread_label).
     pub thread: String,
-    /// What the thread did.
+    /// The state of the thread.
     pub state: ThreadState,
     /// Name of the type that was allocated or thrown.
     pub label: Option<&'r str>,
-    /// The stack, innermost frame first, as [`Resolved::frames`] has it.
+    /// The stack, innermost frame first, like [`Resolved::frames`].
     pub frames: Vec<&'r str>,
-    /// How many, how much, and when.
+    /// Number, weight and times.
     #[cfg_attr(feature = "serde", serde(flatten))]
     pub totals: Totals,
 }
 
 impl Resolved<'_> {
-    /// A row of [`Profile::rows`](crate::Profile::rows) with its names, whatever the filter says.
+    /// A row of [`Profile::rows`](crate::Profile::rows) with its names, regardless of the
+    /// filter.
     pub fn named(&self, key: &ProfileKey, totals: Totals) -> NamedSample<'_> {
         let model = self.model();
         let thread = model.threads().get(key.thread);
@@ -64,7 +66,7 @@ impl Resolved<'_> {
         }
     }
 
-    /// A sample with its names, whatever the filter says.
+    /// A sample with its names, regardless of the filter.
     pub fn named_sample(&self, sample: &Sample) -> NamedSample<'_> {
         self.named(&ProfileKey::of(sample), Totals::of(sample))
     }

@@ -1,4 +1,4 @@
-//! How frames are named.
+//! Names of frames.
 
 use super::demangle::demangle;
 use super::type_name::{TypeName, arguments, rsplit_outside};
@@ -24,19 +24,19 @@ pub enum NameStyle {
 pub struct NameOptions {
     /// How much of a name is shown.
     pub style: NameStyle,
-    /// Names as the runtime stores them, with what the compiler added:
-    /// `workload!Workload.Program+<TaskRound>d__14.MoveNext()`, IL's notation of types. This is how
-    /// PerfView names frames.
+    /// Shows names as the runtime stores them, with compiler-generated parts:
+    /// `workload!Workload.Program+<TaskRound>d__14.MoveNext()`, and types in IL notation.
+    /// PerfView shows names like this.
     pub is_raw: bool,
 }
 
 impl NameOptions {
-    /// Names of this style, as people write them.
+    /// Names in this style, in source notation.
     pub fn new(style: NameStyle) -> NameOptions {
         NameOptions { style, is_raw: false }
     }
 
-    /// With names as the runtime stores them, or as people write them.
+    /// Shows names as the runtime stores them, instead of source notation.
     #[must_use]
     pub fn raw(mut self, is_raw: bool) -> NameOptions {
         self.is_raw = is_raw;
@@ -44,7 +44,7 @@ impl NameOptions {
     }
 }
 
-/// What a frame is.
+/// The kind of code that a frame belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
@@ -56,35 +56,36 @@ pub enum FrameKind {
     Native,
     /// Code of the operating system's kernel.
     Kernel,
-    /// An address of which nothing is known.
+    /// An address about which nothing is known.
     Unknown,
 }
 
-/// A frame as it is shown. Two frames that would look the same are one.
+/// A frame with its display names. Frames that look the same are merged.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Frame {
-    /// The whole name in the chosen style; never empty.
+    /// The full name in the chosen style; never empty.
     pub text: String,
-    /// Module's short name; empty when it is not known.
+    /// The module's short name; empty if unknown.
     pub module: String,
     /// Namespace; empty for native code.
     pub namespace: String,
-    /// Type with its outer types; empty for native code.
+    /// The type, including outer types; empty for native code.
     pub type_name: String,
-    /// Name of the method or function, without signature.
+    /// Name of the method or function, without its signature.
     pub method: String,
-    /// What it is.
+    /// The kind of code.
     pub kind: FrameKind,
-    /// Whether a name was found; if not, the text is an address.
+    /// Whether it has a name; if not, the text is an address.
     pub is_named: bool,
-    /// Whether the name is a guess: that of the method whose entry point lies a little below, of which only that
-    /// is known. Text and method are marked: `~Program.Run+0x1f0`, with the bytes behind the entry point.
+    /// Whether the name is a guess: that of a method whose entry point is a little below
+    /// the address, and whose size is unknown. Text and method are marked:
+    /// `~Program.Run+0x1f0`, with the distance from the entry point in bytes.
     pub is_guessed: bool,
 }
 
-/// The stored parts of a method's name.
+/// A method's name as stored.
 pub(crate) struct MethodName<'t> {
     pub(crate) module: &'t str,
     /// Namespace and type.
@@ -129,23 +130,25 @@ impl Frame {
         }
     }
 
-    /// The same at an address that is only likely to be the method's.
+    /// The same for an address that only probably belongs to the method.
     ///
-    /// Each offset is a frame of its own. One frame for all of a method would have to show one offset for
-    /// others, or none, and would then look alike for code that is surely the method's and code that may be its
-    /// neighbour's. `topN`, whose rows stand for methods, puts them together again: see [`Frame::guessed_of`].
+    /// Each offset is a separate frame. A single frame for the whole method would have to
+    /// show one offset for all, or none, and would then not distinguish code that
+    /// certainly belongs to the method from code that may belong to its neighbour.
+    /// `topN`, whose rows represent methods, merges them again: see
+    /// [`Frame::guessed_of`].
     pub(crate) fn guessed(self, offset: u64) -> Frame {
         let mark = |name: &str| format!("~{name}+{offset:#x}");
         Frame { text: mark(&self.text), method: mark(&self.method), is_guessed: true, ..self }
     }
 
-    /// The text without the offset, and the offset, of a guess.
+    /// The text without the offset, and the offset, of a guessed name.
     pub(crate) fn guessed_of(&self) -> Option<(&str, u64)> {
         let (name, digits) = self.text.rsplit_once("+0x").filter(|_| self.is_guessed)?;
         Some((name, u64::from_str_radix(digits, 16).ok()?))
     }
 
-    /// A function that has a name.
+    /// A function with a name.
     pub(crate) fn native(module: &str, name: &str, kind: FrameKind, options: NameOptions) -> Frame {
         let text = match options.style {
             NameStyle::Short => name.to_owned(),
@@ -160,19 +163,19 @@ impl Frame {
         Frame { method: text.clone(), text, ..Frame::unnamed(module, kind) }
     }
 
-    /// Nothing but an address.
+    /// Only an address.
     pub(crate) fn address(address: u64, kind: FrameKind) -> Frame {
         let text = format!("{address:#x}");
         Frame { method: text.clone(), text, ..Frame::unnamed("", kind) }
     }
 
-    /// What stands for the outer frames of a stack that has too many.
+    /// Represents the outer frames of a stack with too many frames.
     pub(crate) fn left_out() -> Frame {
         let text = "(outer frames left out)".to_owned();
         Frame { method: text.clone(), text, ..Frame::unnamed("", FrameKind::Unknown) }.named()
     }
 
-    /// What stands for several frames.
+    /// Represents several frames.
     pub(crate) fn group(name: String, kind: FrameKind) -> Frame {
         Frame { text: name.clone(), method: name, ..Frame::unnamed("", kind) }.named()
     }
@@ -195,20 +198,24 @@ impl Frame {
     }
 }
 
-/// Longest name of anything, in characters. One name may stand in each row of a report and at each node of a tree; what
-/// is longer is cut and ends with `…`.
+/// Maximum length of any name, in characters. A name may occur in each row of a report
+/// and at each node of a tree. Longer names are cut off and end with `…`.
 pub(crate) const LONGEST_NAME: usize = 4096;
 
-/// As much of a name of an event, a provider or a field as is ever shown: one name may come with each event of a
-/// trace.
+/// The part of an event's, a provider's or a field's name that is shown at most. Such a
+/// name may occur in each event of a trace.
 pub(crate) fn short(name: &str) -> &str {
     match name.len() > LONGEST_NAME {
-        true => name.char_indices().nth(LONGEST_NAME).and_then(|(end, _)| name.get(..end)).unwrap_or(name),
+        true => name
+            .char_indices()
+            .nth(LONGEST_NAME)
+            .and_then(|(end, _)| name.get(..end))
+            .unwrap_or(name),
         false => name,
     }
 }
 
-/// Cuts a name that is too long.
+/// Cuts off a name that is too long.
 pub(crate) fn shorten(name: &mut String) {
     if name.len() > LONGEST_NAME
         && let Some((end, _)) = name.char_indices().nth(LONGEST_NAME)
@@ -219,7 +226,7 @@ pub(crate) fn shorten(name: &mut String) {
     }
 }
 
-/// Parts with dots between; empty ones are left out. `.ctor` keeps its own dot.
+/// Joins parts with dots; empty ones are skipped. `.ctor` keeps its own dot.
 fn dotted(parts: [&str; 3]) -> String {
     let mut text = String::new();
     for part in parts.into_iter().filter(|part| !part.is_empty()) {

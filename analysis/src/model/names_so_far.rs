@@ -1,28 +1,34 @@
-//! Names by what was read so far, for those who show the events of a stream that cannot be read twice.
+//! Names based on what has been read so far, for tools that show the events of a stream
+//! that cannot be read twice.
 //!
-//! A session that is watched may last for days, and its process may make and drop code all the time. So what is kept
-//! here is what is there: code goes when the stream says that it went, or when other code lies where it lay.
+//! A watched session may last for days, and its process may compile and unload code all
+//! the time. So only current code is kept: code is dropped when the stream says that it
+//! was unloaded, or when other code takes its place.
 
 use super::frame_names::addresses;
 use super::methods::GUESS_REACH;
 use super::modules::short_name;
 use super::names::{Frame, FrameKind, MethodName, NameOptions, shorten};
+use super::role::Role;
 use nettrace_parser::view::{self, KnownProvider, MethodChange, ModuleChange};
 use nettrace_parser::{Event, Utf16};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 
-/// The most bytes that names take unless it is said, and what each costs beside its text: a row, its place in the tree, and the
-/// allocator's share.
+/// The default limit of memory for names, and the cost of each name beside its text: a
+/// row, its place in the tree, and the allocator's overhead.
 const LIMIT: usize = 256 << 20;
 const COST: usize = 160;
+/// Stretches of memory of one process.
+const MOST_MAPPINGS: usize = 100_000;
 
-/// A process's id, and an address in it or the id of a module.
+/// A process id, and an address in the process or the id of a module.
 type CodeKey = (Option<u64>, u64);
 
-/// Names by what was read so far, for streams that cannot be read twice: managed methods, as soon as the stream
-/// reports them. What is kept is bounded by the methods that the process has at a time, and by 256 MiB: further
-/// ones have no names ([`NamesSoFar::left_out`]).
+/// Names based on what has been read so far, for streams that cannot be read twice: names
+/// of managed methods, as soon as the stream reports them. Memory is bounded by the
+/// methods that exist at a time, and by 256 MiB: further methods get no names
+/// ([`NamesSoFar::left_out`]).
 ///
 /// ```
 /// use nettrace_analysis::{NameOptions, NamesSoFar};
@@ -40,10 +46,13 @@ type CodeKey = (Option<u64>, u64);
 pub struct NamesSoFar {
     options: NameOptions,
     limit: usize,
-    /// By their first addresses. Codes with a size do not overlap.
+    /// By their first addresses. Pieces of code with a size do not overlap.
     codes: BTreeMap<CodeKey, Code>,
     /// Short names of modules.
     modules: HashMap<CodeKey, Box<str>>,
+    /// Files and other memory with code, by first address: last address, and what is shown
+    /// for code in it that has no name.
+    mappings: BTreeMap<CodeKey, (u64, Box<str>)>,
     held_bytes: usize,
     left_out: u64,
 }
@@ -51,16 +60,20 @@ pub struct NamesSoFar {
 /// A method's code.
 #[derive(Debug)]
 struct Code {
-    /// Last address, which is inside; `None`: precompiled code of which only the entry point is known.
+    /// Last address, inclusive; `None` for precompiled code of which only the entry point
+    /// is known.
     last: Option<u64>,
     method_id: u64,
     module_id: u64,
     name: Name,
+    /// What it reveals about a thread; known once its name was shown.
+    role: Role,
 }
 
 #[derive(Debug)]
 enum Name {
-    /// Namespace with type, name, signature, as stored. They become a name when one is asked for: most never are.
+    /// Namespace with type, name, and signature, as stored. The display name is only
+    /// computed when it is needed, which it usually never is.
     Stored([Box<str>; 3]),
     Shown(Box<str>),
 }
@@ -68,7 +81,9 @@ enum Name {
 impl Code {
     fn cost(&self) -> usize {
         let text = match &self.name {
-            Name::Stored(parts) => parts.iter().map(|part| part.len()).fold(0, usize::saturating_add),
+            Name::Stored(parts) => {
+                parts.iter().map(|part| part.len()).fold(0, usize::saturating_add)
+            }
             Name::Shown(text) => text.len(),
         };
         COST.saturating_add(text)
@@ -86,26 +101,29 @@ impl Default for NamesSoFar {
 }
 
 impl NamesSoFar {
-    /// Knows nothing yet.
+    /// An instance without any names.
     pub fn new(options: NameOptions) -> NamesSoFar {
         NamesSoFar {
             options,
             limit: LIMIT,
             codes: BTreeMap::new(),
             modules: HashMap::new(),
+            mappings: BTreeMap::new(),
             held_bytes: 0,
             left_out: 0,
         }
     }
 
-    /// With room for that many bytes instead of 256 MiB: names, and about 160 bytes for each.
+    /// Sets the memory limit, in bytes, instead of 256 MiB. Each name needs about 160
+    /// bytes plus its text.
     #[must_use]
     pub fn limit(mut self, bytes: usize) -> NamesSoFar {
         self.limit = bytes;
         self
     }
 
-    /// Learns from the next event; in time order. To be called before its names are asked for.
+    /// Learns from the next event; events must come in time order. Call this before
+    /// asking for the event's names.
     pub fn learn(&mut self, event: &Event<'_>) {
         match (event.known_provider(), event.id()) {
             (KnownProvider::Runtime | KnownProvider::Rundown, 141..=144) => {
@@ -125,12 +143,48 @@ impl NamesSoFar {
         }
     }
 
-    /// How many methods are known now.
+    /// Sets what the memory of a process holds: first and last address of each stretch
+    /// with code, and its file; empty for memory that belongs to no file. The operating
+    /// system knows it, the stream does not.
+    ///
+    /// Code without a name is then shown as what it lies in, not as an address:
+    /// `System.Private.CoreLib!(no name)` for code that was compiled ahead of time, of
+    /// which the runtime reports names only as it hands it out; `(generated code)` for
+    /// what belongs to no file, such as stubs.
+    ///
+    /// ```
+    /// use nettrace_analysis::NamesSoFar;
+    /// let mut names = NamesSoFar::default();
+    /// names.set_mappings(Some(4711), [(0x1000, 0x1FFF, "/usr/lib/libcoreclr.so")]);
+    /// ```
+    pub fn set_mappings<'m>(
+        &mut self,
+        process: Option<u64>,
+        mappings: impl IntoIterator<Item = (u64, u64, &'m str)>,
+    ) {
+        self.mappings.retain(|place, _| place.0 != process);
+        for (first, last, file) in mappings.into_iter().take(MOST_MAPPINGS) {
+            let text = match file {
+                "" => "(generated code)".to_owned(),
+                file => format!("{}!(no name)", short_name(file)),
+            };
+            self.mappings.insert((process, first), (last, text.into()));
+        }
+    }
+
+    /// What an address without a name lies in.
+    fn mapping(&self, (process, address): CodeKey) -> Option<&str> {
+        let (_, (last, text)) =
+            self.mappings.range((process, 0)..=(process, address)).next_back()?;
+        (address <= *last).then_some(text)
+    }
+
+    /// Number of methods currently known.
     pub fn method_count(&self) -> usize {
         self.codes.len()
     }
 
-    /// How many methods and modules were reported that have no names because there are too many.
+    /// Number of reported methods and modules that got no names because of the limit.
     pub fn left_out(&self) -> u64 {
         self.left_out
     }
@@ -144,31 +198,38 @@ impl NamesSoFar {
             return;
         }
         let size = u64::from(method.size);
-        let Some(last) = size.checked_sub(1).and_then(|size| method.start.checked_add(size)) else { return };
+        let Some(last) = size.checked_sub(1).and_then(|size| method.start.checked_add(size)) else {
+            return;
+        };
         let code = Code {
             last: Some(last),
             method_id: method.method_id,
             module_id: method.module_id,
             name: stored([method.namespace, method.name, method.signature]),
+            role: Role::WORK,
         };
         let known = self.codes.get(&place);
         if code.is_nameless()
-            && known.is_some_and(|known| known.method_id == code.method_id && known.last == code.last)
+            && known
+                .is_some_and(|known| known.method_id == code.method_id && known.last == code.last)
         {
             // The same code again, this time without its name.
             return;
         }
         let within = self.codes.range(place..=(process, last)).map(|(place, _)| *place);
         let before = self.codes.range((process, 0)..place).next_back();
-        let reaching = before.filter(|(_, code)| code.last.is_some_and(|last| last >= method.start));
-        let replaced: Vec<CodeKey> = reaching.map(|(place, _)| *place).into_iter().chain(within).collect();
+        let reaching =
+            before.filter(|(_, code)| code.last.is_some_and(|last| last >= method.start));
+        let replaced: Vec<CodeKey> =
+            reaching.map(|(place, _)| *place).into_iter().chain(within).collect();
         for place in replaced {
             self.forget(place);
         }
         self.keep(place, code);
     }
 
-    /// R2RGetEntryPoint: precompiled code is used for the first time. How long it is nobody says.
+    /// R2RGetEntryPoint: precompiled code is used for the first time. Its size is not
+    /// reported.
     fn learn_entry_point(&mut self, event: &Event<'_>) -> Option<()> {
         let fields = &mut event.fields();
         let method_id = fields.find("MethodID")?.value.ok()?.as_u64()?;
@@ -178,7 +239,9 @@ impl NamesSoFar {
         let place = (event.process_id(), start);
         if self.over(place).is_none_or(|(_, code)| code.last.is_none()) {
             self.forget(place);
-            self.keep(place, Code { last: None, method_id, module_id: 0, name: stored(parts) });
+            let name = stored(parts);
+            let code = Code { last: None, method_id, module_id: 0, name, role: Role::WORK };
+            self.keep(place, code);
         }
         Some(())
     }
@@ -202,7 +265,7 @@ impl NamesSoFar {
         }
     }
 
-    /// Takes `cost` bytes, if there are as many left.
+    /// Reserves `cost` bytes, if they are available.
     fn affords(&mut self, cost: usize) -> bool {
         let held = self.held_bytes.saturating_add(cost);
         if held > self.limit {
@@ -225,15 +288,16 @@ impl NamesSoFar {
         }
     }
 
-    /// The code that lies at an address.
+    /// The code at an address.
     fn over(&self, (process, address): CodeKey) -> Option<(CodeKey, &Code)> {
         let (place, code) = self.codes.range((process, 0)..=(process, address)).next_back()?;
         let last = code.last.unwrap_or(place.1.saturating_add(GUESS_REACH.saturating_sub(1)));
         (address <= last).then_some((*place, code))
     }
 
-    /// The names of an event's stack, innermost first, one for each address; the address where nothing is known
-    /// of it. A name that is a guess begins with `~`: see [`Frame::is_guessed`](crate::Frame::is_guessed).
+    /// The names of an event's stack, innermost first, one per address; if nothing is
+    /// known about an address, the address itself. Guessed names begin with `~`: see
+    /// [`Frame::is_guessed`](crate::Frame::is_guessed).
     pub fn of(&mut self, event: &Event<'_>) -> Vec<Cow<'_, str>> {
         let process = event.process_id();
         let found: Vec<FrameName> = addresses(event)
@@ -250,26 +314,53 @@ impl NamesSoFar {
         found.into_iter().map(text).collect()
     }
 
-    /// Makes the name of the method that lies at an address now, if there is one.
+    /// The name of what is at an address of a stack, and what it reveals about a thread.
+    /// `is_leaf`: the address is the innermost one, not a return address.
+    pub(crate) fn frame(
+        &mut self,
+        process: Option<u64>,
+        address: u64,
+        is_leaf: bool,
+    ) -> (String, Role) {
+        let at = (process, if is_leaf { address } else { address.saturating_sub(1) });
+        let text = match self.name(at, address) {
+            FrameName::Method(place) => match self.codes.get(&place).map(|code| &code.name) {
+                Some(Name::Shown(text)) => text.to_string(),
+                _ => "?".to_owned(),
+            },
+            FrameName::Text(text) => text,
+        };
+        (text, self.over(at).map_or(Role::NATIVE, |(_, code)| code.role))
+    }
+
+    /// Computes the name of the method that is currently at an address, if there is one.
     fn name(&mut self, at: CodeKey, shown: u64) -> FrameName {
-        let unknown = || FrameName::Text(Frame::address(shown, FrameKind::Unknown).text);
-        let Some((place, code)) = self.over(at) else { return unknown() };
+        let Some((place, code)) = self.over(at) else {
+            let lies_in = self.mapping(at).map(str::to_owned);
+            let text = || Frame::address(shown, FrameKind::Unknown).text;
+            return FrameName::Text(lies_in.unwrap_or_else(text));
+        };
         let Name::Stored([type_name, method, signature]) = &code.name else {
             return FrameName::Method(place);
         };
         let module = self.modules.get(&(place.0, code.module_id));
-        let name = MethodName { module: module.map_or("", |module| module), type_name, method, signature };
+        let name =
+            MethodName { module: module.map_or("", |module| module), type_name, method, signature };
         let mut frame = Frame::managed(&name, self.options);
+        let role = Role::of_method(&name);
         let offset = at.1.saturating_sub(place.1);
         if code.last.is_none() && offset > 0 {
             frame = frame.guessed(offset);
         }
         shorten(&mut frame.text);
-        // A module may be reported behind its methods.
-        if module.is_none() {
+        let (cost, has_module) = (code.cost(), module.is_some());
+        if let Some(code) = self.codes.get_mut(&place) {
+            code.role = role;
+        }
+        // A module may be reported after its methods.
+        if !has_module {
             return FrameName::Text(frame.text);
         }
-        let cost = code.cost();
         if let Some(code) = self.codes.get_mut(&place) {
             code.name = Name::Shown(frame.text.into());
             self.held_bytes = self.held_bytes.saturating_sub(cost).saturating_add(code.cost());
@@ -279,7 +370,7 @@ impl NamesSoFar {
 }
 
 enum FrameName {
-    /// A method whose name is made.
+    /// A method whose name has been computed.
     Method(CodeKey),
     Text(String),
 }

@@ -1,13 +1,14 @@
-//! What lay at an address at a time, where very many ranges lie above each other.
+//! Finds what was at an address at a time, if very many ranges overlap.
 //!
-//! Addresses are cut at all ends of ranges, and a binary tree stands over the pieces. A range is listed at the few
-//! nodes whose pieces it covers whole, so that those with an address are the lists from one leaf to the root. Each
-//! list is in the order of births, with the latest death of each of its parts. All steps together are the square
-//! of a logarithm, whatever the ranges.
+//! The address space is divided at all ends of ranges, with a binary tree over the
+//! pieces. A range is listed at the few nodes whose pieces it covers completely, so the
+//! ranges that contain an address are in the lists on the path from a leaf to the root.
+//! Each list is sorted by birth, with the latest death of each part. A lookup takes
+//! O(log² n), whatever the ranges are.
 
 use std::cmp::Reverse;
 
-/// When a range lived: its birth and its last tick.
+/// The lifetime of a range: its birth and its last tick.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Life {
     pub(super) start: u64,
@@ -16,7 +17,7 @@ pub(super) struct Life {
     pub(super) end: u64,
 }
 
-/// Shorter lists are looked at one by one.
+/// Shorter lists are searched linearly.
 const SHORT: usize = 16;
 
 /// Ranges by address and time.
@@ -25,33 +26,39 @@ pub(super) struct Overlaps {
     lives: Vec<Life>,
     /// First addresses of the pieces.
     bounds: Vec<u64>,
-    /// Of each node, where its list begins in `listed`.
+    /// For each node, where its list begins in `listed`.
     lists: Vec<usize>,
-    /// Places in `lives`, node after node, the oldest birth first.
+    /// Indices into `lives`, node after node, oldest birth first.
     listed: Vec<u32>,
-    /// Of each list the place within it that dies last up to there; the latest of equals.
+    /// For each list entry, the index within the list of the one that dies last up to
+    /// there; of equals, the latest.
     longest: Vec<u32>,
-    /// Of each long list a tree of the latest deaths, and where that begins in `deaths`.
+    /// For each long list, where its tree of latest deaths begins in `deaths`.
     trees: Vec<usize>,
     deaths: Vec<u64>,
 }
 
-/// How well a range fits: the lowest is the best. Among equals the later one in the list of all.
+/// How well a range fits: lower is better. Of equals, the later one in the input wins.
 type Rank = (u64, Reverse<u64>, Reverse<usize>);
 
 impl Overlaps {
-    /// Of ranges in an order of which the later one wins among equals.
+    /// Builds the index. Of equally good ranges, the later one in `lives` wins.
     pub(super) fn new(lives: Vec<Life>) -> Overlaps {
-        let mut bounds: Vec<u64> =
-            lives.iter().flat_map(|life| [Some(life.start), life.last.checked_add(1)]).flatten().collect();
+        let mut bounds: Vec<u64> = lives
+            .iter()
+            .flat_map(|life| [Some(life.start), life.last.checked_add(1)])
+            .flatten()
+            .collect();
         bounds.sort_unstable();
         bounds.dedup();
         let leaves = bounds.len().next_power_of_two();
-        let place = |address: u64| bounds.partition_point(|bound| *bound < address).saturating_add(leaves);
+        let place =
+            |address: u64| bounds.partition_point(|bound| *bound < address).saturating_add(leaves);
         let mut pairs: Vec<(u32, u32)> = Vec::new();
         for (at, life) in (0u32..).zip(&lives) {
             let mut first = place(life.start);
-            let mut end = life.last.checked_add(1).map_or(bounds.len().saturating_add(leaves), place);
+            let mut end =
+                life.last.checked_add(1).map_or(bounds.len().saturating_add(leaves), place);
             let mut list = |node: usize| pairs.extend(u32::try_from(node).map(|node| (node, at)));
             while first < end {
                 if first % 2 == 1 {
@@ -87,7 +94,7 @@ impl Overlaps {
         overlaps
     }
 
-    /// Notes of each list who dies last.
+    /// Records for each list which range dies last.
     fn look_ahead(&mut self) {
         for node in 0..self.lists.len().saturating_sub(1) {
             self.trees.push(self.deaths.len());
@@ -107,8 +114,10 @@ impl Overlaps {
                 self.deaths.extend(ends);
                 self.deaths.resize(begin.saturating_add(leaves.saturating_mul(2)), 0);
                 for at in (1..leaves).rev() {
-                    let [left, right] = [at.saturating_mul(2), at.saturating_mul(2).saturating_add(1)]
-                        .map(|at| self.deaths.get(begin.saturating_add(at)).copied().unwrap_or(0));
+                    let [left, right] =
+                        [at.saturating_mul(2), at.saturating_mul(2).saturating_add(1)].map(|at| {
+                            self.deaths.get(begin.saturating_add(at)).copied().unwrap_or(0)
+                        });
                     if let Some(parent) = self.deaths.get_mut(begin.saturating_add(at)) {
                         *parent = left.max(right);
                     }
@@ -128,12 +137,13 @@ impl Overlaps {
 
     fn rank(&self, at: u32, ticks: u64) -> Rank {
         let Life { from, end, .. } = self.life(at);
-        let distance = if ticks < from { from.saturating_sub(ticks) } else { ticks.saturating_sub(end) };
+        let distance =
+            if ticks < from { from.saturating_sub(ticks) } else { ticks.saturating_sub(end) };
         (distance, Reverse(from), Reverse(at as usize))
     }
 
-    /// The place of the range that fits an address and a time best, and whether it is the only one there. `steps`
-    /// counts what was looked at.
+    /// The index of the range that best fits an address and a time, and whether it is the
+    /// only one there. `steps` counts the entries examined.
     pub(super) fn find(&self, address: u64, ticks: u64, steps: &mut u64) -> Option<(usize, bool)> {
         let piece = self.bounds.partition_point(|bound| *bound <= address).checked_sub(1)?;
         let mut node = piece.saturating_add(self.bounds.len().next_power_of_two());
@@ -152,7 +162,7 @@ impl Overlaps {
         best.map(|at| (at as usize, count == 1))
     }
 
-    /// Those of a list of which one fits best.
+    /// The entries of a list that may fit best.
     fn candidates(&self, node: usize, list: &[u32], ticks: u64, steps: &mut u64) -> Vec<u32> {
         if list.len() <= SHORT {
             *steps = steps.saturating_add(list.len() as u64);
@@ -161,13 +171,14 @@ impl Overlaps {
         *steps = steps.saturating_add(u64::from(list.len().ilog2()).saturating_mul(4));
         let born = list.partition_point(|at| self.life(*at).from <= ticks);
         let mut found = Vec::with_capacity(3);
-        // The youngest that lived then, else the one that had died last.
+        // The youngest range alive at the time, else the one that died last.
         let begin = self.lists.get(node).copied().unwrap_or(0);
         match self.youngest_alive(node, list.len(), born, ticks) {
             Some(place) => found.extend(list.get(place)),
             None => {
-                let longest =
-                    born.checked_sub(1).and_then(|last| self.longest.get(begin.saturating_add(last)));
+                let longest = born
+                    .checked_sub(1)
+                    .and_then(|last| self.longest.get(begin.saturating_add(last)));
                 found.extend(longest.and_then(|place| list.get(*place as usize)));
             }
         }
@@ -180,12 +191,14 @@ impl Overlaps {
         found
     }
 
-    /// The last place of the first `born` whose range had not died.
+    /// The last of the first `born` entries whose range had not died.
     fn youngest_alive(&self, node: usize, len: usize, born: usize, ticks: u64) -> Option<usize> {
         let leaves = len.next_power_of_two();
         let begin = *self.trees.get(node)?;
-        let lives = |at: usize| self.deaths.get(begin.saturating_add(at)).is_some_and(|end| *end >= ticks);
-        // Up from the end of the first `born`, to the first subtree on the left with one that lived.
+        let lives =
+            |at: usize| self.deaths.get(begin.saturating_add(at)).is_some_and(|end| *end >= ticks);
+        // Go up from the end of the first `born` entries to the first subtree on the left
+        // that contains a living range.
         let mut at = born.saturating_add(leaves);
         if born == leaves {
             // All of them: the tree itself.
@@ -193,7 +206,7 @@ impl Overlaps {
         } else {
             while at.is_multiple_of(2) || !lives(at.saturating_sub(1)) {
                 at /= 2;
-                // A subtree that begins the tree has none on its left.
+                // The leftmost subtree has none to its left.
                 if at.is_power_of_two() {
                     return None;
                 }

@@ -1,6 +1,6 @@
-//! What a frame's text must have for people to mean it.
+//! Patterns for the texts of frames.
 
-/// What a text must hold: words, or with feature `regex` a regular expression.
+/// A pattern for texts: literal text or, with the feature `regex`, a regular expression.
 ///
 /// ```
 /// use nettrace_analysis::Pattern;
@@ -23,12 +23,12 @@ enum Inner {
 }
 
 impl Pattern {
-    /// Texts in which these words stand somewhere, letter by letter.
+    /// Matches texts that contain this text literally.
     pub fn words(words: impl Into<String>) -> Pattern {
         Pattern(Inner::Words(words.into()))
     }
 
-    /// Whether a text has what is asked for somewhere.
+    /// Whether the pattern matches anywhere in a text.
     pub fn is_match(&self, text: &str) -> bool {
         match &self.0 {
             Inner::Words(words) => text.contains(&**words),
@@ -37,8 +37,8 @@ impl Pattern {
         }
     }
 
-    /// The name that a text gets if it matches. In names of regular expressions `$1` stands for what the first group
-    /// matched.
+    /// The name for a text, if the pattern matches. With a regular expression, `$1` in
+    /// the name is replaced by the first group's match.
     pub(super) fn named(&self, text: &str, name: &str) -> Option<String> {
         match &self.0 {
             Inner::Words(words) => text.contains(&**words).then(|| name.to_owned()),
@@ -52,7 +52,7 @@ impl Pattern {
     }
 }
 
-/// By text. What was set on a `regex::RegexBuilder` beside its text is not compared.
+/// Compares the source text only. Other settings of a `regex::RegexBuilder` are ignored.
 impl PartialEq for Pattern {
     fn eq(&self, other: &Pattern) -> bool {
         match (&self.0, &other.0) {

@@ -1,5 +1,6 @@
-//! Perf maps: the text files in which runtimes tell Linux tools what they compiled
-//! (`/tmp/perf-PID.map`). One line a symbol: start and size in hexadecimal, then the name.
+//! Perf maps: text files in which runtimes describe compiled code for Linux tools
+//! (`/tmp/perf-PID.map`). Each line is a symbol: start and size in hexadecimal, then the
+//! name.
 //!
 //! ```text
 //! 7f2a10001000 3c void [workload] Workload.Program::Main(string[])[QuickJitted]
@@ -11,13 +12,13 @@
 pub struct PerfMapSymbol<'t> {
     /// First address.
     pub start: u64,
-    /// Bytes.
+    /// Size in bytes.
     pub size: u64,
     /// Name as stored.
     pub name: &'t str,
 }
 
-/// The symbols of a perf map. Lines of another form are left out.
+/// The symbols of a perf map. Malformed lines are skipped.
 ///
 /// ```
 /// let map = "1000 20 void [app] Program::Main(string[])[Tier0]\nnot a line\n";
@@ -28,13 +29,15 @@ pub fn perf_map(text: &str) -> impl Iterator<Item = PerfMapSymbol<'_>> {
     text.lines().filter_map(|line| {
         let (start, rest) = line.split_once(' ')?;
         let (size, name) = rest.split_once(' ')?;
-        let number = |text: &str| u64::from_str_radix(text.strip_prefix("0x").unwrap_or(text), 16).ok();
+        let number =
+            |text: &str| u64::from_str_radix(text.strip_prefix("0x").unwrap_or(text), 16).ok();
         let (start, size, name) = (number(start)?, number(size)?, name.trim_end());
         (size > 0 && !name.is_empty()).then_some(PerfMapSymbol { start, size, name })
     })
 }
 
-/// A name of .NET's own form, taken apart: `ReturnType [module] Type::Method(args)[Tier]`.
+/// A name in .NET's format, split into its parts: `ReturnType [module]
+/// Type::Method(args)[Tier]`.
 pub(crate) struct ManagedName<'t> {
     pub(crate) module: &'t str,
     pub(crate) type_name: &'t str,
@@ -47,7 +50,7 @@ impl<'t> ManagedName<'t> {
     pub(crate) fn of(name: &'t str) -> Option<ManagedName<'t>> {
         let (before, rest) = name.split_once('[')?;
         let (module, rest) = rest.split_once("] ")?;
-        // The return type stands in front; anything without one is not of this form.
+        // A return type comes first; names without one do not have this format.
         if !before.ends_with(' ') || module.is_empty() {
             return None;
         }
@@ -58,7 +61,8 @@ impl<'t> ManagedName<'t> {
             Some(end) => signature.get(..=end)?,
             None => signature,
         };
-        let method = if signature.is_empty() { method.split('[').next().unwrap_or(method) } else { method };
+        let method =
+            if signature.is_empty() { method.split('[').next().unwrap_or(method) } else { method };
         Some(ManagedName { module, type_name, method, signature })
     }
 }

@@ -1,4 +1,4 @@
-//! Samples summed up: what most reports and formats are made of.
+//! Aggregated samples, the basis of most reports and formats.
 
 use super::handle::{StackHandle, TextHandle, ThreadHandle};
 use super::hash::NumberMap;
@@ -6,13 +6,13 @@ use super::sample::{Kind, Mode, Sample, SampleClock};
 use super::when::When;
 use std::collections::BTreeMap;
 
-/// What is summed up by itself.
+/// The key by which samples are aggregated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub struct ProfileKey {
-    /// What is counted.
+    /// The kind of sample.
     pub kind: Kind,
-    /// Whose stack it is.
+    /// The thread.
     pub thread: ThreadHandle,
     /// The stack.
     pub stack: StackHandle,
@@ -23,7 +23,7 @@ pub struct ProfileKey {
 }
 
 impl ProfileKey {
-    /// What a sample is summed up with.
+    /// The key of a sample.
     #[inline]
     pub fn of(sample: &Sample) -> ProfileKey {
         let Sample { kind, thread, stack, mode, label, .. } = *sample;
@@ -31,25 +31,25 @@ impl ProfileKey {
     }
 }
 
-/// Sums of samples.
+/// Totals of samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Totals {
-    /// Samples.
+    /// Number of samples.
     pub samples: u64,
-    /// Things they stand for; see [`Sample::count`].
+    /// Number of things they represent; see [`Sample::count`].
     pub count: u64,
-    /// Weight, in the kind's unit.
+    /// Total weight, in the kind's unit.
     pub weight: u64,
-    /// The earliest, in nanoseconds since the session's start.
+    /// Time of the earliest one, in nanoseconds since the session's start.
     pub first_nanos: i64,
-    /// The latest.
+    /// Time of the latest one.
     pub last_nanos: i64,
 }
 
 impl Totals {
-    /// So many things of this weight together, at one time.
+    /// A single entry: `count` things at one time, with a total weight.
     pub(crate) fn at(nanos: i64, count: u64, weight: u64) -> Totals {
         Totals { samples: count, count, weight, first_nanos: nanos, last_nanos: nanos }
     }
@@ -65,7 +65,7 @@ impl Totals {
         }
     }
 
-    /// Adds others.
+    /// Adds other totals.
     pub fn add(&mut self, other: &Totals) {
         if self.samples == 0 {
             *self = *other;
@@ -76,7 +76,7 @@ impl Totals {
         }
     }
 
-    /// The same where both have samples.
+    /// The same if both have samples.
     #[inline]
     fn grow(&mut self, other: &Totals) {
         self.samples = self.samples.saturating_add(other.samples);
@@ -87,25 +87,32 @@ impl Totals {
     }
 }
 
-/// Samples summed up by kind, thread, stack, mode and label. Its size is bounded by how many
-/// different ones there are.
+/// Samples aggregated by kind, thread, stack, mode and label. Its size is bounded by the
+/// number of distinct keys.
 #[derive(Debug, Clone, Default)]
 pub struct Profile {
     rows: Vec<(ProfileKey, Totals)>,
-    /// Where a key's row is.
+    /// The row of each key.
     places: NumberMap<ProfileKey, u32>,
-    /// Rows that were met of late, by thread and stack: threads do the same thing for many samples.
+    /// Recently used rows, by thread and stack: consecutive samples of a thread are often
+    /// the same.
     recent: Vec<u32>,
-    /// When CPU samples were taken, if that was asked for.
+    /// The times of CPU samples, if they are kept.
     when: Option<When>,
+    /// Whether there are threads, processes or times whose samples were left out.
+    is_filtered: bool,
 }
 
-/// The same sums, in whatever order they were met. Handles are numbers of a model: profiles of two models that are equal
-/// need not be of the same stacks.
+/// Equal if the totals are equal, regardless of order. Handles belong to a model: equal
+/// profiles of two models need not have the same stacks.
 impl PartialEq for Profile {
     fn eq(&self, other: &Profile) -> bool {
         let row = |profile: &Profile, key| {
-            profile.places.get(key).and_then(|at| profile.rows.get(*at as usize)).map(|(_, totals)| *totals)
+            profile
+                .places
+                .get(key)
+                .and_then(|at| profile.rows.get(*at as usize))
+                .map(|(_, totals)| *totals)
         };
         self.rows.len() == other.rows.len()
             && self.rows.iter().all(|(key, totals)| row(other, key) == Some(*totals))
@@ -117,12 +124,21 @@ impl Eq for Profile {}
 const RECENT: usize = 1024;
 
 impl Profile {
-    /// Keeps when CPU samples were taken.
+    /// `is_filtered`: there are threads, processes or times whose samples will be left out.
+    pub(crate) fn new(is_filtered: bool) -> Profile {
+        Profile { is_filtered, ..Profile::default() }
+    }
+
+    pub(crate) fn is_filtered(&self) -> bool {
+        self.is_filtered
+    }
+
+    /// Keeps the times of CPU samples.
     pub(crate) fn keep_when(&mut self, from_nanos: i64) {
         self.when = Some(When::new(from_nanos));
     }
 
-    /// When CPU samples were taken, if that was asked for.
+    /// The times of CPU samples, if they are kept.
     pub(crate) fn when(&self) -> Option<&When> {
         self.when.as_ref()
     }
@@ -137,7 +153,7 @@ impl Profile {
         self.add_totals(ProfileKey::of(sample), &Totals::of(sample));
     }
 
-    /// Adds several samples, at least one.
+    /// Adds at least one sample.
     #[inline]
     pub(crate) fn add_totals(&mut self, key: ProfileKey, sums: &Totals) {
         let place = (key.stack.0.wrapping_mul(31).wrapping_add(key.thread.0)) as usize % RECENT;
@@ -168,7 +184,8 @@ impl Profile {
         }
     }
 
-    /// All sums, by kind, then thread and stack in the order in which they were first met.
+    /// All totals, by kind, then thread and stack in the order in which they first
+    /// appeared.
     pub fn rows(&self) -> Vec<(ProfileKey, Totals)> {
         let mut rows = self.rows.clone();
         rows.sort_unstable_by_key(|(key, _)| *key);
@@ -180,7 +197,8 @@ impl Profile {
         self.rows.is_empty()
     }
 
-    /// What the weights of its CPU samples measure: [`SampleClock::Cpu`] if all were taken on processors.
+    /// What the weights of its CPU samples measure: [`SampleClock::Cpu`] if all were
+    /// taken on processors.
     pub fn clock(&self) -> SampleClock {
         let mut cpu = self.rows.iter().filter(|(key, _)| key.kind == Kind::Cpu).peekable();
         match cpu.peek().is_some() && cpu.all(|(key, _)| key.mode == Mode::OnCpu) {
@@ -189,7 +207,7 @@ impl Profile {
         }
     }
 
-    /// The kinds of samples that were met, and how many of each.
+    /// The kinds of samples that occurred, and the number of each.
     pub fn kinds(&self) -> Vec<(Kind, u64)> {
         let mut counts: BTreeMap<Kind, u64> = BTreeMap::new();
         for (key, totals) in &self.rows {
@@ -199,7 +217,7 @@ impl Profile {
         counts.into_iter().collect()
     }
 
-    /// Whether samples of a kind were met.
+    /// Whether there are samples of a kind.
     pub fn has(&self, kind: Kind) -> bool {
         self.rows.iter().any(|(key, _)| key.kind == kind)
     }

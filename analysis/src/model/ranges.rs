@@ -1,34 +1,35 @@
-//! What lay at an address, and when: ranges of addresses that live for a time.
+//! Finds what was at an address at a time: ranges of addresses with lifetimes.
 //!
-//! Code comes and goes, and its memory is used again. A trace reports a thing when it comes, when
-//! it goes, or when the session ends, in any mixture, so that a life may have no known begin or
-//! end; it then reaches as far as nothing speaks against it.
+//! Code is loaded and unloaded, and its memory is reused. A trace may report something
+//! when it appears, when it disappears, or when the session ends, in any combination. If
+//! the start or end of a lifetime is unknown, it extends as far as nothing contradicts
+//! it.
 
 use super::overlaps::{Life, Overlaps};
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-/// Ranges that are looked at one by one to find an address. More lie above each other, or behind a very large one,
-/// only in traces that were made for it.
+/// Number of ranges examined one by one to find an address. More ranges overlap, or
+/// follow a very large one, only in crafted traces.
 const FEW: u64 = 64;
 
-/// One thing at one place for one time.
+/// One thing at one place for a period of time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Range<T> {
     /// First address.
     pub(crate) start: u64,
-    /// Last address, which is inside.
+    /// Last address, inclusive.
     pub(crate) last: u64,
-    /// First tick of its life.
+    /// First tick of its lifetime.
     pub(crate) from: u64,
-    /// First tick behind its life.
+    /// First tick after its lifetime.
     pub(crate) to: u64,
-    /// What it is.
+    /// What is there.
     pub(crate) value: T,
 }
 
 impl<T> Range<T> {
-    /// How far `ticks` is outside its life; 0 within.
+    /// How far `ticks` is outside its lifetime; 0 if it is within.
     fn distance(&self, ticks: u64) -> u64 {
         if ticks < self.from {
             self.from.saturating_sub(ticks)
@@ -38,12 +39,12 @@ impl<T> Range<T> {
     }
 }
 
-/// What a report of a range means.
+/// The meaning of a report of a range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Told {
-    /// It comes now.
+pub(crate) enum Reported {
+    /// It appears now.
     Begins,
-    /// It is there, since when is not known.
+    /// It exists, since an unknown time.
     Exists,
 }
 
@@ -51,30 +52,37 @@ pub(crate) enum Told {
 #[derive(Debug, Clone)]
 pub(crate) struct Ranges<T> {
     rows: Vec<Range<T>>,
-    /// The newest range at each address, alive or not, by start; they do not overlap.
+    /// The newest range at each address, whether it still exists or not, by start; they
+    /// do not overlap.
     newest: BTreeMap<u64, u32>,
-    /// `rows` by start, and the highest last address up to each place; made by [`Ranges::sort`].
+    /// `rows` sorted by start, with the highest last address up to each index; built by
+    /// [`Ranges::sort`].
     sorted: Vec<(u32, u64)>,
-    /// For addresses that many ranges may have; made when the first one is met.
+    /// For addresses covered by many ranges; built on demand.
     overlaps: OnceLock<Overlaps>,
 }
 
 impl<T> Default for Ranges<T> {
     fn default() -> Self {
-        Ranges { rows: Vec::new(), newest: BTreeMap::new(), sorted: Vec::new(), overlaps: OnceLock::new() }
+        Ranges {
+            rows: Vec::new(),
+            newest: BTreeMap::new(),
+            sorted: Vec::new(),
+            overlaps: OnceLock::new(),
+        }
     }
 }
 
 impl<T: Copy + PartialEq> Ranges<T> {
-    /// The newest range that begins at `start`.
+    /// The newest range that starts at `start`.
     pub(crate) fn at_start(&self, start: u64) -> Option<&Range<T>> {
         self.rows.get(*self.newest.get(&start)? as usize)
     }
 
-    /// The row of the newest range that begins at `start`, which may be the one at `guess`.
+    /// The row of the newest range that starts at `start`; `guess` is probably its index.
     #[inline]
     pub(crate) fn row_at_start(&self, start: u64, guess: usize) -> Option<(usize, &Range<T>)> {
-        // What lives is the newest.
+        // A range that still exists is the newest.
         match self.rows.get(guess) {
             Some(range) if range.start == start && range.to == u64::MAX => Some((guess, range)),
             _ => {
@@ -84,21 +92,30 @@ impl<T: Copy + PartialEq> Ranges<T> {
         }
     }
 
-    /// Adds a range. `true`: it takes the place of something else, so that its addresses mean
-    /// something new from `ticks` on.
-    pub(crate) fn add(&mut self, told: Told, start: u64, size: u64, ticks: u64, value: T) -> bool {
-        let Some(last) = size.checked_sub(1).and_then(|size| start.checked_add(size)) else { return false };
-        let mut from = if told == Told::Begins { ticks } else { 0 };
+    /// Adds a range. `true` if it replaces another one, so that its addresses have
+    /// another meaning from `ticks` on.
+    pub(crate) fn add(
+        &mut self,
+        reported: Reported,
+        start: u64,
+        size: u64,
+        ticks: u64,
+        value: T,
+    ) -> bool {
+        let Some(last) = size.checked_sub(1).and_then(|size| start.checked_add(size)) else {
+            return false;
+        };
+        let mut from = if reported == Reported::Begins { ticks } else { 0 };
         let mut replaces = false;
         while let Some((at, row)) = self.overlapping(start, last) {
             replaces = true;
             self.newest.remove(&at);
             let Some(old) = self.rows.get_mut(row as usize) else { continue };
             if old.to == u64::MAX {
-                // Nobody said that it went; it cannot have stayed.
+                // Its end was not reported, but it cannot still exist.
                 old.to = ticks;
             }
-            if told == Told::Exists {
+            if reported == Reported::Exists {
                 from = from.max(old.to);
             }
         }
@@ -113,7 +130,7 @@ impl<T: Copy + PartialEq> Ranges<T> {
         }
     }
 
-    /// Ends the life of the range at `start`, if it is the one that `is_it` knows. `false`: there
+    /// Ends the lifetime of the range at `start`, if `is_it` accepts it. `false` if there
     /// is no such range.
     pub(crate) fn end(&mut self, start: u64, ticks: u64, is_it: impl Fn(&T) -> bool) -> bool {
         let Some(row) = self.newest.get(&start) else { return false };
@@ -126,9 +143,11 @@ impl<T: Copy + PartialEq> Ranges<T> {
         }
     }
 
-    /// Adds a range that was there before the trace began, and has just ended.
+    /// Adds a range that existed before the trace started, and has just ended.
     pub(crate) fn add_ended(&mut self, start: u64, size: u64, ticks: u64, value: T) {
-        let Some(last) = size.checked_sub(1).and_then(|size| start.checked_add(size)) else { return };
+        let Some(last) = size.checked_sub(1).and_then(|size| start.checked_add(size)) else {
+            return;
+        };
         let range = Range { start, last, from: 0, to: ticks, value };
         if self.overlapping(start, last).is_none() {
             self.put(range);
@@ -137,16 +156,17 @@ impl<T: Copy + PartialEq> Ranges<T> {
         }
     }
 
-    /// The newest range that shares an address with these.
+    /// The newest range that overlaps these addresses.
     fn overlapping(&self, start: u64, last: u64) -> Option<(u64, u32)> {
         let (at, row) = self.newest.range(..=last).next_back()?;
         let range = self.rows.get(*row as usize)?;
         (range.last >= start).then_some((*at, *row))
     }
 
-    /// Must be called behind the last change, before [`Ranges::find`].
+    /// Must be called after the last change, before [`Ranges::find`].
     pub(crate) fn sort(&mut self) {
-        let mut order: Vec<u32> = (0..self.rows.len()).filter_map(|row| u32::try_from(row).ok()).collect();
+        let mut order: Vec<u32> =
+            (0..self.rows.len()).filter_map(|row| u32::try_from(row).ok()).collect();
         let rows = &self.rows;
         order.sort_by_key(|row| rows.get(*row as usize).map_or(0, |range| range.start));
         let mut highest = 0;
@@ -160,8 +180,8 @@ impl<T: Copy + PartialEq> Ranges<T> {
         self.overlaps = OnceLock::new();
     }
 
-    /// What lay at `address` at `ticks`: the youngest that lived then, else what came nearest in
-    /// time. The second value tells whether the time made no difference.
+    /// What was at `address` at `ticks`: the youngest range alive then, else the nearest
+    /// in time. The second value is whether the answer is the same for all times.
     pub(crate) fn find(&self, address: u64, ticks: u64) -> Option<(&Range<T>, bool)> {
         let end = self.sorted.partition_point(|(row, _)| {
             self.rows.get(*row as usize).is_some_and(|range| range.start <= address)
@@ -176,7 +196,8 @@ impl<T: Copy + PartialEq> Ranges<T> {
                 return self.find_of_many(address, ticks, &mut looked_at);
             }
             looked_at = looked_at.saturating_add(1);
-            let Some(range) = self.rows.get(*row as usize).filter(|range| range.last >= address) else {
+            let Some(range) = self.rows.get(*row as usize).filter(|range| range.last >= address)
+            else {
                 continue;
             };
             found = found.saturating_add(1);
@@ -202,7 +223,7 @@ impl<T: Copy + PartialEq> Ranges<T> {
         Some((self.rows.get(*row as usize)?, is_only))
     }
 
-    /// First and last address of each.
+    /// First and last address of each range.
     pub(crate) fn extents(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         self.rows.iter().map(|range| (range.start, range.last))
     }
@@ -228,9 +249,9 @@ mod tests {
     #[test]
     fn an_address_means_what_lived_there_at_the_time() {
         let mut ranges = Ranges::default();
-        assert!(!ranges.add(Told::Begins, 100, 10, 50, 'a'));
+        assert!(!ranges.add(Reported::Begins, 100, 10, 50, 'a'));
         assert!(ranges.end(100, 80, |value| *value == 'a'));
-        assert!(ranges.add(Told::Begins, 95, 10, 90, 'b'));
+        assert!(ranges.add(Reported::Begins, 95, 10, 90, 'b'));
         ranges.sort();
         let at = |address, ticks| find(&ranges, address, ticks);
         assert_eq!((at(100, 60), at(100, 95), at(100, 1_000)), (Some('a'), Some('b'), Some('b')));
@@ -245,8 +266,8 @@ mod tests {
     fn what_the_end_tells_of_was_there_since_nothing_else_was() {
         let mut ranges = Ranges::default();
         ranges.add_ended(100, 10, 80, 'a');
-        ranges.add(Told::Exists, 100, 10, 500, 'b');
-        ranges.add(Told::Exists, 200, 10, 500, 'c');
+        ranges.add(Reported::Exists, 100, 10, 500, 'b');
+        ranges.add(Reported::Exists, 200, 10, 500, 'c');
         ranges.sort();
         assert_eq!((find(&ranges, 105, 79), find(&ranges, 105, 80)), (Some('a'), Some('b')));
         assert_eq!(find(&ranges, 209, 0), Some('c'));
@@ -255,17 +276,19 @@ mod tests {
     #[test]
     fn a_range_without_bytes_or_beyond_the_last_address_is_none() {
         let mut ranges = Ranges::default();
-        ranges.add(Told::Begins, 100, 0, 1, 'a');
-        ranges.add(Told::Begins, u64::MAX, 2, 1, 'b');
+        ranges.add(Reported::Begins, 100, 0, 1, 'a');
+        ranges.add(Reported::Begins, u64::MAX, 2, 1, 'b');
         assert!(ranges.rows.is_empty());
     }
 
-    /// Both ways of looking, on ranges of all kinds, many of them above each other.
+    /// Compares both search methods on all kinds of ranges, many of them overlapping.
     #[test]
     fn many_ranges_above_each_other_are_told_apart_as_few_are() {
         let mut random = 7u64;
         let mut next = |most: u64| {
-            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            random = random
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
             (random >> 33) % most
         };
         for count in [1, 2, 16, 17, 32, 33, 64, 300] {
@@ -276,27 +299,35 @@ mod tests {
                     let size = next(40) + 1;
                     match next(4) {
                         0 => ranges.add_ended(start, size, next(100), value),
-                        1 => drop(ranges.add(Told::Exists, start, size, next(100), value)),
+                        1 => drop(ranges.add(Reported::Exists, start, size, next(100), value)),
                         2 => drop(ranges.end(start, next(100), |_| true)),
-                        _ => drop(ranges.add(Told::Begins, start, size, next(100), value)),
+                        _ => drop(ranges.add(Reported::Begins, start, size, next(100), value)),
                     }
                 }
                 ranges.sort();
                 for _ in 0..2000 {
-                    let address = if next(20) == 0 { u64::MAX - next(50) } else { next(spread + 45) };
+                    let address =
+                        if next(20) == 0 { u64::MAX - next(50) } else { next(spread + 45) };
                     let ticks = next(110);
                     let one_by_one = {
-                        let rank =
-                            |range: &Range<u64>| (range.distance(ticks), std::cmp::Reverse(range.from));
-                        let there = ranges.sorted.iter().rev().map(|(row, _)| &ranges.rows[*row as usize]);
-                        let there = there.filter(|range| range.start <= address && address <= range.last);
+                        let rank = |range: &Range<u64>| {
+                            (range.distance(ticks), std::cmp::Reverse(range.from))
+                        };
+                        let there =
+                            ranges.sorted.iter().rev().map(|(row, _)| &ranges.rows[*row as usize]);
+                        let there =
+                            there.filter(|range| range.start <= address && address <= range.last);
                         let only = there.clone().count() == 1;
                         there.min_by_key(|range| rank(range)).map(|range| (*range, only))
                     };
-                    let of_many =
-                        ranges.find_of_many(address, ticks, &mut 0).map(|(range, only)| (*range, only));
+                    let of_many = ranges
+                        .find_of_many(address, ticks, &mut 0)
+                        .map(|(range, only)| (*range, only));
                     assert_eq!(of_many, one_by_one, "{count} {spread} {address} {ticks}");
-                    assert_eq!(ranges.find(address, ticks).map(|(range, only)| (*range, only)), one_by_one);
+                    assert_eq!(
+                        ranges.find(address, ticks).map(|(range, only)| (*range, only)),
+                        one_by_one
+                    );
                 }
             }
         }
@@ -308,13 +339,15 @@ mod tests {
         let mut same = Ranges::default();
         let mut behind_one = Ranges::default();
         let mut within = Ranges::default();
-        behind_one.add(Told::Begins, 0, u64::MAX, 0, 0);
+        behind_one.add(Reported::Begins, 0, u64::MAX, 0, 0);
         for value in 0..count {
-            same.add(Told::Begins, 100, 10, value, value);
-            behind_one.add(Told::Begins, 100 + value * 10, 5, value, value);
-            within.add(Told::Begins, value, 4 * count - 2 * value, value, value);
+            same.add(Reported::Begins, 100, 10, value, value);
+            behind_one.add(Reported::Begins, 100 + value * 10, 5, value, value);
+            within.add(Reported::Begins, value, 4 * count - 2 * value, value, value);
         }
-        for (name, ranges) in [("same", &mut same), ("behind", &mut behind_one), ("within", &mut within)] {
+        for (name, ranges) in
+            [("same", &mut same), ("behind", &mut behind_one), ("within", &mut within)]
+        {
             ranges.sort();
             let mut most = 0;
             for address in (0..count * 12).step_by(97) {

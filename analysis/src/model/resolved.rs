@@ -1,5 +1,6 @@
-//! The model with all names found: what reports and formats are written from.
+//! The model with all names resolved: the basis of reports and formats.
 
+use super::coverage::Coverage;
 use super::filter::Filter;
 use super::folding::{Folder, Folding, Path};
 use super::handle::{FrameHandle, MethodHandle, ProcessHandle, StackHandle};
@@ -9,11 +10,13 @@ use super::names::{Frame, FrameKind, MethodName, NameOptions, shorten};
 use super::pattern::Pattern;
 use super::perf_map::ManagedName;
 use super::profile::Profile;
+use super::role::{Role, WaitChain, state_of};
 use super::sample::{Kind, Mode, ThreadState};
 #[cfg(feature = "symbols")]
 use super::symbol_file::readable;
 use super::universal::KERNEL_START;
-use super::waits::{Wait, is_native_wait, only_calls, wait_of};
+use super::wait_for::WaitFor;
+use super::waits::{Wait, is_native_wait};
 use super::{Model, Process};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -28,11 +31,13 @@ pub struct Resolved<'m> {
     /// Frames of all stacks, one stack after the other.
     flat: Vec<FrameHandle>,
     stacks: Vec<StackRow>,
+    /// Whether the filter accepts samples of which only the stack is not known.
+    admits_unknown_stacks: bool,
     states: Vec<ThreadState>,
     names: NameOptions,
     coverage: Coverage,
     joins_recursion: bool,
-    /// The texts of all frames, for those who keep many of them.
+    /// The texts of all frames, for users that keep many of them.
     texts: OnceLock<Vec<Arc<str>>>,
 }
 
@@ -42,61 +47,17 @@ struct StackRow {
     end: usize,
     leaf: FrameKind,
     wait: Wait,
-    /// Whether the filter's frames let it pass.
+    /// What it waits for, if it does.
+    wait_for: Option<WaitFor>,
+    /// Whether it passes the filter's conditions on frames.
     passes: bool,
 }
 
-/// How many frames have a name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-#[non_exhaustive]
-pub struct Coverage {
-    /// Frames of the distinct stacks.
-    pub frames: u64,
-    /// Those with a name.
-    pub named: u64,
-    /// Of those, the ones whose name is a guess.
-    pub guessed: u64,
-    /// Whether the trace has a rundown: the list of methods that runtimes write at a session's end.
-    pub has_rundown: bool,
-    /// Whether it reports any method at all.
-    pub has_methods: bool,
-    /// Whether it reports files in memory, as recorders of operating systems do (version 6).
-    pub has_mappings: bool,
-}
-
-impl Coverage {
-    /// What to tell a user whose frames have no names, and what to do.
-    pub fn advice(&self) -> Option<String> {
-        let unnamed = self.frames.saturating_sub(self.named);
-        // A stub here and there has no name in any trace.
-        if unnamed == 0 || self.has_rundown && unnamed.saturating_mul(20) < self.frames {
-            return None;
-        }
-        let share = unnamed.saturating_mul(100).div_ceil(self.frames.max(1));
-        Some(if self.has_rundown || self.has_methods && share < 20 {
-            format!(
-                "{share} % of the frames have no name: no code at their addresses is described in the trace"
-            )
-        } else if self.has_mappings {
-            format!(
-                "{share} % of the frames have no name: the recorder stored no symbols for their addresses. A perf map \
-                 names compiled methods: run the process with DOTNET_PerfMapEnabled=1 and give \
-                 /tmp/perf-PID.map with --perf-map"
-            )
-        } else {
-            format!(
-                "{share} % of the frames have no name: the trace has no rundown, the list of methods that the \
-                 runtime writes when a session ends. Record with rundown (its default), and stop the session before the process ends; or give a perf map with --perf-map"
-            )
-        })
-    }
-}
-
 impl<'m> Resolved<'m> {
-    /// Names all frames of all stacks.
+    /// Resolves the names of all frames of all stacks.
     ///
-    /// Frames are folded behind the filter, which asks for the frames of the trace.
+    /// Frames are folded after filtering, because the filter applies to the frames in the
+    /// trace.
     pub fn new(
         model: &'m Model,
         profile: &'m Profile,
@@ -108,7 +69,7 @@ impl<'m> Resolved<'m> {
         let stacks = model.stacks();
         let mut rows = Vec::with_capacity(stacks.len());
         let mut flat = Vec::new();
-        // Of stacks with the same addresses many have the same frames, too.
+        // Many stacks with the same addresses also have the same frames.
         let mut shared: NumberMap<usize, (usize, usize)> = NumberMap::default();
         for stack in stacks.handles() {
             let mut row = resolver.stack(stack, &mut flat);
@@ -137,6 +98,7 @@ impl<'m> Resolved<'m> {
             frames: resolver.frames,
             flat,
             stacks: rows,
+            admits_unknown_stacks: filter.frame.is_none() && filter.exclude.is_none(),
             states: filter.states.clone(),
             names: options,
             coverage,
@@ -147,8 +109,8 @@ impl<'m> Resolved<'m> {
         resolved
     }
 
-    /// Frames and stacks that are no code: those of a profile of other things. `stacks`: places in `frames`, innermost
-    /// first.
+    /// From frames and stacks that are not code, for a profile of something else.
+    /// `stacks` contain indices into `frames`, innermost first.
     pub(crate) fn of_things(
         model: &'m Model,
         profile: &'m Profile,
@@ -160,7 +122,14 @@ impl<'m> Resolved<'m> {
             let start = flat.len();
             flat.extend_from_slice(stack);
             let leaf = FrameKind::Unknown;
-            rows.push(StackRow { start, end: flat.len(), leaf, wait: Wait::No, passes: true });
+            rows.push(StackRow {
+                start,
+                end: flat.len(),
+                leaf,
+                wait: Wait::No,
+                wait_for: None,
+                passes: true,
+            });
         }
         Resolved {
             model,
@@ -168,6 +137,7 @@ impl<'m> Resolved<'m> {
             frames,
             flat,
             stacks: rows,
+            admits_unknown_stacks: true,
             states: Vec::new(),
             names: NameOptions::default(),
             coverage: Coverage::default(),
@@ -176,9 +146,10 @@ impl<'m> Resolved<'m> {
         }
     }
 
-    /// Leaves out frames that have less than `least_percent` of the weight, with all that they call, of the samples
-    /// that the filter lets pass: what ends there counts for the next frame outwards. Where there are several kinds of
-    /// samples, a frame is left out if it has less of each.
+    /// Removes frames with less than `least_percent` of the weight of the filtered
+    /// samples, together with what they call: samples that end there count for the next
+    /// frame outwards. If there are several kinds of samples, a frame is removed if it
+    /// has too little of each.
     fn fold_small(&mut self, profile: &Profile, least_percent: f64) {
         if least_percent <= 0.0 || profile.is_empty() {
             return;
@@ -190,7 +161,7 @@ impl<'m> Resolved<'m> {
             let (whole, weights) =
                 of_kinds.entry(key.kind).or_insert_with(|| (0, vec![0; self.frames.len()]));
             *whole = whole.saturating_add(totals.weight);
-            // Recursion counts once.
+            // A recursive frame counts once.
             met.clear();
             met.extend_from_slice(frames);
             met.sort_unstable();
@@ -214,7 +185,11 @@ impl<'m> Resolved<'m> {
             (row.start, row.end) = *known.entry((row.start, row.end)).or_insert_with(|| {
                 let frames = self.flat.get(row.start..row.end).unwrap_or_default();
                 path.frames.clear();
-                frames.iter().rev().filter(|frame| is_large(frame)).for_each(|frame| path.push(*frame));
+                frames
+                    .iter()
+                    .rev()
+                    .filter(|frame| is_large(frame))
+                    .for_each(|frame| path.push(*frame));
                 if path.frames.is_empty() {
                     path.frames.extend(frames.last());
                 }
@@ -226,28 +201,29 @@ impl<'m> Resolved<'m> {
         self.flat = flat;
     }
 
-    /// Counts other samples from now on. Which frames are small was decided by those before.
+    /// Uses other samples from now on. Which frames are small has been decided by the
+    /// previous ones.
     pub(crate) fn count(&mut self, profile: &'m Profile, states: &[ThreadState]) {
         self.profile = profile;
         states.clone_into(&mut self.states);
     }
 
-    /// Whether it counts these samples.
+    /// Whether it uses these samples.
     pub(crate) fn counts(&self, profile: &Profile, states: &[ThreadState]) -> bool {
         std::ptr::eq(self.profile, profile) && self.states == states
     }
 
-    /// What was learned from the trace.
+    /// What the trace says about processes, threads and code.
     pub fn model(&self) -> &'m Model {
         self.model
     }
 
-    /// How frames are named, and what is named like them.
+    /// How names are shown.
     pub(crate) fn names(&self) -> NameOptions {
         self.names
     }
 
-    /// The samples, summed up.
+    /// The aggregated samples.
     pub fn profile(&self) -> &'m Profile {
         self.profile
     }
@@ -267,60 +243,69 @@ impl<'m> Resolved<'m> {
         self.frame(frame).map_or("?", |frame| &frame.text)
     }
 
-    /// A frame's text, which all who ask for it share.
+    /// A frame's text as a shared string.
     pub(crate) fn shared_text(&self, frame: FrameHandle) -> Arc<str> {
         let all = || self.frames.iter().map(|frame| Arc::from(&*frame.text)).collect();
         let texts = self.texts.get_or_init(all);
         texts.get(frame.index()).map_or_else(|| Arc::from("?"), Arc::clone)
     }
 
-    /// The frames of a stack, innermost first, whatever the filter says. One for each address, unless they were folded.
+    /// The frames of a stack, innermost first, regardless of the filter. One per address,
+    /// unless frames are folded.
     pub fn frames(&self, stack: StackHandle) -> &[FrameHandle] {
         let row = self.stacks.get(stack.index());
         row.and_then(|row| self.flat.get(row.start..row.end)).unwrap_or_default()
     }
 
-    /// The frames of a sample's stack, innermost first; `None` if the filter does not let it pass.
+    /// The frames of a sample's stack, innermost first; `None` if the sample does not
+    /// pass the filter.
     pub fn selected(&self, stack: StackHandle, mode: Mode) -> Option<&[FrameHandle]> {
         self.admits(stack, mode).then(|| self.frames(stack))
     }
 
-    /// Whether the filter lets a sample's stack pass.
+    /// Whether a sample with this stack and mode passes the filter.
     #[inline]
     pub fn admits(&self, stack: StackHandle, mode: Mode) -> bool {
-        self.stacks.get(stack.index()).is_some_and(|row| row.passes)
+        self.stacks.get(stack.index()).map_or(self.admits_unknown_stacks, |row| row.passes)
             && (self.states.is_empty() || self.states.contains(&self.state(stack, mode)))
     }
 
-    /// Whether it lets all samples pass that are there.
+    /// Whether all samples pass the filter.
     pub(crate) fn admits_all(&self) -> bool {
         self.states.is_empty() && self.stacks.iter().all(|row| row.passes)
     }
 
-    /// Whether a sample waited. The filter's threads, times and frames let it pass; its states are not asked.
+    /// Whether a sample was waiting. Applies the filter's threads, times and frames, but
+    /// not its states.
     pub(crate) fn is_waiting(&self, stack: StackHandle, mode: Mode) -> bool {
         self.stacks.get(stack.index()).is_some_and(|row| row.passes)
             && self.state(stack, mode) == ThreadState::Waiting
     }
 
-    /// The states that the filter lets pass, in a word or several: `all`, `running`, `waiting`, `managed,waiting`.
+    /// The states that the filter accepts, as text: `all`, `running`, `waiting`,
+    /// `managed,waiting`.
     pub fn state_names(&self) -> String {
         ThreadState::names(&self.states)
     }
 
-    /// What a thread with this stack did.
+    /// The state of a thread with this stack.
     pub fn state(&self, stack: StackHandle, mode: Mode) -> ThreadState {
         let row = self.stacks.get(stack.index());
-        match (mode, row) {
-            (Mode::Blocked, _) => ThreadState::Waiting,
-            (Mode::Managed, Some(row)) if row.wait == Wait::Always => ThreadState::Waiting,
-            (Mode::Managed, _) => ThreadState::Managed,
-            (Mode::External, Some(row)) if row.wait != Wait::No => ThreadState::Waiting,
-            (Mode::OnCpu | Mode::Unknown, Some(row)) if row.leaf == FrameKind::Managed => {
-                ThreadState::Managed
-            }
-            _ => ThreadState::Native,
+        let (wait, leaf) = row.map_or((Wait::No, FrameKind::Unknown), |row| (row.wait, row.leaf));
+        state_of(mode, wait, leaf == FrameKind::Managed)
+    }
+
+    /// What a thread with this stack waits for; `None` if it does not wait.
+    pub fn waits_for(&self, stack: StackHandle, mode: Mode) -> Option<WaitFor> {
+        if self.state(stack, mode) != ThreadState::Waiting {
+            return None;
         }
+        let by_stack = self.stacks.get(stack.index()).and_then(|row| row.wait_for);
+        // The runtime itself says that it is a lock.
+        if mode == Mode::Blocked {
+            return Some(WaitFor::Lock);
+        }
+        Some(by_stack.unwrap_or(WaitFor::Other))
     }
 
     /// How many frames have a name.
@@ -329,20 +314,20 @@ impl<'m> Resolved<'m> {
     }
 }
 
-/// Finds names, each once.
+/// Resolves names, each once.
 pub(super) struct Resolver<'m, 'f> {
     model: &'m Model,
     options: NameOptions,
     filter: &'f Filter,
     frames: Vec<Frame>,
-    /// What is known of each frame besides its text.
+    /// What is known about each frame besides its text.
     facts: Vec<Facts>,
     by_text: HashMap<String, FrameHandle>,
     /// Addresses that mean the same at all times.
     by_address: NumberMap<(u32, u64), FrameHandle>,
     by_method: NumberMap<(u32, u32), FrameHandle>,
     coverage: Coverage,
-    /// `None`: nothing is folded.
+    /// `None` if nothing is folded.
     folder: Option<Folder<'f>>,
     kernel: OnceLock<KernelOwners>,
 }
@@ -350,30 +335,9 @@ pub(super) struct Resolver<'m, 'f> {
 #[derive(Debug, Clone, Copy)]
 struct Facts {
     role: Role,
-    /// Whether the filter wants, or does not want, stacks with this frame.
+    /// Whether the filter requires, or excludes, stacks with this frame.
     is_wanted: bool,
     is_excluded: bool,
-}
-
-/// What a frame says about its thread's state.
-#[derive(Debug, Clone, Copy)]
-struct Role {
-    wait: Wait,
-    /// Whoever called it tells more.
-    is_passage: bool,
-}
-
-impl Role {
-    const WORK: Role = Role { wait: Wait::No, is_passage: false };
-    /// Native code, of which nothing is known.
-    const NATIVE: Role = Role { wait: Wait::No, is_passage: true };
-
-    fn of_method(name: &MethodName<'_>) -> Role {
-        Role {
-            wait: wait_of(name.type_name, name.method),
-            is_passage: only_calls(name.type_name, name.method),
-        }
-    }
 }
 
 /// A frame, and whether it is the same at all times.
@@ -410,11 +374,19 @@ impl<'m, 'f> Resolver<'m, 'f> {
         let ticks = stacks.since_ticks(stack);
         let cut_at = stacks.is_cut(stack).then(|| stacks.addresses(stack).len().saturating_sub(1));
         let start = flat.len();
-        let mut row = StackRow { start, end: 0, leaf: FrameKind::Unknown, wait: Wait::No, passes: false };
+        let mut row = StackRow {
+            start,
+            end: 0,
+            leaf: FrameKind::Unknown,
+            wait: Wait::No,
+            wait_for: None,
+            passes: false,
+        };
         let (mut is_wanted, mut is_excluded) = (self.filter.frame.is_none(), false);
-        let mut is_undecided = true;
+        let mut chain = WaitChain::NEW;
         for (index, address) in stacks.addresses(stack).iter().enumerate() {
-            // A return address may be the first behind its method: the call was its last instruction.
+            // A return address may be the first address after its method, if the call was
+            // its last instruction.
             let address = if index == 0 { *address } else { address.saturating_sub(1) };
             let handle = match cut_at == Some(index) {
                 true => self.intern(Frame::left_out(), Role::WORK),
@@ -428,29 +400,28 @@ impl<'m, 'f> Resolver<'m, 'f> {
             };
             self.coverage.frames = self.coverage.frames.saturating_add(1);
             self.coverage.named = self.coverage.named.saturating_add(u64::from(frame.is_named));
-            self.coverage.guessed = self.coverage.guessed.saturating_add(u64::from(frame.is_guessed));
+            self.coverage.guessed =
+                self.coverage.guessed.saturating_add(u64::from(frame.is_guessed));
             is_wanted |= facts.is_wanted;
             is_excluded |= facts.is_excluded;
             if index == 0 {
                 row.leaf = frame.kind;
             }
-            if is_undecided {
-                let Role { wait, is_passage } = facts.role;
-                // Whatever was called, it is native code, or on its way there or back.
-                row.wait = if index > 0 && wait != Wait::No { Wait::Always } else { wait };
-                is_undecided = is_passage && wait == Wait::No;
-            }
+            chain.push(facts.role);
         }
+        (row.wait, row.wait_for) = (chain.wait, chain.wait_for);
         self.fold(start, flat);
         row.end = flat.len();
         row.passes = is_wanted && !is_excluded;
         row
     }
 
-    /// Folds the frames of a stack, which is the last in the list.
+    /// Folds the frames of a stack, which is the last one in `flat`.
     fn fold(&mut self, start: usize, flat: &mut Vec<FrameHandle>) {
         let Some(folder) = &mut self.folder else { return };
-        let Some(outermost) = flat.get(start..).and_then(<[FrameHandle]>::last).copied() else { return };
+        let Some(outermost) = flat.get(start..).and_then(<[FrameHandle]>::last).copied() else {
+            return;
+        };
         let left = folder.fold(flat.get(start..).unwrap_or_default());
         let is_empty = left.is_empty();
         flat.truncate(start);
@@ -470,7 +441,8 @@ impl<'m, 'f> Resolver<'m, 'f> {
         self.frames.get(frame.index()).map_or("?", |frame| &frame.text)
     }
 
-    /// The frame at an address: one below a return address. `is_leaf`: it is the innermost, and no return address.
+    /// The frame at an address; for return addresses, pass the address minus one.
+    /// `is_leaf`: the address is the innermost one, not a return address.
     pub(super) fn address(
         &mut self,
         process: ProcessHandle,
@@ -488,14 +460,21 @@ impl<'m, 'f> Resolver<'m, 'f> {
         found.frame
     }
 
-    fn find(&mut self, process: ProcessHandle, address: u64, ticks: u64, is_leaf: bool) -> FoundFrame {
+    fn find(
+        &mut self,
+        process: ProcessHandle,
+        address: u64,
+        ticks: u64,
+        is_leaf: bool,
+    ) -> FoundFrame {
         let model = self.model;
         if let Some(row) = model.process(process)
             && let Some(found) = self.find_in(row, process, address, ticks)
         {
             return found;
         }
-        // The kernel is the same for all; a recorder may have reported it once.
+        // The kernel is the same for all processes; a recorder may have reported it only
+        // once.
         let is_kernel = address >= KERNEL_START;
         if is_kernel {
             let owners = self.kernel.get_or_init(|| {
@@ -513,7 +492,7 @@ impl<'m, 'f> Resolver<'m, 'f> {
             }
         }
         let kind = if is_kernel { FrameKind::Kernel } else { FrameKind::Unknown };
-        // What is shown is the address of the stream.
+        // Show the address in the stream.
         let shown = if is_leaf { address } else { address.saturating_add(1) };
         let frame = self.intern(Frame::address(shown, kind), Role::NATIVE);
         FoundFrame { frame, is_always: false }
@@ -542,18 +521,23 @@ impl<'m, 'f> Resolver<'m, 'f> {
             let frame = self.symbol(module, self.model.texts().get(range.value), kind);
             return Some(FoundFrame { frame, is_always });
         }
-        // What is known goes before what is guessed.
+        // Known names take precedence over guessed ones.
         if let Some((method, offset)) = row.methods.guess(address) {
             let frame = match offset {
                 0 => self.method(row, process, method, ticks),
                 _ => self.guess(row, method, offset, ticks),
             };
-            return Some(FoundFrame { frame, is_always: mapping.is_none_or(|(_, is_always)| is_always) });
+            return Some(FoundFrame {
+                frame,
+                is_always: mapping.is_none_or(|(_, is_always)| is_always),
+            });
         }
         let (mapping, is_always) = mapping?;
         let offset = address.wrapping_sub(mapping.start).wrapping_add(mapping.file_offset);
         #[cfg(feature = "symbols")]
-        if let Some(name) = self.model.symbol_file(&mapping.path).and_then(|file| file.name_at(offset)) {
+        if let Some(name) =
+            self.model.symbol_file(&mapping.path).and_then(|file| file.name_at(offset))
+        {
             let frame = self.symbol(&mapping.name, &readable(name), kind);
             return Some(FoundFrame { frame, is_always });
         }
@@ -581,19 +565,31 @@ impl<'m, 'f> Resolver<'m, 'f> {
         frame
     }
 
-    /// A frame this many bytes behind a method's entry point.
-    fn guess(&mut self, row: &Process, method: MethodHandle, offset: u64, ticks: u64) -> FrameHandle {
+    /// A frame this many bytes after a method's entry point.
+    fn guess(
+        &mut self,
+        row: &Process,
+        method: MethodHandle,
+        offset: u64,
+        ticks: u64,
+    ) -> FrameHandle {
         let Some(name) = self.name_of(row, method, ticks) else {
             return self.intern(Frame::address(0, FrameKind::Unknown), Role::NATIVE);
         };
-        let frame = self.intern(Frame::managed(&name, self.options).guessed(offset), Role::of_method(&name));
+        let frame = self
+            .intern(Frame::managed(&name, self.options).guessed(offset), Role::of_method(&name));
         if let Some(folder) = &mut self.folder {
             folder.method(frame, &name);
         }
         frame
     }
 
-    fn name_of<'r>(&self, row: &'r Process, method: MethodHandle, ticks: u64) -> Option<MethodName<'r>>
+    fn name_of<'r>(
+        &self,
+        row: &'r Process,
+        method: MethodHandle,
+        ticks: u64,
+    ) -> Option<MethodName<'r>>
     where
         'm: 'r,
     {
@@ -615,7 +611,7 @@ impl<'m, 'f> Resolver<'m, 'f> {
         frame
     }
 
-    /// A name that is a symbol's: native, or managed code as a perf map names it.
+    /// A symbol's name: native code, or managed code as named by a perf map.
     fn symbol(&mut self, module: &str, name: &str, kind: FrameKind) -> FrameHandle {
         match ManagedName::of(name).filter(|_| kind == FrameKind::Native) {
             Some(ManagedName { module, type_name, method, signature }) => {
@@ -623,7 +619,10 @@ impl<'m, 'f> Resolver<'m, 'f> {
             }
             None => {
                 let wait = if is_native_wait(name) { Wait::Always } else { Wait::No };
-                self.intern(Frame::native(module, name, kind, self.options), Role { wait, is_passage: true })
+                self.intern(
+                    Frame::native(module, name, kind, self.options),
+                    Role { wait, wait_for: None, is_passage: true },
+                )
             }
         }
     }
@@ -635,8 +634,9 @@ impl<'m, 'f> Resolver<'m, 'f> {
             return *known;
         }
         let handle = FrameHandle::next(self.frames.len());
-        let matches =
-            |pattern: &Option<Pattern>| pattern.as_ref().is_some_and(|pattern| pattern.is_match(&frame.text));
+        let matches = |pattern: &Option<Pattern>| {
+            pattern.as_ref().is_some_and(|pattern| pattern.is_match(&frame.text))
+        };
         self.facts.push(Facts {
             role,
             is_wanted: matches(&self.filter.frame),
@@ -648,13 +648,16 @@ impl<'m, 'f> Resolver<'m, 'f> {
         handle
     }
 
-    /// Tells the folder of a frame that is new, and under which name it is shown.
+    /// Passes a new frame to the folder, with the name under which it is shown.
     fn foldable(&mut self, handle: FrameHandle) {
-        let (Some(folder), Some(frame)) = (&mut self.folder, self.frames.get(handle.index())) else { return };
+        let (Some(folder), Some(frame)) = (&mut self.folder, self.frames.get(handle.index()))
+        else {
+            return;
+        };
         let Some(name) = folder.group_of(&frame.text) else {
             return folder.add(frame, handle, &frame.text, false);
         };
-        // The frame's place among the folder's comes before that of its group.
+        // The folder must know the frame before its group.
         let mut group = Frame::group(name, frame.kind);
         shorten(&mut group.text);
         let shown = match self.by_text.get(&group.text) {
@@ -665,7 +668,7 @@ impl<'m, 'f> Resolver<'m, 'f> {
         self.intern_group(group);
     }
 
-    /// A frame that is no frame of the trace.
+    /// Interns a frame that is not in the trace.
     fn intern_group(&mut self, group: Frame) -> FrameHandle {
         if let Some(known) = self.by_text.get(&group.text) {
             return *known;

@@ -1,28 +1,32 @@
-//! Memory that got a new meaning, and when.
+//! Code memory that was given to another method, and when. A stack that was recorded
+//! before does not mean the same afterwards: [`Stacks`](super::stacks) asks here.
 
 use super::handle::ProcessHandle;
 use std::collections::BTreeMap;
 
-/// For each address of each process how many reuses there had been when its own last one had come.
+/// For each address of each process, the number of its last reuse. Reuses are numbered from
+/// 1, over all processes.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Reuses {
-    /// By process and first address: the last address, and the number of the reuse. They do not overlap.
+    /// By process and first address: the last address, and the number of the reuse. They
+    /// do not overlap.
     newest: BTreeMap<(ProcessHandle, u64), (u64, usize)>,
     count: usize,
 }
 
 impl Reuses {
-    /// How many there were.
+    /// The number of reuses.
     pub(crate) fn count(&self) -> usize {
         self.count
     }
 
-    /// Memory means something new from now on. Takes a few steps, however many reuses there were: what lies
-    /// below the new one goes.
+    /// From now on, `start..=last` has another meaning. Ranges that the new one covers are
+    /// removed, so this takes a few steps however many reuses there were.
     pub(crate) fn add(&mut self, process: ProcessHandle, start: u64, last: u64) {
         self.count = self.count.saturating_add(1);
         let last = last.max(start);
-        if let Some((_, (old_last, number))) = self.below(process, start)
+        if let Some((at, (old_last, number))) = self.below(process, start)
+            && at < start
             && old_last >= start
         {
             self.cut_before(process, start);
@@ -41,7 +45,7 @@ impl Reuses {
         self.newest.insert((process, start), (last, self.count));
     }
 
-    /// Ends what begins in front of `start` right there.
+    /// Shortens the range that reaches over `start`, so that it ends just before it.
     fn cut_before(&mut self, process: ProcessHandle, start: u64) {
         let before = self.newest.range_mut((process, 0)..(process, start)).next_back();
         if let Some((_, (last, _))) = before {
@@ -49,15 +53,16 @@ impl Reuses {
         }
     }
 
-    /// The range that begins nearest below an address, or at it.
+    /// The nearest range that starts at an address or below.
     fn below(&self, process: ProcessHandle, address: u64) -> Option<(u64, (u64, usize))> {
         let (at, found) = self.newest.range((process, 0)..=(process, address)).next_back()?;
         Some((at.1, *found))
     }
 
-    /// Whether an address got a new meaning after the first `seen` reuses.
+    /// Whether an address was affected by a reuse with a number above `seen`.
     pub(crate) fn is_new_since(&self, process: ProcessHandle, address: u64, seen: usize) -> bool {
-        self.below(process, address).is_some_and(|(_, (last, number))| address <= last && number > seen)
+        self.below(process, address)
+            .is_some_and(|(_, (last, number))| address <= last && number > seen)
     }
 }
 
@@ -67,36 +72,69 @@ mod tests {
 
     const ONE: ProcessHandle = ProcessHandle(1);
 
-    /// A list of all, asked one by one.
+    /// A list of all reuses, searched linearly. Dense ranges cover each other; sparse ones
+    /// leave gaps, which were never reused.
     #[test]
     fn each_address_has_its_last_reuse_as_a_list_of_all_has() {
+        for (reuses, addresses, sizes) in [(400, 100, 30), (60, 300, 6), (30, 1_000, 3)] {
+            compare_with_a_list(reuses, addresses, sizes);
+        }
+    }
+
+    fn compare_with_a_list(count: usize, addresses: u64, sizes: u64) {
         let (mut reuses, mut list) = (Reuses::default(), Vec::new());
         let mut random = 1u64;
         let mut next = |most: u64| {
             random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
             (random >> 33) % most
         };
-        for _ in 0..400 {
-            let (process, start, size) =
-                (ProcessHandle(u32::try_from(next(2)).unwrap()), next(100), next(30));
-            reuses.add(process, start, start + size);
-            list.push((process, start, start + size));
+        for _ in 0..count {
+            let process = ProcessHandle(u32::try_from(next(2)).unwrap());
+            // Every third begins where another does, as code that is compiled again does.
+            let start = match list.is_empty() || next(3) > 0 {
+                true => next(addresses),
+                false => {
+                    let at = usize::try_from(next(list.len() as u64)).unwrap();
+                    let (_, start, _): (ProcessHandle, u64, u64) = list[at];
+                    start
+                }
+            };
+            let last = start + next(sizes);
+            reuses.add(process, start, last);
+            list.push((process, start, last));
             let seen = usize::try_from(next(list.len() as u64 + 1)).unwrap();
-            for (address, process) in (0..140).flat_map(|at| [(at, ProcessHandle(0)), (at, ONE)]) {
+            let all = 0..addresses + sizes;
+            for (address, process) in all.flat_map(|at| [(at, ProcessHandle(0)), (at, ONE)]) {
                 let expected = list[seen..]
                     .iter()
                     .any(|(of, start, last)| *of == process && (*start..=*last).contains(&address));
-                assert_eq!(reuses.is_new_since(process, address, seen), expected, "{address} {list:?}");
+                assert_eq!(
+                    reuses.is_new_since(process, address, seen),
+                    expected,
+                    "{address} {list:?}"
+                );
             }
             assert!(reuses.newest.len() <= 2 * list.len() + 1);
         }
     }
 
     #[test]
-    fn the_same_memory_again_and_again_is_one_range() {
+    fn a_range_that_is_reused_from_its_beginning_leaves_others_as_they_are() {
+        let mut reuses = Reuses::default();
+        for (start, last) in [(0, 5), (10, 20), (10, 12)] {
+            reuses.add(ONE, start, last);
+        }
+        let numbers = [0, 5, 6, 9, 10, 12, 13, 20, 21];
+        let is_new = numbers.map(|address| reuses.is_new_since(ONE, address, 0));
+        assert_eq!(is_new, [true, true, false, false, true, true, true, true, false]);
+        assert!(reuses.is_new_since(ONE, 12, 2) && !reuses.is_new_since(ONE, 13, 2));
+    }
+
+    #[test]
+    fn a_range_over_everything_replaces_all_others() {
         let mut reuses = Reuses::default();
         (0..100_000).for_each(|at| reuses.add(ONE, 100 - at % 3, u64::MAX - at));
-        assert!(reuses.newest.len() < 2_000_000 && reuses.is_new_since(ONE, u64::MAX - 99_999, 99_999));
+        assert!(reuses.is_new_since(ONE, u64::MAX - 99_999, 99_999));
         reuses.add(ONE, 0, u64::MAX);
         assert_eq!((reuses.newest.len(), reuses.count()), (1, 100_001));
     }

@@ -3,18 +3,19 @@
 use super::handle::{StackHandle, TextHandle, ThreadHandle};
 use nettrace_parser::view::SampleState;
 
-/// What is counted at a stack.
+/// What a sample counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Kind {
-    /// A sampler found the thread there. Weight: wall time until the thread's next sample; of samples that an
-    /// operating system took on a processor, the time for which each stands.
+    /// A CPU sample. Weight: wall time until the thread's next sample; for samples taken
+    /// on a processor by the operating system, the time that each represents.
     Cpu,
-    /// Runtime 10, after about each 100 KB. Weight: bytes allocated since the last one.
+    /// Runtime 10, for about every 100 KB allocated. Weight: bytes allocated since the
+    /// last one.
     AllocationTicks,
-    /// Runtime 303 (.NET 10), at random. Weight: the bytes that the sample stands for.
+    /// Runtime 303 (.NET 10), at random. Weight: the bytes that the sample represents.
     AllocationSamples,
     /// Runtime 80. Weight: 1.
     Exceptions,
@@ -22,18 +23,19 @@ pub enum Kind {
     Contention,
     /// Runtime 301 to 302. Weight: how long the thread waited.
     Waits,
-    /// Runtime 70, a thread was asked for. Weight: 1.
+    /// Runtime 70: the creation of a thread was requested. Weight: 1.
     ThreadStarts,
     /// `Universal.Events` `cswitch`. Weight: how long the thread was switched out.
     OffCpu,
-    /// Events that were asked for. Weight: 1, or the value of the field that was asked for.
+    /// Requested events. Weight: 1, or the value of the requested field.
     Event,
     /// Objects of a heap dump, on the path of those that keep them alive: see
-    /// [`Retained`](crate::heap::Retained). Weight: their own bytes. Converters read them from the events themselves.
+    /// [`Retained`](crate::heap::Retained). Weight: their own bytes. Converters read them
+    /// directly from the events.
     Heap,
 }
 
-/// Unit of a weight.
+/// The unit of a weight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
@@ -43,7 +45,7 @@ pub enum Unit {
     Nanoseconds,
     /// Bytes.
     Bytes,
-    /// Things.
+    /// A number of things.
     Count,
 }
 
@@ -62,7 +64,7 @@ impl Kind {
         Kind::Heap,
     ];
 
-    /// What events of the runtime's provider with this id are samples of, or a part of.
+    /// The kind of sample that runtime events with this id represent, or are part of.
     pub(crate) fn of_runtime(id: u32) -> Option<Kind> {
         Some(match id {
             10 => Kind::AllocationTicks,
@@ -75,7 +77,7 @@ impl Kind {
         })
     }
 
-    /// Name as formats show it.
+    /// Name for display.
     pub fn name(self) -> &'static str {
         match self {
             Kind::Cpu => "CPU samples",
@@ -91,7 +93,7 @@ impl Kind {
         }
     }
 
-    /// The unit of its weights. For [`Kind::Event`] it is whatever the field counts.
+    /// The unit of its weights. For [`Kind::Event`], the unit of the field.
     pub fn unit(self) -> Unit {
         match self {
             Kind::Cpu | Kind::Contention | Kind::Waits | Kind::OffCpu => Unit::Nanoseconds,
@@ -101,26 +103,27 @@ impl Kind {
     }
 }
 
-/// What is said about a sample's thread, by the sample and by the events around it.
+/// What is known about a sample's thread, from the sample and the events around it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Mode {
-    /// It ran managed code when it was stopped.
+    /// It was running managed code.
     Managed,
-    /// It was in native code, or blocked: the runtime cannot tell which.
+    /// It was in native code, or blocked: the runtime does not know which.
     External,
-    /// It waited for a lock: the sample lies between the runtime's events that say so, whatever the sampler says.
+    /// It was waiting for a lock: the sample is between the runtime's events for the
+    /// wait. Takes precedence over the sampler's state.
     Blocked,
-    /// It was on a processor: the sample comes from the operating system's sampler.
+    /// It was on a processor: the sample was taken by the operating system.
     OnCpu,
-    /// Not said: the sampler failed, or the event is no sample of a sampler.
+    /// Unknown: the sampler failed, or the event is not from a sampler.
     Unknown,
 }
 
 impl Mode {
-    /// What the runtime's sampler says.
+    /// The state reported by the runtime's sampler.
     pub(crate) fn of(state: SampleState) -> Mode {
         match state {
             SampleState::Managed => Mode::Managed,
@@ -136,14 +139,15 @@ impl Mode {
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum SampleClock {
-    /// Time that passed, whether the thread ran or not: the runtime's sampler stops all threads.
+    /// Elapsed time, whether the thread was running or not: the runtime's sampler samples
+    /// all threads.
     Wall,
-    /// Time on a processor: the samplers of operating systems ask processors what they run.
+    /// CPU time: the samplers of operating systems sample processors.
     Cpu,
 }
 
 impl SampleClock {
-    /// Name, as sentences have it.
+    /// Name for use in sentences.
     pub fn name(self) -> &'static str {
         match self {
             SampleClock::Wall => "wall time",
@@ -151,7 +155,7 @@ impl SampleClock {
         }
     }
 
-    /// Name, as JSON and pprof have it.
+    /// Name for use in JSON and pprof.
     pub fn key(self) -> &'static str {
         match self {
             SampleClock::Wall => "wall",
@@ -160,29 +164,30 @@ impl SampleClock {
     }
 }
 
-/// What a thread did, as far as mode and names tell.
+/// The state of a thread, as far as mode and names reveal it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum ThreadState {
-    /// Managed code ran.
+    /// It was running managed code.
     Managed,
-    /// Native code ran, or something blocked that is not known to wait.
+    /// It was running native code, or blocked in code that is not known to wait.
     Native,
-    /// It waited for a lock, or the innermost method is one that is known to wait: it only blocks, or native code that
-    /// it called was running.
+    /// It was waiting for a lock, or the innermost method is known to wait: one that only
+    /// blocks, or one whose native callee was running.
     Waiting,
 }
 
 impl ThreadState {
     /// All states.
-    pub const ALL: [ThreadState; 3] = [ThreadState::Managed, ThreadState::Native, ThreadState::Waiting];
+    pub const ALL: [ThreadState; 3] =
+        [ThreadState::Managed, ThreadState::Native, ThreadState::Waiting];
 
-    /// Those in which a thread ran, or is not known to have waited.
+    /// The states in which a thread was running, or is not known to have been waiting.
     pub const RUNNING: [ThreadState; 2] = [ThreadState::Managed, ThreadState::Native];
 
-    /// Name, as users type it.
+    /// The name that users type.
     pub fn name(self) -> &'static str {
         match self {
             ThreadState::Managed => "managed",
@@ -191,7 +196,8 @@ impl ThreadState {
         }
     }
 
-    /// Names of several, as users type them: `all` of none and of all, `running`, `managed,waiting`.
+    /// The names of several states as users type them: `all` if none or all are given,
+    /// `running`, `managed,waiting`.
     pub(crate) fn names(states: &[ThreadState]) -> String {
         let has = |state: &ThreadState| states.contains(state);
         let is_running = ThreadState::RUNNING.iter().all(has);
@@ -201,27 +207,31 @@ impl ThreadState {
         if is_running {
             return "running".to_owned();
         }
-        let names: Vec<&str> =
-            ThreadState::ALL.into_iter().filter(|state| has(state)).map(ThreadState::name).collect();
+        let names: Vec<&str> = ThreadState::ALL
+            .into_iter()
+            .filter(|state| has(state))
+            .map(ThreadState::name)
+            .collect();
         names.join(",")
     }
 }
 
-/// A stack with a weight: one sample, allocation, exception, wait.
+/// A stack with a weight: a CPU sample, an allocation, an exception, a wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Sample {
-    /// What is counted.
+    /// The kind of sample.
     pub kind: Kind,
-    /// Whose stack it is.
+    /// The thread.
     pub thread: ThreadHandle,
     /// The stack; it may have no frames.
     pub stack: StackHandle,
     /// What is stored about the thread's state.
     pub mode: Mode,
-    /// When, in nanoseconds since the session's start. Of waits: when they began.
+    /// Time in nanoseconds since the session's start. For waits, when they started.
     pub nanos: i64,
-    /// How many things it stands for: 1, or the objects that a random sample stands for.
+    /// How many things it represents: 1, or the number of objects that a random sample
+    /// represents.
     pub count: u64,
     /// Weight, in the kind's [unit](Kind::unit).
     pub weight: u64,

@@ -1,4 +1,5 @@
-//! Names outside of stacks, spelled as in stacks: of types, compiled methods, catching methods, tasks and events.
+//! Names outside of stacks, in the same notation as in stacks: of types, compiled
+//! methods, catching methods, tasks and events.
 
 use super::demangle::demangle_alone;
 use super::names::{Frame, MethodName, NameOptions, NameStyle, shorten};
@@ -12,31 +13,37 @@ pub(crate) fn type_text(stored: &str, options: NameOptions) -> String {
 }
 
 /// `Namespace.Type.Method(arguments)`.
-pub(crate) fn method_text(type_name: &str, method: &str, signature: &str, options: NameOptions) -> String {
+pub(crate) fn method_text(
+    type_name: &str,
+    method: &str,
+    signature: &str,
+    options: NameOptions,
+) -> String {
     let name = MethodName { module: "", type_name, method, signature };
-    let mut text = Frame::managed(&name, NameOptions { style: NameStyle::Signature, ..options }).text;
+    let mut text =
+        Frame::managed(&name, NameOptions { style: NameStyle::Signature, ..options }).text;
     shorten(&mut text);
     text
 }
 
-/// `Workload.Program.Thrower` of `void [workload] Workload.Program::Thrower(int32,int32)`, as events of
-/// exceptions have it.
-pub(crate) fn handler_text(told: &str, options: NameOptions) -> String {
-    let mut text = match told.split_once("::") {
+/// `Workload.Program.Thrower` for `void [workload]
+/// Workload.Program::Thrower(int32,int32)`, as in exception events.
+pub(crate) fn handler_text(stored: &str, options: NameOptions) -> String {
+    let mut text = match stored.split_once("::") {
         Some((before, method)) => {
             let type_name = before.rsplit_once("] ").map_or(before, |(_, name)| name);
-            // Generic arguments, and then the signature.
+            // Generic arguments, then the signature.
             let method = method.split(['(', '[']).next().unwrap_or(method);
             let name = MethodName { module: "", type_name, method, signature: "" };
             Frame::managed(&name, NameOptions { style: NameStyle::Full, ..options }).text
         }
-        None => told.to_owned(),
+        None => stored.to_owned(),
     };
     shorten(&mut text);
     text
 }
 
-/// `Async: Run` of `Async: <Run>d__14`, as events of tasks have it.
+/// `Async: Run` for `Async: <Run>d__14`, as in task events.
 pub(crate) fn task_text(stored: &str, options: NameOptions) -> String {
     let (kind, name) = match stored.split_once(": ") {
         Some((kind @ ("Task" | "Async"), name)) => (Some(kind), name),
@@ -67,10 +74,13 @@ mod tests {
             ("x", "x"),
             ("", ""),
         ];
-        for (told, expected) in cases {
-            assert_eq!(handler_text(told, SHOWN), expected, "{told}");
+        for (stored, expected) in cases {
+            assert_eq!(handler_text(stored, SHOWN), expected, "{stored}");
         }
-        assert_eq!(handler_text("void [web] N.Http+<Run>d__2::MoveNext()", RAW), "N.Http+<Run>d__2.MoveNext");
+        assert_eq!(
+            handler_text("void [web] N.Http+<Run>d__2::MoveNext()", RAW),
+            "N.Http+<Run>d__2.MoveNext"
+        );
     }
 
     #[test]
@@ -90,7 +100,8 @@ mod tests {
 
     #[test]
     fn compiled_methods_and_types_are_spelled_as_in_stacks() {
-        let method = method_text("N.T+<Run>d__1", "MoveNext", "instance void  (pMT: 0x7f00,int32)", SHOWN);
+        let method =
+            method_text("N.T+<Run>d__1", "MoveNext", "instance void  (pMT: 0x7f00,int32)", SHOWN);
         assert_eq!(method, "N.T.Run(?,int)");
         let raw = method_text("N.T+<Run>d__1", "MoveNext", "instance void  (int32)", RAW);
         assert_eq!(raw, "N.T+<Run>d__1.MoveNext(int32)");

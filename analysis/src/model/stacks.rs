@@ -1,15 +1,17 @@
 //! Distinct stacks.
 //!
-//! A stream gives stacks ids that die at the next sequence point; the same stack comes back under
-//! many of them. Here each is kept once, as addresses, and named at the end, when all names are known.
+//! Stack ids in a stream are only valid until the next sequence point, and the same stack
+//! has many ids over time. Here each stack is kept once, as addresses, and resolved at
+//! the end, when all names are known.
 //!
-//! An address may mean something else later, when code was unloaded and its memory used again. A
-//! stack that touches such memory gets a new handle from then on, so that one handle has one
-//! meaning, and the time of its first use tells which.
+//! An address may have another meaning later, if code was unloaded and its memory reused.
+//! A stack that contains reused memory gets a new handle from then on, so that each
+//! handle has one meaning, and the time of its first use decides which.
 //!
-//! A stack is compared with what is known each time it is met, and each event may have one: of a stack with more
-//! than 4,096 frames the innermost ones are kept, and the last of these stands for all outer ones. (.NET writes 100
-//! frames at most, recorders of operating systems mostly 127.)
+//! A stack is compared with known ones each time it occurs, and each event may have one.
+//! So of a stack with more than 4,096 frames only the innermost ones are kept, and the
+//! last of these represents all outer ones. (.NET writes at most 100 frames, recorders of
+//! operating systems usually 127.)
 
 use super::handle::{ProcessHandle, StackHandle};
 use super::hash::{NumberMap, NumberState};
@@ -18,10 +20,10 @@ use nettrace_parser::Stack;
 use std::hash::{BuildHasher, Hasher};
 
 const NONE: u32 = u32::MAX;
-/// Ids of streams that are remembered; above that, ids share a place.
+/// Number of stream ids that are remembered; higher ids share entries.
 const RECENT: usize = 1 << 16;
 
-/// Most frames of a stack.
+/// Maximum number of frames of a stack.
 pub(crate) const MOST_FRAMES: usize = 4096;
 
 /// Distinct stacks of a trace.
@@ -29,10 +31,10 @@ pub(crate) const MOST_FRAMES: usize = 4096;
 pub struct Stacks {
     rows: Vec<StoredStack>,
     addresses: Vec<u64>,
-    /// The newest row of each hash; rows of one hash form a list.
+    /// The newest row for each hash; rows with the same hash form a list.
     newest: NumberMap<u64, u32>,
-    /// The row that a stream's id stood for most recently. Ids die and come back, so that this is
-    /// where to look first and no more.
+    /// The row that a stream's id most recently referred to. Ids are reused, so this is
+    /// only a hint.
     recent: Vec<u32>,
     reuses: Reuses,
     hashes: NumberState,
@@ -41,25 +43,32 @@ pub struct Stacks {
 #[derive(Debug, Clone)]
 struct StoredStack {
     process: ProcessHandle,
-    /// Place of its first address.
+    /// Index of its first address.
     at: usize,
     count: u32,
     /// Ticks of its first use.
     since: u64,
-    /// It has more frames than are kept.
+    /// Whether it has more frames than are kept.
     is_cut: bool,
-    /// An older row has the same addresses, at the same place.
+    /// Whether an older row has the same addresses, stored at the same place.
     is_again: bool,
-    /// Reuses of memory that are known not to touch it, or to have come before it.
+    /// Number of reuses of memory that do not affect it, or happened before it.
     reuses_seen: usize,
     next: u32,
 }
 
 impl Stacks {
-    /// The handle of a stack that a thread of `process` had at `ticks`. `id` is what the stream
-    /// calls it for now: equal stacks with equal ids are found without a look at the table.
+    /// The handle of a stack that a thread of `process` had at `ticks`. `id` is the
+    /// stream's current id for it: equal stacks with equal ids are found without a lookup
+    /// in the table.
     #[inline]
-    pub fn intern(&mut self, process: ProcessHandle, id: u32, stack: Stack<'_>, ticks: u64) -> StackHandle {
+    pub fn intern(
+        &mut self,
+        process: ProcessHandle,
+        id: u32,
+        stack: Stack<'_>,
+        ticks: u64,
+    ) -> StackHandle {
         let (stack, is_cut) = cut(stack);
         let place = id as usize % RECENT;
         if let Some(row) = self.recent.get(place).copied()
@@ -81,7 +90,13 @@ impl Stacks {
         handle
     }
 
-    fn look_up(&mut self, process: ProcessHandle, stack: Stack<'_>, is_cut: bool, ticks: u64) -> StackHandle {
+    fn look_up(
+        &mut self,
+        process: ProcessHandle,
+        stack: Stack<'_>,
+        is_cut: bool,
+        ticks: u64,
+    ) -> StackHandle {
         let mut hasher = self.hashes.build_hasher();
         hasher.add(u64::from(process.0));
         stack.addresses().for_each(|address| hasher.add(address));
@@ -130,12 +145,22 @@ impl Stacks {
     /// The same addresses, with another meaning.
     #[cold]
     fn add_again(&mut self, hash: u64, row: u32, ticks: u64) -> StackHandle {
-        let Some(&StoredStack { process, at, count, is_cut, .. }) = self.rows.get(row as usize) else {
+        let Some(&StoredStack { process, at, count, is_cut, .. }) = self.rows.get(row as usize)
+        else {
             return StackHandle(NONE);
         };
         self.put(
             hash,
-            StoredStack { process, at, count, since: ticks, is_cut, is_again: true, reuses_seen: 0, next: 0 },
+            StoredStack {
+                process,
+                at,
+                count,
+                since: ticks,
+                is_cut,
+                is_again: true,
+                reuses_seen: 0,
+                next: 0,
+            },
         )
     }
 
@@ -146,11 +171,13 @@ impl Stacks {
         handle
     }
 
-    /// Whether a row means the same after the reuses that it has not seen.
+    /// Whether a row still means the same after the reuses that it has not been checked
+    /// against.
     #[cold]
     fn pass_reuses(&mut self, row: u32) -> bool {
         let Some(found) = self.rows.get(row as usize) else { return false };
-        let touched = |address: &u64| self.reuses.is_new_since(found.process, *address, found.reuses_seen);
+        let touched =
+            |address: &u64| self.reuses.is_new_since(found.process, *address, found.reuses_seen);
         let is_same = !self.addresses_of(found).iter().any(touched);
         let seen = self.reuses.count();
         if is_same && let Some(found) = self.rows.get_mut(row as usize) {
@@ -159,13 +186,13 @@ impl Stacks {
         is_same
     }
 
-    /// Memory of a process means something new from now on.
+    /// Memory of a process has another meaning from now on.
     pub(crate) fn reuse(&mut self, process: ProcessHandle, start: u64, size: u64) {
-        // Return addresses may be one behind what they belong to.
+        // Return addresses may be one byte after the code they belong to.
         self.reuses.add(process, start, start.saturating_add(size.max(1)));
     }
 
-    /// How often that happened.
+    /// Number of reuses.
     pub(crate) fn reuses(&self) -> usize {
         self.reuses.count()
     }
@@ -190,23 +217,25 @@ impl Stacks {
         (0..u32::try_from(self.rows.len()).unwrap_or(u32::MAX)).map(StackHandle)
     }
 
-    /// The addresses, innermost first: frame 0 is where the thread was, the others are return
-    /// addresses.
+    /// The addresses, innermost first: frame 0 is the instruction that the thread was at,
+    /// the others are return addresses.
     pub fn addresses(&self, stack: StackHandle) -> &[u64] {
         self.rows.get(stack.index()).map_or(&[], |row| self.addresses_of(row))
     }
 
-    /// Whether its last address stands for all outer ones: it has more frames than are kept.
+    /// Whether its last address represents all outer ones, because it has more frames
+    /// than are kept.
     pub fn is_cut(&self, stack: StackHandle) -> bool {
         self.rows.get(stack.index()).is_some_and(|row| row.is_cut)
     }
 
-    /// Where its addresses lie, if an older stack has the same: some may mean something else by now.
+    /// Where its addresses are stored, if they are shared with an older stack: some may
+    /// have another meaning now.
     pub(crate) fn shared_place(&self, stack: StackHandle) -> Option<usize> {
         self.rows.get(stack.index()).filter(|row| row.is_again).map(|row| row.at)
     }
 
-    /// The process whose stack it is.
+    /// The process that the stack belongs to.
     pub fn process(&self, stack: StackHandle) -> Option<ProcessHandle> {
         self.rows.get(stack.index()).map(|row| row.process)
     }
@@ -220,7 +249,7 @@ impl Stacks {
 /// The innermost frames, and whether there are more.
 #[inline]
 fn cut(stack: Stack<'_>) -> (Stack<'_>, bool) {
-    // No address has less than four bytes.
+    // An address has at least four bytes.
     if stack.bytes().len() <= MOST_FRAMES.saturating_mul(4) {
         return (stack, false);
     }
@@ -234,7 +263,7 @@ fn cut_long(stack: Stack<'_>) -> (Stack<'_>, bool) {
     if frames <= MOST_FRAMES {
         return (stack, false);
     }
-    // Bytes behind the last whole address are fewer than an address has.
+    // An incomplete address at the end has fewer bytes than an address.
     let pointer_size = if bytes.len() / 8 >= frames { 8 } else { 4 };
     let kept = bytes.get(..MOST_FRAMES.saturating_mul(pointer_size)).unwrap_or(bytes);
     (Stack::new(kept, if pointer_size == 8 { 8 } else { 4 }), true)
@@ -243,7 +272,8 @@ fn cut_long(stack: Stack<'_>) -> (Stack<'_>, bool) {
 #[inline]
 fn is_same(known: &[u64], stack: Stack<'_>) -> bool {
     let (words, rest) = stack.bytes().as_chunks::<8>();
-    // Eight bytes an address, or the lengths differ: those of four are compared one by one.
+    // If addresses have eight bytes, compare directly; otherwise the lengths differ, and
+    // they are compared one by one.
     if words.len() == known.len() && rest.is_empty() && stack.len() == words.len() {
         return known.iter().zip(words).all(|(known, word)| *known == u64::from_le_bytes(*word));
     }
@@ -264,7 +294,9 @@ mod tests {
         let (one, other) = (bytes(&[100, 200]), bytes(&[300]));
         let process = ProcessHandle(0);
         let intern = |stacks: &mut Stacks, bytes: &[u8], ticks| {
-            stacks.intern(process, u32::try_from(bytes.len()).unwrap(), Stack::new(bytes, 8), ticks).index()
+            stacks
+                .intern(process, u32::try_from(bytes.len()).unwrap(), Stack::new(bytes, 8), ticks)
+                .index()
         };
         assert_eq!([&one, &other, &one].map(|bytes| intern(&mut stacks, bytes, 1)), [0, 1, 0]);
         stacks.reuse(ProcessHandle(1), 100, 10);
@@ -281,8 +313,14 @@ mod tests {
         let mut stacks = Stacks::default();
         for (pointer_size, width) in [(8u8, 8usize), (4, 4)] {
             let of = |count: u64, stacks: &mut Stacks| {
-                let bytes: Vec<u8> = (0..count).flat_map(|at| at.to_le_bytes()[..width].to_vec()).collect();
-                stacks.intern(ProcessHandle(u32::from(pointer_size)), 1, Stack::new(&bytes, pointer_size), 1)
+                let bytes: Vec<u8> =
+                    (0..count).flat_map(|at| at.to_le_bytes()[..width].to_vec()).collect();
+                stacks.intern(
+                    ProcessHandle(u32::from(pointer_size)),
+                    1,
+                    Stack::new(&bytes, pointer_size),
+                    1,
+                )
             };
             let most = MOST_FRAMES as u64;
             let (whole, cut, longer) =
@@ -293,7 +331,7 @@ mod tests {
         }
     }
 
-    /// Each time the stack means something else: its addresses are not kept again each time.
+    /// Each time the stack gets another meaning, its addresses are not stored again.
     #[test]
     fn a_stack_that_means_something_new_again_and_again_takes_little_room() {
         let mut stacks = Stacks::default();

@@ -1,29 +1,31 @@
-//! Symbols of ELF files: programs and libraries, or the files with what was stripped from them.
+//! Symbols of ELF files: programs and libraries, or separate files with the symbols
+//! stripped from them.
 //!
-//! A mapping tells which part of a file lies where in memory. The file's program headers tell which
-//! of the linker's addresses that part has, and its symbol tables what lies at those. The library
-//! `object` reads them; what it cannot read is an error, or a symbol less.
+//! A mapping says which part of a file is where in memory. The file's program headers say
+//! which linker addresses that part has, and its symbol tables which functions are there.
+//! The library `object` parses them; parts that it cannot parse lead to an error, or to a
+//! missing symbol.
 
 use object::read::{Object, ObjectSegment, ObjectSymbol};
 use object::{BinaryFormat, SymbolKind};
 use std::borrow::Cow;
 use std::fmt;
 
-/// Longer names are cut.
+/// Longer names are cut off.
 const LONGEST_NAME: usize = 4096;
-/// Names may take this many times the file's bytes: symbols may share names, but only hostile ones
-/// share long ones.
+/// Names may take this many times the file's size: symbols may share names, but only
+/// hostile files share long ones.
 const MOST_NAMES: usize = 4;
 
-/// Why a file gives no symbols.
+/// Why a file cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SymbolFileError {
-    /// It is no ELF file, or one that ends early or contradicts itself.
+    /// It is not an ELF file, or it is truncated or inconsistent.
     Unreadable(String),
     /// Its names take more memory than a file of its size needs.
     Bloated,
-    /// The process ran another build of it.
+    /// The process used another build of it.
     OtherBuild {
         /// Build id of the file.
         of_file: String,
@@ -36,7 +38,9 @@ impl fmt::Display for SymbolFileError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             SymbolFileError::Unreadable(cause) => write!(f, "no readable ELF file: {cause}"),
-            SymbolFileError::Bloated => f.write_str("its symbol names are far longer than the file itself"),
+            SymbolFileError::Bloated => {
+                f.write_str("its symbol names are far longer than the file itself")
+            }
             SymbolFileError::OtherBuild { of_file, of_trace } => {
                 write!(f, "another build: its build id is {of_file}, the trace has {of_trace}")
             }
@@ -46,7 +50,7 @@ impl fmt::Display for SymbolFileError {
 
 impl std::error::Error for SymbolFileError {}
 
-/// What lies where in a program or library.
+/// The functions of a program or library by position.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SymbolFile {
     segments: Vec<Segment>,
@@ -56,7 +60,7 @@ pub struct SymbolFile {
     build_id: Option<String>,
 }
 
-/// A piece of the file, and the linker's address of it.
+/// A part of the file, and its linker address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Segment {
     offset: u64,
@@ -91,7 +95,7 @@ impl SymbolFile {
                 .segments()
                 .map(|segment| {
                     let (offset, size) = segment.file_range();
-                    // A file of stripped symbols has segments without bytes.
+                    // In files with stripped symbols, segments have no bytes.
                     Segment { offset, size: size.max(segment.size()), address: segment.address() }
                 })
                 .collect(),
@@ -124,18 +128,22 @@ impl SymbolFile {
         self.symbols.push(Symbol { start, last, name_at, name_bytes: name.len(), is_local });
     }
 
-    /// Of several symbols at one address the first one is used: a global one with a short name.
+    /// Of several symbols at one address the first one is used: prefer a global symbol
+    /// with a short name.
     fn sort(&mut self) {
         let names = &self.names;
         let name = |symbol: &Symbol| {
-            names.get(symbol.name_at..symbol.name_at.saturating_add(symbol.name_bytes)).unwrap_or_default()
+            names
+                .get(symbol.name_at..symbol.name_at.saturating_add(symbol.name_bytes))
+                .unwrap_or_default()
         };
         self.symbols.sort_by(|a, b| {
             let rank = |symbol: &Symbol| (symbol.start, symbol.is_local, symbol.name_bytes);
             rank(a).cmp(&rank(b)).then_with(|| name(a).cmp(name(b)))
         });
         self.symbols.dedup_by_key(|symbol| symbol.start);
-        // What has no size, as functions of assemblers, reaches to the next one.
+        // A symbol without a size, such as an assembler function, extends to the next
+        // one.
         let next: Vec<u64> = self.symbols.iter().skip(1).map(|symbol| symbol.start).collect();
         for (symbol, next) in self.symbols.iter_mut().zip(next) {
             if symbol.last == symbol.start {
@@ -144,8 +152,9 @@ impl SymbolFile {
         }
     }
 
-    /// Adds what a file of the same build knows, such as what was stripped from this one. The
-    /// segments of this one stay: the other one has no bytes of its own.
+    /// Adds the symbols of another file of the same build, such as those stripped from
+    /// this one. The segments of this file are kept, because the other one has no
+    /// contents.
     ///
     /// # Errors
     /// [`SymbolFileError::OtherBuild`].
@@ -163,14 +172,17 @@ impl SymbolFile {
         Ok(())
     }
 
-    /// Whether the file is of this build, as far as it tells.
+    /// Checks that the file is of this build, if its build id is known.
     ///
     /// # Errors
     /// [`SymbolFileError::OtherBuild`].
     pub fn check_build(&self, of_trace: &str) -> Result<(), SymbolFileError> {
         match &self.build_id {
             Some(of_file) if !of_file.eq_ignore_ascii_case(of_trace) => {
-                Err(SymbolFileError::OtherBuild { of_file: of_file.clone(), of_trace: of_trace.to_owned() })
+                Err(SymbolFileError::OtherBuild {
+                    of_file: of_file.clone(),
+                    of_trace: of_trace.to_owned(),
+                })
             }
             _ => Ok(()),
         }
@@ -191,16 +203,23 @@ impl SymbolFile {
         self.symbols.is_empty()
     }
 
-    /// The function that holds the byte at a place in the file, as linkers write its name.
+    /// The function that contains the byte at an offset in the file, with its linker
+    /// name.
     pub fn name_at(&self, offset: u64) -> Option<&str> {
-        let segment = self
-            .segments
-            .iter()
-            .find(|segment| offset.checked_sub(segment.offset).is_some_and(|within| within < segment.size))?;
+        let segment = self.segments.iter().find(|segment| {
+            offset.checked_sub(segment.offset).is_some_and(|within| within < segment.size)
+        })?;
         let address = segment.address.checked_add(offset.checked_sub(segment.offset)?)?;
         let end = self.symbols.partition_point(|symbol| symbol.start <= address);
-        let symbol = self.symbols.get(end.checked_sub(1)?).filter(|symbol| address <= symbol.last)?;
+        let symbol =
+            self.symbols.get(end.checked_sub(1)?).filter(|symbol| address <= symbol.last)?;
         self.names.get(symbol.name_at..symbol.name_at.saturating_add(symbol.name_bytes))
+    }
+
+    /// The same function in readable form: C++ names are demangled and symbol versions
+    /// left out.
+    pub fn readable_name_at(&self, offset: u64) -> Option<Cow<'_, str>> {
+        self.name_at(offset).map(readable)
     }
 }
 
@@ -208,9 +227,9 @@ fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// A linker's name as people write it: those of C++ with their types, others as they are.
+/// A linker name in readable form: C++ names are demangled, others are unchanged.
 pub(crate) fn readable(name: &str) -> Cow<'_, str> {
-    // Versions of symbols are of no use to readers.
+    // Symbol versions are of no use to readers.
     let plain = name.split_once('@').map_or(name, |(plain, _)| plain);
     if !plain.starts_with("_Z") {
         return Cow::Borrowed(if plain.is_empty() { name } else { plain });
@@ -223,8 +242,8 @@ pub(crate) fn readable(name: &str) -> Cow<'_, str> {
     }
 }
 
-/// A text that does not grow beyond [`LONGEST_NAME`]: a short name of C++ can stand for one that no
-/// memory holds.
+/// A text limited to [`LONGEST_NAME`]: a short C++ name can demangle to one that does not
+/// fit in memory.
 struct Limited(String);
 
 impl fmt::Write for Limited {

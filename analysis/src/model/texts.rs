@@ -13,7 +13,7 @@ pub struct Texts {
 }
 
 impl Texts {
-    /// The handle of a text; a new one if it was not met before.
+    /// The handle of a text; a new one if the text is new.
     pub fn intern(&mut self, text: &str) -> TextHandle {
         if let Some(handle) = self.handles.get(text) {
             return *handle;
@@ -25,16 +25,22 @@ impl Texts {
         handle
     }
 
-    /// The same for something that shows itself as text.
+    /// The same for anything that implements `Display`.
     pub fn intern_shown(&mut self, text: impl std::fmt::Display) -> TextHandle {
         use std::fmt::Write;
         let mut scratch = std::mem::take(&mut self.scratch);
         scratch.clear();
-        // Writing to a String does not fail.
+        // Writing to a String cannot fail.
         let _ = write!(scratch, "{text}");
         let handle = self.intern(&scratch);
         self.scratch = scratch;
         handle
+    }
+
+    /// The handle of a text, if it is known.
+    #[cfg(feature = "page")]
+    pub(crate) fn known(&self, text: &str) -> Option<TextHandle> {
+        self.handles.get(text).copied()
     }
 
     /// The text.

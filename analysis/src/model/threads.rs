@@ -11,11 +11,11 @@ use nettrace_parser::Event;
 pub struct Thread {
     /// Its process.
     pub process: ProcessHandle,
-    /// OS id; `None` when the stream does not say.
+    /// OS id; `None` if the stream does not contain it.
     pub os_thread_id: Option<u64>,
-    /// Name: what a recorder stored, or what the runtime says it is for.
+    /// Name: as stored by a recorder, or the purpose that the runtime reported.
     pub name: Option<String>,
-    /// Events about it.
+    /// Number of events about it.
     pub events: u64,
 }
 
@@ -24,7 +24,7 @@ pub struct Thread {
 pub struct Threads {
     rows: Vec<Thread>,
     by_id: NumberMap<(u32, u64), ThreadHandle>,
-    /// Threads that were met of late, by their ids' last bits.
+    /// Recently used threads, by the lowest bits of their ids.
     recent: [Option<(ProcessHandle, u64, ThreadHandle)>; RECENT],
 }
 
@@ -36,7 +36,7 @@ impl Default for Threads {
 
 const RECENT: usize = 64;
 
-/// Stands for "not reported" among ids.
+/// The id of threads whose id is unknown.
 const NO_ID: u64 = u64::MAX;
 
 impl Threads {
@@ -63,9 +63,17 @@ impl Threads {
     }
 
     #[inline(never)]
-    fn find_or_add(&mut self, process: ProcessHandle, id: Option<u64>, event: &Event<'_>) -> ThreadHandle {
+    fn find_or_add(
+        &mut self,
+        process: ProcessHandle,
+        id: Option<u64>,
+        event: &Event<'_>,
+    ) -> ThreadHandle {
         let handle = self.intern(process, id);
-        let name = event.thread().and_then(|thread| thread.name.as_deref()).filter(|name| !name.is_empty());
+        let name = event
+            .thread()
+            .and_then(|thread| thread.name.as_deref())
+            .filter(|name| !name.is_empty());
         if let (Some(name), Some(row)) = (name, self.rows.get_mut(handle.index()))
             && row.name.is_none()
         {
@@ -76,7 +84,7 @@ impl Threads {
         handle
     }
 
-    /// The thread of an OS id.
+    /// The thread with an OS id.
     pub(crate) fn intern(&mut self, process: ProcessHandle, id: Option<u64>) -> ThreadHandle {
         let next = ThreadHandle::next(self.rows.len());
         let handle = *self.by_id.entry((process.0, id.unwrap_or(NO_ID))).or_insert(next);
@@ -86,14 +94,14 @@ impl Threads {
         handle
     }
 
-    /// Counts events that were not looked at further.
+    /// Counts events that were not examined any further.
     pub(crate) fn count(&mut self, thread: ThreadHandle, events: u64) {
         if let Some(row) = self.rows.get_mut(thread.index()) {
             row.events = row.events.saturating_add(events);
         }
     }
 
-    /// Gives a thread a name, unless it has one.
+    /// Sets a thread's name, unless it has one.
     pub(crate) fn name(&mut self, thread: ThreadHandle, name: &str) {
         if let Some(row) = self.rows.get_mut(thread.index())
             && row.name.is_none()
@@ -107,7 +115,7 @@ impl Threads {
         self.rows.get(thread.index())
     }
 
-    /// All threads, in the order in which they were first met.
+    /// All threads, in the order in which they first appeared.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (ThreadHandle, &Thread)> {
         self.rows.iter().enumerate().map(|(index, row)| (ThreadHandle::next(index), row))
     }

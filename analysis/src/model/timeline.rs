@@ -1,15 +1,16 @@
-//! Samples of one thread in time order, kept small.
+//! The samples of one thread in time order, stored compactly.
 
 use super::handle::StackHandle;
 use super::sample::{Mode, Sample};
 use std::slice;
 
-/// The samples of one thread in time order, for formats that show when what ran. Equal neighbours
-/// are one; each takes eight bytes, and so does the time between two samples in which there was none.
+/// The samples of one thread in time order, for formats that show what ran when. Equal
+/// consecutive samples are merged; each run takes eight bytes, and so does each gap
+/// without samples.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Timeline {
-    /// Stack and mode, weight; or [`GAP`] and a length. What does not fit follows an [`ESCAPE`] in two rows:
-    /// stack and mode, then the weight's halves.
+    /// Stack, mode and weight; or [`GAP`] and a length. Values that do not fit follow an
+    /// [`ESCAPE`] in two rows: stack and mode, then the two halves of the weight.
     rows: Vec<[u32; 2]>,
     last: Option<Run>,
     first_nanos: Option<i64>,
@@ -22,13 +23,14 @@ pub struct Timeline {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Piece {
-    /// Samples.
+    /// Consecutive samples.
     Run(Run),
-    /// So many nanoseconds without one: the thread was not there, or slept, or nobody sampled.
+    /// A time in nanoseconds without samples: the thread did not exist, was asleep, or
+    /// the sampler was stopped.
     Gap(u64),
 }
 
-/// Samples that follow each other and have the same stack.
+/// Consecutive samples with the same stack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Run {
@@ -36,7 +38,7 @@ pub struct Run {
     pub stack: StackHandle,
     /// Their mode.
     pub mode: Mode,
-    /// Their weights' sum.
+    /// Sum of their weights.
     pub weight: u64,
 }
 
@@ -57,15 +59,15 @@ fn mode(number: u32) -> Mode {
     MODES.get(number as usize).copied().unwrap_or(Mode::Unknown)
 }
 
-/// What is escaped is a gap, not a run of one of the modes.
+/// The mode number that marks an escaped gap.
 const GAP_NUMBER: u32 = 5;
-/// Stands in front of rows that hold what does not fit into one. No stack has so high a number: it would
-/// be one of 2^29.
+/// Precedes rows with values that do not fit into one. Not a valid stack number, which
+/// would be 2^29.
 const ESCAPE: [u32; 2] = [u32::MAX, u32::MAX];
-/// Stands in front of the length of a gap, where a stack would be that does not fit. A length that does not
-/// fit either is escaped like a weight.
+/// In place of a stack, marks the length of a gap. A length that does not fit is escaped
+/// like a weight.
 const GAP: u32 = MOST_STACKS << 3;
-/// Stacks from this one on do not fit.
+/// The first stack number that does not fit.
 const MOST_STACKS: u32 = u32::MAX >> 3;
 
 impl Timeline {
@@ -130,7 +132,7 @@ impl Timeline {
         self.first_nanos
     }
 
-    /// The weights' sum.
+    /// Sum of the weights.
     pub fn weight(&self) -> u64 {
         self.weight
     }
@@ -143,9 +145,10 @@ impl Timeline {
         })
     }
 
-    /// The samples and what lies between them, in time order, from [`Timeline::first_nanos`] on. Where the
-    /// samples of an operating system are closer to each other than their period, those behind come late by
-    /// as much, up to the next gap.
+    /// The samples and the gaps between them, in time order, starting at
+    /// [`Timeline::first_nanos`]. If samples of an operating system are closer to each
+    /// other than their period, the following ones are shifted to later, up to the next
+    /// gap.
     pub fn pieces(&self) -> impl Iterator<Item = Piece> + '_ {
         Pieces { rows: self.rows.iter(), last: self.last }
     }
@@ -177,7 +180,8 @@ impl Iterator for Pieces<'_> {
             Some(&ESCAPE) => self.large(),
             Some(&[GAP, nanos]) => Some(Piece::Gap(u64::from(nanos))),
             Some(&[head, weight]) => {
-                let (stack, mode, weight) = (StackHandle(head >> 3), mode(head & 7), u64::from(weight));
+                let (stack, mode, weight) =
+                    (StackHandle(head >> 3), mode(head & 7), u64::from(weight));
                 Some(Piece::Run(Run { stack, mode, weight }))
             }
             None => self.last.take().map(Piece::Run),
@@ -230,7 +234,7 @@ mod tests {
         let timeline = timeline_of(&[
             (-5, 1, Mode::Managed, 5),
             (10, 1, Mode::Managed, 10),
-            // It is early, and the one behind it comes late.
+            // It is early, so the next one is shifted.
             (15, 2, Mode::OnCpu, 10),
             (31, 2, Mode::OnCpu, 10),
             (FAR, 2, Mode::OnCpu, 1),
@@ -248,8 +252,9 @@ mod tests {
         ];
         assert_eq!(timeline.pieces().collect::<Vec<_>>(), expected);
         assert_eq!((timeline.runs().count(), timeline.weight()), (5, 36));
-        // The longest gap that there can be takes no more room than another.
-        let timeline = timeline_of(&[(i64::MIN, 1, Mode::Managed, 0), (i64::MAX, 1, Mode::Managed, 0)]);
+        // The longest possible gap takes no more room than others.
+        let timeline =
+            timeline_of(&[(i64::MIN, 1, Mode::Managed, 0), (i64::MAX, 1, Mode::Managed, 0)]);
         assert_eq!(timeline.pieces().count(), 3);
         assert!(timeline.rows.len() < 8);
     }

@@ -1,13 +1,14 @@
-//! Samples of one thread with their times, kept small.
+//! Samples of one thread with their times, stored compactly.
 
 use super::handle::{StackHandle, TextHandle};
 use super::sample::{Mode, Sample};
 use super::varints::{self, Varints};
 
-/// The samples of one kind and thread in time order, each with its time, for formats that show time and
-/// can be written only when all names are known. A sample takes 6 to 12 bytes.
+/// The samples of one kind and thread in time order, each with its time, for formats that
+/// show time and can only be written when all names are known. A sample takes 6 to 12
+/// bytes.
 ///
-/// [`Timeline`](super::Timeline) is smaller, and keeps no times.
+/// [`Timeline`](super::Timeline) is smaller, but does not keep the times of all samples.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Track {
     /// Varints: time since the last sample's end (zigzag), stack and mode, weight, label.
@@ -20,7 +21,7 @@ pub struct Track {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TimedSample {
-    /// When, in nanoseconds since the session's start.
+    /// The time, in nanoseconds since the session's start.
     pub nanos: i64,
     /// Its stack.
     pub stack: StackHandle,
@@ -42,12 +43,15 @@ impl Track {
         let mode = MODES.iter().position(|mode| *mode == sample.mode).unwrap_or(3);
         varints::push(&mut self.bytes, u64::from(sample.stack.0) << 3 | mode as u64);
         varints::push(&mut self.bytes, sample.weight);
-        varints::push(&mut self.bytes, sample.label.map_or(0, |label| u64::from(label.0).saturating_add(1)));
+        varints::push(
+            &mut self.bytes,
+            sample.label.map_or(0, |label| u64::from(label.0).saturating_add(1)),
+        );
         self.end_nanos = sample.nanos.saturating_add_unsigned(sample.weight);
         self.samples = self.samples.saturating_add(1);
     }
 
-    /// How many there are.
+    /// Number of samples.
     pub fn len(&self) -> u64 {
         self.samples
     }
@@ -67,13 +71,17 @@ impl Track {
             let gap = (gap >> 1).cast_signed() ^ (gap & 1).cast_signed().wrapping_neg();
             let nanos = end_nanos.wrapping_add(gap);
             end_nanos = nanos.saturating_add_unsigned(weight);
-            let mode = MODES.get(usize::try_from(head & 7).unwrap_or(3)).copied().unwrap_or(Mode::Unknown);
+            let mode =
+                MODES.get(usize::try_from(head & 7).unwrap_or(3)).copied().unwrap_or(Mode::Unknown);
             Some(TimedSample {
                 nanos,
                 stack: StackHandle(u32::try_from(head >> 3).unwrap_or(u32::MAX)),
                 mode,
                 weight,
-                label: label.checked_sub(1).and_then(|label| u32::try_from(label).ok()).map(TextHandle),
+                label: label
+                    .checked_sub(1)
+                    .and_then(|label| u32::try_from(label).ok())
+                    .map(TextHandle),
             })
         })
     }
@@ -89,7 +97,7 @@ mod tests {
     fn every_sample_comes_back_with_its_time() {
         let rows = [
             (5, 1, Mode::Managed, 10, None),
-            // The next one at once, one after a gap, one from before.
+            // One directly after the first, one after a gap, one with an earlier time.
             (15, 1, Mode::External, 0, Some(TextHandle(0))),
             (100, u32::MAX, Mode::OnCpu, u64::MAX, Some(TextHandle(7))),
             (i64::MIN, 0, Mode::Unknown, 1, None),

@@ -1,19 +1,19 @@
-//! Names of types, as the runtime writes them and as people do.
+//! Names of types, converted from the runtime's notation to source notation.
 //!
-//! | written | shown |
+//! | stored | shown |
 //! |---|---|
 //! | ``System.Collections.Generic.List`1[System.__Canon]`` | `System.Collections.Generic.List<__Canon>` |
 //! | ``A.Outer`1+Inner`1[System.Int32,System.String]`` | `A.Outer<int>.Inner<string>` |
 //! | ``class System.Collections.Generic.List`1<value class X>&`` (signatures) | `List<X>&` |
 //! | `unsigned int8[]` | `byte[]` |
-//! | `pMT: 0x7f922fb4fe30<class System.Object>` (signatures of emitted code) | `?<object>` |
+//! | `pMT: 0x7f922fb4fe30<class System.Object>` (signatures of dynamically emitted code) | `?<object>` |
 
 use super::demangle::demangle_type;
 
-/// Deeper nesting of types than any compiler makes; beyond it text is shown as it is.
+/// Deeper nesting of types than compilers generate; beyond it, text is shown unchanged.
 const DEPTH: usize = 32;
 
-/// Splits at `separator` where it is outside of all brackets.
+/// Splits at each `separator` outside of brackets.
 pub(crate) fn split_outside(text: &str, separator: char) -> impl Iterator<Item = &str> {
     let mut depth = 0usize;
     text.split(move |c| {
@@ -26,7 +26,7 @@ pub(crate) fn split_outside(text: &str, separator: char) -> impl Iterator<Item =
     })
 }
 
-/// Splits behind the last `separator` that is outside of all brackets.
+/// Splits after the last `separator` outside of brackets.
 pub(crate) fn rsplit_outside(text: &str, separator: char) -> (&str, &str) {
     let last = split_outside(text, separator).last().unwrap_or(text);
     let before = text.len().saturating_sub(last.len());
@@ -34,25 +34,27 @@ pub(crate) fn rsplit_outside(text: &str, separator: char) -> (&str, &str) {
     (namespace.strip_suffix(separator).unwrap_or(namespace), last)
 }
 
-/// A type's name taken apart.
+/// A type's name, split into its parts.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct TypeName {
     pub(crate) namespace: String,
-    /// The type, outer types in front, with their generic arguments.
+    /// The type, preceded by its outer types, with their generic arguments.
     pub(crate) segments: Vec<String>,
 }
 
 impl TypeName {
-    /// Reads a name such as ``N.Outer`1+Inner[System.Int32]``.
+    /// Parses a name such as ``N.Outer`1+Inner[System.Int32]``.
     pub(crate) fn of(text: &str) -> TypeName {
         TypeName::at_depth(text, 0)
     }
 
     fn at_depth(text: &str, depth: usize) -> TypeName {
-        // Generic arguments stand behind all nested types and belong to them in order.
+        // Generic arguments follow all nested types, and belong to them in order.
         let (path, arguments) = match text.find('[').filter(|_| text.ends_with(']')) {
             Some(at) => {
-                let inside = text.get(at.saturating_add(1)..text.len().saturating_sub(1)).unwrap_or_default();
+                let inside = text
+                    .get(at.saturating_add(1)..text.len().saturating_sub(1))
+                    .unwrap_or_default();
                 (text.get(..at).unwrap_or_default(), inside)
             }
             None => (text, ""),
@@ -84,7 +86,7 @@ fn arity_of(part: &str) -> (&str, usize) {
     }
 }
 
-/// A type as people write it, without namespace.
+/// A type in source notation, without its namespace.
 pub(crate) fn shown(text: &str) -> String {
     shown_at_depth(text, 0)
 }
@@ -94,7 +96,7 @@ fn shown_at_depth(text: &str, depth: usize) -> String {
     if depth > DEPTH {
         return text.to_owned();
     }
-    // Arrays, pointers and references stand behind.
+    // Arrays, pointers and references are suffixes.
     if let Some((element, suffix)) = with_suffix(text) {
         return format!("{}{suffix}", shown_at_depth(element, depth.saturating_add(1)));
     }
@@ -106,25 +108,29 @@ fn shown_at_depth(text: &str, depth: usize) -> String {
     if let Some(name) = keyword(text) {
         return name.to_owned();
     }
-    // Where the runtime has no name for a type, it writes its address, which is another in each process.
+    // If the runtime has no name for a type, it writes its address, which differs from
+    // process to process.
     if let Some(rest) = text.strip_prefix("pMT: 0x") {
         let end = rest.find(|c: char| !c.is_ascii_hexdigit()).unwrap_or(rest.len());
         let inside = rest.get(end..).and_then(|rest| rest.strip_prefix('<')?.strip_suffix('>'));
         let Some(inside) = inside else { return "?".to_owned() };
-        let arguments: Vec<String> =
-            split_outside(inside, ',').map(|text| shown_at_depth(text, depth.saturating_add(1))).collect();
+        let arguments: Vec<String> = split_outside(inside, ',')
+            .map(|text| shown_at_depth(text, depth.saturating_add(1)))
+            .collect();
         return format!("?<{}>", arguments.join(","));
     }
-    // Signatures have their generic arguments in angle brackets, behind a backtick.
+    // Signatures have generic arguments in angle brackets, after a backtick.
     if let Some((path, rest)) = text.split_once('<')
         && path.contains('`')
         && let Some(inside) = rest.strip_suffix('>')
     {
-        let arguments: Vec<String> =
-            split_outside(inside, ',').map(|text| shown_at_depth(text, depth.saturating_add(1))).collect();
+        let arguments: Vec<String> = split_outside(inside, ',')
+            .map(|text| shown_at_depth(text, depth.saturating_add(1)))
+            .collect();
         let (name, _) = arity_of(path);
         let (_, name) = rsplit_outside(name, '.');
-        let mut segments: Vec<String> = name.split('+').map(|part| arity_of(part).0.to_owned()).collect();
+        let mut segments: Vec<String> =
+            name.split('+').map(|part| arity_of(part).0.to_owned()).collect();
         demangle_type(&mut segments);
         return format!("{}<{}>", segments.join("."), arguments.join(","));
     }
@@ -133,7 +139,8 @@ fn shown_at_depth(text: &str, depth: usize) -> String {
     segments.join(".")
 }
 
-/// A type as people write it, with its namespace: `System.Collections.Generic.List<string>[]`.
+/// A type in source notation, with its namespace:
+/// `System.Collections.Generic.List<string>[]`.
 pub(crate) fn full_name(text: &str) -> String {
     let mut element = text;
     while let Some((inner, _)) = with_suffix(element) {
@@ -155,13 +162,13 @@ fn with_suffix(text: &str) -> Option<(&str, &str)> {
     }
     let open = text.ends_with(']').then(|| text.rfind('['))??;
     let (element, suffix) = text.split_at_checked(open)?;
-    // One closing bracket: two end a generic type whose last argument is empty.
+    // A single closing bracket: two end a generic type whose last argument is empty.
     let inside = suffix.strip_prefix('[')?.strip_suffix(']')?;
     let is_array = inside.chars().all(|c| matches!(c, ',' | '.' | '0'));
     (is_array && !element.is_empty()).then_some((element, suffix))
 }
 
-/// C#'s word for a type that IL or the framework names otherwise.
+/// C#'s keyword for a type that IL or the framework calls otherwise.
 fn keyword(text: &str) -> Option<&'static str> {
     Some(match text {
         "bool" | "System.Boolean" => "bool",
@@ -186,7 +193,7 @@ fn keyword(text: &str) -> Option<&'static str> {
     })
 }
 
-/// A signature's arguments as people write them: `(int,string[])`.
+/// A signature's arguments in source notation: `(int,string[])`.
 pub(crate) fn arguments(signature: &str) -> String {
     let open = signature.find('(').unwrap_or(signature.len());
     let inside = signature.get(open.saturating_add(1)..).unwrap_or_default();
@@ -245,9 +252,10 @@ mod tests {
 
     #[test]
     fn any_text_is_shown_somehow() {
-        for text in
-            ["", "[", "]", "`", "<>", "a`", "`1[", "A`9[B]", "&", "*", "[]", "))((", "+", "a+", "class "]
-        {
+        for text in [
+            "", "[", "]", "`", "<>", "a`", "`1[", "A`9[B]", "&", "*", "[]", "))((", "+", "a+",
+            "class ",
+        ] {
             shown(text);
             full_name(text);
             arguments(text);

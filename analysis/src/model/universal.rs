@@ -1,12 +1,12 @@
-//! What the `Universal.System` provider tells (version 6): processes, the files that are mapped
+//! The events of the `Universal.System` provider (version 6): processes, the files mapped
 //! into them, and names of addresses in those files.
 //!
-//! Recorders write the kernel as one more mapping of the process. Ranges are reported with the last
-//! address inside for symbols; for mappings the end is the first address behind, but for the last
-//! page of all, which ends in `u64::MAX`.
+//! Recorders report the kernel as another mapping of the process. Symbols are reported
+//! with their last address, inclusive. Mappings are reported with the first address after
+//! them, except for the very last page, which ends at `u64::MAX`.
 
 use super::modules::short_name;
-use super::ranges::{Ranges, Told};
+use super::ranges::{Ranges, Reported};
 use super::texts::Texts;
 use crate::model::handle::TextHandle;
 use nettrace_parser::{Event, Value};
@@ -19,17 +19,17 @@ use std::collections::HashMap;
 pub struct Mapping {
     /// First address.
     pub start: u64,
-    /// Last address, which is inside.
+    /// Last address, inclusive.
     pub last: u64,
-    /// Where in the file it begins, in bytes.
+    /// Its offset in the file, in bytes.
     pub file_offset: u64,
     /// Path as stored.
     pub path: String,
     /// The path's file name.
     pub name: String,
-    /// Identifies its metadata; 0 for none.
+    /// Id of its metadata; 0 if there is none.
     pub metadata_id: u64,
-    /// Tick at which it was reported.
+    /// Ticks at which it was reported.
     pub since_ticks: u64,
 }
 
@@ -39,11 +39,11 @@ pub(crate) struct Mappings {
     rows: Vec<Mapping>,
     ranges: Ranges<u32>,
     symbols: Ranges<TextHandle>,
-    /// By the number that mappings refer to.
+    /// By metadata id.
     build_ids: HashMap<u64, String>,
 }
 
-/// An address in the first half of no user's process is the kernel's.
+/// Addresses from here on belong to the kernel, not to user processes.
 pub(crate) const KERNEL_START: u64 = 1 << 63;
 
 impl Mappings {
@@ -54,12 +54,13 @@ impl Mappings {
         let (start, end) = (number("StartAddress")?, number("EndAddress")?);
         let file_offset = number("FileOffset")?;
         let path = text(fields.find("FileName")?.value.ok()?);
-        let metadata_id = fields.find("MetadataId").and_then(|field| field.value.ok()?.as_u64()).unwrap_or(0);
+        let metadata_id =
+            fields.find("MetadataId").and_then(|field| field.value.ok()?.as_u64()).unwrap_or(0);
         let last = if end == u64::MAX { end } else { end.checked_sub(1)? };
         let size = last.checked_sub(start)?.saturating_add(1);
         let row = u32::try_from(self.rows.len()).ok()?;
         let ticks = event.timestamp_ticks();
-        self.ranges.add(Told::Begins, start, size, ticks, row);
+        self.ranges.add(Reported::Begins, start, size, ticks, row);
         self.rows.push(Mapping {
             start,
             last,
@@ -72,7 +73,7 @@ impl Mappings {
         Some(())
     }
 
-    /// Learns from `ProcessMappingMetadata`: what the file is, as JSON.
+    /// Learns from `ProcessMappingMetadata`, which describes a file in JSON.
     pub(crate) fn learn_metadata(&mut self, event: &Event<'_>) -> Option<()> {
         let fields = &mut event.fields();
         let id = fields.find("Id")?.value.ok()?.as_u64()?;
@@ -83,7 +84,7 @@ impl Mappings {
         Some(())
     }
 
-    /// The build of a mapping's file, as the recorder stored it.
+    /// The build id of a mapping's file, as stored by the recorder.
     pub(crate) fn build_id(&self, mapping: &Mapping) -> Option<&str> {
         self.build_ids.get(&mapping.metadata_id).map(|id| &**id)
     }
@@ -97,8 +98,14 @@ impl Mappings {
         self.add_symbol(start, last, event.timestamp_ticks(), name)
     }
 
-    /// Adds the name of a range; `last` is inside.
-    pub(crate) fn add_symbol(&mut self, start: u64, last: u64, ticks: u64, name: TextHandle) -> Option<()> {
+    /// Adds the name of a range; `last` is inclusive.
+    pub(crate) fn add_symbol(
+        &mut self,
+        start: u64,
+        last: u64,
+        ticks: u64,
+        name: TextHandle,
+    ) -> Option<()> {
         let size = last.checked_sub(start)?.saturating_add(1);
         if let Some(known) = self.symbols.at_start(start)
             && known.value == name
@@ -106,7 +113,7 @@ impl Mappings {
         {
             return Some(());
         }
-        self.symbols.add(Told::Begins, start, size, ticks, name);
+        self.symbols.add(Reported::Begins, start, size, ticks, name);
         Some(())
     }
 
@@ -115,13 +122,15 @@ impl Mappings {
         self.symbols.sort();
     }
 
-    /// The mapping at an address at a time, and whether the answer is the same at all times.
+    /// The mapping at an address at a time, and whether the answer is the same for all
+    /// times.
     pub(crate) fn mapping(&self, address: u64, ticks: u64) -> Option<(&Mapping, bool)> {
         let (range, is_always) = self.ranges.find(address, ticks)?;
         Some((self.rows.get(range.value as usize)?, is_always))
     }
 
-    /// The name of an address at a time, and whether the answer is the same at all times.
+    /// The name of an address at a time, and whether the answer is the same for all
+    /// times.
     pub(crate) fn symbol(&self, address: u64, ticks: u64) -> Option<(TextHandle, bool)> {
         self.symbols.find(address, ticks).map(|(range, is_always)| (range.value, is_always))
     }

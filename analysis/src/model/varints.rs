@@ -1,8 +1,8 @@
-//! Numbers in groups of seven bits, the lowest first: how samples are kept in few bytes.
+//! Numbers in groups of seven bits, lowest first: a compact encoding for samples.
 
 use std::slice;
 
-/// Appends a number: seven bits a byte, bit 7 set on all bytes but the last.
+/// Appends a number: seven bits per byte, bit 7 set on all bytes but the last.
 #[expect(clippy::cast_possible_truncation, reason = "seven bits fit")]
 pub(super) fn push(bytes: &mut Vec<u8>, value: u64) {
     let mut left = value;
@@ -13,7 +13,7 @@ pub(super) fn push(bytes: &mut Vec<u8>, value: u64) {
     bytes.push(left as u8);
 }
 
-/// The numbers that [`push`] appended.
+/// The numbers appended by [`push`].
 #[derive(Debug, Clone)]
 pub(super) struct Varints<'b>(slice::Iter<'b, u8>);
 
@@ -45,7 +45,8 @@ mod tests {
 
     #[test]
     fn numbers_of_every_length_come_back() {
-        let numbers: Vec<u64> = (0..64).flat_map(|bit| [1 << bit, (1 << bit) - 1, u64::MAX >> bit]).collect();
+        let numbers: Vec<u64> =
+            (0..64).flat_map(|bit| [1 << bit, (1 << bit) - 1, u64::MAX >> bit]).collect();
         let mut bytes = Vec::new();
         numbers.iter().for_each(|number| push(&mut bytes, *number));
         assert!(Varints::new(&bytes).eq(numbers));

@@ -1,21 +1,24 @@
 //! Methods in which a thread waits.
 //!
-//! The sampler cannot tell waiting from work in native code. What can be seen is the innermost
-//! managed method: one that is known to do nothing but wait. Methods that only call native code
-//! (P/Invoke stubs, `Interop`) are looked through to who called them.
+//! The sampler cannot distinguish waiting from work in native code, but the innermost
+//! managed method may be known to do nothing but wait. Methods that only call native code
+//! (P/Invoke stubs, `Interop`) are skipped in favour of their caller.
 
-/// How a method waits.
+/// Whether and how a method waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Wait {
-    /// It does not, or nobody knows.
+    /// It does not, or it is unknown.
     No,
-    /// It waits in native code. Managed code of its own is work: it spins, or looks for something to do.
+    /// It waits in native code. Its own managed code is work: it spins, or looks for
+    /// something to do.
     InNative,
-    /// It only blocks. A thread that is met in its managed code is about to block, or was just woken.
+    /// It only blocks. If it is sampled in its managed code, it is about to block, or was
+    /// just woken.
     Always,
 }
 
-/// Type and names of methods that only block. The type is matched whole, without generic arguments.
+/// Types and names of methods that only block. Types must match completely, without
+/// generic arguments.
 const BLOCKS: &[(&str, &[&str])] = &[
     ("System.Threading.Monitor", &["Wait", "ObjWait"]),
     (
@@ -43,7 +46,7 @@ const BLOCKS: &[(&str, &[&str])] = &[
     ("System.GC", &["WaitForPendingFinalizers", "WaitForFullGCApproach", "WaitForFullGCComplete"]),
 ];
 
-/// The same of methods that wait in native code and work in managed code.
+/// The same for methods that wait in native code and work in managed code.
 const WAITS: &[(&str, &[&str])] = &[
     (
         "System.Threading.Monitor",
@@ -60,7 +63,10 @@ const WAITS: &[(&str, &[&str])] = &[
     ("System.Threading.Thread", &["UninterruptibleSleep0", "Yield", "YieldInternal"]),
     ("System.Threading.SpinWait", &["SpinOnce", "SpinOnceCore"]),
     ("System.Threading.LowLevelSpinWaiter", &["Wait", "SpinWaitForCondition"]),
-    ("System.Threading.Lock", &["Enter", "EnterSlow", "TryEnterSlow", "EnterAndGetCurrentThreadId"]),
+    (
+        "System.Threading.Lock",
+        &["Enter", "EnterSlow", "TryEnterSlow", "EnterAndGetCurrentThreadId"],
+    ),
     ("System.Threading.LowLevelLifoSemaphore", &["Wait"]),
     ("System.Threading.ManualResetEventSlim", &["Wait"]),
     ("System.Threading.SemaphoreSlim", &["Wait", "WaitUntilCountOrTimeout"]),
@@ -78,8 +84,8 @@ const WAITS: &[(&str, &[&str])] = &[
             "WaitAllBlockingCore",
         ],
     ),
-    // Threads of the runtime's libraries that sleep until there is something to do. The calls with which
-    // they sleep are compiled into them.
+    // Threads of the runtime's libraries that sleep until there is something to do. The
+    // blocking calls are inlined into them.
     ("System.Threading.PortableThreadPool+WorkerThread", &["WorkerThreadStart"]),
     ("System.Threading.PortableThreadPool+GateThread", &["GateThreadStart"]),
     ("System.Threading.PortableThreadPool+WaitThread", &["WaitThreadStart"]),
@@ -89,7 +95,7 @@ const WAITS: &[(&str, &[&str])] = &[
     ("System.Diagnostics.Tracing.EventPipeInternal", &["WaitForSessionSignal"]),
     ("System.Net.Sockets.SocketAsyncEngine", &["EventLoop"]),
     ("System.IO.FileSystemWatcher+RunningInstance", &["ProcessEvents", "TryReadEvent"]),
-    // Somebody has to type something, or to connect.
+    // Waiting for input or a connection.
     ("System.ConsolePal", &["Read", "ReadKey", "ReadLine"]),
     ("System.ConsolePal+WindowsConsoleStream", &["ReadFileNative"]),
     ("System.ConsolePal+UnixConsoleStream", &["Read"]),
@@ -113,7 +119,7 @@ const WAITS: &[(&str, &[&str])] = &[
     ("Interop+Winsock", &["select", "WSAPoll", "accept"]),
 ];
 
-/// Functions of native code in which a thread waits.
+/// Native functions in which a thread waits.
 const NATIVE_WAITS: &[&str] = &[
     // Linux and other Unixes.
     "epoll_wait",
@@ -172,8 +178,9 @@ const NATIVE_WAITS: &[&str] = &[
 
 /// How a method waits, by its stored name.
 pub(crate) fn wait_of(type_name: &str, method: &str) -> Wait {
-    // `<Sleep>g____PInvoke|20_0` is what the compiler makes of a P/Invoke called `Sleep`.
-    let method = method.strip_prefix('<').map_or(method, |inner| inner.split('>').next().unwrap_or(inner));
+    // `<Sleep>g____PInvoke|20_0` is the compiler's name for a P/Invoke called `Sleep`.
+    let method =
+        method.strip_prefix('<').map_or(method, |inner| inner.split('>').next().unwrap_or(inner));
     let is_in = |table: &[(&str, &[&str])]| {
         table.iter().any(|(waiting, methods)| *waiting == type_name && methods.contains(&method))
     };
@@ -184,7 +191,7 @@ pub(crate) fn wait_of(type_name: &str, method: &str) -> Wait {
     }
 }
 
-/// Whether a method does nothing but call native code, so that whoever called it tells what for.
+/// Whether a method only calls native code, so that its caller shows the purpose.
 pub(crate) fn only_calls(type_name: &str, method: &str) -> bool {
     type_name == "Interop"
         || type_name.starts_with("Interop+")

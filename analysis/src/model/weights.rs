@@ -1,17 +1,18 @@
-//! What weighs on stacks that are not CPU samples: allocations, any event.
+//! Weights of stacks that are not CPU samples: allocations, arbitrary events.
 
 use nettrace_parser::Event;
 
-/// Bytes between two bytes that the runtime's random sampler picks, on average (.NET 10).
+/// Average number of bytes between two bytes picked by the runtime's random sampler (.NET
+/// 10).
 const SAMPLED_EVERY_BYTES: f64 = 102_400.0;
 
-/// How many objects, and how many bytes, an allocation of `bytes` that was sampled at random
-/// stands for.
+/// How many objects, and how many bytes, a randomly sampled allocation of `bytes`
+/// represents.
 ///
-/// Each byte is picked with probability p = 1/102,400, and an object is sampled if one of its bytes
-/// is picked, so with probability 1 − (1 − p)^bytes. Large objects are met more often, and each
-/// sample counts that much less. The runtime's document on random sampling gives this estimate; it
-/// has no bias.
+/// Each byte is picked with probability p = 1/102,400, and an object is sampled if one of
+/// its bytes is picked, so with probability 1 − (1 − p)^bytes. Large objects are sampled
+/// more often, so each of their samples represents fewer objects. This unbiased estimate
+/// is from the runtime's document on random sampling.
 pub(crate) fn stands_for(bytes: u64) -> (f64, f64) {
     if bytes == 0 {
         return (1.0, 0.0);
@@ -22,28 +23,32 @@ pub(crate) fn stands_for(bytes: u64) -> (f64, f64) {
     (objects, objects * size)
 }
 
-/// Rounds to the nearest whole number that fits.
+/// Rounds to the nearest integer, clamped to the range of the type.
 pub(crate) fn rounded(value: f64) -> u64 {
-    // A float is cut off at the type's ends by `as`, and is 0 if it is no number.
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "cut off at both ends")]
+    // `as` clamps a float to the range of the type; NaN becomes 0.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "cut off at both ends"
+    )]
     let whole = value.round() as u64;
     whole
 }
 
-/// Which events to weigh as [`Kind::Event`](super::Kind::Event).
+/// Selects events to weigh as [`Kind::Event`](super::Kind::Event).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct EventSelector {
-    /// The event's name or id, with or without `Provider/` in front.
+    /// The event's name or id, optionally preceded by `Provider/`.
     pub event: String,
-    /// Field whose value is the weight; empty: each event weighs 1.
+    /// The field whose value is the weight; if empty, each event weighs 1.
     pub weight: String,
 }
 
 impl EventSelector {
-    /// Events of a name or an id. All names are understood by which users may know an event: as stored, as the
-    /// catalog or TraceEvent have it (`GC/Start`, `GCStart`, `GCStart_V2`), with or without `Provider/` in
-    /// front. Neither case nor the slashes in names matter.
+    /// Selects events by name or id. All common names are accepted: as stored, as in the
+    /// catalog, or as in TraceEvent (`GC/Start`, `GCStart`, `GCStart_V2`), optionally
+    /// preceded by `Provider/`. Case and slashes in names are ignored.
     pub fn new(event: &str) -> EventSelector {
         EventSelector { event: event.to_owned(), weight: String::new() }
     }
@@ -55,7 +60,8 @@ impl EventSelector {
     }
 
     pub(crate) fn is_match(&self, event: &Event<'_>) -> bool {
-        let of_provider = after_name(&self.event, event.provider()).and_then(|rest| rest.strip_prefix('/'));
+        let of_provider =
+            after_name(&self.event, event.provider()).and_then(|rest| rest.strip_prefix('/'));
         [Some(&*self.event), of_provider].into_iter().flatten().any(|wanted| {
             is_same_name(wanted, event.name())
                 || wanted.parse() == Ok(event.id())
@@ -76,13 +82,13 @@ impl EventSelector {
     }
 }
 
-/// What is left of `text` behind `name`, if it begins with it.
+/// The rest of `text` after `name`, if it begins with it.
 fn after_name<'t>(text: &'t str, name: &str) -> Option<&'t str> {
     let (begin, rest) = text.split_at_checked(name.len())?;
     begin.eq_ignore_ascii_case(name).then_some(rest)
 }
 
-/// `Request/Start` is `RequestStart`.
+/// Compares names, ignoring slashes: `Request/Start` equals `RequestStart`.
 fn is_same_name(a: &str, b: &str) -> bool {
     fn letters(text: &str) -> impl Iterator<Item = u8> {
         text.bytes().filter(|byte| *byte != b'/').map(|byte| byte.to_ascii_lowercase())
@@ -90,7 +96,7 @@ fn is_same_name(a: &str, b: &str) -> bool {
     !b.is_empty() && letters(a).eq(letters(b))
 }
 
-/// The `_V2` of `GCStart_V2`.
+/// Whether it is a version suffix such as `_V2`.
 fn is_version(ending: &str) -> bool {
     let digits = ending.strip_prefix("_V").unwrap_or_default();
     !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
@@ -103,9 +109,15 @@ mod tests {
     #[test]
     fn a_random_sample_stands_for_more_the_smaller_the_object_is() {
         let (objects, bytes) = stands_for(24);
-        assert!((objects - 4267.2).abs() < 0.1 && (bytes - 102_412.0).abs() < 1.0, "{objects} {bytes}");
+        assert!(
+            (objects - 4267.2).abs() < 0.1 && (bytes - 102_412.0).abs() < 1.0,
+            "{objects} {bytes}"
+        );
         let (objects, bytes) = stands_for(102_400);
-        assert!((objects - 1.582).abs() < 0.001 && (bytes - 161_994.0).abs() < 100.0, "{objects} {bytes}");
+        assert!(
+            (objects - 1.582).abs() < 0.001 && (bytes - 161_994.0).abs() < 100.0,
+            "{objects} {bytes}"
+        );
         let (objects, bytes) = stands_for(100 << 20);
         assert_eq!((objects, bytes), (1.0, 104_857_600.0));
         assert_eq!(stands_for(0), (1.0, 0.0));
@@ -115,7 +127,10 @@ mod tests {
     #[test]
     fn names_are_the_same_whatever_their_case_and_slashes() {
         for name in ["Request/Start", "requeststart", "RequestStart"] {
-            assert!(is_same_name(name, "RequestStart") && is_same_name("Request/Start", name), "{name}");
+            assert!(
+                is_same_name(name, "RequestStart") && is_same_name("Request/Start", name),
+                "{name}"
+            );
         }
         assert!(!is_same_name("Request", "RequestStart") && !is_same_name("", ""));
         assert!(after_name("GCStart_V2", "gcstart").is_some_and(is_version));

@@ -1,14 +1,15 @@
-//! When stacks were met: weights of CPU samples over time, in a number of cells that does not depend on how long
-//! the trace is.
+//! Weights of CPU samples over time, in a number of cells that does not depend on the
+//! duration of the trace.
 //!
-//! How long it is nobody knows before its end. So the cells begin narrow, and each time that the trace outgrows them
-//! two become one. In the end twice as many or more are filled than are shown.
+//! That duration is unknown before the end. So cells start narrow, and each time the
+//! trace outgrows them, pairs of cells are merged. In the end at least twice as many are
+//! filled as are shown.
 
 use super::handle::StackHandle;
 use super::hash::NumberMap;
 use super::sample::Mode;
 
-/// Cells that are kept.
+/// Number of cells that are kept.
 const CELLS: usize = 64;
 
 /// Weights over time, by stack and mode.
@@ -16,24 +17,24 @@ const CELLS: usize = 64;
 pub(crate) struct When {
     from_nanos: i64,
     width_nanos: u64,
-    /// End of what was added, since `from_nanos`.
+    /// End of the samples, relative to `from_nanos`.
     end_nanos: u64,
     rows: NumberMap<(StackHandle, Mode), [u64; CELLS]>,
 }
 
-/// Weights over the time of the whole trace, in nanoseconds a cell.
+/// Weights over the whole trace, in nanoseconds per cell.
 pub(crate) type Cells = [u64; When::SHOWN];
 
 impl When {
-    /// Cells that are shown.
+    /// Number of cells that are shown.
     pub(crate) const SHOWN: usize = 32;
 
-    /// From this moment of the session on.
+    /// Starts at this time of the session.
     pub(crate) fn new(from_nanos: i64) -> When {
         When { from_nanos, width_nanos: 1, end_nanos: 0, rows: NumberMap::default() }
     }
 
-    /// Adds a sample that stands for the time from `nanos` on that it weighs.
+    /// Adds a sample whose weight is spread over the time that starts at `nanos`.
     pub(crate) fn add(&mut self, stack: StackHandle, mode: Mode, nanos: i64, weight: u64) {
         let begin = u64::try_from(nanos.saturating_sub(self.from_nanos)).unwrap_or(0);
         let end = begin.saturating_add(weight);
@@ -65,12 +66,12 @@ impl When {
         }
     }
 
-    /// All weights, in no order.
+    /// All weights, unordered.
     pub(crate) fn rows(&self) -> impl Iterator<Item = (StackHandle, Mode, Cells)> + '_ {
         self.rows.iter().map(|((stack, mode), row)| (*stack, *mode, self.shown(row)))
     }
 
-    /// The time that the cells are of, in nanoseconds since the session's start.
+    /// The time range that the cells cover, in nanoseconds since the session's start.
     pub(crate) fn extent_nanos(&self) -> (i64, i64) {
         (self.from_nanos, self.from_nanos.saturating_add_unsigned(self.end_nanos))
     }
@@ -88,7 +89,7 @@ impl When {
         cells
     }
 
-    /// What lies before a moment. Within a cell it is spread evenly.
+    /// The weight before a point in time. Within a cell it is distributed evenly.
     fn until(&self, row: &[u64; CELLS], end: u128) -> u128 {
         let (mut sum, mut begin) = (0u128, 0u128);
         let last = u128::from(self.end_nanos);
@@ -118,11 +119,19 @@ mod tests {
             let mut when = When::new(100);
             let cell = length / 32;
             when.add(StackHandle(1), Mode::Managed, 100, cell);
-            when.add(StackHandle(2), Mode::Managed, 100 + i64::try_from(cell * 16).unwrap(), cell * 16);
+            when.add(
+                StackHandle(2),
+                Mode::Managed,
+                100 + i64::try_from(cell * 16).unwrap(),
+                cell * 16,
+            );
             let (first, second) = (cells(&when, 1), cells(&when, 2));
             assert_eq!(first.iter().sum::<u64>(), cell, "{length}");
             assert_eq!(second.iter().sum::<u64>(), cell * 16, "{length}");
-            assert!(first[0] * 2 > cell && first[3..].iter().all(|sum| *sum == 0), "{length} {first:?}");
+            assert!(
+                first[0] * 2 > cell && first[3..].iter().all(|sum| *sum == 0),
+                "{length} {first:?}"
+            );
             let late = &second[18..];
             assert!(second[..14].iter().all(|sum| *sum == 0), "{length} {second:?}");
             assert!(late.iter().all(|sum| sum.abs_diff(cell) <= 1), "{length} {second:?}");

@@ -1,12 +1,12 @@
-//! Bytes as text.
+//! Base64.
 
 use std::io::{self, Write};
 
 const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-/// Bytes that are turned into text at once.
+/// Number of bytes encoded at once.
 const PIECE: usize = 3 * 8192;
 
-/// Writes bytes in base64.
+/// Writes bytes as base64.
 pub(super) fn write(bytes: &[u8], out: &mut dyn Write) -> io::Result<()> {
     let mut text = Vec::with_capacity(PIECE / 3 * 4);
     for piece in bytes.chunks(PIECE) {
@@ -14,7 +14,8 @@ pub(super) fn write(bytes: &[u8], out: &mut dyn Write) -> io::Result<()> {
         for three in piece.chunks(3) {
             let byte = |at: usize| u32::from(three.get(at).copied().unwrap_or(0));
             let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
-            let letter = |shift: u32| LETTERS.get((bits >> shift & 63) as usize).copied().unwrap_or(b'=');
+            let letter =
+                |shift: u32| LETTERS.get((bits >> shift & 63) as usize).copied().unwrap_or(b'=');
             let third = if three.len() > 1 { letter(6) } else { b'=' };
             let fourth = if three.len() > 2 { letter(0) } else { b'=' };
             text.extend_from_slice(&[letter(18), letter(12), third, fourth]);

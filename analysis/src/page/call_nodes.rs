@@ -1,74 +1,142 @@
-//! Stacks of a page: one tree of calls for all samples, and the frames in it.
+//! Stacks of a page: one call tree for all samples, and the frames in it.
 
 use super::columns::Columns;
-use crate::model::{Frame, FrameHandle, FrameKind, Resolved};
+use crate::model::{Call, Frame, FrameHandle, FrameKind, Resolved};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 
-/// Calls, outermost first. Node 0 stands for no call at all.
+/// Maximum number of nodes. Real traces have tens of thousands.
+const MOST_NODES: usize = 1 << 20;
+/// Maximum number of nodes that stand for all calls for which there was no room. When
+/// they are used up, such calls are counted for their caller.
+const MOST_DEEPER: usize = MOST_NODES / 8;
+/// The frame of those.
+const DEEPER: u32 = u32::MAX;
+/// The frame of samples whose stack is not known.
+const REST: u32 = u32::MAX - 1;
+/// How it is displayed.
+pub(super) const REST_NAME: &str = "(rest)";
+
+/// Calls, outermost first, of all threads and kinds of samples together. Node 0 represents
+/// an empty stack.
 #[derive(Debug)]
 pub(super) struct CallNodes {
     /// Parent and frame of each node.
     rows: Vec<(u32, u32)>,
     known: HashMap<(u32, u32), u32>,
     by_stack: HashMap<u32, u32>,
+    /// Stacks that do not fit.
+    cut: u64,
 }
 
 impl CallNodes {
     pub(super) fn new() -> CallNodes {
-        CallNodes { rows: vec![(0, 0)], known: HashMap::new(), by_stack: HashMap::new() }
+        CallNodes { rows: vec![(0, 0)], known: HashMap::new(), by_stack: HashMap::new(), cut: 0 }
     }
 
-    /// The node of a stack's innermost call. `frames`: innermost first.
+    /// The node of the innermost call of a stack. `frames`: innermost first.
     pub(super) fn leaf(&mut self, stack: u32, frames: &[FrameHandle]) -> u32 {
         if let Some(node) = self.by_stack.get(&stack) {
             return *node;
         }
         let mut node = 0;
         for frame in frames.iter().rev() {
-            node = self.child(node, frame.0);
+            let Some(child) = self.child(node, frame.0, MOST_NODES) else {
+                self.cut = self.cut.saturating_add(1);
+                let most = MOST_NODES.saturating_add(MOST_DEEPER);
+                node = self.child(node, DEEPER, most).unwrap_or(node);
+                break;
+            };
+            node = child;
         }
         self.by_stack.insert(stack, node);
         node
     }
 
-    fn child(&mut self, parent: u32, frame: u32) -> u32 {
-        let next = u32::try_from(self.rows.len()).unwrap_or(u32::MAX);
-        let node = *self.known.entry((parent, frame)).or_insert(next);
-        if node == next {
-            self.rows.push((parent, frame));
-        }
-        node
+    /// The node of samples for whose stacks there was no room.
+    pub(super) fn rest(&mut self) -> u32 {
+        self.child(0, REST, MOST_NODES.saturating_add(MOST_DEEPER)).unwrap_or(0)
     }
 
-    /// Writes nodes and those frames that they have.
+    /// The child of a node, if it exists or there are fewer than `most` nodes.
+    fn child(&mut self, parent: u32, frame: u32, most: usize) -> Option<u32> {
+        if let Some(node) = self.known.get(&(parent, frame)) {
+            return Some(*node);
+        }
+        let node = u32::try_from(self.rows.len()).ok().filter(|_| self.rows.len() < most)?;
+        self.known.insert((parent, frame), node);
+        self.rows.push((parent, frame));
+        Some(node)
+    }
+
+    /// What is to be said about stacks that do not fit.
+    pub(super) fn note(&self) -> Option<String> {
+        let what = "stacks: innermost calls, where there are more than 1,048,576 different ones";
+        (self.cut > 0).then(|| format!("{what}, are shown as {}", Call::DEEPER))
+    }
+
+    /// Writes the nodes and the frames that they use.
     pub(super) fn write(self, resolved: &Resolved<'_>, columns: &mut Columns) -> Value {
         let mut numbers: HashMap<u32, u64> = HashMap::new();
-        let mut frames: Vec<&Frame> = Vec::new();
+        // For what is no frame, what it is called.
+        let mut frames: Vec<Result<&Frame, &'static str>> = Vec::new();
         let all = resolved.all_frames();
         let mut number_of = |frame: u32| {
             *numbers.entry(frame).or_insert_with(|| {
                 let number = frames.len() as u64;
-                frames.extend(all.get(frame as usize));
+                let name = if frame == REST { REST_NAME } else { Call::DEEPER };
+                frames.push(all.get(frame as usize).ok_or(name));
                 number
             })
         };
-        let of_nodes: Vec<u64> = self.rows.iter().skip(1).map(|(_, frame)| number_of(*frame)).collect();
-        columns.add_steps("nodes.parent", self.rows.iter().skip(1).map(|(parent, _)| i64::from(*parent)));
+        let of_nodes: Vec<u64> =
+            self.rows.iter().skip(1).map(|(_, frame)| number_of(*frame)).collect();
+        columns.add_steps(
+            "nodes.parent",
+            self.rows.iter().skip(1).map(|(parent, _)| i64::from(*parent)),
+        );
         columns.add("nodes.frame", of_nodes);
-        let kind = |frame: &&Frame| match frame.kind {
-            FrameKind::Managed => 0,
-            FrameKind::Native => 1,
-            FrameKind::Kernel => 2,
-            FrameKind::Unknown => 3,
+        let kind = |frame: &Result<&Frame, _>| match frame.map(|frame| frame.kind) {
+            Ok(FrameKind::Managed) => 0,
+            Ok(FrameKind::Native) => 1,
+            Ok(FrameKind::Kernel) => 2,
+            Ok(FrameKind::Unknown) | Err(_) => 3,
         };
-        let named = |frame: &&Frame| u8::from(frame.is_named);
+        let named =
+            |frame: &Result<&Frame, _>| u8::from(frame.map_or(true, |frame| frame.is_named));
+        let texts = |of: fn(&Frame) -> &str| -> Vec<&str> {
+            frames.iter().map(|frame| frame.map_or("", of)).collect()
+        };
         json!({
-            "text": frames.iter().map(|frame| &frame.text).collect::<Vec<_>>(),
-            "module": frames.iter().map(|frame| &frame.module).collect::<Vec<_>>(),
-            "namespace": frames.iter().map(|frame| &frame.namespace).collect::<Vec<_>>(),
+            "text": frames.iter().map(|frame| frame.map_or_else(|name| name, |frame| &*frame.text)).collect::<Vec<_>>(),
+            "module": texts(|frame| &frame.module),
+            "namespace": texts(|frame| &frame.namespace),
             "kind": frames.iter().map(kind).collect::<Vec<_>>(),
             "named": frames.iter().map(named).collect::<Vec<_>>(),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_calls_are_one_node_and_beyond_the_budget_there_is_one_for_all() {
+        let mut nodes = CallNodes::new();
+        let frames = |of: std::ops::Range<u32>| of.map(FrameHandle).collect::<Vec<_>>();
+        let shared = frames(0..24);
+        assert_eq!(nodes.leaf(1, &shared), nodes.leaf(2, &shared));
+        assert_eq!((nodes.rows.len(), nodes.note()), (25, None));
+        let many = u32::try_from(MOST_NODES).unwrap();
+        let deep = nodes.leaf(3, &frames(100..100 + many));
+        assert_eq!(nodes.rows.len(), MOST_NODES + 1);
+        assert_eq!(nodes.rows.last().map(|(_, frame)| *frame), Some(DEEPER));
+        assert_eq!(deep as usize, MOST_NODES);
+        assert!(nodes.note().is_some());
+        // What was there stays, and what is new has a node for itself and its likes.
+        assert_eq!(nodes.leaf(4, &shared), 24);
+        let first = nodes.leaf(5, &frames(0..1));
+        assert_eq!((first, nodes.leaf(6, &frames(1..2))), (MOST_NODES as u32 + 1, first));
     }
 }

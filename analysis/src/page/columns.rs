@@ -1,21 +1,22 @@
-//! Numbers of a page: columns of variable-length integers, one behind the other.
+//! Numbers of a page: columns of variable-length integers, stored one after the other.
 //!
-//! A number takes seven bits of each byte, the lowest first; the highest bit of a byte says that another one follows.
-//! Of a column of differences each number is the step from the one before, with the sign in its lowest bit.
+//! Each byte contains seven bits of a number, the lowest first; the highest bit of a byte
+//! is set if another byte follows. In a column of differences, each number is the
+//! difference from the previous one, with the sign in its lowest bit.
 
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Where a column lies, as the page's code reads it.
+/// Where a column is stored; read by the page's code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub(crate) struct Column {
     /// Offset of its first byte.
     at: usize,
-    /// Its bytes.
+    /// Length in bytes.
     bytes: usize,
-    /// Its numbers.
+    /// Number of values.
     count: usize,
-    /// Whether they are differences.
+    /// Whether the values are stored as differences.
     steps: bool,
 }
 
@@ -32,8 +33,12 @@ impl Columns {
         self.column(name.into(), false, values.into_iter());
     }
 
-    /// Adds a column of numbers that lie near each other, such as times.
-    pub(crate) fn add_steps(&mut self, name: impl Into<String>, values: impl IntoIterator<Item = i64>) {
+    /// Adds a column whose neighbouring values are close to each other, such as times.
+    pub(crate) fn add_steps(
+        &mut self,
+        name: impl Into<String>,
+        values: impl IntoIterator<Item = i64>,
+    ) {
         let mut last = 0_i64;
         let steps = values.into_iter().map(|value| {
             let step = value.wrapping_sub(last);
@@ -43,9 +48,10 @@ impl Columns {
         self.column(name.into(), true, steps);
     }
 
-    /// Adds bytes as they are.
+    /// Adds raw bytes.
     pub(crate) fn add_bytes(&mut self, name: impl Into<String>, values: &[u8]) {
-        let column = Column { at: self.bytes.len(), bytes: values.len(), count: values.len(), steps: false };
+        let column =
+            Column { at: self.bytes.len(), bytes: values.len(), count: values.len(), steps: false };
         self.bytes.extend_from_slice(values);
         self.rows.insert(name.into(), column);
     }
@@ -74,7 +80,7 @@ impl Columns {
         }
     }
 
-    /// Where each lies.
+    /// Where each column is stored.
     pub(crate) fn rows(&self) -> &BTreeMap<String, Column> {
         &self.rows
     }

@@ -1,4 +1,4 @@
-//! The first events of a trace, as a page lists them.
+//! The first events of a trace, listed on a page.
 
 use super::Page;
 use crate::report::Moment;
@@ -6,11 +6,11 @@ use nettrace_export::{EventTypes, TextValues};
 use nettrace_parser::Event;
 use serde_json::json;
 
-/// Events that a page lists, at most.
+/// Maximum number of events on a page.
 const MOST_ROWS: usize = 100_000;
-/// Bytes of payloads that it lists, at most.
+/// Maximum number of payload bytes on a page.
 const MOST_BYTES: usize = 12 << 20;
-/// Bytes of one payload.
+/// Maximum number of bytes of one payload.
 const MOST_PAYLOAD: usize = 300;
 
 #[derive(Default)]
@@ -18,10 +18,10 @@ pub(super) struct PageEvents {
     types: EventTypes,
     values: TextValues,
     rows: Vec<EventRow>,
-    /// Payloads, one behind the other.
+    /// Payloads, one after the other.
     payloads: Vec<u8>,
     scratch: Vec<u8>,
-    /// All events, also those that are not listed.
+    /// Number of all events, including those not listed.
     count: u64,
 }
 
@@ -29,7 +29,7 @@ struct EventRow {
     nanos: i64,
     thread: u32,
     kind: u32,
-    /// Where its payload ends.
+    /// End of its payload.
     end: usize,
 }
 
@@ -61,8 +61,10 @@ impl PageEvents {
         columns.add_steps("events.t", self.rows.iter().map(|row| row.nanos));
         columns.add("events.thread", self.rows.iter().map(|row| u64::from(row.thread)));
         columns.add("events.type", self.rows.iter().map(|row| u64::from(row.kind)));
-        columns
-            .add_steps("events.end", self.rows.iter().map(|row| i64::try_from(row.end).unwrap_or(i64::MAX)));
+        columns.add_steps(
+            "events.end",
+            self.rows.iter().map(|row| i64::try_from(row.end).unwrap_or(i64::MAX)),
+        );
         columns.add_bytes("events.payload", &self.payloads);
         let types: Vec<_> = self
             .types

@@ -1,14 +1,19 @@
-//! Exceptions of a page, one row each: to be grouped by type, message and stack in any stretch of time.
+//! Exceptions of a page, one row each, so that the page can group them by type, message
+//! and stack in any time range.
 
 use crate::model::{Model, StackHandle, Texts};
 use crate::report::Moment;
 use nettrace_parser::Event;
 use nettrace_parser::view;
 
-/// Exceptions that a page takes, at most. The totals of the report count all.
+/// Maximum number of exceptions on a page. The report's totals include all.
 const MOST_ROWS: usize = 100_000;
-/// Different texts; what is met then is one more.
-const MOST_TEXTS: usize = 20_000;
+/// Maximum number of different types.
+const MOST_TYPES: usize = 5_000;
+/// Maximum number of different messages.
+const MOST_MESSAGES: usize = 20_000;
+/// What all further ones share.
+const MANY_MORE: &str = "(one of many more)";
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ExceptionRow {
@@ -22,26 +27,51 @@ pub(super) struct ExceptionRow {
 #[derive(Debug, Default)]
 pub(super) struct PageExceptions {
     pub(super) rows: Vec<ExceptionRow>,
-    pub(super) texts: Texts,
+    pub(super) types: LimitedTexts,
+    pub(super) messages: LimitedTexts,
     pub(super) left_out: u64,
+}
+
+/// The first different texts.
+#[derive(Debug, Default)]
+pub(super) struct LimitedTexts {
+    pub(super) texts: Texts,
+    /// How often another text was given.
+    replaced: u64,
+}
+
+impl LimitedTexts {
+    /// The text's number.
+    fn number(&mut self, text: &str, most: usize) -> u32 {
+        let known = self.texts.known(text);
+        let is_kept = known.is_some() || self.texts.len() < most;
+        self.replaced = self.replaced.saturating_add(u64::from(!is_kept));
+        known.unwrap_or_else(|| self.texts.intern(if is_kept { text } else { MANY_MORE })).0
+    }
+
+    fn note(&self, what: &str, most: usize) -> Option<String> {
+        let replaced = self.replaced;
+        (replaced > 0).then(|| {
+            format!("exceptions: {what} of {replaced} are shown as {MANY_MORE}: there are more than {most} different ones")
+        })
+    }
 }
 
 impl PageExceptions {
     pub(super) fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) {
-        let Some(thrown) = view::Exception::of(event).filter(|_| moment.is_selected) else { return };
+        let Some(thrown) = view::Exception::of(event).filter(|_| moment.is_selected) else {
+            return;
+        };
         if self.rows.len() >= MOST_ROWS {
             self.left_out = self.left_out.saturating_add(1);
             return;
         }
         let stack = model.stack_of(event, moment.thread);
-        let mut text = |text: &str| {
-            let text = if self.texts.len() < MOST_TEXTS { text } else { "(one of many more)" };
-            self.texts.intern(text).0
-        };
-        let type_name = text(&thrown.type_name.to_string());
+        let type_name = self.types.number(&thrown.type_name.to_string(), MOST_TYPES);
         let message = thrown.message.to_string();
-        // .NET 6 and later write NULL for none.
-        let message = text(if message == "NULL" { "" } else { &message });
+        // .NET 6 and later write NULL if there is no message.
+        let message = if message == "NULL" { "" } else { &message };
+        let message = self.messages.number(message, MOST_MESSAGES);
         self.rows.push(ExceptionRow {
             nanos: moment.nanos,
             thread: moment.thread.0,
@@ -49,5 +79,30 @@ impl PageExceptions {
             message,
             stack,
         });
+    }
+
+    /// What is to be said about texts for which there was no room.
+    pub(super) fn notes(&self) -> impl Iterator<Item = String> {
+        let types = self.types.note("types", MOST_TYPES);
+        types.into_iter().chain(self.messages.note("messages", MOST_MESSAGES))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_that_is_known_stays_itself_when_there_is_no_room_for_others() {
+        let mut texts = LimitedTexts::default();
+        let number = |texts: &mut LimitedTexts, text| texts.number(text, 2);
+        let known = [number(&mut texts, "a"), number(&mut texts, "b")];
+        assert_eq!(texts.note("types", 2), None);
+        let others = [number(&mut texts, "c"), number(&mut texts, "d")];
+        assert_eq!([number(&mut texts, "a"), number(&mut texts, "b")], known);
+        let all: Vec<&str> = texts.texts.all().collect();
+        assert_eq!((all, others), (vec!["a", "b", MANY_MORE], [2, 2]));
+        let note = "exceptions: types of 2 are shown as (one of many more): there are more than 2 different ones";
+        assert_eq!(texts.note("types", 2).as_deref(), Some(note));
     }
 }

@@ -1,13 +1,15 @@
-//! A trace as one HTML file, for people who look before they read.
+//! A trace as one HTML file, for exploring it in a browser.
 //!
-//! The file has everything in it: the code of the page (built from the folder `page` beside `src`, see its README), and
-//! the trace's data. It opens from disk, asks no network, and its content security policy allows it none.
+//! The file is self-contained: it includes the code of the page (built from the folder
+//! `page` beside `src`, see its README) and the data of the trace. It opens from disk and
+//! makes no network requests; its content security policy forbids them.
 //!
-//! The data are, compressed with gzip and then written in base64: four bytes with the length of a JSON document, lowest
-//! first; the document; then columns of numbers, of which the document's member `columns` tells where they lie. The
-//! documents of reports are those that the reports themselves yield. What can be asked for in a stretch of time,
-//! such as samples, is there row by row, and the page adds it up; what is too long for that is thinned out, which
-//! the document says under `thinned`.
+//! The data are compressed with gzip and then encoded in base64: four bytes with the
+//! length of a JSON document, lowest first; the document; then columns of numbers, whose
+//! positions are in the document's member `columns`. The documents of reports are the
+//! same as those of `--json`. Whatever can be evaluated for a time range, such as
+//! samples, is stored row by row, and the page computes the sums; data too large for that
+//! are thinned out, which the document states under `thinned`.
 
 mod base64;
 mod call_nodes;
@@ -30,13 +32,13 @@ use observers::Observers;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::io::{self, Write};
-use tracks::{Gather, SharedTracks};
+use tracks::pass_with_tracks;
 
-/// The page without data. Where they belong there is [`DATA_HERE`].
+/// The page without data, which replace [`DATA_HERE`].
 const SHELL: &str = include_str!("page.html");
 const DATA_HERE: &str = "@@DATA@@";
 
-/// The kinds of samples that a page shows.
+/// The kinds of samples on a page.
 const KINDS: &[Kind] = &[
     Kind::Cpu,
     Kind::AllocationTicks,
@@ -67,30 +69,26 @@ pub struct PagePass {
 }
 
 impl PagePass {
-    /// A pass of what the options let pass. Their kinds of samples are not heeded: a page shows all.
+    /// A pass over the events that the options select. Their kinds of samples are
+    /// ignored: a page shows all.
     pub fn new(options: AnalysisOptions) -> PagePass {
-        let tracks = SharedTracks::default();
-        let gather = Gather::new(&tracks);
-        let options = options.kinds(KINDS.iter().copied());
-        let mut pass = SharedPass::with_options(Observers::new(tracks), options);
-        pass.add(Box::new(gather));
-        PagePass { pass }
+        PagePass { pass: pass_with_tracks(options, KINDS, Observers::new) }
     }
 
-    /// For what the trace does not say, such as perf maps.
+    /// To add information that is not in the trace, such as perf maps.
     pub fn model_mut(&mut self) -> &mut Model {
         self.pass.model_mut()
     }
 
-    /// Takes the next event; in time order.
+    /// Takes the next event; events must be in time order.
     pub fn event(&mut self, event: &Event<'_>) {
         self.pass.event(event);
     }
 
-    /// Reads all events that are left.
+    /// Reads all remaining events.
     ///
     /// # Errors
-    /// When the trace cannot be read on.
+    /// If the trace cannot be read further.
     pub fn read<S: Source>(
         &mut self,
         events: &mut TimeOrdered<S>,
@@ -98,7 +96,7 @@ impl PagePass {
         self.pass.read(events)
     }
 
-    /// The end of the trace.
+    /// Ends the pass.
     pub fn finish(self) -> Page {
         let reported = self.pass.finish();
         let mut page = reported.outputs;
@@ -109,7 +107,7 @@ impl PagePass {
     }
 }
 
-/// What the stream says of itself.
+/// Information from the start of the stream.
 fn session(model: &Model) -> Value {
     let processes: Vec<Value> = model
         .processes()
@@ -122,21 +120,21 @@ fn session(model: &Model) -> Value {
     serde_json::json!({ "start_unix_ms": start_millis, "period_ns": model.period_nanos(), "processes": processes })
 }
 
-/// Something that is not in the page as it is in the trace.
+/// Data that the page contains only in part.
 #[derive(Debug, Clone, Serialize)]
 struct Thinned {
     text: String,
 }
 
-/// What a page is of, as far as the events do not tell.
+/// Information about the page that is not in the events.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct PageAbout {
-    /// Its title: the trace's file name.
+    /// Its title: the file name of the trace.
     pub title: String,
-    /// How reading the trace went.
+    /// How the trace was read.
     pub outcome: OutcomeReport,
-    /// Facts to show beside it: what they are called, and what they are.
+    /// Facts to show beside it: names and values.
     pub facts: Vec<(String, String)>,
 }
 
@@ -146,7 +144,8 @@ impl PageAbout {
         PageAbout { title: title.into(), outcome: OutcomeReport::of(outcome), facts: Vec::new() }
     }
 
-    /// The same where more is known of how reading went than the parser says, such as damage of the packed file.
+    /// Replaces the outcome, if more is known than the parser reports, such as damage of
+    /// the compressed file.
     #[must_use]
     pub fn outcome(mut self, outcome: OutcomeReport) -> PageAbout {
         self.outcome = outcome;
@@ -161,11 +160,12 @@ impl PageAbout {
     }
 }
 
-/// What a page shows of a trace.
+/// Contents of a page.
 #[derive(Debug, Clone, Default)]
 #[must_use = "a page is to be written"]
 pub struct Page {
-    /// What stands out. Findings that the events do not tell may be added before the page is written.
+    /// Findings. Further findings, which do not come from events, can be added before the
+    /// page is written.
     pub summary: Option<SummaryReport>,
     reports: Map<String, Value>,
     columns: Columns,
@@ -181,10 +181,10 @@ pub struct Page {
     thinned: Vec<Thinned>,
 }
 
-/// The document, as the page's code reads it.
+/// The document read by the page's code.
 #[derive(Serialize)]
 struct Document<'p> {
-    /// Version of the data's layout.
+    /// Version of the data layout.
     schema: u32,
     title: &'p str,
     facts: &'p [(String, String)],
@@ -208,7 +208,7 @@ impl Page {
     /// Writes the page: one HTML file.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// If writing fails.
     pub fn write(&self, about: &PageAbout, out: &mut dyn Write) -> io::Result<()> {
         let document = Document {
             schema: 1,
@@ -233,7 +233,7 @@ impl Page {
     }
 }
 
-/// Writes a page of a document and numbers.
+/// Writes a page with a document and numbers.
 pub(crate) fn write_page(document: &[u8], numbers: &[u8], out: &mut dyn Write) -> io::Result<()> {
     let length = u32::try_from(document.len()).map_err(io::Error::other)?;
     let mut packed = GzEncoder::new(Vec::new(), Compression::best());

@@ -1,31 +1,33 @@
-//! Everybody who looks at a trace for a page: the reports, whose documents the page shows, and what its views add up
-//! by themselves.
+//! Everything that observes a trace for a page: the reports, whose documents the page
+//! shows, and the data of its own views.
 
-use super::call_nodes::CallNodes;
+use super::call_nodes::{CallNodes, REST_NAME};
 use super::columns::Columns;
 use super::events::PageEvents;
 use super::exceptions::PageExceptions;
+use super::samples::Forgotten;
 use super::tracks::{self, SharedTracks};
 use super::{Page, Thinned};
 use crate::model::{Kind, Model, Resolved, ThreadState};
 use crate::report::{
-    Activities, Alloc, Contention, Counters, Exceptions, Gc, Http, Jit, Logs, Moment, Report, ReportInput,
-    Reports, Resolving, Summary, ThreadPool, Threads, TopNOptions, Waits,
+    Activities, Alloc, Contention, Counters, Exceptions, Gc, Http, Jit, Loader, Logs, Moment,
+    Report, ReportInput, Reports, Resolving, Summary, ThreadPool, Threads, TopNOptions, Waits,
 };
 use nettrace_parser::Event;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
 
-/// Rows of a report that are one a thing that happened, at most.
+/// Maximum number of rows in report lists with one row per occurrence.
 const MOST_ROWS: usize = 20_000;
-/// Points of all counters, at most.
+/// Maximum number of points of all counters together.
 const MOST_POINTS: usize = 200_000;
-/// Slowest activities that are listed.
-const SLOWEST: usize = 200;
-/// Stacks of a type, a lock or a place.
+/// Number of slowest activities listed.
+const SLOWEST: usize = 1000;
+/// Number of stacks per type, lock or place.
 const STACKS: usize = 30;
 
-/// All of them.
+/// All observers.
 pub(super) struct Observers {
     summary: Summary,
     gc: Gc,
@@ -34,6 +36,7 @@ pub(super) struct Observers {
     contention: Contention,
     waits: Waits,
     jit: Jit,
+    loader: Loader,
     pool: ThreadPool,
     activities: Activities,
     http: Http,
@@ -54,6 +57,7 @@ impl Observers {
             contention: Contention::new().top(STACKS),
             waits: Waits::new().top(STACKS),
             jit: Jit::new(),
+            loader: Loader::new(),
             pool: ThreadPool::new(),
             activities: Activities::new().top(SLOWEST),
             http: Http::new().top(SLOWEST),
@@ -81,6 +85,7 @@ impl Reports for Observers {
         self.contention.event(event, moment, model);
         self.waits.event(event, moment, model);
         self.jit.event(event, moment, model);
+        self.loader.event(event, moment, model);
         self.pool.event(event, moment, model);
         self.activities.event(event, moment, model);
         self.http.event(event, moment, model);
@@ -112,8 +117,11 @@ impl Reports for Observers {
         page.add("counters", &self.counters.finish(resolving.for_report::<Counters>()));
         page.add("gc", &self.gc.finish(resolving.for_report::<Gc>()));
         page.add("jit", &self.jit.finish(resolving.for_report::<Jit>()));
+        page.add("loader", &self.loader.finish(resolving.for_report::<Loader>()));
         page.cut_rows("gc", "collections", MOST_ROWS);
         page.cut_rows("jit", "methods", MOST_ROWS);
+        page.cut_rows("loader", "assemblies", MOST_ROWS);
+        page.leave_out("loader", &["modules", "binds"]);
         page.cut_rows("logs", "messages", MOST_ROWS);
         page.thin_out_counters();
         let resolved = resolving.for_report::<Gc>();
@@ -133,19 +141,50 @@ impl Page {
     }
 
     fn add(&mut self, name: &str, document: &impl Serialize) {
-        // The documents of reports have only names as keys, and no number that JSON has not.
+        // Report documents only have names as keys, and only numbers that JSON can
+        // represent.
         let document = serde_json::to_value(document).unwrap_or(Value::Null);
         self.reports.insert(name.to_owned(), document);
     }
 
-    /// The first rows of a list.
+    /// Keeps the first rows of a list.
     fn cut_rows(&mut self, report: &str, list: &str, most: usize) {
         let rows = self.reports.get_mut(report).and_then(|document| document.get_mut(list));
         let Some(rows) = rows.and_then(Value::as_array_mut) else { return };
         let left_out = rows.len().saturating_sub(most);
         if left_out > 0 {
             rows.truncate(most);
-            self.thin(format!("{report}: the first {most} of {} {list}", left_out.saturating_add(most)));
+            self.thin(format!(
+                "{report}: the first {most} of {} {list}",
+                left_out.saturating_add(most)
+            ));
+        }
+    }
+
+    /// Removes lists that no view shows.
+    fn leave_out(&mut self, report: &str, lists: &[&str]) {
+        let document = self.reports.get_mut(report).and_then(Value::as_object_mut);
+        if let Some(document) = document {
+            document.retain(|key, _| !lists.contains(&key.as_str()));
+        }
+    }
+
+    /// Says what became of samples of which there were too many.
+    fn thin_samples(&mut self, kind: Kind, stretch_nanos: i64, forgotten: Forgotten) {
+        let Forgotten { without_stack, left_out } = forgotten;
+        let (name, millis) = (kind.name(), stretch_nanos / 1_000_000);
+        if stretch_nanos > 0 && left_out == 0 {
+            self.thin(format!("{name}: added up over {millis} ms, the sums are exact"));
+        } else if stretch_nanos > 0 {
+            self.thin(format!(
+                "{name}: added up over {millis} ms, without {left_out} for which there was no room"
+            ));
+        }
+        if without_stack > 0 {
+            let what = "of the rarest stacks are shown as";
+            self.thin(format!(
+                "{name}: {without_stack} {what} {REST_NAME}, there are too many different ones"
+            ));
         }
     }
 
@@ -153,9 +192,10 @@ impl Page {
         self.thinned.push(Thinned { text });
     }
 
-    /// Every n-th point of each counter.
+    /// Keeps every n-th point of each counter.
     fn thin_out_counters(&mut self) {
-        let series = self.reports.get_mut("counters").and_then(|document| document.get_mut("series"));
+        let series =
+            self.reports.get_mut("counters").and_then(|document| document.get_mut("series"));
         let Some(series) = series.and_then(Value::as_array_mut) else { return };
         let points = |row: &Value| row.get("points").and_then(Value::as_array).map_or(0, Vec::len);
         let all: usize = series.iter().map(points).sum();
@@ -172,7 +212,7 @@ impl Page {
     }
 }
 
-/// The state of a sample, as the page has it: 0 managed, 1 native, 2 waiting.
+/// The state of a sample as a number of the page: 0 managed, 1 native, 2 waiting.
 fn state_number(state: ThreadState) -> u64 {
     match state {
         ThreadState::Managed => 0,
@@ -196,12 +236,18 @@ fn kind_key(kind: Kind) -> &'static str {
     }
 }
 
-fn write_tracks(page: &mut Page, shared: &SharedTracks, thrown: &PageExceptions, resolved: &Resolved<'_>) {
+fn write_tracks(
+    page: &mut Page,
+    shared: &SharedTracks,
+    thrown: &PageExceptions,
+    resolved: &Resolved<'_>,
+) {
     let mut tracks = tracks::take(shared);
     let model = resolved.model();
     let mut nodes = CallNodes::new();
     let mut columns = std::mem::take(&mut page.columns);
     let mut kinds = Map::new();
+    let forgotten: BTreeMap<Kind, Forgotten> = tracks.samples.forgotten().collect();
     for (kind, rows, stretch) in tracks.samples.finish() {
         let key = kind_key(kind);
         let rows: Vec<_> =
@@ -213,11 +259,15 @@ fn write_tracks(page: &mut Page, shared: &SharedTracks, thrown: &PageExceptions,
         columns.add(format!("{key}.thread"), rows.iter().map(|row| u64::from(row.key.thread.0)));
         let leaves: Vec<u64> = rows
             .iter()
-            .map(|row| nodes.leaf(row.key.stack.0, resolved.frames(row.key.stack)).into())
+            .map(|row| match row.key.is_rest() {
+                true => nodes.rest().into(),
+                false => nodes.leaf(row.key.stack.0, resolved.frames(row.key.stack)).into(),
+            })
             .collect();
         columns.add(format!("{key}.node"), leaves);
         if kind == Kind::Cpu {
-            let states = rows.iter().map(|row| state_number(resolved.state(row.key.stack, row.key.mode)));
+            let states =
+                rows.iter().map(|row| state_number(resolved.state(row.key.stack, row.key.mode)));
             columns.add(format!("{key}.state"), states);
         }
         if rows.iter().any(|row| row.count != 1) {
@@ -241,16 +291,21 @@ fn write_tracks(page: &mut Page, shared: &SharedTracks, thrown: &PageExceptions,
                 .collect();
             columns.add(format!("{key}.label"), of_rows);
         }
-        if stretch > 0 {
-            let millis = stretch / 1_000_000;
-            page.thin(format!("{}: added up over {millis} ms, the sums are exact", kind.name()));
-        }
-        kinds.insert(key.to_owned(), json!({ "name": kind.name(), "unit": kind.unit(), "labels": labels }));
+        let forgotten = forgotten.get(&kind).copied().unwrap_or_default();
+        page.thin_samples(kind, stretch, forgotten);
+        kinds.insert(
+            key.to_owned(),
+            json!({ "name": kind.name(), "unit": kind.unit(), "labels": labels }),
+        );
     }
     write_exceptions(thrown, resolved, &mut nodes, &mut columns);
+    thrown.notes().for_each(|note| page.thin(note));
     if thrown.left_out > 0 {
         let all = thrown.left_out.saturating_add(thrown.rows.len() as u64);
-        page.thin(format!("exceptions: messages and stacks of the first {} of {all}", thrown.rows.len()));
+        page.thin(format!(
+            "exceptions: messages and stacks of the first {} of {all}",
+            thrown.rows.len()
+        ));
     }
     let mut categories = Map::new();
     for (category, of) in tracks.spans.finish() {
@@ -264,7 +319,10 @@ fn write_tracks(page: &mut Page, shared: &SharedTracks, thrown: &PageExceptions,
             ("detail", |row| row.detail),
         ];
         for (column, number) in numbers {
-            columns.add(format!("span.{name}.{column}"), of.rows.iter().map(|row| u64::from(number(row))));
+            columns.add(
+                format!("span.{name}.{column}"),
+                of.rows.iter().map(|row| u64::from(number(row))),
+            );
         }
         if of.left_out > 0 {
             let (kept, left_out) = (of.rows.len(), of.left_out);
@@ -272,10 +330,14 @@ fn write_tracks(page: &mut Page, shared: &SharedTracks, thrown: &PageExceptions,
         }
         categories.insert(name.to_owned(), Value::from(of.rows.len()));
     }
+    if let Some(note) = nodes.note() {
+        page.thin(note);
+    }
     page.frames = nodes.write(resolved, &mut columns);
     page.kinds = Value::Object(kinds);
     page.categories = Value::Object(categories);
-    page.texts = json!({ "spans": texts(&tracks.spans.texts), "exceptions": texts(&thrown.texts) });
+    page.texts = json!({ "spans": texts(&tracks.spans.texts), "exceptions": texts(&thrown.types.texts),
+        "messages": texts(&thrown.messages.texts) });
     page.threads = model
         .threads()
         .iter()

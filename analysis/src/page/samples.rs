@@ -1,14 +1,16 @@
-//! Samples of a page, one row each; of very long traces, sums over short stretches of time.
+//! Samples of a page, one row each; for very long traces, sums over short time slices.
+//! Where there are very many different stacks, the lightest become one for each thread.
 
 use crate::model::{Kind, Mode, Sample, StackHandle, TextHandle, ThreadHandle};
-use std::collections::{BTreeMap, HashMap};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// Rows of a kind that a page takes, at most. A browser adds up this many in a few milliseconds.
+/// Maximum number of rows per kind. A browser can sum this many in a few milliseconds.
 const MOST_ROWS: usize = 1 << 20;
-/// The shortest stretch of time over which samples are added up.
+/// The shortest time slice over which samples are summed.
 const SHORTEST_NANOS: i64 = 1_000_000;
 
-/// Samples that are alike, in a stretch of time.
+/// Equal samples within one time slice.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SampleRow {
     pub(crate) nanos: i64,
@@ -18,8 +20,8 @@ pub(crate) struct SampleRow {
     pub(crate) key: SampleKey,
 }
 
-/// What samples that are added up have in common.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+/// What the samples of a row have in common.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct SampleKey {
     pub(crate) thread: ThreadHandle,
     pub(crate) stack: StackHandle,
@@ -27,12 +29,29 @@ pub(crate) struct SampleKey {
     pub(crate) label: Option<TextHandle>,
 }
 
+/// In place of the stack of samples for whose stacks there was no room.
+const REST: StackHandle = StackHandle(u32::MAX);
+
+impl SampleKey {
+    /// The same without the stack.
+    fn rest(self) -> SampleKey {
+        SampleKey { stack: REST, ..self }
+    }
+
+    /// Whether there was no room for the stack.
+    pub(crate) fn is_rest(&self) -> bool {
+        self.stack == REST
+    }
+}
+
 /// Samples of one kind.
 #[derive(Debug, Default)]
 pub(crate) struct Samples {
     rows: Vec<SampleRow>,
-    /// Samples within this many nanoseconds are added up. 0: each sample has a row of its own.
+    /// Samples within this many nanoseconds are summed. 0: each sample has its own row.
     stretch_nanos: i64,
+    /// Samples for which there was no room, not even without their stacks.
+    left_out: u64,
 }
 
 impl Samples {
@@ -45,18 +64,58 @@ impl Samples {
         }
     }
 
-    /// Adds up what is alike, over longer stretches until half of the rows is free.
+    /// Sums equal samples over longer slices until half of the rows are free. That needs
+    /// fewer different samples than rows, so the lightest stacks are forgotten first.
     fn thin_out(&mut self, most: usize) {
-        for _ in 0..40 {
-            self.stretch_nanos = self.stretch_nanos.saturating_mul(2).max(SHORTEST_NANOS);
+        self.forget_stacks(most / 8, most / 16);
+        self.stretch_nanos = self.stretch_nanos.max(SHORTEST_NANOS);
+        self.add_up();
+        // In slices of the greatest length each key has two rows at most: before the
+        // session's start, and after.
+        while self.rows.len() >= most / 2 && self.stretch_nanos < i64::MAX {
+            self.stretch_nanos = self.stretch_nanos.saturating_mul(2);
             self.add_up();
-            if self.rows.len() < most / 2 {
-                return;
-            }
         }
-        // More different stacks than rows: what has the least weight goes.
-        self.rows.sort_by_key(|row| std::cmp::Reverse(row.weight));
-        self.rows.truncate(most / 2);
+    }
+
+    /// Keeps the stacks of the heaviest `most_keys`, and of the others the sums by thread,
+    /// mode and label, as long as there are at most `most_rests` of these.
+    fn forget_stacks(&mut self, most_keys: usize, most_rests: usize) {
+        let mut weights: HashMap<SampleKey, u64> = HashMap::new();
+        for row in &self.rows {
+            let weight = weights.entry(row.key).or_default();
+            *weight = weight.saturating_add(row.weight);
+        }
+        if weights.len() <= most_keys {
+            return;
+        }
+        let mut rests: HashSet<SampleKey> =
+            weights.keys().copied().filter(SampleKey::is_rest).collect();
+        let stacks = weights.into_iter().filter(|(key, _)| !key.is_rest());
+        let mut keys: Vec<_> = stacks.map(|(key, weight)| (Reverse(weight), key)).collect();
+        keys.sort_unstable();
+        keys.truncate(most_keys);
+        let kept: HashSet<SampleKey> = keys.into_iter().map(|(_, key)| key).collect();
+        let left_out = &mut self.left_out;
+        self.rows.retain_mut(|row| {
+            if row.key.is_rest() || kept.contains(&row.key) {
+                return true;
+            }
+            let with_label = row.key.rest();
+            let without = SampleKey { label: None, ..with_label };
+            // Labels leave room for threads.
+            let found = [(with_label, most_rests / 2), (without, most_rests)];
+            let found =
+                found.into_iter().find(|(key, most)| rests.contains(key) || rests.len() < *most);
+            match found {
+                Some((key, _)) => {
+                    rests.insert(key);
+                    row.key = key;
+                }
+                None => *left_out = left_out.saturating_add(row.samples),
+            }
+            found.is_some()
+        });
     }
 
     fn add_up(&mut self) {
@@ -78,15 +137,30 @@ impl Samples {
         self.rows = rows;
     }
 
-    /// The rows by time, and over how many nanoseconds samples were added up.
+    fn forgotten(&self) -> Forgotten {
+        let rests = self.rows.iter().filter(|row| row.key.is_rest());
+        let without_stack = rests.fold(0u64, |sum, row| sum.saturating_add(row.samples));
+        Forgotten { without_stack, left_out: self.left_out }
+    }
+
+    /// The rows by time, and the length of a slice in nanoseconds.
     fn finish(mut self) -> (Vec<SampleRow>, i64) {
         if self.stretch_nanos > 0 {
             self.add_up();
         }
-        // Samples of several threads come a little out of order.
+        // Samples of different threads are slightly out of order.
         self.rows.sort_by_key(|row| row.nanos);
         (self.rows, self.stretch_nanos)
     }
+}
+
+/// Numbers of samples of which something is no longer known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Forgotten {
+    /// Those whose stack is not known; they are part of all sums.
+    pub(crate) without_stack: u64,
+    /// Those that are part of no sum.
+    pub(crate) left_out: u64,
 }
 
 /// Samples by kind.
@@ -98,7 +172,16 @@ impl SamplesByKind {
         self.0.entry(sample.kind).or_default().add(sample, MOST_ROWS);
     }
 
-    /// Kind, rows, stretch.
+    /// What is no longer known of the samples, for kinds of which there were too many
+    /// different ones.
+    pub(crate) fn forgotten(&self) -> impl Iterator<Item = (Kind, Forgotten)> {
+        self.0
+            .iter()
+            .map(|(kind, samples)| (*kind, samples.forgotten()))
+            .filter(|(_, forgotten)| forgotten.without_stack > 0 || forgotten.left_out > 0)
+    }
+
+    /// Kind, rows, length of a slice.
     pub(crate) fn finish(self) -> impl Iterator<Item = (Kind, Vec<SampleRow>, i64)> {
         self.0.into_iter().map(|(kind, samples)| {
             let (rows, stretch) = samples.finish();
@@ -135,6 +218,46 @@ mod tests {
         assert_eq!(rows.iter().map(|row| row.weight).sum::<u64>(), 100_000);
         assert_eq!(rows.iter().map(|row| row.samples).sum::<u64>(), 10_000);
         assert!(rows.is_sorted_by_key(|row| row.nanos));
+    }
+
+    #[test]
+    fn of_too_many_different_stacks_the_lightest_are_forgotten_and_their_sums_stay() {
+        let mut samples = Samples::default();
+        let (many, each) = (20_000, 100_000);
+        for index in 0..many {
+            // Every fourth sample has one of ten stacks.
+            let stack = if index % 4 == 0 { index % 10 } else { index + 10 };
+            samples.add(&sample(i64::from(index) * each, stack), 1000);
+        }
+        let forgotten = samples.forgotten();
+        let (rows, stretch) = samples.finish();
+        assert!(rows.len() < 1000, "{}", rows.len());
+        assert_eq!(rows.iter().map(|row| row.weight).sum::<u64>(), 200_000);
+        assert_eq!(rows.iter().map(|row| row.samples).sum::<u64>(), 20_000);
+        let sum = |wanted: &dyn Fn(&SampleRow) -> bool| {
+            rows.iter().filter(|row| wanted(row)).map(|row| row.samples).sum::<u64>()
+        };
+        assert_eq!(sum(&|row| row.key.stack.0 < 10), 5_000, "the heavy ones are known");
+        assert_eq!(sum(&|row| row.key.is_rest()), forgotten.without_stack);
+        assert!(forgotten.without_stack > 14_000 && forgotten.left_out == 0, "{forgotten:?}");
+        // Each half of the time has half of them.
+        let half = i64::from(many) * each / 2;
+        let late = sum(&|row| row.nanos >= half);
+        assert!(late.abs_diff(10_000) < 700, "{late} in slices of {stretch} ns");
+    }
+
+    #[test]
+    fn what_has_no_room_even_without_stacks_is_counted() {
+        let mut samples = Samples::default();
+        for index in 0..10_000 {
+            let thread = ThreadHandle(index);
+            samples.add(&Sample { thread, ..sample(i64::from(index), index) }, 1000);
+        }
+        let forgotten = samples.forgotten();
+        let (rows, _) = samples.finish();
+        let there = rows.iter().map(|row| row.samples).sum::<u64>();
+        assert!(rows.len() < 1000 && forgotten.left_out > 0, "{}, {forgotten:?}", rows.len());
+        assert_eq!(there + forgotten.left_out, 10_000);
     }
 
     #[test]

@@ -5,13 +5,14 @@ use crate::sorted::SortFew;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// What views show as spans; of the rest they have reports.
-const SHOWN: [Category; 4] = [Category::Contention, Category::Wait, Category::Jit, Category::Activity];
-/// Spans of a category that a page takes, at most.
+/// Categories that views show as spans; the others only have reports.
+const SHOWN: [Category; 4] =
+    [Category::Contention, Category::Wait, Category::Jit, Category::Activity];
+/// Maximum number of spans of one category.
 const MOST_ROWS: usize = 60_000;
-/// Bytes of details that a page takes, at most.
+/// Maximum number of bytes of all details.
 const MOST_DETAIL_BYTES: usize = 12 << 20;
-/// Bytes of one span's details.
+/// Maximum number of bytes of the details of one span.
 const MOST_DETAIL: usize = 400;
 
 /// A span.
@@ -20,7 +21,7 @@ pub(crate) struct SpanRow {
     pub(crate) start_nanos: i64,
     pub(crate) nanos: u64,
     pub(crate) thread: u32,
-    /// Texts, by their numbers.
+    /// Indices of texts.
     pub(crate) name: u32,
     /// What rows are grouped by, such as the lock of a wait.
     pub(crate) key: u32,
@@ -31,7 +32,7 @@ pub(crate) struct SpanRow {
 #[derive(Debug, Default)]
 pub(crate) struct SpansOf {
     pub(crate) rows: Vec<SpanRow>,
-    /// Shorter ones are left out.
+    /// Shorter spans are left out.
     pub(crate) least_nanos: u64,
     pub(crate) left_out: u64,
 }
@@ -89,7 +90,7 @@ impl PageSpans {
 }
 
 impl SpansOf {
-    /// Keeps the longest.
+    /// Keeps the longest spans.
     fn thin_out(&mut self, most: usize) {
         self.rows.sort_few_by_key(|row| std::cmp::Reverse(row.nanos));
         let left = self.rows.len().saturating_sub(most) as u64;
@@ -114,7 +115,7 @@ fn key_of(span: &Span) -> String {
 }
 
 fn value_text(text: &mut String, value: &Argument) {
-    // Writing to a String does not fail.
+    // Writing to a String cannot fail.
     let _ = match value {
         Argument::Number(number) => write!(text, "{number}"),
         Argument::Real(real) => write!(text, "{real}"),

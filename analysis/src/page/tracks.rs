@@ -1,9 +1,11 @@
-//! What a page takes of the analysis while it reads: samples and spans.
+//! Samples and spans, collected for a page during the analysis.
 
 use super::samples::SamplesByKind;
 use super::spans::PageSpans;
 use crate::convert::{Convert, ConvertError};
-use crate::model::{Model, Profile, Resolved, Sample, TimelineMark};
+use crate::driver::AnalysisOptions;
+use crate::model::{Kind, Model, Profile, Resolved, Sample, Span, TimelineMark};
+use crate::report::{Reports, SharedPass};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Samples and spans.
@@ -13,29 +15,61 @@ pub(crate) struct Tracks {
     pub(crate) spans: PageSpans,
 }
 
-/// Where the tracks are found when the trace was read: a converter is gone then.
-pub(crate) type SharedTracks = Arc<Mutex<Tracks>>;
-
-/// Gathers tracks.
-pub(crate) struct Gather {
-    tracks: Tracks,
-    done: SharedTracks,
+/// What is kept of the samples and spans of a trace.
+pub(crate) trait Gathers: Default + Send + 'static {
+    fn sample(&mut self, sample: &Sample);
+    fn span(&mut self, span: &Span);
 }
 
-impl Gather {
-    pub(crate) fn new(done: &SharedTracks) -> Gather {
-        Gather { tracks: Tracks::default(), done: Arc::clone(done) }
+impl Gathers for Tracks {
+    fn sample(&mut self, sample: &Sample) {
+        self.samples.add(sample);
+    }
+
+    fn span(&mut self, span: &Span) {
+        self.spans.add(span);
     }
 }
 
-/// Takes what was gathered.
-pub(crate) fn take(done: &SharedTracks) -> Tracks {
+/// Where samples and spans are stored for use after the analysis, when the converter is
+/// gone.
+pub(crate) type Shared<T> = Arc<Mutex<T>>;
+pub(crate) type SharedTracks = Shared<Tracks>;
+
+/// Passes on samples and spans.
+struct Gather<T> {
+    tracks: T,
+    done: Shared<T>,
+}
+
+impl<T: Gathers> Gather<T> {
+    fn new(done: &Shared<T>) -> Gather<T> {
+        Gather { tracks: T::default(), done: Arc::clone(done) }
+    }
+}
+
+/// A pass of reports that receives the samples and spans, which are complete when it ends.
+pub(crate) fn pass_with_tracks<T: Gathers, R: Reports>(
+    options: AnalysisOptions,
+    kinds: &[Kind],
+    reports: impl FnOnce(Shared<T>) -> R,
+) -> SharedPass<R> {
+    let tracks = Shared::<T>::default();
+    let gather = Gather::new(&tracks);
+    let options = options.kinds(kinds.iter().copied());
+    let mut pass = SharedPass::with_options(reports(tracks), options);
+    pass.add(Box::new(gather));
+    pass
+}
+
+/// Takes what was collected.
+pub(crate) fn take<T: Gathers>(done: &Shared<T>) -> T {
     std::mem::take(&mut *done.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-impl Convert for Gather {
+impl<T: Gathers> Convert for Gather<T> {
     fn sample(&mut self, sample: &Sample, _: &Model) -> Result<(), ConvertError> {
-        self.tracks.samples.add(sample);
+        self.tracks.sample(sample);
         Ok(())
     }
 
@@ -44,9 +78,9 @@ impl Convert for Gather {
     }
 
     fn mark(&mut self, mark: &TimelineMark, _: &Model) -> Result<(), ConvertError> {
-        // Counters, exceptions and adjustments come from the reports about them.
+        // Counters, exceptions and adjustments are taken from their reports.
         if let TimelineMark::Span(span) = mark {
-            self.tracks.spans.add(span);
+            self.tracks.span(span);
         }
         Ok(())
     }

@@ -1,20 +1,22 @@
-//! Activities: what starts and stops.
+//! Activities: operations with a start and a stop.
 //!
-//! Sources are the events with opcode Start or Stop (or names that end so) of any EventSource, and the starts and stops of
-//! `Microsoft-Diagnostics-DiagnosticSource`: HTTP, Kestrel, databases, own ones. Those of the runtime, of tasks and of
-//! metrics are left to other reports.
+//! Sources are the events with opcode Start or Stop (or names with these endings) of any
+//! EventSource, and the starts and stops of `Microsoft-Diagnostics-DiagnosticSource`:
+//! HTTP, Kestrel, databases, custom ones. Those of the runtime, of tasks and of metrics
+//! belong to other reports.
 //!
-//! A stop is paired with its start as [`OpenActivities`] tells. An activity is part of the one that its start names
-//! (related activity id, `ParentId`), or of the nearest open one on the path that its id is.
+//! Stops are matched with starts by [`OpenActivities`]. The parent of an activity is the
+//! one that its start refers to (related activity id, `ParentId`), or the nearest open
+//! one on the path encoded in its id.
 
 use super::activity_fields::fields_text;
 use super::activity_report::{
-    ActivitiesReport, ActivityEvent, ActivityLayer, ActivityLine, ActivityNode, ActivityRow, SlowActivity,
-    StatusCount,
+    ActivitiesReport, ActivityEvent, ActivityLayer, ActivityLine, ActivityNode, ActivityRow,
+    SlowActivity, StatusCount,
 };
 use super::activity_tree::{ActivitySite, ActivityStats, ActivityTree, Begun, Slow};
 use super::distribution::Distribution;
-use super::http::HttpFacts;
+use super::http::{HttpFacts, request_of};
 use super::parts::{PartTracker, Parts, Totals};
 use super::{Moment, Recording, Report, SCHEMA};
 use crate::model::activity_edge::{ActivityEdge, id_text, is_failure};
@@ -27,10 +29,10 @@ use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
-/// Most events of one activity that are kept.
+/// Maximum number of events kept for one activity.
 const MOST_EVENTS: usize = 10_000;
 
-/// The activity that was asked for.
+/// The requested activity.
 #[derive(Debug)]
 struct Wanted {
     label: TextHandle,
@@ -40,22 +42,23 @@ struct Wanted {
     parts: Totals,
 }
 
-/// Makes an [`ActivitiesReport`]. What it keeps is bounded by names, stacks, and what is open at a time.
+/// Computes an [`ActivitiesReport`]. Memory is bounded by the number of names, stacks and
+/// open activities.
 #[derive(Debug)]
 pub struct Activities {
     open: OpenActivities<Begun>,
     tree: ActivityTree,
     sites: HashMap<ActivitySite, ActivityStats>,
-    /// Ways of requests, by what they are counted as.
+    /// Directions of requests, by the name they are counted under.
     directions: HashMap<TextHandle, &'static str>,
     /// The last request that started on each thread.
     requests: HashMap<ThreadHandle, OpenActivityKey>,
     stops_without_start: u64,
     is_http: bool,
-    /// Follows what time is spent on; `None` where nobody asks.
+    /// Tracks what time is spent on; `None` if that is not wanted.
     parts: Option<PartTracker>,
     id: Option<String>,
-    /// The one that was asked for, when it has stopped.
+    /// The requested activity, once it has stopped.
     wanted: Option<Wanted>,
     events: Vec<ActivityEvent>,
     events_left_out: u64,
@@ -88,31 +91,32 @@ impl Activities {
         }
     }
 
-    /// HTTP requests alone, by what they ask for.
+    /// HTTP requests only, by target.
     pub fn http() -> Activities {
         Activities { is_http: true, ..Activities::new() }
     }
 
-    /// For those who want to know of activities alone, not of what their time was spent on.
+    /// Without tracking what time is spent on.
     pub(crate) fn without_parts() -> Activities {
         Activities { parts: None, ..Activities::new() }
     }
 
-    /// With this many of the slowest.
+    /// Sets how many of the slowest are listed.
     #[must_use]
     pub fn top(mut self, count: usize) -> Activities {
         self.top = count;
         self
     }
 
-    /// With the events of the activity of this id, and of those inside of it: a path, a guid, an id of DiagnosticSource.
+    /// Lists the events of the activity with this id, and of activities inside it. The id
+    /// is a path, a GUID, or an id of DiagnosticSource.
     #[must_use]
     pub fn with_events_of(mut self, id: &str) -> Activities {
         self.id = Some(id.trim_end_matches('/').to_ascii_lowercase());
         self
     }
 
-    /// The name of the open activity that an event is part of.
+    /// The name of the open activity that an event belongs to.
     pub(crate) fn name_of(&self, event: &Event<'_>) -> Option<TextHandle> {
         let id = event.activity_id().filter(|id| !id.is_zero())?;
         let id = id_text(id, event.process_id());
@@ -129,14 +133,19 @@ impl Activities {
         model: &mut Model,
     ) {
         let name = model.texts_mut().intern(&edge.name);
-        let layer_of = facts.and_then(|facts| self.request_of(&edge, name, facts, moment));
-        let parent = layer_of.or_else(|| self.parent_of(&edge)).and_then(|place| self.open.at(place));
+        let newest = self.requests.get(&moment.thread).copied();
+        let layer_of = facts.and_then(|facts| request_of(&self.open, newest, &edge, name, facts));
+        let parent =
+            layer_of.or_else(|| self.parent_of(&edge)).and_then(|place| self.open.at(place));
         let node = self.tree.node(parent.map(|parent| parent.what.node), name);
         let label = facts.and_then(HttpFacts::label).map(|label| model.texts_mut().intern(&label));
         let part = self.parts.as_mut().filter(|_| layer_of.is_none()).map(|parts| {
             let above = parent.and_then(|parent| parent.what.part);
             let is_wanted = self.id.as_deref().is_some_and(|wanted| {
-                [&edge.id, &edge.path].into_iter().flatten().any(|id| id.eq_ignore_ascii_case(wanted))
+                [&edge.id, &edge.path]
+                    .into_iter()
+                    .flatten()
+                    .any(|id| id.eq_ignore_ascii_case(wanted))
             });
             parts.start(event, moment, above, is_wanted)
         });
@@ -165,36 +174,10 @@ impl Activities {
         }
     }
 
-    /// The open activity that a start is part of.
+    /// The open activity that is the parent of a new one.
     fn parent_of(&self, edge: &ActivityEdge) -> Option<OpenActivityKey> {
-        let told = self.open.parent_place(edge.id.as_deref(), edge.parent.as_deref());
-        told.or_else(|| self.open.parent_place(edge.path.as_deref(), None))
-    }
-
-    /// The open request that a start is a further layer's word of: it runs inside of it by id or path, or, when
-    /// there are no ids, on its thread; both go the same way and ask for the same, and the layer has not reported
-    /// that request before.
-    fn request_of(
-        &self,
-        edge: &ActivityEdge,
-        name: TextHandle,
-        facts: &HttpFacts,
-        moment: &Moment,
-    ) -> Option<OpenActivityKey> {
-        let told = self.open.parent_place(edge.id.as_deref(), edge.parent.as_deref());
-        let on_path = edge.path.as_deref().and_then(|path| self.open.parent_place(Some(path), None));
-        let on_thread = self.requests.get(&moment.thread).copied().filter(|place| {
-            let of_thread = self.open.at(*place);
-            edge.id.is_none() && of_thread.is_some_and(|request| request.id.is_none())
-        });
-        [told, on_path, on_thread].into_iter().flatten().find_map(|place| {
-            let inside = self.open.at(place)?;
-            let place = inside.what.layer_of.unwrap_or(place);
-            let request = self.open.at(place)?;
-            let is_new = inside.name != name && request.name != name;
-            let is_same = request.what.http.as_ref().is_some_and(|outer| outer.is_same_request(facts));
-            (is_new && is_same).then_some(place)
-        })
+        let reported = self.open.parent_place(edge.id.as_deref(), edge.parent.as_deref());
+        reported.or_else(|| self.open.parent_place(edge.path.as_deref(), None))
     }
 
     fn stop(
@@ -218,7 +201,8 @@ impl Activities {
         if !activity.what.is_selected {
             return;
         }
-        let is_error = activity.what.is_error || edge.is_error || facts.is_some_and(HttpFacts::is_error);
+        let is_error =
+            activity.what.is_error || edge.is_error || facts.is_some_and(HttpFacts::is_error);
         let label = facts.and_then(HttpFacts::label);
         if activity.what.layer_of.is_some() {
             self.stop_layer(
@@ -234,8 +218,13 @@ impl Activities {
         let top = self.top;
         if let Some(id) = self.wanted_id(&activity).filter(|_| self.wanted.is_none()) {
             let label = activity.what.label.unwrap_or(activity.name);
-            self.wanted =
-                Some(Wanted { label, id, start: activity.at.nanos, duration, parts: parts.clone() });
+            self.wanted = Some(Wanted {
+                label,
+                id,
+                start: activity.at.nanos,
+                duration,
+                parts: parts.clone(),
+            });
         }
         let stats = self.stats(&activity, label, model);
         stats.parts.merge(&parts);
@@ -256,7 +245,7 @@ impl Activities {
             id: activity.id,
             is_error,
             parts,
-            // Tags are mostly set while an activity runs.
+            // Tags are usually set while an activity runs.
             fields: match event.known_provider() {
                 KnownProvider::DiagnosticSource => fields_text(event),
                 _ => activity.what.fields,
@@ -265,14 +254,15 @@ impl Activities {
         stats.add_slow(slow, top);
     }
 
-    /// The id of an activity, if it is the one that was asked for.
+    /// The id of an activity, if it is the requested one.
     fn wanted_id(&self, activity: &OpenActivity<Begun>) -> Option<String> {
         let wanted = self.id.as_deref()?;
         let mut ids = [&activity.id, &activity.path].into_iter().flatten();
         ids.find(|id| id.eq_ignore_ascii_case(wanted)).cloned()
     }
 
-    /// A layer has reported how long a request took there. What else it knows goes to the request.
+    /// A layer has reported how long a request took. Its other facts are added to the
+    /// request.
     fn stop_layer(
         &mut self,
         layer: &OpenActivity<Begun>,
@@ -282,7 +272,8 @@ impl Activities {
         status: Option<i64>,
         model: &mut Model,
     ) {
-        let label = layer.what.label.or_else(|| label.map(|label| model.texts_mut().intern(&label)));
+        let label =
+            layer.what.label.or_else(|| label.map(|label| model.texts_mut().intern(&label)));
         let request = layer.what.layer_of.and_then(|place| self.open.at_mut(place));
         let request = request.map(|request| &mut request.what);
         let mut request_label = None;
@@ -315,7 +306,8 @@ impl Activities {
         label: Option<String>,
         model: &mut Model,
     ) -> &mut ActivityStats {
-        let label = activity.what.label.or_else(|| label.map(|label| model.texts_mut().intern(&label)));
+        let label =
+            activity.what.label.or_else(|| label.map(|label| model.texts_mut().intern(&label)));
         let label = label.unwrap_or(activity.name);
         if let Some(direction) = activity.what.http.as_ref().and_then(|http| http.direction) {
             self.directions.insert(label, direction);
@@ -323,8 +315,14 @@ impl Activities {
         self.sites.entry(activity.what.site(label)).or_default()
     }
 
-    /// Keeps an event of the activity that was asked for.
-    fn keep(&mut self, event: &Event<'_>, edge: Option<&ActivityEdge>, moment: &Moment, model: &Model) {
+    /// Keeps an event of the requested activity.
+    fn keep(
+        &mut self,
+        event: &Event<'_>,
+        edge: Option<&ActivityEdge>,
+        moment: &Moment,
+        model: &Model,
+    ) {
         let Some(wanted) = &self.id else { return };
         let is_inside = |id: &str| {
             let id = id.to_ascii_lowercase();
@@ -334,11 +332,11 @@ impl Activities {
         let guid = event.activity_id().filter(|id| !id.is_zero());
         let own = guid.map(|id| id_text(id, event.process_id())).filter(|id| is_inside(id));
         let own = own.or_else(|| guid.map(|id| id.to_string()).filter(|id| is_inside(id)));
-        let told = || {
+        let reported = || {
             let edge = edge?;
             [&edge.id, &edge.parent].into_iter().flatten().find(|id| is_inside(id)).cloned()
         };
-        let Some(id) = own.or_else(told) else { return };
+        let Some(id) = own.or_else(reported) else { return };
         if self.events.len() >= MOST_EVENTS {
             self.events_left_out = self.events_left_out.saturating_add(1);
             return;
@@ -360,9 +358,9 @@ impl Report for Activities {
     type Output = ActivitiesReport;
 
     const NAME: &'static str = "activities";
-    const ABOUT: &'static str = "activities with a start and a stop, such as requests";
+    const ABOUT: &'static str = "Activities with a start and a stop, such as requests";
     const RECORD: &'static [Recording] = &[
-        // Of ActivitySources it tells only what its arguments name: all of them.
+        // ActivitySources are only recorded if the arguments name them; this names all.
         Recording::new("Microsoft-Diagnostics-DiagnosticSource", 0x3, 5)
             .arguments("FilterAndPayloadSpecs=[AS]*")
             .since(5),
@@ -375,7 +373,8 @@ impl Report for Activities {
             parts.event(event, moment, model);
         }
         let edge = ActivityEdge::of(event);
-        let facts = edge.as_ref().filter(|_| self.is_http).and_then(|edge| HttpFacts::of(event, edge));
+        let facts =
+            edge.as_ref().filter(|_| self.is_http).and_then(|edge| HttpFacts::of(event, edge));
         let edge = edge.filter(|_| !self.is_http || facts.is_some());
         if self.id.is_some() {
             self.keep(event, edge.as_ref(), moment, model);
@@ -402,7 +401,7 @@ impl Report for Activities {
         let texts = resolved.model().texts();
         let stops_cut_short = self.open.cut_short();
         let mut sites = std::mem::take(&mut self.sites);
-        // No event says until when they were open.
+        // No event says when they ended.
         for OpenActivity { name, what: activity, .. } in self.open.finish(0).map(|open| open.what) {
             if !activity.is_selected {
                 continue;
@@ -459,9 +458,11 @@ impl Report for Activities {
             key(*one_name, one).cmp(&key(*other_name, other))
         });
         slowest.truncate(self.top);
-        let thread_id = |thread| resolved.model().threads().get(thread).and_then(|row| row.os_thread_id);
+        let thread_id =
+            |thread| resolved.model().threads().get(thread).and_then(|row| row.os_thread_id);
         let tracker = self.parts.take().unwrap_or_default();
-        let parts = |totals: &Totals, duration| totals.parts(duration, tracker.is_sampled(), resolved);
+        let parts =
+            |totals: &Totals, duration| totals.parts(duration, tracker.is_sampled(), resolved);
         let line = self.wanted.take().map(|wanted| ActivityLine {
             name: texts.get(wanted.label).to_owned(),
             id: wanted.id,
@@ -473,13 +474,15 @@ impl Report for Activities {
         let mut activities: Vec<ActivityRow> =
             rows.into_iter().map(|(name, stats)| row(name, stats, &parts)).collect();
         activities.sort_few_by(|one, other| {
-            // Requests that came in, then those that were made, then others.
+            // Incoming requests first, then outgoing ones, then others.
             let group = |row: &ActivityRow| match row.direction.as_deref() {
                 Some("in") => 0,
                 Some(_) => 1,
                 None => 2,
             };
-            let key = |row: &ActivityRow| (group(row), Reverse(row.durations.total_ns), Reverse(row.started));
+            let key = |row: &ActivityRow| {
+                (group(row), Reverse(row.durations.total_ns), Reverse(row.started))
+            };
             key(one).cmp(&key(other)).then_with(|| one.name.cmp(&other.name))
         });
         ActivitiesReport {
@@ -514,7 +517,7 @@ impl Report for Activities {
     }
 }
 
-/// What is known of the activities of one name.
+/// Totals for the activities with one name.
 #[derive(Debug, Default)]
 struct NamedStats<'t> {
     stats: ActivityStats,
@@ -554,13 +557,17 @@ fn row(name: &str, row: NamedStats<'_>, parts: &dyn Fn(&Totals, u64) -> Parts) -
     }
 }
 
-/// The nodes with something in them or below, each followed by what is inside of it.
-fn tree_rows(tree: &ActivityTree, stats: &[ActivityStats], resolved: &Resolved<'_>) -> Vec<ActivityNode> {
+/// The nodes that are not empty, each followed by its children.
+fn tree_rows(
+    tree: &ActivityTree,
+    stats: &[ActivityStats],
+    resolved: &Resolved<'_>,
+) -> Vec<ActivityNode> {
     let nodes = tree.nodes();
     let mut sums: Vec<u64> = stats.iter().map(|stats| stats.started).collect();
     let mut inside: Vec<Vec<usize>> = vec![Vec::new(); nodes.len()];
     let mut roots = Vec::new();
-    // Places come after those that they are in.
+    // Nodes come after their parents.
     for (at, node) in nodes.iter().enumerate().rev() {
         let sum = sums.get(at).copied().unwrap_or(0);
         if sum == 0 {

@@ -1,13 +1,14 @@
-//! The fields of an activity's start or stop, for reading.
+//! The fields of an activity's start or stop, as text.
 
 use crate::model::short;
 use nettrace_parser::Event;
 use nettrace_parser::view;
 
-/// Longest text of an event's fields, in characters.
+/// Maximum length of the text, in characters.
 const LONGEST_FIELDS: usize = 200;
 
-/// Properties of every activity of .NET that say nothing of what it does, or that are reported elsewhere.
+/// Properties of all .NET activities that say nothing about the activity, or that are
+/// reported elsewhere.
 const PROPERTIES: [&str; 25] = [
     "ForceDefaultIdFormat",
     "DefaultIdFormat",
@@ -36,13 +37,14 @@ const PROPERTIES: [&str; 25] = [
     "TraceIdGenerator",
 ];
 
-/// `name=value name=value …`, cut. Of DiagnosticSource the arguments, without what all activities have.
+/// `name=value name=value …`, limited in length. For DiagnosticSource, the arguments
+/// without those that all activities have.
 pub(super) fn fields_text(event: &Event<'_>) -> String {
     let mut text = String::new();
     let mut add = |name: &dyn std::fmt::Display, value: &dyn std::fmt::Display| {
         use std::fmt::Write;
         let space = if text.is_empty() { "" } else { " " };
-        // Writing to a String does not fail.
+        // Writing to a String cannot fail.
         let _ = write!(text, "{space}{name}={value}");
         text.len() > LONGEST_FIELDS.saturating_mul(4)
     };
@@ -50,7 +52,7 @@ pub(super) fn fields_text(event: &Event<'_>) -> String {
         for (name, value) in activity.arguments() {
             let value = value.to_string();
             let is_said = PROPERTIES.iter().any(|property| name.equals(property));
-            // What is not a text is shown as the name of its type.
+            // Values other than texts are represented by the name of their type.
             let is_nothing = matches!(value.as_str(), "" | "[]") || value.starts_with("System.");
             if !is_said && !is_nothing && add(&name, &value) {
                 break;

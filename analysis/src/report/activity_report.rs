@@ -1,118 +1,126 @@
-//! What reports of activities and of HTTP requests tell.
+//! The results of the reports of activities and of HTTP requests.
 
 use super::distribution::Spread;
 use super::parts::{Parts, Stretch};
 
-/// What started and stopped.
+/// Activities and what is known about them.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct ActivitiesReport {
     /// Version of this document.
     pub schema: u32,
-    /// Activities that started. HTTP: requests, each once, however many layers of the program reported it.
+    /// Number of activities that started. HTTP: number of requests; each is counted once,
+    /// however many layers of the program reported it.
     pub started: u64,
-    /// Of these, those inside of no other that is counted here.
+    /// Those that are not inside another counted activity.
     pub outermost: u64,
-    /// Of these, those that stopped.
+    /// Those that stopped.
     pub stopped: u64,
-    /// Of these, those that went wrong: their stop, or another of their events, says so.
+    /// Those that failed: their stop, or another of their events, says so.
     pub errors: u64,
-    /// HTTP: starts that are a further layer's word of a request that is counted already.
+    /// HTTP: starts reported by further layers for requests that were already counted.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "super::is_zero"))]
     pub layers: u64,
-    /// Stops whose start is not in the trace.
+    /// Stops without a start in the trace.
     pub stops_without_start: u64,
-    /// Stops whose start was looked for among the newest open activities only: many thousands of one name were
-    /// open at once, again and again. Left out of JSON if there are none, as in all but strange traces.
+    /// Stops whose start was only searched among the newest open activities, because many
+    /// thousands with the same name were open at once, repeatedly. Omitted from JSON if
+    /// there are none, which is the case for all but strange traces.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "super::is_zero"))]
     pub stops_cut_short: u64,
-    /// By name: the longest total first.
+    /// By name, longest total first.
     pub activities: Vec<ActivityRow>,
-    /// Which run inside which: a node, then what runs inside of it, the longest total first.
+    /// Which activities run inside which others: each node is followed by its children,
+    /// longest total first.
     pub tree: Vec<ActivityNode>,
-    /// Those that took longest, the longest first.
+    /// The slowest activities, slowest first.
     pub slowest: Vec<SlowActivity>,
-    /// What was done when for the activity that was asked for; `None` if none was, or if it did not start and stop.
+    /// What happened when for the requested activity; `None` if none was requested, or it
+    /// did not both start and stop.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub line: Option<ActivityLine>,
-    /// Events of the activity that was asked for, and of those inside of it, in time order; empty if none was asked for.
+    /// Events of the requested activity and of those inside it, in time order; empty if
+    /// none was requested.
     pub events: Vec<ActivityEvent>,
-    /// Events that are left out of `events` because there are more than 10,000.
+    /// Number of events omitted from `events` because there are more than 10,000.
     pub events_left_out: u64,
 }
 
-/// Activities of one name.
+/// Activities with the same name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct ActivityRow {
-    /// `Provider/Task`, or `Source/Activity` of DiagnosticSource; of HTTP what is asked for.
+    /// `Provider/Task`, or `Source/Activity` for DiagnosticSource; the target for HTTP.
     pub name: String,
-    /// HTTP: `in` or `out`; `None` for other activities, and when the source does not say.
+    /// HTTP: `in` or `out`; `None` for other activities, and if the source does not say.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub direction: Option<String>,
-    /// How many started.
+    /// Number of activities that started.
     pub started: u64,
-    /// Of these, those inside of another one of this name, whose time is a part of that one's.
+    /// Those inside another one with the same name, whose time includes theirs.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "super::is_zero"))]
     pub nested: u64,
-    /// Of these, those that stopped.
+    /// Those that stopped.
     pub stopped: u64,
-    /// Of these, those that went wrong.
+    /// Those that failed.
     pub errors: u64,
-    /// How long they took: from start to stop, or what the stop tells.
+    /// Durations: from the stop event if it contains one, else from start to stop.
     pub durations: Spread,
-    /// What that time was spent on, all together. An activity's time is also that of those inside of it.
+    /// What the total time was spent on. An activity's time includes that of the
+    /// activities inside it.
     pub parts: Parts,
-    /// Total time of those that are not inside of another one of this name: no time is in it twice for being nested.
+    /// Total time of those that are not inside another one with the same name, so that no
+    /// time is counted twice.
     pub outermost_ns: u64,
-    /// HTTP: what each layer of the program says of these requests, the longest total first; empty if only one says anything.
+    /// HTTP: what each layer of the program reports for these requests, longest total
+    /// first; empty if there is only one layer.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
     pub layers: Vec<ActivityLayer>,
-    /// HTTP: how often each status was answered.
+    /// HTTP: how often each status was returned.
     pub statuses: Vec<StatusCount>,
 }
 
-/// A layer of the program that reports requests, such as Hosting and Kestrel. Durations are of the requests that this
-/// layer reported.
+/// A layer of the program that reports requests, such as Hosting and Kestrel. Durations
+/// are for the requests reported by this layer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct ActivityLayer {
-    /// `Provider/Task`, or `Source/Activity` of DiagnosticSource.
+    /// `Provider/Task`, or `Source/Activity` for DiagnosticSource.
     pub name: String,
-    /// How long they took there.
+    /// Durations in this layer.
     pub durations: Spread,
 }
 
-/// An HTTP status, and how often.
+/// An HTTP status, and how often it occurred.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct StatusCount {
-    /// The status; −1 stands for no answer.
+    /// The status; −1 if there was no response.
     pub status: i64,
-    /// How often.
+    /// Number of occurrences.
     pub count: u64,
 }
 
-/// Activities of one name inside the same others.
+/// Activities with the same name inside the same other activities.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct ActivityNode {
     /// As in [`ActivityRow`].
     pub name: String,
-    /// 0 for those inside of none.
+    /// 0 for those that are not inside another one.
     pub depth: usize,
-    /// How many started.
+    /// Number of activities that started.
     pub started: u64,
-    /// Of these, those that stopped.
+    /// Those that stopped.
     pub stopped: u64,
-    /// Of these, those that went wrong.
+    /// Those that failed.
     pub errors: u64,
-    /// How long they took.
+    /// Their durations.
     pub durations: Spread,
 }
 
@@ -123,25 +131,26 @@ pub struct ActivityNode {
 pub struct SlowActivity {
     /// As in [`ActivityRow`].
     pub name: String,
-    /// Its id: the path (`//1/5`), the guid, or what DiagnosticSource gives; `None` if it has none.
+    /// Its id: a path (`//1/5`), a GUID, or the id used by DiagnosticSource; `None` if it
+    /// has none.
     pub id: Option<String>,
     /// When it started, in nanoseconds since the session's start.
     pub start_ns: i64,
-    /// How long it took.
+    /// Its duration.
     pub duration_ns: u64,
-    /// What that time was spent on.
+    /// What its time was spent on.
     pub parts: Parts,
     /// OS id of the thread that started it.
     pub thread_id: Option<u64>,
     /// OS id of the thread that stopped it.
     pub stop_thread_id: Option<u64>,
-    /// Whether it went wrong.
+    /// Whether it failed.
     pub is_error: bool,
     /// Fields of its start, `name=value …`.
     pub fields: String,
 }
 
-/// An activity over time.
+/// What an activity did over time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
@@ -152,11 +161,11 @@ pub struct ActivityLine {
     pub id: String,
     /// When it started, in nanoseconds since the session's start.
     pub start_ns: i64,
-    /// How long it took.
+    /// Its duration.
     pub duration_ns: u64,
-    /// What that time was spent on.
+    /// What its time was spent on.
     pub parts: Parts,
-    /// What was done when, in the order of time; of more than 10,000 stretches the first.
+    /// What happened when, in time order; at most the first 10,000 entries.
     pub stretches: Vec<Stretch>,
 }
 
@@ -165,11 +174,11 @@ pub struct ActivityLine {
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct ActivityEvent {
-    /// When, in nanoseconds since the session's start.
+    /// The time, in nanoseconds since the session's start.
     pub ts_ns: i64,
     /// OS id of its thread.
     pub thread_id: Option<u64>,
-    /// The activity that it is part of.
+    /// Id of the activity that it belongs to.
     pub id: String,
     /// `Provider/Event`.
     pub event: String,

@@ -1,18 +1,18 @@
-//! Which activities run inside which: a tree of names.
+//! A tree of names: which activities run inside which others.
 
 use super::distribution::Distribution;
-use super::http::HttpFacts;
+use super::http::{HttpFacts, MaybeRequest};
 use super::parts::Totals;
 use crate::model::intervals::OpenActivityKey;
 use crate::model::{StackHandle, TextHandle, ThreadHandle};
 use std::collections::{BTreeMap, HashMap};
 
-/// Most places in the tree; activities at new places are roots then.
+/// Maximum number of nodes; activities that would need further ones become roots.
 const MOST: usize = 10_000;
-/// Deepest place; what is started there stays there.
+/// Maximum depth; activities started there stay at that level.
 const DEEPEST: usize = 64;
 
-/// Places of activities: a name below a place.
+/// Nodes of the tree: a name below a parent node.
 #[derive(Debug, Default)]
 pub(crate) struct ActivityTree {
     nodes: Vec<Node>,
@@ -27,14 +27,18 @@ pub(crate) struct Node {
 }
 
 impl ActivityTree {
-    /// The place of a name below another place.
+    /// The node for a name below a parent.
     pub(crate) fn node(&mut self, parent: Option<usize>, name: TextHandle) -> usize {
+        if let Some(node) = self.by_place.get(&(parent, name)) {
+            return *node;
+        }
         let parent = parent.filter(|_| self.nodes.len() < MOST);
         if let Some(node) = self.by_place.get(&(parent, name)) {
             return *node;
         }
-        let depth =
-            parent.and_then(|parent| self.nodes.get(parent)).map_or(0, |node| node.depth.saturating_add(1));
+        let depth = parent
+            .and_then(|parent| self.nodes.get(parent))
+            .map_or(0, |node| node.depth.saturating_add(1));
         if let Some(parent) = parent.filter(|_| depth > DEEPEST) {
             return parent;
         }
@@ -44,10 +48,10 @@ impl ActivityTree {
         node
     }
 
-    /// Whether a place is inside of another one of its name.
+    /// Whether a node is inside another one with the same name.
     pub(crate) fn is_in_own_kind(&self, node: usize) -> bool {
         let Some(own) = self.nodes.get(node) else { return false };
-        // Places come after those that they are in, so this ends.
+        // Nodes come after their parents, so this ends.
         let mut above = own.parent.and_then(|parent| self.nodes.get(parent));
         while let Some(node) = above {
             if node.name == own.name {
@@ -63,7 +67,7 @@ impl ActivityTree {
     }
 }
 
-/// What is known of the activities of one place, label and stack.
+/// Totals for the activities at one node, with one label and stack.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct ActivityStats {
     pub(crate) started: u64,
@@ -71,11 +75,11 @@ pub(crate) struct ActivityStats {
     pub(crate) durations: Distribution,
     pub(crate) statuses: BTreeMap<i64, u64>,
     pub(crate) parts: Totals,
-    /// The slowest first.
+    /// Slowest first.
     pub(crate) slowest: Vec<Slow>,
 }
 
-/// An activity that stopped.
+/// An activity that has stopped.
 #[derive(Debug, Clone)]
 pub(crate) struct Slow {
     pub(crate) duration: u64,
@@ -109,7 +113,7 @@ impl ActivityStats {
     }
 }
 
-/// Where numbers of activities are kept. Filters of frames are applied at the end.
+/// Where activities are counted. Filters on frames are applied at the end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct ActivitySite {
     pub(crate) node: usize,
@@ -119,30 +123,45 @@ pub(crate) struct ActivitySite {
     pub(crate) stack: StackHandle,
 }
 
-/// What is known of an open activity besides what its start and stop are matched by.
+/// Facts about an open activity beside those used for matching.
 #[derive(Debug)]
 pub(crate) struct Begun {
-    /// Its place in the tree.
+    /// Its node in the tree.
     pub(crate) node: usize,
     pub(crate) stack: StackHandle,
     pub(crate) is_selected: bool,
     pub(crate) is_error: bool,
-    /// Fields of the start, for reading.
+    /// Fields of the start as text.
     pub(crate) fields: String,
-    /// What it is counted as, if not by its name.
+    /// The name it is counted under, if not its own.
     pub(crate) label: Option<TextHandle>,
-    /// Its number where its time is followed.
+    /// Its number in the tracker of its time.
     pub(crate) part: Option<u64>,
-    /// What it asks for, if it is an HTTP request.
+    /// HTTP facts, if it is a request.
     pub(crate) http: Option<HttpFacts>,
-    /// The request that it is a layer of.
+    /// The request of which it is a layer.
     pub(crate) layer_of: Option<OpenActivityKey>,
+}
+
+impl MaybeRequest for Begun {
+    fn http(&self) -> Option<&HttpFacts> {
+        self.http.as_ref()
+    }
+
+    fn layer_of(&self) -> Option<OpenActivityKey> {
+        self.layer_of
+    }
 }
 
 impl Begun {
     /// Where it is counted.
     pub(crate) fn site(&self, label: TextHandle) -> ActivitySite {
-        ActivitySite { node: self.node, label, is_layer: self.layer_of.is_some(), stack: self.stack }
+        ActivitySite {
+            node: self.node,
+            label,
+            is_layer: self.layer_of.is_some(),
+            stack: self.stack,
+        }
     }
 }
 
@@ -162,5 +181,16 @@ mod tests {
             tree.node(Some(root), TextHandle(name % 15_000));
         }
         assert!(tree.nodes().len() <= 15_000 + MOST);
+    }
+
+    #[test]
+    fn what_has_its_node_stays_there_when_the_tree_is_full() {
+        let mut tree = ActivityTree::default();
+        let root = tree.node(None, TextHandle(1));
+        let inner = tree.node(Some(root), TextHandle(2));
+        for name in 0..20_000 {
+            tree.node(Some(root), TextHandle(name + 3));
+        }
+        assert_eq!(tree.node(Some(root), TextHandle(2)), inner);
     }
 }

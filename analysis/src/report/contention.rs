@@ -1,13 +1,14 @@
 //! Waits for locks: runtime 81 Contention/Start and 91 Contention/Stop.
 //!
-//! A thread that waits for a lock may begin to wait for another before it has the first. From .NET 5 on the stop tells
-//! how long the wait was; where a stop was lost, that tells which start the next one belongs to.
+//! A thread that waits for a lock may start to wait for another before it gets the first.
+//! From .NET 5 on, the stop contains the duration; if another stop was lost, the duration
+//! shows which start this one belongs to.
 
 use super::distribution::{Distribution, Spread};
 use super::stack_rows::{StackRow, stack_rows};
 use super::waiting::{WaitTotals, Waiting};
 use super::{Moment, Recording, Report, SCHEMA};
-use crate::model::intervals::told_nanos;
+use crate::model::intervals::reported_nanos;
 use crate::model::{Mode, Model, Resolved, StackHandle, ThreadHandle};
 use crate::sorted::SortFew;
 use nettrace_parser::Event;
@@ -22,10 +23,10 @@ use std::collections::BTreeMap;
 pub struct ContentionReport {
     /// Version of this document.
     pub schema: u32,
-    /// All waits together. In JSON these are members of the report itself.
+    /// Totals of all waits. In JSON these are members of the report itself.
     #[cfg_attr(feature = "serde", serde(flatten))]
     pub totals: WaitTotals,
-    /// By lock: the longest total first.
+    /// By lock, longest total first.
     pub locks: Vec<Lock>,
 }
 
@@ -34,15 +35,16 @@ pub struct ContentionReport {
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Lock {
-    /// Which lock, as `0x7f9bd8001208`; `None` before .NET 6, and where the begin is not known.
+    /// Identifies the lock, such as `0x7f9bd8001208`; `None` before .NET 6, and if the
+    /// start of the wait is unknown.
     pub lock_id: Option<String>,
-    /// Whether it is a lock of the runtime's own code.
+    /// Whether it is a lock of the runtime's native code.
     pub is_native: bool,
-    /// Waits that ended.
+    /// Completed waits.
     pub waits: Spread,
-    /// Threads that held it when a wait began: most often first.
+    /// Threads that held it when a wait started, most frequent first.
     pub owners: Vec<LockOwner>,
-    /// Where was waited; `count` is nanoseconds. The longest first.
+    /// Where threads waited; `count` is in nanoseconds. Longest first.
     pub stacks: Vec<StackRow>,
 }
 
@@ -55,11 +57,11 @@ pub struct LockOwner {
     pub thread_id: u64,
     /// Its name, if it has one.
     pub name: Option<String>,
-    /// Waits that it caused.
+    /// Number of waits that it caused.
     pub count: u64,
 }
 
-/// A lock, and where it was waited for.
+/// A lock, and where a thread waited for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct LockPlace {
     lock_id: Option<u64>,
@@ -67,10 +69,10 @@ struct LockPlace {
     stack: StackHandle,
 }
 
-/// Makes a [`ContentionReport`]. What it keeps is bounded by locks and stacks.
+/// Computes a [`ContentionReport`]. Memory is bounded by the number of locks and stacks.
 #[derive(Debug)]
 pub struct Contention {
-    /// With how often each thread held the lock.
+    /// With the number of times that each thread held the lock.
     waits: Waiting<LockPlace, BTreeMap<u64, u64>>,
 }
 
@@ -81,12 +83,12 @@ impl Default for Contention {
 }
 
 impl Contention {
-    /// With the 10 stacks and owners of each lock that weigh most.
+    /// Lists the top 10 stacks and owners of each lock.
     pub fn new() -> Contention {
         Contention { waits: Waiting::new(10) }
     }
 
-    /// Shows at most this many stacks and owners of each lock.
+    /// Sets the maximum number of stacks and owners per lock.
     #[must_use]
     pub fn top(mut self, count: usize) -> Contention {
         self.waits.top = count;
@@ -110,10 +112,11 @@ impl Contention {
     }
 
     fn stop(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) {
-        self.waits.stop(moment.edge(event), told_nanos(event), || {
+        let (at, reported) = (moment.edge(event), reported_nanos(event));
+        self.waits.stop(at, reported, moment.is_selected, || {
             let is_native = ContentionStop::of(event).is_some_and(|stop| stop.flags == 1);
             let stack = model.stack_of(event, moment.thread);
-            moment.is_selected.then_some(LockPlace { lock_id: None, is_native, stack })
+            Some(LockPlace { lock_id: None, is_native, stack })
         });
     }
 }
@@ -122,7 +125,7 @@ impl Report for Contention {
     type Output = ContentionReport;
 
     const NAME: &'static str = "contention";
-    const ABOUT: &'static str = "locks that threads waited for";
+    const ABOUT: &'static str = "Locks that threads waited for";
     const RECORD: &'static [Recording] = &[Recording::runtime(0x4000, 4)];
 
     fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {
@@ -164,7 +167,11 @@ impl Report for Contention {
                 let mut owners: Vec<LockOwner> = sums
                     .owners
                     .into_iter()
-                    .map(|(id, count)| LockOwner { thread_id: id, name: names.get(&id).cloned(), count })
+                    .map(|(id, count)| LockOwner {
+                        thread_id: id,
+                        name: names.get(&id).cloned(),
+                        count,
+                    })
                     .collect();
                 owners.sort_few_by_key(|owner| (Reverse(owner.count), owner.thread_id));
                 owners.truncate(top);

@@ -1,17 +1,19 @@
 //! The values of one counter over time.
 
-/// Most stretches that a series' shape has.
+use super::counter_values::SeriesKey;
+
+/// Maximum number of points in a series' shape.
 const MOST: usize = 40;
-/// Length of a stretch at first, in nanoseconds: 100 ms.
+/// Initial width of a point, in nanoseconds: 100 ms.
 const FIRST_WIDTH: i64 = 100_000_000;
 
-/// What a counter's values are.
+/// What the values of a counter mean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum CounterKind {
-    /// EventCounter: mean of the values of the interval.
+    /// EventCounter: mean of the values in the interval.
     Mean,
     /// EventCounter: growth of a sum in the interval.
     Increment,
@@ -21,17 +23,18 @@ pub enum CounterKind {
     UpDownCounter,
     /// Instrument with a value: the last one.
     Gauge,
-    /// Instrument with a distribution: a quantile of the values of the interval; the tag `Percentile` tells which.
+    /// Instrument with a distribution: a quantile of the values in the interval; the tag
+    /// `Percentile` says which.
     Histogram,
 }
 
 impl CounterKind {
-    /// Whether values are growths in an interval.
+    /// Whether values are the growth in an interval.
     pub fn is_rate(self) -> bool {
         matches!(self, CounterKind::Increment | CounterKind::Counter)
     }
 
-    /// Name, as JSON has it.
+    /// Name for use in JSON.
     pub fn name(self) -> &'static str {
         match self {
             CounterKind::Mean => "mean",
@@ -53,18 +56,24 @@ pub struct CounterSeries {
     pub provider: String,
     /// Name of the counter or instrument.
     pub name: String,
-    /// Its name for people; empty if it has none.
+    /// Its display name; empty if it has none.
     pub display_name: String,
-    /// What the values are.
+    /// What the values mean.
     pub kind: CounterKind,
     /// Their unit; may be empty.
     pub unit: String,
-    /// Names and values of its tags.
+    /// OS id of its process, if the trace has it. Where there are counters of several
+    /// processes, it is the first tag, `process_id`, too.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub process_id: Option<u64>,
+    /// Names and values of its tags. Where a process has several instruments of this name,
+    /// the second one's series have the tag `instrument` with the value `#2`, and so on, in
+    /// the order in which they were first published.
     #[cfg_attr(feature = "serde", serde(serialize_with = "as_map"))]
     pub tags: Vec<(String, String)>,
-    /// Seconds that a value stands for; 0 when the trace does not say.
+    /// Length of the interval in seconds; 0 if the trace does not contain it.
     pub interval_seconds: f64,
-    /// How many values.
+    /// Number of values.
     pub count: u64,
     /// The smallest.
     pub min: f64,
@@ -74,9 +83,9 @@ pub struct CounterSeries {
     pub max: f64,
     /// The last.
     pub last: f64,
-    /// The values, in time order; empty if they were not asked for.
+    /// The values, in time order; empty unless requested.
     pub points: Vec<CounterPoint>,
-    /// Sums and counts in stretches of time.
+    /// Sums and counts in intervals of time.
     #[cfg_attr(feature = "serde", serde(skip))]
     shape: Shape,
     #[cfg_attr(feature = "serde", serde(skip))]
@@ -90,31 +99,38 @@ pub struct CounterSeries {
 pub struct CounterPoint {
     /// When it was published, in nanoseconds since the session's start.
     pub ts_ns: i64,
-    /// The value. In JSON `null` if it is no finite number.
+    /// The value. In JSON `null` if it is not finite.
     pub value: f64,
-    /// Counters and increments: the sum so far, since the instrument's beginning if the trace has it, else since the
-    /// trace's.
+    /// Counters and increments: the cumulative sum, since the instrument was created if
+    /// the trace contains that, else since the start of the trace.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub total: Option<f64>,
-    /// Means and histograms: how many values the interval had.
+    /// Means and histograms: number of values in the interval.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub count: Option<i64>,
-    /// Histograms: the sum of the values of the interval.
+    /// Histograms: sum of the values in the interval.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub sum: Option<f64>,
-    /// Means: the smallest value of the interval.
+    /// Means: smallest value in the interval.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub min: Option<f64>,
-    /// Means: the largest value of the interval.
+    /// Means: largest value in the interval.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub max: Option<f64>,
-    /// Place among all points of all series.
+    /// Counters and increments: the growth per second, by the time that passed since the
+    /// last publication. `None` if the stream does not contain that.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub rate_per_second: Option<f64>,
+    /// Its rank among all points of all series.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub(crate) order: u64,
 }
 
 #[cfg(feature = "serde")]
-fn as_map<S: serde::Serializer>(tags: &[(String, String)], serializer: S) -> Result<S::Ok, S::Error> {
+fn as_map<S: serde::Serializer>(
+    tags: &[(String, String)],
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
     serializer.collect_map(tags.iter().map(|(key, value)| (key, value)))
 }
 
@@ -133,6 +149,7 @@ impl CounterSeries {
             display_name: display_name.to_owned(),
             kind,
             unit: unit.to_owned(),
+            process_id: None,
             tags,
             interval_seconds: 0.0,
             count: 0,
@@ -144,6 +161,24 @@ impl CounterSeries {
             shape: Shape::default(),
             total: 0.0,
         }
+    }
+
+    /// A series of that key without values.
+    pub(crate) fn of(key: &SeriesKey, unit: &str, display_name: &str) -> CounterSeries {
+        let tags = key.tags.clone();
+        let of = CounterSeries::new(&key.provider, &key.name, key.kind, unit, tags, display_name);
+        CounterSeries { process_id: key.process_id, ..of }
+    }
+
+    /// Says of which process the series is.
+    pub(crate) fn add_process_tag(&mut self) {
+        let id = self.process_id.map_or_else(|| "?".to_owned(), |id| id.to_string());
+        self.tags.insert(0, ("process_id".to_owned(), id));
+    }
+
+    pub(crate) fn with_points(mut self, points: Vec<CounterPoint>) -> CounterSeries {
+        self.points = points;
+        self
     }
 
     pub(crate) fn add(&mut self, mut point: CounterPoint, keeps_point: bool) {
@@ -164,7 +199,7 @@ impl CounterSeries {
         }
     }
 
-    /// The means of at most 40 stretches of time that have values.
+    /// The means of at most 40 intervals of time, omitting empty ones.
     pub fn shape(&self) -> Vec<f64> {
         let mean = |(sum, count): &(f64, u32)| (*count > 0).then(|| sum / f64::from(*count));
         self.shape.stretches.iter().filter_map(mean).collect()
@@ -172,12 +207,13 @@ impl CounterSeries {
 
     /// `a=1,b=2`.
     pub fn tags_text(&self, separator: &str) -> String {
-        let pairs: Vec<String> = self.tags.iter().map(|(key, value)| format!("{key}={value}")).collect();
+        let pairs: Vec<String> =
+            self.tags.iter().map(|(key, value)| format!("{key}={value}")).collect();
         pairs.join(separator)
     }
 }
 
-/// Sums and counts of values in stretches of equal length, which grow with the trace.
+/// Sums and counts of values in intervals of equal length, which grow with the trace.
 #[derive(Debug, Clone, PartialEq)]
 struct Shape {
     width: i64,
@@ -194,7 +230,8 @@ impl Shape {
     fn add(&mut self, nanos: i64, value: f64) {
         let nanos = nanos.max(0);
         loop {
-            let at = usize::try_from(nanos.checked_div(self.width).unwrap_or(0)).unwrap_or(usize::MAX);
+            let at =
+                usize::try_from(nanos.checked_div(self.width).unwrap_or(0)).unwrap_or(usize::MAX);
             if at < MOST {
                 if at >= self.stretches.len() {
                     self.stretches.resize(at.saturating_add(1), (0.0, 0));
@@ -207,7 +244,8 @@ impl Shape {
             }
             self.width = self.width.saturating_mul(2);
             let joined = |pair: &[(f64, u32)]| {
-                pair.iter().fold((0.0, 0_u32), |all, part| (all.0 + part.0, all.1.saturating_add(part.1)))
+                pair.iter()
+                    .fold((0.0, 0_u32), |all, part| (all.0 + part.0, all.1.saturating_add(part.1)))
             };
             self.stretches = self.stretches.chunks(2).map(joined).collect();
         }
@@ -221,7 +259,10 @@ mod tests {
     fn series(values: &[(i64, f64)]) -> CounterSeries {
         let mut series = CounterSeries::new("P", "n", CounterKind::Counter, "", Vec::new(), "");
         for (ts_ns, value) in values {
-            series.add(CounterPoint { ts_ns: *ts_ns, value: *value, ..CounterPoint::default() }, true);
+            series.add(
+                CounterPoint { ts_ns: *ts_ns, value: *value, ..CounterPoint::default() },
+                true,
+            );
         }
         series
     }
@@ -238,7 +279,8 @@ mod tests {
 
     #[test]
     fn a_shape_stays_short() {
-        let values: Vec<(i64, f64)> = (0..10_000).map(|at| (at * 1_000_000_000, at as f64)).collect();
+        let values: Vec<(i64, f64)> =
+            (0..10_000).map(|at| (at * 1_000_000_000, at as f64)).collect();
         let shape = series(&values).shape();
         assert!((20..=MOST).contains(&shape.len()), "{}", shape.len());
         assert!(shape.windows(2).all(|pair| pair[0] < pair[1]));

@@ -1,4 +1,4 @@
-//! Counters as dotnet-counters writes them to CSV, with the events' own times.
+//! Counters as CSV in the format of dotnet-counters, but with the events' own times.
 
 use super::counter_series::{CounterKind, CounterPoint, CounterSeries};
 use super::counters::CountersReport;
@@ -7,34 +7,56 @@ use nettrace_export::{write_csv_value, write_csv_value_safe};
 use nettrace_parser::utc_text;
 use std::io::{self, Write};
 
-/// The first line.
+/// The header line.
 const HEADER: &str = "Timestamp,Provider,Counter Name,Counter Type,Mean/Increment";
 
 impl CountersReport {
     /// Writes all points in time order as CSV, with the header of dotnet-counters:
     /// `Timestamp,Provider,Counter Name,Counter Type,Mean/Increment`.
     ///
-    /// Times are UTC with milliseconds, or milliseconds since the session's start if the stream does not say when that
-    /// was. Names have the unit and the interval in parentheses, and tags in brackets. Names are quoted as
-    /// [`write_csv_value`] does it.
+    /// Times are UTC with milliseconds, or milliseconds since the session's start if the
+    /// stream does not contain its date. Names are followed by the unit and the interval
+    /// in parentheses, and tags in brackets. Names are quoted like [`write_csv_value`]
+    /// does.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// If writing fails.
     pub fn write_csv(&self, out: &mut impl Write) -> io::Result<()> {
+        writeln!(out, "{HEADER}")?;
+        self.write_csv_rows(out)
+    }
+
+    /// The same without the header, after what was written before.
+    ///
+    /// # Errors
+    /// If writing fails.
+    pub fn write_csv_rows(&self, out: &mut impl Write) -> io::Result<()> {
         self.write_csv_with(out, write_csv_value)
     }
 
-    /// The same for spreadsheets: names that these would run as formulas begin with an apostrophe
-    /// ([`write_csv_value_safe`]).
+    /// The same for spreadsheets: names that a spreadsheet would execute as formulas are
+    /// preceded by an apostrophe ([`write_csv_value_safe`]).
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// If writing fails.
     pub fn write_csv_safe(&self, out: &mut impl Write) -> io::Result<()> {
+        writeln!(out, "{HEADER}")?;
+        self.write_csv_rows_safe(out)
+    }
+
+    /// The same without the header, after what was written before.
+    ///
+    /// # Errors
+    /// If writing fails.
+    pub fn write_csv_rows_safe(&self, out: &mut impl Write) -> io::Result<()> {
         self.write_csv_with(out, write_csv_value_safe)
     }
 
-    fn write_csv_with(&self, out: &mut impl Write, value: fn(&mut Vec<u8>, &[u8])) -> io::Result<()> {
-        writeln!(out, "{HEADER}")?;
+    fn write_csv_with(
+        &self,
+        out: &mut impl Write,
+        value: fn(&mut Vec<u8>, &[u8]),
+    ) -> io::Result<()> {
         let mut names = Vec::new();
         for (series, point) in self.in_time_order() {
             let kind = if series.kind.is_rate() { "Rate" } else { "Metric" };
@@ -49,10 +71,13 @@ impl CountersReport {
         Ok(())
     }
 
-    /// All points of all series, by time; those of one time in the order of their events.
+    /// All points of all series, by time; points with the same time in the order of their
+    /// events.
     pub fn in_time_order(&self) -> impl Iterator<Item = (&CounterSeries, &CounterPoint)> {
-        let all =
-            self.series.iter().flat_map(|series| series.points.iter().map(move |point| (series, point)));
+        let all = self
+            .series
+            .iter()
+            .flat_map(|series| series.points.iter().map(move |point| (series, point)));
         let mut all: Vec<_> = all.collect();
         all.sort_few_by_key(|(_, point)| (point.ts_ns, point.order));
         all.into_iter()
@@ -69,7 +94,9 @@ impl CountersReport {
 /// `orders ({order} / 1 sec)[kind=book]`.
 fn counter_name(series: &CounterSeries) -> String {
     let name = match series.kind {
-        CounterKind::Mean | CounterKind::Increment if !series.display_name.is_empty() => &series.display_name,
+        CounterKind::Mean | CounterKind::Increment if !series.display_name.is_empty() => {
+            &series.display_name
+        }
         _ => &series.name,
     };
     let seconds = if series.interval_seconds > 0.0 { series.interval_seconds } else { 1.0 };
@@ -90,8 +117,12 @@ mod tests {
 
     #[test]
     fn names_have_units_intervals_and_tags() {
-        let tags = vec![("kind".to_owned(), "book".to_owned()), ("Percentile".to_owned(), "50".to_owned())];
-        let mut series = CounterSeries::new("P", "order.duration", CounterKind::Histogram, "ms", tags, "");
+        let tags = vec![
+            ("kind".to_owned(), "book".to_owned()),
+            ("Percentile".to_owned(), "50".to_owned()),
+        ];
+        let mut series =
+            CounterSeries::new("P", "order.duration", CounterKind::Histogram, "ms", tags, "");
         assert_eq!(counter_name(&series), "order.duration (ms)[kind=book;Percentile=50]");
         series.tags.clear();
         series.kind = CounterKind::Counter;
@@ -112,7 +143,13 @@ mod tests {
         let (mut plain, mut safe) = (Vec::new(), Vec::new());
         report.write_csv(&mut plain).unwrap();
         report.write_csv_safe(&mut safe).unwrap();
-        assert_eq!(String::from_utf8(plain).unwrap().lines().nth(1), Some("0.000,+P,=1+2,Metric,7"));
-        assert_eq!(String::from_utf8(safe).unwrap().lines().nth(1), Some("0.000,'+P,'=1+2,Metric,7"));
+        assert_eq!(
+            String::from_utf8(plain).unwrap().lines().nth(1),
+            Some("0.000,+P,=1+2,Metric,7")
+        );
+        assert_eq!(
+            String::from_utf8(safe).unwrap().lines().nth(1),
+            Some("0.000,'+P,'=1+2,Metric,7")
+        );
     }
 }

@@ -1,12 +1,13 @@
-//! How a quantity is spread: count, sum, extremes, percentiles.
+//! Distributions of a quantity: count, sum, extremes, percentiles.
 
 use std::collections::BTreeMap;
 
-/// Parts into which each power of two is cut.
+/// Binary logarithm of the number of buckets per power of two.
 const PARTS_LOG2: u32 = 7;
 
-/// Counts values in buckets, each at most 1/128 wider than its lower end. So what is kept is bounded, however many
-/// values there are, and a percentile is wrong by 0.4 % at most.
+/// Counts values in buckets, each at most 1/128 wider than its lower bound. So memory is
+/// bounded, however many values there are, and the error of a percentile is at most 0.4
+/// %.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Distribution {
     buckets: BTreeMap<u32, u64>,
@@ -77,12 +78,13 @@ impl Distribution {
     }
 }
 
-/// How durations are spread, in nanoseconds. Count, total, least and most are exact; percentiles are within 0.4 %.
+/// The distribution of durations, in nanoseconds. Count, total, minimum and maximum are
+/// exact; percentiles are within 0.4 %.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Spread {
-    /// How many.
+    /// Number of durations.
     pub count: u64,
     /// Their sum.
     pub total_ns: u64,
@@ -90,7 +92,7 @@ pub struct Spread {
     pub mean_ns: u64,
     /// The shortest.
     pub min_ns: u64,
-    /// Half of them are not longer.
+    /// Median: half of them are not longer.
     pub p50_ns: u64,
     /// 90 % of them are not longer.
     pub p90_ns: u64,
@@ -102,7 +104,7 @@ pub struct Spread {
     pub max_ns: u64,
 }
 
-/// Values below 128 have a bucket each; above, each power of two has 128.
+/// Values below 128 have one bucket each; above, each power of two has 128 buckets.
 fn bucket_of(value: u64) -> u32 {
     let power = value.checked_ilog2().unwrap_or(0).saturating_sub(PARTS_LOG2);
     let part = u32::try_from(value >> power).unwrap_or(u32::MAX);
@@ -130,10 +132,10 @@ mod tests {
         let spread = distribution.spread();
         assert_eq!((spread.count, spread.min_ns, spread.max_ns), (1000, 1_000_003, 1_000_003_000));
         assert_eq!(spread.total_ns, 500_500 * 1_000_003);
-        let told = [spread.p50_ns, spread.p90_ns, spread.p95_ns, spread.p99_ns];
-        for (told, true_value) in told.into_iter().zip([500_u64, 900, 950, 990]) {
+        let reported = [spread.p50_ns, spread.p90_ns, spread.p95_ns, spread.p99_ns];
+        for (reported, true_value) in reported.into_iter().zip([500_u64, 900, 950, 990]) {
             let true_value = true_value * 1_000_003;
-            assert!(told.abs_diff(true_value) * 250 <= true_value, "{told} {true_value}");
+            assert!(reported.abs_diff(true_value) * 250 <= true_value, "{reported} {true_value}");
         }
     }
 
@@ -152,7 +154,8 @@ mod tests {
 
     #[test]
     fn two_are_merged_as_if_they_were_one() {
-        let (mut one, mut other, mut both) = <(Distribution, Distribution, Distribution)>::default();
+        let (mut one, mut other, mut both) =
+            <(Distribution, Distribution, Distribution)>::default();
         for value in 0..500 {
             if value % 3 == 0 { &mut one } else { &mut other }.add(value * value);
             both.add(value * value);

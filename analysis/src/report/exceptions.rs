@@ -1,16 +1,18 @@
-//! Exceptions: what was thrown where, and what became of it.
+//! Exceptions: where they were thrown, and how they were handled.
 //!
-//! | event | what it says |
+//! | event | meaning |
 //! |---|---|
 //! | runtime 80 Exception/Start | an exception was thrown; its type, message, flags |
-//! | 250, 251 ExceptionCatch | a catch block runs, and ended |
-//! | 252, 253 ExceptionFinally | a finally or fault block runs, and ended |
-//! | 254, 255 ExceptionFilter | a filter runs, and ended |
-//! | 256 Exception/Stop | the exception was dealt with |
+//! | 250, 251 ExceptionCatch | a catch block started, ended |
+//! | 252, 253 ExceptionFinally | a finally or fault block started, ended |
+//! | 254, 255 ExceptionFilter | a filter started, ended |
+//! | 256 Exception/Stop | the exception was handled |
 //!
-//! All follow each other on the thread that threw, the inner within the outer. A catch block that is left by another
-//! exception has no end. An exception that is thrown while none is being dealt with says so by its flags; what is
-//! still open then is over. Timelines show the same blocks: [`Handlers`] follows them for both.
+//! The events are written by the throwing thread, and inner exceptions are nested in
+//! outer ones. A catch block that is left by another exception has no end event. The
+//! flags of an exception say if it was thrown while none was being handled; blocks that
+//! are still open then have ended. Timelines show the same blocks: [`Handlers`] tracks
+//! them for both.
 
 use super::distribution::{Distribution, Spread};
 use super::message_group::group_of;
@@ -18,32 +20,35 @@ use super::rate::{Rate, RateCounter};
 use super::stack_rows::{DISPATCH, StackRow, stack_rows};
 use super::{Moment, Recording, Report, SCHEMA};
 use crate::model::intervals::{Block, Bounds, Clause, Handlers, Interval, nanos_between};
-use crate::model::{Mode, Model, Resolved, StackHandle, TextHandle, ThreadHandle, handler_text, type_text};
+use crate::model::{
+    Mode, Model, Resolved, StackHandle, TextHandle, ThreadHandle, handler_text, type_text,
+};
 use crate::sorted::SortFew;
 use nettrace_parser::Event;
 use nettrace_parser::view::{self, KnownProvider};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
-/// Most groups of messages at one place; what comes after is one more group.
+/// Maximum number of message groups per place; further ones share a group.
 const MOST_MESSAGES: usize = 10_000;
 
-/// What was thrown, and what became of it.
+/// Exceptions, by type and thread.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct ExceptionsReport {
     /// Version of this document.
     pub schema: u32,
-    /// Exceptions thrown, those that were thrown again counted again.
+    /// Number of exceptions thrown, counting rethrows.
     pub count: u64,
-    /// Whether the trace tells how exceptions were dealt with: catch, filter and finally blocks.
+    /// Whether the trace contains how exceptions were handled: catch, filter and finally
+    /// blocks.
     pub is_handling_traced: bool,
-    /// By type: most first, then by name.
+    /// By type, most frequent first, then by name.
     pub types: Vec<ExceptionType>,
-    /// By thread: most first.
+    /// By thread, most first.
     pub threads: Vec<ExceptionThread>,
-    /// How many, over time.
+    /// The number over time.
     pub rate: Rate,
 }
 
@@ -55,36 +60,38 @@ pub struct ExceptionType {
     /// Name of the type.
     #[cfg_attr(feature = "serde", serde(rename = "type"))]
     pub type_name: String,
-    /// How many were thrown.
+    /// Number of exceptions thrown.
     pub count: u64,
-    /// Of these, those thrown again by `throw;`.
+    /// Those rethrown by `throw;`.
     pub rethrown: u64,
-    /// Of these, those thrown while another was being dealt with.
+    /// Those thrown while another was being handled.
     pub nested: u64,
-    /// Of these, those that a catch block took.
+    /// Those that were caught.
     pub caught: u64,
-    /// Of these, those whose catch block was left by another exception.
+    /// Those whose catch block was left by another exception.
     pub left_by_exception: u64,
-    /// When the first was thrown, in nanoseconds since the session's start.
+    /// Time of the first one, in nanoseconds since the session's start.
     pub first_ns: i64,
-    /// When the last was thrown.
+    /// Time of the last one.
     pub last_ns: i64,
-    /// First chance: from the throw until the catch block begins. Filters and finally blocks are in it.
+    /// Time from the throw until the catch block starts, including filters and finally
+    /// blocks.
     pub to_catch: Spread,
     /// How long catch blocks ran.
     pub in_catch: Spread,
-    /// How long filters ran that looked at it.
+    /// How long filters ran.
     pub in_filter: Spread,
-    /// How long finally blocks ran on its way.
+    /// How long finally blocks ran while the exception propagated.
     pub in_finally: Spread,
-    /// Messages, with each number as `#`: most first.
+    /// Messages, with each number replaced by `#`, most frequent first.
     pub messages: Vec<MessageCount>,
-    /// Types of the inner exceptions, where the trace tells: of an exception that says it has one, and that was thrown
-    /// in a catch block, the one that the block had caught. Most first.
+    /// Types of inner exceptions, if known: if an exception has an inner exception and
+    /// was thrown in a catch block, the one that the block had caught. Most frequent
+    /// first.
     pub inner: Vec<TypeCount>,
-    /// Methods whose catch block took it: most first.
+    /// Methods whose catch block caught it, most frequent first.
     pub caught_in: Vec<MethodCount>,
-    /// Where it was thrown: most first.
+    /// Where it was thrown, most frequent first.
     pub stacks: Vec<StackRow>,
 }
 
@@ -93,13 +100,13 @@ pub struct ExceptionType {
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct MessageCount {
-    /// The message, with each number as `#`.
+    /// The message, with each number replaced by `#`.
     pub message: String,
-    /// How many.
+    /// Number of messages.
     pub count: u64,
 }
 
-/// A type, and how often.
+/// A type, and how often it occurred.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
@@ -107,18 +114,18 @@ pub struct TypeCount {
     /// Name of the type.
     #[cfg_attr(feature = "serde", serde(rename = "type"))]
     pub type_name: String,
-    /// How many.
+    /// Number of occurrences.
     pub count: u64,
 }
 
-/// A method, and how often.
+/// A method, and how often it occurred.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct MethodCount {
     /// Name of the method.
     pub method: String,
-    /// How many.
+    /// Number of occurrences.
     pub count: u64,
 }
 
@@ -127,15 +134,16 @@ pub struct MethodCount {
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct ExceptionThread {
-    /// OS id; `None` when the stream does not say.
+    /// OS id; `None` if the stream does not contain it.
     pub thread_id: Option<u64>,
     /// Its name, if it has one.
     pub name: Option<String>,
-    /// How many it threw.
+    /// Number of exceptions that it threw.
     pub count: u64,
 }
 
-/// All of one type from one stack. Filters of frames are applied at the end, so nothing is summed before.
+/// All exceptions of one type from one stack. Filters on frames are applied at the end,
+/// so nothing is aggregated further before.
 #[derive(Debug, Default)]
 struct ThrowSite {
     count: u64,
@@ -146,7 +154,7 @@ struct ThrowSite {
     first: i64,
     last: i64,
     rate: RateCounter,
-    /// `None` until a handler is reported: each exception may have a site of its own.
+    /// `None` until a handler is reported: each exception may have its own site.
     spreads: Option<Box<Spreads>>,
     messages: BTreeMap<TextHandle, u64>,
     inner: BTreeMap<TextHandle, u64>,
@@ -154,7 +162,7 @@ struct ThrowSite {
     threads: BTreeMap<ThreadHandle, u64>,
 }
 
-/// How long handlers took, and took to be found.
+/// How long handlers ran, and how long it took to find them.
 #[derive(Debug, Default)]
 struct Spreads {
     to_catch: Distribution,
@@ -191,14 +199,15 @@ impl ThrowSite {
     }
 }
 
-/// What a site is known by: the type and where it was thrown.
+/// Identifies a site: the type and where it was thrown.
 type SiteKey = (TextHandle, StackHandle);
 
-/// Makes an [`ExceptionsReport`]. What it keeps is bounded by types, messages, threads and stacks.
+/// Computes an [`ExceptionsReport`]. Memory is bounded by the number of types, messages,
+/// threads and stacks.
 #[derive(Debug)]
 pub struct Exceptions {
     sites: HashMap<SiteKey, ThrowSite>,
-    /// Without a site: the filter did not let the throw pass.
+    /// `None` as site if the filter did not accept the throw.
     threads: HashMap<ThreadHandle, Handlers<Option<SiteKey>, ()>>,
     is_handling_traced: bool,
     top: usize,
@@ -211,12 +220,17 @@ impl Default for Exceptions {
 }
 
 impl Exceptions {
-    /// With the 10 stacks of each type that threw most.
+    /// Lists the top 10 stacks of each type.
     pub fn new() -> Exceptions {
-        Exceptions { sites: HashMap::new(), threads: HashMap::new(), is_handling_traced: false, top: 10 }
+        Exceptions {
+            sites: HashMap::new(),
+            threads: HashMap::new(),
+            is_handling_traced: false,
+            top: 10,
+        }
     }
 
-    /// With this many stacks, messages and methods of each type.
+    /// Sets the number of stacks, messages and methods per type.
     #[must_use]
     pub fn top(mut self, count: usize) -> Exceptions {
         self.top = count;
@@ -263,11 +277,19 @@ impl Exceptions {
         add_one(&mut site.threads, moment.thread);
     }
 
-    fn clause_begins(&mut self, event: &Event<'_>, clause: Clause, moment: &Moment, model: &mut Model) {
+    fn clause_begins(
+        &mut self,
+        event: &Event<'_>,
+        clause: Clause,
+        moment: &Moment,
+        model: &mut Model,
+    ) {
         self.is_handling_traced = true;
         let at = moment.edge(event);
         let handlers = self.threads.entry(moment.thread).or_default();
-        let Some((key, thrown)) = handlers.begin(clause, at, (), note_left(&mut self.sites)) else { return };
+        let Some((key, thrown)) = handlers.begin(clause, at, (), note_left(&mut self.sites)) else {
+            return;
+        };
         let Some(site) = key.and_then(|key| self.sites.get_mut(&key)) else { return };
         if clause == Clause::Catch {
             site.caught = site.caught.saturating_add(1);
@@ -295,12 +317,12 @@ impl Exceptions {
     }
 }
 
-/// Counts catch blocks that another exception has left.
+/// Counts catch blocks that were left by another exception.
 fn note_left(
     sites: &mut HashMap<SiteKey, ThrowSite>,
 ) -> impl FnMut(Interval<Block<Option<SiteKey>, ()>>) + use<'_> {
     |Interval { bounds, what: block, .. }| {
-        if bounds == Bounds::Left
+        if bounds == Bounds::LeftByException
             && block.clause == Clause::Catch
             && let Some(site) = block.exception.flatten().and_then(|key| sites.get_mut(&key))
         {
@@ -313,7 +335,7 @@ impl Report for Exceptions {
     type Output = ExceptionsReport;
 
     const NAME: &'static str = "exceptions";
-    const ABOUT: &'static str = "what was thrown, where, and what caught it";
+    const ABOUT: &'static str = "What was thrown, where, and what caught it";
     const RECORD: &'static [Recording] = &[Recording::runtime(0x8000, 4)];
 
     fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {
@@ -336,7 +358,7 @@ impl Report for Exceptions {
         let texts = resolved.model().texts();
         let names = resolved.names();
         let type_name = |stored: &str| type_text(stored, names);
-        let method = |told: &str| handler_text(told, names);
+        let method = |reported: &str| handler_text(reported, names);
         let mut types: BTreeMap<String, (ThrowSite, Vec<(StackHandle, u64)>)> = BTreeMap::new();
         let mut all = ThrowSite::default();
         let mut sites: Vec<(SiteKey, ThrowSite)> = self.sites.into_iter().collect();
@@ -354,7 +376,7 @@ impl Report for Exceptions {
         }
         let top = self.top;
         let named = |counts: &BTreeMap<TextHandle, u64>, shown: &dyn Fn(&str) -> String| {
-            // What is stored differently may be shown alike.
+            // Names that are stored differently may be displayed the same way.
             let mut sums: BTreeMap<String, u64> = BTreeMap::new();
             for (text, count) in counts {
                 let sum = sums.entry(shown(texts.get(*text))).or_default();
@@ -369,7 +391,9 @@ impl Report for Exceptions {
             .into_iter()
             .map(|(name, (site, stacks))| {
                 let spread = |of: fn(&Spreads) -> &Distribution| {
-                    site.spreads.as_deref().map_or_else(Spread::default, |spreads| of(spreads).spread())
+                    site.spreads
+                        .as_deref()
+                        .map_or_else(Spread::default, |spreads| of(spreads).spread())
                 };
                 ExceptionType {
                     type_name: name,

@@ -1,4 +1,4 @@
-//! Fields of events that have no typed view; asked for in payload order.
+//! Fields of events without a typed view, which must be requested in payload order.
 
 use crate::model::{TextHandle, Texts};
 use nettrace_parser::{Event, Fields};
@@ -25,7 +25,7 @@ impl<'r> Walk<'r> {
         self.fields.find(name)?.value.ok()?.as_bool()
     }
 
-    /// A text; one that the writer left out is empty.
+    /// A text; empty if the writer omitted it.
     pub(crate) fn text(&mut self, name: &str, texts: &mut Texts) -> Option<TextHandle> {
         let text = self.fields.find(name)?.value.ok()?.to_text().unwrap_or_default();
         Some(texts.intern(&text))

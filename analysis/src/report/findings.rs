@@ -1,4 +1,5 @@
-//! What stands out in a trace: sentences with the number that the report they lead to shows.
+//! Notable facts about a trace, as sentences with a number that the mentioned report also
+//! shows.
 
 use super::ActivitiesReport;
 use super::alloc::AllocReport;
@@ -12,43 +13,48 @@ use crate::sorted::SortFew;
 use nettrace_export::units::{bytes, count, counted, duration};
 use std::sync::Arc;
 
-/// Most findings that are reported.
+/// Maximum number of findings.
 const MOST: usize = 5;
-/// Pauses of collections that take less of the trace, in percent, do not stand out.
+/// GC pauses that take less of the trace, in percent, are not notable,
 const LEAST_PAUSES: f64 = 1.0;
-/// Nor does compiling, summed up over threads,
+/// nor is compilation, summed over threads,
 const LEAST_JIT: f64 = 2.0;
-/// nor do waits for locks, summed up over threads,
+/// nor are waits for locks, summed over threads,
 const LEAST_CONTENTION: f64 = 1.0;
-/// nor waits for handles, of the time of the threads that waited: most threads of most programs wait for work,
+/// nor waits for handles, relative to the time of the threads that waited (most threads
+/// of most programs wait for work),
 const LEAST_WAITS: f64 = 25.0;
-/// nor an activity that went well,
+/// nor a successful activity,
 const LEAST_ACTIVITY: f64 = 1.0;
-/// nor a method with less of the samples that ran.
+/// nor a method with a smaller share of the running samples.
 const LEAST_METHOD: f64 = 5.0;
-/// Exceptions a second.
+/// Exceptions per second.
 const LEAST_EXCEPTIONS: f64 = 1.0;
-/// Bytes a second: 100 MiB.
+/// Bytes per second: 100 MiB.
 const LEAST_ALLOCATED: f64 = 104_857_600.0;
 
-/// Something that stands out.
+/// A notable fact about a trace.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Finding {
-    /// What it is about: `lost_events`, `missing_names`, `gc`, `jit`, `alloc`, `exceptions`, `contention`, `waits`,
-    /// `starvation`, `hottest_method`, `activities`, `slow_activity`, `log_errors`.
+    /// Its subject: `lost_events`, `missing_names`, `gc`, `jit`, `alloc`, `exceptions`,
+    /// `contention`, `waits`, `starvation`, `hottest_method`, `activities`,
+    /// `slow_activity`, `log_errors`.
     pub about: String,
-    /// How telling it is, from 0 to 100.
+    /// How notable it is, from 0 to 100.
     pub weight: f64,
-    /// What was found. If it tells where, that comes last, and is the only part without bounds.
+    /// The sentence. If it names a place, that comes last, and is the only part of
+    /// unbounded length.
     pub text: String,
-    /// The number that it is about. The command shows it among its first rows or in its totals.
+    /// The number in the sentence. The mentioned command shows it in its first rows or
+    /// its totals.
     pub value: u64,
-    /// What the number counts: `events`, `percent`, `adjustments`, `ns`, `bytes`, `exceptions`, `samples`,
-    /// `activities`, `messages`.
+    /// The unit of the number: `events`, `percent`, `adjustments`, `ns`, `bytes`,
+    /// `exceptions`, `samples`, `activities`, `messages`.
     pub unit: &'static str,
-    /// The command that tells more, without `nettrace` and the trace, such as `report exceptions`.
+    /// The command that shows more, without `nettrace` and the trace, such as `report
+    /// exceptions`.
     pub command: String,
 }
 
@@ -64,28 +70,33 @@ impl Finding {
         Finding { about, weight: weight.clamp(0.0, 100.0), text, value, unit, command }
     }
 
-    /// `lost` events of a trace that has `events` others are missing.
+    /// `lost` events of a trace that has `events` other events are missing.
     pub fn lost_events(lost: u64, events: u64) -> Finding {
         let share = share(lost, lost.saturating_add(events));
         let were = if lost == 1 { "was" } else { "were" };
-        let text = format!("{} {were} lost, {share:.1} % of all: counts are too low", counted(lost, "event"));
+        let text = format!(
+            "{} {were} lost, {share:.1} % of all: counts are too low",
+            counted(lost, "event")
+        );
         Finding::new("lost_events", 60.0 + share, (lost, "events"), text, "info")
     }
 
-    /// Frames of samples have no names; `coverage` is of samples alone.
+    /// Frames of samples have no names; `coverage` only covers samples.
     pub(super) fn missing_names(coverage: Coverage) -> Option<Finding> {
         let advice = coverage.advice()?;
-        // What to do about it is long, and the command tells it.
+        // The advice is long, and the command shows it.
         let text = advice.split_once(':').map_or(&*advice, |(text, _)| text).to_owned();
         let percent = text.split(' ').next().and_then(|number| number.parse().ok()).unwrap_or(0);
         Some(Finding::new("missing_names", 85.0, (percent, "percent"), text, "report topN"))
     }
 
-    /// The thread pool added workers because none did anything.
+    /// The thread pool added workers because none made progress.
     pub(super) fn starvation(adjustments: u64) -> Option<Finding> {
-        let text = format!("the thread pool was starved: {} for it", counted(adjustments, "adjustment"));
+        let text =
+            format!("the thread pool was starved: {} for it", counted(adjustments, "adjustment"));
         let value = (adjustments, "adjustments");
-        (adjustments > 0).then(|| Finding::new("starvation", 80.0, value, text, "report threadpool"))
+        (adjustments > 0)
+            .then(|| Finding::new("starvation", 80.0, value, text, "report threadpool"))
     }
 
     pub(super) fn gc(totals: &GcTotals) -> Option<Finding> {
@@ -108,15 +119,19 @@ impl Finding {
             counted(totals.methods, "method"),
             duration(totals.duration_ns)
         );
-        (share >= LEAST_JIT)
-            .then(|| Finding::new("jit", 15.0 + share, (totals.duration_ns, "ns"), text, "report jit"))
+        (share >= LEAST_JIT).then(|| {
+            Finding::new("jit", 15.0 + share, (totals.duration_ns, "ns"), text, "report jit")
+        })
     }
 
     pub(super) fn alloc(report: &AllocReport) -> Option<Finding> {
         let source = report.sources.first()?;
-        let rate = source.bytes_per_second.filter(|rate| *rate >= LEAST_ALLOCATED && rate.is_finite())?;
-        let most =
-            source.types.first().map_or_else(String::new, |row| format!(", most of it {}", row.type_name));
+        let rate =
+            source.bytes_per_second.filter(|rate| *rate >= LEAST_ALLOCATED && rate.is_finite())?;
+        let most = source
+            .types
+            .first()
+            .map_or_else(String::new, |row| format!(", most of it {}", row.type_name));
         let text = format!("{} allocated, {}/s{most}", bytes(source.bytes), bytes(rounded(rate)));
         let weight = 10.0 + 10.0 * (rate / LEAST_ALLOCATED).log10();
         Some(Finding::new("alloc", weight, (source.bytes, "bytes"), text, "report alloc"))
@@ -133,7 +148,13 @@ impl Finding {
         );
         let weight = 10.0 + 12.0 * (rate + 1.0).log10();
         (rate >= LEAST_EXCEPTIONS).then(|| {
-            Finding::new("exceptions", weight, (report.count, "exceptions"), text, "report exceptions")
+            Finding::new(
+                "exceptions",
+                weight,
+                (report.count, "exceptions"),
+                text,
+                "report exceptions",
+            )
         })
     }
 
@@ -147,11 +168,12 @@ impl Finding {
             most_in(place.map(|stack| &*stack.frames))
         );
         let value = (report.totals.waits.total_ns, "ns");
-        (share >= LEAST_CONTENTION)
-            .then(|| Finding::new("contention", 15.0 + share.min(60.0), value, text, "report contention"))
+        (share >= LEAST_CONTENTION).then(|| {
+            Finding::new("contention", 15.0 + share.min(60.0), value, text, "report contention")
+        })
     }
 
-    /// `report` has all threads that waited.
+    /// `report` must contain all threads that waited.
     pub(super) fn waits(report: &WaitsReport, trace_ns: u64) -> Option<Finding> {
         let of_all = trace_ns.saturating_mul(report.threads.len() as u64);
         let share = share(report.totals.waits.total_ns, of_all);
@@ -162,20 +184,26 @@ impl Finding {
             most_in(report.places.first().map(|place| &*place.frames))
         );
         let value = (report.totals.waits.total_ns, "ns");
-        (share >= LEAST_WAITS).then(|| Finding::new("waits", 10.0 + share * 0.1, value, text, "report waits"))
+        (share >= LEAST_WAITS)
+            .then(|| Finding::new("waits", 10.0 + share * 0.1, value, text, "report waits"))
     }
 
-    /// A method is innermost in `samples` of those that ran.
-    pub(super) fn hottest_method(method: &str, samples: u64, of: u64) -> Option<Finding> {
-        let share = share(samples, of);
+    /// A method is innermost for `nanos` of the time `of` in which threads ran, which was
+    /// sampled so many times.
+    pub(super) fn hottest_method(
+        method: &str,
+        nanos: u64,
+        of: u64,
+        samples: u64,
+    ) -> Option<Finding> {
+        let share = share(nanos, of);
         let text = format!(
-            "{} of {} that ran in {}",
-            count(samples),
-            counted(of, "sample"),
+            "{share:.2} % of the running time ({}) in {}",
+            counted(samples, "sample"),
             without_arguments(method)
         );
         (share >= LEAST_METHOD).then(|| {
-            Finding::new("hottest_method", 20.0 + share * 0.4, (samples, "samples"), text, "report topN")
+            Finding::new("hottest_method", 20.0 + share * 0.4, (nanos, "ns"), text, "report topN")
         })
     }
 
@@ -195,32 +223,40 @@ impl Finding {
         }
         let slowest = report.slowest.first()?;
         let share = share(slowest.duration_ns, trace_ns);
-        let text = format!("{all}, the slowest took {}: {}", duration(slowest.duration_ns), slowest.name);
+        let text =
+            format!("{all}, the slowest took {}: {}", duration(slowest.duration_ns), slowest.name);
         let value = (slowest.duration_ns, "ns");
-        (share >= LEAST_ACTIVITY)
-            .then(|| Finding::new("slow_activity", 12.0 + share * 0.1, value, text, "report activities"))
+        (share >= LEAST_ACTIVITY).then(|| {
+            Finding::new("slow_activity", 12.0 + share * 0.1, value, text, "report activities")
+        })
     }
 
     pub(super) fn log_errors(messages: u64) -> Option<Finding> {
         let text = format!("{} of level error or worse", counted(messages, "log message"));
         (messages > 0).then(|| {
-            Finding::new("log_errors", 45.0, (messages, "messages"), text, "report logs --level error")
+            Finding::new(
+                "log_errors",
+                45.0,
+                (messages, "messages"),
+                text,
+                "report logs --level error",
+            )
         })
     }
 }
 
-/// The most telling ones, the first of them first.
+/// Keeps the most notable findings, and sorts them.
 pub(super) fn rank(findings: &mut Vec<Finding>) {
     findings.sort_few_by(|one, other| other.weight.total_cmp(&one.weight));
     findings.truncate(MOST);
 }
 
-/// `part` of `whole` in percent.
+/// `part` as a percentage of `whole`.
 fn share(part: u64, whole: u64) -> f64 {
     super::percent(part, whole)
 }
 
-/// `, most in Program.Main`; nothing without a stack.
+/// `, most in Program.Main`; empty without a stack.
 fn most_in(frames: Option<&[Arc<str>]>) -> String {
     let is_library = |frame: &&Arc<str>| {
         frame.contains("System.Threading.") || frame.contains("System.Private.CoreLib!Interop")
@@ -228,12 +264,14 @@ fn most_in(frames: Option<&[Arc<str>]>) -> String {
     let frames = frames.unwrap_or_default();
     let frame = frames.iter().find(|frame| !is_library(frame)).or(frames.first());
     match frame {
-        Some(frame) if !frame.starts_with("0x") => format!(", most in {}", without_arguments(frame)),
+        Some(frame) if !frame.starts_with("0x") => {
+            format!(", most in {}", without_arguments(frame))
+        }
         _ => String::new(),
     }
 }
 
-/// `app!Program.Main` of `app!Program.Main(string[])`.
+/// `app!Program.Main` for `app!Program.Main(string[])`.
 fn without_arguments(frame: &str) -> &str {
     frame.split_once('(').map_or(frame, |(name, _)| name)
 }
@@ -250,10 +288,10 @@ mod tests {
         let finding = Finding::jit(&totals, 1_000).unwrap();
         assert_eq!((finding.value, finding.unit), (20, "ns"));
         assert_eq!(finding.text, "3 methods compiled in 20 ns: 2.0 % of the time");
-        assert_eq!(Finding::hottest_method("a!B.C()", 4, 100), None);
+        assert_eq!(Finding::hottest_method("a!B.C()", 4, 100, 7), None);
         assert_eq!(
-            Finding::hottest_method("a!B.C()", 1_500, 3_000).unwrap().text,
-            "1,500 of 3,000 samples that ran in a!B.C"
+            Finding::hottest_method("a!B.C()", 1_500, 3_000, 1_234).unwrap().text,
+            "50.00 % of the running time (1,234 samples) in a!B.C"
         );
         assert_eq!((Finding::starvation(0), Finding::log_errors(0)), (None, None));
     }

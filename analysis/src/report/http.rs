@@ -1,4 +1,4 @@
-//! Which activities are HTTP requests, and what they ask for.
+//! Recognises HTTP requests among activities.
 //!
 //! | source | direction |
 //! |---|---|
@@ -7,14 +7,52 @@
 //! | `Request` of any other EventSource whose start has a path or a URL | not reported |
 
 use super::message_group::group_of;
+use crate::model::TextHandle;
 use crate::model::activity_edge::{ActivityEdge, tag};
+use crate::model::intervals::{OpenActivities, OpenActivityKey};
 use nettrace_parser::view::{self, KnownProvider};
 use nettrace_parser::{Event, Value};
 
-/// What an event says of an HTTP request.
+/// What is kept of an activity that may be a request.
+pub(crate) trait MaybeRequest {
+    /// What its start says, if it is a request.
+    fn http(&self) -> Option<&HttpFacts>;
+
+    /// The request of which it is a further layer.
+    fn layer_of(&self) -> Option<OpenActivityKey>;
+}
+
+/// The open request that a start refers to as a further layer of the program: it runs
+/// inside that request by id or path or, if there are no ids, on its thread; both have
+/// the same direction and target, and the layer has not reported the request before.
+/// `newest`: the last request that started on the thread of the start.
+pub(crate) fn request_of<T: MaybeRequest>(
+    open: &OpenActivities<T>,
+    newest: Option<OpenActivityKey>,
+    edge: &ActivityEdge,
+    name: TextHandle,
+    facts: &HttpFacts,
+) -> Option<OpenActivityKey> {
+    let reported = open.parent_place(edge.id.as_deref(), edge.parent.as_deref());
+    let on_path = edge.path.as_deref().and_then(|path| open.parent_place(Some(path), None));
+    let on_thread = newest.filter(|place| {
+        let of_thread = open.at(*place);
+        edge.id.is_none() && of_thread.is_some_and(|request| request.id.is_none())
+    });
+    [reported, on_path, on_thread].into_iter().flatten().find_map(|place| {
+        let inside = open.at(place)?;
+        let place = inside.what.layer_of().unwrap_or(place);
+        let request = open.at(place)?;
+        let is_new = inside.name != name && request.name != name;
+        let is_same = request.what.http().is_some_and(|outer| outer.is_same_request(facts));
+        (is_new && is_same).then_some(place)
+    })
+}
+
+/// What an event says about an HTTP request.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct HttpFacts {
-    /// `out`, `in`; `None` when the source does not say.
+    /// `out`, `in`; `None` if the source does not say.
     pub(crate) direction: Option<&'static str>,
     pub(crate) method: Option<String>,
     /// Scheme, host and path, without a query.
@@ -23,14 +61,13 @@ pub(crate) struct HttpFacts {
 }
 
 impl HttpFacts {
-    /// What the start or stop of an HTTP request says; `None` for all other activities.
+    /// What the start or stop of an HTTP request says; `None` for other activities.
     pub(crate) fn of(event: &Event<'_>, edge: &ActivityEdge) -> Option<HttpFacts> {
         let is_diagnostic = event.known_provider() == KnownProvider::DiagnosticSource;
         let direction = match edge.name.as_str() {
             "System.Net.Http/Request" => Some("out"),
-            "Microsoft.AspNetCore.Hosting/Request" | "Microsoft-AspNetCore-Server-Kestrel/Request" => {
-                Some("in")
-            }
+            "Microsoft.AspNetCore.Hosting/Request"
+            | "Microsoft-AspNetCore-Server-Kestrel/Request" => Some("in"),
             name if is_diagnostic && name.ends_with("HttpRequestOut") => Some("out"),
             name if is_diagnostic && name.ends_with("HttpRequestIn") => Some("in"),
             name if !is_diagnostic && name.ends_with("/Request") => None,
@@ -52,7 +89,7 @@ impl HttpFacts {
         while let Some(field) = fields.next() {
             let Ok(value) = field.value else { break };
             if value.is_absent() && fields.rest().is_empty() {
-                // The payload has ended, and those behind have nothing either.
+                // The payload has ended, so the remaining fields are absent too.
                 break;
             }
             let text = |value: Value<'_>| value.to_text().filter(|text| !text.is_empty());
@@ -86,17 +123,33 @@ impl HttpFacts {
                 continue;
             }
             let tags = value.to_string();
-            let first = |keys: [&str; 3]| keys.into_iter().find_map(|key| tag(&tags, key)).map(str::to_owned);
-            self.method =
-                self.method.take().or_else(|| first(["http.request.method", "http.method", "method"]));
-            self.target = self.target.take().or_else(|| first(["url.full", "http.url", "http.route"]));
+            let first = |keys: [&str; 3]| {
+                keys.into_iter().find_map(|key| tag(&tags, key)).map(str::to_owned)
+            };
+            self.method = self
+                .method
+                .take()
+                .or_else(|| first(["http.request.method", "http.method", "method"]));
+            self.target =
+                self.target.take().or_else(|| first(["url.full", "http.url", "http.route"]));
             self.target = self.target.take().or_else(|| first(["url.path", "http.target", "path"]));
             let status = first(["http.response.status_code", "http.status_code", "status_code"]);
             self.status = self.status.or_else(|| status?.parse().ok());
         }
     }
 
-    /// Whether both may be of one request, as far as is known: they go in the same direction and ask for the same.
+    /// With what another event of the same request adds.
+    pub(crate) fn joined(self, other: HttpFacts) -> HttpFacts {
+        HttpFacts {
+            direction: self.direction.or(other.direction),
+            method: self.method.or(other.method),
+            target: self.target.or(other.target),
+            status: self.status.or(other.status),
+        }
+    }
+
+    /// Whether both may belong to one request, as far as is known: they have the same
+    /// direction and target.
     pub(crate) fn is_same_request(&self, other: &HttpFacts) -> bool {
         fn agree<T: PartialEq>(one: Option<T>, other: Option<T>) -> bool {
             one.zip(other).is_none_or(|(one, other)| one == other)
@@ -107,7 +160,7 @@ impl HttpFacts {
             && agree(self.path(), other.path())
     }
 
-    /// The path that is asked for, without host and query.
+    /// The requested path, without host and query.
     fn path(&self) -> Option<&str> {
         let target = self.target.as_deref()?.split(['?', '#']).next()?;
         match target.split_once("://") {
@@ -116,12 +169,12 @@ impl HttpFacts {
         }
     }
 
-    /// Whether the status is an error: the server failed, or there was no answer.
+    /// Whether the status is an error: a server error, or no response.
     pub(crate) fn is_error(&self) -> bool {
         self.status.is_some_and(|status| !(0..500).contains(&status))
     }
 
-    /// `out GET https://host/items/#`: numbers in paths do not make requests different.
+    /// `out GET https://host/items/#`: numbers in paths do not distinguish requests.
     pub(crate) fn label(&self) -> Option<String> {
         let target = self.target.as_deref()?;
         let target = target.split(['?', '#']).next().unwrap_or_default();
@@ -171,9 +224,10 @@ mod tests {
             status: None,
         };
         let work = facts(Some("in"), Some("GET"), Some("/work"));
-        for same in
-            [facts(Some("in"), None, Some("http://h:1/work?x=1")), facts(Some("in"), Some("GET"), None)]
-        {
+        for same in [
+            facts(Some("in"), None, Some("http://h:1/work?x=1")),
+            facts(Some("in"), Some("GET"), None),
+        ] {
             assert!(work.is_same_request(&same) && same.is_same_request(&work), "{same:?}");
         }
         for other in [

@@ -1,34 +1,37 @@
-//! Methods that were compiled while the program ran.
+//! Methods compiled at run time.
 
 use super::fields::Walk;
 use super::{Moment, Recording, Report, SCHEMA};
 use crate::model::intervals::Matcher;
-use crate::model::{Model, NameOptions, ProcessHandle, Resolved, TextHandle, ThreadHandle, method_text};
+use crate::model::{
+    Model, NameOptions, ProcessHandle, Resolved, TextHandle, ThreadHandle, method_text,
+};
 use crate::sorted::SortFew;
 use nettrace_parser::Event;
 use nettrace_parser::view::{self, KnownProvider, MethodChange, Tier};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The state machine of [`JitReport`].
+/// Computes a [`JitReport`].
 ///
 /// | event | meaning |
 /// |---|---|
-/// | runtime 145 | a thread begins to compile a method |
+/// | runtime 145 | a thread starts to compile a method |
 /// | runtime 141, 143 | its code is ready |
-/// | runtime 283, 284 | a thread compiles again, in the background, what is called often |
+/// | runtime 283, 284 | a background thread starts, stops recompiling frequently called methods |
 /// | runtime 185, 186, 192 | a call was inlined, or not |
 /// | runtime 188, 189, 191 | a call became a jump, or not |
-/// | runtime 160, 159 | precompiled code was looked for, and found |
+/// | runtime 160, 159 | precompiled code was searched for, and found |
 ///
-/// Code whose beginning was before the session or was lost has no time; a method whose end is missing
-/// has no code. It keeps a row for each compiled method: they are what is asked for, and there are not
-/// many more of them than methods and tiers.
+/// A method whose start was before the session or was lost has no duration; one whose end
+/// is missing has no code. Keeps a row for each compiled method, because the report lists
+/// them; there are at most about as many as methods times tiers.
 #[derive(Debug, Default)]
 pub struct Jit {
     rows: Vec<CompilationRow>,
-    /// Rows of methods that are being compiled, by thread and method.
-    open: Matcher<(ThreadHandle, u64), usize>,
+    /// Rows of methods being compiled, by thread and method.
+    /// Its row; `None` if the filter does not admit the start.
+    open: Matcher<(ThreadHandle, u64), Option<usize>>,
     background: BTreeSet<ThreadHandle>,
     inlining: Decisions,
     tail_calls: Decisions,
@@ -59,110 +62,111 @@ struct Decisions {
     refused: BTreeMap<TextHandle, u64>,
 }
 
-/// What was compiled.
+/// Compiled methods: totals, and a list.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct JitReport {
     /// Version of this document.
     pub schema: u32,
-    /// All methods together.
+    /// Totals of all methods.
     pub totals: JitTotals,
     /// By tier, most methods first.
     pub tiers: Vec<TierTotals>,
-    /// Calls that were inlined.
+    /// Inlining of calls.
     pub inlining: JitDecisions,
-    /// Calls that became jumps.
+    /// Conversion of calls to tail calls.
     pub tail_calls: JitDecisions,
-    /// The methods, in the order in which compiling them began. A method is there once for each time
-    /// it was compiled.
+    /// The methods, in the order in which their compilation started. A method is listed
+    /// each time it was compiled.
     pub methods: Vec<JitMethod>,
 }
 
-/// All methods together.
+/// Totals of all methods.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct JitTotals {
-    /// Methods.
+    /// Number of methods.
     pub methods: u64,
-    /// Bytes of their IL.
+    /// Size of their IL in bytes.
     pub il_bytes: u64,
-    /// Bytes of their code.
+    /// Size of their native code in bytes.
     pub native_bytes: u64,
-    /// Time of compiling, summed up over threads.
+    /// Time spent compiling, summed over threads.
     pub duration_ns: u64,
-    /// Of that, in the background.
+    /// Time spent compiling in the background, included in `duration_ns`.
     pub background_duration_ns: u64,
-    /// Methods compiled in the background.
+    /// Number of methods compiled in the background.
     pub background: u64,
-    /// Methods compiled while one of their loops ran (on-stack replacement).
+    /// Number of methods compiled while one of their loops ran (on-stack replacement).
     pub osr: u64,
-    /// Methods compiled although there was precompiled code, which the runtime refused.
+    /// Number of methods compiled because the runtime rejected their precompiled code.
     pub r2r_rejected: u64,
-    /// Times that precompiled code was looked for; 0 when that was not recorded.
+    /// How often precompiled code was searched for; 0 if that was not recorded.
     pub r2r_lookups: u64,
-    /// Times that precompiled code was found.
+    /// How often precompiled code was found.
     pub r2r_found: u64,
-    /// Methods whose beginning or end is missing in the trace.
+    /// Number of methods whose start or end is missing.
     pub incomplete: u64,
 }
 
-/// The methods of one tier.
+/// Totals of the methods of one tier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct TierTotals {
     /// Name of the tier, such as `QuickJitted`.
     pub tier: &'static str,
-    /// Methods.
+    /// Number of methods.
     pub methods: u64,
-    /// Bytes of their code.
+    /// Size of their native code in bytes.
     pub native_bytes: u64,
-    /// Time of compiling.
+    /// Time spent compiling.
     pub duration_ns: u64,
 }
 
-/// What the compiler decided about calls.
+/// Decisions of the compiler about calls.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct JitDecisions {
-    /// How often it did it.
+    /// How often it was done.
     pub done: u64,
-    /// How often it did not.
+    /// How often it was not.
     pub refused: u64,
-    /// Why not, most frequent first.
+    /// Reasons why it was not, most frequent first.
     pub reasons: Vec<RefusalReason>,
 }
 
-/// Why something was not done.
+/// Why it was not done.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct RefusalReason {
-    /// As the compiler words it.
+    /// In the compiler's words.
     pub reason: String,
     /// How often.
     pub count: u64,
 }
 
-/// A method that was compiled.
+/// A compiled method.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct JitMethod {
-    /// `Namespace.Type.Method(arguments)`, spelled as in stacks.
+    /// `Namespace.Type.Method(arguments)`, in the same notation as in stacks.
     pub name: String,
-    /// Short name of its module; empty if the trace does not say.
+    /// Short name of its module; empty if unknown.
     pub module: String,
-    /// Bytes of its IL; 0 for emitted code, or if its beginning is missing.
+    /// Size of its IL in bytes; 0 for dynamically emitted code, or if its start is
+    /// missing.
     pub il_bytes: u32,
-    /// Bytes of its code; 0 if its end is missing.
+    /// Size of its native code in bytes; 0 if its end is missing.
     pub native_bytes: u32,
-    /// Time of compiling; 0 if its beginning or end is missing.
+    /// Time spent compiling; 0 if its start or end is missing.
     pub duration_ns: u64,
-    /// When compiling began; when it ended, if the beginning is missing.
+    /// When compilation started; if that is missing, when it ended.
     pub start_ns: i64,
     /// Name of its tier, such as `QuickJitted`; `Unknown` if its end is missing.
     pub tier: &'static str,
@@ -172,9 +176,9 @@ pub struct JitMethod {
     pub thread: Option<u64>,
     /// OS id of its process.
     pub process_id: Option<u64>,
-    /// Whether there was precompiled code that the runtime refused.
+    /// Whether the runtime rejected its precompiled code.
     pub r2r_rejected: bool,
-    /// Whether beginning and end are in the trace.
+    /// Whether start and end are in the trace.
     pub is_complete: bool,
 }
 
@@ -185,15 +189,19 @@ impl Jit {
     }
 
     fn started(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {
-        let Some(process) = model.threads().get(moment.thread).map(|row| row.process) else { return false };
+        let Some(process) = model.threads().get(moment.thread).map(|row| row.process) else {
+            return false;
+        };
         let Some(jitting) = view::MethodJitting::of(event) else { return false };
+        let (key, at) = ((moment.thread, jitting.method_id), moment.edge(event));
         if !moment.is_selected {
+            self.open.start_again(key, at, None, |_| {});
             return true;
         }
         let texts = model.texts_mut();
-        let name = [jitting.namespace, jitting.name, jitting.signature].map(|text| texts.intern_shown(text));
-        let at = moment.edge(event);
-        self.open.start_again((moment.thread, jitting.method_id), at, self.rows.len(), |_| {});
+        let name = [jitting.namespace, jitting.name, jitting.signature]
+            .map(|text| texts.intern_shown(text));
+        self.open.start_again(key, at, Some(self.rows.len()), |_| {});
         self.rows.push(CompilationRow {
             process,
             thread: moment.thread,
@@ -213,28 +221,31 @@ impl Jit {
     }
 
     fn loaded(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {
-        let Some(process) = model.threads().get(moment.thread).map(|row| row.process) else { return false };
+        let Some(process) = model.threads().get(moment.thread).map(|row| row.process) else {
+            return false;
+        };
         let Some(method) = view::Method::of(event) else { return false };
-        // The cold section is reported by itself.
+        // The cold section is reported separately.
         if method.change != MethodChange::Load || !method.is_jitted() || method.extent() != 0 {
             return false;
         }
         let at = moment.edge(event);
         let compiled = self.open.stop((moment.thread, method.method_id), at, None, |_| {});
-        let started = compiled.and_then(|compiled| Some((self.rows.get_mut(compiled.what)?, compiled.nanos)));
-        match started {
-            Some((row, nanos)) => {
+        match compiled {
+            Some(compiled) => {
+                let row = compiled.what.and_then(|row| self.rows.get_mut(row));
+                let Some(row) = row else { return true };
                 row.native_bytes = method.size;
                 row.tier = method.tier();
                 row.flags = method.flags;
-                row.duration_ns = nanos;
+                row.duration_ns = compiled.nanos;
                 row.is_complete = true;
-                row.is_background |= is_recompiled(&method);
+                row.is_background = is_background(row.is_background, &method);
             }
             None if moment.is_selected => {
                 let texts = model.texts_mut();
-                let name =
-                    [method.namespace, method.name, method.signature].map(|text| texts.intern_shown(text));
+                let name = [method.namespace, method.name, method.signature]
+                    .map(|text| texts.intern_shown(text));
                 self.rows.push(CompilationRow {
                     process,
                     thread: moment.thread,
@@ -246,7 +257,7 @@ impl Jit {
                     native_bytes: method.size,
                     tier: method.tier(),
                     flags: method.flags,
-                    is_background: self.background.contains(&moment.thread) || is_recompiled(&method),
+                    is_background: is_background(self.background.contains(&moment.thread), &method),
                     is_complete: false,
                     name,
                 });
@@ -257,8 +268,16 @@ impl Jit {
     }
 }
 
-/// Whether it is a later version of a method's code, at a tier that only the background thread makes. The
-/// events of that thread may be missing: at the end of a session .NET Core 3.x sends methods without them.
+/// Whether a method was compiled in the background. The first version of its code never
+/// is: the event that says where a thread's work in the background ends was lost.
+fn is_background(is_on_background_thread: bool, method: &view::Method<'_>) -> bool {
+    let is_first = method.tier() == Tier::QuickJitted;
+    (is_on_background_thread && !is_first) || is_recompiled(method)
+}
+
+/// Whether it is a later version of a method's code, at a tier that is only compiled in
+/// the background. That thread's events may be missing: at the end of a session, .NET
+/// Core 3.x reports methods without them.
 fn is_recompiled(method: &view::Method<'_>) -> bool {
     let is_tier = matches!(
         method.tier(),
@@ -275,7 +294,7 @@ impl Report for Jit {
     type Output = JitReport;
 
     const NAME: &'static str = "jit";
-    const ABOUT: &'static str = "methods that were compiled: time, size, tier";
+    const ABOUT: &'static str = "Methods that were compiled: time, size, tier";
     const RECORD: &'static [Recording] = &[Recording::runtime(0x10_0000_0010, 5)];
 
     fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {
@@ -300,8 +319,11 @@ impl Report for Jit {
             188 => once(&mut self.tail_calls.done),
             id @ (186 | 189 | 191 | 192) => {
                 if let (true, Some(reason)) = (moment.is_selected, refusal(event, model)) {
-                    let decisions =
-                        if matches!(id, 186 | 192) { &mut self.inlining } else { &mut self.tail_calls };
+                    let decisions = if matches!(id, 186 | 192) {
+                        &mut self.inlining
+                    } else {
+                        &mut self.tail_calls
+                    };
                     once(decisions.refused.entry(reason).or_default());
                 }
             }
@@ -353,7 +375,7 @@ impl Report for Jit {
     }
 }
 
-/// The flag of a method whose precompiled code the runtime refused.
+/// The flag of a method whose precompiled code the runtime rejected.
 const R2R_REJECTED: u32 = 0x40;
 
 impl CompilationRow {
@@ -388,7 +410,8 @@ impl Decisions {
                 count: *count,
             })
             .collect();
-        reasons.sort_few_by(|a, b| (Reverse(a.count), &a.reason).cmp(&(Reverse(b.count), &b.reason)));
+        reasons
+            .sort_few_by(|a, b| (Reverse(a.count), &a.reason).cmp(&(Reverse(b.count), &b.reason)));
         JitDecisions {
             done: self.done,
             refused: self.refused.values().fold(0, |sum, count| sum.saturating_add(*count)),

@@ -9,31 +9,41 @@ use nettrace_parser::Event;
 use nettrace_parser::view::{self, KnownProvider, ModuleChange};
 use std::collections::HashMap;
 
-/// The state machine of [`LoaderReport`].
+/// Computes a [`LoaderReport`].
 ///
 /// | event | meaning |
 /// |---|---|
 /// | runtime 154, 155 | an assembly was loaded, unloaded |
-/// | rundown 155, 156 | it was there when the session began or ended |
+/// | rundown 155, 156 | it existed when the session started, ended |
 /// | runtime 152, 153; rundown 153, 154 | the same for modules |
-/// | runtime 290, 291 | an assembly is looked for, and was found or not |
+/// | runtime 290, 291 | a search for an assembly started, ended |
 ///
-/// It keeps a row for each assembly, module, and distinct request.
+/// Memory is bounded by the number of assemblies, modules, and distinct requests.
 #[derive(Debug, Default)]
 pub struct Loader {
     assemblies: RowsById<AssemblyRow>,
     modules: RowsById<LoadedModule>,
-    /// What threads look for; one search may cause another.
+    /// Searches in progress on each thread; one search may cause another.
     open: Matcher<ThreadHandle, ()>,
-    /// RowsById without their texts.
+    /// Rows without their texts.
     binds: HashMap<BindKey, BindRow>,
 }
 
-/// RowsById by process and id. An id may be given to another when its owner is gone.
+/// Rows by process and id. An id may be reused after its owner was unloaded.
 #[derive(Debug)]
 struct RowsById<T> {
-    rows: Vec<(ProcessHandle, T)>,
+    rows: Vec<Known<T>>,
     newest: HashMap<(ProcessHandle, u64), usize>,
+}
+
+#[derive(Debug)]
+struct Known<T> {
+    process: ProcessHandle,
+    row: T,
+    /// Whether the filter admits its load or unload, or it was there before the session.
+    /// Others are known only so that the list at the end of the session does not make them
+    /// look as if they had been there before.
+    is_selected: bool,
 }
 
 impl<T> Default for RowsById<T> {
@@ -52,18 +62,19 @@ struct BindKey {
     is_found: bool,
 }
 
-/// What was loaded when.
+/// What was loaded and when.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct LoaderReport {
     /// Version of this document.
     pub schema: u32,
-    /// Assemblies: by load, those that were there before first.
+    /// Assemblies in the order in which they were loaded; those that already existed come
+    /// first.
     pub assemblies: Vec<AssemblyRow>,
     /// Modules, in the same order.
     pub modules: Vec<LoadedModule>,
-    /// What was looked for, most time first.
+    /// Requests for assemblies, most time first.
     pub binds: Vec<BindRow>,
 }
 
@@ -76,15 +87,16 @@ pub struct AssemblyRow {
     pub process_id: Option<u64>,
     /// Full name, with version, culture and key.
     pub name: String,
-    /// When it was loaded; `None`: before the session, or that was not recorded.
+    /// When it was loaded; `None` if it was loaded before the session, or that was not
+    /// recorded.
     pub loaded_ns: Option<i64>,
     /// When it was unloaded.
     pub unloaded_ns: Option<i64>,
-    /// Whether it was made in memory.
+    /// Whether it was generated in memory.
     pub is_dynamic: bool,
     /// Whether it can be unloaded.
     pub is_collectible: bool,
-    /// Identifies it.
+    /// Its id.
     pub assembly_id: u64,
 }
 
@@ -95,54 +107,55 @@ pub struct AssemblyRow {
 pub struct LoadedModule {
     /// OS id of the process.
     pub process_id: Option<u64>,
-    /// Path of the file with IL, as stored.
+    /// Path of the file with its IL, as stored.
     pub path: String,
-    /// When it was loaded; `None`: before the session, or that was not recorded.
+    /// When it was loaded; `None` if it was loaded before the session, or that was not
+    /// recorded.
     pub loaded_ns: Option<i64>,
     /// When it was unloaded.
     pub unloaded_ns: Option<i64>,
-    /// Whether it holds precompiled code that the runtime uses.
+    /// Whether it contains precompiled code that the runtime uses.
     pub is_ready_to_run: bool,
-    /// Whether it was made in memory.
+    /// Whether it was generated in memory.
     pub is_dynamic: bool,
-    /// Identifies it.
+    /// Its id.
     pub module_id: u64,
-    /// Identifies its assembly.
+    /// Id of its assembly.
     pub assembly_id: u64,
 }
 
-/// A request for an assembly; equal ones are one.
+/// A request for an assembly; equal requests are merged.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct BindRow {
     /// OS id of the process.
     pub process_id: Option<u64>,
-    /// What was asked for: a name, or a path.
+    /// The requested name or path.
     pub assembly: String,
     /// Where it was found.
     pub path: String,
-    /// Who asked.
+    /// What requested it.
     pub requested_by: String,
-    /// The load context in which it was looked for.
+    /// The load context in which it was searched.
     pub context: String,
     /// Whether it was found.
     pub is_found: bool,
-    /// How often it was asked for.
+    /// Number of requests.
     pub count: u64,
-    /// Of those, answered from what was loaded already.
+    /// Those that were answered from what was already loaded.
     pub cached: u64,
-    /// Time of looking, with what it caused.
+    /// Time spent searching, including searches that it caused.
     pub duration_ns: u64,
-    /// The longest.
+    /// The longest time.
     pub max_duration_ns: u64,
-    /// The first.
+    /// Time of the first request.
     pub first_ns: i64,
 }
 
 /// What is reported about a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Told {
+enum Reported {
     Load,
     Unload,
     Exists,
@@ -153,7 +166,7 @@ trait Lives {
 
     fn process_id(&mut self) -> &mut Option<u64>;
 
-    /// Whether a row of the same id is about the same thing.
+    /// Whether a row with the same id is about the same thing.
     fn is_same(&self, other: &Self) -> bool;
 }
 
@@ -186,40 +199,51 @@ impl Lives for LoadedModule {
 }
 
 impl<T: Lives> RowsById<T> {
-    fn tell(&mut self, process: ProcessHandle, id: u64, told: Told, nanos: i64, row: impl Fn() -> T) {
+    fn tell(
+        &mut self,
+        process: ProcessHandle,
+        id: u64,
+        reported: Reported,
+        moment: &Moment,
+        row: impl Fn() -> T,
+    ) {
+        let nanos = moment.nanos;
         let known = self.newest.get(&(process, id)).and_then(|at| self.rows.get_mut(*at));
         let mut new = None;
-        if let Some((_, known)) = known {
-            let (_, unloaded) = known.times();
-            match told {
-                Told::Unload => {
+        if let Some(known) = known {
+            let (_, unloaded) = known.row.times();
+            match reported {
+                Reported::Unload => {
                     unloaded.get_or_insert(nanos);
+                    known.is_selected |= moment.is_selected;
                     return;
                 }
                 _ if unloaded.is_none() => return,
-                // A process that ends unloads everything, and the session's rundown lists it behind that.
-                Told::Exists if known.is_same(new.insert(row())) => return,
+                // A process that exits unloads everything, and the session's rundown
+                // lists it after that.
+                Reported::Exists if known.row.is_same(new.insert(row())) => return,
                 _ => {}
             }
         }
         let mut row = new.unwrap_or_else(row);
         let (loaded, unloaded) = row.times();
-        match told {
-            Told::Load => *loaded = Some(nanos),
-            Told::Unload => *unloaded = Some(nanos),
-            Told::Exists => {}
+        match reported {
+            Reported::Load => *loaded = Some(nanos),
+            Reported::Unload => *unloaded = Some(nanos),
+            Reported::Exists => {}
         }
         self.newest.insert((process, id), self.rows.len());
-        self.rows.push((process, row));
+        let is_selected = moment.is_selected || reported == Reported::Exists;
+        self.rows.push(Known { process, row, is_selected });
     }
 
     /// The rows with the ids of their processes, which may be reported late.
     fn finish(self, model: &Model) -> Vec<T> {
-        let with_id = |(process, mut row): (ProcessHandle, T)| {
+        let with_id = |Known { process, mut row, .. }: Known<T>| {
             *row.process_id() = model.process(process).and_then(|process| process.id);
             row
         };
-        self.rows.into_iter().map(with_id).collect()
+        self.rows.into_iter().filter(|known| known.is_selected).map(with_id).collect()
     }
 }
 
@@ -231,7 +255,7 @@ impl Loader {
 
     fn assembly(
         &mut self,
-        told: Told,
+        reported: Reported,
         event: &Event<'_>,
         moment: &Moment,
         process: ProcessHandle,
@@ -240,7 +264,7 @@ impl Loader {
         let assembly_id = fields.find("AssemblyID")?.value.ok()?.as_u64()?;
         let flags = fields.find("AssemblyFlags")?.value.ok()?.as_u64()?;
         let name = fields.find("FullyQualifiedAssemblyName")?.value.ok()?;
-        self.assemblies.tell(process, assembly_id, told, moment.nanos, || AssemblyRow {
+        self.assemblies.tell(process, assembly_id, reported, moment, || AssemblyRow {
             name: name.to_text().unwrap_or_default(),
             is_dynamic: flags & 2 != 0,
             is_collectible: flags & 8 != 0,
@@ -252,13 +276,14 @@ impl Loader {
 
     fn module(&mut self, event: &Event<'_>, moment: &Moment, process: ProcessHandle) -> Option<()> {
         let module = view::Module::of(event)?;
-        let told = match module.change {
-            ModuleChange::Load => Told::Load,
-            ModuleChange::Unload => Told::Unload,
-            _ => Told::Exists,
+        let reported = match module.change {
+            ModuleChange::Load => Reported::Load,
+            ModuleChange::Unload => Reported::Unload,
+            _ => Reported::Exists,
         };
-        self.modules.tell(process, module.module_id, told, moment.nanos, || LoadedModule {
-            path: if module.il_path.is_empty() { module.native_path } else { module.il_path }.to_string(),
+        self.modules.tell(process, module.module_id, reported, moment, || LoadedModule {
+            path: if module.il_path.is_empty() { module.native_path } else { module.il_path }
+                .to_string(),
             is_ready_to_run: module.is_ready_to_run(),
             is_dynamic: module.is_dynamic(),
             module_id: module.module_id,
@@ -275,10 +300,11 @@ impl Loader {
         process: ProcessHandle,
         model: &mut Model,
     ) -> Option<()> {
-        // Without its beginning it has no time.
+        // Without its start, its duration is unknown.
         let at = moment.edge(event);
         let bind = self.open.stop(moment.thread, at, None, |_| {});
-        let Interval { start, nanos, .. } = bind.unwrap_or_else(|| Interval::without_start(at, None, ()));
+        let Interval { start, nanos, .. } =
+            bind.unwrap_or_else(|| Interval::without_start(at, None, ()));
         if !moment.is_selected {
             return Some(());
         }
@@ -293,8 +319,10 @@ impl Loader {
         let is_cached = walk.flag("Cached").unwrap_or(false);
         let assembly = if texts.get(name).is_empty() { asked_path } else { name };
         let key = BindKey { process, assembly, path, requested_by, context, is_found };
-        let sums =
-            self.binds.entry(key).or_insert_with(|| BindRow { first_ns: start.nanos, ..BindRow::default() });
+        let sums = self
+            .binds
+            .entry(key)
+            .or_insert_with(|| BindRow { first_ns: start.nanos, ..BindRow::default() });
         sums.count = sums.count.saturating_add(1);
         sums.cached = sums.cached.saturating_add(u64::from(is_cached));
         sums.duration_ns = sums.duration_ns.saturating_add(nanos);
@@ -307,7 +335,8 @@ impl Report for Loader {
     type Output = LoaderReport;
 
     const NAME: &'static str = "loader";
-    const ABOUT: &'static str = "assemblies and modules over time, and where they were searched for";
+    const ABOUT: &'static str =
+        "Assemblies and modules over time, and where they were searched for";
     const RECORD: &'static [Recording] = &[Recording::runtime(0xc, 4)];
 
     fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {
@@ -316,14 +345,14 @@ impl Report for Loader {
         if !is_rundown && provider != KnownProvider::Runtime {
             return false;
         }
-        let Some(process) = model.threads().get(moment.thread).map(|row| row.process) else { return false };
-        // What is there at the end is reported behind the time that is looked at.
-        let counts = moment.is_selected || is_rundown;
+        let Some(process) = model.threads().get(moment.thread).map(|row| row.process) else {
+            return false;
+        };
         let _ = match (event.id(), is_rundown) {
-            (154, false) if counts => self.assembly(Told::Load, event, moment, process),
-            (155, false) if counts => self.assembly(Told::Unload, event, moment, process),
-            (155 | 156, true) => self.assembly(Told::Exists, event, moment, process),
-            (152 | 153, false) if counts => self.module(event, moment, process),
+            (154, false) => self.assembly(Reported::Load, event, moment, process),
+            (155, false) => self.assembly(Reported::Unload, event, moment, process),
+            (155 | 156, true) => self.assembly(Reported::Exists, event, moment, process),
+            (152 | 153, false) => self.module(event, moment, process),
             (153 | 154, true) => self.module(event, moment, process),
             (290, false) => {
                 let at = moment.edge(event);

@@ -1,23 +1,23 @@
-//! Scopes of log messages that have begun and not ended.
+//! Open scopes of log messages.
 
-use super::logs::scope_text;
 use crate::model::{ThreadHandle, shorten};
-use nettrace_parser::{Event, Guid};
+use nettrace_parser::{Event, Guid, Value};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-/// Most scopes open on one thread; the oldest goes when there are more, because its end was lost.
+/// Maximum number of open scopes per thread. If there are more, the oldest is dropped,
+/// because its end was lost.
 const DEEPEST: usize = 64;
 
-/// What ends of scopes name.
+/// The id by which the end of a scope refers to it.
 type Id = (Option<i64>, Option<i64>);
 
-/// A scope that has begun.
+/// An open scope.
 #[derive(Debug)]
 struct Scope {
     id: Id,
     activity: Option<Guid>,
-    /// Each message within it has it.
+    /// Shared by all messages in the scope.
     text: Arc<str>,
 }
 
@@ -25,18 +25,19 @@ struct Scope {
 #[derive(Debug, Default)]
 pub(super) struct LogScopes {
     threads: HashMap<ThreadHandle, Vec<Scope>>,
-    /// Threads that scopes of an id are open on, each with how many: whoever ends one on another thread does not
-    /// ask all threads.
+    /// For each scope id, the threads on which such scopes are open, and how many: so
+    /// that ending a scope on another thread does not have to search all threads.
     holders: HashMap<Id, BTreeMap<ThreadHandle, usize>>,
 }
 
 impl LogScopes {
-    /// What a message on a thread is within, the outermost scope first.
+    /// The scopes of a message on a thread, outermost first.
     pub(super) fn of(&self, event: &Event<'_>, thread: ThreadHandle) -> Vec<Arc<str>> {
         let activity = activity_of(event);
         let scopes = self.threads.get(&thread).map(Vec::as_slice).unwrap_or_default();
-        let fits =
-            |scope: &&Scope| scope.activity.is_none() || activity.is_none() || scope.activity == activity;
+        let fits = |scope: &&Scope| {
+            scope.activity.is_none() || activity.is_none() || scope.activity == activity
+        };
         scopes.iter().filter(fits).map(|scope| Arc::clone(&scope.text)).collect()
     }
 
@@ -46,7 +47,7 @@ impl LogScopes {
         while let Some(field) = fields.next() {
             let Ok(value) = field.value else { break };
             if value.is_absent() && fields.rest().is_empty() {
-                // The payload has ended, and those behind have nothing either.
+                // The payload has ended, so the remaining fields are absent too.
                 break;
             }
             match field.name() {
@@ -56,9 +57,12 @@ impl LogScopes {
                 _ => {}
             }
         }
-        // It stands in each message within the scope.
+        // It is part of each message in the scope.
         shorten(&mut text);
-        self.push(thread, Scope { id: (id, factory), activity: activity_of(event), text: text.into() });
+        self.push(
+            thread,
+            Scope { id: (id, factory), activity: activity_of(event), text: text.into() },
+        );
     }
 
     pub(super) fn end(&mut self, event: &Event<'_>, thread: ThreadHandle) {
@@ -82,6 +86,9 @@ impl LogScopes {
             && let Some(at) = scopes.iter().rposition(|scope| scope.id == id)
         {
             scopes.remove(at);
+            if scopes.is_empty() {
+                self.threads.remove(&thread);
+            }
             self.let_go(thread, id);
             return;
         }
@@ -89,6 +96,9 @@ impl LogScopes {
         for thread in self.holders.remove(&id).unwrap_or_default().into_keys() {
             if let Some(scopes) = self.threads.get_mut(&thread) {
                 scopes.retain(|scope| scope.id != id);
+                if scopes.is_empty() {
+                    self.threads.remove(&thread);
+                }
             }
         }
     }
@@ -109,6 +119,26 @@ impl LogScopes {
 
 fn activity_of(event: &Event<'_>) -> Option<Guid> {
     event.activity_id().filter(|id| !id.is_zero())
+}
+
+/// `RequestId=1 Path=/x` for pairs, else the text unchanged.
+fn scope_text(value: &Value<'_>) -> String {
+    let Some(array) = value.as_array() else { return value.to_text().unwrap_or_default() };
+    let mut text = String::new();
+    for pair in array.iter().filter_map(|pair| pair.as_object()) {
+        let field = |name| pair.field(name).and_then(|value| value.to_text()).unwrap_or_default();
+        let key = field("Key");
+        if key == "{OriginalFormat}" {
+            continue;
+        }
+        if !text.is_empty() {
+            text.push(' ');
+        }
+        text.push_str(&key);
+        text.push('=');
+        text.push_str(&field("Value"));
+    }
+    text
 }
 
 #[cfg(test)]
@@ -142,7 +172,7 @@ mod tests {
         assert!(open(&scopes) == 0 && scopes.holders.is_empty());
     }
 
-    /// 10^10 steps, if each end asked all threads.
+    /// Would take 10^10 steps if each end searched all threads.
     #[test]
     fn ends_of_scopes_that_are_not_open_ask_no_thread() {
         let mut scopes = LogScopes::default();

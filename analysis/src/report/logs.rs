@@ -1,27 +1,31 @@
-//! Messages: of ILogger, and of EventSources.
+//! Messages of ILogger and of EventSources.
 //!
-//! | event | what it says |
+//! | event | meaning |
 //! |---|---|
-//! | `Microsoft-Extensions-Logging` FormattedMessage | a message as it is read |
-//! | MessageJson | its arguments and exception; the message too, where nothing else tells it |
-//! | ActivityStart, ActivityStop, ActivityJsonStart, ActivityJsonStop | a scope begins, ends |
-//! | EventSourceMessage of any provider | what an EventSource says of itself, and `EventSource.Write(string)` |
+//! | `Microsoft-Extensions-Logging` FormattedMessage | a formatted message |
+//! | MessageJson | its arguments and exception; also the message, if nothing else contains it |
+//! | ActivityStart, ActivityStop, ActivityJsonStart, ActivityJsonStop | a scope starts, ends |
+//! | EventSourceMessage of any provider | an EventSource's report about itself, and `EventSource.Write(string)` |
 //!
-//! A logger may write one message in several forms, one right behind the other on its thread: they are one message here.
-//! The trace does not say in which scopes a message was written; shown are those that began on its thread, and, if
-//! both have activity ids, have the same.
+//! A logger may write one message in several forms, directly after each other on its
+//! thread; they are merged. The trace does not contain the scopes of a message. Shown are
+//! the open scopes that were started on its thread and, if both have activity ids, have
+//! the same one.
 
 use super::log_scopes::LogScopes;
 use super::{Moment, Recording, Report, SCHEMA};
 use crate::model::{Model, Resolved, ThreadHandle, short};
 use crate::sorted::SortFew;
+use nettrace_parser::Event;
 use nettrace_parser::view::{self, KnownProvider};
-use nettrace_parser::{Event, Value};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-/// Most loggers that are counted; the rest is one more.
+/// Maximum number of loggers that are counted separately; further ones share a row.
 const MOST_LOGGERS: usize = 10_000;
+
+/// Threads whose last message is known.
+const MOST_THREADS: usize = 10_000;
 
 /// All messages.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,13 +34,13 @@ const MOST_LOGGERS: usize = 10_000;
 pub struct LogsReport {
     /// Version of this document.
     pub schema: u32,
-    /// How many messages.
+    /// Number of messages.
     pub count: u64,
-    /// By level: the least severe first.
+    /// By level, least severe first.
     pub levels: Vec<LogLevelCount>,
-    /// By logger or provider: most first.
+    /// By logger or provider, most messages first.
     pub loggers: Vec<LoggerCount>,
-    /// The messages in time order; those that were taken before are not among them.
+    /// The messages in time order, except for those already taken.
     pub messages: Vec<LogRow>,
 }
 
@@ -45,30 +49,31 @@ pub struct LogsReport {
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct LogRow {
-    /// When, in nanoseconds since the session's start.
+    /// The time, in nanoseconds since the session's start.
     pub ts_ns: i64,
     /// OS id of the thread.
     pub thread_id: Option<u64>,
-    /// How severe it is.
+    /// Its severity.
     pub level: LogLevel,
-    /// The logger's category; of an EventSource its name.
+    /// The logger's category, or the name of the EventSource.
     pub logger: String,
-    /// The event's id and name, as far as they are reported.
+    /// The event's id and name, if they are reported.
     pub event: String,
     /// The message.
     pub message: String,
-    /// The exception, as the logger writes it: JSON.
+    /// The exception, in the logger's JSON format.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub exception: Option<String>,
-    /// The arguments, as the logger writes them: JSON. Only where the message itself is not reported.
+    /// The arguments, in the logger's JSON format. Only if the message itself is not
+    /// reported.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub arguments: Option<String>,
-    /// Scopes that are open on the thread, outermost first.
+    /// Open scopes on the thread, outermost first.
     #[cfg_attr(feature = "serde", serde(serialize_with = "super::stack_rows::as_texts"))]
     pub scopes: Vec<Arc<str>>,
 }
 
-/// How severe a message is, as ILogger counts.
+/// The severity of a message, as in ILogger.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
@@ -90,7 +95,7 @@ pub enum LogLevel {
 }
 
 impl LogLevel {
-    /// All levels, the least severe first.
+    /// All levels, least severe first.
     pub const ALL: [LogLevel; 6] = [
         LogLevel::Trace,
         LogLevel::Debug,
@@ -105,7 +110,7 @@ impl LogLevel {
         LogLevel::ALL.get(at).copied().unwrap_or(LogLevel::Critical)
     }
 
-    /// Levels of EventSources count the other way.
+    /// Levels of EventSources count in the opposite direction.
     fn of_event(level: u32) -> LogLevel {
         match level {
             1 => LogLevel::Critical,
@@ -116,7 +121,7 @@ impl LogLevel {
         }
     }
 
-    /// Four letters, as .NET's console logger has them.
+    /// Four letters, like .NET's console logger.
     pub fn short_name(self) -> &'static str {
         match self {
             LogLevel::Trace => "trce",
@@ -136,7 +141,7 @@ impl LogLevel {
 pub struct LogLevelCount {
     /// The level.
     pub level: LogLevel,
-    /// How many.
+    /// Number of messages.
     pub count: u64,
 }
 
@@ -147,11 +152,11 @@ pub struct LogLevelCount {
 pub struct LoggerCount {
     /// The logger's category, or the EventSource.
     pub logger: String,
-    /// How many.
+    /// Number of messages.
     pub count: u64,
 }
 
-/// What a thread logged last.
+/// The last message of a thread.
 #[derive(Debug)]
 struct Last {
     logger: String,
@@ -159,7 +164,8 @@ struct Last {
     level: u32,
 }
 
-/// Makes a [`LogsReport`]. Messages are kept until they are [taken](Logs::take), or the report is made.
+/// Computes a [`LogsReport`]. Messages are kept until they are [taken](Logs::take) or the
+/// report is finished.
 #[derive(Debug, Default)]
 pub struct Logs {
     rows: Vec<LogRow>,
@@ -177,17 +183,28 @@ impl Logs {
         Logs::default()
     }
 
-    /// Only messages of this level and of more severe ones. Scopes are followed all the same.
+    /// Keeps only messages of this level and above. Scopes are tracked regardless.
     #[must_use]
     pub fn at_least(self, level: LogLevel) -> Logs {
         Logs { least: level, ..self }
     }
 
-    /// Takes the messages that came since the last call, in time order, so that they need not be kept. The newest one
-    /// stays, as what comes next may be its exception; the report has it in the end.
+    /// Takes the messages that have arrived since the last call, in time order, so that
+    /// they need not be kept. The newest one is kept, because the next event may be its
+    /// exception; it is in the final report.
     pub fn take(&mut self) -> Vec<LogRow> {
         let newest = self.rows.pop();
         std::mem::replace(&mut self.rows, newest.into_iter().collect())
+    }
+
+    /// Takes the newest message too: its exception will be a message of its own.
+    pub fn take_all(&mut self) -> Vec<LogRow> {
+        std::mem::take(&mut self.rows)
+    }
+
+    /// Number of messages that have not been taken.
+    pub(crate) fn waiting(&self) -> usize {
+        self.rows.len()
     }
 
     fn add(&mut self, row: LogRow) {
@@ -201,10 +218,12 @@ impl Logs {
         self.rows.push(row);
     }
 
-    fn message(&mut self, event: &Event<'_>, moment: &Moment, model: &Model) -> bool {
+    fn message(&mut self, event: &Event<'_>, moment: &Moment) -> bool {
         let Some(message) = view::LogMessage::of(event) else { return false };
         let (logger, event_id) = (message.logger.to_string(), message.event_id.to_string());
-        let text = |text: nettrace_parser::Utf16<'_>| Some(text.to_string()).filter(|text| !text.is_empty());
+        let text = |text: nettrace_parser::Utf16<'_>| {
+            Some(text.to_string()).filter(|text| !text.is_empty())
+        };
         let exception = message.exception_json.and_then(text).filter(|json| json.trim() != "{}");
         let json = message.arguments_json;
         let last = self.last.remove(&moment.thread);
@@ -213,7 +232,12 @@ impl Logs {
                 last.logger == logger && last.event_id == event_id && last.level == message.level
             });
         if json.is_none() {
-            let last = Last { logger: logger.clone(), event_id: event_id.clone(), level: message.level };
+            let last =
+                Last { logger: logger.clone(), event_id: event_id.clone(), level: message.level };
+            if self.last.len() >= MOST_THREADS {
+                // They are of use until the next message of the thread.
+                self.last.clear();
+            }
             self.last.insert(moment.thread, last);
         }
         let level = LogLevel::of_logger(message.level);
@@ -221,8 +245,8 @@ impl Logs {
             return true;
         }
         if is_again {
-            // Unless another thread's message came between.
-            let thread_id = thread_id(model, moment.thread);
+            // Unless another thread's message is in between.
+            let thread_id = event.thread_id();
             let is_it = |row: &&mut LogRow| {
                 row.thread_id == thread_id && row.logger == logger && row.exception.is_none()
             };
@@ -235,7 +259,7 @@ impl Logs {
         let is_told = !message.message.is_empty() || is_again;
         let row = LogRow {
             ts_ns: moment.nanos,
-            thread_id: thread_id(model, moment.thread),
+            thread_id: event.thread_id(),
             level,
             logger,
             event: match (event_id.as_str(), event_name.as_str()) {
@@ -257,43 +281,19 @@ impl Logs {
     }
 }
 
-/// `RequestId=1 Path=/x` of pairs, else the text as it is.
-pub(super) fn scope_text(value: &Value<'_>) -> String {
-    let Some(array) = value.as_array() else { return value.to_text().unwrap_or_default() };
-    let mut text = String::new();
-    for pair in array.iter().filter_map(|pair| pair.as_object()) {
-        let field = |name| pair.field(name).and_then(|value| value.to_text()).unwrap_or_default();
-        let key = field("Key");
-        if key == "{OriginalFormat}" {
-            continue;
-        }
-        if !text.is_empty() {
-            text.push(' ');
-        }
-        text.push_str(&key);
-        text.push('=');
-        text.push_str(&field("Value"));
-    }
-    text
-}
-
-fn thread_id(model: &Model, thread: ThreadHandle) -> Option<u64> {
-    model.threads().get(thread).and_then(|row| row.os_thread_id)
-}
-
 impl Report for Logs {
     type Output = LogsReport;
 
     const NAME: &'static str = "logs";
-    const ABOUT: &'static str = "messages of ILogger and of EventSources";
+    const ABOUT: &'static str = "Messages of ILogger and of EventSources";
     const RECORD: &'static [Recording] = &[Recording::new("Microsoft-Extensions-Logging", 4, 5)];
 
-    fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {
+    fn event(&mut self, event: &Event<'_>, moment: &Moment, _: &mut Model) -> bool {
         if event.known_provider() == KnownProvider::Logging {
             match event.name() {
                 "ActivityStart" | "ActivityJsonStart" => self.scopes.begin(event, moment.thread),
                 "ActivityStop" | "ActivityJsonStop" => self.scopes.end(event, moment.thread),
-                _ => return self.message(event, moment, model),
+                _ => return self.message(event, moment),
             }
             return true;
         }
@@ -302,7 +302,7 @@ impl Report for Logs {
         if moment.is_selected && level >= self.least {
             self.add(LogRow {
                 ts_ns: moment.nanos,
-                thread_id: thread_id(model, moment.thread),
+                thread_id: event.thread_id(),
                 level,
                 logger: short(event.provider()).to_owned(),
                 event: String::new(),
@@ -322,7 +322,11 @@ impl Report for Logs {
         LogsReport {
             schema: SCHEMA,
             count: self.count,
-            levels: self.levels.into_iter().map(|(level, count)| LogLevelCount { level, count }).collect(),
+            levels: self
+                .levels
+                .into_iter()
+                .map(|(level, count)| LogLevelCount { level, count })
+                .collect(),
             loggers,
             messages: self.rows,
         }

@@ -1,8 +1,9 @@
-//! Messages that differ in numbers and identifiers only are one.
+//! Groups messages that differ only in numbers and identifiers.
 
-/// A message with each number, and each identifier in hexadecimal, as `#`.
+/// Replaces each number, and each hexadecimal identifier, by `#`.
 ///
-/// `round 12` and `round 13` are one group, `round #`; so are two guids, two addresses.
+/// `round 12` and `round 13` belong to the group `round #`; likewise for two GUIDs or two
+/// addresses.
 pub(crate) fn group_of(message: &str) -> String {
     let mut group = String::with_capacity(message.len().min(MOST));
     let mut word = String::new();
@@ -48,11 +49,14 @@ fn flush(word: &mut String, group: &mut String) {
     word.clear();
 }
 
-/// A guid, or something of hexadecimal digits that has both letters and digits.
+/// Whether a word is a GUID, or hexadecimal with both letters and digits.
 fn is_identifier(word: &str) -> bool {
     let digits = word.strip_prefix("0x").unwrap_or(word);
-    let is_hexadecimal = digits.chars().all(|character| character.is_ascii_hexdigit() || character == '-');
-    is_hexadecimal && digits.chars().any(|character| character.is_ascii_digit()) && digits.len() >= 6
+    let is_hexadecimal =
+        digits.chars().all(|character| character.is_ascii_hexdigit() || character == '-');
+    is_hexadecimal
+        && digits.chars().any(|character| character.is_ascii_digit())
+        && digits.len() >= 6
 }
 
 #[cfg(test)]

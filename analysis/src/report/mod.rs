@@ -1,19 +1,23 @@
-//! Reports: what is made of a trace, as plain structs. One file each.
+//! Reports: results computed from a trace, as plain structs. One file each.
 //!
-//! All are a [`Report`], and [`ReportPass`] reads a trace for one. Reports of samples ([`TopN`], [`CallTree`],
-//! [`ThreadsReport`]) and of code ([`ModulesReport`]) may also be made from a finished
-//! [`Analysis`](crate::Analysis); their percentages are of the weight of all samples that the filter lets
-//! pass. All lists have an order that depends on the trace alone.
+//! All implement [`Report`], and [`ReportPass`] reads a trace for one. Reports of samples
+//! ([`TopN`], [`CallTree`], [`ThreadsReport`]) and of code ([`ModulesReport`]) can also
+//! be computed from a finished [`Analysis`](crate::Analysis); their percentages are
+//! relative to the weight of all samples that pass the filter. The order of every list
+//! depends only on the trace.
 //!
-//! A report of events sees every event of the trace, so that what began before the stretch of time that is
-//! asked for is understood; it counts what [`Moment::is_selected`] lets pass. What it keeps is
-//! bounded by distinct things (types, stacks, threads), not by events; where a row stands for a thing
-//! that happened, such as a collection, its documentation says so.
+//! A report of events receives every event of the trace, so that it can interpret what
+//! started before the selected time range; it counts those with [`Moment::is_selected`].
+//! Memory is bounded by the number of distinct things (types, stacks, threads), not of
+//! events. If a report keeps a row for each occurrence, such as a collection, its
+//! documentation says so.
 //!
-//! With the feature `serde` the structs serialise; each document has a `schema`, which is raised when
-//! a member changes its meaning or goes. [`Reported`] serialises as its report with one more member, `outcome`
-//! ([`OutcomeReport`]): whether the trace is whole, and what of it is lost or damaged. Members ending in `_ns` are nanoseconds, times are since the
-//! session's start; `_bytes` are bytes, `_percent` are percent.
+//! With the feature `serde` the structs can be serialized. Each document has a `schema`
+//! number, which is incremented when a member is removed or changes its meaning.
+//! [`Reported`] is serialized as its report with an additional member, `outcome`
+//! ([`OutcomeReport`]): whether the trace is complete, and what was lost or damaged.
+//! Members ending in `_ns` are nanoseconds, and times are relative to the session's
+//! start; `_bytes` are bytes, `_percent` are percent.
 //!
 //! ```
 //! use nettrace_analysis::report::{Gc, ReportPass};
@@ -35,15 +39,16 @@ mod activity_report;
 mod activity_tree;
 mod alloc;
 mod contention;
-mod counter_series;
+pub(crate) mod counter_series;
+pub(crate) mod counter_values;
 mod counters;
 mod counters_csv;
 mod distribution;
 mod exceptions;
-mod fields;
+pub(crate) mod fields;
 mod findings;
-mod gc;
-mod http;
+pub(crate) mod gc;
+pub(crate) mod http;
 mod jit;
 mod loader;
 mod log_scopes;
@@ -57,13 +62,14 @@ mod pass;
 mod pass_core;
 mod rate;
 mod requests;
+mod same_names;
 mod series;
 mod session_span;
 mod shared_pass;
 mod stack_rows;
 mod summary;
 mod tasks;
-mod threadpool;
+pub(crate) mod threadpool;
 mod threads;
 mod topn;
 mod tree;
@@ -73,8 +79,8 @@ mod waits;
 
 pub use activities::Activities;
 pub use activity_report::{
-    ActivitiesReport, ActivityEvent, ActivityLayer, ActivityLine, ActivityNode, ActivityRow, SlowActivity,
-    StatusCount,
+    ActivitiesReport, ActivityEvent, ActivityLayer, ActivityLine, ActivityNode, ActivityRow,
+    SlowActivity, StatusCount,
 };
 pub use alloc::{Alloc, AllocKind, AllocReport, AllocSource, AllocStack, AllocThread, AllocType};
 pub use contention::{Contention, ContentionReport, Lock, LockOwner};
@@ -82,7 +88,8 @@ pub use counter_series::{CounterKind, CounterPoint, CounterSeries};
 pub use counters::{Counters, CountersReport};
 pub use distribution::Spread;
 pub use exceptions::{
-    ExceptionThread, ExceptionType, Exceptions, ExceptionsReport, MessageCount, MethodCount, TypeCount,
+    ExceptionThread, ExceptionType, Exceptions, ExceptionsReport, MessageCount, MethodCount,
+    TypeCount,
 };
 pub use findings::Finding;
 pub use gc::{Collection, Gc, GcReport, GcTotals, GenerationSizes, GenerationTotals, Pause};
@@ -100,13 +107,19 @@ pub use shared_pass::{Reports, Resolving, SharedPass, SharedReports};
 pub use stack_rows::StackRow;
 pub use summary::{Answer, Summary, SummaryReport};
 pub use tasks::{TaskActivity, TaskRow, TaskWaitRow, Tasks, TasksReport};
-pub use threadpool::{PoolAdjustment, PoolLimits, PoolReason, PoolStarvation, ThreadPool, ThreadPoolReport};
+pub use threadpool::{
+    PoolAdjustment, PoolLimits, PoolReason, PoolStarvation, ThreadPool, ThreadPoolReport,
+};
 pub use threads::{StateTotals, ThreadRow, Threads, ThreadsReport};
 pub use topn::{GroupBy, MethodRow, ThreadTop, TopN, TopNOptions};
 pub use tree::{CallTree, TreeNode, TreeOptions};
 pub use types::{Types, TypesReport};
 pub use waiting::WaitTotals;
 pub use waits::{WaitPlace, WaitThread, Waits, WaitsReport};
+
+#[cfg(feature = "serde")]
+pub(crate) use stack_rows::{as_text, as_texts};
+pub(crate) use stack_rows::{guessed_of, names_of};
 
 pub use crate::document::SCHEMA;
 pub use crate::model::activity_path::activity_path;
@@ -117,71 +130,75 @@ use crate::model::{Model, Resolved, ThreadHandle, ThreadState};
 use nettrace_parser::Event;
 use std::fmt;
 
-/// Whether nothing was left out, which JSON then does not say.
+/// Whether nothing was omitted; then JSON does not mention it.
 #[cfg(feature = "serde")]
 fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
-/// Whether something is not so, which JSON then does not say.
+/// Whether a flag is false; then JSON does not mention it.
 #[cfg(feature = "serde")]
 fn is_no(is_so: &bool) -> bool {
     !*is_so
 }
 
-/// When and where an event happened.
+/// Context of an event: when and on which thread it happened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Moment {
-    /// Its thread.
+    /// The thread that it is about.
     pub thread: ThreadHandle,
-    /// Nanoseconds since the session's start; 0 in a stream without a clock.
+    /// Nanoseconds since the session's start; 0 if the stream has no usable clock.
     pub nanos: i64,
-    /// Whether the filter's threads, processes and times let it pass.
+    /// Whether its thread, process and time pass the filter.
     pub is_selected: bool,
 }
 
 impl Moment {
-    /// The end of an interval that an event at this moment is.
+    /// The start or stop that an event at this moment represents.
     fn edge(&self, event: &Event<'_>) -> Edge {
         Edge::of(event, self.thread, self.nanos)
     }
 }
 
-/// A report: a state machine that takes what a trace holds and yields a plain struct. [`ReportPass`] feeds it.
+/// A report: receives the events of a trace and computes a plain struct. [`ReportPass`]
+/// drives it.
 pub trait Report {
-    /// What it yields.
+    /// The result.
     type Output;
 
-    /// Name, as users type it.
+    /// The name that users type.
     const NAME: &'static str;
 
     /// What it answers, in one line.
     const ABOUT: &'static str;
 
-    /// What to record to have its events: one of these is enough. Empty: nothing beyond what every trace has.
+    /// What to record to get its events: one of these is enough. Empty if every trace has
+    /// them.
     const RECORD: &'static [Recording];
 
-    /// What it is made of.
+    /// What it is computed from.
     const INPUT: ReportInput = ReportInput::Events;
 
-    /// States of samples that count unless the filter names others; empty: all. What ran comes first in rankings:
-    /// most of a trace is threads that have nothing to do.
+    /// The states of samples that count unless the filter specifies others; empty for
+    /// all. Rankings usually only count running samples, because most threads in a trace
+    /// are idle.
     const STATES: &'static [ThreadState] = &[];
 
-    /// Takes the next event, which is not older than the one before. Tells whether it is one of the
-    /// events that the report is about. Called only if [`Report::INPUT`] asks for events.
+    /// Processes the next event, which is not older than the previous one. Returns
+    /// whether the report is about this event. Only called if [`Report::INPUT`] requires
+    /// events.
     fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {
         let _ = (event, moment, model);
         false
     }
 
-    /// The end of the trace.
+    /// Computes the result at the end of the trace.
     fn finish(self, resolved: &Resolved<'_>) -> Self::Output;
 }
 
-/// What a report is made of. It decides how a trace is read: samples and code need not be looked at event by
-/// event, which is several times as fast.
+/// What a report is computed from. This decides how a trace is read: reports of samples
+/// and code do not need each event in time order, which is several times as fast.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
@@ -189,14 +206,14 @@ pub trait Report {
 pub enum ReportInput {
     /// Every event, in time order.
     Events,
-    /// CPU samples, summed up by stack: [`Resolved::profile`].
+    /// CPU samples, aggregated by stack: [`Resolved::profile`].
     Samples,
-    /// What is known of processes and their code: [`Resolved::model`].
+    /// Processes and their code: [`Resolved::model`].
     Code,
 }
 
-/// A provider as it is asked for when recording. Its text is `PROVIDER:KEYWORDS:LEVEL`, with `:ARGUMENTS` if there are
-/// any, as `--providers` takes it.
+/// A provider to record. `Display` writes `PROVIDER:KEYWORDS:LEVEL`, and `:ARGUMENTS` if
+/// there are any, as for `--providers`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
@@ -207,9 +224,9 @@ pub struct Recording {
     pub keywords: u64,
     /// Level.
     pub level: u8,
-    /// `NAME=VALUE`, if the provider raises nothing without; else empty.
+    /// `NAME=VALUE`, if the provider emits nothing without arguments; else empty.
     pub arguments: &'static str,
-    /// First version of .NET that has the events; 0: all that have event pipes.
+    /// First version of .NET that has the events; 0 for all versions with event pipes.
     pub since_version: u32,
 }
 
@@ -222,19 +239,19 @@ impl Recording {
         Recording { provider, keywords, level, arguments: "", since_version: 0 }
     }
 
-    /// Events of the runtime.
+    /// Events of the native runtime.
     pub const fn runtime(keywords: u64, level: u8) -> Recording {
         Recording::new("Microsoft-Windows-DotNETRuntime", keywords, level)
     }
 
-    /// With these arguments.
+    /// Sets the arguments.
     #[must_use]
     pub const fn arguments(mut self, arguments: &'static str) -> Recording {
         self.arguments = arguments;
         self
     }
 
-    /// From this version of .NET on.
+    /// Sets the first version of .NET that has the events.
     #[must_use]
     pub const fn since(mut self, version: u32) -> Recording {
         self.since_version = version;
@@ -249,7 +266,8 @@ impl fmt::Display for Recording {
     }
 }
 
-/// The value below or at which `percent` of the sorted values lie (nearest rank); 0 of none.
+/// The smallest of the sorted values that at least `percent` of them do not exceed
+/// (nearest rank); 0 if there are none.
 pub(crate) fn percentile(sorted: &[u64], percent: usize) -> u64 {
     let rank = sorted.len().saturating_mul(percent).div_ceil(100);
     sorted.get(rank.saturating_sub(1)).copied().unwrap_or(0)
@@ -262,7 +280,10 @@ mod tests {
     #[test]
     fn percentiles_are_values_that_occur() {
         let values: Vec<u64> = (1..=10).collect();
-        assert_eq!([0, 50, 90, 99, 100].map(|percent| percentile(&values, percent)), [1, 5, 9, 10, 10]);
+        assert_eq!(
+            [0, 50, 90, 99, 100].map(|percent| percentile(&values, percent)),
+            [1, 5, 9, 10, 10]
+        );
         assert_eq!((percentile(&[], 50), percentile(&[7], 1)), (0, 7));
     }
 

@@ -1,4 +1,4 @@
-//! What was loaded.
+//! Modules.
 
 use super::{Recording, Report, ReportInput, SCHEMA};
 use crate::model::{Model, Process, Resolved};
@@ -6,11 +6,11 @@ use crate::sorted::SortFew;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
-/// Makes a [`ModulesReport`].
+/// Computes a [`ModulesReport`].
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct Modules {
-    /// OS ids of the processes whose modules are listed; empty: of all.
+    /// OS ids of the processes whose modules are listed; all if empty.
     pub processes: Vec<u64>,
 }
 
@@ -18,26 +18,28 @@ impl Report for Modules {
     type Output = ModulesReport;
 
     const NAME: &'static str = "modules";
-    const ABOUT: &'static str = "what was loaded";
+    const ABOUT: &'static str = "What was loaded";
     const RECORD: &'static [Recording] = &[Recording::runtime(0x8, 4)];
     const INPUT: ReportInput = ReportInput::Code;
 
     fn finish(self, resolved: &Resolved<'_>) -> ModulesReport {
         let mut report = ModulesReport::new(resolved.model());
-        let is_wanted = |row: &ModuleRow| row.process_id.is_some_and(|id| self.processes.contains(&id));
+        let is_wanted =
+            |row: &ModuleRow| row.process_id.is_some_and(|id| self.processes.contains(&id));
         report.modules.retain(|row| self.processes.is_empty() || is_wanted(row));
         report
     }
 }
 
-/// What was loaded.
+/// The modules of a trace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct ModulesReport {
     /// Version of this document.
     pub schema: u32,
-    /// The modules: by process, then by methods that were reported, most first, then by name.
+    /// The modules, sorted by process, then by number of reported methods, most first,
+    /// then by name.
     pub modules: Vec<ModuleRow>,
 }
 
@@ -50,28 +52,29 @@ pub struct ModuleRow {
     pub process_id: Option<u64>,
     /// Short name.
     pub name: String,
-    /// Path as stored.
+    /// Path, as stored.
     pub path: String,
-    /// Full name of its assembly, if the trace has it.
+    /// Full name of its assembly, if known.
     pub assembly: Option<String>,
-    /// Name of its application domain, if the trace has it.
+    /// Name of its application domain, if known.
     pub domain: Option<String>,
-    /// `managed` for modules of .NET, `native` for files that are mapped (version 6).
+    /// `managed` for .NET modules, `native` for mapped files (version 6).
     pub kind: &'static str,
-    /// Whether it holds precompiled code that the runtime uses.
+    /// Whether it contains precompiled code that the runtime uses.
     pub is_ready_to_run: bool,
-    /// Whether it was made in memory.
+    /// Whether it was generated in memory.
     pub is_dynamic: bool,
-    /// Its methods that the trace reports: precompiled, used as they came.
+    /// Number of its reported methods whose precompiled code was used.
     pub precompiled_methods: u64,
-    /// Its pieces of code that were compiled in the process: a method at two tiers counts twice.
+    /// Number of its methods compiled in the process: a method compiled at two tiers
+    /// counts twice.
     pub jitted_methods: u64,
-    /// Bytes of the compiled code.
+    /// Size of the compiled code in bytes.
     pub jitted_bytes: u64,
-    /// Time of its load in nanoseconds since the session's start; `None`: it was there before, or
-    /// that was not recorded.
+    /// When it was loaded, in nanoseconds since the session's start; `None` if it was
+    /// loaded before, or that was not recorded.
     pub loaded_ns: Option<i64>,
-    /// Time of its unload.
+    /// When it was unloaded.
     pub unloaded_ns: Option<i64>,
 }
 
@@ -94,7 +97,7 @@ impl ModulesReport {
                 };
                 key(a).cmp(&key(b)).then_with(|| (&a.name, &a.path).cmp(&(&b.name, &b.path)))
             });
-            // A file is mapped in several pieces.
+            // A file may be mapped in several pieces.
             rows.dedup();
             modules.append(&mut rows);
         }
@@ -114,7 +117,11 @@ fn managed(model: &Model, process: &Process) -> Vec<ModuleRow> {
         rows.push(ModuleRow {
             process_id: process.id,
             name: module.name.clone(),
-            path: if module.il_path.is_empty() { module.native_path.clone() } else { module.il_path.clone() },
+            path: if module.il_path.is_empty() {
+                module.native_path.clone()
+            } else {
+                module.il_path.clone()
+            },
             assembly: assembly.map(|assembly| assembly.name.clone()),
             domain: domain.map(|domain| domain.name.clone()),
             kind: "managed",
@@ -126,10 +133,14 @@ fn managed(model: &Model, process: &Process) -> Vec<ModuleRow> {
         });
     }
     for code in process.methods() {
-        let Some(row) = by_id.get(&code.module_id).and_then(|row| rows.get_mut(*row)) else { continue };
+        let Some(row) = by_id.get(&code.module_id).and_then(|row| rows.get_mut(*row)) else {
+            continue;
+        };
         match code.is_jitted {
-            // The cold section belongs to a method that was counted.
-            true if code.is_cold => row.jitted_bytes = row.jitted_bytes.saturating_add(u64::from(code.size)),
+            // The cold section belongs to a method that was already counted.
+            true if code.is_cold => {
+                row.jitted_bytes = row.jitted_bytes.saturating_add(u64::from(code.size))
+            }
             true => {
                 row.jitted_methods = row.jitted_methods.saturating_add(1);
                 row.jitted_bytes = row.jitted_bytes.saturating_add(u64::from(code.size));

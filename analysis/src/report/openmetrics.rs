@@ -1,4 +1,4 @@
-//! Counters as OpenMetrics text.
+//! Counters in the OpenMetrics text format.
 
 use super::counter_series::{CounterKind, CounterPoint, CounterSeries};
 use super::counters::CountersReport;
@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-/// Names that samples of a family of a type may have: its own with these endings.
+/// Suffixes of the sample names in a family of this type.
 fn endings(type_name: &str) -> &'static [&'static str] {
     match type_name {
         "counter" => &["", "_total", "_created"],
@@ -15,25 +15,29 @@ fn endings(type_name: &str) -> &'static [&'static str] {
     }
 }
 
-/// Series of one name, type and unit.
+/// Series with the same name, type and unit.
 struct Family<'r> {
     name: String,
     type_name: &'static str,
     unit: Option<&'static str>,
     help: String,
-    /// By labels: those of the quantiles of a distribution are one.
+    /// By labels; those of the quantiles of a distribution are merged.
     metrics: BTreeMap<String, Vec<&'r CounterSeries>>,
 }
 
 impl CountersReport {
     /// Writes all points in the OpenMetrics text format, with the events' times.
     ///
-    /// Instruments and increments that grow are counters, histograms are summaries with their quantiles (counts and sums
-    /// grow since the trace's start), the rest are gauges. Tags are labels; the label `provider` is the provider or
-    /// meter. Units are part of the names: `By` is `_bytes`, `s` is `_seconds`.
+    /// Instruments and increments that grow become counters, histograms become summaries
+    /// with their quantiles (counts and sums are cumulative since the trace's start),
+    /// everything else becomes gauges. The format has no negative quantiles, counts and
+    /// sums: a histogram's negative quantiles are left out, so is its sum once that has been
+    /// negative, and so are totals of counters that are negative or not finite. Tags become labels; the label `provider` is the
+    /// provider or meter. Units are part of the names: `By` becomes `_bytes`, `s` becomes
+    /// `_seconds`.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// If writing fails.
     pub fn write_openmetrics(&self, out: &mut impl Write) -> io::Result<()> {
         for family in self.families() {
             writeln!(out, "# TYPE {} {}", family.name, family.type_name)?;
@@ -47,9 +51,21 @@ impl CountersReport {
                     type_name => {
                         let end = if type_name == "counter" { "_total" } else { "" };
                         for point in series.iter().flat_map(|series| &series.points) {
-                            let value =
-                                if type_name == "counter" { point.total.unwrap_or(0.0) } else { point.value };
-                            self.write_sample(out, &format!("{}{end}", family.name), labels, value, point)?;
+                            let value = if type_name == "counter" {
+                                point.total.unwrap_or(0.0)
+                            } else {
+                                point.value
+                            };
+                            if type_name == "counter" && !is_total(value) {
+                                continue;
+                            }
+                            self.write_sample(
+                                out,
+                                &format!("{}{end}", family.name),
+                                labels,
+                                value,
+                                point,
+                            )?;
                         }
                     }
                 }
@@ -72,18 +88,25 @@ impl CountersReport {
                 times.entry((point.ts_ns, at as u64)).or_default().push((percentile, point));
             }
         }
-        let (mut count, mut sum) = (0_i64, 0.0);
+        let (mut count, mut sum) = (0_i64, Some(0.0));
         for points in times.values() {
             for (percentile, point) in points {
+                if point.value < 0.0 {
+                    continue;
+                }
                 let quantile = percentile.parse::<f64>().unwrap_or(0.0) / 100.0;
                 let label = format!("quantile=\"{quantile}\"");
                 self.write_sample(out, name, &joined(labels, &label), point.value, point)?;
             }
             let Some((_, point)) = points.first() else { continue };
             count = count.saturating_add(point.count.unwrap_or(0).max(0));
-            sum += point.sum.unwrap_or(0.0).max(0.0);
+            let more = point.sum.unwrap_or(0.0);
+            // From a negative sum on the whole sum is unknown to this format.
+            sum = sum.filter(|_| is_total(more)).map(|sum: f64| sum + more);
             self.write_sample(out, &format!("{name}_count"), labels, count as f64, point)?;
-            self.write_sample(out, &format!("{name}_sum"), labels, sum, point)?;
+            if let Some(sum) = sum {
+                self.write_sample(out, &format!("{name}_sum"), labels, sum, point)?;
+            }
         }
         Ok(())
     }
@@ -102,7 +125,8 @@ impl CountersReport {
             f64::NEG_INFINITY => "-Inf".to_owned(),
             value => value.to_string(),
         };
-        let nanos = i128::from(self.start_unix_ns.unwrap_or(0)).saturating_add(i128::from(point.ts_ns));
+        let nanos =
+            i128::from(self.start_unix_ns.unwrap_or(0)).saturating_add(i128::from(point.ts_ns));
         let sign = if nanos < 0 { "-" } else { "" };
         let (seconds, fraction) =
             (nanos.unsigned_abs() / 1_000_000_000, nanos.unsigned_abs() % 1_000_000_000);
@@ -118,12 +142,19 @@ impl CountersReport {
                 _ => "gauge",
             };
             let unit = unit_name(&series.unit);
-            let family = families.entry((family_name(&series.name, unit), type_name)).or_insert_with_key(
-                |(name, _)| {
-                    let text =
-                        if series.display_name.is_empty() { &series.name } else { &series.display_name };
-                    let unit_text =
-                        if series.unit.is_empty() { String::new() } else { format!(", in {}", series.unit) };
+            let family = families
+                .entry((family_name(&series.name, unit), type_name))
+                .or_insert_with_key(|(name, _)| {
+                    let text = if series.display_name.is_empty() {
+                        &series.name
+                    } else {
+                        &series.display_name
+                    };
+                    let unit_text = if series.unit.is_empty() {
+                        String::new()
+                    } else {
+                        format!(", in {}", series.unit)
+                    };
                     Family {
                         name: name.clone(),
                         type_name,
@@ -131,21 +162,22 @@ impl CountersReport {
                         help: format!("{text}{unit_text}"),
                         metrics: BTreeMap::new(),
                     }
-                },
-            );
+                });
             family.metrics.entry(labels(series)).or_default().push(series);
         }
-        // A name that another family's samples have is not free.
+        // A name used by another family's samples is not available.
         let mut taken: BTreeSet<String> = BTreeSet::new();
         let mut families: Vec<Family<'_>> = families.into_values().collect();
         for family in &mut families {
             let ends = endings(family.type_name);
-            let is_free = |name: &str| !ends.iter().any(|end| taken.contains(&format!("{name}{end}")));
+            let is_free =
+                |name: &str| !ends.iter().any(|end| taken.contains(&format!("{name}{end}")));
             if !is_free(&family.name) {
                 let unit = family.unit.map_or(String::new(), |unit| format!("_{unit}"));
                 let stem = family.name.strip_suffix(&unit).unwrap_or(&family.name).to_owned();
                 let other = |number: u32| format!("{stem}_{}{number}{unit}", family.type_name);
-                family.name = (2..1000).map(other).find(|name| is_free(name)).unwrap_or_else(|| other(0));
+                family.name =
+                    (2..1000).map(other).find(|name| is_free(name)).unwrap_or_else(|| other(0));
             }
             taken.extend(ends.iter().map(|end| format!("{}{end}", family.name)));
         }
@@ -153,10 +185,19 @@ impl CountersReport {
     }
 }
 
-/// Letters, digits and underscores, with the unit at the end, and without endings that mean something.
+/// Whether a counter or a sum may have this value: the format has only those that grow from
+/// zero, and readers refuse a document with another one.
+fn is_total(value: f64) -> bool {
+    value.is_finite() && value >= 0.0
+}
+
+/// Letters, digits and underscores, with the unit at the end, and without suffixes that
+/// have a meaning.
 fn family_name(name: &str, unit: Option<&str>) -> String {
-    let mut plain: String =
-        name.chars().map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '_' }).collect();
+    let mut plain: String = name
+        .chars()
+        .map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '_' })
+        .collect();
     if plain.is_empty() || plain.starts_with(|first: char| first.is_ascii_digit()) {
         plain.insert(0, '_');
     }
@@ -170,7 +211,7 @@ fn family_name(name: &str, unit: Option<&str>) -> String {
     }
 }
 
-/// The base units of OpenMetrics; others are reported in the help alone.
+/// The base units of OpenMetrics; other units are only mentioned in the help text.
 fn unit_name(unit: &str) -> Option<&'static str> {
     Some(match unit {
         "By" | "B" => "bytes",
@@ -185,7 +226,7 @@ fn unit_name(unit: &str) -> Option<&'static str> {
     })
 }
 
-/// Most underscores that tell tags of one name apart.
+/// Maximum number of underscores used to distinguish tags with the same name.
 const MOST_UNDERSCORES: usize = 8;
 
 /// `provider="System.Runtime",kind="book"`, without the percentile of a histogram.
@@ -194,11 +235,16 @@ fn labels(series: &CounterSeries) -> String {
     let mut names = BTreeSet::from(["provider".to_owned(), "quantile".to_owned()]);
     let mut numbers: HashMap<String, usize> = HashMap::new();
     let is_histogram = series.kind == CounterKind::Histogram;
-    let tags =
-        series.tags.split_last().filter(|_| is_histogram).map_or(series.tags.as_slice(), |(_, tags)| tags);
+    let tags = series
+        .tags
+        .split_last()
+        .filter(|_| is_histogram)
+        .map_or(series.tags.as_slice(), |(_, tags)| tags);
     for (key, value) in tags {
-        let mut name: String =
-            key.chars().map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '_' }).collect();
+        let mut name: String = key
+            .chars()
+            .map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '_' })
+            .collect();
         if name.is_empty() || name.starts_with(|first: char| first.is_ascii_digit()) {
             name.insert(0, '_');
         }
@@ -209,12 +255,12 @@ fn labels(series: &CounterSeries) -> String {
                 name.push('_');
                 continue;
             }
-            // Many tags of one key: numbers do not grow as underscores do.
+            // Many tags with the same key: numbers grow more slowly than underscores.
             let number = numbers.entry(base.clone()).or_insert(MOST_UNDERSCORES);
             *number = number.saturating_add(1);
             name = format!("{base}_{number}");
         }
-        // Writing to a String does not fail.
+        // Writing to a String cannot fail.
         let _ = write!(text, ",{name}=\"{}\"", escaped(value, true));
     }
     text
@@ -224,7 +270,7 @@ fn joined(labels: &str, label: &str) -> String {
     if labels.is_empty() { label.to_owned() } else { format!("{labels},{label}") }
 }
 
-/// Backslashes, line ends and, in labels, quotes.
+/// Escapes backslashes, line ends and, in labels, quotes.
 fn escaped(text: &str, is_label: bool) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {
@@ -232,7 +278,7 @@ fn escaped(text: &str, is_label: bool) -> String {
             '\\' => escaped.push_str("\\\\"),
             '\n' => escaped.push_str("\\n"),
             '"' if is_label => escaped.push_str("\\\""),
-            // Other line ends would end the line for some readers.
+            // Some readers treat other line separators as line ends too.
             '\r' | '\u{b}' | '\u{c}' | '\u{1c}'..='\u{1e}' | '\u{85}' | '\u{2028}' | '\u{2029}' => {
                 escaped.push(' ')
             }
@@ -248,14 +294,20 @@ mod tests {
 
     fn report(series: Vec<CounterSeries>) -> String {
         let mut out = Vec::new();
-        CountersReport { schema: 1, start_unix_ns: Some(1_000_000_000), series, quantiles_left_out: 0 }
-            .write_openmetrics(&mut out)
-            .unwrap();
+        CountersReport {
+            schema: 1,
+            start_unix_ns: Some(1_000_000_000),
+            series,
+            quantiles_left_out: 0,
+        }
+        .write_openmetrics(&mut out)
+        .unwrap();
         String::from_utf8(out).unwrap()
     }
 
     fn series(name: &str, kind: CounterKind, unit: &str, tags: &[(&str, &str)]) -> CounterSeries {
-        let tags = tags.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
+        let tags =
+            tags.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
         let mut series = CounterSeries::new("P", name, kind, unit, tags, "");
         let point = CounterPoint {
             ts_ns: 500_000_000,
@@ -300,6 +352,29 @@ orders_total{provider=\"P\",_1x=\"y\",_1x_=\"z\"} 2.5 1.500000000
     }
 
     #[test]
+    fn what_strict_readers_refuse_is_left_out() {
+        let mut delay = series("delay", CounterKind::Histogram, "", &[("Percentile", "50")]);
+        let mut point = CounterPoint { ts_ns: 1_500_000_000, value: -2.0, ..delay.points[0] };
+        point.sum = Some(-8.0);
+        delay.add(point, true);
+        let mut broken =
+            CounterSeries::new("P", "broken", CounterKind::Counter, "", Vec::new(), "");
+        for total in [3.0, f64::NAN, -1.0, f64::INFINITY] {
+            broken.add(CounterPoint { total: Some(total), ..CounterPoint::default() }, true);
+        }
+        let text = report(vec![delay, broken]);
+        let samples: Vec<&str> = text.lines().filter(|line| !line.starts_with('#')).collect();
+        let expected = [
+            "broken_total{provider=\"P\"} 3 1.000000000",
+            "delay{provider=\"P\",quantile=\"0.5\"} 2.5 1.500000000",
+            "delay_count{provider=\"P\"} 4 1.500000000",
+            "delay_sum{provider=\"P\"} 10 1.500000000",
+            "delay_count{provider=\"P\"} 8 2.500000000",
+        ];
+        assert_eq!(samples, expected);
+    }
+
+    #[test]
     fn names_that_would_clash_get_another() {
         let text = report(vec![
             series("x", CounterKind::Counter, "", &[]),
@@ -327,7 +402,7 @@ orders_total{provider=\"P\",_1x=\"y\",_1x_=\"z\"} 2.5 1.500000000
         for name in names {
             assert!(text.contains(&format!(",{name}=\"1\"")), "{name}: {text}");
         }
-        // The square of their number, if each had one character more than the one in front.
+        // Quadratic, if each name were one character longer than the previous one.
         let tags = vec![("a", "1"); 20_000];
         assert!(report(vec![series("x", CounterKind::Mean, "", &tags)]).len() < 20_000 * 20);
     }

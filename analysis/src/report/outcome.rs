@@ -1,8 +1,8 @@
-//! How reading went, as a member of documents.
+//! The result of reading, as part of documents.
 
 use nettrace_parser::{BlockKind, Finding, Outcome};
 
-/// How reading the trace went: what every document says of it, under `outcome`.
+/// How reading the trace went: the member `outcome` of every document.
 ///
 /// ```
 /// use nettrace_analysis::report::OutcomeReport;
@@ -18,44 +18,44 @@ use nettrace_parser::{BlockKind, Finding, Outcome};
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct OutcomeReport {
-    /// Whether the stream's end mark was seen. If not, what came last is missing.
+    /// Whether the stream's end mark was read. If not, the end of the trace is missing.
     pub complete: bool,
-    /// Where the stream ended, in bytes, unpacked.
+    /// Where the stream ended, in bytes after decompression.
     pub end_offset: u64,
-    /// Events that the writer numbered, and that are not there.
+    /// Number of lost events, according to sequence numbers.
     pub lost: u64,
-    /// Events that seem to be lost, but only by numbers that contradict others: not among `lost`. Absent if there are
-    /// none.
+    /// Number of events that seem lost, but only according to numbers that contradict
+    /// others; not included in `lost`. Omitted if 0.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "is_none"))]
     pub lost_doubted: u64,
-    /// False for version 3, whose events carry no numbers.
+    /// False for version 3, whose events have no sequence numbers.
     pub losses_known: bool,
-    /// How many threads lost events.
+    /// Number of threads that lost events.
     pub lost_threads: u64,
-    /// How many findings of damage there are, also beyond those in `damage`.
+    /// Number of findings of damage, including those not listed in `damage`.
     pub damage_count: u64,
-    /// Bytes that were not read because of damage.
+    /// Number of bytes that were not read because of damage.
     pub damage_bytes: u64,
-    /// What is damaged, at most 64 of a kind.
+    /// Findings of damage, at most 64 of each kind.
     pub damage: Vec<DamageRow>,
 }
 
-/// One thing that is damaged.
+/// A finding of damage.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct DamageRow {
-    /// Stream offset of the first byte concerned.
+    /// Stream offset of the first affected byte.
     pub offset: u64,
     /// Kind of the block it lies in; `None` between blocks.
     pub block: Option<&'static str>,
     /// What was being read.
     pub context: &'static str,
-    /// What is wrong.
+    /// The fault.
     pub fault: String,
     /// How much it cost, such as `rest of block lost`.
     pub class: &'static str,
-    /// Bytes that were not read because of it.
+    /// Number of bytes that were not read because of it.
     pub lost_bytes: u64,
 }
 
@@ -65,7 +65,7 @@ fn is_none(count: &u64) -> bool {
 }
 
 impl OutcomeReport {
-    /// What a document says of an outcome.
+    /// Converts an outcome to its document.
     pub fn of(outcome: &Outcome) -> OutcomeReport {
         let (losses, damage) = (outcome.losses(), outcome.damage());
         OutcomeReport {
@@ -81,11 +81,12 @@ impl OutcomeReport {
         }
     }
 
-    /// Adds, before all others, what is wrong with the file that holds the stream, such as a packed file whose
-    /// checksum does not fit. `offset` is one of that file.
+    /// Inserts a fault of the file that contains the stream before all others, such as a
+    /// wrong checksum of a compressed file. `offset` is an offset in that file.
     pub fn add_file_fault(&mut self, offset: u64, context: &'static str, fault: String) {
         let class = nettrace_parser::Class::Incomplete.as_str();
-        self.damage.insert(0, DamageRow { offset, block: None, context, fault, class, lost_bytes: 0 });
+        self.damage
+            .insert(0, DamageRow { offset, block: None, context, fault, class, lost_bytes: 0 });
         self.damage_count = self.damage_count.saturating_add(1);
     }
 }

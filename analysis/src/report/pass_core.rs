@@ -1,11 +1,12 @@
-//! What all passes do, whatever reports they serve. It is compiled once a source, not once a report.
+//! The part of a pass that does not depend on the reports, so that it is compiled once
+//! per source instead of once per report.
 
 use super::{Moment, ReportInput};
 use crate::driver::{Analysis, AnalysisError, AnalysisOptions, Finished};
 use crate::model::{Model, Process, Profile, ThreadState};
-use nettrace_parser::{Clock, Event, Outcome, Reader, Source, TimeOrdered};
+use nettrace_parser::{Clock, Event, Outcome, Source, TimeOrdered};
 
-/// Hands an event to the reports; the last argument has a count for each.
+/// Passes an event to the reports; the last argument is a counter for each.
 pub(super) type Hand<'h> = dyn FnMut(&Event<'_>, &Moment, &mut Model, &mut [u64]) + 'h;
 
 /// A pass without its reports.
@@ -14,10 +15,10 @@ pub(super) struct PassCore {
     pub(super) analysis: Analysis<'static>,
     clock: Option<Clock>,
     inputs: Vec<ReportInput>,
-    /// Whether any report is made of events, of samples.
+    /// Whether any report is computed from events, from samples.
     pub(super) takes_events: bool,
     takes_samples: bool,
-    /// How many events each report of events was about.
+    /// The number of relevant events for each report of events.
     pub(super) events: Vec<u64>,
 }
 
@@ -42,31 +43,16 @@ impl PassCore {
         if !self.takes_events {
             return self.analysis.read(events).map_err(read_error);
         }
-        while let Some(event) = events.next_event()? {
-            self.event(&event, hand);
-        }
+        events.for_each(|event| self.event(&event, hand))?;
         let outcome = events.outcome();
         self.analysis.set_outcome(outcome.clone());
         Ok(outcome)
     }
 
-    pub(super) fn read_regions<S: Source>(
-        &mut self,
-        source: &(dyn Fn() -> S + Sync),
-        threads: usize,
-        progress: &mut dyn FnMut(u64),
-        hand: &mut Hand<'_>,
-    ) -> Result<Outcome, nettrace_parser::Error> {
-        if !self.takes_events {
-            return self.analysis.read_regions(source, threads, progress).map_err(read_error);
-        }
-        self.read(&mut Reader::new(source()).time_ordered(), hand)
-    }
-
     pub(super) fn event(&mut self, event: &Event<'_>, hand: &mut Hand<'_>) {
         let thread = self.analysis.model_mut().learn(event);
         if self.takes_samples || !self.takes_events {
-            // Only converters fail, and there is none.
+            // Only converters can fail, and there are none.
             let _ = self.analysis.learned(event, thread);
         }
         if self.takes_events {
@@ -79,8 +65,8 @@ impl PassCore {
         }
     }
 
-    /// The end of the trace: what was learned, what of the trace each report is about, and the states that were asked
-    /// for.
+    /// Ends the trace: returns the analysis, the number of relevant events for each
+    /// report, and the requested states.
     pub(super) fn finish(self) -> (Finished, Vec<u64>, Vec<ThreadState>) {
         let PassCore { options, analysis, inputs, mut events, .. } = self;
         let finished = analysis.finish_alone();
@@ -104,7 +90,7 @@ fn modules(model: &Model) -> u64 {
     model.processes().map(|(_, process)| of(process) as u64).fold(0, u64::saturating_add)
 }
 
-/// Without converters nothing else can fail.
+/// Without converters, nothing else can fail.
 fn read_error(error: AnalysisError) -> nettrace_parser::Error {
     match error {
         AnalysisError::Read(error) => error,

@@ -1,22 +1,22 @@
-//! How often something happened, over time.
+//! Frequency of occurrences over time.
 
-/// Most stretches kept; when there are more, two become one.
+/// Maximum number of intervals; if there are more, pairs are merged.
 const MOST: usize = 120;
-/// Length of a stretch at first, in nanoseconds: 1 ms.
+/// Initial length of an interval, in nanoseconds: 1 ms.
 const FIRST_WIDTH: i64 = 1_000_000;
 
-/// Counts moments in stretches of equal length, which grow with the trace.
+/// Counts occurrences in intervals of equal length, which grow with the trace.
 #[derive(Debug, Clone)]
 pub(crate) struct RateCounter {
     width: i64,
     counts: Vec<u64>,
-    /// The first moments, as long as there are few: stretches take more room, and there may be a counter for each
-    /// event of a trace.
+    /// The first occurrences, as long as there are few: intervals need more memory, and
+    /// there may be a counter for each event of a trace.
     few: [i64; FEW],
     few_count: usize,
 }
 
-/// Moments that are kept as they are.
+/// Number of occurrences that are stored individually.
 const FEW: usize = 4;
 
 impl Default for RateCounter {
@@ -26,7 +26,8 @@ impl Default for RateCounter {
 }
 
 impl RateCounter {
-    /// Counts a moment, in nanoseconds since the session's start; one before it counts as at it.
+    /// Counts an occurrence at a time in nanoseconds since the session's start; times
+    /// before it are moved to it.
     pub(crate) fn add(&mut self, nanos: i64) {
         if self.counts.is_empty() {
             if let Some(place) = self.few.get_mut(self.few_count) {
@@ -43,7 +44,7 @@ impl RateCounter {
         self.few.into_iter().take(self.few_count)
     }
 
-    /// From here on there are stretches.
+    /// Switches to intervals.
     fn spread(&mut self) {
         let few = self.few();
         self.few_count = 0;
@@ -53,7 +54,8 @@ impl RateCounter {
     fn put(&mut self, nanos: i64) {
         let nanos = nanos.max(0);
         loop {
-            let at = usize::try_from(nanos.checked_div(self.width).unwrap_or(0)).unwrap_or(usize::MAX);
+            let at =
+                usize::try_from(nanos.checked_div(self.width).unwrap_or(0)).unwrap_or(usize::MAX);
             if at < MOST {
                 if at >= self.counts.len() {
                     self.counts.resize(at.saturating_add(1), 0);
@@ -99,28 +101,54 @@ impl RateCounter {
     }
 }
 
-/// How often something happened in each stretch of time since the session's start.
+/// The number of occurrences in each interval since the session's start.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Rate {
-    /// Length of a stretch, in nanoseconds.
+    /// Length of an interval, in nanoseconds.
     pub stretch_ns: i64,
-    /// Count of each stretch; the first begins at the session's start. At most 120.
+    /// Number of occurrences in each interval; the first begins at the session's start.
+    /// At most 120.
     pub counts: Vec<u64>,
 }
 
 impl Rate {
-    /// Most in one stretch, as a rate per second.
+    /// The most occurrences within about a second: of intervals that are shorter, as many as
+    /// last a second are taken together, of longer ones the mean is taken.
     pub fn peak_per_second(&self) -> f64 {
-        let most = self.counts.iter().copied().max().unwrap_or(0);
-        if self.stretch_ns <= 0 { 0.0 } else { most as f64 * 1e9 / self.stretch_ns as f64 }
+        if self.stretch_ns <= 0 {
+            return 0.0;
+        }
+        let width = self.stretch_ns as f64;
+        // The counts are few, and so are the intervals that one second can hold of them.
+        let (mut together, mut length) = (1_usize, width);
+        while length < 1e9 && together < self.counts.len() {
+            together = together.saturating_add(1);
+            length += width;
+        }
+        let sum =
+            |counts: &[u64]| counts.iter().fold(0_u64, |sum, count| sum.saturating_add(*count));
+        let most = self.counts.windows(together).map(sum).max().unwrap_or(0);
+        most as f64 * 1e9 / length.max(1e9)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_peak_is_of_a_whole_second_and_not_of_a_moment() {
+        let peak = |stretch_ns, counts: &[u64]| {
+            Rate { stretch_ns, counts: counts.to_vec() }.peak_per_second()
+        };
+        assert_eq!(peak(100_000_000, &[0, 20, 0, 5]), 25.0, "all of it is within a second");
+        assert_eq!(peak(500_000_000, &[0, 20, 10, 5, 20]), 30.0);
+        assert_eq!(peak(2_000_000_000, &[10, 40]), 20.0);
+        assert_eq!(peak(1_000_000, &[]), 0.0);
+        assert_eq!(Rate::default().peak_per_second(), 0.0);
+    }
 
     #[test]
     fn stretches_grow_with_the_trace_and_nothing_is_lost() {

@@ -1,10 +1,10 @@
-//! HTTP requests: the activities that are some, by what they ask for.
+//! HTTP requests: a report of those activities that are requests, by target.
 
 use super::{Activities, ActivitiesReport, Moment, Recording, Report};
 use crate::model::{Model, Resolved};
 use nettrace_parser::Event;
 
-/// Makes an [`ActivitiesReport`] of HTTP requests alone, by what they ask for.
+/// Computes an [`ActivitiesReport`] of HTTP requests only, by target.
 #[derive(Debug)]
 pub struct Http(Activities);
 
@@ -14,7 +14,7 @@ impl Http {
         Http(Activities::http())
     }
 
-    /// With this many of the slowest.
+    /// Sets how many of the slowest are listed.
     #[must_use]
     pub fn top(self, count: usize) -> Http {
         Http(self.0.top(count))

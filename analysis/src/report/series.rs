@@ -1,11 +1,11 @@
-//! A value over time, in little memory.
+//! A value over time, in bounded memory.
 
-/// A stretch of time and what a value was in it.
+/// A period of time, and the values in it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct SeriesPoint {
-    /// When the first value in it was reported.
+    /// When the first of its values was reported.
     pub ts_ns: i64,
     /// The smallest value.
     pub min: f64,
@@ -17,20 +17,20 @@ pub struct SeriesPoint {
 
 const MOST_POINTS: usize = 512;
 
-/// Keeps a value over time. When there are too many points, those near each other become one: the
-/// extremes stay.
+/// Keeps a value over time. If there are too many points, adjacent points are merged,
+/// preserving the extremes.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Series {
     points: Vec<SeriesPoint>,
-    /// Points nearer than this are one.
+    /// Points closer than this are merged.
     step_ns: i64,
 }
 
 impl Series {
-    /// Adds a value; not older than the one before.
+    /// Adds a value, which must not be older than the previous one.
     pub(crate) fn add(&mut self, ts_ns: i64, value: f64) {
         let point = SeriesPoint { ts_ns, min: value, max: value, last: value };
-        // A value that did not change is no news.
+        // A value that has not changed adds no information.
         if self.points.last().is_some_and(|last| last.last == value) {
             return;
         }

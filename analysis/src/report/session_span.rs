@@ -1,8 +1,8 @@
-//! How long the part of a session is that a report is about.
+//! The duration of the part of a session that a report is about.
 
 use crate::model::intervals::nanos_between;
 
-/// From the first moment until the last.
+/// From the first to the last time.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct SessionSpan {
     first_ns: Option<i64>,
@@ -10,13 +10,19 @@ pub(crate) struct SessionSpan {
 }
 
 impl SessionSpan {
-    /// Takes the next moment, in nanoseconds since the session's start; not before the one before.
+    /// Adds a time in nanoseconds since the session's start, which must not be before the
+    /// previous one.
     pub(crate) fn add(&mut self, nanos: i64) {
         self.first_ns.get_or_insert(nanos);
         self.last_ns = nanos;
     }
 
-    /// Its length in nanoseconds; 0 of less than two moments.
+    /// From the session's start, or from the first time if that is before it, to the last.
+    pub(crate) fn nanos_since_start(&self) -> u64 {
+        self.first_ns.map_or(0, |first| nanos_between(first.min(0), self.last_ns))
+    }
+
+    /// The duration in nanoseconds; 0 if there are fewer than two times.
     pub(crate) fn nanos(&self) -> u64 {
         self.first_ns.map_or(0, |first| nanos_between(first, self.last_ns))
     }
@@ -33,8 +39,17 @@ mod tests {
         span.add(-5);
         assert_eq!(span.nanos(), 0);
         span.add(20);
-        assert_eq!(span.nanos(), 25);
+        assert_eq!((span.nanos(), span.nanos_since_start()), (25, 25));
         span.add(i64::MAX);
         assert_eq!(span.nanos(), i64::MAX as u64);
+    }
+
+    #[test]
+    fn since_the_start_a_span_has_what_was_before_its_first_moment_too() {
+        let mut span = SessionSpan::default();
+        assert_eq!(span.nanos_since_start(), 0);
+        span.add(7);
+        span.add(20);
+        assert_eq!((span.nanos(), span.nanos_since_start()), (13, 20));
     }
 }

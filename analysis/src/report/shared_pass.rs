@@ -1,13 +1,14 @@
-//! One pass over a trace for several reports.
+//! Reads a trace once for several reports.
 
 use super::pass_core::PassCore;
 use super::{Moment, Report, ReportInput};
 use crate::driver::{AnalysisOptions, Finished};
 use crate::model::{Coverage, Filter, Model, NameOptions, Profile, Resolved, ThreadState};
-use nettrace_parser::{Event, Outcome, Source, TimeOrdered, Version};
+use nettrace_parser::{Event, Outcome, Source, TimeOrdered};
 
-/// Feeds several reports with a trace that is read once. They share the model and the names of frames, which is most of
-/// the work: a second report costs little (see `benches/README.md` of the project).
+/// Drives several reports with one pass over a trace. They share the model and the names
+/// of frames, which is most of the work, so a second report costs little (see
+/// `benches/README.md` of the project).
 ///
 /// ```
 /// use nettrace_analysis::report::{Exceptions, Gc, SharedPass};
@@ -29,58 +30,61 @@ pub struct SharedPass<T> {
     pass: PassCore,
 }
 
-/// What a pass for several reports yields.
+/// The results of a shared pass.
 #[derive(Debug, Clone)]
 #[must_use = "this is what the trace was read for"]
 #[non_exhaustive]
 pub struct SharedReports<O> {
-    /// The reports, as the pass was given them.
+    /// The reports, in the order in which they were passed.
     pub outputs: O,
-    /// How reading went. Reports of a trace that is cut or damaged count too little. `None`: the events were handed in
-    /// one by one, and nobody called [`SharedPass::set_outcome`].
+    /// How reading went. If the trace is truncated or damaged, the reports' counts are
+    /// too low. `None` if the events were passed one by one and
+    /// [`SharedPass::set_outcome`] was not called.
     pub outcome: Option<Outcome>,
-    /// What of the trace each report is about, before frames and states are asked for: events, samples, or modules. 0:
-    /// the trace was recorded without them.
+    /// For each report, the number of events, samples or modules that it is about, before
+    /// filters on frames and states. 0 if the trace was recorded without them.
     pub events: Vec<u64>,
     /// How many frames of the trace's stacks have names.
     pub coverage: Coverage,
-    /// What was learned of processes, threads and code.
+    /// What the trace says about processes, threads and code.
     pub model: Model,
 }
 
-/// Reports that share a pass: a tuple of up to eight, or a list of one kind.
+/// Reports that share a pass: a tuple of up to eight, or a list of the same type.
 pub trait Reports {
-    /// What they yield.
+    /// Their results.
     type Outputs;
 
-    /// What each is made of.
+    /// What each is computed from.
     fn inputs(&self) -> Vec<ReportInput>;
 
-    /// Hands an event to those that are made of events; `counts` has a place for each report.
+    /// Passes an event to those that are computed from events; `counts` has a counter for
+    /// each report.
     fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model, counts: &mut [u64]);
 
-    /// The end of the trace.
+    /// Computes the results at the end of the trace.
     fn finish(self, resolving: &mut Resolving<'_>) -> Self::Outputs;
 }
 
-/// What reports are given at the end of a trace: all have the same names, and differ in the samples that they count.
+/// The data for reports at the end of a trace: all share the same names, but they count
+/// different samples.
 #[derive(Debug)]
 pub struct Resolving<'m> {
     finished: &'m Finished,
-    /// For reports that are not made of samples.
+    /// For reports that are not computed from samples.
     no_samples: &'m Profile,
-    /// States that the user asks for; empty: each report has its own.
+    /// The states requested by the user; if empty, each report uses its own.
     asked: Vec<ThreadState>,
     resolved: Option<Resolved<'m>>,
 }
 
 impl<'m> Resolving<'m> {
-    /// What a report would be given if it were alone.
+    /// The data for a report, the same as in a pass of its own.
     pub fn for_report<R: Report>(&mut self) -> &Resolved<'m> {
         self.resolved(R::INPUT, R::STATES)
     }
 
-    /// The part of the stacks' frames that have names.
+    /// How many of the stacks' frames have names.
     fn coverage(&self) -> Coverage {
         match &self.resolved {
             Some(resolved) => resolved.coverage(),
@@ -92,7 +96,8 @@ impl<'m> Resolving<'m> {
         let states = if self.asked.is_empty() { states } else { &self.asked };
         let is_of_samples = input == ReportInput::Samples;
         let profile = if is_of_samples { &self.finished.profile } else { self.no_samples };
-        // Which frames are small depends on the samples; without that, one set of names serves all.
+        // Which frames are small depends on the samples; otherwise one set of names
+        // serves all reports.
         let folds_small = self.finished.folds_small();
         let is_same = |kept: &Resolved<'_>| kept.counts(profile, states);
         let kept = self.resolved.take().filter(|kept| !folds_small || is_same(kept));
@@ -102,7 +107,7 @@ impl<'m> Resolving<'m> {
     }
 }
 
-/// Hands a report of events one of them.
+/// Passes an event to a report of events.
 #[inline]
 fn hand<R: Report>(
     report: &mut R,
@@ -168,55 +173,59 @@ impl<R: Report> Reports for Vec<R> {
 }
 
 impl<T: Reports> SharedPass<T> {
-    /// A pass for `reports`, of everything, with default names.
+    /// A pass for `reports` without a filter and with default names.
     pub fn new(reports: T) -> SharedPass<T> {
         SharedPass::with_options(reports, AnalysisOptions::new())
     }
 
-    /// A pass for `reports` as the options ask.
+    /// A pass for `reports` with options.
     pub fn with_options(reports: T, options: AnalysisOptions) -> SharedPass<T> {
         let pass = PassCore::new(reports.inputs(), options);
         SharedPass { reports, pass }
     }
 
-    /// Counts only what `filter` lets pass. To be called before the first event.
+    /// Sets the filter. Must be called before the first event.
     #[must_use]
     pub fn filter(self, filter: Filter) -> SharedPass<T> {
         SharedPass::with_options(self.reports, AnalysisOptions { filter, ..self.pass.options })
     }
 
-    /// How frames are named. To be called before the first event.
+    /// Sets how frames are named. Must be called before the first event.
     #[must_use]
     pub fn names(self, names: NameOptions) -> SharedPass<T> {
         SharedPass::with_options(self.reports, AnalysisOptions { names, ..self.pass.options })
     }
 
-    /// The reports, to take from them what they need not keep.
+    /// The reports, to take completed data from them.
     pub fn reports_mut(&mut self) -> &mut T {
         &mut self.reports
     }
 
-    /// Lets a converter see the samples and marks of the pass.
-    #[cfg(feature = "page")]
-    pub(crate) fn add(&mut self, converter: Box<dyn crate::convert::Convert>) {
+    /// Adds a converter that receives the samples and marks of the pass, of the kinds that
+    /// the options ask for. It receives them only if a report is computed from samples
+    /// ([`ReportInput::Samples`]), each before the reports receive its event; it receives
+    /// no events.
+    pub fn add(&mut self, converter: Box<dyn crate::convert::Convert>) {
         self.pass.analysis.add(converter);
     }
 
-    /// For what the trace does not tell, such as perf maps.
+    /// For information that the trace does not contain, such as perf maps.
     pub fn model_mut(&mut self) -> &mut Model {
         self.pass.analysis.model_mut()
     }
 
-    /// Reads all events that are left.
+    /// Reads all remaining events.
     ///
     /// # Errors
-    /// When the trace cannot be read on.
+    /// If the trace cannot be read any further.
     pub fn read<S: Source>(
         &mut self,
         events: &mut TimeOrdered<S>,
     ) -> Result<Outcome, nettrace_parser::Error> {
         let SharedPass { reports, pass } = self;
-        pass.read(events, &mut |event, moment, model, counts| reports.event(event, moment, model, counts))
+        pass.read(events, &mut |event, moment, model, counts| {
+            reports.event(event, moment, model, counts)
+        })
     }
 
     /// See [`Analysis::set_outcome`](crate::Analysis::set_outcome).
@@ -224,40 +233,21 @@ impl<T: Reports> SharedPass<T> {
         self.pass.analysis.set_outcome(outcome);
     }
 
-    /// Whether [`SharedPass::read_regions`] is faster with several threads for streams of a version: only if no report
-    /// is made of events.
-    pub fn gains_from_threads(&self, version: Option<Version>) -> bool {
-        !self.pass.takes_events && self.pass.analysis.gains_from_threads(version)
-    }
-
-    /// Reads a whole stream as [`Analysis::read_regions`](crate::Analysis::read_regions) does.
-    ///
-    /// # Errors
-    /// As [`SharedPass::read`].
-    pub fn read_regions<S: Source>(
-        &mut self,
-        source: impl Fn() -> S + Sync,
-        threads: usize,
-        mut progress: impl FnMut(u64),
-    ) -> Result<Outcome, nettrace_parser::Error> {
-        let SharedPass { reports, pass } = self;
-        pass.read_regions(&source, threads, &mut progress, &mut |event, moment, model, counts| {
-            reports.event(event, moment, model, counts);
-        })
-    }
-
-    /// Takes the next event; in time order.
+    /// Processes the next event; events must come in time order.
     pub fn event(&mut self, event: &Event<'_>) {
         let SharedPass { reports, pass } = self;
-        pass.event(event, &mut |event, moment, model, counts| reports.event(event, moment, model, counts));
+        pass.event(event, &mut |event, moment, model, counts| {
+            reports.event(event, moment, model, counts)
+        });
     }
 
-    /// The end of the trace.
+    /// Ends the trace and computes the reports.
     pub fn finish(self) -> SharedReports<T::Outputs> {
         let SharedPass { reports, pass } = self;
         let (finished, events, asked) = pass.finish();
         let no_samples = Profile::default();
-        let mut resolving = Resolving { finished: &finished, no_samples: &no_samples, asked, resolved: None };
+        let mut resolving =
+            Resolving { finished: &finished, no_samples: &no_samples, asked, resolved: None };
         let outputs = reports.finish(&mut resolving);
         let coverage = resolving.coverage();
         let Finished { model, outcome, .. } = finished;

@@ -1,54 +1,71 @@
-//! Stacks of a report, by weight.
+//! The stacks in a report, by weight.
 
 use crate::model::{FrameHandle, Resolved, StackHandle};
 use crate::sorted::SortFew;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// A stack, and how often.
+/// A stack, and its weight.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct StackRow {
-    /// How often: things, or nanoseconds where the report says so.
+    /// Number of occurrences, or nanoseconds if the report says so.
     pub count: u64,
-    /// Names of the frames, innermost first. Empty: the trace has no stack there.
+    /// Names of the frames, innermost first. Empty if the trace has no stack.
     #[cfg_attr(feature = "serde", serde(serialize_with = "as_texts"))]
     pub frames: Vec<Arc<str>>,
-    /// Which of the names are guesses ([`Frame::is_guessed`](crate::Frame::is_guessed)): places in `frames`, from 0.
+    /// Indices of the frames with guessed names
+    /// ([`Frame::is_guessed`](crate::Frame::is_guessed)), counting from 0.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
     pub guessed: Vec<usize>,
 }
 
-/// Texts that are shared, as an array.
+/// Serializes a shared text.
 #[cfg(feature = "serde")]
-pub(crate) fn as_texts<S: serde::Serializer>(texts: &[Arc<str>], serializer: S) -> Result<S::Ok, S::Error> {
+pub(crate) fn as_text<S: serde::Serializer>(
+    text: &Arc<str>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(text)
+}
+
+/// Serializes shared texts as an array.
+#[cfg(feature = "serde")]
+pub(crate) fn as_texts<S: serde::Serializer>(
+    texts: &[Arc<str>],
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
     serializer.collect_seq(texts.iter().map(|text| &**text))
 }
 
-/// The names of a stack's frames. A name is in memory once, however many stacks it is in.
+/// The names of a stack's frames. Each name is in memory once, however many stacks
+/// contain it.
 pub(crate) fn names_of(resolved: &Resolved<'_>, frames: &[FrameHandle]) -> Vec<Arc<str>> {
     frames.iter().map(|frame| resolved.shared_text(*frame)).collect()
 }
 
-/// Which of a stack's frames have names that are guesses.
+/// Indices of a stack's frames whose names are guesses.
 pub(crate) fn guessed_of(resolved: &Resolved<'_>, frames: &[FrameHandle]) -> Vec<usize> {
-    let is_guessed = |frame: &FrameHandle| resolved.frame(*frame).is_some_and(|frame| frame.is_guessed);
+    let is_guessed =
+        |frame: &FrameHandle| resolved.frame(*frame).is_some_and(|frame| frame.is_guessed);
     let places = frames.iter().enumerate().filter(|(_, frame)| is_guessed(frame));
     places.map(|(place, _)| place).collect()
 }
 
-/// Methods that raise the events of tasks, and those of the tasks themselves, which lie on top of the one that schedules.
+/// Methods that emit the events of tasks, and methods of the task library; they are on
+/// top of the method that schedules a task.
 pub(crate) const TASK_LIBRARY: &[&str] = &[
     "System.Diagnostics.Tracing.",
     "System.Threading.Tasks.",
     "System.Threading.ThreadPool",
     "System.Runtime.CompilerServices.",
 ];
-/// Methods of the runtime, from .NET 9 on, that look for a catch block, and lie on top of the one that throws.
+/// Methods of the runtime, from .NET 9 on, that search for a catch block; they are on top
+/// of the method that throws.
 pub(crate) const DISPATCH: &[&str] = &["System.Runtime.EH."];
 
-/// The frames without the innermost ones whose names have one of `skipped` in them.
+/// The frames without the innermost ones whose names contain one of `skipped`.
 pub(crate) fn below<'r>(
     resolved: &'r Resolved<'_>,
     stack: StackHandle,
@@ -57,7 +74,7 @@ pub(crate) fn below<'r>(
     let frames = resolved.frames(stack);
     let is_skipped = |frame: &&FrameHandle| {
         let text = resolved.text(**frame);
-        // Types of arguments are not what a method is part of.
+        // The types of arguments do not matter.
         let name = text.split_once('(').map_or(text, |(name, _)| name);
         skipped.iter().any(|part| name.contains(part))
     };
@@ -65,7 +82,8 @@ pub(crate) fn below<'r>(
     frames.get(count..).filter(|frames| !frames.is_empty()).unwrap_or(frames)
 }
 
-/// The `top` heaviest stacks, without the innermost frames that are `skipped`. Stacks with equal names are one.
+/// The `top` heaviest stacks, without innermost frames that contain one of `skipped`.
+/// Stacks with equal names are merged.
 pub(crate) fn stack_rows(
     resolved: &Resolved<'_>,
     stacks: impl IntoIterator<Item = (StackHandle, u64)>,

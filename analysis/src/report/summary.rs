@@ -1,4 +1,4 @@
-//! What a trace is, what it can answer, and what stands out in it.
+//! What a trace is, what it can answer, and what is notable about it.
 
 use super::activities::Activities;
 use super::alloc::Alloc;
@@ -13,32 +13,39 @@ use super::session_span::SessionSpan;
 use super::waits::Waits;
 use super::{Moment, Recording, Report, SCHEMA};
 use crate::model::intervals::LockWaits;
-use crate::model::{Coverage, FrameHandle, Mode, Model, Resolved, StackHandle, ThreadState};
+use crate::model::{
+    Coverage, CpuWeights, FrameHandle, Mode, Model, Resolved, StackHandle, ThreadState, Weighed,
+};
 use nettrace_parser::Event;
 use nettrace_parser::view::{self, KnownProvider};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::convert::Infallible;
 
-/// What a trace is, what it can answer, and what stands out in it.
+/// What a trace is, what it can answer, and what is notable about it.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct SummaryReport {
     /// Version of this document.
     pub schema: u32,
-    /// What the trace is in a few words, such as `CPU samples, exceptions and activities`.
+    /// What the trace is, in a few words, such as `CPU samples, exceptions and
+    /// activities`.
     pub kind: String,
-    /// The traced process, if there is one that has a name.
+    /// The traced process, if it has a name.
     pub process: Option<String>,
-    /// From the first event until the last, in nanoseconds.
+    /// Time from the session's start to the last event, in nanoseconds; if a filter leaves
+    /// out events, from the first to the last of the others.
     pub duration_ns: u64,
-    /// Events.
+    /// Number of events.
     pub events: u64,
-    /// Threads that have events.
+    /// Number of threads with events.
     pub threads: u64,
+    /// Whether it has the objects of a heap: see [`heap`](crate::heap), `nettrace heap`.
+    pub has_heap_dump: bool,
     /// What the trace can answer.
     pub answers: Vec<Answer>,
-    /// What stands out, the most telling first; at most five.
+    /// Notable facts, most important first; at most five.
     pub findings: Vec<Finding>,
 }
 
@@ -47,15 +54,15 @@ pub struct SummaryReport {
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Answer {
-    /// The report.
+    /// The name of the report.
     pub report: String,
-    /// What it tells.
+    /// What it shows.
     pub about: String,
-    /// Events that it is made of.
+    /// Number of events that it uses.
     pub events: u64,
 }
 
-/// What events are for, in the order in which answers are given.
+/// What events are about, in the order in which answers are listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Subject {
     Cpu,
@@ -74,7 +81,8 @@ enum Subject {
 }
 
 impl Subject {
-    /// Name in a list, report, what the report tells. Some have no report.
+    /// Name in a list, name of the report, and what the report shows. Some have no
+    /// report.
     fn text(self) -> (&'static str, &'static str, &'static str) {
         match self {
             Subject::Cpu => ("CPU samples", "topN", "where time went"),
@@ -94,7 +102,7 @@ impl Subject {
     }
 }
 
-/// Makes a [`SummaryReport`].
+/// Computes a [`SummaryReport`].
 #[derive(Debug, Default)]
 pub struct Summary {
     subjects: BTreeMap<Subject, u64>,
@@ -108,9 +116,13 @@ pub struct Summary {
     activities: Activities,
     logs: Logs,
     counters: Option<Counters>,
-    cpu: HashMap<(StackHandle, Mode), u64>,
+    weights: CpuWeights,
+    /// Number of samples, and nanoseconds.
+    cpu: HashMap<(StackHandle, Mode), (u64, u64)>,
     starvations: u64,
     events: u64,
+    /// Whether a filter leaves out events.
+    is_filtered: bool,
     span: SessionSpan,
 }
 
@@ -120,7 +132,7 @@ impl Summary {
         Summary {
             activities: Activities::without_parts(),
             counters: Some(Counters::new().without_points()),
-            // How much of their time all waiting threads waited.
+            // How much of their time all waiting threads spent waiting.
             waits: Waits::new().top(usize::MAX),
             ..Summary::default()
         }
@@ -157,7 +169,7 @@ impl Report for Summary {
     type Output = SummaryReport;
 
     const NAME: &'static str = "summary";
-    const ABOUT: &'static str = "what the trace contains, what it can answer, what stands out";
+    const ABOUT: &'static str = "What the trace contains, what it can answer, what stands out";
     const RECORD: &'static [Recording] = &[];
 
     fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {
@@ -177,10 +189,14 @@ impl Report for Summary {
             self.count(Subject::Logs);
             self.logs.take();
         }
-        if self.counters.as_mut().is_some_and(|counters| counters.event(event, moment, model)) {
+        let counters = self.counters.as_mut();
+        if counters.is_some_and(|counters| counters.event(event, moment, model))
+            && moment.is_selected
+        {
             self.count(Subject::Counters);
         }
         if !moment.is_selected {
+            self.is_filtered = true;
             return true;
         }
         self.events = self.events.saturating_add(1);
@@ -206,23 +222,37 @@ impl Report for Summary {
             _ => None,
         };
         if let Some(mode) = mode {
+            if self.cpu.is_empty() {
+                let period = event.session().sampling_period_nanos;
+                self.weights.expect(period.map_or(0, u64::from));
+            }
             self.count(Subject::Cpu);
-            let count = self.cpu.entry((model.stack_of(event, moment.thread), mode)).or_default();
-            *count = count.saturating_add(1);
+            let stack = model.stack_of(event, moment.thread);
+            let cpu = &mut self.cpu;
+            let _ = self.weights.add(moment.thread, stack, mode, moment.nanos, |sample| {
+                weigh(cpu, &sample);
+                Ok::<(), Infallible>(())
+            });
         }
         true
     }
 
     fn finish(mut self, resolved: &Resolved<'_>) -> SummaryReport {
-        let duration_ns = self.span.nanos();
+        let duration_ns =
+            if self.is_filtered { self.span.nanos() } else { self.span.nanos_since_start() };
         let alloc = self.alloc.finish(resolved);
-        // The report is made of one way of measuring, the most exact.
+        // Use the most accurate way of measuring.
         if let Some(source) = alloc.sources.first() {
             self.subjects.insert(Subject::Allocations, source.events);
         }
         let logs = self.logs.finish(resolved);
         let severe = logs.levels.iter().filter(|row| row.level >= LogLevel::Error);
         let severe = severe.fold(0_u64, |sum, row| sum.saturating_add(row.count));
+        let cpu = &mut self.cpu;
+        let _ = self.weights.finish(|sample| {
+            weigh(cpu, &sample);
+            Ok::<(), Infallible>(())
+        });
         let running = Running::new(&self.cpu, resolved);
         let found = [
             running.unnamed(resolved),
@@ -244,10 +274,11 @@ impl Report for Summary {
         SummaryReport {
             schema: SCHEMA,
             kind: kind(&self.subjects),
+            has_heap_dump: self.subjects.contains_key(&Subject::Heap),
             process: named.map(|(_, process)| process.name.clone()),
             duration_ns,
             events: self.events,
-            threads: model.threads().iter().len() as u64,
+            threads: model.threads().iter().filter(|(_, thread)| thread.events > 0).count() as u64,
             answers: self
                 .subjects
                 .iter()
@@ -263,7 +294,7 @@ impl Report for Summary {
 }
 
 impl SummaryReport {
-    /// Adds a finding that the events do not tell, such as losses.
+    /// Adds a finding that cannot be derived from the events, such as losses.
     pub fn add(&mut self, finding: Finding) {
         self.findings.push(finding);
         findings::rank(&mut self.findings);
@@ -280,52 +311,68 @@ fn kind(subjects: &BTreeMap<Subject, u64>) -> String {
     }
 }
 
-/// The CPU samples of the stacks that the filter lets pass.
+fn weigh(cpu: &mut HashMap<(StackHandle, Mode), (u64, u64)>, sample: &Weighed) {
+    let (count, nanos) = cpu.entry((sample.stack, sample.mode)).or_default();
+    *count = count.saturating_add(sample.count);
+    *nanos = nanos.saturating_add(sample.weight);
+}
+
+/// The CPU samples with stacks that pass the filter.
 #[derive(Default)]
 struct Running {
-    /// Samples that ran, by innermost frame.
+    /// Time of running samples, by innermost frame.
     leaves: BTreeMap<FrameHandle, u64>,
-    /// Samples that ran.
+    /// Number of running samples, and their time.
+    samples: u64,
     all: u64,
-    /// Frames of all distinct stacks, and those with a name.
+    /// Number of frames of all distinct stacks, and of those with a name.
     frames: u64,
     named: u64,
 }
 
 impl Running {
-    fn new(cpu: &HashMap<(StackHandle, Mode), u64>, resolved: &Resolved<'_>) -> Running {
+    fn new(cpu: &HashMap<(StackHandle, Mode), (u64, u64)>, resolved: &Resolved<'_>) -> Running {
         let mut running = Running::default();
         let mut met = HashSet::new();
-        for ((stack, mode), count) in cpu {
+        for ((stack, mode), (count, nanos)) in cpu {
             let Some(frames) = resolved.selected(*stack, *mode) else { continue };
             if met.insert(*stack) {
-                let named =
-                    frames.iter().filter(|frame| resolved.frame(**frame).is_some_and(|row| row.is_named));
+                let named = frames
+                    .iter()
+                    .filter(|frame| resolved.frame(**frame).is_some_and(|row| row.is_named));
                 running.frames = running.frames.saturating_add(frames.len() as u64);
                 running.named = running.named.saturating_add(named.count() as u64);
             }
             if !ThreadState::RUNNING.contains(&resolved.state(*stack, *mode)) {
                 continue;
             }
-            running.all = running.all.saturating_add(*count);
+            running.samples = running.samples.saturating_add(*count);
+            running.all = running.all.saturating_add(*nanos);
             if let Some(leaf) = frames.first() {
                 let sum = running.leaves.entry(*leaf).or_default();
-                *sum = sum.saturating_add(*count);
+                *sum = sum.saturating_add(*nanos);
             }
         }
         running
     }
 
     fn unnamed(&self, resolved: &Resolved<'_>) -> Option<Finding> {
-        Finding::missing_names(Coverage { frames: self.frames, named: self.named, ..resolved.coverage() })
+        Finding::missing_names(Coverage {
+            frames: self.frames,
+            named: self.named,
+            ..resolved.coverage()
+        })
     }
 
     fn hottest(&self, resolved: &Resolved<'_>) -> Option<Finding> {
         let mut leaves: Vec<_> = self.leaves.iter().collect();
-        leaves.sort_unstable_by_key(|(leaf, count)| (Reverse(**count), **leaf));
-        // An address says nothing to a reader; what stands far below addresses does not stand out.
-        let (leaf, count) =
-            leaves.into_iter().take(3).find(|(leaf, _)| !resolved.text(**leaf).starts_with("0x"))?;
-        Finding::hottest_method(resolved.text(*leaf), *count, self.all)
+        leaves.sort_unstable_by_key(|(leaf, nanos)| (Reverse(**nanos), **leaf));
+        // An address means nothing to a reader, and a method far below addresses is not
+        // notable.
+        let (leaf, nanos) = leaves
+            .into_iter()
+            .take(3)
+            .find(|(leaf, _)| !resolved.text(**leaf).starts_with("0x"))?;
+        Finding::hottest_method(resolved.text(*leaf), *nanos, self.all, self.samples)
     }
 }

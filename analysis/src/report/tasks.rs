@@ -1,15 +1,16 @@
-//! Tasks: what was scheduled, ran, and was waited for.
+//! Tasks: scheduled, run, and waited for.
 //!
-//! All events are of `System.Threading.Tasks.TplEventSource`:
+//! All events are from `System.Threading.Tasks.TplEventSource`:
 //!
-//! | id | event | what it says |
+//! | id | event | meaning |
 //! |---|---|---|
-//! | 7, 8, 9 | TaskScheduled, TaskStarted, TaskCompleted | when a task was queued, ran, was done, and whether it failed |
-//! | 10, 11 | TaskWaitBegin, TaskWaitEnd | from when to when a task was waited for, blocking or by `await` |
+//! | 7, 8, 9 | TaskScheduled, TaskStarted, TaskCompleted | when a task was queued, started and completed, and whether it failed |
+//! | 10, 11 | TaskWaitBegin, TaskWaitEnd | the start and end of a wait for a task, blocking or by `await` |
 //! | 14, 15 | TraceOperationBegin, TraceOperationEnd | a task's name; keyword 8 |
 //!
-//! A task that does not run code of its own, such as one of an async method, has a name but is not scheduled. A task
-//! without a name is known by the method that scheduled it.
+//! A task that does not run code of its own, such as that of an async method, has a name
+//! but is not scheduled. A task without a name is identified by the method that scheduled
+//! it.
 
 use super::activities::Activities;
 use super::distribution::{Distribution, Spread};
@@ -23,93 +24,94 @@ use nettrace_parser::view::KnownProvider;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
-/// Most tasks that are kept until they are done; the oldest makes room.
+/// Maximum number of uncompleted tasks that are kept; if there are more, the oldest is
+/// dropped.
 const MOST: usize = 65_536;
 
-/// What became of tasks.
+/// Tasks, and waits for them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct TasksReport {
     /// Version of this document.
     pub schema: u32,
-    /// Tasks that were scheduled.
+    /// Number of tasks that were scheduled.
     pub scheduled: u64,
-    /// Tasks that began to run.
+    /// Number of tasks that started to run.
     pub started: u64,
-    /// Tasks that were done with running.
+    /// Number of tasks that completed.
     pub completed: u64,
-    /// Of these, those that ended with an exception.
+    /// Those that ended with an exception.
     pub faulted: u64,
-    /// Waits for tasks that began.
+    /// Number of waits for tasks that started.
     pub waits_begun: u64,
-    /// Waits for tasks that ended.
+    /// Number of waits for tasks that ended.
     pub waits_ended: u64,
-    /// From being scheduled until running.
+    /// Time from scheduling to start.
     pub queued: Spread,
-    /// From running until done.
+    /// Time from start to completion.
     pub ran: Spread,
-    /// By name: the most scheduled first.
+    /// By name, most scheduled first.
     pub tasks: Vec<TaskRow>,
-    /// What was waited for: the longest total first.
+    /// By task waited for, longest total first.
     pub waits: Vec<TaskWaitRow>,
-    /// By the activity in which tasks were scheduled: the most first.
+    /// By the activity in which tasks were scheduled, most first.
     pub activities: Vec<TaskActivity>,
 }
 
-/// Tasks of one name.
+/// Tasks with the same name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct TaskRow {
-    /// The task's name; else `scheduled by` and a method.
+    /// The task's name; if it has none, `scheduled by` and a method.
     pub name: String,
-    /// How many were scheduled.
+    /// Number of tasks that were scheduled.
     pub scheduled: u64,
-    /// How many began to run.
+    /// Number of tasks that started to run.
     pub started: u64,
-    /// How many were done with running.
+    /// Number of tasks that completed.
     pub completed: u64,
-    /// Of these, those that ended with an exception.
+    /// Those that ended with an exception.
     pub faulted: u64,
-    /// From being scheduled until running.
+    /// Time from scheduling to start.
     pub queued: Spread,
-    /// From running until done.
+    /// Time from start to completion.
     pub ran: Spread,
-    /// Where they were scheduled: most first.
+    /// Where they were scheduled, most frequent first.
     pub stacks: Vec<StackRow>,
 }
 
-/// Waits for tasks of one name.
+/// Waits for tasks with the same name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct TaskWaitRow {
-    /// Name of the task that was waited for; else `waited for by` and a method.
+    /// Name of the task waited for; if it has none, `waited for by` and a method.
     pub name: String,
-    /// Whether a thread was blocked; else the wait was an `await`.
+    /// Whether a thread was blocked; otherwise it was an `await`.
     pub is_blocking: bool,
-    /// How long, of those that ended.
+    /// Durations of completed waits.
     pub waits: Spread,
-    /// Waits that had not ended.
+    /// Number of waits still in progress at the end.
     pub still_waiting: u64,
 }
 
-/// Tasks that were scheduled inside activities of one name.
+/// Tasks scheduled inside activities with the same name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct TaskActivity {
-    /// Name of the activity; `None`: in none.
+    /// Name of the activity; `None` for tasks outside of activities.
     pub activity: Option<String>,
-    /// How many were scheduled.
+    /// Number of tasks that were scheduled.
     pub scheduled: u64,
 }
 
 /// The name of a task, and where it was scheduled or waited for.
 type TaskPlace = (Option<TextHandle>, StackHandle);
 
-/// Where was waited, and whether the thread stood still.
+/// Where a thread waited, and whether it was blocked.
 type WaitPlace = (TaskPlace, bool);
 
 #[derive(Debug, Default)]
@@ -132,17 +134,22 @@ struct TaskSite {
     activities: BTreeMap<Option<TextHandle>, u64>,
 }
 
-/// Makes a [`TasksReport`]. What it keeps is bounded by names, stacks, and tasks that are not done.
+/// Computes a [`TasksReport`]. Memory is bounded by the number of names, stacks, and
+/// uncompleted tasks.
 #[derive(Debug)]
 pub struct Tasks {
     tasks: BTreeMap<TaskKey, Task>,
     sites: HashMap<TaskPlace, TaskSite>,
     waits: HashMap<WaitPlace, (Distribution, u64)>,
-    /// Tasks that are scheduled and have not begun to run.
+    /// Tasks that were scheduled and have not started.
     queued: Matcher<TaskKey, ()>,
     running: Matcher<TaskKey, ()>,
-    /// Without a place: the filter did not let the begin pass.
+    /// `None` as place if the filter did not accept the start.
     waiting: Matcher<TaskKey, Option<WaitPlace>>,
+    /// Waits that began while too many others were in progress, and those of them that have
+    /// not ended.
+    waits_not_kept: u64,
+    not_kept_open: u64,
     activities: Activities,
     top: usize,
 }
@@ -154,7 +161,7 @@ impl Default for Tasks {
 }
 
 impl Tasks {
-    /// With the 10 stacks of each name that scheduled most.
+    /// Lists the top 10 stacks of each name.
     pub fn new() -> Tasks {
         Tasks {
             tasks: BTreeMap::new(),
@@ -163,23 +170,25 @@ impl Tasks {
             queued: Matcher::default(),
             running: Matcher::default(),
             waiting: Matcher::default(),
+            waits_not_kept: 0,
+            not_kept_open: 0,
             activities: Activities::without_parts().top(0),
             top: 10,
         }
     }
 
-    /// With this many stacks of each name.
+    /// Sets the number of stacks per name.
     #[must_use]
     pub fn top(mut self, count: usize) -> Tasks {
         self.top = count;
         self
     }
 
-    /// The task with this key, which is new if it was not met before.
+    /// The task with this key; a new one if it is unknown.
     fn task(&mut self, key: TaskKey) -> &mut Task {
         if self.tasks.len() >= MOST
             && !self.tasks.contains_key(&key)
-            // Ids grow, so the first is the oldest.
+            // Ids are ascending, so the first is the oldest.
             && let Some((oldest, _)) = self.tasks.pop_first()
         {
             self.queued.lose(oldest, |_| {});
@@ -209,7 +218,7 @@ impl Tasks {
         let queued = self.queued.stop(key, at, None, |_| {});
         let task = self.task(key);
         if queued.is_none() && moment.is_selected {
-            // It was scheduled before the session, or that was lost.
+            // It was scheduled before the session, or the event was lost.
             task.place.get_or_insert((task.name, stack));
         }
         if let Some(place) = task.place {
@@ -221,7 +230,8 @@ impl Tasks {
     }
 
     fn completed(&mut self, key: TaskKey, event: &Event<'_>, moment: &Moment) {
-        let is_faulted = event.field("IsExceptional").and_then(|value| value.as_bool()).unwrap_or(false);
+        let is_faulted =
+            event.field("IsExceptional").and_then(|value| value.as_bool()).unwrap_or(false);
         let ran = self.running.stop(key, moment.edge(event), None, |_| {});
         if let Some(place) = self.task(key).place.take() {
             let site = self.sites.entry(place).or_default();
@@ -232,9 +242,11 @@ impl Tasks {
         self.forget(key);
     }
 
-    /// A task that is done and that nobody waits for is forgotten.
+    /// Drops a task that has completed and that nothing waits for.
     fn forget(&mut self, key: TaskKey) {
-        if self.tasks.get(&key).is_some_and(|task| task.place.is_none()) && !self.waiting.is_open(key) {
+        if self.tasks.get(&key).is_some_and(|task| task.place.is_none())
+            && !self.waiting.is_open(key)
+        {
             self.tasks.remove(&key);
             self.queued.lose(key, |_| {});
             self.running.lose(key, |_| {});
@@ -252,18 +264,29 @@ impl Tasks {
         let stack = model.stack_of(event, moment.thread);
         let name = self.task(key).name;
         let site = moment.is_selected.then_some(((name, stack), is_blocking));
-        self.waiting.start_inside(key, moment.edge(event), site, |_| {});
+        let mut not_kept = None;
+        self.waiting.start_inside(key, moment.edge(event), site, |wait| not_kept = wait.what);
         if let Some(site) = site {
             let begun = &mut self.waits.entry(site).or_default().1;
             *begun = begun.saturating_add(1);
         }
+        // Too many are in progress. Where the end of this one belongs to will not be known.
+        if let Some(site) = not_kept {
+            let begun = &mut self.waits.entry(site).or_default().1;
+            *begun = begun.saturating_sub(1);
+            self.waits_not_kept = self.waits_not_kept.saturating_add(1);
+            self.not_kept_open = self.not_kept_open.saturating_add(1);
+        }
     }
 
     fn wait_ends(&mut self, key: TaskKey, event: &Event<'_>, moment: &Moment) {
-        if let Some(wait) = self.waiting.stop_one(key, moment.edge(event))
-            && let Some(site) = wait.what
-        {
-            self.waits.entry(site).or_default().0.add(wait.nanos);
+        match self.waiting.stop_one(key, moment.edge(event)) {
+            Some(wait) => {
+                if let Some(site) = wait.what {
+                    self.waits.entry(site).or_default().0.add(wait.nanos);
+                }
+            }
+            None => self.not_kept_open = self.not_kept_open.saturating_sub(1),
         }
         self.forget(key);
     }
@@ -279,8 +302,9 @@ impl Report for Tasks {
     type Output = TasksReport;
 
     const NAME: &'static str = "tasks";
-    const ABOUT: &'static str = "tasks that were scheduled, run and awaited";
-    const RECORD: &'static [Recording] = &[Recording::new("System.Threading.Tasks.TplEventSource", 0xcb, 5)];
+    const ABOUT: &'static str = "Tasks that were scheduled, run and awaited";
+    const RECORD: &'static [Recording] =
+        &[Recording::new("System.Threading.Tasks.TplEventSource", 0xcb, 5)];
 
     fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {
         if event.known_provider() != KnownProvider::Tasks {
@@ -290,7 +314,7 @@ impl Report for Tasks {
         if !matches!(event.id(), 7..=11 | 14 | 15) {
             return false;
         }
-        // Events whose task is missing or damaged are left out.
+        // Events whose task is missing or damaged are skipped.
         let Some(key) = key_of(event, moment, model) else { return true };
         match event.id() {
             7 => self.scheduled(key, event, moment, model),
@@ -348,7 +372,8 @@ impl Report for Tasks {
             row.0.merge(waited);
             row.1 = row.1.saturating_add(*begun);
         }
-        let (mut waits_begun, mut waits_ended) = (0_u64, 0_u64);
+        let mut waits_begun = self.waits_not_kept;
+        let mut waits_ended = self.waits_not_kept.saturating_sub(self.not_kept_open);
         let mut waits: Vec<TaskWaitRow> = waits
             .into_iter()
             .map(|((name, is_blocking), (waited, begun))| {
@@ -406,7 +431,7 @@ impl TaskSite {
     }
 }
 
-/// The innermost method that is not of the task library itself.
+/// The innermost method that does not belong to the task library.
 fn caller<'r>(resolved: &'r Resolved<'_>, stack: StackHandle) -> &'r str {
     let frame = below(resolved, stack, TASK_LIBRARY).first();
     frame.map_or("(unknown method)", |frame| resolved.text(*frame))

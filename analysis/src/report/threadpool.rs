@@ -11,20 +11,20 @@ use nettrace_parser::Event;
 use nettrace_parser::view::KnownProvider;
 use std::collections::BTreeMap;
 
-/// The state machine of [`ThreadPoolReport`].
+/// Computes a [`ThreadPoolReport`].
 ///
 /// | event | meaning |
 /// |---|---|
-/// | runtime 50, 51, 57 | a worker started, stopped, waits for work; how many there are |
+/// | runtime 50, 51, 57 | a worker started, stopped, waits for work; the number of workers |
 /// | runtime 52, 53 | a worker retired, came back |
-/// | runtime 54 | how much work was done a second |
-/// | runtime 55 | the pool wants another number of workers, and why |
+/// | runtime 54 | work items completed per second |
+/// | runtime 55 | the target number of workers was adjusted, and why |
 /// | runtime 59 | the limits |
-/// | runtime 61, 62 and FrameworkEventSource 30, 31 | work was handed in, was taken up |
-/// | runtime 63, 64 | the same for input and output |
+/// | runtime 61, 62 and FrameworkEventSource 30, 31 | a work item was enqueued, was dequeued |
+/// | runtime 63, 64 | the same for I/O |
 ///
-/// Workers over time are kept in at most 512 stretches, waiting times in buckets, adjustments up to
-/// 10,000; work that waits is known by its id.
+/// The number of workers is kept in at most 512 intervals, waiting times in buckets, and
+/// at most 10,000 adjustments; waiting work items are identified by their id.
 #[derive(Debug, Default)]
 pub struct ThreadPool {
     workers: Series,
@@ -35,7 +35,10 @@ pub struct ThreadPool {
     starvation: Starvation,
     limits: Option<PoolLimits>,
     waiting: Matcher<(ProcessHandle, Queue, u64), ()>,
-    /// Work of which it was not kept that it waits, because very much did.
+    /// Number of work items waiting now, without I/O, and that number over time.
+    queued: u64,
+    queue: Series,
+    /// Number of work items that were not tracked because too many were waiting.
     not_kept: u64,
     latency: Distribution,
     io_latency: Distribution,
@@ -59,45 +62,47 @@ struct Starvation {
     most_workers: u64,
 }
 
-/// What the thread pool did.
+/// The thread pool over time.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct ThreadPoolReport {
     /// Version of this document.
     pub schema: u32,
-    /// Limits, where the runtime tells: when the process starts, or when they are changed.
+    /// Limits, which the runtime reports when the process starts or they change.
     pub limits: Option<PoolLimits>,
-    /// The fewest workers that were reported.
+    /// The lowest reported number of workers.
     pub min_workers: Option<u64>,
-    /// The most workers that were reported.
+    /// The highest reported number of workers.
     pub max_workers: Option<u64>,
-    /// Workers that started.
+    /// Number of workers that started.
     pub started: u64,
-    /// Workers that stopped.
+    /// Number of workers that stopped.
     pub stopped: u64,
-    /// Whether the pool added workers because work waited and none was done: something blocks pool
-    /// threads.
+    /// Whether the pool added workers because work was waiting and none was completed:
+    /// something blocks pool threads.
     pub is_starved: bool,
-    /// Such adjustments, and how far they went.
+    /// Summary of the adjustments for that reason.
     pub starvation: Option<PoolStarvation>,
     /// Adjustments by reason.
     pub reasons: Vec<PoolReason>,
-    /// Adjustments, in order of time, at most 10,000.
+    /// Adjustments in time order, at most 10,000.
     pub adjustments: Vec<PoolAdjustment>,
-    /// Adjustments beyond those.
+    /// Number of further adjustments.
     pub adjustments_left_out: u64,
-    /// Workers over time.
+    /// Number of workers over time.
     pub workers: Vec<SeriesPoint>,
-    /// Work items done a second, over time.
+    /// Work items completed per second, over time.
     pub throughput: Vec<SeriesPoint>,
-    /// Work that was handed in; 0 when that was not recorded.
+    /// Number of work items waiting for a worker, over time; empty if that was not recorded.
+    pub queue: Vec<SeriesPoint>,
+    /// Number of work items enqueued; 0 if that was not recorded.
     pub enqueued: u64,
-    /// How long work waited until a worker took it up.
+    /// How long work items waited until a worker dequeued them.
     pub latency: Option<Spread>,
     /// How long completed I/O waited.
     pub io_latency: Option<Spread>,
-    /// Work that nobody had taken up at the end of the trace.
+    /// Number of work items still enqueued at the end of the trace.
     pub never_dequeued: u64,
 }
 
@@ -106,24 +111,24 @@ pub struct ThreadPoolReport {
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct PoolLimits {
-    /// Workers below which it does not hesitate to add one.
+    /// Number of workers up to which the pool adds workers without delay.
     pub min_workers: u64,
-    /// Workers beyond which it adds none.
+    /// Maximum number of workers.
     pub max_workers: u64,
 }
 
-/// Starvation: work waited, and none was done.
+/// Starvation: work was waiting, and none was completed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct PoolStarvation {
-    /// Adjustments for that reason.
+    /// Number of adjustments for that reason.
     pub count: u64,
-    /// The first.
+    /// Time of the first one.
     pub first_ns: i64,
-    /// The last.
+    /// Time of the last one.
     pub last_ns: i64,
-    /// The most workers wanted.
+    /// The highest target number of workers.
     pub most_workers: u64,
 }
 
@@ -132,25 +137,25 @@ pub struct PoolStarvation {
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct PoolReason {
-    /// `Warmup`, `Initializing`, `RandomMove`, `ClimbingMove`, `ChangePoint`, `Stabilizing`,
-    /// `Starvation`, `ThreadTimedOut`, `CooperativeBlocking`, or a number.
+    /// `Warmup`, `Initializing`, `RandomMove`, `ClimbingMove`, `ChangePoint`,
+    /// `Stabilizing`, `Starvation`, `ThreadTimedOut`, `CooperativeBlocking`, or a number.
     pub reason: String,
-    /// How many.
+    /// Number of adjustments.
     pub count: u64,
 }
 
-/// The pool wants another number of workers.
+/// An adjustment of the target number of workers.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct PoolAdjustment {
-    /// When.
+    /// The time.
     pub ts_ns: i64,
-    /// Workers it wants.
+    /// The new target.
     pub workers: u64,
-    /// Work items done a second before.
+    /// Work items completed per second before it.
     pub throughput: f64,
-    /// Why; see [`PoolReason::reason`].
+    /// The reason; see [`PoolReason::reason`].
     pub reason: String,
 }
 
@@ -158,7 +163,8 @@ const MOST_ADJUSTMENTS: usize = 10_000;
 const FRAMEWORK: &str = "System.Diagnostics.Eventing.FrameworkEventSource";
 const STARVATION: u64 = 6;
 
-fn reason(stored: u64) -> String {
+/// The reason of an adjustment; see [`PoolReason::reason`].
+pub(crate) fn reason(stored: u64) -> String {
     let name = match stored {
         0 => "Warmup",
         1 => "Initializing",
@@ -213,10 +219,14 @@ impl ThreadPool {
             starvation.last_ns = moment.nanos;
             starvation.most_workers = starvation.most_workers.max(workers);
         }
-        self.workers.add(moment.nanos, workers as f64);
         if self.adjustments.len() < MOST_ADJUSTMENTS {
             let ts_ns = moment.nanos;
-            self.adjustments.push(PoolAdjustment { ts_ns, workers, throughput, reason: reason(stored) });
+            self.adjustments.push(PoolAdjustment {
+                ts_ns,
+                workers,
+                throughput,
+                reason: reason(stored),
+            });
         } else {
             once(&mut self.left_out);
         }
@@ -240,14 +250,25 @@ impl ThreadPool {
         })?;
         let (key, at) = ((process, queue, id), moment.edge(event));
         if is_in {
-            // An id that is used again without a word of its end: the older work is forgotten.
-            self.waiting.start_again(key, at, (), |older| {
-                self.not_kept = self.not_kept.saturating_add(u64::from(older.start == at));
+            // An id that is reused without its end having been reported: the older work
+            // item is dropped.
+            let mut forgotten = 0;
+            self.waiting.start_again(key, at, (), |lost| match lost.start == at {
+                // There is no room for this one. It waits all the same.
+                true => self.not_kept = self.not_kept.saturating_add(1),
+                false => forgotten = 1,
             });
             self.enqueued = self.enqueued.saturating_add(u64::from(moment.is_selected));
+            self.queued(queue, moment, self.queued.saturating_add(1).saturating_sub(forgotten));
             return Some(());
         }
-        let waited = self.waiting.stop(key, at, None, |_| {})?;
+        let waited = self.waiting.stop(key, at, None, |_| {});
+        if waited.is_none() {
+            // One that there was no room for, if there are any.
+            self.not_kept = self.not_kept.checked_sub(1)?;
+        }
+        self.queued(queue, moment, self.queued.saturating_sub(1));
+        let waited = waited?;
         if moment.is_selected {
             match queue {
                 Queue::Io => self.io_latency.add(waited.nanos),
@@ -258,11 +279,24 @@ impl ThreadPool {
     }
 }
 
+impl ThreadPool {
+    /// So much work waits from now on.
+    fn queued(&mut self, queue: Queue, moment: &Moment, queued: u64) {
+        if queue == Queue::Io {
+            return;
+        }
+        self.queued = queued;
+        if moment.is_selected {
+            self.queue.add(moment.nanos, queued as f64);
+        }
+    }
+}
+
 impl Report for ThreadPool {
     type Output = ThreadPoolReport;
 
     const NAME: &'static str = "threadpool";
-    const ABOUT: &'static str = "worker threads over time, adjustments, starvation, queued work";
+    const ABOUT: &'static str = "Worker threads over time, adjustments, starvation, queued work";
     const RECORD: &'static [Recording] =
         &[Recording::runtime(0x1_0000, 4), Recording::runtime(0x8001_0000, 5)];
 
@@ -312,7 +346,7 @@ impl Report for ThreadPool {
             .collect();
         reasons.sort_few_by_key(|row| std::cmp::Reverse(row.count));
         let workers = self.workers.points();
-        // Workers are small whole numbers.
+        // Numbers of workers are small integers.
         let whole = |value: f64| crate::model::rounded(value);
         ThreadPoolReport {
             schema: SCHEMA,
@@ -328,6 +362,7 @@ impl Report for ThreadPool {
             adjustments_left_out: self.left_out,
             workers,
             throughput: self.throughput.points(),
+            queue: self.queue.points(),
             enqueued: self.enqueued,
             latency: spread(&self.latency),
             io_latency: spread(&self.io_latency),
@@ -336,7 +371,7 @@ impl Report for ThreadPool {
     }
 }
 
-/// `None` of none.
+/// `None` if it is empty.
 fn spread(distribution: &Distribution) -> Option<Spread> {
     (distribution.count() > 0).then(|| distribution.spread())
 }

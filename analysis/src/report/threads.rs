@@ -1,4 +1,4 @@
-//! What each thread did.
+//! The threads of a trace.
 
 use super::{Recording, Report, ReportInput, SCHEMA, percent};
 use crate::model::{FrameHandle, Kind, Profile, Resolved, ThreadHandle, ThreadState, Totals};
@@ -6,7 +6,7 @@ use crate::sorted::SortFew;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-/// Makes a [`ThreadsReport`].
+/// Computes a [`ThreadsReport`].
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Threads;
 
@@ -14,7 +14,7 @@ impl Report for Threads {
     type Output = ThreadsReport;
 
     const NAME: &'static str = "threads";
-    const ABOUT: &'static str = "what each thread did";
+    const ABOUT: &'static str = "What each thread did";
     const RECORD: &'static [Recording] = &[Recording::SAMPLER];
     const INPUT: ReportInput = ReportInput::Samples;
 
@@ -23,23 +23,26 @@ impl Report for Threads {
     }
 }
 
-/// What each thread did.
+/// The threads of a trace.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct ThreadsReport {
     /// Version of this document.
     pub schema: u32,
-    /// CPU samples that the filter lets pass.
+    /// Number of CPU samples that pass the filter.
     pub samples: u64,
-    /// The median time between two samples of a thread, in nanoseconds; 0 without samples.
+    /// The median time between consecutive samples of a thread, in nanoseconds; 0 without
+    /// samples.
     pub period_ns: u64,
-    /// What times measure: `wall`, or `cpu` where all samples were taken on processors.
+    /// What times measure: `wall`, or `cpu` if all samples were taken on processors.
     pub clock: &'static str,
-    /// Frames, of the trace's distinct stacks, whose name is a guess ([`Frame::is_guessed`](crate::Frame::is_guessed)).
+    /// Number of frames in the trace's distinct stacks whose name is a guess
+    /// ([`Frame::is_guessed`](crate::Frame::is_guessed)).
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "super::is_zero"))]
     pub guessed_frames: u64,
-    /// The threads: by samples, most first, then in the order in which they were met.
+    /// The threads, sorted by samples, most first, then in the order in which they
+    /// appeared.
     pub threads: Vec<ThreadRow>,
 }
 
@@ -48,7 +51,7 @@ pub struct ThreadsReport {
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct StateTotals {
-    /// Samples.
+    /// Number of samples.
     pub samples: u64,
     /// Wall time in nanoseconds.
     pub ns: u64,
@@ -63,17 +66,17 @@ pub struct ThreadRow {
     pub thread_id: Option<u64>,
     /// OS id of its process.
     pub process_id: Option<u64>,
-    /// Name: what a recorder stored, or what the runtime says it is for.
+    /// Name: as stored by a recorder, or the purpose that the runtime reported.
     pub name: Option<String>,
-    /// Events about it, of all kinds.
+    /// Number of events about it, of all kinds.
     pub events: u64,
-    /// CPU samples.
+    /// Number of CPU samples.
     pub samples: u64,
-    /// Their weights' sum, in nanoseconds.
+    /// Sum of their weights, in nanoseconds.
     pub total_ns: u64,
-    /// Part of all samples' wall time.
+    /// Percentage of the wall time of all samples.
     pub percent: f64,
-    /// In managed code.
+    /// Running managed code.
     pub managed: StateTotals,
     /// In native code, or blocked.
     pub native: StateTotals,
@@ -83,12 +86,12 @@ pub struct ThreadRow {
     pub first_ns: Option<i64>,
     /// Time of its last sample.
     pub last_ns: Option<i64>,
-    /// The innermost frame of most of its samples.
+    /// The most frequent innermost frame of its samples.
     pub top_frame: Option<String>,
     /// Whether that frame's name is a guess.
     #[cfg_attr(feature = "serde", serde(rename = "guessed", skip_serializing_if = "super::is_no"))]
     pub is_guessed: bool,
-    /// Part of the thread's wall time with that frame.
+    /// Percentage of the thread's wall time with that frame.
     pub top_frame_percent: f64,
 }
 
@@ -100,8 +103,8 @@ struct Sums {
 }
 
 impl ThreadsReport {
-    /// Lists the threads of a trace. Those without samples too, if the filter has no part in it:
-    /// they are listed with their events.
+    /// Lists the threads of a trace. Threads without samples are listed too, with their
+    /// events, if there is no filter.
     pub fn new(resolved: &Resolved<'_>, profile: &Profile) -> ThreadsReport {
         let mut sums: BTreeMap<ThreadHandle, Sums> = BTreeMap::new();
         let mut all = Totals::default();
@@ -119,15 +122,19 @@ impl ThreadsReport {
             }
         }
         let model = resolved.model();
+        let is_filtered = profile.is_filtered() || !resolved.admits_all();
         let mut threads: Vec<(ThreadHandle, ThreadRow)> = model
             .threads()
             .iter()
+            .filter(|(handle, _)| !is_filtered || sums.contains_key(handle))
             .map(|(handle, thread)| {
                 let none = Sums::default();
                 let sums = sums.get(&handle).unwrap_or(&none);
                 let state = |state| sums.states.get(&state).copied().unwrap_or_default();
-                let top =
-                    sums.leaves.iter().max_by_key(|(frame, ns)| (**ns, Reverse(resolved.text(**frame))));
+                let top = sums
+                    .leaves
+                    .iter()
+                    .max_by_key(|(frame, ns)| (**ns, Reverse(resolved.text(**frame))));
                 let row = ThreadRow {
                     thread_id: thread.os_thread_id,
                     process_id: model.process(thread.process).and_then(|process| process.id),
@@ -150,7 +157,9 @@ impl ThreadsReport {
                 (handle, row)
             })
             .collect();
-        threads.sort_few_by_key(|(handle, row)| (Reverse(row.samples), Reverse(row.total_ns), *handle));
+        threads.sort_few_by_key(|(handle, row)| {
+            (Reverse(row.samples), Reverse(row.total_ns), *handle)
+        });
         ThreadsReport {
             schema: SCHEMA,
             samples: all.samples,

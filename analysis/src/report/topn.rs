@@ -1,14 +1,15 @@
-//! The methods in which the most time was spent.
+//! The methods with the most time.
 
 use super::{Recording, Report, ReportInput, SCHEMA, percent};
 use crate::model::{
-    Cells, Frame, FrameHandle, FrameKind, Kind, Profile, Resolved, ThreadHandle, ThreadState, Totals, When,
+    Cells, Frame, FrameHandle, FrameKind, Kind, Profile, Resolved, ThreadHandle, ThreadState,
+    Totals, When,
 };
 use crate::sorted::SortFew;
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
-/// What rows stand for.
+/// What rows represent.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
@@ -25,23 +26,28 @@ pub enum GroupBy {
     Type,
 }
 
-/// What to list. As a [`Report`] it makes a [`TopN`].
+/// What to list. As a [`Report`] it computes a [`TopN`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TopNOptions {
-    /// Rows, at most.
+    /// Maximum number of rows.
     pub count: usize,
-    /// Orders by total instead of self.
+    /// Sorts by total instead of self.
     pub is_inclusive: bool,
-    /// Lists each thread by itself.
+    /// Lists each thread separately.
     pub is_by_thread: bool,
-    /// What rows stand for.
+    /// What rows represent.
     pub group_by: GroupBy,
 }
 
 impl Default for TopNOptions {
     fn default() -> Self {
-        TopNOptions { count: 20, is_inclusive: false, is_by_thread: false, group_by: GroupBy::Method }
+        TopNOptions {
+            count: 20,
+            is_inclusive: false,
+            is_by_thread: false,
+            group_by: GroupBy::Method,
+        }
     }
 }
 
@@ -49,7 +55,7 @@ impl Report for TopNOptions {
     type Output = TopN;
 
     const NAME: &'static str = "topN";
-    const ABOUT: &'static str = "methods in which the most time was spent";
+    const ABOUT: &'static str = "Methods in which the most time was spent";
     const RECORD: &'static [Recording] = &[Recording::SAMPLER];
     const INPUT: ReportInput = ReportInput::Samples;
     const STATES: &'static [ThreadState] = &ThreadState::RUNNING;
@@ -59,92 +65,98 @@ impl Report for TopNOptions {
     }
 }
 
-/// The methods in which the most time was spent.
+/// The methods with the most time.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct TopN {
     /// Version of this document.
     pub schema: u32,
-    /// CPU samples that the filter lets pass.
+    /// Number of CPU samples that pass the filter.
     pub samples: u64,
-    /// Their weights' sum, in nanoseconds.
+    /// Sum of their weights, in nanoseconds.
     pub total_ns: u64,
-    /// The median time between two samples of a thread, in nanoseconds; 0 without samples.
+    /// The median time between consecutive samples of a thread, in nanoseconds; 0 without
+    /// samples.
     pub period_ns: u64,
-    /// The states whose samples are counted: `all`, `running`, `waiting`, or one or two of `managed`, `native`
-    /// and `waiting` with a comma between.
+    /// The states whose samples are counted: `all`, `running`, `waiting`, or one or two
+    /// of `managed`, `native` and `waiting`, separated by a comma.
     pub state: String,
-    /// Samples that waited and pass the rest of the filter, counted or not.
+    /// Number of waiting samples that pass the rest of the filter, whether they are
+    /// counted or not.
     pub waiting_samples: u64,
-    /// Their weights' sum, in nanoseconds.
+    /// Sum of their weights, in nanoseconds.
     pub waiting_ns: u64,
-    /// The time that the rows' `when` is of, in nanoseconds since the session's start: from, to.
+    /// The time range covered by the rows' `when`, in nanoseconds since the session's
+    /// start: from, to.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub when_extent_ns: Option<(i64, i64)>,
-    /// What times measure: `wall`, or `cpu` where all samples were taken on processors.
+    /// What times measure: `wall`, or `cpu` if all samples were taken on processors.
     pub clock: &'static str,
-    /// Samples without frames: part of `samples`, and of no row.
+    /// Number of samples without frames, which are included in `samples` but in no row.
     pub samples_without_stack: u64,
-    /// Frames, of the trace's distinct stacks, whose name is a guess ([`Frame::is_guessed`](crate::Frame::is_guessed)).
+    /// Number of frames in the trace's distinct stacks whose name is a guess
+    /// ([`Frame::is_guessed`](crate::Frame::is_guessed)).
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "super::is_zero"))]
     pub guessed_frames: u64,
     /// The rows, heaviest first.
     pub methods: Vec<MethodRow>,
-    /// Each thread by itself, heaviest first, if that was asked for.
+    /// Each thread separately, heaviest first, if that was requested.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
     pub threads: Vec<ThreadTop>,
 }
 
-/// The rows of one thread. Percentages are of the thread's samples.
+/// The rows of one thread. Percentages are relative to the thread's samples.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct ThreadTop {
     /// OS id.
     pub thread_id: Option<u64>,
-    /// The thread as people know it.
+    /// The thread's display name.
     pub thread: String,
-    /// Its samples.
+    /// Number of its samples.
     pub samples: u64,
-    /// Their weights' sum, in nanoseconds.
+    /// Sum of their weights, in nanoseconds.
     pub total_ns: u64,
     /// The rows, heaviest first.
     pub methods: Vec<MethodRow>,
 }
 
-/// One row. *Self* is what had the method innermost; *total* what had it anywhere, counted once
-/// however often it recurs.
+/// A row. *Self* covers samples with the method as innermost frame; *total* covers
+/// samples with the method anywhere, each counted once, even if the method is recursive.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct MethodRow {
-    /// Name: of a method in the chosen style, or of the module, namespace or type.
+    /// Name: of the method in the chosen style, or of the module, namespace or type.
     pub name: String,
-    /// Module's short name; empty if it is not known.
+    /// The module's short name; empty if unknown.
     pub module: String,
-    /// Whether the name is a guess. Guesses of one method are one row, with the lowest and the highest offset:
-    /// `~Program.Run+0x10..0x1f`.
+    /// Whether the name is a guess. Guesses of one method are merged, with the lowest and
+    /// the highest offset: `~Program.Run+0x10..0x1f`.
     #[cfg_attr(feature = "serde", serde(rename = "guessed", skip_serializing_if = "super::is_no"))]
     pub is_guessed: bool,
-    /// How many addresses it stands for, if they have no name. In a row of methods all that have none are one, or
-    /// one for each module: `(no name: 12 addresses)`, `libcoreclr.so!0x… (12 addresses)`.
+    /// Number of addresses that the row represents, if they have no name. In a list of
+    /// methods, all of them are merged into one row, or one per module: `(no name: 12
+    /// addresses)`, `libcoreclr.so!0x… (12 addresses)`.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "super::is_zero"))]
     pub addresses: u64,
-    /// Samples.
+    /// Number of samples.
     pub self_samples: u64,
-    /// Samples.
+    /// Number of samples.
     pub total_samples: u64,
     /// Wall time in nanoseconds.
     pub self_ns: u64,
     /// Wall time in nanoseconds.
     pub total_ns: u64,
-    /// Part of all wall time.
+    /// Percentage of all wall time.
     pub self_percent: f64,
-    /// Part of all wall time.
+    /// Percentage of all wall time.
     pub total_percent: f64,
-    /// When `total_ns` was, if the analysis [keeps](crate::AnalysisOptions::keeps_when) it: nanoseconds in each of 32
-    /// cells that the whole time is cut into. Empty in the rows of threads.
+    /// Distribution of `total_ns` over time, if the analysis
+    /// [keeps](crate::AnalysisOptions::keeps_when) it: nanoseconds in each of 32 equal
+    /// parts of the time range. Empty in the rows of threads.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
     pub when: Vec<u64>,
 }
@@ -157,26 +169,27 @@ struct Sums {
     total_ns: u64,
 }
 
-/// Sums of all rows.
+/// Totals of all rows.
 #[derive(Debug, Default)]
 struct Table {
     samples: u64,
     total_ns: u64,
     without_stack: u64,
     rows: HashMap<u32, Sums>,
-    /// Frames without a name that the stacks have, by row.
+    /// Frames without a name, by row.
     nameless: HashMap<u32, HashSet<FrameHandle>>,
-    /// When, if that is known.
+    /// Distribution over time, if it is known.
     when: HashMap<u32, Cells>,
 }
 
 impl TopN {
-    /// Lists the CPU samples of a trace.
+    /// Lists the methods in a trace's CPU samples.
     pub fn new(resolved: &Resolved<'_>, profile: &Profile, options: &TopNOptions) -> TopN {
         let groups = Groups::new(resolved, options.group_by);
         let mut all = Table::default();
         let mut waiting = Totals::default();
-        // One thread after the other, of each only the rows that are shown: threads may be very many.
+        // Handle one thread after the other and only keep the rows that are shown,
+        // because there may be very many threads.
         let mut threads: Vec<(u64, ThreadHandle, ThreadTop)> = Vec::new();
         let mut at: Option<(ThreadHandle, Table)> = None;
         let done = |(thread, table): (ThreadHandle, Table)| {
@@ -231,7 +244,13 @@ impl TopN {
 }
 
 impl Table {
-    fn add(&mut self, groups: &Groups, frames: &[FrameHandle], totals: &Totals, met: &mut HashSet<u32>) {
+    fn add(
+        &mut self,
+        groups: &Groups,
+        frames: &[FrameHandle],
+        totals: &Totals,
+        met: &mut HashSet<u32>,
+    ) {
         let (samples, nanos) = (totals.samples, totals.weight);
         self.samples = self.samples.saturating_add(samples);
         self.total_ns = self.total_ns.saturating_add(nanos);
@@ -257,7 +276,12 @@ impl Table {
         }
     }
 
-    fn add_when(&mut self, groups: impl Iterator<Item = u32>, cells: &Cells, met: &mut HashSet<u32>) {
+    fn add_when(
+        &mut self,
+        groups: impl Iterator<Item = u32>,
+        cells: &Cells,
+        met: &mut HashSet<u32>,
+    ) {
         met.clear();
         for group in groups.filter(|group| met.insert(*group)) {
             let sums = self.when.entry(group).or_default();
@@ -267,15 +291,23 @@ impl Table {
         }
     }
 
-    fn rows(&self, groups: &Groups, resolved: &Resolved<'_>, options: &TopNOptions) -> Vec<MethodRow> {
+    fn rows(
+        &self,
+        groups: &Groups,
+        resolved: &Resolved<'_>,
+        options: &TopNOptions,
+    ) -> Vec<MethodRow> {
         let row = |(number, sums): (&u32, &Sums)| {
             let group = groups.rows.get(*number as usize)?;
             let nameless = self.nameless.get(number);
             let addresses = nameless.map_or(0, |frames| frames.len() as u64);
             let only = nameless.filter(|_| addresses == 1).and_then(|frames| frames.iter().next());
             Some(MethodRow {
-                // A row of one address is that address.
-                name: only.map_or_else(|| group.shown(addresses), |frame| resolved.text(*frame).to_owned()),
+                // A row with a single address shows that address.
+                name: only.map_or_else(
+                    || group.shown(addresses),
+                    |frame| resolved.text(*frame).to_owned(),
+                ),
                 module: group.module.clone(),
                 is_guessed: group.offsets.is_some(),
                 addresses,
@@ -299,11 +331,13 @@ impl Table {
             order.then_with(|| a.name.cmp(&b.name))
         });
         rows.truncate(options.count);
+        // The room of all rows would stay with each thread: of 100,000 threads a gigabyte.
+        rows.shrink_to_fit();
         rows
     }
 }
 
-/// What each frame counts for.
+/// Which row each frame counts for.
 struct Groups {
     of_frame: Vec<u32>,
     rows: Vec<Group>,
@@ -312,14 +346,14 @@ struct Groups {
 struct Group {
     name: String,
     module: String,
-    /// Of guesses the lowest and the highest.
+    /// The lowest and the highest offset of guesses.
     offsets: Option<(u64, u64)>,
-    /// Its frames have no names.
+    /// Whether its frames have no names.
     is_nameless: bool,
 }
 
 impl Group {
-    /// `addresses`: how many it stands for, if it is nameless.
+    /// `addresses`: the number of addresses that it represents, if it has no name.
     fn shown(&self, addresses: u64) -> String {
         match self.offsets {
             None if self.is_nameless && self.module.is_empty() => {
@@ -338,14 +372,18 @@ impl Groups {
         let mut numbers: HashMap<String, u32> = HashMap::new();
         let mut groups = Groups { of_frame: Vec::new(), rows: Vec::new() };
         for frame in resolved.all_frames() {
-            // A row stands for a method, and its guesses with all their offsets are about one. No name of a method
-            // begins with `~`, so that they are not mixed with what is known of it.
+            // A row represents a method, and its guesses with all their offsets are about
+            // one method. No method name begins with `~`, so they are not mixed with what
+            // is certain.
             let guess = frame.guessed_of().filter(|_| by == GroupBy::Method);
-            // An address alone says nothing, and the samples of one method are at many of them.
+            // An address alone means nothing, and the samples of one method are at many
+            // addresses.
             let is_nameless = !frame.is_named && by == GroupBy::Method;
             let name = match (guess, is_nameless, frame.module.is_empty()) {
                 (Some((name, _)), ..) => name.to_owned(),
-                (None, true, true) if frame.kind == FrameKind::Kernel => "no name, in the kernel".to_owned(),
+                (None, true, true) if frame.kind == FrameKind::Kernel => {
+                    "no name, in the kernel".to_owned()
+                }
                 (None, true, true) => "no name".to_owned(),
                 (None, true, false) => format!("{}!0x…", frame.module),
                 (None, false, _) => group_name(frame, by),
@@ -381,7 +419,8 @@ impl Groups {
 }
 
 fn group_name(frame: &Frame, by: GroupBy) -> String {
-    let unknown = || if frame.module.is_empty() { "(unknown)".to_owned() } else { frame.module.clone() };
+    let unknown =
+        || if frame.module.is_empty() { "(unknown)".to_owned() } else { frame.module.clone() };
     match by {
         GroupBy::Method => frame.text.clone(),
         GroupBy::Module => unknown(),

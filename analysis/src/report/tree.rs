@@ -1,19 +1,20 @@
-//! Who called whom.
+//! Call trees.
 
 use super::{Recording, Report, ReportInput, SCHEMA, percent};
 use crate::model::{
     Call, CallNode, CallNodes, FrameHandle, Kind, Pattern, Profile, Resolved, ThreadState, Totals,
 };
 
-/// Which tree. As a [`Report`] it makes a [`CallTree`].
+/// Options for the tree. As a [`Report`] it computes a [`CallTree`].
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct TreeOptions {
-    /// Begins at the outermost frame whose text matches; with `is_callers` at the innermost.
+    /// Starts at the outermost frame whose text matches; with `is_callers`, at the
+    /// innermost.
     pub from: Option<Pattern>,
-    /// Turns the tree around: below a method are its callers.
+    /// Inverts the tree: the children of a method are its callers.
     pub is_callers: bool,
-    /// Leaves out nodes below this part of all wall time, in percent.
+    /// Omits nodes below this percentage of all wall time.
     pub min_percent: f64,
 }
 
@@ -21,7 +22,7 @@ impl Report for TreeOptions {
     type Output = CallTree;
 
     const NAME: &'static str = "tree";
-    const ABOUT: &'static str = "call tree: which method called which";
+    const ABOUT: &'static str = "Call tree: which method called which";
     const RECORD: &'static [Recording] = &[Recording::SAMPLER];
     const INPUT: ReportInput = ReportInput::Samples;
     const STATES: &'static [ThreadState] = &ThreadState::RUNNING;
@@ -38,33 +39,36 @@ impl Report for TreeOptions {
 pub struct CallTree {
     /// Version of this document.
     pub schema: u32,
-    /// CPU samples that the filter lets pass.
+    /// Number of CPU samples that pass the filter.
     pub samples: u64,
-    /// Their weights' sum, in nanoseconds: what percentages are of.
+    /// Sum of their weights, in nanoseconds, to which percentages are relative.
     pub total_ns: u64,
-    /// The median time between two samples of a thread, in nanoseconds; 0 without samples.
+    /// The median time between consecutive samples of a thread, in nanoseconds; 0 without
+    /// samples.
     pub period_ns: u64,
-    /// The states whose samples are counted: `all`, `running`, `waiting`, or one or two of `managed`, `native`
-    /// and `waiting` with a comma between.
+    /// The states whose samples are counted: `all`, `running`, `waiting`, or one or two
+    /// of `managed`, `native` and `waiting`, separated by a comma.
     pub state: String,
-    /// Samples that waited and pass the rest of the filter, counted or not.
+    /// Number of waiting samples that pass the rest of the filter, whether they are
+    /// counted or not.
     pub waiting_samples: u64,
-    /// Their weights' sum, in nanoseconds.
+    /// Sum of their weights, in nanoseconds.
     pub waiting_ns: u64,
-    /// What times measure: `wall`, or `cpu` where all samples were taken on processors.
+    /// What times measure: `wall`, or `cpu` if all samples were taken on processors.
     pub clock: &'static str,
-    /// Frames, of the trace's distinct stacks, whose name is a guess ([`Frame::is_guessed`](crate::Frame::is_guessed)).
+    /// Number of frames in the trace's distinct stacks whose name is a guess
+    /// ([`Frame::is_guessed`](crate::Frame::is_guessed)).
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "super::is_zero"))]
     pub guessed_frames: u64,
-    /// Samples that end at a node named `(deeper)`: a tree has 262,144 others at most, and what is called further on is
-    /// one of these.
+    /// Number of samples that end at a node named `(deeper)`: a tree has at most 262,144
+    /// other nodes, and deeper calls are merged into these.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "super::is_zero"))]
     pub deeper_samples: u64,
-    /// Their weights' sum, in nanoseconds.
+    /// Sum of their weights, in nanoseconds.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "super::is_zero"))]
     pub deeper_ns: u64,
-    /// The nodes: each in front of those below it, the heaviest first. A list and not nested
-    /// objects, because stacks may be deeper than JSON readers allow.
+    /// The nodes, each followed by its children, heaviest first. A flat list instead of
+    /// nested objects, because stacks may be deeper than JSON parsers allow.
     pub nodes: Vec<TreeNode>,
 }
 
@@ -73,47 +77,51 @@ pub struct CallTree {
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct TreeNode {
-    /// 0 for roots; one more than its parent.
+    /// 0 for roots; otherwise one more than the parent's.
     pub depth: u32,
     /// The frame.
     pub name: String,
-    /// Module's short name; empty if it is not known.
+    /// The module's short name; empty if unknown.
     pub module: String,
     /// Whether the name is a guess.
     #[cfg_attr(feature = "serde", serde(rename = "guessed", skip_serializing_if = "super::is_no"))]
     pub is_guessed: bool,
-    /// Samples that end here.
+    /// Number of samples that end here.
     pub self_samples: u64,
-    /// Samples that pass here.
+    /// Number of samples that pass through here.
     pub total_samples: u64,
     /// Wall time of the samples that end here, in nanoseconds.
     pub self_ns: u64,
-    /// Wall time of the samples that pass here, in nanoseconds.
+    /// Wall time of the samples that pass through here, in nanoseconds.
     pub total_ns: u64,
-    /// Part of all wall time.
+    /// Percentage of all wall time.
     pub self_percent: f64,
-    /// Part of all wall time.
+    /// Percentage of all wall time.
     pub total_percent: f64,
 }
 
 impl CallTree {
-    /// Makes the tree of a trace's CPU samples.
+    /// Computes the tree of a trace's CPU samples.
     pub fn new(resolved: &Resolved<'_>, profile: &Profile, options: &TreeOptions) -> CallTree {
-        let wanted: Option<Vec<bool>> = options
-            .from
-            .as_ref()
-            .map(|from| resolved.all_frames().iter().map(|frame| from.is_match(&frame.text)).collect());
+        let wanted: Option<Vec<bool>> = options.from.as_ref().map(|from| {
+            resolved.all_frames().iter().map(|frame| from.is_match(&frame.text)).collect()
+        });
         let (mut samples, mut total_ns) = (0u64, 0u64);
         let mut waiting = Totals::default();
         let is_wanted = |frame: &FrameHandle| {
             wanted.as_ref().is_none_or(|wanted| wanted.get(frame.index()).copied().unwrap_or(false))
         };
-        // Root first, whatever is the root.
+        // Root first, whichever end is the root.
         let path = |frames: &'_ [FrameHandle]| -> Option<Vec<Call>> {
             Some(match options.is_callers {
                 true => {
                     let at = frames.iter().position(is_wanted)?;
-                    frames.get(at..).unwrap_or_default().iter().map(|frame| Call::Frame(*frame)).collect()
+                    frames
+                        .get(at..)
+                        .unwrap_or_default()
+                        .iter()
+                        .map(|frame| Call::Frame(*frame))
+                        .collect()
                 }
                 false => {
                     let at = frames.iter().rposition(is_wanted)?;
@@ -130,7 +138,9 @@ impl CallTree {
         let rows = profile.rows();
         let mut calls = CallNodes::for_paths(|| {
             let of_cpu = rows.iter().filter(|(key, _)| key.kind == Kind::Cpu);
-            of_cpu.filter_map(|(key, _)| Some(path(resolved.selected(key.stack, key.mode)?)?.into_iter()))
+            of_cpu.filter_map(|(key, _)| {
+                Some(path(resolved.selected(key.stack, key.mode)?)?.into_iter())
+            })
         });
         for (key, totals) in rows.iter().filter(|(key, _)| key.kind == Kind::Cpu) {
             if resolved.is_waiting(key.stack, key.mode) {
@@ -160,7 +170,12 @@ impl CallTree {
     }
 }
 
-fn listed(calls: &CallNodes, resolved: &Resolved<'_>, min_percent: f64, whole: u64) -> Vec<TreeNode> {
+fn listed(
+    calls: &CallNodes,
+    resolved: &Resolved<'_>,
+    min_percent: f64,
+    whole: u64,
+) -> Vec<TreeNode> {
     fn text<'t>(node: &CallNode, resolved: &'t Resolved<'_>) -> &'t str {
         match node.call {
             Some(Call::Frame(frame)) => resolved.text(frame),
@@ -168,7 +183,7 @@ fn listed(calls: &CallNodes, resolved: &Resolved<'_>, min_percent: f64, whole: u
             _ => "",
         }
     }
-    // The lightest first: the last one is taken first.
+    // Lightest first, because the last one is processed first.
     let below = calls.below(|a, b| {
         let rank = |node: &CallNode| (node.total_weight, node.total_samples);
         rank(a).cmp(&rank(b)).then_with(|| text(b, resolved).cmp(text(a, resolved)))

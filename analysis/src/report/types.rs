@@ -1,15 +1,15 @@
-//! The types of objects that were allocated.
+//! The types of allocated objects.
 
 use super::{Alloc, AllocReport, AllocType, Moment, Recording, Report, SCHEMA};
 use crate::model::{Model, Resolved};
 use nettrace_parser::Event;
 
-/// The state machine of [`TypesReport`]: that of [`AllocReport`].
+/// Computes a [`TypesReport`], in the same way as an [`AllocReport`].
 #[derive(Debug, Default)]
 pub struct Types(Alloc);
 
-/// The types of objects that were allocated, as the most exact way of measuring saw them that the trace
-/// has.
+/// The types of allocated objects, according to the most accurate measurement in the
+/// trace.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
@@ -18,11 +18,11 @@ pub struct TypesReport {
     pub schema: u32,
     /// The events that were used; see [`Alloc`]. `None` if the trace has none.
     pub source: Option<&'static str>,
-    /// How many.
+    /// Number of events.
     pub events: u64,
-    /// All bytes; an estimate.
+    /// Total size in bytes; an estimate.
     pub bytes: u64,
-    /// The types, by bytes, most first.
+    /// The types, sorted by bytes, most first.
     pub types: Vec<AllocType>,
 }
 
@@ -37,7 +37,7 @@ impl Report for Types {
     type Output = TypesReport;
 
     const NAME: &'static str = "types";
-    const ABOUT: &'static str = "the types of objects that were allocated";
+    const ABOUT: &'static str = "The types of objects that were allocated";
     const RECORD: &'static [Recording] = Alloc::RECORD;
 
     fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {

@@ -1,4 +1,4 @@
-//! Threads that wait, for locks or for handles: where, how often, how long.
+//! Waits of threads for locks or handles: where, how often, how long.
 
 use super::distribution::{Distribution, Spread};
 use crate::model::ThreadHandle;
@@ -7,15 +7,16 @@ use crate::sorted::SortFew;
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// Waits by place. `P` is the place of a wait, `X` what else is known of a place.
+/// Waits by place. `P` identifies the place of a wait, `X` is additional data for a
+/// place.
 #[derive(Debug)]
 pub(super) struct Waiting<P, X> {
     sites: HashMap<P, WaitSite<X>>,
-    /// Without a place: the filter did not let the start pass.
+    /// `None` as place if the filter did not accept the start.
     open: Matcher<ThreadHandle, Option<P>>,
     totals: WaitTotals,
     last_nanos: i64,
-    /// Most rows of a sort that are shown.
+    /// Maximum number of rows in each list.
     pub(super) top: usize,
 }
 
@@ -23,27 +24,28 @@ pub(super) struct Waiting<P, X> {
 #[derive(Debug, Default)]
 pub(super) struct WaitSite<X> {
     pub(super) started: u64,
-    /// Those whose length is known.
+    /// Waits with a known duration.
     pub(super) waits: Distribution,
     pub(super) more: X,
 }
 
-/// All waits of a report together, for locks or for handles.
+/// Totals of all waits for locks or handles.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct WaitTotals {
-    /// Waits that began.
+    /// Number of waits that started.
     pub started: u64,
-    /// Waits that ended.
+    /// Number of waits that ended.
     pub stopped: u64,
-    /// Waits that had not ended when the trace did.
+    /// Number of waits still in progress at the end of the trace.
     pub still_waiting: u64,
-    /// Stops whose start is not in the trace. The lock is not known; the length is, if the stop reports it.
+    /// Number of stops without a start in the trace. The lock is unknown; the duration is
+    /// known if the stop contains it.
     pub stops_without_start: u64,
-    /// Starts whose stop was lost.
+    /// Number of starts whose stop was lost.
     pub starts_without_stop: u64,
-    /// How long the waits took that ended.
+    /// Durations of completed waits.
     pub waits: Spread,
 }
 
@@ -53,40 +55,53 @@ impl<P: Copy + Ord + Hash, X: Default> Waiting<P, X> {
         Waiting { sites, open, totals, last_nanos: 0, top }
     }
 
-    /// A wait starts. Gives what else is known of its place, if the filter lets it pass.
+    /// A wait starts. Returns the additional data of its place, if the filter accepts it.
+    /// Waits that it does not accept are not counted as lost, either.
     pub(super) fn start(&mut self, at: Edge, place: Option<P>) -> Option<&mut X> {
         self.last_nanos = at.nanos;
-        self.open.start_inside(at.thread, at, place, |_| once(&mut self.totals.starts_without_stop));
+        let lost = &mut self.totals.starts_without_stop;
+        self.open.start_inside(at.thread, at, place, |wait| count_lost(lost, &wait));
         let site = self.sites.entry(place?).or_default();
         once(&mut site.started);
         Some(&mut site.more)
     }
 
-    /// A wait ends. `told`: the duration that its stop reports, if any; `alone`: its place if the start is not known. Gives
-    /// its length, and what else is known of its place.
+    /// A wait ends. `reported`: the duration that the stop contains, if any;
+    /// `is_selected`: whether the filter accepts the stop; `alone`: the place if the start
+    /// is unknown. Returns the duration, and the additional data of the place.
     pub(super) fn stop(
         &mut self,
         at: Edge,
-        told: Option<u64>,
+        reported: Option<u64>,
+        is_selected: bool,
         alone: impl FnOnce() -> Option<P>,
     ) -> Option<(u64, &mut X)> {
         self.last_nanos = at.nanos;
-        let wait = self.open.stop(at.thread, at, told, |_| once(&mut self.totals.starts_without_stop));
-        let wait = wait.unwrap_or_else(|| {
-            once(&mut self.totals.stops_without_start);
-            Interval::without_start(at, told, alone())
-        });
+        let lost = &mut self.totals.starts_without_stop;
+        let wait = self.open.stop(at.thread, at, reported, |wait| count_lost(lost, &wait));
+        let wait = match wait {
+            Some(wait) => wait,
+            None if is_selected => {
+                once(&mut self.totals.stops_without_start);
+                Interval::without_start(at, reported, alone())
+            }
+            None => return None,
+        };
         let nanos = wait.measured_nanos()?;
         let site = self.sites.entry(wait.what?).or_default();
         site.waits.add(nanos);
         Some((nanos, &mut site.more))
     }
 
-    /// The places that pass, in their order, and all waits there together.
-    pub(super) fn finish(mut self, passes: impl Fn(&P) -> bool) -> (WaitTotals, Vec<(P, WaitSite<X>)>) {
+    /// The accepted places in order, and totals of all waits there.
+    pub(super) fn finish(
+        mut self,
+        passes: impl Fn(&P) -> bool,
+    ) -> (WaitTotals, Vec<(P, WaitSite<X>)>) {
         let (mut totals, open) = (self.totals, self.open.finish(self.last_nanos));
         let mut waits = Distribution::default();
-        totals.still_waiting = open.filter(|wait| wait.what.as_ref().is_some_and(&passes)).count() as u64;
+        totals.still_waiting =
+            open.filter(|wait| wait.what.as_ref().is_some_and(&passes)).count() as u64;
         let mut sites: Vec<_> = self.sites.into_iter().filter(|(place, _)| passes(place)).collect();
         sites.sort_few_by_key(|(place, _)| *place);
         for (_, site) in &sites {
@@ -95,6 +110,12 @@ impl<P: Copy + Ord + Hash, X: Default> Waiting<P, X> {
         }
         (totals.stopped, totals.waits) = (waits.count(), waits.spread());
         (totals, sites)
+    }
+}
+
+fn count_lost<P>(count: &mut u64, wait: &Interval<Option<P>>) {
+    if wait.what.is_some() {
+        once(count);
     }
 }
 

@@ -1,6 +1,8 @@
-//! Waits for handles: runtime 301 WaitHandleWait/Start and 302 WaitHandleWait/Stop, from .NET 9 on.
+//! Waits for handles: runtime 301 WaitHandleWait/Start and 302 WaitHandleWait/Stop, from
+//! .NET 9 on.
 //!
-//! Neither tells for what is waited, except whether it is a monitor's wait; the stack does.
+//! The events do not contain what is waited for, except whether it is a monitor; the
+//! stack shows it.
 
 use super::distribution::{Distribution, Spread};
 use super::waiting::{WaitTotals, Waiting};
@@ -21,12 +23,12 @@ use std::sync::Arc;
 pub struct WaitsReport {
     /// Version of this document.
     pub schema: u32,
-    /// All waits together. In JSON these are members of the report itself.
+    /// Totals of all waits. In JSON these are members of the report itself.
     #[cfg_attr(feature = "serde", serde(flatten))]
     pub totals: WaitTotals,
-    /// By kind and stack: the longest total first.
+    /// By kind and stack, longest total first.
     pub places: Vec<WaitPlace>,
-    /// By thread: the longest total first.
+    /// By thread, longest total first.
     pub threads: Vec<WaitThread>,
 }
 
@@ -35,14 +37,14 @@ pub struct WaitsReport {
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct WaitPlace {
-    /// `MonitorWait`, or `Unknown` for all other handles, as the event has it.
+    /// `MonitorWait`, or `Unknown` for all other handles, as in the event.
     pub source: String,
-    /// Waits that ended.
+    /// Completed waits.
     pub waits: Spread,
-    /// Names of the frames, innermost first. Empty: the trace has no stack there.
+    /// Names of the frames, innermost first. Empty if the trace has no stack.
     #[cfg_attr(feature = "serde", serde(serialize_with = "super::stack_rows::as_texts"))]
     pub frames: Vec<Arc<str>>,
-    /// Which of the names are guesses: places in `frames`, from 0.
+    /// Indices of the frames with guessed names, counting from 0.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
     pub guessed: Vec<usize>,
 }
@@ -52,23 +54,23 @@ pub struct WaitPlace {
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct WaitThread {
-    /// OS id; `None` when the stream does not say.
+    /// OS id; `None` if the stream does not contain it.
     pub thread_id: Option<u64>,
     /// Its name, if it has one.
     pub name: Option<String>,
-    /// Waits that ended.
+    /// Number of completed waits.
     pub count: u64,
-    /// Their sum, in nanoseconds.
+    /// Their total duration, in nanoseconds.
     pub total_ns: u64,
 }
 
-/// The kind of a wait, and where.
+/// The kind of a wait, and where it happened.
 type HandlePlace = (u64, StackHandle);
 
-/// Makes a [`WaitsReport`]. What it keeps is bounded by stacks and threads.
+/// Computes a [`WaitsReport`]. Memory is bounded by the number of stacks and threads.
 #[derive(Debug)]
 pub struct Waits {
-    /// With the waits of each thread, and their nanoseconds.
+    /// With the number of waits of each thread, and their total duration.
     waits: Waiting<HandlePlace, BTreeMap<ThreadHandle, (u64, u64)>>,
 }
 
@@ -79,12 +81,12 @@ impl Default for Waits {
 }
 
 impl Waits {
-    /// With the 20 places and threads that waited longest.
+    /// Lists the top 20 places and threads.
     pub fn new() -> Waits {
         Waits { waits: Waiting::new(20) }
     }
 
-    /// Shows at most this many places and threads.
+    /// Sets the maximum number of places and threads.
     #[must_use]
     pub fn top(mut self, count: usize) -> Waits {
         self.waits.top = count;
@@ -96,7 +98,7 @@ impl Report for Waits {
     type Output = WaitsReport;
 
     const NAME: &'static str = "waits";
-    const ABOUT: &'static str = "handles that threads waited for";
+    const ABOUT: &'static str = "Handles that threads waited for";
     const RECORD: &'static [Recording] = &[Recording::runtime(0x400_0000_0000, 5)];
 
     fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {
@@ -106,13 +108,16 @@ impl Report for Waits {
         let at = moment.edge(event);
         match event.id() {
             301 => {
-                let source = event.field("WaitSource").and_then(|value| value.as_u64()).unwrap_or(0);
+                let source =
+                    event.field("WaitSource").and_then(|value| value.as_u64()).unwrap_or(0);
                 let place = (source, model.stack_of(event, moment.thread));
                 self.waits.start(at, moment.is_selected.then_some(place));
             }
             302 => {
-                // It does not tell how long it took, nor of which kind it was.
-                if let Some((nanos, threads)) = self.waits.stop(at, None, || None) {
+                // It contains neither the duration nor the kind.
+                if let Some((nanos, threads)) =
+                    self.waits.stop(at, None, moment.is_selected, || None)
+                {
                     let (count, total) = threads.entry(moment.thread).or_default();
                     *count = count.saturating_add(1);
                     *total = total.saturating_add(nanos);
@@ -130,14 +135,15 @@ impl Report for Waits {
         let mut places: BTreeMap<_, Distribution> = BTreeMap::new();
         let mut threads: BTreeMap<ThreadHandle, (u64, u64)> = BTreeMap::new();
         for ((source, stack), site) in &sites {
-            // Stacks with equal names are one.
+            // Stacks with equal names are merged.
             places.entry((*source, resolved.frames(*stack))).or_default().merge(&site.waits);
             for (thread, (count, total)) in &site.more {
                 let sums = threads.entry(*thread).or_default();
                 *sums = (sums.0.saturating_add(*count), sums.1.saturating_add(*total));
             }
         }
-        let mut places: Vec<_> = places.into_iter().filter(|(_, waits)| waits.count() > 0).collect();
+        let mut places: Vec<_> =
+            places.into_iter().filter(|(_, waits)| waits.count() > 0).collect();
         places.sort_few_by_key(|(_, waits)| Reverse(waits.sum()));
         let places = places.into_iter().take(top).map(|((source, frames), waits)| WaitPlace {
             source: match source {
@@ -153,7 +159,8 @@ impl Report for Waits {
         threads.sort_few_by_key(|(thread, (_, total))| (Reverse(*total), *thread));
         let threads = threads.into_iter().take(top).map(|(thread, (count, total_ns))| {
             let row = resolved.model().threads().get(thread);
-            let (thread_id, name) = row.map_or((None, None), |row| (row.os_thread_id, row.name.clone()));
+            let (thread_id, name) =
+                row.map_or((None, None), |row| (row.os_thread_id, row.name.clone()));
             WaitThread { thread_id, name, count, total_ns }
         });
         WaitsReport { schema: SCHEMA, totals, places: places.collect(), threads: threads.collect() }

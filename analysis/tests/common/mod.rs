@@ -5,7 +5,9 @@
 use nettrace_analysis::convert::{ConvertOptions, Folded};
 use nettrace_analysis::{Analysis, AnalysisOptions, Finished, NameStyle};
 use nettrace_parser::Reader;
-use nettrace_testdata::synth::{EventType, Session, SessionEvent, SessionThread, Step, Value, Version};
+use nettrace_testdata::synth::{
+    EventType, Session, SessionEvent, SessionThread, Step, Value, Version,
+};
 
 pub const RUNTIME: &str = "Microsoft-Windows-DotNETRuntime";
 pub const RUNDOWN: &str = "Microsoft-Windows-DotNETRuntimeRundown";
@@ -58,7 +60,13 @@ pub fn session(steps: Vec<Step>) -> Session {
 }
 
 /// An event of thread 99, or about another one.
-pub fn event(event_type: usize, thread: usize, later: u32, stack: &[u64], values: Vec<Value>) -> Step {
+pub fn event(
+    event_type: usize,
+    thread: usize,
+    later: u32,
+    stack: &[u64],
+    values: Vec<Value>,
+) -> Step {
     Step::Event(SessionEvent {
         event_type,
         thread,
@@ -91,7 +99,8 @@ pub fn method(event_type: usize, id: u64, start: u64, size: u32, name: &str) -> 
 pub fn module() -> Step {
     let path = Value::Text("/x/app.dll".into());
     let none = Value::Text(String::new());
-    let values = vec![Value::U64(7), Value::U64(1), Value::U32(0), Value::U32(0), path, none, Value::U16(0)];
+    let values =
+        vec![Value::U64(7), Value::U64(1), Value::U32(0), Value::U32(0), path, none, Value::U16(0)];
     event(MODULE, 2, 1, &[], values)
 }
 
@@ -112,7 +121,11 @@ pub fn full_names() -> AnalysisOptions {
     options
 }
 
-pub fn folded_with(session: &Session, options: AnalysisOptions, convert: &ConvertOptions) -> String {
+pub fn folded_with(
+    session: &Session,
+    options: AnalysisOptions,
+    convert: &ConvertOptions,
+) -> String {
     let bytes = session.record().stream.bytes;
     let mut out = Vec::new();
     let mut analysis = Analysis::new(options);

@@ -45,8 +45,10 @@ fn ticks_and_random_samples_measure_the_same_and_are_not_added() {
     assert_eq!((random.source, random.events), ("AllocationSampled", 3));
     assert_eq!((ticks.source, ticks.events, ticks.bytes), ("AllocationTick", 2, 1_000_000));
     assert_eq!((ticks.objects, ticks.bytes_error), (None, None));
-    // A sampled object of 24 bytes stands for 102,411.5 bytes, one of 100 times the distance for itself.
-    let types: Vec<_> = random.types.iter().map(|row| (&*row.type_name, row.bytes, row.objects)).collect();
+    // A sampled object of 24 bytes stands for 102,411.5 bytes, one of 100 times the
+    // distance for itself.
+    let types: Vec<_> =
+        random.types.iter().map(|row| (&*row.type_name, row.bytes, row.objects)).collect();
     assert_eq!(types, [("Large", 10_240_000, Some(1)), ("Small", 204_823, Some(8_534))]);
     assert_eq!(random.types[0].large_bytes, 10_240_000);
     // Each of the small ones has a standard error of about all it stands for.
@@ -61,7 +63,10 @@ fn ticks_and_random_samples_measure_the_same_and_are_not_added() {
     let mut filter = Filter::new();
     filter.threads = vec![12];
     let (types, _) = report_with(Types::new(), steps, filter);
-    assert_eq!((types.source, types.bytes, types.types.len()), (Some("AllocationSampled"), 10_240_000, 1));
+    assert_eq!(
+        (types.source, types.bytes, types.types.len()),
+        (Some("AllocationSampled"), 10_240_000, 1)
+    );
 }
 
 /// A tick of 1,000 bytes at a stack, so long after the event before.
@@ -100,7 +105,8 @@ fn allocations_of_one_type_at_stacks_with_equal_names_are_one_row() {
         ],
         Filter::new(),
     );
-    let rows: Vec<_> = report.sources[0].stacks.iter().map(|row| (row.events, row.frames.len())).collect();
+    let rows: Vec<_> =
+        report.sources[0].stacks.iter().map(|row| (row.events, row.frames.len())).collect();
     assert_eq!(rows, [(3, 2), (1, 1)]);
 }
 
@@ -113,7 +119,9 @@ fn the_rate_of_allocation_is_over_all_the_time_that_is_looked_at() {
         tick_at(1_000, &[0x1010]),
         common::event(LOAD, 0, 499_000, &[], vec![]),
     ];
-    let rate = |filter: Filter| of_session(Alloc::new(), steps.clone(), filter).sources[0].bytes_per_second;
+    let rate = |filter: Filter| {
+        of_session(Alloc::new(), steps.clone(), filter).sources[0].bytes_per_second
+    };
     assert_eq!(rate(Filter::new()), Some(2_000.0 / 0.001));
     let mut only = Filter::new();
     only.from_nanos = Some(400_000);
@@ -142,17 +150,28 @@ fn the_summary_counts_the_allocations_that_the_report_is_made_of() {
         Value::U64(24),
         Value::U64(9),
     ];
-    let script =
-        Script::new().event(10, 0, 10, tick(0)).of_type(20, 0, SAMPLED, sampled).event(30, 0, 10, tick(0));
+    let script = Script::new().event(10, 0, 10, tick(0)).of_type(20, 0, SAMPLED, sampled).event(
+        30,
+        0,
+        10,
+        tick(0),
+    );
     let summary = report(Summary::new(), script.steps);
-    let answers: Vec<_> = summary.answers.iter().map(|answer| (&*answer.report, answer.events)).collect();
+    let answers: Vec<_> =
+        summary.answers.iter().map(|answer| (&*answer.report, answer.events)).collect();
     assert_eq!(answers, [("alloc", 1)]);
 }
 
 #[test]
 fn counted_objects_get_the_names_of_their_types_and_go_without_when_none_came() {
     let counted = |id: u64, objects: u32, bytes: u64| {
-        vec![Value::U64(0x9000), Value::U64(id), Value::U32(objects), Value::U64(bytes), Value::U16(0)]
+        vec![
+            Value::U64(0x9000),
+            Value::U64(id),
+            Value::U32(objects),
+            Value::U64(bytes),
+            Value::U16(0),
+        ]
     };
     let named = vec![
         Value::U32(1),
@@ -174,6 +193,7 @@ fn counted_objects_get_the_names_of_their_types_and_go_without_when_none_came() 
     let report: AllocReport = report(Alloc::new(), script.steps);
     let [source] = &report.sources[..] else { panic!("one source") };
     assert_eq!((source.source, source.events, source.bytes), ("SampledObjectAllocation", 3, 160));
-    let types: Vec<_> = source.types.iter().map(|row| (&*row.type_name, row.bytes, row.objects)).collect();
+    let types: Vec<_> =
+        source.types.iter().map(|row| (&*row.type_name, row.bytes, row.objects)).collect();
     assert_eq!(types, [("N.Widget", 120, Some(5)), ("type 0x80", 40, Some(1))]);
 }

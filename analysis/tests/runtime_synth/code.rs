@@ -1,7 +1,10 @@
 //! Compilation, the thread pool, and what is loaded.
 
-use crate::script::{BIND_STARTS, BIND_STOPS, Script, report, text};
-use nettrace_analysis::report::{Jit, JitReport, Loader, LoaderReport, ThreadPool, ThreadPoolReport};
+use crate::script::{BIND_STARTS, BIND_STOPS, Script, report, report_with, text};
+use nettrace_analysis::Filter;
+use nettrace_analysis::report::{
+    Jit, JitReport, Loader, LoaderReport, ThreadPool, ThreadPoolReport,
+};
 use nettrace_testdata::synth::Value;
 
 fn jitting(method: u64, il: u32, name: &str) -> Vec<Value> {
@@ -50,7 +53,9 @@ fn compiling_is_paired_by_thread_and_method() {
     let rows: Vec<_> = report
         .methods
         .iter()
-        .map(|row| (&*row.name, row.il_bytes, row.native_bytes, row.duration_ns, row.tier, row.background))
+        .map(|row| {
+            (&*row.name, row.il_bytes, row.native_bytes, row.duration_ns, row.tier, row.background)
+        })
         .collect();
     let expected = [
         ("N.T.Outer(int)", 100, 900, 50, "QuickJitted", false),
@@ -61,12 +66,49 @@ fn compiling_is_paired_by_thread_and_method() {
     ];
     assert_eq!(rows, expected);
     let totals = report.totals;
-    assert_eq!((totals.methods, totals.incomplete, totals.r2r_rejected, totals.background), (5, 2, 1, 1));
+    assert_eq!(
+        (totals.methods, totals.incomplete, totals.r2r_rejected, totals.background),
+        (5, 2, 1, 1)
+    );
     assert_eq!((totals.duration_ns, totals.background_duration_ns), (130, 60));
     assert_eq!(
         report.methods.iter().map(|row| row.thread).collect::<Vec<_>>(),
         [11, 11, 12, 12, 11].map(Some)
     );
+}
+
+#[test]
+fn a_compilation_is_counted_once_in_the_range_where_it_began() {
+    let of = |from_nanos, to_nanos| {
+        let script = Script::new().event(10, 0, 145, jitting(1, 100, "A")).event(
+            40,
+            0,
+            143,
+            loaded(1, 900, JITTED | 3 << 7, "A"),
+        );
+        let mut filter = Filter::new();
+        (filter.from_nanos, filter.to_nanos) = (from_nanos, to_nanos);
+        let totals = report_with(Jit::new(), script.steps, filter).0.totals;
+        (totals.methods, totals.native_bytes, totals.incomplete)
+    };
+    assert_eq!(of(None, None), (1, 900, 0));
+    assert_eq!(of(None, Some(25)), (1, 900, 0));
+    assert_eq!(of(Some(25), None), (0, 0, 0));
+}
+
+#[test]
+fn code_that_is_compiled_for_the_first_time_is_not_compiled_in_the_background() {
+    let script = Script::new()
+        .event(10, 0, 283, vec![Value::U16(0), Value::U32(1)])
+        .event(20, 0, 145, jitting(1, 100, "Again"))
+        .event(30, 0, 143, loaded(1, 700, JITTED | TIER1, "Again"))
+        // The end of its work in the background was lost.
+        .event(40, 0, 145, jitting(2, 100, "First"))
+        .event(50, 0, 143, loaded(2, 900, JITTED | 3 << 7, "First"));
+    let report: JitReport = report(Jit::new(), script.steps);
+    let rows: Vec<_> = report.methods.iter().map(|row| (&*row.name, row.background)).collect();
+    assert_eq!(rows, [("N.T.Again(int)", true), ("N.T.First(int)", false)]);
+    assert_eq!((report.totals.background, report.totals.background_duration_ns), (1, 10));
 }
 
 /// The nine names that decisions of the compiler begin with.
@@ -94,7 +136,10 @@ fn what_the_compiler_inlined_and_why_it_did_not_is_counted() {
         decisions.reasons.iter().map(|row| (row.reason.clone(), row.count)).collect()
     };
     assert_eq!((report.inlining.done, report.inlining.refused), (1, 3));
-    assert_eq!(reasons(&report.inlining), [("too large".to_owned(), 2), ("noinline".to_owned(), 1)]);
+    assert_eq!(
+        reasons(&report.inlining),
+        [("too large".to_owned(), 2), ("noinline".to_owned(), 1)]
+    );
     assert_eq!((report.tail_calls.done, report.tail_calls.refused), (2, 1));
     assert_eq!(reasons(&report.tail_calls), [("caller has pinned locals".to_owned(), 1)]);
     assert_eq!((report.totals.methods, report.totals.r2r_lookups), (0, 1));
@@ -102,8 +147,9 @@ fn what_the_compiler_inlined_and_why_it_did_not_is_counted() {
 
 #[test]
 fn starvation_is_detected_and_waiting_work_measured() {
-    let adjust =
-        |workers, reason| vec![Value::F64(1.5), Value::U32(workers), Value::U32(reason), Value::U16(0)];
+    let adjust = |workers, reason| {
+        vec![Value::F64(1.5), Value::U32(workers), Value::U32(reason), Value::U16(0)]
+    };
     let workers = |workers| vec![Value::U32(workers), Value::U32(0), Value::U16(0)];
     let work = |id| vec![Value::U64(id), Value::U16(0)];
     let script = Script::new()
@@ -129,8 +175,28 @@ fn starvation_is_detected_and_waiting_work_measured() {
     let latency = report.latency.unwrap();
     assert_eq!((latency.count, latency.mean_ns, latency.max_ns), (2, 305, 600));
     assert_eq!((report.enqueued, report.never_dequeued), (3, 1));
+    let queue: Vec<_> = report.queue.iter().map(|point| (point.ts_ns, point.last)).collect();
+    assert_eq!(queue, [(20, 1.0), (30, 0.0), (40, 1.0), (640, 0.0), (720, 1.0)]);
     let points: Vec<_> = report.workers.iter().map(|point| (point.ts_ns, point.last)).collect();
-    assert_eq!(points, [(10, 2.0), (100, 3.0), (600, 4.0), (700, 3.0), (730, 4_294_967_295.0)]);
+    // What adjustments aim at is not what there is.
+    assert_eq!(points, [(10, 2.0), (730, 4_294_967_295.0)]);
+}
+
+#[test]
+fn work_that_there_is_no_room_for_waits_and_ends_all_the_same() {
+    let work = |id: u32| vec![Value::U64(id.into()), Value::U16(0)];
+    let most = 70_000;
+    let mut script = Script::new();
+    for id in 0..most {
+        script = script.event(id + 1, 0, 61, work(id));
+    }
+    for id in 0..most {
+        script = script.event(most + id + 1, 1, 62, work(id));
+    }
+    let report: ThreadPoolReport = report(ThreadPool::new(), script.steps);
+    assert_eq!((report.enqueued, report.never_dequeued), (70_000, 0));
+    let longest = report.queue.iter().map(|point| point.max).fold(0.0, f64::max);
+    assert_eq!((longest, report.queue.last().map(|point| point.last)), (70_000.0, Some(0.0)));
 }
 
 #[test]
@@ -164,7 +230,10 @@ fn assemblies_come_and_go_and_searches_nest() {
         report.assemblies.iter().map(|row| (&*row.name, row.loaded_ns, row.unloaded_ns)).collect();
     assert_eq!(rows, [("D", None, Some(40)), ("A", Some(10), Some(20)), ("C", Some(30), None)]);
     assert!(report.assemblies.iter().all(|row| row.is_collectible && !row.is_dynamic));
-    let binds: Vec<_> =
-        report.binds.iter().map(|row| (&*row.assembly, &*row.path, row.is_found, row.duration_ns)).collect();
+    let binds: Vec<_> = report
+        .binds
+        .iter()
+        .map(|row| (&*row.assembly, &*row.path, row.is_found, row.duration_ns))
+        .collect();
     assert_eq!(binds, [("A", "/a.dll", true, 10), ("B", "", false, 2)]);
 }

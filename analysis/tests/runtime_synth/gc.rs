@@ -34,13 +34,23 @@ fn a_background_collection_has_several_pauses_and_the_foreground_one_within_has_
     let [background, foreground] = &report.collections[..] else { panic!("two") };
     assert_eq!((&*background.kind, &*background.reason), ("BackgroundGC", "Induced"));
     assert_eq!((&*foreground.kind, &*foreground.reason), ("ForegroundGC", "AllocSmall"));
-    assert_eq!((background.pause_ns, background.duration_ns, background.suspend_ns), (24, Some(76), 3));
+    assert_eq!(
+        (background.pause_ns, background.duration_ns, background.suspend_ns),
+        (24, Some(76), 3)
+    );
     assert_eq!((foreground.pause_ns, foreground.since_last_ns), (13, Some(28)));
     assert_eq!((background.heap_after_bytes, foreground.heap_after_bytes), (Some(150), Some(250)));
-    // The heap was largest before the foreground collection, while the background one ran.
-    assert_eq!((foreground.heap_before_bytes, background.heap_peak_bytes), (Some(5_000), Some(5_000)));
+    // The heap was largest before the foreground collection, while the background one
+    // ran.
+    assert_eq!(
+        (foreground.heap_before_bytes, background.heap_peak_bytes),
+        (Some(5_000), Some(5_000))
+    );
     // 35 bytes survived of 1,000 in generation 0.
-    assert_eq!((foreground.survival_percent, foreground.fragmentation_bytes), (Some(3.5), Some(75)));
+    assert_eq!(
+        (foreground.survival_percent, foreground.fragmentation_bytes),
+        (Some(3.5), Some(75))
+    );
     assert_eq!((report.totals.count, report.totals.pause_ns, report.totals.incomplete), (2, 37, 0));
     assert_eq!((report.totals.background, report.totals.induced), (1, 1));
 }
@@ -67,12 +77,19 @@ fn a_stop_without_a_start_is_no_collection_and_what_was_under_way_is_told_apart(
     assert_eq!(pauses(&found), [(7, vec![(10, 20)])]);
     assert!(found.partial.is_empty());
 
-    let script =
-        Script::new().start(1, 0, [6, 1, 0, 0]).end(2, 0, 6).stats(3, 0, 9).restart(4, 5, 0).whole(10, 7, 0);
+    let script = Script::new()
+        .start(1, 0, [6, 1, 0, 0])
+        .end(2, 0, 6)
+        .stats(3, 0, 9)
+        .restart(4, 5, 0)
+        .whole(10, 7, 0);
     let found: GcReport = report(Gc::new(), script.steps);
     assert_eq!(pauses(&found), [(7, vec![(10, 20)])]);
     assert_eq!((found.partial.len(), found.partial[0].number), (1, 6));
-    assert_eq!((found.partial[0].heap_after_bytes, found.partial[0].is_complete), (Some(45), false));
+    assert_eq!(
+        (found.partial[0].heap_after_bytes, found.partial[0].is_complete),
+        (Some(45), false)
+    );
 }
 
 #[test]
@@ -102,8 +119,13 @@ fn lost_events_spoil_their_collection_alone() {
         let second = found.collections.iter().find(|row| row.number == 2);
         assert_eq!(second.is_some(), lost != 9, "without event {lost}");
         if let Some(second) = second {
-            assert_eq!(second.heap_after_bytes.is_none(), matches!(lost, 10 | 11), "without event {lost}");
-            // Nor does one that says that all threads stand still, or are let go, hide when its stop began and ended.
+            assert_eq!(
+                second.heap_after_bytes.is_none(),
+                matches!(lost, 10 | 11),
+                "without event {lost}"
+            );
+            // Nor does one that says that all threads stand still, or are let go, hide
+            // when its stop began and ended.
             assert_eq!(second.is_complete, matches!(lost, 8 | 11 | 12), "without event {lost}");
         }
     }
@@ -123,7 +145,10 @@ fn the_heaps_of_server_collection_are_joined() {
         .restart(18, 19, 0);
     let report: GcReport = report(Gc::new(), script.steps);
     let row = &report.collections[0];
-    assert_eq!((row.heaps, row.is_compacting, row.is_concurrent), (Some(2), Some(true), Some(false)));
+    assert_eq!(
+        (row.heaps, row.is_compacting, row.is_concurrent),
+        (Some(2), Some(true), Some(false))
+    );
     assert_eq!((row.heap_before_bytes, row.heap_after_bytes), (Some(10_000), Some(3_000)));
     assert_eq!((row.mark_ns, row.plan_ns, row.sweep_ns), (Some(15_000), Some(60_000), None));
     assert_eq!((row.relocate_ns, row.compact_ns), (Some(70_000), Some(80_000)));
@@ -155,16 +180,22 @@ fn stops_for_other_reasons_are_no_pauses_and_threads_that_stop_others_take_turns
         .restart(18, 21, 0);
     let (report, events) = report_with(Gc::new(), script.steps, Filter::new());
     assert_eq!(pauses(&report), [(1, vec![(11, 10)])]);
-    // Stops alone are not about collections: a trace with none but the sampler's lacks the events.
+    // Stops alone are not about collections: a trace with none but the sampler's lacks
+    // the events.
     assert_eq!(events, 2);
 }
 
 #[test]
 fn a_stop_that_ends_within_another_leaves_that_its_pause() {
-    // The sampler on thread 2 stops all between the release by the collection's thread and its return, or
-    // begins before it and returns behind it.
+    // The sampler on thread 2 stops all between the release by the collection's thread
+    // and its return, or begins before it and returns behind it.
     let asked = |script: Script, at| {
-        script.event(at, 2, 9, vec![0, 0].into_iter().map(Value::U32).chain([Value::U16(0)]).collect())
+        script.event(
+            at,
+            2,
+            9,
+            vec![0, 0].into_iter().map(Value::U32).chain([Value::U16(0)]).collect(),
+        )
     };
     let plain = |script: Script, at, thread, id| script.event(at, thread, id, vec![Value::U16(0)]);
     let script = Script::new().suspend(10, 12, 0, 1).start(14, 0, [1, 0, 0, 0]);
@@ -174,7 +205,8 @@ fn a_stop_that_ends_within_another_leaves_that_its_pause() {
     let script = asked(script, 30).suspend(31, 32, 0, 1).start(33, 0, [2, 0, 0, 0]).end(34, 0, 2);
     let script = plain(plain(plain(plain(script, 35, 0, 7), 36, 2, 8), 37, 0, 3), 38, 2, 7);
     // The next collection begins and ends before the sampler is back.
-    let script = script.suspend(39, 40, 1, 1).start(41, 1, [3, 0, 0, 0]).end(42, 1, 3).restart(43, 44, 1);
+    let script =
+        script.suspend(39, 40, 1, 1).start(41, 1, [3, 0, 0, 0]).end(42, 1, 3).restart(43, 44, 1);
     let script = plain(script, 45, 2, 3);
     let report: GcReport = report(Gc::new(), script.steps);
     assert_eq!(pauses(&report), [(1, vec![(10, 12)]), (2, vec![(31, 6)]), (3, vec![(39, 5)])]);
@@ -184,7 +216,8 @@ fn a_stop_that_ends_within_another_leaves_that_its_pause() {
 #[test]
 fn what_is_told_of_a_background_collection_behind_its_end_is_its_own() {
     let row = [1_000, 100, 0, 600, 40, 0, 0, 0, 300, 0];
-    // Thread 1 is the collector's. Between its events a blocking collection begins, tells and ends.
+    // Thread 1 is the collector's. Between its events a blocking collection begins, tells
+    // and ends.
     let script = Script::new()
         .suspend(10, 12, 0, 1)
         .start(14, 0, [1, 2, 0, 1])
@@ -202,14 +235,21 @@ fn what_is_told_of_a_background_collection_behind_its_end_is_its_own() {
         .restart(101, 102, 0);
     let report: GcReport = report(Gc::new(), script.steps);
     let [background, blocking] = &report.collections[..] else { panic!("two") };
-    assert_eq!((background.heap_before_bytes, background.heap_after_bytes), (Some(5_000), Some(150)));
+    assert_eq!(
+        (background.heap_before_bytes, background.heap_after_bytes),
+        (Some(5_000), Some(150))
+    );
     assert_eq!((background.is_concurrent, background.is_compacting), (Some(true), Some(false)));
     assert_eq!(background.survival_percent, Some(300.0 * 100.0 / 900.0));
     assert_eq!(background.generations[2].free_bytes, Some(40));
     assert_eq!((blocking.heap_before_bytes, blocking.heap_after_bytes), (Some(10_000), Some(250)));
     assert_eq!((blocking.is_concurrent, blocking.is_compacting), (Some(false), Some(true)));
-    // The background one left 560 bytes of objects in each of three, known only when the next had begun.
-    assert_eq!((background.allocated_bytes, blocking.allocated_bytes), (None, Some(3 * (2_000 - 560))));
+    // The background one left 560 bytes of objects in each of three, known only when the
+    // next had begun.
+    assert_eq!(
+        (background.allocated_bytes, blocking.allocated_bytes),
+        (None, Some(3 * (2_000 - 560)))
+    );
     assert_eq!(report.totals.count, 2);
 }
 

@@ -18,7 +18,12 @@ fn a_trace_without_their_events_is_told_from_one_in_which_nothing_happened() {
         let script = Script::new().suspend(1, 2, 0, 0).restart(3, 4, 0);
         report_with(report, script.steps, Filter::new()).1
     }
-    let seen =
-        [seen(Gc::new()), seen(Jit::new()), seen(Alloc::new()), seen(Loader::new()), seen(ThreadPool::new())];
+    let seen = [
+        seen(Gc::new()),
+        seen(Jit::new()),
+        seen(Alloc::new()),
+        seen(Loader::new()),
+        seen(ThreadPool::new()),
+    ];
     assert_eq!(seen, [0; 5]);
 }

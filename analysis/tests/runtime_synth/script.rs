@@ -46,13 +46,21 @@ fn bytes_of(steps: Vec<Step>) -> Vec<u8> {
     let mut session = Session::new(Version::V4);
     session.trace.tick_frequency = 1_000_000_000;
     session.types = TYPES.iter().map(|(id, version)| native(RUNTIME, *id, *version)).collect();
-    session.types.extend([native(RUNTIME, 303, 0), native(RUNTIME, 290, 0), native(RUNTIME, 291, 0)]);
+    session.types.extend([
+        native(RUNTIME, 303, 0),
+        native(RUNTIME, 290, 0),
+        native(RUNTIME, 291, 0),
+    ]);
     session.threads = vec![SessionThread::new(11), SessionThread::new(12), SessionThread::new(13)];
     session.steps = steps;
     session.record().stream.bytes
 }
 
-pub(crate) fn report_with<R: Report>(report: R, steps: Vec<Step>, filter: Filter) -> (R::Output, u64) {
+pub(crate) fn report_with<R: Report>(
+    report: R,
+    steps: Vec<Step>,
+    filter: Filter,
+) -> (R::Output, u64) {
     let bytes = bytes_of(steps);
     let mut pass = ReportPass::new(report).filter(filter);
     assert!(pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete());
@@ -75,7 +83,13 @@ impl Script {
         Script { now: 0, steps: Vec::new() }
     }
 
-    pub(crate) fn of_type(mut self, at: u32, thread: usize, event_type: usize, values: Vec<Value>) -> Script {
+    pub(crate) fn of_type(
+        mut self,
+        at: u32,
+        thread: usize,
+        event_type: usize,
+        values: Vec<Value>,
+    ) -> Script {
         self.steps.push(Step::Event(SessionEvent {
             event_type,
             thread,
@@ -147,7 +161,14 @@ impl Script {
         self.event(at, thread, 204, values)
     }
 
-    pub(crate) fn global(self, at: u32, thread: usize, heaps: u32, mechanisms: u32, times: &[u32]) -> Script {
+    pub(crate) fn global(
+        self,
+        at: u32,
+        thread: usize,
+        heaps: u32,
+        mechanisms: u32,
+        times: &[u32],
+    ) -> Script {
         let mut values = vec![Value::U64(0)];
         values.extend([heaps, 0, 0, 0, mechanisms].map(Value::U32));
         values.push(Value::U16(0));

@@ -1,30 +1,32 @@
-//! JSON, written piece by piece.
+//! Writes JSON piece by piece.
 //!
-//! serde_json does this too. It was measured (callgrind, release build, into a buffer of 64 KiB before nowhere), and what
-//! converters write is written here with as many instructions or fewer, in millions:
+//! serde_json could do this too. Both were measured (callgrind, release build, into a
+//! buffer of 64 KiB that discards), and for what converters write, this needs as many
+//! instructions or fewer, in millions:
 //!
 //! | | here | serde_json 1.0 |
 //! |---|---|---|
-//! | 100,000 events as Chromium's: six members, one of them an object of two, names of 50 letters | 275 | 300 |
+//! | 100,000 events as Chromium's: six members, one of them an object of two, names of 50 characters | 275 | 300 |
 //! | 100,000 names | 64 | 70 |
 //! | an array of a million numbers | 114 | 110 |
 //!
-//! So a converter's author need not build it. The table made the difference: asked letter by letter with a `match`, the
-//! events cost 337 and the names 90. What is escaped, and how, is said by `nettrace-export`.
+//! Besides, users of converters do not have to build serde_json. The lookup table made
+//! the difference: with a `match` on each character, the events cost 337 and the names
+//! 90. Which characters are escaped, and how, is defined by `nettrace-export`.
 
 use nettrace_export::json::{escape_of, must_escape};
 use std::io::{self, Write};
 
-/// Writes JSON: puts commas where they belong, escapes texts. That brackets come in pairs and
-/// members have keys is the caller's part.
+/// Writes JSON: inserts commas and escapes texts. The caller is responsible for matching
+/// brackets and for keys of members.
 #[derive(Debug)]
 pub(crate) struct Json<W> {
     out: W,
-    /// Whether a value stands in front, so that a comma is needed.
+    /// Whether a value precedes, so that the next one needs a comma.
     is_behind_value: bool,
 }
 
-/// Texts of long arrays go out when they are so long.
+/// Long arrays are written in pieces of this size.
 const PIECE_BYTES: usize = 16 * 1024;
 
 impl<W: Write> Json<W> {
@@ -33,19 +35,23 @@ impl<W: Write> Json<W> {
         Json { out, is_behind_value: false }
     }
 
-    /// Gives the output back.
+    /// Returns the output.
     pub(crate) fn into_inner(self) -> W {
         self.out
     }
 
     fn comma(&mut self) -> io::Result<()> {
-        if std::mem::replace(&mut self.is_behind_value, true) { self.out.write_all(b",") } else { Ok(()) }
+        if std::mem::replace(&mut self.is_behind_value, true) {
+            self.out.write_all(b",")
+        } else {
+            Ok(())
+        }
     }
 
     /// Begins an object or array.
     ///
     /// # Errors
-    /// When it cannot be written; so with all others.
+    /// If writing fails; the same for all other methods.
     pub(crate) fn open(&mut self, bracket: char) -> io::Result<&mut Self> {
         self.comma()?;
         self.is_behind_value = false;
@@ -62,7 +68,8 @@ impl<W: Write> Json<W> {
 
     /// A member's key; its value must follow.
     pub(crate) fn key(&mut self, key: &str) -> io::Result<&mut Self> {
-        let begin: &[u8] = if std::mem::replace(&mut self.is_behind_value, false) { b",\"" } else { b"\"" };
+        let begin: &[u8] =
+            if std::mem::replace(&mut self.is_behind_value, false) { b",\"" } else { b"\"" };
         self.out.write_all(begin)?;
         self.escaped(key)?;
         self.out.write_all(b"\":")?;
@@ -71,17 +78,18 @@ impl<W: Write> Json<W> {
 
     /// A text.
     pub(crate) fn text(&mut self, text: &str) -> io::Result<&mut Self> {
-        let begin: &[u8] = if std::mem::replace(&mut self.is_behind_value, true) { b",\"" } else { b"\"" };
+        let begin: &[u8] =
+            if std::mem::replace(&mut self.is_behind_value, true) { b",\"" } else { b"\"" };
         self.out.write_all(begin)?;
         self.escaped(text)?;
         self.out.write_all(b"\"")?;
         Ok(self)
     }
 
-    /// What stands between the quotes.
+    /// The content between the quotes.
     fn escaped(&mut self, text: &str) -> io::Result<()> {
         let mut rest = text.as_bytes();
-        // Most texts have nothing to escape and are one piece.
+        // Most texts need no escaping and are written in one piece.
         while let Some(at) = rest.iter().position(|byte| is_special(*byte)) {
             let (plain, special) = rest.split_at_checked(at).unwrap_or((rest, &[]));
             self.out.write_all(plain)?;
@@ -98,7 +106,7 @@ impl<W: Write> Json<W> {
         self.comma()?;
         let number: i128 = number.into();
         let mut digits = itoa::Buffer::new();
-        // Division is slow with 128 bits, and hardly ever needed.
+        // 128-bit division is slow and hardly ever needed.
         let text = match i64::try_from(number) {
             Ok(number) => digits.format(number),
             Err(_) => digits.format(number),
@@ -107,7 +115,8 @@ impl<W: Write> Json<W> {
         Ok(self)
     }
 
-    /// The elements of a long array: `write` appends each as JSON to a text that goes out in large pieces.
+    /// The elements of a long array: `write` appends each as JSON to a buffer, which is
+    /// written in large pieces.
     pub(crate) fn elements<T>(
         &mut self,
         elements: impl Iterator<Item = T>,
@@ -143,8 +152,12 @@ fn is_special(byte: u8) -> bool {
     SPECIAL.get(usize::from(byte)).copied().unwrap_or(false)
 }
 
-/// What [`must_escape`] says of each byte.
-#[expect(clippy::indexing_slicing, clippy::cast_possible_truncation, reason = "the compiler does it")]
+/// The result of [`must_escape`] for each byte.
+#[expect(
+    clippy::indexing_slicing,
+    clippy::cast_possible_truncation,
+    reason = "the compiler does it"
+)]
 static SPECIAL: [bool; 256] = {
     let mut special = [false; 256];
     let mut byte = 0;
@@ -188,8 +201,10 @@ mod tests {
             json.number(number).unwrap();
         }
         json.number(u64::MAX).unwrap().raw("null").unwrap();
-        let many =
-            json.open('[').unwrap().elements(0..PIECE_BYTES, |n, text| text.extend(n.to_string().bytes()));
+        let many = json
+            .open('[')
+            .unwrap()
+            .elements(0..PIECE_BYTES, |n, text| text.extend(n.to_string().bytes()));
         many.unwrap().close(']').unwrap().close(']').unwrap();
         let value: serde_json::Value = serde_json::from_slice(&json.into_inner()).unwrap();
         let expected = serde_json::json!([

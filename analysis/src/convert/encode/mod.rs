@@ -1,4 +1,4 @@
-//! Encoders for the notations that formats are written in. Small, and as fast as the hot path asks.
+//! Encoders for the notations that formats use. Small, and fast enough for the hot path.
 
 mod json;
 #[cfg_attr(not(feature = "gzip"), allow(dead_code, reason = "some of it is for pprof alone"))]

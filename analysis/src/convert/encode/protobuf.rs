@@ -1,4 +1,4 @@
-//! Protocol buffers' wire format.
+//! Protocol Buffers wire format.
 //!
 //! | type | key's low bits | bytes |
 //! |---|---|---|
@@ -6,7 +6,7 @@
 //! | 64 bits | 1 | 8 bytes, lowest first |
 //! | length-delimited | 2 | varint length, then bytes: text, message, packed numbers |
 
-/// A message that is being written. A message inside another is written by itself and put in with
+/// A message being written. A nested message is written separately and added with
 /// [`Message::message`].
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Message {
@@ -19,17 +19,17 @@ impl Message {
         Message::default()
     }
 
-    /// What was written.
+    /// The encoded message.
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// Whether nothing was written.
+    /// Whether it is empty.
     pub(crate) fn is_empty(&self) -> bool {
         self.bytes.is_empty()
     }
 
-    /// Begins anew, keeping the memory.
+    /// Starts over, keeping the memory.
     pub(crate) fn clear(&mut self) {
         self.bytes.clear();
     }
@@ -47,7 +47,7 @@ impl Message {
         self.varint(u64::from(field) << 3 | wire_type);
     }
 
-    /// An unsigned number, also of an enumeration or a truth value. Written even if it is 0.
+    /// An unsigned number, an enumeration or a boolean. Written even if it is 0.
     pub(crate) fn uint(&mut self, field: u32, value: u64) -> &mut Self {
         self.key(field, 0);
         self.varint(value);
@@ -84,13 +84,17 @@ impl Message {
         self
     }
 
-    /// A message inside.
+    /// A nested message.
     pub(crate) fn message(&mut self, field: u32, message: &Message) -> &mut Self {
         self.delimited(field, &message.bytes)
     }
 
-    /// Unsigned numbers in packed form; nothing if there are none.
-    pub(crate) fn packed(&mut self, field: u32, values: impl Iterator<Item = u64> + Clone) -> &mut Self {
+    /// Unsigned numbers in packed encoding; nothing if there are none.
+    pub(crate) fn packed(
+        &mut self,
+        field: u32,
+        values: impl Iterator<Item = u64> + Clone,
+    ) -> &mut Self {
         let length: u64 = values.clone().map(varint_bytes).sum();
         if length > 0 {
             self.key(field, 2);

@@ -1,6 +1,7 @@
-//! Rows by numbers that a stream gives, from one sequence point to the next.
+//! Rows by numbers that are valid until the next sequence point.
 
-/// Rows by number. To forget them all takes as long as they took to put, however large a number was.
+/// Rows by number. Clearing takes time in proportion to the number of rows, no matter how
+/// large their numbers are.
 #[derive(Debug)]
 pub(super) struct ByNumber<T> {
     rows: Vec<T>,
@@ -9,7 +10,7 @@ pub(super) struct ByNumber<T> {
 }
 
 impl<T: Copy> ByNumber<T> {
-    /// Without any row; `none` is what stands between those that are put.
+    /// An empty table; `none` marks unused numbers.
     pub(super) fn new(none: T) -> ByNumber<T> {
         ByNumber { rows: Vec::new(), put: Vec::new(), none }
     }
@@ -43,7 +44,8 @@ impl<T: Copy> ByNumber<T> {
 mod tests {
     use super::*;
 
-    /// A million times a million steps, if all numbers up to the largest were forgotten each time.
+    /// Would take a million times a million steps if clearing touched all numbers up to
+    /// the largest.
     #[test]
     fn a_large_number_costs_once() {
         let mut rows = ByNumber::new(0u32);

@@ -8,15 +8,17 @@ use nettrace_parser::Event;
 use nettrace_parser::internal::{Candidate, PendingFilter, Watermark};
 use nettrace_parser::view::{self, KnownProvider};
 
-/// How many samples are gathered, beyond those left over from last time, before the reader is asked up to which time
-/// samples are complete.
+/// How many samples are gathered, beyond those left over from last time, before the
+/// reader is asked up to which time samples are complete.
 const BATCH: usize = 4096;
 /// The most samples that are kept pending, 32 bytes each: 16 MiB.
 const MOST: usize = 1 << 19;
-/// Types and stacks with larger numbers are looked up each time instead of being remembered: a damaged stream may use
-/// any number, and a table is as long as its largest one.
+/// Types and stacks with larger numbers are looked up each time instead of being
+/// remembered: a damaged stream may use any number, and a table is as long as its largest
+/// one.
 pub(super) const MOST_NUMBERS: usize = 1 << 20;
-/// How many threads are remembered by the last bits of their ids, which is faster than a hash table.
+/// How many threads are remembered by the last bits of their ids, which is faster than a
+/// hash table.
 const RECENT: usize = 256;
 
 /// What is done with the events of a type.
@@ -28,7 +30,8 @@ pub(super) enum Role {
     Deferred,
     /// They are deferred, and change which methods are known.
     Changes,
-    /// They belong to a rundown, and are deferred if they name a method that is not yet known.
+    /// They belong to a rundown, and are deferred if they name a method that is not yet
+    /// known.
     Lists,
     /// They are of no use.
     Useless,
@@ -86,10 +89,12 @@ impl WantedEvents {
             KnownProvider::Rundown | KnownProvider::Runtime if is_method => Role::Changes,
             _ if is_selected || Model::learns_from(event, self.keeps_il_offsets) => Role::Deferred,
             KnownProvider::SampleProfiler if is_sample && self.wants(Kind::Cpu) => Role::Sample,
-            KnownProvider::Runtime if Kind::of_runtime(event.id()).is_some_and(|kind| self.wants(kind)) => {
+            KnownProvider::Runtime
+                if Kind::of_runtime(event.id()).is_some_and(|kind| self.wants(kind)) =>
+            {
                 Role::Deferred
             }
-            // Who waits for a lock does not run.
+            // A thread that waits for a lock is not running.
             _ if LockWaits::is_edge(event) && self.wants(Kind::Cpu) => Role::Deferred,
             KnownProvider::UniversalEvents => Role::Deferred,
             _ => Role::Useless,
@@ -97,7 +102,7 @@ impl WantedEvents {
     }
 }
 
-/// Looks at events in file order, and keeps what need not be sorted by the reader.
+/// Examines events in file order, and keeps those that the reader need not sort.
 #[derive(Debug)]
 pub(super) struct EventFilter {
     wanted: WantedEvents,
@@ -105,19 +110,20 @@ pub(super) struct EventFilter {
     pub(super) roles: ByNumber<Role>,
     pub(super) threads: Vec<SeenThread>,
     by_id: NumberMap<u64, u32>,
-    /// Ids, and where their rows are.
+    /// Ids, and the index of their rows.
     recent: [(u64, u32); RECENT],
     pub(super) samples: Vec<PendingSample>,
-    /// How many `samples` there may be before the reader is asked which of them are complete.
+    /// How many `samples` to collect before asking the reader which of them are complete.
     room: usize,
-    /// An event that changes which methods are known is deferred, so the model is behind.
+    /// Whether an event that changes the known methods has been deferred, so that the
+    /// model is not up to date.
     changes_deferred: bool,
 }
 
-/// The filter at work, with the model if it is at hand: regions are read by threads that have none.
+/// The filter together with the model.
 pub(super) struct Filtering<'a> {
     pub(super) filter: &'a mut EventFilter,
-    pub(super) model: Option<&'a mut Model>,
+    pub(super) model: &'a mut Model,
 }
 
 impl EventFilter {
@@ -134,24 +140,10 @@ impl EventFilter {
         }
     }
 
-    /// Begins again with another stretch of the stream; memory is kept.
-    pub(super) fn begin_again(&mut self) {
-        self.roles.clear();
-        // A table that was large once takes long to clear.
-        if self.by_id.capacity() / 16 > self.threads.len().saturating_add(64) {
-            self.by_id = NumberMap::default();
-        }
-        self.by_id.clear();
-        self.threads.clear();
-        self.recent = [(0, u32::MAX); RECENT];
-        self.samples.clear();
-        (self.room, self.changes_deferred) = (BATCH, false);
-    }
-
-    /// Puts samples into time order. Gives how many are complete.
+    /// Sorts samples by time. Returns how many are complete.
     pub(super) fn sort(&mut self, complete: Watermark) -> usize {
         if !self.samples.is_sorted_by_key(|sample| sample.ticks) {
-            // Stable: what has the same time stays in file order.
+            // Stable, so samples with the same time stay in file order.
             self.samples.sort_by_key(|sample| sample.ticks);
         }
         match complete {
@@ -165,7 +157,8 @@ impl EventFilter {
         (&mut self.threads, self.samples.get(..end).unwrap_or_default())
     }
 
-    /// To be called when the complete samples are gone. `has_deferred`: the reader still holds deferred events.
+    /// Must be called after the complete samples have been removed. `has_deferred`:
+    /// whether the reader still has deferred events.
     pub(super) fn go_on(&mut self, has_deferred: bool) {
         self.changes_deferred &= has_deferred;
         self.room = self.samples.len().saturating_mul(2).saturating_add(BATCH);
@@ -181,7 +174,7 @@ impl EventFilter {
         role
     }
 
-    /// The place of a thread's row.
+    /// The index of a thread's row.
     #[inline(always)]
     fn place_of(&mut self, id: u64) -> u32 {
         match self.recent.get(recent_place(id)) {
@@ -210,19 +203,20 @@ fn recent_place(id: u64) -> usize {
 }
 
 impl Filtering<'_> {
-    /// Whether a rundown event names a method that the model does not know yet. Most do not: the end of each session, and
-    /// of each file that a long session is cut into, lists methods that were reported before.
+    /// Whether a rundown event contains a method that the model does not know yet. Most
+    /// do not: the end of each session, and of each file into which a long session is
+    /// split, lists methods that were already reported.
     #[inline]
     fn is_news(&mut self, event: Event<'_>) -> bool {
-        let knows = |model: &mut &mut Model| model.knows_method(&event);
-        self.filter.changes_deferred || !self.model.as_mut().is_some_and(knows)
+        self.filter.changes_deferred || !self.model.knows_method(&event)
     }
 }
 
 impl PendingFilter for Filtering<'_> {
     #[inline(always)]
     fn is_deferred(&mut self, candidate: &Candidate<'_>) -> bool {
-        // A copy goes to those that are rarely asked: the event itself then needs no place in memory.
+        // A copy is passed to rarely called functions, so that the event itself needs no
+        // place in memory.
         let (event, number) = (*candidate.event(), candidate.type_number());
         let role = number.and_then(|number| self.filter.roles.get(number)).copied();
         let role = match role {
@@ -247,10 +241,18 @@ impl PendingFilter for Filtering<'_> {
             return true;
         }
         if role == Role::Sample {
-            let Some(stack) = candidate.stack_number().filter(|_| !candidate.is_late()) else { return true };
+            let Some(stack) = candidate.stack_number().filter(|_| !candidate.is_late()) else {
+                return true;
+            };
             let Some(sample) = view::Sample::of_payload(event.payload()) else { return true };
             let mode = Mode::of(sample.state);
-            filter.samples.push(PendingSample { ticks, at: event.payload_offset(), stack, thread, mode });
+            filter.samples.push(PendingSample {
+                ticks,
+                at: event.payload_offset(),
+                stack,
+                thread,
+                mode,
+            });
         }
         row.events = row.events.saturating_add(1);
         false

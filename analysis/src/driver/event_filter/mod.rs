@@ -1,8 +1,9 @@
 //! Reads a trace without sorting the events that do not need it.
 //!
-//! Most events of a trace are of no use to an analysis, and most of the rest are CPU samples, of which it needs five
-//! numbers. Sorting an event by time costs more than reading it, so events are first looked at in file order, and each
-//! takes one of three ways:
+//! Most events of a trace are of no use to an analysis, and most of the rest are CPU
+//! samples, of which it needs five numbers. Sorting an event by time costs more than
+//! reading it, so events are first examined in file order, and each is handled in one of
+//! three ways:
 //!
 //! | event | what happens to it |
 //! |---|---|
@@ -10,16 +11,15 @@
 //! | a CPU sample | kept as a [`PendingSample`](filter::PendingSample) of 32 bytes; those are sorted among themselves |
 //! | any other | deferred: the reader delivers it again, in time order |
 //!
-//! The result is the same as that of `Analysis::event` for each event in time order. That is why the first event of a
-//! thread is always deferred: threads are numbered in the order of their first events in time.
+//! The result is the same as that of `Analysis::event` for each event in time order.
+//! Therefore the first event of a thread is always deferred: threads are numbered in the
+//! order of their first events in time.
 
 mod by_number;
 mod filter;
-mod regions;
 mod samples;
 
 pub(super) use filter::WantedEvents;
-pub(super) use regions::read_regions;
 
 use super::{Analysis, AnalysisError};
 use filter::{EventFilter, Filtering};
@@ -27,12 +27,14 @@ use nettrace_parser::internal::{FilteredEvents, Watermark};
 use nettrace_parser::{Source, TimeOrdered, Version};
 use samples::{SampleFeed, StackHandles};
 
-/// Whether events of this version can be filtered in file order. Versions 3 and 6 identify threads in other ways.
+/// Whether events of this version can be filtered in file order. Versions 3 and 6
+/// identify threads in other ways.
 pub(super) fn is_possible(version: Option<Version>) -> bool {
     version == Some(Version::V4)
 }
 
-/// Reads the remaining events. The result is that of `Analysis::event` for each of them in time order.
+/// Reads the remaining events. The result is that of `Analysis::event` for each of them
+/// in time order.
 pub(super) fn read<S: Source>(
     analysis: &mut Analysis<'_>,
     events: &mut TimeOrdered<S>,
@@ -44,8 +46,10 @@ pub(super) fn read<S: Source>(
     analysis.begin(trace);
     let process_id = trace.process_id.map(u64::from);
     loop {
-        let model = Some(analysis.model_mut());
-        let Some(complete) = events.advance(&mut Filtering { filter: &mut filter, model })? else { break };
+        let model = analysis.model_mut();
+        let Some(complete) = events.advance(&mut Filtering { filter: &mut filter, model })? else {
+            break;
+        };
         let end = filter.sort(complete);
         let (threads, ready) = filter.ready(end);
         let mut feed = SampleFeed { threads, handles: &mut handles, process_id, at: 0 };

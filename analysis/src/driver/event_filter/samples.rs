@@ -7,12 +7,13 @@ use crate::driver::Analysis;
 use crate::model::{StackHandle, ThreadHandle};
 use nettrace_parser::Stack;
 
-/// Handles of stacks, by the numbers that the stream uses for them until the next sequence point.
+/// Handles of stacks, by the numbers that the stream uses until the next sequence point.
 #[derive(Debug)]
 pub(super) struct StackHandles {
     handles: ByNumber<StackHandle>,
-    /// The model's [`Model::reuses`](crate::model::Model::reuses) when the handles were looked up. Once the runtime
-    /// places another method at an address, a stack with that address gets a new handle.
+    /// The model's [`Model::reuses`](crate::model::Model::reuses) when the handles were
+    /// looked up. Once the runtime places another method at an address, a stack with that
+    /// address gets a new handle.
     reuses: usize,
 }
 
@@ -47,8 +48,8 @@ pub(super) struct SampleFeed<'a> {
 }
 
 impl SampleFeed<'_> {
-    /// Hands over the samples before `next` (ticks and stream position of a deferred event), or all if there is none.
-    /// `stack_of` gives the stack of a number.
+    /// Hands over the samples before `next` (ticks and stream position of a deferred
+    /// event), or all if there is none. `stack_of` gives the stack of a number.
     #[inline]
     pub(super) fn until<'s>(
         &mut self,
@@ -75,7 +76,8 @@ impl SampleFeed<'_> {
                 Some(handle) if *handle != StackHandles::NONE => *handle,
                 _ => {
                     let stack = stack_of(sample.stack);
-                    let handle = analysis.model_mut().stack_at(thread, sample.stack, stack, sample.ticks);
+                    let handle =
+                        analysis.model_mut().stack_at(thread, sample.stack, stack, sample.ticks);
                     self.handles.put(sample.stack, handle);
                     handle
                 }

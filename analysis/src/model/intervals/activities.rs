@@ -7,31 +7,36 @@ use crate::model::activity_path::parent_path;
 use crate::model::{TextHandle, ThreadHandle};
 use std::collections::{BTreeMap, HashMap};
 
-/// Most activities open at once; the oldest of a name makes room for a new one.
+/// Maximum number of open activities. If there are more, the oldest one with the same
+/// name is dropped.
 const MOST: usize = 65_536;
-/// Deepest path that is walked up to find an open activity.
+/// Maximum depth of a path when searching for an open parent activity.
 const DEEPEST_PATH: usize = 32;
-/// Open activities that may be looked at to find those that end, all stops together: this many at first, and
-/// more with each start and stop. Ids need no search; what is searched for by its fields is mostly among the
-/// newest few. Without a limit, 65,536 activities that never stop would be looked at for each stop that has no
-/// start.
+/// Total number of open activities that may be examined to find those that end: this many
+/// at first, and more with each start and stop. Lookups by id need no search, and a
+/// search by fields usually succeeds among the newest few. Without a limit, 65,536
+/// activities that never stop would be examined for each stop without a start.
 const STEPS_AT_FIRST: u64 = 1 << 23;
 const STEPS_EACH: u64 = 256;
-/// Steps that one costs which is found by id: it lies elsewhere.
+/// Number of steps charged for an activity found by id, because it is elsewhere in
+/// memory.
 const STEPS_BY_ID: u64 = 8;
 
-/// An activity that has started.
+/// An activity that has started but not stopped.
 #[derive(Debug, Clone)]
 pub(crate) struct OpenActivity<T> {
     pub(crate) name: TextHandle,
     pub(crate) id: Option<String>,
-    /// The path of its start, if its id is another one.
+    /// Whether no other open activity has this id.
+    is_id_unique: bool,
+    /// The path of its start, if it differs from its id.
     pub(crate) path: Option<String>,
     /// Where and when it started.
     pub(crate) at: Edge,
-    /// Hashes of names and of values of the start's fields.
+    /// Hashes of names and values of the start's fields.
     keys: Vec<(u64, u64)>,
-    /// Whether none of its name that started later on its thread was open when it stopped.
+    /// Whether no later activity with the same name on its thread was still open when it
+    /// stopped.
     pub(crate) is_innermost: bool,
     pub(crate) what: T,
 }
@@ -41,13 +46,21 @@ impl<T> OpenActivity<T> {
         Interval::without_stop(self.at, self)
     }
 
-    /// What other events may call it.
+    /// Whether it has a path of its own, and is not below this one. If it is below, the
+    /// start was written in an asynchronous flow that the stop did not see, so that the
+    /// stop has the path of what was around both.
+    fn is_elsewhere(&self, path: &str) -> bool {
+        let id = self.id.as_deref().filter(|_| self.is_id_unique);
+        id.is_some_and(|id| !id.strip_prefix(path).is_some_and(|rest| rest.starts_with('/')))
+    }
+
+    /// The ids by which other events may refer to it.
     fn ids(&self) -> impl Iterator<Item = &String> {
         self.id.iter().chain(self.path.as_ref().filter(|path| self.id.as_ref() != Some(path)))
     }
 }
 
-/// Where an open activity is found: its name, and the number of its start.
+/// Key of an open activity: its name, and the number of its start.
 pub(crate) type OpenActivityKey = (TextHandle, u64);
 
 /// Activities that have started and not stopped, found by id, by fields, or by thread.
@@ -57,7 +70,7 @@ pub(crate) struct OpenActivities<T> {
     ids: ActivityIds,
     started: u64,
     open: usize,
-    /// How many open activities may still be looked at.
+    /// How many open activities may still be examined.
     steps_left: u64,
     cut_short: u64,
 }
@@ -76,7 +89,8 @@ impl<T> Default for OpenActivities<T> {
 }
 
 impl<T> OpenActivities<T> {
-    /// An activity starts. Gives one whose stop is known never to come: one that had its id, or the oldest of too many.
+    /// An activity starts. Returns an activity that will never be stopped: one with the
+    /// same id, or the oldest of too many.
     pub(crate) fn start(
         &mut self,
         edge: ActivityEdge,
@@ -86,7 +100,9 @@ impl<T> OpenActivities<T> {
     ) -> Option<Interval<OpenActivity<T>>> {
         self.steps_left = self.steps_left.saturating_add(STEPS_EACH);
         let lost = match &edge.id {
-            Some(id) if edge.is_id_unique => self.ids.newest_of(id, name).map(|number| (name, number)),
+            Some(id) if edge.is_id_unique => {
+                self.ids.newest_of(id, name).map(|number| (name, number))
+            }
             _ => None,
         };
         let lost = lost.or_else(|| {
@@ -94,10 +110,12 @@ impl<T> OpenActivities<T> {
             of_name.and_then(|rows| rows.keys().next().map(|number| (name, *number)))
         });
         let lost = lost.and_then(|place| self.remove(place)).map(OpenActivity::lost);
-        let ActivityEdge { id, path, keys, .. } = edge;
-        let activity = OpenActivity { name, id, path, at, keys, is_innermost: true, what };
+        let ActivityEdge { id, is_id_unique, path, keys, .. } = edge;
+        let activity =
+            OpenActivity { name, id, is_id_unique, path, at, keys, is_innermost: true, what };
         if self.open >= MOST {
-            // As many other names as fit into the memory that may be taken: this one has to wait.
+            // The memory limit is used up by activities with other names: do not track
+            // this one.
             return Some(activity.lost());
         }
         let number = self.started;
@@ -119,11 +137,13 @@ impl<T> OpenActivities<T> {
         Some(activity)
     }
 
-    /// The activity that a stop ends. It is the last one of the name
+    /// The activity that a stop ends. It is the most recent one with the same name
     ///
     /// 1. with the stop's id,
-    /// 2. else with equal values in all fields that start and stop have in common, on the stop's thread or another,
-    /// 3. else on the stop's thread, if not both have ids.
+    /// 2. else with equal values in all fields that start and stop have in common,
+    ///    preferring the stop's thread, unless both have paths and the stop's is that of
+    ///    an activity from before the session,
+    /// 3. else on the stop's thread, unless both have ids.
     pub(crate) fn stop(
         &mut self,
         edge: &ActivityEdge,
@@ -132,12 +152,14 @@ impl<T> OpenActivities<T> {
     ) -> Option<Interval<OpenActivity<T>>> {
         self.steps_left = self.steps_left.saturating_add(STEPS_EACH);
         let with_id = self.number_with_id(edge, name).map(|number| (number, false));
-        let (number, is_innermost) = with_id.or_else(|| self.number_by_fields(edge, name, at.thread))?;
+        let (number, is_innermost) =
+            with_id.or_else(|| self.number_by_fields(edge, name, at.thread))?;
         let activity = OpenActivity { is_innermost, ..self.remove((name, number))? };
-        Some(Interval::whole(activity.at, at, edge.told_nanos, activity))
+        Some(Interval::whole(activity.at, at, edge.reported_nanos, activity))
     }
 
-    /// The last one with the stop's id that agrees in fields, else the last one with it.
+    /// The most recent one with the stop's id whose fields agree, else the most recent
+    /// one with the id.
     fn number_with_id(&mut self, edge: &ActivityEdge, name: TextHandle) -> Option<u64> {
         let (rows, id) = (self.by_name.get(&name)?, edge.id.as_ref()?);
         let mut numbers = self.ids.all_of(id, name);
@@ -155,8 +177,8 @@ impl<T> OpenActivities<T> {
         Some(newest)
     }
 
-    /// The last one that agrees in fields, on the stop's thread or another; else the last one on the thread that
-    /// has no fields to agree in.
+    /// The most recent one whose fields agree, preferring the stop's thread; else the
+    /// most recent one on the thread that has no fields to compare.
     fn number_by_fields(
         &mut self,
         edge: &ActivityEdge,
@@ -164,6 +186,10 @@ impl<T> OpenActivities<T> {
         thread: ThreadHandle,
     ) -> Option<(u64, bool)> {
         let rows = self.by_name.get(&name)?;
+        // A stop without a start in its flow has the path of what runs on its thread. If
+        // nothing open has this path, it is that of the activity which the stop ends.
+        let id = edge.id.as_deref().filter(|_| edge.is_id_unique);
+        let own_id = id.filter(|id| self.ids.newest(id).is_none());
         let (mut elsewhere, mut on_thread) = (None, None);
         let mut is_innermost = true;
         for (number, row) in rows.iter().rev() {
@@ -174,12 +200,13 @@ impl<T> OpenActivities<T> {
             self.steps_left = left;
             let is_here = row.at.thread == thread;
             match agree(&row.keys, &edge.keys) {
+                Some(true) if own_id.is_some_and(|id| row.is_elsewhere(id)) => {}
                 Some(true) if is_here => return Some((*number, is_innermost)),
                 Some(true) => elsewhere = elsewhere.or(Some((*number, false))),
                 None if is_here && (row.id.is_none() || edge.id.is_none()) => {
                     on_thread = on_thread.or(Some((*number, is_innermost)));
                     if edge.keys.is_empty() {
-                        // Without fields none agrees.
+                        // Without fields, none can agree.
                         break;
                     }
                 }
@@ -190,7 +217,8 @@ impl<T> OpenActivities<T> {
         elsewhere.or(on_thread)
     }
 
-    /// Stops whose start was not looked for among all that were open: there were too many of one name for that.
+    /// Number of stops for which not all open activities were examined, because there
+    /// were too many with the same name.
     pub(crate) fn cut_short(&self) -> u64 {
         self.cut_short
     }
@@ -204,11 +232,14 @@ impl<T> OpenActivities<T> {
         self.by_name.get(&name)?.get(&number)
     }
 
-    pub(crate) fn at_mut(&mut self, (name, number): OpenActivityKey) -> Option<&mut OpenActivity<T>> {
+    pub(crate) fn at_mut(
+        &mut self,
+        (name, number): OpenActivityKey,
+    ) -> Option<&mut OpenActivity<T>> {
         self.by_name.get_mut(&name)?.get_mut(&number)
     }
 
-    /// Where the next one to start will be found.
+    /// The key of the next activity to start.
     pub(crate) fn next_place(&self, name: TextHandle) -> OpenActivityKey {
         (name, self.started)
     }
@@ -218,13 +249,18 @@ impl<T> OpenActivities<T> {
         self.at_mut(place)
     }
 
-    /// The open activity that a new one is part of: the one that the start names, else the nearest on its path.
+    /// The parent of a new activity: the one that the start refers to, else the nearest
+    /// one on its path.
     pub(crate) fn parent(&self, id: Option<&str>, named: Option<&str>) -> Option<&OpenActivity<T>> {
         self.at(self.parent_place(id, named)?)
     }
 
-    /// Where that one is.
-    pub(crate) fn parent_place(&self, id: Option<&str>, named: Option<&str>) -> Option<OpenActivityKey> {
+    /// The key of the parent.
+    pub(crate) fn parent_place(
+        &self,
+        id: Option<&str>,
+        named: Option<&str>,
+    ) -> Option<OpenActivityKey> {
         if let Some(parent) = named.and_then(|named| self.ids.newest(named)) {
             return Some(parent);
         }
@@ -238,8 +274,11 @@ impl<T> OpenActivities<T> {
         None
     }
 
-    /// What has not stopped when the trace ends, in the order of the starts.
-    pub(crate) fn finish(&mut self, nanos: i64) -> impl Iterator<Item = Interval<OpenActivity<T>>> + use<T> {
+    /// The activities still open when the trace ends, in the order of their starts.
+    pub(crate) fn finish(
+        &mut self,
+        nanos: i64,
+    ) -> impl Iterator<Item = Interval<OpenActivity<T>>> + use<T> {
         let open = std::mem::take(self).by_name.into_values().flatten();
         let rows: BTreeMap<u64, OpenActivity<T>> = open.collect();
         rows.into_values().map(move |activity| {
@@ -250,7 +289,7 @@ impl<T> OpenActivities<T> {
     }
 }
 
-/// Whether fields that both have are equal; `None` if they have none in common.
+/// Whether the fields that both have are equal; `None` if they have none in common.
 fn agree(start: &[(u64, u64)], stop: &[(u64, u64)]) -> Option<bool> {
     let mut all = None;
     for (name, value) in stop {
@@ -275,11 +314,24 @@ mod tests {
         Edge { thread, writer: 1, nanos }
     }
 
-    fn start(open: &mut Open, nanos: i64, id: Option<&str>, thread: ThreadHandle, keys: &[(u64, u64)]) {
-        assert!(open.start(ActivityEdge::bare(id, keys, true), NAME, at(thread, nanos), ()).is_none());
+    fn start(
+        open: &mut Open,
+        nanos: i64,
+        id: Option<&str>,
+        thread: ThreadHandle,
+        keys: &[(u64, u64)],
+    ) {
+        assert!(
+            open.start(ActivityEdge::bare(id, keys, true), NAME, at(thread, nanos), ()).is_none()
+        );
     }
 
-    fn stop(open: &mut Open, id: Option<&str>, thread: ThreadHandle, keys: &[(u64, u64)]) -> Option<i64> {
+    fn stop(
+        open: &mut Open,
+        id: Option<&str>,
+        thread: ThreadHandle,
+        keys: &[(u64, u64)],
+    ) -> Option<i64> {
         let stopped = open.stop(&ActivityEdge::bare(id, keys, true), NAME, at(thread, 100_000));
         stopped.map(|activity| activity.start.nanos)
     }
@@ -298,8 +350,44 @@ mod tests {
         start(&mut open, 5, None, OTHER, &[]);
         assert_eq!(stop(&mut open, None, OTHER, &[(8, 1)]), Some(5));
         assert_eq!(stop(&mut open, None, ThreadHandle(3), &[]), None);
-        let left: Vec<_> = open.finish(200).map(|left| (left.start.nanos, left.nanos, left.bounds)).collect();
+        let left: Vec<_> =
+            open.finish(200).map(|left| (left.start.nanos, left.nanos, left.bounds)).collect();
         assert_eq!(left, [(2, 198, Bounds::OpenAtEnd), (4, 196, Bounds::OpenAtEnd)]);
+    }
+
+    /// The first one began before the session. Both requests are for the same path.
+    #[test]
+    fn a_stop_with_a_unique_id_does_not_end_an_activity_with_another_one() {
+        let mut open = Open::default();
+        let path = &[(7, 32)];
+        start(&mut open, 1, Some("//1/2"), ONE, path);
+        assert_eq!(stop(&mut open, Some("//1/1"), ONE, path), None);
+        assert_eq!(stop(&mut open, Some("//1/1"), OTHER, path), None);
+        assert_eq!(stop(&mut open, Some("//1/2"), OTHER, path), Some(1));
+        // Without an id in one of them, or with ids that others may have too, the fields
+        // decide.
+        start(&mut open, 2, Some("//1/3"), ONE, path);
+        assert_eq!(stop(&mut open, None, OTHER, path), Some(2));
+        start(&mut open, 3, None, ONE, path);
+        assert_eq!(stop(&mut open, Some("//1/4"), OTHER, path), Some(3));
+        start(&mut open, 4, Some("//1/5"), ONE, path);
+        let edge = ActivityEdge::bare(Some("abc"), path, false);
+        assert!(open.stop(&edge, NAME, at(ONE, 100_000)).is_some());
+    }
+
+    /// An asynchronous method that writes the start returns before the stop, and with it
+    /// the path of the start.
+    #[test]
+    fn a_stop_with_the_path_of_what_is_around_it_finds_its_start_by_fields() {
+        let mut open = Open::default();
+        let around = ActivityEdge::bare(Some("//1/7"), &[], true);
+        assert!(open.start(around, TextHandle(9), at(OTHER, 0), ()).is_none());
+        start(&mut open, 1, Some("//1/2/1"), ONE, &[(7, 32)]);
+        start(&mut open, 2, Some("//1/2/2"), ONE, &[(7, 33)]);
+        assert_eq!(stop(&mut open, Some("//1/2"), ONE, &[(7, 32)]), Some(1), "from before");
+        assert_eq!(stop(&mut open, Some("//1/7"), OTHER, &[(7, 33)]), Some(2), "of another name");
+        start(&mut open, 3, Some("//1/21"), ONE, &[(7, 32)]);
+        assert_eq!(stop(&mut open, Some("//1/2"), ONE, &[(7, 32)]), None);
     }
 
     #[test]
@@ -333,20 +421,20 @@ mod tests {
             let number = u64::try_from(nanos).unwrap();
             start(&mut open, nanos, None, ONE, &[(7, number)]);
         }
-        // As if others had used up what is there at first.
+        // As if other activities had used up the initial number of steps.
         open.steps_left = 100_000;
         for _ in 0..2000 {
             assert_eq!(stop(&mut open, None, OTHER, &[(7, u64::MAX)]), None);
         }
         assert_eq!((open.cut_short(), open.steps_left), (1999, 0), "the first one looks at all");
-        // What is among the newest is found as before, and what has an id too.
+        // Recent ones are still found, and so are those with an id.
         assert_eq!(stop(&mut open, None, ONE, &[(7, 64_990)]), Some(64_990));
         start(&mut open, 70_000, Some("//1/1"), ONE, &[]);
         assert_eq!(stop(&mut open, Some("//1/1"), OTHER, &[]), Some(70_000));
         assert_eq!(open.cut_short(), 1999);
     }
 
-    /// All have one id, and stop in the order that is the worst for a list of them.
+    /// All have the same id, and stop in the worst order for a list.
     #[test]
     fn activities_of_one_id_go_in_any_order_without_a_search() {
         let mut open = Open::default();

@@ -1,14 +1,14 @@
-//! Which open activities have an id.
+//! Finds open activities by id.
 
 use crate::model::TextHandle;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// The numbers of open activities by their ids. Any number of them may have one id, and each may go at any time:
-/// no operation takes more than a few steps.
+/// The numbers of open activities by their ids. Any number of activities may have the
+/// same id, and they may end in any order: every operation takes only a few steps.
 #[derive(Debug, Default)]
 pub(crate) struct ActivityIds {
     ids: HashMap<String, OpenId>,
-    /// By id, then by number.
+    /// Sorted by id, then by number.
     all: BTreeMap<(u64, u64), TextHandle>,
     by_name: BTreeSet<(u64, TextHandle, u64)>,
     given: u64,
@@ -16,14 +16,14 @@ pub(crate) struct ActivityIds {
 
 #[derive(Debug)]
 struct OpenId {
-    /// Stands for the id in the other tables.
+    /// The number that represents the id in the other tables.
     number: u64,
-    /// How many activities have it.
+    /// Number of open activities with this id.
     open: usize,
 }
 
 impl ActivityIds {
-    /// An activity with this id is open. Later ones have higher numbers.
+    /// Adds an open activity. Later activities have higher numbers.
     pub(crate) fn add(&mut self, id: &str, name: TextHandle, number: u64) {
         let of_id = match self.ids.get_mut(id) {
             Some(known) => {
@@ -41,7 +41,7 @@ impl ActivityIds {
         self.by_name.insert((of_id, name, number));
     }
 
-    /// It is not open any more.
+    /// Removes an activity.
     pub(crate) fn remove(&mut self, id: &str, name: TextHandle, number: u64) {
         let Some(known) = self.ids.get_mut(id) else { return };
         if self.all.remove(&(known.number, number)).is_none() {
@@ -54,22 +54,23 @@ impl ActivityIds {
         }
     }
 
-    /// The newest with an id.
+    /// The newest one with an id.
     pub(crate) fn newest(&self, id: &str) -> Option<(TextHandle, u64)> {
         let of_id = self.ids.get(id)?.number;
         let ((_, number), name) = self.all.range((of_id, 0)..=(of_id, u64::MAX)).next_back()?;
         Some((*name, *number))
     }
 
-    /// The newest with an id and a name.
+    /// The newest one with an id and a name.
     pub(crate) fn newest_of(&self, id: &str, name: TextHandle) -> Option<u64> {
         self.all_of(id, name).next()
     }
 
-    /// All with an id and a name, the newest first.
+    /// All with an id and a name, newest first.
     pub(crate) fn all_of(&self, id: &str, name: TextHandle) -> impl Iterator<Item = u64> + use<'_> {
         let of_id = self.ids.get(id).map(|known| known.number);
-        let range = of_id.map(|of_id| self.by_name.range((of_id, name, 0)..=(of_id, name, u64::MAX)));
+        let range =
+            of_id.map(|of_id| self.by_name.range((of_id, name, 0)..=(of_id, name, u64::MAX)));
         range.into_iter().flatten().rev().map(|(_, _, number)| *number)
     }
 }

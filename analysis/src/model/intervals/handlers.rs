@@ -1,11 +1,12 @@
-//! What becomes of the exceptions of one thread: which blocks they run, and how these end.
+//! Tracks the exceptions of one thread: which blocks they run, and how these end.
 
 use super::{Bounds, Edge, Interval, nanos_between};
 
-/// Most exceptions that are dealt with at once on a thread. More are a sign of lost events.
+/// Maximum number of exceptions handled at the same time on a thread. More indicate lost
+/// events.
 const DEEPEST: usize = 64;
 
-/// A block of code that an exception runs into.
+/// A block of code that runs because of an exception.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Clause {
     Catch,
@@ -14,7 +15,8 @@ pub(crate) enum Clause {
 }
 
 impl Clause {
-    /// The clause that an event of the runtime's with this id is about, and whether it begins.
+    /// The kind of block that a runtime event with this id is about, and whether it
+    /// starts.
     pub(crate) fn of_runtime(id: u32) -> Option<(Clause, bool)> {
         Some(match id {
             250 => (Clause::Catch, true),
@@ -28,32 +30,33 @@ impl Clause {
     }
 }
 
-/// A block that an exception ran into.
+/// A block that an exception runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Block<E, B> {
     pub(crate) clause: Clause,
-    /// The exception; `None` if its throw was lost.
+    /// The exception; `None` if its throw event was lost.
     pub(crate) exception: Option<E>,
-    /// The exception that left it, if one did and is known.
+    /// The exception that left the block, if any and if it is known.
     pub(crate) left_by: Option<E>,
     pub(crate) what: B,
 }
 
-/// Exceptions that are on their way, or whose catch block runs: the outermost first.
+/// Exceptions in flight, or whose catch block is running, outermost first.
 ///
-/// A block that another exception leaves has no stop: [`Bounds::Left`]. That it was left is known only when an
-/// exception is thrown while none is being dealt with, or when what lies around it goes on; when it was left is known
-/// then too: when the catch block of the other began. Of several that were caught while it ran the first counts, unless
-/// the block itself threw again afterwards.
+/// A block that is left by another exception has no stop event: [`Bounds::LeftByException`]. That it
+/// was left only becomes known when an exception is thrown while none is being handled,
+/// or when its surrounding block continues. It was left at the time at which the catch
+/// block of the other exception started. If several exceptions were caught while the
+/// block ran, the first one counts, unless the block itself threw again afterwards.
 #[derive(Debug)]
 pub(crate) struct Handlers<E, B> {
     active: Vec<Active<E, B>>,
 }
 
-/// An exception, and the block that runs for it: one at a time.
+/// An exception, and the block currently running for it.
 #[derive(Debug)]
 struct Active<E, B> {
-    /// When it was thrown, and what it is; `None` if that was lost.
+    /// When it was thrown, and what it is; `None` if that event was lost.
     thrown: Option<(i64, E)>,
     block: Option<Running<E, B>>,
 }
@@ -63,7 +66,8 @@ struct Running<E, B> {
     clause: Clause,
     start: Edge,
     what: B,
-    /// The catch block of an exception that was thrown inside began: it has left this one, unless it lies in it.
+    /// The catch block of an exception thrown inside has started. Control has left this
+    /// block, unless the catch block is inside it.
     left: Option<(Edge, Option<E>)>,
 }
 
@@ -86,31 +90,32 @@ impl<E: Clone, B> Active<E, B> {
         self.thrown.as_ref().map(|(_, what)| what.clone())
     }
 
-    /// Ends the block that runs.
+    /// Ends the running block.
     fn take(
         &mut self,
         end: impl FnOnce(Edge, Option<Edge>) -> (Bounds, Edge),
     ) -> Option<Interval<Block<E, B>>> {
         let Running { clause, start, what, left } = self.block.take()?;
         let (bounds, stop) = end(start, left.as_ref().map(|(at, _)| *at));
-        let left_by = left.and_then(|(_, by)| by).filter(|_| bounds == Bounds::Left);
+        let left_by = left.and_then(|(_, by)| by).filter(|_| bounds == Bounds::LeftByException);
         let block = Block { clause, exception: self.exception(), left_by, what };
         let nanos = nanos_between(start.nanos, stop.nanos);
         Some(Interval { start, stop, nanos, bounds, what: block })
     }
 
-    /// The block that runs is over, although it has no stop.
+    /// Ends the running block without a stop event.
     fn give_up(&mut self) -> Option<Interval<Block<E, B>>> {
         self.take(|start, left| match left {
-            Some(left) => (Bounds::Left, left),
+            Some(left) => (Bounds::LeftByException, left),
             None => (Bounds::StopLost, start),
         })
     }
 }
 
 impl<E: Clone, B> Handlers<E, B> {
-    /// An exception is thrown. `is_nested`: while another is being dealt with; else, whatever runs for others is over.
-    /// `over` takes blocks that have no stop of their own, as in all of these.
+    /// An exception is thrown. `is_nested`: while another one is being handled; otherwise
+    /// all running blocks have ended. Blocks without a stop event are passed to `over`,
+    /// here and in the other methods.
     pub(crate) fn thrown(
         &mut self,
         nanos: i64,
@@ -120,8 +125,9 @@ impl<E: Clone, B> Handlers<E, B> {
     ) {
         if !is_nested {
             self.cut(0, &mut over);
-        } else if let Some(block) = self.active.last_mut().and_then(|active| active.block.as_mut()) {
-            // It still runs: what was caught before was caught inside.
+        } else if let Some(block) = self.active.last_mut().and_then(|active| active.block.as_mut())
+        {
+            // It is still running: what was caught before was caught inside it.
             block.left = None;
         }
         if self.active.len() >= DEEPEST {
@@ -131,7 +137,7 @@ impl<E: Clone, B> Handlers<E, B> {
         self.active.push(Active { thrown: Some((nanos, what)), block: None });
     }
 
-    /// Forgets all but the outermost exceptions.
+    /// Drops all but the outermost exceptions.
     fn cut(&mut self, keep: usize, over: &mut impl FnMut(Interval<Block<E, B>>)) {
         while self.active.len() > keep
             && let Some(mut active) = self.active.pop()
@@ -140,12 +146,13 @@ impl<E: Clone, B> Handlers<E, B> {
         }
     }
 
-    /// The exception whose catch block runs innermost.
+    /// The exception whose catch block is the innermost running one.
     pub(crate) fn caught(&self) -> Option<E> {
         self.active.iter().rfind(|active| active.is_catching())?.exception()
     }
 
-    /// A block begins. Gives the exception that it is for, and when that was thrown.
+    /// A block starts. Returns the exception that it belongs to, and when that was
+    /// thrown.
     pub(crate) fn begin(
         &mut self,
         clause: Clause,
@@ -155,9 +162,10 @@ impl<E: Clone, B> Handlers<E, B> {
     ) -> Option<(E, i64)> {
         let place = self.active.iter().rposition(|active| !active.is_catching());
         match place {
-            // What was caught inside of the exception's own blocks is over if it goes on.
+            // If the exception continues, everything caught inside its own blocks has
+            // ended.
             Some(place) => self.cut(place.saturating_add(1), &mut over),
-            // Its throw was lost.
+            // Its throw event was lost.
             None => {
                 if self.active.len() >= DEEPEST {
                     let mut dropped = self.active.remove(0);
@@ -177,7 +185,7 @@ impl<E: Clone, B> Handlers<E, B> {
         active.thrown.as_ref().map(|(nanos, what)| (what.clone(), *nanos))
     }
 
-    /// A block ends. `None`: its begin is not known.
+    /// A block ends. `None` if its start is unknown.
     pub(crate) fn end(
         &mut self,
         clause: Clause,
@@ -187,14 +195,14 @@ impl<E: Clone, B> Handlers<E, B> {
         let place = self.active.iter().rposition(|active| active.runs(clause))?;
         self.cut(place.saturating_add(1), &mut over);
         let ended = self.active.last_mut()?.take(|_, _| (Bounds::Stopped, at));
-        // The exception was dealt with.
+        // The exception has been handled.
         if clause == Clause::Catch {
             self.active.pop();
         }
         ended
     }
 
-    /// The blocks that run when the trace ends.
+    /// The blocks still running when the trace ends.
     pub(crate) fn finish(self, nanos: i64) -> impl Iterator<Item = Interval<Block<E, B>>> {
         let open = self.active.into_iter();
         open.filter_map(move |mut active| {
@@ -212,7 +220,8 @@ mod tests {
         Edge { thread: ThreadHandle(1), writer: 1, nanos }
     }
 
-    /// What ended without a stop: the block's exception, how, when, and who left it.
+    /// A block that ended without a stop: its exception, how it ended, when, and the
+    /// exception that left it.
     type Over = (Option<char>, Bounds, i64, Option<char>);
 
     #[derive(Default)]
@@ -223,7 +232,14 @@ mod tests {
 
     impl Thread {
         fn noted(over: &mut Vec<Over>) -> impl FnMut(Interval<Block<char, ()>>) {
-            |block| over.push((block.what.exception, block.bounds, block.stop.nanos, block.what.left_by))
+            |block| {
+                over.push((
+                    block.what.exception,
+                    block.bounds,
+                    block.stop.nanos,
+                    block.what.left_by,
+                ))
+            }
         }
 
         fn thrown(&mut self, nanos: i64, is_nested: bool, what: char) {
@@ -266,7 +282,7 @@ mod tests {
         assert_eq!(thread.end(Clause::Catch, 5), Some((Some('b'), 1)));
         assert_eq!(thread.over, []);
         thread.thrown(9, false, 'c');
-        assert_eq!(thread.over, [(Some('a'), Bounds::Left, 4, Some('b'))]);
+        assert_eq!(thread.over, [(Some('a'), Bounds::LeftByException, 4, Some('b'))]);
         assert_eq!(thread.begin(Clause::Finally, 10), Some(('c', 9)));
         assert_eq!(thread.end(Clause::Finally, 11), Some((Some('c'), 1)));
         assert_eq!(thread.begin(Clause::Catch, 11), Some(('c', 9)));
@@ -284,7 +300,10 @@ mod tests {
         thread.begin(Clause::Catch, 60);
         assert_eq!(thread.end(Clause::Catch, 70), Some((Some('c'), 10)));
         thread.thrown(80, false, 'd');
-        let left = [(Some('b'), Bounds::Left, 60, Some('c')), (Some('a'), Bounds::Left, 40, Some('b'))];
+        let left = [
+            (Some('b'), Bounds::LeftByException, 60, Some('c')),
+            (Some('a'), Bounds::LeftByException, 40, Some('b')),
+        ];
         assert_eq!(thread.over, left);
     }
 
@@ -300,7 +319,7 @@ mod tests {
         thread.begin(Clause::Catch, 60);
         thread.end(Clause::Catch, 65);
         thread.thrown(80, false, 'd');
-        assert_eq!(thread.over, [(Some('a'), Bounds::Left, 60, Some('c'))]);
+        assert_eq!(thread.over, [(Some('a'), Bounds::LeftByException, 60, Some('c'))]);
     }
 
     #[test]
@@ -310,7 +329,8 @@ mod tests {
         thread.begin(Clause::Finally, 15);
         thread.begin(Clause::Catch, 20);
         thread.thrown(30, false, 'b');
-        let lost = [(Some('a'), Bounds::StopLost, 15, None), (Some('a'), Bounds::StopLost, 20, None)];
+        let lost =
+            [(Some('a'), Bounds::StopLost, 15, None), (Some('a'), Bounds::StopLost, 20, None)];
         assert_eq!(thread.over, lost);
     }
 
@@ -323,7 +343,8 @@ mod tests {
         }
         thread.thrown(10, true, 'a');
         thread.begin(Clause::Catch, 20);
-        let open: Vec<_> = thread.handlers.finish(50).map(|open| (open.bounds, open.nanos)).collect();
+        let open: Vec<_> =
+            thread.handlers.finish(50).map(|open| (open.bounds, open.nanos)).collect();
         assert_eq!(open, [(Bounds::OpenAtEnd, 30)]);
     }
 

@@ -1,24 +1,26 @@
-//! Threads that wait for a lock, for those who look at samples.
+//! Tracks threads that wait for a lock, to classify samples.
 //!
-//! The runtime's sampler says of a thread that it was in managed code or outside of it; names of methods tell which of
-//! the latter wait. Locks were taken inside the runtime until .NET 9, in a helper without a name: the innermost method
-//! is the one with the `lock` statement, whose name says nothing. The events of contention do.
+//! The runtime's sampler only says whether a thread was in managed code; for other
+//! threads, the names of methods reveal which are waiting. But until .NET 9, locks were
+//! acquired inside the runtime, in a helper without a name: the innermost method is the
+//! one with the `lock` statement, whose name reveals nothing. The contention events do.
 
-use super::{Edge, Matcher, told_nanos};
+use super::{Edge, Matcher, reported_nanos};
 use crate::model::ThreadHandle;
 use crate::model::hash::NumberState;
 use nettrace_parser::Event;
 use nettrace_parser::view::KnownProvider;
 use std::hash::{BuildHasher, Hasher};
 
-/// Frames by which two stacks are compared, the innermost ones.
+/// How many innermost frames are compared.
 const FRAMES: usize = 64;
 
-/// Which threads wait for a lock now, in a runtime's trace.
+/// Which threads are currently waiting for a lock, in a runtime's trace.
 ///
-/// A sample waited if the thread has begun to wait, has not stopped, and is where it began: all samples between a start
-/// and its stop were (recorded with .NET 8, 9 and 10: 1,940 of 1,940). That they are at the same place keeps a wait
-/// whose stop was lost from taking the thread's later samples for its own.
+/// A sample was waiting if its thread has started to wait, has not stopped, and is at the
+/// place where it started. This held for all samples between a start and its stop
+/// (recorded with .NET 8, 9 and 10: 1,940 of 1,940). Comparing the place prevents a wait
+/// whose stop was lost from claiming the thread's later samples.
 #[derive(Debug, Default)]
 pub(crate) struct LockWaits {
     /// Hashes of stacks.
@@ -29,7 +31,8 @@ pub(crate) struct LockWaits {
 impl LockWaits {
     /// Whether an event starts or stops a wait.
     pub(crate) fn is_edge(event: &Event<'_>) -> bool {
-        event.known_provider() == KnownProvider::Runtime && LockWaits::is_edge_of_runtime(event.id())
+        event.known_provider() == KnownProvider::Runtime
+            && LockWaits::is_edge_of_runtime(event.id())
     }
 
     /// Whether an event of the runtime's provider starts or stops a wait.
@@ -38,7 +41,8 @@ impl LockWaits {
         matches!(id, 81 | 91)
     }
 
-    /// Takes the next event of the runtime's provider; in time order.
+    /// Processes the next event of the runtime's provider; events must come in time
+    /// order.
     pub(crate) fn event(&mut self, event: &Event<'_>, thread: ThreadHandle, nanos: i64) {
         match event.id() {
             81 => {
@@ -47,19 +51,20 @@ impl LockWaits {
             }
             91 => {
                 let at = Edge::of(event, thread, nanos);
-                let _ = self.open.stop(thread, at, told_nanos(event), |_| {});
+                let _ = self.open.stop(thread, at, reported_nanos(event), |_| {});
             }
             _ => {}
         }
     }
 
-    /// Whether nobody waits.
+    /// Whether no thread is waiting.
     #[inline(always)]
     pub(crate) fn is_empty(&self) -> bool {
         self.open.is_empty()
     }
 
-    /// Whether a thread waits that is where these addresses say; innermost first.
+    /// Whether a thread is waiting at the place given by these addresses, innermost
+    /// first.
     pub(crate) fn is_waiting(
         &mut self,
         thread: ThreadHandle,

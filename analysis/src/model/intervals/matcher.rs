@@ -1,22 +1,23 @@
-//! Starts that wait for their stops.
+//! Matches starts with stops.
 
 use super::{Bounds, Edge, Interval};
 use crate::model::hash::NumberMap;
 use crate::sorted::SortFew;
 use std::hash::Hash;
 
-/// Most starts kept open inside each other. More are a sign of lost stops.
+/// Maximum nesting of open starts. More indicate lost stops.
 const DEEPEST: usize = 64;
 
-/// Most starts kept open in all. No real program has more: their stops were lost, or the trace is made up.
+/// Maximum total number of open starts. No real program has more: stops were lost, or the
+/// trace was crafted.
 const MOST_OPEN: usize = 1 << 16;
 
-/// Matches starts and stops that have the same key: a thread, the number of a task.
+/// Matches starts and stops with the same key, such as a thread or the number of a task.
 ///
-/// Whatever ends without a stop of its own is given to `lost`, with [`Bounds::StopLost`].
+/// Intervals whose stop is missing are passed to `lost`, with [`Bounds::StopLost`].
 #[derive(Debug)]
 pub(crate) struct Matcher<K, T> {
-    /// The outermost first.
+    /// Outermost first.
     open: NumberMap<K, Vec<Begun<T>>>,
     count: usize,
 }
@@ -40,8 +41,14 @@ impl<K, T> Default for Matcher<K, T> {
 }
 
 impl<K: Copy + Eq + Hash + Ord, T> Matcher<K, T> {
-    /// Begins inside of what is open under the key.
-    pub(crate) fn start_inside(&mut self, key: K, at: Edge, what: T, mut lost: impl FnMut(Interval<T>)) {
+    /// Starts an interval inside those that are open with the same key.
+    pub(crate) fn start_inside(
+        &mut self,
+        key: K,
+        at: Edge,
+        what: T,
+        mut lost: impl FnMut(Interval<T>),
+    ) {
         if self.count >= MOST_OPEN {
             lost(Interval::without_stop(at, what));
             return;
@@ -55,20 +62,27 @@ impl<K: Copy + Eq + Hash + Ord, T> Matcher<K, T> {
         open.push(Begun { at, what });
     }
 
-    /// Begins what is there once: if it is open, its stop was lost.
-    pub(crate) fn start_again(&mut self, key: K, at: Edge, what: T, mut lost: impl FnMut(Interval<T>)) {
+    /// Starts an interval that can only be open once: if it is already open, its stop was
+    /// lost.
+    pub(crate) fn start_again(
+        &mut self,
+        key: K,
+        at: Edge,
+        what: T,
+        mut lost: impl FnMut(Interval<T>),
+    ) {
         self.lose(key, &mut lost);
         self.start_inside(key, at, what, lost);
     }
 
-    /// Whatever is open under a key has lost its stop.
+    /// Everything that is open with a key has lost its stop.
     pub(crate) fn lose(&mut self, key: K, lost: impl FnMut(Interval<T>)) {
         let open = self.open.remove(&key).unwrap_or_default();
         self.count = self.count.saturating_sub(open.len());
         open.into_iter().map(Begun::lost).for_each(lost);
     }
 
-    /// What is open under a key goes on under another, in the place of what is open there.
+    /// Moves what is open with a key to another key, replacing what is open there.
     pub(crate) fn go_on_as(&mut self, key: K, next: K, lost: impl FnMut(Interval<T>)) {
         self.lose(next, lost);
         if let Some(open) = self.open.remove(&key) {
@@ -76,47 +90,53 @@ impl<K: Copy + Eq + Hash + Ord, T> Matcher<K, T> {
         }
     }
 
-    /// The innermost that is open under a key.
+    /// The innermost open interval with a key.
     pub(crate) fn innermost(&mut self, key: K) -> Option<(Edge, &mut T)> {
         self.open.get_mut(&key)?.last_mut().map(|begun| (begun.at, &mut begun.what))
     }
 
-    /// Whether nothing is open.
+    /// Everything that is open, in no particular order.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &T> {
+        self.open.values().flatten().map(|begun| &begun.what)
+    }
+
+    /// Whether no interval is open.
     #[inline(always)]
     pub(crate) fn is_empty(&self) -> bool {
         self.open.is_empty()
     }
 
-    /// Whether something is open under a key.
+    /// Whether an interval is open with a key.
     pub(crate) fn is_open(&self, key: K) -> bool {
         self.open.contains_key(&key)
     }
 
-    /// Ends the innermost that is open under a key, or the one that fits best to the length that the stop tells: what
-    /// began inside of that one has lost its stop. `None`: nothing is open, see [`Interval::without_start`].
+    /// Ends the innermost open interval with a key, or the one that best matches the
+    /// duration stored in the stop: intervals inside it have lost their stops. `None` if
+    /// none is open; see [`Interval::without_start`].
     pub(crate) fn stop(
         &mut self,
         key: K,
         at: Edge,
-        told: Option<u64>,
+        reported: Option<u64>,
         lost: impl FnMut(Interval<T>),
     ) -> Option<Interval<T>> {
         let open = self.open.get(&key)?;
-        let place = match told {
-            Some(told) => {
-                let began = at.nanos.saturating_sub_unsigned(told);
+        let place = match reported {
+            Some(reported) => {
+                let began = at.nanos.saturating_sub_unsigned(reported);
                 let distance = |begun: &Begun<T>| begun.at.nanos.abs_diff(began);
-                // The first of equals, from the inside.
+                // Of equally good matches, the innermost.
                 let from_inside = open.iter().enumerate().rev();
                 from_inside.min_by_key(|(_, begun)| distance(begun)).map(|(place, _)| place)
             }
             None => open.len().checked_sub(1),
         }?;
-        self.stop_at(key, place, at, told, lost)
+        self.stop_at(key, place, at, reported, lost)
     }
 
-    /// Ends the innermost that is open under a key and is what the stop is about: what began inside of it has lost its
-    /// stop. `None`: there is none.
+    /// Ends the innermost open interval with a key that matches the stop; intervals
+    /// inside it have lost their stops. `None` if there is none.
     pub(crate) fn stop_of(
         &mut self,
         key: K,
@@ -136,7 +156,7 @@ impl<K: Copy + Eq + Hash + Ord, T> Matcher<K, T> {
         key: K,
         place: usize,
         at: Edge,
-        told: Option<u64>,
+        reported: Option<u64>,
         mut lost: impl FnMut(Interval<T>),
     ) -> Option<Interval<T>> {
         let open = self.open.get_mut(&key)?;
@@ -147,11 +167,12 @@ impl<K: Copy + Eq + Hash + Ord, T> Matcher<K, T> {
             self.open.remove(&key);
         }
         inner.into_iter().rev().for_each(|begun| lost(begun.lost()));
-        Some(Interval::whole(begun.at, at, told, begun.what))
+        Some(Interval::whole(begun.at, at, reported, begun.what))
     }
 
-    /// Ends one of those that are open under a key on different threads, none of them inside another: several threads
-    /// may wait for one task. It is the innermost of the stop's own thread, else the one that is open longest.
+    /// Ends one of the intervals that are open with a key on different threads,
+    /// independently of each other: several threads may wait for one task. It ends the
+    /// innermost one of the stop's own thread, else the one that has been open longest.
     pub(crate) fn stop_one(&mut self, key: K, at: Edge) -> Option<Interval<T>> {
         let open = self.open.get_mut(&key)?;
         let place = open.iter().rposition(|begun| begun.at.thread == at.thread).unwrap_or(0);
@@ -163,13 +184,14 @@ impl<K: Copy + Eq + Hash + Ord, T> Matcher<K, T> {
         Some(Interval::whole(begun.at, at, None, begun.what))
     }
 
-    /// What is open when the trace ends, in the order in which it began.
+    /// The intervals still open when the trace ends, in the order of their starts.
     pub(crate) fn finish(&mut self, nanos: i64) -> impl Iterator<Item = Interval<T>> + use<K, T> {
         self.count = 0;
         let open = std::mem::take(&mut self.open).into_iter();
         let mut open: Vec<(K, Begun<T>)> =
             open.flat_map(|(key, open)| open.into_iter().map(move |begun| (key, begun))).collect();
-        // Stable: what began at once under one key stays in its order.
+        // Stable: intervals that started at the same time with the same key keep their
+        // order.
         open.sort_few_by_key(|(key, begun)| (begun.at.nanos, *key));
         open.into_iter().map(move |(_, begun)| {
             let interval = Interval::whole(begun.at, Edge { nanos, ..begun.at }, None, begun.what);
@@ -212,23 +234,25 @@ mod tests {
         let (mut matcher, mut lost) = (Matcher::default(), Vec::new());
         matcher.start_inside(1, at(1, 10), "ends", no_loss);
         matcher.start_inside(1, at(1, 50), "lost", no_loss);
-        let interval = matcher.stop(1, at(1, 100), Some(89), |interval| lost.push(interval)).unwrap();
+        let interval =
+            matcher.stop(1, at(1, 100), Some(89), |interval| lost.push(interval)).unwrap();
         assert_eq!((interval.start.nanos, interval.nanos, interval.what), (10, 89, "ends"));
         assert_eq!(
             (lost[0].what, lost[0].bounds, lost[0].nanos, lost.len()),
             ("lost", Bounds::StopLost, 0, 1)
         );
         matcher.start_inside(1, at(1, 110), "open", no_loss);
-        let open: Vec<_> = matcher.finish(150).map(|open| (open.what, open.bounds, open.nanos)).collect();
+        let open: Vec<_> =
+            matcher.finish(150).map(|open| (open.what, open.bounds, open.nanos)).collect();
         assert_eq!(open, [("open", Bounds::OpenAtEnd, 40)]);
     }
 
     #[test]
     fn an_interval_has_the_length_that_its_stop_tells_and_ends_with_it() {
         let mut matcher = Matcher::default();
-        let mut took = |told| {
+        let mut took = |reported| {
             matcher.start_inside(1, at(1, 10), (), no_loss);
-            let interval = matcher.stop(1, at(1, 30), told, no_loss).unwrap();
+            let interval = matcher.stop(1, at(1, 30), reported, no_loss).unwrap();
             (interval.start.nanos, interval.measured_nanos().unwrap())
         };
         assert_eq!([took(None), took(Some(17)), took(Some(25))], [(10, 20), (10, 17), (5, 25)]);
@@ -252,12 +276,15 @@ mod tests {
         for (thread, nanos) in [(1, 10), (2, 11), (3, 12)] {
             matcher.start_inside(7, at(thread, nanos), thread, no_loss);
         }
-        // The last one goes on on a thread that does not wait.
+        // The last one continues on a thread that does not wait.
         let mut stop = |thread, nanos| {
             let interval = matcher.stop_one(7, at(thread, nanos))?;
             Some((interval.what, interval.nanos))
         };
-        assert_eq!([stop(2, 20), stop(4, 30), stop(4, 40)], [Some((2, 9)), Some((1, 20)), Some((3, 28))]);
+        assert_eq!(
+            [stop(2, 20), stop(4, 30), stop(4, 40)],
+            [Some((2, 9)), Some((1, 20)), Some((3, 28))]
+        );
         assert_eq!(stop(4, 50), None);
         assert!(!matcher.is_open(7));
     }
@@ -267,7 +294,7 @@ mod tests {
         let (mut matcher, mut lost) = (Matcher::default(), 0);
         (0..1000).for_each(|nanos| matcher.start_inside(1, at(1, nanos), (), |_| lost += 1));
         assert_eq!((lost, matcher.finish(1000).count()), (1000 - DEEPEST, DEEPEST));
-        // Nor under many keys; and there is room again when they are gone.
+        // Nor with many keys; and there is room again after they have ended.
         for _ in 0..2 {
             let mut lost = 0;
             (0..70_000).for_each(|key| matcher.start_again(key, at(1, 0), (), |_| lost += 1));
@@ -277,8 +304,8 @@ mod tests {
 
     #[test]
     fn a_stop_alone_is_as_long_as_it_tells() {
-        let told = Interval::without_start(at(1, 50), Some(20), ());
-        assert_eq!((told.start.nanos, told.measured_nanos()), (30, Some(20)));
+        let reported = Interval::without_start(at(1, 50), Some(20), ());
+        assert_eq!((reported.start.nanos, reported.measured_nanos()), (30, Some(20)));
         let untold = Interval::without_start(at(1, 50), None, ());
         assert_eq!(
             (untold.start.nanos, untold.measured_nanos(), untold.bounds),

@@ -1,21 +1,29 @@
-//! From a start to its stop: one way to match them, for reports, weighted stacks and timelines alike.
+//! Matches starts with their stops, in the same way for reports, weighted stacks and
+//! timelines.
 //!
-//! [`Matcher`] matches in three ways. Things of one thread lie inside each other: a thread that waits for a lock may
-//! begin to wait for another before it has the first, and the stop belongs to the innermost start. A thing with an id
-//! (a task, a collection, a method that is compiled) is there once: if it begins again, its stop was lost. Several
-//! threads may wait for one such thing; each ends its own wait.
-//! [`Handlers`] follows exceptions, whose catch blocks may end without a stop. [`Suspensions`] follows the stops of all
-//! threads, each from thread to thread.
-//! [`OpenActivities`] matches what sources start and stop: by id, else by fields, else by thread.
+//! [`Matcher`] matches in three ways:
+//!
+//! - Intervals of one thread are nested: code that runs while a thread waits for a lock
+//!   (a message that is pumped, a handler) may wait for another lock. A stop belongs to
+//!   the innermost start.
+//! - Something with an id (a task, a garbage collection, a method being compiled) is open
+//!   at most once at a time: if it starts again, its stop was lost.
+//! - Several threads may wait for the same thing, and each ends its own wait.
+//!
+//! [`LockWaits`] builds on it for contention. [`Handlers`] tracks exceptions, whose catch
+//! blocks may end without a stop. [`Suspensions`] tracks suspensions of all threads, which
+//! may start and stop on different threads. [`OpenActivities`] matches the starts and stops
+//! of `EventSource`s: by id, else by fields, else by thread.
 //!
 //! ```text
 //! start a   start b   stop      stop          intervals: b 10 ns, a 30 ns
 //!   0 ns     10 ns    20 ns     30 ns
 //! ```
 //!
-//! A stop may say how long its interval was ([`told_nanos`]). Then it belongs to the start that fits best, which keeps
-//! the match right where a stop was lost; and that length is the interval's, because the runtime measured it without
-//! the time that writing the events took.
+//! The stop of a wait for a lock may contain the wait's duration ([`reported_nanos`]).
+//! Then it is matched with the start nearest to "stop minus duration", which is right even
+//! if another stop was lost. That duration is used for the interval, because the runtime
+//! measured it without the time for writing the events.
 
 mod activities;
 mod activity_ids;
@@ -38,9 +46,10 @@ use nettrace_parser::view::ContentionStop;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Edge {
     pub(crate) thread: ThreadHandle,
-    /// The thread that wrote the event, as the stream counts losses.
+    /// The thread that wrote the event, for counting losses. It is another one for events
+    /// that are written about a thread, such as samples.
     pub(crate) writer: u64,
-    /// Nanoseconds since the session's start.
+    /// Nanoseconds since the session's start; negative for what began before it.
     pub(crate) nanos: i64,
 }
 
@@ -50,42 +59,47 @@ impl Edge {
     }
 }
 
-/// How the ends of an interval are known.
+/// Which of an interval's two ends were observed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Bounds {
-    /// Both events are there.
+    /// Both events are present.
     Stopped,
-    /// The stop was lost: the same thing began again, what it lies in ended, or too many were open. No length.
+    /// The stop was lost: the same interval started again, the enclosing one ended, or
+    /// too many were open. The duration is unknown.
     StopLost,
-    /// The start was lost or came before the session. No length.
+    /// The start was lost, or happened before the session. The duration is unknown.
     StartLost,
-    /// As `StartLost`, but the stop says how long it took.
-    StartTold,
-    /// A block of code that an exception left, which has no stop: it ends where that exception was caught.
-    Left,
-    /// The trace ends first, and so does the interval.
+    /// Like `StartLost`, but the stop contains the duration.
+    StartReported,
+    /// A block of code that was left by an exception, so it has no stop: it ends where
+    /// that exception was caught. It counts as no measured duration.
+    LeftByException,
+    /// It was still open at the end of the trace, and ends there.
     OpenAtEnd,
 }
 
 /// From a start to its stop.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Interval<T> {
-    /// Where and when it began. Without a start: the stop's thread.
+    /// Where and when it started. If the start is unknown, it is placed on the stop's
+    /// thread.
     pub(crate) start: Edge,
     /// Where and when it ended.
     pub(crate) stop: Edge,
-    /// How long it took: as the stop says, else from start to stop. 0 where nothing tells.
+    /// Its duration: the one that the stop contains, which may be shorter than the time
+    /// between the events, else from start to stop. 0 if unknown: see
+    /// [`measured_nanos`](Self::measured_nanos).
     pub(crate) nanos: u64,
     pub(crate) bounds: Bounds,
     pub(crate) what: T,
 }
 
 impl<T> Interval<T> {
-    /// A stop without a start. `told`: the duration that the stop reports, if any.
-    pub(crate) fn without_start(stop: Edge, told: Option<u64>, what: T) -> Interval<T> {
-        let nanos = told.unwrap_or(0);
+    /// A stop without a start. `reported`: the duration that the stop contains, if any.
+    pub(crate) fn without_start(stop: Edge, reported: Option<u64>, what: T) -> Interval<T> {
+        let nanos = reported.unwrap_or(0);
         let start = Edge { nanos: stop.nanos.saturating_sub_unsigned(nanos), ..stop };
-        let bounds = if told.is_some() { Bounds::StartTold } else { Bounds::StartLost };
+        let bounds = if reported.is_some() { Bounds::StartReported } else { Bounds::StartLost };
         Interval { start, stop, nanos, bounds, what }
     }
 
@@ -95,34 +109,41 @@ impl<T> Interval<T> {
     }
 
     /// A start and its stop.
-    fn whole(start: Edge, stop: Edge, told: Option<u64>, what: T) -> Interval<T> {
-        let nanos = told.unwrap_or_else(|| nanos_between(start.nanos, stop.nanos));
-        // Some runtimes read the clock before they write the start. It ends with its stop, so that what comes next on
-        // the thread lies behind it.
+    fn whole(start: Edge, stop: Edge, reported: Option<u64>, what: T) -> Interval<T> {
+        let nanos = reported.unwrap_or_else(|| nanos_between(start.nanos, stop.nanos));
+        // Some runtimes start their own timer before they write the start event, so the
+        // duration may reach back before that. The interval ends with its stop event, so
+        // that the next one on the thread comes after it.
         let began = start.nanos.min(stop.nanos.saturating_sub_unsigned(nanos));
-        Interval { start: Edge { nanos: began, ..start }, stop, nanos, bounds: Bounds::Stopped, what }
+        Interval {
+            start: Edge { nanos: began, ..start },
+            stop,
+            nanos,
+            bounds: Bounds::Stopped,
+            what,
+        }
     }
 
-    /// The same interval of something else.
+    /// Converts the subject of an interval.
     pub(crate) fn map<U>(self, what: impl FnOnce(T) -> U) -> Interval<U> {
         let Interval { start, stop, nanos, bounds, what: of } = self;
         Interval { start, stop, nanos, bounds, what: what(of) }
     }
 
-    /// How long it took, if it ended and its length is known.
+    /// The duration, if it was measured: between two events, or by the runtime.
     pub(crate) fn measured_nanos(&self) -> Option<u64> {
-        matches!(self.bounds, Bounds::Stopped | Bounds::StartTold).then_some(self.nanos)
+        matches!(self.bounds, Bounds::Stopped | Bounds::StartReported).then_some(self.nanos)
     }
 }
 
-/// Nanoseconds from one time to a later one.
+/// Nanoseconds from one time to a later one; 0 if it is not later.
 pub(crate) fn nanos_between(from: i64, to: i64) -> u64 {
     u64::try_from(to.saturating_sub(from)).unwrap_or(0)
 }
 
-/// How long the stop of a wait for a lock says it took: from .NET 5 on.
-pub(crate) fn told_nanos(event: &Event<'_>) -> Option<u64> {
-    let told = ContentionStop::of(event)?.duration_nanos?;
-    // A float of 64 bits may be no number, or less than nothing.
-    (told.is_finite() && told >= 0.0).then(|| rounded(told))
+/// The duration in the stop of a wait for a lock, from .NET 5 on.
+pub(crate) fn reported_nanos(event: &Event<'_>) -> Option<u64> {
+    let nanos = ContentionStop::of(event)?.duration_nanos?;
+    // The value is a 64-bit float, so it may be NaN, infinite or negative.
+    (nanos.is_finite() && nanos >= 0.0).then(|| rounded(nanos))
 }

@@ -2,36 +2,37 @@
 //!
 //! | event | meaning |
 //! |---|---|
-//! | runtime 9 | a thread begins to stop the others; several may try at once |
-//! | runtime 8 | it has stopped them; only one can have |
-//! | runtime 7 | they are let go, not always by the thread that stopped them (background collection) |
-//! | runtime 3 | they may run; another thread may have stopped them again before this event is written |
+//! | runtime 9 | a thread starts to suspend the others; several may try at the same time |
+//! | runtime 8 | it has suspended them; only one can succeed |
+//! | runtime 7 | they are about to be resumed, not always by the thread that suspended them (background collection) |
+//! | runtime 3 | they have been resumed; another thread may have suspended them again before this event is written |
 //!
-//! Restarts do not come in the order of the stops: the sampler may stop all threads and let them go again between
-//! runtime 7 and 3 of a collection. A stop lasts from 9 to 3. Where 8 or 7 was lost, both ends are still known if one
-//! thread wrote them; a lost 9 or 3 leaves the other end alone.
+//! Resumptions are not in the order of the suspensions: between runtime 7 and 3 of a
+//! collection, the sampler may suspend and resume all threads. A suspension lasts from 9
+//! to 3. If 8 or 7 was lost, both ends are still known if the same thread wrote them; if
+//! 9 or 3 was lost, only the other end is known.
 
 use super::{Edge, Interval, Matcher};
 use crate::model::ThreadHandle;
 use nettrace_parser::view;
 
-/// A stop of all threads.
+/// A suspension of all threads.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Suspension<T> {
-    /// Why, as stored.
+    /// The reason, as stored.
     pub(crate) reason: u32,
-    /// When all were stopped; `None` if that event was lost.
+    /// When all threads were suspended; `None` if that event was lost.
     pub(crate) stopped_nanos: Option<i64>,
     pub(crate) what: T,
 }
 
 impl<T> Suspension<T> {
-    /// Whether it is for a collection, or for a step of a background one.
+    /// Whether it is for a collection, or for a phase of a background collection.
     pub(crate) fn is_for_collection(&self) -> bool {
         is_for_collection(self.reason)
     }
 
-    /// Whether it is for the work that a background collection cannot do beside running threads.
+    /// Whether it is for a phase of a background collection that cannot run concurrently.
     pub(crate) fn is_for_step(&self) -> bool {
         self.reason == FOR_COLLECTION_STEP
     }
@@ -41,23 +42,24 @@ impl<T> Suspension<T> {
 const FOR_COLLECTION: u32 = 1;
 const FOR_COLLECTION_STEP: u32 = 6;
 
-/// Whether a stop with this reason is for a collection, or for a step of a background one.
+/// Whether a suspension with this reason is for a collection, or for a phase of a
+/// background collection.
 pub(crate) fn is_for_collection(reason: u32) -> bool {
     matches!(reason, FOR_COLLECTION | FOR_COLLECTION_STEP)
 }
 
-/// How far a stop has come. Each takes the place of one whose end was lost.
+/// The progress of a suspension. A new one in a phase replaces one whose end was lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Phase {
-    /// A thread began it.
+    /// A thread has started it.
     Begun(ThreadHandle),
-    /// All threads stand still.
+    /// All threads are suspended.
     InForce,
-    /// A thread lets them go.
+    /// A thread is resuming them.
     LetGo(ThreadHandle),
 }
 
-/// The stops of one process.
+/// The suspensions of one process.
 #[derive(Debug)]
 pub(crate) struct Suspensions<T> {
     open: Matcher<Phase, Suspension<T>>,
@@ -70,7 +72,8 @@ impl<T> Default for Suspensions<T> {
 }
 
 impl<T> Suspensions<T> {
-    /// Takes the next event; gives the stop that it ends. `what` is known of one that begins.
+    /// Processes the next event; returns the suspension that it ends. `what` describes
+    /// one that starts.
     pub(crate) fn event(
         &mut self,
         event: view::Suspension,
@@ -81,7 +84,8 @@ impl<T> Suspensions<T> {
         let (begun, let_go) = (Phase::Begun(at.thread), Phase::LetGo(at.thread));
         match event {
             view::Suspension::SuspendStart(reason) => {
-                // A thread that stops the others again has ended its stop before.
+                // A thread that starts another suspension must have ended its previous
+                // one.
                 self.open.lose(let_go, &mut lost);
                 let stop = Suspension { reason, stopped_nanos: None, what: what() };
                 self.open.start_again(begun, at, stop, lost);
@@ -90,7 +94,7 @@ impl<T> Suspensions<T> {
                 if let Some((_, stop)) = self.open.innermost(begun) {
                     stop.stopped_nanos = Some(at.nanos);
                 }
-                // Without its beginning nobody knows what it is for.
+                // Without its start, its reason is unknown.
                 self.open.go_on_as(begun, Phase::InForce, lost);
             }
             view::Suspension::RestartStart => self.open.go_on_as(Phase::InForce, let_go, lost),
@@ -110,8 +114,8 @@ impl<T> Suspensions<T> {
         None
     }
 
-    /// The stop that all threads are in, as a thread sees it that began one: its own if the event was lost that says
-    /// that all stand still.
+    /// The suspension in effect, from the point of view of a thread that started one: if
+    /// the event that all threads are suspended was lost, its own.
     pub(crate) fn in_force(&mut self, thread: ThreadHandle) -> Option<&mut Suspension<T>> {
         let phase = match self.open.is_open(Phase::InForce) {
             true => Phase::InForce,
@@ -120,8 +124,16 @@ impl<T> Suspensions<T> {
         self.open.innermost(phase).map(|(_, stop)| stop)
     }
 
-    /// The stops that have not ended when the trace does.
-    pub(crate) fn finish(&mut self, nanos: i64) -> impl Iterator<Item = Interval<Suspension<T>>> + use<T> {
+    /// The suspensions that have started and not ended.
+    pub(crate) fn open(&self) -> impl Iterator<Item = &Suspension<T>> {
+        self.open.all()
+    }
+
+    /// The suspensions still open at the end of the trace.
+    pub(crate) fn finish(
+        &mut self,
+        nanos: i64,
+    ) -> impl Iterator<Item = Interval<Suspension<T>>> + use<T> {
         self.open.finish(nanos)
     }
 }
@@ -132,15 +144,17 @@ mod tests {
     use nettrace_parser::view::Suspension::{RestartStart, RestartStop, SuspendStart, SuspendStop};
 
     type Events = [(u32, view::Suspension, i64)];
-    /// Start, end and reason of a stop.
+    /// Start, end and reason of a suspension.
     type Stop = (i64, i64, u32);
 
-    /// Threads, events and times in; stops out, and when those began whose end was lost.
+    /// Takes threads, events and times; returns suspensions, and the starts of those
+    /// whose end was lost.
     fn stops_and_lost(events: &Events) -> (Vec<Stop>, Vec<i64>) {
         let mut suspensions = Suspensions::default();
         let (mut found, mut lost) = (Vec::new(), Vec::new());
         for (thread, event, nanos) in events {
-            let at = Edge { thread: ThreadHandle(*thread), writer: (*thread).into(), nanos: *nanos };
+            let at =
+                Edge { thread: ThreadHandle(*thread), writer: (*thread).into(), nanos: *nanos };
             let over = |stop: Interval<_>| lost.push(stop.start.nanos);
             if let Some(stop) = suspensions.event(*event, at, || (), over) {
                 found.push((stop.start.nanos, stop.stop.nanos, stop.what.reason));
@@ -153,10 +167,18 @@ mod tests {
         stops_and_lost(events).0
     }
 
-    const FIRST: [(u32, view::Suspension, i64); 4] =
-        [(1, SuspendStart(1), 10), (1, SuspendStop, 12), (1, RestartStart, 20), (1, RestartStop, 25)];
-    const SECOND: [(u32, view::Suspension, i64); 4] =
-        [(1, SuspendStart(1), 30), (1, SuspendStop, 31), (1, RestartStart, 32), (1, RestartStop, 33)];
+    const FIRST: [(u32, view::Suspension, i64); 4] = [
+        (1, SuspendStart(1), 10),
+        (1, SuspendStop, 12),
+        (1, RestartStart, 20),
+        (1, RestartStop, 25),
+    ];
+    const SECOND: [(u32, view::Suspension, i64); 4] = [
+        (1, SuspendStart(1), 30),
+        (1, SuspendStop, 31),
+        (1, RestartStart, 32),
+        (1, RestartStop, 33),
+    ];
 
     #[test]
     fn a_stop_lasts_from_its_first_event_to_its_last() {
@@ -170,7 +192,8 @@ mod tests {
             (2, SuspendStart(1), 11),
             (1, SuspendStop, 12),
             (1, RestartStart, 13),
-            // The other one may stop all before the first one writes that it let go.
+            // The other thread may suspend all threads before the first one writes that
+            // it has resumed them.
             (2, SuspendStop, 14),
             (1, RestartStop, 15),
             (2, RestartStart, 20),
@@ -196,10 +219,15 @@ mod tests {
 
     #[test]
     fn another_thread_may_let_go() {
-        let events =
-            [(1, SuspendStart(1), 10), (1, SuspendStop, 12), (9, RestartStart, 20), (9, RestartStop, 25)];
+        let events = [
+            (1, SuspendStart(1), 10),
+            (1, SuspendStop, 12),
+            (9, RestartStart, 20),
+            (9, RestartStop, 25),
+        ];
         assert_eq!(stops(&events), [(10, 25, 1)]);
-        // It is the one that ended if the other thread stops all again meanwhile.
+        // If the other thread suspends all threads again meanwhile, that is the one that
+        // ended.
         let mut again = events.to_vec();
         again.splice(3..3, [(1, SuspendStart(0), 21), (1, SuspendStop, 22)]);
         assert_eq!(stops_and_lost(&again), (vec![(10, 25, 1)], vec![]));
@@ -224,7 +252,7 @@ mod tests {
             assert_eq!(stops(&events), expected, "without event {lost}");
         }
         assert_eq!(stops(&[(1, RestartStop, 1), (2, RestartStart, 2), (2, SuspendStop, 3)]), []);
-        // The restart of another thread's stop is not taken for the end of this one.
+        // The resumption of another thread's suspension does not end this one.
         let events = [(1, SuspendStart(1), 10), (1, SuspendStop, 11), (2, RestartStop, 12)];
         assert_eq!(stops(&events), []);
     }

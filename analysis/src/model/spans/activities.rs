@@ -1,4 +1,4 @@
-//! Activities: what sources start and stop.
+//! Activities: operations with starts and stops in event sources.
 
 use super::mark::{Argument, Arguments, Category, SpanScope, TimelineMark};
 use super::subject;
@@ -9,11 +9,19 @@ use crate::model::short;
 use nettrace_parser::view::Activity;
 use nettrace_parser::{Event, Value};
 
-/// What activity sources say of an activity that people want to see.
-const SHOWN: &[&str] =
-    &["DisplayName", "Kind", "Status", "StatusDescription", "Id", "ParentId", "Source.Name", "TagObjects"];
+/// The arguments of activity sources that are shown.
+const SHOWN: &[&str] = &[
+    "DisplayName",
+    "Kind",
+    "Status",
+    "StatusDescription",
+    "Id",
+    "ParentId",
+    "Source.Name",
+    "TagObjects",
+];
 
-/// Arguments of an event source's activity, at most.
+/// Maximum number of arguments of an event source's activity.
 const MOST_ARGUMENTS: usize = 16;
 
 impl Spans {
@@ -36,7 +44,7 @@ impl Spans {
         self.instant(instant);
     }
 
-    /// An event of any other source: a start or stop, or a counter's value.
+    /// An event of any other source: a start, a stop, or a counter's value.
     pub(super) fn event_source(&mut self, moment: Moment<'_, '_>) {
         if moment.event.name() == "EventCounters" {
             self.event_counter(moment);
@@ -59,7 +67,7 @@ impl Spans {
             let place = if edge.id.is_some() { SpanScope::Free } else { SpanScope::Thread };
             Interval::without_start(moment.edge(), None, Subject { place, ..subject })
         });
-        // At its end more is known than at its start.
+        // More is known at the end than at the start.
         for argument in arguments {
             let known = stopped.what.arguments.iter_mut().find(|(name, _)| *name == argument.0);
             match known {
@@ -70,13 +78,14 @@ impl Spans {
         self.ready.push(TimelineMark::Span(self.open.losses.span(stopped)));
     }
 
-    /// The trace's end: activities that are open.
+    /// The end of the trace: returns open activities.
     pub(super) fn finish_activities(&mut self) -> impl Iterator<Item = Interval<Subject>> + use<> {
         self.activities.finish(self.last_nanos).map(shown)
     }
 }
 
-/// What is shown of an activity. One that is known by its id alone, or that ends among others, lies on no thread.
+/// What is shown of an activity. One that was only matched by id, or that was not the
+/// innermost when it ended, is not assigned to a thread.
 fn shown(interval: Interval<OpenActivity<Subject>>) -> Interval<Subject> {
     let is_on_thread = interval.start.thread == interval.stop.thread;
     interval.map(|activity| {

@@ -5,11 +5,12 @@ use crate::model::short;
 use nettrace_parser::Utf16;
 use nettrace_parser::view::{Counter, CounterValue, Metric, MetricKind};
 
-/// Most quantiles of an event that are shown. Each has the name and all tags; .NET publishes three.
+/// Maximum number of quantiles shown per event. Each one repeats the name and all tags;
+/// .NET publishes three.
 const MOST_QUANTILES: usize = 16;
 
 impl Spans {
-    /// A value of an EventCounter: of a mean the mean, of a sum its growth.
+    /// A value of an EventCounter: the mean, or the growth of a sum.
     pub(super) fn event_counter(&mut self, moment: Moment<'_, '_>) {
         let Some(counter) = Counter::of(moment.event) else { return };
         let value = match counter.value {
@@ -21,8 +22,8 @@ impl Spans {
         self.point(moment, name, counter.display_units, value);
     }
 
-    /// A value of an instrument: of counters the growth, of others the value; of histograms each
-    /// quantile.
+    /// A value of an instrument: the growth of counters, the value of others; for
+    /// histograms each quantile.
     pub(super) fn metric(&mut self, moment: Moment<'_, '_>) {
         let Some(metric) = Metric::of(moment.event) else { return };
         let mut name = format!("{}/{}", metric.meter, metric.instrument);
@@ -46,7 +47,7 @@ impl Spans {
     }
 
     fn point(&mut self, moment: Moment<'_, '_>, name: String, unit: Utf16<'_>, value: f64) {
-        // Formats have no notation for others.
+        // Other values cannot be represented in the formats.
         if value.is_finite() {
             self.ready.push(moment.counter(name, &unit.to_string(), value));
         }

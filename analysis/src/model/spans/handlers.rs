@@ -1,4 +1,4 @@
-//! Exceptions, and the blocks of code that they run into.
+//! Exceptions, and the blocks of code that run because of them.
 
 use super::mark::{Category, SpanScope, TimelineMark};
 use super::runtime::texts_of;
@@ -9,10 +9,10 @@ use crate::model::{NameOptions, type_text};
 use nettrace_parser::view::Exception;
 use std::sync::Arc;
 
-/// An exception's type, and what a timeline shows of a block.
+/// Matches blocks, with the exception's type and what a timeline shows.
 pub(super) type Handlers = crate::model::intervals::Handlers<Arc<str>, Subject>;
 
-/// What the type of an exception is called where it is not known.
+/// The name of an exception whose type is unknown.
 const UNTOLD: &str = "exception";
 
 fn name_of(clause: Clause) -> &'static str {
@@ -27,9 +27,11 @@ fn name_of(clause: Clause) -> &'static str {
 pub(super) fn shown(interval: Interval<Block<Arc<str>, Subject>>) -> Interval<Subject> {
     interval.map(|block| {
         let mut subject = block.what;
-        let told = |exception: Option<Arc<str>>| exception.map(|name| name.to_string()).unwrap_or_default();
-        subject::text(&mut subject.arguments, "exception", told(block.exception));
-        subject::text(&mut subject.arguments, "left_by", told(block.left_by));
+        let reported = |exception: Option<Arc<str>>| {
+            exception.map(|name| name.to_string()).unwrap_or_default()
+        };
+        subject::text(&mut subject.arguments, "exception", reported(block.exception));
+        subject::text(&mut subject.arguments, "left_by", reported(block.left_by));
         subject
     })
 }
@@ -67,7 +69,7 @@ impl Spans {
         self.ready.push(TimelineMark::Span(self.open.losses.span(ended)));
     }
 
-    /// The trace's end: blocks that run.
+    /// The end of the trace: returns running blocks.
     pub(super) fn finish_handlers(&mut self) -> Vec<Interval<Subject>> {
         let threads = std::mem::take(&mut self.handlers);
         let nanos = self.last_nanos;

@@ -1,32 +1,36 @@
-//! What a timeline shows besides samples: spans, instants, counters.
+//! What a timeline shows in addition to samples: spans, instants, counters.
 
 use crate::model::ThreadHandle;
 use std::borrow::Cow;
 
-/// One thing that a timeline shows.
+/// One element of a timeline.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum TimelineMark {
-    /// Something with a beginning and an end.
+    /// Something with a start and an end.
     Span(Span),
-    /// Something that happened.
+    /// A single point in time.
     Instant(Instant),
-    /// A value at a time.
+    /// A counter's value at a time.
     Counter(CounterPoint),
 }
 
-/// What a mark is about.
+/// The subject of a mark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Category {
-    /// All managed threads stand still, from the wish to suspend them until they run again.
+    /// All managed threads are suspended, from the request to suspend them until they run
+    /// again.
     Pause,
     /// Garbage collections.
     Collection,
-    /// Compilation of methods.
+    /// Compilation of methods, a span each.
     Jit,
+    /// Batches of methods that the runtime compiles again in the background. The spans of
+    /// [`Category::Jit`] lie within them.
+    JitBatch,
     /// Waits for locks.
     Contention,
     /// Waits for handles.
@@ -37,18 +41,20 @@ pub enum Category {
     ThreadPool,
     /// Tasks.
     Task,
-    /// Activities: what event sources and activity sources start and stop.
+    /// Activities: operations with starts and stops in event sources and activity
+    /// sources.
     Activity,
-    /// Assemblies that are loaded.
+    /// Assemblies being loaded.
     Loader,
 }
 
 impl Category {
     /// All categories.
-    pub const ALL: [Category; 10] = [
+    pub const ALL: [Category; 11] = [
         Category::Pause,
         Category::Collection,
         Category::Jit,
+        Category::JitBatch,
         Category::Contention,
         Category::Wait,
         Category::Exception,
@@ -58,12 +64,13 @@ impl Category {
         Category::Loader,
     ];
 
-    /// Name as formats show it.
+    /// Name for display.
     pub fn name(self) -> &'static str {
         match self {
             Category::Pause => "GC pauses",
             Category::Collection => "GC",
             Category::Jit => "JIT",
+            Category::JitBatch => "JIT batches",
             Category::Contention => "Contention",
             Category::Wait => "Waits",
             Category::Exception => "Exceptions",
@@ -75,42 +82,44 @@ impl Category {
     }
 }
 
-/// Where a span belongs.
+/// What a span belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum SpanScope {
-    /// To its thread: it lies wholly inside or outside of the thread's other such spans, unless
+    /// To its thread: it is properly nested with the thread's other such spans, unless
     /// events were lost.
     Thread,
-    /// To its process, whichever thread did it.
+    /// To its process, whichever thread executed it.
     Process,
-    /// To none: it may begin on one thread and end on another, and cross other spans.
+    /// To neither: it may start on one thread and end on another, and overlap other
+    /// spans.
     Free,
 }
 
-/// How much of a span is known.
+/// How much is known about the ends of a span.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Ends {
-    /// Beginning and end are known.
+    /// Both ends are known.
     Known,
-    /// Both are known, but events of its threads were lost in between: it may be two spans, of
-    /// which one's end and the other's beginning are lost.
+    /// Both ends are known, but events of its threads were lost in between: it may in
+    /// fact be two spans, with the end of the first and the start of the second missing.
     LossBetween,
-    /// The beginning was lost, or came before the session. The span has no length, unless its end tells it.
+    /// The start was lost, or happened before the session. The span has no length, unless
+    /// its end contains it.
     NoStart,
-    /// It is a block of code that an exception left: no event tells its end. It ends 1 ns before the catch block
-    /// of that exception begins.
+    /// A block of code that an exception left, so there is no event for its end. It ends
+    /// 1 ns before the catch block of that exception starts.
     Left,
-    /// The trace ends first, and so does the span.
+    /// It was still open at the end of the trace, and ends there.
     OpenAtEnd,
-    /// The end was lost: the same thing began again, what it lies in ended, or the thread went on while events were
-    /// lost. The span has no length.
+    /// The end was lost: the same thing started again, the enclosing span ended, or the
+    /// thread continued while events were lost. The span has no length.
     NoStop,
 }
 
 impl Ends {
-    /// What to tell people; `None` if there is nothing to tell.
+    /// An explanation for users; `None` if none is needed.
     pub fn note(self) -> Option<&'static str> {
         match self {
             Ends::Known => None,
@@ -123,25 +132,25 @@ impl Ends {
     }
 }
 
-/// An arrow between two marks; both have the same number.
+/// An arrow between two marks with the same number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Flow {
-    /// It begins here.
+    /// The arrow starts here.
     From(u64),
-    /// It ends here.
+    /// The arrow ends here.
     To(u64),
 }
 
-/// A value that tells more.
+/// The value of an argument.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Argument {
-    /// A count, size, number.
+    /// A count, size or number.
     Number(u64),
     /// A measured value.
     Real(f64),
-    /// An address or identifier, for people in hexadecimal.
+    /// An address or identifier, displayed in hexadecimal.
     Address(u64),
     /// A text.
     Text(String),
@@ -150,27 +159,27 @@ pub enum Argument {
 /// Names and values.
 pub type Arguments = Vec<(Cow<'static, str>, Argument)>;
 
-/// Something with a beginning and an end.
+/// Something with a start and an end.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Span {
-    /// What it is about.
+    /// Its subject.
     pub category: Category,
-    /// Where it belongs.
+    /// What it belongs to.
     pub place: SpanScope,
-    /// Its name: the same for things of the same sort.
+    /// Its name, which is the same for all spans of a sort.
     pub name: String,
-    /// The thread it began on; of a span without a start: the thread it ended on.
+    /// The thread it started on; if the start is unknown, the thread it ended on.
     pub thread: ThreadHandle,
     /// The thread it ended on.
     pub end_thread: ThreadHandle,
-    /// When it began, in nanoseconds since the session's start.
+    /// When it started, in nanoseconds since the session's start.
     pub start_nanos: i64,
-    /// How long it took, in nanoseconds.
+    /// Its duration in nanoseconds.
     pub nanos: u64,
-    /// How much of it is known.
+    /// How much is known about its ends.
     pub ends: Ends,
-    /// An arrow to or from its beginning.
+    /// An arrow to or from its start.
     pub flow: Option<Flow>,
     /// Further details.
     pub arguments: Arguments,
@@ -183,17 +192,17 @@ impl Span {
     }
 }
 
-/// Something that happened.
+/// A single point in time.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Instant {
-    /// What it is about.
+    /// Its subject.
     pub category: Category,
-    /// Its name: the same for things of the same sort.
+    /// Its name, which is the same for all instants of a sort.
     pub name: String,
     /// Its thread.
     pub thread: ThreadHandle,
-    /// When, in nanoseconds since the session's start.
+    /// The time, in nanoseconds since the session's start.
     pub nanos: i64,
     /// An arrow to or from it.
     pub flow: Option<Flow>,
@@ -201,24 +210,24 @@ pub struct Instant {
     pub arguments: Arguments,
 }
 
-/// A value at a time.
+/// A counter's value at a time.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct CounterPoint {
     /// The counter: provider or meter, name, tags.
     pub name: String,
-    /// Its unit; empty if none is reported.
+    /// Its unit; empty if unknown.
     pub unit: String,
-    /// The thread that wrote it: it tells the process.
+    /// The thread that wrote it, which identifies the process.
     pub thread: ThreadHandle,
-    /// When, in nanoseconds since the session's start.
+    /// The time, in nanoseconds since the session's start.
     pub nanos: i64,
-    /// The value. Of sums: the growth since the last point.
+    /// The value. For sums, the growth since the last point.
     pub value: f64,
 }
 
 impl TimelineMark {
-    /// The thread that it is about.
+    /// The thread it belongs to.
     pub fn thread(&self) -> ThreadHandle {
         match self {
             TimelineMark::Span(span) => span.thread,
@@ -227,7 +236,7 @@ impl TimelineMark {
         }
     }
 
-    /// Its first and last nanosecond since the session's start.
+    /// Its start and end, in nanoseconds since the session's start.
     pub fn extent_nanos(&self) -> (i64, i64) {
         match self {
             TimelineMark::Span(span) => (span.start_nanos, span.end_nanos()),

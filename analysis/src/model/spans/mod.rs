@@ -1,25 +1,25 @@
-//! Starts and stops, paired into spans; and what else a timeline shows.
+//! Matches starts and stops to spans, and collects everything else that a timeline shows.
 //!
 //! | events | mark |
 //! |---|---|
-//! | runtime 9, 8, 7, 3 (suspend, suspended, let go, restarted) | a pause of its process |
+//! | runtime 9, 8, 7, 3 (suspend, suspended, restart, restarted) | a pause of its process |
 //! | runtime 1, 2 (GC start, end), by number | a collection of its process |
-//! | runtime 145, 143 (jitting started, method loaded), by method | a compilation; a load alone is an instant |
+//! | runtime 145, 143 (jitting started, method loaded), by method | a compilation; a load without a start is an instant |
 //! | runtime 81, 91 (contention) | a wait for a lock |
 //! | runtime 301, 302 | a wait for a handle |
 //! | runtime 80 | an instant: the exception's type and message |
-//! | runtime 250 to 255 (catch, finally, filter) | spans of their thread; one that an exception leaves ends where that is caught |
+//! | runtime 250 to 255 (catch, finally, filter) | spans of their thread; one that is left by an exception ends where that is caught |
 //! | runtime 290, 291 | an assembly that is loaded |
-//! | runtime 283, 284; 14, 13 | compilation in the background; finalizers |
+//! | runtime 283, 284; 14, 13 | background compilation; finalizers |
 //! | runtime 50, 51, 57; 54, 55 | counters of the thread pool; an adjustment is an instant too |
 //! | runtime 4 | a counter: the heap's size |
 //! | tasks 7, 8, 9, 10, 11 (scheduled, started, completed, wait) | an instant with an arrow to the task's span; a wait |
 //! | starts and stops of DiagnosticSource and of other sources, by id, else by fields, else by thread | an activity |
 //! | `EventCounters`, `System.Diagnostics.Metrics` | counters |
 //!
-//! What is wrong with a span is reported by [`Ends`]. What is kept is bounded by the spans that are open,
-//! and those are at most 65,536: beyond that, and that many only if ends were lost, beginnings are
-//! given without an end.
+//! Missing ends of a span are described by [`Ends`]. Memory is bounded by the number of
+//! open spans, at most 65,536. If there are more, which only happens if ends were lost,
+//! the oldest are returned without an end.
 
 mod activities;
 mod counters;
@@ -43,8 +43,8 @@ use std::collections::BTreeMap;
 use subject::{Matched, Subject};
 use tasks::Operations;
 
-/// Pairs starts and stops. Takes all events in time order, gives [`TimelineMark`]s: instants and counters at
-/// once, spans when they end.
+/// Matches starts and stops. Receives all events in time order and returns
+/// [`TimelineMark`]s: instants and counters immediately, spans when they end.
 ///
 /// ```
 /// use nettrace_analysis::model::{TimelineMark, Model, Spans};
@@ -74,19 +74,19 @@ pub struct Spans {
     names: Texts,
     ready: Vec<TimelineMark>,
     operations: Operations,
-    /// Stops of all threads, by process; each with its reason.
+    /// Suspensions of all threads, by process, each with its reason.
     suspensions: BTreeMap<u64, Suspensions<String>>,
-    /// The number that each writing thread gave its last event.
+    /// The sequence number of each writing thread's last event.
     numbers: NumberMap<u64, u32>,
     last_nanos: i64,
 }
 
-/// An event and what is known of it.
+/// An event and its context.
 #[derive(Clone, Copy)]
 struct Moment<'e, 'r> {
     event: &'e Event<'r>,
     thread: ThreadHandle,
-    /// The process, as part of keys.
+    /// The process, for use in keys.
     process: u64,
     nanos: i64,
 }
@@ -109,18 +109,24 @@ impl Moment<'_, '_> {
 
     fn counter(&self, name: impl Into<String>, unit: &str, value: f64) -> TimelineMark {
         let (thread, nanos) = (self.thread, self.nanos);
-        TimelineMark::Counter(CounterPoint { name: name.into(), unit: unit.to_owned(), thread, nanos, value })
+        TimelineMark::Counter(CounterPoint {
+            name: name.into(),
+            unit: unit.to_owned(),
+            thread,
+            nanos,
+            value,
+        })
     }
 }
 
 impl Spans {
-    /// Nothing has begun.
+    /// An instance without any open spans.
     pub fn new() -> Spans {
         Spans::default()
     }
 
-    /// Takes the next event; in time order, and all of them. `thread` is what [`Model::learn`] gave
-    /// for it, `nanos` its time since the session's start.
+    /// Processes the next event. Must be called for all events in time order. `thread` is
+    /// the result of [`Model::learn`], `nanos` the time since the session's start.
     pub fn event(&mut self, event: &Event<'_>, thread: ThreadHandle, nanos: i64, model: &Model) {
         self.last_nanos = nanos;
         self.count(event, nanos);
@@ -136,7 +142,7 @@ impl Spans {
         }
     }
 
-    /// The trace's end: what is open ends here.
+    /// The end of the trace: ends what is still open.
     pub fn finish(&mut self) {
         let mut others = self.finish_handlers();
         others.extend(self.finish_activities());
@@ -146,12 +152,12 @@ impl Spans {
         self.open.finish(self.last_nanos, others, &mut self.ready);
     }
 
-    /// Takes what is ready.
+    /// Takes the completed marks.
     pub fn ready(&mut self) -> std::vec::Drain<'_, TimelineMark> {
         self.ready.drain(..)
     }
 
-    /// Notices that events of the writing thread are missing: threads number their events.
+    /// Detects missing events by the sequence numbers of the writing thread.
     fn count(&mut self, event: &Event<'_>, nanos: i64) {
         let (writer, number) = (event.capture_thread(), event.sequence_number());
         let Some(last) = self.numbers.insert(writer, number) else { return };

@@ -1,17 +1,17 @@
-//! What the runtime's events begin and end.
+//! Spans of the runtime's own events.
 
 use super::mark::{Argument, Arguments, Category, SpanScope, TimelineMark};
 use super::subject::{self, What};
 use super::{Moment, Spans, Subject};
-use crate::model::intervals::{self, Clause, Interval, nanos_between, told_nanos};
+use crate::model::intervals::{self, Clause, Interval, nanos_between, reported_nanos};
 use crate::model::{NameOptions, handler_text, method_text};
 use nettrace_parser::view::{ContentionStart, GcEnd, GcStart, Method, Suspension};
 use nettrace_parser::{Event, Utf16};
 
-/// Pairs of events on one thread: start, stop, and what they are.
+/// Pairs of events on one thread: ids of start and stop, category and name.
 const PAIRS: &[(u32, u32, Category, &str)] = &[
     (14, 13, Category::ThreadPool, "finalizers"),
-    (283, 284, Category::Jit, "compile in the background"),
+    (283, 284, Category::JitBatch, "compile in the background"),
     (290, 291, Category::Loader, "load"),
 ];
 
@@ -29,7 +29,8 @@ impl Spans {
             id => {
                 if let Some((clause, begins)) = Clause::of_runtime(id) {
                     self.clause(moment, clause, begins);
-                } else if let Some(pair) = PAIRS.iter().find(|(start, stop, ..)| *start == id || *stop == id)
+                } else if let Some(pair) =
+                    PAIRS.iter().find(|(start, stop, ..)| *start == id || *stop == id)
                 {
                     self.pair(moment, *pair);
                 }
@@ -41,14 +42,19 @@ impl Spans {
         if let Some(start) = GcStart::of(moment.event) {
             let generation = start.generation;
             let kind = value_name(moment.event, "Type").unwrap_or_default();
-            let mut name = generation.map_or("GC".to_owned(), |generation| format!("GC gen {generation}"));
+            let mut name =
+                generation.map_or("GC".to_owned(), |generation| format!("GC gen {generation}"));
             if start.kind == Some(1) {
                 name.push_str(" background");
             }
             let mut begun = Subject::new(Category::Collection, SpanScope::Process, name);
             subject::number(&mut begun.arguments, "number", Some(start.number.into()));
             subject::number(&mut begun.arguments, "generation", generation.map(u64::from));
-            subject::text(&mut begun.arguments, "reason", named(moment.event, "Reason", start.reason));
+            subject::text(
+                &mut begun.arguments,
+                "reason",
+                named(moment.event, "Reason", start.reason),
+            );
             subject::text(&mut begun.arguments, "kind", kind);
             let key = (What::Collection, moment.process, u64::from(start.number));
             self.open.start_again(key, moment.edge(), begun, &mut self.ready);
@@ -66,7 +72,7 @@ impl Spans {
         }
     }
 
-    /// A stop of all threads begins, goes on or ends (9, 8, 7, 3).
+    /// A suspension of all threads starts, continues or ends (9, 8, 7, 3).
     fn suspension(&mut self, moment: Moment<'_, '_>) {
         let Some(event) = Suspension::of(moment.event) else { return };
         let reason = || match event {
@@ -87,8 +93,13 @@ impl Spans {
     }
 
     fn heap(&mut self, moment: Moment<'_, '_>) {
-        const SIZES: [&str; 5] =
-            ["GenerationSize0", "GenerationSize1", "GenerationSize2", "GenerationSize3", "GenerationSize4"];
+        const SIZES: [&str; 5] = [
+            "GenerationSize0",
+            "GenerationSize1",
+            "GenerationSize2",
+            "GenerationSize3",
+            "GenerationSize4",
+        ];
         let fields = moment.event.fields().filter(|field| SIZES.contains(&field.name()));
         let sizes: Vec<u64> = fields.filter_map(|field| field.value.ok()?.as_u64()).collect();
         if !sizes.is_empty() {
@@ -101,7 +112,7 @@ impl Spans {
         let field = |name| moment.event.field(name).and_then(|value| value.as_f64());
         let number = |name| moment.event.field(name).and_then(|value| value.as_u64());
         match moment.event.id() {
-            // What is no number has no place in a graph, nor in JSON.
+            // NaN and infinity cannot be drawn, nor written as JSON.
             54 => {
                 if let Some(value) = field("Throughput").filter(|value| value.is_finite()) {
                     self.ready.push(moment.counter("ThreadPool throughput", "work items/s", value));
@@ -114,7 +125,11 @@ impl Spans {
                 let reason = value_name(moment.event, "Reason").unwrap_or_default();
                 subject::text(&mut instant.arguments, "reason", reason);
                 self.instant(instant);
-                self.ready.push(moment.counter("ThreadPool wanted threads", "threads", count as f64));
+                self.ready.push(moment.counter(
+                    "ThreadPool wanted threads",
+                    "threads",
+                    count as f64,
+                ));
             }
             _ => {
                 if let Some(count) = number("ActiveWorkerThreadCount") {
@@ -127,7 +142,8 @@ impl Spans {
     fn contention(&mut self, moment: Moment<'_, '_>) {
         let key = (What::Contention, moment.thread.0.into(), 0);
         if moment.event.id() == 81 {
-            let mut begun = Subject::new(Category::Contention, SpanScope::Thread, "lock contention");
+            let mut begun =
+                Subject::new(Category::Contention, SpanScope::Thread, "lock contention");
             if let Some(start) = ContentionStart::of(moment.event) {
                 subject::address(&mut begun.arguments, "lock", start.lock_id);
                 subject::address(&mut begun.arguments, "object", start.object_id);
@@ -136,8 +152,8 @@ impl Spans {
             self.open.start_inside(key, moment.edge(), begun, &mut self.ready);
             return;
         }
-        let told = told_nanos(moment.event);
-        let span = self.open.stop_or(key, moment.edge(), told, &mut self.ready, || {
+        let reported = reported_nanos(moment.event);
+        let span = self.open.stop_or(key, moment.edge(), reported, &mut self.ready, || {
             Subject::new(Category::Contention, SpanScope::Thread, "lock contention")
         });
         self.ready.push(TimelineMark::Span(span));
@@ -160,7 +176,7 @@ impl Spans {
         self.ready.push(TimelineMark::Span(span));
     }
 
-    /// Jitting started (145), method loaded (143).
+    /// Compilation started (145), method loaded (143).
     fn method(&mut self, moment: Moment<'_, '_>) {
         if moment.event.id() == 145 {
             let fields = &mut moment.event.fields();
@@ -168,7 +184,8 @@ impl Spans {
             let id = next("MethodID").and_then(|value| value.as_u64()).unwrap_or(0);
             let bytes = next("MethodILSize").and_then(|value| value.as_u64());
             let mut text = |name| next(name).and_then(|value| value.as_utf16()).unwrap_or_default();
-            let name = method_name(text("MethodNamespace"), text("MethodName"), text("MethodSignature"));
+            let name =
+                method_name(text("MethodNamespace"), text("MethodName"), text("MethodSignature"));
             let mut begun = Subject::new(Category::Jit, SpanScope::Thread, name);
             subject::number(&mut begun.arguments, "il_bytes", bytes);
             let key = (What::Method, moment.thread.0.into(), id);
@@ -199,7 +216,7 @@ impl Spans {
         if moment.event.id() == start {
             let mut begun = Subject::new(category, SpanScope::Thread, name);
             texts_of(moment.event, &mut begun.arguments);
-            // One inside another: a load may cause a load.
+            // Nested: a load may cause another load.
             self.open.start_inside(key, moment.edge(), begun, &mut self.ready);
             return;
         }
@@ -215,7 +232,7 @@ impl Spans {
     }
 }
 
-/// The texts of a handler or an assembly that tell which it is.
+/// The fields of a handler or an assembly that identify it.
 pub(super) fn texts_of(event: &Event<'_>, arguments: &mut Arguments) {
     let text = |field| {
         let value = event.field(field).and_then(|value| value.as_utf16());
@@ -225,7 +242,7 @@ pub(super) fn texts_of(event: &Event<'_>, arguments: &mut Arguments) {
     subject::text(arguments, "assembly", text("AssemblyName"));
 }
 
-/// What is shown of a stop of all threads.
+/// What is shown of a suspension of all threads.
 pub(super) fn pause(stop: Interval<intervals::Suspension<String>>) -> Interval<Subject> {
     let start_nanos = stop.start.nanos;
     stop.map(|stop| {
@@ -242,12 +259,13 @@ fn value_name(event: &Event<'_>, field: &str) -> Option<String> {
     event.fields().find(field)?.value_name()
 }
 
-/// The name of a value, or the number if it has none.
+/// The name of a value, or the number if it has no name.
 fn named(event: &Event<'_>, field: &str, value: u32) -> String {
     value_name(event, field).unwrap_or_else(|| value.to_string())
 }
 
 fn method_name(type_name: Utf16<'_>, method: Utf16<'_>, signature: Utf16<'_>) -> String {
-    let [type_name, method, signature] = [type_name, method, signature].map(|text| text.to_string());
+    let [type_name, method, signature] =
+        [type_name, method, signature].map(|text| text.to_string());
     method_text(&type_name, &method, &signature, NameOptions::default())
 }

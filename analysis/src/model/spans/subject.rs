@@ -1,11 +1,11 @@
-//! What a span is of, until its interval is known.
+//! The description of a span, until its interval is known.
 
 use super::mark::{Argument, Arguments, Category, Ends, Flow, Span, SpanScope, TimelineMark};
 use crate::model::hash::NumberMap;
 use crate::model::intervals::{Bounds, Edge, Interval, Matcher};
 use crate::sorted::SortFew;
 
-/// What tells one open span from another: what it is, and two numbers, such as process and task.
+/// Identifies an open span: its sort, and two numbers, such as process and task.
 pub(super) type Key = (What, u64, u64);
 
 /// Sorts of spans.
@@ -15,13 +15,13 @@ pub(super) enum What {
     Method,
     Contention,
     Wait,
-    /// A pair of events on one thread; the number is the first one's id.
+    /// A pair of events on one thread; the number is the start event's id.
     OnThread(u32),
     Task,
     TaskWait,
 }
 
-/// What a span is of.
+/// The description of a span.
 #[derive(Debug, Clone)]
 pub(super) struct Subject {
     pub(super) category: Category,
@@ -51,7 +51,8 @@ impl Losses {
     }
 
     fn is_lossy<T>(&self, interval: &Interval<T>) -> bool {
-        let is_lossy = |writer: u64| self.last.get(&writer).is_some_and(|at| *at > interval.start.nanos);
+        let is_lossy =
+            |writer: u64| self.last.get(&writer).is_some_and(|at| *at > interval.start.nanos);
         is_lossy(interval.start.writer) || is_lossy(interval.stop.writer)
     }
 
@@ -60,17 +61,20 @@ impl Losses {
             Bounds::Stopped if self.is_lossy(interval) => Ends::LossBetween,
             Bounds::Stopped => Ends::Known,
             Bounds::StopLost => Ends::NoStop,
-            Bounds::Left => Ends::Left,
-            Bounds::StartLost | Bounds::StartTold => Ends::NoStart,
-            // A thread that stands still writes nothing. It went on, so the stop is among what was lost.
-            Bounds::OpenAtEnd if interval.what.place == SpanScope::Thread && self.is_lossy(interval) => {
+            Bounds::LeftByException => Ends::Left,
+            Bounds::StartLost | Bounds::StartReported => Ends::NoStart,
+            // A suspended thread writes nothing. It continued, so the stop event was
+            // lost.
+            Bounds::OpenAtEnd
+                if interval.what.place == SpanScope::Thread && self.is_lossy(interval) =>
+            {
                 Ends::NoStop
             }
             Bounds::OpenAtEnd => Ends::OpenAtEnd,
         }
     }
 
-    /// An interval as a timeline shows it.
+    /// Converts an interval to a span.
     pub(super) fn span(&self, interval: Interval<Subject>) -> Span {
         let ends = self.ends(&interval);
         let Interval { start, stop, nanos, what: subject, .. } = interval;
@@ -83,8 +87,9 @@ impl Losses {
             start_nanos: start.nanos,
             nanos: match ends {
                 Ends::NoStop => 0,
-                // Not the very moment: viewers add begin and length as floats, and may find that this one ends behind
-                // the begin of the next, which then lies across it.
+                // Not exactly the same time: viewers compute the end in floating point,
+                // and might find that this span ends after the start of the next one, and
+                // overlaps it.
                 Ends::Left => nanos.saturating_sub(1),
                 _ => nanos,
             },
@@ -95,7 +100,7 @@ impl Losses {
     }
 }
 
-/// Matches starts and stops, and gives the spans that come of it.
+/// Matches starts and stops, and returns the resulting spans.
 #[derive(Debug, Default)]
 pub(super) struct Matched {
     matcher: Matcher<Key, Subject>,
@@ -103,7 +108,8 @@ pub(super) struct Matched {
 }
 
 impl Matched {
-    /// Begins what is there once: if it is open, its stop was lost.
+    /// Starts a span that can only be open once: if it is already open, its stop was
+    /// lost.
     pub(super) fn start_again(
         &mut self,
         key: Key,
@@ -115,7 +121,7 @@ impl Matched {
         self.matcher.start_again(key, at, subject, lost);
     }
 
-    /// Begins inside of what is open under the key.
+    /// Starts a span inside those that are open with the same key.
     pub(super) fn start_inside(
         &mut self,
         key: Key,
@@ -127,34 +133,45 @@ impl Matched {
         self.matcher.start_inside(key, at, subject, lost);
     }
 
-    /// Ends what is open under a key. `None`: nothing is.
-    pub(super) fn stop(&mut self, key: Key, at: Edge, ready: &mut Vec<TimelineMark>) -> Option<Span> {
+    /// Ends what is open with a key. `None` if nothing is.
+    pub(super) fn stop(
+        &mut self,
+        key: Key,
+        at: Edge,
+        ready: &mut Vec<TimelineMark>,
+    ) -> Option<Span> {
         let lost = |interval| ready.push(TimelineMark::Span(self.losses.span(interval)));
         Some(self.losses.span(self.matcher.stop(key, at, None, lost)?))
     }
 
-    /// Ends what is open under a key. `told`: the duration that the stop reports, if any; `alone`: what it is if its start
-    /// is not there.
+    /// Ends what is open with a key. `reported`: the duration that the stop contains, if any;
+    /// `alone` describes the span if its start is missing.
     pub(super) fn stop_or(
         &mut self,
         key: Key,
         at: Edge,
-        told: Option<u64>,
+        reported: Option<u64>,
         ready: &mut Vec<TimelineMark>,
         alone: impl FnOnce() -> Subject,
     ) -> Span {
         let lost = |interval| ready.push(TimelineMark::Span(self.losses.span(interval)));
-        let interval = self.matcher.stop(key, at, told, lost);
-        self.losses.span(interval.unwrap_or_else(|| Interval::without_start(at, told, alone())))
+        let interval = self.matcher.stop(key, at, reported, lost);
+        self.losses.span(interval.unwrap_or_else(|| Interval::without_start(at, reported, alone())))
     }
 
-    /// The same for one of those that are open under a key, none of them inside another.
-    pub(super) fn stop_one_or(&mut self, key: Key, at: Edge, alone: impl FnOnce() -> Subject) -> Span {
+    /// The same for one of several independent spans that are open with a key.
+    pub(super) fn stop_one_or(
+        &mut self,
+        key: Key,
+        at: Edge,
+        alone: impl FnOnce() -> Subject,
+    ) -> Span {
         let interval = self.matcher.stop_one(key, at);
         self.losses.span(interval.unwrap_or_else(|| Interval::without_start(at, None, alone())))
     }
 
-    /// The trace's end: what is open here and elsewhere, in the order in which it began.
+    /// The end of the trace: everything that is open here and elsewhere, in the order of
+    /// starts.
     pub(super) fn finish(
         &mut self,
         nanos: i64,
@@ -162,7 +179,7 @@ impl Matched {
         ready: &mut Vec<TimelineMark>,
     ) {
         let mut open: Vec<_> = self.matcher.finish(nanos).chain(others).collect();
-        // Stable: what began at once stays in its order.
+        // Stable: spans that started at the same time keep their order.
         open.sort_few_by_key(|interval| interval.start.nanos);
         for interval in open {
             ready.push(TimelineMark::Span(self.losses.span(interval)));
@@ -170,12 +187,12 @@ impl Matched {
     }
 }
 
-/// Adds a number, if it is reported.
+/// Adds a number, if it is present.
 pub(super) fn number(arguments: &mut Arguments, name: &'static str, value: Option<u64>) {
     arguments.extend(value.map(|value| (name.into(), Argument::Number(value))));
 }
 
-/// Adds an address, if it is reported.
+/// Adds an address, if it is present.
 pub(super) fn address(arguments: &mut Arguments, name: &'static str, value: Option<u64>) {
     arguments.extend(value.map(|value| (name.into(), Argument::Address(value))));
 }

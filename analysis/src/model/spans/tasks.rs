@@ -6,7 +6,7 @@ use super::{Moment, Spans, Subject};
 use crate::model::{NameOptions, task_text};
 use std::collections::HashMap;
 
-/// Names of tasks that were reported and have not ended, by process and number.
+/// Names of tasks that have not ended, by process and number.
 #[derive(Debug, Default)]
 pub(super) struct Operations {
     names: HashMap<(u64, u64), String>,
@@ -31,7 +31,7 @@ impl Operations {
     }
 }
 
-/// A span of a task.
+/// A span for a task.
 fn numbered(name: impl Into<String>, place: SpanScope, task: u64) -> Subject {
     let mut subject = Subject::new(Category::Task, place, name);
     subject::number(&mut subject.arguments, "task", Some(task));
@@ -60,7 +60,10 @@ impl Spans {
             }
             8 => {
                 let name = self.operations.get(process, task).unwrap_or("task").to_owned();
-                let begun = Subject { flow: Some(Flow::To(flow)), ..numbered(name, SpanScope::Thread, task) };
+                let begun = Subject {
+                    flow: Some(Flow::To(flow)),
+                    ..numbered(name, SpanScope::Thread, task)
+                };
                 self.open.start_again(key, moment.edge(), begun, &mut self.ready);
             }
             9 => {
@@ -68,7 +71,8 @@ impl Spans {
                     let name = self.operations.get(process, task).unwrap_or("task");
                     numbered(name, SpanScope::Thread, task)
                 });
-                let is_failed = moment.event.field("IsExceptional").and_then(|value| value.as_bool());
+                let is_failed =
+                    moment.event.field("IsExceptional").and_then(|value| value.as_bool());
                 if is_failed == Some(true) {
                     subject::text(&mut span.arguments, "ended", "with an exception".to_owned());
                 }
@@ -76,10 +80,13 @@ impl Spans {
                 self.ready.push(TimelineMark::Span(span));
             }
             10 => {
-                // A thread that waits stands still; what awaits goes on elsewhere.
+                // A waiting thread is blocked; an awaiting method continues elsewhere.
                 let is_await = number("Behavior") == Some(2);
-                let (name, place) =
-                    if is_await { ("await", SpanScope::Free) } else { ("wait for task", SpanScope::Thread) };
+                let (name, place) = if is_await {
+                    ("await", SpanScope::Free)
+                } else {
+                    ("wait for task", SpanScope::Thread)
+                };
                 let mut begun = numbered(name, place, task);
                 let name = self.operations.get(process, task).unwrap_or_default().to_owned();
                 subject::text(&mut begun.arguments, "name", name);
@@ -88,13 +95,16 @@ impl Spans {
             }
             11 => {
                 let key = (What::TaskWait, process, task);
-                let span =
-                    self.open.stop_one_or(key, moment.edge(), || numbered("await", SpanScope::Free, task));
+                let span = self
+                    .open
+                    .stop_one_or(key, moment.edge(), || numbered("await", SpanScope::Free, task));
                 self.ready.push(TimelineMark::Span(span));
             }
             14 => {
                 let name = moment.event.field("OperationName").and_then(|value| value.as_utf16());
-                if let Some(name) = name.map(|name| name.to_string()).filter(|name| !name.is_empty()) {
+                if let Some(name) =
+                    name.map(|name| name.to_string()).filter(|name| !name.is_empty())
+                {
                     self.operations.name(process, task, task_text(&name, NameOptions::default()));
                 }
             }

@@ -1,4 +1,4 @@
-//! What was allocated.
+//! Allocations.
 
 mod rows;
 
@@ -14,14 +14,14 @@ use nettrace_parser::Event;
 use nettrace_parser::view::{self, KnownProvider};
 use std::collections::{BTreeMap, HashMap};
 
-/// The state machine of [`AllocReport`]. It keeps a row for each distinct thread, stack, type and kind of
-/// object.
+/// Computes an [`AllocReport`]. Memory is bounded by the number of distinct threads,
+/// stacks, types and kinds of objects.
 ///
-/// | source | runtime event | one event stands for |
+/// | source | runtime event | meaning of one event |
 /// |---|---|---|
-/// | `AllocationSampled` | 303 (.NET 10) | the object's bytes by the chance of being picked at random: no bias, with a known error |
-/// | `SampledObjectAllocation` | 20, 32 | the objects of its type since the last such event; types are named by 15 |
-/// | `AllocationTick` | 10 | all bytes since the last tick, 100 KB and more, laid to the object that was allocated then |
+/// | `AllocationSampled` | 303 (.NET 10) | an object picked at random, representing its size divided by the probability: unbiased, with a known error |
+/// | `SampledObjectAllocation` | 20, 32 | the objects of a type since the last such event; event 15 names types |
+/// | `AllocationTick` | 10 | all bytes since the last tick, at least 100 KB, attributed to the object that was allocated at that moment |
 ///
 /// They measure the same allocations in three ways, so they are never added up.
 #[derive(Debug, Default)]
@@ -29,20 +29,21 @@ pub struct Alloc {
     random: Ledger,
     objects: Ledger,
     ticks: Ledger,
-    /// Names of types, as 15 tells them.
+    /// Names of types from event 15.
     names: HashMap<(ProcessHandle, u64), TextHandle>,
-    /// Of all events, for allocations may be few and close together.
+    /// The time range of all events, because allocations may be few and close together.
     span: SessionSpan,
 }
 
-/// What was allocated.
+/// Allocations, by type, stack and thread.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct AllocReport {
     /// Version of this document.
     pub schema: u32,
-    /// Each way in which allocations were measured, the most exact first. Do not add them up.
+    /// Each way in which allocations were measured, the most accurate first. Do not add
+    /// them up.
     pub sources: Vec<AllocSource>,
 }
 
@@ -57,11 +58,11 @@ struct Key {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 enum TypeKey {
     Name(TextHandle),
-    /// Its name may be reported later.
+    /// A type whose name may be reported later.
     Id(ProcessHandle, u64),
 }
 
-/// What one way of measuring found.
+/// Totals for one way of measuring.
 #[derive(Debug, Default)]
 struct Ledger {
     sums: HashMap<Key, Sums>,
@@ -101,7 +102,7 @@ impl Alloc {
 
     fn allocation(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> Option<()> {
         let Some(seen) = view::Allocation::of(event) else {
-            // The first versions of the tick name no type.
+            // The first versions of the tick have no type.
             let mut walk = Walk::of(event);
             let bytes = walk.number("AllocationAmount")?;
             let kind = walk.number("AllocationKind")?;
@@ -116,7 +117,8 @@ impl Alloc {
         if seen.is_random_sample {
             let size = seen.object_bytes?;
             let (objects, bytes) = stands_for(size);
-            // Of an estimate that counts each pick by the inverse of its chance p: (1 - p) / p² each.
+            // For an estimate that counts each pick with the inverse of its probability
+            // p, the variance is (1 - p) / p² per pick.
             let variance = (size as f64).powi(2) * (objects - 1.0).max(0.0) * objects;
             let sums = Sums { events: 1, objects, bytes, variance, max_object_bytes };
             self.random.add(key, &sums);
@@ -128,7 +130,7 @@ impl Alloc {
         Some(())
     }
 
-    /// Runtime 20 and 32: objects and bytes of a type since the last such event.
+    /// Runtime 20 and 32: number and size of a type's objects since the last such event.
     fn objects(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> Option<()> {
         let process = model.threads().get(moment.thread)?.process;
         let mut walk = Walk::of(event);
@@ -156,16 +158,27 @@ impl Alloc {
     }
 }
 
-fn key(event: &Event<'_>, moment: &Moment, model: &mut Model, type_name: TypeKey, kind: u64) -> Key {
+fn key(
+    event: &Event<'_>,
+    moment: &Moment,
+    model: &mut Model,
+    type_name: TypeKey,
+    kind: u64,
+) -> Key {
     let stack = model.stack_of(event, moment.thread);
-    Key { thread: moment.thread, stack, type_name, kind: u8::try_from(kind).unwrap_or(u8::MAX).min(3) }
+    Key {
+        thread: moment.thread,
+        stack,
+        type_name,
+        kind: u8::try_from(kind).unwrap_or(u8::MAX).min(3),
+    }
 }
 
 impl Report for Alloc {
     type Output = AllocReport;
 
     const NAME: &'static str = "alloc";
-    const ABOUT: &'static str = "what was allocated: by type, stack and thread";
+    const ABOUT: &'static str = "What was allocated: by type, stack and thread";
     const RECORD: &'static [Recording] =
         &[Recording::runtime(0x800_0000_0000, 4).since(10), Recording::runtime(0x1, 5)];
 
@@ -209,7 +222,9 @@ impl Report for Alloc {
             .map(|(name, ledger)| {
                 let mut types = BTreeMap::new();
                 for key in ledger.sums.keys() {
-                    types.entry(key.type_name).or_insert_with(|| self.type_name(key.type_name, resolved));
+                    types
+                        .entry(key.type_name)
+                        .or_insert_with(|| self.type_name(key.type_name, resolved));
                 }
                 AllocSource::new(name, ledger, &types, self.span.nanos(), resolved)
             })

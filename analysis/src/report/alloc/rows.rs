@@ -1,4 +1,4 @@
-//! Allocations as they are shown: by type, stack, thread and kind.
+//! Rows of the report of allocations: by type, stack, thread and kind.
 
 use super::{Ledger, Sums, TypeKey};
 use crate::model::{FrameHandle, Mode, Resolved, ThreadHandle, rounded};
@@ -8,46 +8,46 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// What one way of measuring found. Lists are by bytes, most first.
+/// The result of one way of measuring. Lists are sorted by bytes, most first.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct AllocSource {
     /// `AllocationSampled`, `SampledObjectAllocation` or `AllocationTick`.
     pub source: &'static str,
-    /// Events.
+    /// Number of events.
     pub events: u64,
-    /// Bytes that were allocated; an estimate.
+    /// Bytes allocated; an estimate.
     pub bytes: u64,
-    /// Standard error of the bytes, of random samples: the truth lies within twice of it 95 times of
-    /// 100. `None` where the way of measuring has no known error.
+    /// Standard error of the bytes, for random samples: with a probability of 95 %, the
+    /// true value is within two standard errors. `None` if the error is unknown.
     pub bytes_error: Option<u64>,
-    /// Objects that were allocated; `None` of ticks, which do not tell.
+    /// Number of objects allocated; `None` for ticks, which do not contain it.
     pub objects: Option<u64>,
-    /// Bytes a second, from the first event of any kind that the filter lets pass until the last.
+    /// Bytes per second, from the first to the last filtered event of any kind.
     pub bytes_per_second: Option<f64>,
     /// Small, large and pinned objects.
     pub kinds: Vec<AllocKind>,
     /// By type.
     pub types: Vec<AllocType>,
-    /// By stack and type; stacks whose frames have equal names are one.
+    /// By stack and type; stacks whose frames have equal names are merged.
     pub stacks: Vec<AllocStack>,
     /// By thread.
     pub threads: Vec<AllocThread>,
 }
 
-/// The objects of one heap.
+/// The objects of one part of the heap.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct AllocKind {
     /// `small`, `large`, `pinned` or `other`.
     pub kind: &'static str,
-    /// Events.
+    /// Number of events.
     pub events: u64,
     /// Bytes.
     pub bytes: u64,
-    /// Part of all bytes.
+    /// Percentage of all bytes.
     pub percent: f64,
 }
 
@@ -56,50 +56,50 @@ pub struct AllocKind {
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct AllocType {
-    /// Name, as stored.
+    /// The name, as stored.
     #[cfg_attr(feature = "serde", serde(rename = "type"))]
     pub type_name: String,
-    /// Events.
+    /// Number of events.
     pub events: u64,
     /// Bytes.
     pub bytes: u64,
-    /// Standard error of the bytes, of random samples.
+    /// Standard error of the bytes, for random samples.
     pub bytes_error: Option<u64>,
-    /// Objects; `None` of ticks.
+    /// Number of objects; `None` for ticks.
     pub objects: Option<u64>,
-    /// Part of all bytes.
+    /// Percentage of all bytes.
     pub percent: f64,
-    /// Of the bytes, those of large objects.
+    /// Bytes of large objects, included in `bytes`.
     pub large_bytes: u64,
-    /// Of the bytes, those of pinned objects.
+    /// Bytes of pinned objects, included in `bytes`.
     pub pinned_bytes: u64,
-    /// The largest object that was met, where that is reported.
+    /// The largest object seen, if sizes are reported.
     pub max_object_bytes: Option<u64>,
 }
 
-/// The objects of one type that were allocated at one stack.
+/// The objects of one type allocated at one stack.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct AllocStack {
-    /// Name of the type, as stored.
+    /// The type's name, as stored.
     #[cfg_attr(feature = "serde", serde(rename = "type"))]
     pub type_name: String,
-    /// Events.
+    /// Number of events.
     pub events: u64,
     /// Bytes.
     pub bytes: u64,
-    /// Part of all bytes.
+    /// Percentage of all bytes.
     pub percent: f64,
-    /// The stack, innermost frame first; empty if none was recorded.
+    /// The stack, innermost frame first; empty if it was not recorded.
     #[cfg_attr(feature = "serde", serde(serialize_with = "crate::report::stack_rows::as_texts"))]
     pub frames: Vec<Arc<str>>,
-    /// Which of the frames' names are guesses: places in `frames`, from 0.
+    /// Indices of the frames with guessed names, counting from 0.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
     pub guessed: Vec<usize>,
 }
 
-/// What one thread allocated.
+/// Allocations of one thread.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
@@ -108,13 +108,13 @@ pub struct AllocThread {
     pub thread: Option<u64>,
     /// OS id of its process.
     pub process_id: Option<u64>,
-    /// Name, if it is known.
+    /// Name, if known.
     pub name: Option<String>,
-    /// Events.
+    /// Number of events.
     pub events: u64,
     /// Bytes.
     pub bytes: u64,
-    /// Part of all bytes.
+    /// Percentage of all bytes.
     pub percent: f64,
 }
 
@@ -142,7 +142,8 @@ impl AllocSource {
         let mut stacks: BTreeMap<(&[FrameHandle], &str), Sums> = BTreeMap::new();
         let mut threads: BTreeMap<ThreadHandle, Sums> = BTreeMap::new();
         let mut entries: Vec<_> = ledger.sums.iter().collect();
-        // Sums of fractions depend on the order; a table of hashes has none.
+        // Sums of floating-point numbers depend on their order, and a hash table has
+        // none.
         entries.sort_unstable_by_key(|(key, _)| **key);
         for (key, sums) in entries {
             if resolved.selected(key.stack, Mode::Unknown).is_none() {
@@ -163,7 +164,8 @@ impl AllocSource {
             stacks.entry((resolved.frames(key.stack), name)).or_default().add(sums);
             threads.entry(key.thread).or_default().add(sums);
         }
-        let percent = |sums: &Sums| if all.bytes > 0.0 { sums.bytes * 100.0 / all.bytes } else { 0.0 };
+        let percent =
+            |sums: &Sums| if all.bytes > 0.0 { sums.bytes * 100.0 / all.bytes } else { 0.0 };
         let error = |sums: &Sums| is_random.then(|| rounded(sums.variance.sqrt()));
         let objects = |sums: &Sums| has_objects.then(|| rounded(sums.objects));
         let seconds = span_ns as f64 / 1e9;
@@ -181,7 +183,9 @@ impl AllocSource {
                 max_object_bytes: Some(row.all.max_object_bytes).filter(|bytes| *bytes > 0),
             })
             .collect();
-        types.sort_few_by(|a, b| (Reverse(a.bytes), &a.type_name).cmp(&(Reverse(b.bytes), &b.type_name)));
+        types.sort_few_by(|a, b| {
+            (Reverse(a.bytes), &a.type_name).cmp(&(Reverse(b.bytes), &b.type_name))
+        });
         let mut stacks: Vec<((&[FrameHandle], &str), Sums)> = stacks.into_iter().collect();
         stacks.sort_few_by_key(|(key, sums)| (Reverse(rounded(sums.bytes)), *key));
         let stacks = stacks

@@ -4,7 +4,8 @@ use crate::model::intervals::nanos_between;
 use nettrace_parser::view::{GcGlobalHistory, GcHeapHistory, GcHeapStats};
 use std::borrow::Cow;
 
-/// A garbage collection. Sizes are bytes; those of generations count their free space.
+/// A garbage collection. Sizes are in bytes; those of generations include their free
+/// space.
 ///
 /// | members | runtime events |
 /// |---|---|
@@ -12,107 +13,110 @@ use std::borrow::Cow;
 /// | duration | 1 to 2 |
 /// | pauses | 9 to 3, see [`Pause`] |
 /// | `heap_after_bytes`, promoted, finalized, pinned, handles | 4 |
-/// | `heap_before_bytes`, free space, survival | 204, one a heap, summed up |
+/// | `heap_before_bytes`, free space, survival | 204, one per heap, summed |
 /// | phases, compacting, heaps, memory load | 205 |
 ///
-/// What was not recorded or was lost is `None`.
+/// Facts that were not recorded or were lost are `None`.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Collection {
     /// OS id of the process.
     pub process_id: Option<u64>,
-    /// Its number in the process, from 1.
+    /// Its number in the process, counting from 1.
     pub number: u32,
     /// The generation it collected: 0, 1 or 2.
     pub generation: u32,
-    /// Why: `AllocSmall`, `Induced`, `AllocLarge` …
+    /// The reason: `AllocSmall`, `Induced`, `AllocLarge` …
     pub reason: Cow<'static, str>,
-    /// How it was begun: `NonConcurrentGC`, `BackgroundGC`, or `ForegroundGC` while a background
-    /// one runs.
+    /// The kind: `NonConcurrentGC`, `BackgroundGC`, or `ForegroundGC` during a background
+    /// collection.
     #[cfg_attr(feature = "serde", serde(rename = "type"))]
     pub kind: Cow<'static, str>,
-    /// When it began.
+    /// When it started.
     pub start_ns: i64,
-    /// How long it took; a background collection does not stop the process all that time.
+    /// Its duration; during a background collection, the process is only paused for part
+    /// of it.
     pub duration_ns: Option<u64>,
-    /// How long all threads stood still for it: the sum of its pauses.
+    /// How long all threads were paused for it: the sum of its pauses.
     pub pause_ns: u64,
     /// The pauses; a background collection has several.
     pub pauses: Vec<Pause>,
-    /// How much of its pauses it took until all threads stood still.
+    /// The part of its pauses before all threads were suspended.
     pub suspend_ns: u64,
-    /// Time since the collection before it began.
+    /// Time from the start of the previous collection to the start of this one.
     pub since_last_ns: Option<u64>,
-    /// Whether its start, its end and a pause were seen.
+    /// Whether its start, its end and a pause are in the trace.
     pub is_complete: bool,
-    /// Size of the heap when it began.
+    /// Size of the heap when it started.
     pub heap_before_bytes: Option<u64>,
-    /// Size of the heap behind it.
+    /// Size of the heap after it.
     pub heap_after_bytes: Option<u64>,
-    /// The largest size reported while it ran: before or behind it or a foreground collection.
+    /// The largest heap size reported while it ran: before or after it or a foreground
+    /// collection.
     pub heap_peak_bytes: Option<u64>,
-    /// What it found alive in the generations it collected.
+    /// Bytes that survived in the generations that it collected.
     pub promoted_bytes: Option<u64>,
-    /// How much of the objects in the collected generations survived.
+    /// Percentage of the objects in the collected generations that survived, by size.
     pub survival_percent: Option<f64>,
-    /// Free space behind it, within the generations.
+    /// Free space after it, within the generations.
     pub fragmentation_bytes: Option<u64>,
-    /// Part of the heap behind it that is free.
+    /// Percentage of the heap that is free after it.
     pub fragmentation_percent: Option<f64>,
-    /// What was allocated since the collection before.
+    /// Bytes allocated since the previous collection.
     pub allocated_bytes: Option<u64>,
-    /// What was allocated a second since the collection before.
+    /// Bytes allocated per second since the previous collection.
     pub allocated_bytes_per_second: Option<f64>,
-    /// Generation 0, 1, 2, large and pinned objects.
+    /// Generation 0, 1, 2, large object heap and pinned object heap.
     pub generations: Vec<GenerationSizes>,
-    /// Sizes of the segments of frozen objects that the trace reports, at its start.
+    /// Size of the frozen segments that the trace reports, at the start of the
+    /// collection.
     pub frozen_bytes: u64,
     /// Objects that could not be moved.
     pub pinned_objects: Option<u32>,
-    /// Objects that live on for their finalizers alone.
+    /// Objects kept alive only by their finalizers.
     pub finalized_objects: Option<u64>,
-    /// Bytes of those.
+    /// Size of those objects.
     pub finalized_bytes: Option<u64>,
     /// Handles in use.
     pub handles: Option<u32>,
     /// Synchronisation blocks in use.
     pub sync_blocks: Option<u32>,
-    /// Heaps; more than one with server collection.
+    /// Number of heaps; more than one with server GC.
     pub heaps: Option<u32>,
-    /// Whether it moved objects together.
+    /// Whether it compacted.
     pub is_compacting: Option<bool>,
-    /// Whether it ran beside the program in the end. One that was begun as a background collection
-    /// may have blocked all the same.
+    /// Whether it ran concurrently in the end. A collection that started as a background
+    /// collection may have become blocking.
     pub is_concurrent: Option<bool>,
-    /// Memory in use on the machine.
+    /// Memory in use on the machine, in percent.
     pub memory_load_percent: Option<u32>,
-    /// Time of finding what is alive.
+    /// Time spent marking live objects.
     pub mark_ns: Option<u64>,
-    /// Time of deciding what to do.
+    /// Time spent planning.
     pub plan_ns: Option<u64>,
-    /// Time of correcting references to what moves.
+    /// Time spent updating references to moved objects.
     pub relocate_ns: Option<u64>,
-    /// Time of moving.
+    /// Time spent moving objects.
     pub compact_ns: Option<u64>,
-    /// Time of giving memory back without moving.
+    /// Time spent sweeping.
     pub sweep_ns: Option<u64>,
 }
 
-/// A stretch in which all threads stood still: from the event that began to stop them (runtime 9) to
-/// the one behind which all may run (3). Of a stop in which two collections happened each gets its
-/// part.
+/// A period in which all threads were suspended: from the event that starts the
+/// suspension (runtime 9) to the event after which all may run (3). If two collections
+/// happened in one suspension, each gets its part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Pause {
-    /// When it began.
+    /// When it started.
     pub start_ns: i64,
-    /// How long it took.
+    /// Its duration.
     pub pause_ns: u64,
 }
 
-/// A generation at a collection; all heaps together.
+/// A generation at a collection, summed over all heaps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
@@ -121,22 +125,22 @@ pub struct GenerationSizes {
     pub name: &'static str,
     /// Size before.
     pub before_bytes: Option<u64>,
-    /// Size behind it.
+    /// Size after.
     pub after_bytes: Option<u64>,
-    /// Free space behind it.
+    /// Free space after.
     pub free_bytes: Option<u64>,
-    /// What survived in it.
+    /// Bytes that survived in it.
     pub survived_bytes: Option<u64>,
-    /// What the collection promoted out of it.
+    /// Bytes promoted out of it.
     pub promoted_bytes: Option<u64>,
-    /// What may be allocated in it until the next collection.
+    /// How much may be allocated in it until the next collection.
     pub budget_bytes: Option<u64>,
 }
 
 const GENERATIONS: [&str; 5] = ["gen0", "gen1", "gen2", "loh", "poh"];
 
 impl Collection {
-    /// Takes what the heaps are like behind it.
+    /// Adds the state of the heaps after it.
     pub(super) fn heap_stats(&mut self, stats: &GcHeapStats) {
         self.ensure_generations();
         for ((row, size), promoted) in
@@ -156,23 +160,27 @@ impl Collection {
         self.raise_peak(self.heap_after_bytes);
     }
 
-    /// Takes what it did to one more heap.
+    /// Adds what it did to one more heap.
     pub(super) fn heap_history(&mut self, heap: &GcHeapHistory) {
         self.ensure_generations();
-        let add = |sum: &mut Option<u64>, more: u64| *sum = Some(sum.unwrap_or(0).saturating_add(more));
-        for (row, told) in self.generations.iter_mut().zip(heap.generations) {
-            let Some(told) = told else { continue };
-            add(&mut row.before_bytes, told.before_bytes);
-            add(&mut row.free_bytes, told.free_after_bytes);
-            add(&mut row.survived_bytes, told.pinned_survived_bytes.saturating_add(told.survived_bytes));
-            add(&mut row.budget_bytes, told.budget_bytes);
-            add(&mut self.heap_before_bytes, told.before_bytes);
-            add(&mut self.fragmentation_bytes, told.free_after_bytes);
+        let add =
+            |sum: &mut Option<u64>, more: u64| *sum = Some(sum.unwrap_or(0).saturating_add(more));
+        for (row, reported) in self.generations.iter_mut().zip(heap.generations) {
+            let Some(reported) = reported else { continue };
+            add(&mut row.before_bytes, reported.before_bytes);
+            add(&mut row.free_bytes, reported.free_after_bytes);
+            add(
+                &mut row.survived_bytes,
+                reported.pinned_survived_bytes.saturating_add(reported.survived_bytes),
+            );
+            add(&mut row.budget_bytes, reported.budget_bytes);
+            add(&mut self.heap_before_bytes, reported.before_bytes);
+            add(&mut self.fragmentation_bytes, reported.free_after_bytes);
         }
         self.raise_peak(self.heap_before_bytes);
     }
 
-    /// Takes how it went.
+    /// Adds its global history.
     pub(super) fn global_history(&mut self, history: &GcGlobalHistory) {
         self.heaps = Some(history.heaps);
         self.is_concurrent = Some(history.mechanisms & 1 != 0);
@@ -182,7 +190,8 @@ impl Collection {
         let [m0, m1, m2, m3, m4, plan, relocate_or_sweep, compact] = history.phase_micros;
         let marks = [m0, m1, m2, m3, m4];
         if marks.iter().any(Option::is_some) {
-            self.mark_ns = Some(marks.into_iter().flatten().map(nanos).fold(0, u64::saturating_add));
+            self.mark_ns =
+                Some(marks.into_iter().flatten().map(nanos).fold(0, u64::saturating_add));
         }
         self.plan_ns = plan.map(nanos);
         self.compact_ns = compact.map(nanos);
@@ -197,7 +206,8 @@ impl Collection {
         let pause_ns = nanos_between(start_ns, end_ns);
         self.pauses.push(Pause { start_ns, pause_ns });
         self.pause_ns = self.pause_ns.saturating_add(pause_ns);
-        let suspend_ns = stopped_ns.map_or(0, |stopped_ns| nanos_between(start_ns, stopped_ns.min(end_ns)));
+        let suspend_ns =
+            stopped_ns.map_or(0, |stopped_ns| nanos_between(start_ns, stopped_ns.min(end_ns)));
         self.suspend_ns = self.suspend_ns.saturating_add(suspend_ns);
     }
 
@@ -205,7 +215,7 @@ impl Collection {
         self.heap_peak_bytes = self.heap_peak_bytes.max(bytes);
     }
 
-    /// Nothing more will be reported about it.
+    /// Completes it; nothing more will be reported.
     pub(super) fn complete(&mut self) {
         self.is_complete = self.duration_ns.is_some() && !self.pauses.is_empty();
         if let (Some(free), Some(size @ 1..)) = (self.fragmentation_bytes, self.heap_after_bytes) {
@@ -215,13 +225,14 @@ impl Collection {
 
     fn ensure_generations(&mut self) {
         if self.generations.is_empty() {
-            self.generations =
-                GENERATIONS.map(|name| GenerationSizes { name, ..GenerationSizes::default() }).to_vec();
+            self.generations = GENERATIONS
+                .map(|name| GenerationSizes { name, ..GenerationSizes::default() })
+                .to_vec();
         }
     }
 }
 
-/// A reason as TraceEvent spells it; the manifest knows fewer.
+/// The name of a reason in TraceEvent; the manifest has fewer.
 pub(super) fn reason(stored: u32) -> Cow<'static, str> {
     Cow::Borrowed(match stored {
         0 => "AllocSmall",
@@ -246,10 +257,10 @@ pub(super) fn reason(stored: u32) -> Cow<'static, str> {
     })
 }
 
-/// A type as TraceEvent spells it.
+/// The name of a kind in TraceEvent.
 pub(super) fn kind(stored: Option<u32>) -> Cow<'static, str> {
     Cow::Borrowed(match stored {
-        // Version 0 knew no other.
+        // Version 0 had no other kinds.
         None | Some(0) => "NonConcurrentGC",
         Some(1) => "BackgroundGC",
         Some(2) => "ForegroundGC",

@@ -1,10 +1,11 @@
-//! The collections of one process: which event belongs to which.
+//! The collections of one process, and which event belongs to which.
 //!
-//! At most one background collection runs, and within it one that blocks; what the runtime reports
-//! a collection it tells before its end (204, 205) or right behind it (4). Of a background collection
-//! .NET 10 may report all of it behind the end, on the thread that reported the end; others may begin and
-//! end meanwhile. A stop of all threads belongs to the collections that begin in it; one for a step of
-//! the background collection to that.
+//! At most one background collection runs at a time, and during it at most one blocking
+//! collection. The runtime reports details of a collection before its end (204, 205) or
+//! directly after it (4). For a background collection, .NET 10 may report everything
+//! after the end, on the thread that reported the end, while others start and end. A
+//! suspension of all threads belongs to the collections that start in it; one for a phase
+//! of the background collection belongs to that.
 
 use super::collection::{Collection, kind, reason};
 use crate::model::ThreadHandle;
@@ -14,31 +15,36 @@ use nettrace_parser::Event;
 use nettrace_parser::view::{self, GcEnd, GcGlobalHistory, GcHeapHistory, GcHeapStats, GcStart};
 use std::collections::BTreeMap;
 
-/// A heap segment of frozen objects: the type in runtime 5.
+/// Maximum number of collections during one background collection that is still open.
+const MOST_OPEN: usize = 1000;
+/// The type of frozen segments in runtime 5.
 const FROZEN_SEGMENT: u64 = 2;
 
 #[derive(Debug, Default)]
-pub(super) struct Heap {
+pub(crate) struct Heap {
     rows: Vec<CollectionRow>,
-    /// Places of those that have not ended.
+    /// Number of the first of these rows; those before were taken.
+    first: usize,
+    /// Numbers of those that have not ended.
     blocking: Option<usize>,
     background: Option<usize>,
-    /// The blocking one that ended last: what the heap is like behind it is reported next.
+    /// The blocking collection that ended last: the state of the heap after it is
+    /// reported next.
     ended: Option<usize>,
-    /// The background one that ended last.
+    /// The background collection that ended last.
     ended_background: Option<EndedBackground>,
-    /// Stops of all threads, each with those that have a part in it.
+    /// Suspensions of all threads, each with the collections that have a part in it.
     suspensions: Suspensions<Vec<Claim>>,
-    /// Whether a thread has begun to stop the others for a collection since the session began.
+    /// Whether a suspension for a collection has started since the start of the session.
     has_stopped: bool,
     frozen: BTreeMap<u64, u64>,
     frozen_bytes: u64,
     last_start_ns: Option<i64>,
-    /// What the program went on allocating from.
+    /// From which state the program has been allocating.
     base: Base,
 }
 
-/// A background collection of which something may be reported behind its end.
+/// A background collection for which events may still arrive after its end.
 #[derive(Debug, Clone, Copy)]
 struct EndedBackground {
     row: usize,
@@ -48,15 +54,16 @@ struct EndedBackground {
     wants_history: bool,
 }
 
-/// When it was last known how much lies where the program allocates.
+/// When the allocated size of the youngest generation was last known.
 #[derive(Debug, Clone, Copy, Default)]
 enum Base {
-    /// Never.
+    /// It has not been known yet.
     #[default]
     Unknown,
-    /// Behind the collection in this place.
+    /// After the collection with this index.
     Behind(usize),
-    /// When the background collection in this place began: it collects nothing there until it ends.
+    /// When the background collection with this index started: it does not collect the
+    /// youngest generation until it ends.
     Beginning(usize),
 }
 
@@ -64,29 +71,31 @@ enum Base {
 struct CollectionRow {
     collection: Collection,
     is_selected: bool,
-    /// Whether the threads were stopped for it before the session began.
+    /// Whether the threads were suspended for it before the session started.
     is_partial: bool,
     has_history: bool,
+    is_taken: bool,
     base: Base,
-    /// Bytes of objects before it where the program allocates, and in the generations it collects.
+    /// Size of the objects before it, in the generations that the program allocates in,
+    /// and in those it collects.
     youngest_bytes: Option<u64>,
     collected_bytes: u64,
     survived_bytes: u64,
-    /// Bytes of objects behind it where the program allocates.
+    /// Size of the objects after it, in the generations that the program allocates in.
     left_bytes: u64,
 }
 
-/// A collection's part in a stop.
+/// A collection's part in a suspension.
 #[derive(Debug, Clone, Copy)]
 struct Claim {
     row: usize,
-    /// When it began to work in it.
+    /// When it started to work in it.
     from_ns: i64,
 }
 
 impl Heap {
-    /// Takes an event; tells whether it is about a collection.
-    pub(super) fn event(&mut self, event: &Event<'_>, moment: &Moment) -> bool {
+    /// Processes an event; returns whether it is about a collection.
+    pub(crate) fn event(&mut self, event: &Event<'_>, moment: &Moment) -> bool {
         match event.id() {
             1 => GcStart::of(event).map(|start| self.start(&start, moment)).is_some(),
             2 => GcEnd::of(event).map(|end| self.end(&end, moment)).is_some(),
@@ -120,20 +129,61 @@ impl Heap {
     }
 
     fn with(&mut self, row: usize, change: impl FnOnce(&mut CollectionRow)) -> bool {
-        self.rows.get_mut(row).map(change).is_some()
+        self.row_mut(row).map(change).is_some()
     }
 
-    /// The collection whose history a thread reports: the one that works now, unless the thread reported the end
-    /// of a background one that lacks its history.
+    fn row(&self, number: usize) -> Option<&CollectionRow> {
+        self.rows.get(number.checked_sub(self.first)?)
+    }
+
+    fn row_mut(&mut self, number: usize) -> Option<&mut CollectionRow> {
+        self.rows.get_mut(number.checked_sub(self.first)?)
+    }
+
+    /// Takes the collections about which nothing more will come, for those who do not wait
+    /// for the end. Only a few are kept afterwards, however many there were. What was
+    /// allocated between collections is left out.
+    pub(crate) fn take_settled(&mut self) -> Vec<Collection> {
+        let waits_for_stats = self.ended_background.filter(|ended| ended.wants_stats);
+        let mut unsettled: Vec<usize> =
+            self.ended.into_iter().chain(waits_for_stats.map(|ended| ended.row)).collect();
+        for suspension in self.suspensions.open() {
+            unsettled.extend(suspension.what.iter().map(|claim| claim.row));
+        }
+        let mut settled = Vec::new();
+        for (number, row) in (self.first..).zip(&mut self.rows) {
+            let is_settled = row.collection.duration_ns.is_some() && !unsettled.contains(&number);
+            if is_settled && !std::mem::replace(&mut row.is_taken, true) {
+                let mut collection = row.collection.clone();
+                collection.complete();
+                settled.push(collection);
+            }
+        }
+        // One that is neither going on nor waits for more has lost its end.
+        unsettled.extend(self.blocking.into_iter().chain(self.background));
+        let is_gone =
+            |(number, row): &(usize, &CollectionRow)| row.is_taken || !unsettled.contains(number);
+        let gone = (self.first..).zip(&self.rows).take_while(is_gone).count();
+        let most = self.rows.len().saturating_sub(MOST_OPEN);
+        let gone = gone.max(most);
+        self.rows.drain(..gone);
+        self.first = self.first.saturating_add(gone);
+        settled
+    }
+
+    /// The collection whose history a thread reports: the current one, unless the thread
+    /// reported the end of a background collection without history.
     fn place_of_history(&self, thread: ThreadHandle) -> Option<usize> {
-        let ended = self.ended_background.filter(|ended| ended.wants_history && ended.thread == thread);
+        let ended =
+            self.ended_background.filter(|ended| ended.wants_history && ended.thread == thread);
         ended.map(|ended| ended.row).or(self.blocking).or(self.background)
     }
 
-    /// The collection behind which a thread tells what the heap is like.
+    /// The collection for which a thread reports the state of the heap.
     fn take_place_of_stats(&mut self, thread: ThreadHandle) -> Option<usize> {
         let background = self.ended_background.as_mut();
-        if let Some(ended) = background.filter(|ended| ended.wants_stats && ended.thread == thread) {
+        if let Some(ended) = background.filter(|ended| ended.wants_stats && ended.thread == thread)
+        {
             ended.wants_stats = false;
             return Some(ended.row);
         }
@@ -146,7 +196,8 @@ impl Heap {
         }
         let stop = self.suspensions.in_force(at.thread).filter(|stop| stop.is_for_collection());
         self.has_stopped |= stop.is_some();
-        if let (view::Suspension::SuspendStop, Some(row), Some(stop)) = (event, self.background, stop)
+        if let (view::Suspension::SuspendStop, Some(row), Some(stop)) =
+            (event, self.background, stop)
             && stop.is_for_step()
         {
             stop.what.push(Claim { row, from_ns: at.nanos });
@@ -154,7 +205,7 @@ impl Heap {
     }
 
     fn start(&mut self, start: &GcStart, moment: &Moment) {
-        let place = self.rows.len();
+        let place = self.first.saturating_add(self.rows.len());
         let since_last_ns =
             self.last_start_ns.replace(moment.nanos).map(|last| nanos_between(last, moment.nanos));
         let collection = Collection {
@@ -172,14 +223,15 @@ impl Heap {
             is_selected: moment.is_selected,
             is_partial: place == 0 && !self.has_stopped,
             has_history: false,
+            is_taken: false,
             base: self.base,
             youngest_bytes: None,
             collected_bytes: 0,
             survived_bytes: 0,
             left_bytes: 0,
         });
-        // One whose end was lost is over when the next of its kind begins.
-        // No background one begins within one that blocks.
+        // A collection whose end was lost has ended when the next of its kind starts. No
+        // background collection starts during a blocking one.
         if start.kind == Some(1) {
             self.blocking = None;
             self.background = Some(place);
@@ -188,7 +240,8 @@ impl Heap {
             self.blocking = Some(place);
         }
         self.ended = None;
-        // What was not reported behind the end is lost when the thread turns to the next collection.
+        // Details that were not reported after the end are lost when the thread turns to
+        // the next collection.
         self.ended_background = self.ended_background.filter(|ended| ended.thread != moment.thread);
         let stop = self.suspensions.in_force(moment.thread).filter(|stop| stop.is_for_collection());
         if let Some(stop) = stop {
@@ -197,53 +250,58 @@ impl Heap {
     }
 
     fn end(&mut self, end: &GcEnd, moment: &Moment) {
-        let number_of = |row: Option<usize>| self.rows.get(row?).map(|row| row.collection.number);
         self.ended = None;
+        let number_of = |row: Option<usize>| self.row(row?).map(|row| row.collection.number);
         let place = if number_of(self.blocking) == Some(end.number) {
             self.ended = self.blocking.take();
             self.ended
         } else if number_of(self.background) == Some(end.number) {
             self.background.take()
         } else {
-            // Its start was before the session or was lost.
+            // Its start was before the session, or was lost.
             None
         };
         let Some(place) = place else { return };
         self.base = Base::Behind(place);
-        let Some(row) = self.rows.get_mut(place) else { return };
+        let is_background = self.ended.is_none();
+        let Some(row) = self.row_mut(place) else { return };
         row.collection.duration_ns = Some(nanos_between(row.collection.start_ns, moment.nanos));
-        if self.ended.is_none() {
+        let wants_history = !row.has_history;
+        if is_background {
             self.ended_background = Some(EndedBackground {
                 row: place,
                 thread: moment.thread,
                 wants_stats: true,
-                wants_history: !row.has_history,
+                wants_history,
             });
         }
     }
 
-    /// What a foreground collection sees is a peak of the background one around it.
+    /// The heap size at a foreground collection counts towards the peak of the background
+    /// collection around it.
     fn join_peaks(&mut self, row: usize) {
-        let peak = self.rows.get(row).and_then(|row| row.collection.heap_peak_bytes);
+        let peak = self.row(row).and_then(|row| row.collection.heap_peak_bytes);
         if let Some(background) = self.background {
             self.with(background, |row| row.collection.raise_peak(peak));
         }
     }
 
-    /// Divides a stop among those that had a part in it: each has it from its beginning until the next
-    /// begins, the first from the stop's beginning. A background collection may begin with one that
-    /// blocks.
+    /// Divides a suspension among its collections: each gets the time from its start
+    /// until the next one starts, the first one from the start of the suspension. A
+    /// background collection may start together with a blocking one.
     fn settle(&mut self, stop: &Interval<Suspension<Vec<Claim>>>) {
         let mut from_ns = stop.start.nanos;
         let claims = &stop.what.what;
         let nexts = claims.iter().skip(1).map(|claim| claim.from_ns).chain([stop.stop.nanos]);
         for (claim, to_ns) in claims.iter().zip(nexts) {
-            self.with(claim.row, |row| row.collection.pause(from_ns, to_ns, stop.what.stopped_nanos));
+            self.with(claim.row, |row| {
+                row.collection.pause(from_ns, to_ns, stop.what.stopped_nanos)
+            });
             from_ns = to_ns;
         }
     }
 
-    /// Segments of frozen objects come and go.
+    /// Frozen segments are added and removed.
     fn segment(&mut self, event: &Event<'_>) -> Option<()> {
         let fields = &mut event.fields();
         let address = fields.find("Address")?.value.ok()?.as_u64()?;
@@ -251,7 +309,8 @@ impl Heap {
             let bytes = fields.find("Size")?.value.ok()?.as_u64()?;
             if fields.find("Type")?.value.ok()?.as_u64()? == FROZEN_SEGMENT {
                 let replaced = self.frozen.insert(address, bytes).unwrap_or(0);
-                self.frozen_bytes = self.frozen_bytes.saturating_sub(replaced).saturating_add(bytes);
+                self.frozen_bytes =
+                    self.frozen_bytes.saturating_sub(replaced).saturating_add(bytes);
             }
         } else if let Some(bytes) = self.frozen.remove(&address) {
             self.frozen_bytes = self.frozen_bytes.saturating_sub(bytes);
@@ -259,7 +318,8 @@ impl Heap {
         Some(())
     }
 
-    /// The collections that were selected, and whether each was under way when the session began.
+    /// The collections that the filter accepts, and whether each was in progress when the
+    /// session started.
     pub(super) fn finish(mut self) -> impl Iterator<Item = (Collection, bool)> {
         self.compare_with_bases();
         self.rows.into_iter().filter(|row| row.is_selected).map(|mut row| {
@@ -268,8 +328,8 @@ impl Heap {
         })
     }
 
-    /// What was allocated between collections can be said when all is reported: the history of one may come
-    /// behind the next.
+    /// Computes what was allocated between collections when everything has been reported:
+    /// the history of one may be reported after the next.
     fn compare_with_bases(&mut self) {
         let mut bases: Vec<Option<u64>> = Vec::new();
         for place in 0..self.rows.len() {
@@ -277,10 +337,10 @@ impl Heap {
             let bytes = match base {
                 Base::Unknown => None,
                 Base::Behind(before) => self.rows.get(before).and_then(CollectionRow::left_bytes),
-                // Where that is lost, what was known when that one began.
+                // If that is missing, use what was known when that one started.
                 Base::Beginning(before) => {
-                    let told = self.rows.get(before).and_then(|row| row.youngest_bytes);
-                    told.or_else(|| bases.get(before).copied().flatten())
+                    let reported = self.rows.get(before).and_then(|row| row.youngest_bytes);
+                    reported.or_else(|| bases.get(before).copied().flatten())
                 }
             };
             bases.push(bytes);
@@ -299,30 +359,33 @@ impl CollectionRow {
         self.has_history = true;
         self.collection.heap_history(heap);
         let collected = usize::try_from(self.collection.generation).unwrap_or(usize::MAX);
-        for (place, told) in heap.generations.iter().enumerate() {
-            let Some(told) = told else { continue };
-            let objects = told.before_bytes.saturating_sub(told.free_before_bytes);
-            let left = told.after_bytes.saturating_sub(told.free_after_bytes);
-            // The program allocates in generation 0 and among large and pinned objects; those two are
-            // collected with generation 2.
+        for (place, reported) in heap.generations.iter().enumerate() {
+            let Some(reported) = reported else { continue };
+            let objects = reported.before_bytes.saturating_sub(reported.free_before_bytes);
+            let left = reported.after_bytes.saturating_sub(reported.free_after_bytes);
+            // The program allocates in generation 0, the large object heap and the pinned
+            // object heap; the latter two are collected with generation 2.
             if place == 0 || place > 2 {
-                self.youngest_bytes = Some(self.youngest_bytes.unwrap_or(0).saturating_add(objects));
+                self.youngest_bytes =
+                    Some(self.youngest_bytes.unwrap_or(0).saturating_add(objects));
                 self.left_bytes = self.left_bytes.saturating_add(left);
             }
             if place <= collected || collected == 2 {
-                let survived = told.pinned_survived_bytes.saturating_add(told.survived_bytes);
+                let survived =
+                    reported.pinned_survived_bytes.saturating_add(reported.survived_bytes);
                 self.collected_bytes = self.collected_bytes.saturating_add(objects);
                 self.survived_bytes = self.survived_bytes.saturating_add(survived);
             }
         }
     }
 
-    /// Bytes of objects behind it where the program allocates, if that was reported.
+    /// Size of the objects after it, in the generations that the program allocates in, if
+    /// reported.
     fn left_bytes(&self) -> Option<u64> {
         self.youngest_bytes.map(|_| self.left_bytes)
     }
 
-    /// Compares what it found with what lay there before.
+    /// Compares what it found with what was there before.
     fn compare_with(&mut self, base_bytes: Option<u64>) {
         let row = &mut self.collection;
         let (Some(youngest), Some(_)) = (self.youngest_bytes, row.duration_ns) else { return };

@@ -9,15 +9,15 @@ pub use totals::{GcTotals, GenerationTotals};
 
 use super::{Moment, Recording, Report, SCHEMA};
 use crate::model::{Model, ProcessHandle, Resolved};
-use heap::Heap;
+pub(crate) use heap::Heap;
 use nettrace_parser::Event;
 use nettrace_parser::view::KnownProvider;
 use std::collections::BTreeMap;
 
-/// The state machine of [`GcReport`].
+/// Computes a [`GcReport`].
 ///
-/// It keeps a row for each collection, about one kilobyte: they are what is asked for. Collections
-/// are rare, some ten a second at the worst.
+/// Keeps a row of about one kilobyte for each collection, because the report lists them.
+/// Collections are rare: at worst about ten per second.
 #[derive(Debug, Default)]
 pub struct Gc {
     heaps: BTreeMap<ProcessHandle, Heap>,
@@ -25,20 +25,21 @@ pub struct Gc {
     last_ns: i64,
 }
 
-/// What the garbage collector did.
+/// Garbage collections: totals, and a list.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct GcReport {
     /// Version of this document.
     pub schema: u32,
-    /// All collections together.
+    /// Totals of all collections.
     pub totals: GcTotals,
-    /// The collections that began where the filter looks, by process, then in the order in which they
-    /// began.
+    /// The collections that started in the filter's time range, by process, then in the
+    /// order in which they started.
     pub collections: Vec<Collection>,
-    /// Collections that were under way when the session began: the threads were stopped before, so
-    /// their pause is not known. They count in nothing else here.
+    /// Collections that were in progress when the session started: the threads were
+    /// suspended before, so their pause is unknown. They are not included in any other
+    /// number.
     pub partial: Vec<Collection>,
 }
 
@@ -53,7 +54,7 @@ impl Report for Gc {
     type Output = GcReport;
 
     const NAME: &'static str = "gc";
-    const ABOUT: &'static str = "garbage collections: reasons, pauses, sizes";
+    const ABOUT: &'static str = "Garbage collections: reasons, pauses, sizes";
     const RECORD: &'static [Recording] = &[Recording::runtime(0x1, 4)];
 
     fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {

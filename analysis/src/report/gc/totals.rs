@@ -1,56 +1,56 @@
-//! All collections together.
+//! Totals of all collections.
 
 use super::collection::Collection;
 use crate::report::percentile;
 use std::collections::BTreeMap;
 
-/// All collections together. Percentiles are pauses that occurred (nearest rank).
+/// Totals of all collections. Percentiles are pauses that occurred (nearest rank).
 #[derive(Debug, Clone, PartialEq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct GcTotals {
-    /// Collections that are whole in the trace.
+    /// Number of collections that are complete in the trace.
     pub count: u64,
     /// Sum of all pauses.
     pub pause_ns: u64,
     /// The longest pause of a collection.
     pub max_pause_ns: u64,
-    /// Half of the collections paused so long or shorter.
+    /// Half of the collections paused no longer than this.
     pub p50_pause_ns: u64,
-    /// 90 % of the collections paused so long or shorter.
+    /// 90 % of the collections paused no longer than this.
     pub p90_pause_ns: u64,
-    /// 99 % of the collections paused so long or shorter.
+    /// 99 % of the collections paused no longer than this.
     pub p99_pause_ns: u64,
-    /// Time from the first event that the filter lets pass to the last.
+    /// Time from the first to the last event that passes the filter.
     pub seen_ns: u64,
-    /// Part of that time in which all threads stood still for a collection.
+    /// Percentage of that time in which all threads were paused for a collection.
     pub pause_percent: f64,
-    /// What was allocated between collections.
+    /// Bytes allocated between collections.
     pub allocated_bytes: u64,
-    /// What was found alive, summed up.
+    /// Bytes that survived, summed over all collections.
     pub promoted_bytes: u64,
-    /// The largest heap that was reported.
+    /// The largest reported heap size.
     pub heap_peak_bytes: u64,
-    /// Collections that compacted.
+    /// Number of collections that compacted.
     pub compacting: u64,
-    /// Collections that were begun as background ones.
+    /// Number of collections that started as background collections.
     pub background: u64,
-    /// Collections that were asked for by the program.
+    /// Number of collections requested by the program.
     pub induced: u64,
-    /// Collections whose start, end or pause is missing in the trace.
+    /// Number of collections whose start, end or pause is missing.
     pub incomplete: u64,
     /// By generation, 0 first.
     pub generations: Vec<GenerationTotals>,
 }
 
-/// The collections of one generation.
+/// Totals of the collections of one generation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct GenerationTotals {
     /// The generation.
     pub generation: u32,
-    /// Collections.
+    /// Number of collections.
     pub count: u64,
     /// Sum of their pauses.
     pub pause_ns: u64,
@@ -58,7 +58,7 @@ pub struct GenerationTotals {
     pub p50_pause_ns: u64,
     /// Their longest pause.
     pub max_pause_ns: u64,
-    /// What they promoted.
+    /// Bytes that they promoted.
     pub promoted_bytes: u64,
 }
 
@@ -71,8 +71,9 @@ fn count(parts: impl Iterator<Item = bool>) -> u64 {
 }
 
 fn sorted_pauses<'r>(rows: impl Iterator<Item = &'r Collection>) -> Vec<u64> {
-    // A collection whose pause was lost has none to rank.
-    let mut pauses: Vec<u64> = rows.filter(|row| !row.pauses.is_empty()).map(|row| row.pause_ns).collect();
+    // A collection whose pause was lost has no rank.
+    let mut pauses: Vec<u64> =
+        rows.filter(|row| !row.pauses.is_empty()).map(|row| row.pause_ns).collect();
     pauses.sort_unstable();
     pauses
 }
@@ -93,7 +94,11 @@ impl GcTotals {
             p90_pause_ns: percentile(&pauses, 90),
             p99_pause_ns: percentile(&pauses, 99),
             seen_ns,
-            pause_percent: if seen_ns == 0 { 0.0 } else { pause_ns as f64 * 100.0 / seen_ns as f64 },
+            pause_percent: if seen_ns == 0 {
+                0.0
+            } else {
+                pause_ns as f64 * 100.0 / seen_ns as f64
+            },
             allocated_bytes: sum(rows.iter().filter_map(|row| row.allocated_bytes)),
             promoted_bytes: sum(rows.iter().filter_map(|row| row.promoted_bytes)),
             heap_peak_bytes: rows.iter().filter_map(|row| row.heap_peak_bytes).max().unwrap_or(0),

@@ -1,15 +1,16 @@
-//! What is known of the time of one open activity.
+//! The time of one open activity.
 
 use super::{At, Doing, Parts, Piece, Work};
 use crate::model::{Resolved, StackHandle, ThreadHandle};
 use crate::sorted::SortFew;
 use std::collections::HashMap;
 
-/// Pieces of threads' time that are kept before they are summed up.
+/// Number of pieces that are collected before they are summed up.
 const MANY_PIECES: usize = 64;
-/// As above, where a thread has not said for long whether it still has the activity: that one is not waited for.
+/// Maximum number of pieces if a thread has not shown for long whether it still works for
+/// the activity; then it is not waited for.
 const MOST_PIECES: usize = 256;
-/// Most stretches of an activity whose line of time is wanted.
+/// Maximum number of stretches of the requested activity.
 const MOST_STRETCHES: usize = 10_000;
 
 /// Sums of time by what was done.
@@ -58,7 +59,7 @@ impl Totals {
         }
     }
 
-    /// The parts of a `duration`.
+    /// Distributes a `duration` to its parts.
     pub(crate) fn parts(&self, duration: u64, is_sampled: bool, resolved: &Resolved<'_>) -> Parts {
         let mut parts = Parts { gc_ns: self.gc, ..Parts::default() };
         let native = self.native.iter().map(|(stack, nanos)| (Work::Native(*stack), *nanos));
@@ -78,16 +79,16 @@ impl Totals {
     }
 }
 
-/// A stretch of time of the activity whose line is wanted.
+/// A stretch of time of the requested activity.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Part {
+pub(super) struct LinePart {
     pub(super) from: At,
     pub(super) to: At,
     what: Work,
     pub(super) thread: Option<ThreadHandle>,
 }
 
-impl Part {
+impl LinePart {
     pub(super) fn doing(&self, resolved: &Resolved<'_>, is_sampled: bool) -> Doing {
         self.what.doing(resolved, is_sampled)
     }
@@ -96,25 +97,25 @@ impl Part {
 /// An open activity.
 #[derive(Debug)]
 pub(super) struct Account {
-    /// Those that it is part of, the innermost first.
+    /// The activities that contain it, innermost first.
     pub(super) above: Vec<u64>,
-    /// What events of its threads are marked with.
+    /// The id in the events of its threads.
     pub(super) id: Option<String>,
     /// The account that had this id before.
     pub(super) shadowed: Option<u64>,
-    /// Threads that have it, or one inside of it, as far as is known.
+    /// Threads known to work for it, or for an activity inside it.
     pub(super) carriers: Vec<ThreadHandle>,
-    /// The time before this is summed up.
+    /// Time before this has been summed up.
     summed: At,
     pieces: Vec<Piece>,
     pub(super) totals: Totals,
-    /// What is done when no thread has it.
+    /// What is happening when no thread works for it.
     otherwise: Work,
-    pub(super) line: Option<Vec<Part>>,
+    pub(super) line: Option<Vec<LinePart>>,
 }
 
 impl Account {
-    /// `is_followed`: its id flows to every thread that works for it.
+    /// `is_followed`: whether its id flows to every thread that works for it.
     pub(super) fn new(id: Option<String>, above: Vec<u64>, at: At, is_followed: bool) -> Account {
         Account {
             above,
@@ -129,7 +130,7 @@ impl Account {
         }
     }
 
-    /// A thread had it. Tells whether it is time to sum up.
+    /// A thread worked for it. Returns whether it is time to sum up.
     pub(super) fn add(&mut self, piece: Piece) -> bool {
         if let Some(last) = self.pieces.last_mut()
             && (last.thread, last.what, last.to) == (piece.thread, piece.what, piece.from)
@@ -141,7 +142,8 @@ impl Account {
         self.pieces.len() >= MANY_PIECES
     }
 
-    /// Sums up the time before the first of these points; if too much waits for that, all until the last piece.
+    /// Sums up the time before the first of these points; if too many pieces are waiting,
+    /// sums up everything until the last piece.
     pub(super) fn sum_up_early(&mut self, until: At) {
         let newest = self.pieces.iter().map(|piece| piece.to).max_by_key(|at| at.nanos);
         let until = newest.filter(|_| self.pieces.len() >= MOST_PIECES).unwrap_or(until);
@@ -162,14 +164,15 @@ impl Account {
         points.dedup_by_key(|at| at.nanos);
         let mut from = start;
         for to in points {
-            let has_all = |piece: &&Piece| piece.from.nanos <= from.nanos && piece.to.nanos >= to.nanos;
+            let has_all =
+                |piece: &&Piece| piece.from.nanos <= from.nanos && piece.to.nanos >= to.nanos;
             let best = self.pieces.iter().filter(has_all).max_by_key(|piece| piece.what.rank());
             let what = best.map_or(self.otherwise, |piece| piece.what);
             self.totals.add(to.since(from), what);
             if let Some(line) = &mut self.line
                 && line.len() < MOST_STRETCHES
             {
-                line.push(Part { from, to, what, thread: best.map(|piece| piece.thread) });
+                line.push(LinePart { from, to, what, thread: best.map(|piece| piece.thread) });
             }
             from = to;
         }
@@ -198,16 +201,23 @@ mod tests {
         account.add(piece(3, 0, 5, Work::Jit));
         account.sum_up(at(100));
         let totals = &account.totals;
-        // 0–5 jit, 5–10 await, 10–20 lock, 20–50 running but for the pause 30–40, 50–60 lock, 60–100 await.
-        assert_eq!((totals.jit, totals.lock, totals.running, totals.gc, totals.awaited), (5, 20, 20, 10, 45));
+        // 0–5 jit, 5–10 await, 10–20 lock, 20–50 running except for the pause 30–40,
+        // 50–60 lock, 60–100 await.
+        assert_eq!(
+            (totals.jit, totals.lock, totals.running, totals.gc, totals.awaited),
+            (5, 20, 20, 10, 45)
+        );
         account.sum_up(at(90));
         assert_eq!((account.totals.awaited, account.pieces.len()), (45, 0));
     }
 
     #[test]
     fn what_is_summed_up_in_between_is_the_same() {
-        let pieces =
-            [piece(1, 10, 60, Work::Lock), piece(2, 20, 50, Work::Running), piece(2, 50, 55, Work::Waiting)];
+        let pieces = [
+            piece(1, 10, 60, Work::Lock),
+            piece(2, 20, 50, Work::Running),
+            piece(2, 50, 55, Work::Waiting),
+        ];
         let mut whole = Account::new(None, Vec::new(), at(0), false);
         let mut parted = Account::new(None, Vec::new(), at(0), false);
         for piece in pieces {
@@ -231,13 +241,16 @@ mod tests {
         for number in 0..100_000 {
             let what = if number % 2 == 0 { Work::Running } else { Work::Waiting };
             if account.add(piece(1, number * 10, number * 10 + 10, what)) {
-                // A thread has not said for long whether it has the activity.
+                // A thread has not shown for long whether it works for the activity.
                 account.sum_up_early(at(0));
             }
             assert!(account.pieces.len() <= MOST_PIECES);
         }
         account.sum_up(at(1_000_000));
         let totals = &account.totals;
-        assert_eq!((totals.running, totals.waiting, totals.gc, totals.awaited), (500_000, 499_990, 10, 0));
+        assert_eq!(
+            (totals.running, totals.waiting, totals.gc, totals.awaited),
+            (500_000, 499_990, 10, 0)
+        );
     }
 }

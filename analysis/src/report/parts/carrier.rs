@@ -1,16 +1,16 @@
-//! What a thread is busy with.
+//! What a thread is doing.
 
 use super::{At, Piece, Work};
 use crate::model::ThreadHandle;
 use crate::model::intervals::{Edge, Matcher};
 use nettrace_parser::Guid;
 
-/// How long a sample or an event holds at most.
+/// Maximum time for which a sample or an event remains valid.
 const HOLDS: i64 = 100_000_000;
-/// Most pieces of a thread's time for which it is not known yet whose they are.
+/// Maximum number of pieces of a thread's time whose activity is not known yet.
 const MOST_HELD: usize = 4_096;
 
-/// What a thread is in from one event to another.
+/// What a thread is in, between two events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Busy {
     Lock,
@@ -19,7 +19,7 @@ pub(super) enum Busy {
 }
 
 impl Busy {
-    /// Those that count first, first.
+    /// In order of precedence.
     const ALL: [Busy; 3] = [Busy::Lock, Busy::Jit, Busy::Wait];
 
     fn work(self) -> Work {
@@ -31,26 +31,27 @@ impl Busy {
     }
 }
 
-/// A thread, and the activities that it is busy with.
+/// A thread, and the activities that it works for.
 #[derive(Debug)]
 pub(super) struct Carrier {
-    /// The id in its last event.
+    /// The activity id in its last event.
     pub(super) id: Option<Guid>,
-    /// The open activities that are meant, the innermost first.
+    /// The open activities with that id, innermost first.
     pub(super) chain: Vec<u64>,
     /// Its last event.
     pub(super) last: At,
-    /// Whether that event was one with which a thread's turn ends.
+    /// Whether that event ends a turn of the thread.
     pub(super) has_left: bool,
-    /// What it does, since when, and the last sample or event that says so.
+    /// What it is doing, since when, and the last sample or event that shows it.
     what: Work,
     since: At,
     seen: At,
-    /// What it did of late: its next event tells for whom. While it is in something, whether that has an end.
+    /// What it did recently: its next event shows for which activity. While it is in
+    /// something, also whether that has an end.
     held: Vec<Piece>,
     /// What it is in; compilations with their method.
     open: Matcher<Busy, u64>,
-    /// When something began or ended last that it was in.
+    /// When something that it was in last started or ended.
     edge: i64,
 }
 
@@ -73,7 +74,8 @@ impl Default for Carrier {
 }
 
 impl Carrier {
-    /// Another event with the same id. Tells whether there is something to note down: mostly it just goes on running.
+    /// Another event with the same id. Returns whether something must be recorded;
+    /// usually the thread just keeps running.
     pub(super) fn goes_on(&mut self, at: At, has_left: bool) -> bool {
         let is_news = !self.held.is_empty()
             || self.what != Work::Running
@@ -86,7 +88,7 @@ impl Carrier {
         is_news
     }
 
-    /// Ends the piece that goes on.
+    /// Ends the current piece.
     pub(super) fn cut(&mut self, thread: ThreadHandle, at: At) {
         let is_told = matches!(self.what, Work::Running | Work::Native(_));
         if is_told && at.nanos.saturating_sub(self.seen.nanos) > HOLDS {
@@ -110,18 +112,23 @@ impl Carrier {
         }
     }
 
-    /// The pieces that wait for the next event, if that one says that the thread still had the activity.
+    /// The pieces that wait for the next event, if that event shows that the thread still
+    /// worked for the activity.
     pub(super) fn take_held(&mut self) -> Vec<Piece> {
         std::mem::take(&mut self.held)
     }
 
-    /// What is true of them if the thread was not seen with the activity after its last event.
+    /// What can be said about them if the thread was not seen working for the activity
+    /// after its last event.
     pub(super) fn until_last(&self, held: &[Piece], thread: ThreadHandle, at: At) -> Vec<Piece> {
         let last = self.last;
         let mut pieces: Vec<Piece> = held
             .iter()
             .filter(|piece| piece.from.nanos < last.nanos)
-            .map(|piece| Piece { to: if piece.to.nanos > last.nanos { last } else { piece.to }, ..*piece })
+            .map(|piece| Piece {
+                to: if piece.to.nanos > last.nanos { last } else { piece.to },
+                ..*piece
+            })
             .collect();
         if !self.has_left && at.nanos > last.nanos {
             pieces.push(Piece { from: last, to: at, what: Work::Unknown, thread });
@@ -133,12 +140,12 @@ impl Carrier {
         &self.held
     }
 
-    /// Since when it is not known for whom it works.
+    /// Since when it is unknown what it works for.
     pub(super) fn open_since(&self) -> At {
         self.held.first().map_or(self.since, |piece| piece.from)
     }
 
-    /// Its last event was this one; it runs, or waits as that event says.
+    /// Records its last event; it is running, or waiting if the event says so.
     pub(super) fn begin(&mut self, at: At, has_left: bool) {
         self.last = at;
         self.has_left = has_left;
@@ -147,22 +154,22 @@ impl Carrier {
         self.what = self.known().unwrap_or(Work::Running);
     }
 
-    /// It works for something else.
+    /// It works for something else now.
     pub(super) fn forget_waits(&mut self) {
         self.open = Matcher::default();
     }
 
-    /// What its events say that it does.
+    /// What its events say that it is doing.
     fn known(&self) -> Option<Work> {
         Busy::ALL.into_iter().find(|busy| self.open.is_open(*busy)).map(Busy::work)
     }
 
-    /// Whether it is in something of which the end may still be lost.
+    /// Whether it is in something whose end may have been lost.
     pub(super) fn is_busy(&self) -> bool {
         self.known().is_some()
     }
 
-    /// A sample of it.
+    /// A sample of the thread.
     pub(super) fn sampled(&mut self, thread: ThreadHandle, at: At, what: Work) {
         let what = self.known().unwrap_or(what);
         if what != self.what || at.nanos.saturating_sub(self.seen.nanos) > HOLDS {
@@ -172,20 +179,26 @@ impl Carrier {
         self.seen = at;
     }
 
-    /// A wait or a compilation begins, at the end of a piece.
+    /// A wait or a compilation starts, at the end of a piece.
     pub(super) fn enter(&mut self, busy: Busy, method: u64, at: Edge) {
         self.edge = at.nanos;
         let held = &mut self.held;
         self.open.start_inside(busy, at, method, |lost| not_told(held, busy, lost.start.nanos));
     }
 
-    /// One ends. Gives the pieces that are certain now.
-    pub(super) fn leave(&mut self, busy: Busy, method: u64, at: Edge, told: Option<u64>) -> Vec<Piece> {
+    /// One ends. Returns the pieces that are certain now.
+    pub(super) fn leave(
+        &mut self,
+        busy: Busy,
+        method: u64,
+        at: Edge,
+        reported: Option<u64>,
+    ) -> Vec<Piece> {
         self.edge = at.nanos;
         let ended = match busy {
-            // Compilations that began inside of it have ended too.
+            // Compilations that started inside it have ended too.
             Busy::Jit => self.open.stop_of(busy, &method, at, |_| {}),
-            Busy::Lock | Busy::Wait => self.open.stop(busy, at, told, |_| {}),
+            Busy::Lock | Busy::Wait => self.open.stop(busy, at, reported, |_| {}),
         };
         let certain = ended.map(|ended| {
             let first = self.held.partition_point(|piece| piece.from.nanos < ended.start.nanos);
@@ -198,7 +211,8 @@ impl Carrier {
         certain
     }
 
-    /// The program goes on on it. A thread that waits does nothing else: the ends of its waits were lost.
+    /// The program is running on it. A waiting thread does nothing else, so the ends of
+    /// its waits were lost.
     pub(super) fn runs_on(&mut self, thread: ThreadHandle, at: At) {
         if !self.open.is_open(Busy::Lock) && !self.open.is_open(Busy::Wait) {
             return;
@@ -212,8 +226,9 @@ impl Carrier {
     }
 }
 
-/// Nobody knows how long it took what began at a time.
+/// It is unknown how long something took that started at this time.
 fn not_told(held: &mut [Piece], busy: Busy, from: i64) {
-    let of_it = held.iter_mut().filter(|piece| piece.from.nanos >= from && piece.what == busy.work());
+    let of_it =
+        held.iter_mut().filter(|piece| piece.from.nanos >= from && piece.what == busy.work());
     of_it.for_each(|piece| piece.what = Work::Unknown);
 }

@@ -1,21 +1,25 @@
 //! What an activity's time was spent on.
 //!
-//! .NET lets the id of the current activity flow with the work: each event says what its thread was busy with. So the
-//! threads of an activity are known from event to event, across awaits and from thread to thread:
+//! In .NET the id of the current activity flows with the work, and each event contains
+//! it. So the threads of an activity can be tracked from event to event, across awaits
+//! and between threads:
 //!
-//! | what is seen | what it says |
+//! | observation | conclusion |
 //! |---|---|
-//! | two events in a row of one thread with its id, or with that of one inside of it | the thread had it between them |
-//! | the thread's next event has another id | it left at its last event if that one ends a turn (TaskWaitBegin of an await, TraceSynchronousWorkEnd, …), else nobody knows when: unknown |
-//! | TraceSynchronousWorkBegin of a task that began with its id | the thread has it from there |
-//! | no thread has it | await: it waits for something that is not done, or for a thread |
+//! | two consecutive events of a thread have its id, or that of an activity inside it | the thread worked for it in between |
+//! | the thread's next event has another id | it stopped at its last event if that event ends a turn (TaskWaitBegin of an await, TraceSynchronousWorkEnd, …); otherwise it is unknown when: unknown |
+//! | TraceSynchronousWorkBegin of a task that was started with its id | the thread works for it from there on |
+//! | no thread works for it | await: it waits for something to complete, or for a thread |
 //!
-//! While a thread has it, the thread's samples say whether it ran, was in native code, or waited. A sample or an event
-//! holds until the thread's next one, as in all reports, but not for longer than 100 ms. Waits for locks (81, 91) and
-//! handles (301, 302) and compilation (145, 143) are known from their events; the time of one whose end was lost is
-//! unknown, as in their reports. Pauses of collections (9 to 3) stop the process, whoever has it. Where several threads have it at once, the one counts that does most.
+//! While a thread works for it, the thread's samples show whether it ran, was in native
+//! code, or waited. A sample or an event is valid until the thread's next one, as in all
+//! reports, but for at most 100 ms. Waits for locks (81, 91) and handles (301, 302), and
+//! compilation (145, 143), are known from their events; if an end was lost, the time is
+//! unknown, as in the reports about them. GC pauses (9 to 3) pause the process, whichever
+//! thread works for the activity. If several threads work for it at the same time, the
+//! most active one counts.
 //!
-//! What is kept is bounded by the activities that are open, the threads, and the stacks.
+//! Memory is bounded by the number of open activities, threads and stacks.
 
 mod account;
 mod carrier;
@@ -28,31 +32,32 @@ pub(crate) use tracker::PartTracker;
 use crate::model::intervals::nanos_between;
 use crate::model::{Mode, Resolved, StackHandle, ThreadHandle, ThreadState};
 
-/// How time was spent, in nanoseconds. The parts have nothing in common; their sum is the activity's time.
+/// How time was spent, in nanoseconds. The parts do not overlap; their sum is the
+/// activity's time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Parts {
-    /// A thread ran it: managed code.
+    /// A thread ran managed code for it.
     pub running_ns: u64,
-    /// A thread was in native code for it, or blocked where nobody can tell.
+    /// A thread was in native code for it, or blocked without a known reason.
     pub native_ns: u64,
-    /// A thread was blocked: in a method that is known to wait, or for a handle.
+    /// A thread was blocked: in a method that is known to wait, or waiting for a handle.
     pub waiting_ns: u64,
     /// The process was paused for a garbage collection.
     pub gc_ns: u64,
-    /// A thread waited for a lock that another one held.
+    /// A thread waited for a lock held by another thread.
     pub lock_ns: u64,
-    /// A method was compiled.
+    /// A method was being compiled.
     pub jit_ns: u64,
-    /// No thread had it: it awaited something, or a thread to go on.
+    /// No thread worked for it: it awaited something, or waited for a thread to continue.
     pub await_ns: u64,
-    /// The trace does not say.
+    /// Unknown, because the trace does not show it.
     pub unknown_ns: u64,
 }
 
 impl Parts {
-    /// All parts with what they are, in the order in which they are shown.
+    /// All parts in display order.
     pub fn all(&self) -> [(Doing, u64); 8] {
         [
             (Doing::Running, self.running_ns),
@@ -84,8 +89,9 @@ impl Parts {
         }
     }
 
-    /// Makes them sum up to what the source says that it took: its clock is not that of the events. What is missing
-    /// is unknown; what is too much goes from what is known least.
+    /// Makes them add up to the duration measured by the source, whose clock differs from
+    /// that of the events. Missing time is unknown; excess time is removed from the least
+    /// certain parts.
     fn fit(mut self, duration: u64) -> Parts {
         let total = self.total_ns();
         self.unknown_ns = self.unknown_ns.saturating_add(duration.saturating_sub(total));
@@ -109,7 +115,7 @@ impl Parts {
     }
 }
 
-/// What was done for an activity at a time.
+/// What was done for an activity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
@@ -138,18 +144,18 @@ pub enum Doing {
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Stretch {
-    /// Since when, in nanoseconds since the session's start.
+    /// When it started, in nanoseconds since the session's start.
     pub start_ns: i64,
-    /// For how long.
+    /// Its duration.
     pub duration_ns: u64,
     /// What was done.
     pub doing: Doing,
-    /// OS id of the thread that did it; `None` if there was none, or if it is not known.
+    /// OS id of the thread that did it; `None` if there was none, or it is unknown.
     pub thread_id: Option<u64>,
 }
 
-/// A point in time, with what the process had been paused for collections until then. Boundaries are always points
-/// at which an event happened, so how much of a stretch was pause is a subtraction.
+/// A point in time, with the total GC pause time of the process until then. Boundaries
+/// are always at events, so the pause time within a stretch is a subtraction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct At {
     nanos: i64,
@@ -165,7 +171,8 @@ impl At {
     }
 }
 
-/// What a thread did for an activity; what that means in native code is known when all names are.
+/// What a thread did for an activity. What native code means is only known at the end,
+/// with all names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Work {
     Running,
@@ -178,7 +185,7 @@ enum Work {
 }
 
 impl Work {
-    /// Which of two threads counts: the one that gets on with it.
+    /// If several threads work at the same time, the one with the highest rank counts.
     fn rank(self) -> u8 {
         match self {
             Work::Running => 6,
@@ -191,7 +198,7 @@ impl Work {
         }
     }
 
-    /// Without samples a thread that has an activity may run or wait.
+    /// Without samples, a thread that works for an activity may be running or waiting.
     fn doing(self, resolved: &Resolved<'_>, is_sampled: bool) -> Doing {
         match self {
             Work::Running if is_sampled => Doing::Running,
@@ -208,7 +215,7 @@ impl Work {
     }
 }
 
-/// A thread had an activity from one point to another.
+/// A thread worked for an activity from one point to another.
 #[derive(Debug, Clone, Copy)]
 struct Piece {
     from: At,
@@ -223,7 +230,8 @@ mod tests {
 
     #[test]
     fn parts_are_made_to_sum_up_to_what_the_source_says() {
-        let parts = Parts { running_ns: 50, gc_ns: 10, unknown_ns: 5, await_ns: 7, ..Parts::default() };
+        let parts =
+            Parts { running_ns: 50, gc_ns: 10, unknown_ns: 5, await_ns: 7, ..Parts::default() };
         assert_eq!((parts.total_ns(), parts.fit(100).unknown_ns), (72, 33));
         let less = parts.fit(40);
         assert_eq!((less.running_ns, less.gc_ns, less.await_ns, less.unknown_ns), (30, 10, 0, 0));

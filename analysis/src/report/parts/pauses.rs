@@ -1,10 +1,10 @@
-//! For how long a process was paused for collections.
+//! The time for which a process was paused for collections.
 
 use crate::model::intervals::{Edge, Suspensions, is_for_collection};
 use nettrace_parser::view::Suspension;
 
-/// Longest pause during which events of managed code are believed to be of threads that were about to stop. A longer
-/// one has lost its end.
+/// Maximum pause during which events of managed code are attributed to threads that were
+/// about to be suspended. In a longer pause, the end was lost.
 const LONGEST: i64 = 1_000_000_000;
 
 /// The pauses of a process so far.
@@ -12,12 +12,12 @@ const LONGEST: i64 = 1_000_000_000;
 pub(super) struct Pauses {
     suspensions: Suspensions<()>,
     ended: u64,
-    /// The one that began last, while it goes on.
+    /// The current pause, if there is one.
     open: Option<Edge>,
 }
 
 impl Pauses {
-    /// Takes a stop of all threads. Gives the begin and end of a pause that ends.
+    /// Processes a suspension event. Returns start and end of a pause that ends.
     pub(super) fn event(&mut self, event: Suspension, at: Edge) -> Option<(i64, i64)> {
         let ended = self.suspensions.event(event, at, || (), |_| {});
         let begun = match event {
@@ -33,7 +33,7 @@ impl Pauses {
         ended.map(|stop| (stop.start.nanos, stop.stop.nanos))
     }
 
-    /// Managed code runs: a pause that has lasted for very long has lost its end.
+    /// Managed code is running: a pause that has lasted too long has lost its end.
     pub(super) fn is_running(&mut self, nanos: i64) {
         if self.open.is_some_and(|begun| nanos.saturating_sub(begun.nanos) > LONGEST) {
             self.ended = self.until(nanos);
@@ -41,7 +41,7 @@ impl Pauses {
         }
     }
 
-    /// Nanoseconds of pauses before this time, which is not before the last one.
+    /// Nanoseconds of pauses before this time, which is not before the last pause.
     pub(super) fn until(&self, nanos: i64) -> u64 {
         let open = self.open.map_or(0, |begun| nanos.saturating_sub(begun.nanos).min(LONGEST));
         self.ended.saturating_add(u64::try_from(open).unwrap_or(0))
@@ -54,7 +54,12 @@ mod tests {
     use crate::model::ThreadHandle;
     use nettrace_parser::view::Suspension::{RestartStart, RestartStop, SuspendStart, SuspendStop};
 
-    fn event(pauses: &mut Pauses, thread: u32, event: Suspension, nanos: i64) -> Option<(i64, i64)> {
+    fn event(
+        pauses: &mut Pauses,
+        thread: u32,
+        event: Suspension,
+        nanos: i64,
+    ) -> Option<(i64, i64)> {
         pauses.event(event, Edge { thread: ThreadHandle(thread), writer: thread.into(), nanos })
     }
 
@@ -65,8 +70,10 @@ mod tests {
         event(&mut pauses, 1, SuspendStop, 110);
         assert_eq!((event(&mut pauses, 3, RestartStop, 150), pauses.until(160)), (None, 60));
         event(&mut pauses, 2, RestartStart, 190);
-        // The sampler suspends the process and lets it go on meanwhile.
-        for (event_of_it, nanos) in [(SuspendStart(0), 191), (SuspendStop, 192), (RestartStart, 193)] {
+        // The sampler suspends and resumes the process meanwhile.
+        for (event_of_it, nanos) in
+            [(SuspendStart(0), 191), (SuspendStop, 192), (RestartStart, 193)]
+        {
             event(&mut pauses, 3, event_of_it, nanos);
         }
         assert_eq!((event(&mut pauses, 3, RestartStop, 195), pauses.until(196)), (None, 96));

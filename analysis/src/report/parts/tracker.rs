@@ -1,54 +1,57 @@
-//! Follows the threads of all open activities.
+//! Tracks the threads of all open activities.
 
-use super::account::{Account, Part, Totals};
+use super::account::{Account, LinePart, Totals};
 use super::carrier::{Busy, Carrier};
 use super::pauses::Pauses;
 use super::{At, Doing, Piece, Stretch, Work};
 use crate::model::activity_edge::id_text;
 use crate::model::activity_path::parent_path;
-use crate::model::intervals::{nanos_between, told_nanos};
+use crate::model::intervals::{nanos_between, reported_nanos};
 use crate::model::{Model, Resolved, ThreadHandle};
 use crate::report::Moment;
 use nettrace_parser::view::{self, KnownProvider, SampleState};
 use nettrace_parser::{Event, Guid};
 use std::collections::HashMap;
 
-/// Deepest path that is walked up to find an open activity, and most activities that one is inside of.
+/// Maximum depth of a path when searching for an open activity, and maximum nesting of
+/// activities.
 const DEEPEST: usize = 32;
-/// Most tasks of which it is kept for whom they run; all are forgotten then.
+/// Maximum number of tasks whose activity is remembered; if there are more, all are
+/// forgotten.
 const MOST_TASKS: usize = 65_536;
-/// Most threads that have an activity at a time.
+/// Maximum number of threads that work for an activity at a time.
 const MOST_CARRIERS: usize = 256;
-/// Most pauses on the line of time that is wanted.
+/// Maximum number of pauses in the requested activity's time.
 const MOST_PAUSES: usize = 10_000;
 
 const WORK_BEGIN: u32 = 17;
 const WORK_END: u32 = 18;
 
-/// Tells for each activity, when it stops, what its time was spent on.
+/// Computes for each activity, when it stops, what its time was spent on.
 #[derive(Debug, Default)]
 pub(crate) struct PartTracker {
     threads: Vec<Carrier>,
     accounts: HashMap<u64, Account>,
     by_id: HashMap<String, u64>,
     started: u64,
-    /// For whom tasks run that have begun, by process and task.
+    /// The activities of running tasks, by process and task.
     tasks: HashMap<(Option<u64>, u64), Guid>,
     pauses: HashMap<Option<u64>, Pauses>,
     is_sampled: bool,
-    /// The open activity whose line of time is wanted, and pauses since it is open.
+    /// The requested activity while it is open, and the pauses since its start.
     wanted: Option<u64>,
     wanted_pauses: Vec<(i64, i64)>,
-    line: Vec<Part>,
+    line: Vec<LinePart>,
 }
 
 impl PartTracker {
-    /// Whether there were samples. Without them nobody can tell running from waiting.
+    /// Whether there were samples. Without them, running cannot be distinguished from
+    /// waiting.
     pub(crate) fn is_sampled(&self) -> bool {
         self.is_sampled
     }
 
-    /// Takes the next event, before what it starts or stops.
+    /// Processes the next event, before its effects as a start or stop.
     pub(crate) fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) {
         let provider = event.known_provider();
         let (thread, process) = (moment.thread, event.process_id());
@@ -103,7 +106,7 @@ impl PartTracker {
         }
     }
 
-    /// The pauses of collections.
+    /// Tracks GC pauses.
     fn pause(&mut self, event: &Event<'_>, moment: &Moment) {
         let Some(suspension) = view::Suspension::of(event) else { return };
         let pauses = self.pauses.entry(event.process_id()).or_default();
@@ -113,11 +116,11 @@ impl PartTracker {
         }
     }
 
-    /// The id under which a turn of a task runs, whose own begin and end are written before the id is set and after it
-    /// is taken away.
+    /// The id for a turn of a task; its own start and end events are written before the
+    /// id is set and after it is removed.
     fn id_of_work(&self, event: &Event<'_>, thread: ThreadHandle) -> Option<Guid> {
         match event.id() {
-            // 2: the task's own work, not what follows from its end.
+            // 2: the task's own work, not its continuations.
             WORK_BEGIN if number(event, "Work") == Some(2) => {
                 self.tasks.get(&(event.process_id(), number(event, "TaskID")?)).copied()
             }
@@ -130,7 +133,9 @@ impl PartTracker {
     }
 
     fn learn_task(&mut self, event: &Event<'_>, id: Option<Guid>) {
-        let Some(task) = number(event, "TaskID").filter(|_| matches!(event.id(), 14 | 15)) else { return };
+        let Some(task) = number(event, "TaskID").filter(|_| matches!(event.id(), 14 | 15)) else {
+            return;
+        };
         let key = (event.process_id(), task);
         match id {
             Some(id) if event.id() == 14 => {
@@ -145,10 +150,12 @@ impl PartTracker {
         }
     }
 
-    /// What the runtime says that a thread is in.
+    /// Tracks waits and compilations of a thread.
     fn learn_wait(&mut self, event: &Event<'_>, moment: &Moment, now: At) {
         let thread = moment.thread;
-        let Some(carrier) = self.threads.get_mut(thread.index()).filter(|row| !row.chain.is_empty()) else {
+        let Some(carrier) =
+            self.threads.get_mut(thread.index()).filter(|row| !row.chain.is_empty())
+        else {
             return;
         };
         let (busy, begins) = match event.id() {
@@ -162,7 +169,7 @@ impl PartTracker {
             Busy::Lock | Busy::Wait => Some(0),
         };
         let Some(method) = method else { return };
-        // Its time so far was noted down with the event itself, or is running, as it was seen before.
+        // Its time so far was recorded with the event itself, or it is running as before.
         carrier.cut(thread, now);
         let at = moment.edge(event);
         let certain = if begins {
@@ -170,13 +177,13 @@ impl PartTracker {
             carrier.enter(busy, method, at);
             before
         } else {
-            carrier.leave(busy, method, at, told_nanos(event))
+            carrier.leave(busy, method, at, reported_nanos(event))
         };
         carrier.begin(now, false);
         self.commit(thread, &certain);
     }
 
-    /// An event of a thread says for whom it works.
+    /// An event of a thread shows what it works for.
     fn arrive(
         &mut self,
         thread: ThreadHandle,
@@ -203,7 +210,7 @@ impl PartTracker {
         self.switch(thread, chain, now, has_left);
     }
 
-    /// The open activities that an id means, the innermost first.
+    /// The open activities with an id, innermost first.
     fn chain_of(&self, id: &str) -> Vec<u64> {
         let mut path = id;
         for _ in 0..DEEPEST {
@@ -211,8 +218,8 @@ impl PartTracker {
                 return self.with_above(*number);
             }
             let Some(parent) = parent_path(path).filter(|_| path.starts_with('/')) else { break };
-            // .NET writes the child of a path that ends in 0 into the byte of that 0: the third child of `//1/0`
-            // reads `//1/48`.
+            // If a path ends in 0, .NET writes the number of the child into the byte of
+            // that 0: the third child of `//1/0` reads `//1/48`.
             if let Some(number) = self.by_id.get(format!("{parent}/0").as_str()) {
                 return self.with_above(*number);
             }
@@ -227,7 +234,7 @@ impl PartTracker {
         std::iter::once(number).chain(open).take(DEEPEST).collect()
     }
 
-    /// A thread works for others from here on.
+    /// From here on, a thread works for other activities.
     fn switch(&mut self, thread: ThreadHandle, chain: Vec<u64>, now: At, has_left: bool) {
         let Some(carrier) = self.threads.get_mut(thread.index()) else { return };
         if carrier.chain.is_empty() && chain.is_empty() {
@@ -266,9 +273,13 @@ impl PartTracker {
         }
     }
 
-    /// A thread had its activities all that time.
+    /// A thread worked for its activities all that time.
     fn commit(&mut self, thread: ThreadHandle, pieces: &[Piece]) {
-        let chain = self.threads.get(thread.index()).map(|carrier| carrier.chain.clone()).unwrap_or_default();
+        let chain = self
+            .threads
+            .get(thread.index())
+            .map(|carrier| carrier.chain.clone())
+            .unwrap_or_default();
         for number in chain {
             self.add(number, pieces);
         }
@@ -282,15 +293,16 @@ impl PartTracker {
             is_due |= account.add(*piece);
         }
         if is_due {
-            let carriers = account.carriers.iter().filter_map(|other| self.threads.get(other.index()));
+            let carriers =
+                account.carriers.iter().filter_map(|other| self.threads.get(other.index()));
             let open = carriers.map(super::carrier::Carrier::open_since).chain([last.to]);
             let until = open.min_by_key(|at| at.nanos).unwrap_or(last.to);
             account.sum_up_early(until);
         }
     }
 
-    /// An activity starts on a thread. `id`: what the start is marked with, and with it the thread from here on.
-    /// Gives the number by which it is asked for.
+    /// An activity starts on a thread. `id`: the activity id in the start event, and in
+    /// the thread's events from here on. Returns the number for [`PartTracker::stop`].
     pub(crate) fn start(
         &mut self,
         event: &Event<'_>,
@@ -303,7 +315,7 @@ impl PartTracker {
         let number = self.started;
         self.started = self.started.saturating_add(1);
         let id = event.activity_id().filter(|id| !id.is_zero()).map(|id| id_text(id, process));
-        // Other ids are set by programs, which may forget them at an await.
+        // Other ids are set by programs, which may lose them at an await.
         let is_followed = id.as_ref().is_some_and(|id| id.starts_with('/'));
         let above = match (parent, &id) {
             (Some(parent), _) => self.with_above(parent),
@@ -324,7 +336,7 @@ impl PartTracker {
         number
     }
 
-    /// An activity has stopped: what its time was spent on.
+    /// An activity has stopped: returns what its time was spent on.
     pub(crate) fn stop(&mut self, number: u64, event: &Event<'_>, moment: &Moment) -> Totals {
         let now = at(&self.pauses, event.process_id(), moment.nanos);
         let Some(mut account) = self.accounts.remove(&number) else { return Totals::default() };
@@ -356,7 +368,8 @@ impl PartTracker {
         account.totals
     }
 
-    /// The line of time of the activity that was wanted, if it stopped: stretches one after the other, without a gap.
+    /// The time line of the requested activity, if it has stopped: consecutive stretches
+    /// without gaps.
     pub(crate) fn line(&self, resolved: &Resolved<'_>) -> Vec<Stretch> {
         let mut stretches: Vec<Stretch> = Vec::new();
         let mut add = |start_ns: i64, end: i64, doing: Doing, thread: Option<ThreadHandle>| {
@@ -367,7 +380,9 @@ impl PartTracker {
                 Some(last) if last.doing == doing && last.thread_id == thread_id => {
                     last.duration_ns = last.duration_ns.saturating_add(duration_ns);
                 }
-                _ if duration_ns > 0 => stretches.push(Stretch { start_ns, duration_ns, doing, thread_id }),
+                _ if duration_ns > 0 => {
+                    stretches.push(Stretch { start_ns, duration_ns, doing, thread_id })
+                }
                 _ => {}
             }
         };
@@ -394,7 +409,8 @@ fn at(pauses: &HashMap<Option<u64>, Pauses>, process: Option<u64>, nanos: i64) -
     At { nanos, paused: pauses.get(&process).map_or(0, |pauses| pauses.until(nanos)) }
 }
 
-/// What is known of a thread; handles count up from 0 in the order in which threads are met.
+/// The state of a thread; handles count from 0 in the order in which threads first
+/// appear.
 fn carrier(threads: &mut Vec<Carrier>, thread: ThreadHandle) -> Option<&mut Carrier> {
     if thread.index() >= threads.len() {
         threads.resize_with(thread.index().saturating_add(1), Carrier::default);

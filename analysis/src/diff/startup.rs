@@ -1,0 +1,91 @@
+//! How long a program took to start; only for traces that begin with the start of their
+//! process.
+
+use super::work::Work;
+use crate::report::Moment;
+use nettrace_parser::Event;
+use nettrace_parser::view::KnownProvider;
+
+/// What happens within this time counts as part of the start.
+const FIRST_NANOS: i64 = 1_000_000_000;
+/// The assembly of the runtime itself, which is loaded before those of the program.
+const CORE: [&str; 2] = ["System.Private.CoreLib,", "mscorlib,"];
+
+/// Facts about the start. All times are relative to the first event of the runtime (event
+/// 187), which is only recorded if the session exists before the process runs.
+#[derive(Debug, Default)]
+pub(super) struct Startup {
+    began_ns: Option<i64>,
+    program_ns: Option<i64>,
+    first_request_ns: Option<i64>,
+    jit_nanos: u64,
+    jit_methods: u64,
+    assemblies: u64,
+    has_jit: bool,
+}
+
+impl Startup {
+    pub(super) fn event(&mut self, event: &Event<'_>, moment: &Moment) {
+        if event.known_provider() != KnownProvider::Runtime || !moment.is_selected {
+            return;
+        }
+        match event.id() {
+            187 => {
+                self.began_ns.get_or_insert(moment.nanos);
+            }
+            154 => self.assembly(event, moment.nanos),
+            _ => {}
+        }
+    }
+
+    /// An assembly was loaded. The program's code can start with its first own assembly.
+    fn assembly(&mut self, event: &Event<'_>, nanos: i64) {
+        let Some(since) = self.since(nanos) else { return };
+        if since < FIRST_NANOS {
+            self.assemblies = self.assemblies.saturating_add(1);
+        }
+        if self.program_ns.is_some() {
+            return;
+        }
+        let field = event.fields().find("FullyQualifiedAssemblyName");
+        let name = field.and_then(|field| field.value.ok()?.to_text());
+        if name.is_some_and(|name| !CORE.iter().any(|core| name.starts_with(core))) {
+            self.program_ns = Some(since);
+        }
+    }
+
+    /// Methods were compiled.
+    pub(super) fn compiled(&mut self, work: &Work) {
+        self.has_jit = true;
+        if self.since(work.nanos).is_some_and(|since| since < FIRST_NANOS) {
+            self.jit_nanos = self.jit_nanos.saturating_add(work.spent_nanos);
+            self.jit_methods = self.jit_methods.saturating_add(work.count);
+        }
+    }
+
+    /// A request was answered.
+    pub(super) fn answered(&mut self, end_ns: i64) {
+        if let Some(since) = self.since(end_ns) {
+            self.first_request_ns =
+                Some(self.first_request_ns.map_or(since, |first| first.min(since)));
+        }
+    }
+
+    fn since(&self, nanos: i64) -> Option<i64> {
+        nanos.checked_sub(self.began_ns?).filter(|since| *since >= 0)
+    }
+
+    /// Names and values to compare; empty if the trace does not begin with the start of
+    /// its process.
+    pub(super) fn values(&self) -> Vec<(&'static str, f64)> {
+        if self.began_ns.is_none() {
+            return Vec::new();
+        }
+        let times = [("program", self.program_ns), ("first_request", self.first_request_ns)];
+        let times = times.into_iter().filter_map(|(name, since)| Some((name, since? as f64)));
+        let assemblies = (self.assemblies > 0).then_some(("assemblies", self.assemblies as f64));
+        let jit = [("jit", self.jit_nanos as f64), ("jit_methods", self.jit_methods as f64)];
+        let jit = jit.into_iter().filter(|_| self.has_jit);
+        times.chain(assemblies).chain(jit).collect()
+    }
+}

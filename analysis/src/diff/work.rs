@@ -1,0 +1,145 @@
+//! When a program compiled methods and answered requests.
+//!
+//! How many there are is a measurement, so none may be left out, however many there are;
+//! the spans of a page, of which only the longest are kept, do not serve here.
+
+use crate::model::{Category, Sample, Span};
+use crate::page::samples::SamplesByKind;
+use crate::page::tracks::Gathers;
+
+/// Maximum number of rows that are kept of one sort of work. If there are more, rows that
+/// are close to each other are added up. A trace is compared in at most 24 time slices,
+/// so this moves less than a thousandth of a slice into its neighbour.
+const MOST_ROWS: usize = 1 << 16;
+
+/// Work that was done at a moment, or within a short time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Work {
+    /// When, or when the first of it was done.
+    pub(super) nanos: i64,
+    /// How long it took in total.
+    pub(super) spent_nanos: u64,
+    /// How many pieces it was.
+    pub(super) count: u64,
+}
+
+/// Work of one sort over time: exact sums in bounded memory.
+#[derive(Debug, Default)]
+pub(super) struct WorkOverTime {
+    rows: Vec<Work>,
+}
+
+impl WorkOverTime {
+    fn add(&mut self, nanos: i64, spent_nanos: u64) {
+        if self.rows.len() >= MOST_ROWS {
+            self.add_up(MOST_ROWS / 2);
+        }
+        self.rows.push(Work { nanos, spent_nanos, count: 1 });
+    }
+
+    /// Adds up what was done within equal parts of the time between the first and the
+    /// last row. At most `most` rows are left, and one more.
+    fn add_up(&mut self, most: usize) {
+        self.rows.sort_unstable_by_key(|row| row.nanos);
+        let (Some(first), Some(last)) = (self.rows.first(), self.rows.last()) else { return };
+        let first = first.nanos;
+        let range = last.nanos.saturating_sub(first);
+        let width = range.checked_div(i64::try_from(most).unwrap_or(i64::MAX)).unwrap_or(0);
+        let width = width.saturating_add(1);
+        let part = |nanos: i64| nanos.saturating_sub(first).checked_div(width);
+        self.rows.dedup_by(|row, sum| {
+            let is_same = part(row.nanos) == part(sum.nanos);
+            if is_same {
+                sum.spent_nanos = sum.spent_nanos.saturating_add(row.spent_nanos);
+                sum.count = sum.count.saturating_add(row.count);
+            }
+            is_same
+        });
+    }
+
+    pub(super) fn rows(&self) -> &[Work] {
+        &self.rows
+    }
+
+    fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+}
+
+/// What is gathered of a trace besides events: samples, compilations, and activities.
+#[derive(Debug, Default)]
+pub(super) struct Gathered {
+    pub(super) samples: SamplesByKind,
+    /// By when they began.
+    pub(super) compiled: WorkOverTime,
+    named_requests: WorkOverTime,
+    activities: WorkOverTime,
+}
+
+impl Gathered {
+    /// Requests by when they ended: activities whose name indicates a request, or all
+    /// activities if there are none.
+    pub(super) fn requests(&self) -> &WorkOverTime {
+        if self.named_requests.is_empty() { &self.activities } else { &self.named_requests }
+    }
+}
+
+impl Gathers for Gathered {
+    fn sample(&mut self, sample: &Sample) {
+        self.samples.add(sample);
+    }
+
+    fn span(&mut self, span: &Span) {
+        match span.category {
+            Category::Jit => self.compiled.add(span.start_nanos, span.nanos),
+            Category::Activity if is_request(&span.name) => {
+                self.named_requests.add(span.end_nanos(), span.nanos);
+            }
+            // Only needed as long as no request has a name.
+            Category::Activity if self.named_requests.is_empty() => {
+                self.activities.add(span.end_nanos(), span.nanos);
+            }
+            _ => {}
+        }
+    }
+}
+
+fn is_request(name: &str) -> bool {
+    name.ends_with("Request") || name.contains("HttpRequestIn")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn however_much_work_there_is_the_sums_are_exact_and_memory_is_bounded() {
+        let mut work = WorkOverTime::default();
+        let many = 400_000_i64;
+        for nanos in 0..many {
+            // Out of order: spans come by their ends.
+            work.add((nanos ^ 7) * 1000, 3);
+        }
+        assert!(work.rows().len() <= MOST_ROWS, "{}", work.rows().len());
+        assert_eq!(work.rows().iter().map(|row| row.count).sum::<u64>(), 400_000);
+        assert_eq!(work.rows().iter().map(|row| row.spent_nanos).sum::<u64>(), 1_200_000);
+        // Each quarter of the time has a quarter of the work.
+        for quarter in 0..4 {
+            let times = quarter * many * 250..(quarter + 1) * many * 250;
+            let rows = work.rows().iter().filter(|row| times.contains(&row.nanos));
+            let count = rows.map(|row| row.count).sum::<u64>();
+            assert!(count.abs_diff(100_000) < 50, "{quarter}: {count}");
+        }
+    }
+
+    #[test]
+    fn work_of_one_moment_or_of_all_of_time_is_added_up_too() {
+        let mut work = WorkOverTime::default();
+        (0..100_000).for_each(|_| work.add(5, 1));
+        assert!(work.rows().len() <= MOST_ROWS);
+        assert_eq!(work.rows()[0], Work { nanos: 5, spent_nanos: 65_536, count: 65_536 });
+        (0..100_000).for_each(|at| work.add(if at % 2 == 0 { i64::MIN } else { i64::MAX }, 1));
+        assert!(work.rows().len() <= MOST_ROWS);
+        assert_eq!(work.rows().iter().map(|row| row.count).sum::<u64>(), 200_000);
+    }
+}

@@ -1,0 +1,269 @@
+//! Which counters: `System.Runtime[cpu-usage,gc-heap-size],My.Meter`, as dotnet-counters
+//! writes it.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// Providers and meters, each with all of its counters or some.
+///
+/// `PROVIDER[COUNTER,…],…`; without brackets all counters of a provider are meant.
+/// `EventCounters\PROVIDER` means EventCounters only. A name may end in `*`. A backslash
+/// takes the meaning from a comma, a bracket, a backslash or a star after it.
+///
+/// ```
+/// use nettrace_analysis::live::CounterList;
+/// let list: CounterList = "System.Runtime[cpu-usage],Shop.*".parse()?;
+/// assert!(list.has_event_counter("System.Runtime", "cpu-usage"));
+/// assert!(!list.has_event_counter("System.Runtime", "working-set"));
+/// assert!(list.has_instrument("Shop.Orders", "orders.open"));
+/// # Ok::<(), nettrace_analysis::live::CounterListError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct CounterList {
+    choices: Vec<CounterChoice>,
+}
+
+/// A provider or meter, and which of its counters.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CounterChoice {
+    /// Its name; ends in `*` if it is the beginning of several.
+    pub provider: String,
+    /// Names of its counters, which may end in `*`; empty for all.
+    pub counters: Vec<String>,
+    /// Instruments of a meter with this name are not meant.
+    pub event_counters_only: bool,
+}
+
+impl CounterChoice {
+    fn has(&self, provider: &str, counter: &str) -> bool {
+        is_match(&self.provider, provider)
+            && (self.counters.is_empty()
+                || self.counters.iter().any(|wanted| is_match(wanted, counter)))
+    }
+}
+
+impl CounterList {
+    /// The providers, in the order in which they were named.
+    pub fn choices(&self) -> &[CounterChoice] {
+        &self.choices
+    }
+
+    /// Whether nothing is named.
+    pub fn is_empty(&self) -> bool {
+        self.choices.is_empty()
+    }
+
+    /// Adds what another list names.
+    pub fn extend(&mut self, other: CounterList) {
+        self.choices.extend(other.choices);
+    }
+
+    /// Whether an EventCounter is meant.
+    pub fn has_event_counter(&self, provider: &str, counter: &str) -> bool {
+        self.choices.iter().any(|choice| choice.has(provider, counter))
+    }
+
+    /// Whether an instrument of `System.Diagnostics.Metrics` is meant.
+    pub fn has_instrument(&self, meter: &str, instrument: &str) -> bool {
+        let mut choices = self.choices.iter().filter(|choice| !choice.event_counters_only);
+        choices.any(|choice| choice.has(meter, instrument))
+    }
+
+    /// Whether a provider's EventCounters are meant even if a meter has the same name.
+    pub fn insists_on_event_counters(&self, provider: &str) -> bool {
+        let mut only = self.choices.iter().filter(|choice| choice.event_counters_only);
+        only.any(|choice| is_match(&choice.provider, provider))
+    }
+}
+
+/// Names are compared without case, as runtimes do it. A star that was written with a
+/// backslash is kept as `\*`.
+fn is_match(pattern: &str, name: &str) -> bool {
+    if let Some(start) = pattern.strip_suffix('*').filter(|start| !start.ends_with('\\')) {
+        let start = start.replace("\\*", "*");
+        return name.get(..start.len()).is_some_and(|begun| begun.eq_ignore_ascii_case(&start));
+    }
+    pattern.replace("\\*", "*").eq_ignore_ascii_case(name)
+}
+
+/// Why a text is no list of counters.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CounterListError {
+    /// `[` without `]`.
+    Unclosed,
+    /// `]` without `[`, or something after it that is no comma.
+    Unexpected(char),
+    /// A provider or a counter without a name.
+    NoName,
+    /// A backslash at the end.
+    Backslash,
+}
+
+impl fmt::Display for CounterListError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            CounterListError::Unclosed => f.write_str("a [ has no ]")?,
+            CounterListError::Unexpected(character) => write!(f, "unexpected {character}")?,
+            CounterListError::NoName => f.write_str("a name is missing")?,
+            CounterListError::Backslash => f.write_str("nothing stands behind the last \\")?,
+        }
+        f.write_str("; write PROVIDER[COUNTER,COUNTER],PROVIDER")
+    }
+}
+
+impl std::error::Error for CounterListError {}
+
+/// Prefix that excludes the instruments of a meter.
+const EVENT_COUNTERS: &str = "EventCounters\\";
+
+impl FromStr for CounterList {
+    type Err = CounterListError;
+
+    fn from_str(text: &str) -> Result<CounterList, CounterListError> {
+        let mut choices = Vec::new();
+        let mut rest = text;
+        loop {
+            rest = rest.trim_start();
+            if rest.is_empty() {
+                break;
+            }
+            let prefix = rest.get(..EVENT_COUNTERS.len());
+            let event_counters_only =
+                prefix.is_some_and(|prefix| prefix.eq_ignore_ascii_case(EVENT_COUNTERS));
+            if event_counters_only {
+                rest = rest.get(EVENT_COUNTERS.len()..).unwrap_or_default();
+            }
+            let (provider, end, behind) = word(rest)?;
+            rest = behind;
+            let mut counters = Vec::new();
+            match end {
+                Some('[') => rest = counters_of(rest, &mut counters)?,
+                Some(']') => return Err(CounterListError::Unexpected(']')),
+                _ => {}
+            }
+            choices.push(CounterChoice { provider, counters, event_counters_only });
+        }
+        Ok(CounterList { choices })
+    }
+}
+
+/// The names up to `]`, and what is after it and its comma.
+fn counters_of<'t>(text: &'t str, counters: &mut Vec<String>) -> Result<&'t str, CounterListError> {
+    let mut rest = text;
+    loop {
+        if counters.is_empty()
+            && let Some(behind) = rest.trim_start().strip_prefix(']')
+        {
+            rest = behind;
+            break;
+        }
+        let (counter, end, behind) = word(rest)?;
+        counters.push(counter);
+        rest = behind;
+        match end {
+            Some(',') => {}
+            Some(']') => break,
+            Some(other) => return Err(CounterListError::Unexpected(other)),
+            None => return Err(CounterListError::Unclosed),
+        }
+    }
+    let rest = rest.trim_start();
+    match rest.chars().next() {
+        None => Ok(rest),
+        Some(',') => Ok(rest.get(1..).unwrap_or_default()),
+        Some(other) => Err(CounterListError::Unexpected(other)),
+    }
+}
+
+/// A name up to a comma, a bracket or the end; what ended it; and what is after that.
+fn word(text: &str) -> Result<(String, Option<char>, &str), CounterListError> {
+    let mut name = String::new();
+    let mut characters = text.chars();
+    let end = loop {
+        match characters.next() {
+            Some('\\') => match characters.next() {
+                Some('*') => name.push_str("\\*"),
+                Some(escaped @ (',' | '[' | ']' | '\\')) => name.push(escaped),
+                // A backslash before anything else is part of the name.
+                Some(other) => name.extend(['\\', other]),
+                None => return Err(CounterListError::Backslash),
+            },
+            Some(end @ (',' | '[' | ']')) => break Some(end),
+            Some(other) => name.push(other),
+            None => break None,
+        }
+    };
+    let name = name.trim().to_owned();
+    if name.is_empty() {
+        return Err(CounterListError::NoName);
+    }
+    Ok((name, end, characters.as_str()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Vec<(String, Vec<String>, bool)> {
+        let list: CounterList = text.parse().unwrap();
+        let parts = |choice: &CounterChoice| {
+            (choice.provider.clone(), choice.counters.clone(), choice.event_counters_only)
+        };
+        list.choices().iter().map(parts).collect()
+    }
+
+    fn choice(provider: &str, counters: &[&str]) -> (String, Vec<String>, bool) {
+        (provider.to_owned(), counters.iter().map(|name| (*name).to_owned()).collect(), false)
+    }
+
+    #[test]
+    fn lists_are_those_of_dotnet_counters() {
+        assert_eq!(
+            read("System.Runtime[cpu-usage,gc-heap-size],Other"),
+            [choice("System.Runtime", &["cpu-usage", "gc-heap-size"]), choice("Other", &[])]
+        );
+        assert_eq!(read(" A [ b , c ] , D[] "), [choice("A", &["b", "c"]), choice("D", &[])]);
+        assert_eq!(read("A,B,"), [choice("A", &[]), choice("B", &[])]);
+        assert_eq!(read(r"EventCounters\A[b]"), [("A".to_owned(), vec!["b".to_owned()], true)]);
+        let only = |name: &str| (name.to_owned(), Vec::new(), true);
+        assert_eq!(
+            read(r"A, EventCounters\B ,  eventcounters\C"),
+            [choice("A", &[]), only("B"), only("C")]
+        );
+        assert_eq!(read("A , "), [choice("A", &[])]);
+        assert_eq!(read(""), []);
+    }
+
+    #[test]
+    fn a_backslash_takes_the_meaning_from_what_separates() {
+        assert_eq!(
+            read(r"A\,B[c\]d,e\\f],g\h"),
+            [choice("A,B", &["c]d", r"e\f"]), choice(r"g\h", &[])]
+        );
+    }
+
+    #[test]
+    fn what_is_no_list_is_called_so() {
+        let error = |text: &str| text.parse::<CounterList>().unwrap_err();
+        assert_eq!(error("A[b"), CounterListError::Unclosed);
+        assert_eq!(error("A]"), CounterListError::Unexpected(']'));
+        assert_eq!(error("A[b]c"), CounterListError::Unexpected('c'));
+        assert_eq!(error("A[b[c]]"), CounterListError::Unexpected('['));
+        assert_eq!(error(",A"), CounterListError::NoName);
+        assert_eq!(error("A[b,,c]"), CounterListError::NoName);
+        assert_eq!(error(r"A\"), CounterListError::Backslash);
+        assert!(error("A[").to_string().contains("PROVIDER[COUNTER"));
+    }
+
+    #[test]
+    fn a_star_at_the_end_means_what_begins_so() {
+        let list: CounterList = r"system.*[cpu*],Plain,Odd\*".parse().unwrap();
+        assert!(list.has_instrument("System.Runtime", "cpu-usage"));
+        assert!(!list.has_instrument("System.Runtime", "gc"));
+        assert!(list.has_event_counter("plain", "any") && !list.has_event_counter("Plainer", "x"));
+        assert!(list.has_event_counter("Odd*", "x") && !list.has_event_counter("Odder", "x"));
+        assert!(!list.has_event_counter("Ö", "x"));
+    }
+}

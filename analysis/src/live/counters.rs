@@ -1,0 +1,500 @@
+//! The counters of a process while it runs.
+
+use super::LiveReport;
+use super::counter_list::CounterList;
+use super::notices::MetricsNotice;
+use crate::document::SCHEMA;
+use crate::model::Model;
+use crate::report::counter_values::{CounterValues, Published, SeriesKey, start_unix_ns};
+use crate::report::{CounterKind, CounterPoint, CounterSeries, CountersReport, Moment};
+use nettrace_parser::Event;
+use nettrace_parser::view::KnownProvider;
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+
+/// Points of a series that a snapshot has.
+const RECENT: usize = 120;
+/// Series that are kept unless something else is asked for.
+const MOST_SERIES: usize = 10_000;
+/// Points that wait for [`LiveCounters::take_new`].
+const MOST_NEW: usize = 200_000;
+/// Different notices, providers and meters that are remembered.
+const MOST_NAMES: usize = 1000;
+/// A series of which nothing has come for so many intervals has stopped.
+const SILENT_INTERVALS: f64 = 3.0;
+/// Nanoseconds per second.
+const SECOND: f64 = 1e9;
+/// Which publisher the instruments have, beside the providers of EventCounters.
+const METRICS: &str = "System.Diagnostics.Metrics\\";
+
+/// EventCounters and instruments of System.Diagnostics.Metrics as they are published.
+///
+/// EventCounters of a provider that is also a meter are left out as soon as the meter
+/// reports, as dotnet-counters does it: .NET 9 and later publish `System.Runtime` both
+/// ways.
+///
+/// Memory is bounded by the number of series ([`LiveCounters::most_series`]), of each of
+/// which the newest 120 points are kept. Where there are more series, those that stopped
+/// make room.
+#[derive(Debug)]
+pub struct LiveCounters {
+    values: CounterValues,
+    wanted: CounterList,
+    own: Own,
+    most_series: usize,
+    keeps_new: bool,
+    has_start: bool,
+    start_unix_ns: Option<i64>,
+    /// By process, and provider or [`METRICS`].
+    publishers: HashMap<(Option<u64>, String), Publisher>,
+    meters: BTreeSet<(Option<u64>, String)>,
+    /// Of the first series, and whether there are series of another one.
+    first_process: Option<Option<u64>>,
+    has_several: bool,
+    series: BTreeMap<SeriesKey, Kept>,
+    /// Points that wait, and those for which there was no room.
+    new_points: usize,
+    values_left_out: u64,
+    notices: BTreeSet<MetricsNotice>,
+    new_notices: Vec<MetricsNotice>,
+}
+
+/// How our own session is called in the events of a process that has several.
+#[derive(Debug, Default)]
+struct Own {
+    interval: Option<String>,
+    session: Option<String>,
+    client: Option<String>,
+}
+
+/// The session of a publisher whose values are shown.
+#[derive(Debug)]
+struct Publisher {
+    session: String,
+    last_ns: i64,
+    interval_seconds: f64,
+}
+
+/// A series.
+#[derive(Debug)]
+struct Kept {
+    /// Without points.
+    series: CounterSeries,
+    recent: VecDeque<CounterPoint>,
+    new: Vec<CounterPoint>,
+    total_count: i64,
+    total_sum: f64,
+    last_ns: i64,
+}
+
+/// All series at a moment.
+#[derive(Debug, Clone, PartialEq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct CountersSnapshot {
+    /// Version of this document.
+    pub schema: u32,
+    /// The session's start in nanoseconds since 1970-01-01 UTC; `None` if the stream does
+    /// not contain it.
+    pub start_unix_ns: Option<i64>,
+    /// The moment, in nanoseconds since the session's start.
+    pub now_ns: i64,
+    /// Sorted by provider, name, process and tags.
+    pub series: Vec<LiveSeries>,
+    /// Number of values that are not shown, because there are too many series, or
+    /// quantiles of a histogram.
+    pub values_left_out: u64,
+}
+
+/// A series at a moment.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct LiveSeries {
+    /// Its name, the statistics since the session's start, and its newest 120 points.
+    #[cfg_attr(feature = "serde", serde(flatten))]
+    pub series: CounterSeries,
+    /// Counters and increments: the newest growth per second.
+    pub rate_per_second: Option<f64>,
+    /// Its publisher has said nothing of it for three intervals.
+    pub is_stopped: bool,
+    /// When its publisher last said something of it, in nanoseconds since the session's
+    /// start: when its last value came, or later if it is a histogram that had no value
+    /// since.
+    pub last_ns: i64,
+    /// Histograms: number of values since the session's start.
+    pub total_count: i64,
+    /// Histograms: their sum since the session's start.
+    pub total_sum: f64,
+}
+
+impl LiveSeries {
+    /// What a person wants to see: the growth per second of what grows, else the last
+    /// value.
+    pub fn shown(&self) -> f64 {
+        self.rate_per_second.unwrap_or(self.series.last)
+    }
+
+    /// The newest values, oldest first, as [`LiveSeries::shown`].
+    pub fn history(&self) -> Vec<f64> {
+        let shown = |point: &CounterPoint| point.rate_per_second.unwrap_or(point.value);
+        self.series.points.iter().map(shown).collect()
+    }
+}
+
+impl CountersSnapshot {
+    /// The last value of each series that goes on, for
+    /// [`CountersReport::write_openmetrics`]. Counts and sums of histograms are those
+    /// since the session's start.
+    pub fn last_values(&self) -> CountersReport {
+        let last = |live: &LiveSeries| {
+            let mut series = live.series.clone();
+            let mut point = series.points.pop()?;
+            if series.kind == CounterKind::Histogram {
+                point.count = Some(live.total_count);
+                point.sum = Some(live.total_sum);
+                if live.last_ns > point.ts_ns {
+                    // Count and sum hold until now. Of no values there are no quantiles.
+                    (point.ts_ns, point.value) = (live.last_ns, f64::NAN);
+                }
+            }
+            series.points = vec![point];
+            Some(series)
+        };
+        let going_on = self.series.iter().filter(|live| !live.is_stopped);
+        CountersReport {
+            schema: SCHEMA,
+            start_unix_ns: self.start_unix_ns,
+            series: going_on.filter_map(last).collect(),
+            quantiles_left_out: 0,
+        }
+    }
+}
+
+impl Default for LiveCounters {
+    fn default() -> LiveCounters {
+        LiveCounters::new()
+    }
+}
+
+impl LiveCounters {
+    /// All counters.
+    pub fn new() -> LiveCounters {
+        LiveCounters {
+            values: CounterValues::default(),
+            wanted: CounterList::default(),
+            own: Own::default(),
+            most_series: MOST_SERIES,
+            keeps_new: false,
+            has_start: false,
+            start_unix_ns: None,
+            publishers: HashMap::new(),
+            meters: BTreeSet::new(),
+            first_process: None,
+            has_several: false,
+            series: BTreeMap::new(),
+            new_points: 0,
+            values_left_out: 0,
+            notices: BTreeSet::new(),
+            new_notices: Vec::new(),
+        }
+    }
+
+    /// Only these counters, unless the list is empty.
+    #[must_use]
+    pub fn wanted(mut self, wanted: CounterList) -> LiveCounters {
+        self.wanted = wanted;
+        self
+    }
+
+    /// How often the session asked for values, in seconds. A process shows each session
+    /// the values of all; if there are some for this interval, others are ignored.
+    #[must_use]
+    pub fn interval(mut self, seconds: f64) -> LiveCounters {
+        self.values.expect_interval(seconds);
+        self.own.interval = Some(format!("Interval={}", (seconds * 1e3).round()));
+        self
+    }
+
+    /// The `SessionId` and the `ClientId` of the session's metrics. If there are values
+    /// for this session, those of others are ignored; so is what the process says about
+    /// other sessions.
+    #[must_use]
+    pub fn session(mut self, session: &str, client: &str) -> LiveCounters {
+        self.own.session = Some(session.to_owned());
+        self.own.client = Some(client.to_owned());
+        self
+    }
+
+    /// How many series are kept at most; 10,000.
+    #[must_use]
+    pub fn most_series(mut self, most: usize) -> LiveCounters {
+        self.most_series = most;
+        self
+    }
+
+    /// Keeps every point until [`LiveCounters::take_new`] takes it, 200,000 at most.
+    #[must_use]
+    pub fn keeping_new(mut self) -> LiveCounters {
+        self.keeps_new = true;
+        self
+    }
+
+    /// What has come since this was called before: all series that have new points, with
+    /// these. The statistics of the series are those since the session's start.
+    pub fn take_new(&mut self) -> CountersReport {
+        let mut report = CountersReport {
+            schema: SCHEMA,
+            start_unix_ns: self.start_unix_ns,
+            series: Vec::new(),
+            quantiles_left_out: 0,
+        };
+        if std::mem::take(&mut self.new_points) > 0 {
+            for kept in self.series.values_mut().filter(|kept| !kept.new.is_empty()) {
+                let points = std::mem::take(&mut kept.new);
+                report.series.push(kept.shown(points, self.has_several));
+            }
+        }
+        report
+    }
+
+    /// What the process said of its metrics since this was called before, each thing
+    /// once.
+    pub fn take_notices(&mut self) -> Vec<MetricsNotice> {
+        std::mem::take(&mut self.new_notices)
+    }
+
+    /// Number of values that are not shown, because there are too many series, or
+    /// quantiles of a histogram.
+    pub fn values_left_out(&self) -> u64 {
+        self.values_left_out.saturating_add(self.values.quantiles_left_out())
+    }
+
+    fn add(&mut self, published: Published) {
+        let is_metric = !matches!(published.key.kind, CounterKind::Mean | CounterKind::Increment);
+        let Published { mut key, unit, display_name, interval_seconds, point } = published;
+        if is_metric {
+            if !self.wanted.is_empty() && !self.wanted.has_instrument(&key.provider, &key.name) {
+                return;
+            }
+            self.meter_reports(key.process_id, &key.provider);
+        } else {
+            let is_meter = self.meters.contains(&(key.process_id, key.provider.clone()))
+                && !self.wanted.insists_on_event_counters(&key.provider);
+            let is_wanted =
+                self.wanted.is_empty() || self.wanted.has_event_counter(&key.provider, &key.name);
+            if is_meter || !is_wanted {
+                return;
+            }
+        }
+        let session = std::mem::take(&mut key.session);
+        if !self.takes_session(&key, is_metric, session, point.ts_ns, interval_seconds) {
+            return;
+        }
+        if self.series.len() >= self.most_series
+            && !self.series.contains_key(&key)
+            && !self.make_room(point.ts_ns)
+        {
+            self.values_left_out = self.values_left_out.saturating_add(1);
+            return;
+        }
+        let first_process = *self.first_process.get_or_insert(key.process_id);
+        self.has_several |= first_process != key.process_id;
+        let kept = self.series.entry(key).or_insert_with_key(|key| Kept {
+            series: CounterSeries::of(key, &unit, &display_name),
+            recent: VecDeque::new(),
+            new: Vec::new(),
+            total_count: 0,
+            total_sum: 0.0,
+            last_ns: 0,
+        });
+        if interval_seconds > 0.0 {
+            kept.series.interval_seconds = interval_seconds;
+        }
+        kept.series.add(point, true);
+        let Some(point) = kept.series.points.pop() else { return };
+        kept.last_ns = point.ts_ns;
+        if kept.series.kind == CounterKind::Histogram {
+            kept.total_count = kept.total_count.saturating_add(point.count.unwrap_or(0).max(0));
+            kept.total_sum += point.sum.unwrap_or(0.0);
+        }
+        if kept.recent.len() >= RECENT {
+            kept.recent.pop_front();
+        }
+        kept.recent.push_back(point);
+        if !self.keeps_new {
+        } else if self.new_points < MOST_NEW {
+            self.new_points = self.new_points.saturating_add(1);
+            kept.new.push(point);
+        } else {
+            self.values_left_out = self.values_left_out.saturating_add(1);
+        }
+    }
+
+    /// A histogram had no value in the interval. Its publisher lives all the same, and its
+    /// count and sum are what they were.
+    fn refresh(&mut self, idle: Published) {
+        let Published { mut key, interval_seconds, point, .. } = idle;
+        let session = std::mem::take(&mut key.session);
+        if !self.takes_session(&key, true, session, point.ts_ns, interval_seconds) {
+            return;
+        }
+        // One series for each quantile, which is the last tag.
+        let is_its = |other: &SeriesKey| {
+            let tags = other.tags.split_last().map(|(_, tags)| tags);
+            tags == Some(&*key.tags)
+                && other.kind == key.kind
+                && other.process_id == key.process_id
+                && other.name == key.name
+                && other.provider == key.provider
+        };
+        let behind = self.series.range_mut(key.clone()..);
+        let near = behind.take_while(|(other, _)| {
+            other.tags.starts_with(&key.tags)
+                && other.process_id == key.process_id
+                && other.name == key.name
+                && other.provider == key.provider
+        });
+        for (_, kept) in near.filter(|(other, _)| is_its(other)) {
+            kept.last_ns = kept.last_ns.max(point.ts_ns);
+        }
+    }
+
+    /// Whether values of this session are shown: those of our own, and until one of those
+    /// has come, or if they never do, those of the session that was seen first.
+    fn takes_session(
+        &mut self,
+        key: &SeriesKey,
+        is_metric: bool,
+        session: String,
+        ts_ns: i64,
+        interval_seconds: f64,
+    ) -> bool {
+        let own = if is_metric { &self.own.session } else { &self.own.interval };
+        let is_own = own.as_ref() == Some(&session);
+        let name = if is_metric { METRICS } else { &key.provider };
+        let name = (key.process_id, name.to_owned());
+        let Some(publisher) = self.publishers.get_mut(&name) else {
+            if self.publishers.len() < MOST_NAMES {
+                let publisher = Publisher { session, last_ns: ts_ns, interval_seconds };
+                self.publishers.insert(name, publisher);
+            }
+            return true;
+        };
+        if publisher.session != session {
+            let is_silent = is_stopped(publisher.last_ns, publisher.interval_seconds, ts_ns);
+            if !is_own && !is_silent {
+                return false;
+            }
+            publisher.session = session;
+        }
+        publisher.last_ns = ts_ns;
+        publisher.interval_seconds = interval_seconds;
+        true
+    }
+
+    /// From now on EventCounters of this name are left out.
+    fn meter_reports(&mut self, process_id: Option<u64>, meter: &str) {
+        let name = (process_id, meter.to_owned());
+        if self.meters.len() >= MOST_NAMES || !self.meters.insert(name) {
+            return;
+        }
+        if !self.wanted.insists_on_event_counters(meter) {
+            self.series.retain(|key, _| {
+                key.provider != meter
+                    || key.process_id != process_id
+                    || !matches!(key.kind, CounterKind::Mean | CounterKind::Increment)
+            });
+        }
+    }
+
+    /// Takes away the series that stopped first. None if all go on.
+    fn make_room(&mut self, now_ns: i64) -> bool {
+        let stopped = self.series.iter().filter(|(_, kept)| kept.is_stopped(now_ns));
+        let first = stopped.min_by_key(|(_, kept)| kept.last_ns).map(|(key, _)| key.clone());
+        first.is_some_and(|key| self.series.remove(&key).is_some())
+    }
+
+    fn metrics_event(&mut self, event: &Event<'_>) {
+        if event.name() == "BeginInstrumentReporting" {
+            let text = |name| event.field(name).and_then(|value| value.to_text());
+            let (Some(meter), Some(instrument)) = (text("meterName"), text("instrumentName"))
+            else {
+                return;
+            };
+            if self.wanted.is_empty() || self.wanted.has_instrument(&meter, &instrument) {
+                self.meter_reports(event.process_id(), &meter);
+            }
+            return;
+        }
+        let Some((notice, session)) = MetricsNotice::of(event) else { return };
+        let is_ours = |own: &Option<String>| own.as_ref().is_none_or(|own| *own == session);
+        if !is_ours(&self.own.session) && !is_ours(&self.own.client)
+            || self.notices.len() >= MOST_NAMES
+        {
+            return;
+        }
+        if self.notices.insert(notice.clone()) {
+            self.new_notices.push(notice);
+        }
+    }
+}
+
+impl Kept {
+    /// The series with these points.
+    fn shown(&self, points: Vec<CounterPoint>, has_several: bool) -> CounterSeries {
+        let mut series = self.series.clone().with_points(points);
+        if has_several {
+            series.add_process_tag();
+        }
+        series
+    }
+
+    fn is_stopped(&self, now_ns: i64) -> bool {
+        is_stopped(self.last_ns, self.series.interval_seconds, now_ns)
+    }
+}
+
+fn is_stopped(last_ns: i64, interval_seconds: f64, now_ns: i64) -> bool {
+    let interval = if interval_seconds > 0.0 { interval_seconds } else { 1.0 };
+    now_ns.saturating_sub(last_ns) as f64 > interval * SILENT_INTERVALS * SECOND
+}
+
+impl LiveReport for LiveCounters {
+    type Snapshot = CountersSnapshot;
+
+    fn event(&mut self, event: &Event<'_>, moment: &Moment, _: &mut Model) -> bool {
+        if !self.has_start {
+            self.has_start = true;
+            self.start_unix_ns = start_unix_ns(event);
+        }
+        if event.known_provider() == KnownProvider::Metrics {
+            self.metrics_event(event);
+        }
+        let mut values = std::mem::take(&mut self.values);
+        let is_its = values.read(event, moment, |published| self.add(published));
+        let idle = values.take_idle();
+        self.values = values;
+        if let Some(idle) = idle {
+            self.refresh(idle);
+        }
+        is_its
+    }
+
+    fn snapshot(&self, now_ns: i64, _: &Model) -> CountersSnapshot {
+        let live = |kept: &Kept| LiveSeries {
+            series: kept.shown(kept.recent.iter().copied().collect(), self.has_several),
+            rate_per_second: kept.recent.back().and_then(|point| point.rate_per_second),
+            is_stopped: kept.is_stopped(now_ns),
+            last_ns: kept.last_ns,
+            total_count: kept.total_count,
+            total_sum: kept.total_sum,
+        };
+        CountersSnapshot {
+            schema: SCHEMA,
+            start_unix_ns: self.start_unix_ns,
+            now_ns,
+            series: self.series.values().map(live).collect(),
+            values_left_out: self.values_left_out(),
+        }
+    }
+}

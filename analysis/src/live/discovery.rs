@@ -1,0 +1,220 @@
+//! What a process emits: providers, their events, counters and instruments.
+
+use super::LiveReport;
+use crate::document::SCHEMA;
+use crate::model::Model;
+use crate::report::Moment;
+use crate::sorted::SortFew;
+use nettrace_export::{EventType, EventTypes};
+use nettrace_parser::Event;
+use nettrace_parser::view::{self, KnownProvider};
+use std::collections::BTreeSet;
+
+/// Event types, counters and instruments that are kept, each.
+const MOST: usize = 10_000;
+/// Keywords that runtimes add to every event of an EventSource: one bit for each session.
+const SESSION_KEYWORDS: u64 = 0xF000_0000_0000;
+/// Nanoseconds per second.
+const SECOND: f64 = 1e9;
+
+/// Gathers which events, counters and instruments come. The session decides what can
+/// come: one with the provider `*` receives everything that a process emits meanwhile.
+#[derive(Debug, Default)]
+pub struct Discovery {
+    types: EventTypes,
+    /// By number of the type.
+    counts: Vec<Counts>,
+    counters: BTreeSet<DiscoveredCounter>,
+    instruments: BTreeSet<DiscoveredInstrument>,
+    left_out: u64,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Counts {
+    level: u32,
+    keywords: u64,
+    count: u64,
+    payload_bytes: u64,
+    stacks: u64,
+}
+
+/// An event type that came.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct DiscoveredEvent {
+    /// Its provider.
+    pub provider: String,
+    /// Its number.
+    pub id: u32,
+    /// Version of its payload.
+    pub version: u32,
+    /// Its name, as other reports have it.
+    pub name: String,
+    /// 0 to 5; a session receives it if it asks for this level or a higher one.
+    pub level: u32,
+    /// A session receives it if it asks for one of these, or if there are none. Without
+    /// the bits that stand for sessions.
+    pub keywords: u64,
+    /// How often it came.
+    pub count: u64,
+    /// The same per second.
+    pub per_second: f64,
+    /// Size of all payloads.
+    pub payload_bytes: u64,
+    /// Mean size of a payload.
+    pub mean_payload_bytes: f64,
+    /// How many had a stack.
+    pub stacks: u64,
+}
+
+/// An EventCounter that came.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct DiscoveredCounter {
+    /// Its provider.
+    pub provider: String,
+    /// Its name.
+    pub name: String,
+    /// Its display name; may be empty.
+    pub display_name: String,
+    /// Its unit; may be empty.
+    pub unit: String,
+}
+
+/// An instrument of System.Diagnostics.Metrics that was made known.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct DiscoveredInstrument {
+    /// Its meter.
+    pub meter: String,
+    /// Its name.
+    pub name: String,
+    /// What it is, as .NET calls it: `Counter`, `Histogram`, `ObservableGauge`.
+    pub kind: String,
+    /// Its unit; may be empty.
+    pub unit: String,
+    /// What it says of itself; may be empty.
+    pub description: String,
+}
+
+/// What has come so far.
+#[derive(Debug, Clone, PartialEq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct DiscoverySnapshot {
+    /// Version of this document.
+    pub schema: u32,
+    /// Time since the session's start.
+    pub duration_ns: i64,
+    /// By provider, id and version.
+    pub events: Vec<DiscoveredEvent>,
+    /// EventCounters, by provider and name.
+    pub counters: Vec<DiscoveredCounter>,
+    /// Instruments, by meter and name.
+    pub instruments: Vec<DiscoveredInstrument>,
+    /// Number of events of types that are not kept, because there are too many types.
+    pub events_left_out: u64,
+}
+
+impl Discovery {
+    /// Nothing so far.
+    pub fn new() -> Discovery {
+        Discovery::default()
+    }
+
+    fn instrument(&mut self, event: &Event<'_>) {
+        let text =
+            |name: &str| event.field(name).and_then(|value| value.to_text()).unwrap_or_default();
+        let kind = text("instrumentType");
+        let instrument = DiscoveredInstrument {
+            meter: text("meterName"),
+            name: text("instrumentName"),
+            // Counter`1 of any number.
+            kind: kind.split('`').next().unwrap_or_default().to_owned(),
+            unit: text("unit"),
+            description: text("description"),
+        };
+        if self.instruments.len() < MOST {
+            self.instruments.insert(instrument);
+        }
+    }
+}
+
+impl LiveReport for Discovery {
+    type Snapshot = DiscoverySnapshot;
+
+    fn event(&mut self, event: &Event<'_>, _: &Moment, _: &mut Model) -> bool {
+        if event.known_provider() == KnownProvider::Metrics
+            && matches!(event.name(), "InstrumentPublished" | "BeginInstrumentReporting")
+        {
+            self.instrument(event);
+        }
+        if let Some(counter) = view::Counter::of(event)
+            && self.counters.len() < MOST
+        {
+            self.counters.insert(DiscoveredCounter {
+                provider: event.provider().to_owned(),
+                name: counter.name.to_string(),
+                display_name: counter.display_name.to_string(),
+                unit: counter.display_units.to_string(),
+            });
+        }
+        let place = self.types.index_of(event);
+        if place.number >= MOST {
+            self.left_out = self.left_out.saturating_add(1);
+            return true;
+        }
+        if self.counts.len() <= place.number {
+            self.counts.resize(place.number.saturating_add(1), Counts::default());
+        }
+        let Some(counts) = self.counts.get_mut(place.number) else { return true };
+        if counts.count == 0 {
+            counts.level = event.level();
+            counts.keywords = event.keywords() & !SESSION_KEYWORDS;
+        }
+        counts.count = counts.count.saturating_add(1);
+        let size = u64::from(event.payload_size());
+        counts.payload_bytes = counts.payload_bytes.saturating_add(size);
+        counts.stacks = counts.stacks.saturating_add(u64::from(event.stack_id() != 0));
+        true
+    }
+
+    fn snapshot(&self, now_ns: i64, _: &Model) -> DiscoverySnapshot {
+        let seconds = (now_ns as f64 / SECOND).max(1e-9);
+        let row = |(of, counts): (&EventType, &Counts)| DiscoveredEvent {
+            provider: of.provider.to_string(),
+            id: of.id,
+            version: of.version,
+            name: of.event_name(),
+            level: counts.level,
+            keywords: counts.keywords,
+            count: counts.count,
+            per_second: counts.count as f64 / seconds,
+            payload_bytes: counts.payload_bytes,
+            mean_payload_bytes: counts.payload_bytes as f64 / counts.count.max(1) as f64,
+            stacks: counts.stacks,
+        };
+        let types = self.types.rows().iter().zip(&self.counts);
+        let mut events: Vec<DiscoveredEvent> =
+            types.filter(|(of, counts)| of.is_defined && counts.count > 0).map(row).collect();
+        events.sort_few_by(|one, other| {
+            (&one.provider, one.id, one.version, &one.name).cmp(&(
+                &other.provider,
+                other.id,
+                other.version,
+                &other.name,
+            ))
+        });
+        DiscoverySnapshot {
+            schema: SCHEMA,
+            duration_ns: now_ns,
+            events,
+            counters: self.counters.iter().cloned().collect(),
+            instruments: self.instruments.iter().cloned().collect(),
+            events_left_out: self.left_out,
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! Live views: state that is fed with the events of a running session, and can be looked
+//! at while it goes on.
+//!
+//! A [`Report`](crate::report::Report) answers at the end of a trace. A [`LiveReport`]
+//! answers at any time: [`Live::snapshot`]. Both interpret events with the same code.
+//! What a live view keeps is bounded by the number of distinct things (series, types,
+//! methods), however long the session lasts.
+//!
+//! The events come from a session of `nettrace-ipc`, or from any other source, such as a
+//! pipe or a file. `examples/live_counters.rs` is a program of 60 lines that shows the
+//! counters of a process.
+//!
+//! ```
+//! use nettrace_analysis::live::{Live, LiveCounters};
+//! use nettrace_parser::Reader;
+//! # let bytes = nettrace_testdata::synth::tiny_v4().bytes;
+//! let mut live = Live::new(LiveCounters::new());
+//! let mut events = Reader::from_slice(&bytes).time_ordered();
+//! while let Some(event) = events.next_event()? {
+//!     live.event(&event);
+//!     // Here, or on another thread behind a mutex, whenever somebody looks:
+//!     let snapshot = live.snapshot();
+//!     assert!(snapshot.series.is_empty());
+//! }
+//! # Ok::<(), nettrace_parser::Error>(())
+//! ```
+
+mod counter_list;
+mod counters;
+mod discovery;
+mod notices;
+mod requests;
+mod thread_stacks;
+mod top;
+mod watch;
+
+pub use counter_list::{CounterChoice, CounterList, CounterListError};
+pub use counters::{CountersSnapshot, LiveCounters, LiveSeries};
+pub use discovery::{
+    DiscoveredCounter, DiscoveredEvent, DiscoveredInstrument, Discovery, DiscoverySnapshot,
+};
+pub use notices::MetricsNotice;
+pub use thread_stacks::{HeldLock, SampledThread, ThreadStacks, ThreadStacksReport};
+pub use top::{
+    LiveTop, TopAllocation, TopCaller, TopContention, TopException, TopHeader, TopMethod,
+    TopRequest, TopSnapshot, TopThread, TopWait,
+};
+pub use watch::{
+    CompiledMethod, EndedWait, HttpRequest, LiveWatch, PoolChange, ThrownException, WatchCount,
+    WatchKind, WatchRow, WatchSnapshot, WatchedEvent,
+};
+
+use crate::model::{Model, ThreadHandle};
+use crate::report::Moment;
+use nettrace_parser::{Clock, Event};
+use std::time::Instant;
+
+/// A view of a running session. [`Live`] feeds it.
+pub trait LiveReport {
+    /// What it shows at a moment.
+    type Snapshot;
+
+    /// Whether the model learns from the events. A model keeps all threads and all code
+    /// that there ever were, because traces are named at their end. A view that may run
+    /// for days does without: then the model is empty, [`Moment::thread`] stands for the
+    /// thread's OS id, and names of frames are kept in [`NamesSoFar`](crate::NamesSoFar).
+    const LEARNS: bool = true;
+
+    /// Processes the next event, which is not older than the previous one. Returns
+    /// whether the view is about this event.
+    fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool;
+
+    /// What there is to see at `now_ns`, in nanoseconds since the session's start.
+    fn snapshot(&self, now_ns: i64, model: &Model) -> Self::Snapshot;
+}
+
+/// Feeds a [`LiveReport`].
+#[derive(Debug)]
+pub struct Live<R> {
+    report: R,
+    model: Model,
+    clock: Option<Clock>,
+    /// The time of the newest event, and when it was processed.
+    latest_ns: i64,
+    latest_at: Option<Instant>,
+    events: u64,
+}
+
+impl<R: LiveReport> Live<R> {
+    /// A view without events.
+    pub fn new(report: R) -> Live<R> {
+        let model = Model::new();
+        Live { report, model, clock: None, latest_ns: 0, latest_at: None, events: 0 }
+    }
+
+    /// Processes the next event; events must come in time order.
+    pub fn event(&mut self, event: &Event<'_>) {
+        let thread = match R::LEARNS {
+            true => self.model.learn(event),
+            false => {
+                let id = event.thread_id().and_then(|id| u32::try_from(id).ok());
+                ThreadHandle(id.unwrap_or(u32::MAX))
+            }
+        };
+        let clock = *self.clock.get_or_insert_with(|| event.session().clock());
+        let nanos = clock.nanos_since_start(event.timestamp_ticks()).unwrap_or(0);
+        self.latest_ns = self.latest_ns.max(nanos);
+        self.latest_at = Some(Instant::now());
+        let moment = Moment { thread, nanos, is_selected: true };
+        let is_its = self.report.event(event, &moment, &mut self.model);
+        self.events = self.events.saturating_add(u64::from(is_its));
+    }
+
+    /// What there is to see now.
+    pub fn snapshot(&self) -> R::Snapshot {
+        self.snapshot_at(self.now_ns())
+    }
+
+    /// What there is to see at a moment, in nanoseconds since the session's start: what
+    /// has not been heard of for long by then is shown as over.
+    pub fn snapshot_at(&self, now_ns: i64) -> R::Snapshot {
+        self.report.snapshot(now_ns, &self.model)
+    }
+
+    /// Now, in nanoseconds since the session's start: the time of the newest event, and
+    /// what has passed since it was processed.
+    pub fn now_ns(&self) -> i64 {
+        let passed = self.latest_at.map_or(0, |at| at.elapsed().as_nanos());
+        self.latest_ns.saturating_add(i64::try_from(passed).unwrap_or(i64::MAX))
+    }
+
+    /// Number of events that the view is about.
+    pub fn events(&self) -> u64 {
+        self.events
+    }
+
+    /// The view, to ask it for more.
+    pub fn report(&self) -> &R {
+        &self.report
+    }
+
+    /// The view, to take from it what has come.
+    pub fn report_mut(&mut self) -> &mut R {
+        &mut self.report
+    }
+
+    /// What has been learned about processes, threads and code.
+    pub fn model(&self) -> &Model {
+        &self.model
+    }
+
+    /// For what another session tells, such as a rundown with the names of methods.
+    pub fn model_mut(&mut self) -> &mut Model {
+        &mut self.model
+    }
+}

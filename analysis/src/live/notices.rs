@@ -1,0 +1,106 @@
+//! What `System.Diagnostics.Metrics` says besides values: why there are none, or not all.
+
+use nettrace_parser::Event;
+use std::fmt;
+
+/// Something that the metrics of a process say about their session.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum MetricsNotice {
+    /// Another session has the instruments of the process for itself: the values that
+    /// come are those that it asked for.
+    OtherSession {
+        /// Its name.
+        running: String,
+    },
+    /// The shared session runs with other limits, or another interval. The runtime did
+    /// not add what was asked for.
+    OtherConfiguration {
+        /// Seconds between publications.
+        refresh_interval: String,
+        /// Maximum number of series.
+        max_time_series: String,
+        /// Maximum number of histograms.
+        max_histograms: String,
+    },
+    /// There are more series than asked for; the others are not published.
+    TimeSeriesLimit,
+    /// There are more histograms than asked for; the others are not published.
+    HistogramLimit,
+    /// An observable instrument failed.
+    Callback {
+        /// What the application's code threw.
+        message: String,
+    },
+    /// Publishing failed.
+    Failed {
+        /// Why.
+        message: String,
+    },
+}
+
+impl MetricsNotice {
+    /// Of an event, and the session or client that it is about.
+    pub(crate) fn of(event: &Event<'_>) -> Option<(MetricsNotice, String)> {
+        let text =
+            |name: &str| event.field(name).and_then(|value| value.to_text()).unwrap_or_default();
+        let notice = match event.name() {
+            "MultipleSessionsNotSupportedError" => {
+                MetricsNotice::OtherSession { running: text("runningSessionId") }
+            }
+            "MultipleSessionsConfiguredIncorrectlyError" => MetricsNotice::OtherConfiguration {
+                refresh_interval: text("expectedRefreshInterval"),
+                max_time_series: text("expectedMaxTimeSeries"),
+                max_histograms: text("expectedMaxHistograms"),
+            },
+            "TimeSeriesLimitReached" => MetricsNotice::TimeSeriesLimit,
+            "HistogramLimitReached" => MetricsNotice::HistogramLimit,
+            "ObservableInstrumentCallbackError" => {
+                MetricsNotice::Callback { message: first_line(&text("errorMessage")) }
+            }
+            "Error" => MetricsNotice::Failed { message: first_line(&text("errorMessage")) },
+            _ => return None,
+        };
+        // That a configuration does not fit is told to a client: all have the same session.
+        let client = text("clientId");
+        Some((notice, if client.is_empty() { text("sessionId") } else { client }))
+    }
+}
+
+/// Exceptions come with their stacks.
+fn first_line(text: &str) -> String {
+    const MOST: usize = 300;
+    text.lines().next().unwrap_or_default().chars().take(MOST).collect()
+}
+
+impl fmt::Display for MetricsNotice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            MetricsNotice::OtherSession { running } => write!(
+                f,
+                "the runtime refuses a second metrics session: \"{running}\" of another tool has the \
+                 instruments, and only what it asked for is shown"
+            ),
+            MetricsNotice::OtherConfiguration {
+                refresh_interval,
+                max_time_series,
+                max_histograms,
+            } => write!(
+                f,
+                "the runtime refuses to share its metrics session, which another tool began with other \
+                 settings: instruments come with --refresh-interval {refresh_interval} \
+                 --maxTimeSeries {max_time_series} --maxHistograms {max_histograms}"
+            ),
+            MetricsNotice::TimeSeriesLimit => f.write_str(
+                "there are more series than --maxTimeSeries allows; the others are not published",
+            ),
+            MetricsNotice::HistogramLimit => f.write_str(
+                "there are more histograms than --maxHistograms allows; the others are not published",
+            ),
+            MetricsNotice::Callback { message } => {
+                write!(f, "an observable instrument failed: {message}")
+            }
+            MetricsNotice::Failed { message } => write!(f, "metrics failed: {message}"),
+        }
+    }
+}

@@ -1,0 +1,301 @@
+//! What all threads of a process are doing now, by short sessions of the runtime's
+//! sampler.
+//!
+//! The sampler suspends the process, writes a sample for each thread with managed frames,
+//! and resumes it: a round. A thread that is sampled again begins the next round, so the
+//! one before is complete: it had every live thread. That is known without a list of
+//! threads, which no event before the session's end contains.
+//!
+//! Names come with the rundown at the session's end, so they are resolved last.
+
+use crate::document::SCHEMA;
+use crate::model::intervals::LockWaits;
+use crate::model::{
+    Filter, Folding, Mode, Model, NameOptions, Profile, Resolved, StackHandle, ThreadHandle,
+    ThreadState, WaitFor,
+};
+use crate::report::{guessed_of, names_of};
+use nettrace_parser::view::{ContentionStart, KnownProvider, Sample};
+use nettrace_parser::{Clock, Event};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// Distinct stacks that are counted for each thread; more are counted together with the
+/// latest.
+const MOST_STACKS: usize = 256;
+
+/// Computes a [`ThreadStacksReport`]: the stack of each thread of one process. Memory is
+/// bounded by the number of threads and stacks.
+///
+/// ```
+/// use nettrace_analysis::NameOptions;
+/// use nettrace_analysis::live::ThreadStacks;
+/// use nettrace_parser::Reader;
+/// # let bytes = nettrace_testdata::synth::tiny_v4().bytes;
+/// let mut stacks = ThreadStacks::new();
+/// let mut events = Reader::from_slice(&bytes).time_ordered();
+/// while let Some(event) = events.next_event()? {
+///     stacks.event(&event);
+///     // Each thread was seen: the session may be stopped. What still comes are names.
+///     let _is_enough = stacks.rounds() >= 2;
+/// }
+/// let report = stacks.finish(NameOptions::default());
+/// assert!(report.threads.is_empty());
+/// # Ok::<(), nettrace_parser::Error>(())
+/// ```
+#[derive(Debug, Default)]
+pub struct ThreadStacks {
+    model: Model,
+    clock: Option<Clock>,
+    locks: LockWaits,
+    threads: BTreeMap<ThreadHandle, Seen>,
+    /// Threads that were sampled in the current round.
+    round: BTreeSet<ThreadHandle>,
+    /// Complete rounds of the current session, and of all.
+    rounds: u64,
+    all_rounds: u64,
+    samples: u64,
+    sessions: u64,
+    /// What the session's samples say has been counted: later ones are ignored.
+    is_counted: bool,
+}
+
+/// What is known of a thread.
+#[derive(Debug)]
+struct Seen {
+    stack: StackHandle,
+    mode: Mode,
+    lock: Option<HeldLock>,
+    /// The number of the session of its latest sample.
+    session: u64,
+    /// Whether the latest complete round has it.
+    is_newest: bool,
+    /// The latest stack of each session, and how many sessions had it.
+    counts: BTreeMap<(StackHandle, Mode), u64>,
+}
+
+/// A lock, as the start of a wait for it reports it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct HeldLock {
+    /// The runtime's id of the lock; `None` before .NET 8.
+    pub lock_id: Option<u64>,
+    /// OS id of the thread that held it when the wait began; `None` if it is unknown.
+    pub owner_thread_id: Option<u64>,
+}
+
+/// The stacks of all threads of a process.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct ThreadStacksReport {
+    /// Version of this document.
+    pub schema: u32,
+    /// Number of times that stacks were taken ([`ThreadStacks::begin_session`]).
+    pub taken: u64,
+    /// Number of times that the sampler went through all threads completely.
+    pub rounds: u64,
+    /// Number of samples.
+    pub samples: u64,
+    /// The threads with managed frames, in the order of their ids; for each its latest
+    /// stack first, then others that it had when stacks were taken before, most frequent
+    /// first.
+    pub threads: Vec<SampledThread>,
+}
+
+/// A stack of a thread.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct SampledThread {
+    /// OS id, in the namespace of the process.
+    pub thread_id: u64,
+    /// The purpose that the runtime reported, if any.
+    pub name: Option<String>,
+    /// How often the thread had this stack when stacks were taken.
+    pub count: u64,
+    /// Whether it is the thread's latest stack.
+    pub is_latest: bool,
+    /// Whether the thread was still there in the latest complete round.
+    pub is_in_last_round: bool,
+    /// What it was doing: `managed`, `native` or `waiting`.
+    pub state: ThreadState,
+    /// What it waits for, if the state is `waiting`.
+    pub waits_for: Option<WaitFor>,
+    /// The lock, if the wait for it began during the session.
+    pub lock: Option<HeldLock>,
+    /// Names of the frames, innermost first.
+    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::report::as_texts"))]
+    pub frames: Vec<Arc<str>>,
+    /// Addresses of the sample, innermost first; there may be another number of them than
+    /// of frames. The native stack of a thread that still waits there contains them, too.
+    pub addresses: Vec<u64>,
+    /// Indices of the frames with guessed names, counting from 0.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
+    pub guessed: Vec<usize>,
+}
+
+impl ThreadStacks {
+    /// No thread was seen yet.
+    pub fn new() -> ThreadStacks {
+        ThreadStacks { sessions: 1, ..ThreadStacks::default() }
+    }
+
+    /// From now on come the events of another session with the same process: stacks are
+    /// taken once more.
+    pub fn begin_session(&mut self) {
+        self.is_counted = false;
+        self.clock = None;
+        self.locks = LockWaits::default();
+        self.rounds = 0;
+        self.round.clear();
+        self.sessions = self.sessions.saturating_add(1);
+    }
+
+    /// Processes the next event; events must come in time order.
+    pub fn event(&mut self, event: &Event<'_>) {
+        let thread = self.model.learn(event);
+        if self.is_counted {
+            return;
+        }
+        match event.known_provider() {
+            KnownProvider::SampleProfiler => {
+                if let Some(sample) = Sample::of(event) {
+                    self.sample(event, thread, Mode::of(sample.state));
+                }
+            }
+            KnownProvider::Runtime if LockWaits::is_edge_of_runtime(event.id()) => {
+                self.lock(event, thread);
+            }
+            _ => {}
+        }
+    }
+
+    fn sample(&mut self, event: &Event<'_>, thread: ThreadHandle, mode: Mode) {
+        let stack = self.model.stack_of(event, thread);
+        let is_blocked = mode != Mode::OnCpu
+            && !self.locks.is_empty()
+            && self.locks.is_waiting(thread, event.stack().addresses());
+        let mode = if is_blocked { Mode::Blocked } else { mode };
+        self.samples = self.samples.saturating_add(1);
+        if !self.round.insert(thread) {
+            self.end_round();
+            self.rounds = self.rounds.saturating_add(1);
+            self.all_rounds = self.all_rounds.saturating_add(1);
+            self.round.clear();
+            self.round.insert(thread);
+        }
+        let session = self.sessions;
+        let seen = self.threads.entry(thread).or_insert_with(|| Seen {
+            stack,
+            mode,
+            lock: None,
+            session: 0,
+            is_newest: true,
+            counts: BTreeMap::new(),
+        });
+        (seen.stack, seen.mode, seen.session) = (stack, mode, session);
+    }
+
+    /// A round is complete: whoever was not sampled in it has ended, or has no managed
+    /// frames any more.
+    fn end_round(&mut self) {
+        for (thread, seen) in &mut self.threads {
+            seen.is_newest = self.round.contains(thread);
+        }
+    }
+
+    fn lock(&mut self, event: &Event<'_>, thread: ThreadHandle) {
+        let clock = *self.clock.get_or_insert_with(|| event.session().clock());
+        let nanos = clock.nanos_since_start(event.timestamp_ticks()).unwrap_or(0);
+        self.locks.event(event, thread, nanos);
+        let start = ContentionStart::of(event).filter(|_| event.id() == 81);
+        let lock = start.map(|start| HeldLock {
+            lock_id: start.lock_id,
+            owner_thread_id: start.owner_thread_id.filter(|owner| *owner != 0),
+        });
+        if let Some(seen) = self.threads.get_mut(&thread) {
+            seen.lock = lock;
+        }
+    }
+
+    /// Number of complete rounds of the current session. After one, each thread that was
+    /// alive and had managed frames was seen; a second and a third one cover samples that
+    /// were lost, and threads that were just starting.
+    pub fn rounds(&self) -> u64 {
+        self.rounds
+    }
+
+    /// Number of samples.
+    pub fn samples(&self) -> u64 {
+        self.samples
+    }
+
+    /// OS ids of the threads that were seen, in the namespace of the process.
+    pub fn thread_ids(&self) -> impl Iterator<Item = u64> {
+        self.threads.keys().filter_map(|thread| self.model.threads().get(*thread)?.os_thread_id)
+    }
+
+    /// Counts the stacks that the threads have now, once for each session. Later samples
+    /// of the session are ignored; names are still learned.
+    pub fn count_stacks(&mut self) {
+        if std::mem::replace(&mut self.is_counted, true) {
+            return;
+        }
+        for seen in self.threads.values_mut().filter(|seen| seen.session == self.sessions) {
+            let key = (seen.stack, seen.mode);
+            if seen.counts.len() < MOST_STACKS || seen.counts.contains_key(&key) {
+                let count = seen.counts.entry(key).or_default();
+                *count = count.saturating_add(1);
+            }
+        }
+    }
+
+    /// What has been learned so far, for another session that tells the names of methods.
+    pub fn model_mut(&mut self) -> &mut Model {
+        &mut self.model
+    }
+
+    /// Resolves the names.
+    pub fn finish(mut self, names: NameOptions) -> ThreadStacksReport {
+        self.model.complete(None);
+        let profile = Profile::default();
+        let resolved =
+            Resolved::new(&self.model, &profile, names, &Folding::default(), &Filter::new());
+        let mut threads = Vec::new();
+        for (handle, seen) in &self.threads {
+            let Some(thread) = self.model.threads().get(*handle) else { continue };
+            let key = (seen.stack, seen.mode);
+            let row = |(stack, mode): (StackHandle, Mode), count, is_latest| {
+                let frames = resolved.frames(stack);
+                SampledThread {
+                    thread_id: thread.os_thread_id.unwrap_or(0),
+                    name: thread.name.clone(),
+                    count,
+                    is_latest,
+                    is_in_last_round: seen.is_newest && seen.session == self.sessions,
+                    state: resolved.state(stack, mode),
+                    waits_for: resolved.waits_for(stack, mode),
+                    lock: seen.lock.filter(|_| is_latest && mode == Mode::Blocked),
+                    frames: names_of(&resolved, frames),
+                    addresses: self.model.stacks().addresses(stack).to_vec(),
+                    guessed: guessed_of(&resolved, frames),
+                }
+            };
+            threads.push(row(key, seen.counts.get(&key).copied().unwrap_or(1), true));
+            let mut others: Vec<_> =
+                seen.counts.iter().filter(|(other, _)| **other != key).collect();
+            others.sort_by_key(|(other, count)| (std::cmp::Reverse(**count), **other));
+            threads.extend(others.into_iter().map(|(other, count)| row(*other, *count, false)));
+        }
+        threads.sort_by_key(|thread| thread.thread_id);
+        ThreadStacksReport {
+            schema: SCHEMA,
+            taken: self.sessions,
+            rounds: self.all_rounds,
+            samples: self.samples,
+            threads,
+        }
+    }
+}

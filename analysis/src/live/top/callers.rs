@@ -1,0 +1,151 @@
+//! Who calls a method, allocates a type, throws an exception, waits at a place.
+
+use super::LiveTop;
+use super::slice::Counted;
+use super::snapshot::{NamedStack, Namer, label_text};
+use crate::model::ThreadState;
+use crate::report::percent;
+use std::cmp::Reverse;
+use std::collections::HashMap;
+use std::sync::{Arc, PoisonError};
+
+/// Callers with a smaller share are not listed.
+const LEAST_PERCENT: f64 = 2.0;
+/// Deepest caller.
+const DEEPEST: usize = 40;
+/// Most lines.
+const MOST_LINES: usize = 200;
+
+/// A caller, as a line of a tree.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct TopCaller {
+    /// How far out it is: 0 for what was asked for.
+    pub depth: usize,
+    /// Its name.
+    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::report::as_text"))]
+    pub name: Arc<str>,
+    /// Samples, bytes, occurrences or nanoseconds.
+    pub weight: u64,
+    /// Percentage of what was asked for.
+    pub percent: f64,
+}
+
+#[derive(Default)]
+struct Node {
+    weight: u64,
+    callers: HashMap<Arc<str>, Node>,
+}
+
+impl Node {
+    fn add<'f>(&mut self, frames: impl Iterator<Item = &'f Arc<str>>, weight: u64) {
+        let mut node = self;
+        node.weight = node.weight.saturating_add(weight);
+        for frame in frames.take(DEEPEST) {
+            node = node.callers.entry(Arc::clone(frame)).or_default();
+            node.weight = node.weight.saturating_add(weight);
+        }
+    }
+
+    fn list(&self, depth: usize, all: u64, lines: &mut Vec<TopCaller>) {
+        let mut callers: Vec<_> = self.callers.iter().collect();
+        callers.sort_by_key(|(name, node)| (Reverse(node.weight), Arc::clone(name)));
+        for (name, node) in callers {
+            let share = percent(node.weight, all);
+            if share < LEAST_PERCENT || lines.len() >= MOST_LINES {
+                continue;
+            }
+            let name = Arc::clone(name);
+            lines.push(TopCaller { depth, name, weight: node.weight, percent: share });
+            node.list(depth.saturating_add(1), all, lines);
+        }
+    }
+}
+
+impl LiveTop {
+    /// The callers of a method in the seconds before `now_ns`
+    /// ([`Live::now_ns`](crate::live::Live::now_ns)), of threads that were not waiting;
+    /// nearest first, heaviest first. Those with less than 2 % are left out.
+    pub fn callers_of_method(&self, now_ns: i64, method: &str) -> Vec<TopCaller> {
+        self.callers(now_ns, method, |slice, stacks, add| {
+            for ((_, stack, mode), count) in &slice.samples {
+                let Some(stack) = stacks.get(*stack as usize) else { continue };
+                let at = stack.frames.iter().position(|frame| **frame == *method);
+                if let Some(at) = at.filter(|_| stack.state(*mode) != ThreadState::Waiting) {
+                    add(stack, at.saturating_add(1), *count);
+                }
+            }
+        })
+    }
+
+    /// Where threads came from that waited at a place.
+    pub fn callers_of_wait(&self, now_ns: i64, place: &str) -> Vec<TopCaller> {
+        self.callers(now_ns, place, |slice, stacks, add| {
+            for ((_, stack, mode), count) in &slice.samples {
+                let Some(stack) = stacks.get(*stack as usize) else { continue };
+                let is_it =
+                    stack.state(*mode) == ThreadState::Waiting && stack.waiting_place() == place;
+                if is_it {
+                    let at = stack.frames.iter().position(|frame| **frame == *place);
+                    add(stack, at.map_or(0, |at| at.saturating_add(1)), *count);
+                }
+            }
+        })
+    }
+
+    /// Where a type was allocated, in bytes.
+    pub fn callers_of_allocation(&self, now_ns: i64, type_name: &str) -> Vec<TopCaller> {
+        self.callers_of_label(now_ns, Counted::Allocation, type_name)
+    }
+
+    /// Where a type was thrown.
+    pub fn callers_of_exception(&self, now_ns: i64, type_name: &str) -> Vec<TopCaller> {
+        self.callers_of_label(now_ns, Counted::Exception, type_name)
+    }
+
+    /// Where threads came from that waited for a lock, in nanoseconds.
+    pub fn callers_of_contention(&self, now_ns: i64, place: &str) -> Vec<TopCaller> {
+        self.callers_of_label(now_ns, Counted::Contention, place)
+    }
+
+    fn callers_of_label(&self, now_ns: i64, what: Counted, wanted: &str) -> Vec<TopCaller> {
+        self.callers(now_ns, wanted, |slice, stacks, add| {
+            for ((kind, label, stack), sum) in slice.counted.iter().filter(|row| row.0.0 == what) {
+                let label = slice.labels.things.get(*label as usize);
+                let (Some(label), Some(stack)) = (label, stacks.get(*stack as usize)) else {
+                    continue;
+                };
+                if label_text(*kind, label, stack) == wanted {
+                    let at = stack.frames.iter().position(|frame| **frame == *wanted);
+                    add(stack, at.map_or(0, |at| at.saturating_add(1)), sum.weight);
+                }
+            }
+        })
+    }
+
+    /// `find` passes on stacks, the place of the first caller in each, and its weight.
+    fn callers(
+        &self,
+        now_ns: i64,
+        what: &str,
+        find: impl Fn(&super::Slice, &[NamedStack], &mut dyn FnMut(&NamedStack, usize, u64)),
+    ) -> Vec<TopCaller> {
+        let (first, _) = self.span(now_ns);
+        let mut names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut namer = Namer::new(&mut names, self.process);
+        let mut root = Node::default();
+        for slice in self.slices.iter().filter(|slice| slice.second >= first) {
+            let stacks: Vec<NamedStack> =
+                slice.stacks.things.iter().map(|stack| namer.stack(stack)).collect();
+            find(slice, &stacks, &mut |stack, at, weight| {
+                root.add(stack.frames.iter().skip(at), weight);
+            });
+        }
+        let name = Arc::from(what);
+        let percent = if root.weight > 0 { 100.0 } else { 0.0 };
+        let mut lines = vec![TopCaller { depth: 0, name, weight: root.weight, percent }];
+        root.list(1, root.weight, &mut lines);
+        lines
+    }
+}

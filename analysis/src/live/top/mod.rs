@@ -1,0 +1,290 @@
+//! What a running process has been doing for the last seconds: hot methods, allocations, exceptions,
+//! locks, waits, requests.
+//!
+//! Seconds are kept in sums ([`slice`]) and forgotten when they are older than the window.
+//! Names are looked up when somebody looks, by what was loaded until then.
+
+mod callers;
+mod slice;
+mod snapshot;
+
+pub use callers::TopCaller;
+pub use snapshot::{
+    TopAllocation, TopContention, TopException, TopHeader, TopMethod, TopRequest, TopSnapshot,
+    TopThread, TopWait,
+};
+
+use super::LiveReport;
+use super::requests::Requests;
+use crate::model::intervals::{Edge, Interval, LockWaits, Matcher, Suspensions, reported_nanos};
+use crate::model::{Mode, Model, NameOptions, NamesSoFar, ThreadHandle};
+use crate::report::Moment;
+use crate::report::counter_values::{CounterValues, Published};
+use nettrace_parser::Event;
+use nettrace_parser::view::{self, KnownProvider};
+use slice::{Counted, Slice, Sum};
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+const SECOND_NS: i64 = 1_000_000_000;
+/// Longest window.
+const MOST_SECONDS: u64 = 60;
+/// Rows of each list unless something else is asked for.
+const ROWS: usize = 200;
+/// Counters of System.Runtime that the header shows.
+const COUNTERS: [&str; 7] = [
+    "cpu-usage",
+    "working-set",
+    "gc-heap-size",
+    "time-in-gc",
+    "threadpool-queue-length",
+    "threadpool-thread-count",
+    "alloc-rate",
+];
+
+/// What a running process has been doing for the last seconds. [`Live`](super::Live) feeds it with
+/// the events of a session; look at it at any time.
+///
+/// Memory is bounded: by the window, in each second by 20,000 distinct stacks, and by the
+/// limit of [`NamesSoFar`] for names. What finds no room is counted
+/// ([`TopHeader::left_out`]).
+///
+/// ```
+/// use nettrace_analysis::live::{Live, LiveTop};
+/// use nettrace_parser::Reader;
+/// # let bytes = nettrace_testdata::synth::tiny_v4().bytes;
+/// let mut live = Live::new(LiveTop::new().rows(20));
+/// let mut events = Reader::from_slice(&bytes).time_ordered();
+/// while let Some(event) = events.next_event()? {
+///     live.event(&event);
+///     // Whenever somebody looks:
+///     let snapshot = live.snapshot();
+///     for method in &snapshot.methods {
+///         println!("{:5.1} % {}", method.self_percent, method.name);
+///     }
+/// }
+/// # Ok::<(), nettrace_parser::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct LiveTop {
+    /// Locked while somebody looks: a name is made when it is first shown, and kept.
+    names: Mutex<NamesSoFar>,
+    seconds: u64,
+    rows: usize,
+    slices: VecDeque<Slice>,
+    process: Option<u64>,
+    first_ns: Option<i64>,
+    locks: LockWaits,
+    waits: Matcher<ThreadHandle, Vec<u64>>,
+    suspensions: Suspensions<()>,
+    requests: Requests,
+    counters: CounterValues,
+    latest_counters: BTreeMap<&'static str, f64>,
+    /// Of the event that is processed.
+    stack: Vec<u64>,
+}
+
+impl Default for LiveTop {
+    fn default() -> LiveTop {
+        LiveTop::new()
+    }
+}
+
+impl LiveTop {
+    /// Nothing has happened yet. The window is five seconds.
+    pub fn new() -> LiveTop {
+        LiveTop {
+            names: Mutex::new(NamesSoFar::new(NameOptions::default())),
+            seconds: 5,
+            rows: ROWS,
+            slices: VecDeque::new(),
+            process: None,
+            first_ns: None,
+            locks: LockWaits::default(),
+            waits: Matcher::default(),
+            suspensions: Suspensions::default(),
+            requests: Requests::default(),
+            counters: CounterValues::default(),
+            latest_counters: BTreeMap::new(),
+            stack: Vec::new(),
+        }
+    }
+
+    /// Sets how much of the past is shown, in whole seconds: 1 to 60.
+    #[must_use]
+    pub fn window(mut self, window: Duration) -> LiveTop {
+        self.seconds = window.as_secs().clamp(1, MOST_SECONDS);
+        self
+    }
+
+    /// Sets how many rows each list of a snapshot has at most; 200.
+    #[must_use]
+    pub fn rows(mut self, rows: usize) -> LiveTop {
+        self.rows = rows;
+        self
+    }
+
+    /// What is known of methods; another session may tell it of those that were loaded
+    /// before ([`NamesSoFar::learn`]).
+    pub fn names_mut(&mut self) -> &mut NamesSoFar {
+        self.names.get_mut().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What the memory of the process holds where it has code, for code without a name: see
+    /// [`NamesSoFar::set_mappings`]. Call it when events have come.
+    pub fn set_mappings(&mut self, mappings: &[(u64, u64, String)]) {
+        let process = self.process;
+        let mappings = mappings.iter().map(|(first, last, file)| (*first, *last, file.as_str()));
+        self.names_mut().set_mappings(process, mappings);
+    }
+
+    fn take_stack(&mut self, event: &Event<'_>) {
+        self.stack.extend(event.stack().addresses());
+    }
+
+    /// Adds to the second that a moment belongs to. `add` is given the event's stack.
+    fn add(&mut self, nanos: i64, add: impl FnOnce(&mut Slice, &[u64])) {
+        let second = nanos.div_euclid(SECOND_NS);
+        if self.slices.back().is_none_or(|newest| newest.second < second) {
+            self.slices.push_back(Slice::new(second));
+            let oldest = second.saturating_sub(i64::try_from(self.seconds).unwrap_or(i64::MAX));
+            while self.slices.front().is_some_and(|slice| slice.second < oldest) {
+                self.slices.pop_front();
+            }
+        }
+        let place = self.slices.iter().rposition(|slice| slice.second <= second).unwrap_or(0);
+        if let Some(slice) = self.slices.get_mut(place) {
+            add(slice, &self.stack);
+        }
+    }
+
+    fn runtime(&mut self, event: &Event<'_>, at: Edge) {
+        if LockWaits::is_edge_of_runtime(event.id()) {
+            self.locks.event(event, at.thread, at.nanos);
+        }
+        match event.id() {
+            1 => {
+                self.add(at.nanos, |slice, _| {
+                    slice.collections = slice.collections.saturating_add(1);
+                });
+            }
+            10 | 303 => {
+                let Some(allocation) = view::Allocation::of(event) else { return };
+                let Some(bytes) = allocation.bytes_since_last else { return };
+                let label = allocation.type_name.to_string();
+                self.count(event, at.nanos, Counted::Allocation, &label, bytes);
+            }
+            80 => {
+                let Some(exception) = view::Exception::of(event) else { return };
+                let label = exception.type_name.to_string();
+                self.count(event, at.nanos, Counted::Exception, &label, 1);
+            }
+            81 => {
+                self.take_stack(event);
+                let stack = std::mem::take(&mut self.stack);
+                self.waits.start_inside(at.thread, at, stack, |_| {});
+            }
+            91 => {
+                let reported = reported_nanos(event);
+                let wait = self.waits.stop(at.thread, at, reported, |_| {});
+                let wait =
+                    wait.unwrap_or_else(|| Interval::without_start(at, reported, Vec::new()));
+                let Some(waited) = wait.measured_nanos() else { return };
+                self.stack = wait.what;
+                let sum = Sum { count: 1, weight: waited, max: waited, errors: 0 };
+                self.add(at.nanos, |slice, stack| {
+                    slice.count(Counted::Contention, "", stack, sum);
+                });
+            }
+            _ => {
+                let Some(suspension) = view::Suspension::of(event) else { return };
+                let ended = self.suspensions.event(suspension, at, || (), |_| {});
+                let Some(ended) = ended.filter(|ended| ended.what.is_for_collection()) else {
+                    return;
+                };
+                self.add(at.nanos, |slice, _| {
+                    slice.gc_pause_ns = slice.gc_pause_ns.saturating_add(ended.nanos);
+                });
+            }
+        }
+    }
+
+    fn count(&mut self, event: &Event<'_>, nanos: i64, what: Counted, label: &str, weight: u64) {
+        self.take_stack(event);
+        let sum = Sum { count: 1, weight, max: weight, errors: 0 };
+        self.add(nanos, |slice, stack| slice.count(what, label, stack, sum));
+    }
+
+    fn counter(&mut self, event: &Event<'_>, nanos: i64) {
+        let thread = ThreadHandle(0);
+        let moment = Moment { thread, nanos, is_selected: true };
+        let latest = &mut self.latest_counters;
+        self.counters.read(event, &moment, |Published { key, point, .. }| {
+            let name = COUNTERS
+                .into_iter()
+                .find(|name| key.provider == "System.Runtime" && key.name == *name);
+            if let Some(name) = name {
+                latest.insert(name, point.rate_per_second.unwrap_or(point.value));
+            }
+        });
+    }
+
+    /// The start or stop of an HTTP request.
+    fn request(&mut self, event: &Event<'_>, at: Edge) {
+        let Some(ended) = self.requests.event(event, at, 0) else { return };
+        let nanos = ended.duration_ns.unwrap_or(0);
+        let errors = u64::from(ended.is_error);
+        let sum = Sum { count: 1, weight: nanos, max: nanos, errors };
+        let label = ended.facts.label();
+        let label = label.as_deref().unwrap_or("request");
+        self.add(at.nanos, |slice, stack| slice.count(Counted::Request, label, stack, sum));
+    }
+}
+
+impl LiveReport for LiveTop {
+    type Snapshot = TopSnapshot;
+
+    /// Names come from [`LiveTop::names_mut`], which forgets code that is gone.
+    const LEARNS: bool = false;
+
+    fn event(&mut self, event: &Event<'_>, moment: &Moment, _: &mut Model) -> bool {
+        let nanos = moment.nanos;
+        self.first_ns.get_or_insert(nanos);
+        self.process = event.process_id();
+        let at = Edge::of(event, moment.thread, nanos);
+        self.stack.clear();
+        match event.known_provider() {
+            KnownProvider::SampleProfiler => {
+                let Some(sample) = view::Sample::of(event) else { return false };
+                self.take_stack(event);
+                let mut mode = Mode::of(sample.state);
+                if !self.locks.is_empty()
+                    && self.locks.is_waiting(at.thread, self.stack.iter().copied())
+                {
+                    mode = Mode::Blocked;
+                }
+                let id = event.thread_id().unwrap_or(0);
+                self.add(nanos, |slice, stack| slice.sample(id, stack, mode));
+            }
+            KnownProvider::Runtime => {
+                self.names_mut().learn(event);
+                self.runtime(event, at);
+            }
+            KnownProvider::Rundown => self.names_mut().learn(event),
+            KnownProvider::Other => {
+                if event.name() == "EventCounters" {
+                    self.counter(event, nanos);
+                } else {
+                    self.request(event, at);
+                }
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    fn snapshot(&self, now_ns: i64, _: &Model) -> TopSnapshot {
+        self.look(now_ns)
+    }
+}

@@ -1,0 +1,511 @@
+//! What there is to see of the last seconds.
+
+use super::slice::{Counted, Slice, Sum};
+use super::{LiveTop, SECOND_NS};
+use crate::document::SCHEMA;
+use crate::model::{
+    Mode, NameOptions, NamesSoFar, Role, ThreadState, WaitChain, WaitFor, state_of, type_text,
+};
+use crate::report::percent;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::{Arc, PoisonError};
+
+/// Methods of each thread.
+const THREAD_METHODS: usize = 10;
+
+/// The last seconds of a running process.
+#[derive(Debug, Clone, PartialEq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct TopSnapshot {
+    /// Version of this document.
+    pub schema: u32,
+    /// The moment, in nanoseconds since the session's start.
+    pub now_ns: i64,
+    /// How much of the past it is about, in nanoseconds: at most the window.
+    pub window_ns: u64,
+    /// Sums.
+    pub header: TopHeader,
+    /// Methods by self samples, most first, of threads that were running or in native
+    /// code.
+    pub methods: Vec<TopMethod>,
+    /// Threads by samples in which they were not waiting, most first.
+    pub threads: Vec<TopThread>,
+    /// Allocated types, most bytes first.
+    pub allocations: Vec<TopAllocation>,
+    /// Thrown types, most first.
+    pub exceptions: Vec<TopException>,
+    /// Places where threads waited for a lock, longest first.
+    pub contention: Vec<TopContention>,
+    /// Places where threads waited, most samples first.
+    pub waits: Vec<TopWait>,
+    /// HTTP requests by target, most time first.
+    pub requests: Vec<TopRequest>,
+}
+
+/// Sums of the last seconds.
+#[derive(Debug, Clone, PartialEq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct TopHeader {
+    /// Number of CPU samples, and of those whose thread was not waiting.
+    pub samples: u64,
+    /// See `samples`.
+    pub running_samples: u64,
+    /// Threads that were sampled.
+    pub threads: u64,
+    /// Share of the time in which all threads were suspended for a collection.
+    pub gc_percent: f64,
+    /// Collections that started, per second.
+    pub collections_per_s: f64,
+    /// Allocated bytes per second, by the runtime's ticks of about 100 KB.
+    pub allocated_bytes_per_s: f64,
+    /// Exceptions thrown per second.
+    pub exceptions_per_s: f64,
+    /// Waits for a lock that ended, per second.
+    pub contentions_per_s: f64,
+    /// Requests that ended, per second.
+    pub requests_per_s: f64,
+    /// Of the machine's processors, by the counter `cpu-usage`; `None` until it comes.
+    pub cpu_percent: Option<f64>,
+    /// Memory of the process, by the counter `working-set` (bytes).
+    pub working_set_bytes: Option<f64>,
+    /// Work items that wait for a thread of the thread pool.
+    pub threadpool_queue: Option<f64>,
+    /// Threads of the thread pool.
+    pub threadpool_threads: Option<f64>,
+    /// Samples and occurrences that are not shown, because a second had too many distinct
+    /// stacks.
+    pub left_out: u64,
+    /// Methods without a name, because there are too many.
+    pub nameless_methods: u64,
+}
+
+/// A method.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct TopMethod {
+    /// Its name.
+    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::report::as_text"))]
+    pub name: Arc<str>,
+    /// Samples with it as the innermost frame.
+    pub self_samples: u64,
+    /// Samples with it on the stack.
+    pub total_samples: u64,
+    /// Percentage of all samples of threads that were not waiting.
+    pub self_percent: f64,
+    /// The same for `total_samples`.
+    pub total_percent: f64,
+}
+
+/// A thread.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct TopThread {
+    /// OS id, in the namespace of the process.
+    pub thread_id: u64,
+    /// Samples.
+    pub samples: u64,
+    /// Samples in managed code, in native code or unknown, and waiting.
+    pub managed_samples: u64,
+    /// See `managed_samples`.
+    pub native_samples: u64,
+    /// See `managed_samples`.
+    pub waiting_samples: u64,
+    /// Its share of the samples of all threads that were not waiting.
+    pub percent: f64,
+    /// Its methods by self samples; percentages are of the thread's own samples in which
+    /// it was not waiting.
+    pub methods: Vec<TopMethod>,
+}
+
+/// An allocated type.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct TopAllocation {
+    /// Its name.
+    #[cfg_attr(feature = "serde", serde(rename = "type"))]
+    pub type_name: String,
+    /// Number of ticks: objects at which the allocator had given out another 100 KB.
+    pub ticks: u64,
+    /// Bytes allocated up to these ticks.
+    pub bytes: u64,
+    /// The same per second.
+    pub bytes_per_s: f64,
+    /// Percentage of all allocated bytes.
+    pub percent: f64,
+}
+
+/// A thrown type.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct TopException {
+    /// Its name.
+    #[cfg_attr(feature = "serde", serde(rename = "type"))]
+    pub type_name: String,
+    /// How often it was thrown.
+    pub count: u64,
+    /// The same per second.
+    pub per_s: f64,
+}
+
+/// Where threads waited for a lock.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct TopContention {
+    /// The method that takes the lock.
+    pub place: String,
+    /// Waits that ended.
+    pub count: u64,
+    /// Their total duration, in nanoseconds.
+    pub total_ns: u64,
+    /// The longest.
+    pub max_ns: u64,
+}
+
+/// Where threads waited.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct TopWait {
+    /// The method that waits: the caller of the library's wait.
+    pub place: String,
+    /// What for.
+    pub waits_for: WaitFor,
+    /// Samples.
+    pub samples: u64,
+    /// Number of threads.
+    pub threads: u64,
+    /// Percentage of all samples.
+    pub percent: f64,
+}
+
+/// Requests of one target.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct TopRequest {
+    /// Direction, method and target; numbers in paths are replaced by `#`.
+    pub request: String,
+    /// Number of requests that ended, and per second.
+    pub count: u64,
+    /// See `count`.
+    pub per_s: f64,
+    /// Those that failed.
+    pub errors: u64,
+    /// Mean duration, in nanoseconds.
+    pub mean_ns: u64,
+    /// The longest.
+    pub max_ns: u64,
+}
+
+/// A stack of a second with its names.
+pub(super) struct NamedStack {
+    pub(super) frames: Vec<Arc<str>>,
+    chain: WaitChain,
+}
+
+impl NamedStack {
+    pub(super) fn state(&self, mode: Mode) -> ThreadState {
+        state_of(mode, self.chain.wait, !self.frames.is_empty())
+    }
+
+    /// The method that waits, or the innermost one.
+    pub(super) fn waiting_place(&self) -> &str {
+        // A thread without work has nobody who asked for the wait.
+        let is_idle = self.chain.wait_for == Some(WaitFor::Work);
+        let place = self.chain.length.saturating_sub(usize::from(is_idle));
+        let frame = self.frames.get(place).or(self.frames.last());
+        frame.map_or("(no managed frames)", |frame| frame)
+    }
+
+    pub(super) fn wait_for(&self, mode: Mode) -> WaitFor {
+        match mode {
+            Mode::Blocked => WaitFor::Lock,
+            _ => self.chain.wait_for.unwrap_or(WaitFor::Other),
+        }
+    }
+}
+
+/// Names addresses, each once.
+pub(super) struct Namer<'n> {
+    names: &'n mut NamesSoFar,
+    process: Option<u64>,
+    known: HashMap<(u64, bool), (Arc<str>, Role)>,
+    texts: HashMap<String, Arc<str>>,
+}
+
+impl<'n> Namer<'n> {
+    pub(super) fn new(names: &'n mut NamesSoFar, process: Option<u64>) -> Namer<'n> {
+        Namer { names, process, known: HashMap::new(), texts: HashMap::new() }
+    }
+
+    pub(super) fn stack(&mut self, addresses: &[u64]) -> NamedStack {
+        let (mut frames, mut chain) = (Vec::with_capacity(addresses.len()), WaitChain::NEW);
+        for (index, address) in addresses.iter().enumerate() {
+            let key = (*address, index == 0);
+            if !self.known.contains_key(&key) {
+                let (mut text, role) = self.names.frame(self.process, key.0, key.1);
+                // How far into a guessed method it is would make a row of each address.
+                if text.starts_with('~')
+                    && let Some(at) = text.rfind("+0x")
+                {
+                    text.truncate(at);
+                }
+                let shared = self.texts.entry(text);
+                let text = match shared {
+                    std::collections::hash_map::Entry::Occupied(known) => Arc::clone(known.get()),
+                    std::collections::hash_map::Entry::Vacant(place) => {
+                        let text = Arc::from(place.key().as_str());
+                        Arc::clone(place.insert(text))
+                    }
+                };
+                self.known.insert(key, (text, role));
+            }
+            if let Some((text, role)) = self.known.get(&key) {
+                frames.push(Arc::clone(text));
+                chain.push(*role);
+            }
+        }
+        NamedStack { frames, chain }
+    }
+}
+
+#[derive(Default)]
+struct Methods(HashMap<Arc<str>, (u64, u64)>, u64);
+
+impl Methods {
+    fn add(&mut self, stack: &NamedStack, count: u64) {
+        self.1 = self.1.saturating_add(count);
+        if let Some(leaf) = stack.frames.first() {
+            let row = self.0.entry(Arc::clone(leaf)).or_default();
+            row.0 = row.0.saturating_add(count);
+        }
+        let distinct: BTreeSet<&Arc<str>> = stack.frames.iter().collect();
+        for frame in distinct {
+            let row = self.0.entry(Arc::clone(frame)).or_default();
+            row.1 = row.1.saturating_add(count);
+        }
+    }
+
+    fn rows(self, limit: usize) -> Vec<TopMethod> {
+        let Methods(rows, all) = self;
+        let mut rows: Vec<TopMethod> = rows
+            .into_iter()
+            .map(|(name, (own, total))| TopMethod {
+                name,
+                self_samples: own,
+                total_samples: total,
+                self_percent: percent(own, all),
+                total_percent: percent(total, all),
+            })
+            .collect();
+        rows.sort_by(|a, b| {
+            let key = |row: &TopMethod| (Reverse(row.self_samples), Reverse(row.total_samples));
+            key(a).cmp(&key(b)).then_with(|| a.name.cmp(&b.name))
+        });
+        rows.truncate(limit);
+        rows
+    }
+}
+
+#[derive(Default)]
+struct ThreadSums {
+    states: [u64; 3],
+    methods: Methods,
+}
+
+impl LiveTop {
+    /// The window at a moment, in seconds since the session's start: its first second, and
+    /// its length in nanoseconds.
+    pub(super) fn span(&self, now: i64) -> (i64, u64) {
+        let window = i64::try_from(self.seconds).unwrap_or(i64::MAX).saturating_mul(SECOND_NS);
+        let from = now.saturating_sub(window);
+        let first = from.div_euclid(SECOND_NS);
+        // The second in which the window begins counts as a whole.
+        let begin = first.saturating_mul(SECOND_NS).max(self.first_ns.unwrap_or(now));
+        (first, u64::try_from(now.saturating_sub(begin)).unwrap_or(0).max(1))
+    }
+
+    /// What there is to see at a moment, in nanoseconds since the session's start.
+    pub(super) fn look(&self, now_ns: i64) -> TopSnapshot {
+        let limit = self.rows;
+        let (first, window_ns) = self.span(now_ns);
+        let seconds = window_ns as f64 / SECOND_NS as f64;
+        let mut names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
+        let nameless_methods = names.left_out();
+        let mut namer = Namer::new(&mut names, self.process);
+        let mut header = TopHeader { nameless_methods, ..TopHeader::default() };
+        let mut methods = Methods::default();
+        let mut threads: BTreeMap<u64, ThreadSums> = BTreeMap::new();
+        let mut waits: BTreeMap<(String, WaitFor), (u64, BTreeSet<u64>)> = BTreeMap::new();
+        let mut counted: BTreeMap<(Counted, String), Sum> = BTreeMap::new();
+        let (mut pause_ns, mut collections) = (0_u64, 0_u64);
+        for slice in self.slices.iter().filter(|slice| slice.second >= first) {
+            header.left_out = header.left_out.saturating_add(slice.left_out);
+            pause_ns = pause_ns.saturating_add(slice.gc_pause_ns);
+            collections = collections.saturating_add(slice.collections);
+            let stacks: Vec<NamedStack> =
+                slice.stacks.things.iter().map(|stack| namer.stack(stack)).collect();
+            for ((thread, stack, mode), count) in &slice.samples {
+                let Some(stack) = stacks.get(*stack as usize) else { continue };
+                header.samples = header.samples.saturating_add(*count);
+                let sums = threads.entry(*thread).or_default();
+                let state = stack.state(*mode);
+                if let Some(sum) = sums.states.get_mut(place_of(state)) {
+                    *sum = sum.saturating_add(*count);
+                }
+                if state == ThreadState::Waiting {
+                    let place = stack.waiting_place().to_owned();
+                    let row = waits.entry((place, stack.wait_for(*mode))).or_default();
+                    row.0 = row.0.saturating_add(*count);
+                    row.1.insert(*thread);
+                    continue;
+                }
+                methods.add(stack, *count);
+                sums.methods.add(stack, *count);
+            }
+            count_labels(slice, &stacks, &mut counted);
+        }
+        header.running_samples = methods.1;
+        header.threads = threads.len() as u64;
+        header.gc_percent = percent(pause_ns.min(window_ns), window_ns);
+        header.collections_per_s = collections as f64 / seconds;
+        let total = |what: Counted, of: fn(&Sum) -> u64| {
+            let rows = counted.iter().filter(|((kind, _), _)| *kind == what);
+            rows.map(|(_, sum)| of(sum)).fold(0, u64::saturating_add) as f64 / seconds
+        };
+        header.allocated_bytes_per_s = total(Counted::Allocation, |sum| sum.weight);
+        header.exceptions_per_s = total(Counted::Exception, |sum| sum.count);
+        header.contentions_per_s = total(Counted::Contention, |sum| sum.count);
+        header.requests_per_s = total(Counted::Request, |sum| sum.count);
+        let counter = |name| self.latest_counters.get(name).copied();
+        header.cpu_percent = counter("cpu-usage");
+        header.working_set_bytes = counter("working-set").map(|megabytes| megabytes * 1e6);
+        header.threadpool_queue = counter("threadpool-queue-length");
+        header.threadpool_threads = counter("threadpool-thread-count");
+        let all_bytes = counted
+            .iter()
+            .filter(|((kind, _), _)| *kind == Counted::Allocation)
+            .map(|(_, sum)| sum.weight)
+            .fold(0, u64::saturating_add);
+        let all_samples = header.samples;
+        let mut snapshot = TopSnapshot {
+            schema: SCHEMA,
+            now_ns,
+            window_ns,
+            threads: thread_rows(threads, header.running_samples, limit),
+            header,
+            methods: methods.rows(limit),
+            ..TopSnapshot::default()
+        };
+        for ((kind, label), sum) in counted {
+            let per_s = sum.count as f64 / seconds;
+            match kind {
+                Counted::Allocation => snapshot.allocations.push(TopAllocation {
+                    type_name: label,
+                    ticks: sum.count,
+                    bytes: sum.weight,
+                    bytes_per_s: sum.weight as f64 / seconds,
+                    percent: percent(sum.weight, all_bytes),
+                }),
+                Counted::Exception => {
+                    let row = TopException { type_name: label, count: sum.count, per_s };
+                    snapshot.exceptions.push(row);
+                }
+                Counted::Contention => snapshot.contention.push(TopContention {
+                    place: label,
+                    count: sum.count,
+                    total_ns: sum.weight,
+                    max_ns: sum.max,
+                }),
+                Counted::Request => snapshot.requests.push(TopRequest {
+                    request: label,
+                    count: sum.count,
+                    per_s,
+                    errors: sum.errors,
+                    mean_ns: sum.weight.checked_div(sum.count).unwrap_or(0),
+                    max_ns: sum.max,
+                }),
+            }
+        }
+        snapshot.allocations.sort_by_key(|row| Reverse(row.bytes));
+        snapshot.exceptions.sort_by_key(|row| Reverse(row.count));
+        snapshot.contention.sort_by_key(|row| Reverse(row.total_ns));
+        snapshot.requests.sort_by_key(|row| Reverse(row.mean_ns.saturating_mul(row.count)));
+        let rows = waits.into_iter().map(|((place, waits_for), (samples, threads))| TopWait {
+            place,
+            waits_for,
+            samples,
+            threads: threads.len() as u64,
+            percent: percent(samples, all_samples),
+        });
+        snapshot.waits = rows.collect();
+        snapshot.waits.sort_by_key(|row| Reverse(row.samples));
+        snapshot.allocations.truncate(limit);
+        snapshot.exceptions.truncate(limit);
+        snapshot.contention.truncate(limit);
+        snapshot.waits.truncate(limit);
+        snapshot.requests.truncate(limit);
+        snapshot
+    }
+}
+
+fn place_of(state: ThreadState) -> usize {
+    match state {
+        ThreadState::Managed => 0,
+        ThreadState::Native => 1,
+        ThreadState::Waiting => 2,
+    }
+}
+
+/// How a label is shown; a wait for a lock has the place that takes it.
+pub(super) fn label_text(what: Counted, label: &str, stack: &NamedStack) -> String {
+    match what {
+        Counted::Allocation | Counted::Exception => type_text(label, NameOptions::default()),
+        Counted::Request => label.to_owned(),
+        Counted::Contention => stack.waiting_place().to_owned(),
+    }
+}
+
+fn count_labels(
+    slice: &Slice,
+    stacks: &[NamedStack],
+    counted: &mut BTreeMap<(Counted, String), Sum>,
+) {
+    for ((what, label, stack), sum) in &slice.counted {
+        let label = slice.labels.things.get(*label as usize);
+        let (Some(label), Some(stack)) = (label, stacks.get(*stack as usize)) else { continue };
+        counted.entry((*what, label_text(*what, label, stack))).or_default().add(sum);
+    }
+}
+
+fn thread_rows(threads: BTreeMap<u64, ThreadSums>, running: u64, limit: usize) -> Vec<TopThread> {
+    let mut rows: Vec<TopThread> = threads
+        .into_iter()
+        .map(|(thread_id, sums)| {
+            let [managed_samples, native_samples, waiting_samples] = sums.states;
+            TopThread {
+                thread_id,
+                samples: sums.states.iter().copied().fold(0, u64::saturating_add),
+                managed_samples,
+                native_samples,
+                waiting_samples,
+                percent: percent(sums.methods.1, running),
+                methods: sums.methods.rows(THREAD_METHODS),
+            }
+        })
+        .collect();
+    rows.sort_by_key(|row| {
+        let busy = row.managed_samples.saturating_add(row.native_samples);
+        (Reverse(busy), row.thread_id)
+    });
+    rows.truncate(limit);
+    rows
+}

@@ -1,0 +1,360 @@
+//! What happens in a running process, one row for each thing that has happened: a
+//! request, a collection, a message.
+//!
+//! A row comes when its end is known, so rows are in the order in which things ended.
+
+mod row;
+
+pub use row::{
+    CompiledMethod, EndedWait, HttpRequest, PoolChange, ThrownException, WatchKind, WatchRow,
+    WatchedEvent,
+};
+
+use super::LiveReport;
+use super::requests::Requests;
+use crate::document::SCHEMA;
+use crate::model::intervals::{Edge, Matcher, reported_nanos};
+use crate::model::{Model, NameOptions, ThreadHandle, method_text, type_text};
+use crate::report::fields::Walk;
+use crate::report::gc::Heap;
+use crate::report::threadpool::reason;
+use crate::report::{Logs, Moment, Report};
+use nettrace_parser::view::{self, KnownProvider, MethodChange};
+use nettrace_parser::{Event, Utf16};
+use std::collections::{BTreeMap, VecDeque};
+
+/// Rows that wait to be taken.
+const MOST_WAITING: usize = 100_000;
+/// Collections whose events have marks.
+const MOST_MARKED: usize = 1000;
+
+/// What happens in a running process: [`WatchRow`]s, to be taken whenever somebody looks.
+///
+/// Memory is bounded by what is open at a time (requests, waits, collections), and by
+/// 100,000 rows that wait to be taken; further ones are counted.
+///
+/// ```
+/// use nettrace_analysis::live::{Live, LiveWatch, WatchKind, WatchedEvent};
+/// use nettrace_parser::Reader;
+/// # let bytes = nettrace_testdata::synth::tiny_v4().bytes;
+/// let mut live = Live::new(LiveWatch::new([WatchKind::Http, WatchKind::Gc]));
+/// let mut events = Reader::from_slice(&bytes).time_ordered();
+/// while let Some(event) = events.next_event()? {
+///     live.event(&event);
+///     for row in live.report_mut().take() {
+///         if let WatchedEvent::Http(request) = row.what {
+///             println!("{:?} took {:?} ns", request.target, request.duration_ns);
+///         }
+///     }
+/// }
+/// let snapshot = live.snapshot();
+/// assert_eq!(snapshot.counts.len(), 2);
+/// # Ok::<(), nettrace_parser::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct LiveWatch {
+    /// What is watched, and how much of each there was.
+    counts: BTreeMap<WatchKind, u64>,
+    rows: Vec<WatchRow>,
+    left_out: u64,
+    mark: u128,
+    heap: Heap,
+    /// By the number of the collection.
+    heap_marks: BTreeMap<u32, u128>,
+    waits: Matcher<ThreadHandle, (EndedWait, u128)>,
+    requests: Requests,
+    jitting: Matcher<(ThreadHandle, u64), (u32, u128)>,
+    logs: Logs,
+    /// One for each message that waits in `logs`.
+    log_marks: VecDeque<u128>,
+}
+
+/// How much has happened.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct WatchSnapshot {
+    /// Version of this document.
+    pub schema: u32,
+    /// The moment, in nanoseconds since the session's start.
+    pub now_ns: i64,
+    /// What is watched, and how much of each there was, taken or not.
+    pub counts: Vec<WatchCount>,
+    /// Number of rows that are lost, because nobody took them.
+    pub left_out: u64,
+}
+
+/// How much of one kind has happened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct WatchCount {
+    /// The kind.
+    pub kind: WatchKind,
+    /// Number of rows.
+    pub count: u64,
+}
+
+impl LiveWatch {
+    /// Watches these kinds.
+    pub fn new(kinds: impl IntoIterator<Item = WatchKind>) -> LiveWatch {
+        LiveWatch {
+            counts: kinds.into_iter().map(|kind| (kind, 0)).collect(),
+            rows: Vec::new(),
+            left_out: 0,
+            mark: 0,
+            heap: Heap::default(),
+            heap_marks: BTreeMap::new(),
+            waits: Matcher::default(),
+            requests: Requests::default(),
+            jitting: Matcher::default(),
+            logs: Logs::new(),
+            log_marks: VecDeque::new(),
+        }
+    }
+
+    /// Marks the events from the next one on, with bits of the caller's choice. A row has
+    /// those of all events that it was made from ([`WatchRow::mark`]), so that a filter
+    /// may look at its start and at its end.
+    pub fn mark(&mut self, bits: u128) {
+        self.mark = bits;
+    }
+
+    /// Takes the rows that are complete. The newest message of a logger waits, because
+    /// the next event may tell its exception: see [`LiveWatch::take_all`].
+    pub fn take(&mut self) -> Vec<WatchRow> {
+        std::mem::take(&mut self.rows)
+    }
+
+    /// Takes all rows, for when nothing more comes for now.
+    pub fn take_all(&mut self) -> Vec<WatchRow> {
+        let rest = self.logs.take_all();
+        self.push_logs(rest);
+        self.take()
+    }
+
+    fn watches(&self, kind: WatchKind) -> bool {
+        self.counts.contains_key(&kind)
+    }
+
+    fn push(&mut self, row: WatchRow) {
+        if let Some(count) = self.counts.get_mut(&row.what.kind()) {
+            *count = count.saturating_add(1);
+        }
+        if self.rows.len() < MOST_WAITING {
+            self.rows.push(row);
+        } else {
+            self.left_out = self.left_out.saturating_add(1);
+        }
+    }
+
+    fn runtime(&mut self, event: &Event<'_>, moment: &Moment, thread_id: Option<u64>) -> bool {
+        let row = |mark: u128, what| WatchRow { ts_ns: moment.nanos, thread_id, mark, what };
+        let at = Edge::of(event, moment.thread, moment.nanos);
+        match event.id() {
+            1..=9 | 204 | 205 if self.watches(WatchKind::Gc) => {
+                self.collection(event, moment, thread_id);
+            }
+            80 if self.watches(WatchKind::Exceptions) => {
+                let Some(thrown) = thrown(event) else { return false };
+                self.push(row(self.mark, WatchedEvent::Exception(thrown)));
+            }
+            81 if self.watches(WatchKind::Contention) => {
+                let wait = (begun_wait(event), self.mark);
+                self.waits.start_inside(at.thread, at, wait, |_| {});
+            }
+            91 if self.watches(WatchKind::Contention) => {
+                let reported = reported_nanos(event);
+                let ended = self.waits.stop(at.thread, at, reported, |_| {});
+                let duration_ns = ended.as_ref().map_or(reported, |wait| wait.measured_nanos());
+                let (wait, mark) = ended.map(|wait| wait.what).unwrap_or_default();
+                let is_native = view::ContentionStop::of(event).is_some_and(|stop| stop.flags == 1);
+                let is_native = is_native || wait.is_native;
+                let wait = EndedWait { duration_ns, is_native, ..wait };
+                self.push(row(self.mark | mark, WatchedEvent::Contention(wait)));
+            }
+            145 if self.watches(WatchKind::Jit) => {
+                let Some(jitting) = view::MethodJitting::of(event) else { return false };
+                let what = (jitting.il_bytes, self.mark);
+                self.jitting.start_again((at.thread, jitting.method_id), at, what, |_| {});
+            }
+            141 | 143 if self.watches(WatchKind::Jit) => {
+                let Some((method, mark)) = self.compiled(event, at) else { return false };
+                self.push(row(mark, WatchedEvent::Jit(method)));
+            }
+            50 | 51 | 55 | 59 if self.watches(WatchKind::Threadpool) => {
+                let Some(change) = pool_change(event) else { return false };
+                self.push(row(self.mark, WatchedEvent::Threadpool(change)));
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    fn collection(&mut self, event: &Event<'_>, moment: &Moment, thread_id: Option<u64>) {
+        let mark = self.mark;
+        let number = match event.id() {
+            1 => view::GcStart::of(event).map(|start| start.number),
+            2 => view::GcEnd::of(event).map(|end| end.number),
+            _ => None,
+        };
+        match number {
+            Some(number) => *self.heap_marks.entry(number).or_default() |= mark,
+            // Those that tell no number are about one that is going on.
+            None => self.heap_marks.values_mut().for_each(|marks| *marks |= mark),
+        }
+        while self.heap_marks.len() > MOST_MARKED {
+            self.heap_marks.pop_first();
+        }
+        self.heap.event(event, moment);
+        for collection in self.heap.take_settled() {
+            let mark = self.heap_marks.remove(&collection.number).unwrap_or(0);
+            let what = WatchedEvent::Gc(Box::new(collection));
+            self.push(WatchRow { ts_ns: moment.nanos, thread_id, mark, what });
+        }
+    }
+
+    fn compiled(&mut self, event: &Event<'_>, at: Edge) -> Option<(CompiledMethod, u128)> {
+        let method = view::Method::of(event)?;
+        // The cold section is reported separately.
+        if method.change != MethodChange::Load || !method.is_jitted() || method.extent() != 0 {
+            return None;
+        }
+        let started = self.jitting.stop((at.thread, method.method_id), at, None, |_| {});
+        let duration_ns = started.as_ref().and_then(|started| started.measured_nanos());
+        let (il_bytes, mark) =
+            started.map_or((None, 0), |started| (Some(started.what.0), started.what.1));
+        let text = |text: Utf16<'_>| text.to_string();
+        let compiled = CompiledMethod {
+            name: method_text(
+                &text(method.namespace),
+                &text(method.name),
+                &text(method.signature),
+                NameOptions::default(),
+            ),
+            tier: method.tier().as_str(),
+            il_bytes,
+            native_bytes: method.size,
+            duration_ns,
+        };
+        Some((compiled, mark | self.mark))
+    }
+
+    fn request(&mut self, event: &Event<'_>, moment: &Moment, thread_id: Option<u64>) -> bool {
+        let at = Edge::of(event, moment.thread, moment.nanos);
+        let Some(ended) = self.requests.event(event, at, self.mark) else { return false };
+        let request = HttpRequest {
+            direction: ended.facts.direction,
+            method: ended.facts.method,
+            target: ended.facts.target,
+            status: ended.facts.status,
+            start_ns: ended.start_ns,
+            duration_ns: ended.duration_ns,
+            is_error: ended.is_error,
+        };
+        let what = WatchedEvent::Http(request);
+        self.push(WatchRow { ts_ns: moment.nanos, thread_id, mark: ended.mark, what });
+        true
+    }
+
+    fn message(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {
+        let before = self.logs.waiting();
+        let is_its = self.logs.event(event, moment, model);
+        if self.logs.waiting() > before {
+            self.log_marks.push_back(self.mark);
+        } else if matches!(event.name(), "MessageJson" | "Message")
+            && let Some(newest) = self.log_marks.back_mut()
+        {
+            *newest |= self.mark;
+        }
+        let ready = self.logs.take();
+        self.push_logs(ready);
+        is_its
+    }
+
+    fn push_logs(&mut self, messages: Vec<crate::report::LogRow>) {
+        for message in messages {
+            let mark = self.log_marks.pop_front().unwrap_or(0);
+            let (ts_ns, thread_id) = (message.ts_ns, message.thread_id);
+            let what = WatchedEvent::Log(message);
+            self.push(WatchRow { ts_ns, thread_id, mark, what });
+        }
+    }
+}
+
+impl LiveReport for LiveWatch {
+    type Snapshot = WatchSnapshot;
+
+    const LEARNS: bool = false;
+
+    fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {
+        let thread_id = event.thread_id();
+        match event.known_provider() {
+            KnownProvider::Runtime => self.runtime(event, moment, thread_id),
+            KnownProvider::Logging if self.watches(WatchKind::Logs) => {
+                self.message(event, moment, model)
+            }
+            KnownProvider::Other | KnownProvider::DiagnosticSource => {
+                let is_message =
+                    self.watches(WatchKind::Logs) && self.message(event, moment, model);
+                is_message
+                    || self.watches(WatchKind::Http) && self.request(event, moment, thread_id)
+            }
+            _ => false,
+        }
+    }
+
+    fn snapshot(&self, now_ns: i64, _: &Model) -> WatchSnapshot {
+        let count = |(kind, count): (&WatchKind, &u64)| WatchCount { kind: *kind, count: *count };
+        WatchSnapshot {
+            schema: SCHEMA,
+            now_ns,
+            counts: self.counts.iter().map(count).collect(),
+            left_out: self.left_out,
+        }
+    }
+}
+
+fn thrown(event: &Event<'_>) -> Option<ThrownException> {
+    /// Flags of runtime 80.
+    const NESTED: u32 = 2;
+    const RETHROWN: u32 = 4;
+    let thrown = view::Exception::of(event)?;
+    let message = thrown.message.to_string();
+    Some(ThrownException {
+        type_name: type_text(&thrown.type_name.to_string(), NameOptions::default()),
+        // .NET 6 and later write this if there is none.
+        message: if message == "NULL" { String::new() } else { message },
+        hresult: thrown.hresult,
+        is_nested: thrown.flags & NESTED != 0,
+        is_rethrown: thrown.flags & RETHROWN != 0,
+    })
+}
+
+fn begun_wait(event: &Event<'_>) -> EndedWait {
+    let start = view::ContentionStart::of(event);
+    let lock_id = start.and_then(|start| start.lock_id);
+    EndedWait {
+        duration_ns: None,
+        lock_id: lock_id.map(|id| format!("{id:#x}")),
+        owner_thread_id: start.and_then(|start| start.owner_thread_id).filter(|id| *id != 0),
+        is_native: start.is_some_and(|start| start.flags == 1),
+    }
+}
+
+fn pool_change(event: &Event<'_>) -> Option<PoolChange> {
+    let mut walk = Walk::of(event);
+    Some(match event.id() {
+        50 => PoolChange::Started { workers: walk.number("ActiveWorkerThreadCount")? },
+        51 => PoolChange::Stopped { workers: walk.number("ActiveWorkerThreadCount")? },
+        55 => {
+            let throughput = walk.real("AverageThroughput").unwrap_or(0.0);
+            let workers = walk.number("NewWorkerThreadCount")?;
+            PoolChange::Adjusted { workers, throughput, reason: reason(walk.number("Reason")?) }
+        }
+        _ => PoolChange::Limits {
+            min_workers: walk.number("MinWorkerThreads")?,
+            max_workers: walk.number("MaxWorkerThreads")?,
+        },
+    })
+}

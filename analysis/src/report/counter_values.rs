@@ -1,0 +1,321 @@
+//! Values of counters, one after the other, as a process publishes them.
+//!
+//! | event | meaning |
+//! |---|---|
+//! | `EventCounters` of any provider | a mean, or the growth of a sum, in an interval |
+//! | `System.Diagnostics.Metrics` `…ValuePublished` | rate and sum, value, or quantiles of an instrument with its tags |
+//! | `System.Diagnostics.Metrics` CollectionStart | length of the interval |
+//!
+//! Values of instruments are texts. An empty text means that there is no value yet, or no
+//! longer; it is not a point.
+//!
+//! Several instruments may have the same name: the second one's series have the tag
+//! `instrument=#2` (`same_names.rs`).
+
+use super::Moment;
+use super::counter_series::{CounterKind, CounterPoint};
+use super::same_names::{Publication, SameNames};
+use crate::model::short;
+use nettrace_parser::Event;
+use nettrace_parser::view::{self, CounterValue, KnownProvider, MetricKind};
+use std::collections::HashMap;
+
+/// Nanoseconds per second.
+const SECOND: f64 = 1e9;
+
+/// Maximum number of quantiles per histogram event. Each is a series with all of its
+/// tags; .NET publishes three.
+const MOST_QUANTILES: usize = 16;
+
+/// Identifies a series.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct SeriesKey {
+    pub(crate) provider: String,
+    pub(crate) name: String,
+    pub(crate) kind: CounterKind,
+    /// The OS id of its process, if the stream has it.
+    pub(crate) process_id: Option<u64>,
+    pub(crate) tags: Vec<(String, String)>,
+    /// The session for which it was published; concurrent sessions see each other's
+    /// values.
+    pub(crate) session: String,
+}
+
+/// A value that was published.
+#[derive(Debug, Clone)]
+pub(crate) struct Published {
+    pub(crate) key: SeriesKey,
+    pub(crate) unit: String,
+    /// Empty if it has none.
+    pub(crate) display_name: String,
+    /// How often it is published, in seconds; 0 if that is not known yet.
+    pub(crate) interval_seconds: f64,
+    pub(crate) point: CounterPoint,
+}
+
+/// Reads the values of all counters from the events of a trace.
+#[derive(Debug, Default)]
+pub(crate) struct CounterValues {
+    /// When instruments are published, by process and session.
+    intervals: HashMap<(Option<u64>, String), Interval>,
+    same_names: SameNames,
+    /// Of sessions whose first publication this is, if that is known otherwise.
+    requested_seconds: f64,
+    points: u64,
+    quantiles_left_out: u64,
+    /// The histogram whose event had no quantiles, if that was the last event.
+    idle: Option<Published>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Interval {
+    last: i64,
+    /// To a tenth of a second: what was requested.
+    seconds: f64,
+    /// What passed between the last two publications.
+    exact_seconds: f64,
+    /// Number of publications so far.
+    collections: u64,
+}
+
+impl CounterValues {
+    /// What the session requested; before the second publication the stream does not say.
+    pub(crate) fn expect_interval(&mut self, seconds: f64) {
+        self.requested_seconds = seconds;
+    }
+
+    /// Number of quantiles that were not passed on, because their event has more than 16.
+    pub(crate) fn quantiles_left_out(&self) -> u64 {
+        self.quantiles_left_out
+    }
+
+    /// The histogram whose event, the last that was read, had no quantiles: there was no
+    /// value in the interval. Its key has no `Percentile`, its point no value.
+    pub(crate) fn take_idle(&mut self) -> Option<Published> {
+        self.idle.take()
+    }
+
+    /// Passes on the values in an event, if its moment is selected. Returns whether the
+    /// event is one of a counter.
+    pub(crate) fn read(
+        &mut self,
+        event: &Event<'_>,
+        moment: &Moment,
+        mut pass: impl FnMut(Published),
+    ) -> bool {
+        if event.known_provider() == KnownProvider::Metrics {
+            if event.name() == "CollectionStart" {
+                self.collection_starts(event, moment);
+                return false;
+            }
+            let metric = view::Metric::of(event);
+            if let Some(metric) = metric.filter(|_| moment.is_selected) {
+                self.metric(event.process_id(), &metric, moment, &mut pass);
+            }
+            return metric.is_some();
+        }
+        let counter = view::Counter::of(event);
+        if let Some(counter) = counter.filter(|_| moment.is_selected)
+            && let Some(published) = self.event_counter(event, &counter, moment)
+        {
+            pass(published);
+        }
+        counter.is_some()
+    }
+
+    fn event_counter(
+        &mut self,
+        event: &Event<'_>,
+        counter: &view::Counter<'_>,
+        moment: &Moment,
+    ) -> Option<Published> {
+        let none = self.point(moment);
+        let (kind, point) = match counter.value {
+            CounterValue::Mean { mean, count, min, max, .. } => {
+                let point = CounterPoint {
+                    value: mean,
+                    count: Some(count),
+                    min: Some(min),
+                    max: Some(max),
+                    ..none
+                };
+                (CounterKind::Mean, point)
+            }
+            CounterValue::Sum { increment } => {
+                let rate_per_second = per_second(increment, counter.interval_seconds);
+                let point = CounterPoint { value: increment, rate_per_second, ..none };
+                (CounterKind::Increment, point)
+            }
+            _ => return None,
+        };
+        let key = SeriesKey {
+            provider: short(event.provider()).to_owned(),
+            name: counter.name.to_string(),
+            kind,
+            process_id: event.process_id(),
+            tags: tags_of(&counter.metadata.to_string(), ':'),
+            session: counter.series.to_string(),
+        };
+        Some(Published {
+            key,
+            unit: counter.display_units.to_string(),
+            display_name: counter.display_name.to_string(),
+            interval_seconds: counter.publication_seconds(),
+            point,
+        })
+    }
+
+    fn metric(
+        &mut self,
+        process_id: Option<u64>,
+        metric: &view::Metric<'_>,
+        moment: &Moment,
+        pass: &mut impl FnMut(Published),
+    ) {
+        let number =
+            |text: Option<nettrace_parser::Utf16<'_>>| text?.to_string().parse::<f64>().ok();
+        let (rate, value) = (number(metric.rate), number(metric.value));
+        let (kind, value) = match metric.kind {
+            MetricKind::Counter => (CounterKind::Counter, rate),
+            // The first version only contains the change.
+            MetricKind::UpDownCounter => (CounterKind::UpDownCounter, value.or(rate)),
+            MetricKind::Gauge => (CounterKind::Gauge, value),
+            MetricKind::Histogram => (CounterKind::Histogram, None),
+            _ => return,
+        };
+        let total = if metric.kind == MetricKind::Counter { number(metric.value) } else { None };
+        let session = metric.session_id.to_string();
+        let publisher = (process_id, session);
+        let interval = self.intervals.get(&publisher).copied();
+        let (_, session) = publisher;
+        let collection = interval.map_or(0, |interval| interval.collections);
+        let interval = interval.filter(|interval| interval.seconds > 0.0);
+        let (interval_seconds, exact_seconds) = interval
+            .map_or((self.requested_seconds, self.requested_seconds), |interval| {
+                (interval.seconds, interval.exact_seconds)
+            });
+        let mut key = SeriesKey {
+            provider: metric.meter.to_string(),
+            name: metric.instrument.to_string(),
+            kind,
+            process_id,
+            tags: tags_of(&metric.tags.to_string(), '='),
+            session,
+        };
+        let publication = Publication { ts_ns: moment.nanos, collection, interval_seconds };
+        if let Some(tag) = self.same_names.tag(&key, metric.instrument_id, publication) {
+            key.tags.push(tag);
+        }
+        let unit = metric.unit.to_string();
+        if let Some(value) = value {
+            let rate_per_second =
+                if kind.is_rate() { per_second(value, exact_seconds) } else { None };
+            let point = CounterPoint { value, total, rate_per_second, ..self.point(moment) };
+            pass(Published { key, unit, display_name: String::new(), interval_seconds, point });
+            return;
+        }
+        let Some(quantiles) = metric.quantiles.map(|quantiles| quantiles.to_string()) else {
+            return;
+        };
+        if quantiles.is_empty() {
+            let (point, display_name) = (self.point(moment), String::new());
+            self.idle = Some(Published { key, unit, display_name, interval_seconds, point });
+            return;
+        }
+        let pairs = quantiles.split(';').filter_map(|pair| {
+            let (quantile, value) = pair.split_once('=')?;
+            Some((quantile.trim().parse::<f64>().ok()?, value.trim().parse::<f64>().ok()?))
+        });
+        for (place, (quantile, value)) in pairs.enumerate() {
+            if place >= MOST_QUANTILES {
+                self.quantiles_left_out = self.quantiles_left_out.saturating_add(1);
+                continue;
+            }
+            let mut key = key.clone();
+            key.tags.push(("Percentile".to_owned(), percentile_text(quantile)));
+            let point = self.point(moment);
+            let point = CounterPoint { value, count: metric.count, sum: metric.sum, ..point };
+            let (unit, display_name) = (unit.clone(), String::new());
+            pass(Published { key, unit, display_name, interval_seconds, point });
+        }
+    }
+
+    /// The next point, without its value.
+    fn point(&mut self, moment: &Moment) -> CounterPoint {
+        let order = self.points;
+        self.points = self.points.saturating_add(1);
+        CounterPoint { ts_ns: moment.nanos, order, ..CounterPoint::default() }
+    }
+
+    fn collection_starts(&mut self, event: &Event<'_>, moment: &Moment) {
+        let session =
+            event.field("sessionId").and_then(|value| value.to_text()).unwrap_or_default();
+        let publisher = (event.process_id(), session);
+        let known = self.intervals.get(&publisher).copied();
+        let between = known.map(|known| moment.nanos.saturating_sub(known.last) as f64 / SECOND);
+        let exact_seconds = between.unwrap_or(0.0);
+        // Collections are sometimes slightly late.
+        let seconds = (exact_seconds * 10.0).round() / 10.0;
+        if self.intervals.len() < 1000 || known.is_some() {
+            let collections = known.map_or(0, |known| known.collections).saturating_add(1);
+            let interval = Interval { last: moment.nanos, seconds, exact_seconds, collections };
+            self.intervals.insert(publisher, interval);
+        }
+    }
+}
+
+/// The session's start in nanoseconds since 1970-01-01 UTC, if the stream contains it.
+pub(crate) fn start_unix_ns(event: &Event<'_>) -> Option<i64> {
+    let since_start = i128::from(event.nanos().unwrap_or(0));
+    let start = event.unix_nanos().map(|unix| unix.saturating_sub(since_start));
+    start.and_then(|start| i64::try_from(start).ok())
+}
+
+/// The growth per second; `None` if the length of its interval is not known.
+fn per_second(growth: f64, seconds: f64) -> Option<f64> {
+    (seconds > 0.0).then(|| growth / seconds)
+}
+
+/// Parses `a=1,b=2` into pairs. A comma inside a value is recognised because no `=`
+/// follows.
+fn tags_of(text: &str, separator: char) -> Vec<(String, String)> {
+    let mut tags: Vec<(String, String)> = Vec::new();
+    for part in text.split(',').filter(|part| !part.is_empty()) {
+        match (part.split_once(separator), tags.last_mut()) {
+            (Some((key, value)), _) => tags.push((key.to_owned(), value.to_owned())),
+            (None, Some((_, value))) => {
+                value.push(',');
+                value.push_str(part);
+            }
+            (None, None) => tags.push((part.to_owned(), String::new())),
+        }
+    }
+    tags
+}
+
+/// `50` for 0.5, `99.9` for 0.999.
+fn percentile_text(quantile: f64) -> String {
+    ((quantile * 1e8).round() / 1e6).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tags_are_pairs_even_if_values_have_commas() {
+        let pair = |key: &str, value: &str| (key.to_owned(), value.to_owned());
+        assert_eq!(tags_of("kind=tëä,core=0", '='), [pair("kind", "tëä"), pair("core", "0")]);
+        assert_eq!(tags_of("a=1,2,b=x=y", '='), [pair("a", "1,2"), pair("b", "x=y")]);
+        assert_eq!(tags_of("alone", '='), [pair("alone", "")]);
+        assert_eq!(tags_of("", '='), []);
+    }
+
+    #[test]
+    fn quantiles_are_percentiles() {
+        assert_eq!(
+            [0.5, 0.95, 0.57, 0.999, 1.0].map(percentile_text),
+            ["50", "95", "57", "99.9", "100"]
+        );
+    }
+}

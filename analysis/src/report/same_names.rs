@@ -1,0 +1,126 @@
+//! Instruments of one name.
+//!
+//! A program may have several instruments with the name of one meter and the same name
+//! themselves: meters that differ in their tags or versions, or one for each part of the
+//! program. The runtime publishes each of them by itself. Rates could be added, but not gauges
+//! and quantiles; so all are kept apart, in the order in which they were first published.
+//!
+//! | runtime | what tells them apart |
+//! |---|---|
+//! | .NET 9 and later | `instrumentId` of each value |
+//! | before | the same tags come twice in a collection |
+
+use super::counter_values::SeriesKey;
+use std::collections::HashMap;
+
+/// An instrument that has not been published for so many intervals is gone; the next one
+/// continues its series.
+const SILENT_INTERVALS: f64 = 3.0;
+/// Maximum number of instruments of one name that are told apart.
+const MOST_OF_A_NAME: usize = 1000;
+/// Maximum number of names, and of series in a collection, that are remembered.
+const MOST: usize = 10_000;
+/// Nanoseconds per second.
+const SECOND: f64 = 1e9;
+
+/// Which publication a value belongs to.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Publication {
+    pub(crate) ts_ns: i64,
+    /// Number of the collection in its session; 0 if the stream does not say.
+    pub(crate) collection: u64,
+    /// Time between collections; 0 if that is not known.
+    pub(crate) interval_seconds: f64,
+}
+
+impl Publication {
+    /// What most sessions ask for, if it is not known.
+    fn interval_nanos(self) -> f64 {
+        SECOND * if self.interval_seconds > 0.0 { self.interval_seconds } else { 1.0 }
+    }
+}
+
+/// Tells instruments of one name apart.
+#[derive(Debug, Default)]
+pub(crate) struct SameNames {
+    /// The instruments of a name, which is a key without tags.
+    numbered: HashMap<SeriesKey, Vec<Numbered>>,
+    /// How often a series was published in its newest collection.
+    repeated: HashMap<SeriesKey, Repeated>,
+}
+
+#[derive(Debug)]
+struct Numbered {
+    id: i64,
+    last_ns: i64,
+}
+
+#[derive(Debug)]
+struct Repeated {
+    collection: u64,
+    first_ns: i64,
+    times: usize,
+}
+
+impl SameNames {
+    /// The tag of a value's series: `None` for the first instrument of its name.
+    pub(crate) fn tag(
+        &mut self,
+        key: &SeriesKey,
+        instrument_id: Option<i64>,
+        publication: Publication,
+    ) -> Option<(String, String)> {
+        let place = match instrument_id {
+            Some(id) => self.by_id(key, id, publication),
+            None => self.by_repetition(key, publication),
+        };
+        let number = place.saturating_add(1);
+        (place > 0).then(|| ("instrument".to_owned(), format!("#{number}")))
+    }
+
+    fn by_id(&mut self, key: &SeriesKey, id: i64, publication: Publication) -> usize {
+        let name = SeriesKey { tags: Vec::new(), ..key.clone() };
+        if self.numbered.len() >= MOST && !self.numbered.contains_key(&name) {
+            return 0;
+        }
+        let instruments = self.numbered.entry(name).or_default();
+        let now_ns = publication.ts_ns;
+        let silence = publication.interval_nanos() * SILENT_INTERVALS;
+        let is_gone = |other: &Numbered| now_ns.saturating_sub(other.last_ns) as f64 > silence;
+        let its = instruments.iter().position(|other| other.id == id);
+        let place = its
+            .or_else(|| instruments.iter().position(is_gone))
+            .unwrap_or(instruments.len().min(MOST_OF_A_NAME.saturating_sub(1)));
+        let now = Numbered { id, last_ns: now_ns };
+        match instruments.get_mut(place) {
+            Some(instrument) => *instrument = now,
+            None => instruments.push(now),
+        }
+        place
+    }
+
+    /// Without the beginning of a collection nothing says whether a value is the next one.
+    /// The event that says it may be lost; so what comes half an interval later is another
+    /// collection in any case.
+    fn by_repetition(&mut self, key: &SeriesKey, publication: Publication) -> usize {
+        let Publication { ts_ns, collection, .. } = publication;
+        if collection == 0 {
+            return 0;
+        }
+        if self.repeated.len() >= MOST && !self.repeated.contains_key(key) {
+            self.repeated.clear();
+        }
+        let first = Repeated { collection, first_ns: ts_ns, times: 0 };
+        let Some(known) = self.repeated.get_mut(key) else {
+            self.repeated.insert(key.clone(), first);
+            return 0;
+        };
+        let passed = ts_ns.saturating_sub(known.first_ns) as f64;
+        if known.collection != collection || passed > publication.interval_nanos() / 2.0 {
+            *known = first;
+            return 0;
+        }
+        known.times = known.times.saturating_add(1).min(MOST_OF_A_NAME.saturating_sub(1));
+        known.times
+    }
+}

@@ -1,0 +1,110 @@
+//! What a running process has been doing for the last seconds.
+
+use crate::common;
+
+use common::*;
+use nettrace_analysis::live::{Live, LiveTop};
+use nettrace_analysis::model::WaitFor;
+use nettrace_parser::Reader;
+use nettrace_testdata::synth::{Step, Value};
+use std::time::Duration;
+
+const SECOND: u32 = 1_000_000_000;
+const MAIN: &str = "app!N.T.Main(int)";
+const WORK: &str = "app!N.T.Work(int)";
+
+fn names() -> Vec<Step> {
+    vec![
+        module(),
+        method(LOAD, 1, 0x1000, 0x100, "N.T.Main"),
+        method(LOAD, 2, 0x2000, 0x100, "N.T.Work"),
+        method(LOAD, 3, 0x3000, 0x100, "System.Threading.Thread.Sleep"),
+    ]
+}
+
+fn at(thread: usize, later: u32, kind: u32, stack: &[u64]) -> Step {
+    event(SAMPLE, thread, later, stack, vec![Value::U32(kind)])
+}
+
+fn fed(window: u64, steps: Vec<Step>) -> Live<LiveTop> {
+    fed_with(LiveTop::new().rows(10), window, steps)
+}
+
+fn fed_with(top: LiveTop, window: u64, steps: Vec<Step>) -> Live<LiveTop> {
+    let bytes = session([names(), steps].concat()).record().stream.bytes;
+    let mut top = Live::new(top.window(Duration::from_secs(window)));
+    let mut events = Reader::from_slice(&bytes).time_ordered();
+    while let Some(event) = events.next_event().unwrap() {
+        top.event(&event);
+    }
+    top
+}
+
+#[test]
+fn self_is_the_innermost_frame_and_total_any_however_often() {
+    let work = [0x2010, 0x2020, 0x1010];
+    let top = fed(60, vec![at(0, 1, 2, &work), at(0, 1, 2, &work), at(1, 1, 2, &[0x1010])]);
+    let snapshot = top.snapshot();
+    let rows: Vec<_> = snapshot
+        .methods
+        .iter()
+        .map(|row| (&*row.name, row.self_samples, row.total_samples))
+        .collect();
+    assert_eq!(rows, [(WORK, 2, 2), (MAIN, 1, 3)]);
+    let threads: Vec<_> =
+        snapshot.threads.iter().map(|row| (row.thread_id, row.managed_samples)).collect();
+    assert_eq!(threads, [(11, 2), (12, 1)]);
+    let callers: Vec<_> = top
+        .report()
+        .callers_of_method(top.now_ns(), WORK)
+        .into_iter()
+        .map(|caller| (caller.depth, caller.name.to_string(), caller.weight))
+        .collect();
+    // It calls itself.
+    let expected = [(0, WORK, 2), (1, WORK, 2), (2, MAIN, 2)];
+    assert_eq!(callers, expected.map(|(depth, name, count)| (depth, name.to_owned(), count)));
+}
+
+#[test]
+fn a_thread_that_waits_is_no_hot_method_and_is_counted_where_it_waits() {
+    let top = fed(60, vec![at(0, 1, 1, &[0x3010, 0x2010, 0x1010]), at(1, 1, 2, &[0x1010])]);
+    let snapshot = top.snapshot();
+    assert_eq!(snapshot.methods.len(), 1);
+    assert_eq!((snapshot.header.samples, snapshot.header.running_samples), (2, 1));
+    let wait = &snapshot.waits[0];
+    assert_eq!((&*wait.place, wait.waits_for, wait.threads), (WORK, WaitFor::Sleep, 1));
+    assert_eq!(&*top.report().callers_of_wait(top.now_ns(), WORK)[1].name, MAIN);
+}
+
+#[test]
+fn what_is_older_than_the_window_is_forgotten() {
+    let steps = (0..10).map(|_| at(0, SECOND, 2, &[0x1010])).collect();
+    let top = fed(3, steps);
+    let snapshot = top.snapshot();
+    assert!((3..=4).contains(&snapshot.header.samples), "{}", snapshot.header.samples);
+    assert!(snapshot.window_ns <= 4 * u64::from(SECOND), "{}", snapshot.window_ns);
+    // Nor are threads and methods kept that there once were.
+    assert_eq!(top.model().threads().iter().len(), 0);
+    let none = Live::new(LiveTop::new()).snapshot();
+    assert!(none.methods.is_empty() && none.header.samples == 0);
+}
+
+#[test]
+fn too_many_distinct_stacks_of_a_second_are_counted_and_not_kept() {
+    let steps = (0..25_000_u64).map(|n| at(0, 1, 2, &[0x1_0000 + n])).collect();
+    let snapshot = fed_with(LiveTop::new().rows(1_000_000), 60, steps).snapshot();
+    assert_eq!((snapshot.methods.len(), snapshot.header.left_out), (20_000, 5_000));
+}
+
+#[test]
+fn locks_are_counted_by_the_place_that_takes_them() {
+    let lock = event(LOCK, 0, 1, &[0x2010, 0x1010], vec![Value::U8(0), Value::U16(0)]);
+    let locked = event(LOCKED, 0, 500, &[], vec![Value::U8(0), Value::U16(0), Value::F64(400.0)]);
+    let blocked = at(0, 1, 1, &[0x2010, 0x1010]);
+    let top = fed(60, vec![lock, blocked, locked]);
+    let snapshot = top.snapshot();
+    let row = &snapshot.contention[0];
+    assert_eq!((&*row.place, row.count, row.total_ns), (WORK, 1, 400));
+    assert_eq!(snapshot.waits[0].waits_for, WaitFor::Lock);
+    assert_eq!(&*top.report().callers_of_contention(top.now_ns(), WORK)[1].name, MAIN);
+}

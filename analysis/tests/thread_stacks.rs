@@ -1,0 +1,98 @@
+//! What all threads are doing now, by rounds of the sampler.
+
+use crate::common;
+
+use common::*;
+use nettrace_analysis::live::{ThreadStacks, ThreadStacksReport};
+use nettrace_analysis::model::WaitFor;
+use nettrace_analysis::{NameOptions, ThreadState};
+use nettrace_parser::Reader;
+use nettrace_testdata::synth::{Step, Value};
+
+const EXTERNAL: u32 = 1;
+
+fn at(thread: usize, stack: &[u64]) -> Step {
+    event(SAMPLE, thread, 1, stack, vec![Value::U32(EXTERNAL)])
+}
+
+fn names() -> Vec<Step> {
+    vec![
+        module(),
+        method(AT_END, 1, 0x1000, 0x100, "N.T.Main"),
+        method(AT_END, 2, 0x2000, 0x100, "System.Threading.Monitor.Wait"),
+        method(AT_END, 3, 0x3000, 0x100, "System.Threading.ManualResetEventSlim.Wait"),
+        method(AT_END, 4, 0x4000, 0x100, "System.Threading.Tasks.Task.InternalWait"),
+    ]
+}
+
+fn feed(stacks: &mut ThreadStacks, steps: Vec<Step>) {
+    let bytes = session(steps).record().stream.bytes;
+    let mut events = Reader::from_slice(&bytes).time_ordered();
+    while let Some(event) = events.next_event().unwrap() {
+        stacks.event(&event);
+    }
+}
+
+fn finish(stacks: ThreadStacks) -> ThreadStacksReport {
+    stacks.finish(NameOptions::default())
+}
+
+#[test]
+fn a_round_is_complete_when_a_thread_of_it_is_sampled_again() {
+    let mut stacks = ThreadStacks::new();
+    feed(&mut stacks, vec![at(0, &[0x1010]), at(1, &[0x1010])]);
+    assert_eq!(stacks.rounds(), 0);
+    feed(&mut stacks, vec![at(0, &[0x1010])]);
+    assert_eq!(stacks.rounds(), 1);
+    // The second thread has ended: it is not in the second round.
+    feed(&mut stacks, vec![at(0, &[0x1020])]);
+    assert_eq!((stacks.rounds(), stacks.samples()), (2, 4));
+    stacks.count_stacks();
+    feed(&mut stacks, names());
+    let report = finish(stacks);
+    let rows: Vec<_> = report.threads.iter().map(|t| (t.thread_id, t.is_in_last_round)).collect();
+    assert_eq!(rows, [(11, true), (12, false)]);
+    assert_eq!(*report.threads[0].frames[0], *"app!N.T.Main(int)");
+}
+
+#[test]
+fn the_outermost_call_of_a_wait_says_what_a_thread_waits_for() {
+    let mut stacks = ThreadStacks::new();
+    let steps = [at(0, &[0x2010, 0x3010, 0x4010, 0x1010]), at(1, &[0x2010, 0x1010, 0x4010])];
+    feed(&mut stacks, [steps.to_vec(), names()].concat());
+    stacks.count_stacks();
+    let report = finish(stacks);
+    let waits: Vec<_> = report.threads.iter().map(|thread| thread.waits_for).collect();
+    // What is beyond a method that does not wait has nothing to do with it.
+    assert_eq!(waits, [Some(WaitFor::Task), Some(WaitFor::Pulse)]);
+    assert!(report.threads.iter().all(|thread| thread.state == ThreadState::Waiting));
+}
+
+#[test]
+fn a_thread_whose_wait_for_a_lock_began_meanwhile_waits_for_it() {
+    let mut stacks = ThreadStacks::new();
+    let lock = event(LOCK, 0, 1, &[0x1010], vec![Value::U8(0), Value::U16(0)]);
+    feed(&mut stacks, [vec![at(0, &[0x1010]), lock, at(0, &[0x1010])], names()].concat());
+    stacks.count_stacks();
+    let report = finish(stacks);
+    assert_eq!(report.threads[0].waits_for, Some(WaitFor::Lock));
+    assert_eq!(report.threads[0].lock.map(|lock| lock.lock_id), Some(None));
+}
+
+#[test]
+fn a_stack_is_counted_once_for_each_session_and_samples_after_that_are_ignored() {
+    let mut stacks = ThreadStacks::new();
+    for address in [0x1010, 0x1010, 0x2010] {
+        if stacks.samples() > 0 {
+            stacks.begin_session();
+        }
+        feed(&mut stacks, vec![at(0, &[address]), at(0, &[address])]);
+        stacks.count_stacks();
+        feed(&mut stacks, vec![at(0, &[0x4010]), at(1, &[0x4010])]);
+    }
+    feed(&mut stacks, names());
+    let report = finish(stacks);
+    assert_eq!(report.taken, 3);
+    let rows: Vec<_> = report.threads.iter().map(|t| (t.thread_id, t.count, t.is_latest)).collect();
+    assert_eq!(rows, [(11, 1, true), (11, 2, false)]);
+}
