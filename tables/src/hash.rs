@@ -1,0 +1,59 @@
+//! Hashes that are the same in every trace, on every machine, in every version.
+
+use twox_hash::{XxHash3_128, XxHash64};
+
+/// XXH64 with seed 0, as a signed number: engines that know no unsigned one join by it,
+/// too.
+pub(crate) fn id_of(bytes: &[u8]) -> i64 {
+    XxHash64::oneshot(0, bytes).cast_signed()
+}
+
+/// The id of texts that belong together.
+pub(crate) fn id_of_texts(texts: &[&str]) -> i64 {
+    id_of(texts.join("\0").as_bytes())
+}
+
+/// What a file contains, as a number: XXH3 with 128 bits.
+///
+/// ```
+/// use nettrace_tables::ContentHash;
+/// let mut hash = ContentHash::new();
+/// hash.add(b"net");
+/// hash.add(b"trace");
+/// let mut whole = ContentHash::new();
+/// whole.add(b"nettrace");
+/// assert_eq!(hash.hex(), whole.hex());
+/// assert_eq!(hash.hex().len(), 32);
+/// ```
+#[derive(Clone)]
+#[expect(missing_debug_implementations, reason = "as the hash that it holds")]
+pub struct ContentHash(XxHash3_128);
+
+impl Default for ContentHash {
+    fn default() -> ContentHash {
+        ContentHash::new()
+    }
+}
+
+impl ContentHash {
+    /// Of nothing yet.
+    pub fn new() -> ContentHash {
+        ContentHash(XxHash3_128::new())
+    }
+
+    /// Adds the bytes that follow.
+    pub fn add(&mut self, bytes: &[u8]) {
+        self.0.write(bytes);
+    }
+
+    /// 32 hexadecimal digits, as `xxhsum -H2` prints them.
+    pub fn hex(&self) -> String {
+        format!("{:032x}", self.0.finish_128())
+    }
+
+    /// The first 64 bits: [`inputs.input_id`](crate::schema::INPUTS).
+    pub fn input_id(&self) -> i64 {
+        let [a, b, c, d, e, f, g, h, ..] = self.0.finish_128().to_be_bytes();
+        i64::from_be_bytes([a, b, c, d, e, f, g, h])
+    }
+}

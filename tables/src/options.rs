@@ -1,0 +1,57 @@
+//! Which tables are written.
+
+use crate::column::Table;
+use crate::sheet::{MakeSpill, Sheet};
+use nettrace_export::EventPattern;
+use std::collections::BTreeSet;
+use std::io;
+
+/// What to write.
+#[derive(Clone)]
+#[expect(missing_debug_implementations, reason = "it holds a function")]
+pub struct TableOptions {
+    tables: BTreeSet<&'static str>,
+    has_payload: bool,
+    wide: Vec<EventPattern>,
+    make_spill: MakeSpill,
+}
+
+impl TableOptions {
+    /// These tables. `make_spill` makes temporary files for row groups that are full
+    /// before the trace ends.
+    pub fn new(tables: &[&'static Table], make_spill: MakeSpill) -> TableOptions {
+        let tables = tables.iter().map(|table| table.name).collect();
+        TableOptions { tables, has_payload: true, wide: Vec::new(), make_spill }
+    }
+
+    /// Sets whether events have their payloads.
+    #[must_use]
+    pub fn payload(self, has_payload: bool) -> TableOptions {
+        TableOptions { has_payload, ..self }
+    }
+
+    /// Adds a table for each type of event that a pattern matches, with a column a field.
+    #[must_use]
+    pub fn wide(self, wide: Vec<EventPattern>) -> TableOptions {
+        TableOptions { wide, ..self }
+    }
+
+    pub(crate) fn wide_events(&self) -> (&[EventPattern], &MakeSpill) {
+        (&self.wide, &self.make_spill)
+    }
+
+    pub(crate) fn has_payload(&self) -> bool {
+        self.has_payload
+    }
+
+    fn has(&self, table: &Table) -> bool {
+        self.tables.contains(table.name)
+    }
+
+    pub(crate) fn sheet(&self, table: &Table) -> io::Result<Option<Sheet>> {
+        if !self.has(table) {
+            return Ok(None);
+        }
+        Sheet::new(table.name, table.columns, self.make_spill.clone()).map(Some)
+    }
+}

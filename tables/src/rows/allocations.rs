@@ -1,0 +1,40 @@
+//! Allocations.
+
+use super::marks::Shared;
+use super::{Place, ids};
+use crate::sheet::Sheet;
+use nettrace_analysis::{Kind, Model};
+use nettrace_parser::{Event, view};
+
+/// Adds the allocation that the analysis has weighed for this event.
+pub(crate) fn allocation(
+    sheet: &mut Sheet,
+    event: &Event<'_>,
+    shared: &Shared,
+    model: &Model,
+    place: Place,
+) {
+    let Some(sample) = shared.take_allocation() else { return };
+    let allocation = view::Allocation::of(event);
+    let heap = match allocation.as_ref().map(|allocation| allocation.kind) {
+        Some(0) | None => "small".to_owned(),
+        Some(1) => "large".to_owned(),
+        Some(2) => "pinned".to_owned(),
+        Some(other) => other.to_string(),
+    };
+    let (process, thread) = ids(model, sample.thread);
+    let mut row = sheet.row();
+    place.begin_row(&mut row, sample.nanos);
+    row.count(process);
+    row.count(thread);
+    row.text(if sample.kind == Kind::AllocationSamples { "sample" } else { "tick" });
+    row.text(&*heap);
+    row.text(sample.label.map(|label| model.texts().get(label)));
+    row.count(sample.count);
+    row.count(sample.weight);
+    row.count(allocation.as_ref().and_then(|allocation| allocation.object_bytes));
+    row.unsigned(allocation.as_ref().and_then(|allocation| allocation.address));
+    row.stack(Some(sample.stack));
+    let bytes = row.end();
+    sheet.end_row(bytes);
+}

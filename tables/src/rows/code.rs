@@ -1,0 +1,115 @@
+//! Stacks, frames and methods, with ids that are the same in every trace.
+
+use super::Place;
+use crate::hash::{id_of, id_of_texts};
+use crate::sheet::Sheet;
+use nettrace_analysis::{Frame, FrameKind, Resolved};
+use std::collections::HashSet;
+
+/// The code of a trace.
+pub(crate) struct Code<'r> {
+    resolved: &'r Resolved<'r>,
+    /// By handle.
+    frame_ids: Vec<i64>,
+    stack_ids: Vec<Option<i64>>,
+}
+
+impl<'r> Code<'r> {
+    pub(crate) fn new(resolved: &'r Resolved<'r>) -> Code<'r> {
+        let frame_ids: Vec<i64> = resolved
+            .all_frames()
+            .iter()
+            .map(|frame| id_of_texts(&[kind_name(frame.kind), &frame.text]))
+            .collect();
+        let mut bytes = Vec::new();
+        let stack_ids = resolved.model().stacks().handles().map(|stack| {
+            let frames = resolved.frames(stack);
+            bytes.clear();
+            for frame in frames {
+                let id = frame_ids.get(frame.index()).copied().unwrap_or_default();
+                bytes.extend_from_slice(&id.to_le_bytes());
+            }
+            (!frames.is_empty()).then(|| id_of(&bytes))
+        });
+        let stack_ids = stack_ids.collect();
+        Code { resolved, frame_ids, stack_ids }
+    }
+
+    pub(crate) fn stack_ids(&self) -> &[Option<i64>] {
+        &self.stack_ids
+    }
+
+    pub(crate) fn write(
+        &self,
+        stacks: Option<&mut Sheet>,
+        frames: Option<&mut Sheet>,
+        methods: Option<&mut Sheet>,
+        place: Place,
+    ) {
+        if let Some(sheet) = stacks {
+            self.stacks(sheet, place);
+        }
+        if let Some(sheet) = frames {
+            for (frame, id) in self.resolved.all_frames().iter().zip(&self.frame_ids) {
+                let mut row = sheet.row();
+                row.whole(place.input_id);
+                row.whole(*id);
+                row.text(kind_name(frame.kind));
+                row.text(&*frame.text);
+                row.whole(method_id(frame));
+                row.flag(frame.is_named);
+                row.flag(frame.is_guessed);
+                let bytes = row.end();
+                sheet.end_row(bytes);
+            }
+        }
+        let Some(sheet) = methods else { return };
+        let mut written = HashSet::new();
+        for frame in self.resolved.all_frames() {
+            let Some(id) = method_id(frame).filter(|id| written.insert(*id)) else { continue };
+            let mut row = sheet.row();
+            row.whole(place.input_id);
+            row.whole(id);
+            row.text(&*frame.module);
+            row.text(&*frame.namespace);
+            row.text(&*frame.type_name);
+            row.text(&*frame.method);
+            let bytes = row.end();
+            sheet.end_row(bytes);
+        }
+    }
+
+    fn stacks(&self, sheet: &mut Sheet, place: Place) {
+        let mut written = HashSet::new();
+        let mut met = HashSet::new();
+        for (stack, id) in self.resolved.model().stacks().handles().zip(&self.stack_ids) {
+            let Some(id) = id.filter(|id| written.insert(*id)) else { continue };
+            met.clear();
+            for (depth, frame) in self.resolved.frames(stack).iter().enumerate() {
+                let mut row = sheet.row();
+                row.whole(place.input_id);
+                row.whole(id);
+                row.small(i32::try_from(depth).unwrap_or(i32::MAX));
+                row.whole(self.frame_ids.get(frame.index()).copied().unwrap_or_default());
+                row.flag(met.insert(*frame));
+                let bytes = row.end();
+                sheet.end_row(bytes);
+            }
+        }
+    }
+}
+
+fn method_id(frame: &Frame) -> Option<i64> {
+    let Frame { module, namespace, type_name, method, .. } = frame;
+    (frame.is_named && !frame.is_guessed)
+        .then(|| id_of_texts(&[module, namespace, type_name, method]))
+}
+
+fn kind_name(kind: FrameKind) -> &'static str {
+    match kind {
+        FrameKind::Managed => "managed",
+        FrameKind::Native => "native",
+        FrameKind::Kernel => "kernel",
+        _ => "unknown",
+    }
+}

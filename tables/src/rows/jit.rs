@@ -1,0 +1,25 @@
+//! Compiled methods.
+
+use super::Place;
+use crate::sheet::Sheet;
+use nettrace_analysis::report::JitReport;
+
+pub(crate) fn methods(sheet: &mut Sheet, report: &JitReport, place: Place) {
+    for method in &report.methods {
+        let mut row = sheet.row();
+        place.begin_row(&mut row, method.start_ns);
+        row.count(method.process_id);
+        row.count(method.thread);
+        row.text(&*method.name);
+        row.text(&*method.module);
+        row.text(method.tier);
+        row.count(u64::from(method.il_bytes));
+        row.count(u64::from(method.native_bytes));
+        row.count(method.duration_ns);
+        row.flag(method.background);
+        row.flag(method.r2r_rejected);
+        row.flag(method.is_complete);
+        let bytes = row.end();
+        sheet.end_row(bytes);
+    }
+}

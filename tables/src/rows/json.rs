@@ -1,0 +1,52 @@
+//! Small JSON values in columns.
+
+use nettrace_analysis::model::{Argument, Arguments};
+use nettrace_export::json::Json;
+
+/// An object of texts.
+pub(crate) fn texts<'t>(out: &mut Vec<u8>, pairs: impl IntoIterator<Item = (&'t str, &'t str)>) {
+    object(out, pairs, |out, value| out.string(value));
+}
+
+/// The arguments of a span.
+pub(crate) fn arguments(out: &mut Vec<u8>, arguments: &Arguments) {
+    let pairs = arguments.iter().map(|(name, value)| (&**name, value));
+    object(out, pairs, |out, value| match value {
+        Argument::Number(number) => out.number(*number),
+        Argument::Real(real) => out.float(*real),
+        Argument::Address(address) => out.hex_string(*address),
+        Argument::Text(text) => out.string(text),
+        _ => out.raw("null"),
+    });
+}
+
+/// A list of texts.
+pub(crate) fn list<'t>(out: &mut Vec<u8>, texts: impl IntoIterator<Item = &'t str>) {
+    out.clear();
+    out.push(b'[');
+    for (at, text) in texts.into_iter().enumerate() {
+        if at > 0 {
+            out.push(b',');
+        }
+        out.string(text);
+    }
+    out.push(b']');
+}
+
+fn object<'t, T>(
+    out: &mut Vec<u8>,
+    pairs: impl IntoIterator<Item = (&'t str, T)>,
+    write: impl Fn(&mut Vec<u8>, T),
+) {
+    out.clear();
+    out.push(b'{');
+    for (at, (name, value)) in pairs.into_iter().enumerate() {
+        if at > 0 {
+            out.push(b',');
+        }
+        out.string(name);
+        out.push(b':');
+        write(out, value);
+    }
+    out.push(b'}');
+}

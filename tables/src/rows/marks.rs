@@ -1,0 +1,241 @@
+//! What the analysis hands out while it reads: samples with their weights, waits, and
+//! activities with both ends.
+
+use super::{Place, ids, json};
+use crate::options::TableOptions;
+use crate::schema::{ACTIVITIES, ALLOCATIONS, CONTENTIONS, SAMPLES};
+use crate::sheet::Sheet;
+use nettrace_analysis::convert::{Convert, ConvertError};
+use nettrace_analysis::model::{Category, Ends, Span, TimelineMark};
+use nettrace_analysis::report::Moment;
+use nettrace_analysis::{Kind, Model, Profile, Resolved, Sample, ThreadHandle};
+use nettrace_parser::Event;
+use nettrace_parser::view::{ContentionStart, KnownProvider};
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Starts of waits that are kept of a thread until they end. More than a few are starts
+/// whose ends were lost.
+const MOST_OPEN: usize = 64;
+
+/// The tables that are filled.
+#[derive(Default)]
+pub(crate) struct SharedSheets {
+    pub(crate) samples: Option<Sheet>,
+    pub(crate) contentions: Option<Sheet>,
+    pub(crate) activities: Option<Sheet>,
+    has_allocations: bool,
+    place: Option<Place>,
+    /// The newest allocation, until its event comes.
+    allocation: Option<Sample>,
+    /// Locks and owners of waits that have not ended, by thread and start.
+    locks: BTreeMap<(ThreadHandle, i64), ContentionStart>,
+    text: Vec<u8>,
+}
+
+pub(crate) fn shared_of(options: &TableOptions) -> io::Result<SharedSheets> {
+    Ok(SharedSheets {
+        samples: options.sheet(&SAMPLES)?,
+        contentions: options.sheet(&CONTENTIONS)?,
+        activities: options.sheet(&ACTIVITIES)?,
+        has_allocations: options.sheet(&ALLOCATIONS)?.is_some(),
+        ..SharedSheets::default()
+    })
+}
+
+impl SharedSheets {
+    pub(crate) fn wants_samples(&self) -> bool {
+        self.samples.is_some() || self.contentions.is_some() || self.has_allocations
+    }
+
+    pub(crate) fn wants_marks(&self) -> bool {
+        self.activities.is_some()
+    }
+}
+
+/// The same for the converter and for the pass around it.
+#[derive(Clone)]
+pub(crate) struct Shared(Arc<Mutex<SharedSheets>>);
+
+impl Shared {
+    pub(crate) fn new(sheets: SharedSheets, input_id: i64) -> Shared {
+        let place = Some(Place { input_id, start: None, has_start: false });
+        Shared(Arc::new(Mutex::new(SharedSheets { place, ..sheets })))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, SharedSheets> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn begin(&self, place: Place) {
+        self.lock().place = Some(place);
+    }
+
+    /// Remembers which lock a wait is for.
+    #[inline]
+    pub(crate) fn event(&self, event: &Event<'_>, moment: &Moment) {
+        if event.known_provider() != KnownProvider::Runtime || event.id() != 81 {
+            return;
+        }
+        let mut shared = self.lock();
+        if shared.contentions.is_some()
+            && let Some(start) = ContentionStart::of(event)
+        {
+            shared.locks.insert((moment.thread, moment.nanos), start);
+            let of_thread = (moment.thread, i64::MIN)..=(moment.thread, i64::MAX);
+            let oldest = shared.locks.range(of_thread).rev().nth(MOST_OPEN).map(|(key, _)| *key);
+            oldest.map(|key| shared.locks.remove(&key));
+        }
+    }
+
+    pub(crate) fn take_allocation(&self) -> Option<Sample> {
+        self.lock().allocation.take()
+    }
+
+    pub(crate) fn take(&self) -> SharedSheets {
+        std::mem::take(&mut *self.lock())
+    }
+}
+
+/// Passes samples and activities to the tables.
+pub(crate) struct Marks {
+    shared: Shared,
+    /// The table of samples while they come: nobody else adds to it.
+    samples: Option<(Sheet, Place)>,
+    wants_samples: bool,
+    wants_marks: bool,
+}
+
+impl Marks {
+    pub(crate) fn new(shared: Shared, wants_samples: bool, wants_marks: bool) -> Marks {
+        Marks { shared, samples: None, wants_samples, wants_marks }
+    }
+}
+
+impl Convert for Marks {
+    fn wants_samples(&self) -> bool {
+        self.wants_samples
+    }
+
+    fn wants_marks(&self) -> bool {
+        self.wants_marks
+    }
+
+    fn sample(&mut self, sample: &Sample, model: &Model) -> Result<(), ConvertError> {
+        let is_cpu = matches!(sample.kind, Kind::Cpu | Kind::OffCpu);
+        if is_cpu && let Some((sheet, place)) = &mut self.samples {
+            cpu_sample(sheet, sample, model, *place);
+            return Ok(());
+        }
+        let mut shared = self.shared.lock();
+        let shared = &mut *shared;
+        let Some(place) = shared.place else { return Ok(()) };
+        match sample.kind {
+            Kind::Cpu | Kind::OffCpu => {
+                if let Some(sheet) = &mut shared.samples {
+                    cpu_sample(sheet, sample, model, place);
+                }
+                if place.has_start {
+                    self.samples = shared.samples.take().map(|sheet| (sheet, place));
+                }
+            }
+            Kind::AllocationTicks | Kind::AllocationSamples => shared.allocation = Some(*sample),
+            Kind::Contention => {
+                // The wait began at most as long before its event as writing that took:
+                // when it began is worked out from the duration in its stop.
+                let began = (sample.thread, sample.nanos)..=(sample.thread, i64::MAX);
+                let key = shared.locks.range(began).next().map(|(key, _)| *key);
+                let start = key.and_then(|key| shared.locks.remove(&key));
+                if let Some(sheet) = &mut shared.contentions {
+                    contention(sheet, sample, start, model, place);
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn mark(&mut self, mark: &TimelineMark, model: &Model) -> Result<(), ConvertError> {
+        let TimelineMark::Span(span) = mark else { return Ok(()) };
+        if span.category == Category::Activity {
+            let mut shared = self.shared.lock();
+            let SharedSheets { activities, text, place, .. } = &mut *shared;
+            if let (Some(sheet), Some(place)) = (activities, *place) {
+                activity(sheet, span, model, place, text);
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>, _: &Resolved<'_>, _: &Profile) -> Result<(), ConvertError> {
+        if let Some((sheet, _)) = self.samples {
+            self.shared.lock().samples = Some(sheet);
+        }
+        Ok(())
+    }
+}
+
+fn cpu_sample(sheet: &mut Sheet, sample: &Sample, model: &Model, place: Place) {
+    let (process, thread) = ids(model, sample.thread);
+    let has_stack = !model.stacks().addresses(sample.stack).is_empty();
+    let mut row = sheet.row();
+    place.begin_row(&mut row, sample.nanos);
+    row.count(process);
+    row.count(thread);
+    if sample.kind == Kind::Cpu {
+        row.named(0, "cpu")
+    } else {
+        row.named(1, "off_cpu")
+    }
+    row.state(sample.stack, sample.mode);
+    row.count(sample.weight);
+    row.stack(has_stack.then_some(sample.stack));
+    let bytes = row.end();
+    sheet.end_row(bytes);
+}
+
+fn contention(
+    sheet: &mut Sheet,
+    sample: &Sample,
+    start: Option<ContentionStart>,
+    model: &Model,
+    place: Place,
+) {
+    let (process, thread) = ids(model, sample.thread);
+    let mut row = sheet.row();
+    place.begin_row(&mut row, sample.nanos);
+    row.count(process);
+    row.count(thread);
+    row.count(sample.weight);
+    row.unsigned(start.as_ref().and_then(|start| start.lock_id));
+    let owner = start.as_ref().and_then(|start| start.owner_thread_id);
+    row.count(owner.filter(|owner| *owner != 0));
+    row.stack(Some(sample.stack));
+    let bytes = row.end();
+    sheet.end_row(bytes);
+}
+
+fn activity(sheet: &mut Sheet, span: &Span, model: &Model, place: Place, text: &mut Vec<u8>) {
+    let (process, thread) = ids(model, span.thread);
+    let (_, end_thread) = ids(model, span.end_thread);
+    json::arguments(text, &span.arguments);
+    let mut row = sheet.row();
+    place.begin_row(&mut row, span.start_nanos);
+    row.count(process);
+    row.count(thread);
+    row.count(end_thread);
+    row.text(&*span.name);
+    row.count(span.nanos);
+    row.text(match span.ends {
+        Ends::LossBetween => "loss_between",
+        Ends::NoStart => "no_start",
+        Ends::Left => "left",
+        Ends::OpenAtEnd => "open_at_end",
+        Ends::NoStop => "no_stop",
+        _ => "known",
+    });
+    row.bytes(Some(text.as_slice()));
+    let bytes = row.end();
+    sheet.end_row(bytes);
+}

@@ -1,0 +1,62 @@
+//! Rows of each table, one file each.
+
+pub(crate) mod allocations;
+pub(crate) mod code;
+pub(crate) mod counters;
+pub(crate) mod events;
+pub(crate) mod gcs;
+pub(crate) mod jit;
+pub(crate) mod json;
+pub(crate) mod logs;
+pub(crate) mod marks;
+pub(crate) mod thrown;
+
+use crate::sheet::{Row, Sheet};
+use nettrace_analysis::{Model, ThreadHandle};
+use nettrace_parser::Trace;
+
+/// What all rows of a trace have in common.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Place {
+    pub(crate) input_id: i64,
+    /// Nanoseconds from 1970 to the start of the session.
+    pub(crate) start: Option<i64>,
+    pub(crate) has_start: bool,
+}
+
+impl Place {
+    pub(crate) fn begin(&mut self, session: &Trace) {
+        self.has_start = true;
+        self.start = session.start.unix_nanos().and_then(|start| i64::try_from(start).ok());
+    }
+
+    /// The trace, and when: the columns with which most tables begin.
+    #[inline]
+    pub(crate) fn begin_row(&self, row: &mut Row<'_>, nanos: i64) {
+        row.whole(self.input_id);
+        row.whole(self.start.and_then(|start| start.checked_add(nanos)));
+        row.whole(nanos);
+    }
+}
+
+/// OS ids of a thread and of its process.
+#[inline]
+pub(crate) fn ids(model: &Model, thread: ThreadHandle) -> (Option<u64>, Option<u64>) {
+    let row = model.threads().get(thread);
+    let process = row.and_then(|row| model.process(row.process)).and_then(|process| process.id);
+    (process, row.and_then(|row| row.os_thread_id))
+}
+
+/// The table of threads.
+pub(crate) fn threads(sheet: &mut Sheet, model: &Model, place: Place) {
+    for (_, thread) in model.threads().iter() {
+        let mut row = sheet.row();
+        row.whole(place.input_id);
+        row.count(model.process(thread.process).and_then(|process| process.id));
+        row.count(thread.os_thread_id);
+        row.text(thread.name.as_deref());
+        row.count(thread.events);
+        let bytes = row.end();
+        sheet.end_row(bytes);
+    }
+}

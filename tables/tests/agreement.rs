@@ -1,0 +1,218 @@
+//! Tables say what reports say.
+
+use crate::memory_files::{
+    MemoryFiles, files_of, files_with, real, rows_of, spill, sum, text, whole,
+};
+use nettrace_analysis::report::{
+    Alloc, Contention, Counters, Exceptions, Gc, Jit, Logs, SharedPass,
+};
+use nettrace_analysis::{AnalysisOptions, Kind, ThreadState, TopN, TopNOptions};
+use nettrace_export::{EventPattern, EventWriter};
+use nettrace_parser::Reader;
+use nettrace_tables::schema::EVENTS;
+use nettrace_tables::{TableOptions, TablePass};
+use nettrace_testdata::corpus;
+use nettrace_testdata::synth::{
+    EventType, Field as SynthField, FieldType, Session, SessionThread, Step, Value, Version,
+};
+use std::collections::BTreeMap;
+
+#[test]
+fn counts_and_sums_are_those_of_the_reports() {
+    for trace in corpus::traces() {
+        let (name, bytes) = (trace.name(), trace.bytes());
+        let files = files_of(&bytes);
+        let rows = |table| rows_of(&files, table);
+        let mut pass = SharedPass::new((
+            Gc::new(),
+            Jit::new(),
+            Counters::new(),
+            Exceptions::new(),
+            Contention::new(),
+            Alloc::new(),
+            Logs::new(),
+        ));
+        let _outcome = pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap();
+        let reported = pass.finish();
+        let (gc, jit, counters, exceptions, contention, alloc, logs) = reported.outputs;
+
+        let gcs = rows("gcs");
+        assert_eq!(gcs.len(), gc.collections.len(), "{name}");
+        for (row, collection) in gcs.iter().zip(&gc.collections) {
+            assert_eq!(whole(row, "time_ns"), Some(collection.start_ns), "{name}");
+            let of = |column| whole(row, column).map(|value| value as u64);
+            assert_eq!(of("duration_ns"), collection.duration_ns, "{name}");
+            assert_eq!(of("pause_ns"), Some(collection.pause_ns), "{name}");
+            assert_eq!(of("heap_before_bytes"), collection.heap_before_bytes, "{name}");
+            assert_eq!(of("heap_after_bytes"), collection.heap_after_bytes, "{name}");
+            assert_eq!(of("promoted_bytes"), collection.promoted_bytes, "{name}");
+            assert_eq!(real(row, "survival_percent"), collection.survival_percent, "{name}");
+            assert_eq!(of("sweep_ns"), collection.sweep_ns, "{name}");
+            assert_eq!(text(row, "reason"), Some(&*collection.reason), "{name}");
+        }
+
+        let compiled = rows("jit");
+        assert_eq!(compiled.len() as u64, jit.totals.methods, "{name}");
+        assert_eq!(sum(&compiled, "duration_ns"), jit.totals.duration_ns, "{name}");
+        assert_eq!(sum(&compiled, "native_bytes"), jit.totals.native_bytes, "{name}");
+
+        let values = rows("counters");
+        let points = counters.series.iter().flat_map(|series| &series.points);
+        for (row, point) in values.iter().zip(points.clone()) {
+            let finite = Some(point.value).filter(|value| value.is_finite());
+            assert_eq!((real(row, "value"), real(row, "total")), (finite, point.total), "{name}");
+        }
+        assert_eq!(values.len(), points.count(), "{name}");
+
+        let thrown = rows("exceptions");
+        assert_eq!(thrown.len() as u64, exceptions.count, "{name}");
+        for of_type in &exceptions.types {
+            let is_it = |row: &&_| text(row, "type") == Some(&*of_type.type_name);
+            assert_eq!(thrown.iter().filter(is_it).count() as u64, of_type.count, "{name}");
+        }
+
+        let waits = rows("contentions");
+        assert_eq!(waits.len() as u64, contention.totals.waits.count, "{name}");
+        assert_eq!(sum(&waits, "duration_ns"), contention.totals.waits.total_ns, "{name}");
+        let of_known_locks = contention.locks.iter().filter(|lock| lock.lock_id.is_some());
+        let known: u64 = of_known_locks.map(|lock| lock.waits.count).sum();
+        let with_lock = waits.iter().filter(|row| whole(row, "lock_id").is_some()).count();
+        assert_eq!(with_lock as u64, known, "{name}");
+
+        let allocations = rows("allocations");
+        let of_kind = |kind: &str| {
+            let is_it = |row: &&_| text(row, "kind") == Some(kind);
+            allocations.iter().filter(is_it).cloned().collect::<Vec<_>>()
+        };
+        let ticks = of_kind("tick");
+        if of_kind("sample").is_empty() && !ticks.is_empty() {
+            assert_eq!(sum(&ticks, "weight_bytes"), alloc.sources[0].bytes, "{name}");
+        }
+        assert_eq!(rows("logs").len() as u64, logs.count, "{name}");
+    }
+}
+
+#[test]
+fn samples_and_their_methods_are_those_of_topn() {
+    for trace in corpus::traces() {
+        let (name, bytes) = (trace.name(), trace.bytes());
+        let files = files_of(&bytes);
+        let options = AnalysisOptions::new().kinds([Kind::Cpu]);
+        let mut analysis = nettrace_analysis::Analysis::new(options);
+        let _ = analysis.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap();
+        let finished = analysis.finish().unwrap();
+        let samples: Vec<_> = rows_of(&files, "samples")
+            .into_iter()
+            .filter(|row| text(row, "kind") == Some("cpu"))
+            .collect();
+        let (mut count, mut weight) = (0, 0);
+        let mut states: BTreeMap<&str, u64> = BTreeMap::new();
+        let resolved = finished.resolved();
+        for (key, totals) in finished.profile.rows() {
+            count += totals.samples;
+            weight += totals.weight;
+            *states.entry(resolved.state(key.stack, key.mode).name()).or_default() +=
+                totals.samples;
+        }
+        assert_eq!((samples.len() as u64, sum(&samples, "weight_ns")), (count, weight), "{name}");
+        for state in ThreadState::ALL {
+            let is_it = |row: &&_| text(row, "state") == Some(state.name());
+            let of_table = samples.iter().filter(is_it).count() as u64;
+            assert_eq!(of_table, states.get(state.name()).copied().unwrap_or(0), "{name}");
+        }
+        // A query of a fleet: innermost frame of each stack, its text, the sum.
+        let frames: BTreeMap<i64, String> = rows_of(&files, "frames")
+            .iter()
+            .map(|row| (whole(row, "frame_id").unwrap(), text(row, "text").unwrap().to_owned()))
+            .collect();
+        let leaves: BTreeMap<i64, i64> = rows_of(&files, "stacks")
+            .iter()
+            .filter(|row| whole(row, "depth") == Some(0))
+            .map(|row| (whole(row, "stack_id").unwrap(), whole(row, "frame_id").unwrap()))
+            .collect();
+        let mut exclusive: BTreeMap<&str, u64> = BTreeMap::new();
+        for row in &samples {
+            if let Some(stack) = whole(row, "stack_id") {
+                let text = &*frames[&leaves[&stack]];
+                *exclusive.entry(text).or_default() += whole(row, "weight_ns").unwrap() as u64;
+            }
+        }
+        let mut all = TopNOptions::default();
+        all.count = usize::MAX;
+        let top = TopN::new(&resolved, &finished.profile, &all);
+        for method in top
+            .methods
+            .iter()
+            .filter(|method| method.self_ns > 0 && method.addresses == 0 && !method.is_guessed)
+        {
+            assert_eq!(exclusive.get(&*method.name), Some(&method.self_ns), "{name}");
+        }
+    }
+}
+
+#[test]
+fn events_and_their_payloads_are_those_of_ndjson() {
+    for name in ["net10-linux-x64/metrics.nettrace", "one-collect-v6/cpu.nettrace"] {
+        let Some(trace) = corpus::trace(name) else { continue };
+        let bytes = trace.bytes();
+        let options = TableOptions::new(&[&EVENTS], spill());
+        let rows = rows_of(&files_with(&bytes, &options), "events");
+        let (mut writer, mut lines) = (EventWriter::ndjson(), Vec::new());
+        let mut events = Reader::from_slice(&bytes).time_ordered();
+        let mut stacks = Vec::new();
+        events
+            .for_each(|event| {
+                writer.write(&mut lines, &event);
+                stacks.push(!event.stack().is_empty());
+            })
+            .unwrap();
+        let lines: Vec<&str> = std::str::from_utf8(&lines).unwrap().lines().collect();
+        assert_eq!(rows.len(), lines.len(), "{name}");
+        for ((row, line), has_stack) in rows.iter().zip(lines).zip(stacks) {
+            let json: serde_json::Value = serde_json::from_str(line).unwrap();
+            let payload: serde_json::Value =
+                serde_json::from_str(text(row, "payload").unwrap_or("null")).unwrap();
+            assert_eq!(payload, json["payload"], "{name}");
+            assert_eq!(whole(row, "time_ns"), json["ts_ns"].as_i64(), "{name}");
+            assert_eq!(text(row, "event"), json["event"].as_str(), "{name}");
+            assert_eq!(text(row, "provider"), json["provider"].as_str(), "{name}");
+            assert_eq!(whole(row, "thread_id"), json["tid"].as_i64().filter(|id| *id >= 0));
+            assert_eq!(text(row, "activity_id"), json["activity"].as_str(), "{name}");
+            assert_eq!(text(row, "payload_rest"), json["payload_rest"].as_str(), "{name}");
+            assert_eq!(whole(row, "stack_id").is_some(), has_stack, "{name}");
+        }
+    }
+}
+
+/// A stream with one event of each of many types, whose payloads differ in the name of their
+/// field.
+fn many_layouts(count: u32) -> Vec<u8> {
+    let mut session = Session::new(Version::V5);
+    session.threads = vec![SessionThread::new(11)];
+    for at in 0..count {
+        session.types.push(EventType {
+            provider: "Synth".to_owned(),
+            event_id: at + 1,
+            name: format!("E{at}"),
+            fields: vec![SynthField::new(&format!("F{at}"), FieldType::Int32)],
+            ..EventType::default()
+        });
+        session.steps.push(Step::event(at as usize, 0, 10, vec![Value::I32(1)]));
+    }
+    session.record().stream.into_bytes()
+}
+
+#[test]
+fn events_whose_layouts_get_no_file_are_counted() {
+    for (count, left_out) in [(256, 0), (300, 44)] {
+        let bytes = many_layouts(count);
+        let options = TableOptions::new(&[], spill()).wide(vec![EventPattern::new("*/*")]);
+        let mut pass = TablePass::new(1, &options).unwrap();
+        let mut events = Reader::from_slice(&bytes).time_ordered();
+        events.for_each(|event| pass.event(&event)).unwrap();
+        let mut files = MemoryFiles::default();
+        let written = pass.finish(&mut files).unwrap();
+        let rows: u64 = written.tables.iter().map(|(_, rows)| rows).sum();
+        assert_eq!((rows, written.wide_left_out), (256, left_out));
+    }
+}

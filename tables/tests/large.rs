@@ -1,0 +1,256 @@
+//! Traces with more rows than a row group has: full ones are set aside in a temporary file
+//! until the trace ends, because ids of stacks come last.
+
+use crate::memory_files::{MemoryFiles, rows_of, text, whole};
+use nettrace_parser::Reader;
+use nettrace_tables::{MakeSpill, Table, TableOptions, TablePass, TableRows};
+use nettrace_testdata::synth::{
+    EventType, FieldType, Session, SessionEvent, SessionThread, SessionWriter, Step, Value, Version,
+};
+use parquet::column::reader::ColumnReader;
+use parquet::data_type::ByteArray;
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// Rows of a row group, as docs/fleet.md says: about a million.
+const GROUP: i64 = 1 << 20;
+const THREADS: u64 = 3;
+const METHODS: u64 = 7;
+const MANAGED: u32 = 2;
+const EXTERNAL: u32 = 1;
+
+/// Files that vanish when they are closed, and how many were made.
+fn counting_spill() -> (MakeSpill, Arc<AtomicU32>) {
+    let count = Arc::new(AtomicU32::new(0));
+    let made = Arc::clone(&count);
+    let spill: MakeSpill = Arc::new(move || {
+        let number = made.fetch_add(1, Ordering::Relaxed);
+        let name = format!("nettrace-tables-test-{}-{number}", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        let file = File::options().create_new(true).read(true).write(true).open(&path)?;
+        fs::remove_file(&path)?;
+        Ok(file)
+    });
+    (spill, count)
+}
+
+fn tables(names: &[&str]) -> Vec<&'static Table> {
+    names.iter().map(|name| Table::by_name(name).unwrap()).collect()
+}
+
+/// The files by table, and the rows of each.
+fn read(bytes: &[u8], options: &TableOptions) -> (BTreeMap<String, Vec<u8>>, TableRows) {
+    let mut pass = TablePass::new(7, options).unwrap();
+    let outcome = pass.read(&mut Reader::from_slice(bytes).time_ordered()).unwrap();
+    assert!(outcome.is_complete());
+    let mut files = MemoryFiles::default();
+    let written = pass.finish(&mut files).unwrap();
+    (files.all(), written)
+}
+
+fn open(files: &BTreeMap<String, Vec<u8>>, table: &str) -> SerializedFileReader<bytes::Bytes> {
+    SerializedFileReader::new(bytes::Bytes::from(files[table].clone())).unwrap()
+}
+
+fn rows_of_groups(file: &SerializedFileReader<bytes::Bytes>) -> Vec<i64> {
+    file.metadata().row_groups().iter().map(|group| group.num_rows()).collect()
+}
+
+/// Calls `each` with each column of that name, a row group after the other.
+fn columns(
+    file: &SerializedFileReader<bytes::Bytes>,
+    name: &str,
+    mut each: impl FnMut(ColumnReader, usize),
+) {
+    let schema = file.metadata().file_metadata().schema_descr();
+    let at = schema.columns().iter().position(|column| column.name() == name).unwrap();
+    for group in 0..file.num_row_groups() {
+        let group = file.get_row_group(group).unwrap();
+        let rows = group.metadata().num_rows() as usize;
+        each(group.get_column_reader(at).unwrap(), rows);
+    }
+}
+
+/// The values of a column that has no nulls here.
+fn wholes(file: &SerializedFileReader<bytes::Bytes>, name: &str) -> Vec<i64> {
+    let mut all = Vec::new();
+    columns(file, name, |reader, rows| {
+        let ColumnReader::Int64ColumnReader(mut reader) = reader else { panic!("{name}") };
+        let (mut levels, mut values) = (Vec::new(), Vec::new());
+        let read = reader.read_records(rows, Some(&mut levels), None, &mut values).unwrap();
+        assert_eq!((read.0, values.len()), (rows, rows), "{name}");
+        all.extend(values);
+    });
+    all
+}
+
+fn texts(file: &SerializedFileReader<bytes::Bytes>, name: &str) -> Vec<ByteArray> {
+    let mut all = Vec::new();
+    columns(file, name, |reader, rows| {
+        let ColumnReader::ByteArrayColumnReader(mut reader) = reader else { panic!("{name}") };
+        let (mut levels, mut values) = (Vec::new(), Vec::new());
+        let read = reader.read_records(rows, Some(&mut levels), None, &mut values).unwrap();
+        assert_eq!((read.0, values.len()), (rows, rows), "{name}");
+        all.extend(values);
+    });
+    all
+}
+
+fn native(provider: &str, event_id: u32, version: u8) -> EventType {
+    EventType { provider: provider.into(), event_id, version, ..EventType::default() }
+}
+
+fn writer(types: Vec<EventType>) -> SessionWriter<Vec<u8>> {
+    let mut session = Session::new(Version::V4);
+    session.trace.tick_frequency = 1_000_000_000;
+    session.types = types;
+    session.threads = (0..THREADS).map(|at| SessionThread::new(100 + at)).collect();
+    SessionWriter::new(session, Vec::new()).unwrap()
+}
+
+fn event(event_type: usize, thread: u64, stack: &[u64], values: Vec<Value>) -> Step {
+    Step::Event(SessionEvent {
+        event_type,
+        thread: thread as usize,
+        ticks_later: 1000,
+        stack: stack.to_vec(),
+        values,
+        ..SessionEvent::default()
+    })
+}
+
+/// Samples, each a microsecond after the one before; what they are follows from their
+/// number.
+fn samples(count: u64) -> Vec<u8> {
+    let rundown = "Microsoft-Windows-DotNETRuntimeRundown";
+    let mut writer =
+        writer(vec![native("Microsoft-DotNETCore-SampleProfiler", 0, 0), native(rundown, 144, 1)]);
+    for at in 0..count {
+        let stack = [0x1000 * (1 + at % METHODS) + 1];
+        let state = if at.is_multiple_of(5) { EXTERNAL } else { MANAGED };
+        writer.step(event(0, at % THREADS, &stack, vec![Value::U32(state)])).unwrap();
+    }
+    for method in 0..METHODS {
+        let text = |text: &str| Value::Text(text.to_owned());
+        let values = vec![
+            Value::U64(method + 1),
+            Value::U64(7),
+            Value::U64(0x1000 * (1 + method)),
+            Value::U32(0x100),
+            Value::U32(0x0600_0001),
+            Value::U32(8),
+            text("T"),
+            text(&format!("M{method}")),
+            text("void  ()"),
+            Value::U16(0),
+        ];
+        writer.step(event(1, 0, &[], values)).unwrap();
+    }
+    writer.finish().unwrap().out
+}
+
+#[test]
+fn a_trace_of_more_rows_than_a_row_group_has_is_written_whole_through_a_temporary_file() {
+    // Not a multiple of anything that rows are gathered by.
+    let count = GROUP as u64 + 150_001;
+    let bytes = samples(count);
+    let (spill, made) = counting_spill();
+    let wanted = tables(&["events", "samples", "stacks", "frames"]);
+    let (files, written) = read(&bytes, &TableOptions::new(&wanted, spill).payload(false));
+    let rows: BTreeMap<&str, u64> =
+        written.tables.iter().map(|(name, rows)| (name.as_str(), *rows)).collect();
+    assert_eq!((rows["events"], rows["samples"]), (count + METHODS, count));
+    // One for each of the tables that are so long.
+    assert_eq!(made.load(Ordering::Relaxed), 2);
+
+    // Names of stacks by their ids, as a query would join them.
+    let frames: BTreeMap<i64, String> = rows_of(&files, "frames")
+        .iter()
+        .map(|row| (whole(row, "frame_id").unwrap(), text(row, "text").unwrap().to_owned()))
+        .collect();
+    let stacks: BTreeMap<i64, &String> = rows_of(&files, "stacks")
+        .iter()
+        .map(|row| (whole(row, "stack_id").unwrap(), &frames[&whole(row, "frame_id").unwrap()]))
+        .collect();
+    assert_eq!(stacks.len() as u64, METHODS);
+
+    for (table, more) in [("events", METHODS as i64), ("samples", 0)] {
+        let file = open(&files, table);
+        let rows = count as i64 + more;
+        let groups = rows_of_groups(&file);
+        assert_eq!(groups.iter().sum::<i64>(), rows, "{table}");
+        // A row group ends with a batch of rows.
+        assert!(groups.len() == 2 && (GROUP..GROUP + 4096).contains(&groups[0]), "{groups:?}");
+        let times = wholes(&file, "time_ns");
+        let mut order: Vec<usize> = (0..times.len()).collect();
+        // Samples are known when the next one of their thread comes.
+        order.sort_by_key(|at| times[*at]);
+        let threads = wholes(&file, "thread_id");
+        let states = (table == "samples").then(|| texts(&file, "state"));
+        let mut ids = Vec::new();
+        columns(&file, "stack_id", |reader, rows| {
+            let ColumnReader::Int64ColumnReader(mut reader) = reader else { panic!("{table}") };
+            let (mut levels, mut values) = (Vec::new(), Vec::new());
+            reader.read_records(rows, Some(&mut levels), None, &mut values).unwrap();
+            let mut values = values.into_iter();
+            ids.extend(levels.iter().map(|level| (*level == 1).then(|| values.next().unwrap())));
+        });
+        assert_eq!(
+            (times.len(), threads.len(), ids.len()),
+            (rows as usize, rows as usize, rows as usize)
+        );
+        for (number, at) in order.into_iter().enumerate().take(count as usize) {
+            let number = number as u64;
+            let context = || format!("{table}, row {at}, sample {number}");
+            assert_eq!(times[at] - times[0], 1000 * number as i64, "{}", context());
+            assert_eq!(threads[at] as u64, 100 + number % THREADS, "{}", context());
+            let name = stacks[&ids[at].unwrap()];
+            let method = format!("T.M{}(", number % METHODS);
+            assert!(name.contains(&method), "{}: {name}", context());
+            if let Some(states) = &states {
+                let state: &[u8] = if number.is_multiple_of(5) { b"native" } else { b"managed" };
+                assert_eq!(states[at].data(), state, "{}", context());
+            }
+        }
+        // Events of methods have no stacks.
+        assert!(ids[count as usize..].iter().all(Option::is_none), "{table}");
+    }
+}
+
+/// A text that does not compress, made of a number.
+fn noise(number: u64) -> String {
+    let mut state = number.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let next = |_| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        format!("{state:016x}")
+    };
+    (0..100).map(next).collect()
+}
+
+#[test]
+fn a_row_group_ends_early_where_its_texts_are_large() {
+    let count = 40_000;
+    let told = EventType::new("Demo", 1, "Told").with_field("text", FieldType::String);
+    let mut writer = writer(vec![told]);
+    for at in 0..count {
+        writer.step(event(0, at % THREADS, &[], vec![Value::Text(noise(at))])).unwrap();
+    }
+    let bytes = writer.finish().unwrap().out;
+    let (spill, made) = counting_spill();
+    let (files, _) = read(&bytes, &TableOptions::new(&tables(&["events"]), spill));
+    assert_eq!(made.load(Ordering::Relaxed), 1);
+    let file = open(&files, "events");
+    let groups = rows_of_groups(&file);
+    assert!(groups.len() >= 2 && groups.len() <= 6, "{groups:?}");
+    let payloads = texts(&file, "payload");
+    assert_eq!(payloads.len() as u64, count);
+    for (at, payload) in payloads.iter().enumerate() {
+        let expected = format!("{{\"text\":\"{}\"}}", noise(at as u64));
+        assert_eq!(payload.data(), expected.as_bytes(), "row {at}");
+    }
+}
