@@ -1,4 +1,5 @@
-//! Lists .NET processes, or writes a session of one into a file: `collect [PID SECONDS FILE]`.
+//! Lists .NET processes, or writes a session of one into a file: `collect [PID SECONDS
+//! FILE]`.
 
 use std::io::{BufRead, Write};
 use std::time::Duration;

@@ -1,11 +1,15 @@
-//! Many short sessions on each real runtime, with nothing left behind: `soak [MINUTES SESSIONS]`.
+//! Many short sessions on each real runtime, with nothing left behind: `soak [MINUTES
+//! SESSIONS]`.
 //!
-//! The script `ipc/soak` runs it. Of our own process it counts descriptors and threads. That no session is left in a
-//! runtime shows in that all 64 it has can be had again, and no 65th; that no connection is left, in its sockets.
+//! The script `ipc/soak` runs it. Of our own process it counts descriptors and threads.
+//! That no session is left in a runtime shows in that all 64 it has can be had again, and
+//! no 65th; that no connection is left, in its sockets.
 //!
-//! With `NETTRACE_COMMAND`, the command takes part too: recordings and `watch` that end by a signal at some moment, half of
-//! them with a reader that stands still, and one `collect --port --all` for the whole time, to which short programs come that
-//! wait for it at startup. At the end its descriptors and threads are counted, and who still waits.
+//! With `NETTRACE_COMMAND`, the command takes part too: recordings and `watch` that end
+//! by a signal at some moment, half of them with a reader that stands still, and one
+//! `collect --port --all` for the whole time, to which short programs come that wait for
+//! it at startup. At the end its descriptors and threads are counted, and who still
+//! waits.
 #![allow(clippy::restriction, clippy::pedantic)]
 
 #[cfg(not(target_os = "linux"))]
@@ -26,8 +30,8 @@ mod soak {
     use std::time::{Duration, Instant};
 
     use nettrace_ipc::{
-        Ending, EventFilter, HResult, Level, Provider, Providers, Recorder, Rundown, Runtime, Search,
-        Session, SessionConfig,
+        Ending, EventFilter, HResult, Level, Provider, Providers, Recorder, Rundown, Runtime,
+        Search, Session, SessionConfig,
     };
     use nettrace_testdata::peers::{self, Folder, Peer, Target};
 
@@ -35,7 +39,8 @@ mod soak {
 
     /// Sessions that a runtime has room for.
     const SLOTS: usize = 64;
-    /// Pipes and files that a runtime may open beside, for threads of its own that come and go.
+    /// Pipes and files that a runtime may open beside, for threads of its own that come
+    /// and go.
     const BESIDE: usize = 12;
     /// Rounds between two looks at everything.
     const BETWEEN_LOOKS: u32 = 25;
@@ -73,7 +78,8 @@ mod soak {
             all_slots(subject)?;
             subject.before = Descriptors::of(&subject.target);
         }
-        let own = (peers::descriptor_count(std::process::id()), peers::thread_count(std::process::id()));
+        let own =
+            (peers::descriptor_count(std::process::id()), peers::thread_count(std::process::id()));
         println!("{sessions} sessions on each of {} runtimes in {minutes} minutes", subjects.len());
         println!("before: ours {} descriptors, {} threads", own.0, own.1);
         let mut commands = Commands::new(&folder)?;
@@ -100,7 +106,9 @@ mod soak {
         let bytes: u64 = subjects.iter().map(|subject| subject.bytes).sum();
         let count = sessions as usize * subjects.len();
         let seconds = start.elapsed().as_secs();
-        println!("PASSED: {count} sessions and {bytes} bytes in {seconds} s; nothing is left behind");
+        println!(
+            "PASSED: {count} sessions and {bytes} bytes in {seconds} s; nothing is left behind"
+        );
         Ok(())
     }
 
@@ -134,8 +142,16 @@ mod soak {
                 ended: 0,
                 arrived: 0,
             };
-            let words =
-                ["collect", "--port", "port", "--all", "--rotate", "2x64KB", "-o", "arrived.nettrace"];
+            let words = [
+                "collect",
+                "--port",
+                "port",
+                "--all",
+                "--rotate",
+                "2x64KB",
+                "-o",
+                "arrived.nettrace",
+            ];
             if let Some(mut command) = commands.command(&words) {
                 commands.listener = Some(command.stdout(Stdio::null()).spawn()?);
                 let start = Instant::now();
@@ -176,7 +192,12 @@ mod soak {
             drop(command);
             std::thread::sleep(Duration::from_millis(self.random(400)));
             let reader = if self.random(2) == 0 { None } else { Some(reader) };
-            let signal = ["INT", "TERM", "HUP"][self.random(3) as usize];
+            // Under nohup a hangup is ignored, as it should be.
+            let signals: &[&str] = match is_hangup_ignored() {
+                true => &["INT", "TERM"],
+                false => &["INT", "TERM", "HUP"],
+            };
+            let signal = signals[self.random(signals.len() as u64) as usize];
             peers::signal(child.id(), signal);
             end_of(&mut child, &format!("{words:?} after SIG{signal}"))?;
             drop(reader);
@@ -210,7 +231,8 @@ mod soak {
                 return Err(format!("the listener has ended: {status}").into());
             }
             // What is closed a moment late is waited for.
-            let count = || (peers::descriptor_count(listener.id()), peers::thread_count(listener.id()));
+            let count =
+                || (peers::descriptor_count(listener.id()), peers::thread_count(listener.id()));
             let before = *self.before.get_or_insert_with(|| {
                 std::thread::sleep(Duration::from_secs(3));
                 count()
@@ -227,7 +249,9 @@ mod soak {
             );
             if now.0 > before.0 || now.1 > before.1 {
                 let names = peers::descriptors(listener.id());
-                return Err(format!("the listener keeps {now:?}, {before:?} before: {names:#?}").into());
+                return Err(
+                    format!("the listener keeps {now:?}, {before:?} before: {names:#?}").into()
+                );
             }
             Ok(())
         }
@@ -248,6 +272,13 @@ mod soak {
         }
     }
 
+    /// Whether whoever started us had it ignored; who is started by us inherits that.
+    fn is_hangup_ignored() -> bool {
+        let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+        let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+        mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0) & 1 == 1
+    }
+
     fn end_of(child: &mut Child, what: &str) -> Result<()> {
         let start = Instant::now();
         while child.try_wait()?.is_none() {
@@ -265,9 +296,11 @@ mod soak {
 
     fn short(subject: &mut Subject, kind: u32) -> Result<()> {
         let provider = Provider::new("Nettrace-Workload")?.keywords(7).level(Level::Verbose);
-        let provider = if kind == 3 { provider.filter(EventFilter::only([1, 4])) } else { provider };
+        let provider =
+            if kind == 3 { provider.filter(EventFilter::only([1, 4])) } else { provider };
         let rundown = if kind == 2 { Rundown::Default } else { Rundown::Off };
-        let config = SessionConfig::new(Providers::new([provider])?).rundown(rundown).stacks(kind != 4);
+        let config =
+            SessionConfig::new(Providers::new([provider])?).rundown(rundown).stacks(kind != 4);
         let runtime = match kind {
             5 => subject.runtime.clone().recorder(Recorder::new(io::sink())),
             _ => subject.runtime.clone(),
@@ -313,7 +346,8 @@ mod soak {
         let mut sessions = Vec::new();
         for taken in 0..SLOTS {
             let session = subject.runtime.start(&config);
-            sessions.push(session.map_err(|error| format!("only {taken} sessions are free: {error}"))?);
+            sessions
+                .push(session.map_err(|error| format!("only {taken} sessions are free: {error}"))?);
         }
         match subject.runtime.start(&config) {
             Err(error) if error.code() == Some(HResult::FAIL) => Ok(()),
@@ -349,7 +383,12 @@ mod soak {
         }
     }
 
-    fn look(round: u32, start: Instant, own: (usize, usize), subjects: &mut [Subject]) -> Result<()> {
+    fn look(
+        round: u32,
+        start: Instant,
+        own: (usize, usize),
+        subjects: &mut [Subject],
+    ) -> Result<()> {
         let mut line = format!("{round:>4} sessions, {:>5} s:", start.elapsed().as_secs());
         for subject in subjects.iter_mut() {
             all_slots(subject)?;
@@ -363,10 +402,13 @@ mod soak {
             let threads = peers::thread_count(pid);
             line += &format!("  .NET {} {descriptors} fd {threads} thr,", subject.target.major);
         }
-        let now = (peers::descriptor_count(std::process::id()), peers::thread_count(std::process::id()));
+        let now =
+            (peers::descriptor_count(std::process::id()), peers::thread_count(std::process::id()));
         println!("{line}  ours {} fd {} thr", now.0, now.1);
         if now.0 > own.0 || now.1 > own.1 {
-            return Err(format!("left behind: {now:?} descriptors and threads, {own:?} before").into());
+            return Err(
+                format!("left behind: {now:?} descriptors and threads, {own:?} before").into()
+            );
         }
         Ok(())
     }

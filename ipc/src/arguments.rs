@@ -1,7 +1,8 @@
 //! The filter string of a provider: `key=value` pairs joined by `;`.
 //!
-//! A runtime splits at `;` and `=` unless they stand between double quotes, then drops the quotes.
-//! There is no escape, so a double quote itself cannot be carried; an open one swallows the rest.
+//! A runtime splits at `;` and `=` unless they stand between double quotes, then drops
+//! the quotes. There is no escape, so a double quote itself cannot be carried; an open
+//! one swallows the rest.
 
 use crate::error::RequestError;
 use crate::message::without_nul;
@@ -15,10 +16,10 @@ use crate::message::without_nul;
 /// # Ok::<(), nettrace_ipc::RequestError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
-pub struct Arguments(Kind);
+pub struct Arguments(Form);
 
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
-enum Kind {
+enum Form {
     #[default]
     None,
     Pairs(Vec<(String, String)>),
@@ -28,7 +29,7 @@ enum Kind {
 impl Arguments {
     /// No arguments: the null string.
     pub fn none() -> Self {
-        Arguments(Kind::None)
+        Arguments(Form::None)
     }
 
     /// Keys and values. A key or value with `;` or `=` is put between quotes.
@@ -52,20 +53,20 @@ impl Arguments {
             }
             checked.push((key, value));
         }
-        Ok(Arguments(if checked.is_empty() { Kind::None } else { Kind::Pairs(checked) }))
+        Ok(Arguments(if checked.is_empty() { Form::None } else { Form::Pairs(checked) }))
     }
 
-    /// A filter string as it is: for tools whose users write it themselves.
+    /// A complete filter string, for tools whose users write it themselves.
     ///
     /// # Errors
-    /// It contains a NUL, or an odd number of double quotes (the runtime would take all that follows
-    /// the last one for one value).
+    /// It contains a NUL, or an odd number of double quotes (the runtime would treat
+    /// everything after the last one as a single value).
     pub fn raw(text: &str) -> Result<Self, RequestError> {
         let text = without_nul(text, "provider's arguments")?;
         if text.matches('"').count() % 2 == 1 {
             return Err(RequestError::Character { what: "provider's arguments", character: '"' });
         }
-        Ok(Arguments(if text.is_empty() { Kind::None } else { Kind::Raw(text) }))
+        Ok(Arguments(if text.is_empty() { Form::None } else { Form::Raw(text) }))
     }
 
     /// The string that is sent; `None` is the null string.
@@ -74,25 +75,28 @@ impl Arguments {
             if text.contains([';', '=']) { format!("\"{text}\"") } else { text.to_owned() }
         };
         match &self.0 {
-            Kind::None => None,
-            Kind::Raw(text) => Some(text.clone()),
-            Kind::Pairs(pairs) => {
-                let pairs: Vec<String> =
-                    pairs.iter().map(|(key, value)| format!("{}={}", quoted(key), quoted(value))).collect();
+            Form::None => None,
+            Form::Raw(text) => Some(text.clone()),
+            Form::Pairs(pairs) => {
+                let pairs: Vec<String> = pairs
+                    .iter()
+                    .map(|(key, value)| format!("{}={}", quoted(key), quoted(value)))
+                    .collect();
                 Some(pairs.join(";"))
             }
         }
     }
 
-    /// Both. Pairs are joined if no key has two values; other strings must be equal.
+    /// Combines both. Pairs are joined if no key gets two values; other strings must be
+    /// equal.
     pub(crate) fn merge(self, other: Arguments, provider: &str) -> Result<Arguments, RequestError> {
         let conflict = |key: &str| RequestError::ConflictingArguments {
             provider: provider.to_owned(),
             key: key.to_owned(),
         };
         match (self.0, other.0) {
-            (Kind::None, kind) | (kind, Kind::None) => Ok(Arguments(kind)),
-            (Kind::Pairs(mut pairs), Kind::Pairs(more)) => {
+            (Form::None, kind) | (kind, Form::None) => Ok(Arguments(kind)),
+            (Form::Pairs(mut pairs), Form::Pairs(more)) => {
                 for (key, value) in more {
                     match pairs.iter().find(|(known, _)| *known == key) {
                         None => pairs.push((key, value)),
@@ -100,7 +104,7 @@ impl Arguments {
                         Some(_) => return Err(conflict(&key)),
                     }
                 }
-                Ok(Arguments(Kind::Pairs(pairs)))
+                Ok(Arguments(Form::Pairs(pairs)))
             }
             (left, right) => {
                 let (left, right) = (Arguments(left), Arguments(right));
@@ -127,7 +131,10 @@ mod tests {
 
     #[test]
     fn separators_are_quoted() {
-        assert_eq!(pairs(&[("X", "a;b=c"), ("k=", "1")]).wire().as_deref(), Some("X=\"a;b=c\";\"k=\"=1"));
+        assert_eq!(
+            pairs(&[("X", "a;b=c"), ("k=", "1")]).wire().as_deref(),
+            Some("X=\"a;b=c\";\"k=\"=1")
+        );
     }
 
     #[test]
@@ -152,7 +159,10 @@ mod tests {
         let error = pairs(&[("A", "1")]).merge(pairs(&[("A", "2")]), "P");
         assert_eq!(
             error,
-            Err(RequestError::ConflictingArguments { provider: "P".to_owned(), key: "A".to_owned() })
+            Err(RequestError::ConflictingArguments {
+                provider: "P".to_owned(),
+                key: "A".to_owned()
+            })
         );
         let raw = |text: &str| Arguments::raw(text).unwrap();
         assert!(raw("A=1").merge(raw("A=2"), "P").is_err());

@@ -86,7 +86,8 @@ impl CommandId {
         KNOWN.iter().find(|(id, ..)| *id == self).map(|(_, name, _)| *name)
     }
 
-    /// Major version of the first runtime that has the command. Prereleases of it may lack it.
+    /// Major version of the first runtime that has the command. Prereleases of it may
+    /// lack it.
     pub fn since(self) -> Option<u32> {
         KNOWN.iter().find(|(id, ..)| *id == self).map(|(.., since)| *since)
     }

@@ -11,7 +11,8 @@ use crate::error::{Error, ReplyFault, Step};
 use crate::message::{HEADER_BYTES, Message, ReplyHeader};
 use crate::transcript::Tap;
 
-/// Most bytes taken in one read of a continuation, so that an announced length allocates nothing.
+/// Most bytes taken in one read of a continuation, so that an announced length allocates
+/// nothing.
 const READ_BYTES: usize = 64 << 10;
 
 #[derive(Debug)]
@@ -36,7 +37,10 @@ impl Connection {
 
     /// Passes a descriptor in a message of its own.
     #[cfg(unix)]
-    pub(crate) fn send_descriptor(&self, descriptor: std::os::fd::BorrowedFd<'_>) -> Result<(), Error> {
+    pub(crate) fn send_descriptor(
+        &self,
+        descriptor: std::os::fd::BorrowedFd<'_>,
+    ) -> Result<(), Error> {
         let sent = self.wire.send_descriptor(descriptor);
         sent.map_err(|source| Error::Io { step: Step::Descriptor, source })
     }
@@ -47,7 +51,11 @@ impl Connection {
     }
 
     /// The reply's payload if it is a success, or the runtime's refusal.
-    pub(crate) fn receive(&mut self, command: CommandId, deadline: Deadline) -> Result<Vec<u8>, Error> {
+    pub(crate) fn receive(
+        &mut self,
+        command: CommandId,
+        deadline: Deadline,
+    ) -> Result<Vec<u8>, Error> {
         let unbelievable = |fault| Error::Reply { command, fault };
         let head = self.read(HEADER_BYTES, Step::Reply, deadline)?;
         let Ok(bytes) = <[u8; HEADER_BYTES]>::try_from(head.as_slice()) else {
@@ -87,7 +95,7 @@ impl Connection {
         }
     }
 
-    /// Up to that many bytes; fewer only if the connection ends.
+    /// Reads up to that many bytes; fewer only if the connection ends.
     fn read(&mut self, wanted: usize, step: Step, deadline: Deadline) -> Result<Vec<u8>, Error> {
         let mut read = Vec::new();
         let mut buffer = vec![0; wanted.min(READ_BYTES)];
@@ -95,7 +103,8 @@ impl Connection {
             let room = wanted.saturating_sub(read.len()).min(buffer.len());
             let target = buffer.get_mut(..room).unwrap_or_default();
             let count = match self.wire.read(target, deadline) {
-                // A peer that closes with our request unread resets; for us it is the end.
+                // A peer that closes with our request unread resets; for us it is the
+                // end.
                 Err(error) if error.kind() == io::ErrorKind::ConnectionReset => 0,
                 result => result.map_err(|source| Error::io(step, source, deadline.whole))?,
             };
@@ -120,15 +129,18 @@ impl Connection {
     ) -> Result<C::Success, Error> {
         self.send(&command.message()?, Deadline::after(connect))?;
         let payload = self.receive(command.id(), Deadline::after(reply))?;
-        command.read_success(&payload).map_err(|fault| Error::Reply { command: command.id(), fault })
+        command
+            .read_success(&payload)
+            .map_err(|fault| Error::Reply { command: command.id(), fault })
     }
 
-    /// Hands the wire over to whoever reads on.
+    /// Hands the wire over to the reader of the stream.
     pub(crate) fn into_parts(self) -> (Wire, Option<Tap>) {
         (self.wire, self.tap)
     }
 
-    /// Closes our side. Never waits for the other: after an error some runtimes never close.
+    /// Closes our side. Never waits for the other: after an error some runtimes never
+    /// close.
     pub(crate) fn close(self) {
         if let Some(tap) = &self.tap {
             tap.closed();

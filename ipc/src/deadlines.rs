@@ -1,10 +1,10 @@
-//! How long each step may take. There is no "for ever".
+//! How long each step may take. No step may take forever.
 
 use std::time::{Duration, Instant};
 
 use crate::command_id::Patience;
 
-/// The longest each step may take. All of them are ours to set; none is infinite.
+/// The maximum duration of each step. All can be changed; none is infinite.
 ///
 /// ```
 /// use std::time::Duration;
@@ -14,7 +14,8 @@ use crate::command_id::Patience;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Deadlines {
-    /// To connect and to write the request; on a port, until the runtime connects (again). 5 s.
+    /// To connect and to write the request; on a port, until the runtime connects
+    /// (again). 5 s.
     pub connect: Duration,
     /// From the request to the whole reply of an ordinary command. 10 s.
     pub reply: Duration,
@@ -47,7 +48,7 @@ impl Default for Deadlines {
     }
 }
 
-/// One method a step: the same deadlines with another for this step.
+/// One method per step, which returns the deadlines with that step changed.
 impl Deadlines {
     /// With this [`connect`](field@Deadlines::connect).
     #[must_use]

@@ -1,5 +1,5 @@
-//! What can go wrong, in three kinds: a request that must not be sent ([`RequestError`]), a reply
-//! that cannot be believed ([`ReplyFault`]), and everything on the way ([`Error`]).
+//! Errors, in three kinds: a request that must not be sent ([`RequestError`]), an invalid
+//! reply ([`ReplyFault`]), and everything that can fail in between ([`Error`]).
 
 use std::fmt;
 use std::io;
@@ -8,7 +8,8 @@ use std::time::Duration;
 use crate::command_id::CommandId;
 use crate::hresult::HResult;
 
-/// Why a request was not built. Most of these would kill, block or leak descriptors of a live runtime.
+/// Why a request was not built. Most of these would kill, block or leak descriptors of a
+/// live runtime.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RequestError {
@@ -76,7 +77,10 @@ impl fmt::Display for RequestError {
             RequestError::Empty(what) => write!(f, "the {what} is empty"),
             RequestError::Nul(what) => write!(f, "the {what} contains a NUL"),
             RequestError::Character { what, character } => {
-                write!(f, "the {what} contains {character:?}, which the protocol cannot carry there")
+                write!(
+                    f,
+                    "the {what} contains {character:?}, which the protocol cannot carry there"
+                )
             }
             RequestError::TooLong { bytes } => {
                 write!(f, "the request is {bytes} bytes long; 65,535 is the protocol's limit")
@@ -89,32 +93,47 @@ impl fmt::Display for RequestError {
                 write!(f, "provider {provider} is given twice with different arguments")
             }
             RequestError::ConflictingArguments { provider, key } => {
-                write!(f, "provider {provider} is given twice with different values of argument {key}")
+                write!(
+                    f,
+                    "provider {provider} is given twice with different values of argument {key}"
+                )
             }
-            RequestError::DuplicateProvider(provider) => write!(f, "provider {provider} is given twice"),
+            RequestError::DuplicateProvider(provider) => {
+                write!(f, "provider {provider} is given twice")
+            }
             RequestError::NoTracepoint(provider) => {
-                write!(f, "provider {provider} has neither a default tracepoint nor a tracepoint set")
+                write!(
+                    f,
+                    "provider {provider} has neither a default tracepoint nor a tracepoint set"
+                )
             }
-            RequestError::EmptyTracepointSet(name) => write!(f, "tracepoint set {name} has no event ids"),
+            RequestError::EmptyTracepointSet(name) => {
+                write!(f, "tracepoint set {name} has no event ids")
+            }
             RequestError::DuplicateTracepointEvent { provider, event_id } => {
                 write!(f, "event {event_id} of provider {provider} is in two tracepoint sets")
             }
-            RequestError::Inexpressible { command, what } => write!(f, "{command} cannot carry {what}"),
+            RequestError::Inexpressible { command, what } => {
+                write!(f, "{command} cannot carry {what}")
+            }
             RequestError::StartupHook(reason) => write!(f, "unusable startup hook: {reason}"),
-            RequestError::PortAddress { text, reason } => write!(f, "port address {text:?}: {reason}"),
+            RequestError::PortAddress { text, reason } => {
+                write!(f, "port address {text:?}: {reason}")
+            }
         }
     }
 }
 
 impl std::error::Error for RequestError {}
 
-/// Why a reply was not believed. Offsets count from the start of the reply's payload.
+/// Why a reply is invalid. Offsets are relative to the start of the reply's payload.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ReplyFault {
     /// The first 14 bytes are not the protocol's.
     Magic([u8; 14]),
-    /// The size in the header is below the header's own 20 bytes, or not the one the command has.
+    /// The size in the header is below the header's own 20 bytes, or not the one the
+    /// command has.
     Size(u16),
     /// A frame, but not one of a server.
     NotAReply {
@@ -178,9 +197,14 @@ impl fmt::Display for ReplyFault {
                 bytes.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
             }
             ReplyFault::Size(size) => write!(f, "impossible message size {size}"),
-            ReplyFault::NotAReply { set, id } => write!(f, "command {set:02x} {id:02x} is not a reply"),
+            ReplyFault::NotAReply { set, id } => {
+                write!(f, "command {set:02x} {id:02x} is not a reply")
+            }
             ReplyFault::Truncated { offset, field, needed, left } => {
-                write!(f, "{field} at payload offset {offset} needs {needed} bytes, {left} are left")
+                write!(
+                    f,
+                    "{field} at payload offset {offset} needs {needed} bytes, {left} are left"
+                )
             }
             ReplyFault::Unterminated { offset, field } => {
                 write!(f, "{field} at payload offset {offset} has no closing NUL")
@@ -251,14 +275,15 @@ impl fmt::Display for Step {
 pub enum Error {
     /// The request was not sent because it is not one a runtime should get.
     Request(RequestError),
-    /// The request is well-formed, but this target would be harmed by it; nothing was sent.
+    /// The request is well-formed, but this target would be harmed by it; nothing was
+    /// sent.
     Harmful {
         /// the command
         command: CommandId,
         /// what would happen
         reason: String,
     },
-    /// The runtime answered that it will not.
+    /// The runtime refused the command.
     Refused {
         /// the command
         command: CommandId,
@@ -267,15 +292,15 @@ pub enum Error {
         /// what it says beside the code; only GenerateCoreDump3 says anything
         message: Option<String>,
     },
-    /// The answer cannot be believed.
+    /// The reply is invalid.
     Reply {
         /// the command
         command: CommandId,
         /// what is wrong with it
         fault: ReplyFault,
     },
-    /// The other side did not do its part in time. A target that is stopped by a debugger or SIGSTOP,
-    /// or whose diagnostics server is held up by another tool, looks like this.
+    /// The other side did not respond in time, for example because the target is stopped
+    /// by a debugger or SIGSTOP, or another tool occupies its diagnostics server.
     Deadline {
         /// what we waited for
         step: Step,
@@ -380,9 +405,9 @@ impl Error {
     pub(crate) fn io(step: Step, source: io::Error, after: Duration) -> Self {
         match source.kind() {
             io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => Error::Deadline { step, after },
-            io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset | io::ErrorKind::UnexpectedEof => {
-                Error::Gone { step }
-            }
+            io::ErrorKind::BrokenPipe
+            | io::ErrorKind::ConnectionReset
+            | io::ErrorKind::UnexpectedEof => Error::Gone { step },
             _ => Error::Io { step, source },
         }
     }

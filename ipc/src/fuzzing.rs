@@ -1,4 +1,5 @@
-//! What comes from the outside, any bytes: for the fuzzer, and for the replay of its corpus.
+//! What comes from the outside, any bytes: for the fuzzer, and for the replay of its
+//! corpus.
 
 use crate::command::collect::read_session_id;
 use crate::command::process::read_environment;
@@ -34,7 +35,7 @@ pub fn bytes_from_outside(bytes: &[u8]) {
         Err(error) => Err(error.to_string()),
     };
     let (whole, in_pieces) = (told(&mut &*bytes), told(&mut BufReader::with_capacity(3, bytes)));
-    assert_eq!(whole, in_pieces, "however a transcript comes, it tells the same");
+    assert_eq!(whole, in_pieces, "a transcript reads the same in whatever pieces it comes");
 }
 
 #[cfg(test)]

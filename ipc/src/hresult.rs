@@ -1,4 +1,4 @@
-//! The 32-bit codes with which a runtime refuses a request.
+//! The 32-bit codes that a runtime returns when it refuses a request.
 
 use std::fmt;
 
@@ -58,10 +58,22 @@ const KNOWN: &[(u32, &str, &str)] = &[
         "ERROR_MOD_NOT_FOUND",
         "the library could not be loaded; the path must be valid for the target process, and all dependencies must be there",
     ),
-    (0x8007_00CB, "ERROR_ENVVAR_NOT_FOUND", "the variable is not set in the target, so it cannot be unset"),
+    (
+        0x8007_00CB,
+        "ERROR_ENVVAR_NOT_FOUND",
+        "the variable is not set in the target, so it cannot be unset",
+    ),
     (0x8007_000E, "E_OUTOFMEMORY", "the target is out of memory; ask for a smaller buffer"),
-    (0x8007_0005, "E_ACCESSDENIED", "the target has no permission; check what its user may do at the path"),
-    (0x8007_0002, "ERROR_FILE_NOT_FOUND", "the file does not exist for the target process; check the path"),
+    (
+        0x8007_0005,
+        "E_ACCESSDENIED",
+        "the target has no permission; check what its user may do at the path",
+    ),
+    (
+        0x8007_0002,
+        "ERROR_FILE_NOT_FOUND",
+        "the file does not exist for the target process; check the path",
+    ),
     (
         0x8007_0003,
         "ERROR_PATH_NOT_FOUND",

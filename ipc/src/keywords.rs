@@ -3,8 +3,9 @@
 use std::fmt;
 use std::ops::{BitOr, BitOrAssign};
 
-/// Keywords of a provider: bits, each of which stands for a kind of events. Those with names are of
-/// `Microsoft-Windows-DotNETRuntime`; the bits of other providers mean what these say.
+/// Keywords of a provider: bits, each of which stands for a kind of events. Those with
+/// names are of `Microsoft-Windows-DotNETRuntime`; the bits of other providers mean what
+/// these say.
 ///
 /// ```
 /// use nettrace_ipc::{Keywords, Provider};
@@ -207,6 +208,8 @@ mod tests {
         assert_eq!(Keywords::from(0x100).to_string(), "0x100");
         assert_eq!((Keywords::JIT | 0x100.into()).to_string(), "JIT | 0x100");
         assert!((Keywords::JIT | Keywords::GC).contains(Keywords::GC));
-        assert!(!Keywords::JIT.contains(Keywords::GC) && Keywords::ALL.contains(Keywords::EXCEPTION));
+        assert!(
+            !Keywords::JIT.contains(Keywords::GC) && Keywords::ALL.contains(Keywords::EXCEPTION)
+        );
     }
 }

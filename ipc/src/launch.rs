@@ -1,8 +1,8 @@
-//! Running a program from its very first event.
+//! Runs a program and records it from its very first event.
 //!
-//! The program starts with `DOTNET_DiagnosticPorts` set to a port of ours, so that its runtime waits for
-//! us. Its children inherit the variable and wait too; they are resumed at once, or given out like the
-//! program itself.
+//! The program starts with `DOTNET_DiagnosticPorts` set to a port of ours, so that its
+//! runtime waits for us. Its children inherit the variable and wait too; they are resumed
+//! at once, or given out like the program itself.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::DirBuilder;
@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 
 use crate::command::process::SetEnvironmentVariable;
 use crate::deadlines::Deadlines;
+use crate::endpoint::Made;
 use crate::error::{Error, Step};
 use crate::port::{Arrival, Port, PortAddress, PortOptions, Resumer};
 use crate::transcript::Recorder;
@@ -21,14 +22,15 @@ const VARIABLE: &str = "DOTNET_DiagnosticPorts";
 /// How often a program that has not arrived is looked at.
 const TICK: Duration = Duration::from_millis(50);
 
-/// What becomes of .NET processes that the program starts.
+/// What happens to .NET processes that the program starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Children {
-    /// The first runtime that arrives is given out; all others are resumed at once. The variable is taken
-    /// back from its environment before it runs, so that its own children start as if we were not there.
+    /// The first runtime that arrives is returned; all others are resumed at once. The
+    /// variable is removed from its environment before it runs, so that its own children
+    /// start normally.
     Resume,
-    /// All are given out, and each waits until it is resumed.
+    /// All are returned, and each waits until it is resumed.
     GiveOut,
 }
 
@@ -43,7 +45,8 @@ pub struct Launch {
 }
 
 impl Launch {
-    /// Starts that command: its arguments, directory, environment and standard streams are the caller's.
+    /// Starts that command: its arguments, directory, environment and standard streams
+    /// are the caller's.
     pub fn new(command: Command) -> Self {
         Launch {
             command,
@@ -75,7 +78,8 @@ impl Launch {
         self
     }
 
-    /// How long to stay, at the end, for processes that know the port and have not come to it yet. 2 s.
+    /// How long to stay, at the end, for processes that know the port and have not come
+    /// to it yet. 2 s.
     #[must_use]
     pub fn linger(mut self, linger: Duration) -> Self {
         self.linger = linger;
@@ -108,7 +112,8 @@ impl Launch {
         }
         value.push(port.address());
         self.command.env(VARIABLE, value);
-        let child = self.command.spawn().map_err(|source| Error::Io { step: Step::Launch, source })?;
+        let child =
+            self.command.spawn().map_err(|source| Error::Io { step: Step::Launch, source })?;
         Ok(Launched(Some(Running {
             child,
             port,
@@ -124,8 +129,8 @@ impl Launch {
 
 /// A program started by [`Launch`].
 ///
-/// Dropping it does not end the program: every runtime that waits is resumed, and as long as the program
-/// runs (and we do) a thread resumes those that still come.
+/// Dropping it does not end the program: every waiting runtime is resumed, and as long as
+/// the program (and this process) runs, a thread resumes those that arrive later.
 ///
 /// ```no_run
 /// use std::time::Duration;
@@ -169,9 +174,9 @@ impl Launched {
         self.0.as_mut().map(|running| &mut running.child)
     }
 
-    /// The next runtime to trace: the first, with [`Children::GiveOut`] all of them. It waits until it is
-    /// resumed. `None` if none came in time, or the program ended without one: it may be no .NET
-    /// program, or have its diagnostics switched off.
+    /// The next runtime to trace: the first, with [`Children::GiveOut`] all of them. It
+    /// waits until it is resumed. `None` if none came in time, or the program ended
+    /// without one: it may be no .NET program, or have its diagnostics switched off.
     ///
     /// # Errors
     /// The state of the program cannot be had.
@@ -198,7 +203,8 @@ impl Launched {
         }
     }
 
-    /// As [`Port::let_go`]: processes that the program started, and nobody records.
+    /// See [`Port::let_go`]: processes that the program started and that are not
+    /// recorded.
     pub fn let_go(&self) -> Vec<u64> {
         self.0.as_ref().map_or_else(Vec::new, |running| running.port.let_go())
     }
@@ -208,7 +214,7 @@ impl Launched {
         self.0.as_ref().map_or(0, |running| running.port.turned_away())
     }
 
-    /// For another thread: lets everybody go whom the program has started.
+    /// For another thread: resumes every process that the program has started.
     pub fn resumer(&self) -> Option<Resumer> {
         self.0.as_ref().map(|running| running.port.resumer())
     }
@@ -221,9 +227,18 @@ impl Launched {
         self.0.as_mut().map_or(Ok(None), Running::exited)
     }
 
-    /// Waits for the end of the program. Runtimes that arrive meanwhile, and were not to be given out,
-    /// are resumed; with [`Children::GiveOut`] call this when [`Launched::next`] is served elsewhere or
-    /// no longer wanted: newcomers are resumed from here on.
+    /// From here on, who arrives is resumed also with [`Children::GiveOut`]: call this when
+    /// [`Launched::next`] is not served any more, but the program is not waited for yet.
+    pub fn resume_newcomers(&self) {
+        if let Some(running) = &self.0 {
+            running.port.resume_newcomers();
+        }
+    }
+
+    /// Waits for the end of the program. Runtimes that arrive meanwhile, and were not to
+    /// be given out, are resumed; with [`Children::GiveOut`] call this when
+    /// [`Launched::next`] is served elsewhere or no longer wanted: newcomers are resumed
+    /// from here on.
     ///
     /// # Errors
     /// The system does not say how it ended.
@@ -235,7 +250,8 @@ impl Launched {
         if let Some(status) = running.status {
             return Ok(status);
         }
-        let status = running.child.wait().map_err(|source| Error::Io { step: Step::Launch, source })?;
+        let status =
+            running.child.wait().map_err(|source| Error::Io { step: Step::Launch, source })?;
         running.status = Some(status);
         Ok(status)
     }
@@ -244,13 +260,14 @@ impl Launched {
 impl Running {
     fn exited(&mut self) -> Result<Option<ExitStatus>, Error> {
         if self.status.is_none() {
-            self.status = self.child.try_wait().map_err(|source| Error::Io { step: Step::Launch, source })?;
+            self.status =
+                self.child.try_wait().map_err(|source| Error::Io { step: Step::Launch, source })?;
         }
         Ok(self.status)
     }
 
-    /// Gives the program the environment it would have had without us. .NET 5 cannot; its children are
-    /// resumed like others.
+    /// Gives the program the environment it would have had without us. .NET 5 cannot; its
+    /// children are resumed like others.
     fn take_back(&self, arrival: &Arrival) {
         let before = self.before.as_deref().and_then(OsStr::to_str);
         let variable = match before {
@@ -276,7 +293,8 @@ impl Running {
         true
     }
 
-    /// Waits for processes that may still come to the port, so that none is left waiting for nobody.
+    /// Waits for processes that may still come to the port, so that none is left waiting
+    /// for nobody.
     fn linger(&self) {
         let start = Instant::now();
         while start.elapsed() < self.linger && self.is_awaited() {
@@ -293,11 +311,12 @@ impl Drop for Launched {
             running.linger();
             return;
         }
-        let guard = std::thread::Builder::new().name("nettrace-launch".to_owned()).spawn(move || {
-            // However it ended, the port was needed until then.
-            drop(running.child.wait());
-            running.linger();
-        });
+        let guard =
+            std::thread::Builder::new().name("nettrace-launch".to_owned()).spawn(move || {
+                // However it ended, the port was needed until then.
+                drop(running.child.wait());
+                running.linger();
+            });
         // Without a thread the port closes here, after resuming everybody it knows.
         drop(guard);
     }
@@ -307,6 +326,8 @@ impl Drop for Launched {
 #[derive(Debug)]
 struct PrivateDirectory {
     path: PathBuf,
+    // Forgotten when it has been removed.
+    _made: Made,
 }
 
 impl PrivateDirectory {
@@ -322,7 +343,10 @@ impl PrivateDirectory {
                     break;
                 }
                 match private(&path) {
-                    Ok(()) => return Ok(PrivateDirectory { path }),
+                    Ok(()) => {
+                        let made = Made::at(&path);
+                        return Ok(PrivateDirectory { path, _made: made });
+                    }
                     Err(error) => last = error,
                 }
             }
@@ -330,7 +354,8 @@ impl PrivateDirectory {
         Err(Error::Io { step: Step::Listen, source: last })
     }
 
-    /// Where the port is: a socket in the directory. Pipes lie in none; theirs is named like it.
+    /// Where the port is: a socket in the directory. Pipes lie in none; theirs is named
+    /// like it.
     fn address(&self) -> String {
         let name = if cfg!(windows) {
             self.path.file_name().map(PathBuf::from).unwrap_or_default()

@@ -29,11 +29,13 @@ mod transcript;
 mod version;
 pub use arguments::Arguments;
 pub use command::Command;
-pub use command::collect::{CollectCommand, Lost, Rundown, SessionConfig, SessionId, StreamFormat, WhenFull};
+pub use command::collect::{
+    CollectCommand, Lost, Rundown, SessionConfig, SessionId, StreamFormat, WhenFull,
+};
 pub use command::dump::{Dump, DumpCommand, DumpType};
 pub use command::process::{
-    DisablePerfMap, PerfMapType, ProcessEnvironment, ResumeRuntime, SetEnvironmentVariable, StartupHook,
-    Variable,
+    DisablePerfMap, PerfMapType, ProcessEnvironment, ResumeRuntime, SetEnvironmentVariable,
+    StartupHook, Variable,
 };
 pub use command::process_info::{ProcessInfo, ProcessInfoCommand};
 pub use command::profiler::{AttachProfiler, StartupProfiler};
@@ -42,7 +44,7 @@ pub use command::user_events::{Tracepoints, UserEventsConfig};
 pub use command_id::CommandId;
 pub use deadlines::Deadlines;
 pub use discover::{Found, LeftBy, Leftover, Listing, ProcessKind, Search, Unreachable};
-pub use endpoint::{Endpoint, Peer, TcpAddress};
+pub use endpoint::{Endpoint, Peer, TcpAddress, remove_port_files};
 pub use error::{Error, ReplyFault, RequestError, Step};
 pub use hresult::HResult;
 pub use keywords::Keywords;

@@ -9,10 +9,10 @@
 //! | 18 | 2 | reserved, 0 |
 //! | 20 | size − 20 | payload |
 //!
-//! All numbers are little-endian and unpadded. A string is a `u32` count of UTF-16 units with the
-//! closing NUL, then the units; count 0 is the null string. An array is a `u32` count and its
-//! items. Replies come from the outside and are distrusted: each length is compared with what is
-//! there, and a count never sizes an allocation.
+//! All numbers are little-endian and unpadded. A string is a `u32` count of UTF-16 units
+//! with the closing NUL, then the units; count 0 is the null string. An array is a `u32`
+//! count and its items. Replies come from the outside and are distrusted: each length is
+//! compared with what is there, and a count never sizes an allocation.
 
 use std::fmt;
 
@@ -25,7 +25,8 @@ pub(crate) const MAGIC: [u8; 14] = *b"DOTNET_IPC_V1\0";
 /// Bytes of the header.
 pub(crate) const HEADER_BYTES: usize = 20;
 
-/// A whole request, checked and encoded: what [`crate::Command::message`] gives and one write sends.
+/// A whole request, checked and encoded: what [`crate::Command::message`] gives and one
+/// write sends.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Message {
     id: CommandId,
@@ -51,8 +52,15 @@ impl Message {
 
 impl fmt::Debug for Message {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let head: Vec<String> = self.payload().iter().take(16).map(|byte| format!("{byte:02x}")).collect();
-        write!(f, "Message {{ {}, {} bytes, payload {} }}", self.id, self.bytes.len(), head.concat())
+        let head: Vec<String> =
+            self.payload().iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+        write!(
+            f,
+            "Message {{ {}, {} bytes, payload {} }}",
+            self.id,
+            self.bytes.len(),
+            head.concat()
+        )
     }
 }
 
@@ -96,8 +104,8 @@ impl Writer {
         self
     }
 
-    /// A count of items. One that does not fit 32 bits belongs to a message that is far too long
-    /// anyway, which [`Writer::finish`] refuses.
+    /// A count of items. One that does not fit 32 bits belongs to a message that is far
+    /// too long anyway, which [`Writer::finish`] refuses.
     pub(crate) fn count(&mut self, items: usize) -> &mut Self {
         self.u32(u32::try_from(items).unwrap_or(u32::MAX))
     }
@@ -122,8 +130,8 @@ impl Writer {
 
     /// Sets the size. Fails if the message is longer than its 16-bit size can say.
     pub(crate) fn finish(mut self) -> Result<Message, RequestError> {
-        let size =
-            u16::try_from(self.bytes.len()).map_err(|_| RequestError::TooLong { bytes: self.bytes.len() })?;
+        let size = u16::try_from(self.bytes.len())
+            .map_err(|_| RequestError::TooLong { bytes: self.bytes.len() })?;
         if let Some(field) = self.bytes.get_mut(14..16) {
             field.copy_from_slice(&size.to_le_bytes());
         }
@@ -141,7 +149,8 @@ pub(crate) struct ReplyHeader {
 }
 
 impl ReplyHeader {
-    /// Reads the 20 bytes; refuses a wrong magic, a size below 20 and anything that is not a reply.
+    /// Reads the 20 bytes; refuses a wrong magic, a size below 20 and anything that is
+    /// not a reply.
     pub(crate) fn read(bytes: [u8; HEADER_BYTES]) -> Result<Self, ReplyFault> {
         let mut reader = Reader::new(&bytes);
         let magic: [u8; 14] = reader.array("magic")?;
@@ -155,12 +164,14 @@ impl ReplyHeader {
             (CommandId::SERVER_SET, 0xFF) => false,
             _ => return Err(ReplyFault::NotAReply { set, id }),
         };
-        let payload_bytes = usize::from(size).checked_sub(HEADER_BYTES).ok_or(ReplyFault::Size(size))?;
+        let payload_bytes =
+            usize::from(size).checked_sub(HEADER_BYTES).ok_or(ReplyFault::Size(size))?;
         Ok(ReplyHeader { ok, payload_bytes })
     }
 }
 
-/// Reads values from the payload of a reply. Every error carries the offset and the field's name.
+/// Reads values from the payload of a reply. Every error carries the offset and the
+/// field's name.
 #[derive(Clone, Debug)]
 pub(crate) struct Reader<'d> {
     rest: &'d [u8],
@@ -177,16 +188,27 @@ impl<'d> Reader<'d> {
         self.rest
     }
 
-    pub(crate) fn bytes(&mut self, count: usize, field: &'static str) -> Result<&'d [u8], ReplyFault> {
-        let truncated =
-            ReplyFault::Truncated { offset: self.offset, field, needed: count, left: self.rest.len() };
+    pub(crate) fn bytes(
+        &mut self,
+        count: usize,
+        field: &'static str,
+    ) -> Result<&'d [u8], ReplyFault> {
+        let truncated = ReplyFault::Truncated {
+            offset: self.offset,
+            field,
+            needed: count,
+            left: self.rest.len(),
+        };
         let (taken, rest) = self.rest.split_at_checked(count).ok_or(truncated)?;
         self.rest = rest;
         self.offset = self.offset.saturating_add(count);
         Ok(taken)
     }
 
-    pub(crate) fn array<const N: usize>(&mut self, field: &'static str) -> Result<[u8; N], ReplyFault> {
+    pub(crate) fn array<const N: usize>(
+        &mut self,
+        field: &'static str,
+    ) -> Result<[u8; N], ReplyFault> {
         let (offset, left) = (self.offset, self.rest.len());
         let taken = self.bytes(N, field)?;
         taken.try_into().map_err(|_| ReplyFault::Truncated { offset, field, needed: N, left })
@@ -212,7 +234,8 @@ impl<'d> Reader<'d> {
         self.array(field).map(Guid::from_bytes)
     }
 
-    /// A string; the null string (count 0) is `None`. Units that are not UTF-16 become U+FFFD.
+    /// A string; the null string (count 0) is `None`. Units that are not UTF-16 become
+    /// U+FFFD.
     pub(crate) fn nullable(&mut self, field: &'static str) -> Result<Option<String>, ReplyFault> {
         let offset = self.offset;
         let units = self.u32(field)?;
@@ -268,7 +291,10 @@ mod tests {
     fn the_size_counts_header_and_payload() {
         let mut writer = Writer::new(CommandId { set: 4, id: 5 });
         writer.u32(3);
-        assert_eq!(writer.finish().unwrap().as_bytes().get(14..20), Some(&[0x18, 0, 4, 5, 0, 0][..]));
+        assert_eq!(
+            writer.finish().unwrap().as_bytes().get(14..20),
+            Some(&[0x18, 0, 4, 5, 0, 0][..])
+        );
     }
 
     #[test]
@@ -297,7 +323,10 @@ mod tests {
             let bytes = [&count.to_le_bytes()[..], &[0, 0]].concat();
             let fault = Reader::new(&bytes).nullable("name");
             assert!(
-                matches!(fault, Err(ReplyFault::Truncated { offset: 4, field: "name", left: 2, .. })),
+                matches!(
+                    fault,
+                    Err(ReplyFault::Truncated { offset: 4, field: "name", left: 2, .. })
+                ),
                 "{fault:?}"
             );
         }

@@ -1,8 +1,9 @@
-//! Which events a session asks for: providers with keywords, level, arguments and event filters.
+//! Which events a session asks for: providers with keywords, level, arguments and event
+//! filters.
 //!
-//! A runtime looks only at the first entry of a name, is silenced by an event id listed twice, and
-//! dies of too many providers. [`Providers`] therefore merges, sorts out and counts before anything
-//! is sent.
+//! A runtime looks only at the first entry of a name, is silenced by an event id listed
+//! twice, and dies of too many providers. [`Providers`] therefore merges, sorts out and
+//! counts before anything is sent.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -13,7 +14,7 @@ use crate::keywords::Keywords;
 use crate::message::Writer;
 use crate::message::required;
 
-/// The most verbose events a session wants of a provider.
+/// The most verbose level of events that a session requests from a provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Level {
@@ -67,7 +68,8 @@ impl Level {
     }
 }
 
-/// Which event ids of a provider pass, after keywords and level. Needs CollectTracing5 (.NET 10).
+/// Which event ids of a provider pass, after keywords and level. Needs CollectTracing5
+/// (.NET 10).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum EventFilter {
@@ -96,7 +98,7 @@ impl EventFilter {
         }
     }
 
-    /// Passes what either passes.
+    /// Accepts what either accepts.
     fn or(self, other: EventFilter) -> EventFilter {
         use EventFilter::{Except, Only};
         match (self, other) {
@@ -123,7 +125,7 @@ impl EventFilter {
     }
 }
 
-/// One provider as a session wants it.
+/// A provider as requested by a session.
 ///
 /// ```
 /// use nettrace_ipc::{Keywords, Level, Provider};
@@ -142,9 +144,9 @@ pub struct Provider {
 }
 
 impl Provider {
-    /// Keywords that managed event sources reserve. Without them in a session, events without a keyword
-    /// are dropped: all of them up to .NET 6, those written through `WriteEvent(id, params object[])`
-    /// on every version.
+    /// Keywords that managed event sources reserve. Without them in a session, events
+    /// without a keyword are dropped: all of them up to .NET 6, those written through
+    /// `WriteEvent(id, params object[])` on every version.
     pub const SESSION_KEYWORDS: u64 = 0xF000_0000_0000;
 
     /// A provider with all keywords, at level Informational. Names are case-sensitive.
@@ -202,7 +204,8 @@ impl Provider {
         &self.name
     }
 
-    /// Keywords as sent, with [`Provider::SESSION_KEYWORDS`] unless they were to be exact.
+    /// Keywords as sent, with [`Provider::SESSION_KEYWORDS`] unless they were to be
+    /// exact.
     pub fn wire_keywords(&self) -> u64 {
         if self.exact { self.keywords } else { self.keywords | Self::SESSION_KEYWORDS }
     }
@@ -222,8 +225,8 @@ impl Provider {
         self.filter.as_ref()
     }
 
-    /// One provider that lets through what either lets through: keywords united, the higher level,
-    /// arguments joined, filters united (none passes all).
+    /// A provider that accepts what either accepts: keywords united, the higher level,
+    /// arguments joined, filters united (no filter accepts everything).
     fn merge(self, other: Provider) -> Result<Provider, RequestError> {
         let keywords = self.wire_keywords() | other.wire_keywords();
         Ok(Provider {
@@ -245,7 +248,7 @@ impl Provider {
         writer.nullable(self.arguments.wire().as_deref());
     }
 
-    /// As [`Provider::write`], with the event filter behind it.
+    /// As [`Provider::write`], with the event filter after it.
     pub(crate) fn write_with_filter(&self, writer: &mut Writer) {
         self.write(writer);
         EventFilter::write(self.filter.as_ref(), writer);
@@ -260,16 +263,19 @@ impl Providers {
     /// More than that kill runtimes 8 and 9.
     pub const MAX: usize = 1000;
 
-    /// Merges providers of the same name: keywords are united, the level is the more verbose one,
-    /// arguments are joined, event filters united. The order of first appearance stays.
+    /// Merges providers of the same name: keywords are united, the level is the more
+    /// verbose one, arguments are joined, event filters united. The order of first
+    /// appearance stays.
     ///
     /// # Errors
-    /// None given, more than [`Providers::MAX`] after merging, or arguments that contradict each other.
+    /// None given, more than [`Providers::MAX`] after merging, or arguments that
+    /// contradict each other.
     pub fn new(wanted: impl IntoIterator<Item = Provider>) -> Result<Self, RequestError> {
         let mut providers: Vec<Provider> = Vec::new();
         let mut places = std::collections::HashMap::new();
         for provider in wanted {
-            let known = places.get(provider.name()).and_then(|place: &usize| providers.get_mut(*place));
+            let known =
+                places.get(provider.name()).and_then(|place: &usize| providers.get_mut(*place));
             match known {
                 Some(known) => *known = known.clone().merge(provider)?,
                 None => {
@@ -337,8 +343,10 @@ mod tests {
 
     #[test]
     fn level_zero_is_the_most_verbose() {
-        let merged =
-            Providers::new([provider("P").level(Level::LogAlways), provider("P").level(Level::Verbose)]);
+        let merged = Providers::new([
+            provider("P").level(Level::LogAlways),
+            provider("P").level(Level::Verbose),
+        ]);
         assert_eq!(only(&merged.unwrap()).wanted_level(), Level::LogAlways);
     }
 
@@ -351,7 +359,8 @@ mod tests {
     fn keywords_get_the_session_bits_unless_they_are_exact() {
         assert_eq!(provider("P").keywords(0).wire_keywords(), 0xF000_0000_0000);
         assert_eq!(provider("P").exact_keywords(0).wire_keywords(), 0);
-        let merged = Providers::new([provider("P").exact_keywords(1), provider("P").keywords(2)]).unwrap();
+        let merged =
+            Providers::new([provider("P").exact_keywords(1), provider("P").keywords(2)]).unwrap();
         assert_eq!(only(&merged).wire_keywords(), 0xF000_0000_0003);
     }
 
@@ -381,7 +390,8 @@ mod tests {
 
     #[test]
     fn a_provider_without_filter_lets_all_through_beside_one_with() {
-        let merged = Providers::new([provider("P").filter(EventFilter::only([1])), provider("P")]).unwrap();
+        let merged =
+            Providers::new([provider("P").filter(EventFilter::only([1])), provider("P")]).unwrap();
         assert_eq!(only(&merged).event_filter(), None);
     }
 

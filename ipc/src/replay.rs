@@ -1,9 +1,10 @@
-//! Playing a transcript: an endpoint that behaves as the recorded process did.
+//! Plays a transcript: an endpoint that behaves like the recorded process.
 //!
-//! Requests are matched with recorded ones: by their bytes, else by command; each recorded connection is
-//! played once before any is played again. Who asks for something that was not recorded is reported
-//! UNKNOWN_COMMAND. What a session streamed after it was told to stop is held back until it is told so
-//! again, and the stop is answered when the stream has ended, as runtimes do.
+//! Requests are matched with recorded ones: by their bytes, else by command; each
+//! recorded connection is played once before any is repeated. A request that was not
+//! recorded is answered with UNKNOWN_COMMAND. What a session streamed after its stop is
+//! held back until it is stopped again, and the stop is answered when the stream has
+//! ended, as runtimes do.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::BufRead;
@@ -58,7 +59,8 @@ impl Recorded {
 
     /// The session that was stopped on this connection.
     fn stops(&self) -> Option<u64> {
-        let bytes = self.request.get(20..28).filter(|_| self.command() == Some(CommandId::STOP_TRACING))?;
+        let bytes =
+            self.request.get(20..28).filter(|_| self.command() == Some(CommandId::STOP_TRACING))?;
         bytes.try_into().ok().map(u64::from_le_bytes)
     }
 }
@@ -69,7 +71,8 @@ fn command_of(request: &[u8]) -> Option<CommandId> {
 }
 
 impl Transcript {
-    /// Reads what a [`crate::Recorder`] wrote. Entries of a recording that broke off are kept.
+    /// Reads what a [`crate::Recorder`] wrote. Entries of a recording that broke off are
+    /// kept.
     ///
     /// # Errors
     /// [`Error::Transcript`] with line and reason.
@@ -91,8 +94,10 @@ impl Transcript {
             }
             let mut words = line.splitn(4, ' ');
             let micros = words.next().and_then(|word| word.parse().ok()).ok_or(fault("no time"))?;
-            let number =
-                words.next().and_then(|word| word.parse().ok()).ok_or(fault("no connection number"))?;
+            let number = words
+                .next()
+                .and_then(|word| word.parse().ok())
+                .ok_or(fault("no connection number"))?;
             let (what, rest) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
             let time = Duration::from_micros(micros);
             let recorded = connections.entry(number).or_default();
@@ -105,7 +110,8 @@ impl Transcript {
                 }
                 "<" => {
                     let bytes = unhex(rest).ok_or(fault("not hexadecimal"))?;
-                    let advertise = Advertise::read(&bytes).ok().filter(|_| bytes.len() == ADVERTISE_BYTES);
+                    let advertise =
+                        Advertise::read(&bytes).ok().filter(|_| bytes.len() == ADVERTISE_BYTES);
                     match advertise {
                         Some(advertise) if recorded.request.is_empty() => {
                             recorded.advertise = Some(advertise)
@@ -116,7 +122,8 @@ impl Transcript {
                 _ => return Err(fault("neither connect, accept, >, <, end nor close")),
             }
         }
-        let connections = connections.into_values().filter(|recorded| !recorded.request.is_empty()).collect();
+        let connections =
+            connections.into_values().filter(|recorded| !recorded.request.is_empty()).collect();
         Ok(Transcript { connections })
     }
 
@@ -127,7 +134,8 @@ impl Transcript {
 }
 
 impl Recorded {
-    /// The pieces of one reply frame are put together, so that the first entry is a whole reply.
+    /// The pieces of one reply frame are put together, so that the first entry is a whole
+    /// reply.
     fn append(&mut self, time: Duration, bytes: Vec<u8>) {
         match self.received.as_mut_slice() {
             [(_, reply)] if reply.len() < frame_bytes(reply) => reply.extend(bytes),
@@ -198,8 +206,13 @@ impl Replay {
     /// Plays at an address: a socket's path or `tcp://host:port`.
     ///
     /// # Errors
-    /// The system refuses the listener; [`Error::Unsupported`] for pipes elsewhere than on Windows.
-    pub fn listen(transcript: Transcript, address: &PortAddress, pace: Pace) -> Result<Self, Error> {
+    /// The system refuses the listener; [`Error::Unsupported`] for pipes elsewhere than
+    /// on Windows.
+    pub fn listen(
+        transcript: Transcript,
+        address: &PortAddress,
+        pace: Pace,
+    ) -> Result<Self, Error> {
         let (listener, endpoint) = address.open()?;
         let stage = Stage::new(transcript, pace);
         let serving = Arc::clone(&stage);
@@ -213,8 +226,8 @@ impl Replay {
         Ok(Replay { stage, endpoint, threads: vec![thread] })
     }
 
-    /// Plays the runtimes that came to a port when it was recorded: each connects to this port, and
-    /// again after each command.
+    /// Plays the runtimes that came to a port when it was recorded: each connects to this
+    /// port, and again after each command.
     ///
     /// # Errors
     /// The system refuses a thread.
@@ -315,8 +328,8 @@ impl Stage {
         }
     }
 
-    /// Reads one request and gives the recorded connection that answers it, if there is one; `None` if no
-    /// request came.
+    /// Reads one request and gives the recorded connection that answers it, if there is
+    /// one; `None` if no request came.
     fn receive(&self, wire: &mut Wire, advertise: Option<Advertise>) -> Option<Option<usize>> {
         if let Ok(clone) = wire.try_clone() {
             let mut state = self.lock();
@@ -330,9 +343,11 @@ impl Stage {
                     return None;
                 }
             }
-            let wanted = if request.len() < HEADER_BYTES { HEADER_BYTES } else { frame_bytes(&request) };
+            let wanted =
+                if request.len() < HEADER_BYTES { HEADER_BYTES } else { frame_bytes(&request) };
             let mut buffer = vec![0; wanted.saturating_sub(request.len())];
-            let count = wire.read(&mut buffer, Deadline::after(LONG)).ok().filter(|count| *count > 0)?;
+            let count =
+                wire.read(&mut buffer, Deadline::after(LONG)).ok().filter(|count| *count > 0)?;
             request.extend_from_slice(buffer.get(..count)?);
         }
         let place = self.choose(&request, advertise);
@@ -343,7 +358,8 @@ impl Stage {
         Some(place)
     }
 
-    /// The same bytes and not yet played, the same command and not yet played, then the same played ones.
+    /// The same bytes and not yet played, the same command and not yet played, then the
+    /// same played ones.
     fn choose(&self, request: &[u8], advertise: Option<Advertise>) -> Option<usize> {
         let state = self.lock();
         let candidates = || {
@@ -361,7 +377,8 @@ impl Stage {
     }
 
     fn play(&self, wire: &mut Wire, place: Option<usize>) {
-        let Some((place, recorded)) = place.and_then(|place| Some((place, self.connections.get(place)?)))
+        let Some((place, recorded)) =
+            place.and_then(|place| Some((place, self.connections.get(place)?)))
         else {
             let mut refusal = Writer::new(CommandId { set: CommandId::SERVER_SET, id: 0xFF });
             refusal.u32(crate::HResult::UNKNOWN_COMMAND.0);
@@ -375,7 +392,9 @@ impl Stage {
         let stopped_by = recorded.session().and_then(|id| self.stop_of(id, recorded.asked));
         let stopping = recorded.stops().and_then(|id| self.start_of(id, recorded.asked));
         if let Some(start) = stopping {
-            self.wait_until(|state| state.finished.contains(&start) || !state.begun.contains(&start));
+            self.wait_until(|state| {
+                state.finished.contains(&start) || !state.begun.contains(&start)
+            });
         }
         for (time, bytes) in &recorded.received {
             if let Some((stop, _)) = stopped_by.filter(|(_, asked)| time > asked) {
@@ -389,7 +408,8 @@ impl Stage {
                 break;
             }
         }
-        // A session that had not ended when the recording did goes on until it is stopped.
+        // A session that had not ended when the recording did goes on until it is
+        // stopped.
         if let (Some((stop, _)), true) = (stopped_by, recorded.ended) {
             self.wait_until(|state| state.begun.contains(&stop));
         }
@@ -408,15 +428,16 @@ impl Stage {
     /// The first stop of that session after it began, and when.
     fn stop_of(&self, id: u64, after: Duration) -> Option<(usize, Duration)> {
         let mut stops = self.connections.iter().enumerate();
-        let stop = stops.find(|(_, recorded)| recorded.stops() == Some(id) && recorded.asked >= after);
+        let stop =
+            stops.find(|(_, recorded)| recorded.stops() == Some(id) && recorded.asked >= after);
         stop.map(|(place, recorded)| (place, recorded.asked))
     }
 
     /// The last session of that id that began before.
     fn start_of(&self, id: u64, before: Duration) -> Option<usize> {
         let starts = self.connections.iter().enumerate();
-        let mut starts =
-            starts.filter(|(_, recorded)| recorded.session() == Some(id) && recorded.asked <= before);
+        let mut starts = starts
+            .filter(|(_, recorded)| recorded.session() == Some(id) && recorded.asked <= before);
         starts.next_back().map(|(place, _)| place)
     }
 }
@@ -440,7 +461,13 @@ mod tests {
         assert_eq!(reason("1 1 > 0"), (4, "not hexadecimal"));
         assert_eq!(reason("1 1 < 0g"), (4, "not hexadecimal"));
         assert_eq!(reason("1 1 ? 00").0, 4);
-        assert!(matches!(Transcript::read(&b"something"[..]), Err(Error::Transcript { line: 1, .. })));
-        assert_eq!(line("1 1 connect /tmp/x\n2 1 > 0001\n3 1 close").unwrap().connection_count(), 1);
+        assert!(matches!(
+            Transcript::read(&b"something"[..]),
+            Err(Error::Transcript { line: 1, .. })
+        ));
+        assert_eq!(
+            line("1 1 connect /tmp/x\n2 1 > 0001\n3 1 close").unwrap().connection_count(),
+            1
+        );
     }
 }

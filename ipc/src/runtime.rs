@@ -1,4 +1,4 @@
-//! A runtime that can be reached, and every command to it.
+//! A runtime that can be reached, and all commands to it.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -7,8 +7,8 @@ use std::time::Duration;
 use crate::command::Command;
 use crate::command::dump::{Dump, DumpCommand, DumpRequest};
 use crate::command::process::{
-    DisablePerfMap, PerfMapType, ProcessEnvironment, ResumeRuntime, SetEnvironmentVariable, StartupHook,
-    Variable, read_environment,
+    DisablePerfMap, PerfMapType, ProcessEnvironment, ResumeRuntime, SetEnvironmentVariable,
+    StartupHook, Variable, read_environment,
 };
 use crate::command::process_info::{ProcessInfo, ProcessInfoCommand};
 use crate::command::profiler::{AttachProfiler, StartupProfiler};
@@ -19,7 +19,7 @@ use crate::deadlines::{Deadline, Deadlines};
 use crate::endpoint::Endpoint;
 use crate::error::{Error, ReplyFault};
 use crate::port::line::Line;
-use crate::startup::{Startup, startup_from, told_to_suspend};
+use crate::startup::{Startup, startup_from, suspends_at_startup};
 use crate::transcript::Recorder;
 
 /// Most bytes of environment we take from a process.
@@ -27,7 +27,8 @@ const MAX_ENVIRONMENT_BYTES: u32 = 64 << 20;
 
 /// A runtime, reached through its endpoint or through a port of ours. Cheap to clone.
 ///
-/// Each command opens one connection, sends its request in one write, reads the reply and closes.
+/// Each command opens one connection, sends its request in one write, reads the reply and
+/// closes.
 ///
 /// ```no_run
 /// use nettrace_ipc::{Endpoint, Runtime};
@@ -62,7 +63,12 @@ impl Runtime {
     }
 
     pub(crate) fn on_line(line: Line, deadlines: Deadlines, recorder: Option<Recorder>) -> Self {
-        Runtime { route: Route::Line(Arc::new(line)), deadlines, recorder, root: PathBuf::from("/") }
+        Runtime {
+            route: Route::Line(Arc::new(line)),
+            deadlines,
+            recorder,
+            root: PathBuf::from("/"),
+        }
     }
 
     /// With other deadlines.
@@ -79,7 +85,8 @@ impl Runtime {
         self
     }
 
-    /// For a process with another root directory: `/proc/PID/root` makes its files visible.
+    /// For a process with another root directory: `/proc/PID/root` makes its files
+    /// visible.
     #[must_use]
     pub fn root(mut self, root: impl Into<PathBuf>) -> Self {
         self.root = root.into();
@@ -104,15 +111,17 @@ impl Runtime {
         match &self.route {
             Route::Endpoint(endpoint) => {
                 let wire = endpoint.connect(self.deadlines.connect)?;
-                let tap =
-                    self.recorder.as_ref().map(|recorder| recorder.open(&format!("connect {endpoint}")));
+                let tap = self
+                    .recorder
+                    .as_ref()
+                    .map(|recorder| recorder.open(&format!("connect {endpoint}")));
                 Ok(Connection::new(wire, tap))
             }
             Route::Line(line) => line.take(self.deadlines.connect),
         }
     }
 
-    fn call<C: Command>(&self, command: &C) -> Result<C::Success, Error> {
+    pub(crate) fn call<C: Command>(&self, command: &C) -> Result<C::Success, Error> {
         self.call_within(command, self.deadlines.of(command.patience()))
     }
 
@@ -125,11 +134,12 @@ impl Runtime {
         result
     }
 
-    /// Who is there: ProcessInfo3, or 2, or 1, whichever the runtime has.
+    /// Information about the process: ProcessInfo3, 2 or 1, whichever the runtime
+    /// supports.
     ///
     /// # Errors
-    /// [`Error::Refused`] with UNKNOWN_COMMAND from .NET Core 3.1 and older, which have none of them;
-    /// and whatever can happen on the way.
+    /// [`Error::Refused`] with UNKNOWN_COMMAND from .NET Core 3.1 and older, which have
+    /// none of them; and whatever can happen on the way.
     pub fn info(&self) -> Result<ProcessInfo, Error> {
         match self.info_by(ProcessInfoCommand::V3) {
             Err(error) if error.is_unknown_command() => {}
@@ -162,8 +172,11 @@ impl Runtime {
 
     fn read_environment(&self, connection: &mut Connection) -> Result<Vec<Variable>, Error> {
         let command = ProcessEnvironment.id();
-        let announced =
-            connection.exchange(&ProcessEnvironment, self.deadlines.connect, self.deadlines.reply)?;
+        let announced = connection.exchange(
+            &ProcessEnvironment,
+            self.deadlines.connect,
+            self.deadlines.reply,
+        )?;
         if announced > MAX_ENVIRONMENT_BYTES {
             let (announced, limit) = (u64::from(announced), u64::from(MAX_ENVIRONMENT_BYTES));
             return Err(Error::Reply {
@@ -172,7 +185,8 @@ impl Runtime {
             });
         }
         let bytes = usize::try_from(announced).unwrap_or(usize::MAX);
-        let continuation = connection.continuation(command, bytes, Deadline::after(self.deadlines.reply))?;
+        let continuation =
+            connection.continuation(command, bytes, Deadline::after(self.deadlines.reply))?;
         read_environment(&continuation).map_err(|fault| Error::Reply { command, fault })
     }
 
@@ -184,9 +198,9 @@ impl Runtime {
         self.call(variable)
     }
 
-    /// Lets a runtime that waits at startup go on, as far as this route is concerned: one that waits for
-    /// a port goes on only when told over that port. Does nothing to a runtime that runs. A runtime
-    /// without the command never waits, which is a success too.
+    /// Resumes a runtime that waits at startup for this connection; if it waits for a
+    /// port, it must be resumed over that port. Has no effect on a running runtime. A
+    /// runtime without the command never waits, so that is also a success.
     ///
     /// # Errors
     /// An unbelievable reply, a deadline.
@@ -204,8 +218,8 @@ impl Runtime {
         result
     }
 
-    /// Whether the runtime still waits at startup, as far as it lets us know: by what it is told to do in
-    /// its environment, and by its command line, which lacks assembly and arguments until it starts.
+    /// Whether the runtime still waits at startup, judging by its environment and its
+    /// command line, which lacks assembly and arguments until it starts.
     ///
     /// # Errors
     /// Those of [`Runtime::info`] and [`Runtime::environment`].
@@ -222,7 +236,8 @@ impl Runtime {
     /// # Errors
     /// Those of [`Runtime::environment`].
     pub fn startup_of(&self, info: &ProcessInfo) -> Result<Startup, Error> {
-        // Whoever came to our port may wait for our resume, whatever its environment says by now.
+        // Whoever came to our port may wait for our resume, whatever its environment says
+        // by now.
         if matches!(&self.route, Route::Line(line) if !line.is_resumed()) {
             return Ok(startup_from(info, true));
         }
@@ -230,11 +245,11 @@ impl Runtime {
             Err(error) if error.is_unknown_command() => return Ok(Startup::PerhapsSuspended),
             result => result?,
         };
-        Ok(startup_from(info, told_to_suspend(&environment)))
+        Ok(startup_from(info, suspends_at_startup(&environment)))
     }
 
-    /// Writes files for `perf`. First asks for version and state, since an 8 or 9 that still waits at
-    /// startup dies of the command.
+    /// Writes files for `perf`. First asks for version and state, since an 8 or 9 that
+    /// still waits at startup dies of the command.
     ///
     /// # Errors
     /// [`Error::Harmful`] in that case; a refusal.
@@ -245,7 +260,11 @@ impl Runtime {
         if startup != Startup::Running {
             let reason = format!(
                 "{} runtime {}, and versions below 10 crash on this command before they have started; resume it first",
-                if startup == Startup::Suspended { "this suspended" } else { "this perhaps suspended" },
+                if startup == Startup::Suspended {
+                    "this suspended"
+                } else {
+                    "this perhaps suspended"
+                },
                 info.product_version.as_deref().unwrap_or("of unknown version"),
             );
             return Err(Error::Harmful { command: kind.id(), reason });
@@ -270,12 +289,14 @@ impl Runtime {
         self.call(hook)
     }
 
-    /// Lets the target write a dump: GenerateCoreDump3, or 2, or 1. Tells which.
+    /// Makes the target write a dump with GenerateCoreDump3, 2 or 1. Returns which one
+    /// was used.
     ///
     /// # Errors
-    /// A refusal, with the target's own words where it has the third command; [`Error::Request`] if only
-    /// the first is there and cannot carry an option; [`Error::Harmful`] if the runtime lacks the program
-    /// that writes dumps (looked for on Linux, where it is known which process it is).
+    /// A refusal, with the target's own words where it has the third command;
+    /// [`Error::Request`] if only the first is there and cannot carry an option;
+    /// [`Error::Harmful`] if the runtime lacks the program that writes dumps (looked for
+    /// on Linux, where it is known which process it is).
     pub fn write_dump(&self, dump: &Dump) -> Result<DumpCommand, Error> {
         for command in [DumpCommand::V3, DumpCommand::V2] {
             match self.write_dump_by(dump, command) {
@@ -304,13 +325,16 @@ impl Runtime {
     /// Loads a profiler into the running process.
     ///
     /// # Errors
-    /// A refusal: while the runtime waits at startup 0x8013135B, for a bad path 0x8007007E.
+    /// A refusal: while the runtime waits at startup 0x8013135B, for a bad path
+    /// 0x8007007E.
     pub fn attach_profiler(&self, profiler: &AttachProfiler) -> Result<(), Error> {
-        let patience = self.deadlines.of(profiler.patience()).saturating_add(profiler.own_timeout());
+        let patience =
+            self.deadlines.of(profiler.patience()).saturating_add(profiler.own_timeout());
         self.call_within(profiler, patience)
     }
 
-    /// Names a profiler to be loaded at startup. Without effect on a runtime that runs already.
+    /// Names a profiler to be loaded at startup. Without effect on a runtime that runs
+    /// already.
     ///
     /// # Errors
     /// A refusal.
@@ -318,8 +342,8 @@ impl Runtime {
         self.call(profiler)
     }
 
-    /// Sends a command whose bytes nobody vouches for; gives the reply's payload. **It can kill the
-    /// target.**
+    /// Sends a command whose bytes are not checked; returns the reply's payload. **It can
+    /// kill the target.**
     ///
     /// # Errors
     /// A refusal, an unbelievable reply, a deadline.

@@ -15,26 +15,26 @@ pub enum Startup {
     PerhapsSuspended,
 }
 
-/// Told to wait and without its assembly in the command line: suspended. A program in a single file never
-/// shows an assembly, hence the third answer.
-pub(crate) fn startup_from(info: &ProcessInfo, told: bool) -> Startup {
-    if !told {
+/// Asked to wait (`is_asked`) and without its assembly in the command line: suspended. A program in a
+/// single file never shows an assembly, hence the third answer.
+pub(crate) fn startup_from(info: &ProcessInfo, is_asked: bool) -> Startup {
+    if !is_asked {
         return Startup::Running;
     }
     match info.entry_assembly.as_deref() {
         Some(name) if !name.is_empty() => {
             let assembly = format!("{name}.dll");
-            let shows =
-                info.command_line.contains(&format!("{assembly} ")) || info.command_line.ends_with(&assembly);
+            let shows = info.command_line.contains(&format!("{assembly} "))
+                || info.command_line.ends_with(&assembly);
             if shows { Startup::Running } else { Startup::Suspended }
         }
         _ => Startup::PerhapsSuspended,
     }
 }
 
-/// Whether an environment makes a runtime wait at startup: a connect port without `nosuspend`, or the
-/// default port told to suspend.
-pub(crate) fn told_to_suspend(environment: &[Variable]) -> bool {
+/// Whether an environment makes a runtime wait at startup: a connect port without
+/// `nosuspend`, or the default port with suspension.
+pub(crate) fn suspends_at_startup(environment: &[Variable]) -> bool {
     let value = |names: [&str; 2]| {
         let of = |name: &str| environment.iter().find(|variable| variable.name == name);
         names.into_iter().find_map(of).and_then(|variable| variable.value.as_deref())
@@ -49,7 +49,8 @@ pub(crate) fn told_to_suspend(environment: &[Variable]) -> bool {
         };
         named && !first("listen", "connect") && !first("nosuspend", "suspend")
     };
-    let default = value(["DOTNET_DefaultDiagnosticPortSuspend", "COMPlus_DefaultDiagnosticPortSuspend"]);
+    let default =
+        value(["DOTNET_DefaultDiagnosticPortSuspend", "COMPlus_DefaultDiagnosticPortSuspend"]);
     ports.split(';').any(suspends) || default.is_some_and(|value| value.trim() == "1")
 }
 
@@ -63,17 +64,26 @@ mod tests {
 
     #[test]
     fn a_connect_port_suspends_unless_its_first_tag_says_otherwise() {
-        let suspends = |value: &str| told_to_suspend(&environment("DOTNET_DiagnosticPorts", value));
-        for value in
-            ["a", "a,suspend", "a,connect", "a,x", "a,suspend,nosuspend", "a,nosuspend;b", "a,connect,listen"]
-        {
+        let suspends =
+            |value: &str| suspends_at_startup(&environment("DOTNET_DiagnosticPorts", value));
+        for value in [
+            "a",
+            "a,suspend",
+            "a,connect",
+            "a,x",
+            "a,suspend,nosuspend",
+            "a,nosuspend;b",
+            "a,connect,listen",
+        ] {
             assert!(suspends(value), "{value}");
         }
-        for value in ["", ";", " ", "a,nosuspend", "a,NoSuspend,suspend", "a,listen", "a,listen,connect"] {
+        for value in
+            ["", ";", " ", "a,nosuspend", "a,NoSuspend,suspend", "a,listen", "a,listen,connect"]
+        {
             assert!(!suspends(value), "{value}");
         }
-        assert!(told_to_suspend(&environment("DOTNET_DefaultDiagnosticPortSuspend", "1")));
-        assert!(!told_to_suspend(&environment("DOTNET_DefaultDiagnosticPortSuspend", "0")));
+        assert!(suspends_at_startup(&environment("DOTNET_DefaultDiagnosticPortSuspend", "1")));
+        assert!(!suspends_at_startup(&environment("DOTNET_DefaultDiagnosticPortSuspend", "0")));
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! Writing down everything that crosses connections, so that it can be replayed without a runtime.
+//! Records everything that crosses connections, so that it can be replayed without a
+//! runtime.
 //!
 //! A transcript is text, one entry a line:
 //!
@@ -11,10 +12,11 @@
 //! 950 2 accept
 //! ```
 //!
-//! Each entry has the time in microseconds since the first one, the number of its connection, and what
-//! happened: `connect` (we to the runtime) or `accept` (the runtime to our port), `>` bytes we sent, `<`
-//! bytes we got, `end` (the runtime closed), `close` (we did). Bytes are hexadecimal. Empty lines and
-//! lines that begin with `#` mean nothing.
+//! Each entry has the time in microseconds since the first one, the number of its
+//! connection, and what happened: `connect` (we to the runtime) or `accept` (the runtime
+//! to our port), `>` bytes we sent, `<` bytes we got, `end` (the runtime closed), `close`
+//! (we did). Bytes are hexadecimal. Empty lines and lines that begin with `#` mean
+//! nothing.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -26,9 +28,11 @@ pub(crate) const HEADING: &str = "nettrace-transcript 1";
 /// Longest stretch of bytes on one line.
 const LINE_BYTES: usize = 32 << 10;
 
-/// Writes a transcript of all connections it is given to. Clones write to the same transcript.
+/// Writes a transcript of all connections it is given to. Clones write to the same
+/// transcript.
 ///
-/// A transcript that cannot be written does not disturb the connections; [`Recorder::finish`] tells.
+/// If the transcript cannot be written, connections are not disturbed;
+/// [`Recorder::finish`] reports the error.
 #[derive(Clone)]
 pub struct Recorder {
     shared: Arc<Mutex<Recording>>,
@@ -51,7 +55,7 @@ impl Recorder {
         recorder
     }
 
-    /// Flushes, and tells whether all of it was written.
+    /// Flushes, and returns whether all of it was written.
     ///
     /// # Errors
     /// The first failure to write.
@@ -141,7 +145,8 @@ impl Tap {
     }
 }
 
-/// Bytes as lower-case hexadecimal digits. Made in one go: formatting byte by byte would slow the drain.
+/// Bytes as lower-case hexadecimal digits. Made in one go: formatting byte by byte would
+/// slow the drain.
 fn hex(bytes: &[u8]) -> String {
     const DIGITS: [char; 16] =
         ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f'];

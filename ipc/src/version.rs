@@ -14,7 +14,8 @@ pub struct RuntimeVersion {
     pub minor: u32,
     /// as in 8.0.**31**
     pub patch: u32,
-    /// Whether it is a preview or release candidate, which may lack commands of its major version.
+    /// Whether it is a preview or release candidate, which may lack commands of its major
+    /// version.
     pub prerelease: bool,
 }
 
@@ -33,8 +34,9 @@ impl RuntimeVersion {
         Some(RuntimeVersion { major, minor, patch, prerelease })
     }
 
-    /// The commands a runtime of this version has: a first guess for display, since prereleases and
-    /// other kinds of runtime (Mono, native AOT) may lack some. What counts is its answer.
+    /// The commands a runtime of this version has: a first guess for display, since
+    /// prereleases and other kinds of runtime (Mono, native AOT) may lack some. What
+    /// counts is its answer.
     pub fn commands(self) -> impl Iterator<Item = CommandId> {
         CommandId::known().filter(move |id| id.since().is_some_and(|since| since <= self.major))
     }
@@ -47,7 +49,14 @@ impl RuntimeVersion {
 
 impl fmt::Display for RuntimeVersion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}.{}.{}{}", self.major, self.minor, self.patch, if self.prerelease { "-pre" } else { "" })
+        write!(
+            f,
+            "{}.{}.{}{}",
+            self.major,
+            self.minor,
+            self.patch,
+            if self.prerelease { "-pre" } else { "" }
+        )
     }
 }
 
@@ -58,7 +67,10 @@ mod tests {
     #[test]
     fn build_and_prerelease_parts_are_cut() {
         let version = RuntimeVersion::parse("10.0.0-rc.1.25451.107+abc-d").unwrap();
-        assert_eq!((version.major, version.minor, version.patch, version.prerelease), (10, 0, 0, true));
+        assert_eq!(
+            (version.major, version.minor, version.patch, version.prerelease),
+            (10, 0, 0, true)
+        );
         let version = RuntimeVersion::parse("8.0.31+1a2b-3").unwrap();
         assert_eq!((version.major, version.patch, version.prerelease), (8, 31, false));
         assert_eq!(RuntimeVersion::parse(""), None);

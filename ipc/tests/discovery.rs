@@ -50,7 +50,15 @@ impl World {
 
     fn process(&self, pid: u32, start: u64) -> Process<'_> {
         let maps = "7f00-7f01 r-xp 0 00:00 0 /usr/share/dotnet/libcoreclr.so\n";
-        Process { world: self, pid, start, environment: Vec::new(), own_pid: None, mounts: "mnt:[1]", maps }
+        Process {
+            world: self,
+            pid,
+            start,
+            environment: Vec::new(),
+            own_pid: None,
+            mounts: "mnt:[1]",
+            maps,
+        }
     }
 
     fn run(&self) -> Listing {
@@ -90,13 +98,15 @@ impl Process<'_> {
 
     fn build(self) {
         let directory = self.directory();
-        let fields = format!("({}) S 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 {} 0 0", "dotnet", self.start);
+        let fields =
+            format!("({}) S 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 {} 0 0", "dotnet", self.start);
         fs::write(directory.join("stat"), format!("{} {fields}\n", self.pid)).unwrap();
         let inner = self.own_pid.map_or(String::new(), |pid| format!("\t{pid}"));
         let status = format!("Name:\tdotnet\nUid:\t5\t5\t5\t5\nNSpid:\t{}{inner}\n", self.pid);
         fs::write(directory.join("status"), status).unwrap();
         fs::write(directory.join("environ"), self.environment.join("\0")).unwrap();
-        fs::write(directory.join("cmdline"), "/usr/bin/dotnet\0exec\0/app/Shop.dll\0--port\x001\0").unwrap();
+        fs::write(directory.join("cmdline"), "/usr/bin/dotnet\0exec\0/app/Shop.dll\0--port\x001\0")
+            .unwrap();
         fs::write(directory.join("maps"), self.maps).unwrap();
         fs::create_dir_all(directory.join("ns")).unwrap();
         symlink(self.mounts, directory.join("ns/mnt")).unwrap();
@@ -121,7 +131,7 @@ fn a_socket_whose_key_is_the_start_time_is_the_process_s() {
     assert_eq!((found.pid, found.own_pid, found.kind), (901, None, ProcessKind::Runtime));
     assert_eq!((found.name.as_str(), found.owner), ("Shop", Some(5)));
     assert_eq!(found.command_line.last().map(String::as_str), Some("1"));
-    assert_eq!((found.ports.as_deref(), found.told_to_suspend), (Some("/x"), true));
+    assert_eq!((found.ports.as_deref(), found.suspends_at_startup), (Some("/x"), true));
     assert_eq!(found.uptime.map(|uptime| uptime.as_secs()), Some(950));
     assert_eq!(found.endpoint.unwrap().path(), Some(path.as_path()));
 }
@@ -168,10 +178,28 @@ fn two_processes_of_one_container_get_their_own_sockets() {
     world.process(901, 5000).container(1, &root).build();
     world.process(902, 6000).container(7, &root).build();
     let listing = world.run();
-    for (pid, name) in [(901, "dotnet-diagnostic-1-5000-socket"), (902, "dotnet-diagnostic-7-6000-socket")] {
+    for (pid, name) in
+        [(901, "dotnet-diagnostic-1-5000-socket"), (902, "dotnet-diagnostic-7-6000-socket")]
+    {
         let found = listing.processes.iter().find(|found| found.pid == pid).unwrap();
         let path = found.endpoint.as_ref().unwrap().path().unwrap();
         assert!(path.ends_with(format!("proc/{pid}/root/tmp/{name}")), "{path:?}");
+    }
+}
+
+#[test]
+fn processes_with_roots_of_their_own_in_one_mount_namespace_are_both_found() {
+    let mut world = World::new();
+    for (pid, name) in [(901, "one"), (902, "other")] {
+        let root = world.directory(name);
+        let inside = world.directory(&format!("{name}/tmp"));
+        world.socket(&inside, &format!("dotnet-diagnostic-{pid}-5000-socket"));
+        world.process(pid, 5000).container(pid, &root).build();
+    }
+    let listing = world.run();
+    for pid in [901, 902] {
+        let found = listing.processes.iter().find(|found| found.pid == pid).unwrap();
+        assert!(found.endpoint.is_ok(), "{found:?}");
     }
 }
 
@@ -180,7 +208,11 @@ fn reasons_are_given_where_there_is_no_socket() {
     let world = World::new();
     let directory = world.directory("tmp");
     let missing = world.folder.join("missing");
-    world.process(901, 1).env("TMPDIR", &directory).env("COMPlus_EnableDiagnostics_IPC", "0").build();
+    world
+        .process(901, 1)
+        .env("TMPDIR", &directory)
+        .env("COMPlus_EnableDiagnostics_IPC", "0")
+        .build();
     world.process(902, 1).env("TMPDIR", &missing).build();
     world.process(903, 1).env("TMPDIR", &directory).build();
     let mut other = world.process(904, 1);

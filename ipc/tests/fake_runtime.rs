@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 
 use nettrace_ipc::fake::{FakeConfig, FakeRuntime, Fault, FaultKind};
 use nettrace_ipc::{
-    AttachProfiler, CollectCommand, CommandId, Deadlines, Dump, DumpCommand, DumpType, Ending, Endpoint,
-    Error, EventFilter, Guid, HResult, Level, Lost, PerfMapType, ProcessInfoCommand, Provider, Providers,
-    RawCommand, ReplyFault, Rundown, Runtime, SessionConfig, SetEnvironmentVariable, Startup, StartupHook,
-    StartupProfiler, Step, WhenFull,
+    AttachProfiler, CollectCommand, CommandId, Deadlines, Dump, DumpCommand, DumpType, Ending,
+    Endpoint, Error, EventFilter, Guid, HResult, Level, Lost, PerfMapType, ProcessInfoCommand,
+    Provider, Providers, RawCommand, ReplyFault, Rundown, Runtime, SessionConfig,
+    SetEnvironmentVariable, Startup, StartupHook, StartupProfiler, Step, WhenFull,
 };
 
 /// The longest that anything is waited for: a machine may be busy with other things.
@@ -47,7 +47,11 @@ fn pattern(bytes: usize) -> Vec<u8> {
 }
 
 fn streaming(bytes: usize) -> FakeConfig {
-    FakeConfig { stream: pattern(bytes), tail: b"rundown and end".to_vec(), ..FakeConfig::default() }
+    FakeConfig {
+        stream: pattern(bytes),
+        tail: b"rundown and end".to_vec(),
+        ..FakeConfig::default()
+    }
 }
 
 fn whole(bytes: usize) -> Vec<u8> {
@@ -77,7 +81,9 @@ fn each_command_without_stream_is_answered_and_harms_nothing() {
     }
     runtime.disable_perf_map().unwrap();
     let class = Guid::from_bytes([7; 16]);
-    runtime.attach_profiler(&AttachProfiler::new(class, "/p.so").unwrap().client_data(vec![1])).unwrap();
+    runtime
+        .attach_profiler(&AttachProfiler::new(class, "/p.so").unwrap().client_data(vec![1]))
+        .unwrap();
     runtime.startup_profiler(&StartupProfiler::new(class, "/p.so").unwrap()).unwrap();
     let dump = Dump::new("/tmp/d", DumpType::Normal).unwrap().crash_report(true);
     assert_eq!(runtime.write_dump(&dump).unwrap(), DumpCommand::V3);
@@ -91,8 +97,9 @@ fn each_command_without_stream_is_answered_and_harms_nothing() {
 #[test]
 fn unsetting_what_is_not_set_is_refused_with_its_code() {
     let (_fake, runtime) = fake(FakeConfig::default());
-    let error =
-        runtime.set_environment_variable(&SetEnvironmentVariable::unset("NOPE").unwrap()).unwrap_err();
+    let error = runtime
+        .set_environment_variable(&SetEnvironmentVariable::unset("NOPE").unwrap())
+        .unwrap_err();
     assert_eq!(error.code(), Some(HResult::VARIABLE_NOT_FOUND));
     assert!(error.to_string().contains("ERROR_ENVVAR_NOT_FOUND"), "{error}");
 }
@@ -117,7 +124,11 @@ fn information_steps_down_to_what_the_runtime_knows() {
     for (major, asked, entry) in [(8, 1, true), (6, 2, true), (5, 3, false)] {
         let (fake, runtime) = fake(FakeConfig::version(major, "x"));
         let info = runtime.info().unwrap();
-        assert_eq!((fake.requests().len(), info.entry_assembly.is_some()), (asked, entry), "{major}");
+        assert_eq!(
+            (fake.requests().len(), info.entry_assembly.is_some()),
+            (asked, entry),
+            "{major}"
+        );
         assert_eq!(info.runtime_identifier.is_some(), major >= 8);
     }
     let (_fake, runtime) = fake(FakeConfig::version(3, "3.1.23"));
@@ -144,7 +155,9 @@ fn resuming_a_runtime_without_the_command_is_a_success() {
 
 #[test]
 fn a_perf_map_is_refused_before_the_start_of_8_and_9_and_sent_to_10() {
-    for (major, version, harmful) in [(8, "8.0.31", true), (9, "9.0.20", true), (10, "10.0.12", false)] {
+    for (major, version, harmful) in
+        [(8, "8.0.31", true), (9, "9.0.20", true), (10, "10.0.12", false)]
+    {
         let config = FakeConfig {
             suspended: true,
             environment: vec!["DOTNET_DiagnosticPorts=/tmp/x".to_owned()],
@@ -153,7 +166,9 @@ fn a_perf_map_is_refused_before_the_start_of_8_and_9_and_sent_to_10() {
         let (fake, runtime) = fake(config);
         assert_eq!(runtime.startup().unwrap(), Startup::Suspended);
         match runtime.enable_perf_map(PerfMapType::PerfMap) {
-            Err(Error::Harmful { reason, .. }) => assert!(harmful && reason.contains(version), "{reason}"),
+            Err(Error::Harmful { reason, .. }) => {
+                assert!(harmful && reason.contains(version), "{reason}")
+            }
             result => assert!(!harmful && result.is_ok(), "{result:?}"),
         }
         runtime.resume().unwrap();
@@ -186,7 +201,8 @@ fn faults_end_at_their_deadline_or_with_their_reason() {
     for kind in kinds {
         let (fake, runtime) = fake(FakeConfig::default());
         fake.set_fault(Some(Fault::always(kind.clone())));
-        let has_no_end = matches!(kind, FaultKind::Silence | FaultKind::HalfReply | FaultKind::SlowDrip(_));
+        let has_no_end =
+            matches!(kind, FaultKind::Silence | FaultKind::HalfReply | FaultKind::SlowDrip(_));
         // Only these may end by the deadline: for the others it is too far away.
         let reply = if has_no_end { SHORT } else { LONG };
         let asked = runtime.clone().deadlines(patient().reply(reply));
@@ -196,7 +212,10 @@ fn faults_end_at_their_deadline_or_with_their_reason() {
                 FaultKind::Silence | FaultKind::HalfReply | FaultKind::SlowDrip(_),
                 Error::Deadline { step, after },
             ) => (*step, *after) == (Step::Reply, SHORT),
-            (FaultKind::HalfReplyThenClose | FaultKind::SizeTooLarge, Error::Reply { fault, .. }) => {
+            (
+                FaultKind::HalfReplyThenClose | FaultKind::SizeTooLarge,
+                Error::Reply { fault, .. },
+            ) => {
                 matches!(fault, ReplyFault::EndedEarly { .. })
             }
             (FaultKind::Uninitialised | FaultKind::WrongMagic, Error::Reply { fault, .. }) => {
@@ -261,8 +280,11 @@ fn a_socket_of_another_process_gets_nothing() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_path_too_long_for_an_address_is_reached_through_its_directory() {
-    let folder =
-        std::env::temp_dir().join(format!("nettrace-long-{}-{}", std::process::id(), "x".repeat(100)));
+    let folder = std::env::temp_dir().join(format!(
+        "nettrace-long-{}-{}",
+        std::process::id(),
+        "x".repeat(100)
+    ));
     std::fs::create_dir_all(&folder).unwrap();
     let (fake, _) = fake(FakeConfig::default());
     // A link, since such a socket cannot be bound by its own name either.
@@ -308,7 +330,8 @@ fn a_session_gives_every_byte_and_its_end() {
 
 #[test]
 fn a_stop_by_the_reader_itself_loses_nothing_although_nobody_reads() {
-    // More than socket and queue hold: the stop would hang if the drain waited for the reader.
+    // More than socket and queue hold: the stop would hang if the drain waited for the
+    // reader.
     let bytes = 24 << 20;
     let (_fake, runtime) = fake(streaming(bytes));
     let mut session = runtime.start(&session_config()).unwrap();
@@ -336,7 +359,8 @@ fn a_session_is_stopped_once_whoever_asks() {
     let (fake, runtime) = fake(streaming(10));
     let session = runtime.start(&session_config()).unwrap();
     let handles: Vec<_> = (0..4).map(|_| session.stop_handle()).collect();
-    let stops: Vec<_> = handles.into_iter().map(|handle| std::thread::spawn(move || handle.stop())).collect();
+    let stops: Vec<_> =
+        handles.into_iter().map(|handle| std::thread::spawn(move || handle.stop())).collect();
     for stop in stops {
         assert_eq!(stop.join().unwrap().unwrap(), Ending::Stopped);
     }
@@ -386,7 +410,10 @@ fn a_stop_that_is_never_answered_ends_at_the_deadline_with_the_stream_whole() {
     let runtime = runtime.deadlines(patient().stop(stop));
     let mut session = runtime.start(&session_config()).unwrap();
     let error = session.stop().unwrap_err();
-    assert!(matches!(error, Error::Deadline { step: Step::Stop, after } if after == stop), "{error:?}");
+    assert!(
+        matches!(error, Error::Deadline { step: Step::Stop, after } if after == stop),
+        "{error:?}"
+    );
     let mut bytes = Vec::new();
     session.read_to_end(&mut bytes).unwrap();
     assert_eq!(bytes, whole(1000));
@@ -494,7 +521,8 @@ fn a_user_events_session_passes_its_descriptor_after_the_request() {
     use std::os::fd::AsFd;
     let (fake, runtime) = fake(FakeConfig::default());
     let provider = Provider::new("P").unwrap();
-    let config = UserEventsConfig::new([(provider, Tracepoints::all_to("MyTracepoint").unwrap())]).unwrap();
+    let config =
+        UserEventsConfig::new([(provider, Tracepoints::all_to("MyTracepoint").unwrap())]).unwrap();
     let file = std::fs::File::open("/dev/null").unwrap();
     let session = runtime.start_user_events(&config, file.as_fd()).unwrap();
     assert_eq!(fake.descriptor_count(), 1);

@@ -1,11 +1,14 @@
-//! Nothing of ours is left behind. One test, since it counts what the whole process holds.
+//! Nothing of ours is left behind. One test, since it counts what the whole process
+//! holds.
 #![cfg(target_os = "linux")]
 #![allow(clippy::restriction, clippy::pedantic)]
 
 use std::time::{Duration, Instant};
 
 use nettrace_ipc::fake::{FakeConfig, FakeRuntime};
-use nettrace_ipc::{Endpoint, Port, PortAddress, PortOptions, Provider, Providers, Runtime, SessionConfig};
+use nettrace_ipc::{
+    Endpoint, Port, PortAddress, PortOptions, Provider, Providers, Runtime, SessionConfig,
+};
 
 fn count(what: &str) -> usize {
     std::fs::read_dir(format!("/proc/self/{what}")).unwrap().count()
@@ -13,7 +16,8 @@ fn count(what: &str) -> usize {
 
 #[test]
 fn two_hundred_sessions_and_twenty_ports_leave_no_thread_and_no_descriptor() {
-    let config = || FakeConfig { stream: vec![7; 10_000], tail: b"end".to_vec(), ..FakeConfig::default() };
+    let config =
+        || FakeConfig { stream: vec![7; 10_000], tail: b"end".to_vec(), ..FakeConfig::default() };
     let session = SessionConfig::new(Providers::new([Provider::new("P").unwrap()]).unwrap());
     let work = |sessions: usize, ports: usize| {
         let fake = FakeRuntime::start(config()).unwrap();
@@ -40,9 +44,14 @@ fn two_hundred_sessions_and_twenty_ports_leave_no_thread_and_no_descriptor() {
     let before = (count("fd"), count("task"));
     work(200, 20);
     let start = Instant::now();
-    while (count("fd") > before.0 || count("task") > before.1) && start.elapsed() < Duration::from_secs(60) {
+    while (count("fd") > before.0 || count("task") > before.1)
+        && start.elapsed() < Duration::from_secs(60)
+    {
         std::thread::sleep(Duration::from_millis(20));
     }
     let after = (count("fd"), count("task"));
-    assert!(after.0 <= before.0 && after.1 <= before.1, "descriptors and threads {before:?}, then {after:?}");
+    assert!(
+        after.0 <= before.0 && after.1 <= before.1,
+        "descriptors and threads {before:?}, then {after:?}"
+    );
 }

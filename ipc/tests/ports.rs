@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 
 use nettrace_ipc::fake::{FakeConfig, FakeRuntime};
 use nettrace_ipc::{
-    Deadlines, Ending, Endpoint, Error, Port, PortAddress, PortOptions, Provider, Providers, SessionConfig,
+    Deadlines, Ending, Endpoint, Error, Port, PortAddress, PortOptions, Provider, Providers,
+    SessionConfig,
 };
 
 /// The longest that anything is waited for: a machine may be busy with other things.
@@ -17,7 +18,8 @@ const LONG: Duration = Duration::from_secs(60);
 const SHORT: Duration = Duration::from_millis(500);
 
 fn options() -> PortOptions {
-    let deadlines = Deadlines::default().connect(LONG).reply(LONG).start(LONG).stop(LONG).drain(LONG);
+    let deadlines =
+        Deadlines::default().connect(LONG).reply(LONG).start(LONG).stop(LONG).drain(LONG);
     PortOptions::default().deadlines(deadlines).greeting(LONG)
 }
 
@@ -34,12 +36,18 @@ fn tcp_port() -> (Port, Endpoint) {
 
 fn tcp_port_with(options: PortOptions) -> (Port, Endpoint) {
     let port = Port::listen(&PortAddress::parse("tcp://127.0.0.1:0").unwrap(), options).unwrap();
-    let endpoint = PortAddress::parse(&format!("tcp://{},connect", port.address())).unwrap().endpoint();
+    let endpoint =
+        PortAddress::parse(&format!("tcp://{},connect", port.address())).unwrap().endpoint();
     (port, endpoint)
 }
 
 fn suspended() -> FakeConfig {
-    FakeConfig { suspended: true, stream: b"stream".to_vec(), tail: b"end".to_vec(), ..FakeConfig::default() }
+    FakeConfig {
+        suspended: true,
+        stream: b"stream".to_vec(),
+        tail: b"end".to_vec(),
+        ..FakeConfig::default()
+    }
 }
 
 fn config() -> SessionConfig {
@@ -94,9 +102,11 @@ fn five_processes_on_one_port_are_told_apart() {
 
 #[test]
 fn slow_and_hostile_peers_delay_nobody() {
-    // Who waited for one of them would wait ten times as long as the runtime may take to come.
+    // Who waited for one of them would wait ten times as long as the runtime may take to
+    // come.
     let (port, endpoint) = tcp_port_with(options().greeting(LONG * 10));
-    let silent: Vec<_> = (0..20).map(|_| std::net::TcpStream::connect(port.address()).unwrap()).collect();
+    let silent: Vec<_> =
+        (0..20).map(|_| std::net::TcpStream::connect(port.address()).unwrap()).collect();
     let mut babbler = std::net::TcpStream::connect(port.address()).unwrap();
     babbler.write_all(&[b'x'; 4096]).unwrap();
     let _fake = FakeRuntime::connect_to(suspended(), endpoint).unwrap();
@@ -170,7 +180,10 @@ fn a_runtime_that_died_is_found_out_at_the_deadline() {
     let arrival = port.next(LONG).unwrap();
     drop(fake);
     let error = arrival.runtime.info().unwrap_err();
-    assert!(matches!(error, Error::Deadline { after: SHORT, .. } | Error::Gone { .. }), "{error:?}");
+    assert!(
+        matches!(error, Error::Deadline { after: SHORT, .. } | Error::Gone { .. }),
+        "{error:?}"
+    );
 }
 
 #[test]

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use nettrace_ipc::fake::{FakeConfig, FakeRuntime};
 use nettrace_ipc::{
-    Deadlines, Ending, Pace, Port, PortAddress, PortOptions, Provider, Providers, Recorder, Replay, Runtime,
-    SessionConfig, Transcript,
+    Deadlines, Ending, Pace, Port, PortAddress, PortOptions, Provider, Providers, Recorder, Replay,
+    Runtime, SessionConfig, Transcript,
 };
 
 #[derive(Clone, Default)]
@@ -79,7 +79,8 @@ fn a_replay_answers_and_streams_what_the_process_did() {
     let fake = FakeRuntime::start(fake_config()).unwrap();
     let memory = Memory::default();
     let recorder = Recorder::new(memory.clone());
-    let seen = visit(&Runtime::at(fake.endpoint()).deadlines(deadlines()).recorder(recorder.clone()));
+    let seen =
+        visit(&Runtime::at(fake.endpoint()).deadlines(deadlines()).recorder(recorder.clone()));
     recorder.finish().unwrap();
     drop(fake);
     let transcript = Transcript::read(memory.text().as_bytes()).unwrap();
@@ -99,12 +100,22 @@ fn a_replay_answers_and_streams_what_the_process_did() {
 fn what_followed_the_stop_waits_for_the_stop() {
     let fake = FakeRuntime::start(fake_config()).unwrap();
     let memory = Memory::default();
-    visit(&Runtime::at(fake.endpoint()).deadlines(deadlines()).recorder(Recorder::new(memory.clone())));
-    let replay =
-        Replay::listen(Transcript::read(memory.text().as_bytes()).unwrap(), &anywhere(), Pace::AtOnce)
-            .unwrap();
-    let mut session = Runtime::at(replay.endpoint()).deadlines(deadlines()).start(&config()).unwrap();
-    eventually("all before the stop has come", || session.received_bytes() >= u64::from(STREAM_BYTES));
+    visit(
+        &Runtime::at(fake.endpoint())
+            .deadlines(deadlines())
+            .recorder(Recorder::new(memory.clone())),
+    );
+    let replay = Replay::listen(
+        Transcript::read(memory.text().as_bytes()).unwrap(),
+        &anywhere(),
+        Pace::AtOnce,
+    )
+    .unwrap();
+    let mut session =
+        Runtime::at(replay.endpoint()).deadlines(deadlines()).start(&config()).unwrap();
+    eventually("all before the stop has come", || {
+        session.received_bytes() >= u64::from(STREAM_BYTES)
+    });
     std::thread::sleep(Duration::from_millis(200));
     assert_eq!(session.received_bytes(), u64::from(STREAM_BYTES));
     session.stop().unwrap();
@@ -119,8 +130,9 @@ fn runtimes_that_came_to_a_port_come_again() {
     let options = || PortOptions::default().deadlines(deadlines());
     let recorded = options().recorder(Recorder::new(memory.clone()));
     let port = Port::listen(&anywhere(), recorded).unwrap();
-    let endpoint =
-        |port: &Port| PortAddress::parse(&format!("tcp://{},connect", port.address())).unwrap().endpoint();
+    let endpoint = |port: &Port| {
+        PortAddress::parse(&format!("tcp://{},connect", port.address())).unwrap().endpoint()
+    };
     let fake = FakeRuntime::connect_to(fake_config(), endpoint(&port)).unwrap();
     let arrival = port.next(LONG).unwrap();
     let (pid, seen) = (arrival.pid, visit(&arrival.runtime));

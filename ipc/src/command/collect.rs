@@ -10,9 +10,9 @@
 //! | CollectTracing6 | as 5, then u32 mode: 0 drop, 1 block |
 //! | StopTracing | u64 session id |
 //!
-//! A provider is u64 keywords, u32 level, string name, string arguments; an event filter is u8 enable,
-//! u32 count, u32 ids. Each reply is a u64 session id; after that of a CollectTracing the stream follows
-//! on the same connection.
+//! A provider is u64 keywords, u32 level, string name, string arguments; an event filter
+//! is u8 enable, u32 count, u32 ids. Each reply is a u64 session id; after that of a
+//! CollectTracing the stream follows on the same connection.
 
 use std::fmt;
 use std::num::NonZeroU32;
@@ -24,7 +24,8 @@ use crate::error::{ReplyFault, RequestError};
 use crate::message::{Message, Reader, Writer};
 use crate::provider::Providers;
 
-/// Rundown events at the end of a session: they describe methods and modules that already existed.
+/// Rundown events at the end of a session: they describe methods and modules that already
+/// existed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Rundown {
@@ -40,7 +41,7 @@ impl Rundown {
     /// GC, loader, JIT, NGEN, ILToNativeMap, thread transfer and more.
     pub const DEFAULT_KEYWORD: u64 = 0x8002_0139;
 
-    /// The keyword that says the same.
+    /// The equivalent keyword.
     pub fn keyword(self) -> u64 {
         match self {
             Rundown::Off => 0,
@@ -49,7 +50,7 @@ impl Rundown {
         }
     }
 
-    /// Whether a yes or no can say it.
+    /// Whether a boolean is enough to express it.
     fn is_plain(self) -> bool {
         matches!(self.keyword(), 0 | Self::DEFAULT_KEYWORD)
     }
@@ -61,7 +62,7 @@ impl Rundown {
 pub enum StreamFormat {
     /// 0: the format of .NET Core 3.0, without `Nettrace` at its start.
     NetPerf,
-    /// 1: nettrace version 4 or later, as the runtime likes.
+    /// 1: nettrace version 4 or later, whichever the runtime uses.
     NetTrace,
 }
 
@@ -71,11 +72,12 @@ pub enum StreamFormat {
 pub enum WhenFull {
     /// The newest events are dropped.
     Drop,
-    /// The target's threads wait. Needs CollectTracing6 (.NET 11). It can stop the target's work.
+    /// The target's threads wait. Needs CollectTracing6 (.NET 11). It can stop the
+    /// target's work.
     Block,
 }
 
-/// Which CollectTracing command.
+/// The CollectTracing commands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum CollectCommand {
@@ -95,7 +97,8 @@ pub enum CollectCommand {
 
 impl CollectCommand {
     /// All, lowest first.
-    pub const ALL: [CollectCommand; 6] = [Self::V1, Self::V2, Self::V3, Self::V4, Self::V5, Self::V6];
+    pub const ALL: [CollectCommand; 6] =
+        [Self::V1, Self::V2, Self::V3, Self::V4, Self::V5, Self::V6];
 
     /// Command set and id.
     pub fn id(self) -> CommandId {
@@ -109,31 +112,31 @@ impl CollectCommand {
         }
     }
 
-    /// The next lower one.
+    /// The next lower command.
     pub fn lower(self) -> Option<CollectCommand> {
         Self::ALL.into_iter().rev().find(|command| *command < self)
     }
 }
 
-/// What a session asked for and a lower command cannot say.
+/// A requested option that a lower command cannot express.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Lost {
-    /// Full buffers drop events although they were to block.
+    /// Full buffers drop events, although blocking was requested.
     Blocking,
-    /// All event ids of the provider come.
+    /// All event ids of the provider are sent.
     EventFilter {
         /// the provider's name
         provider: String,
     },
-    /// Rundown has another keyword than the one asked for.
+    /// The rundown uses another keyword than the requested one.
     RundownKeyword {
         /// asked for
         asked: u64,
         /// used
         used: u64,
     },
-    /// Stacks are collected although they were not wanted.
+    /// Stacks are collected, although they were not requested.
     StacksOff,
 }
 
@@ -154,7 +157,7 @@ impl fmt::Display for Lost {
     }
 }
 
-/// Everything that can be asked of a session.
+/// Everything that can be requested of a session.
 ///
 /// ```
 /// use nettrace_ipc::{CollectCommand, Provider, Providers, Rundown, SessionConfig};
@@ -178,7 +181,8 @@ pub struct SessionConfig {
 const DEFAULT_BUFFER_MEGABYTES: NonZeroU32 = NonZeroU32::MIN.saturating_add(255);
 
 impl SessionConfig {
-    /// A session of these providers: 256 MB of buffer, nettrace, default rundown, stacks, drop when full.
+    /// A session of these providers: 256 MB of buffer, nettrace, default rundown, stacks,
+    /// drop when full.
     pub fn new(providers: Providers) -> Self {
         SessionConfig {
             providers,
@@ -190,7 +194,7 @@ impl SessionConfig {
         }
     }
 
-    /// Other providers.
+    /// Replaces the providers.
     #[must_use]
     pub fn providing(mut self, providers: Providers) -> Self {
         self.providers = providers;
@@ -237,7 +241,8 @@ impl SessionConfig {
         &self.providers
     }
 
-    /// The lowest command that says all of it. Never CollectTracing, which cannot leave the rundown out.
+    /// The lowest command that can express the whole configuration. Never CollectTracing,
+    /// which cannot omit the rundown.
     pub fn lowest(&self) -> CollectCommand {
         if self.when_full == WhenFull::Block {
             CollectCommand::V6
@@ -252,15 +257,18 @@ impl SessionConfig {
         }
     }
 
-    /// What is lost if that command is used.
+    /// The options that are lost with this command.
     pub fn lost_with(&self, command: CollectCommand) -> Vec<Lost> {
         let mut lost = Vec::new();
         if command < CollectCommand::V6 && self.when_full == WhenFull::Block {
             lost.push(Lost::Blocking);
         }
         if command < CollectCommand::V5 {
-            let filtered = self.providers.iter().filter(|provider| provider.event_filter().is_some());
-            lost.extend(filtered.map(|provider| Lost::EventFilter { provider: provider.name().to_owned() }));
+            let filtered =
+                self.providers.iter().filter(|provider| provider.event_filter().is_some());
+            lost.extend(
+                filtered.map(|provider| Lost::EventFilter { provider: provider.name().to_owned() }),
+            );
         }
         let (asked, used) = (self.rundown.keyword(), self.rundown_used(command));
         if asked != used {
@@ -282,7 +290,7 @@ impl SessionConfig {
         }
     }
 
-    /// The request in the words of that command. What it cannot say is left out; see
+    /// The request with this command. Options that it cannot express are omitted; see
     /// [`SessionConfig::lost_with`].
     ///
     /// # Errors
@@ -324,7 +332,8 @@ impl SessionConfig {
     }
 }
 
-/// The id of a session: opaque, and given again to the next session once this one is over.
+/// The id of a session. It is opaque, and may be reused for the next session once this
+/// one is over.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SessionId(pub(crate) u64);
 
@@ -346,7 +355,8 @@ pub(crate) fn read_session_id(payload: &[u8]) -> Result<SessionId, ReplyFault> {
     Reader::new(payload).u64("session id").map(SessionId)
 }
 
-/// Ends a session. Only [`crate::Session`] builds it, once, since an id may already be another's.
+/// Stops a session. Only [`crate::Session`] builds it, and only once, because the id may
+/// be reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct StopTracing(pub(crate) SessionId);
 
@@ -476,8 +486,14 @@ mod tests {
         assert_eq!(config.lost_with(CollectCommand::V6), []);
         assert_eq!(config.lost_with(CollectCommand::V5), [Lost::Blocking]);
         assert_eq!(config.lost_with(CollectCommand::V4), [Lost::Blocking, filter.clone()]);
-        assert_eq!(config.lost_with(CollectCommand::V3), [Lost::Blocking, filter.clone(), keyword.clone()]);
-        assert_eq!(config.lost_with(CollectCommand::V2), [Lost::Blocking, filter, keyword, Lost::StacksOff]);
+        assert_eq!(
+            config.lost_with(CollectCommand::V3),
+            [Lost::Blocking, filter.clone(), keyword.clone()]
+        );
+        assert_eq!(
+            config.lost_with(CollectCommand::V2),
+            [Lost::Blocking, filter, keyword, Lost::StacksOff]
+        );
         let off = self::config().stacks(true);
         assert_eq!(off.lost_with(CollectCommand::V2), []);
         let on = Lost::RundownKeyword { asked: 0, used: Rundown::DEFAULT_KEYWORD };
@@ -494,7 +510,8 @@ mod tests {
     #[test]
     fn a_stop_names_its_session_and_must_be_answered_by_it() {
         let id =
-            read_session_id(&payload("444f544e45545f4950435f5631001c00ff0000002010004c457f0000")).unwrap();
+            read_session_id(&payload("444f544e45545f4950435f5631001c00ff0000002010004c457f0000"))
+                .unwrap();
         let stop = StopTracing(id);
         assert_eq!(
             hex(stop.message().unwrap().as_bytes()),

@@ -1,7 +1,8 @@
 //! GenerateCoreDump 1 to 3 (01 01 to 01 03).
 //!
-//! Request payload: string path, u32 type, u32 flags (in the first command a yes or no for logging).
-//! Reply: i32; a failure of the third adds a string. The connection stays open until the file is written.
+//! Request payload: string path, u32 type, u32 flags (in the first command a yes or no
+//! for logging). Reply: i32; a failure of the third adds a string. The connection stays
+//! open until the file is written.
 
 use super::sealed::Sealed;
 use super::{Command, read_hresult};
@@ -9,7 +10,7 @@ use crate::command_id::{CommandId, Patience};
 use crate::error::{ReplyFault, RequestError};
 use crate::message::{Message, Writer, required};
 
-/// How much a dump holds.
+/// How much a dump contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum DumpType {
@@ -57,8 +58,9 @@ pub struct Dump {
 }
 
 impl Dump {
-    /// A dump to a file at that path as the target sees it. A relative path starts at the target's
-    /// working directory.
+    /// A dump to a file at that path as the target sees it. A relative path starts at the
+    /// target's working directory. A `%` stands for itself: the patterns that runtimes
+    /// know in names of dumps (`%p`, `%e`, …) are not used.
     ///
     /// # Errors
     /// The path is empty or holds a NUL.
@@ -67,15 +69,16 @@ impl Dump {
         Ok(Dump { path, kind, logging: false, verbose: false, crash_report: false })
     }
 
-    /// Writes some 90 kB of log to the **target's** standard output. If that is a pipe nobody reads,
-    /// the target freezes and never answers; leave it off unless you know.
+    /// Writes about 90 kB of log to the **target's** standard output. If that is a pipe
+    /// that nobody reads, the target freezes and never answers; do not enable it unless
+    /// you are sure.
     #[must_use]
     pub fn logging(mut self, on: bool) -> Self {
         self.logging = on;
         self
     }
 
-    /// More log; the same warning. Needs GenerateCoreDump2.
+    /// Writes more log; the same warning applies. Needs GenerateCoreDump2.
     #[must_use]
     pub fn verbose_logging(mut self, on: bool) -> Self {
         self.verbose = on;
@@ -89,18 +92,20 @@ impl Dump {
         self
     }
 
-    /// The request in the words of that command.
+    /// The request with this command.
     ///
     /// # Errors
-    /// The first command cannot carry verbose logging or a crash report; the message is too long.
+    /// The first command cannot carry verbose logging or a crash report; the message is
+    /// too long.
     pub fn message(&self, command: DumpCommand) -> Result<Message, RequestError> {
         let id = DumpRequest { dump: self, command }.id();
         if command == DumpCommand::V1 && (self.verbose || self.crash_report) {
             let what = if self.crash_report { "a crash report" } else { "verbose logging" };
             return Err(RequestError::Inexpressible { command: id, what });
         }
-        let flags =
-            u32::from(self.logging) | u32::from(self.verbose) << 1 | u32::from(self.crash_report) << 2;
+        let flags = u32::from(self.logging)
+            | u32::from(self.verbose) << 1
+            | u32::from(self.crash_report) << 2;
         let mut writer = Writer::new(id);
         writer.string(&self.wire_path());
         writer.u32(match self.kind {
@@ -113,13 +118,11 @@ impl Dump {
         writer.finish()
     }
 
-    /// On Windows the path becomes part of a command line and is quoted.
+    /// Runtimes take the path for a pattern, in which `%%` means `%`. On Windows it
+    /// becomes part of a command line and is quoted.
     fn wire_path(&self) -> String {
-        if cfg!(windows) && !self.path.starts_with('"') {
-            format!("\"{}\"", self.path)
-        } else {
-            self.path.clone()
-        }
+        let path = self.path.replace('%', "%%");
+        if cfg!(windows) && !path.starts_with('"') { format!("\"{path}\"") } else { path }
     }
 }
 
@@ -165,7 +168,8 @@ mod tests {
     #[test]
     fn the_requests_are_those_of_the_transcripts() {
         let dump = Dump::new("/tmp/p/d", DumpType::Normal).unwrap();
-        let commands = [(DumpCommand::V1, "0101"), (DumpCommand::V2, "0102"), (DumpCommand::V3, "0103")];
+        let commands =
+            [(DumpCommand::V1, "0101"), (DumpCommand::V2, "0102"), (DumpCommand::V3, "0103")];
         for (command, id) in commands {
             let expected = format!(
                 "444f544e45545f4950435f5631003200{id}0000090000002f0074006d0070002f0070002f00640000000100000000000000"
@@ -174,13 +178,29 @@ mod tests {
         }
     }
 
+    #[cfg(not(windows))]
+    #[test]
+    fn a_percent_sign_in_the_path_stands_for_itself() {
+        let dump = Dump::new("/tmp/%p %%.dmp", DumpType::Normal).unwrap();
+        let escaped = "/tmp/%%p %%%%.dmp".encode_utf16().flat_map(u16::to_le_bytes);
+        let payload = dump.message(DumpCommand::V1).unwrap().payload()[4..].to_vec();
+        assert!(payload.starts_with(&escaped.collect::<Vec<u8>>()), "{payload:?}");
+    }
+
     #[test]
     fn flags_are_bits_1_2_and_4() {
-        let dump =
-            Dump::new("d", DumpType::Full).unwrap().logging(true).verbose_logging(true).crash_report(true);
-        assert!(dump.message(DumpCommand::V3).unwrap().payload().ends_with(&[4, 0, 0, 0, 7, 0, 0, 0]));
+        let dump = Dump::new("d", DumpType::Full)
+            .unwrap()
+            .logging(true)
+            .verbose_logging(true)
+            .crash_report(true);
+        assert!(
+            dump.message(DumpCommand::V3).unwrap().payload().ends_with(&[4, 0, 0, 0, 7, 0, 0, 0])
+        );
         let dump = Dump::new("d", DumpType::Triage).unwrap().crash_report(true);
-        assert!(dump.message(DumpCommand::V2).unwrap().payload().ends_with(&[3, 0, 0, 0, 4, 0, 0, 0]));
+        assert!(
+            dump.message(DumpCommand::V2).unwrap().payload().ends_with(&[3, 0, 0, 0, 4, 0, 0, 0])
+        );
         let error = dump.message(DumpCommand::V1);
         assert!(matches!(error, Err(RequestError::Inexpressible { what: "a crash report", .. })));
     }

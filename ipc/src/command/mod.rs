@@ -1,5 +1,5 @@
-//! The commands, one file a command set: each a request that is well-formed by its type, and the
-//! reply it gets.
+//! The commands, one file a command set: each a request that is well-formed by its type,
+//! and the reply it gets.
 //!
 //! | set | commands |
 //! |---|---|
@@ -60,13 +60,14 @@ pub trait Command: sealed::Sealed {
     fn message(&self) -> Result<Message, RequestError>;
 }
 
-/// A message without payload. The commands that use it must never have one: runtimes answer a
-/// superfluous payload with uninitialised memory.
+/// A message without payload. The commands that use it must never have one: runtimes
+/// answer a superfluous payload with uninitialised memory.
 pub(crate) fn bare(id: CommandId) -> Result<Message, RequestError> {
     Writer::new(id).finish()
 }
 
-/// The common reply: an i32 that is 0, or nothing at all (seen in the document, accepted here).
+/// The common reply: an i32 that is 0, or nothing at all (seen in the document, accepted
+/// here).
 pub(crate) fn read_hresult(payload: &[u8]) -> Result<(), ReplyFault> {
     if payload.is_empty() {
         return Ok(());
@@ -77,12 +78,13 @@ pub(crate) fn read_hresult(payload: &[u8]) -> Result<(), ReplyFault> {
     }
 }
 
-/// The code and the message of a failure reply. Longer payloads are accepted: the protocol document
-/// speaks of eight bytes, GenerateCoreDump3 adds a string.
+/// The code and the message of a failure reply. Longer payloads are accepted: the
+/// protocol document speaks of eight bytes, GenerateCoreDump3 adds a string.
 pub(crate) fn read_failure(payload: &[u8]) -> Result<(HResult, Option<String>), ReplyFault> {
     let mut reader = Reader::new(payload);
     let code = HResult(reader.u32("hresult")?);
-    let message = if reader.rest().is_empty() { None } else { reader.nullable("message").ok().flatten() };
+    let message =
+        if reader.rest().is_empty() { None } else { reader.nullable("message").ok().flatten() };
     Ok((code, message))
 }
 
@@ -98,7 +100,10 @@ pub(crate) mod golden {
         let digits: Vec<u8> = text.bytes().filter(u8::is_ascii_hexdigit).collect();
         let (pairs, rest) = digits.as_chunks::<2>();
         assert!(rest.is_empty());
-        pairs.iter().map(|pair| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap()).collect()
+        pairs
+            .iter()
+            .map(|pair| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap())
+            .collect()
     }
 
     /// The payload of a reply in full.
@@ -120,7 +125,10 @@ mod tests {
 
     #[test]
     fn a_failure_of_eight_bytes_is_accepted() {
-        assert_eq!(read_failure(&unhex("8413138000000000")).map(|(code, _)| code), Ok(HResult::BAD_ENCODING));
+        assert_eq!(
+            read_failure(&unhex("8413138000000000")).map(|(code, _)| code),
+            Ok(HResult::BAD_ENCODING)
+        );
     }
 
     #[test]

@@ -17,8 +17,8 @@ use crate::command_id::{CommandId, Patience};
 use crate::error::{ReplyFault, RequestError};
 use crate::message::{Message, Reader, Writer, required, without_nul};
 
-/// Lets a runtime that waits at startup go on, as far as the port is concerned that it is sent over.
-/// Harmless, and without effect, on a runtime that does not wait.
+/// Resumes a runtime that waits at startup for the port over which this is sent. Harmless
+/// and without effect if the runtime does not wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ResumeRuntime;
 
@@ -84,7 +84,8 @@ pub(crate) fn read_environment(continuation: &[u8]) -> Result<Vec<Variable>, Rep
     for _ in 0..count {
         let entry = reader.string("variable")?;
         // `=C:=C:\dir` is an entry of Windows whose name begins with `=`.
-        let split = entry.char_indices().skip(1).find(|(_, character)| *character == '=').map(|(at, _)| at);
+        let split =
+            entry.char_indices().skip(1).find(|(_, character)| *character == '=').map(|(at, _)| at);
         let (name, value) = match split.and_then(|at| entry.split_at_checked(at)) {
             Some((name, value)) => {
                 (name.to_owned(), Some(value.strip_prefix('=').unwrap_or(value).to_owned()))
@@ -96,8 +97,8 @@ pub(crate) fn read_environment(continuation: &[u8]) -> Result<Vec<Variable>, Rep
     Ok(variables)
 }
 
-/// Sets a variable of the running process, or unsets it. Programs see it from their next look on;
-/// set while the runtime waits at startup, startup hooks and `Main` see it.
+/// Sets a variable of the running process, or unsets it. Programs see it from their next
+/// look on; set while the runtime waits at startup, startup hooks and `Main` see it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SetEnvironmentVariable {
     name: String,
@@ -153,10 +154,11 @@ impl Command for SetEnvironmentVariable {
     }
 }
 
-/// Makes the runtime write files for Linux `perf` (always into `/tmp`, whatever `TMPDIR` says).
+/// Makes the runtime write files for Linux `perf` (always into `/tmp`, whatever `TMPDIR`
+/// says).
 ///
-/// Through [`crate::Runtime::enable_perf_map`] only, which first makes sure that the runtime is not
-/// an 8 or 9 that still waits at startup: those die of it.
+/// Through [`crate::Runtime::enable_perf_map`] only, which first makes sure that the
+/// runtime is not an 8 or 9 that still waits at startup: those die of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum PerfMapType {
@@ -214,11 +216,12 @@ impl Command for DisablePerfMap {
     }
 }
 
-/// An assembly whose `StartupHook.Initialize` the target runs: at once, or before `Main` if it still
-/// waits at startup.
+/// An assembly whose `StartupHook.Initialize` the target runs: at once, or before `Main`
+/// if it still waits at startup.
 ///
-/// Runtimes 9 and 10 die of a path that is not there, so the file is looked at first: it must exist
-/// and be a managed assembly that names a `StartupHook` type and an `Initialize` method.
+/// Runtimes 9 and 10 die of a path that is not there, so the file is looked at first: it
+/// must exist and be a managed assembly that names a `StartupHook` type and an
+/// `Initialize` method.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StartupHook {
     path: PathBuf,
@@ -240,7 +243,8 @@ impl StartupHook {
     /// As for [`StartupHook::new`].
     pub fn in_root(path: impl AsRef<Path>, root: impl AsRef<Path>) -> Result<Self, RequestError> {
         let (path, root) = (path.as_ref(), root.as_ref());
-        let refuse = |reason: &str| RequestError::StartupHook(format!("{}: {reason}", path.display()));
+        let refuse =
+            |reason: &str| RequestError::StartupHook(format!("{}: {reason}", path.display()));
         let text = path.to_str().ok_or_else(|| refuse("not a path in Unicode"))?;
         let text = required(text, "startup hook's path")?;
         if !path.is_absolute() {
@@ -253,7 +257,9 @@ impl StartupHook {
 
     /// Looks at the file again, just before it is sent.
     pub(crate) fn check(&self, root: &Path) -> Result<(), RequestError> {
-        let refuse = |reason: String| RequestError::StartupHook(format!("{}: {reason}", self.path.display()));
+        let refuse = |reason: String| {
+            RequestError::StartupHook(format!("{}: {reason}", self.path.display()))
+        };
         let seen = match self.path.strip_prefix("/") {
             Ok(relative) => root.join(relative),
             Err(_) => self.path.clone(),
@@ -314,16 +320,28 @@ mod tests {
     #[test]
     fn variables_are_set_and_unset_as_in_the_transcripts() {
         let set = SetEnvironmentVariable::set("A", "b").unwrap();
-        assert_eq!(sent(&set), "444f544e45545f4950435f56310024000403000002000000410000000200000062000000");
+        assert_eq!(
+            sent(&set),
+            "444f544e45545f4950435f56310024000403000002000000410000000200000062000000"
+        );
         let unset = SetEnvironmentVariable::unset("A").unwrap();
-        assert_eq!(sent(&unset), "444f544e45545f4950435f563100200004030000020000004100000000000000");
+        assert_eq!(
+            sent(&unset),
+            "444f544e45545f4950435f563100200004030000020000004100000000000000"
+        );
         let empty = SetEnvironmentVariable::set("E", "").unwrap();
-        assert_eq!(sent(&empty), "444f544e45545f4950435f5631002200040300000200000045000000010000000000");
+        assert_eq!(
+            sent(&empty),
+            "444f544e45545f4950435f5631002200040300000200000045000000010000000000"
+        );
     }
 
     #[test]
     fn a_variable_needs_a_name() {
-        assert_eq!(SetEnvironmentVariable::set("", "x"), Err(RequestError::Empty("variable's name")));
+        assert_eq!(
+            SetEnvironmentVariable::set("", "x"),
+            Err(RequestError::Empty("variable's name"))
+        );
         assert!(SetEnvironmentVariable::set("a=b", "x").is_err());
         assert!(SetEnvironmentVariable::set("a\0", "x").is_err());
         assert!(SetEnvironmentVariable::set("a", "x\0").is_err());
@@ -340,7 +358,9 @@ mod tests {
         let variables = read_environment(&continuation).unwrap();
         let shown: Vec<String> = variables
             .iter()
-            .map(|variable| format!("{}={}", variable.name, variable.value.as_deref().unwrap_or("(none)")))
+            .map(|variable| {
+                format!("{}={}", variable.name, variable.value.as_deref().unwrap_or("(none)"))
+            })
             .collect();
         assert_eq!(shown, ["PATH=/usr/bin:/bin", "HOME=/tmp/p", "TMPDIR=/tmp/p", "LANG=C.UTF-8"]);
     }
@@ -369,7 +389,9 @@ mod tests {
     #[test]
     fn perf_map_types_are_never_zero() {
         assert_eq!(sent(&PerfMapType::PerfMap), "444f544e45545f4950435f56310018000405000003000000");
-        for (kind, byte) in [(PerfMapType::All, 1), (PerfMapType::JitDump, 2), (PerfMapType::PerfMap, 3)] {
+        for (kind, byte) in
+            [(PerfMapType::All, 1), (PerfMapType::JitDump, 2), (PerfMapType::PerfMap, 3)]
+        {
             assert_eq!(kind.message().unwrap().payload(), [byte, 0, 0, 0]);
         }
     }
@@ -379,8 +401,14 @@ mod tests {
         let folder = std::env::temp_dir().join(format!("nettrace-ipc-hook-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         let path = folder.join("hook.dll");
-        assert!(matches!(StartupHook::new(folder.join("none.dll")), Err(RequestError::StartupHook(_))));
-        assert!(matches!(StartupHook::new(Path::new("hook.dll")), Err(RequestError::StartupHook(_))));
+        assert!(matches!(
+            StartupHook::new(folder.join("none.dll")),
+            Err(RequestError::StartupHook(_))
+        ));
+        assert!(matches!(
+            StartupHook::new(Path::new("hook.dll")),
+            Err(RequestError::StartupHook(_))
+        ));
         std::fs::write(&path, b"text").unwrap();
         assert!(matches!(StartupHook::new(&path), Err(RequestError::StartupHook(_))));
         std::fs::write(&path, b"MZ..BSJB..\0Main\0").unwrap();
@@ -395,7 +423,8 @@ mod tests {
     fn a_hook_is_sent_as_the_target_sees_it() {
         let root = std::env::temp_dir().join(format!("nettrace-ipc-root-{}", std::process::id()));
         std::fs::create_dir_all(root.join("tmp/p")).unwrap();
-        std::fs::write(root.join("tmp/p/hook.dll"), b"MZ..BSJB..\0StartupHook\0Initialize\0").unwrap();
+        std::fs::write(root.join("tmp/p/hook.dll"), b"MZ..BSJB..\0StartupHook\0Initialize\0")
+            .unwrap();
         let hook = StartupHook::in_root(Path::new("/tmp/p/hook.dll"), &root).unwrap();
         assert_eq!(
             sent(&hook),

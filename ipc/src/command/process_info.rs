@@ -1,4 +1,5 @@
-//! ProcessInfo, ProcessInfo2 and ProcessInfo3 (04 00, 04 04, 04 08): who is there.
+//! ProcessInfo, ProcessInfo2 and ProcessInfo3 (04 00, 04 04, 04 08): information about
+//! the process.
 //!
 //! Reply payload:
 //!
@@ -14,8 +15,8 @@
 //! | product version | string | 2 3 |
 //! | runtime identifier | string | 3, if version ≥ 1 |
 //!
-//! Quirk: the protocol document lists the cookie after the strings in some places; runtimes send it
-//! second.
+//! Quirk: the protocol document lists the cookie after the strings in some places;
+//! runtimes send it second.
 
 use super::sealed::Sealed;
 use super::{Command, bare};
@@ -37,7 +38,7 @@ pub enum ProcessInfoCommand {
     V3,
 }
 
-/// What a runtime says of its process.
+/// What a runtime reports about its process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ProcessInfo {
@@ -45,8 +46,9 @@ pub struct ProcessInfo {
     pub pid: u64,
     /// Identifies the runtime for its whole life; the same as in its advertise frame.
     pub cookie: Guid,
-    /// Host path, assembly path and arguments joined by blanks, without quotes: it cannot be split
-    /// back. Only the host path while the runtime is suspended at startup.
+    /// Host path, assembly path and arguments, joined by spaces without quotes, so it
+    /// cannot be split again. While the runtime is suspended at startup, only the host
+    /// path.
     pub command_line: String,
     /// `Linux`, `Windows`, `macOS` or `Unknown`.
     pub operating_system: String,

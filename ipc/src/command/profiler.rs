@@ -5,8 +5,8 @@
 //! | AttachProfiler | u32 timeout in seconds, GUID, string path, u32 length, client data |
 //! | StartupProfiler | GUID, string path |
 //!
-//! Quirk: the protocol document gives the timeout in milliseconds and the GUID 14 bytes; the official
-//! client sends seconds and 16 bytes.
+//! Quirk: the protocol document gives the timeout in milliseconds and the GUID 14 bytes;
+//! the official client sends seconds and 16 bytes.
 
 use std::time::Duration;
 
@@ -27,14 +27,19 @@ pub struct AttachProfiler {
 }
 
 impl AttachProfiler {
-    /// The profiler of that class in the library at that path, as the target sees it. The runtime gives
-    /// up after 10 seconds by default.
+    /// The profiler of that class in the library at that path, as the target sees it. The
+    /// runtime gives up after 10 seconds by default.
     ///
     /// # Errors
     /// The path is empty or holds a NUL.
     pub fn new(class_id: Guid, path: &str) -> Result<Self, RequestError> {
         let path = required(path, "profiler's path")?;
-        Ok(AttachProfiler { class_id, path, timeout: Duration::from_secs(10), client_data: Vec::new() })
+        Ok(AttachProfiler {
+            class_id,
+            path,
+            timeout: Duration::from_secs(10),
+            client_data: Vec::new(),
+        })
     }
 
     /// How long the runtime tries; whole seconds on the wire, rounded up.
@@ -75,16 +80,20 @@ impl Command for AttachProfiler {
     }
 
     fn message(&self) -> Result<Message, RequestError> {
-        let seconds = self.timeout.as_secs().saturating_add(u64::from(self.timeout.subsec_nanos() > 0));
+        let seconds =
+            self.timeout.as_secs().saturating_add(u64::from(self.timeout.subsec_nanos() > 0));
         let mut writer = Writer::new(self.id());
-        writer.u32(u32::try_from(seconds).unwrap_or(u32::MAX)).guid(self.class_id).string(&self.path);
+        writer
+            .u32(u32::try_from(seconds).unwrap_or(u32::MAX))
+            .guid(self.class_id)
+            .string(&self.path);
         writer.count(self.client_data.len()).raw(&self.client_data);
         writer.finish()
     }
 }
 
-/// Names a profiler that the runtime loads when it starts. Only a runtime that waits at startup does
-/// anything with it; a running one answers success and does nothing.
+/// Names a profiler that the runtime loads when it starts. Only a runtime that waits at
+/// startup does anything with it; a running one answers success and does nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StartupProfiler {
     class_id: Guid,
@@ -130,8 +139,9 @@ mod tests {
 
     #[test]
     fn attach_is_that_of_the_transcripts() {
-        let attach =
-            AttachProfiler::new(CLASS, "/app/none.so").unwrap().timeout(Duration::from_millis(4_001));
+        let attach = AttachProfiler::new(CLASS, "/app/none.so")
+            .unwrap()
+            .timeout(Duration::from_millis(4_001));
         assert_eq!(
             hex(attach.message().unwrap().as_bytes()),
             "444f544e45545f4950435f5631004a000301000005000000000102030405060708090a0b0c0d0e0f0d0000002f006100700070002f006e006f006e0065002e0073006f00000000000000"

@@ -1,9 +1,11 @@
-//! CollectTracing5 with user_events (02 06, session type 1): events go to Linux tracepoints.
+//! CollectTracing5 with user_events (02 06, session type 1): events go to Linux
+//! tracepoints.
 //!
-//! Payload: u32 1, u64 rundown keyword, u32 count, then providers with event filter and tracepoints:
-//! string default tracepoint (may be null), u32 set count, sets of string tracepoint, u32 count, u32 ids.
-//! After the request, in a message of its own, comes one byte with the descriptor of `user_events_data`;
-//! the runtime serves nobody until it has it. The reply (u64 session id) comes after that.
+//! Payload: u32 1, u64 rundown keyword, u32 count, then providers with event filter and
+//! tracepoints: string default tracepoint (may be null), u32 set count, sets of string
+//! tracepoint, u32 count, u32 ids. After the request, in a message of its own, comes one
+//! byte with the descriptor of `user_events_data`; the runtime serves nobody until it has
+//! it. The reply (u64 session id) comes after that.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,7 +29,10 @@ impl Tracepoints {
     /// # Errors
     /// The name is empty or holds a NUL.
     pub fn all_to(tracepoint: &str) -> Result<Self, RequestError> {
-        Ok(Tracepoints { default: Some(required(tracepoint, "tracepoint's name")?), sets: BTreeMap::new() })
+        Ok(Tracepoints {
+            default: Some(required(tracepoint, "tracepoint's name")?),
+            sets: BTreeMap::new(),
+        })
     }
 
     /// Only events that [`Tracepoints::with_set`] names, nothing else.
@@ -65,9 +70,11 @@ impl UserEventsConfig {
     /// Providers with their tracepoints.
     ///
     /// # Errors
-    /// No provider or more than 1,000, a name twice, a provider without tracepoint, an id in two sets
-    /// (which kills the runtime).
-    pub fn new(providers: impl IntoIterator<Item = (Provider, Tracepoints)>) -> Result<Self, RequestError> {
+    /// No provider or more than 1,000, a name twice, a provider without tracepoint, an id
+    /// in two sets (which kills the runtime).
+    pub fn new(
+        providers: impl IntoIterator<Item = (Provider, Tracepoints)>,
+    ) -> Result<Self, RequestError> {
         let providers: Vec<(Provider, Tracepoints)> = providers.into_iter().collect();
         match providers.len() {
             0 => return Err(RequestError::NoProviders),
@@ -88,7 +95,10 @@ impl UserEventsConfig {
             let mut seen = BTreeSet::new();
             for id in tracepoints.sets.values().flatten() {
                 if !seen.insert(*id) {
-                    return Err(RequestError::DuplicateTracepointEvent { provider: name(), event_id: *id });
+                    return Err(RequestError::DuplicateTracepointEvent {
+                        provider: name(),
+                        event_id: *id,
+                    });
                 }
             }
         }
@@ -136,7 +146,8 @@ mod tests {
     #[test]
     fn the_request_is_that_of_the_transcripts() {
         let config =
-            UserEventsConfig::new([(workload(), Tracepoints::all_to("MyTracepoint").unwrap())]).unwrap();
+            UserEventsConfig::new([(workload(), Tracepoints::all_to("MyTracepoint").unwrap())])
+                .unwrap();
         assert_eq!(
             hex(config.message().unwrap().as_bytes()),
             "444f544e45545f4950435f56310083000206000001000000000000000000000001000000070000000000000005000000120000004e0065007400740072006100630065002d0057006f0072006b006c006f006100640000000000000000000000000d0000004d0079005400720061006300650070006f0069006e007400000000000000"
@@ -145,7 +156,8 @@ mod tests {
 
     #[test]
     fn an_id_in_two_sets_is_refused() {
-        let sets = Tracepoints::only_sets().with_set("A", [1, 2]).unwrap().with_set("B", [2, 3]).unwrap();
+        let sets =
+            Tracepoints::only_sets().with_set("A", [1, 2]).unwrap().with_set("B", [2, 3]).unwrap();
         let error = UserEventsConfig::new([(workload(), sets)]);
         let provider = "Nettrace-Workload".to_owned();
         assert_eq!(error, Err(RequestError::DuplicateTracepointEvent { provider, event_id: 2 }));
@@ -161,7 +173,10 @@ mod tests {
         assert!(Tracepoints::all_to("").is_err());
         assert_eq!(UserEventsConfig::new([]), Err(RequestError::NoProviders));
         let twice = || (workload(), Tracepoints::all_to("A").unwrap());
-        assert_eq!(UserEventsConfig::new([twice(), twice()]), Err(RequestError::DuplicateProvider(name)));
+        assert_eq!(
+            UserEventsConfig::new([twice(), twice()]),
+            Err(RequestError::DuplicateProvider(name))
+        );
     }
 
     #[test]
@@ -169,8 +184,8 @@ mod tests {
         let sets = Tracepoints::all_to("D").unwrap().with_set("S", [7, 5, 7]).unwrap();
         let message = UserEventsConfig::new([(workload(), sets)]).unwrap().message().unwrap();
         let tail = [
-            2, 0, 0, 0, 0x44, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 0x53, 0, 0, 0, 2, 0, 0, 0, 5, 0, 0, 0, 7, 0,
-            0, 0,
+            2, 0, 0, 0, 0x44, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 0x53, 0, 0, 0, 2, 0, 0, 0, 5, 0, 0,
+            0, 7, 0, 0, 0,
         ];
         assert!(message.payload().ends_with(&tail), "{}", hex(message.payload()));
     }

@@ -1,4 +1,5 @@
-//! Searching on Linux: `/proc` knows every process, where its sockets are and when it started.
+//! Searching on Linux: `/proc` knows every process, where its sockets are and when it
+//! started.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
@@ -12,7 +13,7 @@ use super::proc::{Process, Stat, Status, processes};
 use super::{Found, LeftBy, Leftover, Listing, Search, Unreachable};
 use crate::command::process::Variable;
 use crate::endpoint::Endpoint;
-use crate::startup::told_to_suspend;
+use crate::startup::suspends_at_startup;
 
 /// Bytes of a path that fit a socket address.
 const MAX_PATH_BYTES: usize = 107;
@@ -34,8 +35,8 @@ struct Socket {
     owner: u32,
 }
 
-/// The sockets in a directory. `seen`: its path for the processes that use it, which decides where names
-/// are cut.
+/// The sockets in a directory. `seen`: its path for the processes that use it, which
+/// decides where names are cut.
 fn sockets(directory: &Path, seen: &Path) -> Vec<Socket> {
     let Ok(entries) = std::fs::read_dir(directory) else { return Vec::new() };
     let sockets = entries.flatten().filter_map(|entry| {
@@ -91,7 +92,8 @@ impl Here {
 
     fn uptime_of(&self, stat: &Stat) -> Option<Duration> {
         let per_second = rustix::param::clock_ticks_per_second();
-        let started = Duration::from_millis(stat.start_ticks.checked_mul(1000)?.checked_div(per_second)?);
+        let started =
+            Duration::from_millis(stat.start_ticks.checked_mul(1000)?.checked_div(per_second)?);
         Duration::try_from_secs_f64(self.uptime?).ok()?.checked_sub(started)
     }
 }
@@ -99,7 +101,9 @@ impl Here {
 impl Search {
     pub(super) fn platform(&self) -> Listing {
         let here = Here::new(&self.proc);
-        let mut by_place: HashMap<(Option<OsString>, PathBuf), Vec<Socket>> = HashMap::new();
+        // Processes of one mount namespace may still have roots of their own (chroot).
+        type Place = (Option<OsString>, Option<PathBuf>, PathBuf);
+        let mut by_place: HashMap<Place, Vec<Socket>> = HashMap::new();
         let mut ours: BTreeMap<PathBuf, Socket> = BTreeMap::new();
         for directory in &self.directories {
             for socket in sockets(directory, directory) {
@@ -115,14 +119,18 @@ impl Search {
             let temporary = process.temporary_directory();
             let mut near: Vec<Socket> = Vec::new();
             if let Some(temporary) = &temporary {
-                let key = (if place.apart { place.view.clone() } else { None }, temporary.clone());
+                let key = match place.apart {
+                    true => (place.view.clone(), process.root_target(), temporary.clone()),
+                    false => (None, None, temporary.clone()),
+                };
                 let found = by_place.entry(key).or_insert_with(|| {
                     let relative = temporary.strip_prefix("/").unwrap_or(temporary);
                     sockets(&place.root.join(relative), temporary)
                 });
                 near.extend(found.iter().filter(|socket| socket.name.pid == own_pid).cloned());
                 for socket in &mut near {
-                    // The directory may have been listed through another process of the same view.
+                    // The directory may have been listed through another process of the
+                    // same view.
                     if let (true, Some(name)) = (place.apart, socket.path.file_name()) {
                         let relative = temporary.strip_prefix("/").unwrap_or(temporary);
                         socket.path = place.root.join(relative).join(name);
@@ -161,8 +169,10 @@ impl Search {
             .iter()
             .filter_map(|found| found.endpoint.as_ref().ok().and_then(Endpoint::path))
             .collect();
-        let others =
-            by_place.into_iter().filter(|((view, _), _)| view.is_none()).flat_map(|(_, sockets)| sockets);
+        let others = by_place
+            .into_iter()
+            .filter(|((view, root, _), _)| view.is_none() && root.is_none())
+            .flat_map(|(_, sockets)| sockets);
         let mut all = ours;
         all.extend(others.map(|socket| (socket.path.clone(), socket)));
         let mut leftovers = Vec::new();
@@ -206,7 +216,8 @@ impl Facts<'_> {
         Ok(Endpoint::socket_of(&socket.path, self.process.pid))
     }
 
-    /// A runtime whose socket is not to be found by name: perhaps by its descriptors, else with the reason.
+    /// A runtime whose socket is not to be found by name: perhaps by its descriptors,
+    /// else with the reason.
     fn without_socket(&self) -> Option<Found> {
         let ours = self.here.user;
         let owner = self.status.owner.unwrap_or(ours);
@@ -214,7 +225,9 @@ impl Facts<'_> {
             return None;
         }
         let Some(temporary) = &self.temporary else {
-            return Some(self.found(ProcessKind::Runtime, Err(Unreachable::Unreadable { owner, ours })));
+            return Some(
+                self.found(ProcessKind::Runtime, Err(Unreachable::Unreadable { owner, ours })),
+            );
         };
         let relative = temporary.strip_prefix("/").unwrap_or(temporary);
         let seen = self.place.root.join(relative);
@@ -222,11 +235,14 @@ impl Facts<'_> {
             let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
             path.as_os_str().len() == MAX_PATH_BYTES
                 && path.starts_with(temporary)
-                && (SocketName::is_cut_before_the_key(name) || SocketName::parse(name, true).is_some())
+                && (SocketName::is_cut_before_the_key(name)
+                    || SocketName::parse(name, true).is_some())
         });
         if let Some(path) = bound {
             let path = self.place.root.join(path.strip_prefix("/").unwrap_or(&path));
-            return Some(self.found(ProcessKind::Runtime, Ok(Endpoint::socket_of(path, self.process.pid))));
+            return Some(
+                self.found(ProcessKind::Runtime, Ok(Endpoint::socket_of(path, self.process.pid))),
+            );
         }
         let environment = self.process.environment().unwrap_or_default();
         let reason = if let Some(variable) = switched_off(&environment) {
@@ -247,7 +263,10 @@ impl Facts<'_> {
         let ports = environment
             .iter()
             .find(|variable| {
-                matches!(variable.name.as_str(), "DOTNET_DiagnosticPorts" | "COMPlus_DiagnosticPorts")
+                matches!(
+                    variable.name.as_str(),
+                    "DOTNET_DiagnosticPorts" | "COMPlus_DiagnosticPorts"
+                )
             })
             .and_then(|variable| variable.value.clone());
         Found {
@@ -260,7 +279,7 @@ impl Facts<'_> {
             uptime: self.here.uptime_of(self.stat),
             root: self.place.root.clone(),
             ports,
-            told_to_suspend: told_to_suspend(&environment),
+            suspends_at_startup: suspends_at_startup(&environment),
             endpoint,
         }
     }
@@ -270,18 +289,23 @@ impl Facts<'_> {
 fn switched_off(environment: &[Variable]) -> Option<String> {
     let names = ["EnableDiagnostics", "EnableDiagnostics_IPC"];
     environment.iter().find_map(|variable| {
-        let name =
-            variable.name.strip_prefix("DOTNET_").or_else(|| variable.name.strip_prefix("COMPlus_"))?;
-        let off = names.contains(&name) && variable.value.as_deref().is_some_and(|value| value.trim() == "0");
+        let name = variable
+            .name
+            .strip_prefix("DOTNET_")
+            .or_else(|| variable.name.strip_prefix("COMPlus_"))?;
+        let off = names.contains(&name)
+            && variable.value.as_deref().is_some_and(|value| value.trim() == "0");
         off.then(|| format!("{}=0", variable.name))
     })
 }
 
 /// The assembly if the host is `dotnet`, else the program, without directory and `.dll`.
 fn name_of(command_line: &[String]) -> Option<String> {
-    let base = |text: &String| Path::new(text).file_name().map(|name| name.to_string_lossy().into_owned());
+    let base =
+        |text: &String| Path::new(text).file_name().map(|name| name.to_string_lossy().into_owned());
     let program = command_line.first().and_then(base)?;
-    let assembly = command_line.iter().skip(1).find(|argument| argument.ends_with(".dll")).and_then(base);
+    let assembly =
+        command_line.iter().skip(1).find(|argument| argument.ends_with(".dll")).and_then(base);
     let name = match assembly {
         Some(assembly) if program == "dotnet" => assembly,
         _ => program,

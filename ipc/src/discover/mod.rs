@@ -1,4 +1,4 @@
-//! Finding .NET processes, and saying of each that cannot be reached why not.
+//! Finds .NET processes, and explains why some cannot be reached.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -37,9 +37,10 @@ pub enum Unreachable {
     SwitchedOff(String),
     /// The directory its sockets go to does not exist; the runtime then has none.
     NoDirectory(PathBuf),
-    /// The path of its socket would be too long for an address; the runtime then has none.
+    /// The path of its socket would be too long for an address; the runtime then has
+    /// none.
     PathTooLong(PathBuf),
-    /// There is no socket where there should be one: it is just starting, or ran out of luck.
+    /// There is no socket where one is expected: the process may just be starting.
     NoSocket(PathBuf),
     /// We may not read where its sockets are.
     Unreadable {
@@ -59,7 +60,9 @@ impl fmt::Display for Unreachable {
                     "its socket belongs to user {owner}, and this is user {ours}: run as that user or as root"
                 )
             }
-            Unreachable::SwitchedOff(variable) => write!(f, "its diagnostics are disabled by {variable}"),
+            Unreachable::SwitchedOff(variable) => {
+                write!(f, "its diagnostics are disabled by {variable}")
+            }
             Unreachable::NoDirectory(path) => {
                 write!(f, "it has no socket: its TMPDIR {} does not exist", path.display())
             }
@@ -89,8 +92,8 @@ pub struct Found {
     pub own_pid: Option<u32>,
     /// A runtime, or a router before one.
     pub kind: ProcessKind,
-    /// Name of the assembly if the host is `dotnet`, else of the program. May be empty for processes of
-    /// other users.
+    /// Name of the assembly if the host is `dotnet`, else of the program. May be empty
+    /// for processes of other users.
     pub name: String,
     /// Arguments as the system knows them, the program first.
     pub command_line: Vec<String>,
@@ -100,12 +103,12 @@ pub struct Found {
     pub uptime: Option<Duration>,
     /// Its root directory as we see it: `/`, or `/proc/PID/root`.
     pub root: PathBuf,
-    /// Its `DOTNET_DiagnosticPorts`: it connects to these, and waits for them at startup unless they say
-    /// `nosuspend`.
+    /// Its `DOTNET_DiagnosticPorts`: it connects to these, and waits for them at startup
+    /// unless they say `nosuspend`.
     pub ports: Option<String>,
     /// Whether its environment makes it wait at startup. Whether it still waits,
     /// [`Runtime::startup`] tells.
-    pub told_to_suspend: bool,
+    pub suspends_at_startup: bool,
     /// Where it takes commands, or why it cannot be reached.
     pub endpoint: Result<Endpoint, Unreachable>,
 }
@@ -117,7 +120,7 @@ impl Found {
     }
 }
 
-/// Why a socket is nobody's.
+/// Why a socket has no owner.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum LeftBy {
@@ -145,14 +148,14 @@ pub struct Leftover {
 pub struct Listing {
     /// By process id.
     pub processes: Vec<Found>,
-    /// Sockets of processes that are no more.
+    /// Sockets of processes that no longer exist.
     pub leftovers: Vec<Leftover>,
 }
 
 /// Searches for .NET processes.
 ///
-/// Looks into our temporary directory, and into that of each process as the process sees it: its own
-/// `TMPDIR`, its own mount and process-id namespaces. No connection is made.
+/// Looks into our temporary directory, and into that of each process as the process sees
+/// it: its own `TMPDIR`, its own mount and process-id namespaces. No connection is made.
 ///
 /// ```
 /// use nettrace_ipc::Search;
@@ -182,7 +185,8 @@ impl Search {
         let mut directories = BTreeSet::new();
         if cfg!(unix) {
             // An empty TMPDIR means /tmp to a runtime.
-            let own = std::env::var_os("TMPDIR").filter(|value| !value.is_empty()).map(PathBuf::from);
+            let own =
+                std::env::var_os("TMPDIR").filter(|value| !value.is_empty()).map(PathBuf::from);
             directories.extend(own);
             directories.insert(PathBuf::from("/tmp"));
         }
@@ -208,7 +212,7 @@ impl Search {
         self.platform()
     }
 
-    /// One process; `None` if it does not exist or is none of .NET.
+    /// One process; `None` if it does not exist or is not a .NET process.
     pub fn process(&self, pid: u32) -> Option<Found> {
         self.run().processes.into_iter().find(|found| found.pid == pid)
     }

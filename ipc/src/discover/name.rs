@@ -6,8 +6,8 @@
 //! | `dotnet-diagnostic-dsrouter-{pid}-{key}-socket` | a router |
 //! | `dotnet-diagnostic-{pid}`, `dotnet-diagnostic-dsrouter-{pid}` | the same on Windows |
 //!
-//! Quirk: a path longer than a socket address is cut at 107 bytes and bound under the cut name, so the
-//! end of the name, the key or even the process id may be missing.
+//! Quirk: a path longer than a socket address is cut at 107 bytes and bound under the cut
+//! name, so the end of the name, the key or even the process id may be missing.
 
 /// Who made the socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -38,7 +38,8 @@ pub(super) struct SocketName {
 
 #[cfg_attr(windows, allow(dead_code, reason = "pipes have shorter names"))]
 impl SocketName {
-    /// Reads a name. `may_be_cut`: its whole path is exactly as long as an address can be.
+    /// Reads a name. `may_be_cut`: its whole path is exactly as long as an address can
+    /// be.
     pub(super) fn parse(name: &str, may_be_cut: bool) -> Option<Self> {
         let rest = name.strip_prefix(PREFIX)?;
         let (kind, rest) = match rest.strip_prefix(ROUTER) {
@@ -65,7 +66,10 @@ impl SocketName {
     #[cfg(any(target_os = "linux", test))]
     pub(super) fn is_cut_before_the_key(name: &str) -> bool {
         let whole = PREFIX.starts_with(name) && name.len() > "dotnet".len();
-        whole || name.strip_prefix(PREFIX).is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()))
+        whole
+            || name
+                .strip_prefix(PREFIX)
+                .is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()))
     }
 }
 
@@ -96,7 +100,8 @@ mod tests {
             (ProcessKind::Runtime, 12115, "402349", false)
         );
         assert!(name.is_of(402_349) && !name.is_of(40_234));
-        let name = SocketName::parse("dotnet-diagnostic-dsrouter-7-1700000000-socket", false).unwrap();
+        let name =
+            SocketName::parse("dotnet-diagnostic-dsrouter-7-1700000000-socket", false).unwrap();
         assert_eq!((name.kind, name.pid), (ProcessKind::Router, 7));
     }
 

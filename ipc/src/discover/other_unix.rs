@@ -1,4 +1,5 @@
-//! Searching on macOS and other systems without `/proc`: sockets by their names, start times by `ps`.
+//! Searching on macOS and other systems without `/proc`: sockets by their names, start
+//! times by `ps`.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -39,8 +40,10 @@ impl Search {
                 Ok(Endpoint::socket(path))
             };
             let program = known.command_line.first().map(PathBuf::from);
-            let base =
-                program.as_deref().and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned());
+            let base = program
+                .as_deref()
+                .and_then(Path::file_name)
+                .map(|name| name.to_string_lossy().into_owned());
             listing.processes.push(Found {
                 pid: name.pid,
                 own_pid: None,
@@ -51,7 +54,7 @@ impl Search {
                 uptime: Some(known.uptime),
                 root: PathBuf::from("/"),
                 ports: None,
-                told_to_suspend: false,
+                suspends_at_startup: false,
                 endpoint,
             });
         }
@@ -75,7 +78,8 @@ fn group_containers() -> Vec<PathBuf> {
     let Some(home) = std::env::var_os("HOME").filter(|_| cfg!(target_os = "macos")) else {
         return Vec::new();
     };
-    let Ok(entries) = std::fs::read_dir(PathBuf::from(home).join("Library/Group Containers")) else {
+    let Ok(entries) = std::fs::read_dir(PathBuf::from(home).join("Library/Group Containers"))
+    else {
         return Vec::new();
     };
     entries.flatten().map(|entry| entry.path()).collect()
@@ -122,7 +126,9 @@ mod tests {
 
     #[test]
     fn elapsed_times_have_days_hours_minutes_and_seconds() {
-        for (text, seconds) in [("00:07", 7), ("02:03", 123), ("1:00:00", 3600), ("2-03:04:05", 183_845)] {
+        for (text, seconds) in
+            [("00:07", 7), ("02:03", 123), ("1:00:00", 3600), ("2-03:04:05", 183_845)]
+        {
             assert_eq!(elapsed(text), Some(Duration::from_secs(seconds)), "{text}");
         }
         for text in ["", "7", "x:1", "1:2:3:4"] {

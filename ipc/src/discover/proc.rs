@@ -60,7 +60,9 @@ impl Process {
     }
 
     fn text(&self, file: &str) -> Option<String> {
-        fs::read(self.directory.join(file)).ok().map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+        fs::read(self.directory.join(file))
+            .ok()
+            .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
     }
 
     /// `None` if we may not read it.
@@ -70,14 +72,17 @@ impl Process {
         let variables = entries.map(|entry| {
             let text = String::from_utf8_lossy(entry);
             match text.split_once('=') {
-                Some((name, value)) => Variable { name: name.to_owned(), value: Some(value.to_owned()) },
+                Some((name, value)) => {
+                    Variable { name: name.to_owned(), value: Some(value.to_owned()) }
+                }
                 None => Variable { name: text.into_owned(), value: None },
             }
         });
         Some(variables.collect())
     }
 
-    /// `TMPDIR` byte by byte, since paths need not be Unicode; `/tmp` where there is none or it is empty.
+    /// `TMPDIR` byte by byte, since paths need not be Unicode; `/tmp` where there is none
+    /// or it is empty.
     pub(super) fn temporary_directory(&self) -> Option<PathBuf> {
         let bytes = fs::read(self.directory.join("environ")).ok()?;
         let value = bytes.split(|byte| *byte == 0).find_map(|entry| entry.strip_prefix(b"TMPDIR="));
@@ -86,14 +91,17 @@ impl Process {
     }
 
     pub(super) fn has_environment(&self, bytes: &[u8]) -> bool {
-        fs::read(self.directory.join("environ"))
-            .is_ok_and(|environment| environment.windows(bytes.len().max(1)).any(|window| window == bytes))
+        fs::read(self.directory.join("environ")).is_ok_and(|environment| {
+            environment.windows(bytes.len().max(1)).any(|window| window == bytes)
+        })
     }
 
     pub(super) fn command_line(&self) -> Vec<String> {
         let bytes = fs::read(self.directory.join("cmdline")).unwrap_or_default();
-        let mut parts: Vec<String> =
-            bytes.split(|byte| *byte == 0).map(|part| String::from_utf8_lossy(part).into_owned()).collect();
+        let mut parts: Vec<String> = bytes
+            .split(|byte| *byte == 0)
+            .map(|part| String::from_utf8_lossy(part).into_owned())
+            .collect();
         if parts.last().is_some_and(String::is_empty) {
             parts.pop();
         }
@@ -122,7 +130,8 @@ impl Process {
         self.text("maps").is_some_and(|maps| marks.iter().any(|mark| maps.contains(mark)))
     }
 
-    /// The path of `libcoreclr.so`, as the process sees it; `None` if it is not loaded or we may not look.
+    /// The path of `libcoreclr.so`, as the process sees it; `None` if it is not loaded or
+    /// we may not look.
     pub(super) fn runtime_library(&self) -> Option<PathBuf> {
         let maps = self.text("maps")?;
         let line = maps.lines().find(|line| line.ends_with("/libcoreclr.so"))?;
@@ -153,7 +162,7 @@ impl Process {
 fn parse_stat(text: &str) -> Option<Stat> {
     let (head, tail) = text.rsplit_once(')')?;
     let (_, command) = head.split_once('(')?;
-    // Field 3 is the first behind the command.
+    // Field 3 is the first after the command.
     let start_ticks = tail.split_ascii_whitespace().nth(22 - 3)?.parse().ok()?;
     Some(Stat { command: command.to_owned(), start_ticks })
 }
@@ -171,10 +180,11 @@ fn parse_status(text: &str) -> Status {
     Status { owner, own_pid }
 }
 
-/// Why a process cannot write dumps: its runtime lacks `createdump`, or may not run it. `None` if it is
-/// there, or we cannot tell.
+/// Why a process cannot write dumps: its runtime lacks `createdump`, or may not run it.
+/// `None` if it is there, or we cannot tell.
 ///
-/// Quirk: .NET Core 3.1 that cannot run it leaves a copy of itself behind, with all its descriptors.
+/// Quirk: .NET Core 3.1 that cannot run it leaves a copy of itself behind, with all its
+/// descriptors.
 pub(crate) fn no_createdump(pid: u32) -> Option<String> {
     let process = Process::at(Path::new("/proc"), &pid.to_string());
     let program = process.runtime_library()?.with_file_name("createdump");
@@ -197,7 +207,10 @@ mod tests {
     #[test]
     fn a_command_may_hold_brackets_and_blanks() {
         let text = "7 (a) b) S 1 7 7 0 -1 4194304 1 0 0 0 0 0 0 0 20 0 9 0 402349 1 2 3\n";
-        assert_eq!(parse_stat(text), Some(Stat { command: "a) b".to_owned(), start_ticks: 402_349 }));
+        assert_eq!(
+            parse_stat(text),
+            Some(Stat { command: "a) b".to_owned(), start_ticks: 402_349 })
+        );
         assert_eq!(parse_stat("7 (a) S 1"), None);
         assert_eq!(parse_stat(""), None);
     }

@@ -1,5 +1,5 @@
-//! Searching on Windows: pipes are listed like files. A pipe lives no longer than its process, so there
-//! are no leftovers.
+//! Searching on Windows: pipes are listed like files. A pipe lives no longer than its
+//! process, so there are no leftovers.
 
 use std::path::PathBuf;
 
@@ -18,14 +18,15 @@ impl Search {
                 pid,
                 own_pid: None,
                 kind,
-                // What the system knows of a process takes calls that std lacks; the runtime tells more.
+                // What the system knows of a process takes calls that std lacks; the
+                // runtime tells more.
                 name: String::new(),
                 command_line: Vec::new(),
                 owner: None,
                 uptime: None,
                 root: PathBuf::from("/"),
                 ports: None,
-                told_to_suspend: false,
+                suspends_at_startup: false,
                 endpoint: Ok(Endpoint::pipe(&name.to_string_lossy())),
             });
         }

@@ -23,7 +23,8 @@ pub(crate) enum Listener {
 }
 
 impl Listener {
-    /// A socket at that path. What lies there already is not removed: it may be somebody's.
+    /// A socket at that path. What lies there already is not removed: it may be
+    /// somebody's.
     #[cfg(unix)]
     pub(crate) fn unix(path: &Path) -> io::Result<Self> {
         let listener = UnixListener::bind(path)?;
@@ -43,7 +44,8 @@ impl Listener {
         super::windows::PipeListener::new(name).map(Listener::Pipe)
     }
 
-    /// What others connect to: the path, the pipe, or `host:port` with the port that was really taken.
+    /// What others connect to: the path, the pipe, or `host:port` with the port that was
+    /// really taken.
     pub(crate) fn address(&self) -> String {
         match self {
             #[cfg(unix)]
@@ -56,7 +58,8 @@ impl Listener {
         }
     }
 
-    /// A descriptor that stands for nothing but itself, to be given back when others have run out.
+    /// A descriptor that stands for nothing but itself, to be given back when others have
+    /// run out.
     #[cfg(unix)]
     pub(crate) fn spare(&self) -> io::Result<std::os::fd::OwnedFd> {
         use std::os::fd::AsFd;
@@ -107,7 +110,8 @@ impl Drop for Listener {
     fn drop(&mut self) {
         #[cfg(unix)]
         if let Listener::Unix { path, .. } = self {
-            // Nobody can connect to it any more; if it cannot be removed it is only litter.
+            // Nobody can connect to it any more; if it cannot be removed it is only
+            // litter.
             drop(std::fs::remove_file(path));
         }
     }

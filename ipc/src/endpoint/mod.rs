@@ -1,4 +1,4 @@
-//! Where a runtime is reached, and the bytes that go there and back.
+//! Endpoints at which runtimes can be reached, and connections to them.
 
 use std::fmt;
 use std::io;
@@ -9,6 +9,7 @@ use crate::deadlines::Deadline;
 use crate::error::{Error, Step};
 
 mod listener;
+mod made;
 mod tcp;
 #[cfg(unix)]
 mod unix;
@@ -17,10 +18,12 @@ mod windows;
 mod wire;
 
 pub(crate) use listener::Listener;
+pub(crate) use made::Made;
+pub use made::remove_port_files;
 pub use tcp::TcpAddress;
 pub(crate) use wire::Wire;
 
-/// Who is at the other end of a Unix socket, as the kernel says.
+/// The process at the other end of a Unix socket, according to the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Peer {
@@ -32,40 +35,42 @@ pub struct Peer {
 
 /// Where a runtime takes commands: a Unix socket, a Windows pipe or a TCP address.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Endpoint(Kind);
+pub struct Endpoint(EndpointKind);
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-enum Kind {
+enum EndpointKind {
     Socket { path: PathBuf, pid: Option<u32> },
     Pipe(String),
     Tcp(TcpAddress),
 }
 
 impl Endpoint {
-    /// A Unix socket. Paths too long for a socket address are reached through their directory.
+    /// A Unix socket. Paths too long for a socket address are reached through their
+    /// directory.
     pub fn socket(path: impl Into<PathBuf>) -> Self {
-        Endpoint(Kind::Socket { path: path.into(), pid: None })
+        Endpoint(EndpointKind::Socket { path: path.into(), pid: None })
     }
 
-    /// A Unix socket that must be held by that process (as we see its id); another one gets nothing.
+    /// A Unix socket that must be held by this process (with the id that we see); if
+    /// another process holds it, nothing is sent.
     pub fn socket_of(path: impl Into<PathBuf>, pid: u32) -> Self {
-        Endpoint(Kind::Socket { path: path.into(), pid: Some(pid) })
+        Endpoint(EndpointKind::Socket { path: path.into(), pid: Some(pid) })
     }
 
     /// A Windows pipe by its name, with or without `\\.\pipe\`.
     pub fn pipe(name: &str) -> Self {
-        Endpoint(Kind::Pipe(name.strip_prefix(r"\\.\pipe\").unwrap_or(name).to_owned()))
+        Endpoint(EndpointKind::Pipe(name.strip_prefix(r"\\.\pipe\").unwrap_or(name).to_owned()))
     }
 
     /// A TCP address, as phones and browsers need it.
     pub fn tcp(address: TcpAddress) -> Self {
-        Endpoint(Kind::Tcp(address))
+        Endpoint(EndpointKind::Tcp(address))
     }
 
     /// The socket's path.
     pub fn path(&self) -> Option<&Path> {
         match &self.0 {
-            Kind::Socket { path, .. } => Some(path),
+            EndpointKind::Socket { path, .. } => Some(path),
             _ => None,
         }
     }
@@ -73,19 +78,19 @@ impl Endpoint {
     /// The process that must hold the socket, if it was given.
     pub fn pid(&self) -> Option<u32> {
         match &self.0 {
-            Kind::Socket { pid, .. } => *pid,
+            EndpointKind::Socket { pid, .. } => *pid,
             _ => None,
         }
     }
 
-    /// Connects. To be followed at once by a whole request: a client that connects and is silent keeps
-    /// the runtime from serving anybody else.
+    /// Connects. To be followed at once by a whole request: a client that connects and is
+    /// silent keeps the runtime from serving anybody else.
     pub(crate) fn connect(&self, limit: Duration) -> Result<Wire, Error> {
         let deadline = Deadline::after(limit);
         let failed = |source: io::Error| Error::io(Step::Connect, source, limit);
         match &self.0 {
             #[cfg(unix)]
-            Kind::Socket { path, pid } => {
+            EndpointKind::Socket { path, pid } => {
                 let stream = unix::connect(path, deadline).map_err(failed)?;
                 if let (Some(expected), Some(peer)) = (*pid, unix::peer(&stream))
                     && expected != peer.pid
@@ -95,12 +100,14 @@ impl Endpoint {
                 Ok(Wire::Unix(stream))
             }
             #[cfg(not(unix))]
-            Kind::Socket { .. } => Err(Error::Unsupported("Unix sockets")),
+            EndpointKind::Socket { .. } => Err(Error::Unsupported("Unix sockets")),
             #[cfg(windows)]
-            Kind::Pipe(name) => windows::connect(name, deadline).map(Wire::Pipe).map_err(failed),
+            EndpointKind::Pipe(name) => {
+                windows::connect(name, deadline).map(Wire::Pipe).map_err(failed)
+            }
             #[cfg(not(windows))]
-            Kind::Pipe(_) => Err(Error::Unsupported("Windows pipes")),
-            Kind::Tcp(address) => address.connect(deadline).map(Wire::Tcp).map_err(failed),
+            EndpointKind::Pipe(_) => Err(Error::Unsupported("Windows pipes")),
+            EndpointKind::Tcp(address) => address.connect(deadline).map(Wire::Tcp).map_err(failed),
         }
     }
 }
@@ -108,9 +115,9 @@ impl Endpoint {
 impl fmt::Display for Endpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
-            Kind::Socket { path, .. } => path.display().fmt(f),
-            Kind::Pipe(name) => write!(f, r"\\.\pipe\{name}"),
-            Kind::Tcp(address) => write!(f, "tcp://{address}"),
+            EndpointKind::Socket { path, .. } => path.display().fmt(f),
+            EndpointKind::Pipe(name) => write!(f, r"\\.\pipe\{name}"),
+            EndpointKind::Tcp(address) => write!(f, "tcp://{address}"),
         }
     }
 }

@@ -7,7 +7,8 @@ use std::net::{IpAddr, Ipv6Addr, SocketAddr, TcpListener, TcpStream, ToSocketAdd
 use crate::deadlines::Deadline;
 use crate::error::RequestError;
 
-/// Host and port. There is no authentication on it: whoever connects can command the process.
+/// Host and port. There is no authentication on it: whoever connects can command the
+/// process.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct TcpAddress {
     host: String,
@@ -26,7 +27,9 @@ impl TcpAddress {
         let bare = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
         let host = match bare {
             Some(inside) => {
-                inside.parse::<Ipv6Addr>().map_err(|_| refuse("not an IPv6 address between brackets"))?;
+                inside
+                    .parse::<Ipv6Addr>()
+                    .map_err(|_| refuse("not an IPv6 address between brackets"))?;
                 inside
             }
             None if host.contains(':') => return Err(refuse("an IPv6 address needs brackets")),

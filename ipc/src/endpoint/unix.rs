@@ -1,4 +1,5 @@
-//! Unix sockets: connecting with a deadline, long paths, who is behind, passing descriptors.
+//! Unix sockets: connecting with a deadline, long paths, who is behind, passing
+//! descriptors.
 
 use std::fs::File;
 use std::io;
@@ -19,7 +20,8 @@ use crate::deadlines::Deadline;
 /// Bytes of a path that fit a socket address, without its NUL.
 pub(crate) const MAX_PATH_BYTES: usize = if cfg!(target_os = "linux") { 107 } else { 103 };
 
-/// A path short enough for a socket address, and the directory that must stay open for it.
+/// A path short enough for a socket address, and the directory that must stay open for
+/// it.
 struct Reachable {
     path: PathBuf,
     _directory: Option<File>,
@@ -125,7 +127,11 @@ pub(super) fn send_descriptor(stream: &UnixStream, descriptor: BorrowedFd<'_>) -
     if !ancillary.push(SendAncillaryMessage::ScmRights(&descriptors)) {
         return Err(io::Error::other("no room for the descriptor"));
     }
-    let sent =
-        rustix::net::sendmsg(stream.as_fd(), &[io::IoSlice::new(&[0])], &mut ancillary, SendFlags::empty())?;
+    let sent = rustix::net::sendmsg(
+        stream.as_fd(),
+        &[io::IoSlice::new(&[0])],
+        &mut ancillary,
+        SendFlags::empty(),
+    )?;
     if sent == 1 { Ok(()) } else { Err(io::ErrorKind::WriteZero.into()) }
 }

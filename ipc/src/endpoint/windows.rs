@@ -1,9 +1,10 @@
-//! Windows pipes. One that we connect to is a file, which std can do; those that come to a pipe of ours are made by
-//! the crate interprocess.
+//! Windows pipes. One that we connect to is a file, which std can do; those that come to
+//! a pipe of ours are made by the crate interprocess.
 //!
-//! A blocking read cannot be given a deadline, so a thread of its own reads and hands over what it gets. A read and
-//! a write on one file exclude each other, therefore the request is written before that thread starts; the protocol
-//! wants one request a connection anyway.
+//! A blocking read cannot be given a deadline, so a thread of its own reads and hands
+//! over what it gets. A read and a write on one file exclude each other, therefore the
+//! request is written before that thread starts; the protocol wants one request a
+//! connection anyway.
 
 use std::collections::VecDeque;
 use std::fs::{File, OpenOptions};
@@ -62,7 +63,8 @@ pub(crate) struct PipeListener {
 impl PipeListener {
     /// Fails if there is a pipe of that name: it may be somebody's.
     pub(super) fn new(name: &str) -> io::Result<Self> {
-        let options = PipeListenerOptions::new().path(format!(r"\\.\pipe\{name}")).nonblocking(true);
+        let options =
+            PipeListenerOptions::new().path(format!(r"\\.\pipe\{name}")).nonblocking(true);
         Ok(PipeListener { instances: options.create_duplex::<Bytes>()?, name: name.to_owned() })
     }
 
@@ -131,7 +133,9 @@ impl PipeStream {
             return Ok(());
         }
         let (pipe, inbox) = (Arc::clone(&self.pipe), Arc::clone(&self.inbox));
-        std::thread::Builder::new().name("nettrace-pipe".to_owned()).spawn(move || receive(&pipe, &inbox))?;
+        std::thread::Builder::new()
+            .name("nettrace-pipe".to_owned())
+            .spawn(move || receive(&pipe, &inbox))?;
         state.reading = true;
         Ok(())
     }
@@ -170,7 +174,8 @@ impl PipeStream {
         state.closed || (state.at_end && state.bytes.is_empty())
     }
 
-    /// Our side no longer reads. The thread ends with the next bytes or the end of the pipe.
+    /// Our side no longer reads. The thread ends with the next bytes or the end of the
+    /// pipe.
     pub(super) fn close(&self) {
         self.inbox.lock().closed = true;
         self.inbox.changed.notify_all();

@@ -53,7 +53,8 @@ impl Wire {
         }
     }
 
-    /// Some bytes however long it takes, 0 at the end. [`Wire::close`] on a clone ends it.
+    /// Some bytes however long it takes, 0 at the end. [`Wire::close`] on a clone ends
+    /// it.
     pub(crate) fn read_patiently(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
             let result = match self {
@@ -112,7 +113,9 @@ impl Wire {
     pub(crate) fn wait_readable(&mut self, wait: Duration) -> io::Result<bool> {
         match self {
             #[cfg(unix)]
-            Wire::Unix(stream) => super::unix::wait_readable(std::os::fd::AsFd::as_fd(stream), wait),
+            Wire::Unix(stream) => {
+                super::unix::wait_readable(std::os::fd::AsFd::as_fd(stream), wait)
+            }
             #[cfg(unix)]
             Wire::Tcp(stream) => super::unix::wait_readable(std::os::fd::AsFd::as_fd(stream), wait),
             #[cfg(not(unix))]
@@ -139,7 +142,8 @@ impl Wire {
             Wire::Tcp(stream) => {
                 let peeked = stream.set_nonblocking(true).and_then(|()| stream.peek(&mut [0]));
                 let restored = stream.set_nonblocking(false).is_ok();
-                !restored || !matches!(peeked, Ok(1..)) && !peeked.is_err_and(|error| is_retry(&error))
+                !restored
+                    || !matches!(peeked, Ok(1..)) && !peeked.is_err_and(|error| is_retry(&error))
             }
             #[cfg(windows)]
             Wire::Pipe(stream) => stream.is_closed(),
@@ -157,7 +161,8 @@ impl Wire {
 
     /// Ends both directions, for all clones; a read in progress returns.
     pub(crate) fn close(&self) {
-        // A connection that the other side closed already cannot be shut down: that is what we want.
+        // A connection that the other side closed already cannot be shut down: that is
+        // what we want.
         match self {
             #[cfg(unix)]
             Wire::Unix(stream) => drop(stream.shutdown(Shutdown::Both)),
@@ -169,15 +174,23 @@ impl Wire {
 
     /// Passes a descriptor with one dummy byte.
     #[cfg(unix)]
-    pub(crate) fn send_descriptor(&self, descriptor: std::os::fd::BorrowedFd<'_>) -> io::Result<()> {
+    pub(crate) fn send_descriptor(
+        &self,
+        descriptor: std::os::fd::BorrowedFd<'_>,
+    ) -> io::Result<()> {
         match self {
             Wire::Unix(stream) => super::unix::send_descriptor(stream, descriptor),
-            Wire::Tcp(_) => Err(io::Error::new(io::ErrorKind::Unsupported, "descriptors need a Unix socket")),
+            Wire::Tcp(_) => {
+                Err(io::Error::new(io::ErrorKind::Unsupported, "descriptors need a Unix socket"))
+            }
         }
     }
 }
 
 /// Interrupted, or a timeout that the caller's deadline decides about.
 fn is_retry(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::Interrupted | io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut)
+    matches!(
+        error.kind(),
+        io::ErrorKind::Interrupted | io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut
+    )
 }

@@ -38,7 +38,8 @@ pub enum FaultKind {
     HalfReply,
     /// Half of the reply, then the connection ends.
     HalfReplyThenClose,
-    /// 28 bytes of something, no magic: what live runtimes answer to a superfluous payload.
+    /// 28 bytes of something, no magic: what live runtimes answer to a superfluous
+    /// payload.
     Uninitialised,
     /// A reply whose magic has a 2 instead of the 1.
     WrongMagic,
@@ -58,7 +59,8 @@ pub enum FaultKind {
     SlowDrip(Duration),
     /// The command is refused.
     Refuse(HResult),
-    /// The command is refused, and the connection left open for ever (runtimes 9 and 10 do that).
+    /// The command is refused, and the connection left open for ever (runtimes 9 and 10
+    /// do that).
     RefuseLeftOpen(HResult),
     /// A stop is carried out, but its reply never comes.
     StopNeverAnswers,

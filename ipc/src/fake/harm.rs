@@ -1,5 +1,5 @@
-//! Which requests kill, block or damage a real runtime, written down from live ones and not from the code
-//! that sends them.
+//! Which requests kill, block or damage a real runtime, written down from live ones and
+//! not from the code that sends them.
 
 /// Walks through a payload; every step fails softly.
 struct Walk<'p>(&'p [u8]);
@@ -89,8 +89,11 @@ fn collect(id: u8, walk: &mut Walk<'_>) -> Result<(), &'static str> {
         if walk.u32().ok_or(cut)? > 5 {
             return Err("a level above 5");
         }
-        let name =
-            walk.string().ok_or(cut)?.filter(|name| name.len() > 2).ok_or("a provider without name")?;
+        let name = walk
+            .string()
+            .ok_or(cut)?
+            .filter(|name| name.len() > 2)
+            .ok_or("a provider without name")?;
         if !names.insert(name) {
             return Err("a provider named twice");
         }
@@ -118,7 +121,10 @@ fn collect(id: u8, walk: &mut Walk<'_>) -> Result<(), &'static str> {
     if walk.0.is_empty() { Ok(()) } else { Err("bytes behind the payload") }
 }
 
-fn ids(walk: &mut Walk<'_>, seen: &mut std::collections::BTreeSet<u32>) -> Result<(), &'static str> {
+fn ids(
+    walk: &mut Walk<'_>,
+    seen: &mut std::collections::BTreeSet<u32>,
+) -> Result<(), &'static str> {
     for _ in 0..walk.u32().ok_or("a filter that is cut")? {
         if !seen.insert(walk.u32().ok_or("a filter count beyond the payload")?) {
             return Err("an event id named twice");

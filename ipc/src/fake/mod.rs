@@ -1,9 +1,11 @@
-//! A stand-in for a .NET process: speaks the protocol like runtimes 8 to 11 do, with their habits and
-//! with faults to switch on. For tests of whatever talks to live processes.
+//! A stand-in for a .NET process: speaks the protocol like runtimes 8 to 11 do, with
+//! their habits and with faults to switch on. For tests of whatever talks to live
+//! processes.
 //!
-//! Like the real thing it has one server thread, which serves one connection after the other and waits
-//! without limit for a request; it flushes a stopped session into its event socket before it answers the
-//! stop; and it dies of the requests that kill real ones ([`FakeRuntime::death`] says of which).
+//! Like the real thing it has one server thread, which serves one connection after the
+//! other and waits without limit for a request; it flushes a stopped session into its
+//! event socket before it answers the stop; and it dies of the requests that kill real
+//! ones ([`FakeRuntime::death`] says of which).
 //!
 //! ```
 //! use std::io::Read;
@@ -181,8 +183,8 @@ impl Shared {
 }
 
 impl FakeRuntime {
-    /// A runtime with an endpoint of its own: a socket in a private folder (a TCP port of this machine
-    /// where there are no Unix sockets).
+    /// A runtime with an endpoint of its own: a socket in a private folder (a TCP port of
+    /// this machine where there are no Unix sockets).
     ///
     /// # Errors
     /// The system refuses socket or thread.
@@ -239,8 +241,8 @@ impl FakeRuntime {
         Ok(FakeRuntime { shared, endpoint, threads: vec![thread], _folder: folder })
     }
 
-    /// A runtime that connects to a port, as one told `DOTNET_DiagnosticPorts` does; it has no endpoint
-    /// of its own.
+    /// A runtime that connects to a port, like one with `DOTNET_DiagnosticPorts`; it has
+    /// no endpoint of its own.
     ///
     /// # Errors
     /// The system refuses the thread.
@@ -268,7 +270,8 @@ impl FakeRuntime {
         self.shared.lock().requests.clone()
     }
 
-    /// Of what it died: a request that would have killed, blocked or damaged a real runtime.
+    /// Of what it died: a request that would have killed, blocked or damaged a real
+    /// runtime.
     pub fn death(&self) -> Option<String> {
         self.shared.lock().death.clone()
     }
@@ -278,17 +281,17 @@ impl FakeRuntime {
         self.shared.resumed.load(Ordering::SeqCst)
     }
 
-    /// How often it was told to resume.
+    /// How many resume commands it received.
     pub fn resume_count(&self) -> usize {
         self.shared.lock().resumes
     }
 
-    /// Sessions it holds now.
+    /// Number of running sessions.
     pub fn session_count(&self) -> usize {
         self.shared.lock().sessions.len()
     }
 
-    /// Session ids it was told to stop, in order.
+    /// Ids of the sessions that it was asked to stop, in order.
     pub fn stops(&self) -> Vec<u64> {
         self.shared.lock().stops.clone()
     }
@@ -326,7 +329,8 @@ impl Folder {
     fn new() -> io::Result<Self> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
-        let path = std::env::temp_dir().join(format!("nettrace-fake-{}-{number}", std::process::id()));
+        let path =
+            std::env::temp_dir().join(format!("nettrace-fake-{}-{number}", std::process::id()));
         std::fs::create_dir_all(&path)?;
         Ok(Folder(path))
     }

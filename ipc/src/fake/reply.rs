@@ -1,4 +1,5 @@
-//! Replies of the fake, byte by byte, on its own: nothing here is shared with the code under test.
+//! Replies of the fake, byte by byte, on its own: nothing here is shared with the code
+//! under test.
 
 use super::{FakeConfig, FakeState};
 

@@ -42,8 +42,11 @@ pub(super) fn connect(shared: &Arc<Shared>, port: &Endpoint) {
             }
             Err(_) => {
                 std::thread::sleep(pause);
-                pause =
-                    pause.saturating_mul(5).checked_div(4).unwrap_or(pause).min(Duration::from_millis(500));
+                pause = pause
+                    .saturating_mul(5)
+                    .checked_div(4)
+                    .unwrap_or(pause)
+                    .min(Duration::from_millis(500));
             }
         }
     }
@@ -77,7 +80,8 @@ fn serve(shared: &Arc<Shared>, wire: Wire) {
 
 /// Whether the connection is to stay open.
 fn handle(shared: &Arc<Shared>, mut wire: Wire) -> bool {
-    let unread = shared.lock().fault.as_ref().is_some_and(|fault| fault.kind == FaultKind::CloseUnread);
+    let unread =
+        shared.lock().fault.as_ref().is_some_and(|fault| fault.kind == FaultKind::CloseUnread);
     if unread {
         // The client has surely sent something by now.
         drop(wire.wait_readable(LONG));
@@ -104,7 +108,8 @@ fn handle(shared: &Arc<Shared>, mut wire: Wire) -> bool {
         shared.end();
         return false;
     }
-    let fault = shared.lock().fault.clone().filter(|fault| fault.applies(command)).map(|fault| fault.kind);
+    let fault =
+        shared.lock().fault.clone().filter(|fault| fault.applies(command)).map(|fault| fault.kind);
     if fault == Some(FaultKind::EarlyClose) {
         return false;
     }
@@ -221,10 +226,12 @@ fn spoil(shared: &Shared, wire: &mut Wire, mut bytes: Vec<u8>, fault: Option<Fau
     }
 }
 
-/// The answer to a command that is known and harmless; what follows the frame is a continuation.
+/// The answer to a command that is known and harmless; what follows the frame is a
+/// continuation.
 fn answer(shared: &Shared, command: CommandId, payload: &[u8]) -> Vec<u8> {
     let suspended = !shared.resumed.load(Ordering::SeqCst);
-    let info = |version| reply::frame(true, &reply::process_info(&shared.config, version, suspended));
+    let info =
+        |version| reply::frame(true, &reply::process_info(&shared.config, version, suspended));
     match command {
         CommandId::PROCESS_INFO => info(1),
         CommandId::PROCESS_INFO_2 => info(2),
@@ -336,8 +343,12 @@ fn receive_descriptor(shared: &Shared, wire: &mut Wire) -> bool {
     let mut space = [std::mem::MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
     let mut ancillary = RecvAncillaryBuffer::new(&mut space);
     let mut byte = [0];
-    let received =
-        recvmsg(&*stream, &mut [std::io::IoSliceMut::new(&mut byte)], &mut ancillary, RecvFlags::empty());
+    let received = recvmsg(
+        &*stream,
+        &mut [std::io::IoSliceMut::new(&mut byte)],
+        &mut ancillary,
+        RecvFlags::empty(),
+    );
     let descriptors: usize = ancillary
         .drain()
         .map(|message| match message {

@@ -21,12 +21,18 @@ pub(super) struct FakeSession {
 }
 
 impl FakeSession {
-    pub(super) fn begin(shared: &Arc<Shared>, wire: Wire, fault: Option<FaultKind>) -> std::io::Result<Self> {
+    pub(super) fn begin(
+        shared: &Arc<Shared>,
+        wire: Wire,
+        fault: Option<FaultKind>,
+    ) -> std::io::Result<Self> {
         let stop = Arc::new(AtomicBool::new(false));
-        let (own_shared, own_stop, mut own_wire) = (Arc::clone(shared), Arc::clone(&stop), wire.try_clone()?);
-        let thread = std::thread::Builder::new().name("fake-session".to_owned()).spawn(move || {
-            write(&own_shared, &own_stop, &mut own_wire, fault.as_ref());
-        })?;
+        let (own_shared, own_stop, mut own_wire) =
+            (Arc::clone(shared), Arc::clone(&stop), wire.try_clone()?);
+        let thread =
+            std::thread::Builder::new().name("fake-session".to_owned()).spawn(move || {
+                write(&own_shared, &own_stop, &mut own_wire, fault.as_ref());
+            })?;
         Ok(FakeSession { stop, wire, thread: Some(thread) })
     }
 

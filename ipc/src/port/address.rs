@@ -10,14 +10,15 @@ use crate::error::{Error, RequestError, Step};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum PortMode {
-    /// We listen, runtimes connect. The default for tools (for runtimes it is the other way round).
+    /// We listen, runtimes connect. The default for tools (for runtimes it is the other
+    /// way round).
     Listen,
     /// The runtime, or a router before it, listens.
     Connect,
 }
 
-/// A diagnostic port: a path, `uds:PATH`, `file:PATH`, `namedpipe:NAME` or `tcp://host:port`, with
-/// `,listen` or `,connect` behind it.
+/// A diagnostic port: a path, `uds:PATH`, `file:PATH`, `namedpipe:NAME` or
+/// `tcp://host:port`, with `,listen` or `,connect` after it.
 ///
 /// ```
 /// use nettrace_ipc::{PortAddress, PortMode};
@@ -51,19 +52,24 @@ impl PortAddress {
             None | Some("listen") => PortMode::Listen,
             Some("connect") => PortMode::Connect,
             Some("suspend" | "nosuspend") => {
-                return Err(refuse("suspend and nosuspend belong to the runtime's side of the port"));
+                return Err(refuse(
+                    "suspend and nosuspend belong to the runtime's side of the port",
+                ));
             }
             Some(_) => return Err(refuse("expected connect or listen after the comma")),
         };
         if parts.next().is_some() {
             return Err(refuse("expected one word after the address"));
         }
-        let pipe = |name: &str| PortPlace::Pipe(name.strip_prefix(r"\\.\pipe\").unwrap_or(name).to_owned());
+        let pipe = |name: &str| {
+            PortPlace::Pipe(name.strip_prefix(r"\\.\pipe\").unwrap_or(name).to_owned())
+        };
         let after = |scheme: &str| {
             let (head, rest) = address.split_at_checked(scheme.len())?;
             head.eq_ignore_ascii_case(scheme).then_some(rest)
         };
-        let socket = |rest: &str| PortPlace::Socket(PathBuf::from(rest.strip_prefix("//").unwrap_or(rest)));
+        let socket =
+            |rest: &str| PortPlace::Socket(PathBuf::from(rest.strip_prefix("//").unwrap_or(rest)));
         let (place, name) = if let Some(rest) = after("tcp://") {
             (PortPlace::Tcp(TcpAddress::parse(rest)?), rest)
         } else if let Some(rest) = after("uds:").or_else(|| after("file:")) {
@@ -89,7 +95,8 @@ impl PortAddress {
         self.mode
     }
 
-    /// Listens there; tells where that is for those who connect (with the port number really taken).
+    /// Listens there; returns where that is for those who connect (with the port number
+    /// really taken).
     pub(crate) fn open(&self) -> Result<(Listener, Endpoint), Error> {
         let failed = |source: std::io::Error| Error::Io { step: Step::Listen, source };
         match &self.place {
@@ -121,7 +128,12 @@ impl PortAddress {
 
 impl fmt::Display for PortAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{},{}", self.endpoint(), if self.mode == PortMode::Listen { "listen" } else { "connect" })
+        write!(
+            f,
+            "{},{}",
+            self.endpoint(),
+            if self.mode == PortMode::Listen { "listen" } else { "connect" }
+        )
     }
 }
 
@@ -141,7 +153,10 @@ mod tests {
             ("namedpipe:x,connect", r"\\.\pipe\x,connect"),
             ("tcp://127.0.0.1:9000", "tcp://127.0.0.1:9000,listen"),
         ] {
-            assert_eq!(PortAddress::parse(text).map(|address| address.to_string()).as_deref(), Ok(shown));
+            assert_eq!(
+                PortAddress::parse(text).map(|address| address.to_string()).as_deref(),
+                Ok(shown)
+            );
         }
     }
 

@@ -26,7 +26,8 @@ impl Advertise {
         if reader.array::<8>("magic")? != ADVERTISE_MAGIC {
             return Err(ReplyFault::Advertise);
         }
-        let advertise = Advertise { cookie: reader.guid("cookie")?, pid: reader.u64("process id")? };
+        let advertise =
+            Advertise { cookie: reader.guid("cookie")?, pid: reader.u64("process id")? };
         reader.u16("reserved")?;
         Ok(advertise)
     }
@@ -53,7 +54,8 @@ mod tests {
 
     #[test]
     fn the_advertise_frame_of_the_transcripts() {
-        let bytes = unhex("414456525f563100 9443b60e4c19484f901b9b0b5afb8def 4b28000000000000 0000");
+        let bytes =
+            unhex("414456525f563100 9443b60e4c19484f901b9b0b5afb8def 4b28000000000000 0000");
         let advertise = Advertise::read(&bytes).unwrap();
         assert_eq!(advertise.pid, 0x284b);
         assert_eq!(advertise.cookie.to_string(), "0eb64394-194c-4f48-901b-9b0b5afb8def");

@@ -1,10 +1,11 @@
 //! The runtimes that know our port, each with its idle connection.
 //!
-//! A runtime keeps one connection open to a port and uses it for one command; then it connects again,
-//! half a millisecond later. Connections are told apart by the runtime's cookie.
+//! A runtime keeps one connection open to a port and uses it for one command; half a
+//! millisecond later it connects again. Connections are assigned to runtimes by the
+//! runtime's cookie.
 //!
-//! An idle connection costs a descriptor, so one whose process has ended is closed as soon as that is
-//! noticed, and the runtime is forgotten a while later.
+//! An idle connection costs a descriptor, so one whose process has ended is closed as
+//! soon as that is noticed, and the runtime is forgotten a while later.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -21,13 +22,14 @@ use nettrace_guid::Guid;
 
 /// How long an idle connection is believed without looking again.
 const TICK: Duration = Duration::from_millis(50);
-/// A runtime without a connection is forgotten after so long, if nobody holds it. One that lives is back
-/// within half a second, unless a command keeps it busy.
+/// A runtime without a connection is forgotten after so long, if nobody holds it. One
+/// that lives is back within half a second, unless a command keeps it busy.
 const ABSENCE: Duration = Duration::from_secs(60);
 /// A runtime that has nothing to do here is sent away no more often than this.
 const BETWEEN_RETURNS: Duration = Duration::from_millis(20);
 
-/// Processes that were let go are remembered up to this number, until somebody asks for them.
+/// Processes that were let go are remembered up to this number, until somebody asks for
+/// them.
 const MAX_LET_GO: usize = 1000;
 
 #[derive(Debug)]
@@ -66,7 +68,10 @@ impl LineState {
 
 #[derive(Debug)]
 struct Known {
-    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only Linux looks for who is missing"))]
+    #[cfg_attr(
+        not(target_os = "linux"),
+        expect(dead_code, reason = "only Linux looks for who is missing")
+    )]
     pid: u64,
     /// the process as the kernel shows it to us, where it does
     peer: Option<u32>,
@@ -76,7 +81,8 @@ struct Known {
     resumed: bool,
     /// its resume is its owner's business, unless the port is closed
     given_out: bool,
-    /// its owner wanted it resumed and could not reach it: that is done when it connects again
+    /// its owner wanted it resumed and could not reach it: that is done when it connects
+    /// again
     owed: bool,
     /// held by each line that was given out
     holders: Arc<()>,
@@ -137,17 +143,24 @@ impl Table {
         drop(state);
         self.changed.notify_all();
         if resume {
-            // A failure leaves it as it was: it will connect again, and this happens again.
+            // A failure leaves it as it was: it will connect again, and this happens
+            // again.
             drop(self.own_line(advertise.cookie).resume());
         }
     }
 
-    /// As [`Table::arrive`] when descriptors have run out: who needs nothing but a resume gets that over this
-    /// connection, which is then closed.
-    pub(super) fn arrive_crowded(self: &Arc<Self>, advertise: Advertise, wire: Wire, tap: Option<Tap>) {
+    /// As [`Table::arrive`] when descriptors have run out: who needs nothing but a resume
+    /// gets that over this connection, which is then closed.
+    pub(super) fn arrive_crowded(
+        self: &Arc<Self>,
+        advertise: Advertise,
+        wire: Wire,
+        tap: Option<Tap>,
+    ) {
         let mut state = self.lock();
         let waits = match state.runtimes.get(&advertise.cookie) {
-            // Its holder needs the connection; one that is still to be given out gets a holder.
+            // Its holder needs the connection; one that is still to be given out gets a
+            // holder.
             Some(known) if known.is_held() || !(known.resumed || known.given_out) => {
                 drop(state);
                 return self.arrive(advertise, wire, tap);
@@ -162,8 +175,10 @@ impl Table {
             return;
         }
         let is_wanted = !state.resume_newcomers;
-        let known =
-            state.runtimes.entry(advertise.cookie).or_insert_with(|| Known::new(advertise, wire.peer_pid()));
+        let known = state
+            .runtimes
+            .entry(advertise.cookie)
+            .or_insert_with(|| Known::new(advertise, wire.peer_pid()));
         known.resumed = true;
         let is_first = !std::mem::replace(&mut known.given_out, true);
         if is_wanted && is_first {
@@ -176,8 +191,8 @@ impl Table {
         }
     }
 
-    /// Gives up every connection that nobody holds. Who has not been given out yet goes on at once; who goes on
-    /// already connects again when there is room.
+    /// Gives up every connection that nobody holds. Who has not been given out yet goes
+    /// on at once; who goes on already connects again when there is room.
     pub(super) fn shed(self: &Arc<Self>) {
         let mut state = self.lock();
         let waiting: Vec<Advertise> = state.arrived.drain(..).collect();
@@ -222,7 +237,8 @@ impl Table {
         self.lock().turned_away
     }
 
-    /// Closes the connections of processes that have ended, and forgets who has long been away.
+    /// Closes the connections of processes that have ended, and forgets who has long been
+    /// away.
     pub(super) fn look_round(&self) {
         let mut state = self.lock();
         state.runtimes.retain(|_, known| {
@@ -240,7 +256,12 @@ impl Table {
 
     pub(super) fn line(self: &Arc<Self>, cookie: Guid) -> Line {
         let holder = self.lock().runtimes.get(&cookie).map(|known| Arc::clone(&known.holders));
-        Line { table: Arc::clone(self), cookie, _in_use: Some(Arc::clone(&self.in_use)), _holder: holder }
+        Line {
+            table: Arc::clone(self),
+            cookie,
+            _in_use: Some(Arc::clone(&self.in_use)),
+            _holder: holder,
+        }
     }
 
     /// A line of ours for a moment, which does not count as use.
@@ -265,7 +286,8 @@ impl Table {
         Some(advertise)
     }
 
-    /// From now on whoever arrives is resumed; so is who has arrived and was not handed out.
+    /// From now on whoever arrives is resumed; so is who has arrived and was not handed
+    /// out.
     pub(super) fn resume_newcomers(self: &Arc<Self>) {
         let waiting: Vec<Advertise> = {
             let mut state = self.lock();
@@ -284,7 +306,12 @@ impl Table {
             state.resume_newcomers = true;
             state.closed = true;
             state.arrived.clear();
-            state.runtimes.iter().filter(|(_, known)| !known.resumed).map(|(cookie, _)| *cookie).collect()
+            state
+                .runtimes
+                .iter()
+                .filter(|(_, known)| !known.resumed)
+                .map(|(cookie, _)| *cookie)
+                .collect()
         };
         self.resume_each(waiting);
     }
@@ -293,7 +320,9 @@ impl Table {
     fn resume_each(self: &Arc<Self>, cookies: Vec<Guid>) {
         let resumes = cookies.into_iter().map(|cookie| {
             let line = self.own_line(cookie);
-            std::thread::Builder::new().name("nettrace-resume".to_owned()).spawn(move || line.resume())
+            std::thread::Builder::new()
+                .name("nettrace-resume".to_owned())
+                .spawn(move || line.resume())
         });
         for resume in resumes.collect::<Vec<_>>().into_iter().flatten() {
             // Who cannot be resumed is gone, or does not answer within the deadlines.
@@ -302,7 +331,8 @@ impl Table {
     }
 
     fn resume_over(&self, mut connection: Connection) -> Result<(), Error> {
-        let result = connection.exchange(&ResumeRuntime, self.deadlines.connect, self.deadlines.reply);
+        let result =
+            connection.exchange(&ResumeRuntime, self.deadlines.connect, self.deadlines.reply);
         connection.close();
         match result {
             Err(error) if error.is_unknown_command() => Ok(()),
@@ -343,7 +373,8 @@ impl Line {
                 }
                 None => {}
             }
-            let left = deadline.left().ok_or(Error::Deadline { step: Step::Accept, after: wait })?;
+            let left =
+                deadline.left().ok_or(Error::Deadline { step: Step::Accept, after: wait })?;
             let waited = self.table.changed.wait_timeout(state, left.min(TICK));
             (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
         }
@@ -359,7 +390,7 @@ impl Line {
         self.set_resumed(false);
     }
 
-    /// Whether it was told to go on over this port.
+    /// Whether it was resumed over this port.
     pub(crate) fn is_resumed(&self) -> bool {
         self.table.lock().runtimes.get(&self.cookie).is_some_and(|known| known.resumed)
     }

@@ -1,8 +1,9 @@
 //! Ports: runtimes that connect to us.
 //!
-//! A runtime told `DOTNET_DiagnosticPorts=ADDRESS` connects there, says who it is and, unless told
-//! `nosuspend`, waits to be resumed before it runs anything. Its children inherit that. Whoever opens a
-//! port therefore owes each of them a resume; [`Port`] pays it whatever happens.
+//! A runtime with `DOTNET_DiagnosticPorts=ADDRESS` connects there, identifies itself and,
+//! unless the address has the option `nosuspend`, waits to be resumed before it runs
+//! anything. Its children inherit the variable. Whoever opens a port must therefore
+//! resume each of them; [`Port`] does so in all cases.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
@@ -20,7 +21,7 @@ pub(crate) use advertise::{ADVERTISE_BYTES, Advertise};
 use line::Table;
 
 use crate::deadlines::{Deadline, Deadlines};
-use crate::endpoint::{Listener, Wire};
+use crate::endpoint::{Listener, Made, Wire};
 use crate::error::{Error, RequestError, Step};
 use crate::runtime::Runtime;
 use crate::transcript::Recorder;
@@ -31,8 +32,8 @@ use reserve::{Reserve, has_run_out};
 const TICK: Duration = Duration::from_millis(50);
 /// How often it is looked whose process has ended.
 const BETWEEN_LOOKS: Duration = Duration::from_secs(1);
-/// Connections that may be saying who they are at the same time; more are turned away (a runtime tries
-/// again).
+/// Connections that may be saying who they are at the same time; more are turned away (a
+/// runtime tries again).
 const MAX_GREETINGS: usize = 256;
 
 /// What a port is opened with.
@@ -43,8 +44,8 @@ pub struct PortOptions {
     pub deadlines: Deadlines,
     /// Records their connections.
     pub recorder: Option<Recorder>,
-    /// Lets a TCP port listen beyond this machine. There is no authentication: whoever reaches the port
-    /// can pose as a runtime.
+    /// Lets a TCP port listen beyond this machine. There is no authentication: whoever
+    /// reaches the port can pose as a runtime.
     pub allow_remote: bool,
     /// How long a connection may take to say who it is; 1 s if zero.
     pub greeting: Duration,
@@ -80,7 +81,7 @@ impl PortOptions {
     }
 }
 
-/// A runtime that connected to a port of ours.
+/// A runtime that connected to one of our ports.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Arrival {
@@ -93,10 +94,11 @@ pub struct Arrival {
     pub runtime: Runtime,
 }
 
-/// A port of ours that runtimes connect to.
+/// A port that runtimes connect to.
 ///
-/// Dropping it resumes every runtime that has not been, also while panicking. It goes on listening, and
-/// resumes who still comes, as long as one of its runtimes or their sessions is in use.
+/// Dropping it resumes every runtime that is still waiting, even while panicking. It
+/// keeps listening, and resumes runtimes that arrive later, as long as one of its
+/// runtimes or their sessions is in use.
 ///
 /// ```no_run
 /// use std::time::Duration;
@@ -121,62 +123,74 @@ impl Port {
     /// Listens at an address. A file that is already there is not removed.
     ///
     /// # Errors
-    /// [`Error::Request`] for a TCP address that others can reach, unless allowed, and for one in
-    /// connect mode; [`Error::Io`] if the system refuses; [`Error::Unsupported`] for pipes
-    /// elsewhere than on Windows.
+    /// [`Error::Request`] for a TCP address that others can reach, unless allowed, and
+    /// for one in connect mode; [`Error::Io`] if the system refuses;
+    /// [`Error::Unsupported`] for pipes elsewhere than on Windows.
     pub fn listen(address: &PortAddress, options: PortOptions) -> Result<Self, Error> {
-        let refuse = |reason| Error::Request(RequestError::PortAddress { text: address.to_string(), reason });
+        let refuse = |reason| {
+            Error::Request(RequestError::PortAddress { text: address.to_string(), reason })
+        };
         if address.mode() == PortMode::Connect {
             return Err(refuse("its mode is connect, not listen"));
         }
-        if matches!(&address.place, PortPlace::Tcp(tcp) if !tcp.is_loopback() && !options.allow_remote) {
+        if matches!(&address.place, PortPlace::Tcp(tcp) if !tcp.is_loopback() && !options.allow_remote)
+        {
             return Err(refuse("others could reach it, and there is no authentication"));
         }
         let (listener, _) = address.open()?;
-        Self::on(listener, options)
+        let made = match &address.place {
+            PortPlace::Socket(path) => Some(Made::at(path)),
+            _ => None,
+        };
+        Self::on(listener, made, options)
     }
 
-    fn on(listener: Listener, options: PortOptions) -> Result<Self, Error> {
+    fn on(listener: Listener, made: Option<Made>, options: PortOptions) -> Result<Self, Error> {
         let address = listener.address();
-        let greeting = if options.greeting.is_zero() { Duration::from_secs(1) } else { options.greeting };
+        let greeting =
+            if options.greeting.is_zero() { Duration::from_secs(1) } else { options.greeting };
         let table = Arc::new(Table::new(options.deadlines, options.recorder));
         let stop = Arc::new(AtomicBool::new(false));
         let (watched, stopping) = (Arc::downgrade(&table), Arc::clone(&stop));
-        let spawned = std::thread::Builder::new().name("nettrace-port".to_owned()).spawn(move || {
-            let greetings = Arc::new(AtomicUsize::new(0));
-            let mut reserve = Reserve::default();
-            let mut looked = Instant::now();
-            while !stopping.load(Ordering::SeqCst) && watched.strong_count() > 0 {
-                reserve.fill(&listener);
-                let accepted = listener.accept(TICK);
-                let has_run_out = accepted.as_ref().is_err_and(has_run_out);
-                if (has_run_out || looked.elapsed() >= BETWEEN_LOOKS)
-                    && let Some(table) = watched.upgrade()
-                {
-                    table.look_round();
-                    looked = Instant::now();
-                    if has_run_out {
-                        table.shed();
+        let spawned =
+            std::thread::Builder::new().name("nettrace-port".to_owned()).spawn(move || {
+                let greetings = Arc::new(AtomicUsize::new(0));
+                let mut reserve = Reserve::default();
+                let mut looked = Instant::now();
+                while !stopping.load(Ordering::SeqCst) && watched.strong_count() > 0 {
+                    reserve.fill(&listener);
+                    let accepted = listener.accept(TICK);
+                    let has_run_out = accepted.as_ref().is_err_and(has_run_out);
+                    if (has_run_out || looked.elapsed() >= BETWEEN_LOOKS)
+                        && let Some(table) = watched.upgrade()
+                    {
+                        table.look_round();
+                        looked = Instant::now();
+                        if has_run_out {
+                            table.shed();
+                        }
+                    }
+                    match accepted {
+                        Ok(Some(wire)) => {
+                            let greeter = Greeter { table: Weak::clone(&watched), limit: greeting };
+                            greeter.greet(wire, &greetings, reserve.is_touched());
+                        }
+                        Ok(None) => {}
+                        Err(_) if has_run_out && reserve.spend() => {}
+                        // Others may give some back.
+                        Err(_) => std::thread::sleep(TICK),
                     }
                 }
-                match accepted {
-                    Ok(Some(wire)) => {
-                        let greeter = Greeter { table: Weak::clone(&watched), limit: greeting };
-                        greeter.greet(wire, &greetings, reserve.is_touched());
-                    }
-                    Ok(None) => {}
-                    Err(_) if has_run_out && reserve.spend() => {}
-                    // Others may give some back.
-                    Err(_) => std::thread::sleep(TICK),
+                drop(reserve);
+                // Who came in the last moment would wait for ever.
+                let greeter = Greeter { table: watched, limit: greeting };
+                while let Ok(Some(wire)) = listener.accept(Duration::ZERO) {
+                    greeter.arrive(wire, false);
                 }
-            }
-            drop(reserve);
-            // Who came in the last moment would wait for ever.
-            let greeter = Greeter { table: watched, limit: greeting };
-            while let Ok(Some(wire)) = listener.accept(Duration::ZERO) {
-                greeter.arrive(wire, false);
-            }
-        });
+                // Its file is gone before it is forgotten.
+                drop(listener);
+                drop(made);
+            });
         let thread = Some(spawned.map_err(|source| Error::Io { step: Step::Listen, source })?);
         Ok(Port { table, address, stop, thread })
     }
@@ -194,29 +208,32 @@ impl Port {
         Some(Arrival { pid: advertise.pid, cookie: advertise.cookie, runtime })
     }
 
-    /// From now on nobody is given out: who comes, and who waits to be given out, is resumed at once.
+    /// From now on no runtime is returned: those that arrive, and those that were not
+    /// returned yet, are resumed at once.
     pub fn resume_newcomers(&self) {
         self.table.resume_newcomers();
     }
 
-    /// Resumes everybody who waits, given out or not, and from now on whoever comes.
+    /// Resumes every waiting runtime, returned or not, and from now on every one that
+    /// arrives.
     pub fn resume_everyone(&self) {
         self.table.close();
     }
 
-    /// Process ids, as they see themselves, of runtimes that were resumed without being given out since this
-    /// was asked last, because newcomers were not wanted any more. At most 1,000 are remembered.
+    /// Process ids, as they see themselves, of runtimes that were resumed without being
+    /// given out since this was asked last, because newcomers were not wanted any more.
+    /// At most 1,000 are remembered.
     pub fn let_go(&self) -> Vec<u64> {
         self.table.let_go()
     }
 
-    /// How many runtimes were resumed without being given out, because this process had no descriptor
-    /// left for them. A higher limit (`ulimit -n`) helps.
+    /// How many runtimes were resumed without being given out, because this process had
+    /// no descriptor left for them. A higher limit (`ulimit -n`) helps.
     pub fn turned_away(&self) -> u64 {
         self.table.turned_away()
     }
 
-    /// For another thread: lets everybody go while this one is busy with the port.
+    /// For another thread: resumes all runtimes while this one is busy with the port.
     pub fn resumer(&self) -> Resumer {
         Resumer { table: Arc::downgrade(&self.table) }
     }
@@ -241,8 +258,8 @@ impl Drop for Port {
     }
 }
 
-/// Lets everybody go who waits at a [`Port`], from any thread: for those who end the process without
-/// dropping the port, as after a second Ctrl-C.
+/// Resumes everything that waits at a [`Port`], from any thread: for code that ends the
+/// process without dropping the port, for example after a second Ctrl-C.
 ///
 /// ```no_run
 /// # use nettrace_ipc::{Port, PortAddress, PortOptions};
@@ -261,8 +278,8 @@ pub struct Resumer {
 }
 
 impl Resumer {
-    /// As [`Port::resume_everyone`]; nothing if the port is gone. Comes back when all have answered, or the
-    /// deadline for replies has passed.
+    /// Like [`Port::resume_everyone`]; does nothing if the port is gone. Returns when all
+    /// have answered, or the deadline for replies has passed.
     pub fn resume_everyone(&self) {
         if let Some(table) = self.table.upgrade() {
             table.close();
@@ -277,17 +294,19 @@ struct Greeter {
 }
 
 impl Greeter {
-    /// Lets a connection say who it is on a thread of its own, so that a slow one delays nobody.
+    /// Lets a connection say who it is on a thread of its own, so that a slow one delays
+    /// nobody.
     fn greet(self, wire: Wire, greetings: &Arc<AtomicUsize>, is_crowded: bool) {
         if greetings.fetch_add(1, Ordering::SeqCst) >= MAX_GREETINGS {
             greetings.fetch_sub(1, Ordering::SeqCst);
             return;
         }
         let own_greetings = Arc::clone(greetings);
-        let spawned = std::thread::Builder::new().name("nettrace-greeting".to_owned()).spawn(move || {
-            self.arrive(wire, is_crowded);
-            own_greetings.fetch_sub(1, Ordering::SeqCst);
-        });
+        let spawned =
+            std::thread::Builder::new().name("nettrace-greeting".to_owned()).spawn(move || {
+                self.arrive(wire, is_crowded);
+                own_greetings.fetch_sub(1, Ordering::SeqCst);
+            });
         if spawned.is_err() {
             greetings.fetch_sub(1, Ordering::SeqCst);
         }
@@ -295,7 +314,9 @@ impl Greeter {
 
     /// Reads who it is and hands it over, unless the port is gone.
     fn arrive(&self, mut wire: Wire, is_crowded: bool) {
-        let Some(advertise) = read_advertise(&mut wire, Deadline::after(self.limit)) else { return };
+        let Some(advertise) = read_advertise(&mut wire, Deadline::after(self.limit)) else {
+            return;
+        };
         let Some(table) = self.table.upgrade() else { return };
         let tap = table.recorder.as_ref().map(|recorder| {
             let tap = recorder.open("accept");

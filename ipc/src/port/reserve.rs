@@ -1,7 +1,7 @@
 //! Descriptors held back for the moment in which the process has no more of them.
 //!
-//! A runtime that cannot be accepted waits for ever. So a port keeps some descriptors that it does not need, and
-//! gives them up one by one when it is refused another.
+//! A runtime that cannot be accepted waits for ever. So a port keeps some descriptors
+//! that it does not need, and gives them up one by one when it is refused another.
 
 use crate::endpoint::Listener;
 

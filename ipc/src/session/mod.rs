@@ -23,13 +23,15 @@ use crate::error::{Error, Step};
 use crate::runtime::Runtime;
 use crate::transcript::Tap;
 
-/// A session in a runtime. Reading gives the stream; its end is `Ok(0)`.
+/// A tracing session in a .NET process. Reading it yields the bytes of its stream in the
+/// `nettrace` format; `Ok(0)` is the end.
 ///
-/// A thread of its own reads the event socket from the first byte to the last, also while the session is
-/// being stopped. If the reader is slow, up to 8 MiB are kept; beyond that the runtime has to wait and
-/// drops events, which the stream says.
+/// A separate thread reads the event socket from the first byte to the last, also while
+/// the session is being stopped. If the reader is slow, up to 8 MiB are buffered; beyond
+/// that the runtime's buffers fill, and it drops events. The stream says how many.
 ///
-/// Dropping it stops the session and waits for that, within the deadlines.
+/// Dropping it stops the session and waits for that, within the runtime's
+/// [`Deadlines`](crate::Deadlines).
 ///
 /// ```no_run
 /// use std::io::Read;
@@ -82,8 +84,20 @@ impl Session {
     ) -> Result<Self, Error> {
         let failed = |source| Error::Io { step: Step::Reply, source };
         let (wire, tap) = connection.into_parts();
-        let mut reading = wire.try_clone().map_err(failed)?;
-        reading.set_patient().map_err(failed)?;
+        let reading = wire.try_clone().and_then(|mut reading| {
+            reading.set_patient()?;
+            Ok(reading)
+        });
+        let reading = match reading {
+            Ok(reading) => reading,
+            Err(source) => {
+                // The session has begun and would stay. Closing its socket first gives back
+                // the descriptor that the stop needs when there are no others.
+                drop(wire);
+                drop(runtime.stop_unread(id));
+                return Err(failed(source));
+            }
+        };
         let stream = Arc::new(Stream { queue: Queue::new(), wire });
         let shared = Arc::new(Shared { runtime, id, stream: Arc::clone(&stream) });
         let thread = std::thread::Builder::new().name("nettrace-drain".to_owned());
@@ -97,7 +111,8 @@ impl Session {
             read_timeout: None,
             drain: None,
         };
-        // Without a drain the target would be harmed: dropping the session here stops it.
+        // A socket that nobody reads would block the process. If there is no thread to
+        // read it, `?` drops the session, which stops it.
         session.drain = Some(spawned.map_err(failed)?);
         Ok(session)
     }
@@ -112,17 +127,18 @@ impl Session {
         self.command
     }
 
-    /// What was asked for and the command could not say.
+    /// Requested options that the command could not express.
     pub fn lost(&self) -> &[Lost] {
         &self.lost
     }
 
-    /// Stops the session from elsewhere.
+    /// A handle that stops the session from another thread.
     pub fn stop_handle(&self) -> StopHandle {
         StopHandle { shared: Arc::clone(&self.shared) }
     }
 
-    /// Stops the session and waits until its stream has ended. What has arrived stays readable.
+    /// Stops the session and waits until its stream has ended. What has arrived stays
+    /// readable.
     ///
     /// # Errors
     /// As for [`StopHandle::stop`].
@@ -130,13 +146,13 @@ impl Session {
         self.shared.stop()
     }
 
-    /// Lets reads that find nothing return [`io::ErrorKind::WouldBlock`] after that time; `None`, the
-    /// default, waits on, since a quiet stream is not an error.
+    /// Makes reads return [`io::ErrorKind::WouldBlock`] if no bytes arrive in that time.
+    /// `None`, the default, waits for ever, since a quiet stream is not an error.
     pub fn set_read_timeout(&mut self, timeout: Option<Duration>) {
         self.read_timeout = timeout;
     }
 
-    /// Bytes that have arrived so far, read or not.
+    /// Bytes that have arrived so far, including those not yet read.
     pub fn received_bytes(&self) -> u64 {
         self.shared.stream.queue.lock().total_bytes
     }
@@ -186,18 +202,20 @@ impl Read for Session {
 impl Drop for Session {
     fn drop(&mut self) {
         self.shared.stream.queue.change(|state| state.discard = true);
-        // Whatever goes wrong here, the event socket is closed below, which frees the target.
-        drop(self.shared.stop());
+        // If stopping fails, the socket is shut down below, so that the process is not
+        // blocked by what nobody reads.
+        let _ = self.shared.stop();
         if !self.shared.stream.queue.lock().ended {
             self.shared.stream.cut();
         }
+        // A thread that still reads ends by itself; waiting for it could take for ever.
         if let Some(drain) = self.drain.take_if(|drain| drain.is_finished()) {
-            drop(drain.join());
+            let _ = drain.join();
         }
     }
 }
 
-/// Reads until the stream ends, whatever happens.
+/// Reads until the stream ends or fails, even if nobody takes what it reads.
 fn drain(mut wire: Wire, queue: &Queue, tap: Option<&Tap>) {
     let mut buffer = Vec::new();
     loop {
@@ -210,7 +228,8 @@ fn drain(mut wire: Wire, queue: &Queue, tap: Option<&Tap>) {
                 }
                 buffer = queue.push(buffer, count);
             }
-            // The process died with bytes of ours unread: the end, like any other death.
+            // The process ended before it read all that was sent to it. For the stream that
+            // is an end like any other.
             Err(error) if error.kind() == io::ErrorKind::ConnectionReset => break,
             Err(error) => {
                 queue.change(|state| state.failure = Some(error));

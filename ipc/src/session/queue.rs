@@ -6,10 +6,11 @@ use std::time::{Duration, Instant};
 
 /// Size of a chunk; smaller reads are put together.
 pub(super) const CHUNK_BYTES: usize = 64 << 10;
-/// Above this the drain waits for the reader, so that a slow reader costs the target events (which the
-/// stream counts) and not us memory.
+/// Above this the drain waits for the reader, so that a slow reader costs the target
+/// events (which the stream counts) and not us memory.
 const LIMIT_BYTES: usize = 8 << 20;
-/// How long a stopping drain waits for a reader that does not read before it takes more memory.
+/// How long a stopping drain waits for a reader that does not read before it takes more
+/// memory.
 const PATIENCE: Duration = Duration::from_millis(100);
 
 /// How a stream ended.
@@ -18,10 +19,10 @@ const PATIENCE: Duration = Duration::from_millis(100);
 pub enum Ending {
     /// We stopped the session; the stream is whole.
     Stopped,
-    /// The target ended it: the process exited or died, or another tool stopped the session. Whether the
-    /// stream is whole shows at its end.
+    /// The target ended it: the process exited or died, or another tool stopped the
+    /// session. Whether the stream is whole shows at its end.
     ByTarget,
-    /// We gave up at a deadline, or let go without reading on; the stream is cut.
+    /// We gave up at a deadline, or stopped reading; the stream is cut off.
     Cut,
 }
 
@@ -88,7 +89,11 @@ impl Queue {
     }
 
     /// Waits until the condition holds, at most that long. Tells whether it does.
-    pub(super) fn wait_until(&self, limit: Duration, mut condition: impl FnMut(&QueueState) -> bool) -> bool {
+    pub(super) fn wait_until(
+        &self,
+        limit: Duration,
+        mut condition: impl FnMut(&QueueState) -> bool,
+    ) -> bool {
         let waited = self.changed.wait_timeout_while(self.lock(), limit, |state| !condition(state));
         let (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
         condition(&state)
@@ -97,14 +102,17 @@ impl Queue {
     /// Takes what was read; gives back a buffer for the next read.
     pub(super) fn push(&self, buffer: Vec<u8>, count: usize) -> Vec<u8> {
         let mut state = self.lock();
-        state.total_bytes = state.total_bytes.saturating_add(u64::try_from(count).unwrap_or(u64::MAX));
+        state.total_bytes =
+            state.total_bytes.saturating_add(u64::try_from(count).unwrap_or(u64::MAX));
         state.last_arrival = Instant::now();
         let full = |state: &mut QueueState| {
             state.queued_bytes > LIMIT_BYTES && !state.discard && state.stop == Stop::Not
         };
         state = self.changed.wait_while(state, full).unwrap_or_else(PoisonError::into_inner);
         let unread = |state: &mut QueueState| {
-            state.queued_bytes > LIMIT_BYTES && !state.discard && state.last_taken.elapsed() < PATIENCE
+            state.queued_bytes > LIMIT_BYTES
+                && !state.discard
+                && state.last_taken.elapsed() < PATIENCE
         };
         let waited = self.changed.wait_timeout_while(state, PATIENCE, unread);
         (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
@@ -115,7 +123,8 @@ impl Queue {
         }
         state.queued_bytes = state.queued_bytes.saturating_add(count);
         let bytes = buffer.get(..count).unwrap_or_default();
-        let back = state.chunks.back_mut().filter(|back| back.len().saturating_add(count) <= CHUNK_BYTES);
+        let back =
+            state.chunks.back_mut().filter(|back| back.len().saturating_add(count) <= CHUNK_BYTES);
         let next = match back {
             Some(back) => {
                 back.extend_from_slice(bytes);
@@ -134,7 +143,8 @@ impl Queue {
         next
     }
 
-    /// The next chunk, for an emptied one; `None` if none came in time (`limit` none: waits on).
+    /// The next chunk, for an emptied one; `None` if none came in time (`limit` none:
+    /// waits on).
     pub(super) fn pop(&self, emptied: Vec<u8>, limit: Option<Duration>) -> Popped {
         let mut state = self.lock();
         if emptied.capacity() >= CHUNK_BYTES && state.spare.len() < 4 {

@@ -13,8 +13,9 @@ use crate::runtime::Runtime;
 const LATE: Duration = Duration::from_secs(600);
 
 impl Runtime {
-    /// Starts a session with the lowest command that says all of the configuration. If the runtime does
-    /// not know it, the next lower one is tried; [`Session::lost`] tells what got lost by that.
+    /// Starts a session with the lowest command that says all of the configuration. If
+    /// the runtime does not know it, the next lower one is tried; [`Session::lost`] tells
+    /// what got lost by that.
     ///
     /// # Errors
     /// A refusal: 0x80004005 if there are 64 sessions already.
@@ -32,7 +33,11 @@ impl Runtime {
     ///
     /// # Errors
     /// As for [`Runtime::start`].
-    pub fn start_by(&self, config: &SessionConfig, command: CollectCommand) -> Result<Session, Error> {
+    pub fn start_by(
+        &self,
+        config: &SessionConfig,
+        command: CollectCommand,
+    ) -> Result<Session, Error> {
         let message = config.message(command)?;
         let lost: Vec<Lost> = config.lost_with(command);
         let mut connection = self.connect()?;
@@ -53,15 +58,19 @@ impl Runtime {
         command: CollectCommand,
         lost: Vec<Lost>,
     ) -> Result<Session, Error> {
-        let payload = connection.receive(command.id(), Deadline::after(self.current_deadlines().start))?;
-        let id = read_session_id(&payload).map_err(|fault| Error::Reply { command: command.id(), fault })?;
+        let payload =
+            connection.receive(command.id(), Deadline::after(self.current_deadlines().start))?;
+        let id = read_session_id(&payload)
+            .map_err(|fault| Error::Reply { command: command.id(), fault })?;
         Session::begin(self.clone(), connection, id, command, lost)
     }
 
-    /// A start that nobody waits for any more may still be carried out, by a target that was frozen.
+    /// A start that nobody waits for any more may still be carried out, by a target that
+    /// was frozen.
     ///
-    /// Quirk: .NET Core 3.1 dies if the connection is closed before its reply (seen with 3.1.23). So it
-    /// stays open, and a session that begins late is stopped as it should be.
+    /// Quirk: .NET Core 3.1 dies if the connection is closed before its reply (seen with
+    /// 3.1.23). So it stays open, and a session that begins late is stopped as it should
+    /// be.
     fn look_after(&self, mut connection: Connection, command: CollectCommand) {
         let runtime = self.clone();
         let thread = std::thread::Builder::new().name("nettrace-late".to_owned());
@@ -73,8 +82,9 @@ impl Runtime {
         }));
     }
 
-    /// Starts a session whose events go to Linux tracepoints: `user_events_data` is the open file of that
-    /// name. It is passed in a message of its own after the request, before the reply.
+    /// Starts a session whose events go to Linux tracepoints: `user_events_data` is the
+    /// open file of that name. It is passed in a message of its own after the request,
+    /// before the reply.
     ///
     /// # Errors
     /// A refusal; [`Error::Io`] on anything but a Unix socket.
@@ -89,7 +99,8 @@ impl Runtime {
         let mut connection = self.connect()?;
         connection.send(&message, Deadline::after(self.current_deadlines().connect))?;
         connection.send_descriptor(user_events_data)?;
-        let payload = connection.receive(command, Deadline::after(self.current_deadlines().start))?;
+        let payload =
+            connection.receive(command, Deadline::after(self.current_deadlines().start))?;
         let id = read_session_id(&payload).map_err(|fault| Error::Reply { command, fault })?;
         Ok(crate::UserEventsSession::begin(self.clone(), connection, id))
     }

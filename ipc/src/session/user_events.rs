@@ -46,7 +46,7 @@ impl UserEventsSession {
 
 impl Drop for UserEventsSession {
     fn drop(&mut self) {
-        // Nobody is left who could be told of a failure.
+        // A failure can no longer be reported to anyone.
         drop(self.stop());
     }
 }

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use nettrace_ipc::{
-    AttachProfiler, CollectCommand, Dump, DumpCommand, DumpType, Ending, Error, EventFilter, Guid, HResult,
-    PerfMapType, ProcessInfoCommand, Providers, Rundown, SessionConfig, SetEnvironmentVariable, Startup,
-    StartupProfiler,
+    AttachProfiler, CollectCommand, Dump, DumpCommand, DumpType, Ending, Error, EventFilter, Guid,
+    HResult, PerfMapType, ProcessInfoCommand, Providers, Rundown, SessionConfig,
+    SetEnvironmentVariable, Startup, StartupProfiler,
 };
 use nettrace_testdata::peers::{self};
 
@@ -33,9 +33,11 @@ fn each_command_is_answered_and_harms_nothing() {
         runtime
             .set_environment_variable(&SetEnvironmentVariable::set("NETTRACE_TEST", "a=b").unwrap())
             .unwrap();
-        runtime.set_environment_variable(&SetEnvironmentVariable::unset("NETTRACE_TEST").unwrap()).unwrap();
-        let missing =
-            runtime.set_environment_variable(&SetEnvironmentVariable::unset("NETTRACE_NOPE").unwrap());
+        runtime
+            .set_environment_variable(&SetEnvironmentVariable::unset("NETTRACE_TEST").unwrap())
+            .unwrap();
+        let missing = runtime
+            .set_environment_variable(&SetEnvironmentVariable::unset("NETTRACE_NOPE").unwrap());
         assert_eq!(missing.unwrap_err().code(), Some(HResult::VARIABLE_NOT_FOUND));
         runtime.enable_perf_map(PerfMapType::PerfMap).unwrap();
         runtime.disable_perf_map().unwrap();
@@ -56,7 +58,9 @@ fn each_command_is_answered_and_harms_nothing() {
         }
         let nowhere = Dump::new("/nonexistent/d", DumpType::Normal).unwrap();
         let refused = again(|| match runtime.write_dump(&nowhere).unwrap_err() {
-            Error::Refused { code, message: Some(message), .. } if message.contains("/nonexistent/d") => {
+            Error::Refused { code, message: Some(message), .. }
+                if message.contains("/nonexistent/d") =>
+            {
                 Ok(code)
             }
             error => Err(error),
@@ -67,7 +71,8 @@ fn each_command_is_answered_and_harms_nothing() {
     });
 }
 
-/// A runtime's createdump gives up when a thread ends while it is being looked at; then it is asked again.
+/// A runtime's createdump gives up when a thread ends while it is being looked at; then
+/// it is asked again.
 fn again<T>(mut ask: impl FnMut() -> Result<T, Error>) -> Result<T, Error> {
     let mut result = ask();
     for _ in 0..20 {
@@ -99,7 +104,8 @@ fn net_core_3_knows_sessions_and_dumps_only() {
         let dump = Dump::new(path.to_str().unwrap(), DumpType::Normal).unwrap();
         match again(|| runtime.write_dump(&dump)) {
             Ok(command) => assert_eq!(command, DumpCommand::V1),
-            // Unpacked as a plain archive, its createdump cannot be run, which would harm the runtime.
+            // Unpacked as a plain archive, its createdump cannot be run, which would harm
+            // the runtime.
             Err(error) => assert!(matches!(error, Error::Harmful { .. }), "{error}"),
         }
         target.assert_unharmed(before);

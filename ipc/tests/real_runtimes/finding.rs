@@ -16,7 +16,10 @@ fn processes_are_found_with_name_owner_and_uptime() {
         let begin = Instant::now();
         let target = start(peer, "sleep", 0);
         let found = target.found();
-        assert_eq!((found.name.as_str(), found.own_pid, found.told_to_suspend), ("workload", None, false));
+        assert_eq!(
+            (found.name.as_str(), found.own_pid, found.suspends_at_startup),
+            ("workload", None, false)
+        );
         // The system counts it in hundredths of a second.
         let longest = begin.elapsed() + Duration::from_secs(60);
         assert!(found.uptime.unwrap() < longest, "{:?}", found.uptime);
@@ -71,7 +74,8 @@ fn reasons_are_given_for_processes_without_socket() {
             ("TMPDIR", none.display().to_string(), Unreachable::NoDirectory(none.clone())),
         ];
         for (name, value, expected) in cases {
-            let mut child = peer.command(folder.path(), "sleep", 0).env(name, value).spawn().unwrap();
+            let mut child =
+                peer.command(folder.path(), "sleep", 0).env(name, value).spawn().unwrap();
             let mut line = String::new();
             BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
             let found = Search::new().process(child.id()).unwrap();

@@ -1,4 +1,5 @@
-//! Against real runtimes: .NET Core 3.1, .NET 8, 9 and 10, where `NETTRACE_PEERS` names them.
+//! Against real runtimes: .NET Core 3.1, .NET 8, 9 and 10, where `NETTRACE_PEERS` names
+//! them.
 #![cfg(target_os = "linux")]
 #![allow(clippy::restriction, clippy::pedantic)]
 
@@ -11,7 +12,9 @@ use std::io::Read;
 use std::ops::{Deref, DerefMut};
 use std::time::{Duration, Instant};
 
-use nettrace_ipc::{Deadlines, Found, Level, Provider, Providers, Runtime, Search, Session, SessionConfig};
+use nettrace_ipc::{
+    Deadlines, Found, Level, Provider, Providers, Runtime, Search, Session, SessionConfig,
+};
 use nettrace_testdata::peers::{Folder, Peer, Target};
 
 /// A program with a folder of its own.
@@ -45,7 +48,9 @@ impl Running {
     }
 
     fn found(&self) -> Found {
-        self.search().process(self.pid()).unwrap_or_else(|| panic!(".NET {} is not found", self.major))
+        self.search()
+            .process(self.pid())
+            .unwrap_or_else(|| panic!(".NET {} is not found", self.major))
     }
 
     fn runtime(&self) -> Runtime {
@@ -100,8 +105,8 @@ fn read_all(session: &mut Session) -> Vec<u8> {
     read_until(session, |_| false)
 }
 
-/// Reads the stream's first bytes: a runtime answers a start before it writes them. What the session does from then
-/// on it does in a stream that has begun.
+/// Reads the stream's first bytes: a runtime answers a start before it writes them. What
+/// the session does from then on it does in a stream that has begun.
 fn first_bytes(session: &mut Session) -> Vec<u8> {
     let bytes = read_until(session, |bytes| bytes.len() >= 8);
     assert!(bytes.starts_with(b"Nettrace"), "begins {bytes:?}");
@@ -124,8 +129,16 @@ fn eventually(what: &str, mut condition: impl FnMut() -> bool) {
 
 /// Begins as a nettrace stream and ends with its end mark.
 fn assert_whole(bytes: &[u8], context: &str) {
-    assert!(bytes.starts_with(b"Nettrace"), "{context}: begins {:?}", &bytes[..bytes.len().min(16)]);
-    assert!(bytes.ends_with(&[6, 1]), "{context}: ends {:?}", &bytes[bytes.len().saturating_sub(16)..]);
+    assert!(
+        bytes.starts_with(b"Nettrace"),
+        "{context}: begins {:?}",
+        &bytes[..bytes.len().min(16)]
+    );
+    assert!(
+        bytes.ends_with(&[6, 1]),
+        "{context}: ends {:?}",
+        &bytes[bytes.len().saturating_sub(16)..]
+    );
 }
 
 /// Whether the text occurs as UTF-16.

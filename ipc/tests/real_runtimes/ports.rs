@@ -4,12 +4,14 @@ use std::io::Read;
 use std::process::{Child, Command, Stdio};
 
 use nettrace_ipc::{
-    Children, Ending, Error, Launch, Level, PerfMapType, Port, PortAddress, PortOptions, Provider, Providers,
-    Rundown, SessionConfig, Startup,
+    Children, Ending, Error, Launch, Level, PerfMapType, Port, PortAddress, PortOptions, Provider,
+    Providers, Rundown, SessionConfig, Startup,
 };
 use nettrace_testdata::peers::{self, Folder};
 
-use super::{LONG, assert_whole, config, eventually, first_bytes, names, patient, read_all, read_rest};
+use super::{
+    LONG, assert_whole, config, eventually, first_bytes, names, patient, read_all, read_rest,
+};
 
 #[test]
 fn startup_is_traced_from_the_first_method() {
@@ -30,8 +32,10 @@ fn startup_is_traced_from_the_first_method() {
             assert!(matches!(perf_map, Err(Error::Harmful { .. })));
         }
         // JIT keyword, verbose: each method that is compiled.
-        let runtime =
-            Provider::new("Microsoft-Windows-DotNETRuntime").unwrap().keywords(0x10).level(Level::Verbose);
+        let runtime = Provider::new("Microsoft-Windows-DotNETRuntime")
+            .unwrap()
+            .keywords(0x10)
+            .level(Level::Verbose);
         let mut session = arrival
             .runtime
             .start(&SessionConfig::new(Providers::new([runtime]).unwrap()).rundown(Rundown::Off))
@@ -70,10 +74,15 @@ fn grandchildren_are_resumed_or_traced() {
         for children in [Children::Resume, Children::GiveOut] {
             let folder = Folder::new();
             let mut command = Command::new("sh");
-            command.arg("-c").arg(format!("{} & {}; wait", peer.shell("cpu", 1), peer.shell("cpu", 2)));
+            command.arg("-c").arg(format!(
+                "{} & {}; wait",
+                peer.shell("cpu", 1),
+                peer.shell("cpu", 2)
+            ));
             command.env("TMPDIR", folder.path()).env("DOTNET_SYSTEM_GLOBALIZATION_INVARIANT", "1");
             command.stdout(Stdio::piped());
-            let mut launched = Launch::new(command).children(children).deadlines(patient()).spawn().unwrap();
+            let mut launched =
+                Launch::new(command).children(children).deadlines(patient()).spawn().unwrap();
             let mut readers = Vec::new();
             while let Some(arrival) = launched.next(LONG).unwrap() {
                 let mut session = arrival.runtime.start(&config()).unwrap();
@@ -84,7 +93,11 @@ fn grandchildren_are_resumed_or_traced() {
                 }
             }
             let context = format!(".NET {} {children:?}", peer.major);
-            assert_eq!(readers.len(), if children == Children::Resume { 1 } else { 2 }, "{context}");
+            assert_eq!(
+                readers.len(),
+                if children == Children::Resume { 1 } else { 2 },
+                "{context}"
+            );
             let mut output = launched.child().unwrap().stdout.take().unwrap();
             assert!(launched.wait().unwrap().success());
             for reader in readers {
@@ -103,7 +116,8 @@ fn five_processes_come_to_one_port() {
         let folder = Folder::new();
         let address = folder.path().join("port");
         let options = PortOptions::default().deadlines(patient());
-        let port = Port::listen(&PortAddress::parse(address.to_str().unwrap()).unwrap(), options).unwrap();
+        let port =
+            Port::listen(&PortAddress::parse(address.to_str().unwrap()).unwrap(), options).unwrap();
         let mut children: Vec<Child> = (0..5)
             .map(|_| {
                 let mut command = peer.command(folder.path(), "sleep", 1);
@@ -148,10 +162,15 @@ fn stopping_over_a_port_works_and_dropping_it_resumes() {
         let folder = Folder::new();
         let address = folder.path().join("port");
         let options = PortOptions::default().deadlines(patient());
-        let port = Port::listen(&PortAddress::parse(address.to_str().unwrap()).unwrap(), options).unwrap();
+        let port =
+            Port::listen(&PortAddress::parse(address.to_str().unwrap()).unwrap(), options).unwrap();
         let start = |seconds| {
             let mut command = peer.command(folder.path(), "sleep", seconds);
-            command.env("DOTNET_DiagnosticPorts", port.address()).stdout(Stdio::null()).spawn().unwrap()
+            command
+                .env("DOTNET_DiagnosticPorts", port.address())
+                .stdout(Stdio::null())
+                .spawn()
+                .unwrap()
         };
         // One runs until it is killed.
         let (mut traced, mut waiting) = (start(0), start(1));

@@ -5,7 +5,9 @@ use std::time::Duration;
 use nettrace_ipc::{Ending, Error, HResult, LeftBy, Rundown, Session, Step};
 use nettrace_testdata::peers::{self};
 
-use super::{assert_whole, config, eventually, first_bytes, patient, read_all, read_rest, read_until, start};
+use super::{
+    assert_whole, config, eventually, first_bytes, patient, read_all, read_rest, read_until, start,
+};
 
 #[test]
 fn a_stop_under_full_load_ends_whole() {
