@@ -7,12 +7,14 @@ use std::io::{Read, Write};
 pub struct Console<'a> {
     /// Read when the trace is given as `-`.
     pub stdin: Box<dyn Read>,
-    /// Whether reading `stdin` gives something, or its end, without waiting. Asked behind a trace's end.
+    /// Whether reading `stdin` gives something, or its end, without waiting. Asked after
+    /// a trace's end.
     pub stdin_is_ready: fn() -> bool,
     /// Takes the results.
     pub stdout: &'a mut (dyn Write + Send),
-    /// The same as `stdout`, for a thread that writes what a session brings: it may outlive the command, since
-    /// nothing ends a write that nobody reads. `None`: such results are written like all others.
+    /// The same as `stdout`, for a thread that writes what a session brings: it may
+    /// outlive the command, since nothing ends a write that nobody reads. `None`: such
+    /// results are written like all others.
     pub detached_stdout: fn() -> Option<Box<dyn Write + Send>>,
     /// Takes everything else.
     pub stderr: &'a mut dyn Write,

@@ -1,6 +1,7 @@
-//! What every command is given: its streams, how to write to them, and the trace that the user named.
+//! What every command is given: its streams, how to write to them, and the trace that the
+//! user named.
 
-use crate::args::{Cli, InputArgs, ThreadArgs};
+use crate::args::{CommonArgs, InputArgs, ThreadArgs};
 use crate::console::Console;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -24,12 +25,16 @@ pub(crate) struct Context<'a> {
     stdin_is_ready: fn() -> bool,
     pub(crate) stdin_is_terminal: bool,
     pub(crate) stdout_is_terminal: bool,
+    /// Its `TERM` says that nothing can be shown in place.
+    is_dumb: bool,
     /// Somebody sits at a terminal, wherever results go.
     pub(crate) has_user: bool,
     /// Columns that the environment says the terminal has.
     columns: Option<usize>,
     /// Tables may be wider than the terminal.
     is_wide: bool,
+    /// Columns that the page's tables lack, for want of room.
+    columns_left_out: Vec<&'static str>,
     /// Whether somebody looks at lines that are rewritten.
     pub(crate) shows_status: bool,
     pub(crate) progress: Rc<Progress>,
@@ -41,23 +46,26 @@ pub(crate) struct Context<'a> {
 }
 
 impl<'a> Context<'a> {
-    pub(crate) fn new(console: Console<'a>, cli: &Cli) -> Context<'a> {
-        let coloured = |is_terminal| Style::new(is_coloured(cli.color, is_terminal, console.variable));
+    pub(crate) fn new(console: Console<'a>, args: &CommonArgs) -> Context<'a> {
+        let coloured =
+            |is_terminal| Style::new(is_coloured(args.color, is_terminal, console.variable));
         let style = coloured(console.stdout_is_terminal);
         let message_style = coloured(console.stderr_is_terminal);
         Context {
             columns: (console.variable)("COLUMNS").and_then(|text| text.parse().ok()),
-            is_wide: cli.wide,
+            is_dumb: (console.variable)("TERM").is_some_and(|term| term == "dumb"),
+            is_wide: args.wide,
+            columns_left_out: Vec::new(),
             stdin: Some(console.stdin),
             stdin_is_ready: console.stdin_is_ready,
             stdin_is_terminal: console.stdin_is_terminal,
             stdout_is_terminal: console.stdout_is_terminal,
             has_user: console.stdout_is_terminal || console.stderr_is_terminal,
-            shows_status: console.stderr_is_terminal && !cli.quiet,
-            progress: Rc::new(Progress::new(console.stderr_is_terminal && !cli.quiet)),
+            shows_status: console.stderr_is_terminal && !args.quiet,
+            progress: Rc::new(Progress::new(console.stderr_is_terminal && !args.quiet)),
             detached_stdout: console.detached_stdout,
             out: Output::new(console.stdout),
-            messages: Messages::new(console.stderr, message_style, cli.quiet),
+            messages: Messages::new(console.stderr, message_style, args.quiet),
             style,
         }
     }
@@ -72,16 +80,34 @@ impl<'a> Context<'a> {
         let is_stdin = args.file == Path::new("-");
         let file = if is_stdin { STDIN_NAME.to_owned() } else { args.file.display().to_string() };
         let input = if is_stdin {
-            if self.stdin_is_terminal {
-                return Err(Failure::terminal());
-            }
-            let stdin = self.stdin.take().unwrap_or_else(|| Box::new(io::empty()));
-            Input::stdin(stdin, self.stdin_is_ready, args.read.input_limit.0, Rc::clone(&self.progress))?
+            Input::stdin(
+                self.stdin()?,
+                self.stdin_is_ready,
+                args.read.input_limit.0,
+                Rc::clone(&self.progress),
+            )?
         } else {
-            Input::open(&args.file, !args.read.no_mmap, args.read.input_limit.0, Rc::clone(&self.progress))?
+            Input::open(
+                &args.file,
+                !args.read.no_mmap,
+                args.read.input_limit.0,
+                Rc::clone(&self.progress),
+            )?
         };
         let limits = limits.only_sound(args.read.only_sound);
-        Ok(Trace { file, reader: Reader::with_limits(input, limits), only_sound: args.read.only_sound })
+        Ok(Trace {
+            file,
+            reader: Reader::with_limits(input, limits),
+            only_sound: args.read.only_sound,
+        })
+    }
+
+    /// Standard input, which is read once.
+    pub(crate) fn stdin(&mut self) -> Result<Box<dyn Read>, Failure> {
+        if self.stdin_is_terminal {
+            return Err(Failure::terminal());
+        }
+        Ok(self.stdin.take().unwrap_or_else(|| Box::new(io::empty())))
     }
 
     /// Results that scroll by show by themselves how far reading is.
@@ -89,6 +115,11 @@ impl<'a> Context<'a> {
         if self.stdout_is_terminal {
             self.progress.end();
         }
+    }
+
+    /// Whether a view may take the terminal: results go to one, and somebody can press keys.
+    pub(crate) fn shows_screens(&self) -> bool {
+        self.stdout_is_terminal && !self.is_dumb
     }
 
     /// Columns of the terminal that results go to; `None` when they go elsewhere.
@@ -100,6 +131,28 @@ impl<'a> Context<'a> {
     /// How wide tables may be; `None`: as wide as they are.
     pub(crate) fn table_width(&self) -> Option<usize> {
         self.terminal_columns().filter(|_| !self.is_wide)
+    }
+
+    /// Whether everything is to be shown, however long lines get.
+    pub(crate) fn is_wide(&self) -> bool {
+        self.is_wide
+    }
+
+    /// A table of the page lacks this column.
+    pub(crate) fn note_left_out(&mut self, column: &'static str) {
+        if !column.is_empty() && !self.is_left_out(column) {
+            self.columns_left_out.push(column);
+        }
+    }
+
+    /// Whether a table of the page lacks this column.
+    pub(crate) fn is_left_out(&self, column: &str) -> bool {
+        self.columns_left_out.contains(&column)
+    }
+
+    /// The columns that the page lacks; from now on it is the next page.
+    pub(crate) fn take_left_out(&mut self) -> Vec<&'static str> {
+        std::mem::take(&mut self.columns_left_out)
     }
 
     /// Says what is wrong with a trace that was read, and how the command ends therefore.
@@ -121,8 +174,12 @@ pub(crate) struct Trace {
 impl Trace {
     /// The trace for several threads, if it is one for them.
     pub(crate) fn regions(&self, threads: ThreadArgs) -> Option<Regions> {
-        // One thread leaves out what is doubted; it would read the damaged rest in any case.
-        self.reader.source().regions(threads.threads.map(NonZeroUsize::get)).filter(|_| !self.only_sound)
+        // One thread leaves out what is doubted; it would read the damaged rest in any
+        // case.
+        self.reader
+            .source()
+            .regions(threads.threads.map(NonZeroUsize::get))
+            .filter(|_| !self.only_sound)
     }
 
     pub(crate) fn failed(&self, error: &nettrace_parser::Error) -> Failure {
@@ -130,6 +187,10 @@ impl Trace {
     }
 }
 
-pub(crate) fn failed(file: &str, reader: &Reader<Input>, error: &nettrace_parser::Error) -> Failure {
+pub(crate) fn failed(
+    file: &str,
+    reader: &Reader<Input>,
+    error: &nettrace_parser::Error,
+) -> Failure {
     Failure::read(file, error, reader.position())
 }

@@ -1,8 +1,10 @@
-//! How many different numbers there are, in bounded memory: exactly as long as they are few, then at least.
+//! How many different numbers there are, in bounded memory: exactly as long as they are
+//! few, then at least.
 //!
-//! Beyond [`EXACT`] numbers each is counted by HyperLogLog: of many hashes, the longest run of zeros at the beginning
-//! tells how many there were. 16,384 such runs, a byte each, tell it to 0.8 % (one standard deviation). What is given is
-//! 4 % less than that, so that "at least" is true.
+//! Beyond [`EXACT`] numbers each is counted by HyperLogLog: of many hashes, the longest
+//! run of zeros at the beginning says how many there were. 16,384 such runs, a byte
+//! each, tell it to 0.8 % (one standard deviation). What is given is 4 % less than that,
+//! so that "at least" is true.
 
 use std::collections::HashSet;
 
@@ -105,7 +107,8 @@ mod tests {
 
     #[test]
     fn few_numbers_are_counted_exactly_and_many_at_least_in_whatever_parts_they_come() {
-        for (count, step) in [(0u64, 1), (1, 1), (65_536, 3), (65_537, 1), (100_000, 4), (1_000_000, 1 << 20)]
+        for (count, step) in
+            [(0u64, 1), (1, 1), (65_536, 3), (65_537, 1), (100_000, 4), (1_000_000, 1 << 20)]
         {
             let mut all = Distinct::default();
             let mut parts = [Distinct::default(), Distinct::default(), Distinct::default()];

@@ -1,4 +1,5 @@
-//! Why a command could not do its work, in one line: file, offset, what was found, what to try.
+//! Why a command could not do its work, in one line: file, offset, what was found, what
+//! to try.
 
 use crate::units;
 use nettrace_parser::{Error, Fault, Foreign};
@@ -58,7 +59,10 @@ impl Failure {
                 "offset {position:#x}: {error}; give a larger --input-limit if the file can be trusted"
             ),
             Error::Io(error) => {
-                format!("offset {position:#x}: reading failed: {}; copy the file and try again", plain(error))
+                format!(
+                    "offset {position:#x}: reading failed: {}; copy the file and try again",
+                    plain(error)
+                )
             }
             error => format!("offset {position:#x}: {error}"),
         };

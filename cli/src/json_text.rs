@@ -1,16 +1,17 @@
-//! JSON documents, with what must not reach a terminal escaped: `jq` and people see what is there.
+//! JSON documents, with what must not reach a terminal escaped: `jq` and people see what
+//! is there.
 
 use nettrace_export::hidden::is_moving;
 use serde::Serialize;
 use serde_json::ser::{CompactFormatter, Formatter, PrettyFormatter, Serializer};
 use std::io::{self, Write};
 
-/// Writes a document, indented, without a newline behind it.
+/// Writes a document, indented, without a newline after it.
 pub(crate) fn pretty(out: impl Write, document: &impl Serialize) -> io::Result<()> {
     write(out, document, PrettyFormatter::new())
 }
 
-/// Writes a document in one line, without a newline behind it.
+/// Writes a document in one line, without a newline after it.
 pub(crate) fn line(out: impl Write, document: &impl Serialize) -> io::Result<()> {
     write(out, document, CompactFormatter)
 }
@@ -44,7 +45,11 @@ impl<F: Formatter> Formatter for Escaping<F> {
         end_object_value();
     }
 
-    fn write_string_fragment<W: ?Sized + Write>(&mut self, out: &mut W, fragment: &str) -> io::Result<()> {
+    fn write_string_fragment<W: ?Sized + Write>(
+        &mut self,
+        out: &mut W,
+        fragment: &str,
+    ) -> io::Result<()> {
         let mut rest = fragment;
         // A fragment has no characters that every writer of JSON escapes.
         while let Some((at, hidden)) = rest.char_indices().find(|(_, c)| is_moving(*c)) {

@@ -1,9 +1,9 @@
-//! The `nettrace` command as a library: `main` only hands over the process's arguments and streams, so that
-//! tests can call what users call.
+//! The `nettrace` command as a library: `main` only hands over the process's arguments
+//! and streams, so that tests can call what users call.
 //!
-//! The way of a command: `args`, then `input` (file, pipe, gzip → the parser's source), then a command of
-//! `commands`, which shows what it reads through `render` and `output`. What is wrong with a trace goes to
-//! stderr in one place, `messages`.
+//! The way of a command: `args`, then `input` (file, pipe, gzip → the parser's source),
+//! then a command of `commands`, which shows what it reads through `render` and `output`.
+//! What is wrong with a trace goes to stderr in one place, `messages`.
 
 #![deny(unsafe_code)]
 #![allow(clippy::restriction, clippy::pedantic)]
@@ -12,6 +12,8 @@ mod args;
 mod commands;
 mod console;
 mod context;
+mod counter_text;
+mod cut;
 mod distinct;
 mod exit;
 mod failure;
@@ -26,6 +28,7 @@ mod progress;
 mod recommended;
 mod render;
 mod samples;
+mod screen;
 mod session;
 mod sparkline;
 mod style;
@@ -41,7 +44,7 @@ pub use input::is_ready;
 pub use unblocked::Unblocked;
 
 use args::Cli;
-use clap::{CommandFactory, FromArgMatches};
+use clap::FromArgMatches;
 use commands::command_line;
 use context::Context;
 use std::ffi::OsString;
@@ -68,14 +71,15 @@ use std::io::Write;
 /// ```
 pub fn run(args: impl IntoIterator<Item = OsString>, console: Console<'_>) -> Exit {
     let mut console = console;
-    let args = command_line::with_report_first(with_summary(with_equals(args.into_iter().collect())));
+    let args =
+        command_line::with_report_first(with_summary(with_equals(args.into_iter().collect())));
     let parsed = command_line::of_args(&args).try_get_matches_from(args).and_then(|matches| {
         command_line::check(&matches)?;
         Cli::from_arg_matches(&matches)
     });
     match parsed {
         Ok(cli) => {
-            let mut context = Context::new(console, &cli);
+            let mut context = Context::new(console, &cli.common);
             commands::run(cli.command, &mut context)
         }
         Err(error) => help_or_usage(&error, &mut console),
@@ -86,8 +90,11 @@ pub fn run(args: impl IntoIterator<Item = OsString>, console: Console<'_>) -> Ex
 fn with_equals(mut args: Vec<OsString>) -> Vec<OsString> {
     let is_collect = args.get(1).is_some_and(|word| word == "collect");
     for word in args.iter_mut().skip(2).take_while(|word| *word != "--").filter(|_| is_collect) {
-        let Some((option, value)) = word.to_str().and_then(|text| text.split_once(':')) else { continue };
-        let is_option = option.starts_with('-') && option.chars().all(|c| c == '-' || c.is_ascii_lowercase());
+        let Some((option, value)) = word.to_str().and_then(|text| text.split_once(':')) else {
+            continue;
+        };
+        let is_option =
+            option.starts_with('-') && option.chars().all(|c| c == '-' || c.is_ascii_lowercase());
         if is_option {
             *word = format!("{option}={value}").into();
         }
@@ -95,13 +102,12 @@ fn with_equals(mut args: Vec<OsString>) -> Vec<OsString> {
     args
 }
 
-/// `nettrace FILE …` stands for `nettrace report summary FILE …`. A name that a command has is the command's; what
-/// looks like a path is one, so that a wrong one is called by its name.
+/// `nettrace FILE …` stands for `nettrace report summary FILE …`. A name that a command
+/// has is the command's; what looks like a path is one, so that a wrong one is called by
+/// its name.
 fn with_summary(mut args: Vec<OsString>) -> Vec<OsString> {
     let is_trace = |word: &OsString| {
-        let is_command = word
-            .to_str()
-            .is_some_and(|word| word == "help" || Cli::command().find_subcommand(word).is_some());
+        let is_command = word == "help" || args::is_command(word);
         let path = std::path::Path::new(word);
         let is_option = word.as_encoded_bytes().starts_with(b"-");
         let is_path = path.is_file() || path.extension().is_some() || path.components().count() > 1;
@@ -123,7 +129,7 @@ fn help_or_usage(error: &clap::Error, console: &mut Console<'_>) -> Exit {
     let text = error.render();
     let is_coloured = style::is_coloured(style::ColorChoice::Auto, is_terminal, variable);
     let text = if is_coloured { text.ansi().to_string() } else { text.to_string() };
-    // Nobody is left who could be told that this text was not written.
+    // There is nowhere left to report that this text was not written.
     let _ = stream.write_all(text.as_bytes()).and_then(|()| stream.flush());
     exit
 }

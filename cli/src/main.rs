@@ -17,10 +17,14 @@ fn main() -> ExitCode {
         stderr_is_terminal: stderr().is_terminal(),
         variable: &|name| std::env::var(name).ok(),
     };
-    run(std::env::args_os(), console).into()
+    let exit = run(std::env::args_os(), console);
+    // A thread that still waits for a process may hold its port.
+    nettrace_ipc::remove_port_files();
+    exit.into()
 }
 
-/// A handle of its own: a thread that hangs in writing to it holds no lock of the other's.
+/// A handle of its own: a thread that hangs in writing to it holds no lock of the
+/// other's.
 fn detached_stdout() -> Option<Box<dyn Write + Send>> {
     #[cfg(unix)]
     let handle = std::os::fd::AsFd::as_fd(&stdout()).try_clone_to_owned();

@@ -1,4 +1,5 @@
-//! What goes to stderr: errors, and what is wrong with a trace. Every command says it here, the same way.
+//! What goes to stderr: errors, and what is wrong with a trace. Every command says it
+//! here, the same way.
 
 use crate::failure::Failure;
 use crate::input::{Ended, UnpackFault};
@@ -10,7 +11,7 @@ use nettrace_parser::Finding;
 use std::io::Write;
 
 /// Findings that are reported one by one.
-const TOLD_FINDINGS: usize = 8;
+const SHOWN_FINDINGS: usize = 8;
 
 /// Writes to stderr, one line a message.
 pub(crate) struct Messages<'a> {
@@ -77,13 +78,13 @@ impl<'a> Messages<'a> {
             ));
         }
         let findings: Vec<&Finding> = trace.damage().losses().collect();
-        for finding in findings.iter().take(TOLD_FINDINGS) {
+        for finding in findings.iter().take(SHOWN_FINDINGS) {
             self.warning(&format!("{file}: {finding}"));
         }
         let total = condition.finding_count;
-        let told = findings.len().min(TOLD_FINDINGS) as u64;
-        if total > told {
-            let more = units::counted(total - told, "more finding");
+        let shown = findings.len().min(SHOWN_FINDINGS) as u64;
+        if total > shown {
+            let more = units::counted(total - shown, "more finding");
             self.warning(&format!("{file}: {more}; nettrace info lists them"));
         }
     }
@@ -140,6 +141,8 @@ impl Condition {
 
     /// Whether something is, or may be, missing.
     pub(crate) fn is_bad(&self) -> bool {
-        self.is_cut || self.finding_count > 0 || self.unpack_fault.is_some_and(|fault| fault.is_loss())
+        self.is_cut
+            || self.finding_count > 0
+            || self.unpack_fault.is_some_and(|fault| fault.is_loss())
     }
 }

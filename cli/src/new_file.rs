@@ -1,8 +1,9 @@
 //! Every file that a command writes.
 //!
-//! It grows beside the place where it is to be, as `NAME.part`, and gets its name when it is whole. Until then whatever
-//! has that name stays as it was. What is no regular file (a device, a pipe) has no such place and is written directly.
-//! Nothing is removed here that was not made here.
+//! It grows beside the place where it is to be, as `NAME.part`, and gets its name when it
+//! is whole. Until then whatever has that name stays as it was. What is no regular file
+//! (a device, a pipe) has no such place and is written directly. Nothing is removed here
+//! that was not made here.
 
 mod identity;
 mod unfinished;
@@ -14,7 +15,7 @@ pub(crate) use unfinished::give_up_on_signals;
 
 use crate::failure::{Failure, plain};
 use std::fs::{self, File};
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 /// What becomes of a file that was begun and not finished.
@@ -22,7 +23,8 @@ use std::path::{Path, PathBuf};
 pub(crate) enum Unfinished {
     /// It is made again by the same command, so half of it is worth nothing.
     Removed,
-    /// A recording: what is there cannot be had again. It stays under its temporary name, which is said.
+    /// A recording: what is there cannot be had again. It stays under its temporary name,
+    /// which is said.
     Kept,
 }
 
@@ -39,12 +41,12 @@ pub(crate) struct Pending {
     /// As the user named it.
     path: PathBuf,
     /// `None`: the bytes went where they belong.
-    part: Option<Part>,
+    part: Option<PartFile>,
 }
 
 /// A file on the way to its name.
 #[derive(Debug)]
-struct Part {
+struct PartFile {
     path: PathBuf,
     /// Its name at the end, behind all links.
     target: PathBuf,
@@ -69,7 +71,25 @@ pub(crate) fn check(path: &Path, is_forced: bool, inputs: &[&Path]) -> Result<()
     kind_of(path, is_forced, inputs).map(drop)
 }
 
-enum Kind {
+/// Writes a file that the same command can make again: nothing of it stays if that fails,
+/// or if a signal ends the process.
+///
+/// # Errors
+/// Those of [`NewFile::create`] and [`NewFile::finish`], or writing fails.
+pub(crate) fn write(
+    path: &Path,
+    is_forced: bool,
+    inputs: &[&Path],
+    content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), Failure> {
+    #[cfg(unix)]
+    give_up_on_signals()?;
+    let mut out = BufWriter::new(NewFile::create(path, is_forced, inputs, Unfinished::Removed)?);
+    content(&mut out).map_err(|error| cannot(path, &error))?;
+    out.into_inner().map_err(|error| cannot(path, error.error()))?.finish().map(drop)
+}
+
+enum NameUse {
     /// Nothing has this name.
     Free,
     /// A regular file that may be replaced.
@@ -78,14 +98,14 @@ enum Kind {
     Direct,
 }
 
-fn kind_of(path: &Path, is_forced: bool, inputs: &[&Path]) -> Result<Kind, Failure> {
+fn kind_of(path: &Path, is_forced: bool, inputs: &[&Path]) -> Result<NameUse, Failure> {
     let there = match fs::metadata(path) {
         Ok(there) => there,
         Err(error) if error.kind() == ErrorKind::NotFound => {
             // A link to nothing is something, too.
             return match fs::symlink_metadata(path) {
                 Ok(_) if !is_forced => Err(there_already(path)),
-                _ => Ok(Kind::Free),
+                _ => Ok(NameUse::Free),
             };
         }
         Err(error) => return Err(cannot(path, &error)),
@@ -94,24 +114,26 @@ fn kind_of(path: &Path, is_forced: bool, inputs: &[&Path]) -> Result<Kind, Failu
         return Err(refused(path, "is a folder; give a file in it"));
     }
     if !there.is_file() {
-        // What is written to a disk takes the place of what was there; a pipe or a terminal loses nothing.
+        // What is written to a disk takes the place of what was there; a pipe or a
+        // terminal loses nothing.
         return if identity::is_disk(&there) && !is_forced {
             Err(there_already(path))
         } else {
-            Ok(Kind::Direct)
+            Ok(NameUse::Direct)
         };
     }
     if let Some(id) = FileId::of(path) {
         let is_input = |input: &&&Path| FileId::of_input(input).as_ref() == Some(&id);
         if let Some(input) = inputs.iter().find(is_input) {
-            let what = if *input == path { "it is".to_owned() } else { format!("{} is", input.display()) };
+            let what =
+                if *input == path { "it is".to_owned() } else { format!("{} is", input.display()) };
             return Err(refused(
                 path,
                 &format!("is read by this command ({what} the same file); give another name"),
             ));
         }
     }
-    if is_forced { Ok(Kind::Old(there)) } else { Err(there_already(path)) }
+    if is_forced { Ok(NameUse::Old(there)) } else { Err(there_already(path)) }
 }
 
 impl NewFile {
@@ -126,16 +148,19 @@ impl NewFile {
         unfinished: Unfinished,
     ) -> Result<NewFile, Failure> {
         let kind = kind_of(path, is_forced, inputs)?;
-        if matches!(kind, Kind::Direct) {
-            let file = File::options().write(true).open(path).map_err(|error| cannot(path, &error))?;
+        if matches!(kind, NameUse::Direct) {
+            let file =
+                File::options().write(true).open(path).map_err(|error| cannot(path, &error))?;
             return Ok(NewFile { file, pending: Pending { path: path.to_owned(), part: None } });
         }
         let target = behind_links(path).map_err(|error| cannot(path, &error))?;
-        let (file, beside) = unfinished::begin(&target, unfinished).map_err(|error| cannot(path, &error))?;
-        let part = Part { path: beside, target, replaces: is_forced, unfinished };
+        let (file, beside) =
+            unfinished::begin(&target, unfinished).map_err(|error| cannot(path, &error))?;
+        let part = PartFile { path: beside, target, replaces: is_forced, unfinished };
         let made = NewFile { file, pending: Pending { path: path.to_owned(), part: Some(part) } };
-        if let Kind::Old(old) = kind {
-            // Whoever could read the old one can read the new one, and nobody else. Some file systems have no permissions.
+        if let NameUse::Old(old) = kind {
+            // Whoever could read the old one can read the new one, and nobody else. Some
+            // file systems have no permissions.
             let _ = made.file.set_permissions(old.permissions());
         }
         Ok(made)
@@ -148,7 +173,7 @@ impl NewFile {
 
     /// Leaves it without its name. Where it is then, if it is kept.
     pub(crate) fn abandon(mut self) -> Option<PathBuf> {
-        self.pending.part.take().and_then(Part::give_up)
+        self.pending.part.take().and_then(PartFile::give_up)
     }
 
     /// Gives it its name.
@@ -193,7 +218,7 @@ impl Pending {
                     ErrorKind::AlreadyExists => there_already(&self.path),
                     _ => cannot(&self.path, &error),
                 };
-                let kept = self.part.take().and_then(Part::give_up);
+                let kept = self.part.take().and_then(PartFile::give_up);
                 return Err(match kept {
                     Some(kept) => with_place(failure, &kept),
                     None => failure,
@@ -214,11 +239,13 @@ impl Drop for Pending {
     }
 }
 
-impl Part {
+impl PartFile {
     fn name(&self) -> io::Result<()> {
         if self.replaces {
             if fs::symlink_metadata(&self.target).is_ok_and(|there| !there.is_file()) {
-                return Err(io::Error::other("its name is now taken by something that is not a file"));
+                return Err(io::Error::other(
+                    "its name is now taken by something that is not a file",
+                ));
             }
             // The old one goes only when the new one is safe, also if the power fails.
             File::open(&self.path)?.sync_all()?;
@@ -232,7 +259,9 @@ impl Part {
                 Ok(())
             }
             Err(error) if error.kind() == ErrorKind::AlreadyExists => Err(error),
-            Err(_) if fs::symlink_metadata(&self.target).is_ok() => Err(ErrorKind::AlreadyExists.into()),
+            Err(_) if fs::symlink_metadata(&self.target).is_ok() => {
+                Err(ErrorKind::AlreadyExists.into())
+            }
             Err(_) => fs::rename(&self.path, &self.target),
         }
     }
@@ -253,7 +282,8 @@ impl Written {
     /// Gives it another name, which no file has.
     ///
     /// # Errors
-    /// There is such a file, this one is not there any more, or the folder cannot be written.
+    /// There is such a file, this one is not there any more, or the folder cannot be
+    /// written.
     pub(crate) fn rename(self, path: &Path) -> io::Result<Written> {
         if self.id.is_none() || FileId::of_name(&self.path) != self.id {
             return Err(ErrorKind::NotFound.into());
@@ -262,7 +292,9 @@ impl Written {
         match fs::hard_link(&self.path, path) {
             Ok(()) => fs::remove_file(&self.path)?,
             Err(error) if error.kind() == ErrorKind::AlreadyExists => return Err(error),
-            Err(_) if fs::symlink_metadata(path).is_ok() => return Err(ErrorKind::AlreadyExists.into()),
+            Err(_) if fs::symlink_metadata(path).is_ok() => {
+                return Err(ErrorKind::AlreadyExists.into());
+            }
             Err(_) => fs::rename(&self.path, path)?,
         }
         Ok(Written { path: path.to_owned(), id: FileId::of_name(path) })
@@ -292,9 +324,10 @@ fn behind_links(path: &Path) -> io::Result<PathBuf> {
 
 fn with_place(failure: Failure, kept: &Path) -> Failure {
     match failure {
-        Failure::Input { file, message } => {
-            Failure::Input { file, message: format!("{message}; what was recorded is in {}", kept.display()) }
-        }
+        Failure::Input { file, message } => Failure::Input {
+            file,
+            message: format!("{message}; what was recorded is in {}", kept.display()),
+        },
         other => other,
     }
 }

@@ -43,7 +43,7 @@ impl<'a> Output<'a> {
         if self.buffer.len() >= BUFFER_BYTES { self.write_buffer() } else { Ok(()) }
     }
 
-    /// Writes what others have put together, behind what waits.
+    /// Writes what others have put together, after what waits.
     pub(crate) fn pass_on(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.write_buffer()?;
         if let Some(outlet) = &self.outlet {
@@ -58,7 +58,7 @@ impl<'a> Output<'a> {
         if page.len() >= BUFFER_BYTES { self.write_page(page) } else { Ok(()) }
     }
 
-    /// Writes a page, behind what waits.
+    /// Writes a page, after what waits.
     #[inline(never)]
     pub(crate) fn write_page(&mut self, page: &mut Page) -> io::Result<()> {
         self.write_buffer()?;

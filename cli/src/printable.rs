@@ -1,7 +1,86 @@
 //! Text from outside, on a terminal.
 
-/// The text without characters that show something else than what is there: names come from traces and file systems and
-/// may hold anything; they must not end a line, move a cursor, or run backwards.
+use std::io::{self, Write};
+
+/// The text without characters that show something else than what is there: names come
+/// from traces and file systems and may hold anything; they must not end a line, move a
+/// cursor, or run backwards.
 pub(crate) fn printable(text: &str) -> String {
     nettrace_export::hidden::printable(text).into_owned()
+}
+
+/// The same of each line of a document: tag values of OpenMetrics hold anything, too.
+pub(crate) fn printable_lines(document: &[u8]) -> Vec<u8> {
+    let text = String::from_utf8_lossy(document);
+    text.lines().flat_map(|line| (printable(line) + "\n").into_bytes()).collect()
+}
+
+/// Where so many bytes of a line wait, they are shown before its end.
+const LONG_LINE: usize = 64 * 1024;
+
+/// Passes on text in such a way: what a converter writes, to a terminal.
+pub(crate) struct PrintableText<W: Write> {
+    inner: W,
+    waiting: Vec<u8>,
+}
+
+impl<W: Write> PrintableText<W> {
+    pub(crate) fn new(inner: W) -> PrintableText<W> {
+        PrintableText { inner, waiting: Vec::new() }
+    }
+
+    /// Shows the first bytes of what waits.
+    fn show(&mut self, count: usize) -> io::Result<()> {
+        let rest = self.waiting.split_off(count);
+        let text = std::mem::replace(&mut self.waiting, rest);
+        for line in text.split_inclusive(|byte| *byte == b'\n') {
+            let (line, end): (&[u8], &[u8]) = match line {
+                [line @ .., b'\n'] => (line, b"\n"),
+                line => (line, b""),
+            };
+            self.inner.write_all(printable(&String::from_utf8_lossy(line)).as_bytes())?;
+            self.inner.write_all(end)?;
+        }
+        Ok(())
+    }
+}
+
+impl<W: Write> Write for PrintableText<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let before = self.waiting.len();
+        self.waiting.extend_from_slice(bytes);
+        // What waited has no end of a line.
+        if let Some(end) = bytes.iter().rposition(|byte| *byte == b'\n') {
+            self.show(before + end + 1)?;
+        } else if self.waiting.len() >= LONG_LINE {
+            // Not within a character.
+            let begins = |byte: &u8| *byte & 0xc0 != 0x80;
+            let end = self.waiting.iter().rposition(begins).unwrap_or(0);
+            self.show(if end == 0 { self.waiting.len() } else { end })?;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.show(self.waiting.len())?;
+        self.inner.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn however_text_comes_no_control_character_reaches_the_terminal() {
+        let text = format!("\u{1b}[31mred\u{9b}\nnext{}\u{202e}end", "é".repeat(LONG_LINE));
+        for size in [1, 2, 3, 7, 4096, text.len()] {
+            let mut shown = Vec::new();
+            let mut out = PrintableText::new(&mut shown);
+            text.as_bytes().chunks(size).for_each(|piece| out.write_all(piece).unwrap());
+            out.flush().unwrap();
+            let expected: Vec<String> = text.split('\n').map(printable).collect();
+            assert_eq!(String::from_utf8(shown).unwrap(), expected.join("\n"), "{size}");
+        }
+    }
 }

@@ -1,4 +1,5 @@
-//! How far reading is: one line on stderr, rewritten, when somebody looks and it takes longer.
+//! How far reading is: one line on stderr, rewritten, when somebody looks and it takes
+//! longer.
 
 use crate::units;
 use std::cell::Cell;
@@ -51,8 +52,16 @@ fn line(done: u64, whole: Option<u64>, since: Duration) -> String {
     match whole {
         Some(whole) if whole > 0 => {
             let percent = (u128::from(done) * 100 / u128::from(whole)).min(100);
-            let left = time_left(done, whole, since).map_or(String::new(), |left| format!(", {left} left"));
-            format!("reading {percent:3} %  {} of {}{left}", units::bytes(done), units::bytes(whole))
+            // What the first bytes take says nothing about the rest.
+            let left = Some(percent).filter(|percent| *percent > 0);
+            let left = left
+                .and_then(|_| time_left(done, whole, since))
+                .map_or(String::new(), |left| format!(", {left} left"));
+            format!(
+                "reading {percent:3} %  {} of {}{left}",
+                units::bytes(done),
+                units::bytes(whole)
+            )
         }
         _ => format!("reading  {}", units::bytes(done)),
     }
@@ -82,7 +91,7 @@ mod tests {
     fn the_line_tells_how_far_reading_is() {
         let since = Duration::from_secs(2);
         assert_eq!(line(512, Some(2048), since), "reading  25 %  512 B of 2.0 KiB, 6 s left");
-        assert_eq!(line(1, Some(2048), since), "reading   0 %  1 B of 2.0 KiB, 69 min left");
+        assert_eq!(line(1, Some(2048), since), "reading   0 %  1 B of 2.0 KiB");
         assert_eq!(line(4096, None, since), "reading  4.0 KiB");
         assert_eq!(line(0, Some(5), since), "reading   0 %  0 B of 5 B");
         assert_eq!(line(5, Some(0), since), "reading  5 B");

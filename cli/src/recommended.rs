@@ -3,7 +3,8 @@
 use crate::printable::printable;
 use nettrace_analysis::report::Recording;
 
-/// Values of `--providers`, each of which is enough, and which versions of .NET know them.
+/// Values of `--providers`, each of which is enough, and which versions of .NET know
+/// them.
 pub(crate) fn providers(record: &[Recording]) -> Vec<String> {
     let shown = |recording: &Recording| {
         let provider = shell_word(&recording.to_string());
@@ -17,7 +18,7 @@ pub(crate) fn providers(record: &[Recording]) -> Vec<String> {
 
 /// A name or an option as a shell takes it.
 pub(crate) fn shell_word(word: &str) -> String {
-    let is_plain = |c: char| c.is_alphanumeric() || "._-/+,:=@".contains(c);
+    let is_plain = |c: char| c.is_alphanumeric() || "._-/+,:=@%".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) {
         word.to_owned()
     } else {
@@ -40,7 +41,8 @@ mod tests {
 
     #[test]
     fn a_recommendation_says_what_is_enough_and_from_when_on() {
-        let record = [Recording::new("A", 0, 4).arguments("B=*").since(9), Recording::runtime(1, 4)];
+        let record =
+            [Recording::new("A", 0, 4).arguments("B=*").since(9), Recording::runtime(1, 4)];
         assert_eq!(
             providers(&record),
             ["'A:0x0:4:B=*' (.NET 9 and later)", "Microsoft-Windows-DotNETRuntime:0x1:4"]

@@ -32,12 +32,13 @@ pub(crate) fn options(args: &SampleArgs) -> AnalysisOptions {
     options
 }
 
-/// Gives a model the names that lie in files which the user named. To be called when the trace was read,
-/// so that its processes are known. Gives what there is to say of files that were not used.
+/// Gives a model the names that lie in files which the user named. To be called when the
+/// trace was read, so that its processes are known. Gives what there is to say of files
+/// that were not used.
 pub(crate) fn add_names(args: &SampleArgs, model: &mut Model) -> Result<Vec<String>, Failure> {
     for path in &args.perf_map {
-        let bytes =
-            std::fs::read(path).map_err(|error| Failure::open(&path.display().to_string(), path, &error))?;
+        let bytes = std::fs::read(path)
+            .map_err(|error| Failure::open(&path.display().to_string(), path, &error))?;
         model.add_perf_map(process_of(path), &String::from_utf8_lossy(&bytes));
     }
     symbols::add(&args.symbols, model)

@@ -1,4 +1,5 @@
-//! What a runtime says about itself by events: its version, the process's command line, the machine.
+//! What a runtime says about itself by events: its version, the process's command line,
+//! the machine.
 
 use nettrace_parser::Event;
 
@@ -10,13 +11,14 @@ pub(crate) struct Session {
     pub(crate) architecture: Option<String>,
     /// Such as `10.0.12`.
     pub(crate) runtime: Option<String>,
-    /// Whether the first three were reported by an event of their own, which counts more than others.
-    is_told: bool,
+    /// Whether the first three were reported by an event of their own, which counts more
+    /// than others.
+    has_process_info: bool,
     has_runtime: bool,
 }
 
 impl Session {
-    /// Looks at an event; `is_informative` told that its type may say something.
+    /// Looks at an event; `is_informative` said that its type may say something.
     pub(crate) fn take(&mut self, event: &Event<'_>) {
         match (event.provider(), event.id()) {
             ("Microsoft-DotNETCore-EventPipe", 1) => self.take_process(event.payload()),
@@ -29,11 +31,11 @@ impl Session {
 
     /// Adds what later events reported.
     pub(crate) fn join(&mut self, later: Session) {
-        if later.is_told {
+        if later.has_process_info {
             self.command_line = later.command_line;
             self.os = later.os;
             self.architecture = later.architecture;
-            self.is_told = true;
+            self.has_process_info = true;
         } else if self.command_line.is_none() {
             self.command_line = later.command_line;
         }
@@ -55,19 +57,22 @@ impl Session {
     /// ProcessInfo: command line, operating system, architecture.
     fn take_process(&mut self, payload: &[u8]) {
         let mut rest = payload;
-        self.is_told = true;
+        self.has_process_info = true;
         self.command_line = text(&mut rest).filter(|text| !text.is_empty());
         self.os = text(&mut rest).filter(|text| !text.is_empty());
         self.architecture = text(&mut rest).filter(|text| !text.is_empty());
     }
 
-    /// RuntimeInformation: ten u16 (instance, sku, version of the base library, version of the runtime),
-    /// startup flags and mode (5 bytes), command line, a guid, path of the runtime's library.
+    /// RuntimeInformation: ten u16 (instance, sku, version of the base library, version
+    /// of the runtime), startup flags and mode (5 bytes), command line, a guid, path of
+    /// the runtime's library.
     fn take_runtime(&mut self, payload: &[u8]) {
         let number = |at: usize| {
             payload.get(at * 2..at * 2 + 2).and_then(|b| b.try_into().ok()).map(u16::from_le_bytes)
         };
-        let (Some(major), Some(minor), Some(build)) = (number(2), number(3), number(4)) else { return };
+        let (Some(major), Some(minor), Some(build)) = (number(2), number(3), number(4)) else {
+            return;
+        };
         let mut rest = payload.get(25..).unwrap_or_default();
         let command_line = text(&mut rest);
         let library = rest.get(16..).and_then(|mut rest| text(&mut rest));
@@ -75,7 +80,8 @@ impl Session {
             self.command_line = command_line.filter(|text| !text.is_empty());
         }
         self.has_runtime = true;
-        // .NET Core 3 says 4.0.0 here, like the .NET Framework; the library's folder has the version's name.
+        // .NET Core 3 says 4.0.0 here, like the .NET Framework; the library's folder has
+        // the version's name.
         self.runtime = match major {
             0..5 => library.as_deref().and_then(version_in_path),
             _ => Some(format!("{major}.{minor}.{build}")),
@@ -94,7 +100,8 @@ fn text(rest: &mut &[u8]) -> Option<String> {
     Some(String::from_utf16_lossy(&units))
 }
 
-/// The folder of a path that is a version number: `…/Microsoft.NETCore.App/3.1.23/libcoreclr.so`.
+/// The folder of a path that is a version number:
+/// `…/Microsoft.NETCore.App/3.1.23/libcoreclr.so`.
 fn version_in_path(path: &str) -> Option<String> {
     let is_version = |part: &&str| {
         part.contains('.') && part.starts_with(|c: char| c.is_ascii_digit()) && !part.contains(' ')
@@ -110,7 +117,8 @@ mod tests {
     fn the_version_of_a_core_3_runtime_is_its_librarys_folder() {
         let version = version_in_path("/opt/shared/Microsoft.NETCore.App/3.1.23/libcoreclr.so");
         assert_eq!(version.as_deref(), Some("3.1.23"));
-        let version = version_in_path(r"C:\dotnet\shared\Microsoft.NETCore.App\3.0.0-preview\coreclr.dll");
+        let version =
+            version_in_path(r"C:\dotnet\shared\Microsoft.NETCore.App\3.0.0-preview\coreclr.dll");
         assert_eq!(version.as_deref(), Some("3.0.0-preview"));
         assert_eq!(version_in_path("libcoreclr.so"), None);
     }

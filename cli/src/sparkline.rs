@@ -2,7 +2,8 @@
 
 const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// One block for each value, the lowest for the smallest and the highest for the largest; a space for what is no number.
+/// One block for each value, the lowest for the smallest and the highest for the largest;
+/// a space for what is no number.
 pub(crate) fn sparkline(values: &[f64]) -> String {
     let known = || values.iter().copied().filter(|value| value.is_finite());
     let least = known().fold(f64::INFINITY, f64::min);

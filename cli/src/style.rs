@@ -13,8 +13,8 @@ pub(crate) enum ColorChoice {
     Never,
 }
 
-/// Whether to colour a stream: what was asked for, else what the environment says, else whether a person
-/// looks at it.
+/// Whether to colour a stream: what was asked for, else what the environment says, else
+/// whether a person looks at it.
 pub(crate) fn is_coloured(
     choice: ColorChoice,
     is_terminal: bool,
@@ -25,7 +25,11 @@ pub(crate) fn is_coloured(
         ColorChoice::Always => true,
         ColorChoice::Never => false,
         ColorChoice::Auto if is_set("NO_COLOR") => false,
-        ColorChoice::Auto if variable("CLICOLOR_FORCE").is_some_and(|v| !v.is_empty() && v != "0") => true,
+        ColorChoice::Auto
+            if variable("CLICOLOR_FORCE").is_some_and(|v| !v.is_empty() && v != "0") =>
+        {
+            true
+        }
         ColorChoice::Auto => is_terminal && variable("TERM").is_none_or(|term| term != "dumb"),
     }
 }
@@ -39,6 +43,10 @@ pub(crate) struct Style {
 impl Style {
     pub(crate) fn new(is_coloured: bool) -> Style {
         Style { is_coloured }
+    }
+
+    pub(crate) fn is_coloured(self) -> bool {
+        self.is_coloured
     }
 
     /// Headings and what the eye should find first.
@@ -77,7 +85,7 @@ impl Style {
     }
 }
 
-/// What to write before and behind a text that is set off.
+/// What to write before and after a text that is set off.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Paint {
     pub(crate) on: String,

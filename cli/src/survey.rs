@@ -1,14 +1,24 @@
 //! One pass over a trace that counts: what `info` and `stats` show.
 
+mod further;
+
 use crate::distinct::{Count, Distinct};
 use crate::input::{Regions, Work};
 use crate::session::Session;
+use further::Further;
 use nettrace_export::{EventType, EventTypes};
-use nettrace_parser::parallel::{Order, Outcome};
-use nettrace_parser::{Error, Event, Visit};
-use std::collections::BTreeMap;
+use nettrace_parser::parallel::Outcome;
+use nettrace_parser::{Error, Event, Limits, Visit};
+use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hasher};
 use std::ops::ControlFlow;
+
+/// `info` counts each of so many event types by itself, and lists so many providers; each
+/// takes half a kilobyte.
+const MOST_TYPES: usize = 1 << 13;
+/// What `info` keeps of event types, threads and stacks each. A runtime forgets its stacks
+/// every 10 MiB.
+const TABLE_BYTES: usize = 12 << 20;
 
 /// What was counted of one event type.
 #[derive(Debug, Clone, Copy, Default)]
@@ -22,14 +32,30 @@ pub(crate) struct TypeCount {
     is_informative: bool,
 }
 
-/// A thread and its process.
-type Place = (Option<u64>, Option<u64>);
+impl TypeCount {
+    #[inline(always)]
+    fn take(&mut self, event: &Event<'_>) {
+        let ticks = event.timestamp_ticks();
+        if self.events == 0 {
+            (self.first_ticks, self.last_ticks) = (ticks, ticks);
+        }
+        self.events += 1;
+        self.payload_bytes = self.payload_bytes.saturating_add(event.payload().len() as u64);
+        self.with_stack += u64::from(!event.stack().is_empty());
+        self.first_ticks = self.first_ticks.min(ticks);
+        self.last_ticks = self.last_ticks.max(ticks);
+    }
+}
+
+/// Id of a thread and of its process.
+type ThreadKey = (Option<u64>, Option<u64>);
 
 const RECENT: usize = 64;
 
-/// Threads that were counted of late, each in the place that its id leads to: a few threads take turns in most traces.
+/// Recently counted threads, each at an index computed from its id: in most traces, a few
+/// threads take turns.
 #[derive(Debug)]
-struct Recent([Place; RECENT]);
+struct Recent([ThreadKey; RECENT]);
 
 impl Default for Recent {
     fn default() -> Recent {
@@ -38,16 +64,16 @@ impl Default for Recent {
 }
 
 impl Recent {
-    /// Whether a thread was not counted of late; it is from now on.
+    /// Whether a thread was not counted recently; from now on it is.
     #[inline(always)]
-    fn is_new(&mut self, place: Place) -> bool {
+    fn is_new(&mut self, key: ThreadKey) -> bool {
         // Ids of threads that begin together are often multiples of 4.
-        let id = place.0.unwrap_or(0);
+        let id = key.0.unwrap_or(0);
         let at = usize::try_from((id ^ id >> 6) % RECENT as u64).unwrap_or(0);
         match self.0.get_mut(at) {
-            Some(known) if *known == place => false,
+            Some(known) if *known == key => false,
             Some(known) => {
-                *known = place;
+                *known = key;
                 true
             }
             None => true,
@@ -56,10 +82,13 @@ impl Recent {
 }
 
 /// Counts of a whole trace.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Survey {
     types: EventTypes,
     counts: Vec<TypeCount>,
+    most_types: usize,
+    /// Events of types beyond those.
+    further: Option<Box<Further>>,
     threads: Distinct,
     processes: Distinct,
     recent: Recent,
@@ -69,25 +98,50 @@ pub(crate) struct Survey {
 }
 
 impl Survey {
+    /// With a line for each event type, as many as there are.
+    pub(crate) fn of_all_types() -> Survey {
+        Survey::within(usize::MAX)
+    }
+
+    /// In little memory, whatever the trace holds.
+    pub(crate) fn bounded() -> Survey {
+        Survey::within(MOST_TYPES)
+    }
+
+    fn within(most_types: usize) -> Survey {
+        Survey {
+            types: EventTypes::default(),
+            counts: Vec::new(),
+            most_types,
+            further: None,
+            threads: Distinct::default(),
+            processes: Distinct::default(),
+            recent: Recent::default(),
+            inline_stacks: Distinct::default(),
+            session: Session::default(),
+        }
+    }
+
+    /// With these limits reading takes little memory, too.
+    pub(crate) fn bounds() -> Limits {
+        Limits::new().table_bytes(TABLE_BYTES)
+    }
+
     /// Counts an event.
     #[inline(always)]
     pub(crate) fn take(&mut self, event: &Event<'_>) {
-        let number = self.types.index_of(event).number;
-        if number >= self.counts.len() {
-            self.add_type(number);
-        }
-        let Some(count) = self.counts.get_mut(number) else { return };
-        let ticks = event.timestamp_ticks();
-        if count.events == 0 {
-            (count.first_ticks, count.last_ticks) = (ticks, ticks);
-        }
-        count.events += 1;
-        count.payload_bytes = count.payload_bytes.saturating_add(event.payload().len() as u64);
-        count.with_stack += u64::from(!event.stack().is_empty());
-        count.first_ticks = count.first_ticks.min(ticks);
-        count.last_ticks = count.last_ticks.max(ticks);
-        if count.is_informative {
-            self.session.take(event);
+        match self.types.number_within(self.most_types, event) {
+            Some(number) => {
+                if number >= self.counts.len() {
+                    self.add_type(number);
+                }
+                let Some(count) = self.counts.get_mut(number) else { return };
+                count.take(event);
+                if count.is_informative {
+                    self.session.take(event);
+                }
+            }
+            None => self.take_further(event),
         }
         let place = (event.thread_id(), event.process_id());
         if self.recent.is_new(place) {
@@ -95,8 +149,18 @@ impl Survey {
         }
     }
 
+    /// Counts an event of a type beyond those that are counted each by itself.
     #[inline(never)]
-    fn add_thread(&mut self, (thread, process): Place) {
+    fn take_further(&mut self, event: &Event<'_>) {
+        let known = self.types.rows().iter().map(|row| &*row.provider);
+        self.further.get_or_insert_with(|| Box::new(Further::new(known))).take(event);
+        if Session::is_informative(event.provider(), event.id()) {
+            self.session.take(event);
+        }
+    }
+
+    #[inline(never)]
+    fn add_thread(&mut self, (thread, process): ThreadKey) {
         if let Some(id) = thread {
             self.threads.insert(id);
         }
@@ -115,18 +179,25 @@ impl Survey {
         }
     }
 
-    /// Counts all events of a file with several threads.
-    pub(crate) fn of_regions(regions: &Regions) -> Result<(Survey, Outcome), Error> {
-        let mut survey = Survey::default();
-        let outcome = regions.read(Order::File, Survey::default, |part| {
+    /// Counts all events of a file with several threads. `None` if there are too many types
+    /// to count each by itself: which ones are, only one thread can tell.
+    pub(crate) fn of_regions(
+        regions: &Regions,
+        new: fn() -> Survey,
+    ) -> Result<Option<(Survey, Outcome)>, Error> {
+        let mut survey = new();
+        let mut has_all = true;
+        let outcome = regions.read(new, |part| {
             survey.join(part);
-            ControlFlow::Continue(())
+            has_all = survey.further.is_none() && survey.types.rows().len() <= survey.most_types;
+            if has_all { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         })?;
-        Ok((survey, outcome))
+        Ok(has_all.then_some((survey, outcome)))
     }
 
     /// Adds what was counted of the events that follow.
-    fn join(&mut self, part: Part) {
+    fn join(&mut self, part: SurveyPart) {
+        self.further = self.further.take().or(part.further);
         for (row, of_part) in part.counts {
             let number = self.types.number_of(row);
             if number >= self.counts.len() {
@@ -161,13 +232,21 @@ impl Survey {
         self.types.rows().iter().zip(&self.counts)
     }
 
-    pub(crate) fn type_count(&self) -> usize {
-        self.counts.len()
+    pub(crate) fn type_count(&self) -> Count {
+        let further = self.further.as_ref().map(|further| further.type_count());
+        let few = Count { number: 0, is_at_least: false };
+        let Count { number, is_at_least } = further.unwrap_or(few);
+        Count { number: number + self.counts.len() as u64, is_at_least }
+    }
+
+    /// What was counted of each type, and of the further ones together.
+    fn all_counts(&self) -> impl Iterator<Item = &TypeCount> {
+        self.counts.iter().chain(self.further.as_ref().map(|further| further.count()))
     }
 
     /// Number of events.
     pub(crate) fn events(&self) -> u64 {
-        self.counts.iter().map(|count| count.events).sum()
+        self.all_counts().map(|count| count.events).sum()
     }
 
     /// Number of OS threads that events are about.
@@ -182,12 +261,12 @@ impl Survey {
 
     /// Events with a stack of at least one frame.
     pub(crate) fn events_with_stack(&self) -> u64 {
-        self.counts.iter().map(|count| count.with_stack).sum()
+        self.all_counts().map(|count| count.with_stack).sum()
     }
 
     /// Payload bytes of all events.
     pub(crate) fn payload_bytes(&self) -> u64 {
-        self.counts.iter().map(|count| count.payload_bytes).sum()
+        self.all_counts().map(|count| count.payload_bytes).sum()
     }
 
     pub(crate) fn inline_stack_count(&self) -> Count {
@@ -196,19 +275,27 @@ impl Survey {
 
     /// Events by provider, most first.
     pub(crate) fn providers(&self) -> Vec<(&str, u64)> {
-        let mut providers: BTreeMap<&str, u64> = BTreeMap::new();
-        for (row, count) in self.types() {
-            let name = if row.is_defined { &*row.provider } else { "(undefined)" };
-            *providers.entry(name).or_default() += count.events;
+        let mut providers: HashMap<&str, u64> = HashMap::new();
+        let of_types = self
+            .types()
+            .map(|(row, count)| (further::name(row.is_defined, &row.provider), count.events));
+        let further = self.further.iter().flat_map(|further| further.providers());
+        for (name, events) in of_types.chain(further) {
+            *providers.entry(name).or_default() += events;
         }
         let mut providers: Vec<(&str, u64)> = providers.into_iter().collect();
-        providers.sort_by_key(|(_, events)| std::cmp::Reverse(*events));
+        providers.sort_unstable_by_key(|(name, events)| (std::cmp::Reverse(*events), *name));
         providers
+    }
+
+    /// How many providers there are besides those, and how many events of them.
+    pub(crate) fn other_providers(&self) -> Option<(Count, u64)> {
+        self.further.as_ref().and_then(|further| further.other_providers())
     }
 
     /// Ticks of the youngest event.
     pub(crate) fn last_ticks(&self) -> Option<u64> {
-        self.counts.iter().map(|count| count.last_ticks).max()
+        self.all_counts().map(|count| count.last_ticks).max()
     }
 
     pub(crate) fn session(&self) -> &Session {
@@ -217,8 +304,9 @@ impl Survey {
 }
 
 /// What was counted of some events.
-pub(crate) struct Part {
+pub(crate) struct SurveyPart {
     counts: Vec<(EventType, TypeCount)>,
+    further: Option<Box<Further>>,
     threads: Distinct,
     processes: Distinct,
     inline_stacks: Distinct,
@@ -235,7 +323,7 @@ impl Visit for Survey {
 
 /// The types stay for the next region, the counts go.
 impl Work for Survey {
-    type Made = Part;
+    type Made = SurveyPart;
 
     #[inline]
     fn take(&mut self, event: &Event<'_>) {
@@ -245,15 +333,17 @@ impl Work for Survey {
         }
     }
 
-    fn made(&mut self) -> Part {
+    fn made(&mut self) -> SurveyPart {
         self.recent = Recent::default();
-        let counted = self.types.rows().iter().zip(&mut self.counts).filter(|(_, count)| count.events > 0);
+        let counted =
+            self.types.rows().iter().zip(&mut self.counts).filter(|(_, count)| count.events > 0);
         let counts = counted.map(|(row, count)| {
             let kept = TypeCount { is_informative: count.is_informative, ..TypeCount::default() };
             (row.clone(), std::mem::replace(count, kept))
         });
-        Part {
+        SurveyPart {
             counts: counts.collect(),
+            further: self.further.take(),
             threads: std::mem::take(&mut self.threads),
             processes: std::mem::take(&mut self.processes),
             inline_stacks: std::mem::take(&mut self.inline_stacks),

@@ -8,8 +8,8 @@ use std::path::{Component, Path, PathBuf};
 /// What was stripped from `libx.so` lies beside it in one of these.
 const STRIPPED: [&str; 3] = ["", ".dbg", ".debug"];
 
-/// Adds the symbols of all mapped files that are found below `folders`. Gives what there is to say of files
-/// that were found and not used.
+/// Adds the symbols of all mapped files that are found below `folders`. Gives what there
+/// is to say of files that were found and not used.
 pub(crate) fn add(folders: &[PathBuf], model: &mut Model) -> Result<Vec<String>, Failure> {
     let mut unused = Vec::new();
     if folders.is_empty() {
@@ -28,7 +28,8 @@ pub(crate) fn add(folders: &[PathBuf], model: &mut Model) -> Result<Vec<String>,
         }
     }
     for (path, build_id) in &wanted {
-        for file in folders.iter().flat_map(|folder| candidates(folder, path, build_id.as_deref())) {
+        for file in folders.iter().flat_map(|folder| candidates(folder, path, build_id.as_deref()))
+        {
             // Reading a device or a pipe might never end.
             if !file.is_file() {
                 continue;
@@ -37,7 +38,9 @@ pub(crate) fn add(folders: &[PathBuf], model: &mut Model) -> Result<Vec<String>,
                 .map_err(|error| error.to_string())
                 .and_then(|bytes| SymbolFile::parse(&bytes).map_err(|error| error.to_string()))
                 .and_then(|symbols| {
-                    model.add_symbol_file(path, symbols).map_err(|error: SymbolFileError| error.to_string())
+                    model
+                        .add_symbol_file(path, symbols)
+                        .map_err(|error: SymbolFileError| error.to_string())
                 });
             if let Err(cause) = added {
                 unused.push(format!("{} is not used: {cause}", file.display()));
@@ -47,8 +50,8 @@ pub(crate) fn add(folders: &[PathBuf], model: &mut Model) -> Result<Vec<String>,
     Ok(unused)
 }
 
-/// Where the symbols of a file may lie: at its path below the folder, in the folder itself, or by its build.
-/// The file itself stands in front of what was stripped from it.
+/// Where the symbols of a file may lie: at its path below the folder, in the folder
+/// itself, or by its build. The file itself stands in front of what was stripped from it.
 fn candidates(folder: &Path, path: &str, build_id: Option<&str>) -> Vec<PathBuf> {
     // A path of the trace must not lead out of the folder.
     let parts: Vec<_> = Path::new(path)

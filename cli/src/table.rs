@@ -1,14 +1,15 @@
 //! Tables for people: as wide as the terminal at most.
 //!
-//! Where a table is too wide, its least important columns are left out, then names are cut in the middle. Where
+//! Where a table is too wide, columns get as narrow as what is in them, then the least
+//! important ones are left out, which the page says at its end, then names are cut. Where
 //! results do not go to a terminal, or with `--wide`, everything is shown.
 
 use crate::context::Context;
+use crate::cut::Text;
 use crate::style::Paint;
 use crate::units;
-use std::borrow::Cow;
 use std::io::{self, Write};
-use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+use unicode_width::UnicodeWidthStr;
 
 /// The last column is given at least this much before columns are left out for it.
 const LEAST_NAME: usize = 30;
@@ -21,48 +22,131 @@ pub(crate) struct Column {
     is_left: bool,
     /// 0: never left out; of others the highest goes first.
     rank: u8,
+    /// As the last column it is given this much before others are left out for it.
+    least: usize,
+    /// As the last column it is never cut.
+    is_whole: bool,
 }
 
 /// A column of numbers, at the right edge.
 pub(crate) const fn right(heading: &'static str, width: usize, rank: u8) -> Column {
-    Column { heading, width, is_left: false, rank }
+    Column { heading, width, is_left: false, rank, least: LEAST_NAME, is_whole: false }
 }
 
 /// A column of words, at the left edge. The last one takes what is left of the line.
 pub(crate) const fn left(heading: &'static str, width: usize, rank: u8) -> Column {
-    Column { heading, width, is_left: true, rank }
+    Column { heading, width, is_left: true, rank, least: LEAST_NAME, is_whole: false }
+}
+
+impl Column {
+    /// Others are left out before the column, which is the last, is narrower than this.
+    pub(crate) const fn at_least(self, least: usize) -> Column {
+        Column { least, ..self }
+    }
+
+    /// The column, which is the last, is shown whole even where lines get too long by it.
+    pub(crate) const fn whole(self, is_whole: bool) -> Column {
+        Column { is_whole, ..self }
+    }
+
+    /// What somebody asked for is never left out.
+    pub(crate) const fn asked_for(self, is_asked_for: bool) -> Column {
+        if is_asked_for { Column { rank: 0, ..self } } else { self }
+    }
+
+    /// The column with what each row has in it.
+    pub(crate) fn of<'c, R>(self, cell: &'c dyn Fn(&R) -> Cell) -> Filled<'c, R> {
+        Filled { column: self, cell }
+    }
+}
+
+/// A column, and what each row has in it.
+pub(crate) struct Filled<'c, R> {
+    column: Column,
+    cell: &'c dyn Fn(&R) -> Cell,
+}
+
+/// Rows on their way into a table.
+pub(crate) struct List<'l, 'c, R> {
+    context: &'l mut Context<'c>,
+    rows: &'l [R],
+    most: usize,
+    says_more: bool,
+}
+
+/// The first `most` rows, and below them how many more there are.
+pub(crate) fn list<'l, 'c, R>(
+    context: &'l mut Context<'c>,
+    rows: &'l [R],
+    most: usize,
+) -> List<'l, 'c, R> {
+    List { context, rows, most, says_more: true }
+}
+
+/// The first `most` rows.
+pub(crate) fn first<'l, 'c, R>(
+    context: &'l mut Context<'c>,
+    rows: &'l [R],
+    most: usize,
+) -> List<'l, 'c, R> {
+    List { says_more: false, ..list(context, rows, most) }
+}
+
+impl<R> List<'_, '_, R> {
+    /// A table of them, to be written with others.
+    pub(crate) fn table<const N: usize>(self, columns: [Filled<'_, R>; N]) -> Table {
+        let mut table = Table::new(columns.each_ref().map(|filled| filled.column));
+        for row in self.rows.iter().take(self.most) {
+            table.row(columns.iter().map(|filled| (filled.cell)(row)));
+        }
+        table
+    }
+
+    /// Writes them with these columns.
+    pub(crate) fn columns<const N: usize>(self, columns: [Filled<'_, R>; N]) -> io::Result<()> {
+        self.columns_and_details(columns, |_| Vec::new())
+    }
+
+    /// The same; `details` are lines below a row with more about it.
+    pub(crate) fn columns_and_details<const N: usize>(
+        self,
+        columns: [Filled<'_, R>; N],
+        details: impl Fn(&R) -> Vec<Detail>,
+    ) -> io::Result<()> {
+        let faint = self.context.style.faint();
+        let mut table = Table::new(columns.each_ref().map(|filled| filled.column));
+        for row in self.rows.iter().take(self.most) {
+            table.row(columns.iter().map(|filled| (filled.cell)(row)));
+            for detail in details(row) {
+                table.detail(detail, &faint);
+            }
+        }
+        table.write(self.context)?;
+        if self.says_more {
+            left_out(self.context, self.rows.len(), self.most)?;
+        }
+        Ok(())
+    }
 }
 
 /// A cell, and how it is set off.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(crate) struct Cell {
-    text: String,
+    text: Text,
     paint: Paint,
 }
 
 impl Cell {
-    pub(crate) fn new(text: String, paint: &Paint) -> Cell {
-        Cell { text: clean(text), paint: paint.clone() }
+    pub(crate) fn new(text: impl Into<Text>, paint: &Paint) -> Cell {
+        Cell { text: text.into(), paint: paint.clone() }
     }
 }
 
-/// Whoever fills a table need not think of where its words come from.
-fn clean(text: String) -> String {
-    match nettrace_export::hidden::printable(&text) {
-        Cow::Borrowed(_) => text,
-        Cow::Owned(clean) => clean,
-    }
-}
-
-impl From<String> for Cell {
-    fn from(text: String) -> Cell {
-        Cell { text: clean(text), paint: Paint::default() }
-    }
-}
-
-impl From<&str> for Cell {
-    fn from(text: &str) -> Cell {
-        Cell::from(text.to_owned())
+/// Whoever fills a table need not think of where its words come from: a [`Text`] is
+/// printable.
+impl<T: Into<Text>> From<T> for Cell {
+    fn from(text: T) -> Cell {
+        Cell { text: text.into(), paint: Paint::default() }
     }
 }
 
@@ -70,7 +154,22 @@ impl From<&str> for Cell {
 enum Line {
     Row(Vec<Cell>),
     /// More about the row above.
-    Detail(Cell),
+    Detail(Detail, Paint),
+}
+
+/// A line below a row: `     150  thrown in  Program.Main ← Program.Run`. Only its text is
+/// cut where the terminal is narrow.
+#[derive(Debug)]
+pub(crate) struct Detail {
+    head: String,
+    text: Text,
+}
+
+impl Detail {
+    /// `head` is what stands before the text, with the spaces between them.
+    pub(crate) fn new(head: String, text: impl Into<Text>) -> Detail {
+        Detail { head, text: text.into() }
+    }
 }
 
 /// A table that is put together row by row.
@@ -90,28 +189,36 @@ impl Table {
         self.lines.push(Line::Row(cells.into_iter().collect()));
     }
 
-    /// Adds a line below the last row that tells more of it.
-    pub(crate) fn detail(&mut self, text: String, paint: &Paint) {
-        self.lines.push(Line::Detail(Cell::new(text, paint)));
+    /// Adds a line below the last row with more about it.
+    pub(crate) fn detail(&mut self, detail: Detail, paint: &Paint) {
+        self.lines.push(Line::Detail(detail, paint.clone()));
     }
 
     /// Writes it.
     pub(crate) fn write(&self, context: &mut Context<'_>) -> io::Result<()> {
-        let (width, heading) = (context.table_width(), context.style.faint());
-        self.write_to(context.out.buffer(), width, &heading)
+        self.write_in(&Layout::of([self], context.table_width()), context)
     }
 
-    fn write_to(&self, out: &mut Vec<u8>, width: Option<usize>, heading: &Paint) -> io::Result<()> {
-        let layout = Layout::of(self, width);
-        let heads = self.columns.iter().map(|column| Cell::new(column.heading.to_owned(), &Paint::default()));
+    /// Writes it in a layout of tables like it.
+    pub(crate) fn write_in(&self, layout: &Layout, context: &mut Context<'_>) -> io::Result<()> {
+        let heading = context.style.faint();
+        for column in layout.left_out(&self.columns) {
+            context.note_left_out(column.heading);
+        }
+        self.write_to(context.out.buffer(), layout, &heading)
+    }
+
+    fn write_to(&self, out: &mut Vec<u8>, layout: &Layout, heading: &Paint) -> io::Result<()> {
+        let heads = self.columns.iter().map(|column| Cell::from(column.heading));
         let head = layout.line(&self.columns, &heads.collect::<Vec<_>>());
         writeln!(out, "{}", heading.over(head))?;
         for line in &self.lines {
             match line {
                 Line::Row(cells) => writeln!(out, "{}", layout.line(&self.columns, cells))?,
-                Line::Detail(cell) => {
-                    let text = width.map_or_else(|| cell.text.clone(), |width| cut(&cell.text, width));
-                    writeln!(out, "{}", cell.paint.over(text))?;
+                Line::Detail(Detail { head, text }, paint) => {
+                    let room = layout.most.map(|most| most.saturating_sub(head.width()));
+                    let text = room.map_or_else(|| text.whole(), |room| text.cut(room));
+                    writeln!(out, "{}", paint.over(format!("{head}{text}")))?;
                 }
             }
         }
@@ -119,51 +226,94 @@ impl Table {
     }
 }
 
+/// The layout of a page's tables of the same columns: what is left out of one is left out of
+/// all.
+pub(crate) fn layout_of(tables: &[Table], context: &Context<'_>) -> Layout {
+    Layout::of(tables, context.table_width())
+}
+
 /// Which columns are shown, and how wide each is.
-struct Layout {
+#[derive(Debug)]
+pub(crate) struct Layout {
     /// Of each column its width; `None`: it is left out.
     widths: Vec<Option<usize>>,
     /// The last column may be this wide.
     last: Option<usize>,
+    /// A line may be this wide.
+    most: Option<usize>,
 }
 
 impl Layout {
-    fn of(table: &Table, width: Option<usize>) -> Layout {
-        let mut widths: Vec<usize> =
-            table.columns.iter().map(|column| column.width.max(column.heading.width())).collect();
-        for line in &table.lines {
-            let Line::Row(cells) = line else { continue };
-            for (widest, cell) in widths.iter_mut().zip(cells) {
-                *widest = (*widest).max(cell.text.width());
+    fn of<'t>(tables: impl IntoIterator<Item = &'t Table>, width: Option<usize>) -> Layout {
+        let tables: Vec<&Table> = tables.into_iter().collect();
+        let columns = tables.first().map_or(&[][..], |table| &table.columns);
+        let mut needed = vec![0; columns.len()];
+        for table in &tables {
+            for (widest, column) in needed.iter_mut().zip(&table.columns) {
+                *widest = (*widest).max(column.heading.width());
             }
         }
-        let mut shown: Vec<Option<usize>> = widths.into_iter().map(Some).collect();
-        let Some(width) = width else { return Layout { widths: shown, last: None } };
-        let natural = shown.last().copied().flatten().unwrap_or(0);
-        let fixed = |shown: &[Option<usize>]| -> usize {
+        for line in tables.iter().flat_map(|table| &table.lines) {
+            let Line::Row(cells) = line else { continue };
+            for (widest, cell) in needed.iter_mut().zip(cells) {
+                *widest = (*widest).max(cell.text.whole().width());
+            }
+        }
+        let wide = columns.iter().zip(&needed);
+        let wide = wide.map(|(column, needed)| Some(column.width.max(*needed)));
+        let wide: Vec<Option<usize>> = wide.collect();
+        let Some(most) = width else { return Layout { widths: wide, last: None, most: None } };
+        let front = |shown: &[Option<usize>]| -> usize {
             let front = shown.split_last().map_or(&[][..], |(_, front)| front);
             front.iter().flatten().map(|width| width + 2).sum()
         };
-        while fixed(&shown) + natural.min(LEAST_NAME) > width {
-            let droppable = table.columns.iter().zip(&shown).enumerate();
-            let droppable = droppable.filter(|(_, (column, shown))| column.rank > 0 && shown.is_some());
-            let Some((at, _)) = droppable.max_by_key(|(at, (column, _))| (column.rank, *at)) else { break };
+        // Columns that line up with those of other tables look better; only where there is
+        // room for all.
+        if front(&wide) + wide.last().copied().flatten().unwrap_or(0) <= most {
+            let last = Some(most - front(&wide));
+            return Layout { widths: wide, last, most: width };
+        }
+        let natural = needed.last().copied().unwrap_or(0);
+        let least = columns.last().map_or(0, |column| column.least);
+        let mut shown: Vec<Option<usize>> = needed.into_iter().map(Some).collect();
+        while front(&shown) + natural.min(least) > most {
+            let droppable = columns.iter().zip(&shown).enumerate();
+            let droppable =
+                droppable.filter(|(_, (column, shown))| column.rank > 0 && shown.is_some());
+            let Some((at, _)) = droppable.max_by_key(|(at, (column, _))| (column.rank, *at)) else {
+                break;
+            };
             shown[at] = None;
         }
-        let last = width.saturating_sub(fixed(&shown)).max(8);
-        Layout { widths: shown, last: Some(last) }
+        let is_whole = columns.last().is_some_and(|column| column.is_whole);
+        let last = (!is_whole).then(|| most.saturating_sub(front(&shown)).max(8));
+        Layout { widths: shown, last, most: width }
+    }
+
+    /// Whether the column at this place is left out.
+    pub(crate) fn lacks(&self, column: usize) -> bool {
+        self.widths.get(column).is_some_and(Option::is_none)
+    }
+
+    fn left_out<'c>(&self, columns: &'c [Column]) -> impl Iterator<Item = &'c Column> {
+        columns
+            .iter()
+            .zip(&self.widths)
+            .filter(|(_, width)| width.is_none())
+            .map(|(column, _)| column)
     }
 
     fn line(&self, columns: &[Column], cells: &[Cell]) -> String {
         let mut line = String::new();
         let end = self.widths.iter().rposition(Option::is_some).unwrap_or(0);
-        for (at, ((column, width), cell)) in columns.iter().zip(&self.widths).zip(cells).enumerate() {
+        for (at, ((column, width), cell)) in columns.iter().zip(&self.widths).zip(cells).enumerate()
+        {
             let Some(width) = *width else { continue };
             let is_last = at == end;
             let is_free = is_last && column.is_left;
             let text = match self.last {
-                Some(most) if at + 1 == columns.len() => cut(&cell.text, most),
-                _ => cell.text.clone(),
+                Some(most) if at + 1 == columns.len() => cell.text.cut(most),
+                _ => cell.text.whole(),
             };
             let padding = " ".repeat(width.saturating_sub(text.width()));
             if !line.is_empty() {
@@ -182,6 +332,19 @@ impl Layout {
     }
 }
 
+/// Ends a page: says which columns its tables lack.
+pub(crate) fn end_page(context: &mut Context<'_>) -> io::Result<()> {
+    let headings = context.take_left_out();
+    let (what, them) = match headings.as_slice() {
+        [] => return Ok(()),
+        [_] => ("column", "it"),
+        _ => ("columns", "them"),
+    };
+    let text = format!("{what} left out: {}; --wide shows {them}", headings.join(", "));
+    let (text, faint) = (wrapped(&text, context.table_width()), context.style.faint());
+    writeln!(context.out.buffer(), "{}", faint.over(text))
+}
+
 /// Says how many rows were left out, and how to see them.
 pub(crate) fn left_out(context: &mut Context<'_>, all: usize, shown: usize) -> io::Result<()> {
     if all <= shown {
@@ -190,41 +353,6 @@ pub(crate) fn left_out(context: &mut Context<'_>, all: usize, shown: usize) -> i
     let faint = context.style.faint();
     let text = format!("… {} more; --top N shows more", units::count((all - shown) as u64));
     writeln!(context.out.buffer(), "{}", faint.over(text))
-}
-
-/// A text that is at most `most` columns wide: without the arguments of a method if that is enough, else without its
-/// middle. The end of a name says more than its begin, so it keeps more of it.
-pub(crate) fn cut(text: &str, most: usize) -> String {
-    if text.width() <= most {
-        return text.to_owned();
-    }
-    let without_arguments = match (text.find('('), text.ends_with(')')) {
-        (Some(at), true) if at > 0 => format!("{}(…)", &text[..at]),
-        _ => text.to_owned(),
-    };
-    if without_arguments.width() <= most {
-        return without_arguments;
-    }
-    let room = most.saturating_sub(1);
-    let (front, mut back) = (room / 3, room - room / 3);
-    let mut begin = String::new();
-    let mut used = 0;
-    for c in without_arguments.chars() {
-        used += c.width().unwrap_or(0);
-        if used > front {
-            break;
-        }
-        begin.push(c);
-    }
-    let mut end: Vec<char> = Vec::new();
-    for c in without_arguments.chars().rev() {
-        let Some(left) = back.checked_sub(c.width().unwrap_or(0)) else { break };
-        back = left;
-        end.push(c);
-    }
-    begin.push('…');
-    begin.extend(end.iter().rev());
-    begin
 }
 
 /// A text in lines that are no wider than `width`, broken between words.
@@ -249,6 +377,7 @@ pub(crate) fn wrapped(text: &str, width: Option<usize>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cut::{Caller, callers};
 
     const COLUMNS: &[Column] =
         &[right("COUNT", 7, 0), right("RARE", 9, 2), right("SOME", 9, 1), left("NAME", 4, 0)];
@@ -257,7 +386,8 @@ mod tests {
         let mut table = Table::new(COLUMNS);
         table.row(["1", "22", "333", name].map(Cell::from));
         let mut out = Vec::new();
-        table.write_to(&mut out, width, &Paint::default()).unwrap();
+        let layout = Layout::of([&table], width);
+        table.write_to(&mut out, &layout, &Paint::default()).unwrap();
         String::from_utf8(out).unwrap().lines().map(str::to_owned).collect()
     }
 
@@ -274,28 +404,65 @@ mod tests {
     }
 
     #[test]
-    fn the_least_important_columns_go_first_and_then_the_middle_of_names() {
+    fn columns_get_narrow_before_the_least_important_ones_go_and_then_names_are_cut() {
         let name = "0123456789012345678901234567890123456789";
-        assert_eq!(shown(Some(62), name)[0], "  COUNT       RARE       SOME  NAME");
-        assert_eq!(shown(Some(60), name)[0], "  COUNT       SOME  NAME");
-        let cut = shown(Some(45), name);
-        assert_eq!(cut[0], "  COUNT  NAME");
-        assert!(cut[1].starts_with("      1  0123") && cut[1].contains('…') && cut[1].ends_with("6789"));
+        assert_eq!(shown(Some(71), name)[0], "  COUNT       RARE       SOME  NAME");
+        assert_eq!(shown(Some(70), name)[0], "COUNT  RARE  SOME  NAME");
+        assert_eq!(shown(Some(48), name)[0], "COUNT  SOME  NAME");
+        let cut = shown(Some(40), name);
+        assert_eq!(cut[0], "COUNT  NAME");
+        assert!(
+            cut[1].starts_with("    1  0123") && cut[1].contains('…') && cut[1].ends_with("6789")
+        );
         for width in [20, 40, 45, 60, 80] {
             assert!(shown(Some(width), name).iter().all(|line| line.width() <= width), "{width}");
         }
     }
 
     #[test]
-    fn a_name_loses_its_arguments_before_its_middle() {
-        assert_eq!(cut("a!B.C(int,string)", 20), "a!B.C(int,string)");
-        assert_eq!(cut("a!B.C(int,string)", 10), "a!B.C(…)");
-        assert_eq!(cut("abcdefghij", 7), "ab…ghij");
+    fn a_column_that_was_asked_for_stays() {
+        let columns = COLUMNS.iter().map(|column| column.asked_for(column.heading == "RARE"));
+        let table = Table::new(columns.collect::<Vec<_>>());
+        let layout = Layout::of([&table], Some(12));
+        let left_out: Vec<&str> =
+            layout.left_out(&table.columns).map(|column| column.heading).collect();
+        assert_eq!(left_out, ["SOME"]);
+    }
+
+    #[test]
+    fn tables_of_one_layout_have_the_same_columns() {
+        let of = |name: &str| {
+            let mut table = Table::new(COLUMNS);
+            table.row(["1", "22", "333", name].map(Cell::from));
+            table
+        };
+        let (short, long) = (of("x"), of(&"x".repeat(40)));
+        let layout = Layout::of([&short, &long], Some(48));
+        let shown = |table: &Table| {
+            let mut out = Vec::new();
+            table.write_to(&mut out, &layout, &Paint::default()).unwrap();
+            String::from_utf8(out).unwrap().lines().next().unwrap().to_owned()
+        };
+        assert_eq!([shown(&short), shown(&long)], ["COUNT  SOME  NAME"; 2]);
+    }
+
+    #[test]
+    fn a_line_below_a_row_is_cut_in_its_text_alone() {
+        let mut table = Table::new(COLUMNS);
+        table.row(["1", "22", "333", "x"].map(Cell::from));
+        let frame = |place, name| Caller { place, name, is_own: true };
+        let frames = callers(&[frame(0, "App.Save"), frame(1, "App.Run")]);
+        let detail = Detail::new("     150  thrown in  ".to_owned(), frames);
+        table.detail(detail, &Paint::default());
+        let mut out = Vec::new();
+        let layout = Layout::of([&table], Some(36));
+        table.write_to(&mut out, &layout, &Paint::default()).unwrap();
+        let out = String::from_utf8(out).unwrap();
+        assert_eq!(out.lines().last(), Some("     150  thrown in  App.Save ← …"));
     }
 
     #[test]
     fn wide_characters_take_two_columns() {
-        assert_eq!(cut("日本語日本語", 7), "日…本語");
         let lines = shown(None, "日本");
         assert_eq!(lines[1].width(), lines[0].width());
     }

@@ -7,10 +7,11 @@ use std::time::Duration;
 /// How long a message may take to be written before the next ones are thrown away.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// A stream that is written on a thread of its own, and waited for only so long: a command that has a signal to
-/// obey must not hang in a message about it.
+/// A stream that is written on a thread of its own, and waited for only so long: a
+/// command that has a signal to obey must not hang in a message about it.
 ///
-/// What is written while an earlier write hangs is thrown away; after it, everything is as before.
+/// What is written while an earlier write hangs is thrown away; after it, everything is
+/// as before.
 ///
 /// ```
 /// use std::io::Write;

@@ -1,7 +1,9 @@
 //! Numbers as people read them. Everything is the same in every locale.
 
 use nettrace_export::units::thousandths;
-pub(crate) use nettrace_export::units::{bytes, count, counted, decimal, signed_duration as duration};
+pub(crate) use nettrace_export::units::{
+    bytes, count, counted, decimal, signed_duration as duration,
+};
 
 /// A time since the session's start in ms, cut to µs: `1,234.567`.
 pub(crate) fn milliseconds(nanos: i64) -> String {

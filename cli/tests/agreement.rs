@@ -1,5 +1,5 @@
-//! Reports agree with each other and with the counts of events, on every trace there is; and what the summary says is
-//! in the report that it leads to.
+//! Reports agree with each other and with the counts of events, on every trace there is;
+//! and what the summary says is in the report that it leads to.
 
 use crate::common;
 
@@ -48,19 +48,26 @@ impl Told {
             let args = [&["report", words[0], path, "--json"], &words[1..]].concat();
             (words[0], json(&args))
         });
-        Told { path: path.to_owned(), stats: json(&["stats", path, "--json"]), reports: reports.collect() }
+        Told {
+            path: path.to_owned(),
+            stats: json(&["stats", path, "--json"]),
+            reports: reports.collect(),
+        }
     }
 
     /// How many events of these ids a provider has.
     fn events(&self, provider: &str, ids: &[u64]) -> u64 {
         let types = self.stats["types"].as_array().unwrap().iter();
-        let of =
-            types.filter(|row| row["provider"] == provider && ids.contains(&row["id"].as_u64().unwrap()));
+        let of = types.filter(|row| {
+            row["provider"] == provider && ids.contains(&row["id"].as_u64().unwrap())
+        });
         of.map(|row| row["events"].as_u64().unwrap()).sum()
     }
 
     fn value(&self, report: &str, pointer: &str) -> &Value {
-        self.reports[report].pointer(pointer).unwrap_or_else(|| panic!("{}: {report} {pointer}", self.path))
+        self.reports[report]
+            .pointer(pointer)
+            .unwrap_or_else(|| panic!("{}: {report} {pointer}", self.path))
     }
 
     fn number(&self, report: &str, pointer: &str) -> u64 {
@@ -74,7 +81,10 @@ impl Told {
 
     /// The sum of a member of all rows.
     fn sum(&self, report: &str, pointer: &str, member: &str) -> u64 {
-        self.rows(report, pointer).iter().map(|row| row.pointer(member).unwrap().as_u64().unwrap()).sum()
+        self.rows(report, pointer)
+            .iter()
+            .map(|row| row.pointer(member).unwrap().as_u64().unwrap())
+            .sum()
     }
 
     /// The samples of recorders of operating systems have a name only.
@@ -156,28 +166,51 @@ fn sums(told: &Told, doubts: &mut Doubts) {
     doubts.same("exceptions by type", told.sum("exceptions", "/types", "/count"), thrown);
     doubts.same("exceptions by thread", told.sum("exceptions", "/threads", "/count"), thrown);
 
-    for (report, start, stop, places) in [("contention", 81, 91, "/locks"), ("waits", 301, 302, "/places")] {
+    for (report, start, stop, places) in
+        [("contention", 81, 91, "/locks"), ("waits", 301, 302, "/places")]
+    {
         doubts.same(&format!("{report} starts"), number(report, "/started"), runtime(&[start]));
         let stopped = number(report, "/stopped");
         doubts.same(&format!("{report} stops"), stopped, runtime(&[stop]));
         let measured = number(report, "/waits/count");
-        doubts.same(&format!("{report} by place"), told.sum(report, places, "/waits/count"), measured);
+        doubts.same(
+            &format!("{report} by place"),
+            told.sum(report, places, "/waits/count"),
+            measured,
+        );
         let of_places = told.sum(report, places, "/waits/total_ns");
-        doubts.same(&format!("{report} time by place"), of_places, number(report, "/waits/total_ns"));
-        let ends = stopped + number(report, "/starts_without_stop") + number(report, "/still_waiting");
+        doubts.same(
+            &format!("{report} time by place"),
+            of_places,
+            number(report, "/waits/total_ns"),
+        );
+        let ends =
+            stopped + number(report, "/starts_without_stop") + number(report, "/still_waiting");
         let begins = number(report, "/started") + number(report, "/stops_without_start");
         doubts.same(&format!("{report} begins and ends"), begins, ends);
     }
 
-    for (member, id) in
-        [("/scheduled", 7), ("/started", 8), ("/completed", 9), ("/waits_begun", 10), ("/waits_ended", 11)]
-    {
+    for (member, id) in [
+        ("/scheduled", 7),
+        ("/started", 8),
+        ("/completed", 9),
+        ("/waits_begun", 10),
+        ("/waits_ended", 11),
+    ] {
         // Ends whose begin was lost are not counted.
         if told.stats["lost"] == 0 || id != 11 {
-            doubts.same(&format!("tasks {member}"), number("tasks", member), told.events(TASKS, &[id]));
+            doubts.same(
+                &format!("tasks {member}"),
+                number("tasks", member),
+                told.events(TASKS, &[id]),
+            );
         }
     }
-    doubts.same("tasks by name", told.sum("tasks", "/tasks", "/scheduled"), number("tasks", "/scheduled"));
+    doubts.same(
+        "tasks by name",
+        told.sum("tasks", "/tasks", "/scheduled"),
+        number("tasks", "/scheduled"),
+    );
 
     let samples = number("threads", "/samples");
     doubts.same("samples", samples, told.samples());
@@ -191,7 +224,11 @@ fn sums(told: &Told, doubts: &mut Doubts) {
     let whole = told.rows("gc", "/collections").len() as u64;
     let partial = told.rows("gc", "/partial").len() as u64;
     doubts.same("collections", whole + partial, runtime(&[1]));
-    doubts.same("collections by generation", told.sum("gc", "/totals/generations", "/count"), whole);
+    doubts.same(
+        "collections by generation",
+        told.sum("gc", "/totals/generations", "/count"),
+        whole,
+    );
 
     for source in told.rows("alloc", "/sources") {
         let ids: &[u64] = match source["source"].as_str().unwrap() {
@@ -219,10 +256,15 @@ fn sums(told: &Told, doubts: &mut Doubts) {
     doubts.same("compiled methods", told.rows("jit", "/methods").len() as u64, methods);
     doubts.same("compiled methods by tier", told.sum("jit", "/tiers", "/methods"), methods);
 
-    // Recorders of operating systems tell of files in memory, which are modules that no runtime loaded.
+    // Recorders of operating systems tell of files in memory, which are modules that no
+    // runtime loaded.
     if told.rows("loader", "/modules").is_empty() {
         let native = told.rows("modules", "/modules").iter().filter(|row| row["kind"] == "native");
-        doubts.same("native modules", native.count() as u64, told.rows("modules", "/modules").len() as u64);
+        doubts.same(
+            "native modules",
+            native.count() as u64,
+            told.rows("modules", "/modules").len() as u64,
+        );
     } else {
         let modules = told.rows("modules", "/modules").len() as u64;
         doubts.same("modules", modules, told.rows("loader", "/modules").len() as u64);
@@ -230,13 +272,18 @@ fn sums(told: &Told, doubts: &mut Doubts) {
 
     for report in ["activities", "http"] {
         let started = number(report, "/started");
-        doubts.same(&format!("{report} by name"), told.sum(report, "/activities", "/started"), started);
+        doubts.same(
+            &format!("{report} by name"),
+            told.sum(report, "/activities", "/started"),
+            started,
+        );
     }
 
     // Of a request that two layers of the server tell of, one is a layer of the other.
     let starts = |provider: &str, id| told.events(provider, &[id]);
     let inner = starts("Microsoft-AspNetCore-Server-Kestrel", 3);
-    let requests = starts("Microsoft.AspNetCore.Hosting", 3).max(inner) + starts("System.Net.Http", 1);
+    let requests =
+        starts("Microsoft.AspNetCore.Hosting", 3).max(inner) + starts("System.Net.Http", 1);
     if told.stats["lost"] == 0 && requests > 0 {
         doubts.same("requests", number("http", "/started"), requests);
     }
@@ -255,7 +302,11 @@ fn sums(told: &Told, doubts: &mut Doubts) {
             "tasks" => told.events(TASKS, &[7, 8, 9, 10, 11]),
             _ => continue,
         };
-        doubts.same(&format!("the summary's {}", answer["report"]), answer["events"].as_u64().unwrap(), due);
+        doubts.same(
+            &format!("the summary's {}", answer["report"]),
+            answer["events"].as_u64().unwrap(),
+            due,
+        );
     }
 }
 
@@ -293,12 +344,16 @@ fn summary(told: &Told, doubts: &mut Doubts) {
             }
             "log_errors" => {
                 words.push("--json");
-                doubts.same(text("text"), value, nettrace(&words).json()["count"].as_u64().unwrap());
+                doubts.same(
+                    text("text"),
+                    value,
+                    nettrace(&words).json()["count"].as_u64().unwrap(),
+                );
                 continue;
             }
             "hottest_method" => {
-                let first = &told.rows("topN", "/methods")[..3.min(told.rows("topN", "/methods").len())];
-                let is_there = first.iter().any(|row| row["self_samples"] == value);
+                let methods = told.rows("topN", "/methods");
+                let is_there = methods.iter().take(3).any(|row| row["self_ns"] == value);
                 doubts.same(text("text"), is_there.into(), 1);
             }
             _ => doubts.same(text("text"), value, told.number(words[1], pointer(about))),
@@ -306,8 +361,9 @@ fn summary(told: &Told, doubts: &mut Doubts) {
         // The first words of the sentence have the number as the report has it.
         let shown = nettrace(&[&words[..], &["-n", "3"]].concat());
         let shown = if words[0] == "info" { nettrace(&words) } else { shown };
-        let number =
-            text("text").split([' ', ':']).find(|word| word.starts_with(|c: char| c.is_ascii_digit()));
+        let number = text("text")
+            .split([' ', ':'])
+            .find(|word| word.starts_with(|c: char| c.is_ascii_digit()));
         let is_shown = number.is_some_and(|number| shown.text().contains(number));
         doubts.same(
             &format!("`nettrace {}` does not show: {}", words.join(" "), text("text")),
@@ -316,10 +372,14 @@ fn summary(told: &Told, doubts: &mut Doubts) {
         );
     }
     let told_to_people = nettrace(&[&told.path]);
-    let findings = told_to_people.text().lines().skip_while(|line| *line != "What stands out").skip(1);
+    let findings =
+        told_to_people.text().lines().skip_while(|line| *line != "What stands out").skip(1);
+    // Whole, as it is no terminal.
+    let texts = told.rows("summary", "/findings");
     for line in findings.take_while(|line| !line.is_empty()) {
         let is_command = line.starts_with("    nettrace ");
-        doubts.same(line, (is_command || line.chars().count() <= 80).into(), 1);
+        let is_whole = texts.iter().any(|finding| finding["text"] == line.trim());
+        doubts.same(line, (is_command || is_whole).into(), 1);
     }
     // What is offered can be had.
     for answer in told.rows("summary", "/answers") {
@@ -334,6 +394,10 @@ fn summary(told: &Told, doubts: &mut Doubts) {
             report @ ("contention" | "waits" | "activities") => told.number(report, "/started"),
             report => nettrace(&["report", report, &told.path]).stdout.len() as u64,
         };
-        doubts.same(&format!("the report {} has something", answer["report"]), (rows > 0).into(), 1);
+        doubts.same(
+            &format!("the report {} has something", answer["report"]),
+            (rows > 0).into(),
+            1,
+        );
     }
 }

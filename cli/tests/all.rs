@@ -1,17 +1,21 @@
-//! Tests of the whole crate, in one program: each program of its own costs seconds to build and to link.
-//! A file of `tests` that is not named here has its own row in `Cargo.toml`: its allocator, limits or name are its own.
+//! Tests of the whole crate, in one program: each program of its own costs seconds to
+//! build and to link. A file of `tests` that is not named here has its own row in
+//! `Cargo.toml`: its allocator, limits or name are its own.
 #![allow(clippy::restriction, clippy::pedantic)]
 
 mod agreement;
 mod bounded;
 mod check;
 mod common;
+mod contradictions;
 mod convert;
 mod convert_invariants;
 mod counters_python;
 mod diff;
 mod end_mark;
 mod events;
+#[cfg(feature = "parquet")]
+mod export;
 mod hidden_names;
 mod input;
 mod invariants;
@@ -23,6 +27,7 @@ mod page;
 mod reference;
 mod report;
 mod shrinking;
+mod spreadsheets;
 mod stack_names;
 mod symbols;
 mod terminal;

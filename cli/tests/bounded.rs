@@ -1,12 +1,14 @@
-//! Small streams whose output is huge: it is written as it is made, within half a gigabyte of address space.
+//! Small streams whose output is huge: it is written as it is made, within half a
+//! gigabyte of address space.
 #![cfg(target_os = "linux")]
 
 use crate::common;
 
 use common::file;
+use nettrace_testdata::one_type;
 use nettrace_testdata::synth::{
-    self, Blob, Definition, EventBlock, Field, FieldType, Label, LabelListBlock, MetadataBlock, MetadataRow,
-    StackBlock, Stream, ThreadBlock, ThreadRow, Trace, Version,
+    self, Blob, Definition, EventBlock, Field, FieldType, Label, LabelListBlock, MetadataBlock,
+    MetadataRow, SequencePoint, StackBlock, Stream, ThreadBlock, ThreadRow, Trace, Version,
 };
 use std::fs::File;
 use std::process::{Command, Stdio};
@@ -16,7 +18,10 @@ fn written(args: &[&str], input: Option<&str>) -> (usize, String) {
     // `cksum` has the bytes through its hands faster than a test does.
     let limited = r#"ulimit -v 524288; { "$0" "$@"; echo "exit $?" >&2; } | cksum"#;
     let mut command = Command::new("sh");
-    command.args(["-c", limited, env!("CARGO_BIN_EXE_nettrace")]).args(args).current_dir(common::top());
+    command
+        .args(["-c", limited, env!("CARGO_BIN_EXE_nettrace")])
+        .args(args)
+        .current_dir(common::top());
     let stdin = input.map_or(Stdio::null(), |path| File::open(path).unwrap().into());
     let output = command.stdin(stdin).output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
@@ -26,12 +31,109 @@ fn written(args: &[&str], input: Option<&str>) -> (usize, String) {
     (bytes.parse().unwrap(), sum.to_owned())
 }
 
+/// The checksum of the first 8 MB that the command writes within 512 MiB of address space,
+/// to a program that begins to read late: what piles up meanwhile must be bounded, too.
+fn begun(args: &[&str], input: Option<&str>) -> String {
+    let limited = r#"ulimit -v 524288; { "$0" "$@"; echo "exit $?" >&2; } | { sleep 1; head -c 8000000; } | cksum"#;
+    let mut command = Command::new("sh");
+    command
+        .args(["-c", limited, env!("CARGO_BIN_EXE_nettrace")])
+        .args(args)
+        .current_dir(common::top());
+    let stdin = input.map_or(Stdio::null(), |path| File::open(path).unwrap().into());
+    let output = command.stdin(stdin).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.ends_with("exit 0\n"), "{args:?}: {said}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// Ten times the sizes of the shared hostile streams. Whole, their output would take a
+/// test minutes.
+#[test]
+fn what_is_ten_times_as_hostile_is_written_within_the_same_bounds_however_it_is_read() {
+    let streams = [
+        ("long-name-10", long_name(100_000, 5_000_000), &[][..]),
+        ("deep-10", deep_stack(50_000, 40_960), &["--stacks"][..]),
+        ("labels-10", long_labels(3000, 50_000), &[]),
+        ("nothing-10", arrays_of_nothing(100_000), &[]),
+    ];
+    for (name, bytes, more) in streams {
+        let path = file(&format!("{name}.nettrace"), &bytes);
+        let events = [&["events", "--format", "ndjson"], more].concat();
+        let one = begun(&[&events[..], &["--threads", "1", &path]].concat(), None);
+        assert!(one.trim().ends_with(" 8000000"), "{name}: {one}");
+        for way in [&["--threads", "2"][..], &["--threads", "4"], &["--no-mmap"]] {
+            let several = begun(&[&events[..], way, &[&path]].concat(), None);
+            assert_eq!(several, one, "{name} {way:?}");
+        }
+        let piped = begun(&[&events[..], &["-"]].concat(), Some(&path));
+        assert_eq!(piped, one, "{name} from standard input");
+    }
+}
+
+/// Events of a provider with a name of so many characters.
+fn long_name(events: u32, characters: usize) -> Vec<u8> {
+    let mut stream = Stream::new(Version::V4);
+    stream.trace(&Trace::default());
+    let definition = Definition {
+        metadata_id: 1,
+        provider: "n".repeat(characters),
+        event_id: 7,
+        ..Definition::default()
+    };
+    stream.metadata_blobs(&EventBlock::new([Blob::definition(1, 1, definition.encode())]));
+    plain_events(&mut stream, events);
+    stream.end();
+    stream.bytes
+}
+
+/// Events whose only field is an array of 65,535 objects without fields.
+fn arrays_of_nothing(events: u32) -> Vec<u8> {
+    let mut stream = Stream::new(Version::V6);
+    stream.trace(&Trace::default());
+    let nothing = Box::new(FieldType::Object(Vec::new()));
+    let row = MetadataRow {
+        metadata_id: 1,
+        provider: "Demo".into(),
+        event_id: 7,
+        name: "Hi".into(),
+        fields: vec![Field::new("nothing", FieldType::FixedLengthArray(nothing, u16::MAX))],
+        ..MetadataRow::default()
+    };
+    stream.metadata_rows(&MetadataBlock::new(vec![row]));
+    stream.thread_block(&ThreadBlock::new(vec![ThreadRow::new(1, 1, 1)]));
+    plain_events(&mut stream, events);
+    stream.end();
+    stream.bytes
+}
+
+/// Events of type 1 and thread 1, in blocks of 1,000.
+fn plain_events(stream: &mut Stream, events: u32) {
+    for block in 0..events / 1000 {
+        let rows = (1..=1000).map(|row| Blob {
+            metadata_id: 1,
+            sequence_number: block * 1000 + row,
+            thread_id: 1,
+            capture_thread_id: 1,
+            ticks: 1_000_000 + u64::from(block * 1000 + row),
+            // An object in its place would be absent if the payload ended there.
+            payload: vec![0],
+            ..Blob::default()
+        });
+        stream.event_block(&EventBlock::new(rows));
+    }
+}
+
 /// One stack of 8,000 frames, and events that have it.
 fn deep_stacks(events: u32) -> Vec<u8> {
+    deep_stack(events, 8000)
+}
+
+fn deep_stack(events: u32, frames: u64) -> Vec<u8> {
     let mut stream = synth::tiny_v4();
     // The end mark.
     stream.bytes.pop();
-    let frames: Vec<u64> = (0..8000).map(|frame| 0x7f00_0000_1000 + frame * 0x1000).collect();
+    let frames: Vec<u64> = (0..frames).map(|frame| 0x7f00_0000_1000 + frame * 0x1000).collect();
     stream.stack_block(&StackBlock::new(1, 8, &[frames]));
     for block in 0..events / 100 {
         let rows = (1..=100).map(|row| {
@@ -86,18 +188,23 @@ fn names_of_half_a_million_characters_and_arrays_of_nothing_are_cut_in_rows_and_
             continue;
         };
         let mut bytes = Vec::new();
-        std::io::Read::read_to_end(&mut flate2::read::GzDecoder::new(&*packed), &mut bytes).unwrap();
+        std::io::Read::read_to_end(&mut flate2::read::GzDecoder::new(&*packed), &mut bytes)
+            .unwrap();
         let path = file(&format!("{name}.nettrace"), &bytes);
         let one = written(&["events", "--format", "ndjson", "--threads", "1", &path], None);
         assert!(one.0 < most, "{name}: {} bytes", one.0);
-        assert_eq!(written(&["events", "--format", "ndjson", "--threads", "4", &path], None), one, "{name}");
+        assert_eq!(
+            written(&["events", "--format", "ndjson", "--threads", "4", &path], None),
+            one,
+            "{name}"
+        );
         let first = common::nettrace(&["events", "--format", "ndjson", "-n", "1", &path]);
         assert!(first.text().contains(said), "{name}: {:.200}", first.text());
     }
 }
 
-/// Samples of one thread each. Every stack has 2,000 frames; `are_shared`: all are the same one, else each has an
-/// outermost frame of its own.
+/// Samples of one thread each. Every stack has 2,000 frames; `are_shared`: all are the
+/// same one, else each has an outermost frame of its own.
 fn samples(threads: u32, are_shared: bool) -> Vec<u8> {
     let mut stream = Stream::new(Version::V5);
     stream.trace(&Trace::default());
@@ -145,7 +252,10 @@ fn trees_of_calls_have_a_budget_and_what_is_beyond_it_is_counted_and_shown_as_de
     let within = |args: &[&str]| {
         let limited = "ulimit -v 524288; exec \"$0\" \"$@\"";
         let mut command = Command::new("sh");
-        command.args(["-c", limited, env!("CARGO_BIN_EXE_nettrace")]).args(args).current_dir(common::top());
+        command
+            .args(["-c", limited, env!("CARGO_BIN_EXE_nettrace")])
+            .args(args)
+            .current_dir(common::top());
         let output = command.stdin(Stdio::null()).output().unwrap();
         assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).unwrap()
@@ -159,7 +269,8 @@ fn trees_of_calls_have_a_budget_and_what_is_beyond_it_is_counted_and_shown_as_de
     assert!(graph.contains("<title>(deeper) "));
     let tree = within(&["report", "tree", "--min", "0", "--json", &own]);
     let tree: serde_json::Value = serde_json::from_str(&tree).unwrap();
-    let (deeper, all) = (tree["deeper_samples"].as_u64().unwrap(), tree["samples"].as_u64().unwrap());
+    let (deeper, all) =
+        (tree["deeper_samples"].as_u64().unwrap(), tree["samples"].as_u64().unwrap());
     assert!(0 < deeper && deeper <= all && all == 600, "{deeper} of {all}");
     let nodes = tree["nodes"].as_array().unwrap();
     let of_roots: u64 = nodes
@@ -170,7 +281,8 @@ fn trees_of_calls_have_a_budget_and_what_is_beyond_it_is_counted_and_shown_as_de
     let ends: u64 = nodes.iter().map(|node| node["self_samples"].as_u64().unwrap()).sum();
     assert_eq!((of_roots, ends), (all, all), "nothing is missing from the sums");
     let is_deeper = |node: &&serde_json::Value| node["name"] == "(deeper)";
-    let said: u64 = nodes.iter().filter(is_deeper).map(|node| node["self_samples"].as_u64().unwrap()).sum();
+    let said: u64 =
+        nodes.iter().filter(is_deeper).map(|node| node["self_samples"].as_u64().unwrap()).sum();
     assert_eq!(said, deeper);
     assert!(nodes.len() <= (1 << 18) + (1 << 15), "{}", nodes.len());
     // Of many threads, only what is shown is kept.
@@ -179,20 +291,68 @@ fn trees_of_calls_have_a_budget_and_what_is_beyond_it_is_counted_and_shown_as_de
     assert_eq!(threads["threads"].as_array().unwrap().len(), 400);
 }
 
-/// A stream of V6 whose events have one list of labels: 64 texts of 5,000 characters.
-fn long_labels(events: u32) -> Vec<u8> {
-    let mut stream = Stream::new(Version::V6);
+/// Threads that each have one sample of each of 200 stacks: 4 frames that all have, and 20
+/// of their own.
+fn same_stacks(threads: u64) -> Vec<u8> {
+    let mut stream = Stream::new(Version::V5);
     stream.trace(&Trace::default());
-    let row = MetadataRow {
+    let sample = Definition {
         metadata_id: 1,
-        provider: "Demo".into(),
-        event_id: 7,
-        name: "Hi".into(),
-        ..MetadataRow::default()
+        provider: "Microsoft-DotNETCore-SampleProfiler".into(),
+        event_id: 0,
+        fields: vec![Field::new("Type", FieldType::UInt32)],
+        ..Definition::default()
     };
-    stream.metadata_rows(&MetadataBlock::new(vec![row]));
-    stream.thread_block(&ThreadBlock::new(vec![ThreadRow::new(1, 1, 1)]));
-    let label = |number: u32| Label::Text(format!("key-{number}"), "v".repeat(5000));
+    stream.metadata_blobs(&EventBlock::new([Blob::definition(1, 1, sample.encode())]));
+    let frame = |number: u64| 0x7f00_0000_1000 + number * 0x1000;
+    let stacks: Vec<Vec<u64>> = (0..200)
+        .map(|stack| {
+            let own = (0..20).map(|number| frame(100 + 20 * stack + number));
+            own.chain((0..4).map(frame)).collect()
+        })
+        .collect();
+    stream.stack_block(&StackBlock::new(1, 8, &stacks));
+    for thread in 1..=threads {
+        let rows = (1..=200).map(|number| Blob {
+            metadata_id: 1,
+            sequence_number: number,
+            thread_id: thread,
+            capture_thread_id: thread,
+            stack_id: number,
+            ticks: 1_000_000 + 200 * thread + u64::from(number),
+            is_sorted: true,
+            // It ran managed code.
+            payload: 2u32.to_le_bytes().to_vec(),
+            ..Blob::default()
+        });
+        stream.event_block(&EventBlock::new(rows));
+    }
+    stream.end();
+    stream.bytes
+}
+
+#[test]
+fn a_thousand_threads_with_the_same_stacks_are_drawn_whole_in_the_memory_of_their_samples() {
+    // By thread these are four million calls.
+    let path = file("same-stacks.nettrace", &same_stacks(1000));
+    let limited = "ulimit -d 131072; exec \"$0\" convert --format svg --by-thread -o - \"$1\"";
+    let output = Command::new("sh")
+        .args(["-c", limited, env!("CARGO_BIN_EXE_nettrace"), &path])
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let graph = String::from_utf8(output.stdout).unwrap();
+    assert!(!graph.contains("(deeper)"));
+    // The whole, and of each thread itself and the frames that its stacks share; the 200
+    // stacks behind them are too narrow.
+    assert_eq!(graph.matches("</title><rect").count(), 1 + 1000 * 5);
+    assert!(graph.contains("; 200,000 frames below 0.01 % are left out"));
+}
+
+/// A stream of V6 whose events have one list of labels: 64 texts of this many characters.
+fn long_labels(events: u32, characters: usize) -> Vec<u8> {
+    let mut stream = one_type(Version::V6);
+    let label = |number: u32| Label::Text(format!("key-{number}"), "v".repeat(characters));
     stream.label_list_block(&LabelListBlock::new(1, vec![(0..64).map(label).collect()]));
     for block in 0..events / 100 {
         let rows = (1..=100).map(|row| Blob {
@@ -212,13 +372,17 @@ fn long_labels(events: u32) -> Vec<u8> {
 
 #[test]
 fn a_long_list_of_labels_is_written_within_bounds_however_it_is_read() {
-    let path = file("labels.nettrace", &long_labels(300));
+    let path = file("labels.nettrace", &long_labels(300, 5000));
     for format in ["ndjson", "csv"] {
         let events = ["events", "--format", format];
         let one = written(&[&events[..], &["--threads", "1", &path]].concat(), None);
         assert!(one.0 > 300 * 64 * 4096, "{format}: {} bytes", one.0);
         for more in [&["--threads", "4"][..], &["--no-mmap"]] {
-            assert_eq!(written(&[&events[..], more, &[&path]].concat(), None), one, "{format} {more:?}");
+            assert_eq!(
+                written(&[&events[..], more, &[&path]].concat(), None),
+                one,
+                "{format} {more:?}"
+            );
         }
         assert_eq!(written(&[&events[..], &["-"]].concat(), Some(&path)), one, "{format}");
     }
@@ -228,8 +392,12 @@ fn a_long_list_of_labels_is_written_within_bounds_however_it_is_read() {
 fn many_threads(threads: u64) -> Vec<u8> {
     let mut stream = Stream::new(Version::V4);
     stream.trace(&Trace::default());
-    let definition =
-        Definition { metadata_id: 1, provider: "Demo".into(), event_id: 7, ..Definition::default() };
+    let definition = Definition {
+        metadata_id: 1,
+        provider: "Demo".into(),
+        event_id: 7,
+        ..Definition::default()
+    };
     stream.metadata_blobs(&EventBlock::new([Blob::definition(1, 1, definition.encode())]));
     for block in 0..threads / 1000 {
         let rows = (0..1000).map(|row| Blob {
@@ -263,7 +431,96 @@ fn info_counts_very_many_threads_as_at_least_so_many_in_little_memory() {
     assert!(line.contains("at least 9"), "{line}");
     // Memory that is written to; a set of them all would take more.
     let limited = "ulimit -d 24576; exec \"$0\" info --threads 1 \"$1\"";
-    let output =
-        Command::new("sh").args(["-c", limited, env!("CARGO_BIN_EXE_nettrace"), &path]).output().unwrap();
+    let output = Command::new("sh")
+        .args(["-c", limited, env!("CARGO_BIN_EXE_nettrace"), &path])
+        .output()
+        .unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// Event types of a provider each, with two events of each: one where it is defined, one at
+/// the end, when all are.
+fn many_providers(count: u32) -> Vec<u8> {
+    let mut stream = Stream::new(Version::V4);
+    stream.trace(&Trace::default());
+    let mut ticks = 0;
+    let mut events = |stream: &mut Stream, ids: std::ops::Range<u32>| {
+        let rows = ids.map(|metadata_id| {
+            ticks += 1;
+            Blob {
+                metadata_id,
+                sequence_number: ticks,
+                capture_thread_id: 1,
+                ticks: u64::from(ticks),
+                ..Blob::default()
+            }
+        });
+        stream.event_block(&EventBlock::new(rows));
+    };
+    for first in (1..count + 1).step_by(1000) {
+        let ids = first..(first + 1000).min(count + 1);
+        let rows = ids.clone().map(|metadata_id| {
+            let definition = Definition {
+                metadata_id,
+                provider: format!("Contoso-Orders-Plugin{metadata_id}"),
+                event_id: 1,
+                ..Definition::default()
+            };
+            Blob::definition(1, 1, definition.encode())
+        });
+        stream.metadata_blobs(&EventBlock::new(rows));
+        events(&mut stream, ids);
+        let threads = vec![(1, ids_end(first, count))];
+        stream.sequence_point(&SequencePoint { threads, ..SequencePoint::default() });
+    }
+    events(&mut stream, 1..count + 1);
+    stream.end();
+    stream.bytes
+}
+
+/// The last number after the block that begins with this type.
+fn ids_end(first: u32, count: u32) -> u32 {
+    (first + 999).min(count)
+}
+
+#[test]
+fn info_lists_thousands_of_providers_and_counts_the_others_within_bounds() {
+    let few = file("few-providers.nettrace", &many_providers(8000));
+    let info = common::nettrace(&["info", "--json", &few]).json();
+    assert_eq!(info["providers"].as_array().unwrap().len(), 8000);
+    assert_eq!((&info["types"], &info["events"]), (&8000.into(), &16_000.into()));
+    assert_eq!((info.get("other_providers"), info.get("types_are_at_least")), (None, None));
+    let count = 60_000u64;
+    let path = file("many-providers.nettrace", &many_providers(60_000));
+    let one = common::nettrace(&["info", "--json", "--threads", "1", &path]).json();
+    assert_eq!((&one["types"], &one["events"]), (&count.into(), &(2 * count).into()));
+    let listed = one["providers"].as_array().unwrap();
+    assert_eq!((listed.len(), &listed[0]["events"]), (8192, &2.into()));
+    let others = &one["other_providers"];
+    assert_eq!(others["providers"], count - 8192);
+    assert_eq!(others["events"], 2 * (count - 8192));
+    assert_eq!((&one["damage_count"], &one["lost"]), (&0.into(), &0.into()));
+    for way in [&["--threads", "3"][..], &["--no-mmap"]] {
+        let other = common::nettrace(&[&["info", "--json"], way, &[&path]].concat()).json();
+        assert_eq!(other, one, "{way:?}");
+    }
+    let text = common::nettrace(&["info", &path]);
+    assert!(text.text().contains("\n  providers  60,000\n"), "{}", text.text());
+}
+
+#[test]
+fn info_of_more_types_than_it_keeps_is_still_no_damage() {
+    let path = file("most-providers.nettrace", &many_providers(200_000));
+    let limited = "ulimit -d 65536; exec \"$0\" info --json --threads 2 \"$1\"";
+    let output = Command::new("sh")
+        .args(["-c", limited, env!("CARGO_BIN_EXE_nettrace"), &path])
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let info: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((&info["events"], &info["damage_count"]), (&400_000.into(), &0.into()));
+    assert_eq!(info["types_are_at_least"], true);
+    assert!(info["types"].as_u64().unwrap() > 180_000, "{}", info["types"]);
+    let notes = info["notes"].as_array().unwrap();
+    assert!(notes.iter().any(|note| note["fault"].as_str().unwrap().contains("full")), "{notes:?}");
 }

@@ -7,7 +7,12 @@ use nettrace_testdata::synth;
 
 #[test]
 fn a_clean_trace_ends_with_0_even_if_notes_are_asked_for() {
-    let ran = nettrace(&["check", "testdata/traces/net10-linux-x64/all.nettrace.gz", "--strict", "--json"]);
+    let ran = nettrace(&[
+        "check",
+        "testdata/traces/net10-linux-x64/all.nettrace.gz",
+        "--strict",
+        "--json",
+    ]);
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     let report = ran.json();
     assert_eq!(report["schema"], 1);
@@ -31,7 +36,8 @@ fn damage_ends_with_3_and_is_listed_with_offset_block_and_section() {
     let ran = nettrace_with_input(&["check", "-", "--json"], &bytes);
     assert_eq!(ran.code, Some(3), "{}", ran.stderr);
     let report = ran.json();
-    let damage = report["findings"].as_array().expect("a list").iter().find(|it| it["severity"] == "damage");
+    let damage =
+        report["findings"].as_array().expect("a list").iter().find(|it| it["severity"] == "damage");
     let damage = damage.expect("the cut is found");
     for key in ["kind", "severity", "offset", "block", "section", "message"] {
         assert!(damage.get(key).is_some(), "{key} is missing in {damage}");
@@ -55,5 +61,21 @@ fn findings_that_are_not_shown_are_counted() {
     let more = count.expect("numbers are missing") - 5;
     assert!(more > 64 - 5, "more than are kept");
     let ran = nettrace(&["check", trace]);
-    assert!(ran.text().contains(&format!("    and {more} more; --json lists up to 64")), "{}", ran.text());
+    assert!(
+        ran.text().contains(&format!("    and {more} more; --json lists up to 64")),
+        "{}",
+        ran.text()
+    );
+}
+
+#[test]
+fn the_parser_serialises_a_violation_as_a_row_of_the_findings() {
+    let mut bytes = synth::tiny_v4().bytes;
+    bytes.truncate(500);
+    let mut reader = nettrace_parser::Reader::from_slice(&bytes);
+    let findings = nettrace_parser::check::Findings::of(&mut reader).unwrap();
+    assert!(findings.is_damaged());
+    let serialised = serde_json::to_value(findings.violations()).unwrap();
+    let report = nettrace_with_input(&["check", "-", "--json"], &bytes).json();
+    assert_eq!(serialised, report["findings"]);
 }

@@ -25,8 +25,8 @@ fn trace() -> (String, String) {
 fn several_formats_are_written_beside_the_trace_in_one_pass() {
     let (path, stem) = trace();
     let ran = nettrace(&["convert", &path, "--format", "speedscope,pprof,folded"]);
-    let names =
-        ["speedscope.json", "pb.gz", "folded"].map(|ending| format!("nettrace: wrote {stem}.{ending}\n"));
+    let names = ["speedscope.json", "pb.gz", "folded"]
+        .map(|ending| format!("nettrace: wrote {stem}.{ending}\n"));
     assert_eq!((ran.code, &*ran.stderr), (Some(0), &*names.concat()));
     let speedscope: serde_json::Value =
         serde_json::from_slice(&fs::read(format!("{stem}.speedscope.json")).unwrap()).unwrap();
@@ -80,7 +80,8 @@ fn what_a_trace_has_instead_is_said_with_its_kind() {
         ran.stderr
     };
     let off_cpu = said(&[alloc, "--format", "pprof", "--kind", "off-cpu"]);
-    let (_, there) = off_cpu.split_once("the trace has no off cpu; it has --kind cpu (").expect(&off_cpu);
+    let (_, there) =
+        off_cpu.split_once("the trace has no off cpu; it has --kind cpu (").expect(&off_cpu);
     let folded = |kind| {
         let ran = nettrace(&[
             "convert",
@@ -98,7 +99,8 @@ fn what_a_trace_has_instead_is_said_with_its_kind() {
         let count = |line: &str| line.rsplit_once(' ').unwrap().1.parse::<u64>().unwrap();
         ran.text().lines().map(count).sum::<u64>()
     };
-    let number = |text: &str| text.split(')').next().unwrap().replace(',', "").parse::<u64>().unwrap();
+    let number =
+        |text: &str| text.split(')').next().unwrap().replace(',', "").parse::<u64>().unwrap();
     assert_eq!(number(there), folded("cpu"));
     let (_, there) = there.split_once("alloc (").expect(&off_cpu);
     assert_eq!(number(there), folded("alloc"));
@@ -108,7 +110,8 @@ fn what_a_trace_has_instead_is_said_with_its_kind() {
         "{nothing}"
     );
     let samples = said(&[SAMPLES, "--format", "heapprofile"]);
-    let formats = "it has cpu (1,720); use --kind with one of the formats speedscope, pprof, folded, svg";
+    let formats =
+        "it has cpu (1,720); use --kind with one of the formats speedscope, pprof, folded, svg";
     assert!(samples.contains(formats), "{samples}");
     // What the filters hide is not called missing.
     let hidden = said(&[SAMPLES, "--format", "folded", "--frame", "no method is called so"]);
@@ -137,14 +140,30 @@ fn a_file_that_cannot_be_written_is_named() {
 fn an_empty_file_of_stacks_is_never_the_answer() {
     let trace = "testdata/traces/net10-linux-x64/samples-only.nettrace.gz";
     for format in ["folded", "svg"] {
-        let ran =
-            nettrace(&["convert", trace, "--format", format, "-o", "-", "--frame", "no method is called so"]);
+        let ran = nettrace(&[
+            "convert",
+            trace,
+            "--format",
+            format,
+            "-o",
+            "-",
+            "--frame",
+            "no method is called so",
+        ]);
         assert_eq!((ran.code, &*ran.stdout), (Some(1), &b""[..]), "{format}");
         assert!(ran.stderr.contains("nothing to show"), "{format}: {}", ran.stderr);
     }
     // Events without stacks.
-    let ran =
-        nettrace(&["convert", trace, "--format", "folded", "-o", "-", "--kind", "Method/DCStopVerbose"]);
+    let ran = nettrace(&[
+        "convert",
+        trace,
+        "--format",
+        "folded",
+        "-o",
+        "-",
+        "--kind",
+        "Method/DCStopVerbose",
+    ]);
     assert_eq!((ran.code, &*ran.stdout), (Some(1), &b""[..]));
     assert!(ran.stderr.contains("none of them has a stack"), "{}", ran.stderr);
 }
@@ -152,7 +171,9 @@ fn an_empty_file_of_stacks_is_never_the_answer() {
 #[test]
 fn events_to_count_are_known_by_any_of_their_names() {
     let trace = "testdata/traces/net10-linux-x64/all.nettrace.gz";
-    let folded = |name: &str| nettrace(&["convert", trace, "--format", "folded", "-o", "-", "--event", name]);
+    let folded = |name: &str| {
+        nettrace(&["convert", trace, "--format", "folded", "-o", "-", "--event", name])
+    };
     let by_id = folded("Nettrace-Workload/4");
     assert_eq!(by_id.code, Some(0), "{}", by_id.stderr);
     let count = |line: &str| line.rsplit_once(' ').unwrap().1.parse::<u64>().unwrap();
@@ -170,7 +191,8 @@ fn ndjson_is_what_events_writes() {
     let (path, stem) = trace();
     let out = format!("{stem}.ndjson");
     let _ = fs::remove_file(&out);
-    let ran = nettrace(&["convert", &path, "-o", &out, "-o", &format!("{stem}.jsonl.folded"), "--force"]);
+    let ran =
+        nettrace(&["convert", &path, "-o", &out, "-o", &format!("{stem}.jsonl.folded"), "--force"]);
     assert_eq!((ran.code, &*ran.stderr), (Some(0), ""));
     let events = nettrace(&["events", &path, "--format", "ndjson"]).stdout;
     assert_eq!(fs::read(&out).unwrap(), events);

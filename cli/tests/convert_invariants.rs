@@ -10,22 +10,41 @@ use std::path::{Path, PathBuf};
 /// Inputs that failed once.
 fn found() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../parser/fuzz/found/convert");
-    let entries = fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let entries =
+        fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
     let mut files: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
-    assert!(!files.is_empty(), "no inputs in {}: a replay of nothing holds nothing", folder.display());
+    assert!(
+        !files.is_empty(),
+        "no inputs in {}: a replay of nothing holds nothing",
+        folder.display()
+    );
     files.sort();
     files
 }
 
-#[test]
-fn every_input_of_the_target_convert_is_calm() {
+fn assert_calm(target: &str, run: fn(&[u8])) {
     let mut failed = Vec::new();
-    for (name, bytes) in fuzz_corpus::inputs("convert").unwrap() {
-        if catch_unwind(AssertUnwindSafe(|| invariants::convert(&bytes))).is_err() {
+    for (name, bytes) in fuzz_corpus::inputs(target).unwrap() {
+        if catch_unwind(AssertUnwindSafe(|| run(&bytes))).is_err() {
             failed.push(name);
         }
     }
     assert!(failed.is_empty(), "{failed:#?}");
+}
+
+#[test]
+fn every_input_of_the_target_convert_is_calm() {
+    assert_calm("convert", invariants::convert);
+}
+
+#[test]
+fn every_input_of_the_target_files_is_said_alike_however_it_is_read() {
+    assert_calm("files", invariants::files::files);
+}
+
+#[test]
+fn reports_on_every_session_of_the_target_reports_are_well_formed() {
+    assert_calm("reports", invariants::sessions::reports);
 }
 
 /// JSON has no word for it.

@@ -1,7 +1,8 @@
-//! Counters in the hands of the programs that they are written for: Python's `csv` and `json`, and the parser of
-//! OpenMetrics that Prometheus' own client for Python has.
+//! Counters in the hands of the programs that they are written for: Python's `csv` and
+//! `json`, and the parser of OpenMetrics that Prometheus' own client for Python has.
 //!
-//! `cli/tests/prometheus-client` puts that client where this test looks for it: below `target`.
+//! `cli/tests/prometheus-client` puts that client where this test looks for it: below
+//! `target`.
 
 use crate::common;
 
@@ -82,8 +83,9 @@ fn python_reads_the_same_values_from_json_ndjson_and_csv() {
     }
 }
 
-/// Counters and sums of summaries grow. Of a summary the client keeps all samples of the first moment and one of each
-/// later one: it takes the others for repetitions. So only those of gauges and counters are counted.
+/// Counters and sums of summaries grow. Of a summary the client keeps all samples of the
+/// first moment and one of each later one: it takes the others for repetitions. So only
+/// those of gauges and counters are counted.
 const OPENMETRICS: &str = "
 import sys
 try:
@@ -120,7 +122,8 @@ fn the_openmetrics_text_is_accepted_by_the_prometheus_client() {
         }
         let ndjson = in_format(trace, "ndjson");
         let lines = ndjson.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
-        let is_counted = |line: &&[u8]| !String::from_utf8_lossy(line).contains("\"kind\":\"histogram\"");
+        let is_counted =
+            |line: &&[u8]| !String::from_utf8_lossy(line).contains("\"kind\":\"histogram\"");
         let points = lines.filter(is_counted).count();
         assert_eq!(read, points.to_string(), "{trace}");
     }

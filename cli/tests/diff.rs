@@ -34,7 +34,9 @@ fn values_are_those_of_the_reports_divided_by_the_time() {
         number(&row.unwrap_or_else(|| panic!("{subject} {name}"))["old"])
     };
     let seconds = number(&report["old"]["duration_ns"]) / 1e9;
-    let near = |value: f64, wanted: f64| assert!((value - wanted).abs() <= wanted * 1e-9, "{value} {wanted}");
+    let near = |value: f64, wanted: f64| {
+        assert!((value - wanted).abs() <= wanted * 1e-9, "{value} {wanted}")
+    };
     let top = nettrace(&["report", "topN", NEW, "--json"]).json();
     near(row("cpu", "") * seconds, number(&top["total_ns"]));
     let first = &top["methods"][0];
@@ -51,7 +53,11 @@ fn values_are_those_of_the_reports_divided_by_the_time() {
 fn a_condition_that_holds_is_said_and_ends_with_exit_code_5() {
     let ran = nettrace(&["gate", NEW, NEW, "--fail-if", "gc.pause.p99>1us", "--fail-if", "cpu>5%"]);
     assert_eq!(ran.code, Some(5), "{ran:?}");
-    assert!(ran.stderr.contains("gc.pause.p99>1us holds: pause of a collection, p99"), "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("gc.pause.p99>1us holds: pause of a collection, p99"),
+        "{}",
+        ran.stderr
+    );
     assert!(!ran.stderr.contains("cpu>5% holds"), "{}", ran.stderr);
     let ran = nettrace(&["diff", NEW, NEW, "--fail-if", "cpu>5%", "--json"]);
     assert_eq!((ran.code, &ran.json()["conditions"][0]["holds"]), (Some(0), &json!(false)));
@@ -65,7 +71,9 @@ fn sides_are_two_files_or_two_groups() {
     let ran = nettrace(&["diff", "--old", OLD, OLD, "--new", NEW, "--json", "-q"]);
     let report = ran.json();
     assert_eq!((&report["old"]["traces"], &report["new"]["traces"]), (&json!(2), &json!(1)));
-    for wrong in [&["diff", OLD][..], &["diff"], &["diff", "--old", OLD], &["diff", OLD, NEW, "--old", OLD]] {
+    for wrong in
+        [&["diff", OLD][..], &["diff"], &["diff", "--old", OLD], &["diff", OLD, NEW, "--old", OLD]]
+    {
         assert_eq!(nettrace(wrong).code, Some(2), "{wrong:?}");
     }
     let ran = nettrace(&[
@@ -97,7 +105,9 @@ fn the_page_of_a_comparison_shows_its_rows_and_is_calm() {
         assert_eq!(seen[list], json!([]), "{list}");
     }
     assert_eq!(number(&seen["significant"]), number(&report["significant"]));
-    for (row, shown) in report["rows"].as_array().unwrap().iter().zip(seen["rows"].as_array().unwrap()) {
+    for (row, shown) in
+        report["rows"].as_array().unwrap().iter().zip(seen["rows"].as_array().unwrap())
+    {
         assert_eq!(
             (number(&row["old"]), number(&row["new"])),
             (number(&shown[1]), number(&shown[2])),

@@ -75,12 +75,14 @@ fn a_sparse_tail_of_a_terabyte_costs_nothing() {
             let ran = nettrace(&[args, way, &[&path]].concat());
             assert_eq!(ran.code, Some(0), "{args:?} {way:?}: {}", ran.stderr);
         }
-        let ran = command(&[args, &["-"]].concat()).stdin(File::open(&path).unwrap()).output().unwrap();
+        let ran =
+            command(&[args, &["-"]].concat()).stdin(File::open(&path).unwrap()).output().unwrap();
         assert!(ran.status.success(), "{args:?} from standard input");
     }
     let check = nettrace(&["check", "--json", &path]).json();
     assert_eq!(check["counts"]["trailing_bytes"], 1);
-    let message = check["findings"].as_array().unwrap().iter().find(|it| it["kind"] == "trailing_bytes");
+    let message =
+        check["findings"].as_array().unwrap().iter().find(|it| it["kind"] == "trailing_bytes");
     assert_eq!(
         message.unwrap()["message"],
         "end of stream: more than 1048576 bytes follow the end of the stream"
@@ -99,6 +101,10 @@ fn check_looks_at_as_much_of_what_follows_as_is_asked_for() {
     ] {
         let asked = limit.map_or(vec![], |limit| vec!["--tail-limit", limit]);
         let ran = nettrace(&[&["check"], &asked[..], &[&path]].concat());
-        assert!(ran.text().contains(&format!(" {due} follow the end of the stream")), "{}", ran.text());
+        assert!(
+            ran.text().contains(&format!(" {due} follow the end of the stream")),
+            "{}",
+            ran.text()
+        );
     }
 }

@@ -24,7 +24,8 @@ fn types() -> Vec<EventType> {
     ]
 }
 
-/// Two threads, ten ticks (1 µs) between events, thread runs one after the other in the file.
+/// Two threads, ten ticks (1 µs) between events, thread runs one after the other in the
+/// file.
 fn session() -> Session {
     Session {
         types: types(),
@@ -89,7 +90,10 @@ fn filters_let_pass_what_they_say() {
         assert_eq!(count(args), expected, "{args:?}");
     }
     let stop = lines(&path, &["--event", "RequestStop", "--thread", "12", "--time", "2us..3us"]);
-    assert_eq!((stop.len(), &stop[0]["event"], &stop[0]["ts_ns"]), (1, &json!("Request/Stop"), &json!(2000)));
+    assert_eq!(
+        (stop.len(), &stop[0]["event"], &stop[0]["ts_ns"]),
+        (1, &json!("Request/Stop"), &json!(2000))
+    );
 }
 
 #[test]
@@ -113,7 +117,8 @@ fn a_filter_that_fits_nothing_says_so_with_the_nearest_names() {
     assert!(message.contains("no event is of thread 13"), "{message}");
     let message = said(&["--time", "1s.."]);
     assert!(
-        message.contains("no event lies in --time") && message.contains("from 1.000 µs to 12.000 µs"),
+        message.contains("no event lies in --time")
+            && message.contains("from 1.000 µs to 12.000 µs"),
         "{message}"
     );
     let message = said(&["--provider", "Native", "--event", "RequestStop"]);
@@ -179,7 +184,8 @@ fn labels_and_activities_are_shown_as_text() {
         Label::Version(3),
         Label::OpCode(7),
     ];
-    let event = SessionEvent { labels, activity_id: guid, ticks_later: 1, ..SessionEvent::default() };
+    let event =
+        SessionEvent { labels, activity_id: guid, ticks_later: 1, ..SessionEvent::default() };
     let session = Session {
         types: types(),
         threads: vec![SessionThread::new(1)],
@@ -206,8 +212,13 @@ fn labels_and_activities_are_shown_as_text() {
 fn unknown_threads_and_processors_are_minus_one() {
     use nettrace_testdata::synth::{Blob, EventBlock, MetadataBlock, MetadataRow, Stream, Trace};
     let row = MetadataRow { metadata_id: 1, provider: "Demo".into(), ..MetadataRow::default() };
-    let blob =
-        Blob { metadata_id: 1, thread_id: 99, capture_thread_id: 99, sequence_number: 1, ..Blob::default() };
+    let blob = Blob {
+        metadata_id: 1,
+        thread_id: 99,
+        capture_thread_id: 99,
+        sequence_number: 1,
+        ..Blob::default()
+    };
     let mut stream = Stream::new(Version::V6);
     stream
         .trace(&Trace::default())
@@ -216,8 +227,14 @@ fn unknown_threads_and_processors_are_minus_one() {
         .end();
     let path = file("unknown.nettrace", &stream.into_bytes());
     let line = &nettrace(&["events", &path, "--format", "ndjson", "--raw"]).lines()[0];
-    assert_eq!((&line["tid"], &line["processor"], &line["pid"]), (&json!(-1), &json!(-1), &Value::Null));
-    assert_eq!(nettrace(&["events", &path, "--thread", "-1", "--format", "ndjson"]).lines().len(), 1);
+    assert_eq!(
+        (&line["tid"], &line["processor"], &line["pid"]),
+        (&json!(-1), &json!(-1), &Value::Null)
+    );
+    assert_eq!(
+        nettrace(&["events", &path, "--thread", "-1", "--format", "ndjson"]).lines().len(),
+        1
+    );
 }
 
 #[test]
@@ -227,7 +244,9 @@ fn losses_of_netperf_are_said_to_be_unknown() {
     let json = nettrace(&["info", "--json", &path]).json();
     let known = json!([json["version"], json["lost"], json["losses_known"], json["events"]]);
     assert_eq!(known, json!([3, 0, false, 12]));
-    assert!(nettrace(&["info", &path]).text().contains("unknown: NetPerf does not number its events"));
+    assert!(
+        nettrace(&["info", &path]).text().contains("unknown: NetPerf does not number its events")
+    );
     let v4 = nettrace(&["info", "--json", ALL]).json();
     assert_eq!((&v4["losses_known"], &v4["version"]), (&json!(true), &json!(4)));
 }
@@ -253,10 +272,14 @@ fn info_and_stats_and_events_agree_on_real_traces() {
         let sum: u64 = rows.iter().map(|row| row["events"].as_u64().unwrap()).sum();
         assert_eq!(info["events"], sum);
         assert_eq!(events.text().lines().count() as u64, sum);
-        let times: Vec<i64> = events.lines().iter().map(|line| line["ts_ns"].as_i64().unwrap()).collect();
+        let times: Vec<i64> =
+            events.lines().iter().map(|line| line["ts_ns"].as_i64().unwrap()).collect();
         assert!(times.is_sorted(), "{path}");
         let first = rows.iter().map(|row| row["first_ns"].as_i64().unwrap()).min();
-        assert_eq!((first, info["duration_ns"].as_i64()), (times.first().copied(), times.last().copied()));
+        assert_eq!(
+            (first, info["duration_ns"].as_i64()),
+            (times.first().copied(), times.last().copied())
+        );
     }
 }
 
@@ -270,8 +293,12 @@ fn stats_are_sorted_as_asked() {
         ("last", "last_ns", false),
     ] {
         let json = nettrace(&["stats", "--json", "--sort", sort, ALL]).json();
-        let mut values: Vec<i64> =
-            json["types"].as_array().unwrap().iter().map(|row| row[key].as_i64().unwrap()).collect();
+        let mut values: Vec<i64> = json["types"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|row| row[key].as_i64().unwrap())
+            .collect();
         if falls {
             values.reverse();
         }
@@ -290,7 +317,8 @@ fn stats_are_sorted_as_asked() {
 #[test]
 fn an_event_has_one_name_in_all_outputs() {
     let path = trace(&session());
-    let of = |args: &[&str]| String::from_utf8(nettrace(&[args, &[&*path]].concat()).stdout).unwrap();
+    let of =
+        |args: &[&str]| String::from_utf8(nettrace(&[args, &[&*path]].concat()).stdout).unwrap();
     let name = "Request/Start";
     assert_eq!(lines(&path, &["--limit", "1"])[0]["event"], name);
     assert!(of(&["events", "--format", "csv", "--limit", "1"]).contains(&format!(",{name},")));
@@ -298,7 +326,8 @@ fn an_event_has_one_name_in_all_outputs() {
         let shown = of(args);
         assert!(shown.contains(&format!("Demo.Http/{name}")), "{shown}");
     }
-    for args in [&["stats", "--json"][..], &["schema", "--json"], &["events", "--format", "ndjson"]] {
+    for args in [&["stats", "--json"][..], &["schema", "--json"], &["events", "--format", "ndjson"]]
+    {
         let shown = of(args);
         assert!(
             shown.contains(&format!("\"{name}\"")) && !shown.contains("RequestStart"),

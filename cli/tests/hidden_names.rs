@@ -1,4 +1,5 @@
-//! Names that would run backwards, move a cursor or end a line if they reached a terminal as they are.
+//! Names that would run backwards, move a cursor or end a line if they reached a terminal
+//! as they are.
 
 use crate::{common, invariants};
 
@@ -7,8 +8,9 @@ use nettrace_export::hidden::{is_hidden, is_moving};
 use nettrace_testdata::corpus;
 
 /// One after the other, in names that are long enough. Each is one unit of UTF-16.
-const HIDDEN: [u16; 12] =
-    [0x202e, 0x2066, 0x2069, 0x200b, 0x200d, 0x200f, 0x2028, 0x2029, 0x061c, 0x009b, 0x001b, 0xfeff];
+const HIDDEN: [u16; 12] = [
+    0x202e, 0x2066, 0x2069, 0x200b, 0x200d, 0x200f, 0x2028, 0x2029, 0x061c, 0x009b, 0x001b, 0xfeff,
+];
 
 /// Words without which nothing would be understood.
 const KEPT: &[&str] = &[
@@ -55,12 +57,15 @@ const KEPT: &[&str] = &[
     "Message",
 ];
 
-/// The trace with hidden characters in its names: in the third place of each word of UTF-16, whatever it names (a
-/// provider, an event, a field, a type, a method, a module, the process), and what it was changed to how often.
+/// The trace with hidden characters in its names: in the third place of each word of
+/// UTF-16, whatever it names (a provider, an event, a field, a type, a method, a module,
+/// the process), and what it was changed to how often.
 fn hostile(bytes: &[u8]) -> (Vec<u8>, usize) {
     let (mut made, mut changed, mut at) = (bytes.to_vec(), 0, 0);
     while at + 1 < bytes.len() {
-        let units = bytes[at..].chunks_exact(2).take_while(|unit| unit[1] == 0 && unit[0].is_ascii_graphic());
+        let units = bytes[at..]
+            .chunks_exact(2)
+            .take_while(|unit| unit[1] == 0 && unit[0].is_ascii_graphic());
         let word: String = units.map(|unit| char::from(unit[0])).collect();
         let is_kept = KEPT.iter().any(|kept| match kept.len() > 6 {
             true => word.starts_with(kept),
@@ -99,11 +104,14 @@ fn no_name_of_a_trace_reaches_a_reader_with_hidden_characters() {
         "net3.1-linux-x64/heap.nettrace",
         "one-collect-v6/cpu.nettrace",
     ] {
-        let bytes = corpus::trace(name).unwrap_or_else(|| panic!("{name} is in the corpus")).bytes();
-        let (bytes, changed) = if name.contains("v6") { hostile_utf8(&bytes) } else { hostile(&bytes) };
+        let bytes =
+            corpus::trace(name).unwrap_or_else(|| panic!("{name} is in the corpus")).bytes();
+        let (bytes, changed) =
+            if name.contains("v6") { hostile_utf8(&bytes) } else { hostile(&bytes) };
         assert!(changed > 20, "{name}: {changed} names");
         invariants::all(&bytes, |args, text| {
-            // Files for other programs hold what is there; `--csv-safe` and escapes are theirs.
+            // Files for other programs hold what is there; `--csv-safe` and escapes are
+            // theirs.
             if args.contains(&"csv") || args.contains(&"openmetrics") {
                 return;
             }
@@ -111,8 +119,13 @@ fn no_name_of_a_trace_reaches_a_reader_with_hidden_characters() {
             let is_bad = if is_json { is_moving } else { is_hidden };
             let hidden = text.char_indices().find(|(_, c)| is_bad(*c) && *c != '\n');
             if let Some((at, c)) = hidden {
-                let start = (at.saturating_sub(60)..=at).find(|at| text.is_char_boundary(*at)).unwrap_or(at);
-                panic!("{name}, {args:?}: {c:?} in {:?}", &text[start..=at.max(start) + c.len_utf8() - 1]);
+                let start = (at.saturating_sub(60)..=at)
+                    .find(|at| text.is_char_boundary(*at))
+                    .unwrap_or(at);
+                panic!(
+                    "{name}, {args:?}: {c:?} in {:?}",
+                    &text[start..=at.max(start) + c.len_utf8() - 1]
+                );
             }
             shown += text.matches('\u{fffd}').count();
             escaped += text.matches("\\u202e").count();
@@ -125,12 +138,44 @@ fn no_name_of_a_trace_reaches_a_reader_with_hidden_characters() {
 #[test]
 fn errors_show_names_of_files_without_hidden_characters() {
     let path = file("gpj.\u{202e}ecart\u{9b}31m.nettrace", b"nothing");
-    for args in
-        [&["info", &*path][..], &["events", &path], &["report", "topN", &path], &["info", "no\u{2066}ne"]]
-    {
+    for args in [
+        &["info", &*path][..],
+        &["events", &path],
+        &["report", "topN", &path],
+        &["info", "no\u{2066}ne"],
+    ] {
         let ran = nettrace(args);
         assert_eq!(ran.code, Some(1));
         assert!(ran.stderr.contains('\u{fffd}'), "{}", ran.stderr);
         assert!(!ran.stderr.contains(|c| is_hidden(c) && c != '\n'), "{:?}", ran.stderr);
     }
+}
+
+#[test]
+fn a_terminal_sees_no_hidden_characters_of_tags() {
+    let bytes = corpus::trace("net10-linux-x64/metrics.nettrace").unwrap().bytes();
+    let path = file("hidden-tags.nettrace", &hostile(&bytes).0);
+    let shown = |stdout_is_terminal: bool| {
+        let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
+        let console = nettrace_cli::Console {
+            stdin: Box::new(std::io::empty()),
+            stdin_is_ready: || true,
+            stdout: &mut stdout,
+            detached_stdout: || None,
+            stderr: &mut stderr,
+            stdin_is_terminal: false,
+            stdout_is_terminal,
+            stderr_is_terminal: false,
+            variable: &|_: &str| None,
+        };
+        let args = ["nettrace", "report", "counters", &path, "--format", "openmetrics"];
+        nettrace_cli::run(args.into_iter().map(Into::into), console);
+        String::from_utf8(stdout).unwrap()
+    };
+    let is_bad = |c: char| is_hidden(c) && c != '\n';
+    let (terminal, piped) = (shown(true), shown(false));
+    assert!(terminal.contains('\u{fffd}') && !terminal.contains(is_bad), "{terminal}");
+    // Programs get what is there.
+    assert!(piped.contains(is_bad), "{piped}");
+    assert_eq!(terminal.lines().count(), piped.lines().count());
 }

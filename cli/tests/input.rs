@@ -1,4 +1,5 @@
-//! Where traces come from: files, pipes, gzip; and what happens when something is wrong with them.
+//! Where traces come from: files, pipes, gzip; and what happens when something is wrong
+//! with them.
 
 use crate::common;
 
@@ -13,10 +14,13 @@ fn tiny_v4() -> Vec<u8> {
 fn a_trace_is_the_same_as_a_file_by_pipe_and_compressed_whatever_its_name() {
     for bytes in [tiny_v4(), synth::tiny_v6().into_bytes()] {
         let packed = gzip(&bytes);
-        let (plain_file, gz_file) = (file("trace.nettrace.gz", &bytes), file("trace.nettrace", &packed));
-        for command in
-            [&["stats", "--json"][..], &["events"], &["events", "--format", "ndjson", "--raw", "--stacks"]]
-        {
+        let (plain_file, gz_file) =
+            (file("trace.nettrace.gz", &bytes), file("trace.nettrace", &packed));
+        for command in [
+            &["stats", "--json"][..],
+            &["events"],
+            &["events", "--format", "ndjson", "--raw", "--stacks"],
+        ] {
             let with = |input| [command, &[input]].concat();
             let expected = nettrace(&with(&plain_file));
             assert_eq!(expected.code, Some(0));
@@ -28,7 +32,11 @@ fn a_trace_is_the_same_as_a_file_by_pipe_and_compressed_whatever_its_name() {
                 nettrace_with_input(&with("-"), &packed),
             ];
             for other in others {
-                assert_eq!((other.text(), other.code), (expected.text(), expected.code), "{command:?}");
+                assert_eq!(
+                    (other.text(), other.code),
+                    (expected.text(), expected.code),
+                    "{command:?}"
+                );
             }
         }
     }
@@ -45,7 +53,8 @@ fn members_of_gzip_that_follow_each_other_are_one_trace() {
 
 #[test]
 fn a_compressed_file_that_is_cut_off_is_read_up_to_the_cut_and_told() {
-    let trace = std::fs::read(top().join("testdata/traces/net10-linux-x64/waits.nettrace.gz")).unwrap();
+    let trace =
+        std::fs::read(top().join("testdata/traces/net10-linux-x64/waits.nettrace.gz")).unwrap();
     let cut = file("cut.nettrace.gz", &trace[..trace.len() / 2]);
     let ran = nettrace(&["info", "--json", &cut]);
     let json = ran.json();
@@ -97,7 +106,8 @@ fn damage_is_listed_with_offset_block_context_and_fault() {
     let block = stream.nth(PartKind::Event, 0);
     // The third row claims a payload that leaves the block.
     let row = block.rows[2].clone();
-    let bytes = Damage::Overwrite { at: row.start, bytes: vec![0xff; row.len()] }.applied(&stream.bytes);
+    let bytes =
+        Damage::Overwrite { at: row.start, bytes: vec![0xff; row.len()] }.applied(&stream.bytes);
     let path = file("damaged.nettrace", &bytes);
     let ran = nettrace(&["info", "--json", &path]);
     let json = ran.json();
@@ -138,11 +148,17 @@ fn a_file_that_cannot_be_read_is_named_with_what_was_found_and_what_to_try() {
         (header(b"PK\x03\x04 and so on"), "zip archive; unpack it"),
         (header(b"PERFILE2 and so on"), "perf.data file; open it with perf report"),
         (header(&gzip(&gzip(b"x"))), "gzip-compressed; it is compressed twice"),
-        (header(&v7), "version 7 is not supported (supported: 3, 4, 5 and 6); look for a newer nettrace"),
+        (
+            header(&v7),
+            "version 7 is not supported (supported: 3, 4, 5 and 6); look for a newer nettrace",
+        ),
         (header(&netperf(2)), "version 2 is not supported (supported: 3, 4, 5 and 6); record with"),
         (header(&tiny_v4()[..60]), "ends inside the stream's header"),
         ("there/is/no/such.nettrace".to_owned(), "no such file or directory; check the path"),
-        ("testdata/traces/tiny-v4.nettrace".to_owned(), "there is testdata/traces/tiny-v4.nettrace.gz"),
+        (
+            "testdata/traces/tiny-v4.nettrace".to_owned(),
+            "there is testdata/traces/tiny-v4.nettrace.gz",
+        ),
         ("testdata/traces".to_owned(), "is a folder; give a .nettrace file in it"),
     ];
     for (path, message) in cases {
@@ -153,7 +169,11 @@ fn a_file_that_cannot_be_read_is_named_with_what_was_found_and_what_to_try() {
             let ran = nettrace(&[command, &[&path]].concat());
             assert_eq!((ran.code, ran.text()), (Some(1), ""), "{path}: {message}");
             assert!(ran.stderr.contains(message), "{message}: {}", ran.stderr);
-            assert!(ran.stderr.starts_with(&format!("nettrace: error: {path}: ")), "{}", ran.stderr);
+            assert!(
+                ran.stderr.starts_with(&format!("nettrace: error: {path}: ")),
+                "{}",
+                ran.stderr
+            );
             assert_eq!(ran.stderr.lines().count(), 1, "{}", ran.stderr);
         }
     }
@@ -165,7 +185,8 @@ fn a_reader_that_has_enough_is_no_failure() {
     use std::process::Stdio;
     let trace = "testdata/traces/net10-linux-x64/all.nettrace.gz";
     for args in [&["events", trace][..], &["events", trace, "--format", "ndjson", "--raw"]] {
-        let mut child = common::command(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut child =
+            common::command(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut stdout = child.stdout.take().unwrap();
         let mut first = [0; 100];
         stdout.read_exact(&mut first).unwrap();
@@ -224,7 +245,10 @@ fn hostile_names_cannot_write_to_the_terminal() {
     }
     assert_eq!(nettrace(&["events", &path]).text().lines().count(), 2);
     let line = &nettrace(&["events", "--format", "ndjson", &path]).lines()[0];
-    assert_eq!((&line["provider"], &line["event"]), (&"evil\x1b[31m\n".into(), &"\"bell\x07\\".into()));
+    assert_eq!(
+        (&line["provider"], &line["event"]),
+        (&"evil\x1b[31m\n".into(), &"\"bell\x07\\".into())
+    );
     let missing = nettrace(&["info", "no\x1b[31msuch"]);
     assert!(!missing.stderr.contains('\x1b'), "{:?}", missing.stderr);
 }
@@ -236,7 +260,8 @@ fn a_large_trace_through_a_pipe_takes_less_than_16_mib() {
     use std::process::Stdio;
     use std::time::Duration;
     // The largest one that there is.
-    let bytes = nettrace_testdata::corpus::trace("net10-linux-x64/metrics.nettrace").unwrap().bytes();
+    let bytes =
+        nettrace_testdata::corpus::trace("net10-linux-x64/metrics.nettrace").unwrap().bytes();
     assert!(bytes.len() > 15_000_000);
     for args in [&["info", "-"][..], &["events", "-", "--format", "ndjson", "--raw", "--stacks"]] {
         let mut child = common::command(args)
@@ -247,7 +272,8 @@ fn a_large_trace_through_a_pipe_takes_less_than_16_mib() {
             .unwrap();
         let mut stdin = child.stdin.take().unwrap();
         stdin.write_all(&bytes).unwrap();
-        // The pipe stays open, so it waits for more when it has read all; then its peak can be looked up.
+        // The pipe stays open, so it waits for more when it has read all; then its peak
+        // can be looked up.
         let status = format!("/proc/{}/status", child.id());
         let line = |name: &str| {
             let text = std::fs::read_to_string(&status).unwrap();
@@ -260,7 +286,8 @@ fn a_large_trace_through_a_pipe_takes_less_than_16_mib() {
             }
         }
         let kib = |name: &str| line(name).trim_end_matches(" kB").parse::<u64>().unwrap();
-        // The program itself is in it too, which is several times larger here than in a release, where it takes 5 MiB.
+        // The program itself is in it too, which is several times larger here than in a
+        // release, where it takes 5 MiB.
         let (whole, program) = (kib("VmHWM:"), kib("RssFile:"));
         let own = whole - program;
         drop(stdin);

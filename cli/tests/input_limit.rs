@@ -12,7 +12,8 @@ fn tiny_v4() -> Vec<u8> {
     synth::tiny_v4().bytes
 }
 
-/// Streams that small files unpack to: what is read must not be held, whatever it seems to be.
+/// Streams that small files unpack to: what is read must not be held, whatever it seems
+/// to be.
 fn bombs() -> [Vec<u8>; 3] {
     let zeros = vec![0; SIZE];
     let mut open_v4 = tiny_v4();
@@ -44,7 +45,8 @@ fn assert_ends_at_the_limit(command: &[&str], path: &str) {
     let what = format!("{command:?} of {path}: {}", ran.stderr);
     assert_eq!(ran.code, Some(1), "{what}");
     assert!(ran.stderr.starts_with(&format!("nettrace: error: {path}: offset 0x")), "{what}");
-    let next = "it unpacks to more than 1.0 MiB; give a larger --input-limit if the file can be trusted";
+    let next =
+        "it unpacks to more than 1.0 MiB; give a larger --input-limit if the file can be trusted";
     assert!(ran.stderr.contains(next), "{what}");
 }
 
@@ -76,7 +78,8 @@ fn a_gzip_bomb_ends_at_the_input_limit_with_what_where_and_what_next() {
 fn what_follows_the_end_mark_is_not_unpacked() {
     let path = file("ended.gz", &gzip(&[&tiny_v4()[..], &vec![0; SIZE]].concat()));
     for command in COMMANDS.iter().filter(|command| !["check", "open"].contains(&command[0])) {
-        // Those that find nothing in so small a trace say so, and none of them speaks of the limit.
+        // Those that find nothing in so small a trace say so, and none of them speaks of
+        // the limit.
         let ran = nettrace(&[*command, &[&path[..], "--input-limit", "2MiB"]].concat());
         assert!(!ran.stderr.contains("--input-limit"), "{command:?}: {}", ran.stderr);
     }
@@ -96,7 +99,8 @@ fn a_gzip_bomb_ends_at_the_input_limit_in_every_report_and_converter() {
         }
     }
     let formats = nettrace(&["convert", "--format", "list", &path]);
-    let formats: Vec<&str> = formats.text().lines().filter_map(|line| line.split(' ').next()).collect();
+    let formats: Vec<&str> =
+        formats.text().lines().filter_map(|line| line.split(' ').next()).collect();
     assert!(formats.len() >= 10 && formats.contains(&"ndjson"), "{formats:?}");
     for format in formats {
         assert_ends_at_the_limit(&["convert", "--format", format, "--output", "-"], &path);

@@ -3,10 +3,13 @@
 use crate::common;
 
 use common::{file, nettrace};
-use nettrace_testdata::synth::{EventType, Field, FieldType, Session, SessionThread, Step, Value, Version};
+use nettrace_testdata::synth::{
+    EventType, Field, FieldType, Session, SessionThread, Step, Value, Version,
+};
 
-/// Messages of all levels in a scope, one with an exception, one of several lines and with control characters.
-fn trace() -> String {
+/// Messages of all levels in a scope, one with an exception, one of several lines and
+/// with control characters.
+pub(crate) fn trace() -> String {
     let event_type = |event_id, name: &str, names: &[&str]| {
         let field = |name: &&str| {
             let is_number = matches!(*name, "Level" | "FactoryID" | "ID");
@@ -14,7 +17,14 @@ fn trace() -> String {
         };
         let fields = names.iter().map(field).collect();
         let provider = "Microsoft-Extensions-Logging".to_owned();
-        EventType { provider, event_id, name: name.into(), level: 4, fields, ..EventType::default() }
+        EventType {
+            provider,
+            event_id,
+            name: name.into(),
+            level: 4,
+            fields,
+            ..EventType::default()
+        }
     };
     let log = ["Level", "FactoryID", "LoggerName", "EventId", "EventName"];
     let mut session = Session::new(Version::V4);
@@ -27,12 +37,18 @@ fn trace() -> String {
     session.threads = vec![SessionThread::new(4711)];
     let text = |text: &str| Value::Text(text.to_owned());
     let logged = |level, last: &[&str]| {
-        let mut values = vec![Value::I32(level), Value::I32(1), text("App.Shop"), text("12"), text("")];
+        let mut values =
+            vec![Value::I32(level), Value::I32(1), text("App.Shop"), text("12"), text("")];
         values.extend(last.iter().map(|last| text(last)));
         values
     };
     session.steps = vec![
-        Step::event(2, 0, 1000, vec![Value::I32(1), Value::I32(1), text("App.Shop"), text("{\"order\":7}")]),
+        Step::event(
+            2,
+            0,
+            1000,
+            vec![Value::I32(1), Value::I32(1), text("App.Shop"), text("{\"order\":7}")],
+        ),
         Step::event(0, 0, 1_500_000, logged(0, &["looked"])),
         Step::event(0, 0, 1000, logged(2, &["sold 1 thing"])),
         Step::event(0, 0, 1000, logged(3, &["few things left\nreally\u{1b}[2J"])),
@@ -65,16 +81,25 @@ fn with_a_level_only_what_is_as_severe_is_shown_and_the_summary_leads_there() {
     let trace = trace();
     let ran = nettrace(&["report", "logs", &trace, "--level", "error"]);
     let (messages, last) = ran.text().trim_end().rsplit_once('\n').unwrap();
-    assert!(messages.starts_with("      1.504  fail     4711  App.Shop[12] no money\n"), "{messages}");
+    assert!(
+        messages.starts_with("      1.504  fail     4711  App.Shop[12] no money\n"),
+        "{messages}"
+    );
     assert_eq!(last, "1 message of 1 logger: 1 fail");
     let warnings = nettrace(&["report", "logs", &trace, "--level", "warning", "--json"]).json();
-    assert_eq!((&warnings["count"], &warnings["messages"][1]["level"]), (&2.into(), &"error".into()));
+    assert_eq!(
+        (&warnings["count"], &warnings["messages"][1]["level"]),
+        (&2.into(), &"error".into())
+    );
     assert_eq!(warnings["messages"][1]["exception"], "{\"TypeName\":\"App.Poor\"}");
 
     let summary = nettrace(&["report", "summary", &trace, "--json"]).json();
     let findings = summary["findings"].as_array().unwrap();
     let found = findings.iter().find(|finding| finding["about"] == "log_errors").unwrap();
-    assert_eq!((&found["value"], &found["command"]), (&1.into(), &"report logs --level error".into()));
+    assert_eq!(
+        (&found["value"], &found["command"]),
+        (&1.into(), &"report logs --level error".into())
+    );
 }
 
 #[test]

@@ -44,7 +44,8 @@ fn of_several_outputs_all_are_written_or_none() {
     let trace = trace();
     let (one, folder) = (trace.with_file_name("one.folded"), trace.with_file_name("two.folded"));
     fs::create_dir(&folder).unwrap();
-    let ran = nettrace(&["convert", text(&trace), "-o", text(&one), "-o", text(&folder), "--force"]);
+    let ran =
+        nettrace(&["convert", text(&trace), "-o", text(&one), "-o", text(&folder), "--force"]);
     assert_eq!(ran.code, Some(1));
     assert!(ran.stderr.contains("two.folded: is a folder"), "{}", ran.stderr);
     assert_eq!(names_beside(&one), ["samples.nettrace.gz", "two.folded"]);
@@ -82,11 +83,20 @@ mod unix {
         symlink(&trace, &soft).unwrap();
         let dotted = trace.parent().unwrap().join(".").join(trace.file_name().unwrap());
         for out in [&trace, &hard, &soft, &dotted] {
-            let ran = nettrace(&["convert", text(&trace), "--format", "folded", "-o", text(out), "--force"]);
+            let ran = nettrace(&[
+                "convert",
+                text(&trace),
+                "--format",
+                "folded",
+                "-o",
+                text(out),
+                "--force",
+            ]);
             assert_eq!(ran.code, Some(1), "{out:?}");
             assert!(ran.stderr.contains("is read by this command"), "{}", ran.stderr);
             assert!(fs::read(&trace).unwrap() == bytes, "{out:?} took the trace with it");
-            let mut with_input = command(&["convert", "-", "--format", "folded", "--force", "-o", text(out)]);
+            let mut with_input =
+                command(&["convert", "-", "--format", "folded", "--force", "-o", text(out)]);
             let output = with_input.stdin(File::open(&trace).unwrap()).output().unwrap();
             assert_eq!(output.status.code(), Some(1), "{out:?} from standard input");
             assert!(fs::read(&trace).unwrap() == bytes, "{out:?} took the trace with it");
@@ -116,8 +126,9 @@ mod unix {
         symlink("/dev/null", &null).unwrap();
         for (input, code) in [(text(&trace()), 0), (&*empty, 1)] {
             for force in [&["--force"][..], &[]] {
-                let ran =
-                    nettrace(&[&["convert", input, "--format", "folded", "-o", text(&null)], force].concat());
+                let ran = nettrace(
+                    &[&["convert", input, "--format", "folded", "-o", text(&null)], force].concat(),
+                );
                 assert_eq!(ran.code, Some(code), "{}", ran.stderr);
                 assert!(fs::metadata(&null).unwrap().file_type().is_char_device());
                 assert_eq!(names_beside(&null), ["null", "tiny.nettrace"]);
@@ -189,10 +200,13 @@ mod unix {
         for (signal, name) in [(Signal::INT, "int"), (Signal::TERM, "term"), (Signal::HUP, "hup")] {
             let out = PathBuf::from(file(&format!("{name}.ndjson"), b"mine"));
             let mut child = waiting(&out, &["--force"]);
+            // To wait closes what the child reads, and a trace that ends is written whole.
+            let held = child.stdin.take();
             kill_process(Pid::from_child(&child), signal).unwrap();
             assert_eq!(child.wait().unwrap().signal(), Some(signal.as_raw()));
             assert_eq!(fs::read(&out).unwrap(), b"mine");
             assert_eq!(names_beside(&out), [format!("{name}.ndjson")]);
+            drop(held);
         }
     }
 
@@ -231,8 +245,10 @@ mod unix {
         fs::write(&out, "mine").unwrap();
         let formats = ["--format", "ndjson", "--format", "ndjson", "--threads", "1", "--force"];
         let arguments =
-            [&["convert", text(&trace), "-o", text(&pipe), "-o", text(&out)], &formats[..]].concat();
-        let child = command(&arguments).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+            [&["convert", text(&trace), "-o", text(&pipe), "-o", text(&out)], &formats[..]]
+                .concat();
+        let child =
+            command(&arguments).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         let mut reader = File::open(&pipe).unwrap();
         // It has begun to write, and cannot end before the rest is read.
         reader.read_exact(&mut [0]).unwrap();

@@ -1,4 +1,5 @@
-//! Every JSON document on a trace says how reading the trace went, and agrees with `info`.
+//! Every JSON document on a trace says how reading the trace went, and agrees with
+//! `info`.
 
 use crate::common;
 
@@ -10,11 +11,13 @@ const ALL: &str = "testdata/traces/net10-linux-x64/all.nettrace.gz";
 const LOSSY: &str = "testdata/traces/net3.1-linux-x64/lossy.nettrace.gz";
 const CUT: usize = 3_000_000;
 
-/// All reports, as help lists them, but for the page: its numbers are those of the others.
+/// All reports, as help lists them, but for the page: its numbers are those of the
+/// others.
 fn reports() -> Vec<String> {
     let help = nettrace(&["report", "--help"]);
     let lines = help.text().lines().skip_while(|line| *line != "Reports:").skip(1);
-    let names = lines.take_while(|line| !line.is_empty()).filter_map(|line| line.split_whitespace().next());
+    let names =
+        lines.take_while(|line| !line.is_empty()).filter_map(|line| line.split_whitespace().next());
     let names: Vec<String> = names.map(str::to_owned).filter(|name| name != "html").collect();
     assert!(names.len() >= 19 && names.contains(&"gc".to_owned()), "{names:?}");
     names
@@ -40,14 +43,18 @@ fn of_info(file: &str) -> Value {
         "damage_bytes",
         "damage",
     ];
-    keys.iter().map(|key| ((*key).to_owned(), info[key].clone())).collect::<serde_json::Map<_, _>>().into()
+    keys.iter()
+        .map(|key| ((*key).to_owned(), info[key].clone()))
+        .collect::<serde_json::Map<_, _>>()
+        .into()
 }
 
 /// Every document on a trace, by the command that writes it, with how the command ended.
 fn documents(file: &str) -> Vec<(String, Option<i32>, Value)> {
     let reports = reports();
     let of_reports = reports.iter().map(|name| vec!["report", name, file, "--json"]);
-    let others = [vec!["stats", file, "--json"], vec!["schema", file, "--json"], vec![file, "--json"]];
+    let others =
+        [vec!["stats", file, "--json"], vec!["schema", file, "--json"], vec![file, "--json"]];
     let formats = [vec!["report", "counters", file, "--format", "json"]];
     let all = of_reports.chain(others).chain(formats);
     all.map(|words| {
@@ -73,7 +80,11 @@ fn a_trace_cut_at_3_mb_is_not_complete_in_the_json_of_each_report() {
 fn a_whole_trace_is_complete_in_the_json_of_each_report() {
     for (command, code, document) in documents(ALL) {
         let outcome = &document["outcome"];
-        assert_eq!((&outcome["complete"], &outcome["lost"]), (&true.into(), &0.into()), "{command}");
+        assert_eq!(
+            (&outcome["complete"], &outcome["lost"]),
+            (&true.into(), &0.into()),
+            "{command}"
+        );
         assert_eq!((&outcome["damage_count"], code), (&0.into(), Some(0)), "{command}");
     }
 }
@@ -101,7 +112,22 @@ fn a_packed_file_that_is_cut_counts_as_damage_in_reports_as_in_info() {
 #[test]
 fn one_thread_and_several_say_the_same() {
     let cut = file("cut-for-threads.nettrace", unpacked().get(..CUT).unwrap());
-    let of = |threads| nettrace(&["report", "topN", &cut, "--json", "--threads", threads]).json();
+    let of = |threads| nettrace(&["info", &cut, "--json", "--threads", threads]).json();
     assert_eq!(of("1"), of("2"));
-    assert_eq!(of("2")["outcome"]["complete"], false);
+    assert_eq!(of("2")["complete"], false);
+}
+
+/// What a program of one's own gets of the parser, with its feature `serde`.
+#[test]
+fn the_parser_serialises_an_outcome_with_the_keys_and_values_of_the_documents() {
+    let cut = unpacked()[..CUT].to_vec();
+    let lossy = nettrace_testdata::synth::tiny_v4().bytes;
+    for bytes in [cut, lossy] {
+        let mut reader = nettrace_parser::Reader::from_slice(&bytes);
+        while reader.next_event().unwrap().is_some() {}
+        let serialised = serde_json::to_value(reader.outcome()).unwrap();
+        let analysed = nettrace_analysis::report::OutcomeReport::of(&reader.outcome());
+        assert_eq!(serialised, serde_json::to_value(analysed).unwrap());
+        assert!(serialised["lost"] != 0 || serialised["damage_count"] != 0, "{serialised}");
+    }
 }

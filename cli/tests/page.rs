@@ -1,9 +1,10 @@
-//! `nettrace report html`: the page in a real browser, and its numbers against those of the reports.
+//! `nettrace report html`: the page in a real browser, and its numbers against those of
+//! the reports.
 
 use crate::common;
 
 use common::{file, nettrace, top};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -11,7 +12,8 @@ use std::process::Command;
 const ALL: &str = "testdata/traces/net10-linux-x64/all.nettrace.gz";
 const LOSSY: &str = "testdata/traces/net3.1-linux-x64/lossy.nettrace.gz";
 
-/// What a script of `analysis/consumers` sees of a page; `None` where there is no browser.
+/// What a script of `analysis/consumers` sees of a page; `None` where there is no
+/// browser.
 pub(crate) fn in_browser(script: &str, arguments: &[&str]) -> Option<Value> {
     let home = std::env::var_os("NETTRACE_CONSUMERS").map(PathBuf::from).or_else(|| {
         Some(PathBuf::from(std::env::var_os("HOME")?).join(".cache").join("nettrace-consumers"))
@@ -19,7 +21,10 @@ pub(crate) fn in_browser(script: &str, arguments: &[&str]) -> Option<Value> {
     let chromium = std::env::var_os("CHROMIUM").unwrap_or_else(|| "/usr/bin/chromium".into());
     for needed in [home.join("node_modules/puppeteer-core"), PathBuf::from(chromium)] {
         if !needed.exists() {
-            eprintln!("SKIPPED: {} is not there; analysis/consumers/install gets it", needed.display());
+            eprintln!(
+                "SKIPPED: {} is not there; analysis/consumers/install gets it",
+                needed.display()
+            );
             return None;
         }
     }
@@ -91,7 +96,7 @@ fn methods_of_report(report: &Value) -> BTreeMap<String, (u64, u64, u64)> {
 
 fn assert_calm(seen: &Value) {
     for list in ["errors", "requests", "wide", "axe"] {
-        assert_eq!(seen[list], serde_json::json!([]), "{list}");
+        assert_eq!(seen[list], json!([]), "{list}");
     }
     if seen["has_axe"] == false {
         eprintln!("SKIPPED: axe-core is not there; analysis/consumers/install gets it");
@@ -111,7 +116,10 @@ fn each_view_of_a_page_shows_the_numbers_of_the_report_and_is_used_with_mouse_ke
     }
     let findings: Vec<&Value> =
         summary["findings"].as_array().unwrap().iter().map(|row| &row["text"]).collect();
-    assert_eq!(seen["overview"]["findings"].as_array().unwrap().iter().collect::<Vec<_>>(), findings);
+    assert_eq!(
+        seen["overview"]["findings"].as_array().unwrap().iter().collect::<Vec<_>>(),
+        findings
+    );
 
     for (key, more) in [("methods", &[][..]), ("methods_in_range", &["--time", RANGE])] {
         let top = report("topN", ALL, &[&["-n", "1000000"], more].concat());
@@ -125,24 +133,88 @@ fn each_view_of_a_page_shows_the_numbers_of_the_report_and_is_used_with_mouse_ke
             assert_eq!(shown.get(&name), Some(&sums), "{key}: {name}");
         }
     }
+    let kinds = &seen["kinds"];
+    for (by, tab) in [("module", "modules"), ("namespace", "namespaces")] {
+        let wanted = report("topN", ALL, &["-n", "100000", "--by", by]);
+        let shown = methods_of_page(&json!({ "rows": kinds["cpu"][tab] }));
+        let wanted = methods_of_report(&wanted);
+        assert!(!wanted.is_empty(), "{tab}");
+        for (name, sums) in wanted.iter().filter(|(name, _)| shown.contains_key(*name)) {
+            assert_eq!(shown.get(name), Some(sums), "{tab}: {name}");
+        }
+        assert!(wanted.keys().filter(|name| shown.contains_key(*name)).count() > 1, "{shown:?}");
+    }
+    let threads = report("threads", ALL, &["-n", "100000"]);
+    let of_thread = |row: &Value| {
+        ["managed", "native"].iter().map(|state| number(&row[state]["ns"])).sum::<f64>()
+    };
+    let mut wanted: Vec<f64> =
+        threads["threads"].as_array().unwrap().iter().map(of_thread).collect();
+    wanted.retain(|nanos| *nanos > 0.0);
+    wanted.sort_by(|one, other| other.total_cmp(one));
+    let shown = kinds["cpu"]["threads"].as_array().unwrap().iter();
+    assert_eq!(shown.map(|row| number(&row[1])).collect::<Vec<_>>(), wanted);
+    for (state, row) in seen["states"].as_object().unwrap() {
+        let top = report("topN", ALL, &["--state", state]);
+        assert_eq!(number(&row["counted"]), number(&top["total_ns"]), "{state}");
+        assert_eq!(number(&row["samples"]), number(&top["samples"]), "{state}");
+    }
+    for (kind, own) in kinds.as_object().unwrap() {
+        // However stacks are put together, they add up to the same.
+        assert_eq!(own["by_thread"]["counted"], own["counted"], "{kind}");
+        assert_eq!(own["without_recursion"], own["counted"], "{kind}");
+        assert_eq!(own["by_thread"]["pressed"], "true", "{kind}");
+        let threads = own["threads"].as_array().unwrap();
+        let sum: f64 = threads.iter().map(|row| number(&row[1])).sum();
+        assert_eq!(sum, number(&own["counted"]), "{kind}");
+        assert!(number(&own["tree_by_thread"]) >= threads.len() as f64, "{kind}");
+        assert!(number(&own["by_thread"]["rectangles"]) > threads.len().min(20) as f64, "{kind}");
+        assert!(number(&own["callers"]) > 0.0, "{kind}");
+    }
+    let in_range = |name: &str| report(name, ALL, &["--time", RANGE]);
+    assert_eq!(number(&seen["range"]["cpu"]), number(&in_range("topN")["total_ns"]));
+    assert_eq!(number(&seen["range"]["gc"]), number(&in_range("gc")["totals"]["count"]));
+    assert_eq!(number(&seen["range"]["exceptions"]), number(&in_range("exceptions")["count"]));
+    let pool = report("threadpool", ALL, &["-n", "100000"]);
+    let adjustments = pool["adjustments"].as_array().unwrap().len();
+    assert_eq!(number(&seen["pool"]["adjustments"]), adjustments as f64);
+    let activities = report("activities", ALL, &["-n", "1000"]);
+    let slowest = activities["slowest"].as_array().unwrap();
+    assert_eq!(number(&seen["slowest"]["longest"]), number(&slowest[0]["duration_ns"]));
+    for (row, shown) in slowest.iter().zip(seen["slowest"]["rows"].as_array().unwrap()) {
+        assert_eq!(number(&row["duration_ns"]), number(&shown[2]), "{row}");
+        assert_eq!(row["fields"], shown[1], "{row}");
+    }
+    let card = seen["slowest"]["card"].as_str().unwrap();
+    assert!(card.contains("Events of its threads meanwhile"), "{card}");
+    assert!(seen["slowest"]["hash"].as_str().unwrap().contains("activity="), "{seen}");
     let gc = &report("gc", ALL, &[])["totals"];
-    for (key, id) in
-        [("count", "count"), ("pause_ns", "pause"), ("max_pause_ns", "max"), ("p99_pause_ns", "p99")]
-    {
+    for (key, id) in [
+        ("count", "count"),
+        ("pause_ns", "pause"),
+        ("max_pause_ns", "max"),
+        ("p99_pause_ns", "p99"),
+    ] {
         assert_eq!(number(&seen["gc"][id]), number(&gc[key]), "{key}");
     }
     let exceptions = report("exceptions", ALL, &[]);
     assert_eq!(number(&seen["exceptions"]["count"]), number(&exceptions["count"]));
-    for (row, shown) in
-        exceptions["types"].as_array().unwrap().iter().zip(seen["exceptions"]["types"].as_array().unwrap())
+    for (row, shown) in exceptions["types"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .zip(seen["exceptions"]["types"].as_array().unwrap())
     {
         assert_eq!((&row["type"], number(&row["count"])), (&shown[0], number(&shown[1])));
     }
     let contention = report("contention", ALL, &[]);
     assert_eq!(number(&seen["contention"]["count"]), number(&contention["waits"]["count"]));
     assert_eq!(number(&seen["contention"]["total"]), number(&contention["waits"]["total_ns"]));
-    for (row, shown) in
-        contention["locks"].as_array().unwrap().iter().zip(seen["contention"]["locks"].as_array().unwrap())
+    for (row, shown) in contention["locks"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .zip(seen["contention"]["locks"].as_array().unwrap())
     {
         let waits = &row["waits"];
         assert_eq!(
@@ -155,7 +227,9 @@ fn each_view_of_a_page_shows_the_numbers_of_the_report_and_is_used_with_mouse_ke
     assert_eq!(seen["counters"].as_array().unwrap().len(), series.len());
     for (row, shown) in series.iter().zip(seen["counters"].as_array().unwrap()) {
         assert_eq!(number(&row["count"]), number(&shown[3]), "{row}");
-        assert!((number(&row["mean"]) - number(&shown[5])).abs() <= 1e-9 * number(&row["mean"]).abs());
+        assert!(
+            (number(&row["mean"]) - number(&shown[5])).abs() <= 1e-9 * number(&row["mean"]).abs()
+        );
     }
     assert_eq!(number(&seen["requests_count"]), number(&report("activities", ALL, &[])["started"]));
     assert_eq!(number(&seen["events"]), 57071.0);
@@ -165,6 +239,9 @@ fn each_view_of_a_page_shows_the_numbers_of_the_report_and_is_used_with_mouse_ke
     assert!(brushed["hash"].as_str().unwrap().contains("from="), "{brushed}");
     assert!((1.0..whole).contains(&number(&brushed["counted"])), "{brushed}");
     assert_eq!(number(&brushed["back"]), whole, "the back button shows all again");
+    let (from, to) = (number(&brushed["moved"][0]), number(&brushed["moved"][1]));
+    let (was_from, was_to): (f64, f64) = (FROM.parse().unwrap(), TO.parse().unwrap());
+    assert!(from > was_from && (to - from - (was_to - was_from)).abs() <= 2.0, "{brushed}");
     assert!(brushed["by_key"].as_str().unwrap().contains("to="), "{brushed}");
     assert!(!brushed["escaped"].as_str().unwrap().contains("from="), "{brushed}");
 
@@ -178,6 +255,69 @@ fn each_view_of_a_page_shows_the_numbers_of_the_report_and_is_used_with_mouse_ke
     assert!(flame["said"].as_str().unwrap().starts_with("zoomed to"), "{flame}");
     assert_eq!(flame["focus"], seen["methods"]["rows"][0][0], "a link leads to a method");
     assert_eq!(seen["by_number"], "gc");
+    let printed = &seen["printed"];
+    assert_eq!(printed["paper"]["background"], "rgb(255, 255, 255)", "paper is light");
+    assert!(number(&printed["paper"]["width"]) < number(&printed["screen"]["width"]), "{printed}");
+    assert_eq!(printed["screen"], printed["again"]);
+}
+
+#[test]
+fn allocations_contention_and_waits_are_stacks_with_the_numbers_of_their_reports() {
+    let wanted = |kind: &str, name: &str| -> Option<(Value, Value)> {
+        let found = nettrace_testdata::corpus::trace(&format!("net10-linux-x64/{name}.nettrace"))?;
+        let trace = file(&format!("{name}-stacks.nettrace"), &found.bytes());
+        let path = page(&format!("{name}.html"), &trace);
+        let seen = in_browser("page.cjs", &[&path, FROM, TO, "numbers"])?;
+        assert_eq!((&seen["errors"], &seen["requests"]), (&json!([]), &json!([])), "{name}");
+        Some((report(kind, &trace, &["-n", "100000"]), seen))
+    };
+    if let Some((report, seen)) = wanted("alloc", "alloc-sampled") {
+        let source = &report["sources"][0];
+        let shown = &seen["kinds"]["alloc"];
+        // What a sample stands for is rounded to whole bytes in each sample of the page, and
+        // in the sum of the report.
+        let near = |one: &Value, other: &Value| {
+            (number(one) - number(other)).abs() <= number(&source["events"])
+        };
+        assert!(near(&shown["counted"], &source["bytes"]), "{} {source}", shown["counted"]);
+        assert_eq!(number(&shown["samples"]), number(&source["events"]));
+        let types = source["types"].as_array().unwrap();
+        assert_eq!(types.len(), shown["types"].as_array().unwrap().len());
+        for (row, shown) in types.iter().zip(shown["types"].as_array().unwrap()) {
+            assert!(near(&row["bytes"], &shown[1]), "{row} {shown}");
+            assert_eq!(row["events"], shown[3], "{row}");
+        }
+    }
+    if let Some((report, seen)) = wanted("waits", "waits") {
+        assert_eq!(number(&seen["waits"]["count"]), number(&report["waits"]["count"]));
+        assert_eq!(number(&seen["waits"]["total"]), number(&report["waits"]["total_ns"]));
+        assert_eq!(
+            number(&seen["kinds"]["waits"]["counted"]),
+            number(&report["waits"]["total_ns"])
+        );
+    }
+}
+
+#[test]
+fn messages_stand_on_a_page_with_level_exception_and_scopes() {
+    let trace = crate::logs::trace();
+    let path = page("logs.html", &trace);
+    let Some(seen) = in_browser("page.cjs", &[&path, FROM, TO, "numbers"]) else { return };
+    assert_eq!((&seen["errors"], &seen["requests"]), (&json!([]), &json!([])));
+    let logs = &seen["logs"];
+    let head =
+        json!(["Time", "Level", "Logger", "Message", "Exception", "Scopes", "Event", "Thread"]);
+    assert_eq!(logs["head"], head);
+    let report = report("logs", &trace, &[]);
+    let messages = report["messages"].as_array().unwrap();
+    assert_eq!((messages.len(), logs["rows"].as_array().unwrap().len()), (4, 4));
+    for (row, shown) in messages.iter().zip(logs["rows"].as_array().unwrap()) {
+        for (key, column) in [("level", 1), ("logger", 2), ("message", 3)] {
+            assert_eq!(row[key], shown[column], "{key}");
+        }
+        assert_eq!(row["exception"].as_str().unwrap_or(""), shown[4]);
+        assert_eq!(row["scopes"][0].as_str().unwrap_or(""), shown[5]);
+    }
 }
 
 #[test]
@@ -242,7 +382,11 @@ fn a_page_goes_beside_the_trace_or_where_it_is_asked_for_and_replaces_nothing_un
     assert!(ran.stderr.contains("--force"), "{}", ran.stderr);
     let written = std::fs::read(&beside).unwrap();
     let ran = nettrace(&["report", "html", &trace, "-o", "-"]);
-    assert_eq!((ran.code, ran.stdout == written), (Some(0), true), "the same bytes, wherever they go");
+    assert_eq!(
+        (ran.code, ran.stdout == written),
+        (Some(0), true),
+        "the same bytes, wherever they go"
+    );
     assert!(written.len() < 2 << 20, "{} bytes", written.len());
     assert_eq!(nettrace(&["report", "html", &trace, "--json"]).code, Some(2));
 }
@@ -252,7 +396,8 @@ fn open_writes_the_page_to_the_cache_and_prints_its_path() {
     let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("page-cache");
     let _ = std::fs::remove_dir_all(&cache);
     let run = || {
-        let output = common::command(&["open", ALL, "--print-path"]).env("XDG_CACHE_HOME", &cache).output();
+        let output =
+            common::command(&["open", ALL, "--print-path"]).env("XDG_CACHE_HOME", &cache).output();
         String::from_utf8(output.unwrap().stdout).unwrap()
     };
     if cfg!(target_os = "linux") {
@@ -261,6 +406,51 @@ fn open_writes_the_page_to_the_cache_and_prints_its_path() {
         assert!(std::fs::read(path.trim()).unwrap().starts_with(b"<!doctype html>"));
         assert_eq!(run(), path, "the same trace has the same place");
     }
+}
+
+/// What `nettrace open` does with programs named in a folder that is all of its PATH.
+#[cfg(target_os = "linux")]
+fn opened(name: &str, programs: &[(&str, &str)], variables: &[(&str, &str)]) -> (String, String) {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(folder.join("bin")).unwrap();
+    for (program, script) in programs {
+        let path = folder.join("bin").join(program);
+        let script = script.replace("SEEN", &folder.join("seen").display().to_string());
+        std::fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let mut command = common::command(&["open", ALL]);
+    for unset in ["BROWSER", "DISPLAY", "WAYLAND_DISPLAY", "WSL_DISTRO_NAME"] {
+        command.env_remove(unset);
+    }
+    command.env("PATH", folder.join("bin")).env("XDG_CACHE_HOME", folder.join("cache"));
+    let output = command.envs(variables.iter().copied()).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let seen = std::fs::read_to_string(folder.join("seen")).unwrap_or_default();
+    (seen, String::from_utf8(output.stdout).unwrap())
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn open_starts_the_browser_that_there_is_and_prints_the_path_where_there_is_none() {
+    let says = "echo \"$0 $1\" > SEEN";
+    let is_page = |text: &str| text.trim().ends_with(".html") && text.contains("/cache/nettrace/");
+    let on_screen = [("DISPLAY", ":9")];
+    let (seen, out) = opened("open-xdg", &[("xdg-open", says)], &on_screen);
+    assert!(seen.contains("/xdg-open ") && is_page(&seen) && out.is_empty(), "{seen} {out}");
+    // One that stays, as browsers do, and one that fails.
+    let stays = "echo \"$0 $1\" > SEEN; exec /bin/sleep 20";
+    let programs = [("mine", stays), ("bad", "exit 4"), ("xdg-open", says)];
+    let (seen, out) = opened("open-mine", &programs, &[("BROWSER", "bad:mine"), ("DISPLAY", ":9")]);
+    assert!(seen.contains("/mine ") && is_page(&seen) && out.is_empty(), "{seen} {out}");
+    for (name, programs) in [("open-none", &[][..]), ("open-bad", &[("xdg-open", "exit 3")])] {
+        let (seen, out) = opened(name, programs, &on_screen);
+        assert!(seen.is_empty() && is_page(&out), "{seen} {out}");
+    }
+    let (seen, out) = opened("open-blind", &[("xdg-open", says)], &[]);
+    assert!(seen.is_empty() && is_page(&out), "without a display nobody is asked: {seen} {out}");
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! What every command shows, word for word. `UPDATE_EXPECT=1 cargo test -p nettrace-cli --test pages` takes
-//! what it shows now.
+//! What every command shows, word for word. `UPDATE_EXPECT=1 cargo test -p nettrace-cli
+//! --test pages` takes what it shows now.
 #![allow(clippy::restriction, clippy::pedantic)]
 
 mod common;
@@ -28,19 +28,23 @@ fn help_of_every_command_is_as_expected() {
         "heap",
         "open",
         "diff",
+        "export",
         "completions",
         "man",
     ] {
         assert_page(&format!("help-{command}.txt"), &[command, "--help"]);
     }
+    assert_page("help-export-parquet.txt", &["export", "parquet", "--help"]);
 }
 
 #[test]
 fn the_version_tells_the_formats_that_are_read() {
     for flag in ["-V", "--version"] {
         let ran = nettrace(&[flag]);
-        let expected =
-            format!("nettrace {} (reads nettrace 3 (NetPerf), 4, 5, 6)\n", env!("CARGO_PKG_VERSION"));
+        let expected = format!(
+            "nettrace {} (reads nettrace 3 (NetPerf), 4, 5, 6)\n",
+            env!("CARGO_PKG_VERSION")
+        );
         assert_eq!((ran.text(), ran.code), (expected.as_str(), Some(0)));
     }
 }
@@ -71,12 +75,18 @@ const ONE_COLLECT: &str = "testdata/traces/one-collect-v6/cpu-and-switches.nettr
 #[test]
 fn heaps_are_as_expected() {
     assert_page("heap-types.txt", &["heap", HEAP, "-n", "12"]);
-    assert_page("heap-retained.txt", &["heap", HEAP, "-n", "5", "--sort", "retained", "--type", "<"]);
+    assert_page(
+        "heap-retained.txt",
+        &["heap", HEAP, "-n", "5", "--sort", "retained", "--type", "<"],
+    );
     assert_page("heap-modules.txt", &["heap", HEAP, "--by", "modules"]);
     assert_page("heap-roots.txt", &["heap", HEAP, "--by", "roots", "--top", "8"]);
     assert_page("heap-generations.txt", &["heap", HEAP, "--by", "generations"]);
     assert_page("heap-paths.txt", &["heap", "paths", HEAP, "--type", "^System.Char", "-n", "3"]);
-    assert_page("heap-objects.txt", &["heap", "objects", HEAP, "--type", "Dictionary", "--sort", "retained"]);
+    assert_page(
+        "heap-objects.txt",
+        &["heap", "objects", HEAP, "--type", "Dictionary", "--sort", "retained"],
+    );
     assert_page("heap-tree.txt", &["heap", "tree", HEAP, "--min", "0.5"]);
     assert_page("heap-tree-folded.txt", &["heap", "tree", HEAP, "--folded"]);
     assert_page("heap-diff.txt", &["heap", "diff", HEAP, &format!("{HEAP}#1"), "-n", "3"]);
@@ -98,11 +108,25 @@ fn reports_are_as_expected() {
         "report-topn-type.txt",
         &["report", "topN", ALL, "-n", "5", "--by", "type", "--state", "managed"],
     );
-    assert_page("report-topn-when.txt", &["report", "topN", ALL, "--when", "-n", "8", "--names", "full"]);
+    assert_page(
+        "report-topn-when.txt",
+        &["report", "topN", ALL, "--when", "-n", "8", "--names", "full"],
+    );
     assert_page("report-tree.txt", &["report", "tree", SAMPLES]);
     assert_page(
         "report-callers.txt",
-        &["report", "tree", SAMPLES, "--from", "PollGC$", "--names", "full", "--callers", "--min", "0"],
+        &[
+            "report",
+            "tree",
+            SAMPLES,
+            "--from",
+            "PollGC$",
+            "--names",
+            "full",
+            "--callers",
+            "--min",
+            "0",
+        ],
     );
     assert_page("report-threads.txt", &["report", "threads", SAMPLES]);
     assert_page("report-modules.txt", &["report", "modules", SAMPLES]);
@@ -156,7 +180,10 @@ fn reports_of_the_runtimes_doings_are_as_expected() {
     assert_page("report-alloc.txt", &["report", "alloc", HEAP, "--top", "8"]);
     assert_page("report-types.txt", &["report", "types", HEAP, "--time", "1s..", "--top", "3"]);
     assert_page("report-jit.txt", &["report", "jit", ALL_31, "--top", "8"]);
-    assert_page("report-jit-before.txt", &["report", "jit", ALL_31, "--before", "50ms", "--top", "30"]);
+    assert_page(
+        "report-jit-before.txt",
+        &["report", "jit", ALL_31, "--before", "50ms", "--top", "30"],
+    );
     assert_page("report-jit.json.txt", &["report", "jit", ALL_31, "--time", "3ms..30ms", "--json"]);
     assert_page("report-loader.txt", &["report", "loader", STARTUP, "--top", "8"]);
     assert_page("report-threadpool.txt", &["report", "threadpool", STARTUP]);
@@ -193,10 +220,17 @@ fn info_is_as_expected() {
 
 #[test]
 fn the_screen_in_the_readme_is_what_its_command_prints() {
-    let readme = std::fs::read_to_string(common::top().join("README.md")).unwrap().replace("\r\n", "\n");
-    assert!(readme.contains(&format!("cargo run --release -- info {ALL}\ncargo test --workspace\n")));
+    let readme =
+        std::fs::read_to_string(common::top().join("README.md")).unwrap().replace("\r\n", "\n");
+    assert!(
+        readme.contains(&format!("cargo run --release -- info {ALL}\ncargo test --workspace\n"))
+    );
     let screen = nettrace(&["info", ALL]);
-    assert!(readme.contains(&format!("```text\n{}```", screen.text())), "now it is:\n{}", screen.text());
+    assert!(
+        readme.contains(&format!("```text\n{}```", screen.text())),
+        "now it is:\n{}",
+        screen.text()
+    );
 }
 
 #[test]
@@ -214,7 +248,10 @@ fn events_are_as_expected() {
     assert_page("events-tiny-v4-file.txt", &["events", TINY_V4, "--order", "file", "--utc"]);
     assert_page("events-tiny-v6-full.txt", &["events", TINY_V6, "--stacks", "--raw"]);
     assert_page("events-tiny-v4-ndjson.txt", &["events", TINY_V4, "--format", "ndjson"]);
-    assert_page("events-tiny-v6-ndjson.txt", &["events", TINY_V6, "--format", "ndjson", "--stacks", "--raw"]);
+    assert_page(
+        "events-tiny-v6-ndjson.txt",
+        &["events", TINY_V6, "--format", "ndjson", "--stacks", "--raw"],
+    );
     assert_page("events-all.txt", &["events", ALL, "--provider", "nettrace-*", "--limit", "30"]);
     assert_page("events-samples.txt", &["events", SAMPLES, "--limit", "30"]);
 }
@@ -230,7 +267,10 @@ fn schemas_are_as_expected() {
         "schema-native.txt",
         &["schema", ALL_31, "--event", "MethodDCEndVerbose_*", "--event", "*/Thread/Sample"],
     );
-    assert_page("schema-native.json.txt", &["schema", ALL_31, "--event", "*/Thread/Sample", "--json"]);
+    assert_page(
+        "schema-native.json.txt",
+        &["schema", ALL_31, "--event", "*/Thread/Sample", "--json"],
+    );
     assert_page("schema-none.txt", &["schema", TINY_V4, "--event", "Hi2"]);
 }
 

@@ -1,8 +1,9 @@
 //! `events --raw --stacks` against what the reference reader saw, event for event.
 //!
-//! Compared are ticks, thread, provider, id, version, level, keywords, opcode, activities, size and checksum of
-//! the payload, and number and checksum of the stack's frames. The goldens are a folder beside the checkout;
-//! without it nothing is compared, and that is said.
+//! Compared are ticks, thread, provider, id, version, level, keywords, opcode,
+//! activities, size and checksum of the payload, and number and checksum of the stack's
+//! frames. The goldens are a folder beside the checkout; without it nothing is compared,
+//! and that is said.
 
 use crate::common;
 
@@ -49,11 +50,13 @@ struct Row {
 }
 
 fn hex(text: &str) -> u64 {
-    u64::from_str_radix(text.strip_prefix("0x").expect("it begins with 0x"), 16).expect("it is hexadecimal")
+    u64::from_str_radix(text.strip_prefix("0x").expect("it begins with 0x"), 16)
+        .expect("it is hexadecimal")
 }
 
 fn bytes_of(hex: &str) -> Vec<u8> {
-    // Some hundred million digits are decoded here without optimisation: a table is worth it.
+    // Some hundred million digits are decoded here without optimisation: a table is worth
+    // it.
     const VALUES: [u8; 256] = {
         let mut values = [0xff; 256];
         let mut digit = 0;
@@ -78,7 +81,8 @@ impl Row {
     fn of_line(line: &Line<'_>) -> Row {
         let payload = bytes_of(line.payload_hex);
         // All these traces are of 64-bit processes.
-        let stack: Vec<u8> = line.stack.iter().flat_map(|address| hex(address).to_le_bytes()).collect();
+        let stack: Vec<u8> =
+            line.stack.iter().flat_map(|address| hex(address).to_le_bytes()).collect();
         Row {
             ticks: line.ticks,
             tid: line.tid,
@@ -116,11 +120,11 @@ impl Row {
 
 const RUNTIME: &str = "Microsoft-Windows-DotNETRuntime";
 
-/// A row of ours without what the reference reader hides: stacks of all rundown events and of some runtime
-/// events, which the stream holds.
+/// A row of ours without what the reference reader hides: stacks of all rundown events
+/// and of some runtime events, which the stream holds.
 fn as_the_reader_shows(mut row: Row) -> Row {
-    let hides_stack =
-        row.provider.ends_with("Rundown") || (row.provider == RUNTIME && matches!(row.id, 140..=144 | 190));
+    let hides_stack = row.provider.ends_with("Rundown")
+        || (row.provider == RUNTIME && matches!(row.id, 140..=144 | 190));
     if hides_stack {
         row.stack = (0, 0);
     }
@@ -143,7 +147,8 @@ fn as_the_stream_says(mut row: Row, is_netperf: bool) -> Row {
 fn ours(trace: &TraceFile) -> Vec<Row> {
     let path = trace.path().display().to_string();
     let args = ["events", "--format", "ndjson", "--raw", "--stacks", "--quiet", &path];
-    let mut child = common::command(&args).stdout(Stdio::piped()).spawn().expect("the binary starts");
+    let mut child =
+        common::command(&args).stdout(Stdio::piped()).spawn().expect("the binary starts");
     let mut stdout = BufReader::new(child.stdout.take().expect("it is piped"));
     let (mut rows, mut text) = (Vec::new(), String::new());
     while stdout.read_line(&mut text).expect("it is UTF-8") > 0 {
@@ -165,10 +170,13 @@ fn compare(trace: &TraceFile, golden: &GoldenEvents) {
         let row = as_the_stream_says(Row::of_golden(event), is_netperf);
         *counts.entry(row).or_default() -= 1;
     }
-    // At the end of a trace without an end mark the reference reader gives up; we read on.
+    // At the end of a trace without an end mark the reference reader gives up; we read
+    // on.
     let is_superset = golden.error().is_some();
-    let different: Vec<_> =
-        counts.iter().filter(|(_, count)| if is_superset { **count < 0 } else { **count != 0 }).collect();
+    let different: Vec<_> = counts
+        .iter()
+        .filter(|(_, count)| if is_superset { **count < 0 } else { **count != 0 })
+        .collect();
     assert!(
         different.is_empty(),
         "{}: {} rows differ (positive: only ours), such as {:#?}",

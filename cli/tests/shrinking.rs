@@ -1,4 +1,5 @@
-//! Files that shrink while they are read, which a mapping shows as a signal and reading as an early end.
+//! Files that shrink while they are read, which a mapping shows as a signal and reading
+//! as an early end.
 #![cfg(target_os = "linux")]
 
 use crate::common;
@@ -18,7 +19,13 @@ fn long_trace() -> Vec<u8> {
     for _ in 0..2000 {
         let rows = (0..100).map(|_| {
             sequence_number += 1;
-            Blob { metadata_id: 1, sequence_number, thread_id: 1, payload: vec![7; 16], ..Blob::default() }
+            Blob {
+                metadata_id: 1,
+                sequence_number,
+                thread_id: 1,
+                payload: vec![7; 16],
+                ..Blob::default()
+            }
         });
         stream.event_block(&EventBlock::new(rows));
     }
@@ -40,7 +47,8 @@ fn begun(path: &str, args: &[&str]) -> Child {
     child
 }
 
-/// Exit code, what came on stdout, and stderr, of a command whose file shrinks to `length` bytes.
+/// Exit code, what came on stdout, and stderr, of a command whose file shrinks to
+/// `length` bytes.
 fn shrunk_to(length: u64, args: &[&str]) -> (Option<i32>, usize, String) {
     let path = file("shrinking.nettrace", &long_trace());
     let child = begun(&path, args);
@@ -51,12 +59,16 @@ fn shrunk_to(length: u64, args: &[&str]) -> (Option<i32>, usize, String) {
 
 #[test]
 fn a_mapped_file_that_shrinks_ends_the_command_with_an_error_and_what_to_do() {
-    for args in [&["events", "--format", "ndjson", "--threads", "1"][..], &["events", "--order", "file"]] {
+    for args in
+        [&["events", "--format", "ndjson", "--threads", "1"][..], &["events", "--order", "file"]]
+    {
         let (code, _, stderr) = shrunk_to(0, args);
         assert_eq!(code, Some(1), "{args:?}: {stderr}");
-        let due =
-            "shrinking.nettrace: the file shrank, or could not be read; use --no-mmap to read what is left\n";
-        assert!(stderr.starts_with("nettrace: error: ") && stderr.ends_with(due), "{args:?}: {stderr}");
+        let due = "shrinking.nettrace: the file shrank, or could not be read; use --no-mmap to read what is left\n";
+        assert!(
+            stderr.starts_with("nettrace: error: ") && stderr.ends_with(due),
+            "{args:?}: {stderr}"
+        );
     }
 }
 
@@ -76,8 +88,10 @@ fn a_file_that_is_read_and_shrinks_is_incomplete_and_all_before_its_new_end_is_d
 
 #[test]
 fn a_mapped_file_that_loses_the_end_of_its_last_page_is_incomplete() {
-    // A page that is there in part is shown with zeros behind that, and no signal is raised.
+    // A page that is there in part is shown with zeros behind that, and no signal is
+    // raised.
     let length = long_trace().len() as u64;
-    let (code, _, stderr) = shrunk_to(length - 1, &["events", "--format", "ndjson", "--threads", "1"]);
+    let (code, _, stderr) =
+        shrunk_to(length - 1, &["events", "--format", "ndjson", "--threads", "1"]);
     assert_eq!(code, Some(3), "{stderr}");
 }

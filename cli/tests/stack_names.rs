@@ -29,7 +29,17 @@ fn stacks_have_the_names_that_converters_give_them() {
         frames.reverse();
         *stacks.entry(frames.join(";")).or_default() += 1;
     }
-    let ran = nettrace(&["convert", ALL, "--format", "folded", "--kind", "exceptions", "-o", "-", "--quiet"]);
+    let ran = nettrace(&[
+        "convert",
+        ALL,
+        "--format",
+        "folded",
+        "--kind",
+        "exceptions",
+        "-o",
+        "-",
+        "--quiet",
+    ]);
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     let folded: BTreeMap<String, u64> = ran
         .text()
@@ -38,7 +48,9 @@ fn stacks_have_the_names_that_converters_give_them() {
         .map(|(stack, count)| (stack.to_owned(), count.parse().unwrap()))
         .collect();
     assert_eq!(stacks, folded);
-    assert!(stacks.keys().any(|stack| stack.contains("workload!Workload.Program.Thrower(int,int)")));
+    assert!(
+        stacks.keys().any(|stack| stack.contains("workload!Workload.Program.Thrower(int,int)"))
+    );
 }
 
 #[test]
@@ -53,7 +65,8 @@ fn text_has_a_name_or_with_raw_stacks_an_address_for_each_frame() {
     let (mut names, mut addresses) = (Vec::new(), Vec::new());
     for line in &events(&["--event", "Exception/Start", "-n", "3"]) {
         names.extend(texts(line, "frames").into_iter().map(str::to_owned));
-        let stack = texts(line, "stack").into_iter().map(|at| u64::from_str_radix(&at[2..], 16).unwrap());
+        let stack =
+            texts(line, "stack").into_iter().map(|at| u64::from_str_radix(&at[2..], 16).unwrap());
         addresses.extend(stack.map(|at| format!("{at:#018x}")));
     }
     assert!(names.len() > 3);
@@ -67,7 +80,10 @@ fn a_pipe_has_the_names_that_came_before_and_says_so_once() {
     let trace = std::fs::read(common::top().join(path)).unwrap();
     let args = ["events", "-", "--stacks", "--frames", "--format", "ndjson"];
     let piped = common::nettrace_with_input(&args, &trace);
-    assert_eq!(piped.stderr.matches("frames are named only if their method was loaded before").count(), 1);
+    assert_eq!(
+        piped.stderr.matches("frames are named only if their method was loaded before").count(),
+        1
+    );
     let whole = nettrace(&["events", path, "--stacks", "--frames", "--format", "ndjson"]);
     assert!(!whole.stderr.contains("frames are named only"));
     let (piped, whole) = (piped.lines(), whole.lines());

@@ -12,7 +12,8 @@ struct Plain(PathBuf);
 impl Plain {
     fn new(name: &str, bytes: &[u8]) -> Plain {
         let name = name.replace('/', "-");
-        let path = std::env::temp_dir().join(format!("nettrace-threads-{}-{name}", std::process::id()));
+        let path =
+            std::env::temp_dir().join(format!("nettrace-threads-{}-{name}", std::process::id()));
         std::fs::write(&path, bytes).unwrap();
         Plain(path)
     }
@@ -32,7 +33,12 @@ impl Plain {
         assert!(!one.1.is_empty(), "{words:?}: {}", one.2);
         for threads in ["2", "5"] {
             let several = self.said(words, threads);
-            assert!(one == several, "{}: {words:?} with {threads} threads\n{}", self.0.display(), several.2);
+            assert!(
+                one == several,
+                "{}: {words:?} with {threads} threads\n{}",
+                self.0.display(),
+                several.2
+            );
         }
     }
 }
@@ -42,16 +48,6 @@ impl Drop for Plain {
         let _ = std::fs::remove_file(&self.0);
     }
 }
-
-/// What reads samples of a trace that has them.
-const SAMPLES: [&[&str]; 6] = [
-    &["convert", "--format", "folded", "--by-thread", "-o", "-"],
-    &["convert", "--format", "folded", "--kind", "cpu", "--kind", "alloc", "--time", "0.1s..", "-o", "-"],
-    &["convert", "--format", "speedscope", "-o", "-"],
-    &["convert", "--format", "pprof", "-o", "-"],
-    &["report", "topN", "--json"],
-    &["report", "threads"],
-];
 
 const COMMANDS: [&[&str]; 6] = [
     &["events", "--format", "ndjson", "--stacks", "--raw"],
@@ -74,23 +70,38 @@ fn several_threads_write_the_same_bytes_as_one() {
         for words in COMMANDS {
             plain.assert_equal(words);
         }
-        let has_samples = plain.said(SAMPLES[0], "1").0 == Some(0);
-        for words in SAMPLES.iter().filter(|_| has_samples) {
-            plain.assert_equal(words);
-        }
     }
 }
 
 #[test]
 fn several_threads_tell_the_same_of_a_damaged_trace_as_one() {
-    let trace = corpus::traces().into_iter().find(|trace| trace.name().contains("net10-linux-x64/")).unwrap();
+    let trace = corpus::traces()
+        .into_iter()
+        .find(|trace| trace.name().contains("net10-linux-x64/"))
+        .unwrap();
     let mut bytes = trace.bytes();
     let middle = bytes.len() / 2;
     bytes[middle..middle + 40].fill(0xff);
     bytes.truncate(middle + bytes.len() / 4);
     let plain = Plain::new("damaged", &bytes);
-    for words in COMMANDS[..5].iter().chain(&SAMPLES[4..]) {
+    for words in &COMMANDS[..5] {
         plain.assert_equal(words);
+    }
+}
+
+#[test]
+fn conversions_and_reports_of_scripts_that_say_a_number_of_threads_are_as_without() {
+    let trace = corpus::trace("net10-linux-x64/samples-only.nettrace").unwrap();
+    let plain = Plain::new("samples", &trace.bytes());
+    let path = plain.0.to_str().unwrap();
+    for words in [
+        &["convert", path, "--format", "folded", "-o", "-"][..],
+        &["report", "topN", path],
+        &["report", "modules", path, "--json"],
+    ] {
+        let (said, unsaid) = (nettrace(&[words, &["--threads", "2"]].concat()), nettrace(words));
+        assert_eq!((said.code, unsaid.code), (Some(0), Some(0)), "{words:?}: {}", said.stderr);
+        assert!(said.stdout == unsaid.stdout && !said.stdout.is_empty(), "{words:?}");
     }
 }
 

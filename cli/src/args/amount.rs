@@ -4,7 +4,8 @@ use nettrace_export::time_range;
 use std::str::FromStr;
 use std::time::Duration;
 
-/// A length of time: `90s`, `5min`, `1.5h`, `90` (seconds), or `dd:hh:mm:ss` with fewer parts from the left.
+/// A length of time: `90s`, `5min`, `1.5h`, `90` (seconds), or `dd:hh:mm:ss` with fewer
+/// parts from the left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Span(pub(crate) Duration);
 
@@ -21,7 +22,8 @@ impl FromStr for Span {
         let wrong = || format!("\"{text}\" is no time; write dd:hh:mm:ss, 90s or 5min");
         let parts: Vec<&str> = text.split(':').collect();
         let (last, first) = parts.split_last().ok_or_else(wrong)?;
-        let seconds = u64::try_from(time_range::nanos(last).map_err(|_| wrong())?).map_err(|_| wrong())?;
+        let seconds =
+            u64::try_from(time_range::nanos(last).map_err(|_| wrong())?).map_err(|_| wrong())?;
         let mut total = Duration::from_nanos(seconds);
         let scales = [60, 3600, 86_400];
         if first.len() > scales.len() {
@@ -46,7 +48,8 @@ impl FromStr for Bytes {
     fn from_str(text: &str) -> Result<Bytes, String> {
         let wrong = || format!("\"{text}\" is no size; write 500000, 100MB or 1.5GB");
         let lowered = text.trim().to_ascii_lowercase();
-        let digits = lowered.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(lowered.len());
+        let digits =
+            lowered.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(lowered.len());
         let (number, unit) = lowered.split_at(digits);
         let scale: u64 = match unit.trim() {
             "" | "b" => 1,
@@ -60,7 +63,8 @@ impl FromStr for Bytes {
             Ok(number) => number.checked_mul(scale).ok_or_else(wrong)?,
             Err(_) => {
                 let number: f64 = number.parse().map_err(|_| wrong())?;
-                // A fraction of a size need not be exact; what is too large ends at the limit.
+                // A fraction of a size need not be exact; what is too large ends at the
+                // limit.
                 (number * scale as f64) as u64
             }
         };
@@ -82,9 +86,11 @@ impl FromStr for Rotation {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Rotation, String> {
-        let (files, size) =
-            text.split_once(['x', 'X', '×']).ok_or("expected a number of files, x and a size: 5x100MB")?;
-        let files = files.trim().parse().map_err(|_| format!("\"{files}\" is no number of files"))?;
+        let (files, size) = text
+            .split_once(['x', 'X', '×'])
+            .ok_or("expected a number of files, x and a size: 5x100MB")?;
+        let files =
+            files.trim().parse().map_err(|_| format!("\"{files}\" is no number of files"))?;
         if files == 0 {
             return Err("at least one file must be kept".to_owned());
         }
@@ -100,14 +106,19 @@ impl FromStr for Rotation {
 
 /// `04` or `0x4`.
 pub(crate) fn hex_byte(text: &str) -> Result<u8, String> {
-    u8::from_str_radix(without_0x(text), 16).map_err(|_| "expected one byte in hexadecimal".to_owned())
+    u8::from_str_radix(without_0x(text), 16)
+        .map_err(|_| "expected one byte in hexadecimal".to_owned())
 }
 
 /// `0x1f`, `1F`.
 pub(crate) fn hex(text: &str) -> Result<u64, String> {
     let digits = without_0x(text);
     let fault = || format!("\"{text}\" is no number in hexadecimal");
-    if digits.starts_with('+') { Err(fault()) } else { u64::from_str_radix(digits, 16).map_err(|_| fault()) }
+    if digits.starts_with('+') {
+        Err(fault())
+    } else {
+        u64::from_str_radix(digits, 16).map_err(|_| fault())
+    }
 }
 
 /// Bytes in hexadecimal; blanks between them do not matter.

@@ -1,21 +1,22 @@
 //! Other tools' formats.
 
 use super::samples::KindArg;
-use super::{InputArgs, ReadArgs, SampleArgs, SampleThreadArgs};
+use super::{InputArgs, ReadArgs, SampleArgs, UnusedThreadArgs};
 use crate::failure::Failure;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
 pub(crate) const CONVERT_EXAMPLES: &str = "\
 Without --format, the name of the output decides the format. Several formats or outputs are written in one pass. \
-Without -o, the output is placed beside the trace. Formats that need every event in time order (chromium, \
-perfetto, firefox, ndjson) use one thread, whatever --threads says.
+Without -o, the output is placed beside the trace.
 
 Examples:
   nettrace convert trace.nettrace --format speedscope
   nettrace convert trace.nettrace.gz -o profile.pb.gz
-  nettrace convert trace.nettrace -o a.speedscope.json -o b.folded --state managed
-  nettrace convert trace.nettrace --format folded --kind alloc -o - | flamegraph.pl > alloc.svg
+  nettrace convert trace.nettrace -o a.speedscope.json -o b.folded \\
+      --state managed
+  nettrace convert trace.nettrace --format folded --kind alloc -o - \\
+      | flamegraph.pl > alloc.svg
   nettrace convert dump.nettrace --kind heap -o retained.svg -o retained.pb.gz
   nettrace convert dump.nettrace -o dump.heapsnapshot";
 
@@ -31,7 +32,7 @@ pub(crate) struct ConvertArgs {
     read: ReadArgs,
 
     #[command(flatten)]
-    pub(crate) threads: SampleThreadArgs,
+    threads: UnusedThreadArgs,
 
     /// One of the formats below; may be repeated. `--format list` prints them
     #[arg(long, value_name = "FORMAT", value_delimiter = ',')]
@@ -41,8 +42,9 @@ pub(crate) struct ConvertArgs {
     #[arg(long, short = 'o', value_name = "OUT")]
     pub(crate) output: Vec<PathBuf>,
 
-    /// What to count: cpu, alloc, exceptions, contention, waits, threads, off-cpu; heap: objects of a heap dump, on the
-    /// path of those that alone keep them alive; or an event: GC/Start, GCStart, Provider/Name, Provider/ID
+    /// What to count: cpu, alloc, exceptions, contention, waits, threads, off-cpu; heap
+    /// (objects of a heap dump, each below the objects that alone keep it alive); or an
+    /// event: GC/Start, GCStart, Provider/Name, Provider/ID
     #[arg(long, visible_alias = "event", value_name = "KIND")]
     pub(crate) kind: Vec<KindArg>,
 
@@ -50,15 +52,15 @@ pub(crate) struct ConvertArgs {
     #[arg(long, value_name = "FIELD")]
     pub(crate) weight: Option<String>,
 
-    /// heapsnapshot, --kind heap: the number of the heap dump; default: 1
+    /// Which heap dump of the trace, for heapsnapshot and --kind heap; default: 1
     #[arg(long, value_name = "N")]
     pub(crate) dump: Option<usize>,
 
-    /// folded, svg: put the thread at the root of each stack
+    /// Put the thread at the root of each stack (folded, svg)
     #[arg(long)]
     pub(crate) by_thread: bool,
 
-    /// folded: what the numbers mean
+    /// What the numbers mean (folded)
     #[arg(long, value_enum, value_name = "UNIT", default_value_t)]
     pub(crate) unit: UnitArg,
 

@@ -1,20 +1,23 @@
 //! `nettrace diff`.
 
-use super::{ReadArgs, SampleArgs};
+use super::{FormArg, ReadArgs, RowsArg, SampleArgs};
 use clap::{Args, ValueEnum};
 use nettrace_analysis::diff::Condition;
 use std::path::PathBuf;
 
 const DIFF_EXAMPLES: &str = "\
-Each trace is cut into slices of its time. A change is beyond noise if what is compared differs more between the sides than \
+Each trace is cut into slices of its time. A change is beyond noise if a figure differs more between the sides than \
 it varies within them; only such changes are listed, the heaviest first. Several traces of a side make smaller changes \
 visible. `docs/diff.md` explains the columns, the statistics and the grammar of --fail-if.
 
 Conditions of --fail-if, which may be repeated:
   cpu>5%                  more processor time, by over 5 % and beyond noise
-  method(*Parse*)>20%     the same for methods; also method.total(NAME), type(NAME), exception(NAME), counter(NAME)
-  gc.pause.p99>10ms       the new value is over 10 ms, whatever the old one is; also gc.pause.max, gc.count, alloc, \
-exceptions, contention, contention.count, waits, jit, jit.methods
+  method(*Parse*)>20%     the same for methods; also method.total(NAME),
+                          type(NAME), exception(NAME), counter(NAME)
+  gc.pause.p99>10ms       the new value is over 10 ms, whatever the old is;
+                          also gc.pause.max, gc.count, alloc, exceptions,
+                          contention, contention.count, waits, jit,
+                          jit.methods, startup.program, startup.first_request
   alloc>+1MB              it grew by over 1 MB
 
 Exit codes besides those of all commands:
@@ -23,36 +26,41 @@ Exit codes besides those of all commands:
 Examples:
   nettrace diff before.nettrace after.nettrace
   nettrace diff before.nettrace after.nettrace -o diff.html
-  nettrace diff --old main-1.nettrace main-2.nettrace --new pr-1.nettrace pr-2.nettrace --per request
-  nettrace gate main.nettrace pr.nettrace --fail-if 'cpu>5%' --fail-if 'gc.pause.p99>10ms'";
+  nettrace diff --old main-1.nettrace main-2.nettrace \\
+      --new pr-1.nettrace pr-2.nettrace --per request
+  nettrace gate main.nettrace pr.nettrace --fail-if 'cpu>5%' \\
+      --fail-if 'gc.pause.p99>10ms'";
+
+/// The other name of the command, for those who let it fail a build.
+pub(crate) const GATE: &str = "gate";
 
 /// Compare two traces, or two groups of traces: what changed beyond noise
 #[derive(Debug, Args)]
-#[command(after_help = DIFF_EXAMPLES, visible_alias = "gate")]
+#[command(after_help = DIFF_EXAMPLES, visible_alias = GATE)]
 #[command(
     override_usage = "nettrace diff <OLD> <NEW> [OPTIONS]\n       nettrace diff --old <FILE>... --new <FILE>... [OPTIONS]"
 )]
 pub(crate) struct DiffArgs {
-    /// The trace before
+    /// The trace from before the change
     #[arg(value_name = "OLD", requires = "new_file", conflicts_with_all = ["old", "new"])]
     pub(crate) old_file: Option<PathBuf>,
 
-    /// The trace after
+    /// The trace from after the change
     #[arg(value_name = "NEW")]
     pub(crate) new_file: Option<PathBuf>,
 
-    /// Traces before, if there are several
+    /// Traces from before the change, if there are several
     #[arg(long, value_name = "FILE", num_args = 1.., requires = "new")]
     pub(crate) old: Vec<PathBuf>,
 
-    /// Traces after
+    /// Traces from after the change
     #[arg(long, value_name = "FILE", num_args = 1.., requires = "old")]
     pub(crate) new: Vec<PathBuf>,
 
     #[command(flatten)]
     pub(crate) read: ReadArgs,
 
-    /// What sums are divided by, so that traces of different length can be compared
+    /// What totals are divided by, so that traces of different length can be compared
     #[arg(long, value_enum, value_name = "UNIT", default_value_t)]
     pub(crate) per: PerArg,
 
@@ -64,19 +72,17 @@ pub(crate) struct DiffArgs {
     #[arg(long)]
     pub(crate) all: bool,
 
-    /// The most rows to show
-    #[arg(long, short = 'n', visible_alias = "top", value_name = "N", default_value_t = 20)]
-    pub(crate) number: usize,
+    #[command(flatten)]
+    pub(crate) rows: RowsArg,
 
-    /// One JSON object instead of text
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) form: FormArg,
 
     /// Write a page with the rows and a differential flame graph
     #[arg(long, short = 'o', value_name = "FILE.html", conflicts_with = "json")]
     pub(crate) output: Option<PathBuf>,
 
-    /// Replace an output file that is there already
+    /// Overwrite an existing output file
     #[arg(long)]
     pub(crate) force: bool,
 

@@ -1,6 +1,6 @@
 //! The command line of `nettrace heap`.
 
-use super::{ReadArgs, TalkArgs, TargetArgs};
+use super::{FormArg, ReadArgs, TalkArgs, TargetArgs};
 use crate::args::amount::Span;
 use clap::{Args, Subcommand, ValueEnum};
 use regex::Regex;
@@ -50,12 +50,13 @@ pub(crate) struct HeapArgs {
     #[arg(long, short, value_name = "PID", help_heading = "Which process", group = "target")]
     pub(crate) process_id: Option<u32>,
 
-    /// The process of this name, if there is only one; -n NAME is the same if no other option names a process
+    /// The process of this name, if there is only one; -n NAME is the same if no other
+    /// option names a process
     #[arg(long, value_name = "NAME", help_heading = "Which process", group = "target")]
     pub(crate) name: Option<String>,
 
-    /// A diagnostic port: PATH or tcp://HOST:PORT, where nettrace listens and runtimes connect; with ,connect
-    /// appended, nettrace connects to a runtime that listens there
+    /// A diagnostic port: PATH or tcp://HOST:PORT, where nettrace listens and runtimes
+    /// connect; with ,connect appended, nettrace connects to a runtime that listens there
     #[arg(long, visible_aliases = ["diagnostic-port", "dport"], value_name = "ADDRESS")]
     #[arg(help_heading = "Which process", group = "target")]
     pub(crate) port: Option<String>,
@@ -78,11 +79,12 @@ pub(crate) struct HeapArgs {
     #[command(flatten)]
     pub(crate) dump: DumpArgs,
 
-    /// The most rows to show, 30 by default. If no process or trace is given otherwise: -n NAME
+    /// How many rows to show at most; default: 30. If neither a trace nor another option
+    /// names the process, -n NAME does
     #[arg(short, value_name = "N")]
     pub(crate) n: Option<String>,
 
-    /// The most rows to show
+    /// How many rows to show at most
     #[arg(long, visible_alias = "top", value_name = "N")]
     pub(crate) number: Option<usize>,
 
@@ -98,9 +100,8 @@ pub(crate) struct HeapArgs {
     #[arg(long = "type", value_name = "REGEX")]
     pub(crate) type_name: Option<Regex>,
 
-    /// One JSON object instead of text
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) form: FormArg,
 }
 
 /// What `nettrace heap` is about.
@@ -116,8 +117,8 @@ impl HeapArgs {
         if let Some(file) = &self.file {
             return Some(HeapSource::Trace(file));
         }
-        let is_told = self.process_id.is_some() || self.name.is_some() || self.port.is_some();
-        let is_known = is_told || !self.program.is_empty();
+        let is_named = self.process_id.is_some() || self.name.is_some() || self.port.is_some();
+        let is_known = is_named || !self.program.is_empty();
         let name = self.name.clone().or_else(|| self.n.clone().filter(|_| !is_known));
         if !is_known && name.is_none() {
             return None;
@@ -186,7 +187,7 @@ pub(crate) enum HeapQuestion {
 }
 
 const PATHS_EXAMPLES: &str = "\
-An object may be reachable in many ways; shown is a shortest path from a root, preferably from a static variable. Objects \
+An object may be reachable in many ways. The path shown is a shortest one from a root, preferably from a static variable. Objects \
 that are held through the same types are one row. Events name no fields, and of a static variable not the class.
 
 Examples:
@@ -212,18 +213,19 @@ pub(crate) struct HeapPathsArgs {
     #[arg(long, value_name = "ADDRESS", conflicts_with = "type_name", value_parser = address)]
     pub(crate) object: Option<u64>,
 
-    /// The most rows to show
+    /// How many rows to show at most
     #[arg(long, short = 'n', visible_alias = "top", value_name = "N", default_value_t = 10)]
     pub(crate) number: usize,
 
-    /// One JSON object instead of text
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) form: FormArg,
 }
 
 /// The largest objects: address, size, generation, retained size
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  nettrace heap objects dump.nettrace --type 'byte\\[\\]' --sort retained")]
+#[command(
+    after_help = "Example:\n  nettrace heap objects dump.nettrace --type 'Byte\\[\\]' --sort retained"
+)]
 pub(crate) struct HeapObjectsArgs {
     /// The trace: a file, plain or gzip, or - for standard input
     #[arg(value_name = "FILE")]
@@ -240,13 +242,12 @@ pub(crate) struct HeapObjectsArgs {
     #[arg(long, value_enum, value_name = "KEY", default_value_t)]
     pub(crate) sort: ObjectSort,
 
-    /// The most rows to show, in JSON too
+    /// How many rows to show at most, in JSON too
     #[arg(long, short = 'n', visible_alias = "top", value_name = "N", default_value_t = 30)]
     pub(crate) number: usize,
 
-    /// One JSON object instead of text
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) form: FormArg,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
@@ -258,7 +259,7 @@ pub(crate) enum ObjectSort {
     Retained,
 }
 
-/// What keeps how much memory alive: the dominator tree, from the roots down, by type
+/// How much memory is kept alive by what: the dominator tree, from the roots down, by type
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  nettrace heap tree dump.nettrace --min 5%\n  nettrace heap tree dump.nettrace --folded | inferno-flamegraph > heap.svg\n  nettrace convert dump.nettrace --kind heap -o heap.svg -o heap.pb.gz"
@@ -275,11 +276,11 @@ pub(crate) struct HeapTreeArgs {
     #[arg(long, value_name = "PERCENT", default_value = "1%", value_parser = percent)]
     pub(crate) min: f64,
 
-    /// One JSON object instead of text
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) form: FormArg,
 
-    /// Print the whole tree as folded stacks with own sizes, for flamegraph.pl, inferno or speedscope
+    /// Print the whole tree as folded stacks with own sizes, for flamegraph.pl, inferno
+    /// or speedscope
     #[arg(long, conflicts_with_all = ["json", "min"])]
     pub(crate) folded: bool,
 }
@@ -314,19 +315,19 @@ pub(crate) struct HeapDiffArgs {
     #[arg(long, value_enum, value_name = "KEY", default_value_t)]
     pub(crate) sort: HeapSort,
 
-    /// The most rows to show
+    /// How many rows to show at most
     #[arg(long, short = 'n', visible_alias = "top", value_name = "N", default_value_t = 30)]
     pub(crate) number: usize,
 
-    /// One JSON object instead of text
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) form: FormArg,
 }
 
 /// `0x7f5335009660`; the front may be left out.
 fn address(text: &str) -> Result<u64, String> {
     let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")).unwrap_or(text);
-    u64::from_str_radix(digits, 16).map_err(|_| "an address is written as 0x7f5335009660".to_owned())
+    u64::from_str_radix(digits, 16)
+        .map_err(|_| "an address is written as 0x7f5335009660".to_owned())
 }
 
 /// `1%`, `0.5`.

@@ -5,6 +5,10 @@ use clap::Args;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
+/// The heading of these options in help: they are the same for all commands, and few
+/// people need them, so they stand below what the command is about.
+const READING: &str = "Reading the trace";
+
 /// Which trace.
 #[derive(Debug, Args)]
 pub(crate) struct InputArgs {
@@ -19,38 +23,36 @@ pub(crate) struct InputArgs {
 /// How it is read.
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct ReadArgs {
-    /// Read the file instead of mapping it into memory; use it if the file may shrink meanwhile
-    #[arg(long)]
+    /// Read the file instead of mapping it into memory. Use it if another program may
+    /// shorten the file meanwhile
+    #[arg(long, help_heading = READING)]
     pub(crate) no_mmap: bool,
 
-    /// Stop with an error if a compressed trace unpacks to more than this, such as 500MB or 1.5TB
-    #[arg(long, value_name = "SIZE", default_value = "64GiB")]
+    /// Stop with an error if a compressed trace unpacks to more than this, such as 500MB
+    /// or 1.5TB
+    #[arg(long, value_name = "SIZE", default_value = "64GiB", help_heading = READING)]
     pub(crate) input_limit: Bytes,
 
-    /// Leave out events that follow a contradiction in their block: they may be made of damaged bytes. Without it
-    /// they are given, and NDJSON marks them with "doubted": true
-    #[arg(long)]
+    /// Leave out doubted events: those behind a contradiction in their block, which may
+    /// come from damaged bytes. By default they are included, and NDJSON marks them with
+    /// "doubted": true
+    #[arg(long, help_heading = READING)]
     pub(crate) only_sound: bool,
 }
 
 /// With how many threads.
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct ThreadArgs {
-    /// Threads that read an uncompressed file; default: one for each processor
-    #[arg(long, value_name = "N")]
+    /// Threads that read an uncompressed file; default: one for each processor, and one
+    /// alone up to 8 MiB
+    #[arg(long, value_name = "N", help_heading = READING)]
     pub(crate) threads: Option<NonZeroUsize>,
 }
 
-/// The same where what is read goes through one thread all the same, so that more of them seldom pay.
+/// For scripts that say it to commands which read with one thread, whatever it says.
 #[derive(Debug, Clone, Copy, Args)]
-pub(crate) struct SampleThreadArgs {
-    /// Threads that read an uncompressed file; more than one is seldom faster
-    #[arg(long, value_name = "N", default_value = "1")]
-    threads: NonZeroUsize,
-}
-
-impl From<SampleThreadArgs> for ThreadArgs {
-    fn from(args: SampleThreadArgs) -> ThreadArgs {
-        ThreadArgs { threads: Some(args.threads) }
-    }
+pub(crate) struct UnusedThreadArgs {
+    /// Has no effect: two threads read no faster what one has to put together
+    #[arg(long, value_name = "N", hide = true)]
+    threads: Option<NonZeroUsize>,
 }

@@ -1,7 +1,7 @@
 //! What a trace is and holds, and whether it keeps to the format.
 
 use super::amount::Bytes;
-use super::{InputArgs, ThreadArgs};
+use super::{FormArg, InputArgs, ThreadArgs};
 use clap::{Args, ValueEnum};
 use nettrace_export::{EventPattern, ProviderPattern};
 
@@ -21,16 +21,16 @@ pub(crate) struct InfoArgs {
     #[command(flatten)]
     pub(crate) threads: ThreadArgs,
 
-    /// One JSON object instead of text
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) form: FormArg,
 }
 
 const STATS_EXAMPLES: &str = "\
 Examples:
   nettrace stats trace.nettrace
   nettrace stats trace.nettrace --sort bytes
-  nettrace stats trace.nettrace --json | jq '.types[] | select(.events > 1000) | .name'";
+  nettrace stats trace.nettrace --json \\
+      | jq '.types[] | select(.events > 1000) | .name'";
 
 /// How often each event type occurs, how large its events are, and when they were written
 #[derive(Debug, Args)]
@@ -42,9 +42,8 @@ pub(crate) struct StatsArgs {
     #[command(flatten)]
     pub(crate) threads: ThreadArgs,
 
-    /// One JSON object instead of text
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) form: FormArg,
 
     /// What to sort by; equal rows are sorted by provider, id and version
     #[arg(long, value_enum, value_name = "KEY", default_value_t)]
@@ -80,23 +79,23 @@ Examples:
   nettrace check trace.nettrace --json | jq .counts
   my-writer | nettrace check --strict -";
 
-/// Check a trace against the format: damage, broken rules, missing events, each with its offset and
-/// section
+/// Check a trace against the format: damage, broken rules, missing events, each with its
+/// offset and section
 #[derive(Debug, Args)]
 #[command(after_help = CHECK_EXAMPLES)]
 pub(crate) struct CheckArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
 
-    /// One JSON object instead of text
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) form: FormArg,
 
     /// Exit with 4 if there are notes but nothing worse
     #[arg(long)]
     pub(crate) strict: bool,
 
-    /// Look at this much of what follows the end mark: whether the stream goes on there, and how many bytes there are
+    /// How much of what follows the end mark to look at: how many bytes there are, and
+    /// whether a stream goes on there
     #[arg(long, value_name = "SIZE", default_value = "1MiB")]
     pub(crate) tail_limit: Bytes,
 }
@@ -108,7 +107,8 @@ the native runtime and some others, by the built-in catalog.
 Examples:
   nettrace schema trace.nettrace
   nettrace schema trace.nettrace --provider '*Runtime' --event 'GC/*'
-  nettrace schema trace.nettrace --json | jq '.types[] | select(.source == \"none\") | .name'";
+  nettrace schema trace.nettrace --json \\
+      | jq '.types[] | select(.source == \"none\") | .name'";
 
 /// The event types that a trace defines, with the fields of their payloads
 #[derive(Debug, Args)]
@@ -117,11 +117,10 @@ pub(crate) struct SchemaArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
 
-    /// One JSON object instead of text
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) form: FormArg,
 
-    /// Only types of providers with such a name; * and ? are wildcards, case does not matter
+    /// Only types of providers whose name matches; * and ? are wildcards, case is ignored
     #[arg(long, value_name = "GLOB")]
     pub(crate) provider: Vec<ProviderPattern>,
 

@@ -23,11 +23,14 @@ Microsoft.EntityFrameworkCore/Microsoft.EntityFrameworkCore.Database.Command.Com
 impl ProfileName {
     /// Its providers.
     pub(crate) fn providers(self) -> Result<Vec<Provider>, RequestError> {
-        let provider =
-            |name: &str, keywords: u64, level| Ok(Provider::new(name)?.keywords(keywords).level(level));
+        let provider = |name: &str, keywords: u64, level| {
+            Ok(Provider::new(name)?.keywords(keywords).level(level))
+        };
         let sampler = || provider(SAMPLER, 0, Level::Informational);
         Ok(match self {
-            ProfileName::DotnetCommon => vec![provider(RUNTIME, COMMON_KEYWORDS, Level::Informational)?],
+            ProfileName::DotnetCommon => {
+                vec![provider(RUNTIME, COMMON_KEYWORDS, Level::Informational)?]
+            }
             ProfileName::DotnetSampledThreadTime => vec![sampler()?],
             ProfileName::GcVerbose => vec![provider(RUNTIME, 0x8003, Level::Verbose)?],
             ProfileName::GcCollect => vec![

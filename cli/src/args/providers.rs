@@ -63,9 +63,11 @@ fn provider(text: &str) -> Result<Provider, String> {
     Ok(provider.keywords(keywords).level(level).arguments(arguments))
 }
 
-/// Pairs where they can be told apart, so that they can be united with others; else the text as it is.
+/// Pairs where they can be separated, so that they can be united with others; else the
+/// text as it is.
 fn arguments(text: &str) -> Result<Arguments, String> {
-    let pairs: Option<Vec<(&str, &str)>> = text.split(';').map(|pair| pair.split_once('=')).collect();
+    let pairs: Option<Vec<(&str, &str)>> =
+        text.split(';').map(|pair| pair.split_once('=')).collect();
     let is_plain = !text.contains('"');
     match pairs.filter(|pairs| is_plain && pairs.iter().all(|(_, value)| !value.contains('='))) {
         Some(pairs) => Arguments::pairs(pairs),
@@ -74,8 +76,8 @@ fn arguments(text: &str) -> Result<Arguments, String> {
     .map_err(|error| error.to_string())
 }
 
-/// All, but of the runtime's provider only those that are cheap and change nothing: some start a garbage
-/// collection or log every object.
+/// All, but of the runtime's provider only those that are cheap and change nothing: some
+/// start a garbage collection or log every object.
 pub(crate) fn default_keywords(name: &str) -> u64 {
     if name == RUNTIME { COMMON_KEYWORDS } else { u64::MAX }
 }
@@ -94,8 +96,9 @@ pub(crate) fn level(text: &str) -> Result<Level, String> {
         return Ok(Level::from_number(number).unwrap_or(Level::Verbose));
     }
     let lowered = text.to_ascii_lowercase();
-    let found =
-        NAMES.iter().find(|(name, _)| *name == lowered || (lowered == "info" && *name == "informational"));
+    let found = NAMES
+        .iter()
+        .find(|(name, _)| *name == lowered || (lowered == "info" && *name == "informational"));
     found.map(|(_, level)| *level).ok_or_else(|| {
         format!("\"{text}\" is no level; write 0 to 5, critical, error, warning, informational or verbose")
     })
@@ -192,7 +195,10 @@ mod tests {
 
     #[test]
     fn commas_between_quotes_belong_to_arguments() {
-        assert_eq!(shown("A:1:4:k=\"x,y\",B:1:4"), ["A:0xf00000000001:4:k=\"x,y\"", "B:0xf00000000001:4"]);
+        assert_eq!(
+            shown("A:1:4:k=\"x,y\",B:1:4"),
+            ["A:0xf00000000001:4:k=\"x,y\"", "B:0xf00000000001:4"]
+        );
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Reports.
 
-use super::{ReadArgs, SampleArgs, SampleThreadArgs};
+use super::{FormArg, ReadArgs, RowsArg, SampleArgs, UnusedThreadArgs};
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, Command, FromArgMatches, ValueEnum};
@@ -13,8 +13,8 @@ stops all threads, whether they run or wait. topN and tree leave out threads tha
 much time that was. --state waiting shows where they wait, --state all counts both, --state managed also leaves \
 out native code.
 
-topN, tree, threads and modules can use several --threads; the other reports use one. The trace may precede the \
-report's name, as in dotnet-trace. `nettrace report REPORT --help` lists the options of a report.
+The trace may precede the report's name, as in dotnet-trace. `nettrace report REPORT --help` lists the options of \
+a report.
 
 With --json, each report has a member `outcome`: whether the trace is complete, and what is lost or damaged, with \
 the same keys as in `nettrace info --json`.
@@ -25,12 +25,14 @@ Examples:
   nettrace report tree trace.nettrace --from 'Program.Main' --min 2
   nettrace report threads trace.nettrace --json | jq '.threads[0]'
   nettrace report gc trace.nettrace --timeline
-  nettrace report activities trace.nettrace --id //1/5
+  nettrace report activities trace.nettrace --id /#17178/1/256
   nettrace report counters trace.nettrace --format openmetrics
   nettrace report jit trace.nettrace --before 500ms --top 50
-  nettrace report alloc trace.nettrace --thread 17401 --json | jq '.sources[0].types[0]'";
+  nettrace report alloc trace.nettrace --thread 17401 --json \\
+      | jq '.sources[0].types[0]'";
 
-/// `nettrace report`. The list of reports belongs to the commands, which add a subcommand for each.
+/// `nettrace report`. The list of reports belongs to the commands, which add a subcommand
+/// for each.
 #[derive(Debug)]
 pub(crate) struct ReportCommand(pub(crate) ReportArgs);
 
@@ -62,7 +64,7 @@ impl FromArgMatches for ReportCommand {
         };
         let mut args = ReportArgs { report: name.to_owned(), ..ReportArgs::from_arg_matches(own)? };
         if args.timeline && own.value_source("number") != Some(ValueSource::CommandLine) {
-            args.number = usize::MAX;
+            args.rows.number = usize::MAX;
         }
         Ok(ReportCommand(args))
     }
@@ -88,15 +90,13 @@ pub(crate) struct ReportArgs {
     pub(crate) read: ReadArgs,
 
     #[command(flatten)]
-    pub(crate) threads: SampleThreadArgs,
+    threads: UnusedThreadArgs,
 
-    /// One JSON object instead of text
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) form: FormArg,
 
-    /// The most rows to show
-    #[arg(long, short = 'n', visible_alias = "top", value_name = "N", default_value_t = 20)]
-    pub(crate) number: usize,
+    #[command(flatten)]
+    pub(crate) rows: RowsArg,
 
     /// Sort by inclusive time (with callees) instead of exclusive time
     #[arg(long)]
@@ -106,11 +106,12 @@ pub(crate) struct ReportArgs {
     #[arg(long)]
     pub(crate) by_thread: bool,
 
-    /// Show when each method was on a stack: a bar for each of 32 equal parts of the trace
+    /// Show when each method was on a stack: a bar for each of 32 equal parts of the
+    /// trace
     #[arg(long, conflicts_with = "by_thread")]
     pub(crate) when: bool,
 
-    /// What to sum up in a row
+    /// What a row stands for
     #[arg(long, value_enum, value_name = "GROUP", default_value_t)]
     pub(crate) by: GroupByArg,
 
@@ -122,7 +123,7 @@ pub(crate) struct ReportArgs {
     #[arg(long)]
     pub(crate) callers: bool,
 
-    /// Leave out nodes that have less than this percentage of the total
+    /// Leave out nodes below this percentage of the total
     #[arg(long, value_name = "PERCENT", default_value = "1", value_parser = super::samples::percent)]
     pub(crate) min: f64,
 
@@ -130,7 +131,8 @@ pub(crate) struct ReportArgs {
     #[arg(long)]
     pub(crate) timeline: bool,
 
-    /// Show the events of this activity and of those inside it: a path such as //1/5, or another id
+    /// Show the events of this activity and of those inside it: a path such as /#17178/1/256, or
+    /// another id
     #[arg(long, value_name = "ID")]
     pub(crate) id: Option<String>,
 
@@ -142,20 +144,20 @@ pub(crate) struct ReportArgs {
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
     pub(crate) format: CounterFormat,
 
-    /// CSV for spreadsheets: names that they would run as formulas begin with an apostrophe. Without: on where somebody
-    /// sits at a terminal, off in scripts
+    /// Put an apostrophe before names that a spreadsheet would run as formulas (csv).
+    /// Default: on if stdout or stderr is a terminal, off in scripts
     #[arg(long, value_name = "WHETHER", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub(crate) csv_safe: Option<bool>,
 
-    /// Only what happened before this time since the session's start, such as 500ms
+    /// Only what happened in the first part of the session, up to this time, such as 500ms
     #[arg(long, value_name = "TIME", value_parser = nettrace_export::time_range::nanos, conflicts_with = "time")]
     pub(crate) before: Option<i64>,
 
-    /// The file to write; - for standard output. Default: beside the trace, with .html at its end
+    /// The file to write; - for standard output; default: TRACE.html beside the trace
     #[arg(long, short = 'o', value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 
-    /// Replace an output file that is there already
+    /// Overwrite an existing output file
     #[arg(long)]
     pub(crate) force: bool,
 

@@ -18,8 +18,8 @@ pub(crate) struct SampleArgs {
     #[arg(long, value_name = "PID")]
     pub(crate) process: Vec<u64>,
 
-    /// Only samples from FROM up to, but not including, TO, such as 1.5s..3s, 200ms.., ..10us; a number
-    /// without a unit means seconds
+    /// Only samples from FROM up to, but not including, TO, such as 1.5s..3s, 200ms..,
+    /// ..10us; a number without a unit means seconds
     #[arg(long, value_name = "FROM..TO", allow_hyphen_values = true)]
     pub(crate) time: Option<TimeRange>,
 
@@ -31,26 +31,30 @@ pub(crate) struct SampleArgs {
     #[arg(long, value_name = "REGEX")]
     pub(crate) exclude: Option<Pattern>,
 
-    /// Only samples in this state; may be repeated. The runtime's sampler stops all threads, whether they run or
-    /// wait; topN and tree therefore count only running ones by default. Everything else counts all
+    /// Only samples in this state; may be repeated. The runtime's sampler stops all
+    /// threads, whether they run or wait; topN and tree therefore count only running ones
+    /// by default, everything else counts all
     #[arg(long, value_enum, value_name = "STATE")]
     pub(crate) state: Vec<StateArg>,
 
-    /// Hide frames of .NET, of Microsoft's libraries and of the system, by module (System.*, Microsoft.*). Their time
-    /// counts for your method that called them. Implies --fold-async
+    /// Hide frames of .NET, of Microsoft's libraries and of the system, by module
+    /// (System.*, Microsoft.*). Their time counts for your method that called them.
+    /// Implies --fold-async
     #[arg(long)]
     pub(crate) my_code: bool,
 
-    /// Show an async method as one frame: its state machine, without the builders that start and resume it
+    /// Show an async method as one frame: its state machine, without the builders that
+    /// start and resume it
     #[arg(long)]
     pub(crate) fold_async: bool,
 
-    /// Show matching frames as one frame of this name; $1 stands for the first group of the expression. If several
-    /// match, the first is used
+    /// Show matching frames as one frame of this name; $1 stands for the first group of
+    /// the expression. If several match, the first is used
     #[arg(long, value_name = "REGEX=NAME", value_parser = group)]
     pub(crate) group: Vec<FrameGroup>,
 
-    /// Hide matching frames: their time counts for their caller. The expression is matched with the name as shown
+    /// Hide matching frames: their time counts for their caller. The expression is
+    /// matched with the name as shown
     #[arg(long, value_name = "REGEX")]
     pub(crate) fold: Vec<Pattern>,
 
@@ -58,7 +62,8 @@ pub(crate) struct SampleArgs {
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     pub(crate) fold_percent: Option<f64>,
 
-    /// Show recursion once: a method that calls itself, or up to eight methods that call each other in turn
+    /// Show recursion once: a method that calls itself, or up to eight methods that call
+    /// each other in turn
     #[arg(long)]
     pub(crate) fold_recursion: bool,
 
@@ -66,15 +71,18 @@ pub(crate) struct SampleArgs {
     #[arg(long, value_enum, value_name = "STYLE", default_value_t)]
     pub(crate) names: NameStyleArg,
 
-    /// Show names as the runtime stores them: the compiler's names for lambdas, async methods and types
+    /// Show names as the runtime stores them: the compiler's names for lambdas, async
+    /// methods and types
     #[arg(long)]
     pub(crate) raw_names: bool,
 
-    /// A file with names of code that the trace does not name, such as /tmp/perf-1234.map of process 1234
+    /// A file with names of code that the trace does not name, such as /tmp/perf-1234.map
+    /// of process 1234
     #[arg(long, value_name = "FILE")]
     pub(crate) perf_map: Vec<PathBuf>,
 
-    /// A folder with the ELF files that the traced process had mapped: their symbols name native code (version 6)
+    /// A folder with the ELF files that were mapped into the traced process: their symbols
+    /// name native code (version 6)
     #[arg(long, value_name = "DIR")]
     pub(crate) symbols: Vec<PathBuf>,
 }
@@ -87,7 +95,8 @@ pub(crate) enum StateArg {
     Running,
     /// Managed code was running
     Managed,
-    /// Native code was running, or a thread was blocked in a method that is not known to wait
+    /// Native code was running, or a thread was blocked in a method that is not known to
+    /// wait
     Native,
     /// The innermost method is known to wait
     Waiting,
@@ -129,7 +138,8 @@ impl FromStr for KindArg {
     fn from_str(text: &str) -> Result<Self, Infallible> {
         let text_of = if text.eq_ignore_ascii_case("allocations") { "alloc" } else { text };
         let known = KINDS.iter().find(|(name, _)| name.eq_ignore_ascii_case(text_of));
-        Ok(known.map_or_else(|| KindArg::Event(text.to_owned()), |(_, kinds)| KindArg::Known(kinds)))
+        Ok(known
+            .map_or_else(|| KindArg::Event(text.to_owned()), |(_, kinds)| KindArg::Known(kinds)))
     }
 }
 
@@ -175,10 +185,12 @@ pub(crate) fn percent(text: &str) -> Result<f64, String> {
     }
 }
 
-/// `REGEX=NAME`, or PerfView's `REGEX->NAME`. An expression may have `=` in it, a name may not.
+/// `REGEX=NAME`, or PerfView's `REGEX->NAME`. An expression may have `=` in it, a name
+/// may not.
 pub(crate) fn group(text: &str) -> Result<FrameGroup, String> {
     let parts = text.rsplit_once("->").or_else(|| text.rsplit_once('='));
-    let Some((pattern, name)) = parts.filter(|(pattern, name)| !pattern.is_empty() && !name.is_empty())
+    let Some((pattern, name)) =
+        parts.filter(|(pattern, name)| !pattern.is_empty() && !name.is_empty())
     else {
         return Err(r"expected an expression and a name, such as '^MyApp\.Json=JSON'".to_owned());
     };

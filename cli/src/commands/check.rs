@@ -21,7 +21,7 @@ pub(super) fn run(args: &CheckArgs, context: &mut Context<'_>) -> Result<Exit, F
     let mut trace = context.open_with(&args.input, limits)?;
     let findings = Findings::of(&mut trace.reader).map_err(|error| trace.failed(&error))?;
     context.progress.end();
-    if args.json {
+    if args.form.json {
         super::write_json(context, &CheckReport::of(&trace, &findings))?;
     } else {
         text(context, &trace, &findings)?;
@@ -122,7 +122,12 @@ fn text(context: &mut Context<'_>, trace: &Trace, findings: &Findings) -> Result
             }
             let paint = if severity == Severity::Damage { style.bad() } else { style.warning() };
             let label = paint.over(format_args!("{:<6}", severity.as_str()));
-            writeln!(context.out, "\n  {label}  {}  {}", style.name().over(kind), units::count(count))?;
+            writeln!(
+                context.out,
+                "\n  {label}  {}  {}",
+                style.name().over(kind),
+                units::count(count)
+            )?;
             for violation in of_kind.iter().take(SHOWN_PER_KIND) {
                 let place = violation.block.map_or("between blocks", BlockKind::as_str);
                 let message = printable(&violation.message);
@@ -134,9 +139,10 @@ fn text(context: &mut Context<'_>, trace: &Trace, findings: &Findings) -> Result
                 )?;
             }
             if of_kind.len() > SHOWN_PER_KIND {
-                // A kind may be found as damage and as a note; the other ones are not among these.
-                let others =
-                    findings.violations().iter().filter(|it| it.kind == kind).count() - of_kind.len();
+                // A kind may be found as damage and as a note; the other ones are not
+                // among these.
+                let others = findings.violations().iter().filter(|it| it.kind == kind).count()
+                    - of_kind.len();
                 let shown = (SHOWN_PER_KIND + others) as u64;
                 writeln!(
                     context.out,

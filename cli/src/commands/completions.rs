@@ -6,7 +6,12 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 
 pub(super) fn run(args: &CompletionsArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {
-    clap_complete::generate(args.shell, &mut command_line::shown(), "nettrace", context.out.buffer());
+    clap_complete::generate(
+        args.shell,
+        &mut command_line::shown(),
+        "nettrace",
+        context.out.buffer(),
+    );
     context.out.finish()?;
     Ok(Exit::Fine)
 }

@@ -1,39 +1,23 @@
 //! `nettrace diff`: what changed between two groups of traces.
 
-use super::analysed::{Analysed, Reads};
+use super::analysed::Analysed;
 use super::outcome::outcome_of;
 use super::{Context, write_json};
-use crate::args::{DiffArgs, InputArgs, PerArg, ThreadArgs};
+use crate::args::{DiffArgs, InputArgs, PerArg};
 use crate::exit::Exit;
-use crate::failure::{Failure, plain};
-use crate::input::{Ended, Input, Regions};
-use crate::new_file::{self, NewFile, Unfinished};
+use crate::failure::Failure;
+use crate::input::Ended;
+use crate::new_file;
 use crate::printable::printable;
-use crate::table::{Table, left, left_out, right};
+use crate::table::{end_page, left, list, right};
 use crate::{samples, units};
-use nettrace_analysis::AnalysisError;
 use nettrace_analysis::diff::{
     ConditionOutcome, DiffPage, DiffPass, DiffReport, DiffRow, DiffSide, Per, Subject, TraceFacts,
 };
 use nettrace_analysis::report::OutcomeReport;
-use nettrace_parser::{Outcome, TimeOrdered, Version};
 use serde::Serialize;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-
-impl Reads for DiffPass {
-    fn gains_from_threads(&self, _: Option<Version>) -> bool {
-        false
-    }
-
-    fn read(&mut self, events: &mut TimeOrdered<Input>) -> Result<Outcome, AnalysisError> {
-        Ok(self.read(events)?)
-    }
-
-    fn read_regions(&mut self, _: &Regions) -> Result<Outcome, AnalysisError> {
-        Err(nettrace_parser::Error::Io(io::Error::other("a comparison takes all events, in order")).into())
-    }
-}
 
 /// A trace that was read.
 struct Read {
@@ -87,8 +71,8 @@ pub(super) fn run(args: &DiffArgs, context: &mut Context<'_>) -> Result<Exit, Fa
         let page = DiffPage::new(&report, &old_facts, &new_facts)
             .names(names(&old), names(&new))
             .conditions(outcomes.clone());
-        write_page(&page, path, args.force, &all)?;
-    } else if args.json {
+        new_file::write(path, args.force, &all, |out| page.write("nettrace diff", out))?;
+    } else if args.form.json {
         let document = Document {
             report: &report,
             old_traces: old.iter().map(trace_row).collect(),
@@ -98,6 +82,7 @@ pub(super) fn run(args: &DiffArgs, context: &mut Context<'_>) -> Result<Exit, Fa
         write_json(context, &document)?;
     } else {
         text(args, &report, context)?;
+        end_page(context)?;
     }
     context.out.finish()?;
     for text in &report.not_compared {
@@ -119,23 +104,28 @@ pub(super) fn run(args: &DiffArgs, context: &mut Context<'_>) -> Result<Exit, Fa
 fn files(args: &DiffArgs) -> Result<(Vec<PathBuf>, Vec<PathBuf>), Failure> {
     match (&args.old_file, &args.new_file) {
         (Some(old), Some(new)) => Ok((vec![old.clone()], vec![new.clone()])),
-        _ if !args.old.is_empty() && !args.new.is_empty() => Ok((args.old.clone(), args.new.clone())),
-        _ => Err(Failure::Usage("give two traces: nettrace diff OLD NEW, or --old A B --new C D".to_owned())),
+        _ if !args.old.is_empty() && !args.new.is_empty() => {
+            Ok((args.old.clone(), args.new.clone()))
+        }
+        _ => Err(Failure::Usage(
+            "give two traces: nettrace diff OLD NEW, or --old A B --new C D".to_owned(),
+        )),
     }
 }
 
-fn read(files: &[PathBuf], args: &DiffArgs, context: &mut Context<'_>) -> Result<Vec<Read>, Failure> {
+fn read(
+    files: &[PathBuf],
+    args: &DiffArgs,
+    context: &mut Context<'_>,
+) -> Result<Vec<Read>, Failure> {
     files.iter().map(|file| read_one(file, args, context)).collect()
 }
 
 fn read_one(file: &Path, args: &DiffArgs, context: &mut Context<'_>) -> Result<Read, Failure> {
     let input = InputArgs { file: file.to_owned(), read: args.read };
-    let mut trace = Analysed::new(context.open(&input)?, ThreadArgs { threads: None })?;
+    let mut trace = Analysed::new(context.open(&input)?)?;
     let mut pass = DiffPass::new(samples::options(&args.samples));
-    trace.read(&mut pass, &|file, error| Failure::Input {
-        file: file.to_owned(),
-        message: error.to_string(),
-    })?;
+    trace.read(&mut pass)?;
     for text in samples::add_names(&args.samples, pass.model_mut())? {
         context.messages.warning(&text);
     }
@@ -150,7 +140,8 @@ fn divisible(per: Per, reads: &[Read]) -> Result<(), Failure> {
         _ => false,
     };
     let Some(read) = reads.iter().find(lacks) else { return Ok(()) };
-    let (what, per) = if per == Per::Request { ("requests", "request") } else { ("CPU samples", "sample") };
+    let (what, per) =
+        if per == Per::Request { ("requests", "request") } else { ("CPU samples", "sample") };
     let message = format!("it has no {what}, so nothing can be said --per {per}; use --per second");
     Err(Failure::Input { file: read.name.clone(), message })
 }
@@ -163,16 +154,6 @@ fn trace_row(read: &Read) -> TraceRow<'_> {
         requests: read.facts.requests,
         outcome: outcome_of(&read.ended),
     }
-}
-
-fn write_page(page: &DiffPage<'_>, path: &Path, is_forced: bool, read: &[&Path]) -> Result<(), Failure> {
-    let refused = |error: &io::Error| Failure::Input {
-        file: path.display().to_string(),
-        message: format!("cannot be written: {}", plain(error)),
-    };
-    let mut out = BufWriter::new(NewFile::create(path, is_forced, read, Unfinished::Removed)?);
-    page.write("nettrace diff", &mut out).map_err(|error| refused(&error))?;
-    out.into_inner().map_err(|error| refused(error.error()))?.finish().map(drop)
 }
 
 /// Says whether a condition holds, and for what.
@@ -195,7 +176,8 @@ fn text(args: &DiffArgs, report: &DiffReport, context: &mut Context<'_>) -> io::
     for (word, side) in [("old", &report.old), ("new", &report.new)] {
         writeln!(out, "{word}  {}", about(side))?;
     }
-    let shown: Vec<&DiffRow> = report.rows.iter().filter(|row| args.all || row.is_significant).collect();
+    let shown: Vec<&DiffRow> =
+        report.rows.iter().filter(|row| args.all || row.is_significant).collect();
     let line = match report.significant {
         0 => "Nothing changed beyond noise".to_owned(),
         count => format!("{} beyond noise", units::counted(count, "change")),
@@ -206,37 +188,33 @@ fn text(args: &DiffArgs, report: &DiffReport, context: &mut Context<'_>) -> io::
         Per::Sample => "sample",
         _ => "second",
     };
-    writeln!(out, "\n{}; {} within it. Sums are per {per}.", strong.over(line), units::count(within))?;
+    writeln!(
+        out,
+        "\n{}; {} within it. Sums are per {per}.",
+        strong.over(line),
+        units::count(within)
+    )?;
     if shown.is_empty() {
         return Ok(());
     }
     writeln!(out)?;
-    let mut table = Table::new([
-        right("OLD", 10, 0),
-        right("NEW", 10, 0),
-        right("CHANGE", 8, 0),
-        right("WEIGHT", 7, 1),
-        left("", 5, 2),
-        left("WHAT", 30, 0),
-    ]);
-    for row in shown.iter().take(args.number) {
-        table.row([
-            value(row, row.old).into(),
-            value(row, row.new).into(),
-            change(row).into(),
-            format!("{:.1} %", row.weight_percent).into(),
-            if row.is_significant { "" } else { "noise" }.into(),
-            name(row).into(),
-        ]);
-    }
-    table.write(context)?;
-    left_out(context, shown.len(), args.number)
+    list(context, &shown, args.rows.number).columns([
+        right("OLD", 10, 0).of(&|row| value(row, row.old).into()),
+        right("NEW", 10, 0).of(&|row| value(row, row.new).into()),
+        right("CHANGE", 8, 0).of(&|row| change(row).into()),
+        right("WEIGHT", 7, 1).of(&|row| format!("{:.1} %", row.weight_percent).into()),
+        left("", 5, 2).of(&|row| if row.is_significant { "" } else { "noise" }.into()),
+        left("WHAT", 30, 0).of(&|row| name(row).into()),
+    ])
 }
 
 /// `2 traces, 8.017 s, 81,554 samples, 11,841 requests`.
 fn about(side: &DiffSide) -> String {
     let mut text = units::counted(side.traces, "trace");
-    text.push_str(&format!(", {}", units::duration(i64::try_from(side.duration_ns).unwrap_or(i64::MAX))));
+    text.push_str(&format!(
+        ", {}",
+        units::duration(i64::try_from(side.duration_ns).unwrap_or(i64::MAX))
+    ));
     if side.samples > 0 {
         text.push_str(&format!(", {}", units::counted(side.samples, "sample")));
     }
@@ -268,12 +246,29 @@ fn name(row: &DiffRow) -> String {
         Subject::Waits => "waiting for handles".to_owned(),
         Subject::Jit => "compiling".to_owned(),
         Subject::JitMethods => "methods compiled".to_owned(),
+        Subject::Startup => startup(name),
         Subject::Counter => format!("counter {name}"),
         _ => name.clone(),
     }
 }
 
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a float is cut off at the ends")]
+fn startup(name: &str) -> String {
+    let text = match name {
+        "program" => "start of the process until the program's own assembly is loaded",
+        "first_request" => "start of the process until the first request is answered",
+        "jit" => "compiling in the first second of the process",
+        "jit_methods" => "methods compiled in the first second of the process",
+        "assemblies" => "assemblies loaded in the first second of the process",
+        other => return format!("startup: {other}"),
+    };
+    text.to_owned()
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a float is cut off at the ends"
+)]
 fn value(row: &DiffRow, value: f64) -> String {
     match &*row.unit {
         "ns" if value >= 1000.0 => units::duration(value.round() as i64),

@@ -5,11 +5,12 @@ use super::{Context, failed};
 use crate::args::{BigInts, EventFormat, EventsArgs, Order};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::input::{Ended, Input, Regions, Spare, Work};
+use crate::input::{Ended, Input, Regions, Spare};
 use crate::output::Output;
 use crate::render::{Form, Text};
 use nettrace_export::{Csv, Detail, EventTypes, Filter, Ndjson, Page, Selection};
-use nettrace_parser::{Error, Event, Reader, TimeOrdered, Visit, parallel};
+use nettrace_parser::parallel::{self, MakeParts};
+use nettrace_parser::{Error, Event, Reader, TimeOrdered, Visit};
 use std::io;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -51,7 +52,8 @@ impl Visit for Show<'_, '_> {
     }
 }
 
-/// The same for events in time order, which come from several loops: what is done with them is there once.
+/// The same for events in time order, which come from several loops: what is done with
+/// them is there once.
 struct Apart<'a, 's, 'c>(&'a mut Show<'s, 'c>);
 
 impl Visit for Apart<'_, '_, '_> {
@@ -100,16 +102,19 @@ pub(super) fn run(args: &EventsArgs, context: &mut Context<'_>) -> Result<Exit, 
     let file = trace.file;
     let detail = detail(args);
     let model = match detail.frames {
-        true => stack_names::model_of(&args.input, args.threads, context)?,
+        true => stack_names::model_of(&args.input, context)?,
         false => None,
     };
-    let is_safe = args.csv_safe.unwrap_or(!args.raw && context.has_user);
+    let is_safe = args.csv_safe.unwrap_or(!args.shape.raw && context.has_user);
     let selection = Selection::new(&args.fields);
     let mut form = match args.format {
-        EventFormat::Text => Form::Text(Text::new(detail, context.style, context.terminal_columns())),
+        EventFormat::Text => {
+            Form::Text(Text::new(detail, context.style, context.terminal_columns()))
+        }
         EventFormat::Ndjson => Form::Ndjson(Ndjson::new(detail)),
         EventFormat::Csv => {
-            let is_one_type = matches!(args.filter.event.as_slice(), [pattern] if pattern.is_exact());
+            let is_one_type =
+                matches!(args.filter.event.as_slice(), [pattern] if pattern.is_exact());
             Form::Csv(Csv::new(detail, selection.as_ref(), is_one_type).safe(is_safe))
         }
     };
@@ -157,35 +162,28 @@ pub(super) fn run(args: &EventsArgs, context: &mut Context<'_>) -> Result<Exit, 
 }
 
 fn detail(args: &EventsArgs) -> Detail {
-    let mut detail = Detail::default();
-    detail.stacks = args.stacks;
-    detail.frames = shows_names(args.format, args.stacks, args.raw_stacks, args.frames);
-    detail.raw = args.raw;
-    detail.utc = args.utc;
+    let mut detail = args.shape.detail(args.format, args.stacks, args.utc);
     detail.big_ints_as_strings = args.big_ints == BigInts::String;
     detail
 }
 
-/// Whether names of frames are shown: people get them unless they want addresses, programs if they ask for them.
-pub(super) fn shows_names(format: EventFormat, stacks: bool, raw_stacks: bool, frames: bool) -> bool {
-    frames || stacks && !raw_stacks && format == EventFormat::Text
-}
-
-/// Whether several threads may write the events. Each must be able to write an event without knowing the ones before
-/// it: text is aligned by what came before, `--limit` stops after a few, and a filter reports at the end what it has
-/// never matched.
+/// Whether several threads may write the events. Each must be able to write an event
+/// without knowing the ones before it: text is aligned by what came before, `--limit`
+/// stops after a few, and a filter reports at the end what it has never matched.
 fn several_threads(args: &EventsArgs) -> bool {
     args.format != EventFormat::Text
         && args.limit.is_none()
         && args.fields.is_empty()
-        && !args.frames
+        && !args.shape.frames
         && args.filter_options().is_empty()
 }
 
-/// Bytes that a page keeps for the next region: those of an ordinary one.
-const MOST_KEPT: usize = 32 << 20;
+/// Room for an ordinary part, which ends with the line that makes it full.
+const PAGE_BYTES: usize = 320 << 10;
+/// Bytes that a page keeps for the next part.
+const MOST_KEPT: usize = 1 << 20;
 
-/// Shows the events of regions.
+/// Writes the events of a part.
 struct Writer {
     types: EventTypes,
     form: Form,
@@ -193,22 +191,25 @@ struct Writer {
     spare: Arc<Spare<Page>>,
 }
 
-impl Work for Writer {
-    type Made = Page;
+impl MakeParts for Writer {
+    type Part = Page;
 
     #[inline]
-    fn take(&mut self, event: &Event<'_>) {
-        let type_index = self.types.index_of(event);
-        self.form.event(&mut self.page, event, type_index, &self.types, None);
+    fn event(&mut self, event: Event<'_>) {
+        let type_index = self.types.index_of(&event);
+        self.form.event(&mut self.page, &event, type_index, &self.types, None);
     }
 
-    #[inline]
-    fn bytes(&self) -> usize {
+    #[inline(always)]
+    fn part_bytes(&self) -> usize {
         self.page.len()
     }
 
-    fn made(&mut self) -> Page {
-        std::mem::replace(&mut self.page, self.spare.take().unwrap_or_default())
+    fn part(&mut self) -> Page {
+        std::mem::replace(
+            &mut self.page,
+            self.spare.take().unwrap_or_else(|| Page::with_room(PAGE_BYTES)),
+        )
     }
 }
 
@@ -220,7 +221,7 @@ fn in_regions(
     regions: &Regions,
 ) -> Result<Exit, Failure> {
     let detail = detail(args);
-    let is_safe = args.csv_safe.unwrap_or(!args.raw && context.has_user);
+    let is_safe = args.csv_safe.unwrap_or(!args.shape.raw && context.has_user);
     let form = || match args.format {
         EventFormat::Csv => Form::Csv(Csv::new(detail, None, false).safe(is_safe)),
         _ => Form::Ndjson(Ndjson::new(detail)),
@@ -238,11 +239,9 @@ fn in_regions(
         spare: Arc::clone(&spare),
     };
     let mut written = Ok(());
-    // There are two pages for each thread.
-    let most_kept = MOST_KEPT.min(regions.most_held() / 8);
-    let outcome = regions.read(order, worker, |mut page| {
+    let outcome = regions.read_in_parts(order, worker, |mut page| {
         written = context.out.pass_on(page.filled());
-        page.clear(most_kept);
+        page.clear(MOST_KEPT);
         spare.give(page);
         if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     });

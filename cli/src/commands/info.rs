@@ -1,7 +1,7 @@
 //! `nettrace info`: what a trace is.
 //!
-//! The report is worked out once ([`InfoReport`]); JSON is the report as it is, text is the same for reading
-//! ([`super::info_text`]).
+//! The report is worked out once ([`InfoReport`]); JSON is the report as it is, text is
+//! the same for reading ([`super::info_text`]).
 
 use super::outcome::outcome_of;
 use super::{Context, info_text};
@@ -17,17 +17,20 @@ use serde::ser::{SerializeMap, Serializer};
 use std::collections::HashMap;
 
 pub(super) fn run(args: &InfoArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {
-    let mut trace = context.open(&args.input)?;
-    let header = trace.reader.trace().cloned().map_err(|error| Failure::read(&trace.file, &error, 0))?;
+    let mut trace = context.open_with(&args.input, Survey::bounds())?;
+    let header =
+        trace.reader.trace().cloned().map_err(|error| Failure::read(&trace.file, &error, 0))?;
     let has_inline_stacks = trace.reader.version().is_some_and(|version| version.major() == 3);
     let is_gzip = trace.reader.source().is_gzip();
-    let (survey, ended): (_, Ended) = match trace.regions(args.threads) {
-        Some(regions) => {
-            let (survey, outcome) = Survey::of_regions(&regions).map_err(|error| trace.failed(&error))?;
-            (survey, outcome.into())
-        }
+    let of_regions = trace
+        .regions(args.threads)
+        .map(|regions| Survey::of_regions(&regions.within(Survey::bounds()), Survey::bounded))
+        .transpose()
+        .map_err(|error| trace.failed(&error))?;
+    let (survey, ended): (_, Ended) = match of_regions.flatten() {
+        Some((survey, outcome)) => (survey, outcome.into()),
         None => {
-            let mut survey = Survey::default();
+            let mut survey = Survey::bounded();
             let ended = if has_inline_stacks {
                 trace.reader.for_each(|event| {
                     survey.take(&event);
@@ -42,7 +45,7 @@ pub(super) fn run(args: &InfoArgs, context: &mut Context<'_>) -> Result<Exit, Fa
     };
     context.progress.end();
     let report = InfoReport::new(header, is_gzip, &ended, &survey);
-    if args.json {
+    if args.form.json {
         super::write_json(context, &report)?;
     } else {
         info_text::write(context, &trace.file, &report)?;
@@ -69,7 +72,8 @@ pub(super) struct InfoReport {
     pub(super) process_id: Option<u64>,
     /// Processes that events are about.
     pub(super) processes: u64,
-    /// Whether they are so many that they were counted roughly: there are no fewer.
+    /// Whether the number is an estimate from below, because there are too many to count
+    /// exactly.
     #[serde(skip_serializing_if = "is_no")]
     pub(super) processes_are_at_least: bool,
     pub(super) command_line: Option<String>,
@@ -86,6 +90,9 @@ pub(super) struct InfoReport {
     pub(super) events_with_stack: u64,
     pub(super) payload_bytes: u64,
     pub(super) lost: u64,
+    /// Whether there may be more, because there are too many threads to know each.
+    #[serde(skip_serializing_if = "is_no")]
+    pub(super) lost_is_at_least: bool,
     /// Events that only numbers that contradict others tell to be lost.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) lost_doubted: Option<u64>,
@@ -101,9 +108,16 @@ pub(super) struct InfoReport {
     #[serde(skip_serializing_if = "is_no")]
     pub(super) threads_are_at_least: bool,
     pub(super) providers: Vec<ProviderReport>,
+    /// Providers beyond those, if there are too many to list.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) other_providers: Option<OtherProviders>,
     /// Event types (provider, id, version, name) of which there are events.
     pub(super) types: u64,
-    /// Stacks that are stored; version 3, which stores one with every event: different ones.
+    /// As of processes.
+    #[serde(skip_serializing_if = "is_no")]
+    pub(super) types_are_at_least: bool,
+    /// Stacks that are stored; version 3, which stores one with every event: different
+    /// ones.
     pub(super) stacks: u64,
     /// As of processes.
     #[serde(skip_serializing_if = "is_no")]
@@ -127,6 +141,16 @@ pub(super) struct InfoReport {
 #[derive(Debug, Serialize)]
 pub(super) struct ProviderReport {
     pub(super) name: String,
+    pub(super) events: u64,
+}
+
+/// Providers that are not listed.
+#[derive(Debug, Serialize)]
+pub(super) struct OtherProviders {
+    pub(super) providers: u64,
+    /// Whether there may be more.
+    #[serde(skip_serializing_if = "is_no")]
+    pub(super) providers_are_at_least: bool,
     pub(super) events: u64,
 }
 
@@ -169,8 +193,14 @@ impl Serialize for Pairs {
 }
 
 impl InfoReport {
-    fn new(header: nettrace_parser::Trace, is_gzip: bool, trace: &Ended, survey: &Survey) -> InfoReport {
-        let (version, minor) = trace.version().map_or((0, 0), |version| (version.major(), version.minor()));
+    pub(super) fn new(
+        header: nettrace_parser::Trace,
+        is_gzip: bool,
+        trace: &Ended,
+        survey: &Survey,
+    ) -> InfoReport {
+        let (version, minor) =
+            trace.version().map_or((0, 0), |version| (version.major(), version.minor()));
         let statistics = trace.statistics();
         let kinds = |count: &dyn Fn(BlockKind) -> u64| {
             let present = BlockKind::all().filter(|kind| statistics.blocks(*kind) > 0);
@@ -198,12 +228,16 @@ impl InfoReport {
             processors: header.processors,
             ticks_per_second: header.tick_frequency,
             sampling_period_ns: header.sampling_period_nanos,
-            start_utc: header.start.unix_nanos().map(|nanos| utc_text(nanos, 3).replace(' ', "T") + "Z"),
+            start_utc: header
+                .start
+                .unix_nanos()
+                .map(|nanos| utc_text(nanos, 3).replace(' ', "T") + "Z"),
             duration_ns: last.map(|nanos| nanos.max(0)),
             events: survey.events(),
             events_with_stack: survey.events_with_stack(),
             payload_bytes: survey.payload_bytes(),
             lost: outcome.lost,
+            lost_is_at_least: trace.losses().is_at_least(),
             lost_doubted: Some(outcome.lost_doubted).filter(|count| *count > 0),
             losses_known: outcome.losses_known,
             lost_threads: outcome.lost_threads,
@@ -215,7 +249,13 @@ impl InfoReport {
                 .into_iter()
                 .map(|(name, events)| ProviderReport { name: name.to_owned(), events })
                 .collect(),
-            types: survey.type_count() as u64,
+            other_providers: survey.other_providers().map(|(count, events)| OtherProviders {
+                providers: count.number,
+                providers_are_at_least: count.is_at_least,
+                events,
+            }),
+            types: survey.type_count().number,
+            types_are_at_least: survey.type_count().is_at_least,
             stacks: match version {
                 3 => survey.inline_stack_count().number,
                 _ => statistics.rows(BlockKind::Stack),
@@ -299,6 +339,8 @@ mod tests {
         let pair = |number: usize| (format!("k{}", number % 150_000), number.to_string());
         let json = serde_json::to_string(&Pairs((0..200_000).map(pair).collect())).unwrap();
         assert_eq!(json.matches(':').count(), 150_000);
-        assert!(json.starts_with("{\"k50000\":\"50000\"") && json.ends_with("\"k49999\":\"199999\"}"));
+        assert!(
+            json.starts_with("{\"k50000\":\"50000\"") && json.ends_with("\"k49999\":\"199999\"}")
+        );
     }
 }

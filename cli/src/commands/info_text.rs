@@ -5,6 +5,7 @@ use super::info::InfoReport;
 use crate::failure::Failure;
 use crate::messages::cause_of_loss;
 use crate::printable::printable;
+use crate::recommended::shell_word;
 use crate::style::Style;
 use crate::units;
 use std::io::{self, Write};
@@ -12,7 +13,11 @@ use std::io::{self, Write};
 /// Lines of a list before the rest is only counted.
 const LISTED: usize = 12;
 
-pub(super) fn write(context: &mut Context<'_>, file: &str, report: &InfoReport) -> Result<(), Failure> {
+pub(super) fn write(
+    context: &mut Context<'_>,
+    file: &str,
+    report: &InfoReport,
+) -> Result<(), Failure> {
     let style = context.style;
     let mut page = Page { out: context.out.buffer(), style };
     page.heading(file)?;
@@ -58,7 +63,9 @@ impl Page<'_> {
         let unpacked = if report.compressed { " unpacked" } else { "" };
         let end = match report.complete {
             true => self.style.good().over("complete"),
-            false => self.style.bad().over(format_args!("incomplete: ends at {:#x}", report.end_offset)),
+            false => {
+                self.style.bad().over(format_args!("incomplete: ends at {:#x}", report.end_offset))
+            }
         };
         self.line("format", &format!("{name}{packed}, {size}{unpacked}, {end}"))?;
         let writer = report.writer.as_deref().unwrap_or(".NET, version not in the trace");
@@ -92,8 +99,9 @@ impl Page<'_> {
         self.line(
             "events",
             &format!(
-                "{} of {}, {} with stacks, {} of payload",
+                "{} of {}{}, {} with stacks, {} of payload",
                 units::count(report.events),
+                if report.types_are_at_least { "at least " } else { "" },
                 units::counted(report.types, "type"),
                 units::count(report.events_with_stack),
                 units::bytes(report.payload_bytes),
@@ -103,7 +111,8 @@ impl Page<'_> {
             (false, _) => "unknown: NetPerf does not number its events".to_owned(),
             (true, 0) => self.style.good().over("none"),
             (true, lost) => self.style.bad().over(format_args!(
-                "{} of {} ({} of all) {}",
+                "{}{} of {} ({} of all) {}",
+                if report.lost_is_at_least { "at least " } else { "" },
                 units::counted(lost, "event"),
                 units::counted(report.lost_threads, "thread"),
                 units::share(lost, lost.saturating_add(report.events)),
@@ -128,13 +137,20 @@ impl Page<'_> {
     }
 
     fn providers(&mut self, report: &InfoReport) -> io::Result<()> {
-        self.line("providers", &units::count(report.providers.len() as u64))?;
+        let (others, is_at_least) = report
+            .other_providers
+            .as_ref()
+            .map_or((0, false), |others| (others.providers, others.providers_are_at_least));
+        let count = units::count((report.providers.len() as u64).saturating_add(others));
+        self.line("providers", &if is_at_least { format!("at least {count}") } else { count })?;
         for provider in report.providers.iter().take(LISTED) {
             let name = self.style.name().over(printable(&provider.name));
             writeln!(self.out, "  {:>21}  {name}", units::count(provider.events))?;
         }
         if let Some(rest) = report.providers.len().checked_sub(LISTED + 1) {
-            writeln!(self.out, "  {:>21}  and {} more", "…", rest + 1)?;
+            let rest = units::count((rest as u64 + 1).saturating_add(others));
+            let at_least = if is_at_least { "at least " } else { "" };
+            writeln!(self.out, "  {:>21}  and {at_least}{rest} more", "…")?;
         }
         Ok(())
     }
@@ -143,7 +159,12 @@ impl Page<'_> {
         let total: u64 = report.blocks.0.iter().map(|(_, count)| count).sum();
         self.line("blocks", &units::count(total))?;
         for ((kind, count), (_, bytes)) in report.blocks.0.iter().zip(&report.bytes.0) {
-            writeln!(self.out, "  {:>21}  {kind:<13} {:>11}", units::count(*count), units::bytes(*bytes))?;
+            writeln!(
+                self.out,
+                "  {:>21}  {kind:<13} {:>11}",
+                units::count(*count),
+                units::bytes(*bytes)
+            )?;
         }
         Ok(())
     }
@@ -161,7 +182,8 @@ impl Page<'_> {
             let text = self.style.bad().over(text);
             self.line("damage", &text)?;
             for finding in report.damage.iter().take(LISTED) {
-                let block = finding.block.map_or_else(String::new, |block| format!("{block} block, "));
+                let block =
+                    finding.block.map_or_else(String::new, |block| format!("{block} block, "));
                 writeln!(
                     self.out,
                     "  {:>#21x}  {}: {block}{}: {}",
@@ -170,12 +192,20 @@ impl Page<'_> {
             }
             let listed = report.damage.len().min(LISTED) as u64;
             if report.damage_count > listed {
-                writeln!(self.out, "  {:>21}  and {} more", "…", units::count(report.damage_count - listed))?;
+                writeln!(
+                    self.out,
+                    "  {:>21}  and {} more",
+                    "…",
+                    units::count(report.damage_count - listed)
+                )?;
             }
         }
         for note in report.notes.iter().take(LISTED) {
-            let times =
-                if note.count > 1 { format!(" ({} times)", units::count(note.count)) } else { String::new() };
+            let times = if note.count > 1 {
+                format!(" ({} times)", units::count(note.count))
+            } else {
+                String::new()
+            };
             let text = format!("{:#x}: {}: {}{times}", note.offset, note.context, note.fault);
             self.line("note", &text)?;
         }
@@ -183,21 +213,14 @@ impl Page<'_> {
     }
 
     fn next(&mut self, file: &str, report: &InfoReport) -> io::Result<()> {
-        let file = if file == crate::context::STDIN_NAME { "-".to_owned() } else { quoted(file) };
+        let file =
+            if file == crate::context::STDIN_NAME { "-".to_owned() } else { shell_word(file) };
         let (command, why) = match report.events {
             0 => (format!("nettrace info --json {file}"), "all of this for programs"),
             _ => (format!("nettrace stats {file}"), "which events, how many, how large"),
         };
-        let text = format!("{}   {}", self.style.strong().over(command), self.style.faint().over(why));
+        let text =
+            format!("{}   {}", self.style.strong().over(command), self.style.faint().over(why));
         self.line("next", &text)
     }
-}
-
-/// A file's name as a shell takes it.
-fn quoted(file: &str) -> String {
-    let is_plain = |c: char| c.is_alphanumeric() || "/._-+=:,@%".contains(c);
-    if !file.is_empty() && file.chars().all(is_plain) {
-        return file.to_owned();
-    }
-    format!("'{}'", printable(file).replace('\'', r"'\''"))
 }

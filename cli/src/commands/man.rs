@@ -16,7 +16,10 @@ pub(super) fn run(args: &ManArgs, context: &mut Context<'_>) -> Result<Exit, Fai
             Some(inner) => inner.clone(),
             None => {
                 let names = nearest(name, command.get_subcommands().map(clap::Command::get_name));
-                return Err(Failure::Usage(format!("there is no command {name}{}", suggestion(&names))));
+                return Err(Failure::Usage(format!(
+                    "there is no command {name}{}",
+                    suggestion(&names)
+                )));
             }
         };
     }

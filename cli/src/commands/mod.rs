@@ -6,8 +6,12 @@ mod collect;
 pub(crate) mod command_line;
 mod completions;
 mod convert;
+mod counters;
 mod diff;
+mod discover;
 mod events;
+#[cfg(feature = "parquet")]
+mod export;
 mod heap;
 mod info;
 mod info_text;
@@ -20,8 +24,10 @@ mod ps;
 mod replay;
 mod report;
 mod schema;
+mod stack;
 mod stack_names;
 mod stats;
+mod top;
 mod watch;
 
 use crate::args::Command;
@@ -47,11 +53,17 @@ pub(crate) fn run(command: Command, context: &mut Context<'_>) -> Exit {
         Command::Diff(args) => diff::run(&args, context),
         Command::Open(args) => open::run(&args, context),
         Command::Convert(args) => convert::run(&args, context),
+        #[cfg(feature = "parquet")]
+        Command::Export(args) => export::run(&args, context),
         Command::Heap(args) => heap::run(&args, context),
         Command::Schema(args) => schema::run(&args, context),
         Command::Ps(args) => ps::run(&args, context),
         Command::Collect(args) => collect::run(&args, context),
         Command::Watch(args) => watch::run(&args, context),
+        Command::Stack(args) => stack::run(&args, context),
+        Command::Counters(args) => counters::run(&args, context),
+        Command::Discover(args) => discover::run(&args, context),
+        Command::Top(args) => top::run(&args, context),
         Command::Process(args) => process::run(&args, context),
         Command::Replay(args) => replay::run(&args, context),
         Command::ListProfiles(_) => list_profiles::run(context),
@@ -88,7 +100,7 @@ fn write_report(
     write_json(context, &WithOutcome::new(report, trace))
 }
 
-/// Writes a report as one JSON object, indented, with a newline behind it.
+/// Writes a report as one JSON object, indented, with a newline after it.
 fn write_json(context: &mut Context<'_>, report: &impl serde::Serialize) -> Result<(), Failure> {
     json_text::pretty(&mut context.out, report)?;
     context.out.write_all(b"\n")?;

@@ -12,6 +12,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 pub(super) fn run(args: &OpenArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {
     let trace = context.open(&args.input)?;
@@ -24,16 +25,21 @@ pub(super) fn run(args: &OpenArgs, context: &mut Context<'_>) -> Result<Exit, Fa
         return Ok(exit);
     }
     match show(&path) {
-        Ok(()) => context.messages.note(&format!("opened {}", printable(&path.display().to_string()))),
+        Ok(()) => {
+            context.messages.note(&format!("opened {}", printable(&path.display().to_string())))
+        }
         Err(why) => {
-            let path = printable(&path.display().to_string());
-            context.messages.warning(&format!("no browser could be started ({why}); the page is {path}"));
+            writeln!(context.out, "{}", path.display())?;
+            context.out.finish()?;
+            let text = format!("no browser could be started ({why}); the page's path is on stdout");
+            context.messages.warning(&text);
         }
     }
     Ok(exit)
 }
 
-/// Where the page of a trace goes: the same name for the same path, another for another trace of that name.
+/// Where the page of a trace goes: the same name for the same path, another for another
+/// trace of that name.
 fn place(trace: &Path) -> Result<PathBuf, Failure> {
     let Some(folder) = cache(|name| std::env::var_os(name)) else {
         return Err(Failure::Usage(
@@ -64,12 +70,15 @@ fn cache(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
         home().map(|home| home.join("Library").join("Caches"))
     } else {
         // The convention asks for a whole path; another one is to be ignored.
-        folder("XDG_CACHE_HOME").filter(|path| path.is_absolute()).or_else(|| Some(home()?.join(".cache")))
+        folder("XDG_CACHE_HOME")
+            .filter(|path| path.is_absolute())
+            .or_else(|| Some(home()?.join(".cache")))
     };
     Some(caches?.join("nettrace"))
 }
 
-/// Traces hold what programs write: command lines, messages, addresses. Nobody else is to read them.
+/// Traces hold what programs write: command lines, messages, addresses. Nobody else is to
+/// read them.
 fn private_folder(folder: &Path) -> std::io::Result<()> {
     if let Some(parent) = folder.parent() {
         fs::create_dir_all(parent)?;
@@ -80,23 +89,110 @@ fn private_folder(folder: &Path) -> std::io::Result<()> {
     builder.recursive(true).create(folder)
 }
 
-/// Asks the system to show a file.
+/// A browser that runs after this long was started, and shows what it was given.
+const STARTS_WITHIN: Duration = Duration::from_millis(1500);
+
+/// A program that shows a page, and its arguments.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Opener {
+    program: OsString,
+    words: Vec<OsString>,
+}
+
+/// Asks one of those that can to show a file.
 fn show(page: &Path) -> Result<(), String> {
-    let (program, words): (&str, &[&str]) = if cfg!(windows) {
-        // The first word in quotes would be the window's title.
-        ("cmd", &["/C", "start", ""])
-    } else if cfg!(target_os = "macos") {
-        ("open", &[])
-    } else {
-        ("xdg-open", &[])
-    };
-    let mut command = Command::new(program);
-    command.args(words).arg(page).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    match command.status() {
-        Ok(status) if status.success() => Ok(()),
-        Ok(status) => Err(format!("{program} ended with {status}")),
-        Err(error) => Err(format!("{program}: {}", plain(&error))),
+    let openers = openers(page, |name| std::env::var_os(name));
+    if openers.is_empty() {
+        return Err("there is neither a display nor BROWSER".to_owned());
     }
+    let mut refused = Vec::new();
+    for opener in &openers {
+        match start(opener) {
+            Ok(()) => return Ok(()),
+            Err(why) => refused.push(why),
+        }
+    }
+    Err(refused.join("; "))
+}
+
+/// Who shows pages: what BROWSER names, as other programs understand it (several with `:`
+/// between them, `%s` for the page), then what the system has.
+fn openers(page: &Path, variable: impl Fn(&str) -> Option<OsString>) -> Vec<Opener> {
+    let is_set = |name: &str| variable(name).is_some_and(|value| !value.is_empty());
+    let browsers = variable("BROWSER").map(|value| value.to_string_lossy().into_owned());
+    let separator = if cfg!(windows) { ';' } else { ':' };
+    let named = commands(browsers.as_deref().unwrap_or_default(), separator);
+    let mut openers: Vec<Opener> =
+        named.iter().filter_map(|words| named_opener(words, page)).collect();
+    let of_system = |program: &str, words: &[&str]| {
+        let words = words.iter().map(OsString::from).chain([page.as_os_str().to_owned()]);
+        Opener { program: program.into(), words: words.collect() }
+    };
+    if cfg!(windows) {
+        // The first word in quotes would be the window's title.
+        openers.push(of_system("cmd", &["/C", "start", ""]));
+    } else if cfg!(target_os = "macos") {
+        openers.push(of_system("open", &[]));
+    } else if is_set("DISPLAY") || is_set("WAYLAND_DISPLAY") {
+        openers.push(of_system("xdg-open", &[]));
+    } else if is_set("WSL_DISTRO_NAME") {
+        openers.push(of_system("wslview", &[]));
+    }
+    openers
+}
+
+/// The commands that BROWSER lists. In `chromium --app=file://%s:firefox` the first colon
+/// is an address's, not between commands.
+fn commands(list: &str, separator: char) -> Vec<String> {
+    let mut commands: Vec<String> = Vec::new();
+    for part in list.split(separator) {
+        match commands.last_mut() {
+            Some(command) if separator == ':' && part.starts_with("//") => {
+                command.push(separator);
+                command.push_str(part);
+            }
+            _ => commands.push(part.to_owned()),
+        }
+    }
+    commands
+}
+
+fn named_opener(words: &str, page: &Path) -> Option<Opener> {
+    let (mut words, path) = (words.split_whitespace(), page.to_string_lossy());
+    let program = OsString::from(words.next()?);
+    let mut has_page = false;
+    let mut given: Vec<OsString> = Vec::new();
+    for word in words {
+        has_page |= word.contains("%s");
+        given.push(word.replace("%s", &path).into());
+    }
+    if !has_page {
+        given.push(page.as_os_str().to_owned());
+    }
+    Some(Opener { program, words: given })
+}
+
+/// Starts it. It may go on for as long as the page is looked at: only that it does not
+/// fail at once is waited for.
+fn start(opener: &Opener) -> Result<(), String> {
+    let name = opener.program.to_string_lossy();
+    let mut command = Command::new(&opener.program);
+    command.args(&opener.words);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    // Ctrl-C in this terminal is not for the browser.
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    let mut child = command.spawn().map_err(|error| format!("{name}: {}", plain(&error)))?;
+    let begun = Instant::now();
+    while begun.elapsed() < STARTS_WITHIN {
+        match child.try_wait() {
+            Ok(Some(status)) if status.success() => return Ok(()),
+            Ok(Some(status)) => return Err(format!("{name} ended with {status}")),
+            Ok(None) => std::thread::sleep(Duration::from_millis(10)),
+            Err(error) => return Err(format!("{name}: {}", plain(&error))),
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -117,5 +213,33 @@ mod tests {
         assert_eq!(of("/home/a", "/c"), Some("/c/nettrace".into()));
         assert_eq!(of("/home/a", "c"), Some("/home/a/.cache/nettrace".into()), "not a whole path");
         assert_eq!(of("", ""), None);
+    }
+
+    #[test]
+    #[cfg(all(unix, not(target_os = "macos")))]
+    fn browser_names_programs_and_xdg_open_needs_a_display() {
+        let of = |browser: &'static str, display: &'static str| {
+            let found = openers(Path::new("/p.html"), move |name| match name {
+                "BROWSER" => Some(browser.into()),
+                "DISPLAY" => Some(display.into()),
+                _ => None,
+            });
+            let line = |opener: &Opener| {
+                let words = opener.words.iter().map(|word| word.to_string_lossy().into_owned());
+                [opener.program.to_string_lossy().into_owned()]
+                    .into_iter()
+                    .chain(words)
+                    .collect::<Vec<_>>()
+                    .join(" ")
+            };
+            found.iter().map(line).collect::<Vec<_>>()
+        };
+        assert_eq!(of("", ":0"), ["xdg-open /p.html"]);
+        assert_eq!(of("firefox -P x", ""), ["firefox -P x /p.html"]);
+        assert_eq!(
+            of("a --app=file://%s:b", ":0"),
+            ["a --app=file:///p.html", "b /p.html", "xdg-open /p.html"]
+        );
+        assert_eq!(of("", ""), [""; 0]);
     }
 }

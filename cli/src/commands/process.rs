@@ -6,11 +6,11 @@ use crate::args::{AskArgs, DumpChoice, PerfMapChoice, ProcessArgs, ProcessReques
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::live::signals::Signals;
-use crate::live::target::{self, Place, Reached, Talk};
+use crate::live::target::{self, ProcessOrPort, Reached, Talk};
 use crate::printable::printable;
 use nettrace_ipc::{
-    AttachProfiler, CommandId, Dump, DumpType, PerfMapType, RawCommand, RequestError, SetEnvironmentVariable,
-    StartupHook, StartupProfiler, Variable,
+    AttachProfiler, CommandId, Dump, DumpType, PerfMapType, RawCommand, RequestError,
+    SetEnvironmentVariable, StartupHook, StartupProfiler, Variable,
 };
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -22,8 +22,8 @@ pub(super) fn run(args: &ProcessArgs, context: &mut Context<'_>) -> Result<Exit,
     let talk = Talk::new(&ask.talk)?;
     let place = target::find(&ask.target, &talk, &Signals::unnoticed())?;
     let (reached, port) = match place {
-        Place::Process(reached) => (*reached, None),
-        Place::Port(port) => {
+        ProcessOrPort::Process(reached) => (*reached, None),
+        ProcessOrPort::Port(port) => {
             context.messages.note(&target::invitation(&port));
             let signals = Signals::notice()?;
             signals.set_waiting(Some(port.resumer()));
@@ -36,8 +36,11 @@ pub(super) fn run(args: &ProcessArgs, context: &mut Context<'_>) -> Result<Exit,
     drop(port);
     talk.finish()?;
     let answer = answer?;
-    if ask.json {
-        super::write_json(context, &ProcessReport { schema: 1, pid: reached.pid, answer: &answer.json })?;
+    if ask.form.json {
+        super::write_json(
+            context,
+            &ProcessReport { schema: 1, pid: reached.pid, answer: &answer.json },
+        )?;
     } else {
         for line in &answer.text {
             writeln!(context.out, "{}", printable(line))?;
@@ -107,7 +110,10 @@ fn answer(request: &ProcessRequest, reached: &Reached) -> Result<Answer, Failure
         }
         ProcessRequest::Resume { .. } => {
             runtime.resume().map_err(failed)?;
-            Ok(Answer::done(CommandId::RESUME_RUNTIME, format!("{label}: resumed, if it was suspended")))
+            Ok(Answer::done(
+                CommandId::RESUME_RUNTIME,
+                format!("{label}: resumed, if it was suspended"),
+            ))
         }
         ProcessRequest::Perfmap { which, .. } => {
             let kind = match which {
@@ -133,17 +139,16 @@ fn answer(request: &ProcessRequest, reached: &Reached) -> Result<Answer, Failure
         }
         ProcessRequest::StartupHook { assembly, .. } => {
             let path = absolute(assembly)?;
-            let hook = StartupHook::in_root(Path::new(&path), runtime.target_root()).map_err(refused)?;
+            let hook =
+                StartupHook::in_root(Path::new(&path), runtime.target_root()).map_err(refused)?;
             runtime.apply_startup_hook(&hook).map_err(failed)?;
             Ok(Answer::done(CommandId::APPLY_STARTUP_HOOK, format!("{label}: {path} has run")))
         }
         ProcessRequest::Dump { ask, output, kind, crash_report, logging } => {
             let path = absolute(output)?;
-            // As we see the file that the process will write.
-            let seen = runtime.target_root().join(path.trim_start_matches('/'));
-            if !ask.talk.force && seen.exists() {
-                let message = "is there already; --force replaces it".to_owned();
-                return Err(Failure::Input { file: path, message });
+            let report = crash_report.then(|| format!("{path}.crashreport.json"));
+            for file in [Some(&path), report.as_ref()].into_iter().flatten() {
+                replaceable(file, runtime.target_root(), ask.talk.force)?;
             }
             let kind = match kind {
                 DumpChoice::Normal => DumpType::Normal,
@@ -151,14 +156,18 @@ fn answer(request: &ProcessRequest, reached: &Reached) -> Result<Answer, Failure
                 DumpChoice::Triage => DumpType::Triage,
                 DumpChoice::Full => DumpType::Full,
             };
-            let dump = Dump::new(&path, kind).map_err(refused)?.logging(*logging).crash_report(*crash_report);
+            let dump = Dump::new(&path, kind)
+                .map_err(refused)?
+                .logging(*logging)
+                .crash_report(*crash_report);
             let command = runtime.write_dump(&dump).map_err(failed)?.id();
             let mut answer = Answer::done(command, format!("{label}: wrote {path}"));
             answer.json["path"] = json!(path);
             Ok(answer)
         }
         ProcessRequest::AttachProfiler { profiler, timeout, client_data, .. } => {
-            let mut attach = AttachProfiler::new(profiler.class_id, &profiler.path).map_err(refused)?;
+            let mut attach =
+                AttachProfiler::new(profiler.class_id, &profiler.path).map_err(refused)?;
             attach = attach.timeout(timeout.0);
             if let Some(file) = client_data {
                 let bytes = std::fs::read(file)
@@ -170,7 +179,8 @@ fn answer(request: &ProcessRequest, reached: &Reached) -> Result<Answer, Failure
             Ok(Answer::done(CommandId::ATTACH_PROFILER, text))
         }
         ProcessRequest::StartupProfiler { profiler, .. } => {
-            let startup = StartupProfiler::new(profiler.class_id, &profiler.path).map_err(refused)?;
+            let startup =
+                StartupProfiler::new(profiler.class_id, &profiler.path).map_err(refused)?;
             runtime.startup_profiler(&startup).map_err(failed)?;
             let text = format!(
                 "{label}: {} will be loaded at startup, unless the process has already started",
@@ -183,7 +193,8 @@ fn answer(request: &ProcessRequest, reached: &Reached) -> Result<Answer, Failure
             let payload = hex_bytes(payload)
                 .ok_or_else(|| Failure::Usage(format!("\"{payload}\" is not hexadecimal")))?;
             let command = CommandId { set: *set, id: *id };
-            let reply = runtime.send_unchecked(&RawCommand::unchecked(command, payload)).map_err(failed)?;
+            let reply =
+                runtime.send_unchecked(&RawCommand::unchecked(command, payload)).map_err(failed)?;
             let hex: String = reply.iter().map(|byte| format!("{byte:02x}")).collect();
             let json = json!({ "command": command.to_string(), "reply_hex": hex });
             Ok(Answer { text: vec![hex], json, lacking: None })
@@ -194,8 +205,11 @@ fn answer(request: &ProcessRequest, reached: &Reached) -> Result<Answer, Failure
 fn info(reached: &Reached) -> Result<Answer, Failure> {
     let info = reached.runtime.info().map_err(|error| reached.failed(&error))?;
     let version = info.version();
-    let commands: Vec<String> =
-        version.iter().flat_map(|version| version.commands()).map(|command| command.to_string()).collect();
+    let commands: Vec<String> = version
+        .iter()
+        .flat_map(|version| version.commands())
+        .map(|command| command.to_string())
+        .collect();
     let shown = |text: &Option<String>| text.clone().unwrap_or_else(|| "?".to_owned());
     let text = vec![
         format!("process       {}", info.pid),
@@ -221,7 +235,11 @@ fn info(reached: &Reached) -> Result<Answer, Failure> {
     Ok(Answer { text, json, lacking: None })
 }
 
-fn environment(reached: &Reached, variables: Vec<Variable>, names: &[String]) -> Result<Answer, Failure> {
+fn environment(
+    reached: &Reached,
+    variables: Vec<Variable>,
+    names: &[String],
+) -> Result<Answer, Failure> {
     let is_wanted = |variable: &&Variable| names.is_empty() || names.contains(&variable.name);
     let wanted: Vec<&Variable> = variables.iter().filter(is_wanted).collect();
     let is_missing = |name: &&String| !wanted.iter().any(|variable| variable.name == **name);
@@ -234,12 +252,17 @@ fn environment(reached: &Reached, variables: Vec<Variable>, names: &[String]) ->
         Some(value) => format!("{}={value}", variable.name),
         None => variable.name.clone(),
     });
-    let json: Vec<Value> =
-        wanted.iter().map(|variable| json!({ "name": variable.name, "value": variable.value })).collect();
+    let json: Vec<Value> = wanted
+        .iter()
+        .map(|variable| json!({ "name": variable.name, "value": variable.value }))
+        .collect();
     Ok(Answer { text: text.collect(), json: json!({ "variables": json }), lacking })
 }
 
-fn variable_change(text: &str, is_unset: bool) -> Result<(SetEnvironmentVariable, String), Failure> {
+fn variable_change(
+    text: &str,
+    is_unset: bool,
+) -> Result<(SetEnvironmentVariable, String), Failure> {
     let refused = |error: RequestError| Failure::Usage(error.to_string());
     match (text.split_once('='), is_unset) {
         (None, true) => {
@@ -255,11 +278,25 @@ fn variable_change(text: &str, is_unset: bool) -> Result<(SetEnvironmentVariable
     }
 }
 
+/// Whether the process may write that file. The runtime replaces what is there without
+/// asking, through links and on devices, too.
+fn replaceable(file: &str, target_root: &Path, is_forced: bool) -> Result<(), Failure> {
+    // As we see the file. A link is there even if it leads nowhere.
+    let seen = target_root.join(file.trim_start_matches('/'));
+    let message = match std::fs::symlink_metadata(&seen) {
+        Err(_) => return Ok(()),
+        Ok(there) if !there.is_file() => "is there already, and is no regular file",
+        Ok(_) if is_forced => return Ok(()),
+        Ok(_) => "is there already; --force replaces it",
+    };
+    Err(Failure::Input { file: file.to_owned(), message: message.to_owned() })
+}
+
 /// The process has another current folder than we.
 fn absolute(path: &Path) -> Result<String, Failure> {
     let failed = |error: std::io::Error| Failure::open(&path.display().to_string(), path, &error);
     let path = std::path::absolute(path).map_err(failed)?;
-    path.to_str()
-        .map(str::to_owned)
-        .ok_or_else(|| Failure::Usage(format!("{}: the protocol supports only Unicode", path.display())))
+    path.to_str().map(str::to_owned).ok_or_else(|| {
+        Failure::Usage(format!("{}: the protocol supports only Unicode", path.display()))
+    })
 }

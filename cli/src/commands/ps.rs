@@ -6,10 +6,12 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::live::transcript::Transcript;
 use crate::printable::printable;
+use crate::style::Paint;
+use crate::table::{Cell, Detail, Table, end_page, layout_of, left, right};
 use crate::units;
 use nettrace_ipc::{
-    CommandId, Deadlines, Found, LeftBy, Leftover, ProcessInfo, ProcessKind, Recorder, RuntimeVersion,
-    Search, Startup,
+    CommandId, Deadlines, Found, LeftBy, Leftover, ProcessInfo, ProcessKind, Recorder,
+    RuntimeVersion, Search, Startup,
 };
 use serde::Serialize;
 use std::io::Write;
@@ -61,7 +63,8 @@ struct LeftoverReport {
 }
 
 pub(super) fn run(args: &PsArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {
-    let transcript = args.record.as_deref().map(|path| Transcript::create(path, args.force)).transpose()?;
+    let transcript =
+        args.record.as_deref().map(|path| Transcript::create(path, args.force)).transpose()?;
     let recorder = transcript.as_ref().map(|transcript| transcript.recorder().clone());
     let listing = Search::new().run();
     let asked: Vec<_> = listing
@@ -81,7 +84,7 @@ pub(super) fn run(args: &PsArgs, context: &mut Context<'_>) -> Result<Exit, Fail
     transcript.as_ref().map_or(Ok(()), Transcript::finish)?;
     let leftovers = listing.leftovers.iter().map(leftover).collect();
     let report = PsReport { schema: 1, processes, leftovers };
-    if args.json {
+    if args.form.json {
         super::write_json(context, &report)?;
     } else {
         write_text(context, args, &report)?;
@@ -111,7 +114,7 @@ fn report(found: &Found, recorder: Option<Recorder>) -> ProcessReport {
         reason = Some(error.to_string());
     }
     let suspended = match (&runtime, &info) {
-        (Some(runtime), Some(info)) if found.told_to_suspend => {
+        (Some(runtime), Some(info)) if found.suspends_at_startup => {
             runtime.startup_of(info).ok().map(|startup| startup == Startup::Suspended)
         }
         (Some(_), Some(_)) => Some(false),
@@ -128,7 +131,9 @@ fn report(found: &Found, recorder: Option<Recorder>) -> ProcessReport {
         kind: if found.kind == ProcessKind::Router { "router" } else { "runtime" },
         name: found.name.clone(),
         version: match &info {
-            Some(info) => info.product_version.as_deref().map(|text| without_build(text).to_owned()),
+            Some(info) => {
+                info.product_version.as_deref().map(|text| without_build(text).to_owned())
+            }
             None => is_old.then(|| "3.x".to_owned()),
         },
         architecture: info.as_ref().map(|info| info.architecture.clone()),
@@ -168,52 +173,64 @@ fn write_text(context: &mut Context<'_>, args: &PsArgs, report: &PsReport) -> Re
     if report.processes.is_empty() {
         context.messages.note("no .NET process is running, or none is visible to this user");
     }
-    let rows: Vec<[String; 7]> = report.processes.iter().map(|process| row(process, args.all)).collect();
-    let heading = ["PID", "NAME", "VERSION", "ARCH", "UPTIME", "CAN", "COMMAND"].map(str::to_owned);
-    let mut widths = [0; 7];
-    for row in rows.iter().chain([&heading]) {
-        for (width, cell) in widths.iter_mut().zip(row) {
-            *width = cell.chars().count().max(*width);
-        }
-    }
-    let line = |row: &[String; 7]| {
-        let mut text = String::new();
-        for (at, (cell, width)) in row.iter().zip(widths).enumerate() {
-            let fill = " ".repeat(width.saturating_sub(cell.chars().count()));
-            // Numbers end where the column ends; the last column needs no fill.
-            match at {
-                0 => text.push_str(&format!("{fill}{cell}")),
-                6 => text.push_str(&format!("  {cell}")),
-                _ => text.push_str(&format!("  {cell}{fill}")),
-            }
-        }
-        text
-    };
-    if !rows.is_empty() {
-        let heading = context.style.faint().over(line(&heading));
-        writeln!(context.out, "{heading}")?;
-    }
-    for (process, row) in report.processes.iter().zip(&rows) {
-        let text = line(row);
-        let text = if process.reachable { text } else { context.style.warning().over(text) };
-        writeln!(context.out, "{text}")?;
+    if !report.processes.is_empty() {
+        table(context, args, report)?;
     }
     if args.all {
         for leftover in &report.leftovers {
-            let text =
-                format!("{}: left behind by process {}: {}", leftover.path, leftover.pid, leftover.left_by);
+            let text = format!(
+                "{}: left behind by process {}: {}",
+                leftover.path, leftover.pid, leftover.left_by
+            );
             writeln!(context.out, "{}", context.style.faint().over(printable(&text)))?;
         }
     }
     Ok(())
 }
 
-fn row(process: &ProcessReport, is_whole: bool) -> [String; 7] {
+/// The place of the column that says what a process can do.
+const CAN: usize = 5;
+
+fn table(context: &mut Context<'_>, args: &PsArgs, report: &PsReport) -> Result<(), Failure> {
+    let is_whole = args.all || context.is_wide();
+    let make = || {
+        Table::new([
+            right("PID", 0, 0),
+            left("NAME", 0, 0),
+            left("VERSION", 0, 1),
+            left("ARCH", 0, 4),
+            left("UPTIME", 0, 3),
+            left("CAN", 0, 5),
+            left("COMMAND", 0, 0).whole(args.all),
+        ])
+    };
+    let mut rows = make();
+    for process in &report.processes {
+        rows.row(row(process, is_whole, context));
+    }
+    let layout = layout_of(std::slice::from_ref(&rows), context);
+    if !layout.lacks(CAN) {
+        return Ok(rows.write_in(&layout, context)?);
+    }
+    // What all can do is known from their versions; what one cannot do must be said.
+    let (mut rows, warning) = (make(), context.style.warning());
+    for process in &report.processes {
+        rows.row(row(process, is_whole, context));
+        if process.suspended == Some(true) || process.reason.is_some() || process.kind == "router" {
+            rows.detail(Detail::new("  can ".to_owned(), can(process)), &warning);
+        }
+    }
+    rows.write_in(&layout, context)?;
+    Ok(end_page(context)?)
+}
+
+fn row(process: &ProcessReport, is_whole: bool, context: &Context<'_>) -> [Cell; 7] {
     let known = |text: &Option<String>| text.clone().unwrap_or_else(|| "?".to_owned());
     let mut command = process.command_line.clone();
     if !is_whole && command.chars().count() > COMMAND_COLUMNS {
         command = command.chars().take(COMMAND_COLUMNS - 1).chain(['…']).collect();
     }
+    let paint = if process.reachable { Paint::default() } else { context.style.warning() };
     // All but numbers comes from outside, also what is said of a reply.
     [
         process.pid.to_string(),
@@ -224,7 +241,7 @@ fn row(process: &ProcessReport, is_whole: bool) -> [String; 7] {
         can(process),
         command,
     ]
-    .map(|cell| printable(&cell))
+    .map(|cell| Cell::new(cell, &paint))
 }
 
 /// What it can do, in a few words, or why it can do nothing.
@@ -235,7 +252,8 @@ fn can(process: &ProcessReport) -> String {
     if process.kind == "router" {
         return "route to devices".to_owned();
     }
-    let knows = |command: CommandId| process.commands.iter().any(|name| *name == command.to_string());
+    let knows =
+        |command: CommandId| process.commands.iter().any(|name| *name == command.to_string());
     let words = [
         (CommandId::COLLECT_TRACING_2, "trace"),
         (CommandId::COLLECT_TRACING_4, "no-stacks"),
@@ -245,7 +263,8 @@ fn can(process: &ProcessReport) -> String {
         (CommandId::ENABLE_PERF_MAP, "perfmap"),
         (CommandId::APPLY_STARTUP_HOOK, "hook"),
     ];
-    let mut words: Vec<&str> = words.into_iter().filter(|(id, _)| knows(*id)).map(|(_, word)| word).collect();
+    let mut words: Vec<&str> =
+        words.into_iter().filter(|(id, _)| knows(*id)).map(|(_, word)| word).collect();
     if process.suspended == Some(true) {
         words.push("resume (it waits)");
     }
@@ -271,7 +290,10 @@ mod tests {
 
     #[test]
     fn uptime_needs_two_units_at_most() {
-        assert_eq!([3.9, 300.0, 7500.0, 273_600.0].map(uptime), ["3 s", "5 min", "2 h 5 min", "3 d 4 h"]);
+        assert_eq!(
+            [3.9, 300.0, 7500.0, 273_600.0].map(uptime),
+            ["3 s", "5 min", "2 h 5 min", "3 d 4 h"]
+        );
     }
 
     #[test]

@@ -12,8 +12,8 @@ use std::io::{BufReader, Write};
 
 pub(super) fn run(args: &ReplayArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {
     let name = args.transcript.display().to_string();
-    let file =
-        File::open(&args.transcript).map_err(|error| Failure::open(&name, &args.transcript, &error))?;
+    let file = File::open(&args.transcript)
+        .map_err(|error| Failure::open(&name, &args.transcript, &error))?;
     let failed = |error: Error| Failure::Input { file: name.clone(), message: error.to_string() };
     let transcript = Transcript::read(BufReader::new(file)).map_err(failed)?;
     if transcript.connection_count() == 0 {
@@ -22,7 +22,8 @@ pub(super) fn run(args: &ReplayArgs, context: &mut Context<'_>) -> Result<Exit, 
     }
     let pace = if args.at_once { Pace::AtOnce } else { Pace::AsRecorded };
     let signals = Signals::notice()?;
-    let address = |text: &str| PortAddress::parse(text).map_err(|error| Failure::Usage(error.to_string()));
+    let address =
+        |text: &str| PortAddress::parse(text).map_err(|error| Failure::Usage(error.to_string()));
     let replay = match (&args.connect, &args.listen) {
         (Some(port), _) => Replay::connect_to(transcript, &address(port)?.endpoint(), pace),
         (None, Some(listen)) => Replay::listen(transcript, &address(listen)?, pace),
@@ -31,7 +32,8 @@ pub(super) fn run(args: &ReplayArgs, context: &mut Context<'_>) -> Result<Exit, 
             Replay::listen(transcript, &address(&path.to_string_lossy())?, pace)
         }
     };
-    let replay = replay.map_err(|error| Failure::Input { file: name.clone(), message: error.to_string() })?;
+    let replay = replay
+        .map_err(|error| Failure::Input { file: name.clone(), message: error.to_string() })?;
     if args.connect.is_none() {
         // Scripts read this line, and know then that somebody listens.
         writeln!(context.out, "{},connect", replay.endpoint())?;

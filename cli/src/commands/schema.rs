@@ -1,4 +1,5 @@
-//! `nettrace schema`: the event types that a trace defines, with the fields of their payloads.
+//! `nettrace schema`: the event types that a trace defines, with the fields of their
+//! payloads.
 
 use super::{Context, next_event, stats};
 use crate::args::SchemaArgs;
@@ -42,7 +43,7 @@ pub(super) fn run(args: &SchemaArgs, context: &mut Context<'_>) -> Result<Exit, 
     // Shapes of one type stay in the order in which they were met.
     rows.sort_by(|a, b| a.0.sort_key().cmp(&b.0.sort_key()));
     context.progress.end();
-    if args.json {
+    if args.form.json {
         let types = rows.iter().map(|(row, shape, events)| TypeReport::of(row, shape, *events));
         let events = rows.iter().map(|(_, _, events)| events).sum();
         let report = SchemaReport { schema: 1, events, types: types.collect() };
@@ -83,12 +84,13 @@ struct TypeReport<'a> {
     name: String,
     /// `stream`, `catalog`, or `none`: no fields are described, payloads are bytes.
     source: &'static str,
-    /// Of the catalog's row; its version differs from the event's if that is newer than the catalog.
+    /// Of the catalog's row; its version differs from the event's if that is newer than
+    /// the catalog.
     #[serde(skip_serializing_if = "Option::is_none")]
     symbol: Option<&'static str>,
     events: u64,
     fields: Vec<FieldReport<'a>>,
-    /// Why what is behind the fields is not described.
+    /// Why what is after the fields is not described.
     #[serde(skip_serializing_if = "Option::is_none")]
     opaque: Option<String>,
 }
@@ -181,7 +183,8 @@ fn members(kind: &FieldType) -> &[Field] {
     }
 }
 
-/// A type in a few letters. Texts are called by their encoding, arrays have `[]` behind their elements' type.
+/// A type in a few letters. Texts are called by their encoding, arrays have `[]` after
+/// their elements' type.
 fn type_text(kind: &FieldType) -> String {
     let simple = match kind {
         FieldType::Object(_) => "object",
@@ -209,20 +212,25 @@ fn type_text(kind: &FieldType) -> String {
         FieldType::AnsiText => "ansi",
         FieldType::CountedUtf8 => "utf8",
         FieldType::Array(element) => return format!("{}[]", type_text(element)),
-        FieldType::RelLoc(element) => return format!("{}[] (located, relative)", type_text(element)),
+        FieldType::RelLoc(element) => {
+            return format!("{}[] (located, relative)", type_text(element));
+        }
         FieldType::DataLoc(element) => return format!("{}[] (located)", type_text(element)),
         FieldType::FixedArray(element, count) => return format!("{}[{count}]", type_text(element)),
         FieldType::Repeated(element, Count::Fixed(count)) => {
             return format!("{}[{count}]", type_text(element));
         }
-        FieldType::Repeated(element, _) => return format!("{}[] (counted before)", type_text(element)),
+        FieldType::Repeated(element, _) => {
+            return format!("{}[] (counted before)", type_text(element));
+        }
         _ => "bytes",
     };
     simple.to_owned()
 }
 
 fn text(context: &mut Context<'_>, rows: &[(&EventType, &Shape, u64)]) -> Result<(), Failure> {
-    let (faint, name, strong) = (context.style.faint(), context.style.name(), context.style.strong());
+    let (faint, name, strong) =
+        (context.style.faint(), context.style.name(), context.style.strong());
     let out = context.out.buffer();
     for (row, shape, events) in rows {
         let described = match (source(row, shape), row.catalog) {
@@ -240,7 +248,11 @@ fn text(context: &mut Context<'_>, rows: &[(&EventType, &Shape, u64)]) -> Result
             out,
             "{} {}",
             name.over(printable(&row.path())),
-            faint.over(format!("{}  {described}  {}", stats::number(row), units::counted(*events, "event"))),
+            faint.over(format!(
+                "{}  {described}  {}",
+                stats::number(row),
+                units::counted(*events, "event")
+            )),
         )?;
         let fields = shape.schema.payload_fields();
         write_fields(out, fields, &shape.names, 1)?;
@@ -249,14 +261,23 @@ fn text(context: &mut Context<'_>, rows: &[(&EventType, &Shape, u64)]) -> Result
         }
     }
     let events: u64 = rows.iter().map(|(_, _, events)| events).sum();
-    let summary =
-        format!("{}, {}", units::counted(rows.len() as u64, "type"), units::counted(events, "event"));
+    let summary = format!(
+        "{}, {}",
+        units::counted(rows.len() as u64, "type"),
+        units::counted(events, "event")
+    );
     writeln!(out, "{}", strong.over(summary))?;
     Ok(())
 }
 
-fn write_fields(out: &mut Vec<u8>, fields: &[Field], names: &Names, depth: usize) -> Result<(), Failure> {
-    let width = names.iter().map(|name| printable(&name.text).chars().count()).max().unwrap_or(0).min(40);
+fn write_fields(
+    out: &mut Vec<u8>,
+    fields: &[Field],
+    names: &Names,
+    depth: usize,
+) -> Result<(), Failure> {
+    let width =
+        names.iter().map(|name| printable(&name.text).chars().count()).max().unwrap_or(0).min(40);
     for (field, name) in visible(fields).zip(names.iter()) {
         let hex = if field.is_hex { "  hex" } else { "" };
         let unit = field.unit.map_or_else(String::new, |unit| format!("  in {}", unit.symbol()));

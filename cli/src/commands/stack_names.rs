@@ -1,14 +1,18 @@
 //! Names for the stacks that `events` and `watch` show.
 //!
-//! Where methods lie is mostly reported at the end of a trace, by the rundown. So a file is read twice: first for its
-//! names. What can be read once only has the names that came before the event that is shown.
+//! Where methods lie is mostly reported at the end of a trace, by the rundown. So a file
+//! is read twice: first for its names. What can be read once only has the names that came
+//! before the event that is shown.
 
 use super::{Analysed, Context};
-use crate::args::{InputArgs, ThreadArgs};
+use crate::args::InputArgs;
 use crate::failure::Failure;
 use crate::render::Form;
-use nettrace_analysis::{Analysis, AnalysisOptions, FrameNames, Kind, Model, NameOptions, NamesSoFar};
+use nettrace_analysis::{
+    Analysis, AnalysisOptions, FrameNames, Kind, Model, NameOptions, NamesSoFar,
+};
 use nettrace_parser::Event;
+use std::borrow::Cow;
 use std::path::Path;
 
 /// Where names come from.
@@ -28,7 +32,9 @@ impl<'m> StackNames<'m> {
     pub(super) fn new(is_wanted: bool, model: Option<&'m Model>) -> StackNames<'m> {
         match model {
             _ if !is_wanted => StackNames::None,
-            Some(model) => StackNames::Known(Box::new(FrameNames::new(model, NameOptions::default()))),
+            Some(model) => {
+                StackNames::Known(Box::new(FrameNames::new(model, NameOptions::default())))
+            }
             None => StackNames::SoFar(Box::new(NamesSoFar::new(NameOptions::default()))),
         }
     }
@@ -41,7 +47,8 @@ impl<'m> StackNames<'m> {
         }
     }
 
-    /// What names are learnt from while events are read; `None` if they are known, or not wanted.
+    /// What names are learnt from while events are read; `None` if they are known, or not
+    /// wanted.
     pub(super) fn so_far(&mut self) -> Option<&mut NamesSoFar> {
         match self {
             StackNames::SoFar(names) => Some(names),
@@ -57,7 +64,21 @@ impl<'m> StackNames<'m> {
         }
     }
 
-    /// Not inlined: without names, an event would pay 15 instructions for the registers that this takes.
+    /// The frames of an event, innermost first: names, or addresses where names are not
+    /// wanted. None unless they are wanted.
+    pub(super) fn frames(&mut self, event: &Event<'_>, is_wanted: bool) -> Vec<String> {
+        match self {
+            _ if !is_wanted => Vec::new(),
+            StackNames::None => {
+                event.stack().addresses().map(|address| format!("{address:#018x}")).collect()
+            }
+            StackNames::Known(names) => texts(names.of(event)),
+            StackNames::SoFar(names) => texts(names.of(event)),
+        }
+    }
+
+    /// Not inlined: without names, an event would pay 15 instructions for the registers
+    /// that this takes.
     #[inline(never)]
     fn name_frames(&mut self, event: &Event<'_>, form: &mut Form) {
         match self {
@@ -68,11 +89,14 @@ impl<'m> StackNames<'m> {
     }
 }
 
-/// What a file says about its code; `None` if it can be read only once, which is said. What is wrong with the file
-/// is said when its events are read.
+fn texts(names: Vec<Cow<'_, str>>) -> Vec<String> {
+    names.into_iter().map(Cow::into_owned).collect()
+}
+
+/// What a file says about its code; `None` if it can be read only once, which is said.
+/// What is wrong with the file is said when its events are read.
 pub(super) fn model_of(
     input: &InputArgs,
-    threads: ThreadArgs,
     context: &mut Context<'_>,
 ) -> Result<Option<Model>, Failure> {
     let is_stdin = input.file == Path::new("-");
@@ -86,10 +110,7 @@ pub(super) fn model_of(
     options.kinds = vec![Kind::ThreadStarts];
     let mut analysis = Analysis::new(options);
     let trace = context.open(input)?;
-    let mut analysed = Analysed::new(trace, threads)?;
-    let _ = analysed.read(&mut analysis, &|file, error| Failure::Input {
-        file: file.to_owned(),
-        message: error.to_string(),
-    });
+    let mut analysed = Analysed::new(trace)?;
+    let _ = analysed.read(&mut analysis);
     Ok(analysis.finish().ok().map(|finished| finished.model))
 }

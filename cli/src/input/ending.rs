@@ -4,8 +4,8 @@ use super::{Input, UnpackFault};
 use nettrace_parser::{Outcome, Reader};
 use std::ops::Deref;
 
-/// How reading a trace ended, by one thread or by several: the stream's [`Outcome`], and what was wrong with the
-/// compressed file around it.
+/// How reading a trace ended, by one thread or by several: the stream's [`Outcome`], and
+/// what was wrong with the compressed file around it.
 #[derive(Debug)]
 pub(crate) struct Ended {
     outcome: Outcome,

@@ -1,5 +1,5 @@
-//! gzip, unpacked while it is read. What is wrong with the file ends the reading and is reported afterwards: all
-//! that could be unpacked counts.
+//! gzip, unpacked while it is read. What is wrong with the file ends the reading and is
+//! reported afterwards: all that could be unpacked counts.
 
 use crate::failure::LimitReached;
 use flate2::bufread::GzDecoder;
@@ -18,13 +18,13 @@ pub(super) fn is_gzip(head: &[u8]) -> bool {
 /// What was wrong with a compressed file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct UnpackFault {
-    /// Offset in the compressed file; where it is corrupt, shortly behind the place.
+    /// Offset in the compressed file; where it is corrupt, shortly after the place.
     pub(crate) offset: u64,
-    pub(crate) kind: Kind,
+    pub(crate) kind: UnpackFaultKind,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum UnpackFaultKind {
     /// It ends inside the compressed data.
     Truncated,
     /// The compressed data, or its checksum, makes no sense.
@@ -36,15 +36,15 @@ pub(crate) enum Kind {
 impl UnpackFault {
     /// Whether a part of the trace may be missing because of it.
     pub(crate) fn is_loss(&self) -> bool {
-        self.kind != Kind::Trailing
+        self.kind != UnpackFaultKind::Trailing
     }
 
     /// What is wrong, without the place.
     pub(crate) fn what(&self) -> &'static str {
         match self.kind {
-            Kind::Truncated => "the gzip data ends too early",
-            Kind::Corrupt => "the gzip data is corrupt",
-            Kind::Trailing => "data that is not gzip follows; it was ignored",
+            UnpackFaultKind::Truncated => "the gzip data ends too early",
+            UnpackFaultKind::Corrupt => "the gzip data is corrupt",
+            UnpackFaultKind::Trailing => "data that is not gzip follows; it was ignored",
         }
     }
 }
@@ -72,7 +72,8 @@ pub(super) struct Unpack<R> {
     is_over: bool,
 }
 
-/// Bytes unpacked at a time. What is unpacked in the call that meets corrupt data is lost with it.
+/// Bytes unpacked at a time. What is unpacked in the call that meets corrupt data is lost
+/// with it.
 const PIECE_BYTES: usize = 32 * 1024;
 
 impl<R: Read> Unpack<R> {
@@ -120,7 +121,7 @@ impl<R: Read> Unpack<R> {
                 }
                 Some(_) => {
                     let offset = self.consumed.get() - waiting.len() as u64;
-                    self.fault.set(Some(UnpackFault { offset, kind: Kind::Trailing }));
+                    self.fault.set(Some(UnpackFault { offset, kind: UnpackFaultKind::Trailing }));
                     return Ok(());
                 }
                 None => return Ok(()),
@@ -131,11 +132,13 @@ impl<R: Read> Unpack<R> {
     /// What an error of the decoder means; `None`: it is not about gzip.
     fn fault_of(&self, error: &io::Error, waiting: u64) -> Option<UnpackFault> {
         let kind = match error.kind() {
-            io::ErrorKind::UnexpectedEof => Kind::Truncated,
-            io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData if self.is_first || self.given > 0 => {
-                Kind::Corrupt
+            io::ErrorKind::UnexpectedEof => UnpackFaultKind::Truncated,
+            io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData
+                if self.is_first || self.given > 0 =>
+            {
+                UnpackFaultKind::Corrupt
             }
-            io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData => Kind::Trailing,
+            io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData => UnpackFaultKind::Trailing,
             _ => return None,
         };
         Some(UnpackFault { offset: self.consumed.get() - waiting, kind })
@@ -154,7 +157,8 @@ impl<R: Read> Read for Unpack<R> {
                 Ok(0) if !buffer.is_empty() => self.next_member()?,
                 Ok(count) => {
                     self.given += count as u64;
-                    // What was allowed counts; whatever comes behind it is one byte too many.
+                    // What was allowed counts; whatever comes after it is one byte too
+                    // many.
                     let allowed = usize::try_from(self.left).map_or(count, |left| count.min(left));
                     if allowed == 0 && count > 0 {
                         self.is_over = true;
@@ -239,13 +243,17 @@ mod tests {
     }
 
     #[test]
-    fn whatever_else_follows_is_told_and_costs_nothing() {
+    fn whatever_else_follows_is_reported_and_costs_nothing() {
         for garbage in [&b"x"[..], b"garbage", b"\x1f\x8cno gzip, only its first byte"] {
             let member = packed(b"one");
             let file = [&member, garbage].concat();
             let (bytes, fault) = unpacked(&file);
             let fault = fault.unwrap();
-            assert_eq!((bytes.as_slice(), fault.kind), (&b"one"[..], Kind::Trailing), "{garbage:?}");
+            assert_eq!(
+                (bytes.as_slice(), fault.kind),
+                (&b"one"[..], UnpackFaultKind::Trailing),
+                "{garbage:?}"
+            );
             assert!(!fault.is_loss() && fault.offset >= member.len() as u64);
         }
     }
@@ -256,18 +264,21 @@ mod tests {
         let file = packed(&data);
         let (bytes, fault) = unpacked(&file[..file.len() / 2]);
         assert!(bytes.len() > 200_000 && data.starts_with(&bytes));
-        assert_eq!(fault, Some(UnpackFault { offset: file.len() as u64 / 2, kind: Kind::Truncated }));
+        assert_eq!(
+            fault,
+            Some(UnpackFault { offset: file.len() as u64 / 2, kind: UnpackFaultKind::Truncated })
+        );
         let (bytes, fault) = unpacked(&file[..file.len() - 1]);
-        assert_eq!((bytes, fault.unwrap().kind), (data, Kind::Truncated));
+        assert_eq!((bytes, fault.unwrap().kind), (data, UnpackFaultKind::Truncated));
     }
 
     #[test]
-    fn a_wrong_checksum_is_told_behind_all_data() {
+    fn a_wrong_checksum_is_reported_behind_all_data() {
         let data = noise(100_000);
         let mut file = packed(&data);
         let at = file.len() - 8;
         file[at] ^= 1;
         let (bytes, fault) = unpacked(&file);
-        assert_eq!((bytes, fault.unwrap().kind), (data, Kind::Corrupt));
+        assert_eq!((bytes, fault.unwrap().kind), (data, UnpackFaultKind::Corrupt));
     }
 }

@@ -1,5 +1,5 @@
-//! From a path to the parser's source: a mapped file, a file that is read, standard input; gzip is unpacked on
-//! the way, recognised by its first bytes, whatever the name.
+//! From a path to the parser's source: a mapped file, a file that is read, standard
+//! input; gzip is unpacked on the way, recognised by its first bytes, whatever the name.
 
 mod ending;
 mod gzip;
@@ -44,7 +44,8 @@ enum Bytes {
 }
 
 impl Input {
-    /// Opens a file. `is_mapped`: maps it if it is plain and regular. `limit`: bytes that it may unpack to.
+    /// Opens a file. `is_mapped`: maps it if it is plain and regular. `limit`: bytes that
+    /// it may unpack to.
     pub(crate) fn open(
         path: &Path,
         is_mapped: bool,
@@ -91,8 +92,8 @@ impl Input {
         limit: u64,
         progress: Rc<Progress>,
     ) -> Result<Input, Failure> {
-        let head =
-            head(&mut stdin).map_err(|error| Failure::open("standard input", Path::new("-"), &error))?;
+        let head = head(&mut stdin)
+            .map_err(|error| Failure::open("standard input", Path::new("-"), &error))?;
         let at_once = Rc::default();
         let stdin = Waiting::new(stdin, is_ready, Rc::clone(&at_once));
         Ok(Input::of_read(head, stdin, None, limit, progress, at_once))
@@ -108,7 +109,8 @@ impl Input {
     ) -> Input {
         let is_gzip = gzip::is_gzip(&head);
         let consumed = Rc::new(Cell::new(0));
-        let counted = Counted { inner: Cursor::new(head).chain(rest), consumed: Rc::clone(&consumed) };
+        let counted =
+            Counted { inner: Cursor::new(head).chain(rest), consumed: Rc::clone(&consumed) };
         let (bytes, unpack_fault): (Box<dyn Read>, _) = if is_gzip {
             let (unpack, fault) = Unpack::new(counted, limit, Rc::clone(&consumed));
             (Box::new(unpack), Some(fault))
@@ -171,7 +173,7 @@ impl Source for Input {
         filled
     }
 
-    /// Whatever cannot be had behind the end is no fault of the trace.
+    /// Whatever cannot be had after the end is no fault of the trace.
     fn fill_at_once(&mut self, end: u64) -> io::Result<bool> {
         self.at_once.set(true);
         let filled = match &mut self.bytes {

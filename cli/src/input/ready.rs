@@ -1,5 +1,5 @@
-//! Pipes behind the end of a trace: whoever writes to one may hold it open for long, so what follows the end is read
-//! only if it is there.
+//! Pipes after the end of a trace: whoever writes to one may hold it open for long, so
+//! what follows the end is read only if it is there.
 
 use std::cell::Cell;
 use std::io::{self, ErrorKind, Read};
@@ -9,7 +9,8 @@ use std::rc::Rc;
 #[cfg(unix)]
 const GRACE: rustix::event::Timespec = rustix::event::Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
 
-/// Whether reading from a pipe gives bytes, or its end, without waiting. `false` if that cannot be known.
+/// Whether reading from a pipe gives bytes, or its end, without waiting. `false` if that
+/// cannot be known.
 #[cfg(unix)]
 pub fn is_ready(input: &impl std::os::fd::AsFd) -> bool {
     use rustix::event::{PollFd, PollFlags, poll};
@@ -17,7 +18,8 @@ pub fn is_ready(input: &impl std::os::fd::AsFd) -> bool {
     poll(&mut polled, Some(&GRACE)).is_ok_and(|count| count > 0)
 }
 
-/// Whether reading from a pipe gives bytes, or its end, without waiting: here nobody can tell.
+/// Whether reading from a pipe gives bytes, or its end, without waiting: here nobody can
+/// tell.
 #[cfg(not(unix))]
 pub fn is_ready<T>(_input: &T) -> bool {
     false

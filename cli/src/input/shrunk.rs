@@ -1,9 +1,10 @@
-//! A mapped file that shrinks while it is read: an error message, where the system would end the process
-//! without a word.
+//! A mapped file that shrinks while it is read: an error message, where the system would
+//! end the process without a word.
 //!
-//! The next access behind such a file's new end raises SIGBUS. A handler may do next to nothing, and the
-//! access cannot go on, so it does two things that are safe there. It wakes a thread, which says what
-//! happened and ends the process, and it writes to a pipe that is full, which waits for ever.
+//! The next access after such a file's new end raises SIGBUS. A handler may do next to
+//! nothing, and the access cannot go on, so it does two things that are safe there. It
+//! wakes a thread, which says what happened and ends the process, and it writes to a pipe
+//! that is full, which waits for ever.
 
 use rustix::fs::OFlags;
 use signal_hook::consts::SIGBUS;
@@ -53,7 +54,8 @@ fn fill(pipe: &mut impl Write) -> io::Result<()> {
     }
 }
 
-/// Waits for the signal. `never_read` is kept open, because a pipe that nobody reads takes no writer.
+/// Waits for the signal. `never_read` is kept open, because a pipe that nobody reads
+/// takes no writer.
 fn tell(mut signalled: PipeReader, never_read: PipeReader) {
     if signalled.read_exact(&mut [0]).is_ok() {
         let file = MAPPED.lock().unwrap_or_else(PoisonError::into_inner).take().unwrap_or_default();

@@ -1,6 +1,8 @@
 //! What makes a runtime publish counters, and the events that conditions ask for.
 
+use crate::args::profiles::RUNTIME;
 use crate::args::providers::default_keywords;
+use nettrace_analysis::live::CounterList;
 use nettrace_export::{CounterName, Predicate};
 use nettrace_ipc::{Arguments, Level, Provider, RequestError};
 use nettrace_parser::catalog::{self, CatalogEvent};
@@ -10,9 +12,33 @@ use std::time::Duration;
 const METRICS: &str = "System.Diagnostics.Metrics";
 /// Values of time series.
 const TIME_SERIES: u64 = 0x2;
-/// Instruments with more tags than that, and histograms, are left out by the runtime.
-const MOST_SERIES: &str = "1000";
-const MOST_HISTOGRAMS: &str = "20";
+/// Instruments being made known.
+const INSTRUMENTS: u64 = 0x4;
+/// Instruments with more tags than that, and histograms, are left out by the runtime. As
+/// dotnet-counters has them: tools share a session only if they agree.
+const MOST_SERIES: u32 = 1000;
+const MOST_HISTOGRAMS: u32 = 10;
+/// The session of instruments that several tools share, from .NET 8 on. Without it a
+/// second tool would end the first one's publishing; before .NET 8 it is a name as any
+/// other.
+pub(crate) const SHARED: &str = "SHARED";
+
+/// Providers of EventCounters in .NET and in libraries that many programs use. A provider
+/// that a process does not have costs nothing.
+const KNOWN: [&str; 12] = [
+    "System.Runtime",
+    "Microsoft.AspNetCore.Hosting",
+    "Microsoft-AspNetCore-Server-Kestrel",
+    "Microsoft.AspNetCore.Http.Connections",
+    "System.Net.Http",
+    "System.Net.NameResolution",
+    "System.Net.Security",
+    "System.Net.Sockets",
+    "Microsoft.EntityFrameworkCore",
+    "Microsoft.Data.SqlClient.EventSource",
+    "Npgsql",
+    "Grpc.AspNetCore.Server",
+];
 
 /// EventCounters of .NET, which are no instruments: nobody needs to be asked for those.
 const EVENT_COUNTERS: [&str; 26] = [
@@ -56,10 +82,13 @@ pub(crate) fn providers(
     for counter in counters {
         if !named.contains(&counter.provider()) {
             named.push(counter.provider());
-            // Counters have no keywords and are written at every level; nothing else is wanted.
+            // Counters have no keywords and are written at every level; nothing else is
+            // wanted.
             let provider = Provider::new(counter.provider())?.keywords(0).level(Level::Critical);
-            wanted
-                .push(provider.arguments(Arguments::pairs([("EventCounterIntervalSec", seconds.as_str())])?));
+            wanted.push(
+                provider
+                    .arguments(Arguments::pairs([("EventCounterIntervalSec", seconds.as_str())])?),
+            );
         }
         let instrument = format!("{}\\{}", counter.provider(), counter.name());
         if !EVENT_COUNTERS.contains(&counter.name()) && !instruments.contains(&instrument) {
@@ -67,39 +96,143 @@ pub(crate) fn providers(
         }
     }
     if !instruments.is_empty() {
-        let id = format!("nettrace-{}", std::process::id());
-        let arguments = Arguments::pairs([
-            // Without it a second tool would end the first one's publishing; before .NET 8 it is a name as any other.
-            ("SessionId", "SHARED"),
-            ("ClientId", id.as_str()),
-            ("Metrics", instruments.join(",").as_str()),
-            ("RefreshInterval", seconds.as_str()),
-            ("MaxTimeSeries", MOST_SERIES),
-            ("MaxHistograms", MOST_HISTOGRAMS),
-        ])?;
-        let provider = Provider::new(METRICS)?.keywords(TIME_SERIES).level(Level::Informational);
-        wanted.push(provider.arguments(arguments));
+        wanted.push(metrics(&instruments, &seconds, MOST_SERIES, MOST_HISTOGRAMS)?);
     }
     Ok(wanted)
 }
 
-/// The providers that send the events of a condition: those of the runtime with their keywords and levels, of others all.
-/// Names with wildcards ask for nothing that is not in the catalog.
+/// How the runtime calls us in what it says about the shared session.
+pub(crate) fn client_id() -> String {
+    format!("nettrace-{}", std::process::id())
+}
+
+/// Publishes instruments: `METER` or `METER\INSTRUMENT` each.
+fn metrics(
+    instruments: &[String],
+    seconds: &str,
+    most_series: u32,
+    most_histograms: u32,
+) -> Result<Provider, RequestError> {
+    let arguments = Arguments::pairs([
+        ("SessionId", SHARED),
+        ("ClientId", &client_id()),
+        ("Metrics", &instruments.join(",")),
+        ("RefreshInterval", seconds),
+        ("MaxTimeSeries", &most_series.to_string()),
+        ("MaxHistograms", &most_histograms.to_string()),
+    ])?;
+    let provider = Provider::new(METRICS)?.keywords(TIME_SERIES).level(Level::Informational);
+    Ok(provider.arguments(arguments))
+}
+
+/// Tells which instruments there are, without values.
+pub(crate) fn listing() -> Result<Provider, RequestError> {
+    let arguments = Arguments::pairs([("SessionId", SHARED), ("ClientId", &client_id())])?;
+    let provider = Provider::new(METRICS)?.keywords(INSTRUMENTS).level(Level::Informational);
+    Ok(provider.arguments(arguments))
+}
+
+/// Sends nothing: for a session that has nothing to ask for yet. The runtime has no event of
+/// the loader that is critical.
+pub(crate) fn silent() -> Result<Provider, RequestError> {
+    Ok(Provider::new(RUNTIME)?.keywords(0x8).level(Level::Critical))
+}
+
+/// What a view of counters asks for.
+#[derive(Debug)]
+pub(crate) struct CounterRequest<'r> {
+    /// Empty: all.
+    pub(crate) list: &'r CounterList,
+    /// Providers that the process may have beside those that are known.
+    pub(crate) found: &'r [String],
+    /// Meters that it has; `None`: its runtime knows patterns.
+    pub(crate) meters: Option<&'r [String]>,
+    pub(crate) interval: Duration,
+    pub(crate) max_time_series: u32,
+    pub(crate) max_histograms: u32,
+}
+
+impl CounterRequest<'_> {
+    pub(crate) fn providers(&self) -> Result<Vec<Provider>, RequestError> {
+        let seconds = self.interval.as_secs_f64().to_string();
+        let mut names: Vec<&str> = Vec::new();
+        let mut instruments: Vec<String> = Vec::new();
+        let all = || KNOWN.into_iter().chain(self.found.iter().map(String::as_str));
+        if self.list.is_empty() {
+            names.extend(all());
+            match self.meters {
+                Some(meters) => instruments.extend(meters.iter().cloned()),
+                None => instruments.push("*".to_owned()),
+            }
+        }
+        for choice in self.list.choices() {
+            let start = choice.provider.strip_suffix('*');
+            match start {
+                Some(start) => names.extend(all().filter(|name| begins(name, start))),
+                None => names.push(&choice.provider),
+            }
+            if choice.event_counters_only {
+                continue;
+            }
+            let meters: Vec<&str> = match (start, self.meters) {
+                (Some(start), Some(meters)) => {
+                    meters.iter().map(String::as_str).filter(|name| begins(name, start)).collect()
+                }
+                _ => vec![&choice.provider],
+            };
+            for meter in meters {
+                // Which instruments of several meters are meant is sorted out as they come.
+                if choice.counters.is_empty() || start.is_some() {
+                    instruments.push(meter.to_owned());
+                } else {
+                    let named = |counter: &String| format!("{meter}\\{counter}");
+                    instruments.extend(choice.counters.iter().map(named));
+                }
+            }
+        }
+        let mut wanted = Vec::new();
+        for (at, name) in names.iter().enumerate() {
+            if names.iter().take(at).any(|other| other.eq_ignore_ascii_case(name)) {
+                continue;
+            }
+            let arguments = Arguments::pairs([("EventCounterIntervalSec", seconds.as_str())])?;
+            let provider = Provider::new(name)?.keywords(0).level(Level::Critical);
+            wanted.push(provider.arguments(arguments));
+        }
+        if !instruments.is_empty() {
+            let (series, histograms) = (self.max_time_series, self.max_histograms);
+            wanted.push(metrics(&instruments, &seconds, series, histograms)?);
+        }
+        Ok(wanted)
+    }
+}
+
+fn begins(name: &str, start: &str) -> bool {
+    name.get(..start.len()).is_some_and(|begun| begun.eq_ignore_ascii_case(start))
+}
+
+/// The providers that send the events of a condition: those of the runtime with their
+/// keywords and levels, of others all. Names with wildcards ask for nothing that is not
+/// in the catalog.
 pub(crate) fn providers_of_events(condition: &Predicate) -> Result<Vec<Provider>, RequestError> {
     let mut wanted = Vec::new();
     for event in condition.events() {
         let before = wanted.len();
         let (provider, name) = event.split_once('/').unwrap_or(("*", event));
         let is_meant = |known: &&CatalogEvent| {
-            let is_its = provider.contains(['*', '?']) || known.provider.eq_ignore_ascii_case(provider);
-            known.matches_name(event) || is_its && (known.matches_name(name) || name.parse() == Ok(known.id))
+            let is_its =
+                provider.contains(['*', '?']) || known.provider.eq_ignore_ascii_case(provider);
+            known.matches_name(event)
+                || is_its && (known.matches_name(name) || name.parse() == Ok(known.id))
         };
         for known in catalog::events().filter(is_meant) {
             let level = Level::from_number(u32::from(known.level)).unwrap_or(Level::Verbose);
             wanted.push(Provider::new(known.provider)?.exact_keywords(known.keywords).level(level));
         }
         if wanted.len() == before && !provider.contains(['*', '?']) {
-            wanted.push(Provider::new(provider)?.keywords(default_keywords(provider)).level(Level::Verbose));
+            wanted.push(
+                Provider::new(provider)?.keywords(default_keywords(provider)).level(Level::Verbose),
+            );
         }
     }
     Ok(wanted)

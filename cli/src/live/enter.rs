@@ -1,4 +1,5 @@
-//! Enter ends a recording, as it does with dotnet-trace, when somebody sits at the terminal.
+//! Enter ends a recording, as it does with dotnet-trace, when somebody sits at the
+//! terminal.
 
 use super::signals::Signals;
 use std::io;

@@ -1,12 +1,14 @@
 //! What it takes to name the frames of a session that is watched.
 //!
-//! A stack is a list of addresses. The runtime tells which method lies where in two ways: when a method is loaded, to
-//! sessions that ask for it, and in a rundown, at a session's end. So the watched session asks for the former
-//! beside what the user wants, and a second session, which is stopped at once, brings the latter.
+//! A stack is a list of addresses. The runtime reports which method lies where in two ways:
+//! when a method is loaded, to sessions that ask for it, and in a rundown, at a session's
+//! end. So the watched session asks for the former beside what the user wants, and a
+//! second session, which is stopped at once, brings the latter.
 
 use super::signals::Signals;
 use super::stream::stream;
 use super::target::Reached;
+use super::unless_ended::unless_ended;
 use crate::args::profiles::RUNTIME;
 use nettrace_analysis::NamesSoFar;
 use nettrace_ipc::{EventFilter, Level, Provider, Providers, RequestError, Rundown, SessionConfig};
@@ -16,12 +18,15 @@ use std::io;
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-/// Loader, JIT, NGEN: methods and modules come and go. Compilation diagnostic: precompiled code is handed out.
+/// Loader, JIT, NGEN: methods and modules come and go. Compilation diagnostic:
+/// precompiled code is handed out.
 const KEYWORDS: u64 = 0x8 | 0x10 | 0x20 | 0x20_0000_0000;
-/// Method load and unload, without and with names; module load and unload; precompiled code handed out.
+/// Method load and unload, without and with names; module load and unload; precompiled
+/// code handed out.
 const IDS: [u32; 7] = [141, 142, 143, 144, 152, 153, 159];
-/// Of the rundown: loader, JIT, NGEN, at the session's end. Older runtimes than .NET 9 send all they have.
-const RUNDOWN: Rundown = Rundown::Keyword(0x8 | 0x10 | 0x20 | 0x100);
+/// Of the rundown: loader, JIT, NGEN, at the session's end. Older runtimes than .NET 9
+/// send all they have.
+pub(crate) const RUNDOWN: Rundown = Rundown::Keyword(0x8 | 0x10 | 0x20 | 0x100);
 /// How often it is looked whether the user has enough, in the short session.
 const TICK: Duration = Duration::from_millis(50);
 
@@ -33,8 +38,9 @@ pub(crate) struct Visible {
 }
 
 impl Visible {
-    /// Whether the user asked for an event: by the rule by which the runtime sends events to a session. An event
-    /// without keywords, and one of level 0, comes to every session that has its provider.
+    /// Whether the user asked for an event: by the rule by which the runtime sends events
+    /// to a session. An event without keywords, and one of level 0, comes to every
+    /// session that has its provider.
     pub(crate) fn is(&self, event: &Event<'_>) -> bool {
         if event.known_provider() != KnownProvider::Runtime {
             return true;
@@ -48,8 +54,9 @@ impl Visible {
     }
 }
 
-/// Adds to a session what tells the names of methods that are loaded while it runs. Names come at level verbose
-/// only, which is the provider's level for everything else that is asked of it.
+/// Adds to a session the events that name methods that are loaded while it runs. Names
+/// come at level verbose only, which is the provider's level for everything else that is
+/// asked of it.
 pub(crate) fn with_methods(providers: &Providers) -> Result<(Providers, Visible), RequestError> {
     let asked = providers.iter().find(|provider| provider.name() == RUNTIME).cloned();
     let mut names = Provider::new(RUNTIME)?.keywords(KEYWORDS).level(Level::Verbose);
@@ -60,8 +67,8 @@ pub(crate) fn with_methods(providers: &Providers) -> Result<(Providers, Visible)
     Ok((all, Visible { asked }))
 }
 
-/// Learns what was loaded before: by the rundown of a session that has no events of its own. Gives the number of
-/// methods; none if it was interrupted by a signal.
+/// Learns what was loaded before: by the rundown of a session that has no events of its
+/// own. Gives the number of methods; none if it was interrupted by a signal.
 ///
 /// # Errors
 /// Why its names, or the rest of them, cannot be had, for the user.
@@ -71,29 +78,48 @@ pub(crate) fn learn_loaded(
     signals: &Signals,
     names: &mut NamesSoFar,
 ) -> Result<Option<usize>, String> {
-    // A session needs a provider. The runtime has no event of the loader that is critical.
-    let quiet = Provider::new(RUNTIME).map(|provider| provider.keywords(0x8).level(Level::Critical));
-    let quiet = quiet.and_then(|provider| Providers::new([provider])).map_err(|error| error.to_string())?;
+    let before = names.method_count();
+    let is_whole = rundown(reached, buffer, signals, |event| names.learn(event))?;
+    Ok(is_whole.then(|| names.method_count().saturating_sub(before)))
+}
+
+/// Passes the events of a rundown to `learn`: of a session that has no events of its own.
+/// False if it was interrupted by a signal.
+///
+/// # Errors
+/// Why they, or the rest of them, cannot be had, for the user.
+pub(crate) fn rundown(
+    reached: &Reached,
+    buffer: NonZeroU32,
+    signals: &Signals,
+    mut learn: impl FnMut(&Event<'_>),
+) -> Result<bool, String> {
+    // A session needs a provider.
+    let quiet = super::counters::silent();
+    let quiet =
+        quiet.and_then(|provider| Providers::new([provider])).map_err(|error| error.to_string())?;
     let config = SessionConfig::new(quiet).rundown(RUNDOWN).buffer_megabytes(buffer);
-    let mut session = reached.runtime.start(&config).map_err(|error| error.to_string())?;
+    let runtime = reached.runtime.clone();
+    let started = unless_ended(signals, move || runtime.start(&config));
+    let Some(started) = started.map_err(|error| error.to_string())? else { return Ok(false) };
+    let mut session = started.map_err(|error| error.to_string())?;
     session.set_read_timeout(Some(TICK));
     session.stop_handle().stop_soon().map_err(|error| error.to_string())?;
-    let before = names.method_count();
     let mut reader = Reader::new(stream(session));
     loop {
         match reader.next_event() {
-            Ok(Some(event)) => names.learn(&event),
+            Ok(Some(event)) => learn(&event),
             Ok(None) => break,
             Err(Error::Io(error)) if error.kind() == io::ErrorKind::WouldBlock => {
                 if signals.seen().is_some() {
-                    return Ok(None);
+                    return Ok(false);
                 }
             }
             Err(error) => return Err(error.to_string()),
         }
     }
     match reader.is_complete() {
-        true => Ok(Some(names.method_count().saturating_sub(before))),
+        true => Ok(true),
         false => Err("its rundown ended too early".to_owned()),
     }
 }

@@ -1,8 +1,9 @@
-//! Standard output of a session: a thread of its own writes, so that a reader that stands still (`| less`) holds up
-//! neither the session nor the process that it belongs to.
+//! Standard output of a session: a thread of its own writes, so that a reader that stands
+//! still (`| less`) holds up neither the session nor the process that it belongs to.
 //!
-//! A session that is not read blocks its process, which then cannot even exit. So what waits for the reader is
-//! bounded, and what becomes of the rest is the user's choice: `--on-stall`.
+//! A session that is not read blocks its process, which then cannot even exit. So what
+//! waits for the reader is bounded, and what becomes of the rest is the user's choice:
+//! `--on-stall`.
 
 use super::signals::Signals;
 use super::target::TICK;
@@ -52,6 +53,9 @@ struct OutletState {
     written_bytes: Option<usize>,
     last_progress: Instant,
     thrown: Thrown,
+    /// Something did not fit. Until half of what waits is written, nothing more is put
+    /// together that would only be thrown away.
+    is_full: bool,
     failure: Option<io::Error>,
     /// From here on everything is thrown away: the stream ends here.
     is_given_up: bool,
@@ -61,7 +65,8 @@ struct OutletState {
     deadline: Option<Instant>,
 }
 
-/// A pipe by name. It is opened by whoever writes to it first, since that waits until somebody reads.
+/// A pipe by name. It is opened by whoever writes to it first, since that waits until
+/// somebody reads.
 #[derive(Debug)]
 pub(crate) struct NamedPipe {
     path: PathBuf,
@@ -117,7 +122,8 @@ impl Shared {
 }
 
 impl Outlet {
-    /// Starts the thread that writes. It may outlive the command: nothing ends a write to a pipe that nobody reads.
+    /// Starts the thread that writes. It may outlive the command: nothing ends a write to
+    /// a pipe that nobody reads.
     pub(crate) fn new(
         mut stream: Box<dyn Write + Send>,
         on_stall: OnStall,
@@ -129,6 +135,7 @@ impl Outlet {
             written_bytes: None,
             last_progress: Instant::now(),
             thrown: Thrown::default(),
+            is_full: false,
             failure: None,
             is_given_up: false,
             is_closed: false,
@@ -146,7 +153,8 @@ impl Outlet {
         self.shared.lock().deadline = deadline;
     }
 
-    /// Takes bytes that are `items` lines, or throws them away. An error: nobody reads any more.
+    /// Takes bytes that are `items` lines, or throws them away. An error: nobody reads
+    /// any more.
     pub(crate) fn offer(&self, bytes: Vec<u8>, items: u64) -> io::Result<()> {
         let piece = Piece { bytes, items };
         let mut state = self.shared.lock();
@@ -184,11 +192,13 @@ impl Outlet {
             let waited = self.shared.changed.wait_timeout(state, TICK);
             (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
         }
+        state.is_full = true;
         state.thrown.add(&piece);
         Ok(())
     }
 
-    /// Counts lines that were not even put together, because they would have been thrown away.
+    /// Counts lines that were not even put together, because they would have been thrown
+    /// away.
     pub(crate) fn throw(&self, items: u64) {
         self.shared.lock().thrown.items += items;
     }
@@ -196,7 +206,7 @@ impl Outlet {
     /// Whether the next bytes are thrown away.
     pub(crate) fn is_full(&self) -> bool {
         let state = self.shared.lock();
-        state.is_given_up || (self.on_stall == OnStall::Drop && state.queued_bytes >= LIMIT_BYTES)
+        state.is_given_up || (self.on_stall == OnStall::Drop && state.is_full)
     }
 
     /// Whether the session is to be stopped, since its reader stands still.
@@ -214,8 +224,8 @@ impl Outlet {
         self.shared.lock().failure.is_some()
     }
 
-    /// Waits until everything is written, as long as the reader takes something now and then. Tells what was not
-    /// written.
+    /// Waits until everything is written, as long as the reader takes something now and
+    /// then. Tells what was not written.
     pub(crate) fn finish(&self) -> io::Result<Thrown> {
         let mut state = self.shared.lock();
         state.is_closed = true;
@@ -263,6 +273,7 @@ fn write(shared: &Shared, stream: &mut dyn Write) {
             let mut state = shared.lock();
             state.last_progress = Instant::now();
             state.queued_bytes = state.queued_bytes.saturating_sub(bytes.len());
+            state.is_full &= state.queued_bytes > LIMIT_BYTES / 2;
             state.written_bytes = state.written_bytes.map(|left| left.saturating_sub(bytes.len()));
             if let Err(error) = written {
                 state.failure = Some(error);
@@ -299,7 +310,8 @@ mod tests {
     fn gated(on_stall: OnStall) -> (Outlet, SyncSender<()>, Receiver<usize>) {
         let (open, gate) = sync_channel(1 << 16);
         let (took, taken) = sync_channel(1 << 16);
-        let outlet = Outlet::new(Box::new(Gate(gate, took)), on_stall, Signals::unnoticed()).unwrap();
+        let outlet =
+            Outlet::new(Box::new(Gate(gate, took)), on_stall, Signals::unnoticed()).unwrap();
         (outlet, open, taken)
     }
 
@@ -318,6 +330,26 @@ mod tests {
         assert_eq!(written as u64 + thrown.bytes, 20 << 20);
         assert!((3..=4).contains(&(thrown.bytes >> 20)), "{thrown:?}");
         assert_eq!(thrown.items * (1 << 20), thrown.bytes * 10);
+    }
+
+    #[test]
+    fn what_would_be_thrown_away_is_not_put_together_until_there_is_room() {
+        let (outlet, open, taken) = gated(OnStall::Drop);
+        // The sixth does not fit, though there is room for a smaller one.
+        for _ in 0..6 {
+            assert!(!outlet.is_full());
+            outlet.offer(vec![0; 3 << 20], 10).unwrap();
+        }
+        assert!(outlet.is_full());
+        for _ in 0..(8 << 20) / WRITE_BYTES {
+            open.send(()).unwrap();
+            taken.recv().unwrap();
+        }
+        while outlet.is_full() {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        outlet.offer(vec![0; 3 << 20], 10).unwrap();
+        assert!(!outlet.is_full());
     }
 
     #[test]

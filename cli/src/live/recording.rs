@@ -1,5 +1,6 @@
-//! One session on its way into a file: a thread takes the bytes as they come, writes them as they are, and reads
-//! them on the way, so that losses and events to stop at are known at once.
+//! One session on its way into a file: a thread takes the bytes as they come, writes them
+//! as they are, and reads them on the way, so that losses and events to stop at are known
+//! at once.
 
 use super::outlet::Outlet;
 use super::stream::shared;
@@ -16,7 +17,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::SyncSender;
 use std::thread::JoinHandle;
 
-/// What a recording tells the one who watches it. The number is the recording's.
+/// What a recording reports to its supervisor. The number is the recording's.
 #[derive(Debug)]
 pub(crate) enum Notice {
     /// Bytes for standard output.
@@ -27,7 +28,8 @@ pub(crate) enum Notice {
     Event(String),
     /// An event came that shows why a condition cannot be fulfilled.
     Trouble(String),
-    /// A rule's condition is fulfilled: the recording's number, the rule's, and the values of its counters.
+    /// A rule's condition is fulfilled: the recording's number, the rule's, and the
+    /// values of its counters.
     Fired { number: usize, rule: usize, values: Vec<(String, f64)> },
     /// An event came that shows why a rule's condition cannot be fulfilled.
     RuleTrouble { rule: usize, trouble: String },
@@ -50,11 +52,13 @@ pub(crate) enum Sink {
     Nowhere,
 }
 
-/// Looks for what a rule waits for. What it finds it tells once, until it is armed again.
+/// Looks for what a rule waits for. What it finds it reports once, until it is armed again.
 #[derive(Debug)]
 pub(crate) struct Watcher {
     pub(crate) trigger: Trigger,
     pub(crate) is_armed: Arc<AtomicBool>,
+    /// How many values of its counters have come.
+    pub(crate) value_count: Arc<AtomicU64>,
 }
 
 /// What to do with a session.
@@ -63,7 +67,7 @@ pub(crate) struct RecordingPlan {
     pub(crate) sink: Sink,
     /// When to tell that the size is reached.
     pub(crate) limit: Option<u64>,
-    /// What may come on top of that, from a process that has been told to stop.
+    /// What may come on top of that, from a process that has been asked to stop.
     pub(crate) rest: u64,
     pub(crate) trigger: Option<Trigger>,
     /// Of all rules.
@@ -94,7 +98,7 @@ impl Counts {
 
 /// How a recording ended.
 #[derive(Debug)]
-pub(crate) struct Outcome {
+pub(crate) struct RecordingOutcome {
     pub(crate) bytes: u64,
     pub(crate) events: u64,
     pub(crate) lost: u64,
@@ -122,7 +126,7 @@ pub(crate) struct Outcome {
 pub(crate) struct Recording {
     pub(crate) counts: Arc<Counts>,
     stop: StopHandle,
-    thread: JoinHandle<Outcome>,
+    thread: JoinHandle<RecordingOutcome>,
 }
 
 impl Recording {
@@ -148,13 +152,14 @@ impl Recording {
 
     /// Begins to stop the session; the rest of the stream is still recorded.
     pub(crate) fn stop(&self) {
-        // Without a thread to stop it on, the session is stopped when the recording is dropped.
+        // Without a thread to stop it on, the session is stopped when the recording is
+        // dropped.
         let _ = self.stop.stop_soon();
     }
 
     /// Waits for the end.
-    pub(crate) fn outcome(self) -> Outcome {
-        self.thread.join().unwrap_or_else(|_| Outcome {
+    pub(crate) fn outcome(self) -> RecordingOutcome {
+        self.thread.join().unwrap_or_else(|_| RecordingOutcome {
             bytes: 0,
             events: 0,
             lost: 0,
@@ -190,7 +195,9 @@ impl Read for Intake {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let chunk = self.session.fill_buf()?;
         let count = chunk.len().min(buffer.len());
-        let (Some(bytes), Some(room)) = (chunk.get(..count), buffer.get_mut(..count)) else { return Ok(0) };
+        let (Some(bytes), Some(room)) = (chunk.get(..count), buffer.get_mut(..count)) else {
+            return Ok(0);
+        };
         room.copy_from_slice(bytes);
         let written = match &mut self.sink {
             Sink::File(file) => file.write_all(bytes),
@@ -216,7 +223,8 @@ impl Read for Intake {
         let total = self.counts.bytes.load(Ordering::Relaxed) + count as u64;
         self.counts.bytes.store(total, Ordering::Relaxed);
         if self.most.is_some_and(|most| total >= most) {
-            let error = "the process goes on and on although it was told to stop; the file ends here";
+            let error =
+                "the process keeps sending although it was asked to stop; the file ends here";
             self.failure = Some(io::Error::other(error));
             return Err(io::ErrorKind::Other.into());
         }
@@ -236,7 +244,7 @@ fn record(
     plan: RecordingPlan,
     notices: &SyncSender<Notice>,
     counts: &Arc<Counts>,
-) -> Outcome {
+) -> RecordingOutcome {
     let RecordingPlan { number, sink, limit, rest, mut trigger, mut watchers } = plan;
     let most = limit.map(|limit| limit.saturating_add(rest));
     let (own_notices, own_counts) = (notices.clone(), Arc::clone(counts));
@@ -267,9 +275,9 @@ fn record(
                     }
                 }
                 for (rule, watcher) in watchers.iter_mut().enumerate() {
-                    if watcher.trigger.fired(&event).is_some()
-                        && watcher.is_armed.swap(false, Ordering::Relaxed)
-                    {
+                    let has_fired = watcher.trigger.fired(&event).is_some();
+                    watcher.value_count.store(watcher.trigger.value_count(), Ordering::Relaxed);
+                    if has_fired && watcher.is_armed.swap(false, Ordering::Relaxed) {
                         let values = watcher.trigger.values(0);
                         let _ = notices.send(Notice::Fired { number, rule, values });
                     }
@@ -311,7 +319,8 @@ fn record(
             }
         }
     }
-    // What cannot be received any more spoils nothing; what cannot be written does, and stays without its name.
+    // What cannot be received any more spoils nothing; what cannot be written does, and
+    // stays without its name.
     let file = match std::mem::replace(&mut intake.sink, Sink::Notices) {
         Sink::File(file) => Some(Ok(file)),
         Sink::Packed(packed) => Some(packed.finish()),
@@ -329,10 +338,15 @@ fn record(
         }
         None => {}
     }
-    const LOSSES: [Class; 5] =
-        [Class::FramingLost, Class::BlockLost, Class::RestOfBlockLost, Class::RowLost, Class::Incomplete];
+    const LOSSES: [Class; 5] = [
+        Class::FramingLost,
+        Class::BlockLost,
+        Class::RestOfBlockLost,
+        Class::RowLost,
+        Class::Incomplete,
+    ];
     let failure = intake.failure.take().or(failure);
-    Outcome {
+    RecordingOutcome {
         bytes: counts.bytes(),
         events,
         lost: counts.lost(),

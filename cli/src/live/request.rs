@@ -7,7 +7,8 @@ use crate::failure::Failure;
 use nettrace_ipc::{Level, Provider, Providers, RequestError, Rundown, SessionConfig};
 
 /// Profiles when nothing is asked for.
-const DEFAULT_PROFILES: [ProfileName; 2] = [ProfileName::DotnetCommon, ProfileName::DotnetSampledThreadTime];
+const DEFAULT_PROFILES: [ProfileName; 2] =
+    [ProfileName::DotnetCommon, ProfileName::DotnetSampledThreadTime];
 
 /// Those of the command line; without any wish the default ones.
 fn profiles(args: &SessionArgs) -> &[ProfileName] {
@@ -23,8 +24,8 @@ pub(crate) fn rundown(args: &SessionArgs, choice: Option<RundownChoice>) -> Rund
     choice.map_or_else(|| united_rundown(profiles(args)), |choice| choice.0)
 }
 
-/// The session that is asked for. `more`: providers beside those of the command line; `rundown`:
-/// see [`rundown`].
+/// The session that is asked for. `more`: providers beside those of the command line;
+/// `rundown`: see [`rundown`].
 pub(crate) fn config(
     args: &SessionArgs,
     more: Vec<Provider>,
@@ -32,7 +33,8 @@ pub(crate) fn config(
 ) -> Result<SessionConfig, Failure> {
     let failed = |error: RequestError| Failure::Usage(error.to_string());
     let profiles = if more.is_empty() { profiles(args) } else { &args.profile };
-    let mut wanted: Vec<Provider> = args.providers.iter().flat_map(|list| list.providers.clone()).collect();
+    let mut wanted: Vec<Provider> =
+        args.providers.iter().flat_map(|list| list.providers.clone()).collect();
     for profile in profiles {
         wanted.extend(profile.providers().map_err(failed)?);
     }
@@ -48,8 +50,8 @@ pub(crate) fn config(
         .rundown(rundown))
 }
 
-/// The providers united, with the event ids of `--events`. A provider that only `--events` names is wanted with
-/// everything else that makes its events come.
+/// The providers united, with the event ids of `--events`. A provider that only
+/// `--events` names is wanted with everything else that makes its events come.
 fn filtered(mut wanted: Vec<Provider>, args: &SessionArgs) -> Result<Providers, RequestError> {
     for ids in &args.events {
         if !wanted.iter().any(|provider| provider.name() == ids.provider) {
@@ -63,7 +65,8 @@ fn filtered(mut wanted: Vec<Provider>, args: &SessionArgs) -> Result<Providers, 
     }
     // Ids given in several options for one provider unite like everything else.
     let with_ids = united.iter().flat_map(|provider| {
-        let filters: Vec<_> = args.events.iter().filter(|ids| ids.provider == provider.name()).collect();
+        let filters: Vec<_> =
+            args.events.iter().filter(|ids| ids.provider == provider.name()).collect();
         match filters.as_slice() {
             [] => vec![provider.clone()],
             _ => filters.iter().map(|ids| provider.clone().filter(ids.filter.clone())).collect(),
@@ -84,7 +87,8 @@ pub(crate) fn table(args: &SessionArgs, config: &SessionConfig) -> Vec<String> {
             sources(args, provider.name()).join(", "),
         ]);
     }
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let width =
+        |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
     let widths = [width(0), width(1), width(2)];
     let line = |row: &[String; 4]| {
         let cells = row.iter().zip(widths).map(|(cell, width)| format!("{cell:width$}  "));
@@ -105,7 +109,10 @@ fn sources(args: &SessionArgs, name: &str) -> Vec<String> {
         }
     }
     for profile in profiles(args) {
-        if profile.providers().is_ok_and(|providers| providers.iter().any(|other| other.name() == name)) {
+        if profile
+            .providers()
+            .is_ok_and(|providers| providers.iter().any(|other| other.name() == name))
+        {
             let profile = clap::ValueEnum::to_possible_value(profile);
             let profile = profile.map(|value| value.get_name().to_owned()).unwrap_or_default();
             let option = if args.profile.is_empty() { "default" } else { "--profile" };
@@ -179,7 +186,8 @@ mod tests {
     fn profiles_unite() {
         let config = asked(&["--profile", "dotnet-common,gc-verbose"]);
         assert_eq!(shown(&config), ["Microsoft-Windows-DotNETRuntime:0xf0100003801f:5"]);
-        let config = asked(&["--profile", "gc-collect", "--clrevents", "exception", "--clreventlevel", "2"]);
+        let config =
+            asked(&["--profile", "gc-collect", "--clrevents", "exception", "--clreventlevel", "2"]);
         assert_eq!(shown(&config)[0], "Microsoft-Windows-DotNETRuntime:0xf00000008001:4");
     }
 
@@ -187,7 +195,10 @@ mod tests {
     fn the_rundown_is_what_the_profiles_need_unless_it_is_said() {
         assert_eq!(asked(&["--profile", "gc-collect"]).lowest(), CollectCommand::V4);
         assert_eq!(asked(&["--profile", "gc-collect,gc-verbose"]).lowest(), CollectCommand::V2);
-        assert_eq!(asked(&["--profile", "gc-collect", "--rundown", "false"]).lowest(), CollectCommand::V2);
+        assert_eq!(
+            asked(&["--profile", "gc-collect", "--rundown", "false"]).lowest(),
+            CollectCommand::V2
+        );
         assert_eq!(asked(&["--no-stacks"]).lowest(), CollectCommand::V3);
     }
 

@@ -1,7 +1,9 @@
-//! Ctrl-C and its like: the first is noticed, a later one ends us at once, and leaves nobody suspended.
+//! Ctrl-C and its like: the first is noticed, a later one ends us at once, and leaves
+//! nobody suspended.
 //!
-//! One wish may come as several signals: GNU `timeout` signals the process and then its group, microseconds apart;
-//! a terminal that closes may do so too. What comes within [`SAME`] of the first is the same wish.
+//! One wish may come as several signals: GNU `timeout` signals the process and then its
+//! group, microseconds apart; a terminal that closes may do so too. What comes within
+//! [`SAME`] of the first is the same wish.
 
 use nettrace_ipc::Resumer;
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -75,6 +77,15 @@ impl Signals {
         }
     }
 
+    /// What ended by itself is over, and something else goes on: a program that was started.
+    /// The next signal is noticed again instead of giving up.
+    pub(crate) fn begin_anew(&self) {
+        let mut ending = self.ending();
+        if ending.is_by_itself && self.seen().is_none() {
+            *ending = Ending::default();
+        }
+    }
+
     /// Whether a Ctrl-C would end us at once.
     pub(crate) fn gives_up(&self) -> bool {
         cfg!(not(unix)) || self.ending().since.is_some_and(|since| since.elapsed() >= SAME)
@@ -90,7 +101,8 @@ impl Signals {
     }
 }
 
-/// The signals that ask for an end. A hangup that is ignored, as under `nohup`, stays ignored.
+/// The signals that ask for an end. A hangup that is ignored, as under `nohup`, stays
+/// ignored.
 fn wanted() -> Vec<i32> {
     #[cfg(unix)]
     if !is_ignored(signal_hook::consts::SIGHUP) {
@@ -164,7 +176,9 @@ mod second {
             at_once.store(true, Ordering::SeqCst);
         });
         let_go(signals);
+        crate::screen::restore();
         crate::new_file::give_up();
+        nettrace_ipc::remove_port_files();
         std::process::exit(signals.seen().map_or(1, |signal| 128 + signal))
     }
 

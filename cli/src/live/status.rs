@@ -87,7 +87,8 @@ fn line(elapsed: Duration, state: StatusLine, rate: u64, buffer_megabytes: u32) 
     let seconds = elapsed.as_secs();
     let clock = format!("{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60);
     let what = if state.is_stopping { "stopping " } else { "recording" };
-    let several = if state.sessions > 1 { format!("  {} sessions", state.sessions) } else { String::new() };
+    let several =
+        if state.sessions > 1 { format!("  {} sessions", state.sessions) } else { String::new() };
     let mut text = format!(
         "{what} {clock}{several}  {}  {}/s  {} lost",
         units::bytes(state.bytes),
@@ -122,7 +123,10 @@ mod tests {
             gives_up: false,
         };
         let after = Duration::from_secs(3725);
-        assert_eq!(line(after, state, 1234, 256), "recording 01:02:05  3.0 MiB  1,234 events/s  0 lost");
+        assert_eq!(
+            line(after, state, 1234, 256),
+            "recording 01:02:05  3.0 MiB  1,234 events/s  0 lost"
+        );
         let lossy = StatusLine { lost: 7, sessions: 2, ..state };
         assert_eq!(
             line(after, lossy, 1, 4),

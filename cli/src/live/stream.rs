@@ -1,5 +1,5 @@
-//! The bytes of a session on their way into the parser. There is one type of them, so that the parser is compiled once
-//! for all commands that read a running process.
+//! The bytes of a session on their way into the parser. There is one type of them, so
+//! that the parser is compiled once for all commands that read a running process.
 
 use nettrace_parser::Buffered;
 use std::cell::RefCell;
@@ -14,7 +14,8 @@ pub(crate) fn stream<'s>(bytes: impl Read + 's) -> Stream<'s> {
     Buffered::new(Box::new(bytes))
 }
 
-/// What `bytes` come from can be asked while the parser reads it, between two of its events.
+/// What `bytes` come from can be asked while the parser reads it, between two of its
+/// events.
 pub(crate) fn shared<R: Read + 'static>(bytes: R) -> (Rc<RefCell<R>>, Stream<'static>) {
     let shared = Rc::new(RefCell::new(bytes));
     let stream = stream(Shared(Rc::clone(&shared)));

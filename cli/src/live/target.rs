@@ -6,10 +6,11 @@ use super::unless_ended::unless_ended;
 use crate::args::amount::Span;
 use crate::args::{TalkArgs, TargetArgs};
 use crate::failure::Failure;
+use crate::messages::Messages;
 use nettrace_export::nearest::{nearest, suggestion};
 use nettrace_ipc::{
-    Arrival, Deadlines, Error, Found, Port, PortAddress, PortMode, PortOptions, ProcessKind, Recorder,
-    Runtime, Search,
+    Arrival, Deadlines, Error, Found, Port, PortAddress, PortMode, PortOptions, ProcessKind,
+    Recorder, Runtime, Search,
 };
 use std::time::Duration;
 
@@ -90,7 +91,7 @@ impl Reached {
 
     fn of(found: &Found, talk: &Talk) -> Result<Reached, Failure> {
         let pid = u64::from(found.pid);
-        let (name, may_wait) = (found.name.clone(), found.told_to_suspend);
+        let (name, may_wait) = (found.name.clone(), found.suspends_at_startup);
         let reached = |runtime| Reached { pid: Some(pid), name, runtime, may_wait };
         match (found.runtime(), &found.endpoint) {
             (Some(runtime), _) => Ok(reached(talk.with(runtime))),
@@ -101,7 +102,8 @@ impl Reached {
 
     /// Who came to a port, or answers behind one.
     pub(crate) fn by_itself(runtime: Runtime, pid: Option<u64>) -> Reached {
-        // .NET Core 3 cannot tell; whoever else does not will say why when it is asked for something.
+        // .NET Core 3 cannot tell; whoever else does not will say why when it is asked
+        // for something.
         let info = runtime.info().ok();
         let name = info.as_ref().and_then(|info| info.entry_assembly.clone()).unwrap_or_default();
         Reached { pid: pid.or(info.map(|info| info.pid)), name, runtime, may_wait: false }
@@ -123,36 +125,95 @@ pub(crate) fn all(talk: &Talk) -> Vec<Reached> {
     runtimes.filter_map(|found| Reached::of(found, talk).ok()).collect()
 }
 
-/// Where `--port` leads.
-pub(crate) enum Place {
-    /// A process that is there.
+/// What the arguments select.
+pub(crate) enum ProcessOrPort {
+    /// A running process.
     Process(Box<Reached>),
-    /// A port of ours, where processes come.
+    /// A port of ours, to which processes connect.
     Port(Port),
 }
 
-/// The one that the user named. Connects to nobody but those behind a port, and waits for them no longer than until
-/// a signal.
-pub(crate) fn find(args: &TargetArgs, talk: &Talk, signals: &Signals) -> Result<Place, Failure> {
+/// The process that a command is about.
+pub(crate) struct One {
+    pub(crate) reached: Reached,
+    /// The port to which it came. Kept open until the command has ended: a process that comes
+    /// later is let go on.
+    pub(crate) port: Option<Port>,
+}
+
+/// What the arguments select where several processes may be shown.
+pub(crate) enum Several {
+    Processes(Vec<Reached>),
+    Port(Port),
+}
+
+/// The one that the user named. Connects to nobody but those behind a port, and waits for
+/// them no longer than until a signal.
+pub(crate) fn find(
+    args: &TargetArgs,
+    talk: &Talk,
+    signals: &Signals,
+) -> Result<ProcessOrPort, Failure> {
     if let Some(pid) = args.process_id {
-        return by_id(pid, talk).map(|reached| Place::Process(Box::new(reached)));
+        return by_id(pid, talk).map(|reached| ProcessOrPort::Process(Box::new(reached)));
     }
     if let Some(name) = &args.name {
-        return by_name(name, talk).map(|reached| Place::Process(Box::new(reached)));
+        return by_name(name, talk).map(|reached| ProcessOrPort::Process(Box::new(reached)));
     }
     let Some(port) = &args.port else {
-        return Err(Failure::Usage("which process? Give -p PID, -n NAME or --port ADDRESS".to_owned()));
+        return Err(Failure::Usage(
+            "which process? Give -p PID, -n NAME or --port ADDRESS".to_owned(),
+        ));
     };
     let address = PortAddress::parse(port).map_err(|error| Failure::Usage(error.to_string()))?;
     if address.mode() == PortMode::Connect {
         let runtime = talk.with(Runtime::at(address.endpoint()));
         let reached = unless_ended(signals, move || Reached::by_itself(runtime, None))?;
         let reached = reached.ok_or_else(|| cannot(port, "did not answer in time"))?;
-        return Ok(Place::Process(Box::new(reached)));
+        return Ok(ProcessOrPort::Process(Box::new(reached)));
     }
     let options = PortOptions::default().recorder(talk.recorder.clone()).deadlines(talk.deadlines);
     let opened = Port::listen(&address, options);
-    opened.map(Place::Port).map_err(|error| cannot(port, &error.to_string()))
+    opened.map(ProcessOrPort::Port).map_err(|error| cannot(port, &error.to_string()))
+}
+
+/// The process that the user named, or the first one that comes to the port. `None`: a signal
+/// came before it did.
+pub(crate) fn one(
+    args: &TargetArgs,
+    talk: &Talk,
+    signals: &Signals,
+    messages: &mut Messages<'_>,
+) -> Result<Option<One>, Failure> {
+    let port = match find(args, talk, signals)? {
+        ProcessOrPort::Process(reached) => {
+            return Ok(Some(One { reached: *reached, port: None }));
+        }
+        ProcessOrPort::Port(port) => port,
+    };
+    messages.note(&invitation(&port));
+    signals.set_waiting(Some(port.resumer()));
+    Ok(first(&port, signals).map(|reached| One { reached, port: Some(port) }))
+}
+
+/// What the arguments select; of a name, every process that has it and can be reached.
+pub(crate) fn find_several(
+    args: &TargetArgs,
+    talk: &Talk,
+    signals: &Signals,
+) -> Result<Several, Failure> {
+    if let Some(name) = &args.name {
+        let all = all(talk);
+        let has_name = |reached: &Reached| reached.name.to_lowercase() == name.to_lowercase();
+        let named: Vec<Reached> = all.into_iter().filter(has_name).collect();
+        if named.len() > 1 {
+            return Ok(Several::Processes(named));
+        }
+    }
+    Ok(match find(args, talk, signals)? {
+        ProcessOrPort::Process(reached) => Several::Processes(vec![*reached]),
+        ProcessOrPort::Port(port) => Several::Port(port),
+    })
 }
 
 fn by_id(pid: u32, talk: &Talk) -> Result<Reached, Failure> {
@@ -185,13 +246,17 @@ fn by_name(name: &str, talk: &Talk) -> Result<Reached, Failure> {
             let pids: Vec<String> = several.iter().map(|found| found.pid.to_string()).collect();
             Err(cannot(
                 name,
-                &format!("several processes have this name; choose one with -p: {}", pids.join(", ")),
+                &format!(
+                    "several processes have this name; choose one with -p: {}",
+                    pids.join(", ")
+                ),
             ))
         }
     }
 }
 
-/// Waits for the first that comes to a port; `None` if a signal came before. The others go on untouched.
+/// Waits for the first that comes to a port; `None` if a signal came before. The others
+/// go on untouched.
 pub(crate) fn first_arrival(port: &Port, signals: &Signals) -> Option<Arrival> {
     while signals.seen().is_none() {
         if let Some(arrival) = port.next(TICK) {
@@ -204,7 +269,11 @@ pub(crate) fn first_arrival(port: &Port, signals: &Signals) -> Option<Arrival> {
 
 /// The same, with its name.
 pub(crate) fn first(port: &Port, signals: &Signals) -> Option<Reached> {
-    let arrival = first_arrival(port, signals)?;
+    reach(first_arrival(port, signals)?, signals)
+}
+
+/// Asks whoever has come for its name; `None` if a signal came before it answered.
+pub(crate) fn reach(arrival: Arrival, signals: &Signals) -> Option<Reached> {
     unless_ended(signals, move || Reached::arrived(arrival)).ok().flatten()
 }
 

@@ -7,7 +7,8 @@ use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-/// A transcript being written. It gets its name at the end, however the command ends: it tells why.
+/// A transcript being written. It gets its name at the end, however the command ends: it
+/// tells why.
 #[derive(Debug)]
 pub(crate) struct Transcript {
     recorder: Recorder,

@@ -1,4 +1,5 @@
-//! What `--until` waits for, held against what the session records: an event that cannot come is known before it starts.
+//! What `--until` waits for, held against what the session records: an event that cannot
+//! come is known before it starts.
 
 use nettrace_export::Predicate;
 use nettrace_export::nearest::{nearest, suggestion};
@@ -20,11 +21,17 @@ pub(crate) fn warnings<'p>(
     events.filter_map(|event| warning(event, providers.clone())).collect()
 }
 
-fn warning<'p>(wanted: &str, mut providers: impl Iterator<Item = &'p Provider> + Clone) -> Option<String> {
+fn warning<'p>(
+    wanted: &str,
+    mut providers: impl Iterator<Item = &'p Provider> + Clone,
+) -> Option<String> {
     let (provider, name) = wanted.split_once('/')?;
     let has_wildcard = |text: &str| text.contains(['*', '?']);
     // GC/Start is an event of whatever provider.
-    if has_wildcard(provider) || comes_unasked(provider) || catalog::events().any(|known| is(known, wanted)) {
+    if has_wildcard(provider)
+        || comes_unasked(provider)
+        || catalog::events().any(|known| is(known, wanted))
+    {
         return None;
     }
     let enabled = providers.clone().find(|known| known.name().eq_ignore_ascii_case(provider));
@@ -34,7 +41,9 @@ fn warning<'p>(wanted: &str, mut providers: impl Iterator<Item = &'p Provider> +
             true => format!("; add it with --providers {provider}"),
             false => suggestion(&names),
         };
-        return Some(format!("no {wanted} will come: the session does not record {provider}{hint}"));
+        return Some(format!(
+            "no {wanted} will come: the session does not record {provider}{hint}"
+        ));
     };
     let known: Vec<&CatalogEvent> =
         catalog::events().filter(|known| known.provider.eq_ignore_ascii_case(provider)).collect();
@@ -47,7 +56,8 @@ fn warning<'p>(wanted: &str, mut providers: impl Iterator<Item = &'p Provider> +
         let names = nearest(name, known.iter().map(|known| known.name));
         return Some(format!("no {wanted} is known{}", suggestion(&names)));
     }
-    // A runtime sends the newest version that it knows; the first versions of some had no keywords.
+    // A runtime sends the newest version that it knows; the first versions of some had no
+    // keywords.
     let is_newest = |event: &CatalogEvent| {
         !named.iter().any(|other| other.id == event.id && other.version > event.version)
     };
@@ -85,7 +95,8 @@ mod tests {
     const RUNTIME: &str = "Microsoft-Windows-DotNETRuntime";
 
     fn said(until: &str) -> String {
-        let runtime = Provider::new(RUNTIME).unwrap().exact_keywords(0x1).level(Level::Informational);
+        let runtime =
+            Provider::new(RUNTIME).unwrap().exact_keywords(0x1).level(Level::Informational);
         let own = Provider::new("Nettrace-Workload").unwrap();
         let providers = [runtime, own];
         warnings(&[Predicate::of_event(until).unwrap()], providers.iter()).join("\n")
@@ -114,14 +125,22 @@ mod tests {
             "no System.Net.Http/RequestStart will come: the session does not record System.Net.Http; add it with \
              --providers System.Net.Http"
         );
-        assert!(said("Nettrace-Workloat/RequestStart").ends_with("did you mean Nettrace-Workload?"));
+        assert!(
+            said("Nettrace-Workloat/RequestStart").ends_with("did you mean Nettrace-Workload?")
+        );
     }
 
     #[test]
     fn an_event_that_the_runtime_does_not_know_or_that_is_not_asked_for_is_named() {
         let unknown = said("Microsoft-Windows-DotNETRuntime/GC/Strat");
-        assert!(unknown.contains("is known; did you mean") && unknown.contains("GC/Start"), "{unknown}");
+        assert!(
+            unknown.contains("is known; did you mean") && unknown.contains("GC/Start"),
+            "{unknown}"
+        );
         let unasked = said("Microsoft-Windows-DotNETRuntime/Exception/Start");
-        assert!(unasked.contains("add it with --providers Microsoft-Windows-DotNETRuntime:0x"), "{unasked}");
+        assert!(
+            unasked.contains("add it with --providers Microsoft-Windows-DotNETRuntime:0x"),
+            "{unasked}"
+        );
     }
 }

@@ -3,7 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-/// A regular file, told apart from all others. Two names of one file (links of either kind, `./x` and `x`) are equal.
+/// Identifies a regular file. Two names of one file (links of either
+/// kind, `./x` and `x`) are equal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FileId(Inner);
 
@@ -15,7 +16,8 @@ type Inner = (u64, u64);
 type Inner = std::path::PathBuf;
 
 impl FileId {
-    /// The file of this name, behind links. `None`: there is none, or it is no regular file.
+    /// The file of this name, behind links. `None`: there is none, or it is no regular
+    /// file.
     pub(crate) fn of(path: &Path) -> Option<FileId> {
         FileId::of_metadata(&fs::metadata(path).ok()?, path)
     }

@@ -12,7 +12,8 @@ use std::sync::{Mutex, PoisonError};
 /// All that are being written.
 static BEGUN: Mutex<Vec<(PathBuf, Unfinished)>> = Mutex::new(Vec::new());
 
-/// Longer names are not tried: with what stands behind them they might be too long for the file system.
+/// Longer names are not tried: with what stands after them they might be too long for
+/// the file system.
 const MOST_NAME_BYTES: usize = 240;
 /// How many others of the same name may be in the works, or left behind.
 const MOST_OTHERS: u32 = 1000;
@@ -20,7 +21,8 @@ const MOST_OTHERS: u32 = 1000;
 /// Makes the file beside its target, under a name that nothing else has.
 pub(super) fn begin(target: &Path, unfinished: Unfinished) -> io::Result<(File, PathBuf)> {
     let name = target.file_name().ok_or(ErrorKind::InvalidFilename)?;
-    let name = if name.len() > MOST_NAME_BYTES { "nettrace-output".into() } else { name.to_owned() };
+    let name =
+        if name.len() > MOST_NAME_BYTES { "nettrace-output".into() } else { name.to_owned() };
     for number in 1..MOST_OTHERS {
         let mut beside: OsString = name.clone();
         beside.push(".part");
@@ -60,8 +62,10 @@ pub(super) fn end(part: &Path, unfinished: Unfinished) -> bool {
 pub(crate) fn give_up() {
     for (part, unfinished) in std::mem::take(&mut *begun()) {
         if end(&part, unfinished) {
-            let text =
-                format!("nettrace: what was recorded is in {}\n", printable(&part.display().to_string()));
+            let text = format!(
+                "nettrace: what was recorded is in {}\n",
+                printable(&part.display().to_string())
+            );
             // A closed stderr is no reason to wait.
             let _ = Unblocked::new(|| Box::new(io::stderr())).write_all(text.as_bytes());
         }
@@ -93,7 +97,10 @@ pub(crate) fn give_up_on_signals() -> io::Result<()> {
                 let _ = emulate_default_handler(signal);
             }
         };
-        std::thread::Builder::new().name("unfinished".to_owned()).stack_size(64 << 10).spawn(wait)?;
+        std::thread::Builder::new()
+            .name("unfinished".to_owned())
+            .stack_size(64 << 10)
+            .spawn(wait)?;
     }
     Ok(())
 }

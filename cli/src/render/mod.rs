@@ -1,5 +1,5 @@
-//! How events are shown: one file a form. Each appends one event to a page; filters and order are decided
-//! before, writing happens behind.
+//! How events are shown: one file a form. Each appends one event to a page; filters and
+//! order are decided before, writing happens after.
 
 mod text;
 
@@ -47,13 +47,17 @@ impl Form {
         selection: Option<&mut Selection>,
     ) {
         match self {
-            Form::Text(text) => page.append(|out| text.event(out, event, type_index, types, selection)),
+            Form::Text(text) => {
+                page.append(|out| text.event(out, event, type_index, types, selection))
+            }
             Form::Ndjson(ndjson) => ndjson.event(page, event, type_index, types, selection),
-            Form::Csv(csv) => page.append(|out| csv.event(out, event, type_index, types, selection)),
+            Form::Csv(csv) => {
+                page.append(|out| csv.event(out, event, type_index, types, selection))
+            }
         }
     }
 
-    /// What comes behind the last event.
+    /// What comes after the last event.
     pub(crate) fn end(&mut self, out: &mut Vec<u8>) {
         if let Form::Csv(csv) = self {
             csv.end(out);

@@ -11,8 +11,8 @@ use std::borrow::Cow;
 use std::fmt;
 use std::io::Write;
 
-/// Columns that an event's name takes at least, and at most before what follows it moves to the right. In
-/// between the column is as wide as the longest name so far.
+/// Columns that an event's name takes at least, and at most before what follows it moves
+/// to the right. In between the column is as wide as the longest name so far.
 const NAME_COLUMNS: (usize, usize) = (40, 64);
 
 /// Writes events as text.
@@ -38,8 +38,12 @@ struct Paints {
 impl Text {
     /// `columns`: those of the terminal, if a person looks at one.
     pub(crate) fn new(detail: Detail, style: Style, columns: Option<usize>) -> Text {
-        let paints =
-            Paints { faint: style.faint(), name: style.name(), warning: style.warning(), bad: style.bad() };
+        let paints = Paints {
+            faint: style.faint(),
+            name: style.name(),
+            warning: style.warning(),
+            bad: style.bad(),
+        };
         Text {
             detail,
             has_processes: false,
@@ -167,7 +171,8 @@ impl Text {
     fn raw(&self, out: &mut Vec<u8>, event: &Event<'_>) {
         let (opcode, is_stored) = opcode(event);
         let implied = if is_stored { "" } else { " (implied)" };
-        let processor = event.processor().map_or_else(|| "-".to_owned(), |number| number.to_string());
+        let processor =
+            event.processor().map_or_else(|| "-".to_owned(), |number| number.to_string());
         let _ = write!(
             out,
             "{}{:12}  ticks {}  id {} v{}  level {}  keywords {}  opcode {opcode}{implied}  processor {processor}  \
@@ -215,7 +220,8 @@ impl fmt::Display for KeywordNames<'_, '_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let keywords = self.0.keywords();
         write!(f, "{keywords:#x}")?;
-        let known = catalog::keywords(self.0.provider()).iter().filter(|(bit, _)| keywords & bit != 0);
+        let known =
+            catalog::keywords(self.0.provider()).iter().filter(|(bit, _)| keywords & bit != 0);
         for (at, (_, name)) in known.clone().enumerate() {
             write!(f, "{}{name}", if at == 0 { " (" } else { ", " })?;
         }

@@ -30,7 +30,10 @@ impl Ran {
 
     /// NDJSON: a value for each line.
     pub(crate) fn lines(&self) -> Vec<serde_json::Value> {
-        self.text().lines().map(|line| serde_json::from_str(line).expect("each line is JSON")).collect()
+        self.text()
+            .lines()
+            .map(|line| serde_json::from_str(line).expect("each line is JSON"))
+            .collect()
     }
 }
 
@@ -39,7 +42,8 @@ pub(crate) fn top() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// The binary in the top folder, with nothing in its environment that changes what it says.
+/// The binary in the top folder, with nothing in its environment that changes what it
+/// says.
 pub(crate) fn command(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_nettrace"));
     command.args(args).current_dir(top());
@@ -82,7 +86,8 @@ fn ran(output: Output) -> Ran {
 pub(crate) fn file(name: &str, bytes: &[u8]) -> String {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{}-{number}", std::process::id()));
+    let folder =
+        Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{}-{number}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("the target folder is writable");
     let path = folder.join(name);
     std::fs::write(&path, bytes).expect("the target folder is writable");
@@ -95,8 +100,8 @@ pub(crate) fn gzip(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().expect("memory is writable")
 }
 
-/// Compares with the file `expected/NAME`. With `UPDATE_EXPECT=1` writes it instead: look at the difference
-/// before it is committed.
+/// Compares with the file `expected/NAME`. With `UPDATE_EXPECT=1` writes it instead: look
+/// at the difference before it is committed.
 pub(crate) fn expect(name: &str, actual: &str) {
     // CSV ends lines with CR LF, and a checkout may do so with all files.
     let actual = actual.replace("\r\n", "\n");

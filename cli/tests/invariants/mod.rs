@@ -1,6 +1,8 @@
-//! Any bytes as a trace, given to the converters and to a command: what the fuzz target `convert` does, and
-//! the replay of its corpus.
+//! Any bytes as a trace, given to the converters and to a command: what the fuzz target
+//! `convert` does, and the replay of its corpus.
 
+pub(crate) mod files;
+pub(crate) mod sessions;
 mod well_formed;
 
 use nettrace_analysis::convert::{ConvertError, ConvertOptions, FORMATS, Format};
@@ -89,7 +91,8 @@ const COMMANDS: &[(&[&str], Prints)] = &[
     (&["heap", "paths", "--type", "."], Text),
 ];
 
-/// Every converter, and one command; which one follows from the input, so that a run can be repeated.
+/// Every converter, and one command; which one follows from the input, so that a run can
+/// be repeated.
 #[allow(dead_code, reason = "the fuzz target asks less of each input")]
 pub(crate) fn convert(bytes: &[u8]) {
     if bytes.len() > MOST_BYTES {
@@ -103,8 +106,8 @@ pub(crate) fn convert(bytes: &[u8]) {
     drop(said(args, prints, bytes));
 }
 
-/// One converter, and one command for every other input: a part of [`convert`], so that a fuzzer comes to ten
-/// times as many inputs.
+/// One converter, and one command for every other input: a part of [`convert`], so that a
+/// fuzzer comes to ten times as many inputs.
 #[allow(dead_code, reason = "a replay asks all of each input")]
 pub(crate) fn convert_once(bytes: &[u8]) {
     if bytes.len() > MOST_BYTES {
@@ -120,7 +123,8 @@ pub(crate) fn convert_once(bytes: &[u8]) {
 
 /// Chooses what is done with the bytes.
 fn sum(bytes: &[u8]) -> usize {
-    bytes.iter().fold(bytes.len(), |sum, byte| sum.wrapping_mul(5).wrapping_add(usize::from(*byte))) >> 3
+    bytes.iter().fold(bytes.len(), |sum, byte| sum.wrapping_mul(5).wrapping_add(usize::from(*byte)))
+        >> 3
 }
 
 /// Some of the commands, others for each `turn`; all of them in [`TURNS`] turns.
@@ -166,11 +170,12 @@ fn converted(format: &Format, is_gzip: bool, bytes: &[u8]) {
     }
 }
 
-/// What a command says of the bytes is well formed too, and its exit code is one of those for traces.
-fn said(args: &[&str], prints: Prints, bytes: &[u8]) -> String {
+/// How a command ends, and what it writes to standard output and errors. Both are bounded
+/// by `bytes`, the trace that it reads.
+fn bytes_said(args: &[&str], stdin: &[u8], bytes: &[u8]) -> (Exit, Vec<u8>, Vec<u8>) {
     let (mut stdout, mut stderr) = (Bounded::for_input(bytes), Bounded::for_input(bytes));
     let console = Console {
-        stdin: Box::new(Cursor::new(bytes.to_vec())),
+        stdin: Box::new(Cursor::new(stdin.to_vec())),
         stdin_is_ready: || true,
         stdout: &mut stdout,
         detached_stdout: || None,
@@ -180,20 +185,29 @@ fn said(args: &[&str], prints: Prints, bytes: &[u8]) -> String {
         stderr_is_terminal: false,
         variable: &|_| None,
     };
-    let words = [&["nettrace"], args, &["-"]].concat();
+    let words = [&["nettrace"], args].concat();
     let exit = run(words.into_iter().map(Into::into), console);
-    let errors = assert_text(&stderr.bytes);
+    (exit, stdout.bytes, stderr.bytes)
+}
+
+/// What a command says of the bytes is well formed too, and its exit code is one of those
+/// for traces.
+fn said(args: &[&str], prints: Prints, bytes: &[u8]) -> String {
+    let (exit, stdout, stderr) = bytes_said(&[args, &["-"]].concat(), bytes, bytes);
+    let errors = assert_text(&stderr);
     match exit {
         Exit::Fine | Exit::Damaged | Exit::Noted => match prints {
-            Text => drop(assert_text(&stdout.bytes)),
-            Json => assert_json(&stdout.bytes),
-            JsonLines => assert_json_lines(&stdout.bytes),
-            Utf8 => drop(std::str::from_utf8(&stdout.bytes).expect("the output is UTF-8")),
+            Text => drop(assert_text(&stdout)),
+            Json => assert_json(&stdout),
+            JsonLines => assert_json_lines(&stdout),
+            Utf8 => drop(std::str::from_utf8(&stdout).expect("the output is UTF-8")),
         },
         Exit::Failed => assert!(errors.contains("nettrace: error: "), "{args:?}: {errors}"),
-        Exit::Usage | Exit::Changed | Exit::Program(_) => panic!("{args:?} ends with {exit:?}: {errors}"),
+        Exit::Usage | Exit::Changed | Exit::Program(_) => {
+            panic!("{args:?} ends with {exit:?}: {errors}")
+        }
     }
-    format!("{}{errors}", String::from_utf8_lossy(&stdout.bytes))
+    format!("{}{errors}", String::from_utf8_lossy(&stdout))
 }
 
 /// Takes what is written, up to what an input may lead to.
@@ -203,8 +217,8 @@ struct Bounded {
 }
 
 impl Bounded {
-    /// Names are written each time they are used, so a byte of the input may become many; how many does not
-    /// grow with the input.
+    /// Names are written each time they are used, so a byte of the input may become many;
+    /// how many does not grow with the input.
     fn for_input(bytes: &[u8]) -> Bounded {
         Bounded { bytes: Vec::new(), most: (1 << 20) + 4096 * bytes.len() }
     }

@@ -8,7 +8,9 @@ use std::io::Read;
 pub(super) fn assert_made(name: &str, is_gzip: bool, made: &[u8]) {
     let mut unpacked = Vec::new();
     let made = if is_gzip {
-        GzDecoder::new(made).read_to_end(&mut unpacked).unwrap_or_else(|error| panic!("{name}: {error}"));
+        GzDecoder::new(made)
+            .read_to_end(&mut unpacked)
+            .unwrap_or_else(|error| panic!("{name}: {error}"));
         unpacked.as_slice()
     } else {
         made
@@ -96,7 +98,9 @@ fn assert_protobuf(name: &str, made: &[u8]) {
         };
         assert!(key >> 3 > 0, "{name}: a field without a number");
         let length = usize::try_from(length).expect("lengths fit");
-        rest = rest.get(length..).unwrap_or_else(|| panic!("{name}: a field of {length} bytes is cut off"));
+        rest = rest
+            .get(length..)
+            .unwrap_or_else(|| panic!("{name}: a field of {length} bytes is cut off"));
     }
 }
 

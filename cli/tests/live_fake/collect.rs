@@ -14,7 +14,8 @@ fn collect_writes_the_exact_bytes_and_counts_events_and_losses() {
     let info = ran(&["info", "x.nettrace", "--json"], &folder).json();
     assert!(info["lost"].as_u64().unwrap() > 0);
     let lost = run.stderr.lines().find(|line| line.contains("warning: x.nettrace:")).unwrap();
-    let digits: String = lost.split(" event").next().unwrap().chars().filter(char::is_ascii_digit).collect();
+    let digits: String =
+        lost.split(" event").next().unwrap().chars().filter(char::is_ascii_digit).collect();
     assert_eq!(digits, info["lost"].to_string());
     assert!(lost.contains("--buffersize 1024"), "{lost}");
     assert_eq!((fake.stops().len(), fake.session_count(), fake.death()), (1, 0, None));
@@ -24,7 +25,8 @@ fn collect_writes_the_exact_bytes_and_counts_events_and_losses() {
 fn collect_sends_what_dry_run_shows() {
     let folder = Folder::new();
     let fake = FakeRuntime::start(streaming(&metrics())).unwrap();
-    let options = ["--providers", "A:0x7:5:k=v,B", "--events", "A=3,1", "--no-stacks", "--buffersize", "9"];
+    let options =
+        ["--providers", "A:0x7:5:k=v,B", "--events", "A=3,1", "--no-stacks", "--buffersize", "9"];
     let mut args = vec!["collect", "--duration", "100ms", "-o", "x.nettrace"];
     args.extend(options);
     assert_eq!(on(&fake, &folder, &args).code, Some(0));
@@ -37,12 +39,14 @@ fn collect_sends_what_dry_run_shows() {
         hex.extend(line[8..55].chars().filter(|c| !c.is_whitespace()));
     }
     assert_eq!(hex, sent.iter().map(|byte| format!("{byte:02x}")).collect::<String>());
-    assert!(shown.text().starts_with("CollectTracing5 (02 06), which .NET 10 has\n"), "{}", shown.text());
     assert!(
-        shown
-            .text()
-            .contains("A  keywords 0xf00000000007  level 5 Verbose  arguments \"k=v\"  only events 1,3")
+        shown.text().starts_with("CollectTracing5 (02 06), from .NET 10 on\n"),
+        "{}",
+        shown.text()
     );
+    assert!(shown.text().contains(
+        "A  keywords 0xf00000000007  level 5 Verbose  arguments \"k=v\"  only events 1,3"
+    ));
 }
 
 #[test]
@@ -53,7 +57,11 @@ fn collect_writes_over_nothing_unless_forced() {
     let args = ["collect", "--duration", "100ms", "-o", "x.nettrace"];
     let run = on(&fake, &folder, &args);
     assert_eq!(run.code, Some(1));
-    assert!(run.stderr.contains("x.nettrace: is there already; --force replaces it"), "{}", run.stderr);
+    assert!(
+        run.stderr.contains("x.nettrace: is there already; --force replaces it"),
+        "{}",
+        run.stderr
+    );
     assert_eq!(std::fs::read(folder.0.join("x.nettrace")).unwrap(), b"precious");
     assert!(fake.requests().is_empty());
     let forced = [&args[..], &["--force"]].concat();
@@ -77,7 +85,8 @@ fn collect_tells_what_an_older_runtime_cannot_do() {
     let folder = Folder::new();
     let config = FakeConfig { major: 8, ..streaming(&metrics()) };
     let fake = FakeRuntime::start(config).unwrap();
-    let run = on(&fake, &folder, &["collect", "--no-stacks", "--duration", "100ms", "-o", "x.nettrace"]);
+    let run =
+        on(&fake, &folder, &["collect", "--no-stacks", "--duration", "100ms", "-o", "x.nettrace"]);
     assert_eq!(run.code, Some(0));
     assert!(run.stderr.contains("stacks are recorded; they cannot be disabled"), "{}", run.stderr);
     let collects: Vec<_> = ids(&fake).into_iter().filter(|id| id.0 == 2 && id.1 > 1).collect();
@@ -88,7 +97,8 @@ fn collect_tells_what_an_older_runtime_cannot_do() {
 fn collect_resumes_a_waiting_process_unless_told_not_to() {
     for (args, resumes) in [(&[][..], 1), (&["--resume-runtime", "false"], 0)] {
         let folder = Folder::new();
-        let fake = FakeRuntime::start(FakeConfig { suspended: true, ..streaming(&metrics()) }).unwrap();
+        let fake =
+            FakeRuntime::start(FakeConfig { suspended: true, ..streaming(&metrics()) }).unwrap();
         let words = [&["collect", "--duration", "200ms", "-o", "x.nettrace"], args].concat();
         on(&fake, &folder, &words);
         assert_eq!(fake.resume_count(), resumes);

@@ -10,7 +10,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 /// `collect --all` at a port, with at most so many descriptors.
 fn listening(folder: &Folder, limit: u32) -> (Running, Endpoint) {
     let port = folder.path("port");
-    let own = command(&["collect", "--port", &port, "--all", "--patience", "120s", "-o", "x.nettrace"]);
+    let own =
+        command(&["collect", "--port", &port, "--all", "--patience", "120s", "-o", "x.nettrace"]);
     let mut limited = Command::new("sh");
     limited.args(["-c", &format!("ulimit -n {limit}; exec \"$0\" \"$@\"")]);
     limited.arg(own.get_program()).args(own.get_args());
@@ -33,7 +34,8 @@ impl Drop for Running {
 /// A process that comes to a port and waits there.
 fn newcomer(port: &Endpoint, number: u32) -> FakeRuntime {
     let cookie = Guid::from_bytes((0xc0de_u128 << 64 | u128::from(number)).to_le_bytes());
-    let config = FakeConfig { suspended: true, cookie, pid: number.into(), ..FakeConfig::default() };
+    let config =
+        FakeConfig { suspended: true, cookie, pid: number.into(), ..FakeConfig::default() };
     FakeRuntime::connect_to(config, port.clone()).unwrap()
 }
 

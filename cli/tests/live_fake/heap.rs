@@ -1,6 +1,8 @@
 //! `nettrace heap` of a process, against the fake runtime.
 
-use super::{Folder, address, common::command, on, ran, signal, trace, up_to_the_end_mark, wait_until};
+use super::{
+    Folder, address, common::command, on, ran, signal, trace, up_to_the_end_mark, wait_until,
+};
 use nettrace_ipc::CommandId;
 use nettrace_ipc::fake::{FakeRuntime, Fault, FaultKind};
 use std::process::Stdio;
@@ -15,7 +17,8 @@ fn a_dump_of_a_process_is_that_of_its_trace_and_the_session_is_stopped_behind_it
     let fake = FakeRuntime::start(up_to_the_end_mark(&bytes)).unwrap();
     let run = on(&fake, &folder, &["heap", "--json", "--save", "kept.nettrace"]);
     assert_eq!((run.code, fake.death()), (Some(0), None), "{}", run.stderr);
-    // Nobody said when to stop. The first session makes the runtime forget which types it described.
+    // Nobody said when to stop. The first session makes the runtime forget which types it
+    // described.
     assert_eq!((fake.stops().len(), fake.session_count()), (2, 0));
     assert!(std::fs::read(folder.0.join("kept.nettrace")).unwrap() == bytes);
     let kept = ran(&["heap", "kept.nettrace", "--json"], &folder);
@@ -23,7 +26,10 @@ fn a_dump_of_a_process_is_that_of_its_trace_and_the_session_is_stopped_behind_it
     for key in ["dumps", "objects", "bytes", "types", "roots", "pause_ns", "missing"] {
         assert_eq!(live[key], kept[key], "{key}");
     }
-    assert_eq!((live["objects"].as_u64(), live["pause_ns"].as_u64()), (Some(4602), Some(2_833_376)));
+    assert_eq!(
+        (live["objects"].as_u64(), live["pause_ns"].as_u64()),
+        (Some(4602), Some(2_833_376))
+    );
 }
 
 #[test]
@@ -35,9 +41,13 @@ fn the_runtime_is_asked_for_what_dotnet_gcdump_asks_for() {
     let starts: Vec<&Vec<u8>> =
         requests.iter().filter(|request| request[16] == 2 && request[17] != 1).collect();
     assert_eq!(starts.len(), 2);
-    let has = |request: &[u8], bytes: &[u8]| request.windows(bytes.len()).any(|window| window == bytes);
+    let has =
+        |request: &[u8], bytes: &[u8]| request.windows(bytes.len()).any(|window| window == bytes);
     assert_eq!(&starts[1][20..24], 1024u32.to_le_bytes().as_slice(), "megabytes");
-    assert!(has(starts[1], &0x198_0001u32.to_le_bytes()) && !has(starts[0], &0x198_0001u32.to_le_bytes()));
+    assert!(
+        has(starts[1], &0x198_0001u32.to_le_bytes())
+            && !has(starts[0], &0x198_0001u32.to_le_bytes())
+    );
 }
 
 #[test]
@@ -96,7 +106,11 @@ fn a_number_stands_for_rows_and_a_word_for_a_process() {
     let none = ran(&["heap"], &folder);
     assert!(none.code == Some(2) && none.stderr.contains("-p PID"), "{}", none.stderr);
     let word = ran(&["heap", "x.nettrace", "-n", "shop"], &folder);
-    assert!(word.code == Some(2) && word.stderr.contains("give a number of rows"), "{}", word.stderr);
+    assert!(
+        word.code == Some(2) && word.stderr.contains("give a number of rows"),
+        "{}",
+        word.stderr
+    );
     let name = ran(&["heap", "-n", "nobody-has-this-name"], &folder);
     assert!(name.code == Some(1) && name.stderr.contains("of this name"), "{}", name.stderr);
 }

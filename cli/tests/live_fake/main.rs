@@ -5,15 +5,27 @@
 mod collect;
 #[path = "../common/mod.rs"]
 mod common;
+mod counters;
 mod crowds;
+mod discover;
 mod heap;
+mod launched;
+mod ports;
 mod process;
 mod ps;
+#[cfg(target_os = "linux")]
+#[path = "../../src/screen/pty.rs"]
+mod pty;
 mod replay;
 mod rules;
+mod shows;
+mod stack;
 mod stalls;
 mod stopping;
 mod targets;
+#[cfg(target_os = "linux")]
+mod terminal;
+mod top;
 mod watch;
 mod words;
 

@@ -49,6 +49,61 @@ fn each_request_of_process_is_sent_and_answered() {
     }
 }
 
+/// The paths of dumps that a process was asked for.
+fn dump_paths(fake: &FakeRuntime) -> Vec<String> {
+    let is_dump = |request: &Vec<u8>| request[16] == 1;
+    let path = |request: Vec<u8>| {
+        let units = u32::from_le_bytes(request[20..24].try_into().unwrap()) as usize;
+        let units = request[24..24 + 2 * (units - 1)].chunks(2);
+        let units: Vec<u16> =
+            units.map(|unit| u16::from_le_bytes(unit.try_into().unwrap())).collect();
+        String::from_utf16(&units).unwrap()
+    };
+    fake.requests().into_iter().filter(is_dump).map(path).collect()
+}
+
+#[test]
+fn the_name_of_a_dump_is_taken_as_it_is_and_nothing_that_is_there_is_written_over() {
+    let folder = Folder::new();
+    let fake = FakeRuntime::start(FakeConfig::default()).unwrap();
+    // Runtimes put the process id and more in the place of `%p` and its like.
+    let hostile = "d %p %s%%\u{202e}\u{9b}\n'\".dmp";
+    let run = on(&fake, &folder, &["process", "dump", "-o", hostile]);
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    assert_eq!(run.text().lines().count(), 1, "{}", run.text());
+    assert!(!run.text().contains(['\u{202e}', '\u{9b}']), "{}", run.text());
+    let sent = dump_paths(&fake).pop().unwrap();
+    assert!(sent.ends_with(&hostile.replace('%', "%%")), "{sent}");
+    // Names that are taken: a file, a link to nowhere, a folder, a file of a report.
+    let there = |name: &str| folder.0.join(name);
+    std::fs::write(there("taken"), "old").unwrap();
+    std::fs::write(there("%p"), "old").unwrap();
+    std::fs::write(there("new.crashreport.json"), "old").unwrap();
+    std::fs::create_dir(there("folder")).unwrap();
+    std::os::unix::fs::symlink(there("nowhere"), there("link")).unwrap();
+    let before = dump_paths(&fake).len();
+    for words in [
+        &["taken"][..],
+        &["%p"],
+        &["folder"],
+        &["folder", "--force"],
+        &["link"],
+        &["link", "--force"],
+        &["/dev/null", "--force"],
+        &["new", "--crash-report"],
+    ] {
+        let run = on(&fake, &folder, &[&["process", "dump", "-o"], words].concat());
+        assert_eq!(run.code, Some(1), "{words:?}: {}", run.stderr);
+        assert!(run.stderr.contains("is there already"), "{words:?}: {}", run.stderr);
+    }
+    assert_eq!(dump_paths(&fake).len(), before, "nothing of it was sent");
+    for words in [&["taken", "--force"][..], &["new"]] {
+        let run = on(&fake, &folder, &[&["process", "dump", "-o"], words].concat());
+        assert_eq!(run.code, Some(0), "{words:?}: {}", run.stderr);
+    }
+    assert_eq!(fake.death(), None);
+}
+
 #[test]
 fn requests_that_would_harm_are_not_sent() {
     let folder = Folder::new();
@@ -89,8 +144,11 @@ fn every_fault_of_a_process_is_told_in_time() {
         FaultKind::RefuseLeftOpen(HResult::FAIL),
     ];
     for kind in kinds {
-        for words in [&["process", "info"][..], &["process", "env"], &["collect", "-o", "x"], &["watch"]] {
-            // Any number may be a session's id: sessions start, and last until they are stopped.
+        for words in
+            [&["process", "info"][..], &["process", "env"], &["collect", "-o", "x"], &["watch"]]
+        {
+            // Any number may be a session's id: sessions start, and last until they are
+            // stopped.
             if kind == FaultKind::HugeCounts && words[0] != "process" {
                 continue;
             }

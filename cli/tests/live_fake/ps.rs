@@ -22,7 +22,8 @@ fn own(report: &Value) -> &Value {
 #[test]
 fn ps_lists_processes_with_what_they_say_and_can_do() {
     let folder = Folder::new();
-    let _fake = FakeRuntime::start_at(FakeConfig::version(9, "9.0.1+abc"), own_socket(&folder)).unwrap();
+    let _fake =
+        FakeRuntime::start_at(FakeConfig::version(9, "9.0.1+abc"), own_socket(&folder)).unwrap();
     let dead = folder.path("dotnet-diagnostic-4194304-17-socket");
     drop(std::os::unix::net::UnixListener::bind(&dead).unwrap());
     let run = |args: &[&str]| {
@@ -30,7 +31,8 @@ fn ps_lists_processes_with_what_they_say_and_can_do() {
         assert_eq!(output.status.code(), Some(0));
         String::from_utf8(output.stdout).unwrap()
     };
-    // Who does not answer within two seconds, as on a busy machine, is listed without its version.
+    // Who does not answer within two seconds, as on a busy machine, is listed without its
+    // version.
     let mut report = Value::Null;
     wait_until("the answer", || {
         report = serde_json::from_str(&run(&["ps", "--json"])).unwrap();
@@ -42,7 +44,10 @@ fn ps_lists_processes_with_what_they_say_and_can_do() {
     assert_eq!(own["reachable"], true);
     assert_eq!(own["suspended"], false);
     let commands = own["commands"].as_array().unwrap();
-    assert!(commands.contains(&"CollectTracing4".into()) && !commands.contains(&"CollectTracing5".into()));
+    assert!(
+        commands.contains(&"CollectTracing4".into())
+            && !commands.contains(&"CollectTracing5".into())
+    );
     let left = |entry: &Value| entry["path"] == dead.as_str();
     assert!(report["leftovers"].as_array().unwrap().iter().any(left));
     let is_own = |line: &&str| line.trim_start().starts_with(&std::process::id().to_string());
@@ -76,7 +81,8 @@ fn ps_can_be_recorded() {
     let folder = Folder::new();
     let _fake = FakeRuntime::start_at(FakeConfig::default(), own_socket(&folder)).unwrap();
     let transcript = folder.path("t");
-    let output = command(&["ps", "--record", &transcript]).env("TMPDIR", &folder.0).output().unwrap();
+    let output =
+        command(&["ps", "--record", &transcript]).env("TMPDIR", &folder.0).output().unwrap();
     assert_eq!(output.status.code(), Some(0));
     let file = std::io::BufReader::new(std::fs::File::open(&transcript).unwrap());
     assert!(nettrace_ipc::Transcript::read(file).unwrap().connection_count() > 0);

@@ -20,7 +20,8 @@ fn a_recorded_run_is_replayed_without_the_process() {
         .unwrap();
     let (_, port) = lines_of(&mut replay).recv_timeout(LONG).unwrap();
     assert_eq!(port, format!("{socket},connect"));
-    let run = ran(&["collect", "--port", &port, "--duration", "300ms", "-o", "y.nettrace"], &folder);
+    let run =
+        ran(&["collect", "--port", &port, "--duration", "300ms", "-o", "y.nettrace"], &folder);
     assert_eq!(run.code, Some(0), "{}", run.stderr);
     assert!(std::fs::read(folder.0.join("y.nettrace")).unwrap() == bytes);
     let info = ran(&["process", "info", "--port", &port, "--json"], &folder).json();
@@ -54,7 +55,8 @@ fn every_live_command_can_be_recorded() {
         let run = on(&fake, &folder, &[words, &["--record", "t"]].concat());
         assert_eq!(run.code, Some(0), "{words:?}: {}", run.stderr);
         let transcript = std::fs::File::open(folder.0.join("t")).unwrap();
-        let transcript = nettrace_ipc::Transcript::read(std::io::BufReader::new(transcript)).unwrap();
+        let transcript =
+            nettrace_ipc::Transcript::read(std::io::BufReader::new(transcript)).unwrap();
         assert_eq!(transcript.connection_count(), fake.requests().len(), "{words:?}");
         let run = on(&fake, &folder, &[words, &["--record", "t"]].concat());
         assert_eq!(run.code, Some(1), "{words:?}");

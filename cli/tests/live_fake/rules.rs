@@ -1,9 +1,12 @@
-//! `nettrace collect --rules`: when recordings are made and kept, and how much of them stays.
+//! `nettrace collect --rules`: when recordings are made and kept, and how much of them
+//! stays.
 
 use super::{
-    Folder, address, common::command, ids, metrics, ran, signal, trace, up_to_the_end_mark, wait_until,
+    Folder, address, common::command, ids, metrics, ran, signal, trace, up_to_the_end_mark,
+    wait_until,
 };
 use nettrace_ipc::fake::{FakeConfig, FakeRuntime};
+use nettrace_testdata::requests::requests;
 use std::process::{Child, Stdio};
 use std::time::Duration;
 
@@ -33,7 +36,12 @@ fn objects(folder: &Folder) -> Vec<serde_json::Value> {
 }
 
 /// Waits for so many lines of this kind, then ends the run.
-fn ended_after(mut child: Child, folder: &Folder, event: &str, count: usize) -> Vec<serde_json::Value> {
+fn ended_after(
+    mut child: Child,
+    folder: &Folder,
+    event: &str,
+    count: usize,
+) -> Vec<serde_json::Value> {
     let of = || objects(folder).into_iter().filter(|object| object["event"] == event).count();
     wait_until(event, || of() >= count || child.try_wait().unwrap().is_some());
     signal(&child, "INT");
@@ -49,7 +57,9 @@ fn recordings(folder: &Folder) -> Vec<String> {
 fn a_rule_records_when_its_condition_has_held_for_its_time_and_says_so() {
     let (folder, bytes) = (Folder::new(), metrics());
     let fake = FakeRuntime::start(up_to_the_end_mark(&bytes)).unwrap();
-    let rules = format!("[[rule]]\nname = \"heap\"\n{HOLDS}duration = \"200ms\"\nproviders = \"Mine:1:5\"\n");
+    let rules = format!(
+        "[[rule]]\nname = \"heap\"\n{HOLDS}duration = \"200ms\"\nproviders = \"Mine:1:5\"\n"
+    );
     let objects = ended_after(watching(&fake, &folder, &rules, &[]), &folder, "rule-recorded", 1);
     assert_eq!(objects.len(), 2, "{objects:?}");
     let [fired, recorded] = &objects[..] else { panic!() };
@@ -80,7 +90,10 @@ fn a_rule_records_when_its_condition_has_held_for_its_time_and_says_so() {
         starts[0].contains("System.Runtime") && starts[0].contains("EventCounterIntervalSec=1"),
         "{starts:?}"
     );
-    assert!(starts[1].contains("Mine") && !starts[1].contains("EventCounterIntervalSec"), "{starts:?}");
+    assert!(
+        starts[1].contains("Mine") && !starts[1].contains("EventCounterIntervalSec"),
+        "{starts:?}"
+    );
 }
 
 /// The texts of a request.
@@ -99,7 +112,10 @@ fn a_rule_whose_condition_does_not_hold_for_so_long_records_nothing() {
     assert_eq!(child.wait().unwrap().code(), Some(0), "{}", said(&folder));
     assert_eq!((recordings(&folder).len(), objects(&folder).len(), fake.stops().len()), (0, 0, 1));
     let said = said(&folder);
-    assert!(said.contains("rule typo cannot fire: System.Runtime has no counter gc-heap-szie"), "{said}");
+    assert!(
+        said.contains("rule typo cannot fire: System.Runtime has no counter gc-heap-szie"),
+        "{said}"
+    );
     assert!(said.contains("rule none never fired: no value of Nobody/nothing came"), "{said}");
     assert!(!said.contains("rule heap"), "{said}");
 }
@@ -125,12 +141,15 @@ fn a_rule_of_events_counts_them() {
 fn a_rule_keeps_what_the_rotation_has() {
     let (folder, bytes) = (Folder::new(), metrics());
     let fake = FakeRuntime::start(up_to_the_end_mark(&bytes)).unwrap();
-    let rules = format!("[[rule]]\nname = \"heap\"\n{HOLDS}action = \"keep\"\nkeep-after = \"300ms\"\n");
+    let rules =
+        format!("[[rule]]\nname = \"heap\"\n{HOLDS}action = \"keep\"\nkeep-after = \"300ms\"\n");
     let words = ["--rotate", "3x100MB", "-o", "box.nettrace"];
-    let objects = ended_after(watching(&fake, &folder, &rules, &words), &folder, "rule-recorded", 1);
+    let objects =
+        ended_after(watching(&fake, &folder, &rules, &words), &folder, "rule-recorded", 1);
     assert_eq!(objects[0]["action"], "keep");
     let files = recordings(&folder);
-    let (kept, others): (Vec<&String>, Vec<&String>) = files.iter().partition(|name| name.contains("_heap_"));
+    let (kept, others): (Vec<&String>, Vec<&String>) =
+        files.iter().partition(|name| name.contains("_heap_"));
     assert!(
         kept.len() == 1 && kept[0].starts_with("box_") && kept[0].ends_with("_heap_0001.nettrace"),
         "{files:?}"
@@ -145,7 +164,8 @@ fn a_rule_keeps_what_the_rotation_has() {
 fn what_is_to_be_kept_is_kept_when_the_run_ends_before() {
     let folder = Folder::new();
     let fake = FakeRuntime::start(up_to_the_end_mark(&metrics())).unwrap();
-    let rules = format!("[[rule]]\nname = \"heap\"\n{HOLDS}action = \"keep\"\nkeep-after = \"1h\"\n");
+    let rules =
+        format!("[[rule]]\nname = \"heap\"\n{HOLDS}action = \"keep\"\nkeep-after = \"1h\"\n");
     let child = watching(&fake, &folder, &rules, &["--rotate", "3x100MB"]);
     let objects = ended_after(child, &folder, "rule-fired", 1);
     assert_eq!(objects.last().unwrap()["event"], "rule-recorded", "{objects:?}");
@@ -206,7 +226,8 @@ fn a_recording_of_a_rule_ends_at_its_size_too() {
         ..up_to_the_end_mark(&bytes)
     };
     let fake = FakeRuntime::start(slow).unwrap();
-    let rules = format!("[[rule]]\nname = \"heap\"\n{HOLDS}duration = \"1h\"\nmax-size = \"64KB\"\n");
+    let rules =
+        format!("[[rule]]\nname = \"heap\"\n{HOLDS}duration = \"1h\"\nmax-size = \"64KB\"\n");
     ended_after(watching(&fake, &folder, &rules, &[]), &folder, "rule-recorded", 1);
     assert_eq!(recordings(&folder).len(), 1);
 }
@@ -219,9 +240,11 @@ fn a_file_goes_where_the_rules_or_the_command_line_say() {
         let folder = Folder::new();
         std::fs::create_dir(folder.0.join("kept")).unwrap();
         let fake = FakeRuntime::start(up_to_the_end_mark(&metrics())).unwrap();
-        let rules = format!("{folder_of_rules}[[rule]]\nname = \"heap\"\n{HOLDS}duration = \"100ms\"\n");
+        let rules =
+            format!("{folder_of_rules}[[rule]]\nname = \"heap\"\n{HOLDS}duration = \"100ms\"\n");
         let words: Vec<&str> = output.into_iter().flat_map(|output| ["-o", output]).collect();
-        let objects = ended_after(watching(&fake, &folder, &rules, &words), &folder, "rule-recorded", 1);
+        let objects =
+            ended_after(watching(&fake, &folder, &rules, &words), &folder, "rule-recorded", 1);
         let file = objects[1]["files"][0].as_str().unwrap();
         assert!(file.starts_with(place) && file.contains("_heap.nettrace"), "{file}");
         assert_eq!(file.ends_with(".gz"), output.is_some());
@@ -256,7 +279,11 @@ fn what_is_wrong_in_a_file_of_rules_is_said_with_its_place_and_what_helps() {
         (format!("{}{}", rule(""), rule("")), "6:8", "is called \"a\", too"),
         ("[[rule]]\nname = \"a b\"\nwhen = \"\"".to_owned(), "2:8", "is no name of a rule"),
         ("[[rule]]\nname = \"ä\"\nwhen = \"\"".to_owned(), "2:8", "is no name of a rule"),
-        ("[[rule]]\nname = \"a\"\nwhen = \"P/ä > 1 and P/d > x\"".to_owned(), "3:27", "\"x\" is no number"),
+        (
+            "[[rule]]\nname = \"a\"\nwhen = \"P/ä > 1 and P/d > x\"".to_owned(),
+            "3:27",
+            "\"x\" is no number",
+        ),
         (
             "[[rule]]\nname = \"a\"\nwhen = \"P/\\u0063 > x\"".to_owned(),
             "3:8",
@@ -286,11 +313,23 @@ fn what_is_wrong_in_a_file_of_rules_is_said_with_its_place_and_what_helps() {
     let keeps = rule("action = \"keep\"");
     std::fs::write(folder.0.join("r.toml"), keeps).unwrap();
     let run = ran(&["collect", "-p", "1", "--rules", "r.toml"], &folder);
-    assert!(run.code == Some(1) && run.stderr.contains("give --rotate 5x100MB, too"), "{}", run.stderr);
+    assert!(
+        run.code == Some(1) && run.stderr.contains("give --rotate 5x100MB, too"),
+        "{}",
+        run.stderr
+    );
     let run = ran(&["collect", "-p", "1", "--rules", "none.toml"], &folder);
-    assert!(run.code == Some(1) && run.stderr.contains("none.toml: no such file"), "{}", run.stderr);
+    assert!(
+        run.code == Some(1) && run.stderr.contains("none.toml: no such file"),
+        "{}",
+        run.stderr
+    );
     let run = ran(&["collect", "-p", "1", "--rules", "r.toml", "-o", "-"], &folder);
-    assert!(run.code == Some(2) && run.stderr.contains("recordings of rules are files"), "{}", run.stderr);
+    assert!(
+        run.code == Some(2) && run.stderr.contains("recordings of rules are files"),
+        "{}",
+        run.stderr
+    );
 }
 
 #[test]
@@ -300,13 +339,14 @@ fn the_example_of_the_page_on_rules_is_understood() {
     let example = page.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
     let example = example.replace("folder = \"/var/traces\"", "folder = \".\"");
     std::fs::write(folder.0.join("rules.toml"), example).unwrap();
-    let words = ["collect", "-n", "shop", "--rules", "rules.toml", "--rotate", "5x100MB", "--dry-run"];
+    let words =
+        ["collect", "-n", "shop", "--rules", "rules.toml", "--rotate", "5x100MB", "--dry-run"];
     let run = ran(&words, &folder);
     assert_eq!(run.code, Some(0), "{}", run.stderr);
     for part in [
         "Rule busy, when System.Runtime/cpu-usage",
         "keep the rotation and",
-        "then rest",
+        "then wait",
         "All rules; at most",
     ] {
         assert!(run.text().contains(part), "{part}: {}", run.text());
@@ -318,10 +358,79 @@ fn a_process_that_waits_at_startup_is_let_go_once_it_is_watched() {
     let folder = Folder::new();
     for words in [&[][..], &["--rotate", "3x100MB"]] {
         let fake =
-            FakeRuntime::start(FakeConfig { suspended: true, ..up_to_the_end_mark(&metrics()) }).unwrap();
+            FakeRuntime::start(FakeConfig { suspended: true, ..up_to_the_end_mark(&metrics()) })
+                .unwrap();
         let rules = format!("[[rule]]\nname = \"heap\"\n{HOLDS}duration = \"100ms\"\n");
         let words = [words, &["-o", "x.nettrace", "--force"]].concat();
         ended_after(watching(&fake, &folder, &rules, &words), &folder, "rule-recorded", 1);
         assert!(ids(&fake).contains(&(4, 1)), "{:?}", ids(&fake));
+    }
+}
+
+#[test]
+fn a_rule_whose_counters_fall_silent_says_so_once_and_when_they_are_back() {
+    let folder = Folder::new();
+    let bytes = metrics();
+    // The second value of the heap comes when ten seconds without any are over.
+    let config = FakeConfig {
+        piece_bytes: bytes.len() / 2,
+        piece_pause: Duration::from_secs(12),
+        ..up_to_the_end_mark(&bytes)
+    };
+    let fake = FakeRuntime::start(config).unwrap();
+    let rules = "[[rule]]\nname = \"heap\"\nwhen = \"System.Runtime/gc-heap-size > 1TB\"\n\
+                 [[rule]]\nname = \"none\"\nwhen = \"Nobody/nothing > 10\"\n\
+                 [[rule]]\nname = \"event\"\nwhen = \"Nobody/Happens\"\n";
+    let mut child = watching(&fake, &folder, rules, &["--rundown"]);
+    wait_until("the values", || said(&folder).contains("has values again"));
+    signal(&child, "INT");
+    assert_eq!(child.wait().unwrap().code(), Some(0), "{}", said(&folder));
+    let said = said(&folder);
+    for (rule, counter) in [("heap", "System.Runtime/gc-heap-size"), ("none", "Nobody/nothing")] {
+        let silent: Vec<&str> = said
+            .lines()
+            .filter(|line| line.contains(&format!("rule {rule}: ")) && line.contains("no value of"))
+            .collect();
+        assert_eq!(silent.len(), 1, "{said}");
+        assert!(
+            silent[0].contains(&format!("no value of {counter} for 10 s; until one comes")),
+            "{said}"
+        );
+    }
+    assert_eq!(said.matches("has values again").count(), 1, "{said}");
+    assert!(!said.contains("rule event: "), "{said}");
+}
+
+#[test]
+fn that_a_runtime_is_too_old_is_said_once_and_not_by_each_rule() {
+    let folder = Folder::new();
+    let config = FakeConfig { major: 8, ..up_to_the_end_mark(&metrics()) };
+    let fake = FakeRuntime::start(config).unwrap();
+    let rule = |name: &str| {
+        format!("[[rule]]\nname = \"{name}\"\n{HOLDS}duration = \"100ms\"\nno-stacks = true\n")
+    };
+    let rules = format!("{}{}", rule("one"), rule("two"));
+    ended_after(watching(&fake, &folder, &rules, &[]), &folder, "rule-recorded", 2);
+    let said = said(&folder);
+    assert_eq!(said.matches("this runtime is too old").count(), 1, "{said}");
+}
+
+#[test]
+fn slow_requests_of_one_route_are_recorded() {
+    let folder = Folder::new();
+    let fake = FakeRuntime::start(up_to_the_end_mark(&requests())).unwrap();
+    let rules = "interval = \"5s\"\n[[rule]]\nname = \"slow\"\n\
+                 when = \"Microsoft.AspNetCore.Hosting/http.server.request.duration{http.route=/buy} p99 > 500ms for 10s\"\n\
+                 duration = \"100ms\"\ncooldown = \"1h\"\n";
+    let objects = ended_after(watching(&fake, &folder, rules, &[]), &folder, "rule-recorded", 1);
+    let value = objects[0]["values"].as_object().unwrap().values().next().unwrap();
+    assert_eq!(value.as_f64(), Some(0.75));
+    let texts = utf16(&fake.requests().into_iter().find(|r| r[16] == 2).unwrap());
+    for part in [
+        "System.Diagnostics.Metrics",
+        "Microsoft.AspNetCore.Hosting\\http.server.request.duration",
+        "RefreshInterval=5",
+    ] {
+        assert!(texts.contains(part), "{part}: {texts}");
     }
 }

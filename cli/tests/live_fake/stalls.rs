@@ -2,7 +2,9 @@
 
 use super::{Folder, LONG, address, common::command, signal, wait_until};
 use nettrace_ipc::fake::{FakeConfig, FakeRuntime};
-use nettrace_testdata::synth::{EventType, Field, FieldType, Session, SessionThread, Step, Value, Version};
+use nettrace_testdata::synth::{
+    EventType, Field, FieldType, Session, SessionThread, Step, Value, Version,
+};
 use std::fs::File;
 use std::io::{PipeReader, Read};
 use std::process::{Child, Stdio};
@@ -14,19 +16,27 @@ const EVENTS: u64 = 8_000;
 /// A process that says much, and ends when it has said it only if somebody listens.
 fn talkative() -> FakeRuntime {
     let fields = vec![Field::new("text", FieldType::String)];
-    let event_type =
-        EventType { provider: "Synth".into(), event_id: 1, name: "E".into(), fields, ..EventType::default() };
+    let event_type = EventType {
+        provider: "Synth".into(),
+        event_id: 1,
+        name: "E".into(),
+        fields,
+        ..EventType::default()
+    };
     let text = "x".repeat(3000);
     let mut session = Session {
         types: vec![event_type],
         threads: vec![SessionThread::new(11)],
-        steps: (0..EVENTS).map(|_| Step::event(0, 0, 10, vec![Value::Text(text.clone())])).collect(),
+        steps: (0..EVENTS)
+            .map(|_| Step::event(0, 0, 10, vec![Value::Text(text.clone())]))
+            .collect(),
         ..Session::new(Version::V4)
     };
     session.events_per_block = 10;
     let bytes = session.record().stream.into_bytes();
     let (stream, tail) = bytes.split_at(bytes.len() - 1);
-    let config = FakeConfig { stream: stream.to_vec(), tail: tail.to_vec(), ..FakeConfig::default() };
+    let config =
+        FakeConfig { stream: stream.to_vec(), tail: tail.to_vec(), ..FakeConfig::default() };
     FakeRuntime::start(config).unwrap()
 }
 
@@ -105,7 +115,8 @@ fn watch_counts_what_it_throws_away() {
     assert_eq!(stalled.end(), Some(0), "{}", stalled.said());
     let said = stalled.said();
     let line = said.lines().find(|line| line.contains(" not shown, since")).unwrap();
-    let digits: String = line.split(" event").next().unwrap().chars().filter(char::is_ascii_digit).collect();
+    let digits: String =
+        line.split(" event").next().unwrap().chars().filter(char::is_ascii_digit).collect();
     let thrown: u64 = digits.parse().unwrap();
     assert!(thrown > 0 && thrown <= EVENTS, "{line}");
     // What stands in the pipe is whole lines, but for the last.
@@ -138,8 +149,10 @@ fn a_trace_that_nobody_reads_is_cut_and_its_session_stopped() {
     for (on_stall, said) in [("stop", "the trace is cut here"), ("drop", "the trace has a hole")] {
         let fake = talkative();
         let duration = if on_stall == "drop" { "5s" } else { "600s" };
-        let mut stalled =
-            Stalled::start(&fake, &["collect", "-o", "-", "--on-stall", on_stall, "--duration", duration]);
+        let mut stalled = Stalled::start(
+            &fake,
+            &["collect", "-o", "-", "--on-stall", on_stall, "--duration", duration],
+        );
         assert_eq!(stalled.end(), Some(3), "{}", stalled.said());
         assert!(stalled.said().contains(said), "{}", stalled.said());
         assert!(stalled.said().contains("of the trace were thrown away"), "{}", stalled.said());
@@ -196,8 +209,12 @@ fn a_pipe_that_nobody_reads_holds_up_neither_the_process_nor_us() {
         let port = address(&fake);
         let words = ["collect", "--port", &port, "--patience", "120s", "-o", "pipe"];
         let said = File::create(folder.0.join("said")).unwrap();
-        let mut child =
-            command(&words).current_dir(&folder.0).stdin(Stdio::null()).stderr(said).spawn().unwrap();
+        let mut child = command(&words)
+            .current_dir(&folder.0)
+            .stdin(Stdio::null())
+            .stderr(said)
+            .spawn()
+            .unwrap();
         // It stops by itself, as it does when standard output is not read.
         wait_until("its end", || child.try_wait().unwrap().is_some());
         let said = std::fs::read_to_string(folder.0.join("said")).unwrap();
@@ -216,8 +233,12 @@ fn one_signal_ends_a_recording_to_a_pipe_that_nobody_opens() {
     fifo(&folder);
     let port = address(&fake);
     let words = ["collect", "--port", &port, "--patience", "120s", "-o", "pipe"];
-    let mut child =
-        command(&words).current_dir(&folder.0).stdin(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let mut child = command(&words)
+        .current_dir(&folder.0)
+        .stdin(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
     wait_until("a session", || fake.session_count() == 1);
     signal(&child, "INT");
     wait_until("its end", || child.try_wait().unwrap().is_some());

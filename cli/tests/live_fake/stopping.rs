@@ -1,8 +1,8 @@
 //! When `nettrace collect` stops, and how recordings end.
 
 use super::{
-    Folder, LONG, address, common::command, ids, metrics, on, patiently, ran, signal, streaming, trace,
-    up_to_the_end_mark, wait_until,
+    Folder, LONG, address, common::command, ids, metrics, on, patiently, ran, signal, streaming,
+    trace, up_to_the_end_mark, wait_until,
 };
 use nettrace_ipc::fake::{FakeConfig, FakeRuntime, Fault, FaultKind};
 use nettrace_ipc::{CommandId, Guid};
@@ -11,7 +11,11 @@ use std::time::{Duration, Instant};
 
 /// A trace that comes slowly enough to be stopped within.
 fn slow() -> FakeConfig {
-    FakeConfig { piece_bytes: 32 << 10, piece_pause: Duration::from_millis(5), ..streaming(&metrics()) }
+    FakeConfig {
+        piece_bytes: 32 << 10,
+        piece_pause: Duration::from_millis(5),
+        ..streaming(&metrics())
+    }
 }
 
 #[test]
@@ -26,7 +30,8 @@ fn a_signal_ends_collect_with_a_whole_file() {
             .spawn()
             .unwrap();
         let (file, part) = (folder.0.join("x.nettrace"), folder.0.join("x.nettrace.part"));
-        let grown = || std::fs::metadata(&part).is_ok_and(|data| data.len() >= bytes.len() as u64 - 500);
+        let grown =
+            || std::fs::metadata(&part).is_ok_and(|data| data.len() >= bytes.len() as u64 - 500);
         wait_until("the stream is written", grown);
         assert!(!file.exists(), "it has its name before it is whole");
         signal(&child, name);
@@ -46,8 +51,10 @@ fn a_second_signal_gives_up_at_once_and_says_where_the_recording_is() {
     // One that waited for the end would exit otherwise, and after ten minutes.
     let (file, part) = (folder.0.join("x.nettrace"), folder.0.join("x.nettrace.part"));
     std::fs::write(&file, "mine").unwrap();
-    let arguments = ["collect", "--port", &port, "--patience", "600s", "-o", "x.nettrace", "--force"];
-    let mut child = command(&arguments).current_dir(&folder.0).stderr(Stdio::piped()).spawn().unwrap();
+    let arguments =
+        ["collect", "--port", &port, "--patience", "600s", "-o", "x.nettrace", "--force"];
+    let mut child =
+        command(&arguments).current_dir(&folder.0).stderr(Stdio::piped()).spawn().unwrap();
     wait_until("the first bytes", || std::fs::metadata(&part).is_ok_and(|data| data.len() > 1000));
     fake.set_fault(Some(Fault::always(FaultKind::StopIgnored)));
     signal(&child, "INT");
@@ -75,7 +82,8 @@ fn signals_that_come_together_are_one() {
     for name in ["TERM", "INT", "HUP"] {
         let (folder, bytes) = (Folder::new(), metrics());
         let fake = FakeRuntime::start(streaming(&bytes)).unwrap();
-        // The second comes while the process is being asked to stop, which takes it more than a second.
+        // The second comes while the process is being asked to stop, which takes it more
+        // than a second.
         let slowly = FaultKind::SlowDrip(Duration::from_millis(50));
         fake.set_fault(Some(Fault::on(CommandId::STOP_TRACING, slowly)));
         let port = address(&fake);
@@ -86,7 +94,8 @@ fn signals_that_come_together_are_one() {
             .unwrap();
         let file = folder.0.join("x.nettrace");
         let part = folder.0.join("x.nettrace.part");
-        let grown = || std::fs::metadata(&part).is_ok_and(|data| data.len() >= bytes.len() as u64 - 500);
+        let grown =
+            || std::fs::metadata(&part).is_ok_and(|data| data.len() >= bytes.len() as u64 - 500);
         wait_until("the stream is written", grown);
         // As GNU timeout does.
         let pid = child.id().to_string();
@@ -105,7 +114,10 @@ fn a_hangup_that_is_ignored_stays_ignored() {
     let own = command(&["collect", "--port", &address(&fake), "-o", "x.nettrace"]);
     let mut ignoring = Command::new("sh");
     // As nohup does.
-    ignoring.args(["-c", "trap '' HUP; exec \"$0\" \"$@\""]).arg(own.get_program()).args(own.get_args());
+    ignoring
+        .args(["-c", "trap '' HUP; exec \"$0\" \"$@\""])
+        .arg(own.get_program())
+        .args(own.get_args());
     let mut child = ignoring.current_dir(&folder.0).stderr(Stdio::null()).spawn().unwrap();
     wait_until("a session", || fake.session_count() == 1);
     signal(&child, "HUP");
@@ -138,11 +150,39 @@ fn one_signal_ends_the_waiting_for_a_session() {
 }
 
 #[test]
+fn one_signal_ends_the_waiting_for_a_session_that_only_asks() {
+    // Meters are listed and names learnt with sessions of their own.
+    for (words, silent, major) in [
+        (&["counters"][..], CommandId::COLLECT_TRACING_2, 8),
+        (&["discover"], CommandId::COLLECT_TRACING_3, 8),
+        (&["top"], CommandId::COLLECT_TRACING_4, 9),
+    ] {
+        let folder = Folder::new();
+        let config = FakeConfig::version(major, &format!("{major}.0.1"));
+        let fake = FakeRuntime::start(FakeConfig { stream: metrics(), ..config }).unwrap();
+        fake.set_fault(Some(Fault::on(silent, FaultKind::Silence)));
+        let port = address(&fake);
+        let mut child = command(&[words, &["--port", &port, "--patience", "600s"]].concat())
+            .current_dir(&folder.0)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        wait_until(&format!("the request: {words:?}"), || ids(&fake).contains(&(2, silent.id)));
+        signal(&child, "INT");
+        wait_until(&format!("its end: {words:?}"), || child.try_wait().unwrap().is_some());
+        child.wait().unwrap();
+    }
+}
+
+#[test]
 fn a_second_signal_leaves_nobody_suspended() {
     let folder = Folder::new();
     let port = folder.path("port");
-    // Another tool is to resume them, and one does not answer the stop: the first signal has to wait.
-    let args = ["collect", "--port", &port, "--all", "--resume-runtime", "false", "--patience", "600s"];
+    // Another tool is to resume them, and one does not answer the stop: the first signal
+    // has to wait.
+    let args =
+        ["collect", "--port", &port, "--all", "--resume-runtime", "false", "--patience", "600s"];
     let mut child = command(&[&args[..], &["-o", "x.nettrace"]].concat())
         .current_dir(&folder.0)
         .stderr(Stdio::null())
@@ -229,11 +269,23 @@ fn collect_stops_at_an_event_and_goes_on_for_a_while() {
 fn collect_says_that_a_condition_asks_for_a_field_that_is_not_there() {
     let (folder, bytes) = (Folder::new(), trace("net10-linux-x64/all.nettrace.gz"));
     let fake = FakeRuntime::start(streaming(&bytes)).unwrap();
-    let args = ["collect", "--duration", "500ms", "-o", "x.nettrace", "--until", "*/GC/Start where Deep>1"];
+    let args = [
+        "collect",
+        "--duration",
+        "500ms",
+        "-o",
+        "x.nettrace",
+        "--until",
+        "*/GC/Start where Deep>1",
+    ];
     let run = on(&fake, &folder, &args);
     // At the first event, with what may have been meant, and not only at the end.
     let told = run.stderr.find("GC/Start has no field Deep; it has Count, Depth, Reason, ");
-    assert!(told.is_some_and(|told| told < run.stderr.find(" lost\n").unwrap_or(0)), "{}", run.stderr);
+    assert!(
+        told.is_some_and(|told| told < run.stderr.find(" lost\n").unwrap_or(0)),
+        "{}",
+        run.stderr
+    );
     assert_eq!(run.stderr.matches("has no field Deep").count(), 1, "{}", run.stderr);
 }
 
@@ -246,7 +298,8 @@ fn collect_says_at_the_start_that_the_event_to_stop_at_is_not_recorded() {
     assert!(run.stderr.contains("column 56: no regular expression"), "{}", run.stderr);
     let until = ["--duration", "300ms", "--until", "System.Net.Http/RequestStart"];
     let run = on(&fake, &folder, &[&["collect", "-o", "x.nettrace"][..], &until].concat());
-    let text = "the session does not record System.Net.Http; add it with --providers System.Net.Http";
+    let text =
+        "the session does not record System.Net.Http; add it with --providers System.Net.Http";
     assert!(run.stderr.contains(text), "{}", run.stderr);
 }
 
@@ -255,7 +308,17 @@ fn a_rotation_keeps_the_newest_files_and_overlaps_sessions() {
     let folder = Folder::new();
     let fake = FakeRuntime::start(slow()).unwrap();
     let port = address(&fake);
-    let args = ["collect", "--port", &port, "--patience", "120s", "--rotate", "2x200KB", "-o", "x.nettrace"];
+    let args = [
+        "collect",
+        "--port",
+        &port,
+        "--patience",
+        "120s",
+        "--rotate",
+        "2x200KB",
+        "-o",
+        "x.nettrace",
+    ];
     let child = command(&args).current_dir(&folder.0).stderr(Stdio::piped()).spawn().unwrap();
     wait_until("some files", || fake.stops().len() >= 3);
     signal(&child, "INT");
@@ -325,7 +388,8 @@ fn enter_ends_a_recording_on_a_terminal() {
         return;
     };
     let part = folder.0.join("x.nettrace.part");
-    let grown = || std::fs::metadata(&part).is_ok_and(|data| data.len() >= bytes.len() as u64 - 500);
+    let grown =
+        || std::fs::metadata(&part).is_ok_and(|data| data.len() >= bytes.len() as u64 - 500);
     wait_until("the stream is written", grown);
     let mut keys = script.stdin.take().unwrap();
     std::io::Write::write_all(&mut keys, b"\n").unwrap();
@@ -344,12 +408,25 @@ fn collect_stops_when_a_counter_is_so_for_a_time_and_asks_for_it() {
     let run = on(&fake, &folder, &words);
     assert_eq!(run.code, Some(0), "{}", run.stderr);
     assert!(run.stderr.contains(&format!("{condition}: stopping")), "{}", run.stderr);
-    assert!(run.stderr.contains("System.Runtime  ") && run.stderr.contains("--until"), "{}", run.stderr);
+    assert!(
+        run.stderr.contains("System.Runtime  ") && run.stderr.contains("--until"),
+        "{}",
+        run.stderr
+    );
     let start = fake.requests().into_iter().find(|request| request[16] == 2).unwrap();
-    let text: String = start.iter().filter(|b| b.is_ascii_graphic()).map(|b| char::from(*b)).collect();
+    let text: String =
+        start.iter().filter(|b| b.is_ascii_graphic()).map(|b| char::from(*b)).collect();
     assert!(text.contains("EventCounterIntervalSec=1"), "{text}");
     // One that is not there is named, with what may have been meant.
     let condition = "System.Runtime/gc-heap-siez > 10";
-    let run = on(&fake, &folder, &["collect", "--until", condition, "--duration", "2s", "-o", "y.nettrace"]);
-    assert!(run.stderr.contains("has no counter gc-heap-siez; did you mean gc-heap-size"), "{}", run.stderr);
+    let run = on(
+        &fake,
+        &folder,
+        &["collect", "--until", condition, "--duration", "2s", "-o", "y.nettrace"],
+    );
+    assert!(
+        run.stderr.contains("has no counter gc-heap-siez; did you mean gc-heap-size"),
+        "{}",
+        run.stderr
+    );
 }

@@ -1,4 +1,5 @@
-//! Whom `nettrace collect` records: processes that come to a port, programs that it starts.
+//! Whom `nettrace collect` records: processes that come to a port, programs that it
+//! starts.
 
 use super::{Folder, common::command, metrics, ran, signal, streaming, wait_until};
 use nettrace_ipc::fake::{FakeConfig, FakeRuntime};
@@ -26,7 +27,11 @@ fn processes_that_come_to_a_port_are_recorded_or_let_go() {
         let said = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(0), "{said}");
         assert!(said.contains(&format!("DOTNET_DiagnosticPorts={port}")), "{said}");
-        assert_eq!(folder.names().iter().filter(|name| name.ends_with(".nettrace")).count(), files, "{said}");
+        assert_eq!(
+            folder.names().iter().filter(|name| name.ends_with(".nettrace")).count(),
+            files,
+            "{said}"
+        );
     }
 }
 
@@ -43,18 +48,21 @@ fn a_launched_programs_exit_code_and_terminal_are_passed_on() {
     assert_eq!(run.code, Some(1));
 }
 
-/// No test of its own: what the tests below start is this test program again, told by its environment to do what
-/// follows, which is what a .NET program does that a tool has started.
+/// No test of its own: what the tests below start is this test program again, told by its
+/// environment to do what follows, which is what a .NET program does that a tool has
+/// started.
 #[test]
 fn acts_as_a_net_program() {
     if std::env::var_os("NETTRACE_ACTS").is_none() {
         return;
     }
     let port = std::env::var("DOTNET_DiagnosticPorts").unwrap();
-    let endpoint = nettrace_ipc::PortAddress::parse(port.split(',').next().unwrap()).unwrap().endpoint();
+    let endpoint =
+        nettrace_ipc::PortAddress::parse(port.split(',').next().unwrap()).unwrap().endpoint();
     // Who comes to a port is told apart by the cookie.
     let pid = std::process::id();
-    let cookie = nettrace_ipc::Guid::from_bytes((0x5eed_u128 << 64 | u128::from(pid)).to_le_bytes());
+    let cookie =
+        nettrace_ipc::Guid::from_bytes((0x5eed_u128 << 64 | u128::from(pid)).to_le_bytes());
     let config = FakeConfig { suspended: true, pid: pid.into(), cookie, ..streaming(&metrics()) };
     let fake = FakeRuntime::connect_to(config, endpoint).unwrap();
     wait_until("the resume", || fake.is_resumed());
@@ -69,7 +77,8 @@ fn acts_as_a_net_program() {
 #[test]
 fn children_of_a_started_program_are_let_go_or_recorded() {
     let program = std::env::current_exe().unwrap();
-    let acts = format!("'{}' --exact targets::acts_as_a_net_program --nocapture", program.display());
+    let acts =
+        format!("'{}' --exact targets::acts_as_a_net_program --nocapture", program.display());
     for (option, files) in [("--force", 1), ("--children", 2)] {
         let folder = Folder::new();
         let line = format!("{acts} & {acts}; wait; exit 5");
@@ -83,10 +92,36 @@ fn children_of_a_started_program_are_let_go_or_recorded() {
         assert_eq!(output.status.code(), Some(5), "{said}");
         let out = String::from_utf8_lossy(&output.stdout);
         assert_eq!(out.matches("acted").count(), 2, "{said}");
-        assert_eq!(folder.names().iter().filter(|name| name.ends_with(".nettrace")).count(), files, "{said}");
+        assert_eq!(
+            folder.names().iter().filter(|name| name.ends_with(".nettrace")).count(),
+            files,
+            "{said}"
+        );
         // The one that nobody records is named.
         assert_eq!(said.contains("goes on unrecorded; --children"), files == 1, "{said}");
     }
+}
+
+#[test]
+fn a_signal_reaches_the_program_also_when_its_trace_is_whole() {
+    let program = std::env::current_exe().unwrap();
+    let acts =
+        format!("'{}' --exact targets::acts_as_a_net_program --nocapture", program.display());
+    let folder = Folder::new();
+    let line = format!("{acts}; exec sleep 600");
+    let options = ["--patience", "120s", "-o", "x.nettrace", "--", "sh", "-c", &line];
+    let mut child = command(&[&["collect"], &options[..]].concat())
+        .current_dir(&folder.0)
+        .env("NETTRACE_ACTS", "1")
+        .stdin(std::process::Stdio::null())
+        .stderr(std::fs::File::create(folder.0.join("said")).unwrap())
+        .spawn()
+        .unwrap();
+    let said = || std::fs::read_to_string(folder.0.join("said")).unwrap();
+    wait_until("the whole trace", || said().contains("0 lost"));
+    super::signal(&child, "TERM");
+    wait_until("the end", || child.try_wait().unwrap().is_some());
+    assert_eq!(child.wait().unwrap().code(), Some(143), "{}", said());
 }
 
 #[cfg(target_os = "linux")]
@@ -97,12 +132,21 @@ fn a_process_is_found_by_its_id() {
     let fake = FakeRuntime::start_at(streaming(&metrics()), socket).unwrap();
     let pid = std::process::id();
     let pid = pid.to_string();
-    let output =
-        command(&["collect", "-p", &pid, "--patience", "120s", "--duration", "200ms", "-o", "x.nettrace"])
-            .current_dir(&folder.0)
-            .env("TMPDIR", &folder.0)
-            .output()
-            .unwrap();
+    let output = command(&[
+        "collect",
+        "-p",
+        &pid,
+        "--patience",
+        "120s",
+        "--duration",
+        "200ms",
+        "-o",
+        "x.nettrace",
+    ])
+    .current_dir(&folder.0)
+    .env("TMPDIR", &folder.0)
+    .output()
+    .unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
     assert!(std::fs::read(folder.0.join("x.nettrace")).unwrap() == metrics());
     assert_eq!(fake.stops().len(), 1);

@@ -1,8 +1,8 @@
 //! `nettrace watch` against the fake runtime.
 
 use super::{
-    Folder, LONG, address, common::command, ids, lines_of, metrics, on, ran, signal, streaming, trace,
-    up_to_the_end_mark, wait_until,
+    Folder, LONG, address, common::command, ids, lines_of, metrics, on, ran, signal, streaming,
+    trace, up_to_the_end_mark, wait_until,
 };
 use nettrace_ipc::CommandId;
 use nettrace_ipc::fake::{FakeConfig, FakeRuntime, Fault, FaultKind};
@@ -62,7 +62,8 @@ fn the_last_event_of_a_burst_is_shown_soon_after_its_bytes() {
     for _ in 0..expected {
         lines.recv_timeout(LONG).unwrap();
     }
-    // All came although the session is still open and no more bytes are sent: silence released them.
+    // All came although the session is still open and no more bytes are sent: silence
+    // released them.
     assert!(child.try_wait().unwrap().is_none());
     signal(&child, "INT");
     child.wait().unwrap();
@@ -111,11 +112,13 @@ fn methods_that_were_loaded_before_are_named_by_the_rundown_of_a_session_that_en
     let frames = run.lines()[0]["frames"].to_string();
     assert!(frames.contains("workload!Workload.Program.Thrower(int,int)"), "{frames}");
     // The watched session comes first: nothing is loaded between the two unnoticed.
-    let started: Vec<(u8, u8)> = ids(&fake).into_iter().filter(|(set, id)| *set == 2 && *id > 1).collect();
+    let started: Vec<(u8, u8)> =
+        ids(&fake).into_iter().filter(|(set, id)| *set == 2 && *id > 1).collect();
     assert_eq!(started, [(2, 3), (2, 5)]);
     let requests = fake.requests();
     let of = |id: u8| requests.iter().find(|request| request[16..18] == [2, id]).unwrap();
-    // Exceptions, loader, JIT, NGEN, compilation diagnostic, those of all sessions; verbose.
+    // Exceptions, loader, JIT, NGEN, compilation diagnostic, those of all sessions;
+    // verbose.
     assert_eq!(of(3)[33..45], [&0xF020_0000_8038_u64.to_le_bytes()[..], &[5, 0, 0, 0]].concat());
     // Rundown of loader, JIT, NGEN at the end; no stacks; nothing but critical events.
     assert_eq!(of(5)[28..36], 0x138_u64.to_le_bytes());
@@ -134,7 +137,8 @@ fn that_a_process_does_not_name_what_it_loaded_before_is_said_once() {
     let note = "frames of methods that were loaded before are shown as addresses: ";
     assert_eq!(run.stderr.matches(note).count(), 1, "{}", run.stderr);
     assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);
-    // Its stacks have names for some frames, by what was loaded while it was watched, and addresses for others.
+    // Its stacks have names for some frames, by what was loaded while it was watched, and
+    // addresses for others.
     let (named, whole) = (run.lines(), exceptions_of_the_file(&folder));
     assert_eq!(named.len(), whole.len());
     assert!(named.iter().zip(&whole).all(|(line, known)| line["stack"] == known["stack"]));
@@ -142,7 +146,11 @@ fn that_a_process_does_not_name_what_it_loaded_before_is_said_once() {
     // Without names nothing of all that is asked for.
     for words in [&["--stacks", "--raw-stacks"][..], &["--stacks", "--format", "ndjson"], &[]] {
         let fake = FakeRuntime::start(with_rundown()).unwrap();
-        let run = on(&fake, &folder, &[&["watch", "--show", "exceptions", "--limit", "1"], words].concat());
+        let run = on(
+            &fake,
+            &folder,
+            &[&["watch", "--show", "exceptions", "--limit", "1"], words].concat(),
+        );
         assert_eq!((run.code, &*run.stderr), (Some(0), ""));
         assert_eq!(fake.stops().len(), 1);
         let keywords = fake.requests().iter().find_map(|request| match request[16..18] {
@@ -157,17 +165,22 @@ fn that_a_process_does_not_name_what_it_loaded_before_is_said_once() {
 #[test]
 fn events_that_only_names_are_learnt_from_are_shown_to_those_who_asked_for_them() {
     let folder = Folder::new();
-    // Both kinds of events of methods are in a trace from a start; its process was killed.
+    // Both kinds of events of methods are in a trace from a start; its process was
+    // killed.
     let names = |words: &[&str]| -> BTreeSet<String> {
-        let fake = FakeRuntime::start(streaming(&trace("net10-linux-x64/killed-1.nettrace.gz"))).unwrap();
+        let fake =
+            FakeRuntime::start(streaming(&trace("net10-linux-x64/killed-1.nettrace.gz"))).unwrap();
         let rest = ["--stacks", "--frames", "--format", "ndjson", "--duration=300ms"];
         let run = on(&fake, &folder, &[&["watch"], words, &rest].concat());
         assert!([Some(0), Some(3)].contains(&run.code), "{}", run.stderr);
-        let runtime =
-            run.lines().into_iter().filter(|line| line["provider"] == "Microsoft-Windows-DotNETRuntime");
+        let runtime = run
+            .lines()
+            .into_iter()
+            .filter(|line| line["provider"] == "Microsoft-Windows-DotNETRuntime");
         runtime.map(|line| line["event"].as_str().unwrap().to_owned()).collect()
     };
-    let has = |names: &BTreeSet<String>, start: &str| names.iter().any(|name| name.starts_with(start));
+    let has =
+        |names: &BTreeSet<String>, start: &str| names.iter().any(|name| name.starts_with(start));
     assert_eq!(names(&["--providers", "Nettrace-Workload"]), BTreeSet::new());
     let exceptions = names(&["--clrevents", "exception"]);
     assert!(has(&exceptions, "Exception/Start"), "{exceptions:?}");
@@ -182,23 +195,30 @@ fn events_that_only_names_are_learnt_from_are_shown_to_those_who_asked_for_them(
     assert_eq!(one.into_iter().collect::<Vec<_>>(), ["Exception/Start"]);
 }
 
-/// A measurement, not a check: `cargo test --release -p nettrace-cli --test live_fake -- --ignored --nocapture delay`.
+/// A measurement, not a check: `cargo test --release -p nettrace-cli --test live_fake --
+/// --ignored --nocapture delay`.
 ///
-/// The fake sends a burst at once when it is resumed, and then nothing. What is measured is the time from the moment
-/// at which that is seen until the burst's last event is read from the command's standard output.
+/// The fake sends a burst at once when it is resumed, and then nothing. What is measured
+/// is the time from the moment at which that is seen until the burst's last event is read
+/// from the command's standard output.
 #[test]
 #[ignore = "a measurement"]
 fn delay_of_the_last_event_of_a_burst() {
     let folder = Folder::new();
-    // A flush of a busy program has some hundred kilobytes; the larger trace is there to show what grows.
+    // A flush of a busy program has some hundred kilobytes; the larger trace is there to
+    // show what grows.
     for name in ["net10-linux-x64/waits.nettrace.gz", "net10-linux-x64/all.nettrace.gz"] {
         let burst = up_to_the_end_mark(&trace(name)).stream;
         std::fs::write(folder.0.join("cut.nettrace"), &burst).unwrap();
-        let expected = ran(&["events", "cut.nettrace", "--format", "ndjson"], &folder).lines().len();
+        let expected =
+            ran(&["events", "cut.nettrace", "--format", "ndjson"], &folder).lines().len();
         let mut delays: Vec<Duration> = (0..21).map(|_| delay(&burst, expected)).collect();
         delays.sort();
         let (median, longest) = (delays[delays.len() / 2], delays[delays.len() - 1]);
-        println!("{expected} events, {} bytes: median {median:?}, longest {longest:?}", burst.len());
+        println!(
+            "{expected} events, {} bytes: median {median:?}, longest {longest:?}",
+            burst.len()
+        );
     }
 }
 

@@ -1,9 +1,12 @@
-//! What is written is true: words of help and messages, and dotnet-trace's forms of options.
+//! What is written is true: words of help and messages, and dotnet-trace's forms of
+//! options.
 
 use super::{Folder, address, common::command, ids, metrics, on, patiently, ran, streaming};
 use nettrace_ipc::fake::{FakeConfig, FakeRuntime, Fault, FaultKind};
 use nettrace_ipc::{CommandId, HResult};
-use nettrace_testdata::synth::{EventType, Field, FieldType, Session, SessionThread, Step, Value, Version};
+use nettrace_testdata::synth::{
+    EventType, Field, FieldType, Session, SessionThread, Step, Value, Version,
+};
 use std::io::Read;
 
 /// What moves cursors, changes titles, ends lines, turns directions.
@@ -61,7 +64,8 @@ fn streaming_all(bytes: &[u8]) -> FakeConfig {
 #[test]
 fn ps_shows_no_control_characters() {
     let folder = Folder::new();
-    let config = FakeConfig { product_version: format!("10.0.1{HOSTILE}"), ..FakeConfig::default() };
+    let config =
+        FakeConfig { product_version: format!("10.0.1{HOSTILE}"), ..FakeConfig::default() };
     let _fake = FakeRuntime::start_at(config, super::ps::own_socket(&folder)).unwrap();
     super::wait_until("an answer", || {
         let output = command(&["ps"]).env("TMPDIR", &folder.0).output().unwrap();
@@ -105,10 +109,14 @@ fn refusals_of_old_runtimes_name_the_version_that_is_needed() {
 
 #[test]
 fn dry_run_says_what_older_runtimes_do_instead() {
-    let run = ran(&["collect", "--dry-run", "-p", "1", "--events", "A=1", "--no-stacks"], &Folder::new());
+    let run =
+        ran(&["collect", "--dry-run", "-p", "1", "--events", "A=1", "--no-stacks"], &Folder::new());
     assert_eq!(run.code, Some(0), "{}", run.stderr);
     let text = run.text();
-    assert!(text.contains("older      CollectTracing4 (.NET 9): all event ids of A are sent"), "{text}");
+    assert!(
+        text.contains("older      CollectTracing4 (.NET 9): all event ids of A are sent"),
+        "{text}"
+    );
     assert!(text.contains("stacks are recorded; they cannot be disabled"), "{text}");
 }
 
@@ -146,17 +154,22 @@ fn a_trace_is_compressed_if_its_name_says_so_and_devices_need_no_force() {
 #[test]
 fn a_process_that_ignores_the_stop_cannot_fill_the_disk() {
     let folder = Folder::new();
-    let config =
-        FakeConfig { stream: vec![7; 1 << 20], piece_bytes: 1 << 18, repeat: true, ..FakeConfig::default() };
+    let config = FakeConfig {
+        stream: vec![7; 1 << 20],
+        piece_bytes: 1 << 18,
+        repeat: true,
+        ..FakeConfig::default()
+    };
     let fake = FakeRuntime::start(config).unwrap();
     fake.set_fault(Some(Fault::on(CommandId::STOP_TRACING, FaultKind::StopIgnored)));
     let words = ["collect", "--max-size", "1MB", "--buffersize", "1", "-o", "x.nettrace"];
     let run = patiently(&fake, &folder, &words, "4s");
     assert_ne!(run.code, Some(0));
-    assert!(run.stderr.contains("although it was told to stop"), "{}", run.stderr);
+    assert!(run.stderr.contains("although it was asked to stop"), "{}", run.stderr);
     // 1 MB, buffers of 1 MB, and what a process may have to say at its end.
     let names = folder.names();
-    let size: u64 = names.iter().map(|name| std::fs::metadata(folder.0.join(name)).unwrap().len()).sum();
+    let size: u64 =
+        names.iter().map(|name| std::fs::metadata(folder.0.join(name)).unwrap().len()).sum();
     assert!(size <= 67 << 20, "{names:?}: {size}");
 }
 
@@ -166,14 +179,17 @@ fn options_are_taken_as_dotnet_trace_takes_them() {
         [("--resume-runtime:false", 0), ("--resume-runtime:True", 1), ("--resume-runtime", 1)]
     {
         let folder = Folder::new();
-        let fake = FakeRuntime::start(FakeConfig { suspended: true, ..streaming(&metrics()) }).unwrap();
-        let run = on(&fake, &folder, &["collect", "--duration", "200ms", "-o", "x.nettrace", option]);
+        let fake =
+            FakeRuntime::start(FakeConfig { suspended: true, ..streaming(&metrics()) }).unwrap();
+        let run =
+            on(&fake, &folder, &["collect", "--duration", "200ms", "-o", "x.nettrace", option]);
         assert_eq!(fake.resume_count(), resumes, "{option}: {}", run.stderr);
     }
     let folder = Folder::new();
     let shown = ran(&["collect", "--show-child-io", "--", "sh", "-c", "echo out; exit 4"], &folder);
     assert_eq!((shown.code, shown.text()), (Some(4), "out\n"));
-    let hidden = ran(&["collect", "--show-child-io:false", "--", "sh", "-c", "echo out; exit 4"], &folder);
+    let hidden =
+        ran(&["collect", "--show-child-io:false", "--", "sh", "-c", "echo out; exit 4"], &folder);
     assert_eq!((hidden.code, hidden.text()), (Some(4), ""));
     let router = ran(&["collect", "--dsrouter", "android"], &folder);
     assert_eq!(router.code, Some(2));
@@ -189,13 +205,23 @@ fn what_is_recorded_stands_at_the_start_with_who_asked_for_it() {
     let folder = Folder::new();
     let fake = FakeRuntime::start(streaming(&metrics())).unwrap();
     let words = ["--providers", "A,B:0x1:5", "--profile", "gc-verbose", "--clrevents", "jit"];
-    let run =
-        on(&fake, &folder, &[&["collect", "--duration", "200ms", "-o", "x.nettrace"], &words[..]].concat());
+    let run = on(
+        &fake,
+        &folder,
+        &[&["collect", "--duration", "200ms", "-o", "x.nettrace"], &words[..]].concat(),
+    );
     let line = |name: &str| {
-        run.stderr.lines().find(|line| line.contains(name)).unwrap_or_else(|| panic!("{}", run.stderr))
+        run.stderr
+            .lines()
+            .find(|line| line.contains(name))
+            .unwrap_or_else(|| panic!("{}", run.stderr))
     };
     assert!(line(" A ").contains("all keywords; dotnet-trace would ask for 0"), "{}", run.stderr);
-    assert!(line(" B ").contains("Verbose(5)") && line(" B ").ends_with("--providers"), "{}", run.stderr);
+    assert!(
+        line(" B ").contains("Verbose(5)") && line(" B ").ends_with("--providers"),
+        "{}",
+        run.stderr
+    );
     assert!(
         line("Microsoft-Windows-DotNETRuntime").ends_with("--profile gc-verbose, --clrevents"),
         "{}",

@@ -38,8 +38,14 @@ fn a_report_has_events_of_each_provider_that_it_recommends() {
                 if OUT_OF_REACH.iter().any(|start| providers.starts_with(start)) {
                     continue;
                 }
-                let run =
-                    subject.collect(&["--providers", &providers, "--duration", "2500ms", "-o", "x.nettrace"]);
+                let run = subject.collect(&[
+                    "--providers",
+                    &providers,
+                    "--duration",
+                    "2500ms",
+                    "-o",
+                    "x.nettrace",
+                ]);
                 assert_eq!(run.code, Some(0), "{providers}: {}", run.stderr);
                 let run = ran(&["report", report, "x.nettrace"], &subject.folder);
                 assert_eq!(run.code, Some(0), "{report}, {providers}: {}", run.stderr);
@@ -56,13 +62,16 @@ fn a_report_has_events_of_each_provider_that_it_recommends() {
     });
 }
 
-/// The providers that a report recommends for a trace that has nothing for it, without what a shell needs.
+/// The providers that a report recommends for a trace that has nothing for it, without
+/// what a shell needs.
 fn recommended(report: &str, folder: &Folder) -> Vec<String> {
     let nothing = Session::new(Version::V4).record().stream.bytes;
     std::fs::write(folder.file("nothing.nettrace"), nothing).unwrap();
     let run = ran(&["report", report, "nothing.nettrace"], folder);
-    let (_, advice) =
-        run.stderr.split_once("record with --providers ").unwrap_or_else(|| panic!("{}", run.stderr));
+    let (_, advice) = run
+        .stderr
+        .split_once("record with --providers ")
+        .unwrap_or_else(|| panic!("{}", run.stderr));
     let advice = advice.lines().next().unwrap_or_default();
     let words = advice.split(" or ").map(|word| word.split(" (.NET").next().unwrap_or(word));
     words.map(|word| word.trim_matches('\'').to_owned()).collect()

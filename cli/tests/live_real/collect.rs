@@ -41,8 +41,9 @@ fn each_family_of_options_gives_a_whole_trace() {
         for options in families {
             let context = format!(".NET {} {options:?}", peer.major);
             // Those that stop by themselves are not to be stopped before.
-            let stops_itself = options.iter().any(|option| ["--max-size", "--until"].contains(option))
-                || options.contains(&"--stopping-event-provider-name");
+            let stops_itself =
+                options.iter().any(|option| ["--max-size", "--until"].contains(option))
+                    || options.contains(&"--stopping-event-provider-name");
             let duration = ["--duration", if stops_itself { "600s" } else { "300ms" }];
             let run = subject.collect(&[&["-o", "x.nettrace"], &duration[..], options].concat());
             assert_eq!(run.code, Some(0), "{context}: {}", run.stderr);
@@ -52,8 +53,9 @@ fn each_family_of_options_gives_a_whole_trace() {
             let info = subject.info("x.nettrace");
             // A small buffer, or a busy machine: then it is said.
             let lost = info["lost"].as_u64().unwrap();
-            let is_said =
-                run.stderr.contains(&format!("{} lost: the buffers of the process were full", counted(lost)));
+            let is_said = run
+                .stderr
+                .contains(&format!("{} lost: the buffers of the process were full", counted(lost)));
             assert_eq!(is_said, lost > 0, "{context}: {lost}: {}", run.stderr);
             assert_eq!(info["complete"], true, "{context}: {info}");
             let needs = |option: &str| options.contains(&option);
@@ -90,9 +92,11 @@ fn event_ids_that_are_asked_for_are_the_only_ones_to_come() {
         let mut subject = Subject::start(peer, "custom");
         let options = ["--events", "Nettrace-Workload=1,8", "--rundown", "false"];
         // Others than these have happened when the second of them comes.
-        let end = ["--until", "Nettrace-Workload/Item", "--keep-after", "300ms", "-o", "x.nettrace"];
+        let end =
+            ["--until", "Nettrace-Workload/Item", "--keep-after", "300ms", "-o", "x.nettrace"];
         assert_eq!(subject.collect(&[&options[..], &end].concat()).code, Some(0));
-        let events = ["events", "x.nettrace", "--provider", "Nettrace-Workload", "--format", "ndjson"];
+        let events =
+            ["events", "x.nettrace", "--provider", "Nettrace-Workload", "--format", "ndjson"];
         let events = ran(&events, &subject.folder).lines();
         assert!(!events.is_empty());
         assert!(events.iter().all(|event| event["id"] == 1 || event["id"] == 8));
@@ -104,7 +108,8 @@ fn event_ids_that_are_asked_for_are_the_only_ones_to_come() {
 fn a_trace_goes_to_standard_output_and_into_a_transcript() {
     peers::each(peers::all(), |peer| {
         let mut subject = Subject::start(peer, "custom");
-        let run = subject.collect(&["--duration", "300ms", "-o", "-", "--record", "run.transcript"]);
+        let run =
+            subject.collect(&["--duration", "300ms", "-o", "-", "--record", "run.transcript"]);
         assert_eq!(run.code, Some(0), "{}", run.stderr);
         assert!(run.stdout.starts_with(b"Nettrace") && run.stdout.ends_with(&[6, 1]));
         let file = std::fs::File::open(subject.folder.file("run.transcript")).unwrap();
@@ -119,7 +124,8 @@ fn each_file_of_a_rotation_is_whole() {
     peers::each(peers::all(), |peer| {
         let mut subject = Subject::start(peer, "custom");
         std::fs::remove_file(subject.folder.file("warm-up.nettrace")).unwrap();
-        let options = ["--providers", "Nettrace-Workload:7:5", "--rotate", "2x150KB", "-o", "x.nettrace"];
+        let options =
+            ["--providers", "Nettrace-Workload:7:5", "--rotate", "2x150KB", "-o", "x.nettrace"];
         let child = subject.spawn(&[&["collect"], &options[..]].concat());
         let third = subject.folder.file("x_0003.nettrace");
         wait_until("the third file", || std::path::Path::new(&third).exists());
@@ -130,7 +136,11 @@ fn each_file_of_a_rotation_is_whole() {
         assert!(names.len() == 2 && names[0].as_str() > "x_0001", "{names:?}: {}", run.stderr);
         for name in names {
             let info = subject.info(&name);
-            assert_eq!((&info["lost"], &info["complete"]), (&0.into(), &true.into()), "{name}: {info}");
+            assert_eq!(
+                (&info["lost"], &info["complete"]),
+                (&0.into(), &true.into()),
+                "{name}: {info}"
+            );
         }
         subject.assert_unharmed();
     });
@@ -164,8 +174,8 @@ fn all_processes_that_can_be_reached_are_recorded() {
     }
 }
 
-/// Starts programs in a namespace of processes of its own, for those of others on this machine are none of a test's
-/// business, and records all that are in it.
+/// Starts programs in a namespace of processes of its own, for those of others on this
+/// machine are none of a test's business, and records all that are in it.
 fn record_all_of(lines: &[String], folder: &Folder) -> Output {
     let nettrace = env!("CARGO_BIN_EXE_nettrace");
     let count = lines.len();

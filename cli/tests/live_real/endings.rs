@@ -1,14 +1,25 @@
-//! How recordings of real processes end: by signals to us, by signals to them, and when they stand still.
+//! How recordings of real processes end: by signals to us, by signals to them, and when
+//! they stand still.
 
 use super::{Subject, finished, wait_until};
 use nettrace_testdata::peers;
 
 /// Starts a recording and waits until bytes of it have arrived.
 fn recording(subject: &Subject, options: &[&str]) -> std::process::Child {
-    let words = ["collect", "--providers", "Nettrace-Workload:7:5", "--rundown", "false", "-o", "x.nettrace"];
+    let words = [
+        "collect",
+        "--providers",
+        "Nettrace-Workload:7:5",
+        "--rundown",
+        "false",
+        "-o",
+        "x.nettrace",
+    ];
     let child = subject.spawn(&[&words[..], options].concat());
     let file = subject.folder.file("x.nettrace.part");
-    wait_until("the first bytes", || std::fs::metadata(&file).is_ok_and(|data| data.len() > 10_000));
+    wait_until("the first bytes", || {
+        std::fs::metadata(&file).is_ok_and(|data| data.len() > 10_000)
+    });
     child
 }
 

@@ -16,7 +16,8 @@ fn nameless(report: &Value) -> u64 {
 #[test]
 fn a_process_is_dumped_again_and_again_and_each_time_types_have_names() {
     peers::each(peers::all(), |peer| {
-        // 4,096 places that a static variable holds; arrays of bytes and texts come and go in them.
+        // 4,096 places that a static variable holds; arrays of bytes and texts come and
+        // go in them.
         let mut subject = Subject::start(peer, "gc");
         for file in ["first.nettrace", "second.nettrace"] {
             let run = subject.run(&["heap", "--json", "--save", file]);
@@ -29,7 +30,11 @@ fn a_process_is_dumped_again_and_again_and_each_time_types_have_names() {
                 peer.major
             );
             assert!(report["pause_ns"].as_i64().unwrap() > 0);
-            assert!(row(&report, "System.Object[]")["largest_bytes"] == 24 + 8 * 4096, "{}", peer.major);
+            assert!(
+                row(&report, "System.Object[]")["largest_bytes"] == 24 + 8 * 4096,
+                "{}",
+                peer.major
+            );
             assert_eq!(row(&report, "System.String")["module"], "System.Private.CoreLib");
             let kept = ran(&["heap", file, "--json"], &subject.folder).json();
             assert_eq!(report["types"], kept["types"]);
@@ -37,7 +42,10 @@ fn a_process_is_dumped_again_and_again_and_each_time_types_have_names() {
         let paths = ["heap", "paths", "second.nettrace", "--type", "^System.Byte\\[\\]$", "--json"];
         let report = ran(&paths, &subject.folder).json();
         let most = &report["paths"][0];
-        assert_eq!((&most["root_kind"], &most["root_name"]), (&"static".into(), &"survivors".into()));
+        assert_eq!(
+            (&most["root_kind"], &most["root_name"]),
+            (&"static".into(), &"survivors".into())
+        );
         let steps: Vec<&str> = most["steps"]
             .as_array()
             .unwrap()
@@ -46,13 +54,15 @@ fn a_process_is_dumped_again_and_again_and_each_time_types_have_names() {
             .collect();
         assert_eq!(steps, ["System.Object[]", "System.Byte[]"], ".NET {}", peer.major);
         assert!(most["count"].as_u64() > Some(1_000), "{most}");
-        let diff = ran(&["heap", "diff", "first.nettrace", "second.nettrace", "--json"], &subject.folder);
+        let diff =
+            ran(&["heap", "diff", "first.nettrace", "second.nettrace", "--json"], &subject.folder);
         assert_eq!(diff.code, Some(0), "{}", diff.stderr);
         subject.assert_unharmed();
     });
 }
 
-/// Counts, own and retained bytes of the types of `KnownGraph`, and through what its objects are held.
+/// Counts, own and retained bytes of the types of `KnownGraph`, and through what its
+/// objects are held.
 fn assert_known_graph(subject: &Subject, file: &str, major: u32) {
     let report = ran(&["heap", file, "--type", "^Known\\.", "--json"], &subject.folder).json();
     let sums = |name: &str| {
@@ -60,7 +70,8 @@ fn assert_known_graph(subject: &Subject, file: &str, major: u32) {
         assert_eq!(row["module"], "KnownGraph", ".NET {major}: {name}");
         ["count", "bytes", "retained_bytes", "largest_bytes"].map(|key| row[key].as_u64().unwrap())
     };
-    // A header of 16 bytes and the fields; of arrays the length, too, and no more than their bytes.
+    // A header of 16 bytes and the fields; of arrays the length, too, and no more than
+    // their bytes.
     let (session, cart, data) = (16 + 2 * 8, 16 + 8, 24 + 100);
     let all = session + cart + data;
     assert_eq!(sums("Known.Session"), [1000, 1000 * session, 1000 * all, session], ".NET {major}");
@@ -70,7 +81,8 @@ fn assert_known_graph(subject: &Subject, file: &str, major: u32) {
     assert!(report["types"].as_array().unwrap().iter().all(|row| row["name"] != "Known.Garbage"));
     let path = |name: &str| {
         let wanted = format!("^Known\\.{name}$");
-        let report = ran(&["heap", "paths", file, "--type", &wanted, "--json"], &subject.folder).json();
+        let report =
+            ran(&["heap", "paths", file, "--type", &wanted, "--json"], &subject.folder).json();
         let paths = report["paths"].as_array().unwrap();
         assert_eq!(paths.len(), 1, ".NET {major}: {report}");
         assert_eq!(paths[0]["root_kind"], "static", ".NET {major}");
@@ -79,7 +91,8 @@ fn assert_known_graph(subject: &Subject, file: &str, major: u32) {
         way.extend(steps.iter().map(|step| step["type_name"].as_str().unwrap().to_owned()));
         (paths[0]["count"].as_u64().unwrap(), way.join(" > "))
     };
-    let list = "s_sessions > System.Collections.Generic.List<Session> > Known.Session[] > Known.Session";
+    let list =
+        "s_sessions > System.Collections.Generic.List<Session> > Known.Session[] > Known.Session";
     assert_eq!(path("Session"), (1000, list.to_owned()), ".NET {major}");
     assert_eq!(path("Link"), (500, "s_ring > Known.Link".to_owned()), ".NET {major}");
     let handlers = "s_publisher > Known.Publisher > System.EventHandler > System.Object[] > System.EventHandler \
@@ -98,7 +111,9 @@ fn a_known_graph_is_found_object_by_object_with_who_holds_it() {
         // Beside another session, of which the runtime's types are not asked.
         let beside = subject.spawn(&["collect", "--duration", "8s", "-o", "beside.nettrace"]);
         let file = subject.folder.path().join("beside.nettrace.part");
-        wait_until("the other session", || std::fs::metadata(&file).is_ok_and(|data| data.len() > 0));
+        wait_until("the other session", || {
+            std::fs::metadata(&file).is_ok_and(|data| data.len() > 0)
+        });
         let run = subject.run(&["heap", "--save", "second.nettrace"]);
         assert_eq!(run.code, Some(0), ".NET {}: {}", peer.major, run.stderr);
         assert_known_graph(&subject, "second.nettrace", peer.major);
@@ -113,8 +128,15 @@ fn beside_another_session_a_dump_is_whole_and_says_which_names_it_lacks() {
     peers::each(peers::all(), |peer| {
         let mut subject = Subject::start(peer, "sleep");
         let heap = "Microsoft-Windows-DotNETRuntime:0x1980001:5";
-        let other =
-            subject.spawn(&["collect", "--providers", heap, "--duration", "8s", "-o", "other.nettrace"]);
+        let other = subject.spawn(&[
+            "collect",
+            "--providers",
+            heap,
+            "--duration",
+            "8s",
+            "-o",
+            "other.nettrace",
+        ]);
         let file = subject.folder.path().join("other.nettrace.part");
         wait_until("the other session's dump", || {
             std::fs::metadata(&file).is_ok_and(|data| data.len() > 20_000)
@@ -141,6 +163,10 @@ fn a_program_that_is_started_is_dumped_and_goes_on_to_its_end() {
         let options = ["heap", "--patience", "120s", "--top", "3"];
         let run = finished(launching(peer, &options, ("sleep", 3), &folder).output().unwrap());
         assert_eq!(run.code, Some(0), ".NET {}: {}", peer.major, run.stderr);
-        assert!(run.text().contains("reachable") && run.text().ends_with("done\n"), "{}", run.text());
+        assert!(
+            run.text().contains("reachable") && run.text().ends_with("done\n"),
+            "{}",
+            run.text()
+        );
     });
 }

@@ -11,7 +11,8 @@ const ROUND: u64 = 100_000;
 fn a_stop_under_full_load_loses_nothing_that_the_stream_does_not_say() {
     peers::each(peers::all(), |peer| {
         let mut subject = Subject::start(peer, "throughput");
-        let options = ["--providers", "Nettrace-Workload", "--rundown", "false", "--max-size", "5MB"];
+        let options =
+            ["--providers", "Nettrace-Workload", "--rundown", "false", "--max-size", "5MB"];
         let run = subject.collect(&[&options[..], &["-o", "x.nettrace"]].concat());
         assert_eq!(run.code, Some(0), ".NET {}: {}", peer.major, run.stderr);
         let bytes = std::fs::read(subject.folder.file("x.nettrace")).unwrap();
@@ -36,7 +37,12 @@ fn a_stop_under_full_load_loses_nothing_that_the_stream_does_not_say() {
         eprintln!(".NET {}: {count} events, {lost} lost", peer.major);
         assert!(count > 10_000 && reader.is_complete());
         // What was lost after the last event is missing nowhere.
-        assert_eq!(missing % ROUND, lost_before_last % ROUND, ".NET {}: {count} events", peer.major);
+        assert_eq!(
+            missing % ROUND,
+            lost_before_last % ROUND,
+            ".NET {}: {count} events",
+            peer.major
+        );
         subject.assert_unharmed();
     });
 }

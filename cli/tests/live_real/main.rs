@@ -1,6 +1,8 @@
-//! The live commands on real runtimes: .NET Core 3.1, .NET 8, 9 and 10, where `NETTRACE_PEERS` names them.
+//! The live commands on real runtimes: .NET Core 3.1, .NET 8, 9 and 10, where
+//! `NETTRACE_PEERS` names them.
 //!
-//! After all that is done to them they still answer, and have no descriptor more than before.
+//! After all that is done to them they still answer, and have no descriptor more than
+//! before.
 #![cfg(target_os = "linux")]
 #![allow(clippy::restriction, clippy::pedantic)]
 
@@ -8,14 +10,20 @@ mod advice;
 mod collect;
 #[path = "../common/mod.rs"]
 mod common;
+mod conditions;
+mod counters;
+mod diff;
 mod endings;
 mod heap;
 mod launch;
 mod load;
+mod options;
 mod process;
 mod rules;
+mod stack;
 mod steady;
 mod tools;
+mod top;
 mod watch;
 
 use common::{Ran, command};
@@ -110,7 +118,8 @@ impl Subject {
     }
 }
 
-/// The words of a live command, with time for a process on a busy machine unless they say how much.
+/// The words of a live command, with time for a process on a busy machine unless they say
+/// how much.
 fn patient<'w>(words: &[&'w str]) -> Vec<&'w str> {
     let mut words = words.to_vec();
     if !words.contains(&"--patience") {
@@ -131,7 +140,12 @@ fn finished(output: std::process::Output) -> Ran {
 }
 
 /// `nettrace` with these options, before a program of the peer that it starts.
-fn launching(peer: &Peer, options: &[&str], (scenario, seconds): (&str, u32), folder: &Folder) -> Command {
+fn launching(
+    peer: &Peer,
+    options: &[&str],
+    (scenario, seconds): (&str, u32),
+    folder: &Folder,
+) -> Command {
     let words = peer.words(scenario, seconds);
     let mut args = [options, &["--"]].concat();
     args.extend(words.iter().map(String::as_str));

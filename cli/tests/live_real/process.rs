@@ -11,11 +11,15 @@ fn ps_lists_each_runtime_with_its_version_and_what_it_can_do() {
     if targets.is_empty() {
         return;
     }
-    // Who does not answer within two seconds, as on a busy machine, is listed without its version.
+    // Who does not answer within two seconds, as on a busy machine, is listed without its
+    // version.
     let versions = |report: &serde_json::Value| {
         let processes = report["processes"].as_array().unwrap().clone();
         let ours = |pid: &serde_json::Value| targets.iter().any(|target| *pid == target.pid());
-        processes.iter().filter(|process| ours(&process["pid"]) && process["version"].is_string()).count()
+        processes
+            .iter()
+            .filter(|process| ours(&process["pid"]) && process["version"].is_string())
+            .count()
     };
     let mut report = serde_json::Value::Null;
     wait_until("all to answer", || {
@@ -30,8 +34,14 @@ fn ps_lists_each_runtime_with_its_version_and_what_it_can_do() {
         let version = own["version"].as_str().unwrap();
         assert!(version.starts_with(&format!("{}.", target.major)), "{version}");
         let knows = |command: &str| own["commands"].as_array().unwrap().contains(&command.into());
-        assert!(knows("CollectTracing2") && knows("CollectTracing5") == (target.major == 10), "{own}");
-        let line = text.text().lines().find(|line| line.trim_start().starts_with(&target.pid().to_string()));
+        assert!(
+            knows("CollectTracing2") && knows("CollectTracing5") == (target.major == 10),
+            "{own}"
+        );
+        let line = text
+            .text()
+            .lines()
+            .find(|line| line.trim_start().starts_with(&target.pid().to_string()));
         assert!(line.unwrap().contains("sleep 0"), "{line:?}");
     }
 }
@@ -54,9 +64,10 @@ fn each_request_of_process_is_answered() {
         fine(&["process", "resume", "--json"]);
         fine(&["process", "perfmap", "perfmap"]);
         fine(&["process", "perfmap", "off"]);
-        for name in
-            [format!("/tmp/perf-{}.map", subject.pid()), format!("/tmp/perfinfo-{}.map", subject.pid())]
-        {
+        for name in [
+            format!("/tmp/perf-{}.map", subject.pid()),
+            format!("/tmp/perfinfo-{}.map", subject.pid()),
+        ] {
             let _ = std::fs::remove_file(name);
         }
         let dump = subject.folder.file("d.dmp");
@@ -72,7 +83,8 @@ fn each_request_of_process_is_answered() {
             assert_eq!(run.code, Some(1), "{words:?}");
             assert!(run.stderr.contains(why), ".NET {} {words:?}: {}", peer.major, run.stderr);
         };
-        let profiler = ["process", "attach-profiler", "cf0d821e-299b-5307-a3d8-b283c03916dd", "/none.so"];
+        let profiler =
+            ["process", "attach-profiler", "cf0d821e-299b-5307-a3d8-b283c03916dd", "/none.so"];
         refused(&profiler, "0x8007007E");
         refused(&["process", "setenv", "--unset", "NETTRACE_NOPE"], "0x800700CB");
         // What would kill it is not sent.
@@ -84,7 +96,8 @@ fn each_request_of_process_is_answered() {
     });
 }
 
-/// A runtime's createdump gives up when a thread ends while it is being looked at; then it is asked again.
+/// A runtime's createdump gives up when a thread ends while it is being looked at; then
+/// it is asked again.
 fn dumped(subject: &Subject, path: &str) -> Ran {
     let mut run = subject.run(&["process", "dump", "-o", path]);
     for _ in 0..20 {
@@ -108,7 +121,8 @@ fn net_core_3_says_what_it_cannot_do_and_writes_dumps() {
         }
         let dump = subject.folder.file("d.dmp");
         let run = dumped(&subject, &dump);
-        // Without a createdump that may be executed the request would harm, and is not sent.
+        // Without a createdump that may be executed the request would harm, and is not
+        // sent.
         assert_eq!(run.code == Some(0), std::fs::metadata(&dump).is_ok(), "{}", run.stderr);
         subject.assert_unharmed();
     });

@@ -1,9 +1,10 @@
-//! What people do to recordings: few descriptors, readers that stand still, signals at bad moments.
+//! What people do to recordings: few descriptors, readers that stand still, signals at
+//! bad moments.
 
 use super::{Subject, arriving, finished, launching, ran, traces, wait_until};
 use crate::common::command;
 use nettrace_ipc::{Port, PortAddress, PortOptions};
-use nettrace_testdata::peers::{self, Folder};
+use nettrace_testdata::peers::{self, Folder, Peer};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -19,9 +20,21 @@ fn short_processes_come_and_go_with_few_descriptors() {
     peers::each(peers::modern(), |peer| {
         let folder = Folder::new();
         let port = folder.file("port");
-        let own = command(&["collect", "--patience", "120s", "--port", &port, "--all", "-o", "x.nettrace"]);
+        let own = command(&[
+            "collect",
+            "--patience",
+            "120s",
+            "--port",
+            &port,
+            "--all",
+            "-o",
+            "x.nettrace",
+        ]);
         let mut limited = Command::new("sh");
-        limited.args(["-c", "ulimit -n 64; exec \"$0\" \"$@\""]).arg(own.get_program()).args(own.get_args());
+        limited
+            .args(["-c", "ulimit -n 64; exec \"$0\" \"$@\""])
+            .arg(own.get_program())
+            .args(own.get_args());
         let child = limited.current_dir(folder.path()).stderr(Stdio::piped()).spawn().unwrap();
         wait_until("the port", || Path::new(&port).exists());
         for _ in 0..9 {
@@ -37,43 +50,64 @@ fn short_processes_come_and_go_with_few_descriptors() {
     });
 }
 
+/// How long a process may take to end while we read for nobody, and we after a signal.
+const ENDS: (Duration, Duration) = (Duration::from_secs(2), Duration::from_secs(5));
+/// A machine may be busy with something else; three times in a row it is not.
+const TRIES: usize = 3;
+
 #[test]
 fn a_reader_that_stands_still_holds_up_neither_the_process_nor_us() {
     // A debug build reads less than such a process writes, so its buffers are kept small.
-    let session = ["--providers", "Nettrace-Workload", "--buffersize", "4"];
-    for words in [&["watch", "--format", "ndjson"][..], &["collect", "-o", "-", "--rundown", "false"]] {
+    let buffers = if cfg!(debug_assertions) { "4" } else { "256" };
+    let session = ["--providers", "Nettrace-Workload", "--buffersize", buffers];
+    for words in [
+        &["watch", "--format", "ndjson"][..],
+        &["watch"],
+        &["collect", "-o", "-", "--rundown", "false"],
+    ] {
         peers::each(peers::all(), |peer| {
             for target_ends in [true, false] {
-                let mut subject = Subject::start(peer, "throughput");
-                let (reader, writer) = std::io::pipe().unwrap();
-                let pid = subject.pid();
-                let said = std::fs::File::create(subject.folder.file("stderr")).unwrap();
-                let mut command = command(&[words, &session, &["-p", &pid]].concat());
-                command.stdin(Stdio::null()).stdout(writer).stderr(said);
-                let mut child = command.current_dir(subject.folder.path()).spawn().unwrap();
-                drop(command);
-                let said = || std::fs::read_to_string(subject.folder.file("stderr")).unwrap();
-                wait_until("the stall", || said().contains("standard output is not read"));
-                let start = Instant::now();
-                if target_ends {
-                    subject.target.close_input();
-                    wait_until("the process to end", || !subject.target.is_running());
-                } else {
-                    peers::signal(child.id(), "INT");
+                let limit = if target_ends { ENDS.0 } else { ENDS.1 };
+                let mut all = Vec::new();
+                while all.last().is_none_or(|took| *took > limit) {
+                    assert!(all.len() < TRIES, ".NET {} {words:?}: {all:?}", peer.major);
+                    all.push(stalled(peer, &[words, &session].concat(), target_ends));
                 }
-                wait_until("our end", || child.try_wait().unwrap().is_some());
                 eprintln!(
-                    ".NET {} {}: {:?} after the {}",
+                    ".NET {} {words:?}: {all:?} until the {} had ended",
                     peer.major,
-                    words[0],
-                    start.elapsed(),
-                    if target_ends { "end of the process" } else { "signal" }
+                    if target_ends { "process" } else { "command" }
                 );
-                assert!(start.elapsed() < LONG);
-                drop(reader);
             }
         });
     }
+}
+
+/// How long a busy process takes to end, or the command after a signal, with a reader that
+/// stands still.
+fn stalled(peer: &Peer, words: &[&str], target_ends: bool) -> Duration {
+    let mut subject = Subject::start(peer, "throughput");
+    let (reader, writer) = std::io::pipe().unwrap();
+    let pid = subject.pid();
+    let said = std::fs::File::create(subject.folder.file("stderr")).unwrap();
+    let mut command = command(&[words, &["-p", &pid]].concat());
+    command.stdin(Stdio::null()).stdout(writer).stderr(said);
+    let mut child = command.current_dir(subject.folder.path()).spawn().unwrap();
+    drop(command);
+    let said = || std::fs::read_to_string(subject.folder.file("stderr")).unwrap();
+    wait_until("the stall", || said().contains("standard output is not read"));
+    let start = Instant::now();
+    if target_ends {
+        subject.target.close_input();
+        wait_until("the process to end", || !subject.target.is_running());
+    } else {
+        peers::signal(child.id(), "INT");
+        wait_until("our end", || child.try_wait().unwrap().is_some());
+    }
+    let took = start.elapsed();
+    wait_until("our end", || child.try_wait().unwrap().is_some());
+    drop(reader);
+    took
 }
 
 #[test]
@@ -83,7 +117,9 @@ fn two_signals_at_once_end_a_recording_whole() {
         for name in ["TERM", "HUP"] {
             let child = subject.spawn(&["collect", "--force", "-o", "x.nettrace"]);
             let part = subject.folder.file("x.nettrace.part");
-            wait_until("the first bytes", || std::fs::metadata(&part).is_ok_and(|data| data.len() > 10_000));
+            wait_until("the first bytes", || {
+                std::fs::metadata(&part).is_ok_and(|data| data.len() > 10_000)
+            });
             let both = format!("kill -{name} {0}; kill -{name} {0}", child.id());
             assert!(Command::new("sh").args(["-c", &both]).status().unwrap().success());
             let run = finished(child.wait_with_output().unwrap());
@@ -102,7 +138,8 @@ fn a_signal_in_the_first_moments_of_a_launch_leaves_nobody_suspended() {
             let mut command = launching(peer, &COLLECT, ("sleep", 1), &folder);
             let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
             let starts = format!("/proc/{}/status", child.id());
-            // Before it has its handlers a signal ends it as any other program, with nothing started.
+            // Before it has its handlers a signal ends it as any other program, with
+            // nothing started.
             let caught = || std::fs::read_to_string(&starts).unwrap_or_default();
             let mask = |text: &str| {
                 let line = text.lines().find_map(|line| line.strip_prefix("SigCgt:"));
@@ -125,7 +162,9 @@ fn ctrl_c_for_a_started_program_ends_its_trace_first() {
         let mut command = launching(peer, &COLLECT, ("custom", 600), &folder);
         let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         let part = folder.file("x.nettrace.part");
-        wait_until("the first bytes", || std::fs::metadata(&part).is_ok_and(|data| data.len() > 10_000));
+        wait_until("the first bytes", || {
+            std::fs::metadata(&part).is_ok_and(|data| data.len() > 10_000)
+        });
         peers::signal(child.id(), "INT");
         let run = finished(child.wait_with_output().unwrap());
         assert_eq!(run.code, Some(130), ".NET {}: {}", peer.major, run.stderr);
@@ -143,48 +182,31 @@ fn that_a_process_waits_for_somebody_else_is_said() {
     peers::each(peers::modern(), |peer| {
         let folder = Folder::new();
         let address = folder.file("other");
-        let port = Port::listen(&PortAddress::parse(&address).unwrap(), PortOptions::default()).unwrap();
+        let port =
+            Port::listen(&PortAddress::parse(&address).unwrap(), PortOptions::default()).unwrap();
         let mut program = peer.command(folder.path(), "sleep", 1);
         let mut program =
             program.env("DOTNET_DiagnosticPorts", &address).stdout(Stdio::null()).spawn().unwrap();
         let arrival = port.next(LONG).unwrap();
         let pid = program.id().to_string();
-        let args = ["collect", "-p", &pid, "--patience", "120s", "--duration", "300ms", "-o", "x.nettrace"];
+        let args = [
+            "collect",
+            "-p",
+            &pid,
+            "--patience",
+            "120s",
+            "--duration",
+            "300ms",
+            "-o",
+            "x.nettrace",
+        ];
         let run = ran(&args, &folder);
-        assert!(run.stderr.contains("waits at startup for another port than ours"), "{}", run.stderr);
+        assert!(
+            run.stderr.contains("waits at startup for another port than ours"),
+            "{}",
+            run.stderr
+        );
         arrival.runtime.resume().unwrap();
         assert!(program.wait().unwrap().success());
     });
-}
-
-/// Options of dotnet-trace's `collect` that are not the same here, each with the reason.
-const DIFFERENCES: &[(&str, &str)] = &[
-    ("--dsrouter", "explained: a port takes devices without a router"),
-    ("--providers", "what several options say of a provider unites; without keywords: all, there: 0"),
-    ("--clrevents", "unites with a profile, there: ignored"),
-    ("--format", "takes several, and more formats"),
-    ("--show-child-io", "on unless switched off: a started program uses the terminal as in a shell"),
-    ("--buffering-mode", "before .NET 11 a warning, there: an error"),
-];
-
-#[test]
-fn every_option_of_dotnet_trace_is_known() {
-    let Some(mut tool) = peers::tool("dotnet-trace/dotnet-trace.dll") else { return };
-    let output = tool.args(["collect", "--help"]).output().unwrap();
-    let help = String::from_utf8(output.stdout).unwrap();
-    let options: Vec<&str> = help
-        .lines()
-        .filter(|line| line.starts_with("  -"))
-        .flat_map(|line| line.split([' ', ',']).filter(|word| word.starts_with('-')))
-        .filter(|word| !["-?", "-h", "--help", "--"].contains(word))
-        .collect();
-    assert!(options.len() > 20, "{help}");
-    for option in options {
-        // Known: what is wrong with the command line is the option's value, or another thing.
-        let run = ran(&["collect", option], &Folder::new());
-        assert!(!run.stderr.contains("unexpected argument"), "{option}: {}", run.stderr);
-    }
-    for (option, _) in DIFFERENCES {
-        assert!(help.contains(option), "dotnet-trace has no {option} any more");
-    }
 }

@@ -17,7 +17,11 @@ fn dotnet_trace_converts_what_was_collected() {
         assert!(output.status.success(), ".NET {}: {said}", peer.major);
         let converted = std::fs::read_to_string(subject.folder.file("y.speedscope.json"))
             .unwrap_or_else(|error| panic!(".NET {}: {error}: {said}", peer.major));
-        assert!(converted.contains("CpuRound"), ".NET {}: a method of the program is named", peer.major);
+        assert!(
+            converted.contains("CpuRound"),
+            ".NET {}: a method of the program is named",
+            peer.major
+        );
         subject.assert_unharmed();
     });
 }

@@ -1,7 +1,8 @@
-//! What NDJSON says of payloads against what the reference reader saw. The goldens are a folder beside the
-//! checkout; without it nothing is compared, and that is said.
+//! What NDJSON says of payloads against what the reference reader saw. The goldens are a
+//! folder beside the checkout; without it nothing is compared, and that is said.
 //!
-//! The parser's own test compares every value of every provider. Here the way from value to JSON is under test.
+//! The parser's own test compares every value of every provider. Here the way from value
+//! to JSON is under test.
 
 use crate::common::nettrace;
 use nettrace_testdata::{corpus, crc32};
@@ -52,7 +53,11 @@ fn key_of(line: &Json) -> Key {
 }
 
 /// Shows each golden line with ours of the same event.
-fn compare(is_native: bool, most_bytes: u64, mut with: impl FnMut(&Json, &str, &Json)) -> Option<usize> {
+fn compare(
+    is_native: bool,
+    most_bytes: u64,
+    mut with: impl FnMut(&Json, &str, &Json),
+) -> Option<usize> {
     corpus::shared_folder()?;
     let mut compared = 0;
     for trace in corpus::traces() {
@@ -70,7 +75,8 @@ fn compare(is_native: bool, most_bytes: u64, mut with: impl FnMut(&Json, &str, &
         }
         for text in goldens {
             let golden: Json = serde_json::from_str(&text).expect("a line of JSON");
-            let Some(event) = golden["index"].as_u64().and_then(|index| events.events.get(index as usize))
+            let Some(event) =
+                golden["index"].as_u64().and_then(|index| events.events.get(index as usize))
             else {
                 continue;
             };
@@ -86,7 +92,8 @@ fn compare(is_native: bool, most_bytes: u64, mut with: impl FnMut(&Json, &str, &
                 event.payload_bytes,
                 event.payload_crc32,
             );
-            let found = ours.get(&key).unwrap_or_else(|| panic!("{}: no line for {text}", trace.name()));
+            let found =
+                ours.get(&key).unwrap_or_else(|| panic!("{}: no line for {text}", trace.name()));
             with(&found[0], &text, &golden["fields"]);
             compared += 1;
         }
@@ -106,7 +113,8 @@ fn whole(json: &Json) -> Option<i128> {
     }
 }
 
-/// Whether our JSON says what the reference reader saw. Its numbers are often signed where ours are not.
+/// Whether our JSON says what the reference reader saw. Its numbers are often signed
+/// where ours are not.
 fn agrees(ours: &Json, theirs: &Json, may_differ_in_sign: bool) -> bool {
     match (ours, theirs) {
         (Json::Array(a), Json::Array(b)) => {
@@ -149,8 +157,8 @@ fn ndjson_of_events_that_describe_themselves_agrees_in_names_and_values() {
     assert!(count.is_none_or(|count| count > 4500), "{count:?}");
 }
 
-/// Events with fields that the reference reader makes up or shows in another way; each has its test in the
-/// parser's `fields_golden`.
+/// Events with fields that the reference reader makes up or shows in another way; each
+/// has its test in the parser's `fields_golden`.
 const SHOWN_OTHERWISE: [u64; 14] = [4, 10, 15, 29, 39, 81, 143, 144, 152, 154, 202, 204, 141, 142];
 
 #[test]
@@ -158,7 +166,10 @@ fn ndjson_of_native_events_agrees_in_the_values_of_common_names() {
     // The largest take long in a build without optimisation and say nothing new.
     let mut values = 0;
     let count = compare(true, 600_000, |line, golden, theirs| {
-        assert!(line.get("payload_faults").is_none() && line.get("payload_rest").is_none(), "{line}");
+        assert!(
+            line.get("payload_faults").is_none() && line.get("payload_rest").is_none(),
+            "{line}"
+        );
         if SHOWN_OTHERWISE.contains(&line["id"].as_u64().unwrap()) {
             return;
         }

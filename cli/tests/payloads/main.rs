@@ -12,7 +12,9 @@ mod texts;
 mod values;
 
 use common::{file, nettrace};
-use nettrace_testdata::synth::{EventType, Field, FieldType, Session, SessionThread, Step, Value, Version};
+use nettrace_testdata::synth::{
+    EventType, Field, FieldType, Session, SessionThread, Step, Value, Version,
+};
 use serde_json::Value as Json;
 
 /// Real traces with a workload that says the same in all.
@@ -26,8 +28,13 @@ fn fields(fields: &[(&str, FieldType)]) -> Vec<Field> {
 
 /// Events of one type, `Synth/E`.
 fn session(version: Version, fields: Vec<Field>, payloads: Vec<Vec<Value>>) -> Session {
-    let event_type =
-        EventType { provider: "Synth".into(), event_id: 1, name: "E".into(), fields, ..EventType::default() };
+    let event_type = EventType {
+        provider: "Synth".into(),
+        event_id: 1,
+        name: "E".into(),
+        fields,
+        ..EventType::default()
+    };
     Session {
         types: vec![event_type],
         threads: vec![SessionThread::new(11)],

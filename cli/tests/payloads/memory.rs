@@ -7,14 +7,19 @@ use nettrace_testdata::synth::{FieldType, Step, Value, Version};
 use std::io::{Read, Write};
 use std::process::Stdio;
 
-/// A stream of so many thousand events, all in one block between sequence points as runtimes write them.
+/// A stream of so many thousand events, all in one block between sequence points as
+/// runtimes write them.
 fn stream(version: Version, thousands: usize) -> Vec<u8> {
-    let mut session =
-        session(version, fields(&[("n", FieldType::UInt64), ("text", FieldType::String)]), Vec::new());
+    let mut session = session(
+        version,
+        fields(&[("n", FieldType::UInt64), ("text", FieldType::String)]),
+        Vec::new(),
+    );
     session.events_per_block = 500;
     for round in 0..thousands as u64 {
         session.steps.extend((0..1000).map(|at| {
-            let text = format!("{round} and {at}: some text, as long as most, \"quoted\" here and there");
+            let text =
+                format!("{round} and {at}: some text, as long as most, \"quoted\" here and there");
             Step::event(0, 0, 10, vec![Value::U64(round * 1000 + at), Value::Text(text)])
         }));
         session.steps.push(Step::sequence_point());
@@ -22,11 +27,13 @@ fn stream(version: Version, thousands: usize) -> Vec<u8> {
     session.record().stream.into_bytes()
 }
 
-/// The largest anonymous memory of the process in bytes, seen whenever a piece of its output was taken: it
-/// waits for that, so that nothing between is missed for long. Mapped files are not counted.
+/// The largest anonymous memory of the process in bytes, seen whenever a piece of its
+/// output was taken: it waits for that, so that nothing between is missed for long.
+/// Mapped files are not counted.
 fn peak(args: &[&str], input: Option<&[u8]>) -> (u64, u64) {
     let stdin = if input.is_some() { Stdio::piped() } else { Stdio::null() };
-    let mut child = command(args).stdin(stdin).stdout(Stdio::piped()).spawn().expect("the binary starts");
+    let mut child =
+        command(args).stdin(stdin).stdout(Stdio::piped()).spawn().expect("the binary starts");
     let (mut stdin, mut stdout) = (child.stdin.take(), child.stdout.take().expect("it is piped"));
     let status = format!("/proc/{}/status", child.id());
     let (mut peak, mut lines) = (0, 0);
@@ -45,7 +52,8 @@ fn peak(args: &[&str], input: Option<&[u8]>) -> (u64, u64) {
             lines += piece[..taken].iter().filter(|byte| **byte == b'\n').count() as u64;
             let text = std::fs::read_to_string(&status).unwrap_or_default();
             let line = text.lines().find_map(|line| line.strip_prefix("RssAnon:"));
-            let kilobytes = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
+            let kilobytes =
+                line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
             peak = peak.max(kilobytes.unwrap_or(0) * 1024);
         }
     });
@@ -63,9 +71,11 @@ fn memory_of_ndjson_does_not_grow_with_the_streams_length() {
         let paths = streams.each_ref().map(|bytes| file("long.nettrace", bytes));
         for order in ["time", "file"] {
             let options = ["events", "--format", "ndjson", "--order", order];
-            let of_file =
-                paths.each_ref().map(|path| peak(&[&options[..], &["--no-mmap", path]].concat(), None));
-            let of_pipe = streams.each_ref().map(|bytes| peak(&[&options[..], &["-"]].concat(), Some(bytes)));
+            let of_file = paths
+                .each_ref()
+                .map(|path| peak(&[&options[..], &["--no-mmap", path]].concat(), None));
+            let of_pipe =
+                streams.each_ref().map(|bytes| peak(&[&options[..], &["-"]].concat(), Some(bytes)));
             for [(short, few), (long, many)] in [of_file, of_pipe] {
                 assert_eq!((few, many), (THOUSANDS as u64 * 1000, THOUSANDS as u64 * 4000));
                 assert!(short > 0 && long < short + (2 << 20), "{order}: {short} B, then {long} B");

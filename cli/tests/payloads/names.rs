@@ -1,4 +1,5 @@
-//! `--provider` and `--event` take names as people know them, and say so when nothing has them.
+//! `--provider` and `--event` take names as people know them, and say so when nothing has
+//! them.
 
 use crate::ALL;
 use crate::common::nettrace;
@@ -14,7 +15,9 @@ fn an_event_has_many_names_that_all_find_it() {
     let native = ["--provider", "Microsoft-Windows-DotNETRuntime", "--event"];
     let starts = count(&[&native[..], &["1"]].concat());
     assert!(starts > 10);
-    for name in ["GC/Start", "gc/start", "GCStart", "gcstart", "GCStart_V2", "GC/St?rt", "*/GC/Start"] {
+    for name in
+        ["GC/Start", "gc/start", "GCStart", "gcstart", "GCStart_V2", "GC/St?rt", "*/GC/Start"]
+    {
         assert_eq!(count(&["--event", name]), starts, "{name}");
     }
     for name in ["Microsoft-Windows-DotNETRuntime/GC/Start", "Microsoft-Windows-DotNETRuntime/1"] {
@@ -23,7 +26,9 @@ fn an_event_has_many_names_that_all_find_it() {
     assert!(count(&["--event", "GC/*"]) > starts);
     let requests = count(&["--event", "RequestStart"]);
     assert!(requests > 100);
-    for name in ["Request/Start", "request/start", "Nettrace-Workload/RequestStart", "Nettrace-Workload/4"] {
+    for name in
+        ["Request/Start", "request/start", "Nettrace-Workload/RequestStart", "Nettrace-Workload/4"]
+    {
         assert_eq!(count(&["--event", name]), requests, "{name}");
     }
     assert_eq!(count(&["--provider", "*workload", "--event", "4"]), requests);
@@ -35,7 +40,10 @@ fn a_name_that_no_event_has_is_told_with_the_nearest_and_is_no_failure() {
         (["--event", "GC/Strat"], "no event is GC/Strat; did you mean GC/Start"),
         (["--event", "GCStrt_V2"], "did you mean GCStart_V2"),
         (["--event", "RequestStrt"], "did you mean RequestStart"),
-        (["--provider", "Microsoft-Windows-DotNETRuntme"], "did you mean Microsoft-Windows-DotNETRuntime"),
+        (
+            ["--provider", "Microsoft-Windows-DotNETRuntme"],
+            "did you mean Microsoft-Windows-DotNETRuntime",
+        ),
         (["--provider", "Runtime"], "did you mean Microsoft-Windows-DotNETRuntime"),
         (["--event", "MethodLoadVerbose"], "sends it at level 4 with keyword JitKeyword (0x10)"),
         (["--where", "Coutn=1"], "no event has a field Coutn; did you mean Count"),
@@ -45,7 +53,8 @@ fn a_name_that_no_event_has_is_told_with_the_nearest_and_is_no_failure() {
         let ran = nettrace(&[&["events", ALL], &args[..]].concat());
         assert!(ran.stderr.contains(expected), "{args:?}: {}", ran.stderr);
         assert_eq!(ran.code, Some(0), "{args:?}");
-        let ran = nettrace(&[&["events", ALL, "--format", "ndjson", "--quiet"], &args[..]].concat());
+        let ran =
+            nettrace(&[&["events", ALL, "--format", "ndjson", "--quiet"], &args[..]].concat());
         assert_eq!((ran.stderr.as_str(), ran.code), ("", Some(0)), "{args:?}");
     }
     for args in [["--event", "GC/Strat"], ["--provider", "Runtime"]] {

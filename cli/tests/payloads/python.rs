@@ -12,8 +12,12 @@ use std::process::{Command, Stdio};
 fn python(args: &[&str]) -> Option<u64> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/payloads/read.py");
     let mut python = Command::new("python3");
-    let found =
-        python.arg(script).args(args).env("PYTHONDONTWRITEBYTECODE", "1").stdin(Stdio::null()).output();
+    let found = python
+        .arg(script)
+        .args(args)
+        .env("PYTHONDONTWRITEBYTECODE", "1")
+        .stdin(Stdio::null())
+        .output();
     let Ok(output) = found else {
         eprintln!("SKIPPED: no python3, so its readers of JSON and CSV have not seen the output");
         return None;
@@ -25,7 +29,8 @@ fn python(args: &[&str]) -> Option<u64> {
 
 /// The output of `events` as a file.
 fn written(path: &str, format: &str, args: &[&str]) -> String {
-    let output = command(&[&["events", path, "--quiet", "--format", format], args].concat()).output();
+    let output =
+        command(&[&["events", path, "--quiet", "--format", format], args].concat()).output();
     file(&format!("events.{format}"), &output.expect("the binary starts").stdout)
 }
 
@@ -64,7 +69,10 @@ fn python_reads_hostile_texts_as_they_went_in() {
     let mut payloads: Vec<(Vec<Value>, String)> =
         texts.iter().map(|text| (vec![Value::Text((*text).into())], (*text).to_owned())).collect();
     payloads.push((vec![Value::Units(vec![0xd800, 0])], "\u{fffd}".into()));
-    payloads.push((vec![Value::Units(vec![0x61, 0xdc00, 0xd800, 0x62, 0])], "a\u{fffd}\u{fffd}b".into()));
+    payloads.push((
+        vec![Value::Units(vec![0x61, 0xdc00, 0xd800, 0x62, 0])],
+        "a\u{fffd}\u{fffd}b".into(),
+    ));
     let long: String = "ab\"c,λ🎉\n".repeat(3000);
     payloads.push((vec![Value::Text(long.clone())], long));
     for version in [Version::V4, Version::V5, Version::V6] {
@@ -73,7 +81,8 @@ fn python_reads_hostile_texts_as_they_went_in() {
         let expected: Vec<_> =
             payloads.iter().map(|(_, text)| json!({ "a \"text\", with λ": text })).collect();
         let expected = file("expected.json", serde_json::to_string(&expected).unwrap().as_bytes());
-        let (ndjson, csv) = (written(&path, "ndjson", &[]), written(&path, "csv", &["--event", "E"]));
+        let (ndjson, csv) =
+            (written(&path, "ndjson", &[]), written(&path, "csv", &["--event", "E"]));
         let read = python(&["texts", &ndjson, &csv, &expected]);
         assert!(read.is_none_or(|read| read == payloads.len() as u64), "{read:?}");
     }
@@ -99,7 +108,8 @@ fn python_reads_the_same_events_from_both_forms_of_real_traces() {
             continue;
         }
         let path = trace.path().display().to_string();
-        let Some(read) = python(&["same", &written(&path, "ndjson", &[]), &written(&path, "csv", &[])])
+        let Some(read) =
+            python(&["same", &written(&path, "ndjson", &[]), &written(&path, "csv", &[])])
         else {
             return;
         };

@@ -1,4 +1,5 @@
-//! `nettrace schema`: fields and types, where they are from, and how many events have them.
+//! `nettrace schema`: fields and types, where they are from, and how many events have
+//! them.
 
 use crate::common::{file, nettrace};
 use crate::{ALL, fields, session};
@@ -68,11 +69,15 @@ fn fields_are_from_the_stream_or_the_catalog_or_not_described() {
 
 #[test]
 fn values_of_enumerations_and_flags_have_their_names() {
-    let json = schema(ALL, &["--event", "GC/Start", "--event", "Microsoft-Windows-DotNETRuntimeRundown/144"]);
+    let json = schema(
+        ALL,
+        &["--event", "GC/Start", "--event", "Microsoft-Windows-DotNETRuntimeRundown/144"],
+    );
     let field = |symbol: &str, name: &str| {
         let rows = json["types"].as_array().unwrap();
-        let row =
-            rows.iter().find(|row| row["symbol"].as_str().is_some_and(|known| known.starts_with(symbol)));
+        let row = rows
+            .iter()
+            .find(|row| row["symbol"].as_str().is_some_and(|known| known.starts_with(symbol)));
         let fields = row.expect(symbol)["fields"].as_array().unwrap();
         fields.iter().find(|field| field["name"] == name).expect(name).clone()
     };

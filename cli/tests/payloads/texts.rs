@@ -1,4 +1,5 @@
-//! Texts of every script in text, NDJSON and CSV: those of real programs, and hostile ones.
+//! Texts of every script in text, NDJSON and CSV: those of real programs, and hostile
+//! ones.
 
 use crate::common::nettrace;
 use crate::{ALL, ALL_31, NETPERF, fields, ndjson, trace};
@@ -21,11 +22,17 @@ fn texts_of_the_workload_come_out_in_every_form() {
         assert!(lines.len() > 50, "{path}: {}", lines.len());
         assert_eq!((lines.len(), lines.len()), (text.len(), csv.len()));
         for ((line, text), csv) in lines.iter().zip(&text).zip(&csv) {
-            let number =
-                line["payload"]["text"].as_str().unwrap().strip_prefix("text 日本語 🚀 ").expect(path);
+            let number = line["payload"]["text"]
+                .as_str()
+                .unwrap()
+                .strip_prefix("text 日本語 🚀 ")
+                .expect(path);
             assert!(number.parse::<u32>().is_ok(), "{line}");
             // Null and empty are the same bytes, and an empty text.
-            assert_eq!((&line["payload"]["empty"], &line["payload"]["nothing"]), (&json!(""), &json!("")));
+            assert_eq!(
+                (&line["payload"]["empty"], &line["payload"]["nothing"]),
+                (&json!(""), &json!(""))
+            );
             let expected = format!("text=\"text 日本語 🚀 {number}\" empty=\"\" nothing=\"\"");
             assert!(text.ends_with(&expected), "{text}");
             assert!(csv.ends_with(&format!(",text 日本語 🚀 {number},\"\",\"\",,,")), "{csv}");
@@ -50,14 +57,21 @@ fn texts_of_objects_and_exceptions_of_the_workload_come_out_in_every_form() {
         line["payload"]["ExceptionMessage"].as_str().unwrap().starts_with("widget λ ")
     };
     assert!(messages.iter().filter(|line| is_widget(line)).count() > 10);
-    let csv = rows(ALL, &["--event", "Exception/Start", "--fields", "ExceptionMessage", "--format", "csv"]);
+    let csv = rows(
+        ALL,
+        &["--event", "Exception/Start", "--fields", "ExceptionMessage", "--format", "csv"],
+    );
     assert!(csv.iter().any(|row| row.ends_with(",widget λ 0")));
     assert!(
-        rows(ALL, &["--where", "ExceptionMessage=widget λ 0"])[0].contains("ExceptionMessage=\"widget λ 0\"")
+        rows(ALL, &["--where", "ExceptionMessage=widget λ 0"])[0]
+            .contains("ExceptionMessage=\"widget λ 0\"")
     );
     // Bytes of an undescribed event keep their text.
-    let bytes: String =
-        "näme 😀 ".encode_utf16().flat_map(u16::to_le_bytes).map(|byte| format!("{byte:02x}")).collect();
+    let bytes: String = "näme 😀 "
+        .encode_utf16()
+        .flat_map(u16::to_le_bytes)
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
     for line in ndjson(ALL, &["--event", "Nettrace-Workload-Dynamic/Arrays"]) {
         assert!(line["payload_rest"].as_str().unwrap().contains(&bytes), "{line}");
     }
@@ -87,11 +101,18 @@ fn hostile_texts_stay_one_line_and_one_value() {
     ];
     for version in [Version::V4, Version::V5, Version::V6] {
         for (written, text, json, csv) in cases {
-            let path =
-                trace(version, fields(&[("s", FieldType::String)]), vec![vec![Value::Text(written.into())]]);
+            let path = trace(
+                version,
+                fields(&[("s", FieldType::String)]),
+                vec![vec![Value::Text(written.into())]],
+            );
             assert!(rows(&path, &[])[0].ends_with(text), "{}", rows(&path, &[])[0]);
             let ran = nettrace(&["events", &path, "--format", "ndjson"]);
-            assert!(ran.text().ends_with(&format!("\"payload\":{{\"s\":{json}}}}}\n")), "{}", ran.text());
+            assert!(
+                ran.text().ends_with(&format!("\"payload\":{{\"s\":{json}}}}}\n")),
+                "{}",
+                ran.text()
+            );
             let ran = nettrace(&["events", &path, "--format", "csv", "--event", "E"]);
             assert!(ran.text().ends_with(&format!(",{csv},,,\r\n")), "{}", ran.text());
         }
@@ -103,12 +124,14 @@ fn half_a_surrogate_pair_is_a_replacement_character_and_the_rest_stays() {
     let units = vec![0xd83d, 0x61, 0xde80, 0xd83d, 0xde80, 0xd83d, 0];
     for version in [Version::V4, Version::V5, Version::V6] {
         let kinds = fields(&[("s", FieldType::String), ("c", FieldType::Char)]);
-        let path = trace(version, kinds, vec![vec![Value::Units(units.clone()), Value::Char(0xdc00)]]);
+        let path =
+            trace(version, kinds, vec![vec![Value::Units(units.clone()), Value::Char(0xdc00)]]);
         let shown = "\u{fffd}a\u{fffd}🚀\u{fffd}";
         assert_eq!(ndjson(&path, &[])[0]["payload"], json!({ "s": shown, "c": "\u{fffd}" }));
         assert!(rows(&path, &[])[0].ends_with(&format!("s=\"{shown}\" c=\"\u{fffd}\"")));
         assert!(
-            rows(&path, &["--format", "csv", "--event", "E"])[0].ends_with(&format!(",{shown},\u{fffd},,,"))
+            rows(&path, &["--format", "csv", "--event", "E"])[0]
+                .ends_with(&format!(",{shown},\u{fffd},,,"))
         );
     }
 }
@@ -120,7 +143,10 @@ fn an_empty_text_is_told_from_an_absent_one() {
         let payloads = vec![vec![Value::I32(1), Value::Text(String::new())], vec![Value::I32(2)]];
         let path = trace(version, kinds, payloads);
         let lines = ndjson(&path, &[]);
-        assert_eq!((&lines[0]["payload"]["s"], &lines[1]["payload"]["s"]), (&json!(""), &json!(null)));
+        assert_eq!(
+            (&lines[0]["payload"]["s"], &lines[1]["payload"]["s"]),
+            (&json!(""), &json!(null))
+        );
         let text = rows(&path, &[]);
         assert!(text[0].ends_with("n=1 s=\"\"") && text[1].ends_with("n=2 s=null"), "{text:?}");
         let csv = rows(&path, &["--format", "csv", "--event", "E"]);

@@ -1,10 +1,11 @@
-//! Values of every kind, and what is wrong with payloads, in streams of versions 4, 5 and 6.
+//! Values of every kind, and what is wrong with payloads, in streams of versions 4,
+//! 5 and 6.
 
 use crate::common::{file, nettrace};
 use crate::{ALL_31, fields, ndjson, session, trace};
 use nettrace_testdata::synth::{
-    Blob, Decimal, Definition, EventBlock, EventType, Field, FieldType, MetadataBlock, MetadataRow, Stream,
-    Tag, Trace, Value, Version, payload,
+    Blob, Decimal, Definition, EventBlock, EventType, Field, FieldType, MetadataBlock, MetadataRow,
+    Stream, Tag, ThreadBlock, ThreadRow, Trace, Value, Version, payload,
 };
 use serde_json::json;
 
@@ -33,7 +34,11 @@ fn numbers_are_exact_unless_strings_are_asked_for() {
         Value::I64(-(safe as i64)),
         Value::U64(safe + 1),
         Value::U32(u32::MAX),
-        Value::Decimal(Decimal { is_negative: true, scale: 3, mantissa: 12_345_678_901_234_567_890 }),
+        Value::Decimal(Decimal {
+            is_negative: true,
+            scale: 3,
+            mantissa: 12_345_678_901_234_567_890,
+        }),
     ];
     for version in VERSIONS {
         let path = trace(version, kinds.clone(), vec![values.clone()]);
@@ -93,14 +98,18 @@ fn what_is_no_number_of_json_is_a_string() {
 #[test]
 fn numbers_have_their_units_in_text_and_are_bare_elsewhere() {
     for version in VERSIONS {
-        let mut session =
-            session(version, Vec::new(), vec![vec![Value::U8(0), Value::U16(7), Value::F64(15_794.5)]]);
+        let mut session = session(
+            version,
+            Vec::new(),
+            vec![vec![Value::U8(0), Value::U16(7), Value::F64(15_794.5)]],
+        );
         let provider = "Microsoft-Windows-DotNETRuntime".into();
         session.types[0] = EventType { provider, event_id: 91, version: 1, ..EventType::default() };
         let path = file("contention.nettrace", &session.record().stream.into_bytes());
         let text = nettrace(&["events", &path]);
         assert!(
-            text.text().ends_with("ContentionFlags=Managed ClrInstanceID=7 DurationNs=15794.5 ns\n"),
+            text.text()
+                .ends_with("ContentionFlags=Managed ClrInstanceID=7 DurationNs=15794.5 ns\n"),
             "{}",
             text.text()
         );
@@ -119,7 +128,11 @@ fn numbers_have_their_units_in_text_and_are_bare_elsewhere() {
         "--limit",
         "1",
     ]);
-    assert!(method.text().ends_with("MethodSize=0x116 B MethodToken=0x6001358\n"), "{}", method.text());
+    assert!(
+        method.text().ends_with("MethodSize=0x116 B MethodToken=0x6001358\n"),
+        "{}",
+        method.text()
+    );
 }
 
 #[test]
@@ -129,7 +142,10 @@ fn bytes_behind_the_last_field_are_the_payloads_rest() {
         let values = vec![Value::I32(-7), Value::Raw(vec![0xde, 0xad, 0, 1])];
         let path = trace(version, kinds, vec![values]);
         let line = &ndjson(&path, &[])[0];
-        assert_eq!((&line["payload"], &line["payload_rest"]), (&json!({ "n": -7 }), &json!("dead0001")));
+        assert_eq!(
+            (&line["payload"], &line["payload_rest"]),
+            (&json!({ "n": -7 }), &json!("dead0001"))
+        );
         assert_eq!(line.get("payload_faults"), None);
         let text = nettrace(&["events", &path]);
         assert!(text.text().ends_with("n=-7 +4 B dead0001\n"), "{}", text.text());
@@ -151,13 +167,21 @@ fn a_payload_that_nobody_describes_is_all_rest() {
 
 #[test]
 fn a_bad_field_is_null_and_told_with_its_offset_while_the_fields_before_it_stand() {
-    let kinds = fields(&[("n", FieldType::Int32), ("cut", FieldType::Int64), ("behind", FieldType::String)]);
+    let kinds = fields(&[
+        ("n", FieldType::Int32),
+        ("cut", FieldType::Int64),
+        ("behind", FieldType::String),
+    ]);
     for version in VERSIONS {
-        let path = trace(version, kinds.clone(), vec![vec![Value::I32(5), Value::Raw(vec![1, 2, 3])]]);
+        let path =
+            trace(version, kinds.clone(), vec![vec![Value::I32(5), Value::Raw(vec![1, 2, 3])]]);
         let line = &ndjson(&path, &[])[0];
         assert_eq!((&line["payload"]["n"], &line["payload"]["cut"]), (&json!(5), &json!(null)));
         let faults = line["payload_faults"].as_array().expect("a fault");
-        assert_eq!((faults.len(), &faults[0]["field"], &faults[0]["offset"]), (1, &json!("cut"), &json!(4)));
+        assert_eq!(
+            (faults.len(), &faults[0]["field"], &faults[0]["offset"]),
+            (1, &json!("cut"), &json!(4))
+        );
         let keys: Vec<&String> = faults[0].as_object().unwrap().keys().collect();
         assert_eq!(keys.len(), 3, "{keys:?}");
         assert!(faults[0]["fault"].as_str().is_some_and(|fault| !fault.is_empty()));
@@ -167,7 +191,11 @@ fn a_bad_field_is_null_and_told_with_its_offset_while_the_fields_before_it_stand
         assert!(text.text().contains("n=5 cut=<") && text.code == Some(0), "{}", text.text());
         let csv = nettrace(&["events", &path, "--format", "csv", "--event", "E"]);
         assert!(
-            csv.text().lines().nth(1).unwrap().contains(",5,,,,010203,\"[{\"\"field\"\":\"\"cut\"\","),
+            csv.text()
+                .lines()
+                .nth(1)
+                .unwrap()
+                .contains(",5,,,,010203,\"[{\"\"field\"\":\"\"cut\"\","),
             "{}",
             csv.text()
         );
@@ -192,8 +220,11 @@ fn a_text_without_its_end_mark_is_shown_and_told() {
 #[test]
 fn fields_that_an_older_writer_did_not_write_are_null_without_a_fault() {
     for version in VERSIONS {
-        let kinds =
-            fields(&[("n", FieldType::Int32), ("newer", FieldType::Int64), ("newest", FieldType::String)]);
+        let kinds = fields(&[
+            ("n", FieldType::Int32),
+            ("newer", FieldType::Int64),
+            ("newest", FieldType::String),
+        ]);
         let path = trace(version, kinds, vec![vec![Value::I32(5)]]);
         let line = &ndjson(&path, &[])[0];
         assert_eq!(line["payload"], json!({ "n": 5, "newer": null, "newest": null }));
@@ -204,7 +235,8 @@ fn fields_that_an_older_writer_did_not_write_are_null_without_a_fault() {
 /// The file of a stream whose type has one field of a type that nobody knows.
 fn with_unknown_type(version: Version, payload: &[u8]) -> String {
     let kinds = fields(&[("n", FieldType::Int32), ("odd", FieldType::Code(99))]);
-    let event = Blob { metadata_id: 1, sequence_number: 1, payload: payload.to_vec(), ..Blob::default() };
+    let event =
+        Blob { metadata_id: 1, sequence_number: 1, payload: payload.to_vec(), ..Blob::default() };
     let mut stream = Stream::new(version);
     stream.trace(&Trace::default());
     if version == Version::V6 {
@@ -217,6 +249,7 @@ fn with_unknown_type(version: Version, payload: &[u8]) -> String {
             ..MetadataRow::default()
         };
         stream.metadata_rows(&MetadataBlock::new(vec![row]));
+        stream.thread_block(&ThreadBlock::new(vec![ThreadRow::new(0, 1, 11)]));
     } else {
         let is_v5 = version == Version::V5;
         let definition = Definition {
@@ -246,7 +279,11 @@ fn a_type_that_nobody_knows_ends_the_description_and_the_rest_is_kept() {
         assert_eq!(line["payload_faults"][0]["field"], json!(null));
         assert_eq!(line["payload_faults"][0]["offset"], 4);
         let text = nettrace(&["events", &path]);
-        assert!(text.text().contains("n=5 +2 B aabb <the description ends here: "), "{}", text.text());
+        assert!(
+            text.text().contains("n=5 +2 B aabb <the description ends here: "),
+            "{}",
+            text.text()
+        );
     }
 }
 
@@ -255,7 +292,8 @@ fn an_object_that_is_cut_is_null_and_its_bytes_are_the_rest() {
     for version in VERSIONS {
         let inner = fields(&[("x", FieldType::Int32), ("y", FieldType::Int32)]);
         let kinds = fields(&[("a", FieldType::Int32), ("outer", FieldType::Object(inner))]);
-        let path = trace(version, kinds, vec![vec![Value::I32(1), Value::I32(2), Value::Raw(vec![9, 9])]]);
+        let path =
+            trace(version, kinds, vec![vec![Value::I32(1), Value::I32(2), Value::Raw(vec![9, 9])]]);
         let line = &ndjson(&path, &[])[0];
         assert_eq!(
             (&line["payload"], &line["payload_rest"]),
@@ -271,8 +309,11 @@ fn a_fault_within_an_object_is_told_by_the_whole_name() {
     let located = FieldType::DataLoc(Box::new(FieldType::Utf8CodeUnit));
     let inner = fields(&[("x", FieldType::Int32), ("y", located)]);
     let kinds = fields(&[("a", FieldType::Int32), ("outer", FieldType::Object(inner))]);
-    let path =
-        trace(Version::V6, kinds, vec![vec![Value::I32(1), Value::I32(2), Value::U32(77 << 16 | 500)]]);
+    let path = trace(
+        Version::V6,
+        kinds,
+        vec![vec![Value::I32(1), Value::I32(2), Value::U32(77 << 16 | 500)]],
+    );
     let line = &ndjson(&path, &[])[0];
     assert_eq!(line["payload"], json!({ "a": 1, "outer": { "x": 2, "y": null } }));
     let fault = &line["payload_faults"][0];
@@ -281,8 +322,11 @@ fn a_fault_within_an_object_is_told_by_the_whole_name() {
 
 #[test]
 fn the_nameless_object_around_counters_is_left_out() {
-    let counter =
-        fields(&[("Name", FieldType::String), ("Mean", FieldType::Double), ("Count", FieldType::Int32)]);
+    let counter = fields(&[
+        ("Name", FieldType::String),
+        ("Mean", FieldType::Double),
+        ("Count", FieldType::Int32),
+    ]);
     let within = vec![Field::new("Payload", FieldType::Object(counter))];
     let kinds = vec![Field::new("", FieldType::Object(within))];
     for version in VERSIONS {
@@ -293,7 +337,11 @@ fn the_nameless_object_around_counters_is_left_out() {
         let picked = ndjson(&path, &["--fields", "Payload.Name", "--where", "Payload.Mean>2"]);
         assert_eq!(picked[0]["payload"], json!({ "Payload.Name": "cpu λ" }));
         let text = nettrace(&["events", &path]);
-        assert!(text.text().ends_with("Payload={Name=\"cpu λ\" Mean=2.5 Count=3}\n"), "{}", text.text());
+        assert!(
+            text.text().ends_with("Payload={Name=\"cpu λ\" Mean=2.5 Count=3}\n"),
+            "{}",
+            text.text()
+        );
     }
 }
 

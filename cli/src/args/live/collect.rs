@@ -12,14 +12,17 @@ use std::path::PathBuf;
 const RULES: &str = "\
 Rules (--rules FILE.toml, in TOML; docs/rules.md has all keys and an example):
   [[rule]]
-  name = \"busy\"                   stands in the names of its files: NAME_PID_DATE_TIME_busy.nettrace
+  name = \"busy\"         is part of its files' names:
+                        NAME_PID_DATE_TIME_busy.nettrace
   when = \"System.Runtime/cpu-usage > 80 for 10s\"
-  duration = \"30s\"                also max-size, profile, providers, clrevents, … as the options; what is not said
-                                  is as on the command line
-  cooldown = \"5min\"               then it rests
-  max-files = 5                   also max-disk = \"1GB\"; then the oldest are removed, or when-full = \"stop\"
-With action = \"keep\" a rule keeps what --rotate has, and keep-after = \"5s\" of what comes. When a rule fires and when its \
-recording is whole, one JSON object in a line on standard error says so. --dry-run shows what would be done.";
+  duration = \"30s\"      also max-size, profile, providers, clrevents, … as the
+                        options of that name, which are the defaults
+  cooldown = \"5min\"     does not fire again for this long
+  max-files = 5         also max-disk = \"1GB\"; beyond that the oldest are
+                        removed, or when-full = \"stop\"
+With action = \"keep\" a rule keeps the files that --rotate has at that moment, and what follows for keep-after = \"5s\". \
+When a rule fires, and when its recording is complete, a line of JSON on standard error says so. --dry-run shows what \
+would be done.";
 
 const COLLECT_EXAMPLES: &str = "\
 Ctrl-C, Enter, SIGTERM or SIGHUP stops the session, reads what the process still sends, and completes the file; a second \
@@ -28,9 +31,12 @@ terminal, and its exit code becomes that of nettrace.
 
 Examples:
   nettrace collect -p 4711 --duration 10s
-  nettrace collect -n shop --profile gc-collect --duration 00:01:00 -o gc.nettrace
-  nettrace collect --providers System.Net.Http,MyCompany-Orders::5 -- dotnet shop.dll
-  nettrace collect -p 4711 --rotate 5x100MB --until 'Microsoft-Windows-DotNETRuntime/GC/Start where Depth>=2'
+  nettrace collect -n shop --profile gc-collect --duration 00:01:00 \\
+      -o gc.nettrace
+  nettrace collect --providers System.Net.Http,MyCompany-Orders::5 \\
+      -- dotnet shop.dll
+  nettrace collect -p 4711 --rotate 5x100MB \\
+      --until 'Microsoft-Windows-DotNETRuntime/GC/Start where Depth>=2'
   nettrace collect -n shop --rules rules.toml --rotate 5x100MB
   nettrace collect -p 4711 --dry-run --profile gc-verbose";
 
@@ -52,7 +58,8 @@ pub(crate) struct CollectArgs {
     #[command(flatten)]
     pub(crate) target: TargetArgs,
 
-    /// Every process that can be reached, one file each; with --port, every process that connects
+    /// Every process that can be reached, one file each; with --port, every process that
+    /// connects
     #[arg(long, conflicts_with_all = ["process_id", "name"], help_heading = "Which process")]
     pub(crate) all: bool,
 
@@ -68,16 +75,18 @@ pub(crate) struct CollectArgs {
     #[command(flatten)]
     pub(crate) session: SessionArgs,
 
-    /// The file to write, called FILE.part until it is complete, and compressed if the name ends in .gz; - for standard
-    /// output; default: NAME_DATE_TIME.nettrace
+    /// The file to write, called FILE.part until it is complete, and compressed if the
+    /// name ends in .gz; - for standard output; default: NAME_DATE_TIME.nettrace
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 
-    /// What to do if standard output, or a pipe, is not read and 16 MiB are waiting for it; drop leaves a gap in the trace
+    /// What to do when nobody reads standard output or the pipe and 16 MiB are waiting;
+    /// drop leaves a gap in the trace
     #[arg(long, value_enum, value_name = "WHAT", default_value = "stop")]
     pub(crate) on_stall: OnStall,
 
-    /// Also convert the finished trace; the formats are those of nettrace convert --format list
+    /// Also convert the finished trace; the formats are those of nettrace convert
+    /// --format list
     #[arg(long, value_name = "FORMAT", value_delimiter = ',')]
     pub(crate) format: Vec<String>,
 
@@ -85,20 +94,23 @@ pub(crate) struct CollectArgs {
     #[arg(long, value_name = "TIME", help_heading = "When to stop")]
     pub(crate) duration: Option<Span>,
 
-    /// Stop when the file has this size; the rundown at the end of the session is added to that
+    /// Stop when the file has this size; the rundown at the end of the session comes on
+    /// top
     #[arg(long, value_name = "SIZE", conflicts_with = "rotate", help_heading = "When to stop")]
     pub(crate) max_size: Option<Bytes>,
 
-    /// Start a new file whenever this size is reached, and keep the newest N; each is a complete trace
+    /// Start a new file whenever this size is reached, and keep the newest N; each is a
+    /// complete trace
     #[arg(long, value_name = "NxSIZE", help_heading = "When to stop")]
     pub(crate) rotate: Option<Rotation>,
 
-    /// Stop after an event that fulfils this, or when a counter is so: Provider/Event, Provider/Event where
-    /// FIELD>VALUE and …, PROVIDER/COUNTER>NUMBER for TIME; see below
+    /// Stop after an event, or when a counter has a value: Provider/Event, Provider/Event
+    /// where FIELD>VALUE and …, PROVIDER/COUNTER>NUMBER for TIME; see below
     #[arg(long, value_name = "CONDITION", value_parser = Predicate::of_event, help_heading = "When to stop")]
     pub(crate) until: Option<Predicate>,
 
-    /// Look at counters and events, and record when the rules of this file say so; see --help and docs/rules.md
+    /// Watch counters and events, and record when a rule of this file applies; see below
+    /// and docs/rules.md
     #[arg(long, value_name = "FILE.toml", help_heading = "When to record")]
     #[arg(conflicts_with_all = ["until", "stopping_event_provider_name", "max_size"])]
     pub(crate) rules: Option<PathBuf>,
@@ -121,9 +133,9 @@ pub(crate) struct CollectArgs {
     #[arg(help_heading = "When to stop")]
     pub(crate) stopping_event_payload_filter: Option<String>,
 
-    /// The rundown, a list of methods and modules at the end of the session: true, false, or its keywords in
-    /// hexadecimal
-    #[arg(long, value_name = "WHICH")]
+    /// The rundown, a list of methods and modules at the end of the session: true, false,
+    /// or its keywords in hexadecimal
+    #[arg(long, value_name = "WHICH", num_args = 0..=1, default_missing_value = "true")]
     pub(crate) rundown: Option<RundownChoice>,
 
     /// Whether to resume a process that is suspended at startup
@@ -132,7 +144,8 @@ pub(crate) struct CollectArgs {
     #[arg(hide_default_value = true)]
     pub(crate) resume_runtime: bool,
 
-    /// Whether the started program uses this terminal; false: it reads nothing and shows nothing
+    /// Whether the started program uses this terminal; with false it reads nothing and
+    /// shows nothing
     #[arg(long, value_name = "BOOL", num_args = 0..=1, default_value_t = true, default_missing_value = "true")]
     #[arg(action = clap::ArgAction::Set, value_parser = clap::builder::BoolishValueParser::new())]
     #[arg(hide_default_value = true)]

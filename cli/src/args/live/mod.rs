@@ -1,12 +1,20 @@
 //! The command line of what talks to running processes.
 
 mod collect;
+mod counters;
+mod discover;
 mod process;
+mod stack;
+mod top;
 
 pub(crate) use collect::{BufferingMode, CollectArgs};
+pub(crate) use counters::{CountersArgs, LiveCounterFormat};
+pub(crate) use discover::DiscoverArgs;
 pub(crate) use process::{AskArgs, DumpChoice, PerfMapChoice, ProcessArgs, ProcessRequest};
+pub(crate) use stack::StackArgs;
+pub(crate) use top::{TopArgs, TopView};
 
-use super::{EventFilterArgs, EventFormat};
+use super::{EventFilterArgs, EventFormat, FormArg, ShapeArgs};
 use crate::args::amount::Span;
 use crate::args::providers::{ClrEvents, EventIds, ProviderList};
 use clap::{Args, ValueEnum};
@@ -14,6 +22,16 @@ use nettrace_export::{GRAMMAR, Predicate};
 use std::path::PathBuf;
 
 const PS_EXAMPLES: &str = "\
+CAN is what the runtime answers to, and so what nettrace can do there:
+  trace      collect, watch, top, stack, counters and discover
+  no-stacks  --no-stacks: events without stacks (.NET 9)
+  event ids  --events: only events with some ids, or all but these (.NET 10)
+  dump       process dump
+  env        process env
+  perfmap    process perfmap
+  hook       process startup-hook
+  resume     it waits at its start; process resume lets it go
+
 Examples:
   nettrace ps
   nettrace ps --json | jq '.processes[] | select(.reachable) | .pid'";
@@ -22,9 +40,8 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = PS_EXAMPLES)]
 pub(crate) struct PsArgs {
-    /// One JSON object instead of text
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) form: FormArg,
 
     /// Show full command lines, and sockets that dead processes left behind
     #[arg(long, short)]
@@ -51,8 +68,8 @@ pub(crate) struct TargetArgs {
     #[arg(long, short, value_name = "NAME", help_heading = "Which process")]
     pub(crate) name: Option<String>,
 
-    /// A diagnostic port: PATH or tcp://HOST:PORT, where nettrace listens and runtimes connect; with ,connect
-    /// appended, nettrace connects to a runtime that listens there
+    /// A diagnostic port: PATH or tcp://HOST:PORT, where nettrace listens and runtimes
+    /// connect; with ,connect appended, nettrace connects to a runtime that listens there
     #[arg(long, visible_aliases = ["diagnostic-port", "dport"], value_name = "ADDRESS")]
     #[arg(help_heading = "Which process")]
     pub(crate) port: Option<String>,
@@ -69,8 +86,8 @@ pub(crate) struct TalkArgs {
     #[arg(long)]
     pub(crate) force: bool,
 
-    /// How long a process may take to answer; default: 10 s, 30 s to begin a session, 60 s and 10 s of silence
-    /// to end one, 10 min to write a dump
+    /// How long a process may take to answer; default: 10 s, 30 s to begin a session, 60
+    /// s and 10 s of silence to end one, 10 min to write a dump
     #[arg(long, value_name = "TIME")]
     pub(crate) patience: Option<Span>,
 }
@@ -80,27 +97,36 @@ pub(crate) struct TalkArgs {
 pub(crate) struct SessionArgs {
     /// Providers, as Name[:KEYWORDS[:LEVEL[:KEY=VALUE;…]]], separated by commas
     ///
-    /// KEYWORDS are hexadecimal, or * for all; LEVEL is 0 to 5 or a name. The default is all keywords; for the
-    /// runtime's own provider, those of the profile dotnet-common. Commas between double quotes do not
-    /// separate. If several options name one provider, their keywords are combined.
+    /// KEYWORDS are hexadecimal, or * for all; LEVEL is 0 to 5 or a name. The default is
+    /// all keywords; for the runtime's own provider, those of the profile dotnet-common.
+    /// Commas between double quotes do not separate. If several options name one
+    /// provider, their keywords are combined.
     #[arg(long, value_name = "LIST", help_heading = "Which events")]
     pub(crate) providers: Vec<ProviderList>,
 
-    /// Predefined sets of providers; several are combined. If no provider is asked for at all: dotnet-common
-    /// and, to record, dotnet-sampled-thread-time
-    #[arg(long, value_name = "PROFILE", value_enum, value_delimiter = ',', help_heading = "Which events")]
+    /// Predefined sets of providers; several are combined. If no option names a provider:
+    /// dotnet-common and, for collect, dotnet-sampled-thread-time
+    #[arg(
+        long,
+        value_name = "PROFILE",
+        value_enum,
+        value_delimiter = ',',
+        help_heading = "Which events"
+    )]
     pub(crate) profile: Vec<ProfileName>,
 
     /// Keywords of the runtime's own provider by name, joined by +, such as gc+exception
     #[arg(long, value_name = "NAMES", help_heading = "Which events")]
     pub(crate) clrevents: Option<ClrEvents>,
 
-    /// Level of --clrevents: 0 to 5, or logalways, critical, error, warning, informational, verbose
+    /// Level of --clrevents: 0 to 5, or logalways, critical, error, warning,
+    /// informational, verbose
     #[arg(long, value_name = "LEVEL", default_value = "4", hide_default_value = true)]
     #[arg(value_parser = crate::args::providers::level, help_heading = "Which events")]
     pub(crate) clreventlevel: nettrace_ipc::Level,
 
-    /// Only events with these ids: Name=1,2,3, or all but these: Name!=4,5 (needs .NET 10)
+    /// Only events with these ids: Name=1,2,3, or all but these: Name!=4,5 (needs
+    /// .NET 10)
     #[arg(long, value_name = "PROVIDER=IDS", help_heading = "Which events")]
     pub(crate) events: Vec<EventIds>,
 
@@ -108,7 +134,7 @@ pub(crate) struct SessionArgs {
     #[arg(long, help_heading = "Which events")]
     pub(crate) no_stacks: bool,
 
-    /// Memory that the process may use for events that are not yet sent, in MB
+    /// Memory that the process may use for events not yet sent, in MB
     #[arg(long, value_name = "MB", default_value = "256")]
     pub(crate) buffersize: std::num::NonZeroU32,
 }
@@ -117,7 +143,7 @@ pub(crate) struct SessionArgs {
 pub(crate) enum ProfileName {
     /// GC, loader, JIT, exceptions and threads of the runtime; cheap
     DotnetCommon,
-    /// Stacks of all threads about 100 times a second
+    /// Stacks of all threads up to 1,000 times a second
     DotnetSampledThreadTime,
     /// GC, and a sample for every 100 kB allocated
     GcVerbose,
@@ -125,7 +151,8 @@ pub(crate) enum ProfileName {
     GcCollect,
     /// Commands of ADO.NET and Entity Framework
     Database,
-    /// What dotnet-trace called cpu-sampling before 2025: stacks, and many events of the runtime
+    /// What dotnet-trace called cpu-sampling before 2025: stacks, and many events of the
+    /// runtime
     CpuSampling,
 }
 
@@ -133,15 +160,33 @@ pub(crate) enum ProfileName {
 #[derive(Debug, Args)]
 pub(crate) struct ListProfilesArgs {}
 
+/// What conditions may name beside fields.
+const ROWS: &str = "\
+Conditions of --show, in text, are about all events of a thing together, and may name what its line has:
+  gc          generation, number, type, reason, pause, duration, heap,
+              promoted
+  exceptions  type, message
+  contention  duration, owner, lock
+  logs        level (trace to critical), logger, event, message, scope,
+              exception
+  http        direction (in, out), method, target, status, duration,
+              failed (true, false)
+  jit         method, tier, duration, size
+  threadpool  workers, reason, throughput";
+
 const WATCH_EXAMPLES: &str = "\
 Examples:
   nettrace watch -p 4711 --show gc
+  nettrace watch -n shop --show http \\
+      --where 'duration > 500ms or failed = true'
+  nettrace watch -n shop --show logs --where 'level != information'
   nettrace watch -n shop --show logs --format ndjson | jq -c .
-  nettrace watch -p 4711 --providers System.Net.Http --event RequestStart --limit 10";
+  nettrace watch -p 4711 --providers System.Net.Http \\
+      --event RequestStart --limit 10";
 
 /// Print the events of a running process as they happen, one per line
 #[derive(Debug, Args)]
-#[command(after_help = format!("{GRAMMAR}\n\n{WATCH_EXAMPLES}"))]
+#[command(after_help = format!("{GRAMMAR}\n\n{ROWS}\n\n{WATCH_EXAMPLES}"))]
 pub(crate) struct WatchArgs {
     #[command(flatten)]
     pub(crate) target: TargetArgs,
@@ -149,8 +194,18 @@ pub(crate) struct WatchArgs {
     #[command(flatten)]
     pub(crate) session: SessionArgs,
 
-    /// Predefined sets of events
-    #[arg(long, value_enum, value_name = "WHAT", value_delimiter = ',', help_heading = "Which events")]
+    /// What happens, one line each: a request with its duration, a message with its scopes
+    ///
+    /// A line comes when it is over. ndjson and csv have the events themselves, such as
+    /// the start and the stop of a request; so has text with --raw. Beside lines of text,
+    /// events that --event names are shown as they are.
+    #[arg(
+        long,
+        value_enum,
+        value_name = "WHAT",
+        value_delimiter = ',',
+        help_heading = "Which events"
+    )]
     pub(crate) show: Vec<Show>,
 
     /// text is for people; ndjson has one JSON object per line, for programs
@@ -160,12 +215,13 @@ pub(crate) struct WatchArgs {
     #[command(flatten)]
     pub(crate) filter: EventFilterArgs,
 
-    /// Only events that fulfil this, such as Count>3, 'Name=abc and not Message~timeout'; see below
+    /// Only events that meet this condition, such as Count>3, 'Name=abc and not Message~timeout';
+    /// see below
     #[arg(long = "where", value_name = "CONDITION", allow_hyphen_values = true)]
     #[arg(help_heading = "Which events")]
     pub(crate) conditions: Vec<Predicate>,
 
-    /// Stop after this many events
+    /// Stop after this many lines
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<u64>,
 
@@ -173,29 +229,22 @@ pub(crate) struct WatchArgs {
     #[arg(long, value_name = "TIME")]
     pub(crate) duration: Option<Span>,
 
-    /// When standard output is not read, as in a pager, and 16 MiB wait for it
+    /// What to do when nobody reads standard output, as behind a pager, and 16 MiB are
+    /// waiting
     #[arg(long, value_enum, value_name = "WHAT", default_value = "drop")]
     pub(crate) on_stall: OnStall,
 
     /// Show stacks, innermost frame first: names as text, addresses for programs
     ///
-    /// To name frames, nettrace also requests the runtime's events for loaded methods, at level verbose. They are not
-    /// shown unless you ask for them. Methods that were loaded before come from a second, short session. A name that is
-    /// likely but not certain starts with ~.
+    /// To name frames, nettrace also requests the runtime's events for loaded methods, at
+    /// level verbose. They are not shown unless you ask for them. Methods that were
+    /// loaded before come from a second, short session. A name that is likely but not
+    /// certain starts with ~.
     #[arg(long)]
     pub(crate) stacks: bool,
 
-    /// Show addresses instead of names (text)
-    #[arg(long, requires = "stacks", conflicts_with = "frames")]
-    pub(crate) raw_stacks: bool,
-
-    /// Add the names of the frames as "frames", beside the addresses in "stack" (ndjson, csv)
-    #[arg(long, requires = "stacks")]
-    pub(crate) frames: bool,
-
-    /// Show stored values: ticks, keywords, opcode, processor, sequence number, offset, payload in hex
-    #[arg(long)]
-    pub(crate) raw: bool,
+    #[command(flatten)]
+    pub(crate) shape: ShapeArgs,
 
     /// Show times as UTC instead of time since the session's start (text)
     #[arg(long)]
@@ -207,20 +256,26 @@ pub(crate) struct WatchArgs {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Show {
-    /// Garbage collections: start, end, heap sizes
+    /// Garbage collections: generation, reason, pause, heap before and after
     Gc,
     /// Exceptions as they are thrown
     Exceptions,
-    /// Locks that a thread had to wait for
+    /// Waits for locks: how long, and which thread had it
     Contention,
-    /// Messages of Microsoft.Extensions.Logging
+    /// Messages of Microsoft.Extensions.Logging: level, logger, message, scopes, exception
     Logs,
+    /// HTTP requests, sent and answered: target, status, duration
+    Http,
+    /// Methods as they are compiled: tier, duration, size
+    Jit,
+    /// Threads of the thread pool, and changes of its size
+    Threadpool,
 }
 
 /// What happens when standard output is not read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum OnStall {
-    /// Throw away what does not fit, and say how much
+    /// Discard what does not fit, and say how much
     Drop,
     /// End the session, after a second
     Stop,
@@ -242,7 +297,8 @@ pub(crate) struct ReplayArgs {
     #[arg(value_name = "TRANSCRIPT")]
     pub(crate) transcript: PathBuf,
 
-    /// Where to listen: PATH or tcp://HOST:PORT; default: a socket in the temporary folder
+    /// Where to listen: PATH or tcp://HOST:PORT; default: a socket in the temporary
+    /// folder
     #[arg(long, value_name = "ADDRESS", conflicts_with = "connect")]
     pub(crate) listen: Option<String>,
 

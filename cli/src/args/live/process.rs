@@ -1,6 +1,7 @@
 //! The command line of `nettrace process`.
 
 use super::{TalkArgs, TargetArgs};
+use crate::args::FormArg;
 use crate::args::amount::Span;
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -18,9 +19,8 @@ pub(crate) struct AskArgs {
     #[command(flatten)]
     pub(crate) target: TargetArgs,
 
-    /// One JSON object instead of text
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) form: FormArg,
 
     #[command(flatten)]
     pub(crate) talk: TalkArgs,
@@ -28,7 +28,7 @@ pub(crate) struct AskArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ProcessRequest {
-    /// Show version, command line, architecture, and the commands that it supports
+    /// Show its version, command line and architecture, and the commands it supports
     Info {
         #[command(flatten)]
         ask: AskArgs,
@@ -113,8 +113,9 @@ pub(crate) enum ProcessRequest {
     },
     /// Send any command, known or not
     ///
-    /// A wrong command or payload can crash the process, hang it, or reveal its memory: runtimes trust whoever
-    /// may connect. To a payload that it does not expect, a runtime may reply with uninitialised memory.
+    /// A wrong command or payload can crash the process, hang it, or reveal its memory:
+    /// a runtime trusts whoever can connect, and may answer an unexpected payload with
+    /// uninitialised memory.
     Send {
         #[command(flatten)]
         ask: AskArgs,

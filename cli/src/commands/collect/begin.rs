@@ -1,5 +1,6 @@
-//! Sessions that are about to begin: each on a thread of its own, since a process may take its time to answer, or
-//! never do, and signals and clock are to be obeyed meanwhile.
+//! Sessions that are about to begin: each on a thread of its own, since a process may
+//! take its time to answer, or never do, and signals and clock are to be obeyed
+//! meanwhile.
 
 use super::files::{Files, is_packed};
 use crate::failure::Failure;
@@ -27,10 +28,22 @@ pub(super) enum Whom {
 pub(super) enum Job {
     /// What the command line asks for; `part`: its number within a rotation.
     Record { part: Option<u64> },
-    /// To see when rules fire. `rotation`: one is recorded besides; whether the process is resumed then.
+    /// To see when rules fire. `rotation`: one is recorded besides; whether the process
+    /// is resumed then.
     Watch { rotation: Option<bool> },
-    /// A rule has fired: its place, the number of the session in which it did, and the file.
+    /// A rule has fired: its place, the number of the session in which it did, and the
+    /// file.
     Rule { rule: usize, watch: usize, path: PathBuf },
+}
+
+impl Job {
+    /// The rule that it records for.
+    fn rule(&self) -> Option<usize> {
+        match self {
+            Job::Rule { rule, .. } => Some(*rule),
+            Job::Record { .. } | Job::Watch { .. } => None,
+        }
+    }
 }
 
 /// What is to be begun.
@@ -83,6 +96,8 @@ pub(super) struct Beginnings {
     next: usize,
     /// Recordings whose next file is about to begin.
     replaced: Vec<usize>,
+    /// The rules whose recordings are about to begin.
+    rules: Vec<usize>,
 }
 
 /// Where traces go.
@@ -101,7 +116,16 @@ impl Beginnings {
     ) -> Beginnings {
         let (sender, begun) = channel();
         let places = Arc::new(Mutex::new(Places { files, outlet, under_way: Vec::new() }));
-        Beginnings { places, sender, begun, notices, count: 0, next: 0, replaced: Vec::new() }
+        Beginnings {
+            places,
+            sender,
+            begun,
+            notices,
+            count: 0,
+            next: 0,
+            replaced: Vec::new(),
+            rules: Vec::new(),
+        }
     }
 
     /// How many are under way.
@@ -122,7 +146,7 @@ impl Beginnings {
             Whom::Arrived(arrival) => format!("process {}", arrival.pid),
         };
         lock(&self.places).under_way.push((number, label));
-        let replaced = begin.replaces;
+        let (replaced, rule) = (begin.replaces, begin.job.rule());
         let places = Arc::clone(&self.places);
         let (sender, notices) = (self.sender.clone(), self.notices.clone());
         let thread = std::thread::Builder::new().name("nettrace-begin".to_owned());
@@ -136,6 +160,7 @@ impl Beginnings {
         })?;
         self.count += 1;
         self.replaced.extend(replaced);
+        self.rules.extend(rule);
         Ok(())
     }
 
@@ -144,11 +169,20 @@ impl Beginnings {
         self.replaced.contains(&number)
     }
 
+    /// The rules whose recordings are about to begin.
+    pub(super) fn rules(&self) -> &[usize] {
+        &self.rules
+    }
+
     /// One that is done.
     pub(super) fn next(&mut self) -> Option<Begun> {
         let begun = self.begun.try_recv().ok()?;
         self.count = self.count.saturating_sub(1);
         self.replaced.retain(|number| Some(*number) != begun.begin.replaces);
+        let its = |rule: &usize| Some(*rule) == begun.begin.job.rule();
+        if let Some(at) = self.rules.iter().position(its) {
+            self.rules.swap_remove(at);
+        }
         Some(begun)
     }
 
@@ -156,6 +190,7 @@ impl Beginnings {
     pub(super) fn give_up(&mut self) -> Vec<String> {
         self.count = 0;
         self.replaced.clear();
+        self.rules.clear();
         let under_way = std::mem::take(&mut lock(&self.places).under_way);
         let mut labels = Vec::new();
         for (_, label) in under_way {
@@ -198,7 +233,9 @@ fn start(
         let mut places = lock(places);
         let made = match (&mut places.files, job) {
             (Some(files), Job::Record { part }) => Some(files.create(reached, *part)?),
-            (Some(files), Job::Rule { path, .. }) => Some((path.clone(), files.create_for_rule(path)?)),
+            (Some(files), Job::Rule { path, .. }) => {
+                Some((path.clone(), files.create_for_rule(path)?))
+            }
             (_, Job::Watch { .. }) | (None, _) => None,
         };
         match (made, &places.outlet) {

@@ -19,7 +19,9 @@ pub(super) fn write_rules(
     rotation: Option<&SessionConfig>,
 ) -> Result<(), Failure> {
     let out = &mut context.out;
-    let time = |duration: Duration| units::duration(i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX));
+    let time = |duration: Duration| {
+        units::duration(i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX))
+    };
     writeln!(out, "Watch, with counters every {}:", time(rules.interval))?;
     for provider in watch.providers() {
         writeln!(out, "  {}", line(provider))?;
@@ -28,9 +30,15 @@ pub(super) fn write_rules(
         writeln!(out, "Rule {}, when {}:", rule.name, rule.condition.text())?;
         match &rule.action {
             Action::Start(start) => {
-                let size = start.max_bytes.map(|bytes| format!(", at most {}", units::bytes(bytes)));
+                let size =
+                    start.max_bytes.map(|bytes| format!(", at most {}", units::bytes(bytes)));
                 let file = format!("*_PID_DATE_TIME_{}.nettrace", rule.name);
-                writeln!(out, "  record {}{} to {file}", time(start.duration), size.unwrap_or_default())?;
+                writeln!(
+                    out,
+                    "  record {}{} to {file}",
+                    time(start.duration),
+                    size.unwrap_or_default()
+                )?;
                 for row in request::table(&start.session, &start.config) {
                     writeln!(out, "    {row}")?;
                 }
@@ -40,7 +48,12 @@ pub(super) fn write_rules(
                 writeln!(out, "  keep the rotation and {} after that as {file}", time(*after))?;
             }
         }
-        writeln!(out, "  then rest {}{}", time(rule.cooldown), limits(rule.limit))?;
+        writeln!(
+            out,
+            "  then wait {} before it may fire again{}",
+            time(rule.cooldown),
+            limits(rule.limit)
+        )?;
     }
     if rules.limit.files.is_some() || rules.limit.bytes.is_some() {
         writeln!(out, "All rules{}", limits(rules.limit))?;
@@ -82,7 +95,7 @@ pub(super) fn write(
     let message = config.message(command).map_err(|error| Failure::Usage(error.to_string()))?;
     let id = command.id();
     let out = &mut context.out;
-    let since = id.since().map(|major| format!(", which .NET {major} has")).unwrap_or_default();
+    let since = id.since().map(|major| format!(", from .NET {major} on")).unwrap_or_default();
     writeln!(out, "{id} ({:02x} {:02x}){since}", id.set, id.id)?;
     let mut older = command.lower().filter(|_| id.since().is_some_and(|major| major > 3));
     while let Some(lower) = older {
@@ -107,8 +120,10 @@ pub(super) fn write(
     writeln!(out, "bytes      {}", message.as_bytes().len())?;
     for (at, bytes) in message.as_bytes().chunks(16).enumerate() {
         let hex: Vec<String> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-        let text: String =
-            bytes.iter().map(|byte| if byte.is_ascii_graphic() { char::from(*byte) } else { '.' }).collect();
+        let text: String = bytes
+            .iter()
+            .map(|byte| if byte.is_ascii_graphic() { char::from(*byte) } else { '.' })
+            .collect();
         writeln!(out, "  {:04x}  {:<47}  {text}", at * 16, hex.join(" "))?;
     }
     out.finish()?;

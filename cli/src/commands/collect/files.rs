@@ -64,7 +64,8 @@ impl Files {
         Ok((path, file))
     }
 
-    /// Makes a file that a rule's recording goes to, by the name from [`RuleFiles::path`].
+    /// Makes a file that a rule's recording goes to, by the name from
+    /// [`RuleFiles::path`].
     pub(super) fn create_for_rule(&mut self, path: &Path) -> Result<NewFile, Failure> {
         self.used += 1;
         NewFile::create(path, false, &[], Unfinished::Kept)
@@ -79,8 +80,13 @@ impl Files {
             let pid = if self.is_per_process || is_another { pid } else { String::new() };
             return PathBuf::from(format!("{name}{pid}_{}{part}.nettrace", self.stamp));
         };
-        // The first of several recordings has the name that was asked for, if there need not be others.
-        let pid = if self.is_per_process || (self.used > 0 && part.is_empty()) { pid } else { String::new() };
+        // The first of several recordings has the name that was asked for, if there need
+        // not be others.
+        let pid = if self.is_per_process || (self.used > 0 && part.is_empty()) {
+            pid
+        } else {
+            String::new()
+        };
         if pid.is_empty() && part.is_empty() {
             return given.clone();
         }
@@ -111,13 +117,16 @@ pub(super) fn stamp() -> String {
 
 /// The process's name as a part of a file's.
 fn plain_name(reached: &Reached) -> String {
-    let letters =
-        reached.name.chars().map(|c| if c.is_alphanumeric() || "-._".contains(c) { c } else { '_' });
+    let letters = reached
+        .name
+        .chars()
+        .map(|c| if c.is_alphanumeric() || "-._".contains(c) { c } else { '_' });
     let name: String = letters.collect();
     if name.is_empty() { "process".to_owned() } else { name }
 }
 
-/// Where a rule's recording goes: `shop_4711_20261120_143746_busy.nettrace`, or with what `-o` names in front.
+/// Where a rule's recording goes: `shop_4711_20261120_143746_busy.nettrace`, or with what
+/// `-o` names in front.
 #[derive(Debug, Clone)]
 pub(super) struct RuleFiles {
     folder: PathBuf,
@@ -129,9 +138,12 @@ pub(super) struct RuleFiles {
 
 impl RuleFiles {
     pub(super) fn new(given: Option<&Path>, folder: Option<&Path>) -> RuleFiles {
-        let plain = given.map(|path| if is_packed(path) { path.with_extension("") } else { path.to_owned() });
-        let text = |part: Option<&std::ffi::OsStr>| part.map(|part| part.to_string_lossy().into_owned());
-        let inner = plain.as_ref().and_then(|path| text(path.extension())).unwrap_or("nettrace".to_owned());
+        let plain = given
+            .map(|path| if is_packed(path) { path.with_extension("") } else { path.to_owned() });
+        let text =
+            |part: Option<&std::ffi::OsStr>| part.map(|part| part.to_string_lossy().into_owned());
+        let inner =
+            plain.as_ref().and_then(|path| text(path.extension())).unwrap_or("nettrace".to_owned());
         let is_packed = given.is_some_and(is_packed);
         let beside = given.and_then(Path::parent).unwrap_or(Path::new(""));
         RuleFiles {
@@ -141,8 +153,15 @@ impl RuleFiles {
         }
     }
 
-    /// A name that no file has; `part`: of a rotation that is kept, `stamp`: from [`stamp`].
-    pub(super) fn path(&self, reached: &Reached, rule: &str, stamp: &str, part: Option<u64>) -> PathBuf {
+    /// A name that no file has; `part`: of a rotation that is kept, `stamp`: from
+    /// [`stamp`].
+    pub(super) fn path(
+        &self,
+        reached: &Reached,
+        rule: &str,
+        stamp: &str,
+        part: Option<u64>,
+    ) -> PathBuf {
         let stem = self.stem.clone().unwrap_or_else(|| plain_name(reached));
         let pid = reached.pid.map(|pid| format!("_{pid}")).unwrap_or_default();
         let part = part.map(|part| format!("_{part:04}")).unwrap_or_default();
@@ -156,14 +175,20 @@ impl RuleFiles {
         path
     }
 
-    /// Whether a file of this name is a rule's, of this run or of one before: then the rule's name.
+    /// Whether a file of this name is a rule's, of this run or of one before: then the
+    /// rule's name.
     pub(super) fn rule_of<'n>(&self, name: &'n str) -> Option<&'n str> {
         let start = name.strip_suffix(&self.extension)?.strip_suffix('.')?;
-        let (at, _) = start.match_indices('_').find(|(at, _)| is_stamp(start.get(at + 1..at + 17)))?;
+        let (at, _) =
+            start.match_indices('_').find(|(at, _)| is_stamp(start.get(at + 1..at + 17)))?;
         let rule = start.get(at + 17..)?;
-        // Behind it stand the number within a rotation, and what makes names differ.
-        let end = rule.find('_').unwrap_or(rule.len());
-        rule.get(..end)
+        // After it stand the number within a rotation, and what makes names differ. A file
+        // that somebody renamed to keep it is not ours any more.
+        let Some((rule, part)) = rule.split_once('_') else { return Some(rule) };
+        let (number, copy) = part.split_once('-').unwrap_or((part, "2"));
+        let are_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+        let is_part = number.len() >= 4 && are_digits(number);
+        (is_part && !copy.is_empty() && are_digits(copy)).then_some(rule)
     }
 
     /// Those that are there already, oldest first, with their rules' names and sizes.
@@ -175,7 +200,12 @@ impl RuleFiles {
             let Ok(data) = entry.metadata() else { continue };
             if let Some(rule) = self.rule_of(&name).filter(|_| data.is_file()) {
                 let path = self.folder.join(&name);
-                found.push((data.modified().unwrap_or(UNIX_EPOCH), path, rule.to_owned(), data.len()));
+                found.push((
+                    data.modified().unwrap_or(UNIX_EPOCH),
+                    path,
+                    rule.to_owned(),
+                    data.len(),
+                ));
             }
         }
         found.sort();
@@ -220,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn names_tell_what_has_to_be_told_apart() {
+    fn names_say_what_has_to_be_distinguished() {
         assert_eq!(named(None, false, 0, None), "a_shop_1_S.nettrace");
         assert_eq!(named(None, true, 0, None), "a_shop_1_7_S.nettrace");
         assert_eq!(named(Some("d/x.nettrace"), false, 0, None), "d/x.nettrace");
@@ -231,8 +261,14 @@ mod tests {
         assert_eq!(named(Some("x.nettrace.gz"), true, 3, Some(12)), "x_7_0012.nettrace.gz");
         // The first of a rotation is called as the others.
         for (used, part) in [(0, 1), (1, 2)] {
-            assert_eq!(named(None, false, used, Some(part)), format!("a_shop_1_S_{part:04}.nettrace"));
-            assert_eq!(named(Some("x.nettrace"), false, used, Some(part)), format!("x_{part:04}.nettrace"));
+            assert_eq!(
+                named(None, false, used, Some(part)),
+                format!("a_shop_1_S_{part:04}.nettrace")
+            );
+            assert_eq!(
+                named(Some("x.nettrace"), false, used, Some(part)),
+                format!("x_{part:04}.nettrace")
+            );
         }
     }
 
@@ -241,5 +277,24 @@ mod tests {
         let files = Files::new(None, false, false, false);
         assert_eq!(files.stamp.len(), 15);
         assert!(files.stamp.starts_with("20"), "{}", files.stamp);
+    }
+
+    #[test]
+    fn a_recording_that_somebody_renamed_is_no_rules_any_more() {
+        let files =
+            RuleFiles { folder: PathBuf::new(), stem: None, extension: "nettrace".to_owned() };
+        let of = |end: &str| {
+            let name = format!("a_shop_7_20261120_143746_{end}");
+            files.rule_of(&name).map(str::to_owned)
+        };
+        assert_eq!(of("busy.nettrace").as_deref(), Some("busy"));
+        assert_eq!(of("busy-2.nettrace").as_deref(), Some("busy-2"));
+        assert_eq!(of("busy_0003.nettrace").as_deref(), Some("busy"));
+        assert_eq!(of("busy_12345-2.nettrace").as_deref(), Some("busy"));
+        for renamed in ["busy_KEEP", "busy_0003_ticket-812", "busy_3", "busy_0003-", "busy_0003-x"]
+        {
+            assert_eq!(of(&format!("{renamed}.nettrace")), None, "{renamed}");
+        }
+        assert_eq!(of("busy.nettrace.gz"), None, "it has another ending");
     }
 }

@@ -41,7 +41,8 @@ impl Formats {
         self.0.iter().map(|format| beside(trace, format))
     }
 
-    /// Converts finished traces. One that cannot be converted does not keep the others from it.
+    /// Converts finished traces. One that cannot be converted does not keep the others
+    /// from it.
     pub(super) fn convert(
         &self,
         traces: &[PathBuf],
@@ -66,18 +67,28 @@ impl Formats {
     }
 
     /// As `nettrace convert TRACE --format …` does.
-    fn convert_one(&self, trace: &Path, is_forced: bool, context: &mut Context<'_>) -> Result<Exit, Failure> {
+    fn convert_one(
+        &self,
+        trace: &Path,
+        is_forced: bool,
+        context: &mut Context<'_>,
+    ) -> Result<Exit, Failure> {
         let mut words: Vec<OsString> = vec![TRACE.into(), "convert".into()];
         for format in &self.0 {
             words.extend(["--format".into(), format.name.into()]);
         }
         words.extend(is_forced.then(|| "--force".into()));
         words.extend(["--".into(), trace.into()]);
-        let parsed = Cli::try_parse_from(words).map_err(|error| Failure::Usage(error.to_string()))?;
+        let parsed =
+            Cli::try_parse_from(words).map_err(|error| Failure::Usage(error.to_string()))?;
         let Command::Convert(args) = parsed.command else { return Ok(Exit::Usage) };
         convert::write(&args, context, |_, context| {
             for file in self.files(trace) {
-                context.messages.note(&format!("{}: converted to {}", trace.display(), file.display()));
+                context.messages.note(&format!(
+                    "{}: converted to {}",
+                    trace.display(),
+                    file.display()
+                ));
             }
         })
     }

@@ -1,4 +1,5 @@
-//! Rules while processes run: which may fire, what they have recorded, and how much of that stays.
+//! Rules while processes run: which may fire, what they have recorded, and how much of
+//! that stays.
 
 use super::files::{RuleFiles, stamp};
 use crate::live::recording::Watcher;
@@ -11,8 +12,12 @@ use nettrace_parser::utc_text;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+/// A counter that has no value for this many intervals, and for this long, is silent.
+const SILENT_INTERVALS: u32 = 10;
+const SILENT: Duration = Duration::from_secs(10);
 
 /// All rules of one run.
 #[derive(Debug)]
@@ -31,6 +36,8 @@ pub(super) struct Guard {
 struct Watch {
     /// Of its session.
     number: usize,
+    /// What messages call the process.
+    label: String,
     /// By rule.
     states: Vec<RuleState>,
 }
@@ -39,6 +46,16 @@ struct Watch {
 struct RuleState {
     is_armed: Arc<AtomicBool>,
     rests_until: Option<Instant>,
+    voice: Option<Voice>,
+}
+
+/// Whether values of a rule's counters come.
+#[derive(Debug)]
+struct Voice {
+    value_count: Arc<AtomicU64>,
+    last_count: u64,
+    since: Instant,
+    is_reported: bool,
 }
 
 /// A file of a rule.
@@ -76,7 +93,7 @@ impl Guard {
         let is_full = vec![false; rules.all.len()];
         let mut guard = Guard { rules, files, watches: Vec::new(), kept: Vec::new(), is_full };
         for (path, name, bytes) in guard.files.found() {
-            if let Some(rule) = guard.rules.all.iter().position(|rule| is_of(&name, &rule.name)) {
+            if let Some(rule) = rule_of(&name, guard.rules.all.iter().map(|rule| &*rule.name)) {
                 guard.kept.push(Kept { rule, path, written: None, bytes });
             }
         }
@@ -88,16 +105,52 @@ impl Guard {
     }
 
     /// What looks for the conditions in the session of this number.
-    pub(super) fn watch(&mut self, number: usize) -> Vec<Watcher> {
-        let arm = |_: &Rule| RuleState { is_armed: Arc::new(AtomicBool::new(true)), rests_until: None };
-        let states: Vec<RuleState> = self.rules.all.iter().map(arm).collect();
-        let watchers = self.rules.all.iter().zip(&states).map(|(rule, state)| Watcher {
-            trigger: Trigger::new(vec![rule.condition.clone()]),
-            is_armed: Arc::clone(&state.is_armed),
-        });
-        let watchers = watchers.collect();
-        self.watches.push(Watch { number, states });
+    pub(super) fn watch(&mut self, number: usize, label: String) -> Vec<Watcher> {
+        let (mut states, mut watchers) = (Vec::new(), Vec::new());
+        for rule in &self.rules.all {
+            let is_armed = Arc::new(AtomicBool::new(true));
+            let value_count = Arc::new(AtomicU64::new(0));
+            let has_counters = !rule.condition.counters().is_empty();
+            let voice = has_counters.then(|| Voice {
+                value_count: Arc::clone(&value_count),
+                last_count: 0,
+                since: Instant::now(),
+                is_reported: false,
+            });
+            states.push(RuleState { is_armed: Arc::clone(&is_armed), rests_until: None, voice });
+            let trigger = Trigger::new(vec![rule.condition.clone()]);
+            watchers.push(Watcher { trigger, is_armed, value_count });
+        }
+        self.watches.push(Watch { number, label, states });
         watchers
+    }
+
+    /// Says which rules are blind, because no values of their counters come, and when they
+    /// see again. A process may hang, or have lost its counters to another tool.
+    pub(super) fn tell_silence(&mut self, messages: &mut Messages<'_>) {
+        let patience = self.rules.interval.saturating_mul(SILENT_INTERVALS).max(SILENT);
+        for watch in &mut self.watches {
+            for (rule, state) in self.rules.all.iter().zip(&mut watch.states) {
+                let Some(voice) = &mut state.voice else { continue };
+                let (name, label) = (&rule.name, &watch.label);
+                let count = voice.value_count.load(Ordering::Relaxed);
+                if count != voice.last_count {
+                    (voice.last_count, voice.since) = (count, Instant::now());
+                    if std::mem::take(&mut voice.is_reported) {
+                        messages.note(&format!("rule {name}: {label} has values again"));
+                    }
+                } else if !voice.is_reported && voice.since.elapsed() >= patience {
+                    voice.is_reported = true;
+                    let counters = rule.condition.counters();
+                    let names: Vec<String> = counters.iter().map(ToString::to_string).collect();
+                    messages.warning(&format!(
+                        "rule {name}: {label} has sent no value of {} for {} s; until one comes it cannot fire",
+                        names.join(", "),
+                        patience.as_secs(),
+                    ));
+                }
+            }
+        }
     }
 
     /// The session of this number has ended.
@@ -155,7 +208,8 @@ impl Guard {
         }
     }
 
-    /// Gives files of a rotation the rule's name, so that they stay. From now on the rule rests.
+    /// Gives files of a rotation the rule's name, so that they stay. From now on the rule
+    /// rests.
     pub(super) fn keep(
         &mut self,
         rule: usize,
@@ -172,9 +226,8 @@ impl Guard {
             let old = written.path().display().to_string();
             match written.rename(&path) {
                 Ok(written) => kept.push(written),
-                Err(error) => {
-                    messages.warning(&format!("{old} cannot be kept as {}: {error}", path.display()))
-                }
+                Err(error) => messages
+                    .warning(&format!("{old} cannot be kept as {}: {error}", path.display())),
             }
         }
         self.recorded(rule, watch, reached, kept, messages);
@@ -214,18 +267,20 @@ impl Guard {
                     || limit.bytes.is_some_and(|most| bytes >= most))
         };
         let is_full = limits.iter().any(over);
-        if let (true, Some(told), Some(rule)) =
+        if let (true, Some(is_said), Some(rule)) =
             (is_full, self.is_full.get_mut(rule), self.rules.all.get(rule))
-            && !std::mem::replace(told, true)
+            && !std::mem::replace(is_said, true)
         {
-            let text = "has recorded all that it may (max-files, max-disk): it records nothing more";
+            let text =
+                "has recorded all that it may (max-files, max-disk): it records nothing more";
             messages.warning(&format!("rule {}: {text}", rule.name));
         }
         is_full
     }
 
-    /// Removes the oldest files where there are too many, or they are too large. Tells which recordings have to be
-    /// stopped because nothing else is left. `growing`: rules and bytes of those that are not finished.
+    /// Removes the oldest files where there are too many, or they are too large. Tells
+    /// which recordings have to be stopped because nothing else is left. `growing`: rules
+    /// and bytes of those that are not finished.
     pub(super) fn hold_limits(
         &mut self,
         growing: &[(usize, u64)],
@@ -245,8 +300,10 @@ impl Guard {
                 match oldest.filter(|_| limit.when_full == WhenFull::DeleteOldest) {
                     Some(at) => {
                         let old = self.kept.remove(at);
-                        messages
-                            .note(&format!("{} is removed: newer ones take its place", old.path.display()));
+                        messages.note(&format!(
+                            "{} is removed: newer ones take its place",
+                            old.path.display()
+                        ));
                         match old.written {
                             Some(written) => written.remove(),
                             // Somebody may have taken it away already.
@@ -255,7 +312,9 @@ impl Guard {
                     }
                     None => {
                         if is_large {
-                            stop.extend(growing.iter().map(|(rule, _)| *rule).filter(|rule| is_its(*rule)));
+                            stop.extend(
+                                growing.iter().map(|(rule, _)| *rule).filter(|rule| is_its(*rule)),
+                            );
                         }
                         break;
                     }
@@ -280,15 +339,21 @@ impl Guard {
     /// Files and bytes of a rule, or of all.
     fn used(&self, rule: Option<usize>, growing: &[(usize, u64)]) -> (usize, u64) {
         let kept = self.kept.iter().map(|kept| (kept.rule, kept.bytes));
-        let its = kept.chain(growing.iter().copied()).filter(|(of, _)| rule.is_none_or(|rule| rule == *of));
+        let its = kept
+            .chain(growing.iter().copied())
+            .filter(|(of, _)| rule.is_none_or(|rule| rule == *of));
         its.fold((0, 0), |(files, bytes), (_, more)| (files + 1, bytes + more))
     }
 }
 
-/// `busy`, or `busy-2` where there was one of the same second.
-fn is_of(name: &str, rule: &str) -> bool {
-    let more = name.strip_prefix(rule).map(|more| more.strip_prefix('-').unwrap_or(more));
-    name == rule || more.is_some_and(|more| !more.is_empty() && more.bytes().all(|b| b.is_ascii_digit()))
+/// Whose file has this name behind its stamp: `busy`, or `busy-2` where there was one of
+/// the same second. A rule may be called `busy-2`, too, and has precedence.
+fn rule_of<'r>(name: &str, rules: impl Iterator<Item = &'r str> + Clone) -> Option<usize> {
+    let is_numbered = |rule: &str| {
+        let number = name.strip_prefix(rule).and_then(|rest| rest.strip_prefix('-'));
+        number.is_some_and(|text| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit()))
+    };
+    rules.clone().position(|rule| rule == name).or_else(|| rules.clone().position(is_numbered))
 }
 
 fn line<'l>(rule: &'l Rule, reached: &'l Reached) -> Line<'l> {
@@ -304,5 +369,23 @@ fn line<'l>(rule: &'l Rule, reached: &'l Reached) -> Line<'l> {
         action: None,
         files: &[],
         bytes: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::rule_of;
+
+    #[test]
+    fn a_file_is_that_of_the_rule_whose_whole_name_it_has() {
+        let of = |name: &str| rule_of(name, ["cpu8", "cpu80", "cpu8-2"].into_iter());
+        assert_eq!(of("cpu8"), Some(0));
+        assert_eq!(of("cpu80"), Some(1), "digits are part of a name");
+        assert_eq!(of("cpu80-2"), Some(1));
+        assert_eq!(of("cpu8-3"), Some(0));
+        assert_eq!(of("cpu8-2"), Some(2), "a rule may be called so");
+        assert_eq!(of("cpu8-"), None);
+        assert_eq!(of("cpu81"), None);
+        assert_eq!(of("cpu8-x"), None);
     }
 }

@@ -15,10 +15,11 @@ use crate::failure::Failure;
 use crate::live::counters;
 use crate::live::enter;
 use crate::live::outlet::{NamedPipe, Outlet};
+use crate::live::program::{Program, Sharing};
 use crate::live::request;
 use crate::live::rules::Rules;
 use crate::live::signals::Signals;
-use crate::live::target::{self, Place, TICK, Talk};
+use crate::live::target::{self, ProcessOrPort, Talk};
 use crate::live::until;
 use begin::Whom;
 use collector::{Collector, Newcomers};
@@ -26,11 +27,10 @@ use files::{Files, RuleFiles};
 use formats::Formats;
 use guard::Guard;
 use nettrace_export::{CounterName, Predicate};
-use nettrace_ipc::{Children, Launch, Launched, Provider, Providers, RequestError, SessionConfig, WhenFull};
+use nettrace_ipc::{Children, Provider, Providers, RequestError, SessionConfig, WhenFull};
 use signal_hook::consts::SIGINT;
 use std::io::Write;
 use std::path::Path;
-use std::process::{Command, ExitStatus, Stdio};
 use std::time::Duration;
 
 pub(super) fn run(args: &CollectArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {
@@ -41,7 +41,8 @@ pub(super) fn run(args: &CollectArgs, context: &mut Context<'_>) -> Result<Exit,
         BufferingMode::Block => config.when_full(WhenFull::Block),
     };
     let conditions = conditions(args)?;
-    let config = with_counters(config, &conditions).map_err(|error| Failure::Usage(error.to_string()))?;
+    let config =
+        with_counters(config, &conditions).map_err(|error| Failure::Usage(error.to_string()))?;
     if let Some(platform) = &args.dsrouter {
         return Err(Failure::Usage(format!(
             "--dsrouter {platform}: nettrace needs no router. Let the app connect to a port here (Android: adb \
@@ -51,14 +52,17 @@ pub(super) fn run(args: &CollectArgs, context: &mut Context<'_>) -> Result<Exit,
     }
     if args.keep_after.is_some() && conditions.is_empty() {
         return Err(Failure::Usage(
-            "--keep-after needs --until: it says how long to keep recording after that event".to_owned(),
+            "--keep-after needs --until: it says how long to keep recording after that event"
+                .to_owned(),
         ));
     }
     if args.children && args.command.is_empty() {
-        return Err(Failure::Usage("--children needs a program to start; give -- COMMAND".to_owned()));
+        return Err(Failure::Usage(
+            "--children needs a program to start; give -- COMMAND".to_owned(),
+        ));
     }
     if args.format.iter().any(|format| format == "list") {
-        context.out.write_all(crate::commands::convert::formats("").as_bytes())?;
+        context.out.write_all(crate::commands::convert::formats().as_bytes())?;
         context.out.finish()?;
         return Ok(Exit::Fine);
     }
@@ -77,7 +81,8 @@ pub(super) fn run(args: &CollectArgs, context: &mut Context<'_>) -> Result<Exit,
     }
     let is_stdout = args.output.as_deref() == Some(Path::new("-"));
     let pipe = args.output.as_deref().filter(|_| !is_stdout).and_then(NamedPipe::at);
-    if pipe.is_some() && (args.all || args.children || args.rotate.is_some() || !formats.is_empty()) {
+    if pipe.is_some() && (args.all || args.children || args.rotate.is_some() || !formats.is_empty())
+    {
         return Err(Failure::Usage(
             "a pipe takes one trace, and nothing is placed beside it; give -o FILE".to_owned(),
         ));
@@ -86,7 +91,9 @@ pub(super) fn run(args: &CollectArgs, context: &mut Context<'_>) -> Result<Exit,
         return Err(Failure::Usage("standard output takes one trace; give -o FILE".to_owned()));
     }
     if is_stdout && !formats.is_empty() {
-        return Err(Failure::Usage("converted files are placed beside the trace; give -o FILE".to_owned()));
+        return Err(Failure::Usage(
+            "converted files are placed beside the trace; give -o FILE".to_owned(),
+        ));
     }
     if is_stdout && context.stdout_is_terminal {
         return Err(Failure::Usage(
@@ -96,23 +103,20 @@ pub(super) fn run(args: &CollectArgs, context: &mut Context<'_>) -> Result<Exit,
     let given = args.output.as_deref().filter(|_| !is_stdout);
     let files = Files::new(given, args.talk.force, args.all, args.rotate.is_some());
     files.check(&formats)?;
-    for warning in
-        request::warnings(&config).into_iter().chain(until::warnings(&conditions, config.providers().iter()))
+    for warning in request::warnings(&config)
+        .into_iter()
+        .chain(until::warnings(&conditions, config.providers().iter()))
     {
         context.messages.warning(&warning);
     }
     let talk = Talk::new(&args.talk)?;
     let signals = Signals::notice()?;
-    if args.rules.is_none() || args.rotate.is_some() {
-        for line in request::table(&args.session, &config) {
-            context.messages.note(&line);
-        }
-    }
-    // A started program reads the terminal itself.
-    if context.stdin_is_terminal && args.command.is_empty() {
-        enter::watch(&signals)?;
-        context.messages.note("Enter or Ctrl-C ends the recording");
-    }
+    let records = args.rules.is_none() || args.rotate.is_some();
+    let opening = Opening {
+        table: if records { request::table(&args.session, &config) } else { Vec::new() },
+        // A started program reads the terminal itself.
+        has_enter: context.stdin_is_terminal && args.command.is_empty(),
+    };
     let guard = rules.zip(watch).map(|(rules, watch)| {
         let files = RuleFiles::new(given, rules.folder.as_deref());
         (Guard::new(rules, files), watch)
@@ -120,12 +124,14 @@ pub(super) fn run(args: &CollectArgs, context: &mut Context<'_>) -> Result<Exit,
     let files = (!is_stdout && pipe.is_none()).then_some(files);
     let stdout = if is_stdout { (context.detached_stdout)() } else { None };
     let stream = pipe.map(|pipe| Box::new(pipe) as Box<dyn Write + Send>).or(stdout);
-    let outlet = stream.map(|stream| Outlet::new(stream, args.on_stall, signals.clone())).transpose()?;
-    let mut collector = Collector::new(args, config, conditions, guard, files, outlet, signals.clone());
+    let outlet =
+        stream.map(|stream| Outlet::new(stream, args.on_stall, signals.clone())).transpose()?;
+    let mut collector =
+        Collector::new(args, config, conditions, guard, files, outlet, signals.clone());
     let result = if args.command.is_empty() {
-        collect(args, &mut collector, &signals, &talk, context)
+        collect(args, &mut collector, opening, &signals, &talk, context)
     } else {
-        launch(args, &mut collector, &signals, &talk, context)
+        launch(args, &mut collector, opening, &signals, &talk, context)
     };
     talk.finish()?;
     let exit = result?;
@@ -146,21 +152,32 @@ pub(super) fn run(args: &CollectArgs, context: &mut Context<'_>) -> Result<Exit,
 /// The rules of `--rules`.
 fn rules(args: &CollectArgs) -> Result<Option<Rules>, Failure> {
     let Some(path) = &args.rules else { return Ok(None) };
-    if args.output.as_deref().is_some_and(|path| path == Path::new("-") || NamedPipe::at(path).is_some()) {
-        return Err(Failure::Usage("recordings of rules are files; give -o FILE, or no -o".to_owned()));
+    if args
+        .output
+        .as_deref()
+        .is_some_and(|path| path == Path::new("-") || NamedPipe::at(path).is_some())
+    {
+        return Err(Failure::Usage(
+            "recordings of rules are files; give -o FILE, or no -o".to_owned(),
+        ));
     }
     let rules = Rules::read(path, &args.session, args.rundown)?;
     if rules.keep() && args.rotate.is_none() {
         return Err(Failure::Input {
             file: path.display().to_string(),
-            message: "action = \"keep\" keeps what --rotate has; give --rotate 5x100MB, too".to_owned(),
+            message: "action = \"keep\" keeps what --rotate has; give --rotate 5x100MB, too"
+                .to_owned(),
         });
     }
     Ok(Some(rules))
 }
 
-/// The same session with the counters of these conditions, once a second unless they are asked for already.
-fn with_counters(config: SessionConfig, conditions: &[Predicate]) -> Result<SessionConfig, RequestError> {
+/// The same session with the counters of these conditions, once a second unless they are
+/// asked for already.
+fn with_counters(
+    config: SessionConfig,
+    conditions: &[Predicate],
+) -> Result<SessionConfig, RequestError> {
     let wanted: Vec<&CounterName> = conditions.iter().flat_map(Predicate::counters).collect();
     let is_there = |wanted: &Provider| {
         let mut own = config.providers().iter().filter(|own| own.name() == wanted.name());
@@ -181,18 +198,37 @@ fn conditions(args: &CollectArgs) -> Result<Vec<Predicate>, Failure> {
     if let Some(provider) = &args.stopping_event_provider_name {
         let event = args.stopping_event_event_name.as_deref();
         let filter = args.stopping_event_payload_filter.as_deref();
-        conditions.push(
-            Predicate::stopping_event(provider, event, filter)
-                .map_err(|error| Failure::Usage(format!("--stopping-event-payload-filter: {error}")))?,
-        );
+        conditions.push(Predicate::stopping_event(provider, event, filter).map_err(|error| {
+            Failure::Usage(format!("--stopping-event-payload-filter: {error}"))
+        })?);
     }
     Ok(conditions)
+}
+
+/// What is said when there is something to record.
+struct Opening {
+    table: Vec<String>,
+    has_enter: bool,
+}
+
+impl Opening {
+    fn say(self, signals: &Signals, context: &mut Context<'_>) -> Result<(), Failure> {
+        for line in self.table {
+            context.messages.note(&line);
+        }
+        if self.has_enter {
+            enter::watch(signals)?;
+            context.messages.note("Enter or Ctrl-C ends the recording");
+        }
+        Ok(())
+    }
 }
 
 /// Records processes that are there, or come to a port.
 fn collect(
     args: &CollectArgs,
     collector: &mut Collector,
+    opening: Opening,
     signals: &Signals,
     talk: &Talk,
     context: &mut Context<'_>,
@@ -203,6 +239,7 @@ fn collect(
             let message = "no process can be reached; nettrace ps says why".to_owned();
             return Err(Failure::Input { file: "processes".to_owned(), message });
         }
+        opening.say(signals, context)?;
         for reached in all {
             // One that is just ending must not spoil the others.
             collector.add(Whom::Reached(reached), false, false)?;
@@ -210,12 +247,14 @@ fn collect(
         collector.run(&mut Newcomers::None, context)?;
         return collector.conclude(context);
     }
-    match target::find(&args.target, talk, signals)? {
-        Place::Process(reached) => {
+    let found = target::find(&args.target, talk, signals)?;
+    opening.say(signals, context)?;
+    match found {
+        ProcessOrPort::Process(reached) => {
             collector.add(Whom::Reached(*reached), args.resume_runtime, true)?;
             collector.run(&mut Newcomers::None, context)?;
         }
-        Place::Port(port) => {
+        ProcessOrPort::Port(port) => {
             context.messages.note(&target::invitation(&port));
             signals.set_waiting(Some(port.resumer()));
             if args.all {
@@ -236,109 +275,53 @@ fn collect(
 fn launch(
     args: &CollectArgs,
     collector: &mut Collector,
+    opening: Opening,
     signals: &Signals,
     talk: &Talk,
     context: &mut Context<'_>,
 ) -> Result<Exit, Failure> {
-    let Some((program, arguments)) = args.command.split_first() else { return Ok(Exit::Usage) };
-    let name = program.to_string_lossy().into_owned();
-    let mut command = Command::new(program);
-    command.args(arguments);
-    if !args.show_child_io {
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    }
-    // One that does not read the terminal can do without its Ctrl-C: it gets one from us, once its trace is whole.
-    let is_apart = !context.stdin_is_terminal || !args.show_child_io;
-    #[cfg(unix)]
-    if is_apart {
-        std::os::unix::process::CommandExt::process_group(&mut command, 0);
-    }
+    // One that does not read the terminal can do without its Ctrl-C.
+    let has_io = args.show_child_io;
+    let sharing = Sharing { has_io, has_ctrl_c: has_io && context.stdin_is_terminal };
     let children = if args.children { Children::GiveOut } else { Children::Resume };
-    let mut launch = Launch::new(command).children(children).deadlines(talk.deadlines);
-    if let Some(recorder) = &talk.recorder {
-        launch = launch.recorder(recorder.clone());
-    }
-    let failed =
-        |error: nettrace_ipc::Error| Failure::Input { file: name.clone(), message: error.to_string() };
-    let mut launched = launch.spawn().map_err(failed)?;
-    signals.set_waiting(launched.resumer());
-    let recorded = record_launched(args, collector, signals, &mut launched, context);
+    let program = Program::start(&args.command, children, sharing, talk, signals)?;
+    let Some(mut program) = program else { return Ok(Exit::Usage) };
+    opening.say(signals, context)?;
+    let recorded = record_launched(args, collector, &mut program, context);
     // Whatever became of the trace, the program is not left alone.
     if let Err(failure) = recorded {
         context.messages.error(&failure);
     } else if collector.is_empty() {
-        let text = "it started no .NET program that can be traced (or its diagnostics are disabled)";
-        context.messages.warning(&format!("{name}: {text}; nothing is recorded"));
+        context.messages.warning(&format!("{}; nothing is recorded", program.says_nothing()));
     }
     let trace = collector.conclude(context);
     if let Err(failure) = &trace {
         context.messages.error(failure);
     }
-    if !is_apart && signals.seen() == Some(SIGINT) && matches!(trace, Ok(Exit::Damaged)) {
+    if program.has_ctrl_c() && signals.seen() == Some(SIGINT) && matches!(trace, Ok(Exit::Damaged))
+    {
         let text = "Ctrl-C reached the program too, and ended it before its trace: the end is missing, and names of \
                     methods with it; with </dev/null it would have been stopped first";
         context.messages.warning(text);
     }
-    pass_on(signals, &mut launched, is_apart);
-    let status = launched.wait().map_err(failed)?;
-    Ok(Exit::Program(exit_code(status)))
+    program.wait(|launched| {
+        if !args.children {
+            collector.tell_let_go(&launched.let_go(), context);
+        }
+    })
 }
 
 fn record_launched(
     args: &CollectArgs,
     collector: &mut Collector,
-    signals: &Signals,
-    launched: &mut Launched,
+    program: &mut Program,
     context: &mut Context<'_>,
 ) -> Result<(), Failure> {
-    loop {
-        let failed = |error: nettrace_ipc::Error| Failure::Input {
-            file: "the started program".to_owned(),
-            message: error.to_string(),
-        };
-        if let Some(arrival) = launched.next(TICK).map_err(failed)? {
-            collector.add(Whom::Arrived(arrival), true, true)?;
-            break;
-        }
-        if signals.seen().is_some() || launched.try_wait().map_err(failed)?.is_some() {
-            return Ok(());
-        }
-    }
+    let Some(arrival) = program.arrival()? else { return Ok(()) };
+    collector.add(Whom::Arrived(arrival), true, true)?;
+    let launched = &mut program.launched;
     if args.children {
         return collector.run(&mut Newcomers::Launched(launched), context);
     }
     collector.run(&mut Newcomers::LetGo(&|| launched.let_go()), context)
-}
-
-/// SIGTERM is sent to us alone, but meant for the program too, and so may be SIGHUP. Ctrl-C has reached both.
-#[cfg(unix)]
-pub(super) fn pass_on(signals: &Signals, launched: &mut Launched, is_apart: bool) {
-    use rustix::process::{Pid, Signal, kill_process, kill_process_group};
-    let is_running = matches!(launched.try_wait(), Ok(None));
-    let pid = launched.pid().and_then(|pid| i32::try_from(pid).ok()).and_then(Pid::from_raw);
-    let signal = match signals.seen() {
-        Some(signal_hook::consts::SIGTERM) => Signal::TERM,
-        Some(signal_hook::consts::SIGHUP) => Signal::HUP,
-        Some(SIGINT) if is_apart => Signal::INT,
-        _ => return,
-    };
-    if let (true, Some(pid)) = (is_running, pid) {
-        // It may have ended meanwhile. A terminal's Ctrl-C reaches what it has started, too.
-        let _ = match signal {
-            Signal::INT => kill_process_group(pid, signal),
-            _ => kill_process(pid, signal),
-        };
-    }
-}
-
-#[cfg(not(unix))]
-pub(super) fn pass_on(_: &Signals, _: &mut Launched, _: bool) {}
-
-/// As a shell tells it: 128 and the signal for a program that was killed.
-pub(super) fn exit_code(status: ExitStatus) -> u8 {
-    #[cfg(unix)]
-    if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {
-        return u8::try_from(128 + signal).unwrap_or(u8::MAX);
-    }
-    status.code().map_or(1, |code| u8::try_from(code & 0xFF).unwrap_or(1))
 }

@@ -1,7 +1,7 @@
 //! What is said of a recording at its end.
 
 use crate::failure::Failure;
-use crate::live::recording::Outcome;
+use crate::live::recording::RecordingOutcome;
 use crate::live::status::advice;
 use crate::messages::Messages;
 use crate::units;
@@ -11,7 +11,7 @@ use std::time::Duration;
 
 /// A recording that has ended.
 pub(super) struct Summary<'s> {
-    pub(super) outcome: &'s Outcome,
+    pub(super) outcome: &'s RecordingOutcome,
     /// The process.
     pub(super) label: &'s str,
     pub(super) file: &'s str,
@@ -25,9 +25,10 @@ impl Summary<'_> {
         let is_gone = self.file == "standard output" && error.kind() == io::ErrorKind::BrokenPipe;
         Some(match is_gone {
             true => Failure::Output(io::ErrorKind::BrokenPipe.into()),
-            false => {
-                Failure::Input { file: self.file.to_owned(), message: format!("recording failed: {error}") }
-            }
+            false => Failure::Input {
+                file: self.file.to_owned(),
+                message: format!("recording failed: {error}"),
+            },
         })
     }
 
@@ -47,9 +48,11 @@ impl Summary<'_> {
             Some(Ending::ByTarget) if !self.outcome.is_complete => Some(format!(
                 "{label} exited without completing the trace (was it killed?); {file} has what was received until then"
             )),
-            Some(Ending::Stopped) if !self.outcome.is_complete && self.outcome.fault.is_none() => Some(
-                format!("{file}: the stream has no end mark; everything that was received is in the file"),
-            ),
+            Some(Ending::Stopped) if !self.outcome.is_complete && self.outcome.fault.is_none() => {
+                Some(format!(
+                    "{file}: the stream has no end mark; everything that was received is in the file"
+                ))
+            }
             _ => None,
         }
     }
@@ -72,7 +75,8 @@ impl Summary<'_> {
             ));
         }
         if let Some(lacking) = &outcome.lacking {
-            messages.warning(&format!("{file}: {lacking}, so it could not be stopped at"));
+            let text = "the condition to stop at was not met";
+            messages.warning(&format!("{file}: {text}: {lacking}"));
         }
         if let Some(fault) = &outcome.fault {
             messages.warning(&format!(

@@ -3,7 +3,7 @@
 use super::super::Context;
 use super::super::analysed::Analysed;
 use super::target::Target;
-use crate::args::{ConvertArgs, InputArgs, KINDS};
+use crate::args::{InputArgs, KINDS};
 use crate::failure::Failure;
 use crate::units;
 use nettrace_analysis::convert::{Convert, ConvertError, FORMATS, shown_kinds};
@@ -13,11 +13,10 @@ use nettrace_parser::view::HeapRows;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What follows on "the trace has no CPU samples". Reads the trace once more, where that is possible: what is
-/// not wanted is not collected.
+/// What follows on "the trace has no CPU samples". Reads the trace once more, where that
+/// is possible: what is not wanted is not collected.
 pub(super) fn there_are(
     input: &InputArgs,
-    args: &ConvertArgs,
     wanted: &[Kind],
     targets: &[Target],
     context: &mut Context<'_>,
@@ -26,7 +25,7 @@ pub(super) fn there_are(
     if !input.file.is_file() {
         return String::new();
     }
-    survey(input, args, context).map_or_else(|_| String::new(), |survey| told(&survey, wanted, targets))
+    survey(input, context).map_or_else(|_| String::new(), |survey| hint(&survey, wanted, targets))
 }
 
 /// What a trace has.
@@ -60,21 +59,21 @@ impl Convert for Objects {
     }
 }
 
-fn survey(input: &InputArgs, args: &ConvertArgs, context: &mut Context<'_>) -> Result<Survey, Failure> {
+fn survey(input: &InputArgs, context: &mut Context<'_>) -> Result<Survey, Failure> {
     let mut options = AnalysisOptions::new();
     options.kinds = KINDS.iter().flat_map(|(_, kinds)| kinds.iter().copied()).collect();
-    let mut trace = Analysed::new(context.open(input)?, args.threads.into())?;
+    let mut trace = Analysed::new(context.open(input)?)?;
     let mut analysis = Analysis::new(options);
     let objects = Arc::new(AtomicU64::new(0));
     analysis.add(Box::new(Objects(Arc::clone(&objects))));
-    let failed = |file: &str, error: String| Failure::Input { file: file.to_owned(), message: error };
-    trace.read(&mut analysis, &|file, error| failed(file, error.to_string()))?;
-    let file = trace.file;
-    let finished = analysis.finish().map_err(|error| failed(&file, error.to_string()))?;
+    trace.read(&mut analysis)?;
+    let finished = analysis
+        .finish()
+        .map_err(|error| Failure::Input { file: trace.file, message: error.to_string() })?;
     Ok(Survey { profile: finished.profile, objects: objects.load(Ordering::Relaxed) })
 }
 
-fn told(survey: &Survey, wanted: &[Kind], targets: &[Target]) -> String {
+fn hint(survey: &Survey, wanted: &[Kind], targets: &[Target]) -> String {
     let Survey { profile, objects } = survey;
     let counts = profile.kinds();
     let count = |kinds: &[Kind]| {

@@ -10,6 +10,7 @@ use crate::args::{ConvertArgs, UnitArg};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::new_file::{self, NewFile, Pending, Unfinished};
+use crate::printable::PrintableText;
 use crate::samples;
 use named_file::{NamedFile, fault};
 use nettrace_analysis::convert::{ConvertError, ConvertOptions, FORMATS, Format};
@@ -18,6 +19,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use target::targets;
 pub(super) use target::{Target, beside, by_name};
+use unicode_width::UnicodeWidthStr;
 
 pub(super) fn run(args: &ConvertArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {
     let chosen = |target: &Target| target.path.clone().filter(|_| target.is_chosen);
@@ -35,7 +37,7 @@ pub(super) fn write(
     written: impl FnOnce(&[Target], &mut Context<'_>),
 ) -> Result<Exit, Failure> {
     if args.format.iter().any(|format| format == "list") {
-        context.out.write_all(formats("").as_bytes())?;
+        context.out.write_all(formats().as_bytes())?;
         context.out.finish()?;
         return Ok(Exit::Fine);
     }
@@ -47,12 +49,21 @@ pub(super) fn write(
         .iter()
         .filter_map(|target| target.path.as_deref())
         .try_for_each(|path| new_file::check(path, args.force, &read))?;
+    let is_terminal = context.stdout_is_terminal;
+    let is_shown = |target: &&Target| is_terminal && target.path.is_none();
+    if let Some(target) = targets.iter().filter(is_shown).find(|target| target.is_binary()) {
+        return Err(Failure::Usage(format!(
+            "{} is not text, and standard output is a terminal: give -o FILE, or pipe it",
+            target.wanted.name
+        )));
+    }
     // What cannot be read at all is said before anything is written.
-    let mut trace = Analysed::new(context.open(&input)?, args.threads.into())?;
+    let mut trace = Analysed::new(context.open(&input)?)?;
     let file = trace.file.clone();
     let mut options = samples::options(&args.samples);
     let kinds: Vec<Kind> = args.kind.iter().flat_map(|kind| kind.kinds()).copied().collect();
-    options.events = args.kind.iter().filter_map(|kind| kind.selector(args.weight.as_deref())).collect();
+    options.events =
+        args.kind.iter().filter_map(|kind| kind.selector(args.weight.as_deref())).collect();
     options.kinds = match kinds.is_empty() {
         false => kinds.clone(),
         true => targets.iter().flat_map(|target| target.wanted.kinds).copied().collect(),
@@ -78,6 +89,7 @@ pub(super) fn write(
                     Box::new(NamedFile::new(file, path))
                 }
                 None => match stdout.take() {
+                    Some(stdout) if is_terminal => Box::new(PrintableText::new(stdout)),
                     Some(stdout) => Box::new(stdout),
                     None => Box::new(io::sink()),
                 },
@@ -86,13 +98,16 @@ pub(super) fn write(
             options.kinds.clone_from(&kinds);
             options.is_by_thread = args.by_thread;
             options.counts_samples = args.unit == UnitArg::Samples;
-            options.title =
-                input.file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+            options.title = input
+                .file
+                .file_name()
+                .map(|name| name.to_string_lossy().into_owned())
+                .unwrap_or_default();
             options.is_gzip = target.is_gzip;
             options.dump = args.dump;
             analysis.add((target.wanted.make)(out, &options));
         }
-        trace.read(&mut analysis, &|file, error| match error {
+        trace.read_or(&mut analysis, &|file, error| match error {
             AnalysisError::Convert(error) => failure(file, error),
             error => Failure::Input { file: file.to_owned(), message: error.to_string() },
         })?;
@@ -121,7 +136,7 @@ pub(super) fn write(
             // Half a file is worse than none.
             drop(made);
             let Some(lacks) = lacks else { return Err(failure) };
-            let there = kinds::there_are(&input, args, &wanted, &targets, context);
+            let there = kinds::there_are(&input, &wanted, &targets, context);
             return Err(Failure::Input { file, message: format!("{lacks}{there}") });
         }
     };
@@ -141,12 +156,34 @@ pub(super) fn write(
 }
 
 /// The formats, a line each: name, endings, what opens it.
-pub(crate) fn formats(indent: &str) -> String {
+pub(crate) fn formats() -> String {
     let line = |format: &Format| {
-        let endings: Vec<String> = format.extensions.iter().map(|ending| format!(".{ending}")).collect();
-        format!("{indent}{:<12} {:<32} {}\n", format.name, endings.join(" "), format.about)
+        let endings: Vec<String> =
+            format.extensions.iter().map(|ending| format!(".{ending}")).collect();
+        format!("{:<12} {:<32} {}\n", format.name, endings.join(" "), format.about)
     };
     FORMATS.iter().map(line).collect()
+}
+
+/// The same for help, in lines of 78 columns: name and endings, and below them what opens it.
+pub(super) fn formats_for_help() -> String {
+    let mut text = String::new();
+    for format in FORMATS {
+        let endings = format.extensions.iter().map(|ending| format!(" .{ending}"));
+        text.push_str(&format!("  {:<12}{}\n", format.name, endings.collect::<String>()));
+        let mut line = " ".repeat(14);
+        for word in format.about.split(' ') {
+            if line.width() + 1 + word.width() > 78 {
+                text.push_str(&line);
+                text.push('\n');
+                line = " ".repeat(14);
+            }
+            line.push_str(&format!(" {word}"));
+        }
+        text.push_str(&line);
+        text.push('\n');
+    }
+    text
 }
 
 fn failure(file: &str, error: ConvertError) -> Failure {

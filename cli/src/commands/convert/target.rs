@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 /// The format of a name that a user typed.
 pub(in crate::commands) fn by_name(name: &str) -> Result<&'static Format, Failure> {
     Format::by_name(name).ok_or_else(|| {
-        let hint = nearest::suggestion(&nearest::nearest(name, FORMATS.iter().map(|format| format.name)));
+        let hint =
+            nearest::suggestion(&nearest::nearest(name, FORMATS.iter().map(|format| format.name)));
         Failure::Usage(format!("there is no format {name}{hint}; --format list shows them"))
     })
 }
@@ -19,14 +20,16 @@ fn by_path(path: &Path) -> Result<&'static Format, Failure> {
     match Format::by_path(&text) {
         Some((format, _)) => Ok(format),
         None if path == Path::new("-") => Err(Failure::Usage(
-            "the format of standard output is not known; give --format (--format list shows them)".to_owned(),
+            "the format of standard output is not known; give --format (--format list shows them)"
+                .to_owned(),
         )),
-        None => Err(Failure::Usage(untold(path, text.strip_suffix(".gz").unwrap_or(&text)))),
+        None => Err(Failure::Usage(no_format(path, text.strip_suffix(".gz").unwrap_or(&text)))),
     }
 }
 
-/// What to say of a name that does not say the format: which ones its ending may stand for.
-fn untold(path: &Path, stem: &str) -> String {
+/// What to say of a name that does not say the format: which ones its ending may stand
+/// for.
+fn no_format(path: &Path, stem: &str) -> String {
     let path = path.display();
     let last = stem.rsplit('.').next();
     let mut may_be: Vec<(&str, &str)> = Vec::new();
@@ -61,6 +64,11 @@ pub(in crate::commands) struct Target {
 }
 
 impl Target {
+    /// Whether it is no text.
+    pub(super) fn is_binary(&self) -> bool {
+        self.is_gzip || self.wanted.is_binary
+    }
+
     fn new(wanted: &'static Format, path: &Path) -> Target {
         let is_stdout = path == Path::new("-");
         let is_gzip = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("gz"));
@@ -79,7 +87,8 @@ pub(super) fn targets(args: &ConvertArgs, input: &Path) -> Result<Vec<Target>, F
     let targets: Vec<Target> = match (formats.as_slice(), args.output.as_slice()) {
         ([], []) => {
             return Err(Failure::Usage(
-                "give a format with --format, or an output with -o; --format list shows them".to_owned(),
+                "give a format with --format, or an output with -o; --format list shows them"
+                    .to_owned(),
             ));
         }
         (formats, []) => formats.iter().map(|wanted| Target::chosen(wanted, input)).collect(),
@@ -107,7 +116,8 @@ pub(super) fn targets(args: &ConvertArgs, input: &Path) -> Result<Vec<Target>, F
 /// `x/trace.nettrace.gz` as `x/trace.speedscope.json`.
 pub(in crate::commands) fn beside(trace: &Path, wanted: &Format) -> PathBuf {
     let name = Path::new(trace.file_name().unwrap_or_default());
-    // Names need not be text, so endings are taken off without a look at what stands before them.
+    // Names need not be text, so endings are taken off without a look at what stands
+    // before them.
     let is = |name: &Path, ending: &str| name.extension().is_some_and(|found| found == ending);
     let name = if is(name, "gz") { name.with_extension("") } else { name.to_owned() };
     let is_trace = is(&name, "nettrace") || is(&name, "netperf");

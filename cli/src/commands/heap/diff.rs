@@ -6,8 +6,7 @@ use super::trace::HeapTrace;
 use crate::args::{DumpArgs, HeapDiffArgs, HeapSort};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::printable::printable;
-use crate::table::{Table, left, left_out, right};
+use crate::table::{left, list, right};
 use crate::units;
 use nettrace_analysis::heap::{HeapDiff, HeapDump, HeapReport, HeapTypeChange, Retained};
 use std::cmp::Reverse;
@@ -17,7 +16,8 @@ pub(super) fn run(args: &HeapDiffArgs, context: &mut Context<'_>) -> Result<Exit
     let dump = DumpArgs { dump: None, read: args.read };
     let is_same = args.old == args.new;
     let old = HeapTrace::read_quietly(&args.old, &dump, context)?;
-    let new = if is_same { None } else { Some(HeapTrace::read_quietly(&args.new, &dump, context)?) };
+    let new =
+        if is_same { None } else { Some(HeapTrace::read_quietly(&args.new, &dump, context)?) };
     let (old_dump, new_dump) = match &new {
         Some(new) => (old.dump(), new.dump()),
         None => (old.dump(), old.dumps.last().filter(|_| old.dumps.len() > 1)),
@@ -45,7 +45,7 @@ pub(super) fn run(args: &HeapDiffArgs, context: &mut Context<'_>) -> Result<Exit
         HeapSort::Retained => diff.types.sort_by_key(|row| Reverse(row.retained_bytes_growth)),
     }
     context.progress.end();
-    if args.json {
+    if args.form.json {
         write_json(context, &diff)?;
     } else {
         text(args, &diff, context)?;
@@ -79,33 +79,19 @@ fn text(args: &HeapDiffArgs, diff: &HeapDiff, context: &mut Context<'_>) -> io::
         units::count(of(HeapTypeChange::Gone)),
         units::count(diff.unchanged_types),
     )?;
-    let mut table = Table::new([
-        right("BYTES", 11, 0),
-        right("COUNT", 10, 0),
-        right("RETAINED", 11, 1),
-        right("NOW", 10, 3),
-        left("", 4, 2),
-        left("MODULE", 6, 4),
-        left("TYPE", 4, 0),
-    ]);
-    for row in diff.types.iter().take(args.number) {
-        let word = match row.change {
-            HeapTypeChange::New => "new",
-            HeapTypeChange::Gone => "gone",
-            _ => "",
-        };
-        table.row([
-            signed(row.bytes_growth, units::bytes).into(),
-            signed(row.count_growth, units::count).into(),
-            signed(row.retained_bytes_growth, units::bytes).into(),
-            units::bytes(row.bytes).into(),
-            word.into(),
-            module(&row.module).into(),
-            printable(&row.name).into(),
-        ]);
-    }
-    table.write(context)?;
-    left_out(context, diff.types.len(), args.number)
+    list(context, &diff.types, args.number).columns([
+        right("BYTES", 11, 0).of(&|row| signed(row.bytes_growth, units::bytes).into()),
+        right("COUNT", 10, 0).of(&|row| signed(row.count_growth, units::count).into()),
+        right("RETAINED", 11, 1).of(&|row| signed(row.retained_bytes_growth, units::bytes).into()),
+        right("NOW", 10, 3).of(&|row| units::bytes(row.bytes).into()),
+        left("", 4, 2).of(&|row| match row.change {
+            HeapTypeChange::New => "new".into(),
+            HeapTypeChange::Gone => "gone".into(),
+            _ => "".into(),
+        }),
+        left("MODULE", 6, 4).of(&|row| module(&row.module).into()),
+        left("TYPE", 4, 0).of(&|row| row.name.as_str().into()),
+    ])
 }
 
 /// `+1.5 KiB`, `-3`.

@@ -1,35 +1,36 @@
 //! `nettrace heap -p PID`: a dump of a running process.
 //!
-//! A session with the keyword for it makes the runtime collect, with all threads stopped, and tell of what is left. The
-//! session is stopped when that collection has ended and the threads run again, however long it takes; what the runtime
-//! says of modules at the end is taken, too.
+//! A session with the keyword for it makes the runtime collect, with all threads stopped,
+//! and tell of what is left. The session is stopped when that collection has ended and
+//! the threads run again, however long it takes; what the runtime says of modules at the
+//! end is taken, too.
 //!
-//! The runtime describes a type once to all sessions together. So a short session without types comes first: with it
-//! the last session that wanted types is forgotten. Beside one that still wants them this does not help, and types that
-//! it was told of have no names here; that is said.
+//! The runtime describes a type once to all sessions together. So a short session without
+//! types comes first: with it the last session that wanted types is forgotten. Beside one
+//! that still wants them this does not help, and types that were reported to it have no names
+//! here; that is said.
 
 use super::super::Context;
-use super::super::collect::{exit_code, pass_on};
 use super::overview;
 use super::trace::HeapTrace;
 use crate::args::profiles::RUNTIME;
 use crate::args::{HeapArgs, TargetArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::live::program::{Program, Sharing};
 use crate::live::signals::Signals;
 use crate::live::stream::shared;
-use crate::live::target::{self, Place, Reached, TICK, Talk};
+use crate::live::target::{self, One, Reached, TICK, Talk};
 use crate::new_file::{NewFile, Unfinished};
 use crate::units;
 use nettrace_analysis::heap::{HeapReader, RECORD_KEYWORDS};
 use nettrace_ipc::{
-    Ending, Launch, Launched, Level, Provider, Providers, RequestError, Rundown, Session, SessionConfig,
+    Children, Ending, Level, Provider, Providers, RequestError, Rundown, Session, SessionConfig,
 };
 use nettrace_parser::{Error, Reader};
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::num::NonZeroU32;
-use std::process::Command;
 use std::time::{Duration, Instant};
 
 /// Memory that the process may spend on events not yet sent: what dotnet-gcdump asks for.
@@ -39,10 +40,16 @@ const LOOK: Duration = Duration::from_millis(50);
 /// How long a program that was started runs before its dump, unless it is said.
 const RUN_UP: Duration = Duration::from_secs(1);
 
-pub(super) fn run(args: &HeapArgs, target: &TargetArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {
+pub(super) fn run(
+    args: &HeapArgs,
+    target: &TargetArgs,
+    context: &mut Context<'_>,
+) -> Result<Exit, Failure> {
     let talk = Talk::new(&args.talk)?;
     let save = args.save.as_deref();
-    let save = save.map(|path| NewFile::create(path, args.talk.force, &[], Unfinished::Kept)).transpose()?;
+    let save = save
+        .map(|path| NewFile::create(path, args.talk.force, &[], Unfinished::Kept))
+        .transpose()?;
     let signals = Signals::notice()?;
     let result = if args.program.is_empty() {
         attach(args, target, save, &signals, &talk, context)
@@ -61,22 +68,15 @@ fn attach(
     talk: &Talk,
     context: &mut Context<'_>,
 ) -> Result<Exit, Failure> {
-    let mut open_port = None;
-    let reached = match target::find(target, talk, signals)? {
-        Place::Process(reached) => *reached,
-        Place::Port(port) => {
-            context.messages.note(&target::invitation(&port));
-            signals.set_waiting(Some(port.resumer()));
-            let Some(reached) = target::first(&port, signals) else { return Ok(Exit::Failed) };
-            reached.runtime.resume().map_err(|error| reached.failed(&error))?;
-            open_port = Some(port);
-            reached
-        }
-    };
-    let run_up = if open_port.is_some() { RUN_UP } else { Duration::ZERO };
+    let one = target::one(target, talk, signals, &mut context.messages)?;
+    let Some(One { reached, port }) = one else { return Ok(Exit::Failed) };
+    if port.is_some() {
+        reached.runtime.resume().map_err(|error| reached.failed(&error))?;
+    }
+    let run_up = if port.is_some() { RUN_UP } else { Duration::ZERO };
     wait(args.after.map_or(run_up, |span| span.0), signals);
     let exit = dump(args, &reached, save, signals, context);
-    drop(open_port);
+    drop(port);
     exit
 }
 
@@ -95,20 +95,12 @@ fn launch(
     talk: &Talk,
     context: &mut Context<'_>,
 ) -> Result<Exit, Failure> {
-    let Some((program, arguments)) = args.program.split_first() else { return Ok(Exit::Usage) };
-    let name = program.to_string_lossy().into_owned();
-    let mut command = Command::new(program);
-    command.args(arguments);
-    let mut launch = Launch::new(command).deadlines(talk.deadlines);
-    if let Some(recorder) = &talk.recorder {
-        launch = launch.recorder(recorder.clone());
-    }
-    let failed =
-        |error: nettrace_ipc::Error| Failure::Input { file: name.clone(), message: error.to_string() };
-    let mut launched = launch.spawn().map_err(failed)?;
-    signals.set_waiting(launched.resumer());
-    match arrived(&mut launched, signals) {
-        Ok(Some(reached)) => {
+    let sharing = Sharing { has_io: true, has_ctrl_c: true };
+    let program = Program::start(&args.program, Children::Resume, sharing, talk, signals)?;
+    let Some(mut program) = program else { return Ok(Exit::Usage) };
+    match program.arrival() {
+        Ok(Some(arrival)) => {
+            let reached = Reached::arrived(arrival);
             if let Err(error) = reached.runtime.resume() {
                 context.messages.error(&reached.failed(&error));
             }
@@ -119,30 +111,17 @@ fn launch(
             }
         }
         Ok(None) => {
-            let text = "it started no .NET program that can be reached (or its diagnostics are disabled)";
-            context.messages.warning(&format!("{name}: {text}; there is no dump"));
+            context.messages.warning(&format!("{}; there is no dump", program.says_nothing()));
         }
-        Err(error) => context.messages.error(&failed(error)),
+        Err(failure) => context.messages.error(&failure),
     }
-    pass_on(signals, &mut launched, false);
-    let status = launched.wait().map_err(failed)?;
-    Ok(Exit::Program(exit_code(status)))
-}
-
-fn arrived(launched: &mut Launched, signals: &Signals) -> Result<Option<Reached>, nettrace_ipc::Error> {
-    loop {
-        if let Some(arrival) = launched.next(TICK)? {
-            return Ok(Some(Reached::arrived(arrival)));
-        }
-        if signals.seen().is_some() || launched.try_wait()?.is_some() {
-            return Ok(None);
-        }
-    }
+    program.wait(|_| {})
 }
 
 fn config() -> Result<SessionConfig, RequestError> {
     let heap = Provider::new(RUNTIME)?.keywords(RECORD_KEYWORDS).level(Level::Verbose);
-    // The heap's events have no use for stacks. The rundown names modules, and types by their methods.
+    // The heap's events have no use for stacks. The rundown names modules, and types by
+    // their methods.
     Ok(SessionConfig::new(Providers::new([heap])?)
         .rundown(Rundown::Default)
         .buffer_megabytes(BUFFER)
@@ -170,7 +149,8 @@ fn dump(
     signals: &Signals,
     context: &mut Context<'_>,
 ) -> Result<Exit, Failure> {
-    // A session of before leaves a list of types; without this they lack names, which is said.
+    // A session of before leaves a list of types; without this they lack names, which is
+    // said.
     let _ = forget_types(reached);
     let config = config().map_err(|error| Failure::Usage(error.to_string()))?;
     let mut session = reached.runtime.start(&config).map_err(|error| reached.failed(&error))?;
@@ -199,7 +179,8 @@ fn dump(
     line.clear();
     let outcome = events.outcome();
     let tee = tee.borrow();
-    let (was_killed, unsaved) = (tee.session.ending() == Some(Ending::ByTarget), tee.failure.as_ref());
+    let (was_killed, unsaved) =
+        (tee.session.ending() == Some(Ending::ByTarget), tee.failure.as_ref());
     if let (Some(error), Some(path)) = (unsaved, &args.save) {
         let message = format!("cannot be written: {error}");
         context.messages.error(&Failure::Input { file: path.display().to_string(), message });
@@ -217,7 +198,9 @@ fn dump(
     let dumps = heap.finish();
     if let Some(pending) = pending.filter(|_| !is_unsaved) {
         match pending.finish() {
-            Ok(written) => context.messages.note(&format!("the trace is in {}", written.path().display())),
+            Ok(written) => {
+                context.messages.note(&format!("the trace is in {}", written.path().display()))
+            }
             // The dump is shown all the same.
             Err(failure) => context.messages.error(&failure),
         }

@@ -5,8 +5,7 @@ use super::trace::{HeapTrace, types_like};
 use crate::args::{HeapObjectsArgs, ObjectSort};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::printable::printable;
-use crate::table::{Table, left, left_out, right};
+use crate::table::{left, left_out, list, right};
 use crate::units;
 use nettrace_analysis::heap::{HeapDump, HeapGeneration, HeapNode, Retained};
 use serde::Serialize;
@@ -40,7 +39,7 @@ pub(super) fn run(args: &HeapObjectsArgs, context: &mut Context<'_>) -> Result<E
     let retained = Retained::of(dump);
     let report = report(args, dump, &retained);
     context.progress.end();
-    if args.json {
+    if args.form.json {
         write_report(context, &report, trace.ended())?;
     } else {
         text(args, &report, context)?;
@@ -75,26 +74,31 @@ fn report(args: &HeapObjectsArgs, dump: &HeapDump, retained: &Retained) -> Objec
         bytes: dump.bytes_of(*object),
         retained_bytes: kept(object),
     };
-    ObjectsReport { schema: 1, dump: dump.index(), count, objects: objects.iter().map(row).collect() }
+    ObjectsReport {
+        schema: 1,
+        dump: dump.index(),
+        count,
+        objects: objects.iter().map(row).collect(),
+    }
 }
 
-fn text(args: &HeapObjectsArgs, report: &ObjectsReport, context: &mut Context<'_>) -> io::Result<()> {
-    let mut table = Table::new([
-        right("ADDRESS", 16, 0),
-        right("BYTES", 10, 0),
-        right("RETAINED", 10, 0),
-        left("GENERATION", 10, 1),
-        left("TYPE", 4, 0),
-    ]);
-    for row in &report.objects {
-        table.row([
-            row.address.as_str().into(),
-            units::bytes(row.bytes).into(),
-            units::bytes(row.retained_bytes).into(),
-            row.generation.as_str().into(),
-            printable(&row.type_name).into(),
-        ]);
+fn text(
+    args: &HeapObjectsArgs,
+    report: &ObjectsReport,
+    context: &mut Context<'_>,
+) -> io::Result<()> {
+    if report.objects.is_empty() {
+        let text =
+            "no object passes the filters; nettrace heap lists the types, whose case matters";
+        context.messages.note(text);
+        return Ok(());
     }
-    table.write(context)?;
+    list(context, &report.objects, usize::MAX).columns([
+        right("ADDRESS", 16, 0).of(&|row| row.address.as_str().into()),
+        right("BYTES", 10, 0).of(&|row| units::bytes(row.bytes).into()),
+        right("RETAINED", 10, 0).of(&|row| units::bytes(row.retained_bytes).into()),
+        left("GENERATION", 10, 1).of(&|row| row.generation.as_str().into()),
+        left("TYPE", 4, 0).of(&|row| row.type_name.as_str().into()),
+    ])?;
     left_out(context, report.count, args.number)
 }

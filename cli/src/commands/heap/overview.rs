@@ -7,22 +7,26 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::printable::printable;
 use crate::style::Paint;
-use crate::table::{Column, Table, left, left_out, right, wrapped};
+use crate::table::{left, list, right, wrapped};
 use crate::units;
 use nettrace_analysis::heap::{HeapDump, HeapReport, Retained};
 use std::cmp::Reverse;
 use std::io::{self, Write};
 
-pub(super) fn run(args: &HeapArgs, trace: &HeapTrace, context: &mut Context<'_>) -> Result<Exit, Failure> {
+pub(super) fn run(
+    args: &HeapArgs,
+    trace: &HeapTrace,
+    context: &mut Context<'_>,
+) -> Result<Exit, Failure> {
     if let Some(dump) = trace.dump() {
         let report = report(args, &trace.dumps, dump);
         context.progress.end();
-        if args.json {
+        if args.form.json {
             write_report(context, &report, trace.ended())?;
         } else {
             text(args, &report, context)?;
         }
-    } else if args.json {
+    } else if args.form.json {
         let (none, dumps) = (HeapDump::default(), []);
         let report = HeapReport::new(&dumps, &none, &Retained::of(&none));
         write_report(context, &report, trace.ended())?;
@@ -52,13 +56,17 @@ pub(super) fn report(args: &HeapArgs, dumps: &[HeapDump], dump: &HeapDump) -> He
     report
 }
 
-pub(super) fn text(args: &HeapArgs, report: &HeapReport, context: &mut Context<'_>) -> io::Result<()> {
+pub(super) fn text(
+    args: &HeapArgs,
+    report: &HeapReport,
+    context: &mut Context<'_>,
+) -> io::Result<()> {
     let strong = context.style.strong();
     heading(report, &strong, context)?;
     let rows = args.rows().unwrap_or(usize::MAX);
     match args.by {
-        HeapBy::Types => types(rows, report, context),
-        HeapBy::Modules => modules(rows, report, context),
+        HeapBy::Types => types(args.sort, rows, report, context),
+        HeapBy::Modules => modules(args.sort, rows, report, context),
         HeapBy::Roots => roots(rows, report, context),
         HeapBy::Generations => generations(report, context),
     }
@@ -109,116 +117,75 @@ fn line(text: &str, context: &mut Context<'_>) -> io::Result<()> {
     writeln!(context.out.buffer(), "{text}")
 }
 
-const TYPE_COLUMNS: &[Column] = &[
-    right("%", 6, 3),
-    right("BYTES", 10, 0),
-    right("COUNT", 10, 0),
-    right("RETAINED", 10, 1),
-    right("LARGEST", 10, 4),
-    left("MODULE", 6, 2),
-    left("TYPE", 4, 0),
-];
-
-fn types(rows: usize, report: &HeapReport, context: &mut Context<'_>) -> io::Result<()> {
-    let mut table = Table::new(TYPE_COLUMNS);
-    for row in report.types.iter().take(rows) {
-        table.row([
-            format!("{:.2}", row.percent).into(),
-            units::bytes(row.bytes).into(),
-            units::count(row.count).into(),
-            units::bytes(row.retained_bytes).into(),
-            units::bytes(row.largest_bytes).into(),
-            module(&row.module).into(),
-            printable(&row.name).into(),
-        ]);
-    }
-    table.write(context)?;
-    left_out(context, report.types.len(), rows)
+fn types(
+    sort: HeapSort,
+    rows: usize,
+    report: &HeapReport,
+    context: &mut Context<'_>,
+) -> io::Result<()> {
+    list(context, &report.types, rows).columns([
+        right("%", 6, 3).of(&|row| format!("{:.2}", row.percent).into()),
+        right("BYTES", 10, 0).of(&|row| units::bytes(row.bytes).into()),
+        right("COUNT", 10, 0).of(&|row| units::count(row.count).into()),
+        right("RETAINED", 10, 1)
+            .asked_for(sort == HeapSort::Retained)
+            .of(&|row| units::bytes(row.retained_bytes).into()),
+        right("LARGEST", 10, 4).of(&|row| units::bytes(row.largest_bytes).into()),
+        left("MODULE", 6, 2).of(&|row| module(&row.module).into()),
+        left("TYPE", 4, 0).of(&|row| row.name.as_str().into()),
+    ])
 }
 
-fn modules(rows: usize, report: &HeapReport, context: &mut Context<'_>) -> io::Result<()> {
-    let mut table = Table::new([
-        right("%", 6, 2),
-        right("BYTES", 10, 0),
-        right("COUNT", 10, 0),
-        right("RETAINED", 10, 1),
-        right("TYPES", 7, 3),
-        left("MODULE", 6, 0),
-    ]);
-    for row in report.modules.iter().take(rows) {
-        table.row([
-            format!("{:.2}", row.percent).into(),
-            units::bytes(row.bytes).into(),
-            units::count(row.count).into(),
-            units::bytes(row.retained_bytes).into(),
-            units::count(row.types).into(),
-            module(&row.module).into(),
-        ]);
-    }
-    table.write(context)?;
-    left_out(context, report.modules.len(), rows)
+fn modules(
+    sort: HeapSort,
+    rows: usize,
+    report: &HeapReport,
+    context: &mut Context<'_>,
+) -> io::Result<()> {
+    list(context, &report.modules, rows).columns([
+        right("%", 6, 2).of(&|row| format!("{:.2}", row.percent).into()),
+        right("BYTES", 10, 0).of(&|row| units::bytes(row.bytes).into()),
+        right("COUNT", 10, 0).of(&|row| units::count(row.count).into()),
+        right("RETAINED", 10, 1)
+            .asked_for(sort == HeapSort::Retained)
+            .of(&|row| units::bytes(row.retained_bytes).into()),
+        right("TYPES", 7, 3).of(&|row| units::count(row.types).into()),
+        left("MODULE", 6, 0).of(&|row| module(&row.module).into()),
+    ])
 }
 
 fn roots(rows: usize, report: &HeapReport, context: &mut Context<'_>) -> io::Result<()> {
-    let mut table = Table::new([
-        right("ROOTS", 9, 0),
-        right("OBJECTS", 9, 2),
-        right("BYTES", 10, 1),
-        right("RETAINED", 10, 0),
-        left("KIND", 4, 0),
-    ]);
-    for row in &report.roots {
-        table.row([
-            units::count(row.count).into(),
-            units::count(row.objects).into(),
-            units::bytes(row.bytes).into(),
-            units::bytes(row.retained_bytes).into(),
-            row.kind.as_str().into(),
-        ]);
-    }
-    table.write(context)?;
+    list(context, &report.roots, usize::MAX).columns([
+        right("ROOTS", 9, 0).of(&|row| units::count(row.count).into()),
+        right("OBJECTS", 9, 2).of(&|row| units::count(row.objects).into()),
+        right("BYTES", 10, 1).of(&|row| units::bytes(row.bytes).into()),
+        right("RETAINED", 10, 0).of(&|row| units::bytes(row.retained_bytes).into()),
+        left("KIND", 4, 0).of(&|row| row.kind.as_str().into()),
+    ])?;
     if report.statics.is_empty() {
         return Ok(());
     }
     let strong = context.style.strong();
     writeln!(context.out.buffer(), "\n{}", strong.over("Static variables"))?;
-    let mut table = Table::new([
-        right("RETAINED", 10, 0),
-        right("BYTES", 10, 1),
-        left("VARIABLE", 8, 0),
-        left("TYPE OF THE OBJECT", 4, 0),
-    ]);
-    for row in report.statics.iter().take(rows) {
-        let each = if row.is_thread_static { " (of each thread)" } else { "" };
-        table.row([
-            units::bytes(row.retained_bytes).into(),
-            units::bytes(row.bytes).into(),
-            printable(&format!("{}{each}", row.name)).into(),
-            printable(&row.type_name).into(),
-        ]);
-    }
-    table.write(context)?;
-    left_out(context, report.statics.len(), rows)
+    list(context, &report.statics, rows).columns([
+        right("RETAINED", 10, 0).of(&|row| units::bytes(row.retained_bytes).into()),
+        right("BYTES", 10, 1).of(&|row| units::bytes(row.bytes).into()),
+        left("VARIABLE", 8, 0).of(&|row| {
+            let each = if row.is_thread_static { " (of each thread)" } else { "" };
+            format!("{}{each}", row.name).into()
+        }),
+        left("TYPE OF THE OBJECT", 4, 0).of(&|row| row.type_name.as_str().into()),
+    ])
 }
 
 fn generations(report: &HeapReport, context: &mut Context<'_>) -> io::Result<()> {
-    let mut table = Table::new([
-        right("%", 6, 1),
-        right("BYTES", 10, 0),
-        right("REACHABLE", 10, 0),
-        right("COUNT", 10, 0),
-        left("GENERATION", 10, 0),
-    ]);
-    for row in &report.generations {
-        table.row([
-            format!("{:.2}", row.percent).into(),
-            units::bytes(row.bytes).into(),
-            units::bytes(row.reachable_bytes).into(),
-            units::count(row.count).into(),
-            row.generation.as_str().into(),
-        ]);
-    }
-    table.write(context)
+    list(context, &report.generations, usize::MAX).columns([
+        right("%", 6, 1).of(&|row| format!("{:.2}", row.percent).into()),
+        right("BYTES", 10, 0).of(&|row| units::bytes(row.bytes).into()),
+        right("REACHABLE", 10, 0).of(&|row| units::bytes(row.reachable_bytes).into()),
+        right("COUNT", 10, 0).of(&|row| units::count(row.count).into()),
+        left("GENERATION", 10, 0).of(&|row| row.generation.as_str().into()),
+    ])
 }
 
 /// A module as tables have it.

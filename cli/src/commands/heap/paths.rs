@@ -3,12 +3,15 @@
 use super::super::{Context, write_report};
 use super::trace::{HeapTrace, types_like};
 use crate::args::HeapPathsArgs;
+use crate::cut::{self, Text};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::printable::printable;
-use crate::table::{Table, left, left_out, right};
+use crate::table::{left, list, right};
 use crate::units;
-use nettrace_analysis::heap::{HeapDump, HeapNode, HeapPathGroup, HeapPaths, HeapStep, Retained, RootKind};
+use nettrace_analysis::heap::{
+    HeapDump, HeapNode, HeapPathGroup, HeapPaths, HeapStep, Retained, RootKind,
+};
 use serde::Serialize;
 use std::io::{self, Write};
 
@@ -86,7 +89,7 @@ pub(super) fn run(args: &HeapPathsArgs, context: &mut Context<'_>) -> Result<Exi
                 }
             }
             context.progress.end();
-            if args.json {
+            if args.form.json {
                 write_report(context, &report, trace.ended())?;
             } else {
                 text(args, &report, context)?;
@@ -116,31 +119,23 @@ fn one(
     let report = ObjectReport {
         schema: 1,
         dump: dump.index(),
-        root: root.map(|root| Root { kind: root.kind, name: dump.root_name(root).map(str::to_owned) }),
+        root: root
+            .map(|root| Root { kind: root.kind, name: dump.root_name(root).map(str::to_owned) }),
         path: objects.iter().map(step).collect(),
     };
     context.progress.end();
-    if args.json {
+    if args.form.json {
         return write_report(context, &report, trace.ended());
     }
     let strong = context.style.strong();
     let from = root.map_or_else(|| "no root reaches it".to_owned(), |root| dump.root_text(root));
     writeln!(context.out.buffer(), "{}", strong.over(printable(&from)))?;
-    let mut table = Table::new([
-        right("ADDRESS", 16, 0),
-        right("BYTES", 10, 1),
-        right("RETAINED", 10, 0),
-        left("TYPE", 4, 0),
-    ]);
-    for step in &report.path {
-        table.row([
-            step.address.as_str().into(),
-            units::bytes(step.bytes).into(),
-            units::bytes(step.retained_bytes).into(),
-            printable(&step.type_name).into(),
-        ]);
-    }
-    Ok(table.write(context)?)
+    Ok(list(context, &report.path, usize::MAX).columns([
+        right("ADDRESS", 16, 0).of(&|step| step.address.as_str().into()),
+        right("BYTES", 10, 1).of(&|step| units::bytes(step.bytes).into()),
+        right("RETAINED", 10, 0).of(&|step| units::bytes(step.retained_bytes).into()),
+        left("TYPE", 4, 0).of(&|step| step.type_name.as_str().into()),
+    ])?)
 }
 
 fn text(args: &HeapPathsArgs, report: &PathsReport, context: &mut Context<'_>) -> io::Result<()> {
@@ -165,43 +160,32 @@ fn text(args: &HeapPathsArgs, report: &PathsReport, context: &mut Context<'_>) -
         return Ok(());
     }
     writeln!(context.out.buffer())?;
-    let mut table = Table::new([
-        right("COUNT", 8, 0),
-        right("BYTES", 10, 0),
-        right("RETAINED", 10, 1),
-        left("HELD BY", 4, 0),
-    ]);
-    for group in report.paths.iter().take(args.number) {
-        table.row([
-            units::count(group.count).into(),
-            units::bytes(group.bytes).into(),
-            units::bytes(group.retained_bytes).into(),
-            printable(&way(group)).into(),
-        ]);
-    }
-    table.write(context)?;
-    left_out(context, report.paths.len(), args.number)
+    list(context, &report.paths, args.number).columns([
+        right("COUNT", 8, 0).of(&|group| units::count(group.count).into()),
+        right("BYTES", 10, 0).of(&|group| units::bytes(group.bytes).into()),
+        right("RETAINED", 10, 1).of(&|group| units::bytes(group.retained_bytes).into()),
+        left("HELD BY", 4, 0).of(&|group| way(group).into()),
+    ])
 }
 
 /// `static s_items → System.Object[] → Session`.
-fn way(group: &HeapPathGroup) -> String {
+fn way(group: &HeapPathGroup) -> Text {
     let root = match (&group.root_name, group.root_kind) {
         (Some(name), RootKind::ThreadStatic) => format!("thread static {name}"),
         (Some(name), _) => format!("static {name}"),
         (None, kind) => kind.as_str().to_owned(),
     };
-    let step = |step: &HeapStep| format!("{}{}", step.type_name, if step.is_repeated { " …" } else { "" });
+    let step =
+        |step: &HeapStep| format!("{}{}", step.type_name, if step.is_repeated { " …" } else { "" });
     let steps: Vec<String> = group.steps.iter().map(step).collect();
     let left_out = steps.len().saturating_sub(STEPS);
-    let mut parts = vec![root];
-    match left_out {
-        0 => parts.extend(steps),
+    let parts = match left_out {
+        0 => steps,
         _ => {
             let (front, back) = (STEPS / 2, steps.len() - STEPS / 2);
-            parts.extend_from_slice(&steps[..front]);
-            parts.push(format!("({} more)", units::count(left_out as u64 + group.steps_left_out)));
-            parts.extend_from_slice(&steps[back..]);
+            let more = format!("({} more)", units::count(left_out as u64 + group.steps_left_out));
+            [&steps[..front], &[more], &steps[back..]].concat()
         }
-    }
-    parts.join(" → ")
+    };
+    cut::way(&root, &parts)
 }

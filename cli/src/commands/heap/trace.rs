@@ -5,6 +5,7 @@ use crate::args::{DumpArgs, InputArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input::Ended;
+use crate::table::end_page;
 use crate::units;
 use nettrace_analysis::heap::{HeapDump, HeapReader, RECORD_KEYWORDS};
 use nettrace_parser::Outcome;
@@ -85,7 +86,14 @@ impl HeapTrace {
     /// What a process reported.
     pub(super) fn live(label: String, outcome: Outcome, dumps: Vec<HeapDump>) -> HeapTrace {
         let chosen = (!dumps.is_empty()).then_some(0);
-        HeapTrace { file: label, ended: outcome.into(), is_live: true, dumps, chosen, is_default: true }
+        HeapTrace {
+            file: label,
+            ended: outcome.into(),
+            is_live: true,
+            dumps,
+            chosen,
+            is_default: true,
+        }
     }
 
     /// How it ended.
@@ -100,6 +108,7 @@ impl HeapTrace {
 
     /// Says what is missing, and how the command ends.
     pub(super) fn conclude(&self, context: &mut Context<'_>) -> Result<Exit, Failure> {
+        end_page(context)?;
         context.out.finish()?;
         let trace = self.ended();
         match (self.dump(), self.is_live) {
@@ -166,10 +175,17 @@ pub(super) fn missing(file: &str, dump: &HeapDump, context: &mut Context<'_>) {
 }
 
 /// Whether an object's type has a name like this.
-pub(super) fn types_like<'d>(dump: &'d HeapDump, wanted: Option<&Regex>) -> impl Fn(u32) -> bool + use<'d> {
-    let fits: Vec<bool> =
-        dump.types().iter().map(|row| wanted.is_none_or(|wanted| wanted.is_match(&row.name))).collect();
-    let of_objects = move |dump: &HeapDump, object| fits.get(dump.type_of(object) as usize) == Some(&true);
+pub(super) fn types_like<'d>(
+    dump: &'d HeapDump,
+    wanted: Option<&Regex>,
+) -> impl Fn(u32) -> bool + use<'d> {
+    let fits: Vec<bool> = dump
+        .types()
+        .iter()
+        .map(|row| wanted.is_none_or(|wanted| wanted.is_match(&row.name)))
+        .collect();
+    let of_objects =
+        move |dump: &HeapDump, object| fits.get(dump.type_of(object) as usize) == Some(&true);
     move |object| of_objects(dump, object)
 }
 

@@ -28,7 +28,7 @@ pub(super) fn run(args: &HeapTreeArgs, context: &mut Context<'_>) -> Result<Exit
     context.progress.end();
     if args.folded {
         folded(&tree, context)?;
-    } else if args.json {
+    } else if args.form.json {
         let report = TreeReport { schema: 1, dump: dump.index(), tree };
         write_report(context, &report, trace.ended())?;
     } else {
@@ -56,15 +56,21 @@ pub(super) fn run(args: &HeapTreeArgs, context: &mut Context<'_>) -> Result<Exit
     trace.conclude(context)
 }
 
-/// A line for each way down the tree: names from the roots on, and the bytes that lie there and no deeper.
+/// A line for each way down the tree: names from the roots on, and the bytes that lie
+/// there and no deeper.
 fn folded(tree: &HeapTreeNode, context: &mut Context<'_>) -> io::Result<()> {
     let mut open = vec![(tree, String::new())];
     while let Some((node, above)) = open.pop() {
         let word = if node.kind == "static" { "static " } else { "" };
         // A semicolon divides frames, a line ends a stack.
         let name = printable(&node.name).replace(';', ":");
-        let way = if above.is_empty() { format!("{word}{name}") } else { format!("{above};{word}{name}") };
-        let below = node.children.iter().fold(0u64, |sum, child| sum.saturating_add(child.retained_bytes));
+        let way = if above.is_empty() {
+            format!("{word}{name}")
+        } else {
+            format!("{above};{word}{name}")
+        };
+        let below =
+            node.children.iter().fold(0u64, |sum, child| sum.saturating_add(child.retained_bytes));
         let own = node.retained_bytes.saturating_sub(below);
         if own > 0 {
             writeln!(context.out.buffer(), "{way} {own}")?;

@@ -1,14 +1,32 @@
 //! `report activities` and `report http` for reading.
 
-use super::words::{SPREAD, duration, ms, prose, spread_cells};
+use super::words::{SPREAD, duration, errors, id, ms, prose, spread_cells};
 use crate::args::ReportArgs;
 use crate::commands::Context;
+use crate::cut::{Text, fixed, main, other};
 use crate::printable::printable;
-use crate::style::Paint;
-use crate::table::{Cell, Table, left, right};
+use crate::table::{Cell, Detail, Table, first, layout_of, left, right};
 use crate::units;
-use nettrace_analysis::report::{ActivitiesReport, ActivityLine, ActivityRow, Doing, Parts};
+use nettrace_analysis::report::{
+    Activities, ActivitiesReport, ActivityLine, ActivityRow, Doing, Http, Parts,
+};
 use std::io::{self, Write};
+
+pub(super) fn activities_of(args: &ReportArgs) -> Activities {
+    let report = Activities::new().top(args.rows.number);
+    match &args.id {
+        Some(id) => report.with_events_of(id),
+        None => report,
+    }
+}
+
+pub(super) fn requests_of(args: &ReportArgs) -> Http {
+    let report = Http::new().top(args.rows.number);
+    match &args.id {
+        Some(id) => report.with_events_of(id),
+        None => report,
+    }
+}
 
 pub(super) fn text(
     args: &ReportArgs,
@@ -19,15 +37,19 @@ pub(super) fn text(
         return events(report, context);
     }
     let (strong, faint) = (context.style.strong(), context.style.faint());
-    let rows: Vec<&ActivityRow> = report.activities.iter().take(args.number).collect();
+    let rows: Vec<&ActivityRow> = report.activities.iter().take(args.rows.number).collect();
     names_table(&rows, context)?;
     parts_table(&rows, context)?;
-    tree_table(report, args.number, context)?;
-    slowest_table(report, args.number, context)?;
-    let wrong =
-        if report.errors > 0 { format!(", {} failed", units::count(report.errors)) } else { String::new() };
+    tree_table(report, args.rows.number, context)?;
+    slowest_table(report, args.rows.number, context)?;
+    let wrong = if report.errors > 0 {
+        format!(", {} failed", units::count(report.errors))
+    } else {
+        String::new()
+    };
     let open = report.started.saturating_sub(report.stopped);
-    let open = if open > 0 { format!(", {} without a stop", units::count(open)) } else { String::new() };
+    let open =
+        if open > 0 { format!(", {} without a stop", units::count(open)) } else { String::new() };
     let lost = match report.stops_without_start {
         0 => String::new(),
         lost => format!(", {} without a start", units::counted(lost, "stop")),
@@ -42,7 +64,9 @@ pub(super) fn text(
             let noun = if report.started == 1 { "activity" } else { "activities" };
             let outermost = match report.outermost {
                 all if all == report.started => String::new(),
-                outermost => format!(" ({} of them not nested in another)", units::count(outermost)),
+                outermost => {
+                    format!(" ({} of them not nested in another)", units::count(outermost))
+                }
             };
             format!("{} {noun}{outermost}", units::count(report.started))
         }
@@ -55,12 +79,6 @@ pub(super) fn text(
     Ok(())
 }
 
-/// A count of errors, which stands out if there are any.
-fn errors(count: u64, bad: &Paint) -> Cell {
-    let text = units::count(count);
-    if count > 0 { Cell::new(text, bad) } else { text.into() }
-}
-
 /// A table for each direction of requests, or one of all activities.
 fn names_table(rows: &[&ActivityRow], context: &mut Context<'_>) -> io::Result<()> {
     let (bad, faint, name) = (context.style.bad(), context.style.faint(), context.style.name());
@@ -69,7 +87,8 @@ fn names_table(rows: &[&ActivityRow], context: &mut Context<'_>) -> io::Result<(
     if groups.is_empty() {
         groups.push(&[]);
     }
-    for (at, group) in groups.iter().enumerate() {
+    let mut tables = Vec::new();
+    for group in groups {
         let what = match group.first().and_then(|row| row.direction.as_deref()) {
             Some("in") => "INCOMING REQUESTS",
             Some(_) => "OUTGOING REQUESTS",
@@ -77,9 +96,17 @@ fn names_table(rows: &[&ActivityRow], context: &mut Context<'_>) -> io::Result<(
         };
         let [total, median, p95, max] = SPREAD;
         let (started, stopped) = (right("STARTED", 7, 0), right("STOPPED", 7, 5));
-        let mut table =
-            Table::new([started, stopped, right("ERRORS", 7, 0), total, median, p95, max, left(what, 8, 0)]);
-        for row in *group {
+        let mut table = Table::new([
+            started,
+            stopped,
+            right("ERRORS", 7, 0),
+            total,
+            median,
+            p95,
+            max,
+            left(what, 8, 0),
+        ]);
+        for row in group {
             let [total, median, p95, max] = spread_cells(&row.durations);
             let shown = format!("{}{}", printable(&row.name), notes(row));
             table.row([
@@ -98,10 +125,14 @@ fn names_table(rows: &[&ActivityRow], context: &mut Context<'_>) -> io::Result<(
                 table.row(["".into(), "".into(), "".into(), total, median, p95, max, shown]);
             }
         }
+        tables.push(table);
+    }
+    let layout = layout_of(&tables, context);
+    for (at, table) in tables.iter().enumerate() {
         if at > 0 {
             writeln!(context.out.buffer())?;
         }
-        table.write(context)?;
+        table.write_in(&layout, context)?;
     }
     Ok(())
 }
@@ -112,54 +143,48 @@ fn tree_table(report: &ActivitiesReport, most: usize, context: &mut Context<'_>)
         return Ok(());
     }
     let (bad, name) = (context.style.bad(), context.style.name());
-    let mut table = Table::new([
-        right("STARTED", 7, 0),
-        right("ERRORS", 7, 0),
-        right("TOTAL ms", 11, 1),
-        right("P95 ms", 11, 2),
-        left("INSIDE EACH OTHER", 17, 0),
-    ]);
-    for node in report.tree.iter().take(most) {
-        let shown = format!("{}{}", "  ".repeat(node.depth.min(30)), printable(&node.name));
-        table.row([
-            units::count(node.started).into(),
-            errors(node.errors, &bad),
-            ms(node.durations.total_ns).into(),
-            ms(node.durations.p95_ns).into(),
-            Cell::new(shown, &name),
-        ]);
-    }
     writeln!(context.out.buffer())?;
-    table.write(context)
+    first(context, &report.tree, most).columns([
+        right("STARTED", 7, 0).of(&|node| units::count(node.started).into()),
+        right("ERRORS", 7, 0).of(&|node| errors(node.errors, &bad)),
+        right("TOTAL ms", 11, 1).of(&|node| ms(node.durations.total_ns).into()),
+        right("P95 ms", 11, 2).of(&|node| ms(node.durations.p95_ns).into()),
+        left("INSIDE EACH OTHER", 17, 0).of(&|node| {
+            let shown = format!("{}{}", "  ".repeat(node.depth.min(30)), node.name);
+            Cell::new(shown, &name)
+        }),
+    ])
 }
 
 /// The slowest, and what their time was spent on.
-fn slowest_table(report: &ActivitiesReport, most: usize, context: &mut Context<'_>) -> io::Result<()> {
+fn slowest_table(
+    report: &ActivitiesReport,
+    most: usize,
+    context: &mut Context<'_>,
+) -> io::Result<()> {
     if report.slowest.is_empty() {
         return Ok(());
     }
-    let (bad, faint) = (context.style.bad(), context.style.faint());
-    let mut table = Table::new([
-        right("START ms", 11, 0),
-        right("TOOK ms", 11, 0),
-        right("THREAD", 7, 1),
-        left("ID; FIELDS OF THE SLOWEST", 25, 0),
-    ]);
-    for row in report.slowest.iter().take(most) {
-        let took = ms(row.duration_ns);
-        let id = row.id.as_deref().map_or_else(|| "-".to_owned(), printable);
-        table.row([
-            units::milliseconds(row.start_ns).into(),
-            if row.is_error { Cell::new(took, &bad) } else { took.into() },
-            row.thread_id.map_or_else(|| "?".to_owned(), |id| id.to_string()).into(),
-            format!("{id}  {}", printable(&row.fields)).into(),
-        ]);
-        if let Some(parts) = parts_text(&row.parts) {
-            table.detail(format!("{:>13}{parts}", ""), &faint);
-        }
-    }
+    let bad = context.style.bad();
     writeln!(context.out.buffer())?;
-    table.write(context)
+    first(context, &report.slowest, most).columns_and_details(
+        [
+            right("START ms", 11, 0).of(&|row| units::milliseconds(row.start_ns).into()),
+            right("TOOK ms", 11, 0).of(&|row| match row.is_error {
+                true => Cell::new(ms(row.duration_ns), &bad),
+                false => ms(row.duration_ns).into(),
+            }),
+            right("THREAD", 7, 1).of(&|row| id(row.thread_id).into()),
+            left("ID; FIELDS OF THE SLOWEST", 25, 0).of(&|row| {
+                let id = row.id.as_deref().unwrap_or("-");
+                Text::parts([main(id), fixed("  "), other(&row.fields)]).into()
+            }),
+        ],
+        |row| {
+            let parts = parts_text(&row.parts).into_iter();
+            parts.map(|text| Detail::new(" ".repeat(13), text)).collect()
+        },
+    )
 }
 
 /// `11,841 requests came in, 900 went out`, if it is known of all which way they went.
@@ -198,7 +223,8 @@ fn notes(row: &ActivityRow) -> String {
     if counts.is_empty() { String::new() } else { format!("  {}", counts.join(", ")) }
 }
 
-/// How a part of an activity's time is called, in a heading, in a sentence, and on the line of time.
+/// How a part of an activity's time is called, in a heading, in a sentence, and on the
+/// line of time.
 fn words(doing: Doing) -> (&'static str, &'static str, char) {
     match doing {
         Doing::Running => ("RUN %", "running", '#'),
@@ -240,18 +266,22 @@ fn parts_table(rows: &[&ActivityRow], context: &mut Context<'_>) -> io::Result<(
 }
 
 /// `running 12.043 ms, await 3.100 ms`: the longest first.
-fn parts_text(parts: &Parts) -> Option<String> {
-    let mut known: Vec<(Doing, u64)> = parts.all().into_iter().filter(|(_, nanos)| *nanos > 0).collect();
+fn parts_text(parts: &Parts) -> Option<Text> {
+    let mut known: Vec<(Doing, u64)> =
+        parts.all().into_iter().filter(|(_, nanos)| *nanos > 0).collect();
     known.sort_by_key(|(_, nanos)| std::cmp::Reverse(*nanos));
-    let texts: Vec<String> =
-        known.iter().map(|(doing, nanos)| format!("{} {} ms", words(*doing).1, ms(*nanos))).collect();
-    is_known(parts).then(|| texts.join(", "))
+    let texts: Vec<String> = known
+        .iter()
+        .map(|(doing, nanos)| format!("{} {} ms", words(*doing).1, ms(*nanos)))
+        .collect();
+    is_known(parts).then_some(Text::List(texts))
 }
 
 /// Cells of a line of time.
 const CELLS: u64 = 60;
 
-/// What an activity did when: a character for each sixtieth of its time, and below what they mean.
+/// What an activity did when: a character for each sixtieth of its time, and below what
+/// they mean.
 fn line(line: &ActivityLine, context: &mut Context<'_>) -> io::Result<()> {
     let (strong, name) = (context.style.strong(), context.style.name());
     let out = context.out.buffer();
@@ -263,7 +293,8 @@ fn line(line: &ActivityLine, context: &mut Context<'_>) -> io::Result<()> {
         units::milliseconds(line.start_ns),
     )?;
     let length: u64 = line.stretches.iter().map(|stretch| stretch.duration_ns).sum();
-    let cells: String = (0..CELLS.min(length)).filter_map(|cell| cell_of(line, length, cell)).collect();
+    let cells: String =
+        (0..CELLS.min(length)).filter_map(|cell| cell_of(line, length, cell)).collect();
     if !cells.is_empty() {
         writeln!(out, "|{cells}|")?;
     }
@@ -275,7 +306,8 @@ fn line(line: &ActivityLine, context: &mut Context<'_>) -> io::Result<()> {
     writeln!(out)
 }
 
-/// What was done for most of a cell's time. What is rare and counts, such as a pause, wins when it has a quarter.
+/// What was done for most of a cell's time. What is rare and counts, such as a pause,
+/// wins when it has a quarter.
 fn cell_of(line: &ActivityLine, length: u64, cell: u64) -> Option<char> {
     let edge = |cell: u64| length.saturating_mul(cell).checked_div(CELLS.min(length)).unwrap_or(0);
     let (from, to) = (edge(cell), edge(cell.saturating_add(1)));
@@ -304,8 +336,16 @@ fn events(report: &ActivitiesReport, context: &mut Context<'_>) -> io::Result<()
         line(of, context)?;
     }
     let (strong, name) = (context.style.strong(), context.style.name());
-    let mut table =
-        Table::new([right("ms", 11, 0), right("SINCE ms", 9, 1), right("THREAD", 7, 2), left("EVENT", 5, 0)]);
+    if report.events.is_empty() {
+        let text = "no activity has this id; report activities lists those of the longest ones";
+        return prose(context, &strong, text);
+    }
+    let mut table = Table::new([
+        right("ms", 11, 0),
+        right("SINCE ms", 9, 1),
+        right("THREAD", 7, 2),
+        left("EVENT", 5, 0),
+    ]);
     let mut before = None;
     for event in &report.events {
         let since = event.ts_ns.saturating_sub(before.unwrap_or(event.ts_ns));
@@ -313,13 +353,15 @@ fn events(report: &ActivitiesReport, context: &mut Context<'_>) -> io::Result<()
         table.row([
             units::milliseconds(event.ts_ns).into(),
             units::milliseconds(since).into(),
-            event.thread_id.map_or_else(|| "?".to_owned(), |id| id.to_string()).into(),
+            id(event.thread_id).into(),
             Cell::new(printable(&format!("{} {}", event.event, event.fields)), &name),
         ]);
     }
     table.write(context)?;
     let span = match (report.events.first(), report.events.last()) {
-        (Some(first), Some(last)) => u64::try_from(last.ts_ns.saturating_sub(first.ts_ns)).unwrap_or(0),
+        (Some(first), Some(last)) => {
+            u64::try_from(last.ts_ns.saturating_sub(first.ts_ns)).unwrap_or(0)
+        }
         _ => 0,
     };
     let mut summary =

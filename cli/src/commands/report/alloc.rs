@@ -1,9 +1,10 @@
 //! `report alloc` and `report types` as tables.
 
+use super::words::id;
 use crate::args::ReportArgs;
 use crate::commands::Context;
 use crate::printable::printable;
-use crate::table::{Column, Table, left, left_out, right};
+use crate::table::{Detail, left, list, right};
 use crate::units;
 use nettrace_analysis::report::{AllocReport, AllocSource, AllocType, TypesReport};
 use std::io::{self, Write};
@@ -11,7 +12,11 @@ use std::io::{self, Write};
 /// Frames of a stack that are shown.
 const FRAMES: usize = 8;
 
-pub(super) fn text(args: &ReportArgs, report: &AllocReport, context: &mut Context<'_>) -> io::Result<()> {
+pub(super) fn text(
+    args: &ReportArgs,
+    report: &AllocReport,
+    context: &mut Context<'_>,
+) -> io::Result<()> {
     let strong = context.style.strong();
     // They measure the same; the first is the most exact.
     let Some(source) = report.sources.first() else { return Ok(()) };
@@ -31,7 +36,11 @@ pub(super) fn text(args: &ReportArgs, report: &AllocReport, context: &mut Contex
     Ok(())
 }
 
-pub(super) fn types(args: &ReportArgs, report: &TypesReport, context: &mut Context<'_>) -> io::Result<()> {
+pub(super) fn types(
+    args: &ReportArgs,
+    report: &TypesReport,
+    context: &mut Context<'_>,
+) -> io::Result<()> {
     types_table(args, &report.types, context)?;
     let strong = context.style.strong();
     let line = format!(
@@ -50,7 +59,9 @@ fn heading(source: &AllocSource) -> String {
         None => String::new(),
     };
     let rate = match source.bytes_per_second {
-        Some(rate) if rate.is_finite() && rate >= 1.0 => format!(", {}/s", units::bytes(rate as u64)),
+        Some(rate) if rate.is_finite() && rate >= 1.0 => {
+            format!(", {}/s", units::bytes(rate as u64))
+        }
         _ => String::new(),
     };
     let how = match source.source {
@@ -66,34 +77,23 @@ fn heading(source: &AllocSource) -> String {
     )
 }
 
-const TYPE_COLUMNS: &[Column] = &[
-    right("%", 6, 0),
-    right("BYTES", 10, 0),
-    right("ERROR", 9, 4),
-    right("OBJECTS", 10, 1),
-    right("LARGE", 10, 3),
-    right("PINNED", 9, 5),
-    right("EVENTS", 6, 2),
-    left("TYPE", 4, 0),
-];
-
-fn types_table(args: &ReportArgs, types: &[AllocType], context: &mut Context<'_>) -> io::Result<()> {
-    let mut table = Table::new(TYPE_COLUMNS);
-    for row in types.iter().take(args.number) {
-        let bytes = |bytes: u64| if bytes == 0 { "-".to_owned() } else { units::bytes(bytes) };
-        table.row([
-            format!("{:.2}", row.percent).into(),
-            units::bytes(row.bytes).into(),
-            row.bytes_error.map_or_else(|| "-".to_owned(), units::bytes).into(),
-            row.objects.map_or_else(|| "-".to_owned(), units::count).into(),
-            bytes(row.large_bytes).into(),
-            bytes(row.pinned_bytes).into(),
-            units::count(row.events).into(),
-            printable(&row.type_name).into(),
-        ]);
-    }
-    table.write(context)?;
-    left_out(context, types.len(), args.number)?;
+fn types_table(
+    args: &ReportArgs,
+    types: &[AllocType],
+    context: &mut Context<'_>,
+) -> io::Result<()> {
+    let dash = || "-".to_owned();
+    let bytes = |bytes: u64| if bytes == 0 { dash() } else { units::bytes(bytes) };
+    list(context, types, args.rows.number).columns([
+        right("%", 6, 0).of(&|row| format!("{:.2}", row.percent).into()),
+        right("BYTES", 10, 0).of(&|row| units::bytes(row.bytes).into()),
+        right("ERROR", 9, 4).of(&|row| row.bytes_error.map_or_else(dash, units::bytes).into()),
+        right("OBJECTS", 10, 1).of(&|row| row.objects.map_or_else(dash, units::count).into()),
+        right("LARGE", 10, 3).of(&|row| bytes(row.large_bytes).into()),
+        right("PINNED", 9, 5).of(&|row| bytes(row.pinned_bytes).into()),
+        right("EVENTS", 6, 2).of(&|row| units::count(row.events).into()),
+        left("TYPE", 4, 0).of(&|row| (&*row.type_name).into()),
+    ])?;
     writeln!(context.out.buffer())
 }
 
@@ -101,45 +101,30 @@ fn stacks(args: &ReportArgs, source: &AllocSource, context: &mut Context<'_>) ->
     if source.stacks.iter().all(|row| row.frames.is_empty()) {
         return Ok(());
     }
-    let (strong, faint) = (context.style.strong(), context.style.faint());
+    let strong = context.style.strong();
     writeln!(context.out.buffer(), "{}", strong.over("By stack and type, innermost frame first"))?;
-    let shown = args.number.div_ceil(4);
-    let mut table = Table::new([right("%", 6, 0), right("BYTES", 10, 0), left("TYPE; FRAMES", 12, 0)]);
-    for row in source.stacks.iter().take(shown) {
-        let percent = format!("{:.2}", row.percent);
-        table.row([percent.into(), units::bytes(row.bytes).into(), printable(&row.type_name).into()]);
-        for frame in row.frames.iter().take(FRAMES) {
-            table.detail(format!("{:20}{}", "", printable(frame)), &faint);
-        }
-        if row.frames.len() > FRAMES {
-            table.detail(
-                format!("{:20}… {} more", "", units::count((row.frames.len() - FRAMES) as u64)),
-                &faint,
-            );
-        }
-    }
-    table.write(context)?;
-    left_out(context, source.stacks.len(), shown)?;
+    list(context, &source.stacks, args.rows.number.div_ceil(4)).columns_and_details(
+        [
+            right("%", 6, 0).of(&|row| format!("{:.2}", row.percent).into()),
+            right("BYTES", 10, 0).of(&|row| units::bytes(row.bytes).into()),
+            left("TYPE; FRAMES", 12, 0).of(&|row| (&*row.type_name).into()),
+        ],
+        |row| {
+            let frames = row.frames.iter().take(FRAMES).map(|frame| printable(frame));
+            let more = row.frames.len().saturating_sub(FRAMES);
+            let more = (more > 0).then(|| format!("… {} more", units::count(more as u64)));
+            frames.chain(more).map(|text| Detail::new(" ".repeat(20), text)).collect()
+        },
+    )?;
     writeln!(context.out.buffer())
 }
 
 fn threads(args: &ReportArgs, source: &AllocSource, context: &mut Context<'_>) -> io::Result<()> {
-    let mut table = Table::new([
-        right("%", 6, 0),
-        right("BYTES", 10, 0),
-        right("EVENTS", 7, 1),
-        right("THREAD", 7, 0),
-        left("", 0, 0),
-    ]);
-    for row in source.threads.iter().take(args.number) {
-        table.row([
-            format!("{:.2}", row.percent).into(),
-            units::bytes(row.bytes).into(),
-            units::count(row.events).into(),
-            row.thread.map_or_else(|| "?".to_owned(), |id| id.to_string()).into(),
-            row.name.as_deref().map(printable).unwrap_or_default().into(),
-        ]);
-    }
-    table.write(context)?;
-    left_out(context, source.threads.len(), args.number)
+    list(context, &source.threads, args.rows.number).columns([
+        right("%", 6, 0).of(&|row| format!("{:.2}", row.percent).into()),
+        right("BYTES", 10, 0).of(&|row| units::bytes(row.bytes).into()),
+        right("EVENTS", 7, 1).of(&|row| units::count(row.events).into()),
+        right("THREAD", 7, 0).of(&|row| id(row.thread).into()),
+        left("", 0, 0).of(&|row| row.name.as_deref().unwrap_or_default().into()),
+    ])
 }

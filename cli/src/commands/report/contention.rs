@@ -3,7 +3,7 @@
 use super::words::{SPREAD, innermost, spread_cells, thread, wait_totals};
 use crate::args::ReportArgs;
 use crate::commands::Context;
-use crate::table::{Cell, Table, left, right};
+use crate::table::{Cell, Detail, Table, left, right};
 use crate::units;
 use nettrace_analysis::report::ContentionReport;
 use std::io;
@@ -22,16 +22,15 @@ pub(super) fn text(
     let [total, median, p95, max] = SPREAD;
     let columns = [right("WAITS", 7, 0), total, median, p95, max, left("LOCK", 4, 0)];
     let mut table = Table::new(columns);
-    for lock in report.locks.iter().take(args.number) {
+    for lock in report.locks.iter().take(args.rows.number) {
         let id = lock.lock_id.as_deref().unwrap_or("(unknown lock)");
         let kind = if lock.is_native { " of the runtime" } else { "" };
         let [total, median, p95, max] = spread_cells(&lock.waits);
         let count = units::count(lock.waits.count).into();
         table.row([count, total, median, p95, max, Cell::new(format!("{id}{kind}"), &name)]);
         for stack in lock.stacks.iter().filter(|stack| stack.count > 0).take(STACKS) {
-            let line =
-                format!("{:>20}  waited in {}", super::words::ms(stack.count), innermost(&stack.frames, 3));
-            table.detail(line, &faint);
+            let head = format!("{:>20}  waited in ", super::words::ms(stack.count));
+            table.detail(Detail::new(head, innermost(&stack.frames, 3)), &faint);
         }
         let owners: Vec<String> = lock
             .owners
@@ -48,7 +47,8 @@ pub(super) fn text(
         if !owners.is_empty() {
             let more = lock.owners.len().saturating_sub(OWNERS);
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-            table.detail(format!("{:>20}  held by {}{more}", "", owners.join(", ")), &faint);
+            let head = format!("{:>20}  held by ", "");
+            table.detail(Detail::new(head, format!("{}{more}", owners.join(", "))), &faint);
         }
     }
     table.write(context)?;

@@ -3,73 +3,44 @@
 use super::words::{innermost, ms, prose};
 use crate::args::ReportArgs;
 use crate::commands::Context;
-use crate::printable::printable;
-use crate::table::{Cell, Table, left, right};
+use crate::cut::Text;
+use crate::table::{Cell, Detail, first, left, right};
 use crate::{sparkline, units};
-use nettrace_analysis::report::ExceptionsReport;
+use nettrace_analysis::report::{ExceptionType, ExceptionsReport, Spread};
 use std::io;
 
 /// Messages, stacks and so on shown of each type.
 const DETAILS: usize = 3;
+
+/// Room that a type with its namespace mostly needs.
+const LEAST_TYPE: usize = 40;
 
 pub(super) fn text(
     args: &ReportArgs,
     report: &ExceptionsReport,
     context: &mut Context<'_>,
 ) -> io::Result<()> {
-    let (strong, faint, name) = (context.style.strong(), context.style.faint(), context.style.name());
-    let mut table = Table::new([
-        right("COUNT", 7, 0),
-        right("SHARE", 7, 0),
-        right("CAUGHT", 7, 1),
-        right("TO CATCH ms", 11, 2),
-        right("IN CATCH ms", 11, 3),
-        left("TYPE", 4, 0),
-    ]);
-    for row in report.types.iter().take(args.number) {
-        let caught = if report.is_handling_traced { units::count(row.caught) } else { "-".to_owned() };
-        let median = |spread: &nettrace_analysis::report::Spread| {
-            if spread.count == 0 { "-".to_owned() } else { ms(spread.p50_ns) }
-        };
-        table.row([
-            units::count(row.count).into(),
-            units::share(row.count, report.count).into(),
-            caught.into(),
-            median(&row.to_catch).into(),
-            median(&row.in_catch).into(),
-            Cell::new(printable(&row.type_name), &name),
-        ]);
-        let mut details = Vec::new();
-        for message in row.messages.iter().take(DETAILS) {
-            details.push(("message", message.count, printable(&message.message)));
-        }
-        for inner in row.inner.iter().take(DETAILS) {
-            details.push(("inner", inner.count, printable(&inner.type_name)));
-        }
-        for stack in row.stacks.iter().take(DETAILS) {
-            details.push(("thrown in", stack.count, innermost(&stack.frames, 3)));
-        }
-        for method in row.caught_in.iter().take(DETAILS) {
-            details.push(("caught in", method.count, printable(&method.method)));
-        }
-        for (what, count, text) in details {
-            table.detail(format!("{:>16}  {what:<10} {text}", units::count(count)), &faint);
-        }
-        let notes = [
-            (row.rethrown, "thrown again"),
-            (row.nested, "thrown while another was being handled"),
-            (row.left_by_exception, "whose catch block was left by another exception"),
-        ];
-        let notes: Vec<String> = notes
-            .iter()
-            .filter(|(count, _)| *count > 0)
-            .map(|(count, text)| format!("{} {text}", units::count(*count)))
-            .collect();
-        if !notes.is_empty() {
-            table.detail(format!("{:>16}  {}", "", notes.join(", ")), &faint);
-        }
-    }
-    table.write(context)?;
+    let (strong, name) = (context.style.strong(), context.style.name());
+    let median = |spread: &Spread| match spread.count {
+        0 => Cell::from("-"),
+        _ => ms(spread.p50_ns).into(),
+    };
+    first(context, &report.types, args.rows.number).columns_and_details(
+        [
+            right("COUNT", 7, 0).of(&|row| units::count(row.count).into()),
+            right("SHARE", 7, 0).of(&|row| units::share(row.count, report.count).into()),
+            right("CAUGHT", 7, 1).of(&|row| match report.is_handling_traced {
+                true => units::count(row.caught).into(),
+                false => "-".into(),
+            }),
+            right("TO CATCH ms", 11, 2).of(&|row| median(&row.to_catch)),
+            right("IN CATCH ms", 11, 3).of(&|row| median(&row.in_catch)),
+            left("TYPE", 4, 0)
+                .at_least(LEAST_TYPE)
+                .of(&|row| Cell::new(row.type_name.to_string(), &name)),
+        ],
+        details,
+    )?;
     let line = sparkline::of_counts(&report.rate.counts, 40);
     let threads = units::counted(report.threads.len() as u64, "thread");
     let summary = format!(
@@ -78,4 +49,35 @@ pub(super) fn text(
         units::decimal(report.rate.peak_per_second(), 0)
     );
     prose(context, &strong, &format!("{summary}  {line}"))
+}
+
+/// What else is known of a type: messages, stacks and so on.
+fn details(row: &ExceptionType) -> Vec<Detail> {
+    let line = |what: &str, count: u64, text: Text| {
+        Detail::new(format!("{:>16}  {what:<10} ", units::count(count)), text)
+    };
+    let messages = row.messages.iter().take(DETAILS);
+    let inner = row.inner.iter().take(DETAILS);
+    let stacks = row.stacks.iter().take(DETAILS);
+    let caught_in = row.caught_in.iter().take(DETAILS);
+    let mut lines: Vec<Detail> = messages
+        .map(|message| line("message", message.count, (&*message.message).into()))
+        .chain(inner.map(|inner| line("inner", inner.count, (&*inner.type_name).into())))
+        .chain(stacks.map(|stack| line("thrown in", stack.count, innermost(&stack.frames, 3))))
+        .chain(caught_in.map(|place| line("caught in", place.count, (&*place.method).into())))
+        .collect();
+    let notes = [
+        (row.rethrown, "thrown again"),
+        (row.nested, "thrown while another was being handled"),
+        (row.left_by_exception, "whose catch block was left by another exception"),
+    ];
+    let notes: Vec<String> = notes
+        .iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, text)| format!("{} {text}", units::count(*count)))
+        .collect();
+    if !notes.is_empty() {
+        lines.push(Detail::new(" ".repeat(18), notes.join(", ")));
+    }
+    lines
 }

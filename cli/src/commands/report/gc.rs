@@ -4,74 +4,58 @@ use super::words::{duration, ms, prose};
 use crate::args::ReportArgs;
 use crate::commands::Context;
 use crate::style::Paint;
-use crate::table::{Cell, Column, Table, left, right};
+use crate::table::{Cell, first, left, right};
 use crate::units;
 use nettrace_analysis::report::{Collection, GcReport};
 use std::cmp::Reverse;
 use std::io::{self, Write};
 
-/// The last five: generations 0, 1 and 2, large objects, pinned objects.
-const COLUMNS: &[Column] = &[
-    right("GC", 7, 0),
-    right("GEN", 3, 0),
-    left("TYPE", 13, 7),
-    left("REASON", 16, 1),
-    right("START ms", 10, 0),
-    right("PAUSE ms", 9, 0),
-    right("BEFORE", 10, 3),
-    right("AFTER", 10, 2),
-    right("PROMOTED", 10, 5),
-    right("ALLOCATED", 10, 4),
-    right("FRAGM", 5, 6),
-    right("GEN0", 10, 9),
-    right("GEN1", 10, 9),
-    right("GEN2", 10, 8),
-    right("LOH", 10, 8),
-    right("POH", 10, 9),
-];
-
-pub(super) fn text(args: &ReportArgs, report: &GcReport, context: &mut Context<'_>) -> io::Result<()> {
+pub(super) fn text(
+    args: &ReportArgs,
+    report: &GcReport,
+    context: &mut Context<'_>,
+) -> io::Result<()> {
     let strong = context.style.strong();
     let mut rows: Vec<&Collection> = report.collections.iter().collect();
     if !args.timeline {
         rows.sort_by_key(|row| (Reverse(row.pause_ns), row.start_ns));
         writeln!(context.out.buffer(), "{}", strong.over("Longest pauses"))?;
     }
-    rows.truncate(args.number);
-    let mut table = Table::new(COLUMNS);
-    for row in rows {
-        let bytes = |bytes: Option<u64>| Cell::from(bytes.map_or_else(|| "-".to_owned(), units::bytes));
-        let pause = if row.pauses.is_empty() { "?".to_owned() } else { ms(row.pause_ns) };
-        // What each generation has behind it; nothing is known where that event was lost.
-        let after = |place: usize| bytes(row.generations.get(place).and_then(|row| row.after_bytes));
-        table.row([
-            row.number.to_string().into(),
-            row.generation.to_string().into(),
-            kind(row).into(),
-            (&*row.reason).into(),
-            units::milliseconds(row.start_ns).into(),
-            pause.into(),
-            bytes(row.heap_before_bytes),
-            bytes(row.heap_after_bytes),
-            bytes(row.promoted_bytes),
-            bytes(row.allocated_bytes),
-            row.fragmentation_percent
-                .map_or_else(|| "-".to_owned(), |percent| format!("{percent:.0} %"))
-                .into(),
-            after(0),
-            after(1),
-            after(2),
-            after(3),
-            after(4),
-        ]);
-    }
-    table.write(context)?;
+    let bytes = |bytes: Option<u64>| Cell::from(bytes.map_or_else(|| "-".to_owned(), units::bytes));
+    // What each generation has after it; nothing is known where that event was lost.
+    let after = |row: &Collection, place: usize| {
+        bytes(row.generations.get(place).and_then(|row| row.after_bytes))
+    };
+    first(context, &rows, args.rows.number).columns([
+        right("GC", 7, 0).of(&|row| row.number.to_string().into()),
+        right("GEN", 3, 0).of(&|row| row.generation.to_string().into()),
+        left("TYPE", 13, 7).of(&|row| kind(row).into()),
+        left("REASON", 16, 1).of(&|row| (&*row.reason).into()),
+        right("START ms", 10, 0).of(&|row| units::milliseconds(row.start_ns).into()),
+        right("PAUSE ms", 9, 0).of(&|row| match row.pauses.is_empty() {
+            true => "?".into(),
+            false => ms(row.pause_ns).into(),
+        }),
+        right("BEFORE", 10, 3).of(&|row| bytes(row.heap_before_bytes)),
+        right("AFTER", 10, 2).of(&|row| bytes(row.heap_after_bytes)),
+        right("PROMOTED", 10, 5).of(&|row| bytes(row.promoted_bytes)),
+        right("ALLOCATED", 10, 4).of(&|row| bytes(row.allocated_bytes)),
+        right("FRAGM", 5, 6).of(&|row| match row.fragmentation_percent {
+            Some(percent) => format!("{percent:.0} %").into(),
+            None => "-".into(),
+        }),
+        right("GEN0", 10, 9).of(&|row| after(row, 0)),
+        right("GEN1", 10, 9).of(&|row| after(row, 1)),
+        right("GEN2", 10, 8).of(&|row| after(row, 2)),
+        right("LOH", 10, 8).of(&|row| after(row, 3)),
+        right("POH", 10, 9).of(&|row| after(row, 4)),
+    ])?;
     writeln!(context.out.buffer(), "\n{}", strong.over("By generation"))?;
     totals(report, context)?;
     writeln!(context.out.buffer())?;
     let totals = &report.totals;
     let line = format!(
-        "{}, {} paused in {}: {:.1} %; pause 50 % {}, 90 % {}, 99 % {}, longest {}",
+        "{}, {} paused in {}: {:.1} %; pauses p50 {}, p90 {}, p99 {}, longest {}",
         units::counted(totals.count, "collection"),
         duration(totals.pause_ns),
         duration(totals.seen_ns),
@@ -103,26 +87,14 @@ pub(super) fn text(args: &ReportArgs, report: &GcReport, context: &mut Context<'
 }
 
 fn totals(report: &GcReport, context: &mut Context<'_>) -> io::Result<()> {
-    const COLUMNS: &[Column] = &[
-        right("GEN", 3, 0),
-        right("COUNT", 5, 0),
-        right("PAUSE ms", 11, 0),
-        right("MEDIAN ms", 11, 1),
-        right("MAX ms", 11, 0),
-        right("PROMOTED", 10, 2),
-    ];
-    let mut table = Table::new(COLUMNS);
-    for row in &report.totals.generations {
-        table.row([
-            row.generation.to_string().into(),
-            units::count(row.count).into(),
-            ms(row.pause_ns).into(),
-            ms(row.p50_pause_ns).into(),
-            ms(row.max_pause_ns).into(),
-            units::bytes(row.promoted_bytes).into(),
-        ]);
-    }
-    table.write(context)
+    first(context, &report.totals.generations, usize::MAX).columns([
+        right("GEN", 3, 0).of(&|row| row.generation.to_string().into()),
+        right("COUNT", 5, 0).of(&|row| units::count(row.count).into()),
+        right("PAUSE ms", 11, 0).of(&|row| ms(row.pause_ns).into()),
+        right("MEDIAN ms", 11, 1).of(&|row| ms(row.p50_pause_ns).into()),
+        right("MAX ms", 11, 0).of(&|row| ms(row.max_pause_ns).into()),
+        right("PROMOTED", 10, 2).of(&|row| units::bytes(row.promoted_bytes).into()),
+    ])
 }
 
 fn kind(row: &Collection) -> &str {

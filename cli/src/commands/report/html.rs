@@ -1,35 +1,16 @@
 //! `report html`: a trace as one HTML file.
 
 use crate::args::{ReportArgs, SampleArgs};
-use crate::commands::analysed::{Analysed, Reads};
+use crate::commands::analysed::Analysed;
 use crate::commands::outcome::outcome_of;
 use crate::commands::{Context, Trace};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::input::{Ended, Input, Regions};
-use crate::new_file::{self, NewFile, Unfinished};
-use crate::{samples, units};
-use nettrace_analysis::AnalysisError;
+use crate::input::Ended;
+use crate::{new_file, samples, units};
 use nettrace_analysis::page::{PageAbout, PagePass};
 use nettrace_analysis::report::Finding;
-use nettrace_parser::{Outcome, TimeOrdered, Version};
-use std::io::BufWriter;
 use std::path::{Path, PathBuf};
-
-impl Reads for PagePass {
-    fn gains_from_threads(&self, _: Option<Version>) -> bool {
-        false
-    }
-
-    fn read(&mut self, events: &mut TimeOrdered<Input>) -> Result<Outcome, AnalysisError> {
-        Ok(self.read(events)?)
-    }
-
-    fn read_regions(&mut self, _: &Regions) -> Result<Outcome, AnalysisError> {
-        Err(nettrace_parser::Error::Io(std::io::Error::other("a page is made of all events, in order"))
-            .into())
-    }
-}
 
 /// Where a page goes.
 #[derive(Debug)]
@@ -39,7 +20,11 @@ pub(in crate::commands) struct PageTarget {
     pub(in crate::commands) is_forced: bool,
 }
 
-pub(super) fn run(args: &ReportArgs, trace: Trace, context: &mut Context<'_>) -> Result<Exit, Failure> {
+pub(super) fn run(
+    args: &ReportArgs,
+    trace: Trace,
+    context: &mut Context<'_>,
+) -> Result<Exit, Failure> {
     let path = match &args.output {
         Some(path) => (path != Path::new("-")).then(|| path.clone()),
         None => Some(beside(&args.file)),
@@ -65,13 +50,10 @@ pub(in crate::commands) fn write_page(
     if let Some(path) = &target.path {
         new_file::check(path, target.is_forced, &read)?;
     }
-    let mut trace = Analysed::new(trace, crate::args::ThreadArgs { threads: None })?;
+    let mut trace = Analysed::new(trace)?;
     let file = trace.file.clone();
     let mut pass = PagePass::new(samples::options(args));
-    trace.read(&mut pass, &|file, error| Failure::Input {
-        file: file.to_owned(),
-        message: error.to_string(),
-    })?;
+    trace.read(&mut pass)?;
     let unused = samples::add_names(args, pass.model_mut())?;
     let mut page = pass.finish();
     let ended = trace.ended();
@@ -83,16 +65,7 @@ pub(in crate::commands) fn write_page(
     let about = about(input, &ended);
     match &target.path {
         Some(path) => {
-            #[cfg(unix)]
-            new_file::give_up_on_signals()?;
-            let mut out =
-                BufWriter::new(NewFile::create(path, target.is_forced, &read, Unfinished::Removed)?);
-            let refused = |error: &std::io::Error| Failure::Input {
-                file: path.display().to_string(),
-                message: format!("cannot be written: {}", crate::failure::plain(error)),
-            };
-            page.write(&about, &mut out).map_err(|error| refused(&error))?;
-            out.into_inner().map_err(|error| refused(error.error()))?.finish()?;
+            new_file::write(path, target.is_forced, &read, |out| page.write(&about, out))?;
         }
         None => page.write(&about, &mut context.out)?,
     }
@@ -106,7 +79,8 @@ pub(in crate::commands) fn write_page(
 }
 
 fn about(input: &Path, ended: &Ended) -> PageAbout {
-    let name = input.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let name =
+        input.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let title = if name == "-" { crate::context::STDIN_NAME.to_owned() } else { name };
     let mut about = PageAbout::new(title, ended).outcome(outcome_of(ended));
     if let Ok(facts) = std::fs::metadata(input)

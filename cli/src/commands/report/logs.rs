@@ -11,7 +11,11 @@ use nettrace_analysis::report::{LogLevel, LogRow, Logs, LogsReport};
 use std::io::{self, Write};
 
 /// For reading, messages are written while the trace is read.
-pub(super) fn run(args: &ReportArgs, trace: Trace, context: &mut Context<'_>) -> Result<Exit, Failure> {
+pub(super) fn run(
+    args: &ReportArgs,
+    trace: Trace,
+    context: &mut Context<'_>,
+) -> Result<Exit, Failure> {
     let each = |logs: &mut Logs, context: &mut Context<'_>| {
         logs.take().iter().try_for_each(|message| {
             row(message, context)?;
@@ -46,8 +50,11 @@ fn row(message: &LogRow, context: &mut Context<'_>) -> io::Result<()> {
         _ => context.style.bad(),
     };
     let out = context.out.buffer();
-    let event =
-        if message.event.is_empty() { String::new() } else { format!("[{}]", printable(&message.event)) };
+    let event = if message.event.is_empty() {
+        String::new()
+    } else {
+        format!("[{}]", printable(&message.event))
+    };
     let text = match &message.arguments {
         Some(arguments) => arguments,
         None => &message.message,

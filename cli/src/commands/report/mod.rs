@@ -20,18 +20,20 @@ mod words;
 
 pub(super) use html::{PageTarget, write_page};
 
-use super::command_line::find;
 use super::{Context, Trace};
 use crate::args::{InputArgs, ReportArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use activities::{activities_of, requests_of};
 use nettrace_analysis::report::{
-    Activities, Alloc, Contention, Counters, Exceptions, Gc, Http, Jit, Loader, Logs, Modules, Recording,
-    Report, Summary, Tasks, ThreadPool, Threads, TopNOptions, TreeOptions, Types, Waits,
+    Activities, Alloc, Contention, Counters, Exceptions, Gc, Http, Jit, Loader, Logs, Modules,
+    Recording, Report, Summary, Tasks, ThreadPool, Threads, TopNOptions, TreeOptions, Types, Waits,
 };
 use pass::show;
+use samples::{modules_of, top_options, tree_options};
 
-/// A report: its name, what it answers, what to record for it, the flags that it takes, and what makes it.
+/// A report: its name, what it answers, what to record for it, the flags that it takes,
+/// and what makes it.
 #[derive(Debug)]
 pub(crate) struct ReportRow {
     pub(crate) name: &'static str,
@@ -44,12 +46,26 @@ pub(crate) struct ReportRow {
     run: fn(&ReportArgs, Trace, &mut Context<'_>) -> Result<Exit, Failure>,
 }
 
-/// The row of a report, of which the analysis says name, purpose and what to record.
-const fn row<R: Report>(
-    flags: &'static [&'static [&'static str]],
-    run: fn(&ReportArgs, Trace, &mut Context<'_>) -> Result<Exit, Failure>,
-) -> ReportRow {
-    ReportRow { name: R::NAME, about: R::ABOUT, record: R::RECORD, flags, has_json: true, run }
+/// The row of a report, of which the analysis says name, purpose and what to record: its
+/// type, the flags that it takes, and what makes it.
+macro_rules! row {
+    ($report:ty, [$($flags:expr),*], $run:expr) => {
+        ReportRow {
+            name: <$report>::NAME,
+            about: <$report>::ABOUT,
+            record: <$report>::RECORD,
+            flags: &[$($flags),*],
+            has_json: true,
+            run: $run,
+        }
+    };
+    // Most are made from the arguments, and shown when the trace was read.
+    ($report:ty, [$($flags:expr),*], $make:expr, $text:expr) => {
+        row!($report, [$($flags),*], |args, trace, context| {
+            let make: fn(&ReportArgs) -> $report = $make;
+            show(make(args), $text, args, trace, context)
+        })
+    };
 }
 
 /// Which events count: of which threads and processes, and when.
@@ -63,81 +79,68 @@ const SAMPLES: &[&str] = &["state", "threads", "before", "fold_percent"];
 /// Which frames are shown as one.
 const FOLDS: &[&str] = &["my_code", "fold_async", "fold_recursion", "group", "fold"];
 const ROWS: &[&str] = &["number"];
+const TOP: &[&str] = &["number", "inclusive", "by_thread", "by", "when"];
+const TREE: &[&str] = &["from", "callers", "min"];
+const TIMELINE: &[&str] = &["timeline"];
+const BEFORE: &[&str] = &["before"];
+const ID: &[&str] = &["id"];
 
 /// The reports, in the order in which help lists them.
 pub(crate) const REPORTS: &[ReportRow] = &[
-    row::<Summary>(&[MOMENTS, STACKS, NAMES], summary::run),
-    row::<TopNOptions>(
-        &[ROWS, &["inclusive", "by_thread", "by", "when"], MOMENTS, STACKS, SAMPLES, NAMES, FOLDS],
-        |args, trace, context| show(samples::top_options(args), samples::top, args, trace, context),
+    row!(Summary, [MOMENTS, STACKS, NAMES], summary::run),
+    row!(TopNOptions, [TOP, MOMENTS, STACKS, SAMPLES, NAMES, FOLDS], top_options, samples::top),
+    row!(TreeOptions, [TREE, MOMENTS, STACKS, SAMPLES, NAMES, FOLDS], tree_options, samples::tree),
+    row!(Threads, [ROWS, MOMENTS, STACKS, SAMPLES, NAMES, FOLDS], |_| Threads, samples::threads),
+    row!(Modules, [ROWS, &["process", "threads"]], modules_of, samples::modules),
+    row!(Gc, [ROWS, TIMELINE, BEFORE, MOMENTS], |_| Gc::new(), gc::text),
+    row!(Alloc, [ROWS, BEFORE, MOMENTS, STACKS, NAMES, FOLDS], |_| Alloc::new(), alloc::text),
+    row!(Types, [ROWS, BEFORE, MOMENTS, STACKS, NAMES], |_| Types::new(), alloc::types),
+    row!(Jit, [ROWS, TIMELINE, BEFORE, MOMENTS], |_| Jit::new(), jit::text),
+    row!(Loader, [ROWS, BEFORE, MOMENTS], |_| Loader::new(), loader::text),
+    row!(ThreadPool, [ROWS, BEFORE, MOMENTS], |_| ThreadPool::new(), threadpool::text),
+    row!(
+        Exceptions,
+        [ROWS, BEFORE, MOMENTS, STACKS, NAMES, FOLDS],
+        |args| Exceptions::new().top(args.rows.number),
+        exceptions::text
     ),
-    row::<TreeOptions>(
-        &[&["from", "callers", "min"], MOMENTS, STACKS, SAMPLES, NAMES, FOLDS],
-        |args, trace, context| show(samples::tree_options(args), samples::tree, args, trace, context),
+    row!(
+        Contention,
+        [ROWS, BEFORE, MOMENTS, STACKS, NAMES, FOLDS],
+        |args| Contention::new().top(args.rows.number),
+        contention::text
     ),
-    row::<Threads>(&[ROWS, MOMENTS, STACKS, SAMPLES, NAMES, FOLDS], |args, trace, context| {
-        show(Threads, samples::threads, args, trace, context)
-    }),
-    row::<Modules>(&[ROWS, &["process", "threads"]], |args, trace, context| {
-        show(samples::modules_of(args), samples::modules, args, trace, context)
-    }),
-    row::<Gc>(&[ROWS, &["timeline", "before"], MOMENTS], |args, trace, context| {
-        show(Gc::new(), gc::text, args, trace, context)
-    }),
-    row::<Alloc>(&[ROWS, &["before"], MOMENTS, STACKS, NAMES, FOLDS], |args, trace, context| {
-        show(Alloc::new(), alloc::text, args, trace, context)
-    }),
-    row::<Types>(&[ROWS, &["before"], MOMENTS, STACKS, NAMES], |args, trace, context| {
-        show(Types::new(), alloc::types, args, trace, context)
-    }),
-    row::<Jit>(&[ROWS, &["timeline", "before"], MOMENTS], |args, trace, context| {
-        show(Jit::new(), jit::text, args, trace, context)
-    }),
-    row::<Loader>(&[ROWS, &["before"], MOMENTS], |args, trace, context| {
-        show(Loader::new(), loader::text, args, trace, context)
-    }),
-    row::<ThreadPool>(&[ROWS, &["before"], MOMENTS], |args, trace, context| {
-        show(ThreadPool::new(), threadpool::text, args, trace, context)
-    }),
-    row::<Exceptions>(&[ROWS, &["before"], MOMENTS, STACKS, NAMES, FOLDS], |args, trace, context| {
-        show(Exceptions::new().top(args.number), exceptions::text, args, trace, context)
-    }),
-    row::<Contention>(&[ROWS, &["before"], MOMENTS, STACKS, NAMES, FOLDS], |args, trace, context| {
-        show(Contention::new().top(args.number), contention::text, args, trace, context)
-    }),
-    row::<Waits>(&[ROWS, &["before"], MOMENTS, STACKS, NAMES, FOLDS], |args, trace, context| {
-        show(Waits::new().top(args.number), waits::text, args, trace, context)
-    }),
-    row::<Tasks>(&[ROWS, &["before"], MOMENTS, STACKS, NAMES, FOLDS], |args, trace, context| {
-        show(Tasks::new().top(args.number), tasks::text, args, trace, context)
-    }),
-    row::<Activities>(&[ROWS, &["id", "before"], MOMENTS, STACKS, NAMES], |args, trace, context| {
-        let report = Activities::new().top(args.number);
-        let report = match &args.id {
-            Some(id) => report.with_events_of(id),
-            None => report,
-        };
-        show(report, activities::text, args, trace, context)
-    }),
-    row::<Http>(&[ROWS, &["id", "before"], MOMENTS, STACKS, NAMES], |args, trace, context| {
-        let report = Http::new().top(args.number);
-        let report = match &args.id {
-            Some(id) => report.with_events_of(id),
-            None => report,
-        };
-        show(report, activities::text, args, trace, context)
-    }),
-    row::<Logs>(&[&["level", "before"], MOMENTS], logs::run),
-    row::<Counters>(&[&["format", "csv_safe", "before"], MOMENTS], counters::run),
+    row!(
+        Waits,
+        [ROWS, BEFORE, MOMENTS, STACKS, NAMES, FOLDS],
+        |args| Waits::new().top(args.rows.number),
+        waits::text
+    ),
+    row!(
+        Tasks,
+        [ROWS, BEFORE, MOMENTS, STACKS, NAMES, FOLDS],
+        |args| Tasks::new().top(args.rows.number),
+        tasks::text
+    ),
+    row!(Activities, [ROWS, ID, BEFORE, MOMENTS, STACKS, NAMES], activities_of, activities::text),
+    row!(Http, [ROWS, ID, BEFORE, MOMENTS, STACKS, NAMES], requests_of, activities::text),
+    row!(Logs, [&["level"], BEFORE, MOMENTS], logs::run),
+    row!(Counters, [&["format", "csv_safe"], BEFORE, MOMENTS], counters::run),
     ReportRow {
         name: "html",
-        about: "everything as one HTML file: time line, flame graphs, tables",
+        about: "Everything as one HTML file: time line, flame graphs, tables",
         record: &[],
         flags: &[&["output", "force"], MOMENTS, STACKS, NAMES, FOLDS],
         has_json: false,
         run: html::run,
     },
 ];
+
+/// The report of a name; case does not matter.
+pub(super) fn find(name: &str) -> Option<&'static ReportRow> {
+    let name = if name.eq_ignore_ascii_case("top") { "topN" } else { name };
+    REPORTS.iter().find(|row| row.name.eq_ignore_ascii_case(name))
+}
 
 pub(super) fn run(args: &ReportArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {
     let trace = context.open(&InputArgs { file: args.file.clone(), read: args.read })?;

@@ -1,28 +1,30 @@
-//! What all reports share: one pass, JSON or a table, and what to record when the trace has nothing for them.
+//! What all reports share: one pass, JSON or a table, and what to record when the trace
+//! has nothing for them.
 
 use crate::args::{CounterFormat, ReportArgs};
-use crate::commands::analysed::{Analysed, Reads};
+use crate::commands::analysed::Analysed;
 use crate::commands::{Context, Trace, write_report};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input::Ended;
-use crate::{recommended, samples};
+use crate::{recommended, samples, table};
 use nettrace_analysis::AnalysisOptions;
 use nettrace_analysis::report::{Recording, Report, ReportInput, ReportPass};
 use nettrace_parser::Event;
 use serde::Serialize;
 use std::io;
 
-/// What is done behind each event.
+/// What is done after each event.
 type Each<R> = fn(&mut R, &mut Context<'_>) -> io::Result<()>;
 /// Writes what a report of a file yields.
 type Text<'t, O> = dyn Fn(&str, &O, &mut Context<'_>) -> io::Result<()> + 't;
 
 /// How a report becomes text.
 pub(super) struct Steps<R: Report> {
-    /// Called behind each event, for reports that are shown while the trace is read.
+    /// Called after each event, for reports that are shown while the trace is read.
     pub(super) each: Option<Each<R>>,
-    /// Adds what is known only when the trace was read. Gives whether the report says what was lost.
+    /// Adds what is known only when the trace was read. Gives whether the report says
+    /// what was lost.
     pub(super) complete: fn(&mut R::Output, &Ended) -> bool,
     /// Writes it for reading.
     pub(super) text: fn(&ReportArgs, &str, &R::Output, &mut Context<'_>) -> io::Result<()>,
@@ -54,10 +56,11 @@ pub(super) fn show_in_steps<R: Report>(
 where
     R::Output: Serialize,
 {
-    let text =
-        |file: &str, output: &R::Output, context: &mut Context<'_>| (steps.text)(args, file, output, context);
+    let text = |file: &str, output: &R::Output, context: &mut Context<'_>| {
+        (steps.text)(args, file, output, context)
+    };
     // As JSON a report is one object.
-    run(report, steps.each.filter(|_| !args.json), steps.complete, &text, args, trace, context)
+    run(report, steps.each.filter(|_| !args.form.json), steps.complete, &text, args, trace, context)
 }
 
 fn run<R: Report>(
@@ -72,14 +75,14 @@ fn run<R: Report>(
 where
     R::Output: Serialize,
 {
-    let mut trace = Analysed::new(trace, args.threads.into())?;
+    let mut trace = Analysed::new(trace)?;
     let mut pass = ReportPass::with_options(report, options(args));
     match each {
         Some(each) => read_each(&mut trace, context, &mut |event, context| {
             pass.event(event);
             each(pass.report_mut(), context)
         })?,
-        None => read(&mut trace, &mut pass)?,
+        None => trace.read(&mut pass)?,
     }
     let unused = samples::add_names(&args.samples, pass.model_mut())?;
     let mut reported = pass.finish();
@@ -100,6 +103,7 @@ where
         write_report(context, &reported.output, &ended)?;
     } else if shown.is_text(args) {
         text(&trace.file, &reported.output, context)?;
+        table::end_page(context)?;
     }
     shown.conclude(context)
 }
@@ -109,10 +113,6 @@ fn options(args: &ReportArgs) -> AnalysisOptions {
     options.filter.to_nanos = options.filter.to_nanos.or(args.before);
     options.keeps_when = args.when;
     options
-}
-
-fn read(trace: &mut Analysed, pass: &mut dyn Reads) -> Result<(), Failure> {
-    trace.read(pass, &|file, error| Failure::Input { file: file.to_owned(), message: error.to_string() })
 }
 
 /// Reads a trace for a report that is shown meanwhile.
@@ -144,11 +144,12 @@ struct Shown<'a> {
 impl Shown<'_> {
     fn is_json(&self, args: &ReportArgs) -> bool {
         // Of `--format json` nothing is written if there is nothing.
-        args.json || (args.format == CounterFormat::Json && self.events > 0)
+        args.form.json || (args.format == CounterFormat::Json && self.events > 0)
     }
 
     fn is_text(&self, args: &ReportArgs) -> bool {
-        // Without counters OpenMetrics is its end mark, or it would be a text that was cut.
+        // Without counters OpenMetrics is its end mark, or it would be a text that was
+        // cut.
         self.events > 0 || args.format == CounterFormat::Openmetrics
     }
 
@@ -177,7 +178,8 @@ impl Shown<'_> {
             _ => "events for this report",
         };
         let record = recommended::providers(self.record).join(" or ");
-        let message = format!("{}: the trace has no {what}; record with --providers {record}", self.file);
+        let message =
+            format!("{}: the trace has no {what}; record with --providers {record}", self.file);
         context.messages.warning(&message);
     }
 }

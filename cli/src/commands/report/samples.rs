@@ -1,20 +1,22 @@
 //! `report topN`, `tree`, `threads` and `modules` as tables.
 
-use super::words::prose;
+use super::words::{id, ms, prose, time};
 use crate::args::{GroupByArg, ReportArgs};
 use crate::commands::Context;
+use crate::cut::{Text, fixed, main, other};
 use crate::printable::printable;
 use crate::style::Paint;
-use crate::table::{Column, Table, left, left_out, right};
+use crate::table::{Column, Table, first, layout_of, left, list, right};
 use crate::{sparkline, units};
 use nettrace_analysis::report::{
-    CallTree, GroupBy, MethodRow, Modules, ModulesReport, ThreadsReport, TopN, TopNOptions, TreeOptions,
+    CallTree, GroupBy, MethodRow, Modules, ModulesReport, ThreadsReport, TopN, TopNOptions,
+    TreeOptions,
 };
 use std::io::{self, Write};
 
 pub(super) fn top_options(args: &ReportArgs) -> TopNOptions {
     let mut options = TopNOptions::default();
-    options.count = args.number;
+    options.count = args.rows.number;
     options.is_inclusive = args.inclusive;
     options.is_by_thread = args.by_thread;
     options.group_by = match args.by {
@@ -40,11 +42,6 @@ pub(super) fn modules_of(args: &ReportArgs) -> Modules {
     modules
 }
 
-/// Nanoseconds as milliseconds.
-fn ms(nanos: u64) -> String {
-    units::milliseconds(i64::try_from(nanos).unwrap_or(i64::MAX))
-}
-
 fn summary(samples: u64, total_ns: u64, period_ns: u64, clock: &str) -> String {
     if samples == 0 {
         return "0 samples: none matches the filters".to_owned();
@@ -61,8 +58,13 @@ fn summary(samples: u64, total_ns: u64, period_ns: u64, clock: &str) -> String {
 pub(super) fn top(_: &ReportArgs, top: &TopN, context: &mut Context<'_>) -> io::Result<()> {
     let strong = context.style.strong();
     if top.threads.is_empty() {
-        rows(&top.methods, context)?;
+        rows(&top.methods, context).write(context)?;
     }
+    // Of very many threads each has its own layout, so that one table is held at a time.
+    let layout = (1..=MOST_ALIKE).contains(&top.threads.len()).then(|| {
+        let tables = top.threads.iter().map(|thread| rows(&thread.methods, context));
+        layout_of(&tables.collect::<Vec<_>>(), context)
+    });
     for thread in &top.threads {
         let share = units::share(thread.total_ns, top.total_ns);
         let head = format!(
@@ -71,14 +73,22 @@ pub(super) fn top(_: &ReportArgs, top: &TopN, context: &mut Context<'_>) -> io::
             units::counted(thread.samples, "sample")
         );
         writeln!(context.out.buffer(), "{}", strong.over(head))?;
-        rows(&thread.methods, context)?;
+        let table = rows(&thread.methods, context);
+        match &layout {
+            Some(layout) => table.write_in(layout, context)?,
+            None => table.write(context)?,
+        }
         writeln!(context.out.buffer())?;
+        context.out.hand_on()?;
     }
     prose(context, &strong, &summary(top.samples, top.total_ns, top.period_ns, top.clock))?;
     waiting(&top.state, top.waiting_samples, top.waiting_ns, context)?;
     nameless(top, context)?;
     guesses(top.guessed_frames, context)
 }
+
+/// So many threads' tables have the same columns.
+const MOST_ALIKE: usize = 256;
 
 /// What the rows without names are, where there are any.
 fn nameless(top: &TopN, context: &mut Context<'_>) -> io::Result<()> {
@@ -92,13 +102,16 @@ fn nameless(top: &TopN, context: &mut Context<'_>) -> io::Result<()> {
 const NAMELESS: &str = "addresses without a name are one row per module; names come from a rundown (stop the session \
                         before the process ends), from --perf-map or from --symbols";
 
+/// Room that a method with its type mostly needs.
+const LEAST_NAME: usize = 40;
+
 const TOP_COLUMNS: &[Column] = &[
     right("SELF %", 7, 0),
     right("TOTAL %", 7, 0),
     right("SELF ms", 11, 2),
     right("TOTAL ms", 11, 3),
     right("SAMPLES", 7, 1),
-    left("NAME", 4, 0),
+    left("NAME", 4, 0).at_least(LEAST_NAME),
 ];
 
 /// The same with when each method was on a stack.
@@ -108,17 +121,22 @@ const WHEN_COLUMNS: &[Column] = &[
     right("SELF ms", 11, 3),
     right("TOTAL ms", 11, 4),
     right("SAMPLES", 7, 2),
-    left("WHEN", WHEN_CELLS, 1),
-    left("NAME", 4, 0),
+    left("WHEN", MANY_CELLS, 0),
+    left("NAME", 4, 0).at_least(LEAST_NAME),
 ];
 
-const WHEN_CELLS: usize = 32;
+/// Cells of the line that shows when, and on narrow terminals.
+const MANY_CELLS: usize = 32;
+const FEW_CELLS: usize = 16;
+const NARROW: usize = 100;
 
-fn rows(rows: &[MethodRow], context: &mut Context<'_>) -> io::Result<()> {
+fn rows(rows: &[MethodRow], context: &Context<'_>) -> Table {
     let has_when = rows.iter().any(|row| !row.when.is_empty());
+    let is_narrow = context.table_width().is_some_and(|width| width < NARROW);
+    let cells = if is_narrow { FEW_CELLS } else { MANY_CELLS };
     let mut table = Table::new(if has_when { WHEN_COLUMNS } else { TOP_COLUMNS });
     for row in rows {
-        let when = has_when.then(|| sparkline::of_counts(&row.when, WHEN_CELLS).into());
+        let when = has_when.then(|| sparkline::of_counts(&row.when, cells).into());
         let numbers = [
             format!("{:.2}", row.self_percent).into(),
             format!("{:.2}", row.total_percent).into(),
@@ -128,39 +146,30 @@ fn rows(rows: &[MethodRow], context: &mut Context<'_>) -> io::Result<()> {
         ];
         table.row(numbers.into_iter().chain(when).chain([printable(&row.name).into()]));
     }
-    table.write(context)
+    table
 }
 
 /// Deeper nodes are shown with their depth in digits.
 const DEEPEST_INDENT: u32 = 60;
 
-const TREE_COLUMNS: &[Column] = &[
-    right("TOTAL %", 7, 0),
-    right("SELF %", 7, 1),
-    right("TOTAL ms", 11, 3),
-    right("SAMPLES", 7, 2),
-    left("NAME", 4, 0),
-];
-
 pub(super) fn tree(_: &ReportArgs, tree: &CallTree, context: &mut Context<'_>) -> io::Result<()> {
     let strong = context.style.strong();
-    // A name needs room behind its indent, too.
-    let deepest = context.table_width().map_or(DEEPEST_INDENT, |width| u32::try_from(width / 6).unwrap_or(0));
-    let mut table = Table::new(TREE_COLUMNS);
-    for node in &tree.nodes {
-        let indent = match node.depth {
-            depth if depth <= deepest => "  ".repeat(depth as usize),
-            depth => format!("{}[{depth}] ", "  ".repeat(deepest as usize)),
-        };
-        table.row([
-            format!("{:.2}", node.total_percent).into(),
-            format!("{:.2}", node.self_percent).into(),
-            ms(node.total_ns).into(),
-            units::count(node.total_samples).into(),
-            format!("{indent}{}", printable(&node.name)).into(),
-        ]);
-    }
-    table.write(context)?;
+    // A name needs room after its indent, too.
+    let deepest =
+        context.table_width().map_or(DEEPEST_INDENT, |width| u32::try_from(width / 6).unwrap_or(0));
+    first(context, &tree.nodes, usize::MAX).columns([
+        right("TOTAL %", 7, 0).of(&|node| format!("{:.2}", node.total_percent).into()),
+        right("SELF %", 7, 1).of(&|node| format!("{:.2}", node.self_percent).into()),
+        right("TOTAL ms", 11, 3).of(&|node| ms(node.total_ns).into()),
+        right("SAMPLES", 7, 2).of(&|node| units::count(node.total_samples).into()),
+        left("NAME", 4, 0).at_least(LEAST_NAME).of(&|node| {
+            let indent = match node.depth {
+                depth if depth <= deepest => "  ".repeat(depth as usize),
+                depth => format!("{}[{depth}] ", "  ".repeat(deepest as usize)),
+            };
+            Text::parts([fixed(&indent), main(&node.name)]).into()
+        }),
+    ])?;
     prose(context, &strong, &summary(tree.samples, tree.total_ns, tree.period_ns, tree.clock))?;
     waiting(&tree.state, tree.waiting_samples, tree.waiting_ns, context)?;
     guesses(tree.guessed_frames, context)
@@ -191,17 +200,8 @@ fn waiting(state: &str, samples: u64, nanos: u64, context: &mut Context<'_>) -> 
     prose(context, &Paint::default(), &line)
 }
 
-const THREAD_COLUMNS: &[Column] = &[
-    right("THREAD", 7, 0),
-    right("SAMPLES", 7, 1),
-    right("MANAGED", 7, 0),
-    right("NATIVE", 7, 2),
-    right("WAITING", 7, 0),
-    right("EVENTS", 7, 3),
-    right("FIRST ms", 11, 5),
-    right("LAST ms", 11, 4),
-    left("NAME; TOP FRAME", 15, 0),
-];
+/// Room that a method with its type, or a module with its path, mostly needs.
+const LEAST_FRAME: usize = 42;
 
 pub(super) fn threads(
     args: &ReportArgs,
@@ -209,29 +209,27 @@ pub(super) fn threads(
     context: &mut Context<'_>,
 ) -> io::Result<()> {
     let strong = context.style.strong();
-    let mut table = Table::new(THREAD_COLUMNS);
-    for row in report.threads.iter().take(args.number) {
-        let time = |nanos: Option<i64>| nanos.map_or_else(|| "-".to_owned(), units::milliseconds);
-        let id = row.thread_id.map_or_else(|| "?".to_owned(), |id| id.to_string());
-        let mut text = row.name.as_deref().map(printable).unwrap_or_default();
-        if let Some(frame) = &row.top_frame {
-            let between = if text.is_empty() { "" } else { "; " };
-            text = format!("{text}{between}{} {:.0} %", printable(frame), row.top_frame_percent);
-        }
-        table.row([
-            id.into(),
-            units::count(row.samples).into(),
-            units::count(row.managed.samples).into(),
-            units::count(row.native.samples).into(),
-            units::count(row.waiting.samples).into(),
-            units::count(row.events).into(),
-            time(row.first_ns).into(),
-            time(row.last_ns).into(),
-            text.into(),
-        ]);
-    }
-    table.write(context)?;
-    left_out(context, report.threads.len(), args.number)?;
+    list(context, &report.threads, args.rows.number).columns([
+        right("THREAD", 7, 0).of(&|row| id(row.thread_id).into()),
+        right("SAMPLES", 7, 1).of(&|row| units::count(row.samples).into()),
+        right("MANAGED", 7, 0).of(&|row| units::count(row.managed.samples).into()),
+        right("NATIVE", 7, 2).of(&|row| units::count(row.native.samples).into()),
+        right("WAITING", 7, 0).of(&|row| units::count(row.waiting.samples).into()),
+        right("EVENTS", 7, 3).of(&|row| units::count(row.events).into()),
+        right("FIRST ms", 11, 5).of(&|row| time(row.first_ns).into()),
+        right("LAST ms", 11, 4).of(&|row| time(row.last_ns).into()),
+        left("NAME; TOP FRAME", 15, 0).at_least(LEAST_FRAME).of(&|row| {
+            let name = row.name.as_deref().unwrap_or_default();
+            let between = if name.is_empty() { "" } else { "; " };
+            match &row.top_frame {
+                Some(frame) => {
+                    let percent = format!(" {:.0} %", row.top_frame_percent);
+                    Text::parts([other(name), fixed(between), main(frame), fixed(&percent)]).into()
+                }
+                None => name.into(),
+            }
+        }),
+    ])?;
     let summary = format!(
         "{} of {}",
         units::counted(report.samples, "sample"),
@@ -247,33 +245,21 @@ pub(super) fn modules(
     context: &mut Context<'_>,
 ) -> io::Result<()> {
     let strong = context.style.strong();
-    let mut table = Table::new([
-        right("PRECOMPILED", 11, 1),
-        right("JITTED", 7, 0),
-        right("BYTES", 7, 2),
-        right("LOADED ms", 11, 3),
-        left("KIND", 7, 0),
-        left("NAME; PATH", 10, 0),
-    ]);
-    for row in report.modules.iter().take(args.number) {
-        let loaded = row.loaded_ns.map_or_else(|| "-".to_owned(), units::milliseconds);
-        let kind = match (row.kind, row.is_ready_to_run, row.is_dynamic) {
-            ("managed", true, _) => "r2r",
-            ("managed", _, true) => "dynamic",
-            ("managed", ..) => "il",
-            (kind, ..) => kind,
-        };
-        table.row([
-            units::count(row.precompiled_methods).into(),
-            units::count(row.jitted_methods).into(),
-            units::bytes(row.jitted_bytes).into(),
-            loaded.into(),
-            kind.into(),
-            printable(&format!("{}; {}", row.name, row.path)).into(),
-        ]);
-    }
-    table.write(context)?;
-    left_out(context, report.modules.len(), args.number)?;
+    list(context, &report.modules, args.rows.number).columns([
+        right("PRECOMPILED", 11, 1).of(&|row| units::count(row.precompiled_methods).into()),
+        right("JITTED", 7, 0).of(&|row| units::count(row.jitted_methods).into()),
+        right("BYTES", 7, 2).of(&|row| units::bytes(row.jitted_bytes).into()),
+        right("LOADED ms", 11, 3).of(&|row| time(row.loaded_ns).into()),
+        left("KIND", 7, 0).of(&|row| match (row.kind, row.is_ready_to_run, row.is_dynamic) {
+            ("managed", true, _) => "r2r".into(),
+            ("managed", _, true) => "dynamic".into(),
+            ("managed", ..) => "il".into(),
+            (kind, ..) => kind.into(),
+        }),
+        left("NAME; PATH", 10, 0)
+            .at_least(LEAST_FRAME)
+            .of(&|row| Text::parts([main(&row.name), fixed("; "), other(&row.path)]).into()),
+    ])?;
     let summary = units::counted(report.modules.len() as u64, "module");
     writeln!(context.out.buffer(), "{}", strong.over(summary))
 }

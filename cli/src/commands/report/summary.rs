@@ -4,19 +4,24 @@ use super::pass::{Steps, show_in_steps};
 use super::words::{duration, prose};
 use crate::args::ReportArgs;
 use crate::commands::{Context, Trace};
+use crate::cut::cut;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input::Ended;
 use crate::printable::printable;
 use crate::recommended::shell_word;
 use crate::style::Paint;
-use crate::table::{cut, wrapped};
+use crate::table::wrapped;
 use crate::units;
 use nettrace_analysis::report::{Finding, Summary, SummaryReport};
 use std::io::{self, Write};
 use unicode_width::UnicodeWidthStr;
 
-pub(super) fn run(args: &ReportArgs, trace: Trace, context: &mut Context<'_>) -> Result<Exit, Failure> {
+pub(super) fn run(
+    args: &ReportArgs,
+    trace: Trace,
+    context: &mut Context<'_>,
+) -> Result<Exit, Failure> {
     let complete = |report: &mut SummaryReport, trace: &Ended| {
         let lost = trace.losses().total();
         if lost > 0 {
@@ -32,12 +37,16 @@ pub(super) fn run(args: &ReportArgs, trace: Trace, context: &mut Context<'_>) ->
 }
 
 fn text(file: &str, report: &SummaryReport, context: &mut Context<'_>) -> io::Result<()> {
-    let (strong, faint, name) = (context.style.strong(), context.style.faint(), context.style.name());
+    let (strong, faint, name) =
+        (context.style.strong(), context.style.faint(), context.style.name());
+    let width = context.table_width();
     let out = context.out.buffer();
     writeln!(out, "{}", strong.over(printable(file)))?;
-    writeln!(out, "{}", strong.over(wrapped(&report.kind, Some(WIDTH))))?;
-    let process =
-        report.process.as_deref().map_or_else(String::new, |process| format!(" of {}", printable(process)));
+    writeln!(out, "{}", strong.over(wrapped(&report.kind, width)))?;
+    let process = report
+        .process
+        .as_deref()
+        .map_or_else(String::new, |process| format!(" of {}", printable(process)));
     let line = format!(
         "{}{process}, {}, {}",
         duration(report.duration_ns),
@@ -50,32 +59,48 @@ fn text(file: &str, report: &SummaryReport, context: &mut Context<'_>) -> io::Re
     if !report.findings.is_empty() {
         writeln!(out)?;
         writeln!(out, "{}", strong.over("What stands out"))?;
+        let room = width.map_or(usize::MAX, |width| width.saturating_sub(2));
         for finding in &report.findings {
-            writeln!(out, "  {}", fitted(&printable(&finding.text), WIDTH - 2))?;
+            writeln!(out, "  {}", fitted(&printable(&finding.text), room))?;
             writeln!(out, "    {}", name.over(format!("nettrace {} {file}", finding.command)))?;
         }
     }
+    if report.has_heap_dump {
+        writeln!(out)?;
+        writeln!(out, "{}", strong.over("The objects of its heap"))?;
+        writeln!(out, "    {}", name.over(format!("nettrace heap {file}")))?;
+    }
     if !report.answers.is_empty() {
         writeln!(out)?;
-        writeln!(out, "{}", strong.over("What it can answer: nettrace report NAME FILE"))?;
+        writeln!(
+            out,
+            "{}",
+            strong.over("What it can answer, from how many events: nettrace report NAME FILE")
+        )?;
         for answer in &report.answers {
             let count = faint.over(format!("{:>10}", units::count(answer.events)));
-            writeln!(out, "  {}{count}  {}", name.over(format!("{:<12}", answer.report)), answer.about)?;
+            writeln!(
+                out,
+                "  {}{count}  {}",
+                name.over(format!("{:<12}", answer.report)),
+                answer.about
+            )?;
         }
     }
     Ok(())
 }
 
-/// Columns of a narrow terminal.
-const WIDTH: usize = 80;
-/// Where less room is left for the name at a sentence's end, the sentence is cut as a whole.
+/// Where less room is left for the name at a sentence's end, the sentence is cut as a
+/// whole.
 const LEAST_NAME: usize = 8;
 
 /// A sentence that fits a line: its last word is a name, which is cut in its middle.
 fn fitted(text: &str, width: usize) -> String {
     let (start, name) = text.rsplit_once(' ').unwrap_or(("", text));
     match width.checked_sub(start.width() + 1) {
-        Some(room) if room >= LEAST_NAME => format!("{start} {}", cut(name, room)).trim_start().to_owned(),
+        Some(room) if room >= LEAST_NAME => {
+            format!("{start} {}", cut(name, room)).trim_start().to_owned()
+        }
         _ => cut(text, width),
     }
 }

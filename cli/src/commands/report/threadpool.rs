@@ -4,7 +4,7 @@ use super::words::{duration, prose};
 use crate::args::ReportArgs;
 use crate::commands::Context;
 use crate::style::Paint;
-use crate::table::{Cell, Table, left, left_out, right};
+use crate::table::{first, left, left_out, right};
 use crate::units;
 use nettrace_analysis::report::{Spread, ThreadPoolReport};
 use std::io::{self, Write};
@@ -26,26 +26,19 @@ pub(super) fn text(
         prose(context, &warning, &text)?;
         writeln!(context.out.buffer())?;
     }
-    let mut table = Table::new([
-        right("TIME ms", 10, 0),
-        right("WORKERS", 7, 0),
-        right("WORK/s", 10, 0),
-        left("REASON", 6, 0),
-    ]);
-    for row in report.adjustments.iter().take(args.number) {
-        table.row([
-            units::milliseconds(row.ts_ns).into(),
-            units::count(row.workers).into(),
-            units::decimal(row.throughput, 1).into(),
-            Cell::from(&*row.reason),
-        ]);
-    }
     if !report.adjustments.is_empty() {
-        table.write(context)?;
+        first(context, &report.adjustments, args.rows.number).columns([
+            right("TIME ms", 10, 0).of(&|row| units::milliseconds(row.ts_ns).into()),
+            right("TARGET", 6, 0).of(&|row| units::count(row.workers).into()),
+            right("WORK/s", 10, 0).of(&|row| units::decimal(row.throughput, 1).into()),
+            left("REASON", 6, 0).of(&|row| (&*row.reason).into()),
+        ])?;
     }
-    let all =
-        report.adjustments.len().saturating_add(usize::try_from(report.adjustments_left_out).unwrap_or(0));
-    left_out(context, all, args.number)?;
+    let all = report
+        .adjustments
+        .len()
+        .saturating_add(usize::try_from(report.adjustments_left_out).unwrap_or(0));
+    left_out(context, all, args.rows.number)?;
     latency(context, "work waited", report.latency.as_ref())?;
     latency(context, "completed I/O waited", report.io_latency.as_ref())?;
     if report.never_dequeued > 0 {
@@ -54,17 +47,27 @@ pub(super) fn text(
         prose(context, &Paint::default(), &line)?;
     }
     let workers = match (report.min_workers, report.max_workers) {
-        (Some(min), Some(max)) if min == max => units::counted(max, "worker"),
-        (Some(min), Some(max)) => format!("{min} to {}", units::counted(max, "worker")),
-        _ => "number of workers not known".to_owned(),
+        (Some(min), Some(max)) if min == max => units::counted(max, "active worker"),
+        (Some(min), Some(max)) => format!("{min} to {}", units::counted(max, "active worker")),
+        _ => "number of active workers not known".to_owned(),
     };
     let limits = report.limits.map_or_else(String::new, |limits| {
-        format!(" (limits {} and {})", units::count(limits.min_workers), units::count(limits.max_workers))
+        format!(
+            " (limits {} and {})",
+            units::count(limits.min_workers),
+            units::count(limits.max_workers)
+        )
     });
-    let reasons: Vec<String> =
-        report.reasons.iter().map(|row| format!("{} {}", units::count(row.count), row.reason)).collect();
-    let reasons =
-        if reasons.is_empty() { String::new() } else { format!("; adjustments: {}", reasons.join(", ")) };
+    let reasons: Vec<String> = report
+        .reasons
+        .iter()
+        .map(|row| format!("{} {}", units::count(row.count), row.reason))
+        .collect();
+    let reasons = if reasons.is_empty() {
+        String::new()
+    } else {
+        format!("; adjustments: {}", reasons.join(", "))
+    };
     let line = format!("{workers}{limits}{reasons}");
     prose(context, &strong, &line)
 }
@@ -72,7 +75,7 @@ pub(super) fn text(
 fn latency(context: &mut Context<'_>, what: &str, latency: Option<&Spread>) -> io::Result<()> {
     let Some(latency) = latency else { return Ok(()) };
     let line = format!(
-        "{what}: {} started; 50 % within {}, 90 % {}, 99 % {}, longest {}",
+        "{what}: {} started; waited p50 {}, p90 {}, p99 {}, longest {}",
         units::count(latency.count),
         duration(latency.p50_ns),
         duration(latency.p90_ns),

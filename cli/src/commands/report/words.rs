@@ -1,10 +1,12 @@
 //! Words that the reports have in common.
 
 use crate::commands::Context;
+use crate::cut::{Caller, Text, callers};
 use crate::printable::printable;
 use crate::style::Paint;
 use crate::table::{Cell, Column, right, wrapped};
 use crate::units;
+use nettrace_analysis::Folding;
 use nettrace_analysis::report::{Spread, WaitTotals};
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -19,32 +21,66 @@ pub(super) fn duration(nanos: u64) -> String {
 }
 
 /// Total, median, 95 %, longest, in milliseconds: the columns of [`spread_cells`].
-pub(super) const SPREAD: [Column; 4] =
-    [right("TOTAL ms", 11, 1), right("MEDIAN ms", 11, 3), right("P95 ms", 11, 4), right("MAX ms", 11, 2)];
+pub(super) const SPREAD: [Column; 4] = [
+    right("TOTAL ms", 11, 1),
+    right("MEDIAN ms", 11, 3),
+    right("P95 ms", 11, 4),
+    right("MAX ms", 11, 2),
+];
 
 /// Total, median, 95 %, longest, in milliseconds.
 pub(super) fn spread_cells(spread: &Spread) -> [Cell; 4] {
     if spread.count == 0 {
         return ["-"; 4].map(Cell::from);
     }
-    [spread.total_ns, spread.p50_ns, spread.p95_ns, spread.max_ns].map(|nanos| Cell::from(ms(nanos)))
+    [spread.total_ns, spread.p50_ns, spread.p95_ns, spread.max_ns]
+        .map(|nanos| Cell::from(ms(nanos)))
 }
 
-/// The innermost frames, without modules and arguments: `Program.Thrower ← Program.Main`.
-pub(super) fn innermost(frames: &[Arc<str>], count: usize) -> String {
+/// A count of errors, which stands out if there are any.
+pub(super) fn errors(count: u64, bad: &Paint) -> Cell {
+    let text = units::count(count);
+    if count > 0 { Cell::new(text, bad) } else { text.into() }
+}
+
+/// The innermost frames, without modules and arguments: `Program.Thrower ← Program.Main`. If
+/// none of them is of the user's own code, the first one that is.
+pub(super) fn innermost(frames: &[Arc<str>], count: usize) -> Text {
     if frames.is_empty() {
-        return "(no stack)".to_owned();
+        return "(no stack)".into();
     }
-    let shown: Vec<String> = frames.iter().take(count).map(|frame| printable(short(frame))).collect();
-    shown.join(" ← ")
+    let own = frames.iter().position(|frame| is_own(frame));
+    let shown =
+        frames.iter().enumerate().filter(|(place, _)| *place < count || own == Some(*place));
+    let shown: Vec<Caller<'_>> = shown
+        .map(|(place, frame)| Caller { place, name: short(frame), is_own: is_own(frame) })
+        .collect();
+    callers(&shown)
+}
+
+/// Room that a place and the first frame of the user's own code mostly need.
+pub(super) const LEAST_PLACE: usize = 46;
+
+/// Whether a frame has a name and is none of the framework.
+fn is_own(frame: &str) -> bool {
+    !frame.starts_with("0x") && !frame.starts_with('(') && !Folding::is_framework(frame)
+}
+
+/// A number that may not be known, such as a thread's id.
+pub(super) fn id(id: Option<u64>) -> String {
+    id.map_or_else(|| "?".to_owned(), |id| id.to_string())
+}
+
+/// A time that may not be known, as milliseconds.
+pub(super) fn time(nanos: Option<i64>) -> String {
+    nanos.map_or_else(|| "-".to_owned(), units::milliseconds)
 }
 
 /// A thread for reading: `17180 (.NET ThreadPool)`.
-pub(super) fn thread(id: Option<u64>, name: Option<&str>) -> String {
-    let id = id.map_or_else(|| "?".to_owned(), |id| id.to_string());
+pub(super) fn thread(thread: Option<u64>, name: Option<&str>) -> String {
     match name {
-        Some(name) => format!("{id} ({})", printable(name)),
-        None => id,
+        Some(name) => format!("{} ({})", id(thread), printable(name)),
+        None => id(thread),
     }
 }
 
@@ -61,9 +97,13 @@ pub(super) fn prose(context: &mut Context<'_>, paint: &Paint, text: &str) -> io:
     writeln!(context.out.buffer(), "{}", paint.over(text))
 }
 
-/// Sums waits up: how many there were, how long they took, and how many lack a start or a stop. `of_what`: such as
-/// ` for 3 locks`.
-pub(super) fn wait_totals(context: &mut Context<'_>, totals: &WaitTotals, of_what: &str) -> io::Result<()> {
+/// Sums waits up: how many there were, how long they took, and how many lack a start or a
+/// stop. `of_what`: such as ` for 3 locks`.
+pub(super) fn wait_totals(
+    context: &mut Context<'_>,
+    totals: &WaitTotals,
+    of_what: &str,
+) -> io::Result<()> {
     let summary = format!(
         "{}{of_what}, {} together, longest {}",
         units::counted(totals.stopped, "wait"),
@@ -80,7 +120,11 @@ pub(super) fn wait_totals(context: &mut Context<'_>, totals: &WaitTotals, of_wha
     .filter(|(count, _)| *count > 0)
     .map(|(count, text)| format!("{} {text}", units::count(*count)))
     .collect();
-    if unpaired.is_empty() { Ok(()) } else { prose(context, &Paint::default(), &unpaired.join(", ")) }
+    if unpaired.is_empty() {
+        Ok(())
+    } else {
+        prose(context, &Paint::default(), &unpaired.join(", "))
+    }
 }
 
 #[cfg(test)]
@@ -99,7 +143,17 @@ mod tests {
             assert_eq!(short(frame), name);
         }
         let frames = ["a!B.C()", "a!D.E()", "a!F.G()"].map(Arc::from);
-        assert_eq!(innermost(&frames, 2), "B.C ← D.E");
-        assert_eq!(innermost(&[], 2), "(no stack)");
+        assert_eq!(innermost(&frames, 2).whole(), "B.C ← D.E");
+        assert_eq!(innermost(&[], 2).whole(), "(no stack)");
+    }
+
+    #[test]
+    fn ones_own_code_is_shown_however_deep_it_lies() {
+        let frames =
+            ["System.Net!System.A.B()", "System.Net!System.C.D()", "(unknown)", "a!My.E()"];
+        assert_eq!(
+            innermost(&frames.map(Arc::from), 2).whole(),
+            "System.A.B ← System.C.D ← … ← My.E"
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! A file of rules. Whatever is wrong in it is said with its line and column, and with what to write instead.
+//! A file of rules. Whatever is wrong in it is said with its line and column, and with
+//! what to write instead.
 
 use super::{Action, Limit, Rule, Rules, Start, WhenFull};
 use crate::args::amount::{Bytes, Span};
@@ -62,7 +63,8 @@ const OF_START: [&str; 9] = [
 ];
 
 impl Rules {
-    /// Reads a file. `args` and `rundown` are of the command line: rules that say nothing else record that.
+    /// Reads a file. `args` and `rundown` are of the command line: rules that say nothing
+    /// else record that.
     ///
     /// # Errors
     /// It cannot be read, or something in it is wrong.
@@ -101,18 +103,22 @@ impl Rules {
             let rule = rule(&fields, args, rundown)?;
             if all.iter().any(|other| other.name == rule.name) {
                 let at = fields.place("name");
-                return Err(source.wrong(at, &format!("a rule before this is called \"{}\", too", rule.name)));
+                return Err(source
+                    .wrong(at, &format!("a rule before this is called \"{}\", too", rule.name)));
             }
             all.push(rule);
         }
         if all.is_empty() {
-            let text = "there is no rule; write [[rule]], and below it name = \"…\" and when = \"…\"";
+            let text =
+                "there is no rule; write [[rule]], and below it name = \"…\" and when = \"…\"";
             return Err(source.wrong(text_end(source.text), text));
         }
         if all.len() > MOST_RULES {
-            return Err(source.wrong(0, &format!("there are {} rules; {MOST_RULES} are the most", all.len())));
+            return Err(source
+                .wrong(0, &format!("there are {} rules; {MOST_RULES} are the most", all.len())));
         }
-        let interval = top.parsed::<Span>("interval")?.map_or(Duration::from_secs(1), |span| span.0);
+        let interval =
+            top.parsed::<Span>("interval")?.map_or(Duration::from_secs(1), |span| span.0);
         if interval < Duration::from_millis(100) {
             return Err(source.wrong(top.place("interval"), "counters come every 100ms at most"));
         }
@@ -129,9 +135,13 @@ fn text_end(text: &str) -> usize {
     text.trim_end().len()
 }
 
-fn rule(fields: &Fields<'_>, args: &SessionArgs, rundown: Option<RundownChoice>) -> Result<Rule, Failure> {
+fn rule(
+    fields: &Fields<'_>,
+    args: &SessionArgs,
+    rundown: Option<RundownChoice>,
+) -> Result<Rule, Failure> {
     fields.check(&OF_RULE, "a rule")?;
-    let name = fields.needed("name", "name = \"busy\": it stands in the names of the files")?;
+    let name = fields.needed("name", "name = \"busy\": it is part of the names of its files")?;
     let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-';
     if name.is_empty() || name.len() > 40 || !name.chars().all(is_plain) {
         let text = format!(
@@ -161,16 +171,16 @@ fn rule(fields: &Fields<'_>, args: &SessionArgs, rundown: Option<RundownChoice>)
     let action = match fields.text("action")?.unwrap_or("start") {
         "start" => {
             if fields.has("keep-after") {
-                return Err(
-                    fields.wrong("keep-after", "only action = \"keep\" has it; \"start\" has duration")
-                );
+                return Err(fields
+                    .wrong("keep-after", "only action = \"keep\" has it; \"start\" has duration"));
             }
             Action::Start(Box::new(start(fields, args, rundown)?))
         }
         "keep" => {
             if let Some(key) = OF_START.into_iter().find(|key| fields.has(key)) {
-                let text =
-                    format!("action = \"keep\" has no {key}: the rotation's recording is kept as it is");
+                let text = format!(
+                    "action = \"keep\" has no {key}: the rotation's recording is kept as it is"
+                );
                 return Err(fields.wrong(key, &text));
             }
             let after = fields.parsed::<Span>("keep-after")?.map_or(KEEP_AFTER, |span| span.0);
@@ -185,7 +195,11 @@ fn rule(fields: &Fields<'_>, args: &SessionArgs, rundown: Option<RundownChoice>)
     Ok(Rule { name: name.to_owned(), condition, watched, action, cooldown, limit: fields.limit()? })
 }
 
-fn start(fields: &Fields<'_>, args: &SessionArgs, rundown: Option<RundownChoice>) -> Result<Start, Failure> {
+fn start(
+    fields: &Fields<'_>,
+    args: &SessionArgs,
+    rundown: Option<RundownChoice>,
+) -> Result<Start, Failure> {
     let mut session = args.clone();
     if ["profile", "providers", "clrevents"].iter().any(|key| fields.has(key)) {
         session.profile.clear();
@@ -214,7 +228,8 @@ fn start(fields: &Fields<'_>, args: &SessionArgs, rundown: Option<RundownChoice>
     }
     if let Some(megabytes) = fields.number("buffersize")? {
         let megabytes = u32::try_from(megabytes).ok().and_then(std::num::NonZeroU32::new);
-        session.buffersize = megabytes.ok_or_else(|| fields.wrong("buffersize", "it is too large"))?;
+        session.buffersize =
+            megabytes.ok_or_else(|| fields.wrong("buffersize", "it is too large"))?;
     }
     session.no_stacks = fields.boolean("no-stacks")?.unwrap_or(session.no_stacks);
     let rundown = fields.parsed::<RundownChoice>("rundown")?.or(rundown);
@@ -242,7 +257,10 @@ impl Source<'_> {
         let before = self.text.get(..at).unwrap_or(self.text);
         let line = before.split('\n').count();
         let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
-        Failure::Input { file: format!("{}:{line}:{column}", self.file), message: message.to_owned() }
+        Failure::Input {
+            file: format!("{}:{line}:{column}", self.file),
+            message: message.to_owned(),
+        }
     }
 }
 
@@ -269,13 +287,16 @@ impl<'t> Fields<'t> {
         self.get(key).map_or(self.at, |value| value.span().start)
     }
 
-    /// Where a character of a text stands, counted from 1; and whether that is certain: where nothing is escaped.
+    /// Where a character of a text stands, counted from 1; and whether that is certain:
+    /// where nothing is escaped.
     fn inside(&self, key: &str, column: usize) -> (usize, bool) {
         let Some(value) = self.get(key) else { return (self.at, false) };
         let span = value.span();
         let written = self.source.text.get(span.clone()).unwrap_or_default();
         let is_plain = written.starts_with('\'') && !written.starts_with("'''")
-            || written.starts_with('"') && !written.starts_with("\"\"\"") && !written.contains('\\');
+            || written.starts_with('"')
+                && !written.starts_with("\"\"\"")
+                && !written.contains('\\');
         match written.char_indices().nth(column).filter(|_| is_plain) {
             Some((offset, _)) => (span.start + offset, true),
             None => (span.start, false),
@@ -311,15 +332,18 @@ impl<'t> Fields<'t> {
     }
 
     fn needed(&self, key: &str, example: &str) -> Result<&'t str, Failure> {
-        self.text(key)?
-            .ok_or_else(|| self.source.wrong(self.at, &format!("this rule has no {key}; write {example}")))
+        self.text(key)?.ok_or_else(|| {
+            self.source.wrong(self.at, &format!("this rule has no {key}; write {example}"))
+        })
     }
 
-    /// A text, or several in a list, or several with commas between them; each with its place.
+    /// A text, or several in a list, or several with commas between them; each with its
+    /// place.
     fn texts(&self, key: &str) -> Result<Vec<(usize, &'t str)>, Failure> {
         let Some(value) = self.get(key) else { return Ok(Vec::new()) };
-        let wrong =
-            |at| self.source.wrong(at, &format!("{key} is a text, or a list of texts: [\"…\", \"…\"]"));
+        let wrong = |at| {
+            self.source.wrong(at, &format!("{key} is a text, or a list of texts: [\"…\", \"…\"]"))
+        };
         match value.get_ref() {
             DeValue::String(text) => {
                 Ok(text.split(',').map(|part| (value.span().start, part.trim())).collect())
@@ -348,9 +372,9 @@ impl<'t> Fields<'t> {
             _ => None,
         };
         let number = number.filter(|number| *number > 0);
-        number
-            .map(Some)
-            .ok_or_else(|| self.wrong(key, &format!("{key} is a whole number from 1 on, without quotes")))
+        number.map(Some).ok_or_else(|| {
+            self.wrong(key, &format!("{key} is a whole number from 1 on, without quotes"))
+        })
     }
 
     fn boolean(&self, key: &str) -> Result<Option<bool>, Failure> {
@@ -365,17 +389,22 @@ impl<'t> Fields<'t> {
     fn tables(&self, key: &str) -> Result<Vec<(usize, &'t DeTable<'t>)>, Failure> {
         let Some(value) = self.get(key) else { return Ok(Vec::new()) };
         let DeValue::Array(parts) = value.get_ref() else {
-            return Err(self.wrong(key, &format!("each {key} begins with [[{key}]], in two brackets")));
+            return Err(
+                self.wrong(key, &format!("each {key} begins with [[{key}]], in two brackets"))
+            );
         };
         let table = |part: &'t Spanned<DeValue<'t>>| match part.get_ref() {
             DeValue::Table(table) => Ok((part.span().start, table)),
-            _ => Err(self.source.wrong(part.span().start, &format!("each {key} begins with [[{key}]]"))),
+            _ => Err(self
+                .source
+                .wrong(part.span().start, &format!("each {key} begins with [[{key}]]"))),
         };
         parts.iter().map(table).collect()
     }
 
     fn limit(&self) -> Result<Limit, Failure> {
-        let files = self.number("max-files")?.map(|files| usize::try_from(files).unwrap_or(usize::MAX));
+        let files =
+            self.number("max-files")?.map(|files| usize::try_from(files).unwrap_or(usize::MAX));
         let bytes = self.parsed::<Bytes>("max-disk")?.map(|bytes| bytes.0);
         let when_full = match self.text("when-full")?.unwrap_or("delete-oldest") {
             "delete-oldest" => WhenFull::DeleteOldest,

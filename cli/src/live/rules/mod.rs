@@ -1,4 +1,5 @@
-//! Rules for unattended use: when which recording is made or kept, and how much of that stays on disk.
+//! Rules for unattended use: when which recording is made or kept, and how much of that
+//! stays on disk.
 
 mod file;
 
@@ -75,7 +76,8 @@ pub(crate) enum WhenFull {
 const WATCH_MEGABYTES: u32 = 16;
 
 impl Rules {
-    /// The session in which the conditions are looked for. It records no stacks and has no end to wait for.
+    /// The session in which the conditions are looked for. It records no stacks and has
+    /// no end to wait for.
     pub(crate) fn watch_config(&self) -> Result<SessionConfig, RequestError> {
         let counters: Vec<&CounterName> =
             self.all.iter().flat_map(|rule| rule.condition.counters()).collect();
@@ -87,7 +89,8 @@ impl Rules {
             let keywords = crate::args::profiles::COMMON_KEYWORDS;
             wanted.push(provider.keywords(keywords).level(Level::Informational));
         }
-        let config = SessionConfig::new(Providers::new(wanted)?).rundown(Rundown::Off).stacks(false);
+        let config =
+            SessionConfig::new(Providers::new(wanted)?).rundown(Rundown::Off).stacks(false);
         Ok(config.buffer_megabytes(NonZeroU32::new(WATCH_MEGABYTES).unwrap_or(NonZeroU32::MIN)))
     }
 

@@ -15,15 +15,25 @@ impl Collector {
         let elapsed = active.start.elapsed();
         let label = active.reached.label();
         let pid = active.reached.pid;
-        let file = active.path.as_ref().map_or(self.outlet_name.clone(), |path| path.display().to_string());
+        let file = active
+            .path
+            .as_ref()
+            .map_or(self.outlet_name.clone(), |path| path.display().to_string());
         let (is_watch, part) = (active.is_watch(), active.part());
         let mut outcome = active.recording.outcome();
+        if is_watch || self.guard.is_none() {
+            // Another process may get its number.
+            let own = format!("{label}: ");
+            self.reported_losses.retain(|text| !text.starts_with(&own));
+        }
         if is_watch {
             if let Some((guard, _)) = &mut self.guard {
                 guard.forget(active.number);
             }
             if !self.is_stopping {
-                context.messages.note(&format!("{label} has ended: its rules are no longer looked at"));
+                context
+                    .messages
+                    .note(&format!("{label} has ended: its rules are no longer looked at"));
             }
             return;
         }
@@ -57,7 +67,9 @@ impl Collector {
             let is_growing = self.active.iter().any(|active| active.reached.pid == pid);
             let kept = if is_growing { kept.saturating_sub(1).max(1) } else { kept };
             while self.finished.iter().filter(|(other, ..)| *other == pid).count() > kept {
-                let Some(at) = self.finished.iter().position(|(other, ..)| *other == pid) else { break };
+                let Some(at) = self.finished.iter().position(|(other, ..)| *other == pid) else {
+                    break;
+                };
                 if let Some((.., old)) = self.finished.remove(at) {
                     old.remove();
                 }
@@ -73,16 +85,25 @@ impl Collector {
     }
 
     /// How the command ends.
-    pub(in super::super) fn conclude(&mut self, context: &mut Context<'_>) -> Result<Exit, Failure> {
+    pub(in super::super) fn conclude(
+        &mut self,
+        context: &mut Context<'_>,
+    ) -> Result<Exit, Failure> {
         if self.turned_away > 0 {
-            let processes = units::counted(self.turned_away, "process").replace("processs", "processes");
-            context.messages.warning(&format!("{processes} went on unrecorded for want of file descriptors"));
+            let processes =
+                units::counted(self.turned_away, "process").replace("processs", "processes");
+            context
+                .messages
+                .warning(&format!("{processes} went on unrecorded for want of file descriptors"));
         }
         if let Some(outlet) = self.outlet.take() {
             let thrown = outlet.finish()?;
             if thrown.bytes > 0 {
                 let bytes = units::bytes(thrown.bytes);
-                let text = format!("of the trace were thrown away, since {} was not read", self.outlet_name);
+                let text = format!(
+                    "of the trace were thrown away, since {} was not read",
+                    self.outlet_name
+                );
                 context.messages.warning(&format!("{bytes} {text}"));
                 self.is_damaged = true;
             }

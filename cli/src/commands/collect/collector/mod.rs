@@ -1,4 +1,5 @@
-//! All recordings of one run: starts them, watches them, ends them, and tells how they ended.
+//! All recordings of one run: starts them, watches them, ends them, and tells how they
+//! ended.
 
 mod ending;
 mod newcomers;
@@ -81,7 +82,9 @@ pub(super) struct Collector {
     outlet: Option<Outlet>,
     /// What messages call it.
     outlet_name: String,
-    told_stall: bool,
+    has_warned_of_stall: bool,
+    /// What was said of runtimes that are too old; of each process once.
+    reported_losses: Vec<String>,
     signals: Signals,
     status: Status,
     duration: Option<Duration>,
@@ -93,7 +96,8 @@ pub(super) struct Collector {
     buffer_megabytes: u32,
     notices: (SyncSender<Notice>, Receiver<Notice>),
     active: Vec<Active>,
-    /// Finished files by process and number within a rotation, oldest first; of a rotation those that are kept.
+    /// Finished files by process and number within a rotation, oldest first; of a
+    /// rotation those that are kept.
     finished: VecDeque<(Option<u64>, u64, Written)>,
     count: usize,
     /// Processes that were to be recorded.
@@ -136,7 +140,8 @@ impl Collector {
                 Some(path) => path.display().to_string(),
                 None => "standard output".to_owned(),
             },
-            told_stall: false,
+            has_warned_of_stall: false,
+            reported_losses: Vec::new(),
             signals,
             status: Status::new(false, buffer_megabytes),
             duration: args.duration.map(|span| span.0),
@@ -166,9 +171,14 @@ impl Collector {
         self.wanted == 0
     }
 
-    /// Records a process; afterwards, if wanted, lets it go in case it waits at startup. `is_only`: the command fails
-    /// if that cannot be done.
-    pub(super) fn add(&mut self, whom: Whom, mut resumes: bool, is_only: bool) -> Result<(), Failure> {
+    /// Records a process; afterwards, if wanted, lets it go in case it waits at startup.
+    /// `is_only`: the command fails if that cannot be done.
+    pub(super) fn add(
+        &mut self,
+        whom: Whom,
+        mut resumes: bool,
+        is_only: bool,
+    ) -> Result<(), Failure> {
         self.wanted += 1;
         let (job, config) = match &self.guard {
             Some((_, config)) => {
@@ -207,7 +217,8 @@ impl Collector {
             Some(number) => {
                 // The process may be ending; if not, the file grows until the next try.
                 context.messages.warning(&format!("no new file yet: {failure}"));
-                if let Some(active) = self.active.iter_mut().find(|active| active.number == number) {
+                if let Some(active) = self.active.iter_mut().find(|active| active.number == number)
+                {
                     active.full_since = Instant::now().checked_add(RETRY);
                 }
             }
@@ -217,7 +228,9 @@ impl Collector {
             // It must not spoil the others.
             None => {
                 context.messages.error(&failure);
-                if let (Job::Rule { rule, watch, .. }, Some((guard, _))) = (begin.job, &mut self.guard) {
+                if let (Job::Rule { rule, watch, .. }, Some((guard, _))) =
+                    (begin.job, &mut self.guard)
+                {
                     guard.rest(rule, watch);
                 }
             }
@@ -237,13 +250,20 @@ impl Collector {
         let number = self.count;
         if is_first {
             let is_watch = matches!(job, Job::Watch { .. });
-            for lost in session.lost().iter().filter(|lost| !is_watch || **lost != Lost::StacksOff) {
-                context.messages.warning(&format!(
+            for lost in session.lost().iter().filter(|lost| !is_watch || **lost != Lost::StacksOff)
+            {
+                let text = format!(
                     "{}: this runtime is too old for part of the request: {lost}",
                     reached.label()
-                ));
+                );
+                // Rules record a process again and again.
+                if !self.reported_losses.contains(&text) {
+                    context.messages.warning(&text);
+                    self.reported_losses.push(text);
+                }
             }
-            let file = path.as_ref().map_or(self.outlet_name.clone(), |path| path.display().to_string());
+            let file =
+                path.as_ref().map_or(self.outlet_name.clone(), |path| path.display().to_string());
             context.messages.note(&match &self.guard {
                 Some((guard, _)) if is_watch => {
                     let rules = units::counted(guard.rules.all.len() as u64, "rule");
@@ -252,7 +272,8 @@ impl Collector {
                 _ => format!("recording {} to {file}", reached.label()),
             });
         }
-        // The session goes on whatever became of this; a process that does not wait loses nothing.
+        // The session goes on whatever became of this; a process that does not wait loses
+        // nothing.
         if let Some(Err(error)) = &resumed {
             context.messages.warning(&format!("{}: not resumed: {error}", reached.label()));
         }
@@ -262,7 +283,9 @@ impl Collector {
                 Some(_) => {
                     "waits at startup for another port than ours: whoever listens there has to resume it"
                 }
-                None => "waits at startup: nettrace process resume lets it go, unless it waits for a port",
+                None => {
+                    "waits at startup: nettrace process resume lets it go, unless it waits for a port"
+                }
             };
             context.messages.warning(&format!("{} {text}", reached.label()));
         }
@@ -270,7 +293,7 @@ impl Collector {
         // Buffers that are still full, and names of everything.
         let rest = (u64::from(self.buffer_megabytes) << 20).saturating_add(REST);
         let (watchers, trigger) = match (&mut self.guard, &job) {
-            (Some((guard, _)), Job::Watch { .. }) => (guard.watch(number), None),
+            (Some((guard, _)), Job::Watch { .. }) => (guard.watch(number, reached.label()), None),
             _ => (Vec::new(), trigger),
         };
         let (limit, duration) = self.bounds(&job);
@@ -322,8 +345,7 @@ impl Collector {
                 // One signal ends us, whether the process answers or not.
                 if self.stopping_since.is_some_and(|since| since.elapsed() >= GRACE) {
                     for label in self.beginnings.give_up() {
-                        let text =
-                            "did not answer in time; a session that begins all the same is not recorded";
+                        let text = "did not answer in time; a session that begins all the same is not recorded";
                         context.messages.warning(&format!("{label} {text}"));
                     }
                     return Ok(());
@@ -358,8 +380,9 @@ impl Collector {
     /// Standard output may be read too slowly, or no more.
     fn look_at_outlet(&mut self, context: &mut Context<'_>) {
         let Some(outlet) = &self.outlet else { return };
-        let (has_thrown, is_over) = (outlet.has_thrown(), outlet.is_given_up() || outlet.is_broken());
-        if has_thrown && !std::mem::replace(&mut self.told_stall, true) {
+        let (has_thrown, is_over) =
+            (outlet.has_thrown(), outlet.is_given_up() || outlet.is_broken());
+        if has_thrown && !std::mem::replace(&mut self.has_warned_of_stall, true) {
             self.status.clear();
             let text = match is_over {
                 true => "is not read: the trace is cut here, and the session is stopped",
@@ -402,7 +425,9 @@ impl Collector {
             Notice::Event(text) => {
                 let end = Instant::now().checked_add(self.keep_after);
                 // The first event counts.
-                if !self.is_stopping && self.conditions.iter().any(|condition| condition.text() == text) {
+                if !self.is_stopping
+                    && self.conditions.iter().any(|condition| condition.text() == text)
+                {
                     self.conditions.clear();
                     self.status.clear();
                     context.messages.note(&format!("{text}: stopping"));
@@ -414,7 +439,8 @@ impl Collector {
             }
             Notice::Trouble(trouble) => {
                 self.status.clear();
-                context.messages.warning(&format!("{trouble}, so it cannot be stopped at"));
+                let text = "the condition to stop at cannot be met";
+                context.messages.warning(&format!("{text}: {trouble}"));
             }
             Notice::Ended(number) => {
                 if let Some(at) = self.active.iter().position(|active| active.number == number) {
@@ -439,7 +465,8 @@ impl Collector {
         self.stopping_since.get_or_insert_with(Instant::now);
         self.signals.end_by_itself();
         let mut numbers: Vec<usize> = self.active.iter().map(|active| active.number).collect();
-        // One whose next file is about to begin is stopped behind that, as in any rotation.
+        // One whose next file is about to begin is stopped after that, as in any
+        // rotation.
         numbers.retain(|number| !self.beginnings.replaces(*number));
         for number in numbers {
             self.stop_one(number);
@@ -454,8 +481,8 @@ impl Collector {
             events += counts.events();
             lost += counts.lost();
         }
-        let is_stopping =
-            self.is_stopping || (self.active.iter().all(|a| a.is_stopping) && !self.active.is_empty());
+        let is_stopping = self.is_stopping
+            || (self.active.iter().all(|a| a.is_stopping) && !self.active.is_empty());
         let gives_up = self.signals.gives_up();
         StatusLine {
             bytes,
@@ -469,7 +496,8 @@ impl Collector {
 }
 
 impl Drop for Collector {
-    /// A recording that was given up is ended all the same: a session left behind would stay in the process.
+    /// A recording that was given up is ended all the same: a session left behind would
+    /// stay in the process.
     fn drop(&mut self) {
         self.stop_all();
         // Nobody takes notices any more; who would wait for that goes on.

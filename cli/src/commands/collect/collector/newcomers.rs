@@ -59,15 +59,17 @@ impl Collector {
     }
 
     /// Names those that might have been meant.
-    pub(super) fn tell_let_go(&mut self, pids: &[u64], context: &mut Context<'_>) {
+    pub(in super::super) fn tell_let_go(&mut self, pids: &[u64], context: &mut Context<'_>) {
         for pid in pids {
             self.let_go += 1;
             if self.let_go > TOLD {
                 continue;
             }
             let found = u32::try_from(*pid).ok().and_then(|pid| Search::new().process(pid));
-            let label =
-                found.map_or_else(|| format!("process {pid}"), |found| format!("{} ({pid})", found.name));
+            let label = found.map_or_else(
+                || format!("process {pid}"),
+                |found| format!("{} ({pid})", found.name),
+            );
             let more = if self.let_go == TOLD { "; so do all that follow" } else { "" };
             self.status.clear();
             let text = "goes on unrecorded; --children (or --all, at a port) records it too";
@@ -75,7 +77,8 @@ impl Collector {
         }
     }
 
-    /// Says it when the first process is let go for want of descriptors, not for each: there may be thousands.
+    /// Says it when the first process is let go for want of descriptors, not for each:
+    /// there may be thousands.
     pub(super) fn tell_turned_away(&mut self, now: u64, context: &mut Context<'_>) {
         let before = std::mem::replace(&mut self.turned_away, now);
         if before == 0 && now > 0 {

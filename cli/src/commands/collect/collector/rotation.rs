@@ -7,7 +7,8 @@ use crate::live::unless_ended::GRACE;
 use std::time::Instant;
 
 impl Collector {
-    /// Starts the next file of a process before the full one is stopped, so that nothing falls between them.
+    /// Starts the next file of a process before the full one is stopped, so that nothing
+    /// falls between them.
     pub(super) fn go_on_rotating(&mut self, context: &mut Context<'_>) {
         let is_due = |active: &&mut Active| {
             !active.is_stopping && active.full_since.is_some_and(|since| since <= Instant::now())
@@ -34,7 +35,9 @@ impl Collector {
     /// The next file of a process that does not answer keeps no recording from its end.
     pub(super) fn stop_who_waits_for_a_next_file(&mut self) {
         if self.stopping_since.is_some_and(|since| since.elapsed() >= GRACE) {
-            while let Some(number) = self.active.iter().find(|active| !active.is_stopping).map(|a| a.number) {
+            while let Some(number) =
+                self.active.iter().find(|active| !active.is_stopping).map(|a| a.number)
+            {
                 self.stop_one(number);
             }
         }

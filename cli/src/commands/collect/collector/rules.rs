@@ -19,8 +19,14 @@ pub(super) struct Keep {
 }
 
 impl Collector {
-    /// Records all the time what rules may keep, beside the session that looks for their conditions.
-    pub(super) fn begin_rotation(&mut self, reached: Reached, resumes: bool, context: &mut Context<'_>) {
+    /// Records all the time what rules may keep, beside the session that looks for their
+    /// conditions.
+    pub(super) fn begin_rotation(
+        &mut self,
+        reached: Reached,
+        resumes: bool,
+        context: &mut Context<'_>,
+    ) {
         let begin = Begin {
             whom: Whom::Reached(reached),
             job: Job::Record { part: Some(1) },
@@ -40,7 +46,12 @@ impl Collector {
             Job::Watch { .. } => (None, None),
             Job::Record { .. } => (self.limit, None),
             Job::Rule { rule, .. } => {
-                match self.guard.as_ref().and_then(|(guard, _)| guard.rule(*rule)).map(|rule| &rule.action) {
+                match self
+                    .guard
+                    .as_ref()
+                    .and_then(|(guard, _)| guard.rule(*rule))
+                    .map(|rule| &rule.action)
+                {
                     Some(Action::Start(start)) => (start.max_bytes, Some(start.duration)),
                     _ => (None, None),
                 }
@@ -90,13 +101,14 @@ impl Collector {
         }
     }
 
-    /// Recordings of rules that are not finished: the rule, and the bytes.
+    /// Recordings of rules that are not finished, or have not begun yet: the rule, and the
+    /// bytes.
     pub(super) fn growing(&self) -> Vec<(usize, u64)> {
         let its = self.active.iter().filter_map(|active| match active.job {
             Job::Rule { rule, .. } => Some((rule, active.recording.counts.bytes())),
             Job::Record { .. } | Job::Watch { .. } => None,
         });
-        its.collect()
+        its.chain(self.beginnings.rules().iter().map(|rule| (*rule, 0))).collect()
     }
 
     /// Ends recordings of rules that are long enough, and keeps to what may be on disk.
@@ -104,19 +116,23 @@ impl Collector {
         let growing = self.growing();
         let Some((guard, _)) = &mut self.guard else { return };
         guard.arm();
+        if !self.is_stopping {
+            guard.tell_silence(&mut context.messages);
+        }
         let full = guard.hold_limits(&growing, &mut context.messages);
         let is_over = |active: &&Active| {
             !active.is_stopping
                 && (active.deadline.is_some_and(|deadline| Instant::now() >= deadline)
                     || matches!(active.job, Job::Rule { rule, .. } if full.contains(&rule)))
         };
-        let over: Vec<usize> = self.active.iter().filter(is_over).map(|active| active.number).collect();
+        let over: Vec<usize> =
+            self.active.iter().filter(is_over).map(|active| active.number).collect();
         over.into_iter().for_each(|number| self.stop_one(number));
         self.keep_what_is_due(false, context);
     }
 
-    /// Ends the file of a rotation that is to be kept; those before it are kept when it is whole. `is_last`: it is
-    /// not waited for what would come.
+    /// Ends the file of a rotation that is to be kept; those before it are kept when it
+    /// is whole. `is_last`: it is not waited for what would come.
     pub(super) fn keep_what_is_due(&mut self, is_last: bool, context: &mut Context<'_>) {
         let is_due = |keep: &mut Keep| is_last || keep.due <= Instant::now();
         let due: Vec<Keep> = self.keeps.extract_if(.., is_due).collect();
@@ -144,9 +160,16 @@ impl Collector {
     }
 
     /// Keeps all files of a process's rotation.
-    pub(super) fn keep(&mut self, rule: usize, watch: usize, reached: &Reached, context: &mut Context<'_>) {
-        let (kept, others) =
-            std::mem::take(&mut self.finished).into_iter().partition(|(pid, ..)| *pid == reached.pid);
+    pub(super) fn keep(
+        &mut self,
+        rule: usize,
+        watch: usize,
+        reached: &Reached,
+        context: &mut Context<'_>,
+    ) {
+        let (kept, others) = std::mem::take(&mut self.finished)
+            .into_iter()
+            .partition(|(pid, ..)| *pid == reached.pid);
         self.finished = others;
         let kept: VecDeque<_> = kept;
         let written = kept.into_iter().map(|(.., written)| written).collect();

@@ -1,11 +1,15 @@
-//! `nettrace watch`: events of a running process as they happen, one a line.
+//! `nettrace watch`: what happens in a running process, one a line.
+
+mod besides;
+mod rows;
+mod shows;
+
+pub(super) use shows::requests;
 
 use super::Context;
-use super::events::shows_names;
 use super::stack_names::StackNames;
-use crate::args::amount::Bytes;
 use crate::args::profiles::{COMMON_KEYWORDS, RUNTIME};
-use crate::args::{EventFormat, EventsArgs, InputArgs, Order, ReadArgs, Show, ThreadArgs, WatchArgs};
+use crate::args::{EventFormat, WatchArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::live::method_names::{self, Visible};
@@ -13,25 +17,29 @@ use crate::live::outlet::{Outlet, Thrown};
 use crate::live::request;
 use crate::live::signals::Signals;
 use crate::live::stream::{Stream, shared};
-use crate::live::target::{self, Place, Reached, Talk};
+use crate::live::target::{self, One, Reached, Talk};
 use crate::live::unless_ended::unless_ended;
+use crate::output::Output;
 use crate::render::{Form, Text};
 use crate::units;
-use nettrace_export::{Csv, Detail, EventPattern, EventTypes, Filter, Ndjson, Page, ProviderPattern};
+use besides::Besides;
+use nettrace_analysis::live::WatchRow;
+use nettrace_export::{Csv, EventPattern, EventTypes, Filter, Ndjson, Page, ProviderPattern};
 use nettrace_ipc::{Ending, Level, Lost, Provider, RequestError, Rundown, Session};
 use nettrace_parser::{Error, Reader, TimeOrdered};
+use rows::Rows;
 use std::cell::RefCell;
 use std::io;
-use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-/// Bytes come in bursts, about ten a second. After so long without any, the burst is over, and everything that
-/// waits for its place in time is shown.
+/// Bytes come in bursts, about ten a second. After so long without any, the burst is
+/// over, and everything that waits for its place in time is shown.
 const SILENCE: Duration = Duration::from_millis(50);
 /// Events between two looks at signals and clock.
 const LOOK: u64 = 32;
-/// A process may have hundreds of megabytes of events left when it is stopped. They are shown for so long.
+/// A process may have hundreds of megabytes of events left when it is stopped. They are
+/// shown for so long.
 const REST: Duration = Duration::from_secs(2);
 /// How often losses are reported at most.
 const BETWEEN_LOSSES: Duration = Duration::from_secs(5);
@@ -39,7 +47,7 @@ const BETWEEN_LOSSES: Duration = Duration::from_secs(5);
 pub(super) fn run(args: &WatchArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {
     let failed = |error: RequestError| Failure::Usage(error.to_string());
     let has_stacks = args.stacks && !args.session.no_stacks;
-    let shows_names = shows_names(args.format, args.stacks, args.raw_stacks, args.frames);
+    let shows_names = args.shape.shows_names(args.format, args.stacks);
     let has_names = has_stacks && shows_names;
     let mut config = request::config(&args.session, wanted(args).map_err(failed)?, Rundown::Off)?;
     let mut visible = None;
@@ -54,17 +62,8 @@ pub(super) fn run(args: &WatchArgs, context: &mut Context<'_>) -> Result<Exit, F
     }
     let talk = Talk::new(&args.talk)?;
     let signals = Signals::notice()?;
-    let mut open_port = None;
-    let reached = match target::find(&args.target, &talk, &signals)? {
-        Place::Process(reached) => *reached,
-        Place::Port(port) => {
-            context.messages.note(&target::invitation(&port));
-            signals.set_waiting(Some(port.resumer()));
-            let Some(reached) = target::first(&port, &signals) else { return Ok(Exit::Failed) };
-            open_port = Some(port);
-            reached
-        }
-    };
+    let one = target::one(&args.target, &talk, &signals, &mut context.messages)?;
+    let Some(One { reached, port }) = one else { return Ok(Exit::Failed) };
     let runtime = reached.runtime.clone();
     let started = unless_ended(&signals, move || {
         let started = runtime.start(&config);
@@ -88,7 +87,7 @@ pub(super) fn run(args: &WatchArgs, context: &mut Context<'_>) -> Result<Exit, F
         let loaded = method_names::learn_loaded(&reached, args.session.buffersize, &signals, names);
         let lacking = match loaded {
             // Who comes to a port has mostly just begun.
-            Ok(Some(0)) if open_port.is_none() => Some("its rundown lists no methods".to_owned()),
+            Ok(Some(0)) if port.is_none() => Some("its rundown lists no methods".to_owned()),
             Ok(_) => None,
             Err(reason) => Some(reason),
         };
@@ -99,24 +98,15 @@ pub(super) fn run(args: &WatchArgs, context: &mut Context<'_>) -> Result<Exit, F
     }
     let naming = Naming { names, visible };
     let result = Watch::new(args, session, signals, naming, context)?.run(&reached, context);
-    drop(open_port);
+    drop(port);
     talk.finish()?;
     result
 }
 
-/// Providers that `--show` needs; without any wish those of `--provider`, else the runtime's.
+/// Providers that `--show` needs; without any wish those of `--provider`, else the
+/// runtime's.
 fn wanted(args: &WatchArgs) -> Result<Vec<Provider>, RequestError> {
-    let mut wanted = Vec::new();
-    for show in &args.show {
-        let (name, keywords, level) = match show {
-            Show::Gc => (RUNTIME, 0x1, Level::Informational),
-            Show::Exceptions => (RUNTIME, 0x8000, Level::Informational),
-            Show::Contention => (RUNTIME, 0x4000, Level::Informational),
-            // FormattedMessage; levels below Information are chosen by the application.
-            Show::Logs => ("Microsoft-Extensions-Logging", 0x4, Level::Verbose),
-        };
-        wanted.push(Provider::new(name)?.keywords(keywords).level(level));
-    }
+    let mut wanted = shows::providers(args)?;
     let session = &args.session;
     let is_silent = session.providers.is_empty()
         && session.profile.is_empty()
@@ -134,54 +124,23 @@ fn wanted(args: &WatchArgs) -> Result<Vec<Provider>, RequestError> {
             wanted.push(Provider::new(name)?.keywords(keywords).level(Level::Verbose));
         }
         if wanted.is_empty() {
-            wanted.push(Provider::new(RUNTIME)?.keywords(COMMON_KEYWORDS).level(Level::Informational));
+            wanted.push(
+                Provider::new(RUNTIME)?.keywords(COMMON_KEYWORDS).level(Level::Informational),
+            );
         }
     }
     Ok(wanted)
 }
 
-/// Events that `--show` means.
-fn shown(show: Show) -> &'static [&'static str] {
-    match show {
-        // Start, end, heap sizes, why.
-        Show::Gc => &[
-            "Microsoft-Windows-DotNETRuntime/1",
-            "Microsoft-Windows-DotNETRuntime/2",
-            "Microsoft-Windows-DotNETRuntime/4",
-            "Microsoft-Windows-DotNETRuntime/35",
-        ],
-        Show::Exceptions => &["Microsoft-Windows-DotNETRuntime/80"],
-        Show::Contention => &["Microsoft-Windows-DotNETRuntime/81", "Microsoft-Windows-DotNETRuntime/91"],
-        Show::Logs => &["Microsoft-Extensions-Logging/FormattedMessage"],
-    }
-}
-
-/// The same choices as `nettrace events` has them.
-fn as_events(args: &WatchArgs) -> EventsArgs {
-    let shown = args.show.iter().flat_map(|show| shown(*show));
+/// Which events are shown.
+fn filter(args: &WatchArgs) -> Filter {
+    let is_row = shows::shows_rows(args);
+    let shown = args.show.iter().filter(|_| !is_row).flat_map(|show| shows::events(*show));
     // Reading a pattern cannot fail.
     let shown = shown.filter_map(|pattern| pattern.parse::<EventPattern>().ok());
     let mut filter = args.filter.clone();
     filter.event.extend(shown);
-    let read = ReadArgs { no_mmap: true, input_limit: Bytes(u64::MAX), only_sound: false };
-    EventsArgs {
-        csv_safe: None,
-        input: InputArgs { file: PathBuf::from("-"), read },
-        threads: ThreadArgs { threads: None },
-        format: args.format,
-        order: Order::Time,
-        filter,
-        time: None,
-        limit: args.limit,
-        stacks: args.stacks,
-        raw_stacks: args.raw_stacks,
-        frames: args.frames,
-        raw: args.raw,
-        utc: args.utc,
-        conditions: args.conditions.clone(),
-        fields: Vec::new(),
-        big_ints: Default::default(),
-    }
+    Filter::new(filter.options(&args.conditions))
 }
 
 /// Names of frames, and the events that were asked for on top of their telling.
@@ -191,24 +150,56 @@ struct Naming {
     visible: Option<Visible>,
 }
 
+/// Where rows are shown.
+struct To<'t, 'o> {
+    left: &'t mut u64,
+    outlet: Option<&'t Outlet>,
+    out: &'t mut Output<'o>,
+}
+
+impl To<'_, '_> {
+    /// Shows rows, each with the frames of the event that ended it.
+    fn show(&mut self, rows: &Rows, ended: &[WatchRow], frames: &[String]) -> Result<(), Failure> {
+        for row in ended {
+            if *self.left == 0 {
+                break;
+            }
+            if let Some(outlet) = self.outlet.filter(|outlet| outlet.is_full()) {
+                outlet.throw(1);
+                continue;
+            }
+            rows.write(self.out.buffer(), row, frames);
+            *self.left -= 1;
+            self.out.count_item();
+            self.out.hand_on()?;
+        }
+        Ok(())
+    }
+}
+
 /// A session being shown.
 struct Watch {
     session: Rc<RefCell<Session>>,
     events: TimeOrdered<Stream<'static>>,
     form: Form,
     naming: Naming,
-    told_nameless: bool,
+    has_warned_of_nameless: bool,
     page: Page,
-    filter: Filter,
+    /// Of events that are shown as they are; `None`: none is.
+    filter: Option<Filter>,
+    /// What has happened, if that is shown and not events.
+    rows: Option<Rows>,
+    /// What is told of events besides.
+    besides: Option<Besides>,
     types: EventTypes,
     left: u64,
     signals: Signals,
     outlet: Option<Outlet>,
-    told_stall: bool,
+    has_warned_of_stall: bool,
     deadline: Option<Instant>,
     is_stopping: bool,
     stopping_since: Option<Instant>,
-    told_losses: (u64, Instant),
+    reported_losses: (u64, Instant),
 }
 
 impl Watch {
@@ -220,44 +211,52 @@ impl Watch {
         context: &mut Context<'_>,
     ) -> Result<Watch, Failure> {
         session.set_read_timeout(Some(SILENCE));
-        let choice = as_events(args);
-        let mut detail = Detail::default();
-        detail.stacks = args.stacks;
-        detail.frames = shows_names(args.format, args.stacks, args.raw_stacks, args.frames);
-        detail.raw = args.raw;
-        detail.utc = args.utc;
+        let detail = args.shape.detail(args.format, args.stacks, args.utc);
         let mut form = match args.format {
-            EventFormat::Text => Form::Text(Text::new(detail, context.style, context.terminal_columns())),
+            EventFormat::Text => {
+                Form::Text(Text::new(detail, context.style, context.terminal_columns()))
+            }
             EventFormat::Ndjson => Form::Ndjson(Ndjson::new(detail)),
-            EventFormat::Csv => Form::Csv(Csv::new(detail, None, false).safe(context.has_user && !args.raw)),
+            EventFormat::Csv => {
+                Form::Csv(Csv::new(detail, None, false).safe(context.has_user && !args.shape.raw))
+            }
         };
         let deadline = args.duration.and_then(|span| Instant::now().checked_add(span.0));
         let stdout = (context.detached_stdout)();
-        let outlet = stdout.map(|stdout| Outlet::new(stdout, args.on_stall, signals.clone())).transpose()?;
+        let outlet =
+            stdout.map(|stdout| Outlet::new(stdout, args.on_stall, signals.clone())).transpose()?;
         if let Some(outlet) = &outlet {
             outlet.set_deadline(deadline);
             context.out.lead_to(outlet.clone());
         }
-        form.begin(context.out.buffer(), false);
+        let rows = Rows::new(args, context.style)?;
+        match &rows {
+            Some(rows) => rows.begin(context.out.buffer()),
+            None => form.begin(context.out.buffer(), false),
+        }
         context.out.finish()?;
+        // Beside rows, events that were named.
+        let has_events = rows.is_none() || !args.filter.event.is_empty();
         let (session, bytes) = shared(session);
         Ok(Watch {
             session,
             events: Reader::new(bytes).time_ordered(),
             form,
             naming,
-            told_nameless: false,
+            has_warned_of_nameless: false,
             page: Page::default(),
-            filter: Filter::new(choice.filter_options()),
+            filter: has_events.then(|| filter(args)),
+            rows,
+            besides: Besides::new(args),
             types: EventTypes::default(),
             left: args.limit.unwrap_or(u64::MAX),
             signals,
             outlet,
-            told_stall: false,
+            has_warned_of_stall: false,
             deadline,
             is_stopping: false,
             stopping_since: None,
-            told_losses: (0, Instant::now()),
+            reported_losses: (0, Instant::now()),
         })
     }
 
@@ -276,17 +275,39 @@ impl Watch {
                         continue;
                     }
                     let place = self.types.index_of(&event);
-                    if !self.filter.accepts(&event, place, &self.types) {
+                    let beside = self.besides.as_mut().and_then(|besides| besides.event(&event));
+                    let ended = match &mut self.rows {
+                        Some(rows) => rows.event(&event, place, &self.types),
+                        None => Vec::new(),
+                    };
+                    if let (Some(rows), false) = (&self.rows, ended.is_empty()) {
+                        let frames = self.naming.names.frames(&event, rows.has_stacks());
+                        let mut to = To {
+                            left: &mut self.left,
+                            outlet: self.outlet.as_ref(),
+                            out: &mut context.out,
+                        };
+                        to.show(rows, &ended, &frames)?;
+                    }
+                    let types = &self.types;
+                    let filter = self.filter.as_mut();
+                    if filter.is_none_or(|filter| !filter.accepts(&event, place, types))
+                        || self.left == 0
+                    {
                         continue;
                     }
                     if let Some(outlet) = self.outlet.as_ref().filter(|outlet| outlet.is_full()) {
-                        // Nobody would see it; the session is to be read as fast as can be.
+                        // Nobody would see it; the session is to be read as fast as can
+                        // be.
                         outlet.throw(1);
                         continue;
                     }
                     self.naming.names.name(&event, &mut self.form);
                     self.form.event(&mut self.page, &event, place, &self.types, None);
                     self.page.pour(context.out.buffer());
+                    if let Some(beside) = beside {
+                        beside.append(context.out.buffer())?;
+                    }
                     self.left -= 1;
                     context.out.count_item();
                     context.out.hand_on()?;
@@ -296,6 +317,7 @@ impl Watch {
                     self.events.release();
                     // Unless something waits there is nothing more to show for now.
                     if self.events.waiting() == 0 {
+                        self.show_rest(context)?;
                         context.out.finish()?;
                     }
                     self.pause(context);
@@ -308,6 +330,7 @@ impl Watch {
                 }
             }
         }
+        self.show_rest(context)?;
         context.out.finish()?;
         if let Some(outlet) = &self.outlet {
             let thrown = outlet.finish()?;
@@ -318,12 +341,15 @@ impl Watch {
             }
         }
         if self.left > 0 {
-            for message in self.filter.unmatched(&self.types) {
+            let rows = self.rows.as_ref().map(|rows| rows.unmatched(&self.types));
+            let events = self.filter.as_ref().map(|filter| filter.unmatched(&self.types));
+            for message in rows.into_iter().chain(events).flatten() {
                 context.messages.warning(&format!("{}: {message}", reached.label()));
             }
         }
         self.tell_losses(context);
-        let is_cut = self.session.borrow().ending() == Some(Ending::ByTarget) && !self.events.is_complete();
+        let is_cut =
+            self.session.borrow().ending() == Some(Ending::ByTarget) && !self.events.is_complete();
         if is_cut {
             let text = "exited without completing the trace (was it killed?)";
             context.messages.warning(&format!("{} {text}", reached.label()));
@@ -331,14 +357,23 @@ impl Watch {
         Ok(if is_cut { Exit::Damaged } else { Exit::Fine })
     }
 
+    /// Rows that waited for more about them.
+    fn show_rest(&mut self, context: &mut Context<'_>) -> Result<(), Failure> {
+        let ended = self.rows.as_mut().map(Rows::rest).unwrap_or_default();
+        let Some(rows) = self.rows.as_ref().filter(|_| !ended.is_empty()) else { return Ok(()) };
+        let mut to =
+            To { left: &mut self.left, outlet: self.outlet.as_ref(), out: &mut context.out };
+        to.show(rows, &ended, &[])
+    }
+
     /// While nothing comes.
     fn pause(&mut self, context: &mut Context<'_>) {
-        if self.told_losses.1.elapsed() >= BETWEEN_LOSSES {
+        if self.reported_losses.1.elapsed() >= BETWEEN_LOSSES {
             self.tell_losses(context);
         }
         let has_nameless = self.naming.names.so_far().is_some_and(|names| names.left_out() > 0);
-        if has_nameless && !self.told_nameless {
-            self.told_nameless = true;
+        if has_nameless && !self.has_warned_of_nameless {
+            self.has_warned_of_nameless = true;
             let text = "too many methods to keep all names: frames of the latest ones are shown as addresses";
             context.messages.warning(text);
         }
@@ -346,20 +381,23 @@ impl Watch {
 
     fn tell_losses(&mut self, context: &mut Context<'_>) {
         let total = self.events.losses().total();
-        if total > self.told_losses.0 {
+        if total > self.reported_losses.0 {
             context.messages.warning(&format!("{} lost so far", units::counted(total, "event")));
         }
-        self.told_losses = (total, Instant::now());
+        self.reported_losses = (total, Instant::now());
     }
 
-    /// Stops the session when it is time to; what still comes is shown, unless that takes too long: true.
+    /// Stops the session when it is time to; what still comes is shown, unless that takes
+    /// too long: true.
     fn look_up(&mut self, context: &mut Context<'_>) -> bool {
         let is_late = self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
         let mut is_over = is_late || self.signals.seen().is_some();
         if let Some(outlet) = &self.outlet {
             is_over |= outlet.is_given_up();
-            if outlet.has_thrown() && !std::mem::replace(&mut self.told_stall, true) {
-                context.messages.warning("standard output is not read: events are thrown away until it is");
+            if outlet.has_thrown() && !std::mem::replace(&mut self.has_warned_of_stall, true) {
+                context
+                    .messages
+                    .warning("standard output is not read: events are thrown away until it is");
             }
         }
         if !self.is_stopping && is_over {
@@ -371,7 +409,9 @@ impl Watch {
         }
         let is_long = self.stopping_since.is_some_and(|since| since.elapsed() >= REST);
         if is_long {
-            context.messages.warning("the rest is not shown: the process had too much left to tell");
+            context
+                .messages
+                .warning("the rest is not shown: the process had too much left to tell");
         }
         is_long
     }

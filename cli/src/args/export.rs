@@ -1,0 +1,95 @@
+//! Tables for query engines.
+
+use super::ReadArgs;
+use clap::{Args, Subcommand};
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+const PARQUET_EXAMPLES: &str = "\
+Each trace becomes one file a table: DIR/TABLE/[KEY=VALUE/]CONTENT-HASH.parquet. Files of traces that were exported by \
+other processes, on other machines, lie beside them; nothing is coordinated. A trace that cannot be read ends as a row \
+of the table `inputs` with its reason, and the exit code is 3. `docs/tables.md` describes the tables, `docs/fleet.md` \
+how to query them with DuckDB and Spark.
+
+Tables: inputs, events, samples, stacks, frames, methods, threads, gcs, allocations, exceptions, contentions, jit, \
+counters, activities, logs. `inputs` is always written.
+
+Expressions of --partition-by NAME=EXPR, of the trace's path, header or process:
+  dir, dir:2        the folder that the trace is in; the one above that
+  path:REGEX        what the first group matches in the path, such as
+                    'path:([^/]+)/[^/]*$'
+  property:KEY      a value of the stream's header (version 6): HostName
+  command:REGEX     what the first group matches in the command line
+  env:NAME          a variable of this process's environment, such as HOSTNAME
+  'TEXT'            the text itself
+
+Examples:
+  nettrace export parquet trace.nettrace -o tables
+  nettrace export parquet /traces '/archive/*/*.nettrace.gz' \\
+      -o tables --partition-by process,date,host=dir
+  nettrace export parquet - -o tables --tables samples,stacks,frames \\
+      < trace.nettrace
+  nettrace export parquet /traces -o tables --wide 'Shop/Order*' \\
+      --wide Microsoft-Windows-DotNETRuntime/GC/Start
+  nettrace export parquet /traces -o tables --skip-existing --threads 8
+  duckdb -c \"select event, count(*) from 'tables/events/**/*.parquet' \\
+      group by 1 order by 2 desc\"";
+
+/// Write traces as tables for DuckDB, Spark, ClickHouse, Polars
+#[derive(Debug, Args)]
+pub(crate) struct ExportArgs {
+    #[command(subcommand)]
+    pub(crate) format: ExportFormat,
+}
+
+/// The formats.
+#[derive(Debug, Subcommand)]
+pub(crate) enum ExportFormat {
+    /// Write traces as Parquet files: one table each of events, samples, stacks,
+    /// collections and more
+    Parquet(ParquetArgs),
+}
+
+/// What is exported, and where to.
+#[derive(Debug, Args)]
+#[command(after_help = PARQUET_EXAMPLES)]
+pub(crate) struct ParquetArgs {
+    /// Traces: files, plain or gzip; folders, with all .nettrace and .netperf files below;
+    /// patterns with *, ? and **; - for standard input
+    #[arg(value_name = "INPUT", required = true)]
+    pub(crate) inputs: Vec<PathBuf>,
+
+    /// The folder of the tables
+    #[arg(long, short = 'o', value_name = "DIR")]
+    pub(crate) output: PathBuf,
+
+    /// Tables to write; default: all
+    #[arg(long, value_name = "TABLE", value_delimiter = ',')]
+    pub(crate) tables: Vec<String>,
+
+    /// Another table for this type of event, with a column for each field: PROVIDER/EVENT;
+    /// may be repeated, and have * and ?
+    // The id of the option that all commands have: this one takes its place.
+    #[arg(id = "wide", long, value_name = "PROVIDER/EVENT")]
+    pub(crate) wide: Vec<String>,
+
+    /// Leave out the payloads of events
+    #[arg(long)]
+    pub(crate) no_payload: bool,
+
+    /// Folders by process (the program's name), date (of the session's start, UTC), or any
+    /// NAME=EXPR, such as host=dir
+    #[arg(long, value_name = "KEY")]
+    pub(crate) partition_by: Vec<String>,
+
+    /// Leave out traces that the folder has already, by their content
+    #[arg(long)]
+    pub(crate) skip_existing: bool,
+
+    /// Traces that are read at the same time; default: one for each processor
+    #[arg(long, value_name = "N")]
+    pub(crate) threads: Option<NonZeroUsize>,
+
+    #[command(flatten)]
+    pub(crate) read: ReadArgs,
+}

@@ -1,0 +1,71 @@
+//! `nettrace stack`.
+
+use super::{TalkArgs, TargetArgs};
+use crate::args::amount::Span;
+use clap::Args;
+use std::num::NonZeroU32;
+
+const EXAMPLES: &str = "\
+Examples:
+  nettrace stack -p 4711
+  nettrace stack -n shop --json \\
+      | jq '.threads[] | select(.waits_for == \"lock\")'
+  nettrace stack -p 4711 --every 1s --count 10
+  nettrace stack -p 4711 --native
+
+Exit code 1: no thread was seen; stderr says why.";
+
+/// Show what all threads of a running process are doing now
+///
+/// Stacks come from a short session of the runtime's sampler, which ends when each thread
+/// with managed frames was seen. Names, states and CPU times of threads come from the
+/// operating system.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct StackArgs {
+    #[command(flatten)]
+    pub(crate) target: TargetArgs,
+
+    /// Also list each thread without managed frames by itself, and threads that ended
+    /// meanwhile
+    #[arg(long, short)]
+    pub(crate) all: bool,
+
+    /// Also show native frames of threads that wait, in libraries and the runtime, and of
+    /// threads without managed frames (Linux)
+    ///
+    /// The process is not stopped: the kernel tells where a thread is blocked, and its stack
+    /// is read from outside, which takes the same right as to debug the process. Threads that
+    /// run have no native frames, and with --every they are those of the last time. Names
+    /// come from the libraries' symbols, also from a `libcoreclr.so.dbg` beside the library;
+    /// else a frame is a place such as `libcoreclr.so+0x1234`.
+    #[arg(long)]
+    pub(crate) native: bool,
+
+    /// Show identical stacks once, with their threads; the default on a terminal
+    #[arg(long, overrides_with = "no_merge")]
+    pub(crate) merge: bool,
+
+    /// Show each thread by itself
+    #[arg(long, overrides_with = "merge")]
+    pub(crate) no_merge: bool,
+
+    /// How long to wait until each thread was seen
+    #[arg(long, value_name = "TIME", default_value = "10s")]
+    pub(crate) timeout: Span,
+
+    /// Take stacks again and again, at this interval, and count how often each was seen
+    #[arg(long, value_name = "TIME")]
+    pub(crate) every: Option<Span>,
+
+    /// How often to take stacks [default with --every: 10]
+    #[arg(long, value_name = "N", requires = "every")]
+    pub(crate) count: Option<NonZeroU32>,
+
+    /// One JSON object instead of text
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) talk: TalkArgs,
+}

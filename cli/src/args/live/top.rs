@@ -1,0 +1,76 @@
+//! `nettrace top`.
+
+use super::{TalkArgs, TargetArgs};
+use crate::args::amount::Span;
+use clap::{Args, ValueEnum};
+
+const EXAMPLES: &str = "\
+Shares are of samples of threads that were not waiting; a thread in native code may be blocked there. Where standard output \
+is no terminal, each refresh is a block of lines, or with --json one JSON object.
+
+Examples:
+  nettrace top -p 4711
+  nettrace top -n shop --once --json | jq '.methods[0]'
+  nettrace top -p 4711 --view allocations --window 10s";
+
+/// Show the hottest methods of a running process, and what it allocates, throws and waits for
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct TopArgs {
+    #[command(flatten)]
+    pub(crate) target: TargetArgs,
+
+    /// How much of the past is shown: 1s to 60s
+    #[arg(long, value_name = "TIME", default_value = "5s")]
+    pub(crate) window: Span,
+
+    /// How often what is shown is renewed
+    #[arg(long, value_name = "TIME", default_value = "1s")]
+    pub(crate) refresh_interval: Span,
+
+    /// What is shown first
+    #[arg(long, value_enum, value_name = "VIEW", default_value = "methods")]
+    pub(crate) view: TopView,
+
+    /// Rows of each list, where standard output is no terminal
+    #[arg(long, short = 'N', value_name = "N", default_value = "20")]
+    pub(crate) number: usize,
+
+    /// Show the first window that is whole, and end
+    #[arg(long)]
+    pub(crate) once: bool,
+
+    /// One JSON object with all lists instead of text, at each refresh
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    /// Stop after this time: 90s, 5min, or dd:hh:mm:ss
+    #[arg(long, value_name = "TIME")]
+    pub(crate) duration: Option<Span>,
+
+    /// Memory that the process may use for events not yet sent, in MB
+    #[arg(long, value_name = "MB", default_value = "256")]
+    pub(crate) buffersize: std::num::NonZeroU32,
+
+    #[command(flatten)]
+    pub(crate) talk: TalkArgs,
+}
+
+/// What a list is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TopView {
+    /// Methods, by samples
+    Methods,
+    /// Threads, with their methods
+    Threads,
+    /// Allocated types
+    Allocations,
+    /// Thrown types
+    Exceptions,
+    /// Where threads waited for locks
+    Contention,
+    /// Where threads wait
+    Waits,
+    /// HTTP requests
+    Http,
+}

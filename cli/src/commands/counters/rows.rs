@@ -1,0 +1,340 @@
+//! Values as lines and files.
+
+use super::CounterFeed;
+use crate::args::{CountersArgs, LiveCounterFormat};
+use crate::commands::Context;
+use crate::counter_text;
+use crate::failure::Failure;
+use crate::json_text;
+use crate::new_file::{self, NewFile, Unfinished};
+use crate::printable::{printable, printable_lines};
+use nettrace_analysis::live::CountersSnapshot;
+use nettrace_analysis::report::{CounterKind, CounterSeries, CountersReport};
+use nettrace_parser::utc_text;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+/// Values of one document of JSON, which is written at the end.
+const MOST_POINTS: usize = 2_000_000;
+
+/// Writes values as they come.
+pub(super) struct Rows {
+    format: Form,
+    /// Names that spreadsheets would run, or a terminal obey, are made harmless.
+    is_safe: bool,
+    path: Option<PathBuf>,
+    is_forced: bool,
+    file: Option<NewFile>,
+    /// Of JSON, one for each process.
+    documents: Vec<Document>,
+    points: usize,
+    points_left_out: u64,
+}
+
+/// How values are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Lines,
+    Given(LiveCounterFormat),
+}
+
+/// What has come of a process, by what tells its series apart.
+type Document = BTreeMap<(String, String, CounterKind, Vec<(String, String)>), CounterSeries>;
+
+/// A value as one line of NDJSON.
+#[derive(Serialize)]
+struct CounterLine<'r> {
+    ts_ns: i64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    time: Option<String>,
+    process_id: Option<u64>,
+    process: &'r str,
+    provider: &'r str,
+    name: &'r str,
+    kind: CounterKind,
+    unit: &'r str,
+    tags: serde_json::Map<String, serde_json::Value>,
+    value: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rate_per_second: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    count: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sum: Option<f64>,
+}
+
+/// The document of a process.
+#[derive(Serialize)]
+struct ProcessDocument {
+    process_id: Option<u64>,
+    process: String,
+    #[serde(flatten)]
+    report: CountersReport,
+}
+
+#[derive(Serialize)]
+struct Processes {
+    schema: u32,
+    processes: Vec<ProcessDocument>,
+}
+
+impl Rows {
+    pub(super) fn new(args: &CountersArgs, context: &Context<'_>) -> Result<Rows, Failure> {
+        let form = match (args.format, &args.output) {
+            (Some(format), _) => Form::Given(format),
+            (None, Some(_)) => Form::Given(LiveCounterFormat::Csv),
+            (None, None) => Form::Lines,
+        };
+        let mut file = None;
+        if let Some(path) = &args.output {
+            if form == Form::Given(LiveCounterFormat::Openmetrics) {
+                // Made anew for each publication.
+                new_file::check(path, args.talk.force, &[])?;
+            } else {
+                file = Some(NewFile::create(path, args.talk.force, &[], Unfinished::Kept)?);
+            }
+        }
+        Ok(Rows {
+            format: form,
+            is_safe: context.has_user && args.output.is_none(),
+            path: args.output.clone(),
+            is_forced: args.talk.force,
+            file,
+            documents: Vec::new(),
+            points: 0,
+            points_left_out: 0,
+        })
+    }
+
+    /// Nothing else was asked for.
+    pub(super) fn are_for_people(&self) -> bool {
+        self.format == Form::Lines
+    }
+
+    pub(super) fn goes_to_stdout(&self) -> bool {
+        self.path.is_none()
+    }
+
+    pub(super) fn begin(
+        &mut self,
+        feeds: &[CounterFeed],
+        context: &mut Context<'_>,
+    ) -> Result<(), Failure> {
+        self.documents.resize_with(feeds.len(), Document::new);
+        if self.format == Form::Given(LiveCounterFormat::Csv) {
+            let mut header = Vec::new();
+            CountersReport::default().write_csv(&mut header)?;
+            self.deliver(&header, context)?;
+        }
+        Ok(())
+    }
+
+    /// Writes what has come since the last time.
+    pub(super) fn write_new(
+        &mut self,
+        feeds: &[CounterFeed],
+        context: &mut Context<'_>,
+    ) -> Result<(), Failure> {
+        let mut bytes = Vec::new();
+        let mut has_new = false;
+        for (at, feed) in feeds.iter().enumerate() {
+            let mut new = feed.with(|live| live.report_mut().take_new());
+            if new.series.is_empty() {
+                continue;
+            }
+            has_new = true;
+            let several = (feeds.len() > 1).then_some(feed);
+            match self.format {
+                Form::Lines => lines(&mut bytes, &new, several)?,
+                Form::Given(LiveCounterFormat::Csv) => {
+                    several.into_iter().for_each(|feed| label(&mut new, feed));
+                    match self.is_safe {
+                        true => new.write_csv_rows_safe(&mut bytes)?,
+                        false => new.write_csv_rows(&mut bytes)?,
+                    }
+                }
+                Form::Given(LiveCounterFormat::Ndjson) => ndjson(&mut bytes, &new, feed)?,
+                Form::Given(LiveCounterFormat::Json) => self.keep(at, new),
+                Form::Given(LiveCounterFormat::Openmetrics) => {}
+            }
+        }
+        let is_openmetrics = self.format == Form::Given(LiveCounterFormat::Openmetrics);
+        if let Some(path) = self.path.as_ref().filter(|_| is_openmetrics && has_new) {
+            let mut file = NewFile::create(path, self.is_forced, &[], Unfinished::Removed)?;
+            exposition(feeds).write_openmetrics(&mut file)?;
+            file.finish()?;
+            // From now on it is ours.
+            self.is_forced = true;
+        }
+        self.deliver(&bytes, context)
+    }
+
+    /// Writes what is written at the end, and gives the file its name.
+    pub(super) fn finish(
+        &mut self,
+        feeds: &[CounterFeed],
+        context: &mut Context<'_>,
+    ) -> Result<(), Failure> {
+        let mut bytes = Vec::new();
+        match self.format {
+            Form::Given(LiveCounterFormat::Json) => self.write_documents(feeds, &mut bytes)?,
+            Form::Given(LiveCounterFormat::Openmetrics) if self.path.is_none() => {
+                exposition(feeds).write_openmetrics(&mut bytes)?;
+                if self.is_safe {
+                    bytes = printable_lines(&bytes);
+                }
+            }
+            _ => {}
+        }
+        self.deliver(&bytes, context)?;
+        if self.points_left_out > 0 {
+            let values = crate::units::counted(self.points_left_out, "value");
+            let text = "are not in the document: it would be too large; --format ndjson has all";
+            context.messages.warning(&format!("{values} {text}"));
+        }
+        if let Some(file) = self.file.take() {
+            file.finish()?;
+        }
+        Ok(())
+    }
+
+    fn deliver(&mut self, bytes: &[u8], context: &mut Context<'_>) -> Result<(), Failure> {
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        match &mut self.file {
+            Some(file) => file.write_all(bytes)?,
+            None => {
+                context.out.pass_on(bytes)?;
+                context.out.finish()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn keep(&mut self, at: usize, new: CountersReport) {
+        let Some(document) = self.documents.get_mut(at) else { return };
+        for mut series in new.series {
+            let count = series.points.len();
+            if self.points + count > MOST_POINTS {
+                self.points_left_out += count as u64;
+                series.points.clear();
+            }
+            self.points += series.points.len();
+            let key =
+                (series.provider.clone(), series.name.clone(), series.kind, series.tags.clone());
+            match document.get_mut(&key) {
+                Some(known) => {
+                    let mut points = std::mem::take(&mut known.points);
+                    points.append(&mut series.points);
+                    series.points = points;
+                    *known = series;
+                }
+                None => drop(document.insert(key, series)),
+            }
+        }
+    }
+
+    fn write_documents(&mut self, feeds: &[CounterFeed], bytes: &mut Vec<u8>) -> io::Result<()> {
+        let mut processes: Vec<ProcessDocument> = Vec::new();
+        for (feed, document) in feeds.iter().zip(std::mem::take(&mut self.documents)) {
+            // The series are taken already: this is the frame of the document.
+            let mut report = feed.with(|live| live.report_mut().take_new());
+            report.series = document.into_values().collect();
+            let (process_id, process) = (feed.pid, feed.name.clone());
+            processes.push(ProcessDocument { process_id, process, report });
+        }
+        match processes.as_slice() {
+            [one] => json_text::pretty(&mut *bytes, one)?,
+            _ => {
+                let schema = nettrace_analysis::report::SCHEMA;
+                json_text::pretty(&mut *bytes, &Processes { schema, processes })?;
+            }
+        }
+        bytes.push(b'\n');
+        Ok(())
+    }
+}
+
+/// The last values of all processes. Those of several have their process's id as a tag.
+pub(super) fn exposition(feeds: &[CounterFeed]) -> CountersReport {
+    let mut all = CountersReport::default();
+    for feed in feeds {
+        let snapshot: CountersSnapshot = feed.with(|live| live.snapshot());
+        let mut last = snapshot.last_values();
+        if feeds.len() > 1 {
+            label(&mut last, feed);
+        }
+        // Points are relative to the start of their session.
+        let start = last.start_unix_ns.unwrap_or(0);
+        let shift = start.saturating_sub(*all.start_unix_ns.get_or_insert(start));
+        for point in last.series.iter_mut().flat_map(|series| &mut series.points) {
+            point.ts_ns = point.ts_ns.saturating_add(shift);
+        }
+        all.series.append(&mut last.series);
+    }
+    all
+}
+
+/// Says of which process the series are.
+fn label(report: &mut CountersReport, feed: &CounterFeed) {
+    let id = feed.pid.map_or_else(|| feed.label.clone(), |pid| pid.to_string());
+    for series in &mut report.series {
+        series.tags.insert(0, ("process_id".to_owned(), id.clone()));
+    }
+}
+
+fn time(report: &CountersReport, ts_ns: i64) -> Option<String> {
+    let start = i128::from(report.start_unix_ns?);
+    Some(utc_text(start + i128::from(ts_ns), 3))
+}
+
+/// `2026-11-21 00:13:41.014  System.Runtime  dotnet.process.cpu.count  2 {cpu}`.
+fn lines(
+    out: &mut Vec<u8>,
+    report: &CountersReport,
+    process: Option<&CounterFeed>,
+) -> io::Result<()> {
+    for (series, point) in report.in_time_order() {
+        let time =
+            time(report, point.ts_ns).unwrap_or_else(|| crate::units::milliseconds(point.ts_ns));
+        let process = process.map_or(String::new(), |feed| format!("  {}", printable(&feed.label)));
+        let provider = printable(&series.provider);
+        let name = counter_text::name(series);
+        let value = counter_text::number(point.rate_per_second.unwrap_or(point.value));
+        let unit = match point.rate_per_second {
+            Some(_) => counter_text::unit_per_second(series),
+            None => counter_text::unit(series),
+        };
+        let line = format!("{time}{process}  {provider}  {name}  {value} {unit}");
+        writeln!(out, "{}", line.trim_end())?;
+    }
+    Ok(())
+}
+
+fn ndjson(out: &mut Vec<u8>, report: &CountersReport, feed: &CounterFeed) -> io::Result<()> {
+    for (series, point) in report.in_time_order() {
+        let tags =
+            series.tags.iter().map(|(key, value)| (key.clone(), value.clone().into())).collect();
+        let line = CounterLine {
+            ts_ns: point.ts_ns,
+            time: time(report, point.ts_ns).map(|text| text.replace(' ', "T") + "Z"),
+            process_id: feed.pid,
+            process: &feed.name,
+            provider: &series.provider,
+            name: &series.name,
+            kind: series.kind,
+            unit: &series.unit,
+            tags,
+            value: point.value,
+            rate_per_second: point.rate_per_second,
+            count: point.count,
+            sum: point.sum,
+        };
+        json_text::line(&mut *out, &line)?;
+        out.push(b'\n');
+    }
+    Ok(())
+}

@@ -1,0 +1,148 @@
+//! Rows of the screen: one for each series, or one for all tag sets of a counter.
+
+use crate::counter_text::{number, unit_per_second};
+use crate::units;
+use nettrace_analysis::live::LiveSeries;
+use nettrace_analysis::report::CounterKind;
+
+/// What has the same provider and name, in one process.
+pub(super) type Group = (usize, String, String);
+
+/// A line of the table.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Row {
+    pub(super) group: Group,
+    /// What it is found and sorted by: the name of the counter, with its tags.
+    pub(super) name: String,
+    /// What is shown of that, where the row above says the rest.
+    pub(super) shown: Option<String>,
+    /// Its tag sets follow.
+    pub(super) is_heading: bool,
+    pub(super) value: String,
+    pub(super) unit: String,
+    pub(super) history: Vec<f64>,
+    pub(super) is_stopped: bool,
+    /// For sorting: the value, and how much the last one differs from the mean of those
+    /// before it.
+    pub(super) size: f64,
+    pub(super) change: f64,
+}
+
+/// The series with the same tags, but for the quantile.
+pub(super) fn distributions(group: &[LiveSeries]) -> Vec<Vec<&LiveSeries>> {
+    let mut lines: Vec<Vec<&LiveSeries>> = Vec::new();
+    for live in group {
+        let is_histogram = live.series.kind == CounterKind::Histogram;
+        let same =
+            |line: &Vec<&LiveSeries>| line.first().is_some_and(|first| tags(first) == tags(live));
+        match lines.iter_mut().find(|line| is_histogram && same(line)) {
+            Some(line) => line.push(live),
+            None => lines.push(vec![live]),
+        }
+    }
+    lines
+}
+
+/// Tags without the quantile.
+fn tags(live: &LiveSeries) -> &[(String, String)] {
+    let all = live.series.tags.as_slice();
+    let is_histogram = live.series.kind == CounterKind::Histogram;
+    all.split_last().filter(|_| is_histogram).map_or(all, |(_, tags)| tags)
+}
+
+pub(super) fn row(group: &Group, line: &[&LiveSeries]) -> Row {
+    let Some(first) = line.first() else { return folded(group, &[]) };
+    let tags: Vec<String> =
+        tags(first).iter().map(|(key, value)| format!("{key}={value}")).collect();
+    let tags = if tags.is_empty() { String::new() } else { format!(" {}", tags.join(" ")) };
+    let value = match first.series.kind {
+        CounterKind::Histogram => quantiles(line),
+        _ => number(first.shown()),
+    };
+    let history = first.history();
+    let size = first.shown();
+    Row {
+        group: group.clone(),
+        name: format!("{}{tags}", first.series.name),
+        shown: None,
+        is_heading: false,
+        value,
+        unit: unit_per_second(&first.series),
+        change: change(&history),
+        history,
+        is_stopped: line.iter().all(|live| live.is_stopped),
+        size,
+    }
+}
+
+/// `p50 9.88 p95 18.9 p99 19.8`.
+fn quantiles(line: &[&LiveSeries]) -> String {
+    let mut sorted: Vec<(f64, String)> = line
+        .iter()
+        .filter_map(|live| {
+            let (_, percentile) = live.series.tags.last()?;
+            let text = format!("p{percentile} {}", number(live.series.last));
+            Some((percentile.parse().ok()?, text))
+        })
+        .collect();
+    sorted.sort_by(|one, other| one.0.total_cmp(&other.0));
+    let texts: Vec<String> = sorted.into_iter().map(|(_, text)| text).collect();
+    texts.join(" ")
+}
+
+/// One row for the series of all tags: the sum of what can be added, else from the
+/// smallest to the largest.
+pub(super) fn folded(group: &Group, lines: &[Vec<&LiveSeries>]) -> Row {
+    let going_on: Vec<&LiveSeries> = lines
+        .iter()
+        .filter_map(|line| line.first().copied())
+        .filter(|live| !live.is_stopped)
+        .collect();
+    let first = lines.first().and_then(|line| line.first());
+    let adds = first.is_some_and(|live| {
+        live.series.kind.is_rate() || live.series.kind == CounterKind::UpDownCounter
+    });
+    let values = || going_on.iter().map(|live| live.shown());
+    let (least, most) =
+        (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max));
+    let sum: f64 = values().sum();
+    let value = match adds {
+        _ if going_on.is_empty() => "-".to_owned(),
+        true => number(sum),
+        false => format!("{}…{}", number(least), number(most)),
+    };
+    let mut history = Vec::new();
+    if adds {
+        let histories: Vec<Vec<f64>> = going_on.iter().map(|live| live.history()).collect();
+        let longest = histories.iter().map(Vec::len).max().unwrap_or(0);
+        history = vec![0.0; longest];
+        for one in &histories {
+            let skipped = longest - one.len();
+            for (sum, value) in history.iter_mut().skip(skipped).zip(one) {
+                *sum += value;
+            }
+        }
+    }
+    Row {
+        group: group.clone(),
+        name: format!("{} ({})", group.2, units::counted(lines.len() as u64, "tag set")),
+        shown: None,
+        is_heading: false,
+        value,
+        unit: first.map_or(String::new(), |live| unit_per_second(&live.series)),
+        change: change(&history),
+        history,
+        is_stopped: going_on.is_empty(),
+        size: if adds { sum } else { most },
+    }
+}
+
+/// How far the last value is from the mean of those before, as a share of that.
+fn change(history: &[f64]) -> f64 {
+    let Some((last, before)) = history.split_last().filter(|(_, before)| !before.is_empty()) else {
+        return 0.0;
+    };
+    let mean = before.iter().sum::<f64>() / before.len() as f64;
+    let difference = (last - mean).abs();
+    if difference == 0.0 { 0.0 } else { difference / mean.abs().max(1e-9) }
+}

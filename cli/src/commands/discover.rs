@@ -1,0 +1,496 @@
+//! `nettrace discover`: what a process emits, and what records it.
+
+use super::Context;
+use crate::args::DiscoverArgs;
+use crate::args::profiles::{COMMON_KEYWORDS, RUNTIME};
+use crate::cut::{Text, fixed, main};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::live::cost::{Cost, Meter};
+use crate::live::counters::{CounterRequest, listing};
+use crate::live::event_sources;
+use crate::live::feed::Feed;
+use crate::live::program::{Program, Sharing};
+use crate::live::signals::Signals;
+use crate::live::starting;
+use crate::live::target::{self, One, Reached, TICK, Talk};
+use crate::live::unless_ended::unless_ended;
+use crate::live::until_time::sleep_until;
+use crate::printable::printable;
+use crate::table::{Column, Table, end_page, layout_of, left, right};
+use crate::units;
+use nettrace_analysis::live::{
+    CounterList, DiscoveredEvent, DiscoveredInstrument, Discovery, DiscoverySnapshot,
+};
+use nettrace_ipc::{Children, Level, Provider, Providers, RequestError, Rundown, SessionConfig};
+use nettrace_parser::catalog;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::time::{Duration, Instant};
+
+/// The runtime's word for all providers, with all keywords and the highest level.
+const EVERYTHING: &str = "*";
+/// What default profiles of collect ask of the runtime.
+const DEFAULT_LEVEL: u32 = 4;
+/// Keywords of the runtime that make it do something besides: enumerate methods, walk the
+/// heap, collect it, watch or choose allocations, take stacks.
+const COSTLY: u64 = 0x43F0_00C0 | 0x800_0000_0000;
+/// How long the process is watched before the session begins.
+const BEFORE: Duration = Duration::from_millis(500);
+/// Comes in every session.
+const OF_SESSIONS: &str = "Microsoft-DotNETCore-EventPipe";
+const METRICS: &str = "System.Diagnostics.Metrics";
+const TASKS: &str = "System.Threading.Tasks.TplEventSource";
+/// Keywords of messages about activity ids, which are only written while activity ids are
+/// tracked: that is another keyword, which has no events.
+const TASKS_DEBUG: u64 = 0x6_0000;
+const TASKS_FLOW: u64 = 0x80;
+
+pub(super) fn run(args: &DiscoverArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {
+    let talk = Talk::new(&args.talk)?;
+    let signals = Signals::notice()?;
+    let result = match args.command.is_empty() {
+        true => of_process(args, &talk, &signals, context),
+        false => of_program(args, &talk, &signals, context),
+    };
+    talk.finish()?;
+    result
+}
+
+fn of_process(
+    args: &DiscoverArgs,
+    talk: &Talk,
+    signals: &Signals,
+    context: &mut Context<'_>,
+) -> Result<Exit, Failure> {
+    let one = target::one(&args.target, talk, signals, &mut context.messages)?;
+    let Some(One { reached, port }) = one else { return Ok(Exit::Failed) };
+    let exit = look(args, &reached, signals, context)?;
+    drop(port);
+    Ok(exit.unwrap_or(Exit::Failed))
+}
+
+/// Of a program from its beginning; ends as it does.
+fn of_program(
+    args: &DiscoverArgs,
+    talk: &Talk,
+    signals: &Signals,
+    context: &mut Context<'_>,
+) -> Result<Exit, Failure> {
+    let sharing = Sharing { has_io: false, has_ctrl_c: false };
+    let program = Program::start(&args.command, Children::Resume, sharing, talk, signals)?;
+    let Some(mut program) = program else { return Ok(Exit::Usage) };
+    let looked = match program.arrival()? {
+        Some(arrival) => {
+            let runtime = arrival.runtime.clone();
+            let looked = target::reach(arrival, signals)
+                .map_or(Ok(None), |reached| look(args, &reached, signals, context));
+            // Without a session nobody has resumed it.
+            if !matches!(looked, Ok(Some(_))) {
+                starting::let_go(runtime, signals);
+            }
+            looked.map(|exit| exit.unwrap_or(Exit::Failed))
+        }
+        None => {
+            context.messages.warning(&program.says_nothing());
+            Ok(Exit::Failed)
+        }
+    };
+    if let Err(failure) = looked {
+        context.messages.error(&failure);
+    }
+    program.wait(|_| {})
+}
+
+/// `None`: a signal came before the process answered, and no session has begun.
+fn look(
+    args: &DiscoverArgs,
+    reached: &Reached,
+    signals: &Signals,
+    context: &mut Context<'_>,
+) -> Result<Option<Exit>, Failure> {
+    let usage = |error: RequestError| Failure::Usage(error.to_string());
+    let found = event_sources::names(reached.pid);
+    let (named, everything) = (named(&found).map_err(usage)?, everything().map_err(usage)?);
+    let mut meter = Meter::new(reached.pid);
+    // A program that we start does nothing yet.
+    if args.command.is_empty() && sleep_until(Instant::now() + BEFORE, signals) {
+        meter.begin();
+    }
+    // Instruments are told at once, and to the session that asks for them. So it comes
+    // first; a process that waits at startup is let go only by the other one.
+    let runtime = reached.runtime.clone();
+    let asking = unless_ended(signals, move || runtime.start(&named)).map_err(Failure::Output)?;
+    let Some(asking) = asking else {
+        context.messages.warning(&format!("{} did not answer in time", reached.label()));
+        return Ok(None);
+    };
+    let asking = asking.map_err(|error| reached.failed(&error))?;
+    let asking = Feed::start(reached, asking, Discovery::new()).map_err(Failure::Output)?;
+    let Some(session) = starting::start(reached, everything, signals, &mut context.messages)?
+    else {
+        return Ok(None);
+    };
+    let feed = Feed::start(reached, session, Discovery::new()).map_err(Failure::Output)?;
+    let deadline = Instant::now().checked_add(args.duration.0);
+    while signals.seen().is_none()
+        && !feed.is_over()
+        && deadline.is_none_or(|deadline| Instant::now() < deadline)
+    {
+        std::thread::sleep(TICK);
+    }
+    signals.end_by_itself();
+    let cost = meter.look();
+    let mut snapshot = feed.with(|live| live.snapshot());
+    let asked = asking.with(|live| live.snapshot());
+    for counter in asked.counters {
+        if !snapshot.counters.contains(&counter) {
+            snapshot.counters.push(counter);
+        }
+    }
+    for instrument in asked.instruments {
+        if !snapshot.instruments.contains(&instrument) {
+            snapshot.instruments.push(instrument);
+        }
+    }
+    snapshot.counters.sort();
+    snapshot.instruments.sort();
+    asking.stop();
+    feed.stop();
+    asking.end();
+    feed.end();
+    let document = Document::of(args, reached, &snapshot, feed.lost(), cost);
+    if args.json {
+        super::write_json(context, &document)?;
+    } else {
+        write_text(&document, context)?;
+    }
+    context.out.finish()?;
+    if snapshot.events_left_out > 0 {
+        let events = units::counted(snapshot.events_left_out, "event");
+        context.messages.warning(&format!("{events} of too many types are not listed"));
+    }
+    if document.lost > 0 {
+        let lost = units::counted(document.lost, "event");
+        context.messages.warning(&format!("{lost} lost: rates are too low"));
+    }
+    let end = feed.outcome();
+    if let Some(fault) = end.and_then(|end| end.fault) {
+        let text = format!("its stream cannot be parsed: {fault}");
+        context.messages.warning(&format!("{}: {text}", reached.label()));
+        return Ok(Some(Exit::Damaged));
+    }
+    Ok(Some(Exit::Fine))
+}
+
+fn everything() -> Result<SessionConfig, RequestError> {
+    let all = Provider::new(EVERYTHING)?.exact_keywords(u64::MAX).level(Level::Verbose);
+    // Stacks would not be shown; runtimes before .NET 9 take them all the same.
+    Ok(SessionConfig::new(Providers::new([all])?).rundown(Rundown::Off).stacks(false))
+}
+
+/// What does not come to whoever wishes for everything: counters, instruments, and most
+/// events of the runtime, which looks whether its provider was named. Once somebody has
+/// named it they come to every session.
+fn named(found: &[String]) -> Result<SessionConfig, RequestError> {
+    let request = CounterRequest {
+        list: &CounterList::default(),
+        found,
+        meters: Some(&[]),
+        interval: Duration::from_secs(1),
+        max_time_series: 1000,
+        max_histograms: 10,
+    };
+    let mut providers = request.providers()?;
+    providers.push(listing()?);
+    providers.push(Provider::new(RUNTIME)?.keywords(!COSTLY).level(Level::Verbose));
+    let providers = Providers::new(providers)?;
+    Ok(SessionConfig::new(providers).rundown(Rundown::Off).stacks(false))
+}
+
+/// The keys are a promise to scripts.
+#[derive(Debug, Serialize)]
+struct Document {
+    schema: u32,
+    process_id: Option<u64>,
+    process: String,
+    duration_ns: i64,
+    /// Events that the process could not send.
+    lost: u64,
+    /// What the looking cost.
+    cost: Cost,
+    providers: Vec<ProviderRow>,
+    instruments: Vec<InstrumentRow>,
+}
+
+#[derive(Debug, Serialize)]
+struct ProviderRow {
+    name: String,
+    count: u64,
+    per_second: f64,
+    bytes_per_second: f64,
+    /// Whether collect without options records all that came of it.
+    is_default: bool,
+    /// Of the events that came, united.
+    keywords: String,
+    /// The highest that came.
+    level: u32,
+    /// What records all that came.
+    record: String,
+    events: Vec<EventRow>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    counters: Vec<CounterRow>,
+}
+
+#[derive(Debug, Serialize)]
+struct EventRow {
+    id: u32,
+    version: u32,
+    name: String,
+    level: u32,
+    keywords: String,
+    count: u64,
+    per_second: f64,
+    payload_bytes: u64,
+    mean_payload_bytes: f64,
+    is_default: bool,
+    record: String,
+}
+
+#[derive(Debug, Serialize)]
+struct CounterRow {
+    name: String,
+    display_name: String,
+    unit: String,
+}
+
+#[derive(Debug, Serialize)]
+struct InstrumentRow {
+    #[serde(flatten)]
+    instrument: DiscoveredInstrument,
+    record: String,
+}
+
+impl Document {
+    fn of(
+        args: &DiscoverArgs,
+        reached: &Reached,
+        snapshot: &DiscoverySnapshot,
+        lost: u64,
+        cost: Cost,
+    ) -> Document {
+        let seconds = (snapshot.duration_ns as f64 / 1e9).max(1e-9);
+        let mut by_provider: BTreeMap<&str, Vec<EventRow>> = BTreeMap::new();
+        let shown = |event: &&DiscoveredEvent| event.provider != OF_SESSIONS;
+        for event in snapshot.events.iter().filter(shown) {
+            by_provider.entry(&event.provider).or_default().push(row(event));
+        }
+        for counter in &snapshot.counters {
+            by_provider.entry(&counter.provider).or_default();
+        }
+        if args.all {
+            add_known(&mut by_provider);
+        }
+        let providers = by_provider.into_iter().map(|(name, mut events)| {
+            events.sort_by_key(|event| (std::cmp::Reverse(event.count), event.id, event.version));
+            let came = || events.iter().filter(|event| event.count > 0);
+            let keywords = came().fold(0, |all, event| all | number(&event.keywords));
+            let level = came().map(|event| event.level).max().unwrap_or(0);
+            let counters = snapshot.counters.iter().filter(|counter| counter.provider == name);
+            let counters: Vec<CounterRow> = counters
+                .map(|counter| CounterRow {
+                    name: counter.name.clone(),
+                    display_name: counter.display_name.clone(),
+                    unit: counter.unit.clone(),
+                })
+                .collect();
+            let count = came().map(|event| event.count).sum();
+            let bytes: u64 = came().map(|event| event.payload_bytes).sum();
+            let is_default = count > 0 && came().all(|event| event.is_default);
+            let record = match counters.is_empty() {
+                true => record(name, keywords, level),
+                false => record_counters(name, keywords, level),
+            };
+            ProviderRow {
+                name: name.to_owned(),
+                count,
+                per_second: count as f64 / seconds,
+                bytes_per_second: bytes as f64 / seconds,
+                is_default,
+                keywords: format!("{keywords:#x}"),
+                level,
+                record,
+                events,
+                counters,
+            }
+        });
+        let instruments = snapshot.instruments.iter().map(|instrument| InstrumentRow {
+            record: format!(
+                "--providers '{METRICS}:0x2:4:SessionId=SHARED;Metrics={}\\{};RefreshInterval=1;\
+                 MaxTimeSeries=1000;MaxHistograms=10'",
+                instrument.meter, instrument.name
+            ),
+            instrument: instrument.clone(),
+        });
+        Document {
+            schema: 1,
+            process_id: reached.pid,
+            process: reached.name.clone(),
+            duration_ns: snapshot.duration_ns,
+            lost,
+            cost,
+            providers: providers.collect(),
+            instruments: instruments.collect(),
+        }
+    }
+}
+
+fn row(event: &DiscoveredEvent) -> EventRow {
+    EventRow {
+        id: event.id,
+        version: event.version,
+        name: event.name.clone(),
+        level: event.level,
+        keywords: format!("{:#x}", event.keywords),
+        count: event.count,
+        per_second: event.per_second,
+        payload_bytes: event.payload_bytes,
+        mean_payload_bytes: event.mean_payload_bytes,
+        is_default: is_default(&event.provider, event.level, event.keywords),
+        record: match event.name.as_str() {
+            "EventCounters" => record_counters(&event.provider, event.keywords, event.level),
+            _ => record(&event.provider, event.keywords, event.level),
+        },
+    }
+}
+
+/// The runtime's events that did not come, in their newest versions.
+fn add_known(by_provider: &mut BTreeMap<&str, Vec<EventRow>>) {
+    for known in catalog::events().filter(|known| known.provider == RUNTIME) {
+        let events = by_provider.entry(RUNTIME).or_default();
+        if events.iter().any(|event| event.id == known.id && event.count > 0) {
+            continue;
+        }
+        events.retain(|event| event.id != known.id || event.version > known.version);
+        if events.iter().any(|event| event.id == known.id) {
+            continue;
+        }
+        let level = u32::from(known.level);
+        events.push(EventRow {
+            id: known.id,
+            version: known.version,
+            name: known.name.to_owned(),
+            level,
+            keywords: format!("{:#x}", known.keywords),
+            count: 0,
+            per_second: 0.0,
+            payload_bytes: 0,
+            mean_payload_bytes: 0.0,
+            is_default: is_default(RUNTIME, level, known.keywords),
+            record: record(RUNTIME, known.keywords, level),
+        });
+    }
+}
+
+/// Whether collect without options records it.
+fn is_default(provider: &str, level: u32, keywords: u64) -> bool {
+    provider == RUNTIME
+        && level <= DEFAULT_LEVEL
+        && (keywords == 0 || keywords & COMMON_KEYWORDS != 0)
+}
+
+/// The option that makes collect record it.
+fn record(provider: &str, keywords: u64, level: u32) -> String {
+    // An event without keywords comes to every session that has its provider; so does one
+    // of level 0.
+    let mut keywords = if keywords == 0 { 0x1 } else { keywords };
+    if provider == TASKS && keywords & TASKS_DEBUG != 0 {
+        keywords |= TASKS_FLOW;
+    }
+    format!("--providers {provider}:{keywords:#x}:{}", level.max(1))
+}
+
+/// The same for counters, which come at the interval that is asked for.
+fn record_counters(provider: &str, keywords: u64, level: u32) -> String {
+    format!("{}:EventCounterIntervalSec=1", record(provider, keywords, level))
+}
+
+fn number(hex: &str) -> u64 {
+    u64::from_str_radix(hex.trim_start_matches("0x"), 16).unwrap_or(0)
+}
+
+const COLUMNS: &[Column] = &[
+    left("", 0, 0),
+    right("PER S", 9, 0),
+    right("BYTES", 7, 2),
+    right("LEVEL", 5, 1),
+    left("KEYWORDS", 10, 1),
+    left("DEFAULT", 7, 3),
+    left("EVENT", 12, 0),
+];
+
+fn write_text(document: &Document, context: &mut Context<'_>) -> Result<(), Failure> {
+    let (strong, faint) = (context.style.strong(), context.style.faint());
+    let tables: Vec<Table> = document.providers.iter().map(events_table).collect();
+    let layout = layout_of(&tables, context);
+    for (provider, table) in document.providers.iter().zip(&tables) {
+        let rate = rate(provider.per_second);
+        let bytes = units::bytes(provider.bytes_per_second as u64);
+        let name = strong.over(printable(&provider.name));
+        writeln!(context.out, "{name}  {rate} events/s, {bytes}/s")?;
+        table.write_in(&layout, context)?;
+        if !provider.counters.is_empty() {
+            let names: Vec<&str> =
+                provider.counters.iter().map(|counter| counter.name.as_str()).collect();
+            writeln!(context.out, "  counters: {}", printable(&names.join(", ")))?;
+        }
+        let record = faint.over(printable(&provider.record));
+        writeln!(context.out, "  {record}\n")?;
+    }
+    let meters =
+        document.instruments.chunk_by(|one, other| one.instrument.meter == other.instrument.meter);
+    for meter in meters {
+        let Some(first) = meter.first() else { continue };
+        let name = strong.over(printable(&first.instrument.meter));
+        writeln!(context.out, "{name}  {}", units::counted(meter.len() as u64, "instrument"))?;
+        for row in meter {
+            let unit = match row.instrument.unit.as_str() {
+                "" => String::new(),
+                unit => format!(", {unit}"),
+            };
+            let text = format!("{} ({}{unit})", row.instrument.name, row.instrument.kind);
+            writeln!(context.out, "  {}", printable(&text))?;
+        }
+        let record = format!("nettrace counters --counters {}", first.instrument.meter);
+        writeln!(context.out, "  {}\n", faint.over(printable(&record)))?;
+    }
+    writeln!(context.out, "{}", faint.over(document.cost.text()))?;
+    Ok(end_page(context)?)
+}
+
+fn events_table(provider: &ProviderRow) -> Table {
+    let mut table = Table::new(COLUMNS);
+    for event in &provider.events {
+        table.row([
+            "".into(),
+            rate(event.per_second).into(),
+            units::count(event.mean_payload_bytes.round() as u64).into(),
+            event.level.to_string().into(),
+            event.keywords.clone().into(),
+            if event.is_default { "yes" } else { "no" }.into(),
+            Text::parts([main(&event.name), fixed(&format!(" #{} v{}", event.id, event.version))])
+                .into(),
+        ]);
+    }
+    table
+}
+
+/// With a digit behind the point where it matters.
+fn rate(per_second: f64) -> String {
+    if per_second >= 100.0 {
+        units::count(per_second.round() as u64)
+    } else {
+        format!("{per_second:.1}")
+    }
+}

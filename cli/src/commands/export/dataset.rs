@@ -1,0 +1,266 @@
+//! The folder of tables.
+//!
+//! Files are written in `_parts`, in a folder of this process, and moved to their places
+//! when all files of a trace are whole; that of `inputs` is moved last, so a trace that
+//! is there is there as a whole. What a process that was killed left in `_parts` goes
+//! with the next export. Query engines pass over names that begin with `_`.
+
+use super::keys::Keys;
+use crate::failure::{Failure, plain};
+use nettrace_tables::schema::INPUTS;
+use nettrace_tables::{Table, options_of, write_empty};
+use std::collections::HashMap;
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// What says how the folder is laid out.
+const LAYOUT: &str = "_nettrace.json";
+const PARTS: &str = "_parts";
+const LOCK: &str = "lock";
+
+/// The folder.
+#[derive(Debug)]
+pub(super) struct Dataset {
+    folder: PathBuf,
+    parts: PathBuf,
+    /// Held as long as this process is at work.
+    lock: Option<File>,
+    number: AtomicU64,
+    /// Files of `inputs` that were there before, by the hash in their name.
+    there: HashMap<String, PathBuf>,
+}
+
+impl Dataset {
+    pub(super) fn open(folder: &Path, keys: &Keys) -> Result<Dataset, Failure> {
+        let refused = |error: io::Error| Failure::Input {
+            file: folder.display().to_string(),
+            message: format!("cannot be written: {}", plain(&error)),
+        };
+        fs::create_dir_all(folder).map_err(refused)?;
+        let parts = folder.join(PARTS);
+        fs::create_dir_all(&parts).map_err(refused)?;
+        clear(&parts);
+        let mut dataset = Dataset {
+            folder: folder.to_owned(),
+            parts: PathBuf::new(),
+            lock: None,
+            number: AtomicU64::new(0),
+            there: HashMap::new(),
+        };
+        (dataset.parts, dataset.lock) = own_folder(&parts).map_err(refused)?;
+        dataset.check_layout(keys)?;
+        find_inputs(&folder.join(INPUTS.name), &mut dataset.there).map_err(refused)?;
+        Ok(dataset)
+    }
+
+    /// A trace is in one place only if all exports lay out the folder in the same way.
+    fn check_layout(&self, keys: &Keys) -> Result<(), Failure> {
+        let path = self.folder.join(LAYOUT);
+        let layout = serde_json::json!({ "schema": 1, "partition_by": keys.names() }).to_string();
+        let refused =
+            |message: String| Failure::Input { file: path.display().to_string(), message };
+        match fs::read_to_string(&path) {
+            Ok(known) if known.trim() == layout => Ok(()),
+            Ok(known) => Err(refused(format!(
+                "the folder has another layout ({}); give the same --partition-by, or another folder",
+                known.trim()
+            ))),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                let part = self.part();
+                let written =
+                    fs::write(&part, layout + "\n").and_then(|()| fs::rename(&part, &path));
+                written.map_err(|error| refused(format!("cannot be written: {}", plain(&error))))
+            }
+            Err(error) => Err(refused(plain(&error))),
+        }
+    }
+
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The path of a temporary file that nothing else has.
+    fn part(&self) -> PathBuf {
+        self.parts.join(self.number.fetch_add(1, Ordering::Relaxed).to_string())
+    }
+
+    /// Copies a stream to a file, because its content must be known before it is read.
+    pub(super) fn spool(&self, mut stream: impl Read) -> Result<PathBuf, Failure> {
+        let path = self.part();
+        let copied = File::create(&path).and_then(|mut file| io::copy(&mut stream, &mut file));
+        copied.map_err(|error| Failure::Input {
+            file: crate::context::STDIN_NAME.to_owned(),
+            message: plain(&error),
+        })?;
+        Ok(path)
+    }
+
+    /// Makes temporary files, which are gone when they are closed.
+    pub(super) fn make_spill(&self) -> nettrace_tables::MakeSpill {
+        let (parts, number) = (self.parts.clone(), Arc::new(AtomicU64::new(0)));
+        let worker = self.number.fetch_add(1, Ordering::Relaxed);
+        Arc::new(move || {
+            let path = parts.join(format!("{worker}-{}", number.fetch_add(1, Ordering::Relaxed)));
+            let file = File::options().read(true).write(true).create_new(true).open(&path)?;
+            #[cfg(unix)]
+            fs::remove_file(&path)?;
+            Ok(file)
+        })
+    }
+
+    /// The file of `inputs` of a trace that was exported with these options.
+    pub(super) fn exported(&self, hash: &str, options: &str) -> bool {
+        let file = self.there.get(hash).and_then(|path| File::open(path).ok());
+        file.and_then(options_of).is_some_and(|known| known == options)
+    }
+
+    /// Makes sure that each table has a file, so that engines know its columns.
+    pub(super) fn finish(&self, tables: &[&'static Table], keys: &Keys) -> Result<(), Failure> {
+        for table in tables {
+            let folder = self.folder.join(table.name);
+            if has_file(&folder) {
+                continue;
+            }
+            let files = TraceFiles::new(self, keys.unknown_folder(), "empty".to_owned());
+            let written = files.create(table.name, "").and_then(|out| write_empty(table, out));
+            written.and_then(|()| files.publish()).map_err(|error| Failure::Input {
+                file: folder.display().to_string(),
+                message: format!("cannot be written: {}", plain(&error)),
+            })?;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Dataset {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.parts);
+        self.lock = None;
+        if let Some(all) = self.parts.parent() {
+            // As long as others are at work, it stays.
+            let _ = fs::remove_dir(all);
+        }
+    }
+}
+
+/// The files of a trace, which get their names together.
+pub(super) struct TraceFiles<'d> {
+    dataset: &'d Dataset,
+    keys: PathBuf,
+    name: String,
+    made: std::sync::Mutex<Vec<(PathBuf, PathBuf)>>,
+}
+
+impl<'d> TraceFiles<'d> {
+    /// Files called `name.parquet`, in the folder of these keys.
+    pub(super) fn new(dataset: &'d Dataset, keys: PathBuf, name: String) -> TraceFiles<'d> {
+        TraceFiles { dataset, keys, name, made: std::sync::Mutex::default() }
+    }
+
+    /// Sets the folder of the keys, which is known when the trace has been read.
+    pub(super) fn keep_in(&mut self, keys: PathBuf) {
+        self.keys = keys;
+    }
+
+    /// Begins the file of a table; `part` comes after its name.
+    pub(super) fn create(&self, table: &str, part: &str) -> io::Result<Box<dyn Write + Send>> {
+        let unfinished = self.dataset.part();
+        let folder = self.dataset.folder.join(table).join(&self.keys);
+        let file = File::create_new(&unfinished)?;
+        let mut made = self.made.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        made.push((unfinished, folder.join(format!("{}{part}.parquet", self.name))));
+        Ok(Box::new(BufWriter::with_capacity(256 << 10, file)))
+    }
+
+    /// All are whole: each gets its name, in the order in which they were made.
+    pub(super) fn publish(&self) -> io::Result<()> {
+        let mut made = self.made.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        for (part, path) in made.drain(..) {
+            if let Some(folder) = path.parent() {
+                fs::create_dir_all(folder)?;
+            }
+            fs::rename(&part, &path)?;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for TraceFiles<'_> {
+    fn drop(&mut self) {
+        let mut made = self.made.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        for (part, _) in made.drain(..) {
+            let _ = fs::remove_file(part);
+        }
+    }
+}
+
+fn find_inputs(folder: &Path, there: &mut HashMap<String, PathBuf>) -> io::Result<()> {
+    let entries = match fs::read_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        entries => entries?,
+    };
+    for entry in entries {
+        let entry = entry?;
+        let path = entry.path();
+        if entry.file_type()?.is_dir() {
+            find_inputs(&path, there)?;
+        } else if let Some(name) = path.file_name().and_then(|name| name.to_str())
+            && let Some(hash) = name.strip_suffix(".parquet")
+        {
+            there.insert(hash.to_owned(), path);
+        }
+    }
+    Ok(())
+}
+
+fn has_file(folder: &Path) -> bool {
+    let Ok(entries) = fs::read_dir(folder) else { return false };
+    entries.flatten().any(|entry| match entry.file_type() {
+        Ok(kind) if kind.is_dir() => has_file(&entry.path()),
+        _ => entry.path().extension().is_some_and(|extension| extension == "parquet"),
+    })
+}
+
+/// Makes the folder of this process.
+fn own_folder(parts: &Path) -> io::Result<(PathBuf, Option<File>)> {
+    for number in 0..10_000 {
+        let folder = parts.join(format!("{}-{number}", std::process::id()));
+        // Another machine may have a process of the same number.
+        match fs::create_dir(&folder) {
+            Ok(()) => {
+                let lock = File::create(folder.join(LOCK))?;
+                let is_ours = is_locked_now(&lock);
+                return Ok((folder, is_ours.then_some(lock)));
+            }
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Err(io::Error::other("too many exports are at work"))
+}
+
+/// Removes what processes that are gone have left. One that is at work holds its lock.
+fn clear(parts: &Path) {
+    for entry in fs::read_dir(parts).into_iter().flatten().flatten() {
+        let folder = entry.path();
+        if let Ok(lock) = File::open(folder.join(LOCK))
+            && is_locked_now(&lock)
+        {
+            let _ = fs::remove_dir_all(&folder);
+        }
+    }
+}
+
+/// Locks a file, unless somebody else has.
+#[cfg(unix)]
+fn is_locked_now(file: &File) -> bool {
+    rustix::fs::flock(file, rustix::fs::FlockOperation::NonBlockingLockExclusive).is_ok()
+}
+
+#[cfg(not(unix))]
+fn is_locked_now(_: &File) -> bool {
+    false
+}

@@ -1,0 +1,180 @@
+//! Which files the user means.
+
+use crate::failure::{Failure, plain};
+use nettrace_export::Glob;
+use nettrace_tables::ContentHash;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+/// Files in folders that are traces, by their names.
+const ENDINGS: [&str; 4] = [".nettrace", ".nettrace.gz", ".netperf", ".netperf.gz"];
+
+/// An input.
+#[derive(Debug)]
+pub(super) struct Named {
+    /// As the user named it.
+    pub(super) name: String,
+    pub(super) place: Place,
+}
+
+/// Where its bytes are.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    File(PathBuf),
+    Stdin,
+}
+
+/// What a file contains.
+pub(super) struct Hashed {
+    pub(super) hash: ContentHash,
+    pub(super) bytes: u64,
+}
+
+impl Named {
+    pub(super) fn path(&self) -> &Path {
+        match &self.place {
+            Place::File(path) => path,
+            Place::Stdin => Path::new("-"),
+        }
+    }
+
+    /// Size of the file; 0 if there is none.
+    pub(super) fn size(&self) -> u64 {
+        fs::metadata(self.path()).map_or(0, |metadata| metadata.len())
+    }
+
+    pub(super) fn hash(&self) -> io::Result<Hashed> {
+        let mut file = File::open(self.path())?;
+        if file.metadata()?.is_dir() {
+            return Err(io::ErrorKind::IsADirectory.into());
+        }
+        let (mut hash, mut bytes) = (ContentHash::new(), 0);
+        let mut piece = vec![0; 256 << 10];
+        loop {
+            let count = match file.read(&mut piece) {
+                Ok(0) => break,
+                Ok(count) => count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(error),
+            };
+            hash.add(piece.get(..count).unwrap_or_default());
+            bytes += count as u64;
+        }
+        Ok(Hashed { hash, bytes })
+    }
+}
+
+/// All files that are meant, each once, in an order that does not depend on the file
+/// system.
+pub(super) fn find(inputs: &[PathBuf]) -> Result<Vec<Named>, Failure> {
+    let mut found: Vec<Named> = Vec::new();
+    let mut known = std::collections::HashSet::new();
+    for input in inputs {
+        let mut files = Vec::new();
+        if input == Path::new("-") {
+            if known.insert(input.clone()) {
+                found.push(Named { name: "-".to_owned(), place: Place::Stdin });
+            }
+            continue;
+        }
+        if input.is_dir() {
+            below(input, &mut files).map_err(|error| refused(input, &error))?;
+            if files.is_empty() {
+                let message = format!("has no files that end in {}", ENDINGS.join(", "));
+                return Err(Failure::Input { file: input.display().to_string(), message });
+            }
+        } else if !input.exists() && is_pattern(input) {
+            matching(input, &mut files).map_err(|error| refused(input, &error))?;
+            if files.is_empty() {
+                let message = "matches no file".to_owned();
+                return Err(Failure::Input { file: input.display().to_string(), message });
+            }
+        } else {
+            files.push(input.clone());
+        }
+        files.sort();
+        for path in files {
+            if known.insert(path.clone()) {
+                found.push(Named { name: path.display().to_string(), place: Place::File(path) });
+            }
+        }
+    }
+    Ok(found)
+}
+
+fn refused(path: &Path, error: &io::Error) -> Failure {
+    Failure::Input { file: path.display().to_string(), message: plain(error) }
+}
+
+fn below(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let path = entry.path();
+        if entry.file_type()?.is_dir() {
+            below(&path, files)?;
+        } else if let Some(name) = path.file_name().and_then(|name| name.to_str())
+            && ENDINGS.iter().any(|ending| name.ends_with(ending))
+        {
+            files.push(path);
+        }
+    }
+    Ok(())
+}
+
+fn is_pattern(path: &Path) -> bool {
+    path.to_string_lossy().contains(['*', '?'])
+}
+
+/// Files that a pattern matches: `*` and `?` within a name, `**` any folders.
+fn matching(pattern: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
+    let mut parts: Vec<String> = Vec::new();
+    let mut root = PathBuf::new();
+    for part in pattern.components() {
+        let text = part.as_os_str().to_string_lossy().into_owned();
+        if parts.is_empty() && !text.contains(['*', '?']) {
+            root.push(part);
+        } else {
+            parts.push(text);
+        }
+    }
+    if root.as_os_str().is_empty() {
+        // What is found is named as the pattern is: without a folder before it.
+        return walk(Path::new(""), &parts, files);
+    }
+    walk(&root, &parts, files)
+}
+
+fn walk(folder: &Path, parts: &[String], files: &mut Vec<PathBuf>) -> io::Result<()> {
+    let Some((part, rest)) = parts.split_first() else {
+        if folder.is_file() {
+            files.push(folder.to_owned());
+        }
+        return Ok(());
+    };
+    let is_any = part == "**";
+    if is_any {
+        walk(folder, rest, files)?;
+    }
+    let glob = Glob::new(part);
+    let listed = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    if !listed.is_dir() {
+        return Ok(());
+    }
+    for entry in fs::read_dir(listed)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        let path = folder.join(&name);
+        let name = name.to_string_lossy();
+        if is_any {
+            if entry.file_type()?.is_dir() {
+                walk(&path, parts, files)?;
+            } else if rest.is_empty() {
+                files.push(path);
+            }
+        } else if glob.is_match(&name) && (part.starts_with('.') || !name.starts_with('.')) {
+            walk(&path, rest, files)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,206 @@
+//! `nettrace export parquet`: traces as tables.
+
+mod dataset;
+mod inputs;
+mod keys;
+mod trace;
+
+use super::Context;
+use crate::args::{ExportArgs, ExportFormat, ParquetArgs};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::units;
+use dataset::Dataset;
+use inputs::{Named, Place};
+use keys::Keys;
+use nettrace_tables::Table;
+use nettrace_tables::schema::{INPUTS, TABLES};
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::num::NonZeroUsize;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc;
+use std::thread;
+use trace::{Done, Exporter};
+
+pub(super) fn run(args: &ExportArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {
+    match &args.format {
+        ExportFormat::Parquet(args) => parquet(args, context),
+    }
+}
+
+fn parquet(args: &ParquetArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {
+    let tables = tables(&args.tables)?;
+    let keys = Keys::parse(&args.partition_by)?;
+    let mut named = inputs::find(&args.inputs)?;
+    let dataset = Dataset::open(&args.output, &keys)?;
+    for input in &mut named {
+        if input.place == Place::Stdin {
+            input.place = Place::File(dataset.spool(context.stdin()?)?);
+        }
+    }
+    let exporter = Exporter {
+        dataset: &dataset,
+        keys: &keys,
+        tables: &tables,
+        has_payload: !args.no_payload,
+        wide: &args.wide,
+        skips_existing: args.skip_existing,
+        read: args.read,
+    };
+    let processors = || thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    let threads = args.threads.map_or_else(processors, NonZeroUsize::get).min(named.len());
+    let counts = export_all(&exporter, &named, threads, context)?;
+    dataset.finish(&tables, &keys)?;
+    context.progress.end();
+    let mut text = format!(
+        "{} exported to {}",
+        units::counted(counts.exported, "trace"),
+        args.output.display()
+    );
+    for (count, what) in [
+        (counts.skipped, "there already"),
+        (counts.again, "given twice"),
+        (counts.failed, "not readable"),
+    ] {
+        if count > 0 {
+            text.push_str(&format!(", {} {what}", units::count(count)));
+        }
+    }
+    context.messages.note(&text);
+    Ok(if counts.failed + counts.damaged > 0 { Exit::Damaged } else { Exit::Fine })
+}
+
+/// What became of the inputs.
+#[derive(Debug, Default)]
+struct Counts {
+    exported: u64,
+    skipped: u64,
+    again: u64,
+    failed: u64,
+    damaged: u64,
+}
+
+/// Exports all inputs. What is said about them comes in their order.
+fn export_all(
+    exporter: &Exporter<'_>,
+    named: &[Named],
+    threads: usize,
+    context: &mut Context<'_>,
+) -> Result<Counts, Failure> {
+    let twins = Twins::of(named);
+    let (next, stops) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let (sender, receiver) = mpsc::channel();
+    let mut counts = Counts::default();
+    let mut fault = None;
+    thread::scope(|scope| {
+        for _ in 0..threads {
+            let (sender, next, stops, twins) = (sender.clone(), &next, &stops, &twins);
+            scope.spawn(move || {
+                while !stops.load(Ordering::Relaxed) {
+                    let at = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(input) = named.get(at) else { break };
+                    let done = exporter.export(input, |hash| twins.is_first(hash, at));
+                    if sender.send((at, done)).is_err() {
+                        break;
+                    }
+                }
+            });
+        }
+        drop(sender);
+        let mut waiting: BTreeMap<usize, Result<Done, Failure>> = BTreeMap::new();
+        let mut said = 0;
+        for (at, done) in receiver {
+            waiting.insert(at, done);
+            while let Some(done) = waiting.remove(&said) {
+                said += 1;
+                match done {
+                    Ok(done) => say(&done, &mut counts, context),
+                    Err(failure) => {
+                        stops.store(true, Ordering::Relaxed);
+                        fault.get_or_insert(failure);
+                    }
+                }
+            }
+        }
+    });
+    fault.map_or(Ok(counts), Err)
+}
+
+fn say(done: &Done, counts: &mut Counts, context: &mut Context<'_>) {
+    match done {
+        Done::Exported { file, ended, wide_left_out } => {
+            counts.exported += 1;
+            if *wide_left_out > 0 {
+                context.messages.warning(&format!(
+                    "{file}: {} of --wide have no row, because at most 256 layouts of payloads get files of their own; name fewer events",
+                    units::counted(*wide_left_out, "event")
+                ));
+            }
+            context.messages.losses(file, ended);
+            if context.conclude(file, ended, true) != Exit::Fine {
+                counts.damaged += 1;
+            }
+        }
+        Done::Skipped => counts.skipped += 1,
+        Done::Again { file } => {
+            counts.again += 1;
+            context
+                .messages
+                .warning(&format!("{file}: another input has the same content; left out"));
+        }
+        Done::Failed(failure) => {
+            counts.failed += 1;
+            context.messages.error(failure);
+        }
+    }
+}
+
+/// Which inputs may have the same content: those of the same size. Of them the first in
+/// the order of the command line is exported.
+struct Twins {
+    first: Mutex<BTreeMap<String, usize>>,
+}
+
+impl Twins {
+    fn of(named: &[Named]) -> Twins {
+        let mut sizes: BTreeMap<u64, u32> = BTreeMap::new();
+        for input in named {
+            *sizes.entry(input.size()).or_default() += 1;
+        }
+        let mut first = BTreeMap::new();
+        for (at, input) in named.iter().enumerate() {
+            if sizes.get(&input.size()).is_some_and(|count| *count > 1)
+                && let Ok(hashed) = input.hash()
+            {
+                first.entry(hashed.hash.hex()).or_insert(at);
+            }
+        }
+        Twins { first: Mutex::new(first) }
+    }
+
+    fn is_first(&self, hash: &str, at: usize) -> bool {
+        let mut first = self.first.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        match first.entry(hash.to_owned()) {
+            Entry::Occupied(known) => *known.get() == at,
+            Entry::Vacant(place) => {
+                place.insert(at);
+                true
+            }
+        }
+    }
+}
+
+/// The tables that the user asked for; `inputs` always.
+fn tables(names: &[String]) -> Result<Vec<&'static Table>, Failure> {
+    if let Some(name) = names.iter().find(|name| Table::by_name(name).is_none()) {
+        let known: Vec<&str> = TABLES.iter().map(|table| table.name).collect();
+        let text = format!("there is no table {name}; there are {}", known.join(", "));
+        return Err(Failure::Usage(text));
+    }
+    let wants = |table: &&Table| {
+        table.name == INPUTS.name || names.is_empty() || names.iter().any(|name| name == table.name)
+    };
+    Ok(TABLES.iter().filter(wants).collect())
+}

@@ -1,0 +1,81 @@
+//! `nettrace stack`: what all threads of a process are doing now.
+
+mod document;
+mod natives;
+mod take;
+mod text;
+
+use super::Context;
+use crate::args::StackArgs;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::live::signals::Signals;
+use crate::live::target::{self, One, Reached, Talk};
+use crate::live::until_time::sleep_until;
+use document::Document;
+use nettrace_analysis::NameOptions;
+use std::time::Instant;
+use take::{Taken, Taking};
+
+pub(super) fn run(args: &StackArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {
+    let talk = Talk::new(&args.talk)?;
+    let signals = Signals::notice()?;
+    let one = target::one(&args.target, &talk, &signals, &mut context.messages)?;
+    let Some(One { reached, port }) = one else { return Ok(Exit::Failed) };
+    let taken = take(args, &reached, &signals, context);
+    drop(port);
+    talk.finish()?;
+    let Some(taken) = taken? else { return Ok(Exit::Failed) };
+    let (is_merged, has_more) = (merges(args, context), args.all);
+    let is_complete = taken.is_complete;
+    let document = Document::new(&reached, taken, NameOptions::default(), args, is_merged);
+    if args.json {
+        super::write_json(context, &document)?;
+    } else {
+        text::write(context, &document, is_merged, has_more)?;
+    }
+    context.out.finish()?;
+    if !is_complete {
+        let text = "time was up before it was certain that each thread was seen (--timeout)";
+        context.messages.warning(&format!("{}: {text}", reached.label()));
+    }
+    Ok(Exit::Fine)
+}
+
+/// Whether identical stacks are shown once.
+fn merges(args: &StackArgs, context: &Context<'_>) -> bool {
+    let is_default = !args.json && (context.stdout_is_terminal || args.every.is_some());
+    args.merge || (is_default && !args.no_merge)
+}
+
+/// Takes stacks as often as is wished. `None`: a signal came before any were seen.
+fn take(
+    args: &StackArgs,
+    reached: &Reached,
+    signals: &Signals,
+    context: &mut Context<'_>,
+) -> Result<Option<Taken>, Failure> {
+    let count = match (args.every, args.count) {
+        (None, _) => 1,
+        (Some(_), None) => 10,
+        (Some(_), Some(count)) => count.get(),
+    };
+    let mut taking = Taking::new(reached, signals, args);
+    let mut next = Instant::now();
+    for number in 1..=count {
+        if number > 1 {
+            taking.begin_again();
+            next += args.every.map_or(std::time::Duration::ZERO, |every| every.0);
+            // Whoever is late does not catch up.
+            next = next.max(Instant::now());
+            if !sleep_until(next, signals) {
+                break;
+            }
+        }
+        let goes_on = taking.session(number == count, context)?;
+        if !goes_on {
+            break;
+        }
+    }
+    taking.finish(context)
+}

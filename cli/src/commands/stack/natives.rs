@@ -1,0 +1,238 @@
+//! Native frames of the threads of a document.
+
+use super::document::ThreadDocument;
+use crate::live::native::{End, NativeFrame, NativeStack, NativeStacks, NativeState};
+use crate::units;
+use nettrace_analysis::ThreadState;
+use nettrace_analysis::live::SampledThread;
+use nettrace_analysis::model::WaitFor;
+use serde::Serialize;
+
+/// The native stack of a thread. Its keys stand among those of the thread.
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct Native {
+    /// `blocked` where there are frames; `running`, `moved_on` (it woke up while it was
+    /// looked at, or waits elsewhere by now), `ended` or `unknown`.
+    native_state: &'static str,
+    /// The system call that it is blocked in.
+    pub(super) system_call: Option<String>,
+    /// Innermost first. Those of a thread with managed frames go on through its managed
+    /// code to the thread's start, where that was possible.
+    #[serde(rename = "native_frames")]
+    pub(super) frames: Vec<FrameDocument>,
+    /// Why there are no more: `start` is the thread's first function.
+    native_end: Option<&'static str>,
+    /// Of a thread with managed frames: whether the native frames lead to a place of the
+    /// sampled stack. If not, they end before, and the thread may have waited elsewhere.
+    #[serde(rename = "native_confirmed", skip_serializing_if = "Option::is_none")]
+    confirmed: Option<bool>,
+    #[serde(skip)]
+    pub(super) end: Option<End>,
+    /// Names of the frames above the managed ones.
+    #[serde(skip)]
+    functions: Vec<String>,
+    /// What the functions say that the thread waits for.
+    #[serde(skip)]
+    pub(super) waits_for: Option<WaitFor>,
+}
+
+/// A native frame.
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct FrameDocument {
+    /// Name of the mapped file; `null` for code that the runtime compiled.
+    module: Option<String>,
+    symbol: Option<String>,
+    /// The address in the file, as its linker counts.
+    offset: Option<u64>,
+    /// In hexadecimal.
+    address: String,
+    /// Whether it is managed code: compiled by the runtime, or of an assembly.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    managed: bool,
+}
+
+impl FrameDocument {
+    fn of(frame: &NativeFrame) -> FrameDocument {
+        FrameDocument {
+            module: frame.module.clone(),
+            symbol: frame.symbol.clone(),
+            offset: frame.offset,
+            address: format!("{:#x}", frame.address),
+            managed: frame.is_managed,
+        }
+    }
+}
+
+impl Native {
+    /// Of a thread without managed frames.
+    pub(super) fn of(stack: &NativeStack) -> Native {
+        Native {
+            native_state: stack.state.name(),
+            system_call: stack.system_call.clone(),
+            frames: stack.frames.iter().map(FrameDocument::of).collect(),
+            native_end: stack.end.map(End::name),
+            end: stack.end,
+            confirmed: None,
+            functions: stack.above_managed().iter().map(NativeFrame::text).collect(),
+            waits_for: None,
+        }
+    }
+
+    /// Of a thread with managed frames, which were sampled a little earlier.
+    pub(super) fn of_sampled(stack: &NativeStack, row: &SampledThread) -> Native {
+        if has_moved(stack, row) {
+            return Native::of(&NativeStack {
+                state: NativeState::MovedOn,
+                system_call: None,
+                frames: Vec::new(),
+                end: None,
+            });
+        }
+        let confirmed = (stack.state == NativeState::Blocked).then(|| meets(stack, row));
+        Native { waits_for: waits_for(stack), confirmed, ..Native::of(stack) }
+    }
+
+    /// Whether there are frames.
+    pub(super) fn is_blocked(&self) -> bool {
+        self.native_state == NativeState::Blocked.name()
+    }
+
+    /// Names of the frames above the managed ones, for whom addresses do not matter.
+    pub(super) fn functions(&self) -> &[String] {
+        &self.functions
+    }
+
+    /// What is said in the place of frames.
+    pub(super) fn text(&self) -> &'static str {
+        match self.native_state {
+            "running" => "running: no native frames",
+            "moved_on" => "moved on meanwhile: no native frames",
+            "ended" => "ended meanwhile: no native frames",
+            _ => "no native frames",
+        }
+    }
+
+    /// Why the frames end before managed code or the thread's start.
+    pub(super) fn gap(&self) -> Option<&'static str> {
+        let leads_on = self.frames.iter().any(|frame| frame.managed);
+        self.end.filter(|end| *end != End::Start && !leads_on).map(End::text)
+    }
+}
+
+/// Whether the thread is no longer where its sample shows it: it ran managed code then and
+/// waits now, or its whole native stack has no place of the sample. Where the native stack
+/// ends early, nothing speaks against it.
+fn has_moved(stack: &NativeStack, row: &SampledThread) -> bool {
+    if stack.state != NativeState::Blocked {
+        return false;
+    }
+    let is_elsewhere = stack.end == Some(End::Start) && !meets(stack, row);
+    row.state == ThreadState::Managed || is_elsewhere
+}
+
+/// Whether the native stack goes through a place that the sample has, too.
+fn meets(stack: &NativeStack, row: &SampledThread) -> bool {
+    stack.frames.iter().any(|frame| row.addresses.contains(&frame.address))
+}
+
+/// What a thread waits for by the function of the runtime that blocks it. In .NET up to 8,
+/// entering a lock that another thread holds leaves no managed frame. Known only where the
+/// runtime's library has names for its functions, as those of .NET Core 3.1 do.
+fn waits_for(stack: &NativeStack) -> Option<WaitFor> {
+    let functions = stack.above_managed().iter();
+    let mut of_runtime = functions
+        .filter(|frame| frame.module.as_deref() == Some("libcoreclr.so"))
+        .filter_map(|frame| frame.symbol.as_deref());
+    of_runtime.find_map(|name| {
+        let known = BLOCKING.iter().find(|(start, _)| name.starts_with(start));
+        known.map(|(_, what)| *what)
+    })
+}
+
+/// Functions by which managed code waits, with their parentheses where other names begin
+/// with theirs. Inside of them are the waits that all have in common.
+const BLOCKING: &[(&str, WaitFor)] = &[
+    ("AwareLock::Enter", WaitFor::Lock),
+    ("AwareLock::TryEnter", WaitFor::Lock),
+    ("ObjectNative::WaitTimeout(", WaitFor::Pulse),
+    ("ThreadNative::DoJoin(", WaitFor::Thread),
+    ("ThreadNative::Sleep(", WaitFor::Sleep),
+    ("WaitHandleNative::CorWait", WaitFor::Handle),
+];
+
+/// How many threads have native frames, or why they cannot be had.
+pub(super) fn summary(native: &Result<NativeStacks, String>, threads: &[ThreadDocument]) -> String {
+    if let Err(reason) = native {
+        return reason.clone();
+    }
+    let natives = || threads.iter().filter_map(|thread| thread.native.as_ref());
+    let of = |state: NativeState| {
+        natives().filter(|native| native.native_state == state.name()).count() as u64
+    };
+    let all = units::counted(natives().count() as u64, "thread");
+    let mut text = format!("frames of {} of {all}", of(NativeState::Blocked));
+    for (state, doing) in [
+        (NativeState::Running, "running"),
+        (NativeState::MovedOn, "waiting elsewhere by now"),
+        (NativeState::Ended, "gone by now"),
+        (NativeState::Unknown, "in a state that is not understood"),
+    ] {
+        if of(state) > 0 {
+            text.push_str(&format!(", {} {doing}", of(state)));
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn frame(module: &str, symbol: &str, is_managed: bool) -> NativeFrame {
+        NativeFrame {
+            address: 0x1000,
+            module: Some(module.to_owned()),
+            symbol: Some(symbol.to_owned()),
+            offset: Some(0x10),
+            is_managed,
+        }
+    }
+
+    fn stack(frames: Vec<NativeFrame>) -> NativeStack {
+        let (state, end) = (NativeState::Blocked, Some(End::Start));
+        NativeStack { state, system_call: Some("futex".to_owned()), frames, end }
+    }
+
+    #[test]
+    fn the_function_of_the_runtime_that_blocks_a_thread_says_what_it_waits_for() {
+        let wait = || frame("libc.so.6", "pthread_cond_wait", false);
+        let of = |module, symbol| waits_for(&stack(vec![wait(), frame(module, symbol, false)]));
+        let enter = "AwareLock::EnterEpilogHelper(Thread*, int)";
+        assert_eq!(of("libcoreclr.so", enter), Some(WaitFor::Lock));
+        assert_eq!(of("libcoreclr.so", "ThreadNative::DoJoin(x)"), Some(WaitFor::Thread));
+        assert_eq!(of("libcoreclr.so", "CLREventBase::Wait(unsigned int)"), None);
+        // A library of the program may have a function of that name.
+        assert_eq!(of("libapp.so", enter), None);
+        // Behind managed code it is the wait of somebody else.
+        let managed = frame("System.Private.CoreLib.dll", "x", true);
+        let below = stack(vec![wait(), managed, frame("libcoreclr.so", enter, false)]);
+        assert_eq!(waits_for(&below), None);
+    }
+
+    #[test]
+    fn frames_are_counted_by_functions_and_not_by_addresses() {
+        let mut other = frame("libc.so.6", "read", false);
+        other.address = 0x2000;
+        let of = |frame| Native::of(&stack(vec![frame]));
+        let (one, two) = (of(frame("libc.so.6", "read", false)), of(other));
+        assert_eq!(one.functions(), two.functions());
+        assert_eq!(one.functions(), ["libc.so.6!read"]);
+    }
+
+    #[test]
+    fn an_end_before_managed_code_and_before_the_start_is_said() {
+        let ended = |end| Native::of(&NativeStack { end: Some(end), ..stack(Vec::new()) }).gap();
+        assert_eq!(ended(End::Start), None);
+        assert!(ended(End::RegisterUnknown).unwrap().contains("register"));
+    }
+}

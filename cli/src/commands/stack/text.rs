@@ -1,0 +1,248 @@
+//! `stack` for reading.
+
+use super::Context;
+use super::document::{Document, ThreadDocument};
+use super::natives::Native;
+use crate::printable::printable;
+use crate::units;
+use std::io::{self, Write};
+
+/// Names of threads without managed frames that are listed in one line.
+const NAMES: usize = 12;
+
+pub(super) fn write(
+    context: &mut Context<'_>,
+    document: &Document,
+    is_merged: bool,
+    has_more: bool,
+) -> io::Result<()> {
+    let with_frames = document.threads.iter().filter(|thread| thread.is_current() && thread.latest);
+    let ended = document.threads.iter().filter(|thread| thread.managed && thread.latest);
+    let ended = ended.filter(|thread| !thread.is_current()).count();
+    let without: Vec<&ThreadDocument> =
+        document.threads.iter().filter(|thread| !thread.managed).collect();
+    let counted = units::counted(with_frames.count() as u64, "thread");
+    let mut title = format!("{}: {counted} with managed frames", label(document));
+    if document.os.available {
+        title.push_str(&format!(", {} without", without.len()));
+    }
+    if document.taken > 1 {
+        title.push_str(&format!("; stacks taken {} times", document.taken));
+    }
+    if ended > 0 && !has_more {
+        title.push_str(&format!("; {ended} ended meanwhile (--all shows them)"));
+    }
+    let strong = context.style.strong();
+    writeln!(context.out, "{}", strong.over(title))?;
+    if let Some(reason) = &document.os.reason {
+        writeln!(context.out, "Names, states and CPU times of threads: {}", printable(reason))?;
+    }
+    match &document.stacks {
+        Some(stacks) if is_merged => {
+            for stack in stacks {
+                let threads: Vec<&ThreadDocument> =
+                    stack.places.iter().map(|place| &document.threads[*place]).collect();
+                writeln!(context.out)?;
+                group(context, document, &threads, stack.count)?;
+            }
+        }
+        _ => {
+            let is_shown =
+                |thread: &&ThreadDocument| thread.is_current() || (thread.managed && has_more);
+            for thread in document.threads.iter().filter(is_shown) {
+                writeln!(context.out)?;
+                group(context, document, &[thread], thread.count)?;
+            }
+        }
+    }
+    if !without.is_empty() {
+        writeln!(context.out)?;
+        match document.os.native {
+            Some(_) => unmanaged_stacks(context, &without, is_merged)?,
+            None => unmanaged(context, &without, has_more)?,
+        }
+    }
+    if let Some(text) = &document.os.native {
+        writeln!(context.out, "\nNative code: {}.", printable(text))?;
+    }
+    Ok(())
+}
+
+fn label(document: &Document) -> String {
+    match (&document.process_name, document.process_id) {
+        (Some(name), Some(pid)) => format!("{} ({pid})", printable(name)),
+        (Some(name), None) => printable(name),
+        (None, Some(pid)) => format!("process {pid}"),
+        (None, None) => "process".to_owned(),
+    }
+}
+
+/// Threads with one stack.
+fn group(
+    context: &mut Context<'_>,
+    document: &Document,
+    threads: &[&ThreadDocument],
+    count: u64,
+) -> io::Result<()> {
+    let Some(first) = threads.first() else { return Ok(()) };
+    let strong = context.style.strong();
+    let warning = context.style.warning();
+    let doing = match (first.state, &first.waits_for_text) {
+        (_, Some(what)) => format!("waiting for {what}"),
+        (Some("managed"), _) => "running managed code".to_owned(),
+        _ if threads.iter().all(|thread| thread.blocked == Some(true)) => {
+            "blocked in native code".to_owned()
+        }
+        _ => "in native code".to_owned(),
+    };
+    let doing = match first.waits_for {
+        Some("lock") => warning.over(doing),
+        _ => doing,
+    };
+    let often = match document.taken {
+        1 => String::new(),
+        _ => format!(", seen {} times", units::count(count)),
+    };
+    match threads {
+        [thread] => {
+            let about = about(thread);
+            writeln!(context.out, "{}: {doing}{often}{about}", strong.over(name(thread)))?;
+        }
+        several => {
+            let title = units::counted(several.len() as u64, "thread");
+            writeln!(context.out, "{}: {doing}{often}", strong.over(title))?;
+            for thread in several {
+                writeln!(context.out, "  {}{}", name(thread), about(thread))?;
+            }
+        }
+    }
+    let faint = context.style.faint();
+    if first.state == Some("native") || first.waits_for.is_some() || first.native.is_some() {
+        native(context, first, threads.len() == 1)?;
+    }
+    for frame in &first.frames {
+        writeln!(context.out, "    {}", printable(frame))?;
+    }
+    if first.frames.is_empty() {
+        writeln!(context.out, "    {}", faint.over("[no frames]"))?;
+    }
+    Ok(())
+}
+
+/// What a thread does outside of managed code.
+fn native(context: &mut Context<'_>, thread: &ThreadDocument, is_alone: bool) -> io::Result<()> {
+    let faint = context.style.faint();
+    let kernel = thread.kernel_function.as_ref().filter(|_| is_alone);
+    let kernel = kernel.map(|function| format!("kernel: {}", printable(function)));
+    let native = thread.native.as_ref();
+    let call = native.and_then(|native| native.system_call.as_deref());
+    let call = call.map(|call| format!("system call {}", printable(call)));
+    let state = native.filter(|native| !native.is_blocked()).map(|native| native.text().to_owned());
+    let mut place: Vec<String> = state.into_iter().chain(call).chain(kernel).collect();
+    if place.is_empty() {
+        place.push("native code".to_owned());
+    }
+    writeln!(context.out, "    {}", faint.over(format!("[{}]", place.join(", "))))?;
+    for function in native.into_iter().flat_map(Native::functions) {
+        writeln!(context.out, "    {}", printable(function))?;
+    }
+    if let Some(reason) = native.and_then(Native::gap) {
+        writeln!(context.out, "    {}", faint.over(format!("[frames are missing: {reason}]")))?;
+    }
+    Ok(())
+}
+
+/// Threads without managed frames, with their native stacks.
+fn unmanaged_stacks(
+    context: &mut Context<'_>,
+    threads: &[&ThreadDocument],
+    is_merged: bool,
+) -> io::Result<()> {
+    let strong = context.style.strong();
+    let title = units::counted(threads.len() as u64, "thread");
+    writeln!(context.out, "{}", strong.over(format!("{title} without managed frames:")))?;
+    let mut groups: Vec<Vec<&ThreadDocument>> = Vec::new();
+    let same = |thread: &ThreadDocument| {
+        let native = thread.native.as_ref();
+        (native.map(Native::functions).map(<[String]>::to_vec), native.map(Native::text))
+    };
+    for thread in threads {
+        match groups.iter_mut().find(|group| is_merged && same(group[0]) == same(thread)) {
+            Some(group) => group.push(thread),
+            None => groups.push(vec![thread]),
+        }
+    }
+    for group in groups {
+        for thread in &group {
+            writeln!(context.out, "  {}{}", name(thread), about(thread))?;
+        }
+        native(context, group[0], group.len() == 1)?;
+    }
+    Ok(())
+}
+
+fn name(thread: &ThreadDocument) -> String {
+    match &thread.name {
+        Some(name) => format!("Thread {} ({})", thread.thread_id, printable(name)),
+        None => format!("Thread {}", thread.thread_id),
+    }
+}
+
+/// What the operating system says, and the lock.
+fn about(thread: &ThreadDocument) -> String {
+    let mut text = String::new();
+    if let Some(lock) = &thread.lock_id {
+        text.push_str(&format!(", lock {lock}"));
+    }
+    if let Some(owner) = thread.lock_owner_thread_id {
+        text.push_str(&format!(" held by thread {owner}"));
+    }
+    if let Some(state) = thread.os_state {
+        text.push_str(&format!(", {state}"));
+    }
+    if let (Some(user), Some(system)) = (thread.user_ns, thread.system_ns) {
+        text.push_str(&format!(", CPU {}", seconds(user.saturating_add(system))));
+    }
+    if !thread.latest {
+        text.push_str(", before");
+    }
+    text
+}
+
+/// The system counts hundredths of seconds.
+fn seconds(nanos: u64) -> String {
+    format!("{}.{:02} s", nanos / 1_000_000_000, nanos / 10_000_000 % 100)
+}
+
+/// Threads without managed frames.
+fn unmanaged(
+    context: &mut Context<'_>,
+    threads: &[&ThreadDocument],
+    has_more: bool,
+) -> io::Result<()> {
+    let strong = context.style.strong();
+    let title = units::counted(threads.len() as u64, "thread");
+    if has_more {
+        writeln!(context.out, "{}", strong.over(format!("{title} without managed frames:")))?;
+        for thread in threads {
+            let kernel = thread.kernel_function.as_ref();
+            let kernel =
+                kernel.map_or(String::new(), |function| format!(", in {}", printable(function)));
+            writeln!(context.out, "  {}{}{kernel}", name(thread), about(thread))?;
+        }
+        return Ok(());
+    }
+    let mut names: Vec<String> = Vec::new();
+    for thread in threads {
+        let name = thread.name.as_deref().map_or("?".to_owned(), printable);
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    let more = names.len().saturating_sub(NAMES);
+    names.truncate(NAMES);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let list = names.join(", ");
+    let title = strong.over(format!("{title} without managed frames"));
+    writeln!(context.out, "{title}: {list}{more} (--all lists them)")
+}

@@ -1,0 +1,418 @@
+//! The screen of `top`: what is shown of what has come, and what the keys change.
+
+use super::rows::{self, Row, decimal};
+use crate::args::TopView;
+use crate::live::cost::Cost;
+use crate::screen::{Theme, help, is_interrupt, put, put_right};
+use crossterm::event::{KeyCode, KeyEvent};
+use nettrace_analysis::live::{TopCaller, TopSnapshot};
+use ratatui_core::buffer::Buffer;
+use ratatui_core::style::Style;
+use ratatui_core::terminal::Frame;
+
+const KEYS: [(&str, &str); 13] = [
+    ("q", "quits, as does Ctrl-C"),
+    ("?", "shows this"),
+    ("m", "methods: self is the innermost, total anywhere on the stack"),
+    ("t", "threads"),
+    ("a", "allocated types"),
+    ("e", "thrown exceptions"),
+    ("c", "places where threads waited for a lock"),
+    ("w", "places where threads wait"),
+    ("h", "HTTP requests"),
+    ("Enter", "callers of the selected row, or methods of the thread; Esc leaves them"),
+    ("s", "sorts methods by total, and by self again"),
+    ("p", "pauses"),
+    ("↑ ↓", "select; also PgUp, PgDn, Home and End"),
+];
+
+const VIEWS: [(TopView, char, &str); 7] = [
+    (TopView::Methods, 'm', "methods"),
+    (TopView::Threads, 't', "threads"),
+    (TopView::Allocations, 'a', "allocations"),
+    (TopView::Exceptions, 'e', "exceptions"),
+    (TopView::Contention, 'c', "contention"),
+    (TopView::Waits, 'w', "waits"),
+    (TopView::Http, 'h', "http"),
+];
+
+/// Columns of a number.
+const NUMBER: u16 = 10;
+/// Rows above the list.
+const ABOVE: u16 = 5;
+
+/// What was seen of the process.
+#[derive(Debug, Clone)]
+pub(super) struct Seen {
+    pub(super) label: String,
+    pub(super) snapshot: TopSnapshot,
+    /// Events that the process could not send.
+    pub(super) lost: u64,
+    pub(super) is_over: bool,
+    pub(super) cost: Cost,
+}
+
+/// What a key did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Pressed {
+    Quit,
+    Something,
+    Nothing,
+}
+
+/// The state of the screen.
+#[derive(Debug)]
+pub(super) struct Board {
+    theme: Theme,
+    view: TopView,
+    seen: Option<Seen>,
+    selected: usize,
+    first: usize,
+    /// What the callers, or the methods of the thread, are shown of.
+    inside: Option<String>,
+    callers: Vec<TopCaller>,
+    /// Methods are sorted by total.
+    is_by_total: bool,
+    is_paused: bool,
+    has_help: bool,
+    /// Rows of the list that fit, when it was last drawn.
+    fitting: usize,
+}
+
+impl Board {
+    pub(super) fn new(theme: Theme, view: TopView) -> Board {
+        Board {
+            theme,
+            view,
+            seen: None,
+            selected: 0,
+            first: 0,
+            inside: None,
+            callers: Vec::new(),
+            is_by_total: false,
+            is_paused: false,
+            has_help: false,
+            fitting: 10,
+        }
+    }
+
+    pub(super) fn update(&mut self, seen: Seen) {
+        // The same row stays selected, wherever it is now.
+        let name = self.rows().get(self.selected).map(|row| row.name.clone());
+        self.seen = Some(seen);
+        if self.selected > 0
+            && let Some(name) = name
+            && let Some(place) = self.rows().iter().position(|row| row.name == name)
+        {
+            self.selected = place;
+        }
+    }
+
+    pub(super) fn is_paused(&self) -> bool {
+        self.is_paused
+    }
+
+    /// Whose callers are shown, if any.
+    pub(super) fn wants_callers(&self) -> Option<(TopView, String)> {
+        let is_wanted = !matches!(self.view, TopView::Threads | TopView::Http) && !self.is_paused;
+        self.inside.clone().filter(|_| is_wanted).map(|name| (self.view, name))
+    }
+
+    pub(super) fn take_callers(&mut self, callers: Vec<TopCaller>) {
+        self.callers = callers;
+    }
+
+    /// The rows of the list that is shown.
+    fn rows(&self) -> Vec<Row> {
+        let Some(seen) = &self.seen else { return Vec::new() };
+        let Some(inside) = &self.inside else {
+            return match self.view {
+                TopView::Methods if self.is_by_total => {
+                    let mut methods: Vec<_> = seen.snapshot.methods.iter().collect();
+                    methods.sort_by_key(|row| std::cmp::Reverse(row.total_samples));
+                    methods.into_iter().map(rows::method).collect()
+                }
+                view => rows::rows(&seen.snapshot, view),
+            };
+        };
+        if self.view == TopView::Threads {
+            let id = inside.split(' ').next().and_then(|id| id.parse().ok());
+            let thread = seen.snapshot.threads.iter().find(|row| Some(row.thread_id) == id);
+            return thread.map_or(Vec::new(), |row| row.methods.iter().map(rows::method).collect());
+        }
+        let callers = self.callers.iter().map(|caller| Row {
+            cells: vec![decimal(caller.percent)],
+            name: format!("{}{}", "  ".repeat(caller.depth.min(20)), caller.name),
+        });
+        callers.collect()
+    }
+
+    pub(super) fn press(&mut self, key: KeyEvent) -> Pressed {
+        if is_interrupt(key) {
+            return Pressed::Quit;
+        }
+        if self.has_help {
+            self.has_help = false;
+            return Pressed::Something;
+        }
+        let last = self.rows().len().saturating_sub(1);
+        match key.code {
+            KeyCode::Char('q') => return Pressed::Quit,
+            KeyCode::Char('?') => self.has_help = true,
+            KeyCode::Char('s') => self.is_by_total = !self.is_by_total,
+            KeyCode::Char('p' | ' ') => self.is_paused = !self.is_paused,
+            KeyCode::Up | KeyCode::Char('k') => self.selected = self.selected.saturating_sub(1),
+            KeyCode::Down | KeyCode::Char('j') => self.selected = (self.selected + 1).min(last),
+            KeyCode::PageUp => self.selected = self.selected.saturating_sub(self.fitting),
+            KeyCode::PageDown => self.selected = (self.selected + self.fitting).min(last),
+            KeyCode::Home => self.selected = 0,
+            KeyCode::End => self.selected = last,
+            KeyCode::Enter if self.inside.is_none() && self.view != TopView::Http => {
+                let row = self.rows().into_iter().nth(self.selected);
+                let Some(row) = row else { return Pressed::Nothing };
+                self.inside = Some(row.name);
+                self.callers.clear();
+                (self.selected, self.first) = (0, 0);
+            }
+            KeyCode::Esc | KeyCode::Backspace | KeyCode::Left => {
+                self.inside = None;
+                (self.selected, self.first) = (0, 0);
+            }
+            KeyCode::Char(character) => {
+                let Some((view, _, _)) = VIEWS.iter().find(|(_, key, _)| *key == character) else {
+                    return Pressed::Nothing;
+                };
+                (self.view, self.inside) = (*view, None);
+                (self.selected, self.first) = (0, 0);
+            }
+            _ => return Pressed::Nothing,
+        }
+        Pressed::Something
+    }
+
+    pub(super) fn draw(&mut self, frame: &mut Frame<'_>) {
+        let area = frame.area();
+        let rows = self.rows();
+        self.selected = self.selected.min(rows.len().saturating_sub(1));
+        self.fitting = usize::from(area.height.saturating_sub(ABOVE + 1)).max(1);
+        if self.selected < self.first {
+            self.first = self.selected;
+        }
+        self.first = self.first.max((self.selected + 1).saturating_sub(self.fitting));
+        let buffer = frame.buffer_mut();
+        self.draw_head(buffer, area.width);
+        self.draw_list(buffer, area.width, &rows);
+        self.draw_foot(buffer, area.width, area.height, rows.len());
+        if self.has_help {
+            help(frame, self.theme, "nettrace top", &KEYS);
+        }
+    }
+
+    fn draw_head(&self, buffer: &mut Buffer, width: u16) {
+        let Some(seen) = &self.seen else {
+            put(buffer, (0, 0), width, "waiting for the first events", self.theme.faint());
+            return;
+        };
+        let x = put(buffer, (0, 0), width, &seen.label, self.theme.strong());
+        let window = decimal(seen.snapshot.window_ns as f64 / 1e9);
+        let state = match (seen.is_over, self.is_paused) {
+            (true, _) => "  has ended".to_owned(),
+            (false, true) => "  paused".to_owned(),
+            (false, false) => format!("  last {window} s"),
+        };
+        put(buffer, (x, 0), width.saturating_sub(x), &state, Style::new());
+        let mut line = String::new();
+        for piece in rows::header(&seen.snapshot) {
+            let is_fitting = line.chars().count() + piece.chars().count() + 2 <= usize::from(width);
+            if !line.is_empty() && is_fitting {
+                line.push_str("  ");
+            }
+            if line.is_empty() || is_fitting {
+                line.push_str(&piece);
+            }
+        }
+        put(buffer, (0, 1), width, &line, self.theme.name());
+        match rows::missing(seen) {
+            Some(missing) => put(buffer, (0, 2), width, &missing, self.theme.warning()),
+            None => put(buffer, (0, 2), width, &seen.cost.text(), self.theme.faint()),
+        };
+        let mut x = 0;
+        for (view, key, name) in VIEWS {
+            let style = if view == self.view { self.theme.selected() } else { Style::new() };
+            let text = format!(" {key} {name} ");
+            x = put(buffer, (x, 3), width.saturating_sub(x), &text, style);
+        }
+    }
+
+    fn draw_list(&self, buffer: &mut Buffer, width: u16, rows: &[Row]) {
+        let (numbers, about) = match (&self.inside, self.view) {
+            (None, view) => rows::headings(view),
+            (Some(_), TopView::Threads) => rows::headings(TopView::Methods),
+            (Some(_), _) => (&["SHARE %"][..], "CALLER"),
+        };
+        // A narrow screen has the first numbers only.
+        let room = usize::from(width.saturating_sub(20) / NUMBER).max(1).min(numbers.len());
+        let at = |index: usize| u16::try_from(index).unwrap_or(0).saturating_mul(NUMBER);
+        for (index, heading) in numbers.iter().take(room).enumerate() {
+            put_right(buffer, (at(index), 4), NUMBER, heading, self.theme.faint());
+        }
+        let name_at = at(room) + 2;
+        let name_width = width.saturating_sub(name_at);
+        put(buffer, (name_at, 4), name_width, about, self.theme.faint());
+        let visible = rows.iter().enumerate().skip(self.first).take(self.fitting);
+        for ((place, row), y) in visible.zip(ABOVE..) {
+            let is_selected = place == self.selected;
+            let style = if is_selected { self.theme.selected() } else { Style::new() };
+            if is_selected {
+                put(buffer, (0, y), width, &" ".repeat(usize::from(width)), style);
+            }
+            for (index, cell) in row.cells.iter().take(room).enumerate() {
+                put_right(buffer, (at(index), y), NUMBER, cell, style);
+            }
+            put(buffer, (name_at, y), name_width, &row.name, style);
+        }
+        if rows.is_empty() && self.seen.is_some() {
+            put(buffer, (name_at, ABOVE), name_width, "nothing yet", self.theme.faint());
+        }
+    }
+
+    fn draw_foot(&self, buffer: &mut Buffer, width: u16, height: u16, count: usize) {
+        if height <= ABOVE {
+            return;
+        }
+        let text = match &self.inside {
+            Some(name) if self.view == TopView::Threads => format!("methods of thread {name}"),
+            Some(name) => format!("callers of {name}"),
+            None => format!("{count} rows"),
+        };
+        let hint = if self.inside.is_some() { "Esc back  ? keys" } else { "Enter callers  ? keys" };
+        let text = format!("{hint}   {text}");
+        put(buffer, (0, height - 1), width, &text, self.theme.faint());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::screen::pages::{self, page, text};
+    use crossterm::event::KeyModifiers;
+    use nettrace_analysis::live::{Live, LiveTop};
+    use nettrace_parser::{Reader, Whole};
+    use nettrace_testdata::corpus;
+    use ratatui_core::backend::TestBackend;
+    use ratatui_core::style::{Color, Modifier};
+    use ratatui_core::terminal::Terminal;
+
+    /// A recorded session at its end, with its names.
+    fn top() -> (Live<LiveTop>, i64) {
+        let bytes = corpus::trace("net10-linux-x64/all.nettrace").unwrap().bytes();
+        let mut top = Live::new(LiveTop::new().rows(50));
+        let mut events = Reader::new(Whole::new(&bytes[..])).time_ordered();
+        let mut last = 0;
+        while let Some(event) = events.next_event().unwrap() {
+            // What the rundown says at the session's end happens at no time.
+            match event.provider() {
+                "Microsoft-Windows-DotNETRuntimeRundown" => {
+                    top.report_mut().names_mut().learn(&event);
+                }
+                _ => {
+                    last = event.nanos().unwrap_or(0);
+                    top.event(&event);
+                }
+            }
+        }
+        (top, last)
+    }
+
+    fn seen((top, last): &(Live<LiveTop>, i64)) -> Seen {
+        let snapshot = top.snapshot_at(*last);
+        let cost = Cost {
+            process_before_percent: Some(40.0),
+            process_percent: Some(45.5),
+            own_percent: Some(1.5),
+        };
+        Seen { label: "workload (4711)".to_owned(), snapshot, lost: 0, is_over: false, cost }
+    }
+
+    fn drawn(board: &mut Board, width: u16, height: u16) -> Terminal<TestBackend> {
+        pages::drawn(width, height, |frame| board.draw(frame))
+    }
+
+    fn press(board: &mut Board, code: KeyCode) -> Pressed {
+        board.press(KeyEvent::new(code, KeyModifiers::NONE))
+    }
+
+    #[test]
+    fn the_screen_looks_as_expected_wide_narrow_and_tiny() {
+        let mut board = Board::new(Theme::coloured(true), TopView::Methods);
+        drawn(&mut board, 80, 24);
+        board.update(seen(&top()));
+        page("top-wide", &text(&drawn(&mut board, 140, 30)));
+        page("top-narrow", &text(&drawn(&mut board, 40, 12)));
+        for size in [(1, 1), (3, 2), (10, 3), (300, 6)] {
+            drawn(&mut board, size.0, size.1);
+        }
+    }
+
+    #[test]
+    fn keys_change_what_is_shown_and_enter_shows_callers() {
+        let top = top();
+        let mut board = Board::new(Theme::coloured(false), TopView::Methods);
+        board.update(seen(&top));
+        for (key, expected) in [
+            ('t', "THREAD, METHOD"),
+            ('a', "BYTES/s"),
+            ('e', "Workload.WidgetException"),
+            ('c', "WAITS"),
+            ('w', "sleep"),
+            ('h', "/items/#"),
+            ('?', "quits"),
+        ] {
+            assert_eq!(press(&mut board, KeyCode::Char(key)), Pressed::Something);
+            let text = text(&drawn(&mut board, 120, 40));
+            assert!(text.contains(expected), "{key}: {text}");
+        }
+        // Any key closes the help.
+        press(&mut board, KeyCode::Esc);
+        press(&mut board, KeyCode::Char('e'));
+        press(&mut board, KeyCode::Enter);
+        let (view, name) = board.wants_callers().unwrap();
+        assert_eq!(view, TopView::Exceptions);
+        board.take_callers(top.0.report().callers_of_exception(top.1, &name));
+        let shown = text(&drawn(&mut board, 120, 40));
+        assert!(shown.contains("Workload.Program.ExceptionRound"), "{shown}");
+        press(&mut board, KeyCode::Esc);
+        assert_eq!(board.wants_callers(), None);
+        press(&mut board, KeyCode::Char('t'));
+        press(&mut board, KeyCode::Enter);
+        let shown = text(&drawn(&mut board, 120, 40));
+        assert!(shown.contains("methods of thread") && shown.contains("SELF %"), "{shown}");
+        assert_eq!(press(&mut board, KeyCode::Char('q')), Pressed::Quit);
+    }
+
+    #[test]
+    fn without_colours_nothing_is_coloured_and_the_selection_is_reversed() {
+        let mut board = Board::new(Theme::coloured(false), TopView::Methods);
+        board.update(seen(&top()));
+        press(&mut board, KeyCode::Down);
+        let terminal = drawn(&mut board, 100, 20);
+        let buffer = terminal.backend().buffer();
+        assert!(buffer.content().iter().all(|cell| cell.fg == Color::Reset));
+        assert!(buffer[(50, 6)].modifier.contains(Modifier::REVERSED));
+        // In a smaller terminal the selected row is in sight.
+        press(&mut board, KeyCode::End);
+        let terminal = drawn(&mut board, 60, 8);
+        let buffer = terminal.backend().buffer();
+        let is_reversed = |y: u16| buffer[(10, y)].modifier.contains(Modifier::REVERSED);
+        assert!((5..7).any(is_reversed));
+    }
+
+    #[test]
+    fn what_is_lost_stands_where_the_cost_was() {
+        let mut board = Board::new(Theme::coloured(true), TopView::Methods);
+        let mut seen = seen(&top());
+        seen.lost = 7;
+        board.update(seen);
+        assert!(text(&drawn(&mut board, 80, 12)).contains("7 events lost"));
+    }
+}

@@ -1,0 +1,265 @@
+//! `nettrace top`: what a running process has been doing for the last seconds.
+
+mod board;
+mod rows;
+
+use super::Context;
+use crate::args::profiles::RUNTIME;
+use crate::args::{TopArgs, TopView};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::json_text;
+use crate::live::cost::{Cost, Meter};
+use crate::live::feed::Feed;
+use crate::live::mappings;
+use crate::live::method_names;
+use crate::live::signals::Signals;
+use crate::live::starting;
+use crate::live::target::{self, One, Reached, Talk};
+use crate::live::until_time::sleep_until;
+use crate::screen::{Input, Screen, Theme};
+use crate::units;
+use board::{Board, Pressed, Seen};
+use nettrace_analysis::live::{LiveTop, TopSnapshot};
+use nettrace_ipc::{Arguments, Level, Provider, Providers, RequestError, Rundown, SessionConfig};
+use serde::Serialize;
+use std::io::Write;
+use std::time::{Duration, Instant};
+
+/// Of the runtime: GC (ticks of allocation), loader, JIT, NGEN, contention, exceptions, and
+/// precompiled code that is handed out. What is known of the thread pool comes from counters.
+const KEYWORDS: u64 = 0x1 | 0x8 | 0x10 | 0x20 | 0x4000 | 0x8000 | 0x20_0000_0000;
+/// How long the use of processors is measured before the session begins, to compare with.
+const BEFORE: Duration = Duration::from_millis(300);
+/// How often keys, signals and the clock are looked at.
+const TICK: Duration = Duration::from_millis(100);
+/// How often it is looked what the memory of the process holds.
+const BETWEEN_MAPPINGS: Duration = Duration::from_secs(10);
+/// Rows that a screen may scroll through.
+const SCREEN_ROWS: usize = 200;
+
+pub(super) fn run(args: &TopArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {
+    if !(Duration::from_secs(1)..=Duration::from_secs(60)).contains(&args.window.0) {
+        return Err(Failure::Usage("--window is 1s to 60s".to_owned()));
+    }
+    let talk = Talk::new(&args.talk)?;
+    let signals = Signals::notice()?;
+    let one = target::one(&args.target, &talk, &signals, &mut context.messages)?;
+    let Some(One { reached, port }) = one else { return Ok(Exit::Failed) };
+    let result = Watching::start(args, &reached, signals, context)
+        .and_then(|watching| watching.map_or(Ok(Exit::Failed), |watching| watching.run(context)));
+    drop(port);
+    talk.finish()?;
+    result
+}
+
+fn shows_screen(args: &TopArgs, context: &Context<'_>) -> bool {
+    context.shows_screens() && !args.once && !args.json
+}
+
+fn config(args: &TopArgs) -> Result<SessionConfig, RequestError> {
+    let sampler = Provider::new("Microsoft-DotNETCore-SampleProfiler")?;
+    let counters = Provider::new("System.Runtime")?.keywords(0).level(Level::Critical);
+    let mut wanted = vec![
+        sampler.keywords(0).level(Level::Verbose),
+        Provider::new(RUNTIME)?.keywords(KEYWORDS).level(Level::Verbose),
+        counters.arguments(Arguments::pairs([("EventCounterIntervalSec", "1")])?),
+    ];
+    wanted.extend(super::watch::requests()?);
+    let config = SessionConfig::new(Providers::new(wanted)?);
+    Ok(config.rundown(Rundown::Off).buffer_megabytes(args.buffersize))
+}
+
+/// A session that is looked at.
+struct Watching<'w> {
+    args: &'w TopArgs,
+    feed: Feed<LiveTop>,
+    meter: Meter,
+    /// When the memory of the process was looked at.
+    mapped: Option<Instant>,
+    signals: Signals,
+    start: Instant,
+}
+
+/// The keys are a promise to scripts.
+#[derive(Serialize)]
+struct TopDocument<'s> {
+    process_id: Option<u64>,
+    process_name: &'s str,
+    /// Events that the process could not send.
+    lost_events: u64,
+    cost: Cost,
+    #[serde(flatten)]
+    snapshot: &'s TopSnapshot,
+}
+
+impl<'w> Watching<'w> {
+    fn start(
+        args: &'w TopArgs,
+        reached: &Reached,
+        signals: Signals,
+        context: &mut Context<'_>,
+    ) -> Result<Option<Watching<'w>>, Failure> {
+        let config = config(args).map_err(|error| Failure::Usage(error.to_string()))?;
+        let mut meter = Meter::new(reached.pid);
+        if !sleep_until(Instant::now() + BEFORE, &signals) {
+            return Ok(None);
+        }
+        meter.begin();
+        let session = starting::start(reached, config, &signals, &mut context.messages)?;
+        let Some(session) = session else { return Ok(None) };
+        let rows = if shows_screen(args, context) { SCREEN_ROWS } else { args.number };
+        let top = LiveTop::new().window(args.window.0).rows(rows);
+        let feed = Feed::start(reached, session, top).map_err(Failure::Output)?;
+        // Once: what is loaded from now on is told by the session itself.
+        let learnt = method_names::rundown(reached, args.buffersize, &signals, |event| {
+            feed.with(|live| live.report_mut().names_mut().learn(event));
+        });
+        if let Err(reason) = learnt {
+            let text = "frames of methods that were loaded before are shown as addresses";
+            context.messages.note(&format!("{}: {text}: {reason}", reached.label()));
+        }
+        Ok(Some(Watching { args, feed, meter, mapped: None, signals, start: Instant::now() }))
+    }
+
+    fn run(mut self, context: &mut Context<'_>) -> Result<Exit, Failure> {
+        let shown = if shows_screen(self.args, context) {
+            self.show_screen(context)
+        } else {
+            self.show_lines(context)
+        };
+        let (label, is_over) = (self.feed.label.clone(), self.feed.is_over());
+        self.feed.stop();
+        self.feed.end();
+        let lost = self.feed.lost();
+        let end = self.feed.outcome();
+        shown?;
+        context.out.finish()?;
+        if lost > 0 {
+            let events = units::counted(lost, "event");
+            context
+                .messages
+                .warning(&format!("{label}: {events} lost, and not in the percentages"));
+        }
+        let fault = end.and_then(|end| {
+            let unreadable = end.fault.map(|fault| format!("its stream cannot be parsed: {fault}"));
+            unreadable
+                .or_else(|| end.is_cut.then(|| "exited without completing the trace".to_owned()))
+        });
+        match fault {
+            Some(fault) => {
+                context.messages.warning(&format!("{label}: {fault}"));
+                Ok(Exit::Damaged)
+            }
+            None => {
+                if is_over {
+                    context.messages.note(&format!("{label} has ended"));
+                }
+                Ok(Exit::Fine)
+            }
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        let is_late = self.args.duration.is_some_and(|span| self.start.elapsed() >= span.0);
+        is_late || self.signals.seen().is_some()
+    }
+
+    fn look(&mut self) -> Seen {
+        let cost = self.meter.look();
+        let is_time = self.mapped.is_none_or(|mapped| mapped.elapsed() >= BETWEEN_MAPPINGS);
+        if let Some(pid) = self.feed.pid.filter(|_| is_time) {
+            self.mapped = Some(Instant::now());
+            let mappings = mappings::of_process(pid);
+            self.feed.with(|live| live.report_mut().set_mappings(&mappings));
+        }
+        let snapshot = self.feed.with(|live| live.snapshot());
+        let (lost, is_over) = (self.feed.lost(), self.feed.is_over());
+        Seen { label: self.feed.label.clone(), snapshot, lost, is_over, cost }
+    }
+
+    fn show_screen(&mut self, context: &Context<'_>) -> Result<(), Failure> {
+        let mut board = Board::new(Theme::of(context.style), self.args.view);
+        let mut screen = Screen::enter()?;
+        let mut looked: Option<Instant> = None;
+        let mut is_drawn = false;
+        // Once the process has ended its last seconds stay: later looks would be empty. Who
+        // had the view paused sees them afterwards.
+        let (mut ended_ns, mut last) = (None, None);
+        while !self.is_over() {
+            let is_time =
+                looked.is_none_or(|looked| looked.elapsed() >= self.args.refresh_interval.0);
+            if ended_ns.is_none() && (self.feed.is_over() || is_time && !board.is_paused()) {
+                looked = Some(Instant::now());
+                ended_ns = self.feed.is_over().then(|| self.feed.with(|live| live.now_ns()));
+                last = Some(self.look());
+            }
+            if let Some(seen) = last.take_if(|_| !board.is_paused()) {
+                board.update(seen);
+                is_drawn = false;
+            }
+            if !is_drawn {
+                if let Some((view, name)) = board.wants_callers() {
+                    let callers = self.feed.with(|live| {
+                        let (top, now) = (live.report(), ended_ns.unwrap_or(live.now_ns()));
+                        match view {
+                            TopView::Methods => top.callers_of_method(now, &name),
+                            TopView::Allocations => top.callers_of_allocation(now, &name),
+                            TopView::Exceptions => top.callers_of_exception(now, &name),
+                            TopView::Contention => top.callers_of_contention(now, &name),
+                            TopView::Waits => top.callers_of_wait(now, &name),
+                            TopView::Threads | TopView::Http => Vec::new(),
+                        }
+                    });
+                    board.take_callers(callers);
+                }
+                screen.draw(|frame| board.draw(frame))?;
+                is_drawn = true;
+            }
+            match screen.next(TICK)? {
+                Input::Key(key) => match board.press(key) {
+                    Pressed::Quit => break,
+                    Pressed::Something => is_drawn = false,
+                    Pressed::Nothing => {}
+                },
+                Input::Resized => is_drawn = false,
+                Input::Nothing => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn show_lines(&mut self, context: &mut Context<'_>) -> Result<(), Failure> {
+        // The first look is at a whole window.
+        let mut next = self.start + self.args.window.0;
+        loop {
+            while Instant::now() < next && !self.is_over() && !self.feed.is_over() {
+                std::thread::sleep(TICK.min(next.saturating_duration_since(Instant::now())));
+            }
+            let ends = self.args.once || self.is_over() || self.feed.is_over();
+            let seen = self.look();
+            if self.args.json {
+                let document = TopDocument {
+                    process_id: self.feed.pid,
+                    process_name: &self.feed.name,
+                    lost_events: seen.lost,
+                    cost: seen.cost,
+                    snapshot: &seen.snapshot,
+                };
+                if self.args.once {
+                    json_text::pretty(&mut context.out, &document)?;
+                } else {
+                    json_text::line(&mut context.out, &document)?;
+                }
+                context.out.write_all(b"\n")?;
+            } else {
+                rows::write(&seen, self.args.view, context)?;
+            }
+            context.out.finish()?;
+            if ends {
+                return Ok(());
+            }
+            next = Instant::now() + self.args.refresh_interval.0.max(TICK);
+        }
+    }
+}

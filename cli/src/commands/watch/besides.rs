@@ -1,0 +1,68 @@
+//! What other events tell about an event that is shown as it is: the scopes of a message,
+//! the duration of a request. NDJSON has them behind the event's own keys.
+
+use crate::args::{EventFormat, Show, WatchArgs};
+use crate::json_text;
+use nettrace_analysis::live::{Live, LiveWatch, WatchedEvent};
+use nettrace_parser::Event;
+use serde::Serialize;
+use std::io;
+
+/// Finds it out.
+pub(super) struct Besides {
+    live: Live<LiveWatch>,
+}
+
+/// What is known of an event.
+#[derive(Serialize)]
+#[serde(untagged)]
+pub(super) enum Beside {
+    Message { scopes: Vec<String> },
+    Request { duration_ns: u64 },
+}
+
+impl Besides {
+    /// `None` if the form has no place for it, or nothing of the kind is shown.
+    pub(super) fn new(args: &WatchArgs) -> Option<Besides> {
+        let is_such = |show: &&Show| matches!(show, Show::Http | Show::Logs);
+        let kinds: Vec<_> =
+            args.show.iter().filter(is_such).map(|show| super::shows::kind(*show)).collect();
+        let has_place = args.format == EventFormat::Ndjson && !args.shape.raw;
+        (has_place && !kinds.is_empty()).then(|| Besides { live: Live::new(LiveWatch::new(kinds)) })
+    }
+
+    /// Processes an event.
+    pub(super) fn event(&mut self, event: &Event<'_>) -> Option<Beside> {
+        self.live.event(event);
+        // A message is told by its first event.
+        let last = self.live.report_mut().take_all().pop()?;
+        match last.what {
+            WatchedEvent::Log(message) => {
+                let scopes = message.scopes.iter().map(|scope| scope.to_string()).collect();
+                Some(Beside::Message { scopes })
+            }
+            WatchedEvent::Http(request) => {
+                request.duration_ns.map(|duration_ns| Beside::Request { duration_ns })
+            }
+            _ => None,
+        }
+    }
+}
+
+impl Beside {
+    /// Appends its keys to the line that was written last.
+    pub(super) fn append(&self, line: &mut Vec<u8>) -> io::Result<()> {
+        const END: &[u8] = b"}\n";
+        let mut keys = Vec::new();
+        json_text::line(&mut keys, self)?;
+        if let (Some(length), Some(keys)) =
+            (line.strip_suffix(END).map(<[u8]>::len), keys.strip_prefix(b"{"))
+        {
+            line.truncate(length);
+            line.push(b',');
+            line.extend_from_slice(keys);
+            line.push(b'\n');
+        }
+        Ok(())
+    }
+}

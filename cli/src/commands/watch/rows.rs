@@ -1,0 +1,353 @@
+//! One line for each thing that has happened: a request with its duration, a collection
+//! with its pause, a message with its scopes.
+
+use super::shows;
+use crate::args::WatchArgs;
+use crate::failure::Failure;
+use crate::printable::printable;
+use crate::style::Style;
+use crate::units;
+use nettrace_analysis::live::{
+    CompiledMethod, EndedWait, HttpRequest, Live, LiveWatch, PoolChange, ThrownException, WatchRow,
+    WatchedEvent,
+};
+use nettrace_analysis::report::{Collection, LogLevel, LogRow};
+use nettrace_export::{Answers, EventTypes, Fact, Filter, TypeIndex};
+use nettrace_parser::{Event, utc_text};
+use std::borrow::Cow;
+use std::io::Write;
+
+/// Columns of what is behind the time: that of the kind is as wide as `threadpool`.
+const KIND: usize = 10;
+const UTC: usize = "2026-11-20 14:37:46.896123".len();
+
+/// Shows rows.
+pub(super) struct Rows {
+    live: Live<LiveWatch>,
+    filter: Filter,
+    style: Style,
+    is_utc: bool,
+    has_stacks: bool,
+    /// The session's start in nanoseconds since 1970.
+    start_unix_ns: Option<i128>,
+}
+
+impl Rows {
+    /// `None` if events are to be shown as they are.
+    pub(super) fn new(args: &WatchArgs, style: Style) -> Result<Option<Rows>, Failure> {
+        if !shows::shows_rows(args) {
+            return Ok(None);
+        }
+        let mut options = args.filter.options(&args.conditions);
+        // Those are shown as events.
+        options.events.clear();
+        let mut filter = Filter::new(options);
+        if filter.has_too_many_parts() {
+            let text = format!(
+                "--where has more than {} comparisons; --format ndjson can do more",
+                Answers::MOST
+            );
+            return Err(Failure::Usage(text));
+        }
+        let kinds = args.show.iter().map(|show| shows::kind(*show));
+        Ok(Some(Rows {
+            live: Live::new(LiveWatch::new(kinds)),
+            filter,
+            style,
+            is_utc: args.utc,
+            has_stacks: args.stacks,
+            start_unix_ns: None,
+        }))
+    }
+
+    /// The heading.
+    pub(super) fn begin(&self, out: &mut Vec<u8>) {
+        let (time, width) = if self.is_utc { ("UTC", UTC) } else { ("TIME ms", 12) };
+        let line = format!("{time:>width$}   THREAD  {:KIND$}  WHAT", "KIND");
+        // Writing to a vector cannot fail, here and below.
+        let _ = writeln!(out, "{}", self.style.faint().over(line));
+    }
+
+    /// Processes an event. Gives what is over now.
+    pub(super) fn event(
+        &mut self,
+        event: &Event<'_>,
+        place: TypeIndex,
+        types: &EventTypes,
+    ) -> Vec<WatchRow> {
+        if self.start_unix_ns.is_none() {
+            self.start_unix_ns =
+                event.unix_nanos().zip(event.nanos()).map(|(unix, nanos)| unix - i128::from(nanos));
+        }
+        let answers = self.filter.answers(event, place, types);
+        self.live.report_mut().mark(answers.bits());
+        self.live.event(event);
+        // A message does not wait for its exception where its stack is shown: that is the
+        // stack of this event.
+        let rows = match self.has_stacks {
+            true => self.live.report_mut().take_all(),
+            false => self.live.report_mut().take(),
+        };
+        self.accepted(rows)
+    }
+
+    /// What waits, when nothing more comes for now.
+    pub(super) fn rest(&mut self) -> Vec<WatchRow> {
+        let rows = self.live.report_mut().take_all();
+        self.accepted(rows)
+    }
+
+    fn accepted(&mut self, mut rows: Vec<WatchRow>) -> Vec<WatchRow> {
+        rows.retain(|row| {
+            let known = self.filter.answers_of(&facts(&row.what));
+            self.filter.accepts_answers(Answers::from_bits(row.mark) | known)
+        });
+        rows
+    }
+
+    /// Conditions that nothing fulfilled.
+    pub(super) fn unmatched(&self, types: &EventTypes) -> Vec<String> {
+        self.filter.unmatched(types)
+    }
+
+    /// Whether each row comes with the stack of its last event.
+    pub(super) fn has_stacks(&self) -> bool {
+        self.has_stacks
+    }
+
+    /// Appends a line, and one for each frame.
+    pub(super) fn write(&self, out: &mut Vec<u8>, row: &WatchRow, frames: &[String]) {
+        let _ = match self.start_unix_ns.filter(|_| self.is_utc) {
+            Some(start) => {
+                write!(out, "{}", utc_text(start.saturating_add(i128::from(row.ts_ns)), 6))
+            }
+            None if self.is_utc => write!(out, "{:>UTC$}", "?"),
+            None => write!(out, "{:>12}", units::milliseconds(row.ts_ns)),
+        };
+        let thread = row.thread_id.map_or_else(|| "-".to_owned(), |id| id.to_string());
+        let style = self.style;
+        let (kind, paint, text) = match &row.what {
+            WatchedEvent::Gc(collection) => ("gc", style.name(), gc(collection)),
+            WatchedEvent::Exception(thrown) => ("exception", style.bad(), exception(thrown)),
+            WatchedEvent::Contention(wait) => ("contention", style.warning(), contention(wait)),
+            WatchedEvent::Log(message) => {
+                let paint = match message.level {
+                    LogLevel::Trace | LogLevel::Debug => style.faint(),
+                    LogLevel::Information => style.good(),
+                    LogLevel::Warning => style.warning(),
+                    _ => style.bad(),
+                };
+                (message.level.short_name(), paint, log(message, style))
+            }
+            WatchedEvent::Http(request) => {
+                let paint = if request.is_error { style.bad() } else { style.name() };
+                ("http", paint, http(request))
+            }
+            WatchedEvent::Jit(method) => ("jit", style.name(), jit(method)),
+            WatchedEvent::Threadpool(change) => ("threadpool", style.name(), pool(change)),
+            _ => ("", style.faint(), String::new()),
+        };
+        let kind = paint.over(format!("{kind:KIND$}"));
+        let _ = writeln!(out, "  {thread:>7}  {kind}  {text}");
+        for frame in frames {
+            let line = format!("{:12}  at {}", "", printable(frame));
+            let _ = writeln!(out, "{}", style.faint().over(line));
+        }
+    }
+}
+
+fn nanos(nanos: u64) -> String {
+    units::duration(i64::try_from(nanos).unwrap_or(i64::MAX))
+}
+
+/// Or `?` for what was not seen from its beginning.
+fn duration(duration: Option<u64>) -> String {
+    duration.map_or_else(|| "?".to_owned(), nanos)
+}
+
+fn gc(row: &Collection) -> String {
+    let mut text = format!("#{}  gen {}  {}  {}", row.number, row.generation, row.kind, row.reason);
+    text.push_str(&match (row.pauses.is_empty(), row.duration_ns) {
+        (true, of) => format!("  took {}", duration(of)),
+        (false, Some(of)) if of > row.pause_ns => {
+            format!("  paused {} of {}", nanos(row.pause_ns), nanos(of))
+        }
+        (false, _) => format!("  paused {}", nanos(row.pause_ns)),
+    });
+    match (row.heap_before_bytes, row.heap_after_bytes) {
+        (Some(before), Some(after)) => {
+            text.push_str(&format!("  heap {} -> {}", units::bytes(before), units::bytes(after)));
+        }
+        (None, Some(after)) => text.push_str(&format!("  heap {}", units::bytes(after))),
+        _ => {}
+    }
+    if let Some(promoted) = row.promoted_bytes {
+        text.push_str(&format!("  promoted {}", units::bytes(promoted)));
+    }
+    text
+}
+
+fn exception(thrown: &ThrownException) -> String {
+    let mut text = printable(&thrown.type_name);
+    if !thrown.message.is_empty() {
+        text.push_str(&format!(": {}", printable(&thrown.message)));
+    }
+    match (thrown.is_rethrown, thrown.is_nested) {
+        (true, _) => text.push_str("  (thrown again)"),
+        (false, true) => text.push_str("  (while another was being handled)"),
+        (false, false) => {}
+    }
+    text
+}
+
+fn contention(wait: &EndedWait) -> String {
+    let mut text = format!("waited {} for a lock", duration(wait.duration_ns));
+    if wait.is_native {
+        text.push_str(" of the runtime");
+    }
+    if let Some(owner) = wait.owner_thread_id {
+        text.push_str(&format!(" that thread {owner} had"));
+    }
+    if let Some(lock) = &wait.lock_id {
+        text.push_str(&format!("  {lock}"));
+    }
+    text
+}
+
+fn log(message: &LogRow, style: Style) -> String {
+    let mut text = style.name().over(printable(&message.logger));
+    if !message.event.is_empty() {
+        text.push_str(&format!("[{}]", printable(&message.event)));
+    }
+    let said = message.arguments.as_ref().unwrap_or(&message.message);
+    if !said.is_empty() {
+        text.push_str(&format!("  {}", printable(said)));
+    }
+    let scopes: Vec<String> =
+        message.scopes.iter().map(|scope| format!("=> {}", printable(scope))).collect();
+    if !scopes.is_empty() {
+        text.push_str(&format!("  {}", style.faint().over(scopes.join(" "))));
+    }
+    if let Some(exception) = &message.exception {
+        text.push_str(&format!("  {}", style.bad().over(printable(exception))));
+    }
+    text
+}
+
+fn http(request: &HttpRequest) -> String {
+    let words = [
+        request.direction,
+        request.method.as_deref(),
+        Some(request.target.as_deref().unwrap_or("?")),
+    ];
+    let mut text = printable(&words.into_iter().flatten().collect::<Vec<_>>().join(" "));
+    if let Some(status) = request.status.filter(|status| *status >= 0) {
+        text.push_str(&format!("  {status}"));
+    }
+    text.push_str(&format!("  {}", duration(request.duration_ns)));
+    if request.is_error {
+        text.push_str("  failed");
+    }
+    text
+}
+
+fn jit(method: &CompiledMethod) -> String {
+    let sizes = match method.il_bytes {
+        Some(il @ 1..) => format!("{il} B of IL -> {} B", method.native_bytes),
+        _ => format!("{} B", method.native_bytes),
+    };
+    let took = match method.duration_ns {
+        Some(took) => format!("  {}", nanos(took)),
+        None => String::new(),
+    };
+    format!("{}  {}{took}  {sizes}", printable(&method.name), method.tier)
+}
+
+fn pool(change: &PoolChange) -> String {
+    match change {
+        PoolChange::Started { workers } => format!("a worker started: {workers}"),
+        PoolChange::Stopped { workers } => format!("a worker stopped: {workers}"),
+        PoolChange::Adjusted { workers, throughput, reason } => {
+            let throughput = format!("{throughput:.1} work items/s before");
+            format!("wants {workers} workers: {}, {throughput}", printable(reason))
+        }
+        PoolChange::Limits { min_workers, max_workers } => {
+            format!("limits: {min_workers} to {max_workers} workers")
+        }
+        _ => String::new(),
+    }
+}
+
+/// What `--where` may name beside fields of events.
+fn facts(what: &WatchedEvent) -> Vec<(&'static str, Fact<'_>)> {
+    let mut facts = Vec::new();
+    let mut text = |name, text: &str| {
+        facts.push((name, Fact::Text(Cow::Owned(text.to_owned()))));
+    };
+    match what {
+        WatchedEvent::Gc(row) => {
+            text("type", &row.kind);
+            text("reason", &row.reason);
+            facts.push(("generation", Fact::Number(f64::from(row.generation))));
+            facts.push(("number", Fact::Number(f64::from(row.number))));
+            facts.push(("pause", Fact::Nanos(row.pause_ns)));
+            facts.extend(row.duration_ns.map(|nanos| ("duration", Fact::Nanos(nanos))));
+            facts.extend(row.heap_after_bytes.map(|bytes| ("heap", Fact::Bytes(bytes))));
+            facts.extend(row.promoted_bytes.map(|bytes| ("promoted", Fact::Bytes(bytes))));
+        }
+        WatchedEvent::Exception(thrown) => {
+            text("type", &thrown.type_name);
+            text("message", &thrown.message);
+        }
+        WatchedEvent::Contention(wait) => {
+            text("lock", wait.lock_id.as_deref().unwrap_or_default());
+            facts.extend(wait.duration_ns.map(|nanos| ("duration", Fact::Nanos(nanos))));
+            facts.extend(wait.owner_thread_id.map(|id| ("owner", Fact::Number(id as f64))));
+        }
+        WatchedEvent::Log(message) => {
+            let level = match message.level {
+                LogLevel::Trace => "trace",
+                LogLevel::Debug => "debug",
+                LogLevel::Information => "information",
+                LogLevel::Warning => "warning",
+                LogLevel::Error => "error",
+                _ => "critical",
+            };
+            text("level", level);
+            text("logger", &message.logger);
+            text("event", &message.event);
+            text("message", &message.message);
+            text("exception", message.exception.as_deref().unwrap_or_default());
+            message.scopes.iter().for_each(|scope| text("scope", scope));
+        }
+        WatchedEvent::Http(request) => {
+            text("direction", request.direction.unwrap_or_default());
+            text("method", request.method.as_deref().unwrap_or_default());
+            text("target", request.target.as_deref().unwrap_or_default());
+            text("failed", if request.is_error { "true" } else { "false" });
+            facts.extend(request.status.map(|status| ("status", Fact::Number(status as f64))));
+            facts.extend(request.duration_ns.map(|nanos| ("duration", Fact::Nanos(nanos))));
+        }
+        WatchedEvent::Jit(method) => {
+            text("method", &method.name);
+            text("tier", method.tier);
+            facts.push(("size", Fact::Bytes(u64::from(method.native_bytes))));
+            facts.extend(method.duration_ns.map(|nanos| ("duration", Fact::Nanos(nanos))));
+        }
+        WatchedEvent::Threadpool(change) => {
+            let workers = match change {
+                PoolChange::Started { workers } | PoolChange::Stopped { workers } => *workers,
+                PoolChange::Adjusted { workers, throughput, reason } => {
+                    text("reason", reason);
+                    facts.push(("throughput", Fact::Number(*throughput)));
+                    *workers
+                }
+                PoolChange::Limits { max_workers, .. } => *max_workers,
+                _ => 0,
+            };
+            facts.push(("workers", Fact::Number(workers as f64)));
+        }
+        _ => {}
+    }
+    facts
+}

@@ -1,0 +1,104 @@
+//! What `--show` asks a process for, and which events it means.
+
+use crate::args::profiles::RUNTIME;
+use crate::args::{EventFormat, Show, WatchArgs};
+use nettrace_analysis::live::WatchKind;
+use nettrace_ipc::{Level, Provider, RequestError};
+
+const LOGGING: &str = "Microsoft-Extensions-Logging";
+/// FormattedMessage.
+const FORMATTED: u64 = 0x4;
+/// JsonMessage: exceptions, and scopes with the names of their values.
+const JSON: u64 = 0x8;
+
+/// Whether people see one line for each thing that has happened, not one for each event.
+pub(super) fn shows_rows(args: &WatchArgs) -> bool {
+    // Stored values are those of events.
+    !args.show.is_empty() && args.format == EventFormat::Text && !args.shape.raw
+}
+
+/// Providers that `--show` needs.
+pub(super) fn providers(args: &WatchArgs) -> Result<Vec<Provider>, RequestError> {
+    let mut wanted = Vec::new();
+    for show in &args.show {
+        let (name, keywords, level) = match show {
+            Show::Http => {
+                wanted.extend(requests()?);
+                continue;
+            }
+            Show::Gc => (RUNTIME, 0x1, Level::Informational),
+            Show::Exceptions => (RUNTIME, 0x8000, Level::Informational),
+            Show::Contention => (RUNTIME, 0x4000, Level::Informational),
+            // When the compiler starts comes at level verbose; without it there are no
+            // durations.
+            Show::Jit if shows_rows(args) => (RUNTIME, 0x10, Level::Verbose),
+            Show::Jit => (RUNTIME, 0x10, Level::Informational),
+            Show::Threadpool => (RUNTIME, 0x10000, Level::Informational),
+            // Levels below Information are chosen by the application.
+            Show::Logs if shows_rows(args) || args.format == EventFormat::Ndjson => {
+                (LOGGING, FORMATTED | JSON, Level::Verbose)
+            }
+            Show::Logs => (LOGGING, FORMATTED, Level::Verbose),
+        };
+        wanted.push(Provider::new(name)?.keywords(keywords).level(level));
+    }
+    Ok(wanted)
+}
+
+/// Providers of HTTP requests that are sent and answered. Tasks carry the ids by which
+/// their starts and stops belong together.
+pub(in crate::commands) fn requests() -> Result<Vec<Provider>, RequestError> {
+    let sources =
+        ["System.Net.Http", "Microsoft.AspNetCore.Hosting", "Microsoft-AspNetCore-Server-Kestrel"];
+    let tasks = Provider::new("System.Threading.Tasks.TplEventSource")?;
+    let mut wanted = vec![tasks.keywords(0x80).level(Level::Informational)];
+    for name in sources {
+        let keywords = crate::args::providers::default_keywords(name);
+        wanted.push(Provider::new(name)?.keywords(keywords).level(Level::Informational));
+    }
+    Ok(wanted)
+}
+
+/// Events that `--show` means.
+pub(super) fn events(show: Show) -> &'static [&'static str] {
+    match show {
+        // Start, end, heap sizes, why.
+        Show::Gc => &[
+            "Microsoft-Windows-DotNETRuntime/1",
+            "Microsoft-Windows-DotNETRuntime/2",
+            "Microsoft-Windows-DotNETRuntime/4",
+            "Microsoft-Windows-DotNETRuntime/35",
+        ],
+        Show::Exceptions => &["Microsoft-Windows-DotNETRuntime/80"],
+        Show::Contention => {
+            &["Microsoft-Windows-DotNETRuntime/81", "Microsoft-Windows-DotNETRuntime/91"]
+        }
+        // What was compiled, and in which tier.
+        Show::Jit => &["Microsoft-Windows-DotNETRuntime/143"],
+        // Threads come and go, the pool changes its size and says why.
+        Show::Threadpool => &[
+            "Microsoft-Windows-DotNETRuntime/50",
+            "Microsoft-Windows-DotNETRuntime/51",
+            "Microsoft-Windows-DotNETRuntime/55",
+            "Microsoft-Windows-DotNETRuntime/59",
+        ],
+        Show::Http => &[
+            "System.Net.Http/Request*",
+            "Microsoft.AspNetCore.Hosting/Request*",
+            "Microsoft-AspNetCore-Server-Kestrel/Request*",
+        ],
+        Show::Logs => &["Microsoft-Extensions-Logging/FormattedMessage"],
+    }
+}
+
+pub(super) fn kind(show: Show) -> WatchKind {
+    match show {
+        Show::Gc => WatchKind::Gc,
+        Show::Exceptions => WatchKind::Exceptions,
+        Show::Contention => WatchKind::Contention,
+        Show::Logs => WatchKind::Logs,
+        Show::Http => WatchKind::Http,
+        Show::Jit => WatchKind::Jit,
+        Show::Threadpool => WatchKind::Threadpool,
+    }
+}

@@ -1,0 +1,85 @@
+//! Counters as people read them.
+
+use crate::cut::Text;
+use crate::printable::printable;
+use crate::units;
+use nettrace_analysis::report::CounterSeries;
+
+/// Name and tags.
+pub(crate) fn name(series: &CounterSeries) -> String {
+    let tags = series.tags_text(" ");
+    let tags = if tags.is_empty() { tags } else { format!(" {tags}") };
+    printable(&format!("{}{tags}", series.name))
+}
+
+/// The same where there may not be room: keys of tags lose what stands before their last
+/// dot, then the name loses its begin, so that its last word and the values of tags stay.
+pub(crate) fn name_to_cut(series: &CounterSeries) -> Text {
+    let last = |text: &str| printable(text.rsplit('.').next().unwrap_or(text));
+    let tags =
+        series.tags.iter().map(|(key, value)| format!(" {}={}", last(key), printable(value)));
+    let tags: String = tags.collect();
+    let own = printable(&series.name);
+    let ends = own.match_indices('.').map(|(at, _)| format!("…{}{tags}", &own[at + 1..]));
+    Text::Forms([name(series), format!("{own}{tags}")].into_iter().chain(ends).collect())
+}
+
+/// `ms`, `By/s`, `/60s`: what is counted in an interval.
+pub(crate) fn unit(series: &CounterSeries) -> String {
+    if !series.kind.is_rate() {
+        return printable(&series.unit);
+    }
+    match series.interval_seconds {
+        seconds if seconds <= 0.0 || seconds == 1.0 => format!("{}/s", printable(&series.unit)),
+        seconds => format!("{}/{seconds}s", printable(&series.unit)),
+    }
+}
+
+/// `ms`, `By/s`: what grows is shown per second.
+pub(crate) fn unit_per_second(series: &CounterSeries) -> String {
+    let unit = printable(&series.unit);
+    if series.kind.is_rate() { format!("{unit}/s") } else { unit }
+}
+
+/// Five digits and more where they matter: `0.0084`, `12.35`, `39,669,760`.
+pub(crate) fn number(value: f64) -> String {
+    if !value.is_finite() {
+        return value.to_string();
+    }
+    let (size, sign) = (value.abs(), if value < 0.0 { "-" } else { "" });
+    if value.fract() == 0.0 && size < 1e15 {
+        return format!("{sign}{}", units::count(size as u64));
+    }
+    match size {
+        size if !(0.0001..1e15).contains(&size) => format!("{value:.3e}"),
+        size if size >= 1000.0 => {
+            let tenths = (size * 10.0).round() as u64;
+            format!("{sign}{}.{}", units::count(tenths / 10), tenths % 10)
+        }
+        size if size >= 1.0 => format!("{value:.3}"),
+        _ => format!("{value:.5}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_keep_the_digits_that_matter() {
+        let values =
+            [0.0, -3.0, 39_669_760.0, 0.008_428_6, 12.345_67, 1234.567, 1e-9, 1e20, f64::NAN];
+        let texts = [
+            "0",
+            "-3",
+            "39,669,760",
+            "0.00843",
+            "12.346",
+            "1,234.6",
+            "1.000e-9",
+            "1.000e20",
+            "NaN",
+        ];
+        assert_eq!(values.map(number), texts);
+    }
+}

@@ -1,0 +1,121 @@
+//! Names of methods and types.
+
+use super::LEFT_OUT;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+/// A text that is at most `most` columns wide. The name of a method loses its arguments,
+/// then module and namespaces, and other texts their middle: the end of a name says more
+/// than its begin, so it keeps more of it.
+pub(crate) fn cut(text: &str, most: usize) -> String {
+    if text.width() <= most {
+        return text.to_owned();
+    }
+    let without_arguments = match (text.find('('), text.ends_with(')')) {
+        (Some(at), true) if at > 0 => format!("{}(…)", &text[..at]),
+        _ => text.to_owned(),
+    };
+    if without_arguments.width() <= most {
+        return without_arguments;
+    }
+    let is_method = |(module, method): &(&str, &str)| {
+        !module.is_empty() && !module.contains(' ') && !method.starts_with([' ', '!'])
+    };
+    let Some((_, mut end)) = without_arguments.split_once('!').filter(is_method) else {
+        return cut_middle(&without_arguments, most);
+    };
+    let least = ending(end, 2);
+    loop {
+        if end.width() < most {
+            return format!("{LEFT_OUT}{end}");
+        }
+        let Some(dot) = dots(end).first().copied().filter(|_| end.len() > least.len()) else {
+            return cut_middle(least, most);
+        };
+        end = &end[dot + 1..];
+    }
+}
+
+/// The begin and, twice as much of it, the end.
+pub(super) fn cut_middle(text: &str, most: usize) -> String {
+    if text.width() <= most {
+        return text.to_owned();
+    }
+    let room = most.saturating_sub(1);
+    let (front, mut back) = (room / 3, room - room / 3);
+    let mut begin = String::new();
+    let mut used = 0;
+    for c in text.chars() {
+        used += c.width().unwrap_or(0);
+        if used > front {
+            break;
+        }
+        begin.push(c);
+    }
+    let mut end: Vec<char> = Vec::new();
+    for c in text.chars().rev() {
+        let Some(left) = back.checked_sub(c.width().unwrap_or(0)) else { break };
+        back = left;
+        end.push(c);
+    }
+    begin.push_str(if most > 0 { LEFT_OUT } else { "" });
+    begin.extend(end.iter().rev());
+    begin
+}
+
+/// The places of dots that separate parts of a name.
+fn dots(name: &str) -> Vec<usize> {
+    let (mut depth, mut dots) = (0_u32, Vec::new());
+    for (at, c) in name.char_indices() {
+        match c {
+            '<' | '(' | '[' => depth = depth.saturating_add(1),
+            '>' | ')' | ']' => depth = depth.saturating_sub(1),
+            '.' if depth == 0 => dots.push(at),
+            _ => {}
+        }
+    }
+    // The name of a constructor begins with a dot itself.
+    if let [.., before, last] = dots[..]
+        && before + 1 == last
+    {
+        dots.pop();
+    }
+    dots
+}
+
+/// The last `count` parts of a name: `Program.Run` of `Shop.Program.Run`, `Program..ctor` of
+/// `Shop.Program..ctor`.
+pub(super) fn ending(name: &str, count: usize) -> &str {
+    let dots = dots(name);
+    dots.len().checked_sub(count).map_or(name, |at| &name[dots[at] + 1..])
+}
+
+/// `Enter` of `Monitor.Enter`; what says nothing without its type keeps it.
+pub(super) fn bare(short: &str) -> &str {
+    match ending(short, 1) {
+        method if method.starts_with('.') || method.starts_with("lambda") => short,
+        "MoveNext" | "Invoke" => short,
+        method => method,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_loses_its_arguments_before_its_begin_and_then_its_middle() {
+        let name = "a!N.B.Cdefgh(int,string)";
+        assert_eq!(cut(name, 24), name);
+        assert_eq!(cut(name, 15), "a!N.B.Cdefgh(…)");
+        assert_eq!(cut(name, 14), "…N.B.Cdefgh(…)");
+        assert_eq!(cut(name, 13), "…B.Cdefgh(…)");
+        assert_eq!(cut(name, 10), "B.C…fgh(…)");
+        assert_eq!(cut("abcdefghij", 7), "ab…ghij");
+        assert_eq!(cut("a!N.List<N.T>..ctor()", 19), "…List<N.T>..ctor(…)");
+    }
+
+    #[test]
+    fn wide_characters_take_two_columns() {
+        assert_eq!(cut("日本語日本語", 7), "日…本語");
+    }
+}

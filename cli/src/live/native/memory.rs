@@ -1,0 +1,92 @@
+//! `/proc/PID/mem`: the memory of a process.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+
+const PAGE: u64 = 4096;
+/// How far above its stack pointer a thread's stack is read. Deeper frames are missing;
+/// the end of the stack then says so.
+const MOST_STACK: u64 = 256 * 1024;
+
+/// The memory of a process.
+#[derive(Debug)]
+pub(super) struct Memory(File);
+
+impl Memory {
+    /// Opening it takes the right to trace the process.
+    pub(super) fn open(pid: u64) -> io::Result<Memory> {
+        File::open(format!("/proc/{pid}/mem")).map(Memory)
+    }
+
+    /// The bytes at an address; fewer where mapped memory ends.
+    pub(super) fn read(&self, address: u64, bytes: usize) -> Vec<u8> {
+        let mut buffer = vec![0; bytes];
+        let mut filled = 0;
+        while filled < bytes {
+            match self.0.read_at(&mut buffer[filled..], address.saturating_add(filled as u64)) {
+                Ok(0) => break,
+                Ok(count) => filled += count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(_) => break,
+            }
+        }
+        buffer.truncate(filled);
+        buffer
+    }
+}
+
+/// The stack of one thread, read by pages as it is needed: a few of them, for most
+/// threads.
+#[derive(Debug)]
+pub(super) struct StackMemory<'m> {
+    memory: &'m Memory,
+    low: u64,
+    pages: BTreeMap<u64, Vec<u8>>,
+}
+
+impl<'m> StackMemory<'m> {
+    pub(super) fn new(memory: &'m Memory, stack_pointer: u64) -> StackMemory<'m> {
+        StackMemory { memory, low: stack_pointer, pages: BTreeMap::new() }
+    }
+
+    /// The eight bytes at an address of the stack.
+    pub(super) fn word(&mut self, address: u64) -> Option<u64> {
+        let end = address.checked_add(8)?;
+        if address < self.low || end > self.low.saturating_add(MOST_STACK) {
+            return None;
+        }
+        let mut bytes = [0; 8];
+        for (byte, at) in bytes.iter_mut().zip(address..end) {
+            let page = at - at % PAGE;
+            let held = self.pages.entry(page);
+            let held = held.or_insert_with(|| self.memory.read(page, PAGE as usize));
+            *byte = *held.get((at % PAGE) as usize)?;
+        }
+        Some(u64::from_le_bytes(bytes))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stack_is_read_upwards_from_its_pointer_and_no_further_than_its_limit() {
+        let words: Vec<u64> = (0..100_000).collect();
+        let start = words.as_ptr() as u64;
+        let memory = Memory::open(u64::from(std::process::id())).unwrap();
+        let mut stack = StackMemory::new(&memory, start + 80);
+        assert_eq!(stack.word(start + 80), Some(10));
+        assert_eq!(stack.word(start + 80 + 8 * 1000), Some(1010));
+        assert_eq!(stack.word(start + 72), None);
+        assert_eq!(stack.word(start + 80 + MOST_STACK - 8), Some(10 + MOST_STACK / 8 - 1));
+        assert_eq!(stack.word(start + 80 + MOST_STACK), None);
+        assert_eq!(stack.word(u64::MAX - 3), None);
+        assert!(stack.pages.len() <= 6);
+        // Nothing is mapped there.
+        assert!(memory.read(8, 16).is_empty());
+        drop(words);
+    }
+}

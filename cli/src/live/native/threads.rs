@@ -1,0 +1,250 @@
+//! The stacks of threads that are blocked, without stopping them.
+
+use super::memory::StackMemory;
+use super::space::Space;
+use super::system_call::{self, Doing, Place};
+use super::unwind::{Code, Process, Step, unwind};
+use super::{End, NativeStack, NativeStacks, NativeState};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// How often a stack is read that changes meanwhile.
+const ATTEMPTS: usize = 5;
+
+/// What these threads do outside of managed code.
+///
+/// # Errors
+/// Why that cannot be had, and what to do.
+pub(crate) fn take(pid: u64, threads: &[u64]) -> Result<NativeStacks, String> {
+    let mut space = Space::open(pid).map_err(|error| refusal(pid, &error))?;
+    let mut stacks = NativeStacks::new();
+    for thread in threads {
+        let folder = PathBuf::from(format!("/proc/{pid}/task/{thread}"));
+        let stack = of_thread(&folder, &mut space).map_err(|error| refusal(pid, &error))?;
+        stacks.insert(*thread, stack);
+    }
+    Ok(stacks)
+}
+
+/// What changes when a thread wakes up, if only to wait again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Moment {
+    system_call: String,
+    switches: Vec<String>,
+}
+
+impl Moment {
+    fn now(folder: &Path) -> io::Result<Moment> {
+        let system_call = fs::read_to_string(folder.join("syscall"))?;
+        let status = fs::read(folder.join("status"))?;
+        let status = String::from_utf8_lossy(&status);
+        let switches = status.lines().filter(|line| line.contains("_ctxt_switches:"));
+        Ok(Moment { system_call, switches: switches.map(str::to_owned).collect() })
+    }
+}
+
+fn of_thread(folder: &Path, space: &mut Space) -> io::Result<NativeStack> {
+    let without = |state| NativeStack { state, system_call: None, frames: Vec::new(), end: None };
+    let mut state = NativeState::MovedOn;
+    for _ in 0..ATTEMPTS {
+        let before = match Moment::now(folder) {
+            Ok(moment) => moment,
+            Err(error) if is_gone(folder, &error) => return Ok(without(NativeState::Ended)),
+            Err(error) => return Err(error),
+        };
+        let place = match system_call::parse(&before.system_call) {
+            Some(Doing::Running) => {
+                state = NativeState::Running;
+                continue;
+            }
+            Some(Doing::Blocked(place)) => place,
+            None => return Ok(without(NativeState::Unknown)),
+        };
+        let (steps, end) = steps(place, space);
+        if Moment::now(folder).is_ok_and(|after| after == before) {
+            return Ok(NativeStack {
+                state: NativeState::Blocked,
+                system_call: place.system_call.map(system_call::name),
+                frames: steps.iter().map(|step| space.frame(step)).collect(),
+                end: Some(end),
+            });
+        }
+        state = NativeState::MovedOn;
+    }
+    Ok(without(state))
+}
+
+/// The frames. Where the way leads to a file that was not read yet, it is read, and the way
+/// is gone again.
+fn steps(place: Place, space: &mut Space) -> (Vec<Step>, End) {
+    loop {
+        let stack = StackMemory::new(space.memory(), place.stack_pointer);
+        let mut thread = Thread { stack, space, missing: None };
+        let found = unwind(place.stack_pointer, place.instruction, &mut thread);
+        match thread.missing {
+            Some(address) => space.read_file(address),
+            None => return found,
+        }
+    }
+}
+
+/// What unwinding asks for.
+struct Thread<'s> {
+    stack: StackMemory<'s>,
+    space: &'s Space,
+    /// Its file has to be read first.
+    missing: Option<u64>,
+}
+
+impl Process for Thread<'_> {
+    fn word(&mut self, address: u64) -> Option<u64> {
+        self.stack.word(address)
+    }
+
+    fn code(&mut self, address: u64) -> Code {
+        if !self.space.has_read(address) {
+            self.missing = Some(address);
+        }
+        self.space.code(address)
+    }
+
+    fn bytes(&self, address: u64, count: usize) -> Vec<u8> {
+        self.space.memory().read(address, count)
+    }
+}
+
+/// A thread may end at any moment; a kernel may also not have the file.
+fn is_gone(folder: &Path, error: &io::Error) -> bool {
+    const NO_SUCH_PROCESS: i32 = 3;
+    error.raw_os_error() == Some(NO_SUCH_PROCESS)
+        || (error.kind() == io::ErrorKind::NotFound && !folder.exists())
+}
+
+/// Why native frames cannot be had, and what to do.
+fn refusal(pid: u64, error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::NotFound if Path::new(&format!("/proc/{pid}")).exists() => {
+            "this kernel does not show where threads are blocked (/proc/PID/task/TID/syscall)"
+                .to_owned()
+        }
+        io::ErrorKind::PermissionDenied => {
+            let scope = fs::read_to_string("/proc/sys/kernel/yama/ptrace_scope").ok();
+            advice(scope.as_deref().map(str::trim))
+        }
+        _ => format!("the memory of process {pid} cannot be read: {error}"),
+    }
+}
+
+/// What to do, by the setting of the kernel that forbids to trace.
+fn advice(scope: Option<&str>) -> String {
+    let start = "the system does not allow to read the process's stacks, which takes the same right \
+                 as to debug it";
+    match scope {
+        Some("1" | "2") => format!(
+            "{start}: run nettrace as root, or with CAP_SYS_PTRACE (in a container: --cap-add \
+             SYS_PTRACE), or allow it with `sysctl kernel.yama.ptrace_scope=0`"
+        ),
+        Some("3") => {
+            format!("{start}: kernel.yama.ptrace_scope is 3, which forbids it until reboot")
+        }
+        _ => format!(
+            "{start}: run nettrace as the process's user or as root (in a container: --cap-add \
+             SYS_PTRACE)"
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc;
+
+    fn own_id() -> u64 {
+        let thread = fs::read_link("/proc/thread-self").unwrap();
+        thread.file_name().unwrap().to_str().unwrap().parse().unwrap()
+    }
+
+    /// A function that is on the stack of a thread that waits in it.
+    #[inline(never)]
+    fn nettrace_test_waits_here(ready: &mpsc::Sender<u64>, end: &mpsc::Receiver<()>) -> u64 {
+        let id = own_id();
+        ready.send(id).unwrap();
+        let _ = end.recv();
+        std::hint::black_box(id)
+    }
+
+    /// The stack of such a thread, once it waits.
+    fn waiting() -> NativeStack {
+        let (ready, is_ready) = mpsc::channel();
+        let (stop, end) = mpsc::channel::<()>();
+        let waits = std::thread::spawn(move || nettrace_test_waits_here(&ready, &end));
+        let id = is_ready.recv().unwrap();
+        let pid = u64::from(std::process::id());
+        let stack = loop {
+            let stack = take(pid, &[id]).unwrap().remove(&id).unwrap();
+            if stack.system_call.as_deref() == Some("futex") {
+                break stack;
+            }
+            std::thread::yield_now();
+        };
+        drop(stop);
+        assert_eq!(waits.join().unwrap(), id);
+        stack
+    }
+
+    #[test]
+    fn a_thread_of_ours_that_waits_has_the_function_in_which_it_does() {
+        let stack = waiting();
+        assert_eq!(stack.state, NativeState::Blocked);
+        let names: Vec<String> = stack.frames.iter().map(|frame| frame.text()).collect();
+        assert!(
+            names.iter().any(|name| name.contains("nettrace_test_waits_here")),
+            "{names:#?} {:?}",
+            stack.end
+        );
+        // From the system call to the start of the thread.
+        let first = &stack.frames[0];
+        let wait = stack.frames.iter().any(|frame| {
+            frame.symbol.as_ref().is_some_and(|name| name.contains("futex") || name == "syscall")
+        });
+        assert!(wait || first.module.as_deref() == Some("libc.so.6"), "{names:#?}");
+        assert_eq!(stack.end, Some(End::Start), "{names:#?}");
+        assert_eq!(stack.above_managed().len(), stack.frames.len());
+        assert!(stack.frames.iter().all(|frame| frame.offset.is_some()), "{:#?}", stack.frames);
+    }
+
+    #[test]
+    fn a_thread_that_runs_is_said_to_run_and_one_that_is_gone_to_have_ended() {
+        let pid = u64::from(std::process::id());
+        let (ready, is_ready) = mpsc::channel();
+        let (stop, end) = mpsc::channel::<()>();
+        let spins = std::thread::spawn(move || {
+            ready.send(own_id()).unwrap();
+            while end.try_recv() == Err(mpsc::TryRecvError::Empty) {}
+        });
+        let running = is_ready.recv().unwrap();
+        let none = u64::from(u32::MAX);
+        // A busy machine may let it wait for its turn; that is running, too.
+        let stacks = take(pid, &[running, none]).unwrap();
+        drop(stop);
+        spins.join().unwrap();
+        assert_eq!(stacks[&running].state, NativeState::Running);
+        assert_eq!(stacks[&none].state, NativeState::Ended);
+        assert!(stacks[&running].frames.is_empty() && stacks[&none].end.is_none());
+    }
+
+    #[test]
+    fn a_refusal_says_what_to_do() {
+        assert!(advice(Some("1")).contains("kernel.yama.ptrace_scope=0"));
+        assert!(advice(Some("3")).contains("until reboot"));
+        assert!(advice(Some("0")).contains("as root") && advice(None).contains("as root"));
+        let denied = io::Error::from(io::ErrorKind::PermissionDenied);
+        assert!(
+            refusal(1, &denied).contains("CAP_SYS_PTRACE")
+                || refusal(1, &denied).contains("SYS_PTRACE")
+        );
+        let gone = take(u64::from(u32::MAX), &[]).unwrap_err();
+        assert!(gone.contains("cannot be read"), "{gone}");
+    }
+}

@@ -1,0 +1,361 @@
+//! From a stack pointer and an instruction to the callers.
+//!
+//! The rules come from the call frame information of ELF files (`.eh_frame`), read by
+//! `gimli`. A register whose value nobody knows is `None`: all but two are at first,
+//! because the kernel tells no more of a thread that goes on as it is. That decides
+//! against ready-made unwinders, which want a value for the frame pointer and cannot tell
+//! a wrong one from the end of the stack.
+//!
+//! The frame pointer is the one that is missed most: the runtime's functions find their
+//! callers by it, and functions that only make a system call leave it where it is. Where
+//! a function begins as compilers let it begin, [`prologue`](super::prologue) tells it.
+//!
+//! Compiled managed code has no such tables; its methods keep the frame pointer.
+
+use super::end::End;
+use super::image::{Bytes, Entry, Image};
+use super::prologue;
+use gimli::{
+    CfaRule, EhFrame, EvaluationResult, Register, RegisterRule, UnwindContext, UnwindExpression,
+    Value,
+};
+use std::rc::Rc;
+
+/// More frames than that are cut off: a recursion without end would fill the memory.
+pub(super) const MOST_FRAMES: usize = 512;
+/// Steps of an expression; real ones have ten.
+const MOST_STEPS: u32 = 1000;
+
+#[cfg(target_arch = "x86_64")]
+mod machine {
+    pub(super) const STACK_POINTER: usize = 7;
+    pub(super) const FRAME_POINTER: usize = 6;
+    pub(super) const RETURN_ADDRESS: usize = 16;
+    /// Called functions leave them as they are: rbx, rbp, r12 to r15.
+    pub(super) const KEPT: &[usize] = &[3, 6, 12, 13, 14, 15];
+    pub(super) const REGISTERS: usize = 17;
+    pub(super) const IN_REGISTER: bool = false;
+
+    pub(super) fn plain(address: u64) -> u64 {
+        address
+    }
+}
+
+#[cfg(target_arch = "aarch64")]
+mod machine {
+    pub(super) const STACK_POINTER: usize = 31;
+    pub(super) const FRAME_POINTER: usize = 29;
+    pub(super) const RETURN_ADDRESS: usize = 30;
+    /// Called functions leave them as they are: x19 to x29.
+    pub(super) const KEPT: &[usize] = &[19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29];
+    pub(super) const REGISTERS: usize = 32;
+    /// A function that calls no other may keep the return address in a register.
+    pub(super) const IN_REGISTER: bool = true;
+
+    /// Without the signature that protects a return address.
+    pub(super) fn plain(address: u64) -> u64 {
+        address & 0x0000_ffff_ffff_ffff
+    }
+}
+
+use machine::{FRAME_POINTER, IN_REGISTER, KEPT, REGISTERS, RETURN_ADDRESS, STACK_POINTER, plain};
+
+/// What lies at an address.
+#[derive(Debug, Clone)]
+pub(super) enum Code {
+    /// A mapped file, and the linker's address.
+    File(Rc<Image>, u64),
+    /// Code that the runtime made.
+    Compiled,
+    /// A file that cannot be read.
+    Unread,
+    /// Nothing that is executed.
+    None,
+}
+
+/// A frame: an instruction, and whether it is the one to go on with, or the one after a
+/// call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Step {
+    pub(super) address: u64,
+    pub(super) is_return: bool,
+    /// The runtime has made its code.
+    pub(super) is_compiled: bool,
+}
+
+impl Step {
+    /// An address in the call, so that it lies in the function that calls.
+    pub(super) fn inside(&self) -> u64 {
+        self.address.saturating_sub(u64::from(self.is_return))
+    }
+}
+
+#[derive(Debug, Clone)]
+struct Registers([Option<u64>; REGISTERS]);
+
+impl Registers {
+    fn get(&self, register: Register) -> Option<u64> {
+        *self.0.get(usize::from(register.0))?
+    }
+}
+
+/// The process, as far as stacks need it.
+pub(super) trait Process {
+    /// Eight bytes of the stack.
+    fn word(&mut self, address: u64) -> Option<u64>;
+
+    /// What lies at an address.
+    fn code(&mut self, address: u64) -> Code;
+
+    /// Machine code; fewer bytes where it ends.
+    fn bytes(&self, address: u64, count: usize) -> Vec<u8>;
+}
+
+/// The frames from the innermost on.
+pub(super) fn unwind(
+    stack_pointer: u64,
+    instruction: u64,
+    process: &mut dyn Process,
+) -> (Vec<Step>, End) {
+    let mut context = UnwindContext::new();
+    let mut registers = Registers([None; REGISTERS]);
+    registers.0[STACK_POINTER] = Some(stack_pointer);
+    let mut step = Step { address: instruction, is_return: false, is_compiled: false };
+    let mut steps = Vec::new();
+    loop {
+        let code = process.code(step.inside());
+        step.is_compiled = matches!(code, Code::Compiled);
+        if matches!(code, Code::None) && !steps.is_empty() {
+            return (steps, End::NoCode);
+        }
+        steps.push(step);
+        if steps.len() >= MOST_FRAMES {
+            return (steps, End::TooDeep);
+        }
+        let left = match code {
+            Code::File(image, at) => {
+                let before = step.inside().wrapping_sub(at);
+                let function = Function { image: &image, address: at, loaded_at: before };
+                leave_function(&function, steps.len() == 1, &registers, process, &mut context)
+            }
+            Code::Compiled => leave_compiled(&registers, process),
+            Code::Unread => Err(End::FileUnread),
+            Code::None => Err(End::NoCode),
+        };
+        match left {
+            Ok((callers, address, is_return)) => {
+                registers = callers;
+                step = Step { address, is_return, is_compiled: false };
+            }
+            Err(end) => return (steps, end),
+        }
+    }
+}
+
+/// Registers of the caller, its instruction, and whether that lies after a call.
+type Left = (Registers, u64, bool);
+
+/// The function of a frame.
+struct Function<'i> {
+    image: &'i Image,
+    /// The frame's instruction, as the linker counts.
+    address: u64,
+    /// What the loader added.
+    loaded_at: u64,
+}
+
+fn leave_function(
+    function: &Function<'_>,
+    is_innermost: bool,
+    registers: &Registers,
+    process: &mut dyn Process,
+    context: &mut UnwindContext<usize>,
+) -> Result<Left, End> {
+    let Function { image, address, loaded_at } = *function;
+    let (Some(frames), Some(entry)) = (image.frames(), image.entry(address)) else {
+        return Err(End::NoTable);
+    };
+    let row = entry
+        .unwind_info_for_address(&frames, &image.bases(), context, address)
+        .map_err(|_| End::NoTable)?;
+    let mut registers = registers.clone();
+    let frame = match row.cfa() {
+        CfaRule::RegisterAndOffset { register, offset } => {
+            if usize::from(register.0) == FRAME_POINTER && registers.0[FRAME_POINTER].is_none() {
+                let start = entry.initial_address().wrapping_add(loaded_at);
+                let stack_pointer = registers.0[STACK_POINTER].unwrap_or(0);
+                registers.0[FRAME_POINTER] = prologue::frame_pointer(start, stack_pointer, process);
+            }
+            let base = registers.get(*register).ok_or(End::RegisterUnknown)?;
+            base.wrapping_add_signed(*offset)
+        }
+        CfaRule::Expression(expression) => {
+            evaluate(expression, &entry, &frames, None, &registers, process)?
+        }
+    };
+    let mut callers = Registers([None; REGISTERS]);
+    for kept in KEPT {
+        callers.0[*kept] = registers.0[*kept];
+    }
+    callers.0[STACK_POINTER] = Some(frame);
+    // A function that has not saved its return address yet, or never does.
+    let mut return_address = (IN_REGISTER && is_innermost).then_some(Err(End::RegisterUnknown));
+    for (register, rule) in row.registers() {
+        let saved_at = match rule {
+            RegisterRule::Offset(offset) => Some(frame.wrapping_add_signed(*offset)),
+            RegisterRule::Expression(expression) => {
+                Some(evaluate(expression, &entry, &frames, Some(frame), &registers, process)?)
+            }
+            _ => None,
+        };
+        let value = match (saved_at, rule) {
+            (Some(at), _) => process.word(at),
+            (_, RegisterRule::SameValue) => registers.get(*register),
+            (_, RegisterRule::Register(other)) => registers.get(*other),
+            (_, RegisterRule::ValOffset(offset)) => Some(frame.wrapping_add_signed(*offset)),
+            (_, RegisterRule::ValExpression(expression)) => {
+                Some(evaluate(expression, &entry, &frames, Some(frame), &registers, process)?)
+            }
+            (_, RegisterRule::Constant(value)) => Some(*value),
+            _ => None,
+        };
+        let at = usize::from(register.0);
+        if at == RETURN_ADDRESS {
+            return_address = match rule {
+                RegisterRule::Undefined => None,
+                _ => Some(value.ok_or(match saved_at {
+                    Some(_) => End::StackUnread,
+                    None => End::RegisterUnknown,
+                })),
+            };
+        }
+        if let Some(place) = callers.0.get_mut(at) {
+            *place = value;
+        }
+    }
+    // The first function of a thread has no rule for it.
+    let return_address = plain(return_address.ok_or(End::Start)??);
+    if return_address == 0 {
+        return Err(End::Start);
+    }
+    // Handlers of signals may have a stack of their own.
+    let is_signal = entry.is_signal_trampoline();
+    let before = registers.0[STACK_POINTER].unwrap_or(0);
+    let after = callers.0[STACK_POINTER].unwrap_or(0);
+    let has_moved = after > before || (IN_REGISTER && is_innermost && after == before);
+    if !has_moved && !is_signal {
+        return Err(End::Wrong);
+    }
+    Ok((callers, return_address, !is_signal))
+}
+
+/// A method that the runtime compiled: the frame pointer leads to that of the caller, and
+/// the return address lies beside it.
+fn leave_compiled(registers: &Registers, process: &mut dyn Process) -> Result<Left, End> {
+    let frame = registers.0[FRAME_POINTER].ok_or(End::RegisterUnknown)?;
+    let before = registers.0[STACK_POINTER].unwrap_or(0);
+    if frame < before {
+        return Err(End::Wrong);
+    }
+    let callers_frame = process.word(frame).ok_or(End::StackUnread)?;
+    let return_address = process.word(frame.saturating_add(8)).ok_or(End::StackUnread)?;
+    let mut callers = Registers([None; REGISTERS]);
+    callers.0[FRAME_POINTER] = Some(callers_frame);
+    callers.0[STACK_POINTER] = Some(frame.saturating_add(16));
+    match plain(return_address) {
+        0 => Err(End::Start),
+        address => Ok((callers, address, true)),
+    }
+}
+
+fn evaluate(
+    expression: &UnwindExpression<usize>,
+    entry: &Entry<'_>,
+    frames: &EhFrame<Bytes<'_>>,
+    first: Option<u64>,
+    registers: &Registers,
+    process: &mut dyn Process,
+) -> Result<u64, End> {
+    let expression = expression.get(frames).map_err(|_| End::Wrong)?;
+    let mut evaluation = expression.evaluation(entry.cie().encoding());
+    evaluation.set_max_iterations(MOST_STEPS);
+    if let Some(first) = first {
+        evaluation.set_initial_value(first);
+    }
+    let mut state = evaluation.evaluate().map_err(|_| End::Wrong)?;
+    loop {
+        let next = match state {
+            EvaluationResult::Complete => break,
+            EvaluationResult::RequiresRegister { register, .. } => {
+                let value = registers.get(register).ok_or(End::RegisterUnknown)?;
+                evaluation.resume_with_register(Value::Generic(value))
+            }
+            EvaluationResult::RequiresMemory { address, size: 8, .. } => {
+                let value = process.word(address).ok_or(End::StackUnread)?;
+                evaluation.resume_with_memory(Value::Generic(value))
+            }
+            _ => return Err(End::Wrong),
+        };
+        state = next.map_err(|_| End::Wrong)?;
+    }
+    match evaluation.value_result() {
+        Some(Value::Generic(value)) => Ok(value),
+        _ => Err(End::Wrong),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    /// Addresses below 100 are code that the runtime made.
+    struct Made(BTreeMap<u64, u64>);
+
+    impl Process for Made {
+        fn word(&mut self, address: u64) -> Option<u64> {
+            self.0.get(&address).copied()
+        }
+
+        fn code(&mut self, address: u64) -> Code {
+            if (1..100).contains(&address) { Code::Compiled } else { Code::None }
+        }
+
+        fn bytes(&self, _: u64, _: usize) -> Vec<u8> {
+            Vec::new()
+        }
+    }
+
+    fn callers(frame: u64, words: &[(u64, u64)]) -> Result<(u64, u64), End> {
+        let mut process = Made(words.iter().copied().collect());
+        let mut registers = Registers([None; REGISTERS]);
+        registers.0[STACK_POINTER] = Some(1000);
+        registers.0[FRAME_POINTER] = (frame != 0).then_some(frame);
+        let left = leave_compiled(&registers, &mut process);
+        left.map(|(callers, address, _)| (address, callers.0[STACK_POINTER].unwrap()))
+    }
+
+    #[test]
+    fn compiled_code_is_left_by_the_frame_pointer() {
+        assert_eq!(callers(1008, &[(1008, 2000), (1016, 42)]), Ok((42, 1024)));
+        assert_eq!(callers(1008, &[(1008, 2000), (1016, 0)]), Err(End::Start));
+        assert_eq!(callers(1008, &[(1008, 2000)]), Err(End::StackUnread));
+        assert_eq!(callers(1008, &[]), Err(End::StackUnread));
+        assert_eq!(callers(u64::MAX - 3, &[]), Err(End::StackUnread));
+    }
+
+    #[test]
+    fn a_frame_pointer_that_is_unknown_or_leads_back_ends_the_stack() {
+        assert_eq!(callers(0, &[]), Err(End::RegisterUnknown));
+        assert_eq!(callers(992, &[(992, 2000), (1000, 42)]), Err(End::Wrong));
+    }
+
+    #[test]
+    fn an_instruction_outside_of_code_is_the_only_frame() {
+        let (steps, end) = unwind(1000, 5000, &mut Made(BTreeMap::new()));
+        assert_eq!((steps.len(), end), (1, End::NoCode));
+        let (steps, end) = unwind(1000, 50, &mut Made(BTreeMap::new()));
+        assert_eq!((steps.len(), end), (1, End::RegisterUnknown));
+        assert!(steps[0].is_compiled);
+    }
+}

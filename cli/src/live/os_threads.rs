@@ -1,0 +1,139 @@
+//! What the operating system says about the threads of a process.
+//!
+//! Linux has it in `/proc/PID/task/TID`. Elsewhere, and of processes on other machines or
+//! behind another user's namespace, nothing can be had; that is said, not guessed.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// A thread, as the operating system sees it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct OsThread {
+    /// Its id here; in the process's namespace it may have another.
+    pub(crate) id: u64,
+    pub(crate) name: String,
+    /// The letter of its state: R, S, D, T …
+    pub(crate) state: char,
+    pub(crate) user_ns: u64,
+    pub(crate) system_ns: u64,
+    /// The function of the kernel that it sleeps in, if the system shows it.
+    pub(crate) kernel_function: Option<String>,
+}
+
+impl OsThread {
+    /// The state in words.
+    pub(crate) fn state_text(&self) -> &'static str {
+        state_text(self.state)
+    }
+}
+
+fn state_text(state: char) -> &'static str {
+    match state {
+        'R' => "running",
+        'S' => "sleeping",
+        'D' => "in uninterruptible sleep",
+        'T' => "stopped",
+        't' => "stopped by a debugger",
+        'Z' | 'X' | 'x' => "ended",
+        'I' => "idle",
+        'P' => "parked",
+        _ => "unknown",
+    }
+}
+
+/// The threads of a process, by their ids in its own namespace.
+pub(crate) type OsThreads = BTreeMap<u64, OsThread>;
+
+/// The threads that a process has now.
+///
+/// # Errors
+/// Why they cannot be listed, for the user.
+#[cfg(target_os = "linux")]
+pub(crate) fn list(pid: u64) -> Result<OsThreads, String> {
+    let folder = PathBuf::from(format!("/proc/{pid}/task"));
+    let entries = std::fs::read_dir(&folder)
+        .map_err(|error| format!("{} cannot be read: {error}", folder.display()))?;
+    let tick_ns = 1_000_000_000 / rustix::param::clock_ticks_per_second().max(1);
+    let mut threads = OsThreads::new();
+    for entry in entries.flatten() {
+        let Some(id) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else {
+            continue;
+        };
+        // It may have ended meanwhile.
+        if let Some((own_id, thread)) = read(&entry.path(), id, tick_ns) {
+            threads.insert(own_id, thread);
+        }
+    }
+    Ok(threads)
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn list(_pid: u64) -> Result<OsThreads, String> {
+    let _ = PathBuf::new();
+    Err("only Linux tells names, states and CPU times of other processes' threads".to_owned())
+}
+
+#[cfg(target_os = "linux")]
+fn read(folder: &std::path::Path, id: u64, tick_ns: u64) -> Option<(u64, OsThread)> {
+    let text = |name: &str| std::fs::read_to_string(folder.join(name)).ok();
+    let (name, state, user, system) = parse_stat(&text("stat")?)?;
+    // In a container the process knows its threads by other ids, which events contain.
+    let status = text("status").unwrap_or_default();
+    let own_id = status.lines().find_map(|line| line.strip_prefix("NSpid:"));
+    let own_id = own_id.and_then(|ids| ids.split_whitespace().last()?.parse().ok()).unwrap_or(id);
+    let kernel_function =
+        text("wchan").filter(|name| !name.is_empty() && name != "0" && state != 'R');
+    let [user_ns, system_ns] = [user, system].map(|ticks| ticks.saturating_mul(tick_ns));
+    Some((own_id, OsThread { id, name, state, user_ns, system_ns, kernel_function }))
+}
+
+/// Processor time of a process, by its `stat`.
+#[cfg(target_os = "linux")]
+pub(crate) fn cpu_of_stat(text: &str) -> Option<u64> {
+    let (_, _, user, system) = parse_stat(text)?;
+    let tick_ns = 1_000_000_000 / rustix::param::clock_ticks_per_second().max(1);
+    Some(user.saturating_add(system).saturating_mul(tick_ns))
+}
+
+/// `4711 (name) S …`: name, state, ticks in user mode, ticks in the kernel. The name may
+/// contain parentheses and spaces.
+#[cfg(any(target_os = "linux", test))]
+fn parse_stat(text: &str) -> Option<(String, char, u64, u64)> {
+    let (front, rest) = text.rsplit_once(')')?;
+    let (_, name) = front.split_once('(')?;
+    let mut fields = rest.split_whitespace();
+    let state = fields.next()?.chars().next()?;
+    let mut ticks = fields.skip(10).map(str::parse);
+    Some((name.to_owned(), state, ticks.next()?.ok()?, ticks.next()?.ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_may_look_like_what_follows_it() {
+        let text = "7 (a) S (b) R 1 7 7 0 -1 4194304 100 0 0 0 12 34 0 0 20 0 5 0 9 1 1\n";
+        assert_eq!(parse_stat(text), Some(("a) S (b".to_owned(), 'R', 12, 34)));
+        assert_eq!(parse_stat("7 (a) S 1"), None);
+        assert_eq!(parse_stat(""), None);
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn our_own_threads_are_listed_with_their_names() {
+        let (tell, told) = std::sync::mpsc::channel::<()>();
+        let named = std::thread::Builder::new().name("os-thread-test".to_owned());
+        let thread = named.spawn(move || told.recv().is_err()).unwrap();
+        let is_there = || {
+            let threads = list(u64::from(std::process::id())).unwrap();
+            threads.values().any(|thread| thread.name == "os-thread-test")
+        };
+        while !is_there() {
+            std::thread::yield_now();
+        }
+        drop(tell);
+        assert!(thread.join().unwrap());
+        assert!(list(u64::MAX).unwrap_err().starts_with("/proc/"));
+    }
+}

@@ -1,0 +1,144 @@
+//! A program that a command starts, and with which the command ends.
+
+use super::signals::Signals;
+use super::target::{TICK, Talk};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use nettrace_ipc::{Arrival, Children, Error, Launch, Launched};
+use std::ffi::OsString;
+use std::process::{Command, ExitStatus, Stdio};
+
+/// What a program shares with us.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Sharing {
+    /// It reads and writes where we do; otherwise nowhere.
+    pub(crate) has_io: bool,
+    /// It gets a Ctrl-C of the terminal at the same time as we do. Otherwise it gets one from
+    /// us, when its session has ended.
+    pub(crate) has_ctrl_c: bool,
+}
+
+/// A program that was started.
+pub(crate) struct Program {
+    pub(crate) name: String,
+    pub(crate) launched: Launched,
+    sharing: Sharing,
+    signals: Signals,
+}
+
+impl Program {
+    /// Starts it. `None`: there is no command.
+    pub(crate) fn start(
+        command: &[OsString],
+        children: Children,
+        sharing: Sharing,
+        talk: &Talk,
+        signals: &Signals,
+    ) -> Result<Option<Program>, Failure> {
+        let Some((program, arguments)) = command.split_first() else { return Ok(None) };
+        let name = program.to_string_lossy().into_owned();
+        let mut command = Command::new(program);
+        command.args(arguments);
+        if !sharing.has_io {
+            command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        }
+        #[cfg(unix)]
+        if !sharing.has_ctrl_c {
+            std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        }
+        let mut launch = Launch::new(command).children(children).deadlines(talk.deadlines);
+        if let Some(recorder) = &talk.recorder {
+            launch = launch.recorder(recorder.clone());
+        }
+        let launched = launch.spawn().map_err(|error| failure(&name, &error))?;
+        signals.set_waiting(launched.resumer());
+        Ok(Some(Program { name, launched, sharing, signals: signals.clone() }))
+    }
+
+    /// The first process with a runtime. `None`: a signal came, or there will be none.
+    pub(crate) fn arrival(&mut self) -> Result<Option<Arrival>, Failure> {
+        let name = &self.name;
+        let failed = |error: Error| failure(name, &error);
+        loop {
+            if let Some(arrival) = self.launched.next(TICK).map_err(failed)? {
+                return Ok(Some(arrival));
+            }
+            let is_over = self.launched.try_wait().map_err(failed)?.is_some();
+            if is_over || self.signals.seen().is_some() {
+                return Ok(None);
+            }
+        }
+    }
+
+    /// What to say if there was none.
+    pub(crate) fn says_nothing(&self) -> String {
+        let text =
+            "it started no .NET program that can be traced (or its diagnostics are disabled)";
+        format!("{}: {text}", self.name)
+    }
+
+    /// Whether a signal reached it when it reached us.
+    pub(crate) fn has_ctrl_c(&self) -> bool {
+        self.sharing.has_ctrl_c
+    }
+
+    /// Waits for its end, whatever became of its sessions, and passes on one signal; calls
+    /// `meanwhile` from time to time, and once after the end.
+    pub(crate) fn wait(mut self, mut meanwhile: impl FnMut(&Launched)) -> Result<Exit, Failure> {
+        self.launched.resume_newcomers();
+        // A session may end long before its program does.
+        self.signals.begin_anew();
+        let mut is_passed_on = false;
+        loop {
+            let is_over = self.launched.try_wait();
+            let is_over = is_over.map_err(|error| failure(&self.name, &error))?.is_some();
+            meanwhile(&self.launched);
+            if is_over {
+                break;
+            }
+            if self.signals.seen().is_some() && !std::mem::replace(&mut is_passed_on, true) {
+                self.pass_on();
+            }
+            std::thread::sleep(TICK);
+        }
+        let status = self.launched.wait().map_err(|error| failure(&self.name, &error))?;
+        Ok(Exit::Program(exit_code(status)))
+    }
+
+    /// SIGTERM is sent to us alone, but meant for the program too, and so may be SIGHUP.
+    #[cfg(unix)]
+    fn pass_on(&self) {
+        use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+        let pid = self.launched.pid().and_then(|pid| i32::try_from(pid).ok());
+        let Some(pid) = pid.and_then(Pid::from_raw) else { return };
+        // It may have ended meanwhile.
+        let _ = match self.signals.seen() {
+            Some(signal_hook::consts::SIGTERM) => kill_process(pid, Signal::TERM),
+            Some(signal_hook::consts::SIGHUP) => kill_process(pid, Signal::HUP),
+            // A terminal's Ctrl-C reaches what it has started, too.
+            Some(signal_hook::consts::SIGINT) if !self.sharing.has_ctrl_c => {
+                kill_process_group(pid, Signal::INT)
+            }
+            _ => return,
+        };
+    }
+
+    #[cfg(not(unix))]
+    fn pass_on(&self) {}
+}
+
+fn failure(name: &str, error: &Error) -> Failure {
+    let message = error.to_string();
+    // Without Rust's `(os error 2)`.
+    let message = message.split(" (os error").next().unwrap_or_default().to_owned();
+    Failure::Input { file: name.to_owned(), message }
+}
+
+/// As a shell reports it: 128 plus the signal's number for a program that was killed.
+fn exit_code(status: ExitStatus) -> u8 {
+    #[cfg(unix)]
+    if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {
+        return u8::try_from(128 + signal).unwrap_or(u8::MAX);
+    }
+    status.code().map_or(1, |code| u8::try_from(code & 0xFF).unwrap_or(1))
+}

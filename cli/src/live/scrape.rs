@@ -1,0 +1,227 @@
+//! An endpoint that Prometheus scrapes: one document, over HTTP.
+//!
+//! `httparse` reads the heads of requests, as it does for hyper. What else a server needs
+//! is little, and has to be bounded: a few connections at a time, each with one request
+//! of a few kilobytes and one answer, and a deadline for both. tiny_http, the usual small
+//! server, has no deadlines and has not been released since 2022; hyper needs an executor.
+
+use crate::failure::Failure;
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Connections at a time. Others are closed at once.
+const MOST_CONNECTIONS: usize = 8;
+/// Bytes of a request's head.
+const MOST_HEAD: usize = 8 << 10;
+const MOST_HEADERS: usize = 64;
+/// How long a request, and the taking of its answer, may take.
+const DEADLINE: Duration = Duration::from_secs(5);
+/// After a failed accept, as without descriptors.
+const PAUSE: Duration = Duration::from_millis(100);
+
+const OPENMETRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+const PLAIN: &str = "text/plain; charset=utf-8";
+
+/// Serves the document that was published last.
+#[derive(Debug)]
+pub(crate) struct Scrape {
+    address: SocketAddr,
+    document: Arc<Mutex<Arc<Vec<u8>>>>,
+}
+
+impl Scrape {
+    /// Listens at an address. The thread ends with the process.
+    pub(crate) fn listen(address: SocketAddr) -> Result<Scrape, Failure> {
+        let failed = |error: io::Error| Failure::Input {
+            file: address.to_string(),
+            message: format!("cannot listen: {error}; give another --openmetrics-listen"),
+        };
+        let listener = TcpListener::bind(address).map_err(failed)?;
+        let address = listener.local_addr().map_err(failed)?;
+        let document = Arc::new(Mutex::new(Arc::new(b"# EOF\n".to_vec())));
+        let served = Arc::clone(&document);
+        let thread = std::thread::Builder::new().name("nettrace-scrape".to_owned());
+        thread.spawn(move || serve(&listener, &served)).map_err(failed)?;
+        Ok(Scrape { address, document })
+    }
+
+    /// Where it listens: with the port that was chosen, if 0 was asked for.
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// From now on this is served.
+    pub(crate) fn publish(&self, document: Vec<u8>) {
+        *self.document.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(document);
+    }
+}
+
+fn serve(listener: &TcpListener, document: &Arc<Mutex<Arc<Vec<u8>>>>) {
+    let open = Arc::new(AtomicUsize::new(0));
+    loop {
+        let Ok((stream, _)) = listener.accept() else {
+            std::thread::sleep(PAUSE);
+            continue;
+        };
+        if open.fetch_add(1, Ordering::SeqCst) >= MOST_CONNECTIONS {
+            open.fetch_sub(1, Ordering::SeqCst);
+            continue;
+        }
+        let (document, its) = (Arc::clone(document), Arc::clone(&open));
+        let thread = std::thread::Builder::new().name("nettrace-scraped".to_owned());
+        let spawned = thread.spawn(move || {
+            // Whoever goes away in the middle is served no further.
+            let _ = answer(stream, &document);
+            its.fetch_sub(1, Ordering::SeqCst);
+        });
+        if spawned.is_err() {
+            open.fetch_sub(1, Ordering::SeqCst);
+        }
+    }
+}
+
+/// One request, one answer.
+fn answer(mut stream: TcpStream, document: &Mutex<Arc<Vec<u8>>>) -> io::Result<()> {
+    let deadline = Instant::now() + DEADLINE;
+    let head = match read_head(&mut stream, deadline)? {
+        Some(head) => head,
+        None => return reply(&mut stream, deadline, "400 Bad Request", PLAIN, b"", false),
+    };
+    let is_head = head.method == "HEAD";
+    let path = head.path.split('?').next().unwrap_or_default();
+    match (&*head.method, path) {
+        ("GET" | "HEAD", "/metrics" | "/") => {
+            let document = Arc::clone(&document.lock().unwrap_or_else(PoisonError::into_inner));
+            reply(&mut stream, deadline, "200 OK", OPENMETRICS, &document, is_head)
+        }
+        ("GET" | "HEAD", _) => {
+            let text = b"counters are at /metrics\n";
+            reply(&mut stream, deadline, "404 Not Found", PLAIN, text, is_head)
+        }
+        _ => reply(&mut stream, deadline, "405 Method Not Allowed", PLAIN, b"", false),
+    }
+}
+
+struct Head {
+    method: String,
+    path: String,
+}
+
+/// The head of a request; `None`: what came is none, or too long.
+fn read_head(stream: &mut TcpStream, deadline: Instant) -> io::Result<Option<Head>> {
+    let mut bytes = Vec::new();
+    let mut piece = [0; 1024];
+    loop {
+        stream.set_read_timeout(Some(left(deadline)?))?;
+        let count = stream.read(&mut piece)?;
+        if count == 0 {
+            return Err(ErrorKind::UnexpectedEof.into());
+        }
+        bytes.extend_from_slice(&piece[..count]);
+        let mut headers = [httparse::EMPTY_HEADER; MOST_HEADERS];
+        let mut request = httparse::Request::new(&mut headers);
+        match request.parse(&bytes) {
+            Ok(httparse::Status::Complete(_)) => {
+                let text = |part: Option<&str>| part.unwrap_or_default().to_owned();
+                return Ok(Some(Head { method: text(request.method), path: text(request.path) }));
+            }
+            Ok(httparse::Status::Partial) if bytes.len() < MOST_HEAD => {}
+            Ok(httparse::Status::Partial) | Err(_) => return Ok(None),
+        }
+    }
+}
+
+fn reply(
+    stream: &mut TcpStream,
+    deadline: Instant,
+    status: &str,
+    content_type: &str,
+    body: &[u8],
+    is_head: bool,
+) -> io::Result<()> {
+    let length = body.len();
+    let mut bytes = format!(
+        "HTTP/1.1 {status}\r\nContent-Type: {content_type}\r\nContent-Length: {length}\r\n\
+         Cache-Control: no-store\r\nConnection: close\r\n\r\n"
+    )
+    .into_bytes();
+    if !is_head {
+        bytes.extend_from_slice(body);
+    }
+    let mut rest = &bytes[..];
+    while !rest.is_empty() {
+        stream.set_write_timeout(Some(left(deadline)?))?;
+        let count = stream.write(rest)?;
+        if count == 0 {
+            return Err(ErrorKind::WriteZero.into());
+        }
+        rest = &rest[count..];
+    }
+    stream.flush()
+}
+
+/// What is left of the time; an error if nothing is.
+fn left(deadline: Instant) -> io::Result<Duration> {
+    let left = deadline.saturating_duration_since(Instant::now());
+    if left.is_zero() { Err(ErrorKind::TimedOut.into()) } else { Ok(left) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scrape() -> Scrape {
+        Scrape::listen("127.0.0.1:0".parse().unwrap()).unwrap()
+    }
+
+    fn asked(scrape: &Scrape, request: &[u8]) -> String {
+        let mut stream = TcpStream::connect(scrape.address()).unwrap();
+        stream.write_all(request).unwrap();
+        let mut text = String::new();
+        let _ = stream.read_to_string(&mut text);
+        text
+    }
+
+    #[test]
+    fn what_was_published_last_is_served() {
+        let scrape = scrape();
+        scrape.publish(b"old\n# EOF\n".to_vec());
+        scrape.publish(b"new\n# EOF\n".to_vec());
+        let text = asked(&scrape, b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n");
+        assert!(text.starts_with("HTTP/1.1 200 OK\r\nContent-Type: application/openmetrics-text;"));
+        assert!(text.contains("Content-Length: 10\r\n") && text.ends_with("\r\n\r\nnew\n# EOF\n"));
+        let text = asked(&scrape, b"HEAD / HTTP/1.0\r\n\r\n");
+        assert!(text.contains("Content-Length: 10\r\n") && text.ends_with("\r\n\r\n"), "{text}");
+    }
+
+    #[test]
+    fn what_is_no_such_request_gets_no_document() {
+        let scrape = scrape();
+        let status = |request: &[u8]| {
+            let text = asked(&scrape, request);
+            text.split(' ').nth(1).unwrap_or_default().to_owned()
+        };
+        assert_eq!(status(b"GET /other HTTP/1.1\r\n\r\n"), "404");
+        assert_eq!(status(b"POST /metrics HTTP/1.1\r\n\r\n"), "405");
+        assert_eq!(status(b"\x16\x03\x01 hello\r\n\r\n"), "400");
+        let long = [&b"GET /"[..], &vec![b'a'; 2 * MOST_HEAD], b" HTTP/1.1\r\n\r\n"].concat();
+        // The rest of it may still be on the way when it is refused.
+        assert!(["400", ""].contains(&&*status(&long)));
+    }
+
+    #[test]
+    fn connections_that_say_nothing_do_not_keep_others_out_for_long() {
+        let scrape = scrape();
+        let mute: Vec<TcpStream> =
+            (0..MOST_CONNECTIONS).map(|_| TcpStream::connect(scrape.address()).unwrap()).collect();
+        let start = Instant::now();
+        while !asked(&scrape, b"GET / HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 200") {
+            assert!(start.elapsed() < DEADLINE * 6);
+            std::thread::sleep(Duration::from_millis(200));
+        }
+        drop(mute);
+    }
+}

@@ -1,0 +1,186 @@
+//! The whole terminal for one view that is redrawn in place: entering and leaving it, the
+//! keys, and what views draw with.
+//!
+//! A view is a function `draw(&mut Frame, &state)` and a loop:
+//!
+//! ```ignore
+//! let mut screen = Screen::enter()?;
+//! while signals.seen().is_none() {
+//!     screen.draw(|frame| draw(frame, &state))?;
+//!     match screen.next(TICK)? {
+//!         Input::Key(key) if state.press(key) == Pressed::Quit => break,
+//!         _ => {}
+//!     }
+//! }
+//! ```
+//!
+//! The terminal is restored when the [`Screen`] is dropped, by a panic, and by a second
+//! signal, which ends the process at once (`live::signals`).
+
+mod backend;
+#[cfg(test)]
+pub(crate) mod pages;
+mod paint;
+#[cfg(all(test, target_os = "linux"))]
+mod pty;
+mod theme;
+
+pub(crate) use paint::{help, put, put_middle, put_right, sparkline_of};
+pub(crate) use theme::Theme;
+
+use backend::AnsiBackend;
+use crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use crossterm::terminal;
+use ratatui_core::terminal::{Frame, Terminal};
+use std::fs::File;
+use std::io::{self, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, Once, PoisonError};
+use std::thread::{self, ThreadId};
+use std::time::Duration;
+
+/// The alternate screen, without a cursor and without wrapping of long lines.
+const ENTER: &[u8] = b"\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[2J";
+const LEAVE: &[u8] = b"\x1b[0m\x1b[?7h\x1b[?25h\x1b[?1049l";
+
+/// Whether the terminal is ours.
+static IS_ENTERED: AtomicBool = AtomicBool::new(false);
+/// The thread that draws: a panic of another one leaves the view as it is.
+static DRAWING: Mutex<Option<ThreadId>> = Mutex::new(None);
+
+/// What came from the terminal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Input {
+    Key(KeyEvent),
+    /// Its size changed: the next drawing uses the new one.
+    Resized,
+    /// Nothing in that time.
+    Nothing,
+}
+
+/// The terminal, while a view has it.
+pub(crate) struct Screen {
+    terminal: Terminal<AnsiBackend<File>>,
+}
+
+impl Screen {
+    /// Takes the terminal that standard output goes to.
+    pub(crate) fn enter() -> io::Result<Screen> {
+        restore_on_panic();
+        let mut out = handle()?;
+        *DRAWING.lock().unwrap_or_else(PoisonError::into_inner) = Some(thread::current().id());
+        terminal::enable_raw_mode()?;
+        IS_ENTERED.store(true, Ordering::SeqCst);
+        let entered = out.write_all(ENTER).and_then(|()| Terminal::new(AnsiBackend::new(out)));
+        match entered {
+            Ok(terminal) => Ok(Screen { terminal }),
+            Err(error) => {
+                restore();
+                Err(error)
+            }
+        }
+    }
+
+    /// Draws the view; only the cells that changed are written.
+    pub(crate) fn draw(&mut self, view: impl FnOnce(&mut Frame<'_>)) -> io::Result<()> {
+        self.terminal.draw(view).map(drop)
+    }
+
+    /// Waits for a key, or for a new size, at most so long.
+    pub(crate) fn next(&mut self, wait: Duration) -> io::Result<Input> {
+        let is_there = match event::poll(wait) {
+            Ok(is_there) => is_there,
+            // By a signal: whoever waits looks at it now.
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => false,
+            Err(error) => return Err(error),
+        };
+        if !is_there {
+            return Ok(Input::Nothing);
+        }
+        Ok(match event::read()? {
+            Event::Key(key) if key.kind != KeyEventKind::Release => Input::Key(key),
+            Event::Resize(..) => Input::Resized,
+            _ => Input::Nothing,
+        })
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        restore();
+    }
+}
+
+/// Ctrl-C is a key while the terminal is ours.
+pub(crate) fn is_interrupt(key: KeyEvent) -> bool {
+    key.modifiers.contains(KeyModifiers::CONTROL) && key.code == KeyCode::Char('c')
+}
+
+/// Gives the terminal back as it was. Does nothing if it is not ours.
+pub(crate) fn restore() {
+    if !IS_ENTERED.swap(false, Ordering::SeqCst) {
+        return;
+    }
+    // What fails here cannot be mended.
+    let _ = handle().and_then(|mut out| out.write_all(LEAVE));
+    let _ = terminal::disable_raw_mode();
+}
+
+/// A handle of standard output without its lock, which a thread may hold that never
+/// writes again.
+fn handle() -> io::Result<File> {
+    #[cfg(unix)]
+    let handle = std::os::fd::AsFd::as_fd(&io::stdout()).try_clone_to_owned();
+    #[cfg(windows)]
+    let handle = std::os::windows::io::AsHandle::as_handle(&io::stdout()).try_clone_to_owned();
+    handle.map(File::from)
+}
+
+/// The message of a panic belongs on the restored terminal, not on the view.
+fn restore_on_panic() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let before = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |info| {
+            let drawing = *DRAWING.lock().unwrap_or_else(PoisonError::into_inner);
+            if drawing == Some(thread::current().id()) {
+                restore();
+            }
+            before(info);
+        }));
+    });
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::pty::Pty;
+    use super::*;
+    use std::process::Command;
+
+    /// Runs on a terminal that [`the_terminal_is_restored_when_drawing_panics`] makes.
+    #[test]
+    #[ignore = "panics: the test below runs it on a terminal of its own"]
+    fn draws_and_panics() {
+        let mut screen = Screen::enter().unwrap();
+        screen.draw(|_| ()).unwrap();
+        // Whoever watches sees the view first.
+        while screen.next(Duration::from_secs(10)).unwrap() == Input::Nothing {}
+        screen.draw(|_| panic!("a fault in a view")).unwrap();
+    }
+
+    #[test]
+    fn the_terminal_is_restored_when_drawing_panics() {
+        let Some(pty) = Pty::new(80, 24) else { return };
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        command.args(["--exact", "screen::tests::draws_and_panics", "--ignored", "--nocapture"]);
+        let mut child = pty.spawn(&mut command);
+        pty.wait_for_view();
+        pty.type_bytes(b"x");
+        assert!(!child.wait().unwrap().success());
+        pty.assert_restored();
+        // The message stands behind the view, where it stays.
+        let written = pty.written();
+        let (message, left) = (written.rfind("a fault in a view"), written.find("\x1b[?1049l"));
+        assert!(left.is_some() && message > left, "{written:?}");
+    }
+}

@@ -1,0 +1,110 @@
+//! A pseudo-terminal for tests: a program runs on it, and the test sees what it writes,
+//! types, and looks at the settings.
+
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
+use std::fs::File;
+use std::io::{Read, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::process::{Child, Command};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+/// The longest that anything is waited for: a machine may be busy with other things.
+const LONG: Duration = Duration::from_secs(60);
+
+/// A terminal.
+pub(crate) struct Pty {
+    master: File,
+    /// Kept open, so that the terminal outlives its program.
+    terminal: File,
+    written: Arc<Mutex<Vec<u8>>>,
+}
+
+impl Pty {
+    /// `None`, said aloud, where there are none.
+    pub(crate) fn new(columns: u16, rows: u16) -> Option<Pty> {
+        let opened = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).and_then(|master| {
+            grantpt(&master)?;
+            unlockpt(&master)?;
+            let name = ptsname(&master, Vec::new())?;
+            Ok((master, name))
+        });
+        let (master, name) = match opened {
+            Ok(opened) => opened,
+            Err(error) => {
+                eprintln!("SKIPPED: no pseudo-terminal can be had: {error}");
+                return None;
+            }
+        };
+        let path = Path::new(std::ffi::OsStr::from_bytes(name.to_bytes()));
+        let terminal = File::options().read(true).write(true).open(path).unwrap();
+        let master = File::from(master);
+        let pty = Pty { master, terminal, written: Arc::default() };
+        pty.resize(columns, rows);
+        let (mut reading, written) = (pty.master.try_clone().unwrap(), Arc::clone(&pty.written));
+        std::thread::spawn(move || {
+            let mut buffer = [0; 4096];
+            while let Ok(count @ 1..) = reading.read(&mut buffer) {
+                written.lock().unwrap().extend_from_slice(&buffer[..count]);
+            }
+        });
+        Some(pty)
+    }
+
+    pub(crate) fn resize(&self, columns: u16, rows: u16) {
+        let size = Winsize { ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
+        tcsetwinsize(&self.terminal, size).unwrap();
+    }
+
+    /// Starts a program that has this terminal for everything.
+    pub(crate) fn spawn(&self, command: &mut Command) -> Child {
+        let terminal = || self.terminal.try_clone().unwrap();
+        command.stdin(terminal()).stdout(terminal()).stderr(terminal());
+        command.env("TERM", "xterm-256color").spawn().unwrap()
+    }
+
+    pub(crate) fn type_bytes(&self, bytes: &[u8]) {
+        (&self.master).write_all(bytes).unwrap();
+    }
+
+    /// Whether lines are edited and echoed, as a shell needs it.
+    pub(crate) fn is_as_for_a_shell(&self) -> bool {
+        let wanted = LocalModes::ICANON | LocalModes::ECHO | LocalModes::ISIG;
+        tcgetattr(&self.terminal).unwrap().local_modes.contains(wanted)
+    }
+
+    /// What was written since the beginning.
+    pub(crate) fn written(&self) -> String {
+        String::from_utf8_lossy(&self.written.lock().unwrap()).into_owned()
+    }
+
+    pub(crate) fn wait_until(&self, what: &str, condition: impl Fn(&Pty) -> bool) {
+        let start = Instant::now();
+        while !condition(self) {
+            assert!(start.elapsed() < LONG, "{what}: {:?}", self.written());
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    /// Waits until a view has the whole screen.
+    pub(crate) fn wait_for_view(&self) {
+        self.wait_until("the view", |pty| {
+            pty.written().contains("\x1b[?1049h") && !pty.is_as_for_a_shell()
+        });
+    }
+
+    /// The terminal is as it was: its settings, its first screen, a cursor, long lines.
+    pub(crate) fn assert_restored(&self) {
+        self.wait_until("the settings", Pty::is_as_for_a_shell);
+        for [on, off] in
+            [["\x1b[?1049l", "\x1b[?1049h"], ["\x1b[?25h", "\x1b[?25l"], ["\x1b[?7h", "\x1b[?7l"]]
+        {
+            self.wait_until(&format!("{on:?} behind {off:?}"), |pty| {
+                let written = pty.written();
+                written.rfind(on) > written.rfind(off)
+            });
+        }
+    }
+}

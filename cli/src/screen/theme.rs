@@ -1,0 +1,60 @@
+//! How views set text off, with colours and without.
+
+use crate::style::Style as Plain;
+use ratatui_core::style::{Color, Modifier, Style};
+
+/// The few ways in which text is set off; without colours by brightness alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Theme {
+    is_coloured: bool,
+}
+
+impl Theme {
+    /// As the command line and the environment wish it for results.
+    pub(crate) fn of(style: Plain) -> Theme {
+        Theme { is_coloured: style.is_coloured() }
+    }
+
+    #[cfg(test)]
+    pub(crate) fn coloured(is_coloured: bool) -> Theme {
+        Theme { is_coloured }
+    }
+
+    /// Headings and what the eye should find first.
+    pub(crate) fn strong(self) -> Style {
+        Style::new().add_modifier(Modifier::BOLD)
+    }
+
+    /// What matters less, or is over.
+    pub(crate) fn faint(self) -> Style {
+        match self.is_coloured {
+            true => Style::new().fg(Color::DarkGray),
+            false => Style::new().add_modifier(Modifier::DIM),
+        }
+    }
+
+    /// The row that keys are about; also a bar.
+    pub(crate) fn selected(self) -> Style {
+        Style::new().add_modifier(Modifier::REVERSED)
+    }
+
+    pub(crate) fn name(self) -> Style {
+        self.colour(Color::Cyan)
+    }
+
+    pub(crate) fn good(self) -> Style {
+        self.colour(Color::Green)
+    }
+
+    pub(crate) fn warning(self) -> Style {
+        self.colour(Color::Yellow)
+    }
+
+    pub(crate) fn bad(self) -> Style {
+        self.colour(Color::Red).add_modifier(Modifier::BOLD)
+    }
+
+    fn colour(self, colour: Color) -> Style {
+        if self.is_coloured { Style::new().fg(colour) } else { Style::new() }
+    }
+}

@@ -1,0 +1,78 @@
+//! Events of types beyond those that are counted each by itself: how many types and
+//! providers there are, in bounded memory.
+
+use super::{MOST_TYPES, TypeCount};
+use crate::distinct::{Count, Distinct};
+use nettrace_parser::Event;
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+/// What was counted of further types.
+#[derive(Debug)]
+pub(super) struct Further {
+    count: TypeCount,
+    /// Hashes of types.
+    types: Distinct,
+    /// Events of their providers, which are as many as are listed.
+    providers: HashMap<Box<str>, u64>,
+    /// Hashes of the names of other providers, and how many events they have.
+    others: Distinct,
+    other_events: u64,
+}
+
+/// The name by which a provider is listed.
+pub(super) fn name(is_defined: bool, provider: &str) -> &str {
+    if is_defined { provider } else { "(undefined)" }
+}
+
+impl Further {
+    /// `known` are listed in any case.
+    pub(super) fn new<'p>(known: impl Iterator<Item = &'p str>) -> Further {
+        Further {
+            count: TypeCount::default(),
+            types: Distinct::default(),
+            providers: known.map(|provider| (provider.into(), 0)).collect(),
+            others: Distinct::default(),
+            other_events: 0,
+        }
+    }
+
+    pub(super) fn take(&mut self, event: &Event<'_>) {
+        self.count.take(event);
+        let is_defined = event.metadata().is_some();
+        let provider = name(is_defined, event.provider());
+        self.types.insert(hash((provider, event.id(), event.version(), event.name(), is_defined)));
+        if let Some(events) = self.providers.get_mut(provider) {
+            *events += 1;
+        } else if self.providers.len() < MOST_TYPES {
+            self.providers.insert(provider.into(), 1);
+        } else {
+            self.others.insert(hash(provider));
+            self.other_events += 1;
+        }
+    }
+
+    pub(super) fn count(&self) -> &TypeCount {
+        &self.count
+    }
+
+    pub(super) fn type_count(&self) -> Count {
+        self.types.count()
+    }
+
+    pub(super) fn providers(&self) -> impl Iterator<Item = (&str, u64)> {
+        let met = self.providers.iter().filter(|(_, events)| **events > 0);
+        met.map(|(name, events)| (&**name, *events))
+    }
+
+    /// Providers that are not listed, and their events.
+    pub(super) fn other_providers(&self) -> Option<(Count, u64)> {
+        (self.other_events > 0).then(|| (self.others.count(), self.other_events))
+    }
+}
+
+fn hash(what: impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    what.hash(&mut hasher);
+    hasher.finish()
+}

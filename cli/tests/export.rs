@@ -1,0 +1,227 @@
+//! Traces as tables: which inputs, which files, what is done about those that fail.
+
+use crate::common;
+
+use common::{command, file, nettrace, nettrace_with_input};
+use nettrace_testdata::{corpus, synth};
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::record::Field;
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+/// A folder with traces: two that are whole, and the same in a folder below.
+fn traces() -> PathBuf {
+    let first = PathBuf::from(file("a.nettrace", &synth::tiny_v4().bytes));
+    let folder = first.parent().unwrap().to_owned();
+    let real = corpus::trace("net10-linux-x64/samples-only.nettrace").unwrap().bytes();
+    fs::create_dir_all(folder.join("below")).unwrap();
+    fs::write(folder.join("below/b.nettrace.gz"), common::gzip(&real)).unwrap();
+    folder
+}
+
+fn export(words: &[&str], out: &Path) -> common::Ran {
+    let mut all = vec!["export", "parquet", "-o", out.to_str().unwrap()];
+    all.extend(words);
+    nettrace(&all)
+}
+
+/// All files below a folder, by their paths in it.
+fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    fn walk(top: &Path, folder: &Path, found: &mut BTreeMap<String, Vec<u8>>) {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                walk(top, &path, found);
+            } else {
+                let name = path.strip_prefix(top).unwrap().display().to_string();
+                found.insert(name, fs::read(&path).unwrap());
+            }
+        }
+    }
+    let mut found = BTreeMap::new();
+    walk(folder, folder, &mut found);
+    found
+}
+
+/// Rows of all files of a table, by column.
+fn rows(folder: &Path, table: &str) -> Vec<BTreeMap<String, Field>> {
+    let of_table = |name: &&String| name.starts_with(&format!("{table}/"));
+    let found = files(folder);
+    let mut rows = Vec::new();
+    for name in found.keys().filter(of_table) {
+        let reader = SerializedFileReader::new(File::open(folder.join(name)).unwrap()).unwrap();
+        for row in reader.get_row_iter(None).unwrap() {
+            let row = row.unwrap();
+            rows.push(
+                row.get_column_iter().map(|(name, value)| (name.clone(), value.clone())).collect(),
+            );
+        }
+    }
+    rows
+}
+
+fn text(value: &Field) -> &str {
+    match value {
+        Field::Str(text) => text,
+        other => panic!("{other:?} is no text"),
+    }
+}
+
+#[test]
+fn a_folder_a_pattern_and_standard_input_give_the_same_bytes() {
+    let folder = traces();
+    let in_folder = |name: &str| folder.join(name).display().to_string();
+    let (one, two, three) = (folder.join("1"), folder.join("2"), folder.join("3"));
+    assert_eq!(export(&[folder.to_str().unwrap()], &one).code, Some(0));
+    assert_eq!(export(&[&in_folder("**/*.nettrace*"), "--threads", "1"], &two).code, Some(0));
+    let (first, second) = (files(&one), files(&two));
+    assert!(first.len() > 20 && first == second, "{:?}", first.keys());
+    assert!(!one.join("_parts").exists());
+    let input = fs::read(folder.join("a.nettrace")).unwrap();
+    let words = ["export", "parquet", "-", "-o", three.to_str().unwrap()];
+    let ran = nettrace_with_input(&words, &input);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    for (name, bytes) in files(&three) {
+        if !name.starts_with("inputs/") && !name.ends_with("empty.parquet") {
+            assert!(first.get(&name) == Some(&bytes), "{name}");
+        }
+    }
+}
+
+#[test]
+fn inputs_that_fail_are_rows_with_a_reason_and_the_others_are_exported() {
+    let folder = traces();
+    let real = corpus::trace("net10-linux-x64/samples-only.nettrace").unwrap().bytes();
+    fs::write(folder.join("cut.nettrace"), &real[..real.len() / 2]).unwrap();
+    fs::write(folder.join("empty.nettrace"), b"").unwrap();
+    fs::write(folder.join("foreign.nettrace"), b"PK\x03\x04 this is something else").unwrap();
+    let missing = folder.join("missing.nettrace").display().to_string();
+    let out = folder.join("out");
+    let ran = export(&[folder.to_str().unwrap(), &missing, "--partition-by", "process,date"], &out);
+    assert_eq!(ran.code, Some(3), "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("3 traces exported") && ran.stderr.contains("3 not readable"),
+        "{}",
+        ran.stderr
+    );
+    let rows = rows(&out, "inputs");
+    let mut said: Vec<(String, String)> = rows
+        .iter()
+        .map(|row| {
+            let name = text(&row["path"]).rsplit('/').next().unwrap().to_owned();
+            assert_eq!(row["reason"] == Field::Null, text(&row["status"]) == "ok");
+            (name, text(&row["status"]).to_owned())
+        })
+        .collect();
+    said.sort();
+    let expected = [
+        ("a.nettrace", "ok"),
+        ("b.nettrace.gz", "ok"),
+        ("cut.nettrace", "damaged"),
+        ("empty.nettrace", "failed"),
+        ("foreign.nettrace", "failed"),
+        ("missing.nettrace", "failed"),
+    ];
+    assert_eq!(said, expected.map(|(name, status)| (name.to_owned(), status.to_owned())));
+}
+
+#[test]
+fn what_is_there_is_left_out_unless_other_tables_are_asked_for() {
+    let folder = traces();
+    let (input, out) = (folder.to_str().unwrap(), folder.join("out"));
+    let few = ["--tables", "samples", "--skip-existing"];
+    assert_eq!(export(&[&[input], &few[..]].concat(), &out).code, Some(0));
+    let before = files(&out);
+    assert!(
+        before
+            .keys()
+            .all(|name| ["inputs/", "samples/", "_nettrace"].iter().any(|of| name.starts_with(of)))
+    );
+    let ran = export(&[&[input], &few[..]].concat(), &out);
+    assert!(
+        ran.stderr.contains("0 traces exported") && ran.stderr.contains("2 there already"),
+        "{}",
+        ran.stderr
+    );
+    assert!(files(&out) == before);
+    let ran = export(&[input, "--skip-existing"], &out);
+    assert!(ran.stderr.contains("2 traces exported"), "{}", ran.stderr);
+    assert!(files(&out).keys().any(|name| name.starts_with("stacks/")));
+    let ran = export(&[input, "--partition-by", "date"], &out);
+    assert_eq!(ran.code, Some(1));
+    assert!(ran.stderr.contains("another layout"), "{}", ran.stderr);
+}
+
+#[test]
+fn an_event_type_that_is_asked_for_has_a_column_a_field() {
+    let folder = traces();
+    let out = folder.join("out");
+    let ran = export(
+        &[folder.join("a.nettrace").to_str().unwrap(), "--wide", "*/Hi", "--tables", "inputs"],
+        &out,
+    );
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let table = fs::read_dir(&out)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .find(|name| name.starts_with("wide_"))
+        .unwrap();
+    let rows = rows(&out, &table);
+    assert_eq!((&rows[0]["n"], text(&rows[0]["s"])), (&Field::Int(5), "hey"));
+    assert_eq!(rows.len(), 3);
+}
+
+#[test]
+fn equal_inputs_are_exported_once() {
+    let folder = traces();
+    fs::copy(folder.join("a.nettrace"), folder.join("copy.nettrace")).unwrap();
+    let out = folder.join("out");
+    let ran = export(&[folder.to_str().unwrap()], &out);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("copy.nettrace: another input has the same content"),
+        "{}",
+        ran.stderr
+    );
+    assert_eq!(rows(&out, "inputs").len(), 2);
+}
+
+#[test]
+fn wrong_tables_and_expressions_are_refused() {
+    let folder = traces();
+    let (input, out) = (folder.to_str().unwrap(), folder.join("out"));
+    for words in
+        [["--tables", "sample"], ["--partition-by", "host"], ["--partition-by", "x=path:("]]
+    {
+        assert_eq!(export(&[&[input], &words[..]].concat(), &out).code, Some(2), "{words:?}");
+    }
+    assert_eq!(export(&[&folder.join("*.none").display().to_string()], &out).code, Some(1));
+}
+
+/// Killed at many moments and run again: the same data set as without.
+#[test]
+#[cfg(unix)]
+fn an_export_that_is_killed_and_run_again_gives_the_same_data_set() {
+    let folder = traces();
+    let (whole, killed) = (folder.join("whole"), folder.join("killed"));
+    let begun = Instant::now();
+    assert_eq!(export(&[folder.to_str().unwrap(), "--threads", "1"], &whole).code, Some(0));
+    let lasts = begun.elapsed();
+    for moment in 1..8 {
+        let words = ["export", "parquet", folder.to_str().unwrap(), "-o", killed.to_str().unwrap()];
+        let mut child = command(&words)
+            .args(["--threads", "1", "--skip-existing"])
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        std::thread::sleep((lasts * moment / 8).max(Duration::from_millis(1)));
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+    let ran = export(&[folder.to_str().unwrap(), "--skip-existing"], &killed);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    assert!(files(&killed) == files(&whole), "{:?}", files(&killed).keys());
+}

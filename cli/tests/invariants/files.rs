@@ -1,0 +1,85 @@
+//! A trace as a file, mapped or not, by one thread or several, and as standard input:
+//! what commands say of it is the same. What the fuzz target `files` does.
+
+use super::{MOST_BYTES, bytes_said, sum};
+use nettrace_cli::Exit;
+use std::fs;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// A command, and whether it takes `--threads`.
+type Form = (&'static [&'static str], bool);
+
+const FORMS: [Form; 9] = [
+    (&["events", "--format", "ndjson", "--stacks"], true),
+    (&["events", "--format", "ndjson", "--order", "file", "--raw"], true),
+    (&["events", "--format", "csv", "--only-sound"], true),
+    (&["events", "--format", "text"], true),
+    (&["info", "--json"], true),
+    (&["stats", "--json"], true),
+    (&["check", "--json"], false),
+    (&["schema", "--json"], false),
+    (&["report", "topN", "--json"], false),
+];
+
+/// Where the input lies, by a name of its own for each call at the same time.
+struct File(PathBuf);
+
+impl File {
+    fn of(bytes: &[u8]) -> File {
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let name = format!("nettrace-files-{}-{number}", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        fs::write(&path, bytes).expect("the temporary folder takes a file");
+        File(path)
+    }
+}
+
+impl Drop for File {
+    fn drop(&mut self) {
+        // What cannot be removed is the next who cleans up's.
+        let _ = fs::remove_file(&self.0);
+    }
+}
+
+/// All forms.
+#[allow(dead_code, reason = "the fuzz target asks one of each input")]
+pub(crate) fn files(bytes: &[u8]) {
+    for form in FORMS {
+        same_whatever_way(form, bytes);
+    }
+}
+
+/// The form that the input chooses.
+#[allow(dead_code, reason = "a replay asks all of each input")]
+pub(crate) fn files_once(bytes: &[u8]) {
+    same_whatever_way(FORMS[sum(bytes) % FORMS.len()], bytes);
+}
+
+fn same_whatever_way((form, takes_threads): Form, bytes: &[u8]) {
+    if bytes.len() > MOST_BYTES {
+        return;
+    }
+    let file = File::of(bytes);
+    let path = file.0.to_str().expect("the temporary folder's name is UTF-8");
+    let said = |args: &[&str], stdin: &[u8]| {
+        let (exit, stdout, _) = bytes_said(&[form, args].concat(), stdin, bytes);
+        (exit, stdout)
+    };
+    let one = if takes_threads { said(&["--threads", "1", path], &[]) } else { said(&[path], &[]) };
+    let same = |way: &str, other: (Exit, Vec<u8>)| {
+        assert_eq!(other.0, one.0, "{form:?}, {way}: the exit code");
+        assert!(
+            other.1 == one.1,
+            "{form:?}, {way}:\n{}\nby one thread, mapped:\n{}",
+            String::from_utf8_lossy(&other.1),
+            String::from_utf8_lossy(&one.1)
+        );
+    };
+    if takes_threads {
+        same("three threads", said(&["--threads", "3", path], &[]));
+    }
+    same("not mapped", said(&["--no-mmap", path], &[]));
+    same("standard input", said(&["-"], bytes));
+}

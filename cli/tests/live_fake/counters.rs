@@ -1,0 +1,289 @@
+//! `nettrace counters` against the fake runtime, which streams recorded sessions.
+
+use super::common::command;
+use super::{Folder, address, ids, metrics, on, ran, signal, streaming, wait_until};
+use nettrace_ipc::fake::{FakeConfig, FakeRuntime};
+use nettrace_testdata::corpus;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::process::Stdio;
+
+/// A process that streams a session and then exits.
+fn whole(bytes: &[u8]) -> FakeRuntime {
+    FakeRuntime::start(streaming(bytes)).unwrap()
+}
+
+/// Values by provider, name with tags, and type.
+type Rows = BTreeMap<(String, String, String), Vec<f64>>;
+
+fn rows(csv: &str) -> Rows {
+    let mut rows = Rows::new();
+    for line in csv.lines().skip(1) {
+        let mut fields = line.splitn(3, ',').skip(1);
+        let (provider, rest) = (fields.next().unwrap(), fields.next().unwrap());
+        let (rest, value) = rest.rsplit_once(',').unwrap();
+        let (name, kind) = rest.rsplit_once(',').unwrap();
+        let key = (provider.to_owned(), name.trim_matches('"').to_owned(), kind.to_owned());
+        rows.entry(key).or_default().push(value.parse().unwrap());
+    }
+    rows
+}
+
+#[test]
+fn the_csv_of_a_session_has_the_columns_and_values_of_dotnet_counters() {
+    let Some(shared) = corpus::shared_folder() else {
+        eprintln!("SKIPPED: the CSV files of dotnet-counters are not there");
+        return;
+    };
+    let folder = std::fs::read_dir(shared.join("golden/dotnet-counters")).unwrap();
+    let names = folder.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let mut names: Vec<String> =
+        names.filter_map(|name| name.strip_suffix(".csv").map(str::to_owned)).collect();
+    names.sort();
+    assert!(names.len() >= 2, "{names:?}");
+    // A trace was recorded beside each file.
+    for name in &names {
+        let golden =
+            std::fs::read_to_string(shared.join(format!("golden/dotnet-counters/{name}.csv")))
+                .unwrap();
+        let trace = corpus::trace(&format!("net10-linux-x64/{name}-with-csv.nettrace")).unwrap();
+        let folder = Folder::new();
+        let fake = whole(&trace.bytes());
+        let words = ["counters", "--duration", "2s", "--format", "csv", "-o", "out.csv"];
+        let run = on(&fake, &folder, &words);
+        assert_eq!((run.code, &*run.stderr), (Some(0), ""));
+        let csv = std::fs::read_to_string(folder.0.join("out.csv")).unwrap();
+        assert_eq!(csv.lines().next(), golden.lines().next());
+        let (ours, golden) = (rows(&csv), rows(&golden));
+        assert!(golden.len() > 20, "{name}");
+        for (key, values) in golden {
+            let ours = ours.get(&key).unwrap_or_else(|| panic!("{name}: no {key:?}"));
+            assert!(
+                ours.windows(values.len()).any(|part| part == values),
+                "{name} {key:?}: {ours:?} {values:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_shared_session_is_asked_for_with_the_settings_of_the_command_line() {
+    let folder = Folder::new();
+    let fake = whole(&metrics());
+    let list = r"System.Runtime[cpu-usage,gc-heap-size],Other,EventCounters\Third";
+    let words = ["counters", "--duration", "300ms", "--counters", list];
+    let more = ["--refresh-interval", "5", "--maxTimeSeries", "77", "--max-histograms", "3"];
+    let run = on(&fake, &folder, &[&words[..], &more].concat());
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    let started: Vec<(u8, u8)> =
+        ids(&fake).into_iter().filter(|(set, id)| *set == 2 && *id > 1).collect();
+    assert_eq!(started.len(), 1);
+    let requests = fake.requests();
+    let request = requests.iter().find(|request| (request[16], request[17]) == started[0]).unwrap();
+    let text: String = request.iter().filter(|byte| **byte != 0).map(|b| char::from(*b)).collect();
+    for part in [
+        "SessionId=SHARED",
+        "ClientId=nettrace-",
+        r"Metrics=System.Runtime\cpu-usage,System.Runtime\gc-heap-size,Other;",
+        "RefreshInterval=5;",
+        "MaxTimeSeries=77;",
+        "MaxHistograms=3",
+        "EventCounterIntervalSec=5",
+        "Third",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    assert_eq!(fake.session_count(), 0);
+}
+
+#[test]
+fn ndjson_has_event_times_and_rates_by_the_time_that_passed() {
+    let folder = Folder::new();
+    let fake = whole(&metrics());
+    let words = ["counters", "--duration", "2s", "--format", "ndjson"];
+    let run = on(&fake, &folder, &words);
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    let lines = run.lines();
+    let orders = |line: &&Value| line["name"] == "orders" && line["tags"]["kind"] == "book";
+    let orders: Vec<&Value> = lines.iter().filter(orders).collect();
+    assert!(orders.len() >= 2, "{lines:?}");
+    for pair in orders.windows(2) {
+        let seconds =
+            (pair[1]["ts_ns"].as_f64().unwrap() - pair[0]["ts_ns"].as_f64().unwrap()) / 1e9;
+        let rate = pair[1]["rate_per_second"].as_f64().unwrap();
+        let value = pair[1]["value"].as_f64().unwrap();
+        assert!((rate * seconds - value).abs() < value * 0.02 + 0.1, "{rate} {seconds} {value}");
+        // As they were recorded, not as they were read.
+        assert!((0.8..1.2).contains(&seconds), "{seconds}");
+    }
+    assert!(orders[0]["time"].as_str().unwrap().ends_with('Z'));
+    let mut times: Vec<i64> = lines.iter().map(|line| line["ts_ns"].as_i64().unwrap()).collect();
+    assert!(times.len() > 50);
+    times.dedup();
+    assert!(times.is_sorted_by_key(|time| time / 1_000_000_000));
+}
+
+#[test]
+fn json_is_the_document_of_the_report_and_openmetrics_has_the_last_values() {
+    let folder = Folder::new();
+    std::fs::write(folder.0.join("whole.nettrace"), metrics()).unwrap();
+    let report = ran(&["report", "counters", "whole.nettrace", "--json"], &folder).json();
+    let fake = whole(&metrics());
+    let run = on(&fake, &folder, &["counters", "--duration", "2s", "--format", "json"]);
+    let live = run.json();
+    assert_eq!(live["start_unix_ns"], report["start_unix_ns"]);
+    assert_eq!(live["process"], "fake");
+    for series in live["series"].as_array().unwrap() {
+        let same = |other: &&Value| {
+            ["provider", "name", "kind", "tags"].iter().all(|key| other[*key] == series[*key])
+        };
+        let other = report["series"].as_array().unwrap().iter().find(same).unwrap();
+        for key in ["count", "min", "mean", "max", "last", "points"] {
+            assert_eq!(series[key], other[key], "{key} of {}", series["name"]);
+        }
+    }
+    let words = ["counters", "--duration", "2s", "--format", "openmetrics", "-o", "out.prom"];
+    let run = on(&fake, &folder, &words);
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    let text = std::fs::read_to_string(folder.0.join("out.prom")).unwrap();
+    assert!(text.ends_with("# EOF\n"), "{text}");
+    let orders = text.lines().filter(|line| line.starts_with("orders_total{")).count();
+    assert_eq!(orders, 2, "{text}");
+    // Nothing else is left behind.
+    assert_eq!(folder.names(), ["out.prom", "whole.nettrace"]);
+}
+
+#[test]
+fn lines_are_shown_as_they_come_and_a_signal_ends_them_and_the_session() {
+    let bytes = metrics();
+    let (stream, tail) = bytes.split_at(bytes.len() - 1);
+    let config =
+        FakeConfig { stream: stream.to_vec(), tail: tail.to_vec(), ..FakeConfig::default() };
+    let fake = FakeRuntime::start(config).unwrap();
+    let port = address(&fake);
+    let mut child = command(&["counters", "--port", &port])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let lines = super::lines_of(&mut child);
+    let (_, line) = lines.recv_timeout(super::LONG).unwrap();
+    assert!(line.starts_with("20") && line.contains("  Nettrace.Workload  "), "{line}");
+    wait_until("the session to be counted", || fake.session_count() == 1);
+    signal(&child, "INT");
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    assert_eq!(fake.stops().len(), 1);
+}
+
+/// Scrapes as Prometheus does, twice, and says how many samples each scrape had.
+const SCRAPE: &str = "
+import sys, urllib.request
+try:
+    from prometheus_client.openmetrics.parser import text_string_to_metric_families
+except ImportError:
+    print('no client')
+    sys.exit()
+for _ in range(2):
+    request = urllib.request.Request(sys.argv[1], headers={'Accept': 'application/openmetrics-text'})
+    with urllib.request.urlopen(request, timeout=20) as answer:
+        assert answer.headers['Content-Type'].startswith('application/openmetrics-text; version=1.0.0')
+        families = list(text_string_to_metric_families(answer.read().decode()))
+    orders = [s for f in families if f.name == 'orders' for s in f.samples]
+    assert {s.labels['kind'] for s in orders} == {'book', 't\\u00eb\\u00e4'}, orders
+    summary = [f for f in families if f.type == 'summary'][0]
+    assert {'0.5', '0.95', '0.99'} <= {s.labels.get('quantile') for s in summary.samples}
+    print(sum(len(f.samples) for f in families))
+";
+
+#[test]
+fn prometheus_reads_what_is_served() {
+    let bytes = metrics();
+    let (stream, tail) = bytes.split_at(bytes.len() - 1);
+    let config =
+        FakeConfig { stream: stream.to_vec(), tail: tail.to_vec(), ..FakeConfig::default() };
+    let fake = FakeRuntime::start(config).unwrap();
+    let port = address(&fake);
+    let words = ["counters", "--port", &port, "--openmetrics-listen", "0", "--format", "ndjson"];
+    let mut child = command(&words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut message = String::new();
+    let mut messages = std::io::BufReader::new(child.stderr.take().unwrap());
+    std::io::BufRead::read_line(&mut messages, &mut message).unwrap();
+    let address = message.split_whitespace().last().unwrap().to_owned();
+    assert!(address.starts_with("http://127.0.0.1:"), "{message}");
+    let lines = super::lines_of(&mut child);
+    lines.recv_timeout(super::LONG).unwrap();
+    // The document is made anew four times a second.
+    std::thread::sleep(std::time::Duration::from_secs(1));
+    let client = super::top().join("target/prometheus-client");
+    let output = std::process::Command::new("python3")
+        .args(["-c", SCRAPE, &address])
+        .env("PYTHONPATH", client)
+        .output();
+    signal(&child, "INT");
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    let Ok(output) = output else {
+        eprintln!("SKIPPED: python3 is not there");
+        return;
+    };
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    if text.trim() == "no client" {
+        eprintln!("SKIPPED: no prometheus_client; cli/tests/prometheus-client installs it");
+        return;
+    }
+    let counts: Vec<u32> = text.lines().map(|line| line.parse().unwrap()).collect();
+    assert!(counts[0] > 30 && counts[0] == counts[1], "{counts:?}");
+}
+
+/// One of .NET 8 that waits at its start for whoever listens there.
+fn waiting(port: &str) -> FakeRuntime {
+    let config = FakeConfig {
+        major: 8,
+        product_version: "8.0.31".to_owned(),
+        suspended: true,
+        // Without its assembly, which comes with the resume.
+        command_line: "/app/fake".to_owned(),
+        ..streaming(&metrics())
+    };
+    FakeRuntime::connect_to(config, nettrace_ipc::Endpoint::socket(port)).unwrap()
+}
+
+#[test]
+fn no_session_is_stopped_in_a_process_that_still_waits_at_its_start() {
+    for more in [&[][..], &["--counters", "Nothing.Like*"]] {
+        let folder = Folder::new();
+        let port = folder.path("port");
+        let words = ["counters", "--port", &port, "--duration", "500ms", "--patience", "120s"];
+        let child = command(&[&words[..], more].concat())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        wait_until("the port", || std::path::Path::new(&port).exists());
+        let fake = waiting(&port);
+        let output = child.wait_with_output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(0), "{said}");
+        // .NET 8 may crash of it, later.
+        let ids = ids(&fake);
+        let resume = ids.iter().position(|id| *id == (4, 1)).expect("it is resumed");
+        let stop = ids.iter().position(|id| *id == (2, 1)).expect("the session is stopped");
+        assert!(resume < stop, "{ids:?}");
+        let note = "no provider or meter matches Nothing.Like* yet";
+        assert_eq!(said.contains(note), !more.is_empty(), "{said}");
+    }
+}
+
+#[test]
+fn a_pattern_that_nothing_matches_is_no_error() {
+    let folder = Folder::new();
+    let config =
+        FakeConfig { major: 8, product_version: "8.0.31".to_owned(), ..streaming(&metrics()) };
+    let fake = FakeRuntime::start(config).unwrap();
+    let words = ["counters", "--counters", "Nothing.Like*,Nor.This*", "--duration", "300ms"];
+    let run = on(&fake, &folder, &words);
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    let note = "no provider or meter matches Nothing.Like*, Nor.This* yet";
+    assert!(run.stderr.contains(note), "{}", run.stderr);
+    assert_eq!(fake.session_count(), 0);
+}

@@ -1,0 +1,50 @@
+//! `nettrace discover` against the fake runtime.
+
+use super::{Folder, ids, on, streaming, trace};
+use nettrace_ipc::fake::FakeRuntime;
+use serde_json::Value;
+
+#[test]
+fn what_came_is_listed_with_rates_sizes_and_the_option_that_records_it() {
+    let folder = Folder::new();
+    let fake = FakeRuntime::start(streaming(&trace("net10-linux-x64/all.nettrace.gz"))).unwrap();
+    let run = on(&fake, &folder, &["discover", "--duration", "1s", "--json", "--all"]);
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    let document = run.json();
+    let providers = document["providers"].as_array().unwrap();
+    let find = |name: &str| providers.iter().find(|one| one["name"] == name).unwrap();
+    let runtime = find("Microsoft-Windows-DotNETRuntime");
+    let events = runtime["events"].as_array().unwrap();
+    let thrown = events.iter().find(|event| event["id"] == 80).unwrap();
+    assert_eq!(thrown["name"], "Exception/Start");
+    assert_eq!((&thrown["level"], &thrown["is_default"]), (&2.into(), &true.into()));
+    assert_eq!(thrown["record"], "--providers Microsoft-Windows-DotNETRuntime:0x200008000:2");
+    assert!(thrown["per_second"].as_f64().unwrap() > 0.0);
+    assert!(thrown["mean_payload_bytes"].as_f64().unwrap() > 50.0);
+    // What is known and did not come.
+    let silent: Vec<&Value> = events.iter().filter(|event| event["count"] == 0).collect();
+    assert!(silent.len() > 30, "{}", silent.len());
+    let workload = find("Nettrace-Workload");
+    assert_eq!(workload["is_default"], false);
+    assert!(workload["record"].as_str().unwrap().starts_with("--providers Nettrace-Workload:0x"));
+    let counters = find("Nettrace-Workload-Counters")["counters"].as_array().unwrap();
+    assert_eq!(counters.len(), 3);
+    // Named providers first, then everything.
+    let started: Vec<(u8, u8)> =
+        ids(&fake).into_iter().filter(|(set, id)| *set == 2 && *id > 1).collect();
+    assert_eq!(started.len(), 2);
+    assert_eq!(fake.session_count(), 0);
+}
+
+#[test]
+fn text_names_every_provider_once_with_how_to_record_it() {
+    let folder = Folder::new();
+    let fake = FakeRuntime::start(streaming(&trace("net10-linux-x64/all.nettrace.gz"))).unwrap();
+    let run = on(&fake, &folder, &["discover", "--duration", "1s"]);
+    assert_eq!((run.code, &*run.stderr), (Some(0), ""));
+    let text = run.text();
+    let lines = |start: &str| text.lines().filter(|line| line.starts_with(start)).count();
+    assert_eq!(lines("Nettrace-Workload  "), 1, "{text}");
+    assert_eq!(lines("  --providers Nettrace-Workload:"), 1, "{text}");
+    assert!(text.contains("counters: latency, queue-depth, requests"), "{text}");
+}

@@ -1,0 +1,87 @@
+//! Programs that commands start: they are never left waiting, and get the signals. The
+//! program is a shell, and the runtime in it is a fake that comes to its port.
+
+use super::pty::Pty;
+use super::{Folder, common::command, metrics, signal, streaming, wait_until};
+use nettrace_ipc::Endpoint;
+use nettrace_ipc::fake::{FakeConfig, FakeRuntime};
+use std::process::{Child, Stdio};
+use std::time::Duration;
+
+/// Says where its port is, and ends with 7 when it is asked to.
+const PROGRAM: &str = "trap 'exit 7' INT TERM; echo \"$DOTNET_DiagnosticPorts\" > said; \
+                       mv said port; while :; do sleep 0.05; done";
+
+/// Words that start the program.
+fn words<'w>(own: &[&'w str]) -> Vec<&'w str> {
+    [own, &["--patience", "120s", "--", "sh", "-c", PROGRAM]].concat()
+}
+
+fn started(own: &[&str], folder: &Folder) -> Child {
+    let mut command = command(&words(own));
+    command.current_dir(&folder.0).stdin(Stdio::null()).stdout(Stdio::null());
+    command.stderr(Stdio::null()).spawn().unwrap()
+}
+
+/// The runtime of the program.
+fn runtime(config: FakeConfig, folder: &Folder) -> FakeRuntime {
+    let file = folder.0.join("port");
+    wait_until("the program", || file.exists());
+    let port = std::fs::read_to_string(file).unwrap();
+    let config = FakeConfig { suspended: true, ..config };
+    FakeRuntime::connect_to(config, Endpoint::socket(port.trim())).unwrap()
+}
+
+fn code(child: &mut Child) -> Option<i32> {
+    wait_until("its end", || child.try_wait().unwrap().is_some());
+    child.wait().unwrap().code()
+}
+
+#[test]
+fn a_program_whose_view_cannot_begin_is_let_go() {
+    for own in [&["counters"][..], &["discover"], &["collect", "-o", "x.nettrace"]] {
+        let folder = Folder::new();
+        let mut child = started(own, &folder);
+        // It has no room for a session.
+        let fake = runtime(FakeConfig { max_sessions: 0, ..streaming(&metrics()) }, &folder);
+        wait_until(&format!("the resume: {own:?}"), || fake.is_resumed());
+        signal(&child, "TERM");
+        assert_eq!(code(&mut child), Some(7), "{own:?}");
+    }
+}
+
+#[test]
+fn a_signal_after_the_recording_reaches_the_program() {
+    for own in [
+        &["counters", "--duration", "300ms", "--format", "ndjson"][..],
+        &["discover", "--duration", "300ms"],
+        &["collect", "--duration", "300ms", "-o", "x.nettrace"],
+    ] {
+        let folder = Folder::new();
+        let mut child = started(own, &folder);
+        let fake = runtime(streaming(&metrics()), &folder);
+        wait_until("the end of the recording", || {
+            !fake.stops().is_empty() && fake.session_count() == 0
+        });
+        // Later than what would be the same wish.
+        std::thread::sleep(Duration::from_secs(1));
+        assert!(child.try_wait().unwrap().is_none(), "{own:?}: the program still runs");
+        signal(&child, "INT");
+        assert_eq!(code(&mut child), Some(7), "{own:?}");
+    }
+}
+
+#[test]
+fn to_quit_a_screen_ends_the_program_that_was_started_for_it() {
+    for key in [&b"q"[..], b"\x03"] {
+        let Some(pty) = Pty::new(100, 30) else { return };
+        let folder = Folder::new();
+        let mut command = command(&words(&["counters"]));
+        let mut child = pty.spawn(command.current_dir(&folder.0));
+        let _fake = runtime(streaming(&metrics()), &folder);
+        pty.wait_for_view();
+        pty.type_bytes(key);
+        assert_eq!(code(&mut child), Some(7), "{:?}", pty.written());
+        pty.assert_restored();
+    }
+}

@@ -1,0 +1,84 @@
+//! Ports of ours, and what is left of them.
+
+use super::{Folder, common::command, signal, wait_until};
+use std::io::Write;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::process::{Child, Stdio};
+
+/// Comes to a port as a runtime does, and never answers.
+fn silent_runtime(port: &str) -> UnixStream {
+    wait_until("the port", || Path::new(port).exists());
+    let mut stream = UnixStream::connect(port).unwrap();
+    let mut hello = b"ADVR_V1\0".to_vec();
+    hello.extend([7; 16]);
+    hello.extend(u64::from(std::process::id()).to_le_bytes());
+    hello.extend([0, 0]);
+    stream.write_all(&hello).unwrap();
+    stream
+}
+
+fn started(words: &[&str], folder: &Folder) -> Child {
+    let mut command = command(words);
+    command.current_dir(&folder.0).env("TMPDIR", &folder.0).stdin(Stdio::null());
+    command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+}
+
+const COMMANDS: [&[&str]; 4] =
+    [&["counters"], &["top"], &["watch"], &["collect", "-o", "x.nettrace"]];
+
+#[test]
+fn a_port_that_is_given_up_leaves_no_file() {
+    for own in COMMANDS {
+        let folder = Folder::new();
+        let port = folder.path("port");
+        let words = [own, &["--port", &port, "--patience", "300ms"]].concat();
+        let mut child = started(&words, &folder);
+        let _silent = silent_runtime(&port);
+        wait_until("its end", || child.try_wait().unwrap().is_some());
+        assert!(!child.wait().unwrap().success(), "{own:?}");
+        assert!(!Path::new(&port).exists(), "{own:?}");
+    }
+}
+
+#[test]
+fn a_port_at_which_somebody_is_still_being_asked_leaves_no_file_when_a_signal_comes() {
+    for (own, signals) in COMMANDS.iter().flat_map(|own| [(own, 1), (own, 2)]) {
+        let folder = Folder::new();
+        let port = folder.path("port");
+        let words = [*own, &["--port", &port, "--patience", "600s"]].concat();
+        let mut child = started(&words, &folder);
+        let _silent = silent_runtime(&port);
+        std::thread::sleep(std::time::Duration::from_millis(300));
+        signal(&child, "TERM");
+        if signals > 1 {
+            std::thread::sleep(std::time::Duration::from_millis(600));
+            signal(&child, "TERM");
+        }
+        wait_until("its end", || child.try_wait().unwrap().is_some());
+        assert!(!Path::new(&port).exists(), "{own:?}, {signals} signals");
+    }
+}
+
+#[test]
+fn the_folder_of_a_started_programs_port_is_gone_when_a_second_signal_gives_up() {
+    let program = "trap '' HUP TERM; echo \"$DOTNET_DiagnosticPorts\" > said; mv said port; \
+                   exec sleep 20";
+    for own in [&["counters"][..], &["discover"], &["collect", "-o", "x.nettrace"]] {
+        let folder = Folder::new();
+        let words = [own, &["--patience", "600s", "--", "sh", "-c", program]].concat();
+        let mut child = started(&words, &folder);
+        let said = folder.0.join("port");
+        wait_until("the program", || said.exists());
+        let port = std::fs::read_to_string(&said).unwrap().trim().to_owned();
+        assert!(Path::new(&port).starts_with(&folder.0), "{port}");
+        let _silent = silent_runtime(&port);
+        for _ in 0..2 {
+            signal(&child, "TERM");
+            std::thread::sleep(std::time::Duration::from_millis(600));
+        }
+        wait_until("its end", || child.try_wait().unwrap().is_some());
+        let parent = Path::new(&port).parent().unwrap();
+        assert!(!parent.exists(), "{own:?}: {}", parent.display());
+    }
+}

@@ -1,0 +1,314 @@
+//! `nettrace watch --show`: one line for each thing that has happened, in recorded
+//! sessions.
+
+use super::common::{Ran, file, nettrace};
+use super::{Folder, on, streaming, trace};
+use nettrace_ipc::fake::FakeRuntime;
+use nettrace_testdata::corpus;
+use nettrace_testdata::synth::{
+    EventType, Field, FieldType, Session, SessionThread, Step, Value, Version,
+};
+
+const TRACES: [&str; 4] = [
+    "net10-linux-x64/all.nettrace.gz",
+    "net9-linux-x64/all.nettrace.gz",
+    "net8-linux-x64/all.nettrace.gz",
+    "net3.1-linux-x64/all.nettrace.gz",
+];
+
+/// The lines behind the heading that a process with this stream gets.
+fn shown(bytes: &[u8], words: &[&str]) -> Vec<String> {
+    let (run, lines) = watched(bytes, words);
+    assert_eq!(run.stderr, "", "{words:?}");
+    lines
+}
+
+fn watched(bytes: &[u8], words: &[&str]) -> (Ran, Vec<String>) {
+    let folder = Folder::new();
+    let fake = FakeRuntime::start(streaming(bytes)).unwrap();
+    let run = on(&fake, &folder, &[&["watch", "--duration", "2s"], words].concat());
+    assert_eq!(run.code, Some(0), "{words:?}: {}", run.stderr);
+    assert_eq!(fake.session_count(), 0);
+    let mut lines = run.text().lines().map(str::to_owned);
+    assert!(lines.next().unwrap().ends_with("THREAD  KIND        WHAT"), "{}", run.text());
+    let lines = lines.collect();
+    (run, lines)
+}
+
+/// What the report of the same events says.
+fn report(bytes: &[u8], name: &str) -> serde_json::Value {
+    let path = file("watched.nettrace", bytes);
+    nettrace(&["report", name, &path, "--json"]).json()
+}
+
+/// How many lines are of a kind and have all these parts.
+fn count(lines: &[String], kind: &str, parts: &[&str]) -> usize {
+    let is_of_kind = |line: &&String| line.split_whitespace().nth(2) == Some(kind);
+    let has_all = |line: &&String| parts.iter().all(|part| line.contains(part));
+    lines.iter().filter(is_of_kind).filter(has_all).count()
+}
+
+#[test]
+fn a_collection_is_one_line_with_its_pause_and_what_it_left() {
+    for name in TRACES {
+        let bytes = trace(name);
+        let lines = shown(&bytes, &["--show", "gc"]);
+        let report = report(&bytes, "gc");
+        let ended = |list: &str| -> Vec<serde_json::Value> {
+            let rows = report[list].as_array().unwrap();
+            rows.iter().filter(|row| row["duration_ns"].is_u64()).cloned().collect()
+        };
+        let known = [ended("collections"), ended("partial")].concat();
+        assert_eq!(lines.len(), known.len(), "{name}: {lines:#?}");
+        // The one of .NET Core 3.1 has no collections.
+        assert_eq!(known.is_empty(), name.starts_with("net3.1"), "{name}");
+        for row in &known {
+            let number = format!("  #{}  ", row["number"]);
+            let generation = format!("gen {}  ", row["generation"]);
+            let parts = [&*number, &generation, row["type"].as_str().unwrap(), "heap "];
+            assert_eq!(count(&lines, "gc", &parts), 1, "{name} {row}: {lines:#?}");
+        }
+        let has_pause = count(&lines, "gc", &["paused "]) > 0;
+        assert!(has_pause || known.is_empty(), "{name}: {lines:#?}");
+    }
+}
+
+#[test]
+fn an_exception_is_one_line_with_its_message() {
+    for name in TRACES {
+        let bytes = trace(name);
+        let lines = shown(&bytes, &["--show", "exceptions"]);
+        let report = report(&bytes, "exceptions");
+        assert_eq!(lines.len() as u64, report["count"].as_u64().unwrap(), "{name}");
+        for row in report["types"].as_array().unwrap() {
+            let type_name = format!("  {}: ", row["type"].as_str().unwrap());
+            let found = count(&lines, "exception", &[&type_name]);
+            assert_eq!(found as u64, row["count"].as_u64().unwrap(), "{name} {type_name}");
+        }
+        let widgets = count(&lines, "exception", &["WidgetException: widget λ 4"]);
+        assert!(widgets > 0 || lines.is_empty(), "{name}");
+    }
+}
+
+#[test]
+fn a_wait_for_a_lock_is_one_line_with_its_duration() {
+    for name in TRACES {
+        let bytes = trace(name);
+        let lines = shown(&bytes, &["--show", "contention"]);
+        let known: u64 = report(&bytes, "contention")["locks"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|lock| lock["waits"]["count"].as_u64().unwrap())
+            .sum();
+        let waited = count(&lines, "contention", &["waited ", "s for a lock"]) as u64;
+        assert_eq!(waited, known, "{name}");
+        assert_eq!(known > 10, !name.starts_with("net3.1"), "{name}: {known}");
+        let has_owner = count(&lines, "contention", &["that thread "]) > 0;
+        // From .NET 6 on.
+        assert_eq!(has_owner, !name.starts_with("net3.1"), "{name}");
+    }
+}
+
+#[test]
+fn a_compiled_method_is_one_line_with_its_tier() {
+    let bytes = trace("net10-linux-x64/startup.nettrace.gz");
+    let lines = shown(&bytes, &["--show", "jit"]);
+    let report = report(&bytes, "jit");
+    let methods = report["methods"].as_array().unwrap();
+    let ready = methods.iter().filter(|row| row["native_bytes"].as_u64() > Some(0));
+    assert_eq!(lines.len(), ready.clone().count());
+    for row in ready.take(50) {
+        let parts = [row["name"].as_str().unwrap(), row["tier"].as_str().unwrap()];
+        assert!(count(&lines, "jit", &parts) > 0, "{row}");
+    }
+}
+
+#[test]
+fn changes_of_the_thread_pool_are_lines_with_the_reason() {
+    for name in TRACES {
+        let bytes = trace(name);
+        let lines = shown(&bytes, &["--show", "threadpool"]);
+        let report = report(&bytes, "threadpool");
+        for row in report["reasons"].as_array().unwrap() {
+            let found = count(&lines, "threadpool", &["wants ", row["reason"].as_str().unwrap()]);
+            assert_eq!(found as u64, row["count"].as_u64().unwrap(), "{name} {row}");
+        }
+        for (key, text) in [("started", "a worker started"), ("stopped", "a worker stopped")] {
+            let found = count(&lines, "threadpool", &[text]) as u64;
+            assert_eq!(found, report[key].as_u64().unwrap(), "{name} {key}");
+        }
+    }
+}
+
+#[test]
+fn a_request_is_one_line_with_its_duration() {
+    // Of the program's own event source: it says no direction.
+    for name in TRACES {
+        let bytes = trace(name);
+        let lines = shown(&bytes, &["--show", "http"]);
+        let stopped = report(&bytes, "http")["stopped"].as_u64().unwrap();
+        assert!(
+            stopped > 10 && count(&lines, "http", &["/items/", "s"]) as u64 == stopped,
+            "{name}"
+        );
+    }
+    let Some(web) = corpus::trace("aspnet-net10-linux-x64/web.nettrace") else {
+        eprintln!("SKIPPED: the trace of a web server is not there");
+        return;
+    };
+    let bytes = web.bytes();
+    let lines = shown(&bytes, &["--show", "http"]);
+    let report = report(&bytes, "http");
+    // Layers are part of their request.
+    assert_eq!(lines.len() as u64, report["stopped"].as_u64().unwrap());
+    assert!(count(&lines, "http", &["in GET ", "/work", "ms"]) > 10, "{lines:#?}");
+}
+
+/// Messages in a scope; of one the exception comes in an event of its own.
+fn messages() -> Vec<u8> {
+    let event_type = |event_id, name: &str, names: &[&str]| {
+        let field = |name: &&str| {
+            let is_number = matches!(*name, "Level" | "FactoryID" | "ID");
+            Field::new(name, if is_number { FieldType::Int32 } else { FieldType::String })
+        };
+        EventType {
+            provider: "Microsoft-Extensions-Logging".to_owned(),
+            event_id,
+            name: name.into(),
+            level: 4,
+            fields: names.iter().map(field).collect(),
+            ..EventType::default()
+        }
+    };
+    let log = ["Level", "FactoryID", "LoggerName", "EventId", "EventName"];
+    let scope = ["ID", "FactoryID", "LoggerName"];
+    let mut session = Session::new(Version::V4);
+    session.trace.tick_frequency = 1_000_000_000;
+    session.types = vec![
+        event_type(1, "FormattedMessage", &[&log[..], &["FormattedMessage"]].concat()),
+        event_type(5, "MessageJson", &[&log[..], &["ExceptionJson", "ArgumentsJson"]].concat()),
+        event_type(6, "ActivityJsonStart", &[&scope[..], &["ArgumentsJson"]].concat()),
+        event_type(7, "ActivityJsonStop", &scope),
+    ];
+    session.threads = vec![SessionThread::new(4711)];
+    let text = |text: &str| Value::Text(text.to_owned());
+    let event = |event_type, values| Step::event(event_type, 0, 1_000_000, values);
+    let logged = |event_type, level, last: &[&str]| {
+        let mut values =
+            vec![Value::I32(level), Value::I32(1), text("App.Shop"), text("12"), text("")];
+        values.extend(last.iter().map(|last| text(last)));
+        event(event_type, values)
+    };
+    let scope = |event_type, id, last: &[&str]| {
+        let mut values = vec![Value::I32(id), Value::I32(1), text("App.Shop")];
+        values.extend(last.iter().map(|last| text(last)));
+        event(event_type, values)
+    };
+    session.steps = vec![
+        scope(2, 1, &["{\"order\":7}"]),
+        scope(2, 2, &["{\"step\":1}"]),
+        logged(0, 3, &["few things left\nreally"]),
+        logged(1, 3, &["{}", "{\"left\":\"2\"}"]),
+        scope(3, 2, &[]),
+        logged(0, 4, &["no money"]),
+        logged(1, 4, &["{\"TypeName\":\"App.Poor\"}", "{}"]),
+        scope(3, 1, &[]),
+        logged(0, 2, &["sold 1 thing"]),
+        logged(1, 2, &["{}", "{}"]),
+    ];
+    session.record().stream.bytes
+}
+
+#[test]
+fn a_message_is_one_line_with_level_logger_scopes_and_exception() {
+    let lines = shown(&messages(), &["--show", "logs"]);
+    let expected = [
+        "       3.000     4711  warn        App.Shop[12]  few things left\u{fffd}really  \
+         => {\"order\":7} => {\"step\":1}",
+        "       6.000     4711  fail        App.Shop[12]  no money  => {\"order\":7}  \
+         {\"TypeName\":\"App.Poor\"}",
+        "       9.000     4711  info        App.Shop[12]  sold 1 thing",
+    ];
+    assert_eq!(lines, expected);
+}
+
+#[test]
+fn conditions_are_about_all_events_of_a_thing_and_what_its_line_has() {
+    let bytes = messages();
+    let number = |condition: &str| shown(&bytes, &["--show", "logs", "--where", condition]).len();
+    assert_eq!(number("level = warning or level = error"), 2);
+    // Fields of its events: those of both.
+    assert_eq!(number("Level >= 3 and ExceptionJson ~ Poor"), 1);
+    assert_eq!(number("scope ~ step"), 1);
+    assert_eq!(number("not message ~ money"), 2);
+
+    let bytes = trace("net10-linux-x64/all.nettrace.gz");
+    let all = shown(&bytes, &["--show", "http"]).len();
+    // The path is in the start, the duration comes with the stop.
+    let some = |text: &str| shown(&bytes, &["--show", "http", "--where", text]).len();
+    let (long, short) = (some("url ~ items and duration >= 3ms"), some("duration < 3ms"));
+    assert!(long > 0 && short > 0 && long + short == all, "{long} + {short} of {all}");
+    let second = shown(&bytes, &["--show", "gc", "--where", "generation = 2 and pause > 1us"]);
+    assert!(!second.is_empty() && second.iter().all(|line| line.contains("  gen 2  ")));
+
+    let (run, lines) = watched(&bytes, &["--show", "gc", "--where", "generaton = 2"]);
+    assert!(lines.is_empty() && run.stderr.contains("generaton"), "{}", run.stderr);
+}
+
+#[test]
+fn several_kinds_stand_in_one_list_and_named_events_beside_them() {
+    let bytes = trace("net10-linux-x64/all.nettrace.gz");
+    let lines = shown(&bytes, &["--show", "gc,exceptions,contention,jit,threadpool,http,logs"]);
+    for kind in ["gc", "exception", "contention", "threadpool", "http"] {
+        assert!(count(&lines, kind, &[]) > 0, "{kind}");
+    }
+    let words = ["--show", "gc", "--event", "Nettrace-Workload/NoPayload"];
+    let lines = shown(&bytes, &words);
+    let events = lines.iter().filter(|line| line.ends_with("  Nettrace-Workload/NoPayload"));
+    assert!(events.count() > 0 && count(&lines, "gc", &[]) > 0, "{lines:#?}");
+    assert_eq!(shown(&bytes, &["--show", "exceptions", "--limit", "5"]).len(), 5);
+}
+
+#[test]
+fn a_row_may_have_the_stack_of_its_event() {
+    let bytes = trace("net10-linux-x64/startup.nettrace.gz");
+    let (_, lines) = watched(&bytes, &["--show", "exceptions", "--stacks", "--limit", "4"]);
+    let thrown = lines.iter().filter(|line| line.contains("  exception   ")).count();
+    let frames = lines.iter().filter(|line| line.trim_start().starts_with("at ")).count();
+    assert!(thrown == 4 && frames >= 8, "{lines:#?}");
+}
+
+/// The events that a process with this stream gets as NDJSON.
+fn ndjson(bytes: &[u8], words: &[&str]) -> Vec<serde_json::Value> {
+    let folder = Folder::new();
+    let fake = FakeRuntime::start(streaming(bytes)).unwrap();
+    let words = [&["watch", "--duration", "2s", "--format", "ndjson"], words].concat();
+    let run = on(&fake, &folder, &words);
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    run.lines()
+}
+
+#[test]
+fn messages_as_ndjson_have_their_scopes_behind_what_events_have() {
+    let lines = ndjson(&messages(), &["--show", "logs"]);
+    let scopes: Vec<String> = lines.iter().map(|line| line["scopes"].to_string()).collect();
+    let (order, step) = (r#""{\"order\":7}""#, r#""{\"step\":1}""#);
+    assert_eq!(scopes, [format!("[{order},{step}]"), format!("[{order}]"), "[]".to_owned()]);
+    assert!(lines.iter().all(|line| line["event"] == "FormattedMessage"), "{lines:?}");
+    assert_eq!(lines[2]["payload"]["FormattedMessage"], "sold 1 thing");
+}
+
+#[test]
+fn requests_as_ndjson_have_their_duration_where_they_end() {
+    for name in TRACES {
+        let bytes = trace(name);
+        let words = ["--show", "http", "--event", "*/RequestStop", "--event", "*/RequestStart"];
+        let lines = ndjson(&bytes, &words);
+        let ended: Vec<_> = lines.iter().filter(|line| line["duration_ns"].is_u64()).collect();
+        let stopped = report(&bytes, "http")["stopped"].as_u64().unwrap();
+        assert!(stopped > 10 && ended.len() as u64 == stopped, "{name}: {}", ended.len());
+        let is_stop = |line: &&serde_json::Value| line["event"].as_str().unwrap().ends_with("Stop");
+        assert!(ended.iter().all(is_stop), "{name}");
+    }
+}

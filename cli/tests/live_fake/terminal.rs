@@ -1,0 +1,83 @@
+//! Views on a terminal: entered, resized, and given back however they end.
+
+use super::pty::Pty;
+use super::{address, common::command, signal, streaming, trace, wait_until};
+use nettrace_ipc::fake::FakeRuntime;
+use std::process::Child;
+
+const VIEWS: [&[&str]; 2] = [&["counters"], &["top", "--window", "1s"]];
+
+/// A view on a terminal of its own.
+fn started(words: &[&str]) -> Option<(Pty, FakeRuntime, Child)> {
+    let pty = Pty::new(100, 30)?;
+    let fake = FakeRuntime::start(streaming(&trace("net10-linux-x64/all.nettrace.gz"))).unwrap();
+    let port = address(&fake);
+    let mut command = command(&[words, &["--port", &port]].concat());
+    let child = pty.spawn(&mut command);
+    pty.wait_for_view();
+    Some((pty, fake, child))
+}
+
+fn assert_given_back(words: &[&str], end: impl FnOnce(&Pty, &Child)) {
+    let Some((pty, fake, mut child)) = started(words) else { return };
+    end(&pty, &child);
+    assert_eq!(child.wait().unwrap().code(), Some(0), "{words:?}: {:?}", pty.written());
+    pty.assert_restored();
+    // Nothing is left behind in the process either.
+    wait_until("the session to end", || fake.session_count() == 0);
+}
+
+#[test]
+fn q_and_ctrl_c_give_the_terminal_back() {
+    for words in VIEWS {
+        assert_given_back(words, |pty, _| pty.type_bytes(b"q"));
+        // A byte: a view has the terminal send no signals.
+        assert_given_back(words, |pty, _| pty.type_bytes(b"\x03"));
+    }
+}
+
+#[test]
+fn signals_give_the_terminal_back() {
+    for words in VIEWS {
+        for name in ["TERM", "INT"] {
+            assert_given_back(words, |_, child| signal(child, name));
+        }
+    }
+}
+
+#[test]
+fn a_view_is_drawn_anew_in_the_size_that_its_terminal_has_now() {
+    for words in VIEWS {
+        let Some((pty, _fake, mut child)) = started(words) else { return };
+        pty.wait_until("the first drawing", |pty| pty.written().contains("\x1b[30;"));
+        let before = pty.written().len();
+        pty.resize(40, 10);
+        // The terminal is not the one that controls the program, so nobody else says it.
+        signal(&child, "WINCH");
+        let is_last_row = |pty: &Pty| pty.written()[before..].contains("\x1b[10;");
+        pty.wait_until("a drawing in the new size", is_last_row);
+        pty.type_bytes(b"q");
+        assert_eq!(child.wait().unwrap().code(), Some(0));
+        pty.assert_restored();
+    }
+}
+
+#[test]
+fn top_keeps_the_last_seconds_of_a_process_that_has_ended() {
+    let words = ["top", "--window", "1s", "--refresh-interval", "200ms"];
+    let Some((pty, fake, mut child)) = started(&words) else { return };
+    let has_methods = |text: &str| text.contains("Workload.Program");
+    pty.wait_until("methods", |pty| has_methods(&pty.written()));
+    fake.kill();
+    // The window has passed long since.
+    std::thread::sleep(std::time::Duration::from_secs(4));
+    let before = pty.written().len();
+    pty.resize(120, 31);
+    signal(&child, "WINCH");
+    pty.wait_until("a drawing", |pty| pty.written()[before..].contains("\x1b[31;"));
+    let drawn = pty.written()[before..].to_owned();
+    assert!(has_methods(&drawn), "{drawn:?}");
+    pty.type_bytes(b"q");
+    child.wait().unwrap();
+    pty.assert_restored();
+}

@@ -1,0 +1,48 @@
+//! `nettrace top` on the fake runtime.
+
+use super::{Folder, ids, on, trace};
+use nettrace_ipc::fake::{FakeConfig, FakeRuntime};
+
+/// Samples of a program, and then the names.
+fn sampled() -> FakeConfig {
+    let bytes = trace("net10-linux-x64/all.nettrace.gz");
+    let (stream, tail) = bytes.split_at(bytes.len() / 2);
+    FakeConfig { stream: stream.to_vec(), tail: tail.to_vec(), ..FakeConfig::default() }
+}
+
+#[test]
+fn one_look_for_scripts_has_all_lists_and_names_by_one_rundown() {
+    let folder = Folder::new();
+    let fake = FakeRuntime::start(sampled()).unwrap();
+    let run = on(&fake, &folder, &["top", "--once", "--json", "--window", "2s", "-N", "50"]);
+    assert_eq!((run.code, &*run.stderr), (Some(0), ""));
+    let document = run.json();
+    let rows = |list: &str| document[list].as_array().unwrap().clone();
+    assert!(document["header"]["samples"].as_u64().unwrap() > 0, "{document:#}");
+    let has = |list: &str, key: &str, name: &str| rows(list).iter().any(|row| row[key] == name);
+    assert!(has("methods", "name", "workload!Workload.Program.Main(string[])"), "{document:#}");
+    for (list, key) in [("exceptions", "type"), ("allocations", "type"), ("waits", "place")] {
+        assert!(rows(list).iter().all(|row| row[key].is_string()), "{list}");
+    }
+    assert_eq!(document["lost_events"], 0);
+    // The watched session, and one for the names: not one more.
+    let started: Vec<_> = ids(&fake).into_iter().filter(|(set, id)| *set == 2 && *id > 1).collect();
+    assert_eq!(started.len(), 2, "{started:?}");
+    assert_eq!((fake.session_count(), fake.stops().len()), (0, 2));
+}
+
+#[test]
+fn where_there_is_no_terminal_each_look_is_a_block_of_lines() {
+    let folder = Folder::new();
+    for view in ["methods", "threads", "allocations", "exceptions", "contention", "waits", "http"] {
+        let fake = FakeRuntime::start(sampled()).unwrap();
+        let words =
+            ["top", "--window", "1s", "--refresh-interval", "500ms", "--duration", "1800ms"];
+        let run = on(&fake, &folder, &[&words[..], &["--view", view]].concat());
+        assert_eq!(run.code, Some(0), "{}", run.stderr);
+        let text = run.text();
+        assert!(text.matches("samples").count() >= 2, "{view}: {text}");
+        assert!(text.contains("watching: ") && !text.contains('\u{1b}'), "{view}: {text}");
+        assert_eq!(fake.session_count(), 0);
+    }
+}

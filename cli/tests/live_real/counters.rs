@@ -1,0 +1,280 @@
+//! `nettrace counters` and `nettrace discover` on real runtimes.
+
+use super::{Subject, finished, launching, patient, ran};
+use nettrace_testdata::peers::{self, Folder};
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command};
+
+/// `System.Diagnostics.Metrics` is part of .NET since 6; the workload for .NET Core 3.1
+/// has no instruments.
+const HAS_METRICS: u32 = 6;
+
+/// Ctrl-C, which ends the session.
+fn interrupt(child: &mut Child) {
+    let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    assert!(killed.unwrap().success());
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn event_counters_and_instruments_come_without_being_named() {
+    peers::each(peers::all(), |peer| {
+        let mut subject = Subject::start(peer, "all");
+        let run = subject.run(&["counters", "--duration", "4s", "--format", "ndjson"]);
+        assert_eq!(run.code, Some(0), ".NET {}: {}", peer.major, run.stderr);
+        let lines = run.lines();
+        let of = |provider: &str| -> Vec<&Value> {
+            lines.iter().filter(|line| line["provider"] == provider).collect()
+        };
+        assert!(of("System.Runtime").len() > 20, ".NET {}: {lines:?}", peer.major);
+        // Found in the program's assembly.
+        assert!(!of("Nettrace-Workload-Counters").is_empty(), ".NET {}", peer.major);
+        assert_eq!(!of("Nettrace.Workload").is_empty(), peer.major >= HAS_METRICS);
+        // A meter of the same name takes the place of the EventCounters, from .NET 9 on.
+        let is_meter = of("System.Runtime").iter().any(|line| line["kind"] == "up_down_counter");
+        assert_eq!(is_meter, peer.major >= 9);
+        assert!(!is_meter || of("System.Runtime").iter().all(|line| line["kind"] != "mean"));
+        // An EventCounter's first interval may be short.
+        for line in lines.iter().filter(|line| line["kind"] == "counter") {
+            let (rate, value) = (line["rate_per_second"].as_f64().unwrap(), line["value"].as_f64());
+            let value = value.unwrap();
+            // An interval of a second takes a second, or longer on a busy machine.
+            let (rate, value) = (rate.abs(), value.abs());
+            assert!(rate <= value * 1.3 + 0.1 && rate >= value * 0.1, "{line}");
+        }
+        subject.assert_unharmed();
+    });
+}
+
+#[test]
+fn two_views_share_the_metrics_of_a_process_and_one_with_other_settings_is_told_so() {
+    peers::each(peers::modern().into_iter().filter(|peer| peer.major >= 8).collect(), |peer| {
+        let mut subject = Subject::start(peer, "metrics");
+        let words = ["counters", "--counters", "Nettrace.Workload", "--format", "ndjson"];
+        let mut first = subject.spawn(&[&words[..], &["--duration", "20s"]].concat());
+        let mut lines = BufReader::new(first.stdout.take().unwrap()).lines();
+        lines.next().unwrap().unwrap();
+        // Before another one ends: .NET forgets the settings when one of several does.
+        let other = ["--maxHistograms", "3", "--duration", "3s"];
+        let third = subject.run(&[&words[..], &other].concat());
+        assert!(third.stderr.contains("--maxHistograms 10"), "{}", third.stderr);
+        let second = subject.run(&[&words[..], &["--duration", "4s"]].concat());
+        assert_eq!(second.code, Some(0), "{}", second.stderr);
+        assert!(second.lines().iter().any(|line| line["name"] == "orders"), "{}", second.stderr);
+        let after = lines.next().unwrap().unwrap();
+        assert!(after.contains("Nettrace.Workload"), "{after}");
+        interrupt(&mut first);
+        subject.assert_unharmed();
+    });
+}
+
+#[test]
+fn metrics_are_served_on_this_machine() {
+    peers::each(peers::modern().into_iter().filter(|peer| peer.major >= 9).collect(), |peer| {
+        let mut subject = Subject::start(peer, "metrics");
+        let words = ["counters", "--openmetrics-listen", "127.0.0.1:0", "--duration", "30s"];
+        let mut child = subject.spawn(&words);
+        let mut messages = BufReader::new(child.stderr.take().unwrap());
+        let mut line = String::new();
+        messages.read_line(&mut line).unwrap();
+        let address = line.split("http://").nth(1).unwrap().split('/').next().unwrap().to_owned();
+        // Something is published after the first interval.
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        lines.next().unwrap().unwrap();
+        std::thread::sleep(std::time::Duration::from_secs(2));
+        let mut stream = TcpStream::connect(&address).unwrap();
+        stream.write_all(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
+        let mut text = String::new();
+        stream.read_to_string(&mut text).unwrap();
+        assert!(text.starts_with("HTTP/1.1 200"), "{text}");
+        assert!(text.contains("orders_total{provider=\"Nettrace.Workload\""), "{text}");
+        assert!(text.ends_with("# EOF\n"));
+        interrupt(&mut child);
+        subject.assert_unharmed();
+    });
+}
+
+/// Programs of one name, which no other program of this machine has.
+struct Twins(Vec<Child>);
+
+impl Twins {
+    fn start(peer: &peers::Peer, name: &str, folder: &Folder) -> Twins {
+        let start = |_| {
+            let mut command = peer.command(folder.path(), "counters", 0);
+            command.arg0(name);
+            let mut child = command.spawn().unwrap();
+            let mut line = String::new();
+            BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+            assert!(line.starts_with("ready"), ".NET {}: {line:?}", peer.major);
+            child
+        };
+        Twins((0..2).map(start).collect())
+    }
+}
+
+impl Drop for Twins {
+    fn drop(&mut self) {
+        for child in &mut self.0 {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+#[test]
+fn processes_of_one_name_are_in_one_table() {
+    peers::each(peers::all(), |peer| {
+        let folder = Folder::new();
+        let name = format!("twin{}-{}", peer.major, std::process::id());
+        let twins = Twins::start(peer, &name, &folder);
+        let words = ["counters", "-n", &name, "--duration", "4s", "--format", "ndjson"];
+        let run = ran(&patient(&words), &folder);
+        assert_eq!(run.code, Some(0), ".NET {}: {}", peer.major, run.stderr);
+        for provider in ["System.Runtime", "Nettrace-Workload-Counters"] {
+            let lines = run.lines();
+            let lines = lines.iter().filter(|line| line["provider"] == provider);
+            let seen: BTreeSet<u64> =
+                lines.map(|line| line["process_id"].as_u64().unwrap()).collect();
+            let started: BTreeSet<u64> = twins.0.iter().map(|child| child.id().into()).collect();
+            assert_eq!(seen, started, ".NET {} {provider}", peer.major);
+        }
+        // One of them, for those who ask for one.
+        let run = ran(&patient(&["watch", "-n", &name, "--duration", "1s"]), &folder);
+        assert_ne!(run.code, Some(0), ".NET {}", peer.major);
+        assert!(run.stderr.contains(&name), "{}", run.stderr);
+    });
+}
+
+/// The option that a line of `discover` says, as arguments.
+fn options(record: &str) -> [&str; 2] {
+    let (option, value) = record.split_once(' ').unwrap();
+    [option, value.trim_matches('\'')]
+}
+
+#[test]
+fn what_discover_says_records_an_event_records_it() {
+    peers::each(peers::all(), |peer| {
+        let mut subject = Subject::start(peer, "all");
+        let run = subject.run(&["discover", "--duration", "4s", "--json"]);
+        assert_eq!(run.code, Some(0), ".NET {}: {}", peer.major, run.stderr);
+        let document = run.json();
+        for key in ["process_before_percent", "process_percent", "own_percent"] {
+            assert!(document["cost"][key].is_number(), "{key}: {}", document["cost"]);
+        }
+        let rows = |list: &Value| list.as_array().unwrap().clone();
+        // Those that come all the time: what a program loads and compiles is the less the
+        // longer it runs.
+        let again = subject.run(&["discover", "--duration", "4s", "--json"]).json();
+        let count = |document: &Value, name: &str, id: &Value| -> u64 {
+            let provider = rows(&document["providers"]).into_iter().find(|row| row["name"] == name);
+            let events = provider.map(|row| rows(&row["events"])).unwrap_or_default();
+            let counts = events.iter().filter(|row| row["id"] == *id);
+            counts.map(|row| row["count"].as_u64().unwrap()).sum()
+        };
+        let steady: Vec<(String, Vec<Value>)> = rows(&document["providers"])
+            .into_iter()
+            .map(|provider| {
+                let name = provider["name"].as_str().unwrap().to_owned();
+                let is_steady = |event: &Value| {
+                    let [first, second] =
+                        [&document, &again].map(|document| count(document, &name, &event["id"]));
+                    second >= 40 && second * 2 >= first
+                };
+                let mut events = rows(&provider["events"]);
+                events.retain(is_steady);
+                (name, events)
+            })
+            .filter(|(_, events)| !events.is_empty())
+            .collect();
+        assert!(steady.len() >= 3, ".NET {}: {document:#}", peer.major);
+        let types = |words: &[&str]| {
+            let words = [words, &["--duration", "2s", "-o", "of.nettrace"]].concat();
+            let run = subject.collect(&words);
+            assert_eq!(run.code, Some(0), ".NET {} {words:?}: {}", peer.major, run.stderr);
+            rows(&ran(&["stats", "of.nettrace", "--json"], &subject.folder).json()["types"])
+        };
+        let has = |types: &[Value], name: &str, event: &Value| {
+            types.iter().any(|row| row["provider"] == name && row["id"] == event["id"])
+        };
+        // All lines together: some events are about those of others.
+        let providers = document["providers"].as_array().unwrap().iter();
+        let words: Vec<&str> =
+            providers.flat_map(|row| options(row["record"].as_str().unwrap())).collect();
+        let all = types(&words);
+        for (name, events) in &steady {
+            for event in events {
+                assert!(has(&all, name, event), ".NET {} {words:?}: no {event}", peer.major);
+            }
+            // One alone. What tasks and buffers say is mostly about the events of others.
+            let tells_of_others = name.starts_with("System.") && name != "System.Runtime";
+            let event = &events[0];
+            let words = options(event["record"].as_str().unwrap());
+            assert!(
+                tells_of_others || has(&types(&words), name, event),
+                ".NET {} {words:?}: no {event}",
+                peer.major
+            );
+        }
+        // Counters, and an instrument.
+        let instrument =
+            rows(&document["instruments"]).into_iter().find(|row| row["name"] == "orders");
+        if let Some(instrument) = instrument {
+            let words = options(instrument["record"].as_str().unwrap());
+            let words = [&words[..], &["--duration", "3s", "-o", "of.nettrace"]].concat();
+            let run = subject.collect(&words);
+            assert_eq!(run.code, Some(0), "{}", run.stderr);
+            let words = ["report", "counters", "of.nettrace", "--json"];
+            let series = rows(&ran(&words, &subject.folder).json()["series"]);
+            assert!(series.iter().any(|row| row["name"] == "orders"), ".NET {}", peer.major);
+        }
+        subject.assert_unharmed();
+    });
+}
+
+#[test]
+fn providers_events_counters_and_instruments_are_discovered() {
+    peers::each(peers::all(), |peer| {
+        let mut subject = Subject::start(peer, "all");
+        let run = subject.run(&["discover", "--duration", "4s", "--json"]);
+        assert_eq!(run.code, Some(0), ".NET {}: {}", peer.major, run.stderr);
+        let document = run.json();
+        let providers = document["providers"].as_array().unwrap();
+        let find = |name: &str| providers.iter().find(|one| one["name"] == name);
+        let runtime = find("Microsoft-Windows-DotNETRuntime").unwrap();
+        let ids: Vec<u64> = runtime["events"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|event| event["id"].as_u64().unwrap())
+            .collect();
+        // A collection, and what is allocated, at the highest level.
+        assert!(ids.contains(&10) && ids.contains(&1), ".NET {}: {ids:?}", peer.major);
+        // Found without being named: the runtime has a word for all.
+        assert!(find("System.Threading.Tasks.TplEventSource").is_some(), "{document}");
+        let counters = find("System.Runtime").unwrap()["counters"].as_array().unwrap();
+        assert!(counters.iter().any(|counter| counter["name"] == "cpu-usage"));
+        let instruments = document["instruments"].as_array().unwrap();
+        let has_orders = instruments.iter().any(|one| one["name"] == "orders");
+        assert_eq!(has_orders, peer.major >= HAS_METRICS, "{instruments:?}");
+        subject.assert_unharmed();
+    });
+}
+
+#[test]
+fn a_program_that_is_started_shows_its_own_counters_without_their_being_named() {
+    peers::each(peers::modern(), |peer| {
+        let folder = Folder::new();
+        let options = ["counters", "--patience", "120s", "--format", "ndjson"];
+        let run = finished(launching(peer, &options, ("all", 6), &folder).output().unwrap());
+        assert_eq!(run.code, Some(0), ".NET {}: {}", peer.major, run.stderr);
+        let lines = run.lines();
+        for provider in ["System.Runtime", "Nettrace-Workload-Counters", "Nettrace.Workload"] {
+            let has = lines.iter().any(|line| line["provider"] == provider);
+            assert!(has, ".NET {}: {provider}: {}", peer.major, run.stderr);
+        }
+    });
+}

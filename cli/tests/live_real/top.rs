@@ -1,0 +1,33 @@
+//! `nettrace top` on real runtimes.
+
+use super::Subject;
+use nettrace_testdata::peers;
+
+#[test]
+fn one_look_names_the_hot_methods_and_what_is_allocated_and_thrown() {
+    peers::each(peers::all(), |peer| {
+        let mut subject = Subject::start(peer, "all");
+        let words = ["top", "--once", "--json", "--window", "5s", "-N", "100"];
+        let run = subject.run(&words);
+        assert_eq!(run.code, Some(0), ".NET {}: {}", peer.major, run.stderr);
+        let document = run.json();
+        let context = format!(".NET {}: {document:#}", peer.major);
+        let has = |list: &str, key: &str, part: &str| {
+            let rows = document[list].as_array().unwrap();
+            rows.iter().any(|row| row[key].as_str().unwrap().contains(part))
+        };
+        assert!(has("methods", "name", "workload!Workload.Program."), "{context}");
+        assert!(has("exceptions", "type", "Workload.WidgetException"), "{context}");
+        assert!(has("allocations", "type", "System.Byte[]"), "{context}");
+        assert!(document["header"]["allocated_bytes_per_s"].as_f64().unwrap() > 0.0, "{context}");
+        assert!(document["header"]["exceptions_per_s"].as_f64().unwrap() > 0.0, "{context}");
+        assert!(document["header"]["threadpool_queue"].is_number(), "{context}");
+        assert!(document["cost"]["own_percent"].is_number(), "{context}");
+        // Code without a name is named by what it lies in.
+        assert!(!has("methods", "name", "0x"), "{context}");
+        let alike = document["methods"].as_array().unwrap().iter();
+        let names: Vec<_> = alike.map(|row| row["name"].as_str().unwrap()).collect();
+        assert!(names.iter().all(|name| !name.contains("+0x")), "{context}");
+        subject.assert_unharmed();
+    });
+}
