@@ -13,18 +13,23 @@ use nettrace_benches::pass::{self, Input, Mode};
 use nettrace_benches::{convert, gate};
 
 /// Stacks summed up; stacks one after the other; timelines.
-const FORMATS: [&str; 7] = ["folded", "pprof", "svg", "speedscope", "chromium", "perfetto", "firefox"];
+const FORMATS: [&str; 7] =
+    ["folded", "pprof", "svg", "speedscope", "chromium", "perfetto", "firefox"];
 
 fn formats(criterion: &mut Criterion) {
     let folder = gate::folder().expect("the program knows its path");
     for case in [Case::Net10, Case::Net31] {
         let file = case.file(&folder, shared::TRACE_BYTES).expect("there is room on the disk");
         let stream = std::fs::read(&file).expect("it was just written");
-        let pass = |mode| pass::file(black_box(&file), mode, Input::Mapped, 1).expect("a stream of our own");
+        let pass = |mode| {
+            pass::file(black_box(&file), mode, Input::Mapped, 1).expect("a stream of our own")
+        };
         let events = pass(Mode::Raw).checksum.events;
-        let mut group = shared::group(criterion, &format!("convert/{}", case.name()), events, stream.len());
+        let mut group =
+            shared::group(criterion, &format!("convert/{}", case.name()), events, stream.len());
         for format in FORMATS {
-            let convert = || convert::file(black_box(&file), format, Input::Mapped).expect("samples");
+            let convert =
+                || convert::file(black_box(&file), format, Input::Mapped).expect("samples");
             assert_eq!(convert(), events, "{format}");
             group.bench_function(format!("ours: {format}"), |bencher| {
                 bencher.iter(|| assert_eq!(convert(), events));

@@ -29,7 +29,9 @@ fn raw(criterion: &mut Criterion) {
             });
         });
         group.bench_function("floor: headers by nom's signature", |bencher| {
-            bencher.iter(|| assert_eq!(window::decode_by_nom_signature(black_box(&stream), &rows), all));
+            bencher.iter(|| {
+                assert_eq!(window::decode_by_nom_signature(black_box(&stream), &rows), all)
+            });
         });
         assert_eq!(shared::floors(&mut group, &stream), all);
         group.finish();

@@ -54,14 +54,17 @@ fn framing(criterion: &mut Criterion) {
         let count = blocks(&stream);
         let is_v6 = case == Case::V6;
         assert_eq!(hop(&stream, is_v6), Some(count), "{}", case.name());
-        let mut group = shared::group(criterion, &format!("framing/{}", case.name()), count, stream.len());
+        let mut group =
+            shared::group(criterion, &format!("framing/{}", case.name()), count, stream.len());
         group.bench_function("ours: next_block", |bencher| {
             bencher.iter(|| assert_eq!(blocks(black_box(&stream)), count));
         });
         group.bench_function("floor: hop by sizes", |bencher| {
             bencher.iter(|| assert_eq!(hop(black_box(&stream), is_v6), Some(count)));
         });
-        group.bench_function("floor: touch", |bencher| bencher.iter(|| touch::sum(black_box(&stream))));
+        group.bench_function("floor: touch", |bencher| {
+            bencher.iter(|| touch::sum(black_box(&stream)))
+        });
         group.finish();
     }
 }

@@ -27,7 +27,8 @@ fn lookup(criterion: &mut Criterion) {
     for case in [Case::Mixed, Case::Net10, Case::Net31, Case::V6] {
         let stream = case.bytes(shared::TRACE_BYTES);
         let events = headers(&stream, |_, _| ()).events;
-        let mut group = shared::group(criterion, &format!("lookup/{}", case.name()), events, stream.len());
+        let mut group =
+            shared::group(criterion, &format!("lookup/{}", case.name()), events, stream.len());
         group.bench_function("ours: headers, schema, stack", |bencher| {
             bencher.iter(|| {
                 assert_eq!(headers(black_box(&stream), pass::schema_and_stack).events, events);

@@ -1,4 +1,4 @@
-//! The command's NDJSON, thrown away.
+//! The command's NDJSON in both orders, thrown away.
 
 #![allow(missing_docs, reason = "criterion's macros")]
 #![allow(clippy::restriction, clippy::pedantic)]
@@ -17,11 +17,17 @@ fn ndjson(criterion: &mut Criterion) {
     for case in [Case::Mixed, Case::Net10, Case::Net31, Case::Fat] {
         let file = case.file(&folder, shared::TRACE_BYTES).expect("there is room on the disk");
         let stream = std::fs::read(&file).expect("it was just written");
-        let pass = |mode| pass::file(black_box(&file), mode, Input::Mapped, 1).expect("a stream of our own");
+        let pass = |mode| {
+            pass::file(black_box(&file), mode, Input::Mapped, 1).expect("a stream of our own")
+        };
         let events = pass(Mode::Raw).checksum.events;
-        let mut group = shared::group(criterion, &format!("ndjson/{}", case.name()), events, stream.len());
+        let mut group =
+            shared::group(criterion, &format!("ndjson/{}", case.name()), events, stream.len());
         group.bench_function("ours: to nowhere", |bencher| {
             bencher.iter(|| assert_eq!(pass(Mode::Ndjson).checksum.events, events));
+        });
+        group.bench_function("ours: in time order, to nowhere", |bencher| {
+            bencher.iter(|| assert_eq!(pass(Mode::OrderedNdjson).checksum.events, events));
         });
         group.bench_function("ours: headers", |bencher| {
             bencher.iter(|| assert_eq!(pass(Mode::Raw).checksum.events, events));

@@ -52,11 +52,21 @@ fn order(criterion: &mut Criterion) {
         let seen = pass::memory(&stream, Mode::Ordered).expect("a stream of our own");
         assert_eq!(seen.wrong, pass::Wrong::default(), "{}", case.name());
         let events = seen.checksum.events;
-        let mut group = shared::group(criterion, &format!("order/{}", case.name()), events, stream.len());
+        let mut group =
+            shared::group(criterion, &format!("order/{}", case.name()), events, stream.len());
         group.bench_function("ours: ordered, schema, stack", |bencher| {
             bencher.iter(|| {
-                let now = pass::memory(black_box(&stream), Mode::Ordered).expect("a stream of our own");
+                let now =
+                    pass::memory(black_box(&stream), Mode::Ordered).expect("a stream of our own");
                 assert_eq!(now, seen);
+            });
+        });
+        let fields = pass::memory(&stream, Mode::OrderedFields).expect("a stream of our own");
+        group.bench_function("ours: ordered, all fields", |bencher| {
+            bencher.iter(|| {
+                let now = pass::memory(black_box(&stream), Mode::OrderedFields)
+                    .expect("a stream of our own");
+                assert_eq!(now, fields);
             });
         });
         group.bench_function("ours: file order", |bencher| {

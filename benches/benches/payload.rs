@@ -29,7 +29,8 @@ fn payload(criterion: &mut Criterion) {
         let mut group = shared::group(criterion, &name, events, stream.len());
         group.bench_function("ours: headers and values", |bencher| {
             bencher.iter(|| {
-                let now = pass::memory(black_box(&stream), Mode::Fields).expect("a stream of our own");
+                let now =
+                    pass::memory(black_box(&stream), Mode::Fields).expect("a stream of our own");
                 assert_eq!(now, seen);
             });
         });

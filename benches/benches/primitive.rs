@@ -1,4 +1,5 @@
-//! Texts, guids and times: what events are made of, beside what the standard library does.
+//! Texts, guids and times: what events are made of, beside what the standard library
+//! does.
 
 #![allow(missing_docs, reason = "criterion's macros")]
 #![allow(clippy::restriction, clippy::pedantic)]
@@ -37,8 +38,12 @@ fn utf16(criterion: &mut Criterion) {
     for (name, letters, units) in cases {
         let texts = texts(letters, units);
         let bytes: usize = texts.iter().map(Vec::len).sum();
-        let mut group =
-            shared::group(criterion, &format!("primitive/utf16-{name}"), (TEXTS * units) as u64, bytes);
+        let mut group = shared::group(
+            criterion,
+            &format!("primitive/utf16-{name}"),
+            (TEXTS * units) as u64,
+            bytes,
+        );
         let mut out = String::with_capacity(4 * units);
         group.bench_function("ours", |bencher| {
             bencher.iter(|| {
@@ -52,15 +57,19 @@ fn utf16(criterion: &mut Criterion) {
         group.bench_function("std decode_utf16", |bencher| {
             bencher.iter(|| {
                 for text in &texts {
-                    let units = text.chunks_exact(2).map(|unit| u16::from_le_bytes([unit[0], unit[1]]));
+                    let units =
+                        text.chunks_exact(2).map(|unit| u16::from_le_bytes([unit[0], unit[1]]));
                     out.clear();
-                    out.extend(char::decode_utf16(black_box(units)).map(|unit| unit.unwrap_or('\u{fffd}')));
+                    out.extend(
+                        char::decode_utf16(black_box(units)).map(|unit| unit.unwrap_or('\u{fffd}')),
+                    );
                     assert!(!out.is_empty());
                 }
             });
         });
         let all = texts.concat();
-        group.bench_function("floor: touch", |bencher| bencher.iter(|| touch::sum(black_box(&all))));
+        group
+            .bench_function("floor: touch", |bencher| bencher.iter(|| touch::sum(black_box(&all))));
         group.finish();
     }
 }
@@ -69,7 +78,9 @@ fn guids(criterion: &mut Criterion) {
     let mut random = Random::new(5);
     let guids: Vec<Guid> = (0..TEXTS)
         .map(|_| {
-            Guid::from_bytes((u128::from(random.bits()) << 64 | u128::from(random.bits())).to_le_bytes())
+            Guid::from_bytes(
+                (u128::from(random.bits()) << 64 | u128::from(random.bits())).to_le_bytes(),
+            )
         })
         .collect();
     let mut group = shared::group(criterion, "primitive/guid", TEXTS as u64, 16 * TEXTS);

@@ -45,13 +45,20 @@ fn tree(stream: &[u8]) -> u64 {
 fn told<R: Report>(report: R, stream: &[u8]) -> u64 {
     let mut pass = ReportPass::new(report);
     assert!(
-        pass.read(&mut Reader::from_slice(stream).time_ordered()).expect("a stream of our own").is_complete()
+        pass.read(&mut Reader::from_slice(stream).time_ordered())
+            .expect("a stream of our own")
+            .is_complete()
     );
     pass.finish().events
 }
 
 /// Measures a report, which counts the same each time.
-fn measure(group: &mut BenchmarkGroup<'_, WallTime>, name: &str, stream: &[u8], make: impl Fn(&[u8]) -> u64) {
+fn measure(
+    group: &mut BenchmarkGroup<'_, WallTime>,
+    name: &str,
+    stream: &[u8],
+    make: impl Fn(&[u8]) -> u64,
+) {
     let count = make(stream);
     assert!(count > 0, "{name}");
     group.bench_function(format!("ours: {name}"), |bencher| {
@@ -64,7 +71,8 @@ fn reports(criterion: &mut Criterion) {
     let case = Case::Net10;
     let stream = case.bytes(shared::TRACE_BYTES);
     let events = pass::memory(&stream, Mode::Raw).expect("a stream of our own").checksum.events;
-    let mut group = shared::group(criterion, &format!("report/{}", case.name()), events, stream.len());
+    let mut group =
+        shared::group(criterion, &format!("report/{}", case.name()), events, stream.len());
     measure(&mut group, "topN", &stream, top);
     measure(&mut group, "tree", &stream, tree);
     measure(&mut group, "gc", &stream, |stream| told(Gc::new(), stream));

@@ -25,9 +25,11 @@ pub enum Case {
     Net31,
     /// Large payloads of a real program: metrics of .NET 10, 1,885 bytes an event.
     Metrics,
-    /// For conversions: CPU samples of .NET 10, and the list of methods at the end of each copy.
+    /// For conversions: CPU samples of .NET 10, and the list of methods at the end of
+    /// each copy.
     Samples,
-    /// For conversions: events of the runtime of .NET 10, with stacks, and hardly any CPU sample.
+    /// For conversions: events of the runtime of .NET 10, with stacks, and hardly any CPU
+    /// sample.
     Clr,
 }
 
@@ -92,7 +94,8 @@ impl Case {
         match self.source() {
             Ok(synthetic) => synthetic.write(out, bytes),
             Err(name) => {
-                let trace = nettrace_testdata::corpus::trace(name).expect("it is in the repository");
+                let trace =
+                    nettrace_testdata::corpus::trace(name).expect("it is in the repository");
                 repeat::write(out, &Base::new(&trace.bytes())?, bytes)
             }
         }

@@ -4,8 +4,8 @@ use nettrace_parser::{Event, Guid};
 
 use crate::floor::Header;
 
-/// Events folded together. Independent of their order, so that passes over blocks in any order
-/// agree; several sums side by side, so that they do not wait for each other.
+/// Events folded together. Independent of their order, so that passes over blocks in any
+/// order agree; several sums side by side, so that they do not wait for each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Checksum {
     /// Events folded in.
@@ -44,7 +44,8 @@ impl Checksum {
         self.add(at + 1, (id >> 64) as u64);
     }
 
-    /// Folds a header as it is stored, in as few instructions as still notice a change of any field.
+    /// Folds a header as it is stored, in as few instructions as still notice a change of
+    /// any field.
     #[inline(always)]
     pub fn stored(&mut self, header: &Header) {
         self.events += 1;
@@ -82,7 +83,9 @@ impl Checksum {
 
     /// All of it in 64 bits.
     pub fn value(&self) -> u64 {
-        let mix = |value: u64, sum: &u64| (value ^ sum).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
+        let mix = |value: u64, sum: &u64| {
+            (value ^ sum).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29)
+        };
         self.sums.iter().fold(self.events, mix)
     }
 }

@@ -24,7 +24,8 @@ pub fn file(file: &Path, format: &str, input: Input) -> io::Result<u64> {
 
 #[expect(unsafe_code, reason = "benchmarks read files that nobody else has")]
 fn whole(file: &Path) -> io::Result<Mapping> {
-    // SAFETY: the traces of a benchmark are written before it begins, and not changed until it ends.
+    // SAFETY: the traces of a benchmark are written before it begins, and not changed
+    // until it ends.
     unsafe { Mapping::open(file) }
 }
 

@@ -1,8 +1,10 @@
 //! What the benches, the gate and the tools share.
 //!
 //! - [`make`]: traces of any size, synthetic ones and real ones repeated.
-//! - [`pass`]: one pass over a trace, folded into a checksum, as a consumer would make it.
-//! - [`floor`]: the least that a reader could do, and the idiom the parser is compared with.
+//! - [`pass`]: one pass over a trace, folded into a checksum, as a consumer would make
+//!   it.
+//! - [`floor`]: the least that a reader could do, and the idiom the parser is compared
+//!   with.
 //! - [`convert`]: other tools' formats, thrown away.
 //! - [`reports`]: reports, alone and several in one pass.
 //! - [`ndjson`]: the command's output, thrown away.

@@ -1,4 +1,5 @@
-//! Events as NDJSON in file order, as `nettrace events --format ndjson --order file` writes them, to where it costs nothing.
+//! Events as NDJSON, as `nettrace events --format ndjson --order file` and `--order time`
+//! write them, to where it costs nothing.
 
 use std::fs::File;
 use std::io;
@@ -7,7 +8,7 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use nettrace_export::{EventWriter, Page};
-use nettrace_parser::parallel::{self, Options, Order};
+use nettrace_parser::parallel::{self, MakeParts, Options, Order};
 use nettrace_parser::{Buffered, Event, PositionedFile, Reader, Source, Visit};
 
 use crate::checksum::Checksum;
@@ -15,6 +16,9 @@ use crate::pass::{Input, mapped};
 
 /// A page is handed on when it has so many bytes, as the command does.
 const PAGE_BYTES: usize = 64 * 1024;
+
+/// Room for what several threads hand on at once, as in the command.
+const PART_BYTES: usize = 320 * 1024;
 
 /// Counts bytes, and lines if somebody wants to know.
 struct Nowhere<'o> {
@@ -36,35 +40,44 @@ impl Nowhere<'_> {
     }
 }
 
-/// The bytes alone, so that nothing but the writing is measured: looking for ends of lines costs some hundred
-/// instructions a line.
+/// The bytes alone, so that nothing but the writing is measured: looking for ends of
+/// lines costs some hundred instructions a line.
 ///
 /// # Errors
 /// When the file cannot be read.
-pub fn bytes(path: &Path, input: Input, threads: usize) -> io::Result<u64> {
-    Ok(written(Nowhere { lines: 0, bytes: 0, observe: None }, path, input, threads)?.bytes)
+pub fn bytes(path: &Path, order: Order, input: Input, threads: usize) -> io::Result<u64> {
+    let nowhere = Nowhere { lines: 0, bytes: 0, observe: None };
+    Ok(written(nowhere, path, order, input, threads)?.bytes)
 }
 
-/// Lines as events, bytes as the checksum. `observe` is called with the number of lines so far now and then.
+/// Lines as events, bytes as the checksum. `observe` is called with the number of lines
+/// so far now and then.
 ///
 /// # Errors
 /// When the file cannot be read.
 pub fn pass(
     path: &Path,
+    order: Order,
     input: Input,
     threads: usize,
     mut observe: impl FnMut(u64) + Send,
 ) -> io::Result<Checksum> {
     let nowhere = Nowhere { lines: 0, bytes: 0, observe: Some(&mut observe) };
-    let written = written(nowhere, path, input, threads)?;
+    let written = written(nowhere, path, order, input, threads)?;
     Ok(Checksum::of_output(written.lines, written.bytes))
 }
 
-fn written<'o>(nowhere: Nowhere<'o>, path: &Path, input: Input, threads: usize) -> io::Result<Nowhere<'o>> {
+fn written<'o>(
+    nowhere: Nowhere<'o>,
+    path: &Path,
+    order: Order,
+    input: Input,
+    threads: usize,
+) -> io::Result<Nowhere<'o>> {
     match input {
-        Input::Read => by_one(nowhere, Buffered::new(File::open(path)?)),
-        Input::Mapped if threads == 1 => by_one(nowhere, mapped(path)?),
-        Input::Mapped => by_several(nowhere, path, threads),
+        Input::Read => by_one(nowhere, order, Buffered::new(File::open(path)?)),
+        Input::Mapped if threads == 1 => by_one(nowhere, order, mapped(path)?),
+        Input::Mapped => by_several(nowhere, path, order, threads),
     }
 }
 
@@ -84,39 +97,69 @@ impl Visit for Lines<'_> {
     }
 }
 
-fn by_one<S: Source>(nowhere: Nowhere<'_>, source: S) -> io::Result<Nowhere<'_>> {
+fn by_one<S: Source>(nowhere: Nowhere<'_>, order: Order, source: S) -> io::Result<Nowhere<'_>> {
     let mut lines = Lines { writer: EventWriter::ndjson(), nowhere };
-    Reader::new(source).visit(&mut lines).map_err(io::Error::other)?;
+    let mut reader = Reader::new(source);
+    let result = match order {
+        Order::Time => reader.time_ordered().visit(&mut lines),
+        _ => reader.visit(&mut lines),
+    };
+    result.map_err(io::Error::other)?;
     lines.nowhere.take(lines.writer.page());
     Ok(lines.nowhere)
 }
 
-fn by_several<'o>(mut nowhere: Nowhere<'o>, path: &Path, threads: usize) -> io::Result<Nowhere<'o>> {
+fn by_several<'o>(
+    mut nowhere: Nowhere<'o>,
+    path: &Path,
+    order: Order,
+    threads: usize,
+) -> io::Result<Nowhere<'o>> {
     let file = PositionedFile::open(path)?;
-    let options = Options::new().threads(threads).order(Order::File);
-    let (writers, pages) = (Spare::default(), Spare::default());
-    let region = |region: &mut parallel::Region<'_, PositionedFile>| {
-        let mut writer: EventWriter = writers.take().unwrap_or_else(EventWriter::ndjson);
-        region.for_each(|event| {
-            writer.put(&event);
-        })?;
-        let page = std::mem::replace(writer.page(), pages.take().unwrap_or_default());
-        writers.give(writer);
-        Ok(page)
-    };
+    let options = Options::new().threads(threads).order(order);
+    let pages = Spare::default();
+    let maker = || Parts { writer: EventWriter::ndjson(), pages: &pages };
     let collect = |mut page: Page| {
         nowhere.take(&mut page);
         pages.give(page);
         ControlFlow::Continue(())
     };
-    let outcome = parallel::read(|| file.reopened(), options, region, collect).map_err(io::Error::other)?;
+    let outcome = parallel::read_in_parts(|| file.reopened(), options, maker, collect)
+        .map_err(io::Error::other)?;
     if !outcome.is_intact() {
         return Err(io::Error::other(outcome.to_string()));
     }
     Ok(nowhere)
 }
 
-/// What is used again for the next regions.
+/// Writes pages, as the command does.
+struct Parts<'p> {
+    writer: EventWriter,
+    pages: &'p Spare<Page>,
+}
+
+impl MakeParts for Parts<'_> {
+    type Part = Page;
+
+    #[inline(always)]
+    fn event(&mut self, event: Event<'_>) {
+        self.writer.put(&event);
+    }
+
+    #[inline(always)]
+    fn part_bytes(&self) -> usize {
+        self.writer.page_bytes()
+    }
+
+    fn part(&mut self) -> Page {
+        std::mem::replace(
+            self.writer.page(),
+            self.pages.take().unwrap_or_else(|| Page::with_room(PART_BYTES)),
+        )
+    }
+}
+
+/// Memory that is used again for the next parts.
 struct Spare<T>(Mutex<Vec<T>>);
 
 impl<T> Default for Spare<T> {

@@ -8,8 +8,8 @@ use std::sync::OnceLock;
 
 use nettrace_parser::parallel::{self, Options, Order, Region};
 use nettrace_parser::{
-    Buffered, Event, FieldValue, MappedFile, PositionedFile, Reader, Source, TimeOrdered, Value, Visit,
-    VisitValues, Whole,
+    Buffered, Event, FieldValue, MappedFile, PositionedFile, Reader, Source, TimeOrdered, Value,
+    Visit, VisitValues, Whole,
 };
 
 use crate::checksum::Checksum;
@@ -29,14 +29,23 @@ pub enum Mode {
     OrderedFields,
     /// Formatted as NDJSON, file order.
     Ndjson,
+    /// The same in time order.
+    OrderedNdjson,
     /// Blocks only: where they lie.
     Index,
 }
 
 impl Mode {
     /// All of them.
-    pub const ALL: [Mode; 6] =
-        [Mode::Raw, Mode::Ordered, Mode::Fields, Mode::OrderedFields, Mode::Ndjson, Mode::Index];
+    pub const ALL: [Mode; 7] = [
+        Mode::Raw,
+        Mode::Ordered,
+        Mode::Fields,
+        Mode::OrderedFields,
+        Mode::Ndjson,
+        Mode::OrderedNdjson,
+        Mode::Index,
+    ];
 
     /// The name on the command line.
     pub fn name(self) -> &'static str {
@@ -46,7 +55,16 @@ impl Mode {
             Mode::Fields => "fields",
             Mode::OrderedFields => "ordered-fields",
             Mode::Ndjson => "ndjson",
+            Mode::OrderedNdjson => "ordered-ndjson",
             Mode::Index => "index",
+        }
+    }
+
+    /// The order that events come in.
+    pub fn order(self) -> Order {
+        match self {
+            Mode::Ordered | Mode::OrderedFields | Mode::OrderedNdjson => Order::Time,
+            Mode::Raw | Mode::Fields | Mode::Ndjson | Mode::Index => Order::File,
         }
     }
 
@@ -59,7 +77,8 @@ impl Mode {
 /// How a file is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Input {
-    /// As it is fastest: mapped into memory piece by piece, or by several threads in file order at positions.
+    /// As it is fastest: mapped into memory piece by piece, or by several threads in file
+    /// order at positions.
     Mapped,
     /// By `read`, through a buffer.
     Read,
@@ -89,8 +108,9 @@ pub struct Wrong {
     pub is_incomplete: bool,
 }
 
-/// Opens `path` and makes one pass. In file order more than one thread read at positions, and so does the
-/// index, by one; a file that comes in by `read` does so by one thread whatever their number.
+/// Opens `path` and makes one pass. In file order more than one thread read at positions,
+/// and so does the index, by one; a file that comes in by `read` does so by one thread
+/// whatever their number.
 ///
 /// # Errors
 /// What reading reports.
@@ -98,7 +118,8 @@ pub fn file(path: &Path, mode: Mode, input: Input, threads: usize) -> io::Result
     file_watched(path, mode, input, threads, |_| ())
 }
 
-/// The same; `observe` is called with the number of events so far behind each, or behind each region.
+/// The same; `observe` is called with the number of events so far after each, or after
+/// each region.
 ///
 /// # Errors
 /// As `file`.
@@ -111,8 +132,8 @@ pub fn file_watched(
     observe: impl Fn(u64) + Send,
 ) -> io::Result<Seen> {
     match (mode, input) {
-        (Mode::Ndjson, _) => {
-            let checksum = ndjson::pass(path, input, threads, observe)?;
+        (Mode::Ndjson | Mode::OrderedNdjson, _) => {
+            let checksum = ndjson::pass(path, mode.order(), input, threads, observe)?;
             Ok(Seen { checksum, wrong: Wrong::default() })
         }
         (_, Input::Read) => source(Buffered::new(File::open(path)?), mode, observe),
@@ -128,7 +149,8 @@ pub fn file_watched(
 /// When it cannot be opened or mapped.
 #[expect(unsafe_code, reason = "benchmarks read files that nobody else has")]
 pub fn mapped(path: &Path) -> io::Result<MappedFile> {
-    // SAFETY: the traces of a benchmark are written before it begins, and not changed until it ends.
+    // SAFETY: the traces of a benchmark are written before it begins, and not changed
+    // until it ends.
     unsafe { MappedFile::open(path) }
 }
 
@@ -140,9 +162,10 @@ pub fn memory(stream: &[u8], mode: Mode) -> io::Result<Seen> {
     source(Whole::new(stream), mode, |_| ())
 }
 
-/// Makes a pass and counts what it allocates behind its first half: its tables and buffers have
-/// their size by then, so that what is left would go on for ever. `events` is their number. With
-/// several threads each region costs some allocations, whatever the number of its events.
+/// Makes a pass and counts what it allocates after its first half: its tables and
+/// buffers have their size by then, so that what is left would go on for ever. `events`
+/// is their number. With several threads each region costs some allocations, whatever the
+/// number of its events.
 ///
 /// # Errors
 /// As `file`.
@@ -162,7 +185,8 @@ pub fn allocations_when_warm(
     Ok(allocations() - at_half.into_inner().unwrap_or(0))
 }
 
-/// Makes one pass over a source. `observe` is called with the number of events so far behind each.
+/// Makes one pass over a source. `observe` is called with the number of events so far
+/// after each.
 ///
 /// # Errors
 /// As `file`.
@@ -177,7 +201,7 @@ pub fn source<S: Source>(source: S, mode: Mode, observe: impl Fn(u64) + Send) ->
         Mode::Fields => in_file_order(reader, AllFields, observe),
         Mode::Ordered => in_time_order(reader.time_ordered(), SchemaAndStack, observe),
         Mode::OrderedFields => in_time_order(reader.time_ordered(), AllFields, observe),
-        Mode::Ndjson => Err(unsupported("NDJSON of anything but a file")),
+        Mode::Ndjson | Mode::OrderedNdjson => Err(unsupported("NDJSON of anything but a file")),
         Mode::Index => Err(unsupported("events of an index")),
     }
 }
@@ -186,7 +210,8 @@ fn unsupported(what: &str) -> io::Error {
     io::Error::new(io::ErrorKind::Unsupported, format!("{what}: there is nothing for it"))
 }
 
-/// Finds all blocks: each counts as an event does elsewhere, and its place goes into the checksum.
+/// Finds all blocks: each counts as an event does elsewhere, and its place goes into the
+/// checksum.
 fn index<S: Source>(mut reader: Reader<S>) -> io::Result<Seen> {
     let mut sum = Checksum::default();
     while let Some(block) = reader.next_block().map_err(io::Error::other)? {
@@ -197,19 +222,37 @@ fn index<S: Source>(mut reader: Reader<S>) -> io::Result<Seen> {
     Ok(Seen { checksum: sum, wrong: Wrong { lost: 0, restarts: 0, ..Wrong::of(&reader, 0) } })
 }
 
-/// Reads regions with several threads. What waits for its turn holds the bytes behind it, so in time
-/// order a mapping spares as much memory as a region has, touched for the first time.
-fn in_regions(path: &Path, mode: Mode, threads: usize, observe: impl Fn(u64) + Send) -> io::Result<Seen> {
+/// Reads regions with several threads. What waits for its turn holds the bytes after it,
+/// so in time order a mapping spares as much memory as a region has, touched for the
+/// first time.
+fn in_regions(
+    path: &Path,
+    mode: Mode,
+    threads: usize,
+    observe: impl Fn(u64) + Send,
+) -> io::Result<Seen> {
     let positioned = || PositionedFile::open(path);
     let mapped = || mapped(path);
     match mode {
         Mode::Raw => {
             let file = positioned()?;
-            regions(|| file.reopened(), Order::File, threads, |region| folded(region, HeaderAlone), observe)
+            regions(
+                || file.reopened(),
+                Order::File,
+                threads,
+                |region| folded(region, HeaderAlone),
+                observe,
+            )
         }
         Mode::Fields => {
             let file = positioned()?;
-            regions(|| file.reopened(), Order::File, threads, |region| folded(region, AllFields), observe)
+            regions(
+                || file.reopened(),
+                Order::File,
+                threads,
+                |region| folded(region, AllFields),
+                observe,
+            )
         }
         Mode::Ordered => {
             let file = mapped()?;
@@ -223,9 +266,17 @@ fn in_regions(path: &Path, mode: Mode, threads: usize, observe: impl Fn(u64) + S
         }
         Mode::OrderedFields => {
             let file = mapped()?;
-            regions(|| file.reopened(), Order::Time, threads, |region| folded(region, AllFields), observe)
+            regions(
+                || file.reopened(),
+                Order::Time,
+                threads,
+                |region| folded(region, AllFields),
+                observe,
+            )
         }
-        Mode::Ndjson | Mode::Index => Err(unsupported("regions of this mode")),
+        Mode::Ndjson | Mode::OrderedNdjson | Mode::Index => {
+            Err(unsupported("regions of this mode"))
+        }
     }
 }
 
@@ -301,7 +352,8 @@ fn in_time_order<S: Source>(
     Ok(Seen { checksum: each.sum, wrong: Wrong::of(events.reader(), events.out_of_order()) })
 }
 
-/// Folds an event. A trait and not a function, so that it is inlined where events come from.
+/// Folds an event. A trait and not a function, so that it is inlined where events come
+/// from.
 trait TakeEvent {
     fn event(&self, sum: &mut Checksum, event: &Event<'_>);
 }

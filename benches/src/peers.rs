@@ -21,12 +21,13 @@ pub enum Work {
 }
 
 impl TraceEvent {
-    /// Looks into `NETTRACE_PEERS`, then unpacks `../shared/peers` into `target/peers`. `Err` says why
-    /// there is none.
+    /// Looks into `NETTRACE_PEERS`, then unpacks `../shared/peers` into `target/peers`.
+    /// `Err` says why there is none.
     pub fn find() -> Result<TraceEvent, String> {
         if let Some(folder) = std::env::var_os("NETTRACE_PEERS") {
-            return TraceEvent::of(Path::new(&folder))
-                .ok_or_else(|| format!("NETTRACE_PEERS={} has no net10 and tools", folder.display()));
+            return TraceEvent::of(Path::new(&folder)).ok_or_else(|| {
+                format!("NETTRACE_PEERS={} has no net10 and tools", folder.display())
+            });
         }
         let checkout = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
         let unpack = checkout.join("../shared/peers/unpack");
@@ -49,7 +50,8 @@ impl TraceEvent {
         (found.dotnet.is_file() && found.program.is_file()).then_some(found)
     }
 
-    /// Makes passes over a file, in time order as it always does: nanoseconds an event of each.
+    /// Makes passes over a file, in time order as it always does: nanoseconds an event of
+    /// each.
     ///
     /// # Errors
     /// When it fails.

@@ -40,19 +40,23 @@ pub fn file(file: &Path, name: &str) -> io::Result<u64> {
 
 fn alone<R: Report>(report: R, stream: &[u8]) -> io::Result<u64> {
     let mut pass = ReportPass::new(report);
-    let outcome = pass.read(&mut Reader::from_slice(stream).time_ordered()).map_err(io::Error::other)?;
+    let outcome =
+        pass.read(&mut Reader::from_slice(stream).time_ordered()).map_err(io::Error::other)?;
     events(&outcome, &[pass.finish().events])
 }
 
 fn together<T: Reports>(reports: T, stream: &[u8]) -> io::Result<u64> {
     let mut pass = SharedPass::new(reports);
-    let outcome = pass.read(&mut Reader::from_slice(stream).time_ordered()).map_err(io::Error::other)?;
+    let outcome =
+        pass.read(&mut Reader::from_slice(stream).time_ordered()).map_err(io::Error::other)?;
     events(&outcome, &pass.finish().events)
 }
 
 fn events(outcome: &Outcome, told: &[u64]) -> io::Result<u64> {
     if !outcome.is_complete() || told.contains(&0) {
-        return Err(io::Error::other(format!("the trace has nothing for a report: {told:?}, {outcome}")));
+        return Err(io::Error::other(format!(
+            "the trace has nothing for a report: {told:?}, {outcome}"
+        )));
     }
     Ok(outcome.statistics().events)
 }

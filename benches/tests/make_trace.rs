@@ -5,9 +5,11 @@ use nettrace_benches::cases::Case;
 use nettrace_benches::floor::{Rows, idiom, window};
 use nettrace_benches::make::Synthetic;
 use nettrace_benches::make::repeat::{self, Base};
+use nettrace_benches::make::scale::Scale;
 use nettrace_benches::pass::{self, Mode, Wrong};
 use nettrace_parser::Reader;
 use nettrace_testdata::corpus;
+use std::collections::HashSet;
 
 /// Reads back in both orders, and gives the number of events.
 fn assert_valid(stream: &[u8], events: u64, what: &str) {
@@ -24,8 +26,41 @@ fn synthetic_traces_are_complete_and_lose_nothing() {
         let mut stream = Vec::new();
         let written = synthetic.write(&mut stream, 3_000_000).unwrap();
         assert_eq!(written.bytes, stream.len() as u64);
-        assert!((3_000_000..3_300_000).contains(&stream.len()), "{}: {}", synthetic.name(), stream.len());
+        assert!(
+            (3_000_000..3_300_000).contains(&stream.len()),
+            "{}: {}",
+            synthetic.name(),
+            stream.len()
+        );
         assert_valid(&stream, written.events, synthetic.name());
+    }
+}
+
+#[test]
+fn traces_of_very_many_things_have_that_many_and_lose_nothing() {
+    for scale in Scale::ALL {
+        let (mut stream, count) = (Vec::new(), 25_000);
+        let written = scale.write(&mut stream, count).unwrap();
+        assert_eq!(written.bytes, stream.len() as u64);
+        assert_valid(&stream, written.events, scale.name());
+        let mut found = HashSet::new();
+        let each = |event: nettrace_parser::Event<'_>| {
+            let field =
+                |name: &str| event.fields().find(name).map(|found| format!("{:?}", found.value));
+            let is_sample = event.provider() == "Microsoft-DotNETCore-SampleProfiler";
+            let thing = match scale {
+                Scale::Stacks => is_sample.then(|| format!("{:?}", event.stack().bytes())),
+                Scale::Methods => field("MethodName"),
+                Scale::Threads | Scale::ThreadsV6 => {
+                    is_sample.then(|| format!("{:?}", event.thread_id()))
+                }
+                Scale::Types => field("TypeName"),
+                Scale::Providers => Some(event.provider().to_owned()),
+            };
+            found.extend(thing);
+        };
+        Reader::from_slice(&stream).for_each(each).unwrap();
+        assert_eq!(found.len() as u64, count, "{}", scale.name());
     }
 }
 
@@ -50,7 +85,11 @@ fn synthetic_headers_and_payloads_have_the_sizes_that_are_told() {
         };
         Reader::from_slice(&stream).for_each(each).unwrap();
         let name = synthetic.name();
-        assert!((headers / events - header).abs() < 0.04 * header, "{name}: header {}", headers / events);
+        assert!(
+            (headers / events - header).abs() < 0.04 * header,
+            "{name}: header {}",
+            headers / events
+        );
         assert!(
             (payloads / events - payload).abs() < 0.02 * payload,
             "{name}: payload {}",
@@ -89,17 +128,21 @@ fn every_real_trace_can_be_repeated_and_then_loses_nothing() {
 
 #[test]
 fn a_copy_has_the_events_of_its_base_but_for_times_and_numbers() {
-    for name in
-        ["net10-linux-x64/all.nettrace", "net3.1-linux-x64/all.netperf", "one-collect-v6/cpu.nettrace"]
-    {
+    for name in [
+        "net10-linux-x64/all.nettrace",
+        "net3.1-linux-x64/all.netperf",
+        "one-collect-v6/cpu.nettrace",
+    ] {
         let bytes = corpus::trace(name).unwrap().bytes();
         let base = Base::new(&bytes).unwrap();
         let mut stream = Vec::new();
         repeat::write(&mut stream, &base, 2 * bytes.len() as u64).unwrap();
         let facts = |event: &nettrace_parser::Event<'_>| {
             let types = (event.provider().to_owned(), event.id(), event.metadata_id());
-            let ids = (event.thread_id(), event.capture_thread(), event.processor(), event.is_sorted());
-            let more = (event.activity_id(), event.related_activity_id(), event.stack().bytes().to_vec());
+            let ids =
+                (event.thread_id(), event.capture_thread(), event.processor(), event.is_sorted());
+            let more =
+                (event.activity_id(), event.related_activity_id(), event.stack().bytes().to_vec());
             (types, ids, more, event.payload().to_vec())
         };
         let (mut original, mut copies) = (Vec::new(), Vec::new());

@@ -15,7 +15,10 @@ fn events_and_checksum_are_equal_over_threads_and_ways_to_read() {
         let file = case.file(&folder(), 1_000_000).unwrap();
         for mode in Mode::ALL {
             let seen = pass::file(&file, mode, Input::Mapped, 1).unwrap();
-            assert!(seen.checksum.events > 0 && seen.wrong == pass::Wrong::default(), "{mode:?} {seen:?}");
+            assert!(
+                seen.checksum.events > 0 && seen.wrong == pass::Wrong::default(),
+                "{mode:?} {seen:?}"
+            );
             for (input, threads) in
                 [(Input::Read, 1), (Input::Mapped, 2), (Input::Mapped, 5), (Input::Read, 2)]
             {
@@ -32,7 +35,9 @@ fn modes_that_see_headers_only_count_the_same_events() {
     let file = Case::Mixed.file(&folder(), 600_000).unwrap();
     let events = |mode| pass::file(&file, mode, Input::Mapped, 2).unwrap().checksum.events;
     let raw = events(Mode::Raw);
-    for mode in [Mode::Ordered, Mode::Fields, Mode::OrderedFields, Mode::Ndjson] {
+    let others =
+        [Mode::Ordered, Mode::Fields, Mode::OrderedFields, Mode::Ndjson, Mode::OrderedNdjson];
+    for mode in others {
         assert_eq!(events(mode), raw, "{mode:?}");
     }
     assert!(events(Mode::Index) < raw);

@@ -1,7 +1,7 @@
 //! Files with symbols, of the kind that mappings name.
 
-/// A shared library of 64 bits with one segment (file 0x1000 at address 0x2000), functions (name,
-/// address, size), and a build id.
+/// A shared library of 64 bits with one segment (file 0x1000 at address 0x2000),
+/// functions (name, address, size), and a build id.
 ///
 /// # Panics
 /// If its texts are longer than 4 GiB.

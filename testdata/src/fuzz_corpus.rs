@@ -1,7 +1,9 @@
-//! What fuzzing found worth keeping: one archive for each fuzz target, `parser/fuzz/corpus/TARGET.tar.gz`.
+//! What fuzzing found worth keeping: one archive for each fuzz target,
+//! `parser/fuzz/corpus/TARGET.tar.gz`.
 //!
-//! Eight thousand files of fifty bytes each would hide the rest of the repository from anybody who looks for a name in
-//! it. Tests read the archives; for a fuzzer `cargo xtask corpus unpack` makes folders of them.
+//! Eight thousand files of fifty bytes each would hide the rest of the repository from
+//! anybody who looks for a name in it. Tests read the archives; for a fuzzer `cargo xtask
+//! corpus unpack` makes folders of them.
 
 use flate2::Compression;
 use flate2::read::GzDecoder;
@@ -27,7 +29,8 @@ pub fn targets() -> io::Result<Vec<String>> {
     let mut names = Vec::new();
     for entry in fs::read_dir(folder())? {
         let name = entry?.file_name();
-        names.extend(name.to_str().and_then(|name| name.strip_suffix(".tar.gz")).map(str::to_owned));
+        names
+            .extend(name.to_str().and_then(|name| name.strip_suffix(".tar.gz")).map(str::to_owned));
     }
     names.sort();
     Ok(names)
@@ -39,7 +42,8 @@ pub fn targets() -> io::Result<Vec<String>> {
 /// When the archive is missing, damaged or empty: a replay of nothing holds nothing.
 pub fn inputs(target: &str) -> io::Result<Vec<(String, Vec<u8>)>> {
     let path = archive(target);
-    let of_archive = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
+    let of_archive =
+        |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
     let mut archive = tar::Archive::new(GzDecoder::new(File::open(&path).map_err(of_archive)?));
     let mut inputs = Vec::new();
     for entry in archive.entries().map_err(of_archive)? {
@@ -69,7 +73,8 @@ pub fn unpack(target: &str, to: &Path) -> io::Result<usize> {
     Ok(inputs.len())
 }
 
-/// Makes a target's archive of the files of a folder: the same files give the same bytes. Gives how many.
+/// Makes a target's archive of the files of a folder: the same files give the same bytes.
+/// Gives how many.
 ///
 /// # Errors
 /// When a file cannot be read or the archive not be written.
@@ -77,7 +82,8 @@ pub fn pack(target: &str, from: &Path) -> io::Result<usize> {
     let mut files: Vec<PathBuf> =
         fs::read_dir(from)?.map(|entry| Ok(entry?.path())).collect::<io::Result<_>>()?;
     files.sort();
-    let mut archive = tar::Builder::new(GzEncoder::new(File::create(archive(target))?, Compression::best()));
+    let mut archive =
+        tar::Builder::new(GzEncoder::new(File::create(archive(target))?, Compression::best()));
     for file in &files {
         let bytes = fs::read(file)?;
         let mut header = tar::Header::new_gnu();

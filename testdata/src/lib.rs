@@ -4,7 +4,9 @@
 //! - [`corpus`]: real traces, and what the reference reader saw in them.
 //! - [`peers`]: real runtimes.
 //! - [`fuzz_corpus`]: inputs that fuzzing found worth keeping.
+//! - [`requests`]: what a web server publishes of its requests.
 //! - [`layers`]: holds the modules of a crate to an order of imports.
+//! - [`one_type`]: the beginning of a stream that a test goes on writing.
 //! - [`small_elf`]: files with symbols.
 #![allow(clippy::restriction, clippy::pedantic)]
 
@@ -12,12 +14,15 @@ pub mod corpus;
 mod elf;
 pub mod fuzz_corpus;
 pub mod layers;
+mod one_type;
 #[cfg(unix)]
 pub mod peers;
 mod public_types;
+pub mod requests;
 
 pub use elf::small_elf;
 pub use nettrace_writer as synth;
+pub use one_type::one_type;
 pub use public_types::{assert_all_listed, public_types};
 
 /// CRC-32 (IEEE), as the goldens give it of payloads and stacks.

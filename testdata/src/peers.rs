@@ -1,7 +1,8 @@
-//! Real .NET runtimes to test against: 3.1, 8, 9 and 10, each with a program that does what it is told to.
+//! Real .NET runtimes to test against: 3.1, 8, 9 and 10, each with a program that does
+//! what it is told to.
 //!
-//! `.ci/peers` makes them ready and prints the folder, which `NETTRACE_PEERS` names. Where they are not, tests say
-//! on stderr that they skip (`SKIPPED`) and pass.
+//! `.ci/peers` makes them ready and prints the folder, which `NETTRACE_PEERS` names.
+//! Where they are not, tests say on stderr that they skip (`SKIPPED`) and pass.
 //!
 //! ```
 //! for peer in nettrace_testdata::peers::all() {
@@ -34,7 +35,9 @@ pub struct Peer {
 pub fn folder() -> Option<PathBuf> {
     let folder = std::env::var_os("NETTRACE_PEERS").map(PathBuf::from);
     if folder.is_none() {
-        eprintln!("SKIPPED: NETTRACE_PEERS does not name a folder with runtimes (.ci/peers makes one)");
+        eprintln!(
+            "SKIPPED: NETTRACE_PEERS does not name a folder with runtimes (.ci/peers makes one)"
+        );
     }
     folder
 }
@@ -65,7 +68,8 @@ pub fn modern() -> Vec<Peer> {
     all().into_iter().filter(|peer| peer.major >= 8).collect()
 }
 
-/// Runs one of the .NET tools of the folder, such as `dotnet-trace/dotnet-trace.dll`; `None`: it is not there.
+/// Runs one of the .NET tools of the folder, such as `dotnet-trace/dotnet-trace.dll`;
+/// `None`: it is not there.
 pub fn tool(path: &str) -> Option<Command> {
     let folder = folder()?;
     let (host, tool) = (folder.join("net10/dotnet"), folder.join("tools").join(path));
@@ -80,7 +84,8 @@ pub fn tool(path: &str) -> Option<Command> {
 }
 
 impl Peer {
-    /// Runs a scenario for so many seconds; 0: until its standard input ends. Its `TMPDIR` is that folder.
+    /// Runs a scenario for so many seconds; 0: until its standard input ends. Its
+    /// `TMPDIR` is that folder.
     pub fn command(&self, folder: &Path, scenario: &str, seconds: u32) -> Command {
         let mut command = Command::new(&self.program);
         command.args(self.words(scenario, seconds).get(1..).unwrap_or_default());
@@ -133,7 +138,8 @@ impl Peer {
     }
 }
 
-/// A folder of a test, removed at its end. Its path is short: the name of a socket has to fit behind it.
+/// A folder of a test, removed at its end. Its path is short: the name of a socket has to
+/// fit after it.
 #[derive(Debug)]
 pub struct Folder(PathBuf);
 
@@ -189,8 +195,8 @@ impl Target {
         self.held().len()
     }
 
-    /// Its [`descriptors`] without those that a runtime opens for itself as it goes on, whatever others do with it:
-    /// pipes for its threads, devices, files of `/proc`.
+    /// Its [`descriptors`] without those that a runtime opens for itself as it goes on,
+    /// whatever others do with it: pipes for its threads, devices, files of `/proc`.
     fn held(&self) -> Vec<String> {
         let own = ["pipe:", "anon_inode:", "/dev/", "/proc/", "/memfd:"];
         let mut held = descriptors(self.pid());
@@ -214,7 +220,8 @@ impl Target {
         signal(self.pid(), name);
     }
 
-    /// Stops it (SIGSTOP), and returns when every thread stands still. `CONT` lets it go on.
+    /// Stops it (SIGSTOP), and returns when every thread stands still. `CONT` lets it go
+    /// on.
     ///
     /// # Panics
     /// If it cannot be stopped.
@@ -230,8 +237,8 @@ impl Target {
         }
     }
 
-    /// Waits until it has no more descriptors than before, and holds it to that: a runtime closes some a moment
-    /// after it has answered.
+    /// Waits until it has no more descriptors than before, and holds it to that: a
+    /// runtime closes some a moment after it has answered.
     ///
     /// # Panics
     /// If it has more for a minute, or has ended.
@@ -284,8 +291,9 @@ impl Drop for Target {
     }
 }
 
-/// What the open file descriptors of a process stand for; nothing if it is not there. Without the assemblies of a
-/// .NET program: it opens more of them as it goes on, whatever others do with it.
+/// What the open file descriptors of a process stand for; nothing if it is not there.
+/// Without the assemblies of a .NET program: it opens more of them as it goes on,
+/// whatever others do with it.
 pub fn descriptors(pid: u32) -> Vec<String> {
     let Ok(entries) = std::fs::read_dir(format!("/proc/{pid}/fd")) else { return Vec::new() };
     // One that is gone meanwhile has no link.

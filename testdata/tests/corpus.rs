@@ -1,4 +1,5 @@
-//! The corpus is what its README says, and the goldens agree with the streams that are written by hand.
+//! The corpus is what its README says, and the goldens agree with the streams that are
+//! written by hand.
 #![allow(clippy::restriction, clippy::pedantic)]
 
 use std::collections::BTreeMap;
@@ -38,10 +39,15 @@ fn every_trace_has_a_row_in_the_readme_with_size_and_hash() {
 fn traces_are_listed_once_and_begin_as_their_suffix_says() {
     let traces = corpus::traces();
     assert!(traces.windows(2).all(|pair| pair[0].name() < pair[1].name()));
-    for name in ["net10-linux-x64/all.nettrace", "net3.1-linux-x64/all.netperf", "tiny-v4.nettrace"] {
+    for name in ["net10-linux-x64/all.nettrace", "net3.1-linux-x64/all.netperf", "tiny-v4.nettrace"]
+    {
         let trace = corpus::trace(name).expect("it is in the repository");
-        assert!(trace.path().starts_with(env!("CARGO_MANIFEST_DIR")), "{name} is taken from the repository");
-        let magic: &[u8] = if name.ends_with(".netperf") { b"\x14\0\0\0!Fast" } else { b"Nettrace" };
+        assert!(
+            trace.path().starts_with(env!("CARGO_MANIFEST_DIR")),
+            "{name} is taken from the repository"
+        );
+        let magic: &[u8] =
+            if name.ends_with(".netperf") { b"\x14\0\0\0!Fast" } else { b"Nettrace" };
         assert!(trace.bytes().starts_with(magic), "{name}");
     }
     assert_eq!(corpus::trace("no-such.nettrace"), None);

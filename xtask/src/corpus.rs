@@ -55,7 +55,10 @@ impl Corpus {
             }
             Corpus::Pack { targets, folder } => {
                 for target in targets {
-                    println!("{target}: {} inputs", fuzz_corpus::pack(&target, &folder.join(&target))?);
+                    println!(
+                        "{target}: {} inputs",
+                        fuzz_corpus::pack(&target, &folder.join(&target))?
+                    );
                 }
             }
         }

@@ -26,8 +26,8 @@ pub(crate) fn group<'c>(
     group
 }
 
-/// The floors that every group over events is held against: every byte once; all header fields by the smallest safe
-/// decoder; the same by nom's idiom. Gives what they decode.
+/// The floors that every group over events is held against: every byte once; all header
+/// fields by the smallest safe decoder; the same by nom's idiom. Gives what they decode.
 #[allow(dead_code, reason = "primitives and framing have no headers")]
 pub(crate) fn floors(group: &mut BenchmarkGroup<'_, WallTime>, stream: &[u8]) -> Checksum {
     let rows = Rows::of(stream);

@@ -1,4 +1,5 @@
-//! How many times faster than TraceEvent: `against-traceevent [--rounds N] [--passes N] [FILE…]`.
+//! How many times faster than TraceEvent: `against-traceevent [--rounds N] [--passes N]
+//! [FILE…]`.
 //!
 //! Both read in time order, warm, in turns. Without files: every trace of 4 MB or more.
 #![allow(clippy::restriction, clippy::pedantic)]
@@ -12,7 +13,7 @@ use nettrace_benches::peers::TraceEvent;
 
 const USAGE: &str = "usage: against-traceevent [--rounds N] [--passes N] [FILE...]
   --rounds N  how often both take their turn, default 7
-  --passes N  passes in a turn, of which the best counts, default 5
+  --passes N  passes in a turn, of which the best counts, default 12
   FILE        traces, gzip or not; default: every trace of 4 MB or more";
 
 fn main() -> ExitCode {
@@ -37,7 +38,7 @@ fn main() -> ExitCode {
 }
 
 fn options() -> Option<(Turns, Vec<PathBuf>)> {
-    let (mut turns, mut files) = (Turns { rounds: 7, passes: 5 }, Vec::new());
+    let (mut turns, mut files) = (Turns { rounds: 7, passes: 12 }, Vec::new());
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
         let mut number = || arguments.next()?.parse().ok().filter(|number| *number > 0);

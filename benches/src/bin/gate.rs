@@ -1,4 +1,5 @@
-//! Fails when reading has become slower or hungrier than it may be. See `benches/README.md`.
+//! Fails when reading has become slower or hungrier than it may be. See
+//! `benches/README.md`.
 #![allow(clippy::restriction, clippy::pedantic)]
 
 use std::io;

@@ -1,4 +1,6 @@
-//! Writes a valid trace of any size: `make-trace uniform|mixed|fat|v6|v6c|heap|heap-far|FILE SIZE OUT`.
+//! Writes a valid trace of any size: `make-trace
+//! uniform|mixed|fat|v6|v6c|heap|heap-far|FILE SIZE OUT`, or one with very many different
+//! things: `make-trace stacks|methods|threads|threads-v6|types|providers COUNT OUT`.
 #![allow(clippy::restriction, clippy::pedantic)]
 
 use std::fs::File;
@@ -6,12 +8,15 @@ use std::io::{self, BufWriter};
 use std::path::Path;
 use std::process::ExitCode;
 
+use nettrace_benches::make::scale::Scale;
 use nettrace_benches::make::{Synthetic, Written, repeat};
 use nettrace_benches::size;
 
 const USAGE: &str = "usage: make-trace uniform|mixed|fat|v6|v6c|heap|heap-far|FILE SIZE OUT
-  FILE  a trace to repeat, gzip or not
-  SIZE  bytes: 500k, 100MB, 1GB, 64MiB";
+       make-trace stacks|methods|threads|threads-v6|types|providers COUNT OUT
+  FILE   a trace to repeat, gzip or not
+  SIZE   bytes: 500k, 100MB, 1GB, 64MiB
+  COUNT  how many different ones: 1000000, 100k";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -37,6 +42,9 @@ fn main() -> ExitCode {
 
 fn write(what: &str, bytes: u64, out: &Path) -> io::Result<Written> {
     let create = || File::create(out).map(|file| BufWriter::with_capacity(1 << 20, file));
+    if let Some(scale) = Scale::of_name(what) {
+        return scale.write(create()?, bytes);
+    }
     match Synthetic::of_name(what) {
         Some(synthetic) => synthetic.write(create()?, bytes),
         None => repeat::write(create()?, &repeat::Base::open(what.as_ref())?, bytes),

@@ -1,4 +1,5 @@
-//! The table of all goals from one sitting: `sitting [--rounds N] [--try]`. See `benches/README.md`.
+//! The table of all goals from one sitting: `sitting [--rounds N] [--try]`. See
+//! `benches/README.md`.
 #![allow(clippy::restriction, clippy::pedantic)]
 
 use std::io;

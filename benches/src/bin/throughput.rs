@@ -1,4 +1,5 @@
-//! How fast a trace is read: `throughput FILE [--mode MODE] [--threads N] [--passes N] [--read] [--json]`.
+//! How fast a trace is read: `throughput FILE [--mode MODE] [--threads N] [--passes N]
+//! [--read] [--json]`.
 #![allow(clippy::restriction, clippy::pedantic)]
 
 use std::io;
@@ -70,7 +71,9 @@ fn options(mut arguments: impl Iterator<Item = String>) -> Result<Options, Strin
             "--passes" => passes = count(&value()?)?,
             "--read" => input = Input::Read,
             "--json" => json = true,
-            option if option.starts_with("--") => return Err(format!("there is no option {option}")),
+            option if option.starts_with("--") => {
+                return Err(format!("there is no option {option}"));
+            }
             path if file.is_none() => file = Some(PathBuf::from(path)),
             other => return Err(format!("one file at a time, not '{other}' too")),
         }
@@ -80,7 +83,10 @@ fn options(mut arguments: impl Iterator<Item = String>) -> Result<Options, Strin
 }
 
 fn count(text: &str) -> Result<usize, String> {
-    text.parse().ok().filter(|count| *count > 0).ok_or_else(|| format!("'{text}' is no number above 0"))
+    text.parse()
+        .ok()
+        .filter(|count| *count > 0)
+        .ok_or_else(|| format!("'{text}' is no number above 0"))
 }
 
 fn run(options: &Options) -> io::Result<()> {
@@ -96,11 +102,15 @@ fn run(options: &Options) -> io::Result<()> {
             return Err(io::Error::other("two passes saw different events"));
         }
         let events = now.checksum.events.max(1) as f64;
-        timed.push(Timed { ns_per_event: seconds * 1e9 / events, mb_per_s: bytes as f64 / 1e6 / seconds });
+        timed.push(Timed {
+            ns_per_event: seconds * 1e9 / events,
+            mb_per_s: bytes as f64 / 1e6 / seconds,
+        });
         seen = Some(now);
     }
     let Some(seen) = seen else { return Ok(()) };
-    let allocations = pass::allocations_when_warm(file, *mode, *input, *threads, seen.checksum.events)?;
+    let allocations =
+        pass::allocations_when_warm(file, *mode, *input, *threads, seen.checksum.events)?;
     let peak = memory::peak_bytes();
     if options.json {
         print_json(options, seen, &timed, allocations, peak);
@@ -126,14 +136,22 @@ fn print_json(options: &Options, seen: Seen, timed: &[Timed], allocations: u64, 
 
 fn print_text(options: &Options, seen: Seen, timed: &[Timed], allocations: u64, peak: Option<u64>) {
     let wrong = seen.wrong;
-    println!("{} · {} · {} thread(s)", options.file.display(), options.mode.name(), options.threads);
+    println!(
+        "{} · {} · {} thread(s)",
+        options.file.display(),
+        options.mode.name(),
+        options.threads
+    );
     println!("events {} · checksum {:016x}", seen.checksum.events, seen.checksum.value());
     if wrong != pass::Wrong::default() {
         println!("not all is well: {wrong:?}");
     }
     for pass in timed {
         let millions = 1e3 / pass.ns_per_event;
-        println!("{:9.2} ns/event  {millions:8.2} M events/s  {:9.1} MB/s", pass.ns_per_event, pass.mb_per_s);
+        println!(
+            "{:9.2} ns/event  {millions:8.2} M events/s  {:9.1} MB/s",
+            pass.ns_per_event, pass.mb_per_s
+        );
     }
     println!("allocations in the second half of a pass {allocations}");
     match peak {

@@ -1,5 +1,6 @@
-//! Event headers as nom's documentation would have them: leaves from `nom::number`, optional fields
-//! by `cond`, the default error type, the event returned by value, a loop around it.
+//! Event headers as nom's documentation would have them: leaves from `nom::number`,
+//! optional fields by `cond`, the default error type, the event returned by value, a loop
+//! around it.
 
 use nom::bytes::complete::take;
 use nom::combinator::cond;
@@ -74,9 +75,20 @@ fn compressed<'a>(input: &'a [u8], before: &Header, is_v6: bool) -> IResult<&'a 
 
 fn fixed_v6(input: &[u8]) -> IResult<&[u8], Event<'_>> {
     let (input, fields) =
-        (le_u32, le_u32, le_u32, le_u64, le_u64, le_u32, le_u32, le_u64, le_u32, le_u32).parse(input)?;
-    let (_, id, sequence, thread, capture_thread, processor, stack, timestamp, label_list, payload_size) =
-        fields;
+        (le_u32, le_u32, le_u32, le_u64, le_u64, le_u32, le_u32, le_u64, le_u32, le_u32)
+            .parse(input)?;
+    let (
+        _,
+        id,
+        sequence,
+        thread,
+        capture_thread,
+        processor,
+        stack,
+        timestamp,
+        label_list,
+        payload_size,
+    ) = fields;
     let (input, payload) = take(payload_size)(input)?;
     let header = Header {
         metadata_id: id & 0x7fff_ffff,
@@ -115,8 +127,12 @@ pub fn decode(stream: &[u8], blocks: &[Rows]) -> Checksum {
     fold(blocks, |block, sum| {
         let bytes = stream.get(block.start..block.end)?;
         match block.encoding {
-            Encoding::CompressedV4 => rows(bytes, sum, |input, before| compressed(input, before, false)),
-            Encoding::CompressedV6 => rows(bytes, sum, |input, before| compressed(input, before, true)),
+            Encoding::CompressedV4 => {
+                rows(bytes, sum, |input, before| compressed(input, before, false))
+            }
+            Encoding::CompressedV6 => {
+                rows(bytes, sum, |input, before| compressed(input, before, true))
+            }
             Encoding::FixedV6 => rows(bytes, sum, |input, _| fixed_v6(input)),
         }
     })

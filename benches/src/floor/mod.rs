@@ -1,12 +1,13 @@
-//! Floors and idioms: the least that reading could cost, and what it costs as people write it.
+//! Floors and idioms: the least that reading could cost, and what it costs as people
+//! write it.
 //!
 //! - [`touch`]: every byte is looked at once.
-//! - [`window`]: every header field is decoded, safely, by the smallest function that does it; no
-//!   tables, no losses, no damage. Also behind nom's signature.
+//! - [`window`]: every header field is decoded, safely, by the smallest function that
+//!   does it; no tables, no losses, no damage. Also behind nom's signature.
 //! - [`idiom`]: the same through nom's combinators, as its documentation would have it.
 //!
-//! All take the rows of event blocks found beforehand ([`Rows::of`]) and fold what they decode as a
-//! pass of the parser does, so that each can be held against the others.
+//! All take the rows of event blocks found beforehand ([`Rows::of`]) and fold what they
+//! decode as a pass of the parser does, so that each can be held against the others.
 
 pub mod idiom;
 pub mod touch;
@@ -41,7 +42,7 @@ pub struct Header {
     pub label_list: u32,
     /// Bytes of the payload.
     pub payload_size: u32,
-    /// Nothing behind it is older.
+    /// Nothing after it is older.
     pub is_sorted: bool,
 }
 
@@ -80,14 +81,16 @@ impl Rows {
         while let Some(block) = reader.next_block().expect("a stream of our own") {
             if block.kind() == BlockKind::Event {
                 let start = block.span().start as usize;
-                found.push(Rows::of_block(block.content(), start, is_v6).expect("a block of our own"));
+                found.push(
+                    Rows::of_block(block.content(), start, is_v6).expect("a block of our own"),
+                );
             }
         }
         found
     }
 
-    /// The rows of an event block whose content begins at `start` of its stream; `None` if they
-    /// have a form that floors do not know.
+    /// The rows of an event block whose content begins at `start` of its stream; `None`
+    /// if they have a form that floors do not know.
     pub fn of_block(content: &[u8], start: usize, is_v6: bool) -> Option<Rows> {
         let header = EventBlockHeader::parse(content).ok()?;
         let encoding = match (is_v6, header.is_compressed) {
@@ -105,7 +108,10 @@ impl Rows {
 /// # Panics
 /// If a row does not fit.
 #[inline(always)]
-pub(crate) fn fold(blocks: &[Rows], mut block: impl FnMut(Rows, &mut Checksum) -> Option<()>) -> Checksum {
+pub(crate) fn fold(
+    blocks: &[Rows],
+    mut block: impl FnMut(Rows, &mut Checksum) -> Option<()>,
+) -> Checksum {
     let mut sum = Checksum::default();
     for rows in blocks {
         block(*rows, &mut sum).expect("rows of our own");

@@ -1,5 +1,5 @@
-//! The smallest safe decoder of event headers: one function, a window of 128 bytes in which no
-//! index needs a check, state changed in place, blocks walked by position.
+//! The smallest safe decoder of event headers: one function, a window of 128 bytes in
+//! which no index needs a check, state changed in place, blocks walked by position.
 
 use nom::error::{Error, ErrorKind};
 use nom::{Err, IResult};
@@ -73,7 +73,10 @@ fn long(window: &Window, at: usize) -> (u64, usize) {
 
 #[inline(always)]
 fn guid(window: &Window, at: usize) -> u128 {
-    window.get(at..).and_then(|rest| rest.first_chunk()).map_or(0, |bytes| u128::from_le_bytes(*bytes))
+    window
+        .get(at..)
+        .and_then(|rest| rest.first_chunk())
+        .map_or(0, |bytes| u128::from_le_bytes(*bytes))
 }
 
 /// Decodes one header in place and gives its size.
@@ -123,7 +126,8 @@ fn compressed(header: &mut Header, window: &Window, is_v6: bool) -> usize {
     at
 }
 
-/// A header that lies near the stream's end: a copy that zeros follow. State goes by value.
+/// A header that lies near the stream's end: a copy that zeros follow. State goes by
+/// value.
 #[cold]
 #[inline(never)]
 fn compressed_tail(mut header: Header, rest: &[u8], is_v6: bool) -> (Header, usize) {
@@ -162,7 +166,8 @@ fn compressed_rows(stream: &[u8], rows: Rows, is_v6: bool, sum: &mut Checksum) -
 /// One fixed header of version 6, 52 bytes: the place of the next row.
 #[inline(always)]
 fn fixed_v6(header: &mut Header, bytes: &[u8; 52]) -> usize {
-    let u32_at = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+    let u32_at =
+        |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
     let u64_at = |at: usize| u64::from(u32_at(at)) | u64::from(u32_at(at + 4)) << 32;
     let id = u32_at(4);
     header.metadata_id = id & 0x7fff_ffff;
@@ -213,7 +218,8 @@ fn event<'a>(header: &mut Header, input: &'a [u8], is_v6: bool) -> IResult<&'a [
             size
         }
     };
-    let found = input.get(size..).and_then(|rest| rest.split_at_checked(header.payload_size as usize));
+    let found =
+        input.get(size..).and_then(|rest| rest.split_at_checked(header.payload_size as usize));
     match found {
         Some((payload, rest)) => Ok((rest, payload)),
         None => Err(Err::Error(Error::new(input, ErrorKind::Eof))),

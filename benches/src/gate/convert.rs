@@ -1,5 +1,5 @@
-//! Conversions: what they cost above reading, and memory, which is bounded by what is different in a trace
-//! and not by its length.
+//! Conversions: what they cost above reading, and memory, which is bounded by what is
+//! different in a trace and not by its length.
 
 use std::io;
 use std::path::Path;
@@ -16,18 +16,19 @@ use crate::{convert, memory, reports};
 /// First argument of the gate when it is to convert a file.
 pub const FLAG: &str = "--one-conversion";
 
-/// Most memory that a conversion may hold, in MiB: the program, the window, what waits for its turn.
+/// Most memory that a conversion may hold, in MiB: the program, the window, what waits
+/// for its turn.
 const MOST: f64 = 32.0;
 
-/// Instructions, as a multiple of those of raw iteration: the goal, which is one in time, and the limit, a few
-/// percent above what was reached.
+/// Instructions, as a multiple of those of raw iteration: the goal, which is one in time,
+/// and the limit, a few percent above what was reached.
 const OVER_RAW: [(Case, &str, f64, f64); 6] = [
-    (Case::Samples, "folded", 1.15, 3.60),
-    (Case::Samples, "speedscope", 1.5, 5.4),
-    (Case::Samples, "pprof", 1.5, 3.60),
-    (Case::Clr, "folded", 1.15, 3.25),
-    (Case::Clr, "speedscope", 1.5, 7.85),
-    (Case::Clr, "pprof", 1.5, 3.25),
+    (Case::Samples, "folded", 1.15, 3.4),
+    (Case::Samples, "speedscope", 1.5, 5.15),
+    (Case::Samples, "pprof", 1.5, 3.4),
+    (Case::Clr, "folded", 1.15, 3.05),
+    (Case::Clr, "speedscope", 1.5, 7.3),
+    (Case::Clr, "pprof", 1.5, 3.05),
 ];
 
 /// Whether it is a format's name, or one of reports, and not a mode's.
@@ -35,7 +36,8 @@ pub fn is_format(name: &str) -> bool {
     Format::by_name(name).is_some() || name.starts_with(reports::PREFIX)
 }
 
-/// Converts the file that the arguments behind [`FLAG`] name, and prints what [`Child`] reads.
+/// Converts the file that the arguments after [`FLAG`] name, and prints what [`Child`]
+/// reads.
 ///
 /// # Errors
 /// What the conversion reports.
@@ -65,10 +67,16 @@ pub(super) fn instructions(folder: &Path, report: &mut GateReport) -> io::Result
         }
     }
     for [one, other, both] in reports::PAIRS {
-        let cost =
-            |name: &str| instructions_per_event(folder, Case::Net10, &format!("{}{name}", reports::PREFIX));
+        let cost = |name: &str| {
+            instructions_per_event(folder, Case::Net10, &format!("{}{name}", reports::PREFIX))
+        };
         let ratio = cost(both)? / cost(one)?.max(cost(other)?);
-        report.add(format!("{both} over the dearer one"), Limit::AtMost(1.3), ratio, "times the Ir");
+        report.add(
+            format!("{both} over the dearer one"),
+            Limit::AtMost(1.3),
+            ratio,
+            "times the Ir",
+        );
     }
     Ok(())
 }

@@ -1,8 +1,8 @@
 //! The gate: what must not get worse, measured so that it does not flicker.
 //!
-//! Instructions are counted by callgrind in runs of two lengths, so that what is done once cancels;
-//! times are compared only within one process and as medians of many rounds; allocations and memory
-//! are counted.
+//! Instructions are counted by callgrind in runs of two lengths, so that what is done
+//! once cancels; times are compared only within one process and as medians of many
+//! rounds; allocations and memory are counted.
 
 pub mod child;
 pub mod convert;
@@ -60,8 +60,8 @@ fn lengths(case: Case, mode: &str) -> (u64, u64) {
     (unit, long * unit)
 }
 
-/// Instructions that one event costs, start-up left out; `mode` is a mode's name, a format's, or
-/// [`child::IDIOM`].
+/// Instructions that one event costs, start-up left out; `mode` is a mode's name, a
+/// format's, [`child::IDIOM`], or [`child::STATS`].
 ///
 /// # Errors
 /// When callgrind, or a pass under it, fails.
@@ -69,7 +69,10 @@ pub fn instructions_per_event(folder: &Path, case: Case, mode: &str) -> io::Resu
     let (short, long) = lengths(case, mode);
     let count = |bytes| -> io::Result<(f64, f64)> {
         let file = case.file(folder, bytes)?;
-        let counted = Child::under_callgrind(&file, mode)?;
+        let counted = match mode {
+            child::STATS => Child::stats_under_callgrind(&file)?,
+            _ => Child::under_callgrind(&file, mode)?,
+        };
         let events = match counted.events {
             0 => pass::file(&file, Mode::Raw, Input::Mapped, 1)?.checksum.events,
             events => events,
@@ -81,41 +84,56 @@ pub fn instructions_per_event(folder: &Path, case: Case, mode: &str) -> io::Resu
     Ok((many.0 - few.0) / (many.1 - few.1))
 }
 
-/// Instructions an event of raw iteration: the goal, and the limit, a few percent above what was reached, so
-/// that nothing gets worse.
+/// Instructions an event of raw iteration: the goal, and the limit, a few percent above
+/// what was reached, so that nothing gets worse.
 const RAW_INSTRUCTIONS: [(Case, f64, f64); 7] = [
-    // Since a row's time is held against those that its block states (FORMAT.md 13.6), each event takes 4 to 6 more, of
-    // version 6 without compression 9: two to four for the comparison, as many to keep the time of the run's last row.
-    (Case::Uniform, 100.0, 84.0),
-    (Case::Mixed, 110.0, 104.0),
-    (Case::Net10, 120.0, 131.0),
-    (Case::Net31, 120.0, 157.0),
-    (Case::Fat, 120.0, 104.0),
-    (Case::V6, 60.0, 100.0),
+    // Since a row's time is held against those that its block states (FORMAT.md 13.6),
+    // each event takes 3 to 6 more: the time of the run's last row is kept (not in version
+    // 6), and what is compared has its place in memory.
+    (Case::Uniform, 100.0, 81.0),
+    (Case::Mixed, 110.0, 101.5),
+    (Case::Net10, 120.0, 130.0),
+    (Case::Net31, 120.0, 155.0),
+    (Case::Fat, 120.0, 101.0),
+    (Case::V6, 60.0, 94.5),
     // Only to be measured and stated.
-    (Case::V6Compressed, 180.0, 183.0),
+    (Case::V6Compressed, 180.0, 172.0),
 ];
 
-/// How many times fewer instructions than nom's idiom, a few percent below what was reached; the goals are 2.5, 3
-/// and 3. Counted, so that it does not depend on how the compiler placed the code that day, as times do.
-const OVER_IDIOM: [(Case, f64); 3] = [(Case::Mixed, 5.3), (Case::Net10, 4.8), (Case::Net31, 4.1)];
+/// How many times fewer instructions than nom's idiom; the goals are 2.5, 3 and 3. The
+/// idiom takes 395 to 560 instructions an event of the mixed trace, by whether the compiler
+/// happens to inline its functions into its loop, which changes when other code of this
+/// crate does. The limits are a little below what is reached where it does: a good day for
+/// the idiom is what we compare with. Our own instructions have limits of their own.
+const OVER_IDIOM: [(Case, f64); 3] = [(Case::Mixed, 3.9), (Case::Net10, 3.5), (Case::Net31, 3.1)];
 
 /// The same of NDJSON, without those of raw iteration.
 const NDJSON_INSTRUCTIONS: [(Case, f64, f64); 4] = [
-    (Case::Mixed, 800.0, 665.0),
-    (Case::Net10, 1_000.0, 1_020.0),
-    (Case::Net31, 1_000.0, 950.0),
-    (Case::Fat, 1_800.0, 1_635.0),
+    (Case::Mixed, 800.0, 640.0),
+    (Case::Net10, 1_000.0, 1_000.0),
+    (Case::Net31, 1_000.0, 920.0),
+    (Case::Fat, 1_800.0, 1_610.0),
 ];
 
-/// The same in time order, with schema and stack: the goal, and the limit, a few percent above what was reached.
+/// The same of NDJSON in time order, raw iteration not taken off: a few percent above what
+/// was reached.
+const ORDERED_NDJSON_INSTRUCTIONS: [(Case, f64); 2] =
+    [(Case::Mixed, 960.0), (Case::Net10, 1_275.0)];
+
+/// The same of `nettrace stats` with one thread.
+const STATS_INSTRUCTIONS: [(Case, f64); 2] = [(Case::Mixed, 245.0), (Case::Net10, 282.0)];
+
+/// The same in time order, with schema and stack: the goal, and the limit, a few percent
+/// above what was reached.
 const ORDERED_INSTRUCTIONS: [(Case, f64, f64); 3] =
     [(Case::Mixed, 260.0, 375.0), (Case::Net10, 300.0, 328.0), (Case::Net31, 310.0, 347.0)];
 
-/// The same in time order with all fields, without schema and stack: a few percent above what was reached.
+/// The same in time order with all fields, without schema and stack: a few percent above
+/// what was reached.
 const ORDERED_FIELDS_INSTRUCTIONS: [(Case, f64); 2] = [(Case::Mixed, 412.0), (Case::Net10, 628.0)];
 
-/// The same of walking all fields, raw iteration included: a few percent above what was reached. The goals are times.
+/// The same of walking all fields, raw iteration included: a few percent above what was
+/// reached. The goals are times.
 const FIELDS_INSTRUCTIONS: [(Case, f64); 4] =
     [(Case::Mixed, 235.0), (Case::Net10, 540.0), (Case::Fat, 885.0), (Case::Metrics, 10_800.0)];
 
@@ -127,37 +145,66 @@ fn instructions(folder: &Path, report: &mut GateReport) -> io::Result<()> {
         report.add_with_goal(format!("raw, {}", case.name()), goal, limit, measured, "Ir/event");
     }
     for (case, goal) in OVER_IDIOM {
-        let ours = per_event.iter().find(|(other, _)| *other == case).map_or(f64::NAN, |(_, ours)| *ours);
+        let ours =
+            per_event.iter().find(|(other, _)| *other == case).map_or(f64::NAN, |(_, ours)| *ours);
         let ratio = instructions_per_event(folder, case, child::IDIOM)? / ours;
         let what = format!("fewer than nom's idiom, {}", case.name());
         report.add(what, Limit::AtLeast(goal), ratio, "times the Ir");
     }
     for (case, goal, limit) in ORDERED_INSTRUCTIONS {
         let measured = instructions_per_event(folder, case, Mode::Ordered.name())?;
-        report.add_with_goal(format!("ordered, {}", case.name()), goal, limit, measured, "Ir/event");
+        report.add_with_goal(
+            format!("ordered, {}", case.name()),
+            goal,
+            limit,
+            measured,
+            "Ir/event",
+        );
     }
     for (case, limit) in ORDERED_FIELDS_INSTRUCTIONS {
         let measured = instructions_per_event(folder, case, Mode::OrderedFields.name())?;
-        report.add(format!("ordered fields, {}", case.name()), Limit::AtMost(limit), measured, "Ir/event");
+        report.add(
+            format!("ordered fields, {}", case.name()),
+            Limit::AtMost(limit),
+            measured,
+            "Ir/event",
+        );
     }
     for (case, limit) in FIELDS_INSTRUCTIONS {
         let measured = instructions_per_event(folder, case, Mode::Fields.name())?;
         report.add(format!("fields, {}", case.name()), Limit::AtMost(limit), measured, "Ir/event");
     }
     for (case, goal, limit) in NDJSON_INSTRUCTIONS {
-        let below = per_event.iter().find(|(other, _)| *other == case).map_or(0.0, |(_, measured)| *measured);
+        let below = per_event
+            .iter()
+            .find(|(other, _)| *other == case)
+            .map_or(0.0, |(_, measured)| *measured);
         let measured = instructions_per_event(folder, case, Mode::Ndjson.name())? - below;
         let what = format!("NDJSON above raw, {}", case.name());
         report.add_with_goal(what, goal, limit, measured, "Ir/event");
+    }
+    for (case, limit) in ORDERED_NDJSON_INSTRUCTIONS {
+        let measured = instructions_per_event(folder, case, Mode::OrderedNdjson.name())?;
+        let what = format!("NDJSON in time order, {}", case.name());
+        report.add(what, Limit::AtMost(limit), measured, "Ir/event");
+    }
+    if !child::command()?.exists() {
+        report.skip("stats", "the command is not beside the gate");
+        return Ok(());
+    }
+    for (case, limit) in STATS_INSTRUCTIONS {
+        let measured = instructions_per_event(folder, case, child::STATS)?;
+        report.add(format!("stats, {}", case.name()), Limit::AtMost(limit), measured, "Ir/event");
     }
     Ok(())
 }
 
 /// How many times faster than idiomatic nom, and how near to the floor, in this process.
 fn idioms(report: &mut GateReport) -> io::Result<()> {
-    // Times differ from build to build of the same code and from processor to processor: the very same program
-    // reached 3.9 times on one machine and 2.9 on another. So the limit in time only notices a decoder that fell
-    // back to the idiom; what holds the goals is the limit in instructions.
+    // Times differ from build to build of the same code and from processor to processor:
+    // the very same program reached 3.9 times on one machine and 2.9 on another. So the
+    // limit in time only notices a decoder that fell back to the idiom; what holds the
+    // goals is the limit in instructions.
     for case in [Case::Mixed, Case::Net10, Case::Net31] {
         let stream = case.bytes(12_000_000);
         let rows = Rows::of(&stream);
@@ -175,7 +222,12 @@ fn idioms(report: &mut GateReport) -> io::Result<()> {
         }
         let name = case.name();
         let over_idiom = median(over_idiom);
-        report.add(format!("faster than nom's idiom, {name}"), Limit::AtLeast(2.0), over_idiom, "times");
+        report.add(
+            format!("faster than nom's idiom, {name}"),
+            Limit::AtLeast(2.0),
+            over_idiom,
+            "times",
+        );
         report.note(format!("slower than the floor, {name}"), median(over_floor), "times");
     }
     Ok(())
@@ -220,11 +272,26 @@ fn memory(folder: &Path, report: &mut GateReport) -> io::Result<()> {
         let (largest_block, largest_region) = extent(&file)?;
         let read = Child::plain(&file, Mode::Raw.name(), Input::Read)?;
         let limit = 8.0 + 2.0 * largest_block as f64 / MIB;
-        report.add(format!("memory, read, {name}"), Limit::AtMost(limit), read.peak as f64 / MIB, "MiB");
+        report.add(
+            format!("memory, read, {name}"),
+            Limit::AtMost(limit),
+            read.peak as f64 / MIB,
+            "MiB",
+        );
         let mapped = Child::plain(&file, Mode::Raw.name(), Input::Mapped)?;
-        report.add(format!("memory, mapped, {name}"), Limit::AtMost(24.0), mapped.peak as f64 / MIB, "MiB");
+        report.add(
+            format!("memory, mapped, {name}"),
+            Limit::AtMost(24.0),
+            mapped.peak as f64 / MIB,
+            "MiB",
+        );
         let anonymous = mapped.anonymous as f64 / MIB;
-        report.add(format!("memory, mapped, anonymous, {name}"), Limit::AtMost(4.0), anonymous, "MiB");
+        report.add(
+            format!("memory, mapped, anonymous, {name}"),
+            Limit::AtMost(4.0),
+            anonymous,
+            "MiB",
+        );
         let ordered = Child::plain(&file, Mode::Ordered.name(), Input::Read)?;
         let limit = (16.0 + 80.0 * largest_region as f64 / MIB).min(256.0);
         report.add(
@@ -238,8 +305,8 @@ fn memory(folder: &Path, report: &mut GateReport) -> io::Result<()> {
     Ok(())
 }
 
-/// Bytes of the largest block, and events of the largest region between two sequence points, in
-/// what is enough of a trace to meet them.
+/// Bytes of the largest block, and events of the largest region between two sequence
+/// points, in what is enough of a trace to meet them.
 pub(crate) fn extent(file: &Path) -> io::Result<(u64, u64)> {
     let mut beginning = std::fs::read(file)?;
     beginning.truncate(20_000_000);

@@ -43,8 +43,8 @@ impl GateReport {
         println!("{what:<44} {:>12} {:>12}  {unit}{verdict}", limit.to_string(), number(value));
     }
 
-    /// A value with a goal, and a limit that is looser where the goal is missed: what was reached,
-    /// so that nothing gets worse.
+    /// A value with a goal, and a limit that is looser where the goal is missed: what was
+    /// reached, so that nothing gets worse.
     pub fn add_with_goal(&mut self, what: String, goal: f64, limit: f64, value: f64, unit: &str) {
         let is_exceeded = !Limit::AtMost(limit).holds(value);
         let is_missed = !Limit::AtMost(goal).holds(value);
@@ -73,9 +73,13 @@ impl GateReport {
 
     /// The verdict: whether all that was measured is within its limits.
     pub fn end(self) -> bool {
-        let skipped = if self.skipped > 0 { format!(", {} NOT RUN", self.skipped) } else { String::new() };
-        let missed =
-            if self.missed > 0 { format!(", {} miss their goals", self.missed) } else { String::new() };
+        let skipped =
+            if self.skipped > 0 { format!(", {} NOT RUN", self.skipped) } else { String::new() };
+        let missed = if self.missed > 0 {
+            format!(", {} miss their goals", self.missed)
+        } else {
+            String::new()
+        };
         match self.failed {
             0 => println!("all within their limits{missed}{skipped}"),
             failed => println!("{failed} beyond their limits{missed}{skipped}"),

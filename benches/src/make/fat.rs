@@ -1,7 +1,8 @@
 //! `fat`: a rundown, one thread describing its methods in long UTF-16 texts.
 //!
-//! About 85 % of the events are MethodDCEndVerbose with flags 0x80 alone. The others are their
-//! maps from IL to native code, and the first description behind each, which names its type again.
+//! About 85 % of the events are MethodDCEndVerbose with flags 0x80 alone. The others are
+//! their maps from IL to native code, and the first description after each, which names
+//! its type again.
 
 use nettrace_testdata::synth::{Blob, Sink, Version};
 
@@ -110,7 +111,8 @@ impl Events for Fat {
     }
 
     fn types(&self) -> Vec<EventType> {
-        // As the runtime sends them: without name or fields. METHOD and MAP in this order.
+        // As the runtime sends them: without name or fields. METHOD and MAP in this
+        // order.
         let native = |id, version| EventType {
             provider: PROVIDER,
             id,

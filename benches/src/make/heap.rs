@@ -1,7 +1,8 @@
 //! `heap`: a dump of the managed heap, three references an object.
 //!
-//! A tree in the order in which it was allocated, so that most references lead nearby; a tenth of the others lead
-//! anywhere, or all of them (`heap-far`). 2,000 types, 68.4 bytes an object: 1.368 GB are 20 million objects and 60 million references.
+//! A tree in the order in which it was allocated, so that most references lead nearby; a
+//! tenth of the others lead anywhere, or all of them (`heap-far`). 2,000 types, 68.4
+//! bytes an object: 1.368 GB are 20 million objects and 60 million references.
 
 use std::collections::VecDeque;
 
@@ -39,13 +40,14 @@ pub struct Heap {
     references: VecDeque<u64>,
     object_blocks: u32,
     reference_blocks: u32,
-    /// Events that were told in front of the objects and behind them.
+    /// Events that were told in front of the objects and after them.
     begun: u64,
     ended: u8,
 }
 
 impl Heap {
-    /// The same events every time: a dump that fits in so many bytes, and what fills them up.
+    /// The same events every time: a dump that fits in so many bytes, and what fills them
+    /// up.
     pub fn new(bytes: u64, far: u64) -> Heap {
         let objects = (bytes * 10 / 684).max(1);
         Heap {
@@ -95,7 +97,10 @@ impl Heap {
             self.references.push_back(Heap::address(other));
         }
         let kind = self.random.below(TYPES);
-        sink.u64(Heap::address(at)).u64(24 + 8 * self.random.below(6)).u64(0x7e00_0000 + 8 * kind).u64(3);
+        sink.u64(Heap::address(at))
+            .u64(24 + 8 * self.random.below(6))
+            .u64(0x7e00_0000 + 8 * kind)
+            .u64(3);
     }
 
     fn types(sink: &mut Sink, first: u64) {

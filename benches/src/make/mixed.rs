@@ -1,9 +1,9 @@
-//! `mixed`: sixteen threads, 32 types, and header shapes that cannot be predicted; in version 6
-//! the same events as `v6` and `v6c`.
+//! `mixed`: sixteen threads, 32 types, and header shapes that cannot be predicted; in
+//! version 6 the same events as `v6` and `v6c`.
 //!
-//! Each thread's run of about 128 events covers the same stretch of time as the other threads'
-//! runs beside it, as a runtime flushes one thread's buffer after the other. In version 6 events
-//! come in time order, as one-collect writes them.
+//! Each thread's run of about 128 events covers the same stretch of time as the other
+//! threads' runs beside it, as a runtime flushes one thread's buffer after the other. In
+//! version 6 events come in time order, as one-collect writes them.
 
 use nettrace_testdata::synth::{Blob, Field, FieldType, NO_PROCESSOR, Version};
 
@@ -100,7 +100,9 @@ impl Mixed {
             let bits = self.random.bits();
             match field {
                 FieldType::UInt16 => payload.extend((bits as u16).to_le_bytes()),
-                FieldType::Int32 | FieldType::UInt32 => payload.extend((bits as u32 >> 8).to_le_bytes()),
+                FieldType::Int32 | FieldType::UInt32 => {
+                    payload.extend((bits as u32 >> 8).to_le_bytes())
+                }
                 FieldType::Double => payload.extend(((bits % 100_000) as f64 / 16.0).to_le_bytes()),
                 FieldType::String => {
                     for letter in 0..2 + bits % 5 {
@@ -131,7 +133,11 @@ impl Events for Mixed {
             id,
             version: 0,
             name: format!("Event{id}"),
-            fields: ["count", "value", "total"].into_iter().zip(Self::fields(id)).map(named).collect(),
+            fields: ["count", "value", "total"]
+                .into_iter()
+                .zip(Self::fields(id))
+                .map(named)
+                .collect(),
         };
         (1..=TYPES).map(kind).collect()
     }

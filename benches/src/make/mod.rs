@@ -9,16 +9,18 @@
 //! | `v6c` | version 6, compressed as one-collect writes: all flags, always | 11.1 / 12.5 |
 //! | `heap` | a dump of the managed heap: objects, three references each | 30 / 64,000 |
 //! | `heap-far` | the same, but all references that are no tree lead anywhere | 30 / 64,000 |
+//! | `stacks`, `methods`, `threads`, `threads-v6`, `types`, `providers` | very many different ones, see [`scale`] | |
 //! | a file | its events again and again, later and later | as they are |
 //!
-//! All are valid: complete, no event missing by the numbers, no thread restarted, none out of
-//! order beyond what sequence points and sorted marks put right.
+//! All are valid: complete, no event missing by the numbers, no thread restarted, none
+//! out of order beyond what sequence points and sorted marks put right.
 
 pub mod fat;
 pub mod heap;
 pub mod mixed;
 pub mod repeat;
 pub mod rows;
+pub mod scale;
 pub mod session;
 pub mod stream;
 pub mod uniform;
@@ -83,7 +85,8 @@ impl Synthetic {
         Synthetic::ALL.into_iter().find(|synthetic| synthetic.name() == name)
     }
 
-    /// Writes a trace of at least `bytes` bytes, by less than a block and its stacks more.
+    /// Writes a trace of at least `bytes` bytes, by less than a block and its stacks
+    /// more.
     pub fn write(self, out: impl Write, bytes: u64) -> io::Result<Written> {
         match self {
             Synthetic::Uniform => session::write(out, &mut uniform::Uniform::new(), bytes),
@@ -91,7 +94,9 @@ impl Synthetic {
             Synthetic::Fat => session::write(out, &mut fat::Fat::new(), bytes),
             Synthetic::Heap => session::write(out, &mut heap::Heap::new(bytes, 10), bytes),
             Synthetic::HeapFar => session::write(out, &mut heap::Heap::new(bytes, 100), bytes),
-            Synthetic::V6 => session::write(out, &mut mixed::Mixed::v6(rows::Layout::Uncompressed), bytes),
+            Synthetic::V6 => {
+                session::write(out, &mut mixed::Mixed::v6(rows::Layout::Uncompressed), bytes)
+            }
             Synthetic::V6Compressed => {
                 session::write(out, &mut mixed::Mixed::v6(rows::Layout::Compressed), bytes)
             }

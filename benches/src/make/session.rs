@@ -1,10 +1,11 @@
-//! A synthetic session: definitions once, then regions of stacks, events and a sequence point.
+//! A synthetic session: definitions once, then regions of stacks, events and a sequence
+//! point.
 
 use std::io::{self, Write};
 
 use nettrace_testdata::synth::{
-    Blob, Definition, EventBlock, Field, MetadataBlock, MetadataRow, Optional, PartKind, SequencePoint,
-    StackBlock, ThreadBlock, ThreadRow, Trace, Version,
+    Blob, Definition, EventBlock, Field, MetadataBlock, MetadataRow, Optional, PartKind,
+    SequencePoint, StackBlock, ThreadBlock, ThreadRow, Trace, Version,
 };
 
 use super::Written;
@@ -43,8 +44,8 @@ pub trait Events {
     fn threads(&self) -> Vec<u64> {
         self.capture_threads()
     }
-    /// Whether a sequence point may come here, `events` events after the last: nothing that comes
-    /// is older than what was.
+    /// Whether a sequence point may come here, `events` events after the last: nothing
+    /// that comes is older than what was.
     fn is_region_end(&self, events: u64) -> bool;
     /// Stacks of the next region; the first has id 1.
     fn stacks(&mut self) -> Vec<Vec<u64>>;
@@ -64,7 +65,8 @@ pub fn write(out: impl Write, events: &mut impl Events, bytes: u64) -> io::Resul
     write_types(&mut writer, &events.types())?;
     if version == Version::V6 {
         let threads = events.threads();
-        let rows = threads.iter().map(|index| ThreadRow::new(*index, 1234, 40_000 + index)).collect();
+        let rows =
+            threads.iter().map(|index| ThreadRow::new(*index, 1234, 40_000 + index)).collect();
         writer.part(PartKind::Thread, ThreadBlock::new(rows).content().bytes)?;
     }
     let mut numbers: Vec<(u64, u32)> =
@@ -79,7 +81,8 @@ pub fn write(out: impl Write, events: &mut impl Events, bytes: u64) -> io::Resul
         while count == begin || !events.is_region_end(count - begin) {
             events.next(&mut blob);
             let number = numbers.iter_mut().find(|(thread, _)| *thread == blob.capture_thread_id);
-            let (_, number) = number.ok_or_else(|| io::Error::other("an event of an unlisted thread"))?;
+            let (_, number) =
+                number.ok_or_else(|| io::Error::other("an event of an unlisted thread"))?;
             *number = number.wrapping_add(1);
             blob.sequence_number = *number;
             blob.flags = Some(events.flags(rows.needed_flags(&blob)));
@@ -96,7 +99,8 @@ pub fn write(out: impl Write, events: &mut impl Events, bytes: u64) -> io::Resul
         if !rows.is_empty() {
             writer.part(PartKind::Event, rows.take())?;
         }
-        let point = SequencePoint { ticks: newest, threads: numbers.clone(), ..SequencePoint::default() };
+        let point =
+            SequencePoint { ticks: newest, threads: numbers.clone(), ..SequencePoint::default() };
         writer.part(PartKind::SequencePoint, point.content(version).bytes)?;
     }
     Ok(Written { events: count, bytes: writer.end()? })
@@ -112,7 +116,11 @@ fn write_types<W: Write>(writer: &mut Writer<W>, types: &[EventType]) -> io::Res
             event_id: kind.id,
             name: kind.name.clone(),
             fields: kind.fields.clone(),
-            optional: vec![Optional::Level(4), Optional::Version(kind.version as u8), Optional::Keywords(1)],
+            optional: vec![
+                Optional::Level(4),
+                Optional::Version(kind.version as u8),
+                Optional::Keywords(1),
+            ],
             ..MetadataRow::default()
         };
         MetadataBlock::new(ids.zip(types).map(row).collect()).content()

@@ -4,7 +4,8 @@ use std::io::{self, Write};
 
 use nettrace_testdata::synth::{Block, Content, Object, PartKind, Stream, Trace, Version};
 
-/// Writes a stream through the independent writer's framing, in memory bounded by one block.
+/// Writes a stream through the independent writer's framing, in memory bounded by one
+/// block.
 #[derive(Debug)]
 pub struct Writer<W> {
     out: W,

@@ -1,7 +1,8 @@
-//! All goals from one sitting: one table, with the floors of the same process beside each figure.
+//! All goals from one sitting: one table, with the floors of the same process beside each
+//! figure.
 //!
-//! Everything that is compared takes its turn in each round, so that a machine that becomes slower does
-//! not favour any of it; figures are medians over rounds.
+//! Everything that is compared takes its turn in each round, so that a machine that
+//! becomes slower does not favour any of it; figures are medians over rounds.
 
 mod rates;
 mod single;
@@ -57,7 +58,7 @@ fn traceevent(plan: SittingPlan, say: impl Fn(&str)) -> io::Result<Vec<[Faster; 
     say("against TraceEvent");
     let mut traces = against::all_large()?;
     traces.sort_by_key(|(name, _)| name != "net10-linux-x64/all.nettrace");
-    let rows = against::compare(Turns { rounds: plan.rounds, passes: 5 }, &traceevent, &traces)?;
+    let rows = against::compare(Turns { rounds: plan.rounds, passes: 12 }, &traceevent, &traces)?;
     for (_, file) in traces {
         std::fs::remove_file(file)?;
     }
@@ -66,7 +67,12 @@ fn traceevent(plan: SittingPlan, say: impl Fn(&str)) -> io::Result<Vec<[Faster; 
 
 fn against_rows(theirs: &[[Faster; 3]], table: &mut Table) {
     let goals = [
-        ("TraceEvent `timeraw`, 1 thread: least", "TraceEvent `timeraw`, 1 thread: median", [5.0, 8.0], "10"),
+        (
+            "TraceEvent `timeraw`, 1 thread: least",
+            "TraceEvent `timeraw`, 1 thread: median",
+            [5.0, 8.0],
+            "10",
+        ),
         (
             "TraceEvent `timeraw`, 2 threads: least",
             "TraceEvent `timeraw`, 2 threads: median",
@@ -80,7 +86,9 @@ fn against_rows(theirs: &[[Faster; 3]], table: &mut Table) {
             "15",
         ),
     ];
-    for (at, (least_name, median_name, [least_must, median_must], aim)) in goals.into_iter().enumerate() {
+    for (at, (least_name, median_name, [least_must, median_must], aim)) in
+        goals.into_iter().enumerate()
+    {
         if theirs.is_empty() {
             continue;
         }
@@ -114,7 +122,8 @@ impl Drop for Trace {
 /// A piece of work that gives the number of events it saw.
 type Work<'w> = Box<dyn FnMut() -> io::Result<u64> + 'w>;
 
-/// Nanoseconds an event of each piece of work, by rounds in turns; one more before them warms up.
+/// Nanoseconds an event of each piece of work, by rounds in turns; one more before them
+/// warms up.
 fn in_turns(rounds: usize, work: &mut [Work<'_>]) -> io::Result<Vec<Vec<f64>>> {
     let mut times = vec![Vec::new(); work.len()];
     for round in 0..=rounds {

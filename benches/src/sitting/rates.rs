@@ -60,7 +60,11 @@ pub(super) fn raw(plan: SittingPlan, table: &mut Table, say: impl Fn(&str)) -> i
             table
                 .add(&format!("raw, {name}, {bytes:.0} bytes an event"), "GB/s")
                 .at_least(5.0, "8")
-                .floor(format!("{} touch, {} window", number(gigabytes(touch)), number(gigabytes(window))))
+                .floor(format!(
+                    "{} touch, {} window",
+                    number(gigabytes(touch)),
+                    number(gigabytes(window))
+                ))
                 .ours(gigabytes(file));
             continue;
         }
@@ -96,7 +100,8 @@ pub(super) fn raw(plan: SittingPlan, table: &mut Table, say: impl Fn(&str)) -> i
     Ok(())
 }
 
-/// Ordered with schema and stack; fields. `theirs` is TraceEvent on the trace that the real mix repeats.
+/// Ordered with schema and stack; fields. `theirs` is TraceEvent on the trace that the
+/// real mix repeats.
 pub(super) fn ordered_and_fields(
     plan: SittingPlan,
     theirs: Option<&[Faster; 3]>,

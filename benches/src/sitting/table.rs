@@ -84,7 +84,9 @@ impl Table {
             };
             let TableRow { work, unit, aim, floor, theirs, .. } = row;
             let (ours, verdict) = (number(row.ours), row.verdict());
-            println!("| {work}, {unit} | {must} | {aim} | {floor} | {ours} | {theirs} | {verdict} |");
+            println!(
+                "| {work}, {unit} | {must} | {aim} | {floor} | {ours} | {theirs} | {verdict} |"
+            );
         }
         let missed = self.rows.iter().filter(|row| !row.verdict().is_empty()).count();
         println!("\n{missed} of {} missed.", self.rows.len());

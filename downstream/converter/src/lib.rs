@@ -1,4 +1,5 @@
-//! A format of one's own: every event as a line of CSV, and every frame with its time on top.
+//! A format of one's own: every event as a line of CSV, and every frame with its time on
+//! top.
 
 use nettrace_analysis::convert::{Convert, ConvertError};
 use nettrace_analysis::{
@@ -18,12 +19,21 @@ impl<W: Write + Send> Convert for Csv<W> {
         true
     }
 
-    fn event(&mut self, event: &Event<'_>, thread: ThreadHandle, model: &Model) -> Result<(), ConvertError> {
+    fn event(
+        &mut self,
+        event: &Event<'_>,
+        thread: ThreadHandle,
+        model: &Model,
+    ) -> Result<(), ConvertError> {
         let (nanos, thread) = (event.nanos().unwrap_or(0), model.thread_label(thread));
         Ok(writeln!(self.0, "event,{nanos},{thread},{}/{}", event.provider(), event.id())?)
     }
 
-    fn finish(mut self: Box<Self>, resolved: &Resolved<'_>, profile: &Profile) -> Result<(), ConvertError> {
+    fn finish(
+        mut self: Box<Self>,
+        resolved: &Resolved<'_>,
+        profile: &Profile,
+    ) -> Result<(), ConvertError> {
         let mut nanos = BTreeMap::new();
         for (key, totals) in profile.rows().into_iter().filter(|(key, _)| key.kind == Kind::Cpu) {
             let frames = resolved.selected(key.stack, key.mode).unwrap_or_default();

@@ -1,12 +1,15 @@
-//! The fuzz target without a fuzzer: the same steps on some thousand inputs, with the compiler that everybody has.
+//! The fuzz target without a fuzzer: the same steps on some thousand inputs, with the
+//! compiler that everybody has.
 
 use arbitrary::{Arbitrary, Unstructured};
 use fuzz_target::convert;
 use nettrace_writer::{Damage, Session, Version};
 
-/// What the fuzz target does. Returns the version, the events of the session and the lines that damage has left.
+/// What the fuzz target does. Returns the version, the events of the session and the
+/// lines that damage has left.
 fn run(input: &[u8]) -> (Version, usize, usize) {
-    let (session, damages) = <(Session, Vec<Damage>)>::arbitrary_take_rest(Unstructured::new(input)).unwrap();
+    let (session, damages) =
+        <(Session, Vec<Damage>)>::arbitrary_take_rest(Unstructured::new(input)).unwrap();
     let recording = session.record();
     let mut bytes = recording.stream.bytes;
     assert_eq!(convert(&bytes).expect("it is a trace").len(), recording.events.len());
@@ -45,7 +48,11 @@ fn thousands_of_inputs_are_converted_whole_and_damaged() {
 /// The README of the writer shows this target, but for the name of the crate.
 #[test]
 fn the_readme_shows_the_target_as_it_is() {
-    let target = include_str!("../fuzz/fuzz_targets/convert.rs").replace("use fuzz_target::convert;\n", "");
+    let target =
+        include_str!("../fuzz/fuzz_targets/convert.rs").replace("use fuzz_target::convert;\n", "");
     let readme = include_str!("../../../writer/README.md").replace("use shop::convert;\n", "");
-    assert!(readme.contains(target.trim_end()), "the README of nettrace-writer shows another fuzz target");
+    assert!(
+        readme.contains(target.trim_end()),
+        "the README of nettrace-writer shows another fuzz target"
+    );
 }

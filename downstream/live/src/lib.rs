@@ -15,13 +15,16 @@ pub struct Watched {
     pub is_complete: bool,
 }
 
-/// Calls `thrown` with type and message of each exception, until the process ends or somebody stops the session.
+/// Calls `thrown` with type and message of each exception, until the process ends or
+/// somebody stops the session.
 pub fn watch(
     runtime: &Runtime,
     mut thrown: impl FnMut(&str, &str, &StopHandle) -> Result<(), Error>,
 ) -> Result<Watched, Error> {
-    let exceptions = Provider::new("Microsoft-Windows-DotNETRuntime")?.keywords(0x8000).level(Level::Error);
-    let session = runtime.start(&SessionConfig::new(Providers::new([exceptions])?).stacks(false))?;
+    let exceptions =
+        Provider::new("Microsoft-Windows-DotNETRuntime")?.keywords(0x8000).level(Level::Error);
+    let session =
+        runtime.start(&SessionConfig::new(Providers::new([exceptions])?).stacks(false))?;
     let stop = session.stop_handle();
     let mut events = Reader::from_read(session);
     let mut count = 0;

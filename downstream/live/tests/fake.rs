@@ -1,19 +1,23 @@
 use nettrace_ipc::Runtime;
 use nettrace_ipc::fake::{FakeConfig, FakeRuntime};
-use nettrace_writer::{EventType, FieldType, Session, SessionEvent, SessionThread, Step, Value, Version};
+use nettrace_writer::{
+    EventType, FieldType, Session, SessionEvent, SessionThread, Step, Value, Version,
+};
 
 /// What a runtime sends when two exceptions are thrown, cut before its end mark.
 fn stream() -> (Vec<u8>, Vec<u8>) {
-    let thrown = EventType { keywords: 0x8000, level: 2, version: 1, ..EventType::new(RUNTIME, 80, "") }
-        .with_field("ExceptionType", FieldType::String)
-        .with_field("ExceptionMessage", FieldType::String)
-        .with_field("ExceptionEIP", FieldType::UInt64)
-        .with_field("ExceptionHRESULT", FieldType::UInt32)
-        .with_field("ExceptionFlags", FieldType::UInt16)
-        .with_field("ClrInstanceID", FieldType::UInt16);
+    let thrown =
+        EventType { keywords: 0x8000, level: 2, version: 1, ..EventType::new(RUNTIME, 80, "") }
+            .with_field("ExceptionType", FieldType::String)
+            .with_field("ExceptionMessage", FieldType::String)
+            .with_field("ExceptionEIP", FieldType::UInt64)
+            .with_field("ExceptionHRESULT", FieldType::UInt32)
+            .with_field("ExceptionFlags", FieldType::UInt16)
+            .with_field("ClrInstanceID", FieldType::UInt16);
     let event = |message: &str| {
         let texts = ["Shop.SoldOut", message].map(|text| Value::Text(text.into()));
-        let numbers = [Value::U64(0x7f00_0000_1000), Value::U32(0x8013_1500), Value::U16(0), Value::U16(9)];
+        let numbers =
+            [Value::U64(0x7f00_0000_1000), Value::U32(0x8013_1500), Value::U16(0), Value::U16(9)];
         Step::event(0, 0, 10, texts.into_iter().chain(numbers))
     };
     let session = Session {
@@ -39,7 +43,8 @@ const RUNTIME: &str = "Microsoft-Windows-DotNETRuntime";
 fn a_cookie_of_the_protocol_and_an_activity_of_a_trace_are_of_one_type() {
     let fake = FakeRuntime::start(FakeConfig::default()).unwrap();
     let cookie = Runtime::at(fake.endpoint()).info().unwrap().cookie;
-    let tagged = Step::Event(SessionEvent { activity_id: cookie.into(), ..SessionEvent::default() });
+    let tagged =
+        Step::Event(SessionEvent { activity_id: cookie.into(), ..SessionEvent::default() });
     let session = Session {
         types: vec![EventType::new("Shop", 1, "Sold")],
         threads: vec![SessionThread::new(11)],

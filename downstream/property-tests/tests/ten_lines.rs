@@ -25,8 +25,8 @@ fn damage_makes_no_converter_panic() {
     }
 }
 
-/// The property has to be able to fail: a converter that forgets every seventh event is found out, and what is shown is
-/// a session with few events.
+/// The property has to be able to fail: a converter that forgets every seventh event is
+/// found out, and what is shown is a session with few events.
 #[test]
 fn a_converter_that_forgets_events_is_found_out() {
     use proptest::test_runner::{TestCaseError, TestError, TestRunner};
@@ -76,5 +76,8 @@ fn damage_can_be_aimed() {
     let stream = nettrace_writer::tiny_v4();
     // The third event is gone, and what is behind it.
     let third = stream.nth(PartKind::Event, 0).rows[2].start;
-    assert_eq!(convert(&Damage::Cut { at: third }.applied(&stream.bytes)).unwrap(), ["Demo/7", "Demo/7"]);
+    assert_eq!(
+        convert(&Damage::Cut { at: third }.applied(&stream.bytes)).unwrap(),
+        ["Demo/7", "Demo/7"]
+    );
 }

@@ -31,7 +31,8 @@ pub fn stacks(content: &[u8]) -> IResult<&[u8], Vec<(u32, &[u8])>> {
     Ok((rest, (ids.first..).zip(stacks).collect()))
 }
 
-/// The event types that a metadata block describes: the id that events use, provider and event id.
+/// The event types that a metadata block describes: the id that events use, provider and
+/// event id.
 ///
 /// Any error type will do: `FaultAt` says what is wrong and where, `()` costs nothing.
 pub fn types<'a, E: FromFault<'a>>(
@@ -53,7 +54,8 @@ pub fn types<'a, E: FromFault<'a>>(
     all_consuming(many0(described)).parse(rest)
 }
 
-/// What our own recorder puts into blocks of kind 200: a u32 and a text. Readers that do not know the kind skip it.
+/// What our own recorder puts into blocks of kind 200: a u32 and a text. Readers that do
+/// not know the kind skip it.
 #[derive(Debug, PartialEq)]
 pub struct Note<'a> {
     pub number: u32,
@@ -61,7 +63,8 @@ pub struct Note<'a> {
 }
 
 pub fn note(content: &[u8]) -> IResult<&[u8], Note<'_>> {
-    map(all_consuming((le_u32, raw::string_v6)), |(number, text)| Note { number, text }).parse(content)
+    map(all_consuming((le_u32, raw::string_v6)), |(number, text)| Note { number, text })
+        .parse(content)
 }
 
 /// The notes of a stream.

@@ -1,4 +1,5 @@
-//! `raw-parsers TRACE`: how many blocks of each kind there are, and bytes of payloads in event blocks.
+//! `raw-parsers TRACE`: how many blocks of each kind there are, and bytes of payloads in
+//! event blocks.
 
 use nettrace_parser::BlockKind;
 use std::collections::BTreeMap;

@@ -43,10 +43,13 @@ fn what_is_wrong_is_said_with_its_place() {
     let (version, blocks) = blocks(&stream.bytes).unwrap().1;
     let block = blocks.iter().find(|block| block.kind() == BlockKind::Metadata).unwrap();
     let cut = &block.content()[..block.content().len() - 70];
-    let Err(nom::Err::Error(fault)) = types::<FaultAt<'_>>(version, cut) else { panic!("it is cut") };
+    let Err(nom::Err::Error(fault)) = types::<FaultAt<'_>>(version, cut) else {
+        panic!("it is cut")
+    };
     // The second description begins behind the header and the first.
     let second = stream.nth(nettrace_writer::PartKind::Metadata, 0).rows[1].start;
-    let offset = fault.offset_in(cut) + stream.nth(nettrace_writer::PartKind::Metadata, 0).content.start;
+    let offset =
+        fault.offset_in(cut) + stream.nth(nettrace_writer::PartKind::Metadata, 0).content.start;
     assert!(offset >= second, "{fault} at {offset}");
 }
 

@@ -12,7 +12,8 @@ pub struct Watched {
     pub is_complete: bool,
 }
 
-/// Gives events by time as they come. When nothing has come for `patience`, those that wait for older ones are given.
+/// Gives events by time as they come. When nothing has come for `patience`, those that
+/// wait for older ones are given.
 pub async fn watch(
     mut socket: impl AsyncRead + Unpin,
     patience: Duration,

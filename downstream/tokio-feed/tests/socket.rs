@@ -1,4 +1,6 @@
-use nettrace_writer::{EventType, FieldType, Recording, Session, SessionThread, Step, Value, Version};
+use nettrace_writer::{
+    EventType, FieldType, Recording, Session, SessionThread, Step, Value, Version,
+};
 use std::time::Duration;
 use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpStream};
@@ -13,7 +15,10 @@ fn recording() -> Recording {
     Session {
         types: vec![EventType::new("Shop", 1, "Sold").with_field("pieces", FieldType::Int32)],
         threads: vec![SessionThread::new(11), SessionThread::new(12)],
-        steps: steps.flatten().chain([Step::Lose { thread: 1, count: 3 }, Step::sequence_point()]).collect(),
+        steps: steps
+            .flatten()
+            .chain([Step::Lose { thread: 1, count: 3 }, Step::sequence_point()])
+            .collect(),
         ..Session::new(Version::V4)
     }
     .record()
@@ -42,9 +47,10 @@ fn two_sockets_are_read_by_one_thread_while_their_bytes_come_in_pieces() {
         let read = async || {
             let socket = TcpStream::connect(address).await.unwrap();
             let mut ticks = Vec::new();
-            let watched = watch(socket, Duration::from_secs(60), |event| ticks.push(event.timestamp_ticks()))
-                .await
-                .unwrap();
+            let watched =
+                watch(socket, Duration::from_secs(60), |event| ticks.push(event.timestamp_ticks()))
+                    .await
+                    .unwrap();
             (watched, ticks)
         };
         let ((), (), first, second) = tokio::join!(send(777), send(4096), read(), read());

@@ -1,4 +1,5 @@
-//! A trace in a browser: events, losses and the frames with most time, from bytes that JavaScript has put into memory.
+//! A trace in a browser: events, losses and the frames with most time, from bytes that
+//! JavaScript has put into memory.
 
 use nettrace_analysis::{Analysis, AnalysisOptions, TopN, TopNOptions};
 use nettrace_parser::Reader;
@@ -17,7 +18,12 @@ pub fn top(trace: &[u8]) -> Option<String> {
     let _outcome = analysis.read(&mut Reader::from_slice(trace).time_ordered()).ok()?;
     let finished = analysis.finish().ok()?;
     let top = TopN::new(&finished.resolved(), &finished.profile, &TopNOptions::default());
-    Some(top.methods.iter().map(|method| format!("{:.2} % {}\n", method.self_percent, method.name)).collect())
+    Some(
+        top.methods
+            .iter()
+            .map(|method| format!("{:.2} % {}\n", method.self_percent, method.name))
+            .collect(),
+    )
 }
 
 /// What JavaScript calls.
@@ -43,7 +49,10 @@ mod exports {
     #[unsafe(no_mangle)]
     pub extern "C" fn events() -> f64 {
         let found = TRACE.with_borrow(|trace| super::events(trace));
-        found.map_or(f64::NAN, |(count, is_intact)| if is_intact { count as f64 } else { -(count as f64) })
+        found.map_or(
+            f64::NAN,
+            |(count, is_intact)| if is_intact { count as f64 } else { -(count as f64) },
+        )
     }
 
     /// Bytes of the text about the methods.

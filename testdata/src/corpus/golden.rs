@@ -1,13 +1,15 @@
 //! What the reference reader (Microsoft's TraceEvent) saw in the traces.
 //!
-//! The files lie in `shared/golden` and are not part of the repository. They hold facts to compare with, not
-//! a standard to copy; their README tells where the reference reader makes things up:
+//! The files lie in `shared/golden` and are not part of the repository. They hold facts
+//! to compare with, not a standard to copy; their README tells where the reference reader
+//! makes things up:
 //!
-//! - process and processor where the format stores none; level and keywords of the metadata even where
-//!   labels say otherwise;
+//! - process and processor where the format stores none; level and keywords of the
+//!   metadata even where labels say otherwise;
 //! - opcode 1 or 2 from a name that ends in Start or Stop; opcode 0 for native events;
 //! - no stacks for rundown events, nor for the runtime's events 140 to 144 and 190;
-//! - event 39 of the runtime renumbered by its payload; related activity ids of version 3.
+//! - event 39 of the runtime renumbered by its payload; related activity ids of
+//!   version 3.
 
 use super::{decompressed, shared_folder};
 use crate::synth::GuidBytes;
@@ -17,18 +19,19 @@ use crate::synth::GuidBytes;
 pub struct GoldenEvents {
     /// The events.
     pub events: Vec<GoldenEvent>,
-    /// The lines behind the events, without their `#`: `lost\t0`, `count\t4\tName`.
+    /// The lines after the events, without their `#`: `lost\t0`, `count\t4\tName`.
     pub trailer: Vec<String>,
 }
 
 impl GoldenEvents {
-    /// What the trailer says for a key: `events`, `lost`, `error`, `pointer`, `processors`, `start`, `end`.
+    /// What the trailer says for a key: `events`, `lost`, `error`, `pointer`,
+    /// `processors`, `start`, `end`.
     pub fn trailer_value(&self, key: &str) -> Option<&str> {
         self.trailer.iter().find_map(|line| line.strip_prefix(key)?.strip_prefix('\t'))
     }
 
-    /// Events of each type as the trailer counts them: the type is provider, event id and name with slashes
-    /// between.
+    /// Events of each type as the trailer counts them: the type is provider, event id and
+    /// name with slashes between.
     pub fn counts(&self) -> impl Iterator<Item = (&str, usize)> {
         self.trailer.iter().filter_map(|line| {
             let (count, event_type) = line.strip_prefix("count\t")?.split_once('\t')?;
@@ -86,11 +89,12 @@ pub struct GoldenEvent {
     pub name: String,
 }
 
-/// The shared trace whose events the reference reader was not asked to list: there are 842,152.
+/// The shared trace whose events the reference reader was not asked to list: there are
+/// 842,152.
 pub const TRACE_WITHOUT_EVENTS: &str = "aspnet-net10-linux-x64/web.nettrace";
 
-/// The events that the reference reader saw in the trace `name`. None, said on stderr, without a shared
-/// folder or such a golden.
+/// The events that the reference reader saw in the trace `name`. None, said on stderr,
+/// without a shared folder or such a golden.
 ///
 /// # Panics
 /// If the golden has a line that is not as told above.
@@ -98,9 +102,9 @@ pub fn golden_events(name: &str) -> Option<GoldenEvents> {
     Some(parse_events(&golden_text(name, ".events.tsv.gz")?))
 }
 
-/// Names and values of the first 20 events of each type in the trace `name`, a JSON object a line: `index`
-/// (line in the events), `ts`, `tid`, `provider`, `id`, `version`, `name`, `fields`. None, said on stderr,
-/// without a shared folder or such a golden.
+/// Names and values of the first 20 events of each type in the trace `name`, a JSON
+/// object a line: `index` (line in the events), `ts`, `tid`, `provider`, `id`, `version`,
+/// `name`, `fields`. None, said on stderr, without a shared folder or such a golden.
 pub fn golden_fields(name: &str) -> Option<Vec<String>> {
     Some(golden_text(name, ".fields.jsonl.gz")?.lines().map(str::to_owned).collect())
 }
@@ -120,7 +124,9 @@ fn parse_events(text: &str) -> GoldenEvents {
     for line in text.lines() {
         match line.strip_prefix('#') {
             Some(rest) => trailer.push(rest.to_owned()),
-            None => events.push(parse_event(line).unwrap_or_else(|| panic!("not an event: {line}"))),
+            None => {
+                events.push(parse_event(line).unwrap_or_else(|| panic!("not an event: {line}")))
+            }
         }
     }
     GoldenEvents { events, trailer }
@@ -128,8 +134,19 @@ fn parse_events(text: &str) -> GoldenEvents {
 
 fn parse_event(line: &str) -> Option<GoldenEvent> {
     let columns: Vec<&str> = line.split('\t').collect();
-    let &[ticks, thread, process, processor, provider, id, version, level, keywords, opcode, ref rest @ ..] =
-        columns.as_slice()
+    let &[
+        ticks,
+        thread,
+        process,
+        processor,
+        provider,
+        id,
+        version,
+        level,
+        keywords,
+        opcode,
+        ref rest @ ..,
+    ] = columns.as_slice()
     else {
         return None;
     };
@@ -157,14 +174,15 @@ fn parse_event(line: &str) -> Option<GoldenEvent> {
     })
 }
 
-/// `33221100-5544-7766-8899-aabbccddeeff` as `00 11 22 … ff`; `-` is none. The outer option is about the
-/// text.
+/// `33221100-5544-7766-8899-aabbccddeeff` as `00 11 22 … ff`; `-` is none. The outer
+/// option is about the text.
 fn parse_guid(text: &str) -> Option<Option<GuidBytes>> {
     if text == "-" {
         return Some(None);
     }
     let digits: String = text.split('-').collect();
-    let mut guid = u128::from_str_radix(&digits, 16).ok().filter(|_| digits.len() == 32)?.to_be_bytes();
+    let mut guid =
+        u128::from_str_radix(&digits, 16).ok().filter(|_| digits.len() == 32)?.to_be_bytes();
     guid[..4].reverse();
     guid[4..6].reverse();
     guid[6..8].reverse();
@@ -189,7 +207,10 @@ mod tests {
                     #lost\t1\n#error\tnone\n#count\t3\tDemo/7/Hi\n";
         let golden = parse_events(text);
         let event = &golden.events[0];
-        assert_eq!((event.ticks, event.keywords, event.payload_crc32), (1_000_100, 0xf1, 0xae76_7b8e));
+        assert_eq!(
+            (event.ticks, event.keywords, event.payload_crc32),
+            (1_000_100, 0xf1, 0xae76_7b8e)
+        );
         assert_eq!((event.name.as_str(), event.frame_count), ("Hi", 2));
         assert_eq!((golden.lost(), golden.error()), (Some(1), None));
         assert_eq!(golden.counts().collect::<Vec<_>>(), [("Demo/7/Hi", 3)]);

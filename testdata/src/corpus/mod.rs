@@ -1,8 +1,9 @@
-//! Real traces: those of this folder, and those of a folder `shared` beside the checkout, if there is one.
+//! Real traces: those of this folder, and those of a folder `shared` beside the checkout,
+//! if there is one.
 //!
-//! A trace's name is its path below the folder `traces` without `.gz`, with `/` on every system:
-//! `net10-linux-x64/all.nettrace`, `net3.1-linux-x64/all.netperf`. What each is and where it comes from
-//! stands in `testdata/README.md`.
+//! A trace's name is its path below the folder `traces` without `.gz`, with `/` on every
+//! system: `net10-linux-x64/all.nettrace`, `net3.1-linux-x64/all.netperf`. What each is
+//! and where it comes from stands in `testdata/README.md`.
 //!
 //! ```
 //! use nettrace_testdata::corpus;
@@ -49,10 +50,12 @@ impl TraceFile {
     }
 }
 
-/// All traces there are, by name. One that is in the repository and in the shared folder is listed once.
+/// All traces there are, by name. One that is in the repository and in the shared folder
+/// is listed once.
 ///
 /// # Panics
-/// If the repository's own traces are not there: a test over none of them would hold nothing.
+/// If the repository's own traces are not there: a test over none of them would hold
+/// nothing.
 pub fn traces() -> Vec<TraceFile> {
     let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("traces");
     let mut found = BTreeMap::new();
@@ -76,8 +79,8 @@ pub fn trace(name: &str) -> Option<TraceFile> {
     found
 }
 
-/// The folder `shared` beside the checkout, with more traces and with goldens. Says so on stderr, once, if
-/// there is none.
+/// The folder `shared` beside the checkout, with more traces and with goldens. Says so on
+/// stderr, once, if there is none.
 pub fn shared_folder() -> Option<&'static Path> {
     static FOLDER: OnceLock<Option<PathBuf>> = OnceLock::new();
     FOLDER
@@ -86,7 +89,9 @@ pub fn shared_folder() -> Option<&'static Path> {
             if folder.join("traces").is_dir() {
                 return Some(folder);
             }
-            eprintln!("SKIPPED: no folder `shared` beside the checkout, so no goldens and fewer traces");
+            eprintln!(
+                "SKIPPED: no folder `shared` beside the checkout, so no goldens and fewer traces"
+            );
             None
         })
         .as_deref()

@@ -44,7 +44,8 @@ pub(super) fn read(src: &Path) -> Tree {
     }
     sources.retain(|source| !for_tests.iter().any(|module| source.module.starts_with(module)));
 
-    let modules = sources.iter().filter(|s| !s.module.is_empty()).map(|s| s.module.join("::")).collect();
+    let modules =
+        sources.iter().filter(|s| !s.module.is_empty()).map(|s| s.module.join("::")).collect();
     let mut tree = Tree { modules, imports: Vec::new() };
     let mut exported = BTreeMap::new();
     for source in sources.iter().filter(|source| source.module.is_empty()) {
@@ -67,21 +68,29 @@ fn sources(src: &Path) -> Vec<Source> {
     let mut folders: Vec<PathBuf> = vec![src.to_owned()];
     let mut found = Vec::new();
     while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display())) {
+        for entry in
+            fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()))
+        {
             let path = entry.expect("an entry").path();
             if path.is_dir() {
                 folders.push(path);
             } else if path.extension().is_some_and(|ending| ending == "rs") {
                 let below = path.strip_prefix(src).expect("it lies there").with_extension("");
-                let mut module: Vec<String> =
-                    below.components().map(|part| part.as_os_str().to_string_lossy().into_owned()).collect();
+                let mut module: Vec<String> = below
+                    .components()
+                    .map(|part| part.as_os_str().to_string_lossy().into_owned())
+                    .collect();
                 let file = format!("{}.rs", module.join("/"));
                 if matches!(module.last().map(String::as_str), Some("mod"))
                     || ["lib.rs", "main.rs"].contains(&&*file)
                 {
                     module.pop();
                 }
-                found.push(Source { file, module, text: fs::read_to_string(&path).expect("a source") });
+                found.push(Source {
+                    file,
+                    module,
+                    text: fs::read_to_string(&path).expect("a source"),
+                });
             }
         }
     }
@@ -91,12 +100,14 @@ fn sources(src: &Path) -> Vec<Source> {
 
 /// Names of `mod name;` and `mod name {`.
 fn declared<'t>(tokens: &[Token<'t>]) -> BTreeSet<&'t str> {
-    let is_mod =
-        tokens.windows(3).filter(|three| three[0].text == "mod" && ["{", ";"].contains(&three[2].text));
+    let is_mod = tokens
+        .windows(3)
+        .filter(|three| three[0].text == "mod" && ["{", ";"].contains(&three[2].text));
     is_mod.map(|three| three[1].text).collect()
 }
 
-/// Leaves out items under `#[cfg(test)]`, `#[cfg(all(test, …))]` and `#[cfg(any(test, …))]`.
+/// Leaves out items under `#[cfg(test)]`, `#[cfg(all(test, …))]` and `#[cfg(any(test,
+/// …))]`.
 fn without_tests<'t>(tokens: &[Token<'t>]) -> Vec<Token<'t>> {
     let mut kept = Vec::with_capacity(tokens.len());
     let mut at = 0;
@@ -115,7 +126,7 @@ fn without_tests<'t>(tokens: &[Token<'t>]) -> Vec<Token<'t>> {
     kept
 }
 
-/// The place behind the bracket that closes the one at `at`.
+/// The place after the bracket that closes the one at `at`.
 fn closing(tokens: &[Token<'_>], at: usize) -> usize {
     let mut depth = 0_usize;
     for (index, token) in tokens.iter().enumerate().skip(at) {
@@ -131,9 +142,11 @@ fn closing(tokens: &[Token<'_>], at: usize) -> usize {
     tokens.len()
 }
 
-/// The place behind an item: its `;`, its braces, or the `,` or `}` that follows a field or a variant.
+/// The place after an item: its `;`, its braces, or the `,` or `}` that follows a field
+/// or a variant.
 fn end_of_item(tokens: &[Token<'_>], begin: usize) -> usize {
-    let is_use = tokens[begin..].iter().find(|token| !["pub", "(", "crate", ")"].contains(&token.text));
+    let is_use =
+        tokens[begin..].iter().find(|token| !["pub", "(", "crate", ")"].contains(&token.text));
     let is_use = is_use.is_some_and(|token| token.text == "use");
     let mut at = begin;
     while let Some(token) = tokens.get(at) {
@@ -166,8 +179,8 @@ fn exports(text: &str, modules: &BTreeSet<String>, exported: &mut BTreeMap<Strin
     }
 }
 
-/// All paths from `crate`, `super`, `self` or a child module: the module that names them, their parts from the crate's
-/// root, and the line.
+/// All paths from `crate`, `super`, `self` or a child module: the module that names them,
+/// their parts from the crate's root, and the line.
 fn paths(
     tokens: &[Token<'_>],
     file_module: &[String],
@@ -211,7 +224,8 @@ fn paths(
     found
 }
 
-/// A path, from the crate's root; nothing when it is of another crate, or a name of the module's own.
+/// A path, from the crate's root; nothing when it is of another crate, or a name of the
+/// module's own.
 fn from_root(here: &[String], path: &[String], modules: &BTreeSet<String>) -> Option<Vec<String>> {
     let mut base = here.to_vec();
     let mut parts = path.iter().peekable();
@@ -237,8 +251,8 @@ fn from_root(here: &[String], path: &[String], modules: &BTreeSet<String>) -> Op
     Some(base)
 }
 
-/// Reads a path or a tree of them, `a::{b, c::d as e}`, from `at`; gives the place behind it. Each path found has the name
-/// that it is known by, and its line.
+/// Reads a path or a tree of them, `a::{b, c::d as e}`, from `at`; gives the place after
+/// it. Each path found has the name that it is known by, and its line.
 fn use_tree(
     tokens: &[Token<'_>],
     at: usize,
@@ -287,8 +301,13 @@ fn is_name(text: &str) -> bool {
     text.chars().all(|c| c.is_alphanumeric() || c == '_')
 }
 
-/// The module that a path from the root ends in; `lib` when the root itself defines the name.
-fn lies_in(path: &[String], modules: &BTreeSet<String>, exported: &BTreeMap<String, Vec<String>>) -> String {
+/// The module that a path from the root ends in; `lib` when the root itself defines the
+/// name.
+fn lies_in(
+    path: &[String],
+    modules: &BTreeSet<String>,
+    exported: &BTreeMap<String, Vec<String>>,
+) -> String {
     for len in (1..=path.len()).rev() {
         let module = path[..len].join("::");
         if modules.contains(&module) {

@@ -1,8 +1,9 @@
 //! Holds the modules of a crate to an order: which may import which.
 //!
-//! The order is a list of layers, lowest first. A module may import modules of lower layers only; two modules of one
-//! layer do not know each other. What the compiler does not mind (two modules that import each other), a reader does:
-//! neither can be understood, tested or moved without the other.
+//! The order is a list of layers, lowest first. A module may import modules of lower
+//! layers only; two modules of one layer do not know each other. What the compiler does
+//! not mind (two modules that import each other), a reader does: neither can be
+//! understood, tested or moved without the other.
 //!
 //! ```
 //! # let dir = std::env::temp_dir().join(format!("layers-example-{}", std::process::id()));
@@ -52,20 +53,26 @@ impl fmt::Display for Fault {
     }
 }
 
-/// Imports of the crate whose sources lie in `src` that are against `order`, lowest layer first.
+/// Imports of the crate whose sources lie in `src` that are against `order`, lowest layer
+/// first.
 ///
-/// Names in the order are paths from the crate's root, such as `reader` or `model::stacks`; a module belongs to the
-/// longest of them that it lies in. `use` lines and paths inside code count, of `crate::`, `super::` and `self::` and
-/// of child modules; what a crate's root re-exports counts as an import of the module that it comes from. What the root
-/// itself defines is the module `lib`. Code under `#[cfg(test)]` may import what it wants, and so may `lib.rs` and
-/// `main.rs`, whose work is to join the modules.
+/// Names in the order are paths from the crate's root, such as `reader` or
+/// `model::stacks`; a module belongs to the longest of them that it lies in. `use` lines
+/// and paths inside code count, of `crate::`, `super::` and `self::` and of child
+/// modules; what a crate's root re-exports counts as an import of the module that it
+/// comes from. What the root itself defines is the module `lib`. Code under
+/// `#[cfg(test)]` may import what it wants, and so may `lib.rs` and `main.rs`, whose work
+/// is to join the modules.
 ///
 /// # Panics
 /// When the folder cannot be read.
 pub fn check(src: &Path, order: &[&[&str]]) -> Vec<Fault> {
     let tree = imports::read(src);
-    let level: BTreeMap<&str, usize> =
-        order.iter().enumerate().flat_map(|(at, layer)| layer.iter().map(move |name| (*name, at))).collect();
+    let level: BTreeMap<&str, usize> = order
+        .iter()
+        .enumerate()
+        .flat_map(|(at, layer)| layer.iter().map(move |name| (*name, at)))
+        .collect();
     let mut faults = BTreeSet::new();
     for name in level.keys().filter(|name| **name != "lib" && !tree.modules.contains(**name)) {
         faults.insert(Fault::Missing((*name).to_owned()));
@@ -101,8 +108,9 @@ fn layer_of<'n>(module: &str, level: &BTreeMap<&'n str, usize>) -> Option<(&'n s
     }
 }
 
-/// Asserts that a crate keeps to an order, but for imports that are listed as still to be turned round: each is the
-/// importing module and the imported one. One that is listed and not found is a fault too, so that the list only shrinks.
+/// Asserts that a crate keeps to an order, but for imports that are listed as still to be
+/// turned round: each is the importing module and the imported one. One that is listed
+/// and not found is a fault too, so that the list only shrinks.
 ///
 /// # Panics
 /// With what [`check`] found, or with a listed import that is no longer there.
@@ -124,7 +132,9 @@ pub fn assert_order(src: &Path, order: &[&[&str]], not_yet: &[(&str, &str)]) {
         }
     }
     wrong.extend(
-        listed.iter().map(|pair| format!("{pair:?} is listed as not yet true, but it is true by now")),
+        listed
+            .iter()
+            .map(|pair| format!("{pair:?} is listed as not yet true, but it is true by now")),
     );
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
@@ -157,7 +167,8 @@ mod tests {
 
     const ORDER: &[&[&str]] = &[&["low"], &["mid", "side"], &["high"]];
 
-    /// Faults of `mid.rs` with this text, in a crate with modules `low`, `mid`, `side` and `high`.
+    /// Faults of `mid.rs` with this text, in a crate with modules `low`, `mid`, `side`
+    /// and `high`.
     fn of_mid(text: &str) -> Vec<String> {
         faults(
             &[
@@ -215,7 +226,10 @@ mod tests {
 
     #[test]
     fn modules_of_one_layer_do_not_know_each_other() {
-        assert_eq!(of_mid("use crate::side::A;"), ["mid.rs:1: `mid` imports `side`, which is not below it"]);
+        assert_eq!(
+            of_mid("use crate::side::A;"),
+            ["mid.rs:1: `mid` imports `side`, which is not below it"]
+        );
     }
 
     #[test]
@@ -233,9 +247,12 @@ mod tests {
         ] {
             assert_eq!(of_mid(text), [""; 0], "{text}");
         }
-        // What comes behind is looked at again.
+        // What comes after is looked at again.
         assert_eq!(of_mid("#[cfg(test)]\nmod tests {}\nuse crate::high::A;"), upwards(3));
-        assert_eq!(of_mid("fn f<'a>(a: &'a str, b: char) { b == '\\''; crate::high::f() }"), upwards(1));
+        assert_eq!(
+            of_mid("fn f<'a>(a: &'a str, b: char) { b == '\\''; crate::high::f() }"),
+            upwards(1)
+        );
         assert_eq!(of_mid("#[cfg(not(test))]\nuse crate::high::A;"), upwards(2));
         assert_eq!(of_mid("#[cfg(any(test, fuzzing))]\nuse crate::high::A;"), [""; 0]);
     }

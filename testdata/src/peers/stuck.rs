@@ -1,8 +1,10 @@
 //! Runtimes that get stuck through no fault of ours.
 //!
-//! .NET Core 3.1 gets stuck while it stops a session, about once in 300 times on a busy machine: its server thread
-//! waits in `EventPipeBufferManager::SuspendWriteEvent` for a thread that writes, and that thread for ever for a lock,
-//! in `EventPipeBufferManager::AllocateBufferForThread` (seen with 3.1.23). It never answers anybody again.
+//! .NET Core 3.1 gets stuck while it stops a session, about once in 300 times on a busy
+//! machine: its server thread waits in `EventPipeBufferManager::SuspendWriteEvent` for a
+//! thread that writes, and that thread for ever for a lock, in
+//! `EventPipeBufferManager::AllocateBufferForThread` (seen with 3.1.23). It never answers
+//! anybody again.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -18,7 +20,8 @@ thread_local! {
     static WAS_STUCK: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Does a test with each of the runtimes; where .NET Core 3.1 got stuck, again with a new process.
+/// Does a test with each of the runtimes; where .NET Core 3.1 got stuck, again with a new
+/// process.
 ///
 /// ```
 /// use nettrace_testdata::peers;
@@ -45,16 +48,19 @@ pub fn each(peers: Vec<Peer>, test: impl Fn(&Peer)) {
     }
 }
 
-/// To be called when a test has let go of its target: notes whether that is stuck, if the test failed.
+/// To be called when a test has let go of its target: notes whether that is stuck, if the
+/// test failed.
 pub(super) fn note(target: &Target) {
     if std::thread::panicking() && target.major == 3 {
-        // One that stands still on purpose answers when it goes on. It may have ended, too.
+        // One that stands still on purpose answers when it goes on. It may have ended,
+        // too.
         let _ = Command::new("kill").args(["-CONT", &target.pid().to_string()]).status();
         WAS_STUCK.set(!answers(target));
     }
 }
 
-/// Whether the runtime answers a request within ten seconds; any request will do, and any answer.
+/// Whether the runtime answers a request within ten seconds; any request will do, and any
+/// answer.
 #[cfg(unix)]
 fn answers(target: &Target) -> bool {
     use std::io::{Read, Write};
@@ -62,7 +68,8 @@ fn answers(target: &Target) -> bool {
 
     let start = format!("dotnet-diagnostic-{}-", target.pid());
     let entries = std::fs::read_dir(&target.folder).into_iter().flatten().flatten();
-    let mut sockets = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(&start));
+    let mut sockets =
+        entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(&start));
     let Some(socket) = sockets.next() else { return true };
     let answer = || -> std::io::Result<()> {
         let mut stream = std::os::unix::net::UnixStream::connect(socket.path())?;

@@ -105,8 +105,8 @@ impl<'a> RowReader<'a> {
         self.bytes.is_empty()
     }
 
-    /// Reads the next row into `blob`, which must hold the row before, or the default at first.
-    /// Its flags are those that were stored.
+    /// Reads the next row into `blob`, which must hold the row before, or the default at
+    /// first. Its flags are those that were stored.
     pub(super) fn next(&mut self, blob: &mut Blob) -> Option<()> {
         if self.is_compressed {
             return self.compressed(blob);
@@ -115,8 +115,12 @@ impl<'a> RowReader<'a> {
         let mut row = Bytes::new(self.bytes.take(size as usize)?);
         let metadata_id = row.u32()?;
         if self.version == Version::V3 {
-            *blob =
-                Blob { metadata_id, thread_id: u64::from(row.u32()?), ticks: row.u64()?, ..Blob::default() };
+            *blob = Blob {
+                metadata_id,
+                thread_id: u64::from(row.u32()?),
+                ticks: row.u64()?,
+                ..Blob::default()
+            };
             blob.activity_id = row.array()?;
             blob.related_activity_id = row.array()?;
             let payload = row.u32()?;

@@ -1,10 +1,11 @@
 //! A real trace, again and again, as one long session would have been written.
 //!
-//! Framing and padding are made anew. What the writer would do once (metadata) is done once;
-//! stacks, labels and, where the stream had forgotten them, threads are written again. Events are
-//! re-encoded: each copy's timestamps are later than those of all copies before it, and every
-//! capture thread's numbers go on without a gap. A number that a thread had lost is not lost any
-//! more: the result reads back without losses, restarts or damage.
+//! Framing and padding are made anew. What the writer would do once (metadata) is done
+//! once; stacks, labels and, where the stream had forgotten them, threads are written
+//! again. Events are re-encoded: each copy's timestamps are later than those of all
+//! copies before it, and every capture thread's numbers go on without a gap. A number
+//! that a thread had lost is not lost any more: the result reads back without losses,
+//! restarts or damage.
 
 mod base;
 mod decode;
@@ -21,7 +22,8 @@ use super::stream::Writer;
 pub use base::{Base, unpacked};
 use decode::{Bytes, RowReader};
 
-/// Writes `base` repeated to at least `bytes` bytes, by less than a block and what ends it more.
+/// Writes `base` repeated to at least `bytes` bytes, by less than a block and what ends
+/// it more.
 ///
 /// # Errors
 /// What `out` reports, and [`io::ErrorKind::InvalidData`] when the base has no events.
@@ -191,7 +193,8 @@ impl<W: Write> Copies<W> {
 
     fn point(&mut self, content: &[u8]) -> io::Result<()> {
         let version = self.writer.version();
-        let (ticks, flags, listed) = decode::sequence_point(version, content).ok_or_else(invalid)?;
+        let (ticks, flags, listed) =
+            decode::sequence_point(version, content).ok_or_else(invalid)?;
         // one-collect's last point may not know the time.
         let ticks = if ticks == u64::MAX { self.newest } else { ticks.wrapping_add(self.shift) };
         let threads: Vec<(u64, u32)> = listed
@@ -199,8 +202,8 @@ impl<W: Write> Copies<W> {
             .map(|thread| (thread, self.numbers.get(&thread).copied().unwrap_or(0)))
             .collect();
         if version != Version::V6 {
-            // Who is not listed has ended. If its id comes back it is another thread's, and that
-            // begins at 1.
+            // Who is not listed has ended. If its id comes back it is another thread's,
+            // and that begins at 1.
             self.numbers = threads.iter().copied().collect();
         }
         if version == Version::V6 && flags & SequencePoint::FORGET_THREADS != 0 {
@@ -214,7 +217,7 @@ impl<W: Write> Copies<W> {
         self.writer.part(PartKind::SequencePoint, point.content(version).bytes)
     }
 
-    /// A sequence point where the base has none: stacks begin anew behind it.
+    /// A sequence point where the base has none: stacks begin anew after it.
     fn point_here(&mut self) -> io::Result<()> {
         let version = self.writer.version();
         if version == Version::V3 {
