@@ -21,6 +21,13 @@ const MOST_KEPT_ENTRIES: usize = 1 << 12;
 /// a stream has more, the losses are counted from below.
 const MOST_THREADS: usize = 1 << 16;
 
+/// From so many threads on, those that have ended are forgotten.
+const MANY_THREADS: usize = 1 << 10;
+
+/// A thread that so many complete lists in a row do not have is gone for good. It ended
+/// after the first of them that did not have it.
+const LISTS_WITHOUT: u32 = 16;
+
 /// What is known about a thread's numbers.
 #[derive(Debug, Clone, Copy)]
 struct ThreadNumbers {
@@ -554,6 +561,7 @@ impl Losses {
         self.list = list;
         if is_whole {
             self.doubts_at_point = self.doubts;
+            self.forget_ended();
         }
         let is_regular = !(is_whole && has_all) || self.find_strays();
         self.gaps.forget();
@@ -624,6 +632,15 @@ impl Losses {
         self.forgot.is_some_and(|forgot| forgot.wrapping_add(1) >= self.points)
     }
 
+    /// Forgets threads that ended long ago. A live view reads sessions of days, in which
+    /// threads come and go.
+    fn forget_ended(&mut self) {
+        let points = self.points;
+        if self.states.len() > MANY_THREADS && points.is_multiple_of(LISTS_WITHOUT) {
+            self.states.retain(|_, state| points.wrapping_sub(state.seen) < LISTS_WITHOUT);
+        }
+    }
+
     /// Keeps the number of threads within the limit: removes ended threads first, then
     /// all.
     fn bound(&mut self, limit: usize) {
@@ -636,5 +653,30 @@ impl Losses {
                 (self.forgot, self.is_at_least) = (Some(points), true);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_that_end_leave_nothing_behind_however_long_a_session_lasts() {
+        let mut losses = Losses::default();
+        let mut most = 0;
+        for point in 0..2_000u64 {
+            // Two threads stay, the second of them silent, and 50 end. Each loses an event.
+            for thread in [1].into_iter().chain(1_000 + point * 50..1_050 + point * 50) {
+                let number = if thread == 1 { 2 * point as u32 + 2 } else { 2 };
+                assert!(losses.event_v4(thread, number, point, None, usize::MAX));
+            }
+            losses.entry_v4(1, 2 * point as u32 + 2);
+            losses.entry_v4(2, 0);
+            assert!(losses.end_list_v4(true, false, usize::MAX));
+            most = most.max(losses.states.len());
+        }
+        assert_eq!((losses.total(), losses.restarts()), (2_000 * 51, 0));
+        assert!(most < 3 * MANY_THREADS, "{most} threads are known");
+        assert!(losses.states.contains_key(&2), "a thread that is listed is there");
     }
 }

@@ -11,7 +11,7 @@ it varies within them; only such changes are listed, the heaviest first. Several
 visible. `docs/diff.md` explains the columns, the statistics and the grammar of --fail-if.
 
 Conditions of --fail-if, which may be repeated:
-  cpu>5%                  more processor time, by over 5 % and beyond noise
+  cpu>5%                  more running time, by over 5 % and beyond noise
   method(*Parse*)>20%     the same for methods; also method.total(NAME),
                           type(NAME), exception(NAME), counter(NAME)
   gc.pause.p99>10ms       the new value is over 10 ms, whatever the old is;
