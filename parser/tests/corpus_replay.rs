@@ -74,6 +74,7 @@ fn every_input_of_the_target_payload_is_calm() {
 #[test]
 fn every_input_of_the_target_raw_is_calm() {
     replay("raw");
+    replay_all("raw", files("fuzz/found/raw"));
 }
 
 #[test]

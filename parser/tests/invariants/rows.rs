@@ -140,10 +140,14 @@ pub(crate) fn blocks(bytes: &[u8]) -> Option<(Version, Vec<Block<'_>>, bool)> {
 fn is_doubt(damage: &Damage) -> impl Iterator<Item = u64> {
     let doubts = damage.findings().iter().filter(|finding| {
         finding.class == Class::FramingLost
-            // A type name with a damaged letter: the reader knows the block by its content.
+            // A damaged letter of a type name, or a minimum version that no writer has: the
+            // reader knows the block by its content.
             || matches!(
                 finding.fault,
-                Fault::BlockSize(_) | Fault::Padding(_) | Fault::TypeName
+                Fault::BlockSize(_)
+                    | Fault::Padding(_)
+                    | Fault::TypeName
+                    | Fault::MinimumVersion(_)
             )
     });
     doubts.map(|finding| finding.block_offset.min(finding.offset))
