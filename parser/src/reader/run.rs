@@ -483,7 +483,10 @@ impl State {
             // another check finds out.
             self.cursor.times.latest = times.latest.max(last_ticks.wrapping_sub(times.least));
         }
-        self.losses.advance_run(next, last_ticks);
+        // Without an event, `last_ticks` may be that of an event without a number.
+        if next != first {
+            self.losses.advance_run(next, last_ticks);
+        }
         self.statistics.events += u64::from(next.wrapping_sub(first));
         if D::INHERITS {
             if run_end == RunEnd::Between {
