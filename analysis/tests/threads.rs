@@ -73,6 +73,7 @@ fn all_public_types_may_go_to_another_thread_and_be_read_by_several() {
             live::LiveCounters,
             live::LiveSeries,
             live::MetricsNotice,
+            live::UnseenCounter,
             #[cfg(feature = "page")]
             diff::Condition,
             #[cfg(feature = "page")]

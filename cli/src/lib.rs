@@ -71,8 +71,8 @@ use std::io::Write;
 /// ```
 pub fn run(args: impl IntoIterator<Item = OsString>, console: Console<'_>) -> Exit {
     let mut console = console;
-    let args =
-        command_line::with_report_first(with_summary(with_equals(args.into_iter().collect())));
+    let args = with_heap(with_summary(with_equals(args.into_iter().collect())));
+    let args = command_line::with_report_first(args);
     let parsed = command_line::of_args(&args).try_get_matches_from(args).and_then(|matches| {
         command_line::check(&matches)?;
         Cli::from_arg_matches(&matches)
@@ -115,6 +115,15 @@ fn with_summary(mut args: Vec<OsString>) -> Vec<OsString> {
     };
     if args.get(1).is_some_and(is_trace) {
         args.splice(1..1, ["report".into(), "summary".into()]);
+    }
+    args
+}
+
+/// `nettrace report heap FILE` stands for `nettrace heap FILE`: what people look for first
+/// where the reports are.
+fn with_heap(mut args: Vec<OsString>) -> Vec<OsString> {
+    if args.iter().skip(1).take(2).eq(["report", "heap"]) {
+        args.remove(1);
     }
     args
 }

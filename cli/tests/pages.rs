@@ -73,6 +73,12 @@ const SAMPLES: &str = "testdata/traces/net10-linux-x64/samples-only.nettrace.gz"
 const ONE_COLLECT: &str = "testdata/traces/one-collect-v6/cpu-and-switches.nettrace.gz";
 
 #[test]
+fn a_heap_is_found_among_the_reports_too() {
+    let (direct, report) = (nettrace(&["heap", HEAP]), nettrace(&["report", "heap", HEAP]));
+    assert_eq!((report.text(), report.code), (direct.text(), Some(0)));
+}
+
+#[test]
 fn heaps_are_as_expected() {
     assert_page("heap-types.txt", &["heap", HEAP, "-n", "12"]);
     assert_page(

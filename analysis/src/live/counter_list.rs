@@ -37,9 +37,18 @@ pub struct CounterChoice {
 
 impl CounterChoice {
     fn has(&self, provider: &str, counter: &str) -> bool {
-        is_match(&self.provider, provider)
+        self.has_provider(provider)
             && (self.counters.is_empty()
                 || self.counters.iter().any(|wanted| is_match(wanted, counter)))
+    }
+
+    pub(super) fn has_provider(&self, provider: &str) -> bool {
+        is_match(&self.provider, provider)
+    }
+
+    /// Whether the name at this place means the counter.
+    pub(super) fn has_counter(&self, place: usize, counter: &str) -> bool {
+        self.counters.get(place).is_some_and(|wanted| is_match(wanted, counter))
     }
 }
 

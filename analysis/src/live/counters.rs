@@ -3,6 +3,7 @@
 use super::LiveReport;
 use super::counter_list::CounterList;
 use super::notices::MetricsNotice;
+use super::unseen_counters::{SeenNames, UnseenCounter};
 use crate::document::SCHEMA;
 use crate::model::Model;
 use crate::report::counter_values::{CounterValues, Published, SeriesKey, start_unix_ns};
@@ -39,6 +40,7 @@ const METRICS: &str = "System.Diagnostics.Metrics\\";
 pub struct LiveCounters {
     values: CounterValues,
     wanted: CounterList,
+    names: SeenNames,
     own: Own,
     most_series: usize,
     keeps_new: bool,
@@ -182,6 +184,7 @@ impl LiveCounters {
         LiveCounters {
             values: CounterValues::default(),
             wanted: CounterList::default(),
+            names: SeenNames::default(),
             own: Own::default(),
             most_series: MOST_SERIES,
             keeps_new: false,
@@ -263,6 +266,12 @@ impl LiveCounters {
         std::mem::take(&mut self.new_notices)
     }
 
+    /// Names in the list of [`LiveCounters::wanted`] of which nothing has come so far, in
+    /// the order of the list. Values come at the end of each interval.
+    pub fn unseen(&self) -> Vec<UnseenCounter> {
+        self.names.unseen(&self.wanted)
+    }
+
     /// Number of values that are not shown, because there are too many series, or
     /// quantiles of a histogram.
     pub fn values_left_out(&self) -> u64 {
@@ -273,7 +282,10 @@ impl LiveCounters {
         let is_metric = !matches!(published.key.kind, CounterKind::Mean | CounterKind::Increment);
         let Published { mut key, unit, display_name, interval_seconds, point } = published;
         if is_metric {
-            if !self.wanted.is_empty() && !self.wanted.has_instrument(&key.provider, &key.name) {
+            let is_wanted =
+                self.wanted.is_empty() || self.wanted.has_instrument(&key.provider, &key.name);
+            self.names.publish(&self.wanted, &key.provider, &key.name, is_wanted);
+            if !is_wanted {
                 return;
             }
             self.meter_reports(key.process_id, &key.provider);
@@ -282,7 +294,9 @@ impl LiveCounters {
                 && !self.wanted.insists_on_event_counters(&key.provider);
             let is_wanted =
                 self.wanted.is_empty() || self.wanted.has_event_counter(&key.provider, &key.name);
-            if is_meter || !is_wanted {
+            let is_shown = is_wanted && !is_meter;
+            self.names.publish(&self.wanted, &key.provider, &key.name, is_shown);
+            if !is_shown {
                 return;
             }
         }
@@ -421,7 +435,10 @@ impl LiveCounters {
             else {
                 return;
             };
-            if self.wanted.is_empty() || self.wanted.has_instrument(&meter, &instrument) {
+            let is_wanted =
+                self.wanted.is_empty() || self.wanted.has_instrument(&meter, &instrument);
+            self.names.publish(&self.wanted, &meter, &instrument, is_wanted);
+            if is_wanted {
                 self.meter_reports(event.process_id(), &meter);
             }
             return;

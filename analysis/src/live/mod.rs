@@ -32,6 +32,7 @@ mod notices;
 mod requests;
 mod thread_stacks;
 mod top;
+mod unseen_counters;
 mod watch;
 
 pub use counter_list::{CounterChoice, CounterList, CounterListError};
@@ -45,6 +46,7 @@ pub use top::{
     LiveTop, TopAllocation, TopCaller, TopContention, TopException, TopHeader, TopMethod,
     TopRequest, TopSnapshot, TopThread, TopWait,
 };
+pub use unseen_counters::UnseenCounter;
 pub use watch::{
     CompiledMethod, EndedWait, HttpRequest, LiveWatch, PoolChange, ThrownException, WatchCount,
     WatchKind, WatchRow, WatchSnapshot, WatchedEvent,

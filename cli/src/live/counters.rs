@@ -25,7 +25,7 @@ pub(crate) const SHARED: &str = "SHARED";
 
 /// Providers of EventCounters in .NET and in libraries that many programs use. A provider
 /// that a process does not have costs nothing.
-const KNOWN: [&str; 12] = [
+pub(crate) const KNOWN: [&str; 12] = [
     "System.Runtime",
     "Microsoft.AspNetCore.Hosting",
     "Microsoft-AspNetCore-Server-Kestrel",

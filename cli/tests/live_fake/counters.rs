@@ -287,3 +287,20 @@ fn a_pattern_that_nothing_matches_is_no_error() {
     assert!(run.stderr.contains(note), "{}", run.stderr);
     assert_eq!(fake.session_count(), 0);
 }
+
+#[test]
+fn names_that_no_counter_has_are_said_with_the_nearest_ones() {
+    let folder = Folder::new();
+    let list = r"Nettrace.Workload[orders,oders],System.Runtme,EventCounters\System.Runtime[cpu-*]";
+    let fake = whole(&metrics());
+    let run = on(&fake, &folder, &["counters", "--duration", "2s", "--counters", list]);
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    assert!(run.text().contains("orders"), "{}", run.text());
+    for said in [
+        ": Nettrace.Workload[oders] had no value; did you mean orders?",
+        ": no counter of System.Runtme had a value; did you mean System.Runtime?",
+    ] {
+        assert_eq!(run.stderr.matches(said).count(), 1, "{}", run.stderr);
+    }
+    assert!(!run.stderr.contains("[orders]"), "{}", run.stderr);
+}

@@ -5,6 +5,7 @@ mod launched;
 mod rows;
 mod screen;
 mod series_rows;
+mod unseen;
 
 use super::Context;
 use crate::args::CountersArgs;
@@ -24,6 +25,8 @@ use nettrace_ipc::{Providers, RequestError, Rundown, SessionConfig};
 use rows::Rows;
 use std::time::{Duration, Instant};
 
+/// Names of which nothing has come for so many intervals are said to be without a value.
+const SILENT_INTERVALS: u32 = 3;
 /// How often the document that is scraped is made anew.
 const PUBLISH: Duration = Duration::from_millis(250);
 
@@ -84,6 +87,8 @@ struct View<'v> {
     feeds: Vec<CounterFeed>,
     signals: Signals,
     deadline: Option<Instant>,
+    /// When names that no counter has are said; `None` once they were.
+    doubts: Option<Instant>,
     /// A screen instead of rows.
     has_board: bool,
     scrape: Option<Scrape>,
@@ -107,7 +112,17 @@ impl<'v> View<'v> {
             }
         }
         let scraped = None;
-        Ok(View { args, rows, feeds, signals, deadline: None, has_board, scrape, scraped })
+        Ok(View {
+            args,
+            rows,
+            feeds,
+            signals,
+            deadline: None,
+            doubts: None,
+            has_board,
+            scrape,
+            scraped,
+        })
     }
 
     /// Starts a session in a process.
@@ -164,6 +179,8 @@ impl<'v> View<'v> {
             return Ok(Exit::Failed);
         }
         self.deadline = self.args.duration.and_then(|span| Instant::now().checked_add(span.0));
+        let patience = self.args.refresh_interval.0.saturating_mul(SILENT_INTERVALS);
+        self.doubts = Instant::now().checked_add(patience);
         if self.has_board {
             let shown = self.show_board(context);
             let exit = self.end(context, None)?;
@@ -208,17 +225,31 @@ impl<'v> View<'v> {
         Ok(())
     }
 
-    /// What the processes say besides values.
-    fn notices(&self) -> Vec<String> {
+    /// What the processes say besides values, and what they never said.
+    fn notices(&mut self) -> Vec<String> {
+        let is_late = self.doubts.is_some_and(|doubts| Instant::now() >= doubts);
+        if is_late {
+            self.doubts = None;
+        }
         let of = |feed: &CounterFeed| {
             let notices = feed.with(|live| live.report_mut().take_notices());
             let said = |notice| format!("{}: {notice}", feed.label);
-            notices.into_iter().map(said).collect::<Vec<_>>()
+            let mut said: Vec<String> = notices.into_iter().map(said).collect();
+            if is_late {
+                said.extend(self.unseen(feed));
+            }
+            said
         };
         self.feeds.iter().flat_map(of).collect()
     }
 
-    fn tell(&self, context: &mut Context<'_>) {
+    /// Names on the command line that no counter of a process has had so far.
+    fn unseen(&self, feed: &CounterFeed) -> Vec<String> {
+        let unseen = feed.with(|live| live.report().unseen());
+        unseen.iter().map(|name| format!("{}: {}", feed.label, unseen::text(name))).collect()
+    }
+
+    fn tell(&mut self, context: &mut Context<'_>) {
         for notice in self.notices() {
             context.messages.warning(&notice);
         }
@@ -242,8 +273,13 @@ impl<'v> View<'v> {
             }
         }
         let mut exit = Exit::Fine;
-        for feed in self.feeds.drain(..) {
+        let is_due = self.doubts.take().is_some();
+        for feed in std::mem::take(&mut self.feeds) {
             let label = feed.label.clone();
+            // Without any value the interval was too short to tell.
+            if is_due && feed.with(|live| live.events()) > 0 {
+                self.unseen(&feed).iter().for_each(|text| context.messages.warning(text));
+            }
             let (events, left_out) =
                 feed.with(|live| (live.events(), live.report().values_left_out()));
             let Some(end) = feed.outcome() else { continue };

@@ -1,0 +1,113 @@
+//! What a list of counters names and the process never published: most often a name that
+//! is misspelt.
+
+use super::counter_list::CounterList;
+use std::collections::BTreeSet;
+
+/// Names of others that are remembered, for suggestions.
+const MOST_NAMES: usize = 1000;
+
+/// A name in a [`CounterList`] of which nothing has come.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct UnseenCounter {
+    /// The provider or meter, as it was named.
+    pub provider: String,
+    /// The counter; `None` if nothing at all has come of the provider.
+    pub counter: Option<String>,
+    /// Counters that the provider did publish, sorted. The counter itself is among them if
+    /// it is an EventCounter and a meter of that name takes the provider's place.
+    pub published: Vec<String>,
+}
+
+/// Which names of a list something has come of.
+#[derive(Debug, Default)]
+pub(super) struct SeenNames {
+    /// Places of a choice in the list and of a counter in the choice; without a counter of
+    /// the choice as a whole.
+    seen: BTreeSet<(usize, Option<usize>)>,
+    published: BTreeSet<(String, String)>,
+}
+
+impl SeenNames {
+    /// A process has published a counter; `is_shown`, it has a value that is shown.
+    pub(super) fn publish(
+        &mut self,
+        list: &CounterList,
+        provider: &str,
+        counter: &str,
+        is_shown: bool,
+    ) {
+        let mut is_missing_some = false;
+        for (place, choice) in list.choices().iter().enumerate() {
+            if !choice.has_provider(provider) {
+                continue;
+            }
+            self.seen.insert((place, None));
+            for at in 0..choice.counters.len() {
+                if is_shown && choice.has_counter(at, counter) {
+                    self.seen.insert((place, Some(at)));
+                }
+                is_missing_some |= !self.seen.contains(&(place, Some(at)));
+            }
+        }
+        if is_missing_some && self.published.len() < MOST_NAMES {
+            self.published.insert((provider.to_owned(), counter.to_owned()));
+        }
+    }
+
+    /// The names of which nothing has come, in the order of the list.
+    pub(super) fn unseen(&self, list: &CounterList) -> Vec<UnseenCounter> {
+        let mut unseen = Vec::new();
+        for (place, choice) in list.choices().iter().enumerate() {
+            if !self.seen.contains(&(place, None)) {
+                let provider = choice.provider.clone();
+                unseen.push(UnseenCounter { provider, counter: None, published: Vec::new() });
+                continue;
+            }
+            let its = self.published.iter().filter(|(provider, _)| choice.has_provider(provider));
+            let published: Vec<String> = its.map(|(_, counter)| counter.clone()).collect();
+            for (at, counter) in choice.counters.iter().enumerate() {
+                if !self.seen.contains(&(place, Some(at))) {
+                    unseen.push(UnseenCounter {
+                        provider: choice.provider.clone(),
+                        counter: Some(counter.clone()),
+                        published: published.clone(),
+                    });
+                }
+            }
+        }
+        unseen
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_never_came_is_named_with_what_came_instead() {
+        let list: CounterList =
+            "System.Runtime[cpu-usag,gc-*],Shop,System.Runtme".parse().expect("a list");
+        let mut names = SeenNames::default();
+        names.publish(&list, "system.runtime", "cpu-usage", false);
+        names.publish(&list, "System.Runtime", "gc-heap-size", true);
+        names.publish(&list, "Shop", "orders", true);
+        names.publish(&list, "Other", "orders", false);
+        let unseen = names.unseen(&list);
+        let told: Vec<_> =
+            unseen.iter().map(|name| (&*name.provider, name.counter.as_deref())).collect();
+        assert_eq!(told, [("System.Runtime", Some("cpu-usag")), ("System.Runtme", None)]);
+        assert_eq!(unseen[0].published, ["gc-heap-size", "cpu-usage"]);
+    }
+
+    #[test]
+    fn names_for_suggestions_are_bounded() {
+        let list: CounterList = "Shop[orders]".parse().expect("a list");
+        let mut names = SeenNames::default();
+        for number in 0..2 * MOST_NAMES {
+            names.publish(&list, "Shop", &number.to_string(), false);
+        }
+        assert_eq!(names.published.len(), MOST_NAMES);
+    }
+}
