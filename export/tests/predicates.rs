@@ -107,7 +107,8 @@ fn conditions_joined_by_words_choose_what_single_ones_choose() {
     );
     let both = passed(&["Reason=AllocSmall or Reason=Induced"]);
     assert_eq!(both, passed(&["Reason=AllocSmall"]) + passed(&["Reason=Induced"]));
-    assert_eq!(passed(&["Size > 1KB"]), passed(&["Size > 1024"]));
+    assert_eq!(passed(&["Size > 1KiB"]), passed(&["Size > 1024"]));
+    assert_eq!(passed(&["Size > 1KB"]), passed(&["Size > 1000"]));
     assert!(passed(&["Size > 1KB"]) > 0);
 }
 
@@ -138,7 +139,8 @@ fn fired_in(bytes: &[u8], text: &str) -> (usize, Vec<(String, f64)>, Option<Stri
 #[test]
 fn counters_and_instruments_are_compared_by_name_unit_tags_and_percentile() {
     for (text, expected) in [
-        ("System.Runtime/gc-heap-size > 10MB", 1),
+        ("System.Runtime/gc-heap-size > 10MB", 2),
+        ("System.Runtime/gc-heap-size > 10MiB", 1),
         ("System.Runtime/gc-heap-size > 10", 2),
         ("system.runtime/GC-heap-size > 13", 1),
         ("System.Runtime/working-set > 0.05GB and System.Runtime/cpu-usage >= 8%", 1),

@@ -11,16 +11,18 @@
 //!            | "startup." ( "program" | "first_request" | "jit" | "jit_methods" | "assemblies" )
 //!            | "counter(" name ")"
 //! limit      = [ "+" ] number unit
-//! unit       = "%" | "ns" | "us" | "ms" | "s" | "B" | "KB" | "MB" | "GB" | "KiB" | "MiB" | "GiB" | ""
+//! unit       = "%" | "" | "ns" | "us" | "ms" | "s" | "min" | "h"
+//!            | "B" | "KB" | "MB" | "GB" | "TB" | "KiB" | "MiB" | "GiB" | "TiB"
 //! ```
 //!
 //! A limit in percent refers to the change, and only applies to changes beyond noise. An
-//! amount refers to the new value, or with `+` to the increase from old to new. `*` in a
-//! name matches any text; if several rows match, one is enough.
+//! amount refers to the new value, or with `+` to the increase from old to new; it is
+//! converted to the unit of the value. A number without a unit is one in that unit. `*`
+//! in a name matches any text; if several rows match, one is enough.
 
 use super::Subject;
 use super::report::{DiffReport, DiffRow};
-use nettrace_export::Glob;
+use nettrace_export::{Glob, Quantity};
 use serde::Serialize;
 use std::fmt;
 use std::str::FromStr;
@@ -47,9 +49,9 @@ enum Limit {
     /// Of a change beyond noise.
     Percent(f64),
     /// Of the new value.
-    Value(f64),
+    Value(Quantity),
     /// Of the increase.
-    Growth(f64),
+    Growth(Quantity),
 }
 
 /// Why a text is not a condition.
@@ -62,6 +64,15 @@ pub enum ConditionError {
     Metric(String),
     /// The text after the comparison is not a limit.
     Limit(String),
+    /// The limit has a unit that the metric does not have.
+    Unit {
+        /// The metric.
+        metric: String,
+        /// What its values are.
+        unit: &'static str,
+        /// The limit.
+        limit: String,
+    },
 }
 
 impl fmt::Display for ConditionError {
@@ -76,7 +87,15 @@ impl fmt::Display for ConditionError {
                  startup.assemblies, counter(NAME)"
             ),
             ConditionError::Limit(text) => {
-                write!(f, "{text} is no limit, such as 5%, 10ms, +1MB or 100")
+                write!(f, "{text} is not a limit, such as 5%, 10ms, +1MB or 100")
+            }
+            ConditionError::Unit { metric, unit, limit } => {
+                let kind = match *unit {
+                    "ns" => "a time, such as 10ms",
+                    "bytes" => "a size, such as 1MB",
+                    _ => "a number, such as 100",
+                };
+                write!(f, "{metric} is {kind}: {limit} cannot be compared with it")
             }
         }
     }
@@ -103,9 +122,15 @@ impl FromStr for Condition {
         let (metric, rest) = text.split_at_checked(at).ok_or(ConditionError::NoComparison)?;
         let is_above = rest.starts_with('>');
         let (subject, name) = metric_of(metric.trim())?;
-        let limit = rest.get(1..).unwrap_or_default();
+        let limit_text = rest.get(1..).unwrap_or_default().trim();
         let limit =
-            limit_of(limit.trim()).ok_or_else(|| ConditionError::Limit(limit.trim().to_owned()))?;
+            limit_of(limit_text).ok_or_else(|| ConditionError::Limit(limit_text.to_owned()))?;
+        if let (Some(unit), Some(amount)) = (subject.unit(&name), limit.amount())
+            && !is_of_unit(amount, unit)
+        {
+            let (metric, limit) = (metric.trim().to_owned(), limit_text.to_owned());
+            return Err(ConditionError::Unit { metric, unit, limit });
+        }
         Ok(Condition {
             text: text.trim().to_owned(),
             subject,
@@ -164,25 +189,30 @@ fn limit_of(text: &str) -> Option<Limit> {
         Some(rest) => (true, rest.trim()),
         None => (false, text),
     };
-    let end =
-        text.find(|letter: char| !(letter.is_ascii_digit() || letter == '.')).unwrap_or(text.len());
-    let (number, unit) = text.split_at_checked(end)?;
-    let number: f64 = number.parse().ok()?;
-    let factor = match unit.trim() {
-        "%" => return Some(Limit::Percent(number)),
-        "" | "ns" | "B" => 1.0,
-        "us" | "µs" => 1e3,
-        "ms" => 1e6,
-        "s" => 1e9,
-        "KB" => 1e3,
-        "MB" => 1e6,
-        "GB" => 1e9,
-        "KiB" => 1024.0,
-        "MiB" => 1_048_576.0,
-        "GiB" => 1_073_741_824.0,
-        _ => return None,
-    };
-    Some(if growth { Limit::Growth(number * factor) } else { Limit::Value(number * factor) })
+    // Limits are not negative: `<5%` is a decrease.
+    if !text.starts_with(|letter: char| letter.is_ascii_digit() || letter == '.') {
+        return None;
+    }
+    let amount: Quantity = text.parse().ok()?;
+    Some(match (growth, text.ends_with('%')) {
+        (_, true) => Limit::Percent(amount.in_unit("%")?),
+        (true, false) => Limit::Growth(amount),
+        (false, false) => Limit::Value(amount),
+    })
+}
+
+/// Counts have no unit, so neither has a limit of theirs.
+fn is_of_unit(amount: Quantity, unit: &str) -> bool {
+    amount.is_plain() || unit != "count" && amount.in_unit(unit).is_some()
+}
+
+impl Limit {
+    fn amount(self) -> Option<Quantity> {
+        match self {
+            Limit::Percent(_) => None,
+            Limit::Value(amount) | Limit::Growth(amount) => Some(amount),
+        }
+    }
 }
 
 /// Whether a condition holds.
@@ -196,6 +226,9 @@ pub struct ConditionOutcome {
     /// Number of rows that it applies to. 0: the traces contain nothing of this kind, so
     /// it cannot hold.
     pub rows: u64,
+    /// Counters that it names and whose unit is another kind than that of its limit, with
+    /// their units: `10MB` says nothing about a counter in `%`.
+    pub incomparable: Vec<(String, String)>,
     /// The rows for which it holds.
     pub because: Vec<DiffRow>,
 }
@@ -205,12 +238,18 @@ impl Condition {
     pub fn outcome(&self, report: &DiffReport) -> ConditionOutcome {
         let is_of = |row: &&DiffRow| row.subject == self.subject && self.name.is_match(&row.name);
         let rows: Vec<&DiffRow> = report.rows.iter().filter(is_of).collect();
+        let is_other = |row: &&&DiffRow| {
+            self.limit.amount().is_some_and(|amount| amount.in_unit(&row.unit).is_none())
+        };
+        let incomparable = rows.iter().filter(is_other);
+        let incomparable = incomparable.map(|row| (row.name.clone(), row.unit.clone())).collect();
         let because: Vec<DiffRow> =
             rows.iter().filter(|row| self.holds(row)).map(|row| (*row).clone()).collect();
         ConditionOutcome {
             condition: self.text.clone(),
             holds: !because.is_empty(),
             rows: rows.len() as u64,
+            incomparable,
             because,
         }
     }
@@ -229,8 +268,12 @@ impl Condition {
             Limit::Percent(limit) => {
                 row.is_significant && row.change_percent.is_some_and(|change| change < -limit)
             }
-            Limit::Value(limit) => is_beyond(row.new, limit),
-            Limit::Growth(limit) => is_beyond(row.new - row.old, limit),
+            Limit::Value(limit) => {
+                limit.in_unit(&row.unit).is_some_and(|limit| is_beyond(row.new, limit))
+            }
+            Limit::Growth(limit) => {
+                limit.in_unit(&row.unit).is_some_and(|limit| is_beyond(row.new - row.old, limit))
+            }
         }
     }
 }
@@ -246,11 +289,14 @@ mod tests {
 
     #[test]
     fn conditions_are_a_metric_a_comparison_and_a_limit() {
+        let amount = |text: &str| text.parse::<Quantity>().unwrap();
+        let (value, growth) =
+            (|text| Limit::Value(amount(text)), |text| Limit::Growth(amount(text)));
         assert_eq!(parsed("cpu>5%"), (Subject::Cpu, true, Limit::Percent(5.0)));
-        assert_eq!(parsed(" gc.pause.p99 > 10ms "), (Subject::GcPause, true, Limit::Value(1e7)));
-        assert_eq!(parsed("alloc>+1.5MB"), (Subject::Alloc, true, Limit::Growth(1.5e6)));
-        assert_eq!(parsed("alloc>2MiB"), (Subject::Alloc, true, Limit::Value(2_097_152.0)));
-        assert_eq!(parsed("type(List<Foo>)<10"), (Subject::Type, false, Limit::Value(10.0)));
+        assert_eq!(parsed(" gc.pause.p99 > 10ms "), (Subject::GcPause, true, value("10ms")));
+        assert_eq!(parsed("alloc>+1.5MB"), (Subject::Alloc, true, growth("1500KB")));
+        assert_eq!(parsed("alloc>2MiB"), (Subject::Alloc, true, value("2048KiB")));
+        assert_eq!(parsed("type(List<Foo>)<10"), (Subject::Type, false, value("10")));
         assert_eq!(parsed("method(*Run*)>20%"), (Subject::Method, true, Limit::Percent(20.0)));
     }
 
@@ -260,6 +306,20 @@ mod tests {
         assert_eq!(error("cpu 5%"), ConditionError::NoComparison);
         assert_eq!(error("cpus>5%"), ConditionError::Metric("cpus".to_owned()));
         assert_eq!(error("method()>5%"), ConditionError::Metric("method()".to_owned()));
+        for (condition, unit) in [
+            ("gc.count>10MB", "count"),
+            ("exception(*)>5ms", "count"),
+            ("startup.assemblies>5s", "count"),
+            ("alloc>5ms", "bytes"),
+            ("startup.program>5MB", "ns"),
+            ("cpu>+5KiB", "ns"),
+        ] {
+            let found = error(condition);
+            assert!(
+                matches!(&found, ConditionError::Unit { unit: its, .. } if *its == unit),
+                "{condition}: {found}"
+            );
+        }
         for limit in ["", "x", "5 parsecs", "-5%"] {
             assert_eq!(
                 error(&format!("cpu>{limit}")),

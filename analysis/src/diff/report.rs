@@ -248,9 +248,9 @@ fn side(facts: &[TraceFacts]) -> DiffSide {
     }
 }
 
-/// The side whose methods have no names while those of the other side have: it was recorded
-/// without rundown, or its process was killed. Which threads wait is seen by names, so each
-/// sample of this side counts as running.
+/// The side whose methods have no names while those of the other side have: it was
+/// recorded without rundown, or its process was killed. Which threads wait is seen by
+/// names, so each sample of this side counts as running.
 fn without_names(old: &[TraceFacts], new: &[TraceFacts]) -> Option<&'static str> {
     let share = |facts: &[TraceFacts]| {
         let sum = |nanos: fn(&TraceFacts) -> u64| -> f64 {
@@ -332,19 +332,10 @@ fn row(key: &(Subject, String), before: &Side<'_>, after: &Side<'_>) -> DiffRow 
         };
         (old, new, chance)
     };
-    let unit = match subject {
-        Subject::Type | Subject::Alloc => "bytes",
-        Subject::GcCount | Subject::Exception | Subject::Exceptions => "count",
-        Subject::ContentionCount | Subject::JitMethods => "count",
-        Subject::Startup if matches!(name.as_str(), "assemblies" | "jit_methods") => "count",
-        Subject::Counter => before
-            .units
-            .get(name.as_str())
-            .or_else(|| after.units.get(name.as_str()))
-            .copied()
-            .unwrap_or(""),
-        _ => "ns",
-    };
+    let unit = subject.unit(name).unwrap_or_else(|| {
+        let units = before.units.get(name.as_str()).or_else(|| after.units.get(name.as_str()));
+        units.copied().unwrap_or_default()
+    });
     DiffRow {
         chance_between_traces: traces(&before.by_trace(key), &after.by_trace(key)),
         ..new_row(*subject, name, unit, is_divided, (old, new), chance)

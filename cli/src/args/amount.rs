@@ -38,7 +38,8 @@ impl FromStr for Span {
     }
 }
 
-/// A number of bytes: `500000`, `100KB`, `100MB`, `1.5GiB`; all of them powers of 1024.
+/// A number of bytes: `500000`, `100KB`, `100MB`, `1.5GiB`; KB, MB, GB and TB are powers
+/// of 1,000, KiB, MiB, GiB and TiB of 1,024, as in conditions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Bytes(pub(crate) u64);
 
@@ -53,10 +54,14 @@ impl FromStr for Bytes {
         let (number, unit) = lowered.split_at(digits);
         let scale: u64 = match unit.trim() {
             "" | "b" => 1,
-            "k" | "kb" | "kib" => 1 << 10,
-            "m" | "mb" | "mib" => 1 << 20,
-            "g" | "gb" | "gib" => 1 << 30,
-            "t" | "tb" | "tib" => 1 << 40,
+            "k" | "kb" => 1_000,
+            "m" | "mb" => 1_000_000,
+            "g" | "gb" => 1_000_000_000,
+            "t" | "tb" => 1_000_000_000_000,
+            "kib" => 1 << 10,
+            "mib" => 1 << 20,
+            "gib" => 1 << 30,
+            "tib" => 1 << 40,
             _ => return Err(wrong()),
         };
         let bytes = match number.parse::<u64>() {
@@ -73,7 +78,7 @@ impl FromStr for Bytes {
 }
 
 /// Each part is a whole trace, with a beginning and an end of its own.
-const LEAST_PART: u64 = 64 << 10;
+const LEAST_PART: u64 = 64_000;
 
 /// `5x100MB`: at most five files of about that size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -160,12 +165,12 @@ mod tests {
     fn sizes_have_units() {
         let bytes = |text: &str| text.parse::<Bytes>().map(|bytes| bytes.0);
         assert_eq!(bytes("17"), Ok(17));
-        assert_eq!(bytes("100MB"), Ok(100 << 20));
+        assert_eq!(bytes("100MB"), Ok(100_000_000));
         assert_eq!(bytes("1.5 GiB"), Ok(3 << 29));
         for wrong in ["", "0", "MB", "1XB", "-1", "99999999TB"] {
             assert!(bytes(wrong).is_err(), "{wrong}");
         }
-        assert_eq!("5x10MB".parse(), Ok(Rotation { files: 5, bytes: 10 << 20 }));
+        assert_eq!("5x10MB".parse(), Ok(Rotation { files: 5, bytes: 10_000_000 }));
         for wrong in ["5", "0x1MB", "x1MB", "5x", "5x100", "5x63KB"] {
             assert!(wrong.parse::<Rotation>().is_err(), "{wrong}");
         }

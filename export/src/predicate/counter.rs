@@ -6,7 +6,7 @@
 //! that the publication interval does not matter.
 
 use super::Operator;
-use super::literal::{Literal, Number};
+use super::quantity::Quantity;
 use nettrace_parser::view::{self, CounterValue, KnownProvider, MetricKind};
 use nettrace_parser::{Event, Value};
 use std::fmt;
@@ -145,47 +145,10 @@ impl CounterComparison {
                 format!("a counter is a number: {} does not go with it", operator.sign()),
             ));
         }
-        if literal(value).is_none() {
+        if value.parse::<Quantity>().is_err() {
             return Err((true, format!("\"{value}\" is no number; write 80, 80%, 500MB or 250ms")));
         }
         Ok(CounterComparison { counter, operator, value: value.to_owned() })
-    }
-}
-
-/// A number with its unit; `80%` is 80.
-fn literal(text: &str) -> Option<Literal> {
-    let text = text.trim();
-    match text.strip_suffix('%') {
-        Some(number) => Number::parse(number.trim_end()).map(Literal::Plain),
-        None => Literal::parse(text),
-    }
-}
-
-/// Converts the number to the unit of a counter. `None` if the counter has another kind
-/// of unit.
-fn in_unit(literal: Literal, unit: &str) -> Option<f64> {
-    let divided = |number: Number, unit: f64| Some(number.to_f64() / unit);
-    match literal {
-        Literal::Plain(number) => Some(number.to_f64()),
-        Literal::Duration(nanos) => match unit {
-            "ns" => divided(nanos, 1.0),
-            "us" | "µs" => divided(nanos, 1e3),
-            "ms" => divided(nanos, 1e6),
-            "s" | "sec" => divided(nanos, 1e9),
-            "min" => divided(nanos, 6e10),
-            _ => None,
-        },
-        // The runtime's megabytes are millions of bytes.
-        Literal::Size(bytes) => match unit {
-            "B" | "By" | "bytes" | "{bytes}" | "" => divided(bytes, 1.0),
-            "KB" | "kB" | "kBy" => divided(bytes, 1e3),
-            "MB" | "MBy" => divided(bytes, 1e6),
-            "GB" | "GBy" => divided(bytes, 1e9),
-            "KiB" | "KiBy" => divided(bytes, 1024.0),
-            "MiB" | "MiBy" => divided(bytes, 1024.0 * 1024.0),
-            "GiB" | "GiBy" => divided(bytes, 1024.0 * 1024.0 * 1024.0),
-            _ => None,
-        },
     }
 }
 
@@ -330,7 +293,7 @@ impl Sample {
 #[derive(Debug)]
 pub(super) struct CounterTest {
     pub(super) comparison: CounterComparison,
-    literal: Option<Literal>,
+    limit: Option<Quantity>,
     /// For each set of tags: the last value, its time, and whether it satisfies the
     /// comparison.
     series: Vec<Last>,
@@ -352,7 +315,7 @@ struct Last {
 impl CounterTest {
     pub(super) fn new(comparison: &CounterComparison) -> CounterTest {
         CounterTest {
-            literal: literal(&comparison.value),
+            limit: comparison.value.parse().ok(),
             comparison: comparison.clone(),
             series: Vec::new(),
             is_fresh: false,
@@ -399,7 +362,7 @@ impl CounterTest {
                 return false;
             }
         };
-        let Some(wanted) = self.literal.and_then(|literal| in_unit(literal, &sample.unit)) else {
+        let Some(wanted) = self.limit.and_then(|limit| limit.in_unit(&sample.unit)) else {
             let unit = if sample.unit.is_empty() { "no unit" } else { &sample.unit };
             self.trouble = Some(format!(
                 "{counter} has {unit}: {} cannot be compared with it",

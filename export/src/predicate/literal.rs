@@ -4,7 +4,7 @@ use nettrace_parser::{Unit, Value};
 use std::cmp::Ordering;
 
 /// Integers are compared exactly.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Number {
     Whole(i128),
     Fraction(f64),
@@ -64,7 +64,7 @@ impl Number {
 }
 
 /// A number as written.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Literal {
     Plain(Number),
     /// Nanoseconds.
@@ -76,16 +76,18 @@ pub(super) enum Literal {
 /// Nanoseconds.
 const DURATIONS: [(&str, f64); 7] =
     [("ns", 1.0), ("us", 1e3), ("µs", 1e3), ("ms", 1e6), ("min", 6e10), ("s", 1e9), ("h", 3.6e12)];
-/// Bytes; in lower case.
+/// Bytes; in lower case. Powers of 1,024 have an `i`, as everywhere in the command: the
+/// runtime's counters are in megabytes of a million, and `> 500MB` must mean what is
+/// shown.
 const SIZES: [(&str, f64); 9] = [
     ("kib", 1024.0),
-    ("kb", 1024.0),
+    ("kb", 1e3),
     ("mib", 1048576.0),
-    ("mb", 1048576.0),
+    ("mb", 1e6),
     ("gib", 1073741824.0),
-    ("gb", 1073741824.0),
+    ("gb", 1e9),
     ("tib", 1099511627776.0),
-    ("tb", 1099511627776.0),
+    ("tb", 1e12),
     ("b", 1.0),
 ];
 
@@ -148,7 +150,7 @@ mod tests {
         assert_eq!(of("1.5 s", Some(Unit::Seconds)), Some(1.5));
         assert_eq!(
             (of("100KB", Some(Unit::Bytes)), of("1.5MiB", None)),
-            (Some(102400.0), Some(1572864.0))
+            (Some(100_000.0), Some(1_572_864.0))
         );
         assert_eq!((of("10ms", None), of("10ms", Some(Unit::Bytes))), (None, None));
         assert_eq!((of("ms", None), of("a B", None), of("5 bananas", None)), (None, None, None));

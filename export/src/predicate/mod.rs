@@ -6,6 +6,7 @@
 //! | `parse` | parses text to a [`Predicate`] |
 //! | `print` | prints it as text |
 //! | `literal` | numbers, durations and sizes |
+//! | `quantity` | the same in the units of counters |
 //! | `counter` | counters, and their values in events |
 //! | `hold` | for how long, or how often |
 //! | `compiled` | evaluates a predicate for events |
@@ -20,6 +21,7 @@ mod hold;
 mod literal;
 mod parse;
 mod print;
+mod quantity;
 #[cfg(test)]
 mod round_trip;
 mod trigger;
@@ -28,6 +30,7 @@ pub use answers::{Answers, Fact};
 pub(crate) use compiled::Conditions;
 pub use counter::CounterName;
 pub use error::PredicateError;
+pub use quantity::{Quantity, QuantityError};
 pub use trigger::Trigger;
 
 use counter::CounterComparison;
@@ -39,30 +42,30 @@ pub const COUNTER_GRAMMAR: &str = "\
 Counters:
   PROVIDER/NAME > NUMBER     of an EventCounter, or of an instrument of
                              System.Diagnostics.Metrics as Meter/Instrument
-  … for TIME                 every value that comes in this time is so
-  CONDITION 5 times in TIME  of events: so many in this time
-What grows (exception-count) is compared by its growth in a second. Counters joined by and hold at the same time; beside \
-an event, a counter is what it was last. Examples:
+  … for TIME                 the comparison held for every value during TIME
+  CONDITION 5 times in TIME  at least 5 matching events within TIME
+A counter that only grows (exception-count) is compared by its growth per second. Counters joined by 'and' must hold at \
+the same time; next to an event, a counter means its latest value. Examples:
   'System.Runtime/cpu-usage > 80 for 10s'
   'System.Runtime/gc-heap-size > 500MB'
   'Shop.Orders/order.duration{kind=book} p99 > 0.5'
   'Microsoft-Windows-DotNETRuntime/GC/Start where Depth = 2 5 times in 1min'";
 
-/// Help text about the language, the same wherever it is used. Lines that begin with spaces
-/// fit into a terminal of 80 columns as they are.
+/// Help text about the language, the same wherever it is used. Lines that begin with
+/// spaces fit into a terminal of 80 columns as they are.
 pub const GRAMMAR: &str = "\
 Conditions:
   FIELD = VALUE     also == != < <= > >=
-  FIELD ~ REGEX     fits somewhere; !~ nowhere
+  FIELD ~ REGEX     the expression matches part of the value; !~: it does not
   FIELD *= TEXT     contains it; !*= does not
   Provider/Event    the event's name or id, with * and ?
   and, or, not, ( ) combine them: not binds closest, then and
-'Provider/Event where CONDITION' is as with and. \
-Numbers are compared as numbers, also hexadecimal ones (0x1f), sizes (100KB, 1.5MiB: powers of 1024) and, where a \
+'Provider/Event where CONDITION' means the same as 'Provider/Event and CONDITION'. \
+Numbers are compared as numbers, also hexadecimal ones (0x1f), sizes (100KB, 1.5MiB: powers of 1,024 have an i) and, where a \
 field's unit is known, durations (10ms, 1.5s); values of enumerations are also their names; fields of objects are \
-Object.Field. A value goes on to the end, or to 'and' or 'or' with a condition behind it; put it into quotes \
-('…' or \"…\", a quote inside doubled) if it has such words in it. An event without the field fulfils no comparison, \
-!= and !~ included.";
+Object.Field. A value ends at the end of the text, or before 'and' or 'or' followed by a condition; quote it \
+('…' or \"…\", a quote inside doubled) if it contains such words. An event without the field fulfils no comparison, \
+not even != or !~.";
 
 /// A condition on events: comparisons of fields and names of events, combined with `and`,
 /// `or`, `not` and parentheses.

@@ -111,8 +111,9 @@ impl Trigger {
         self.all.get(place).map(Compiled::values).unwrap_or_default()
     }
 
-    /// How many values have come of the predicates' counters. If it stands still, they are
-    /// not published any more, or not yet, and no predicate about them can be fulfilled.
+    /// How many values have come of the predicates' counters. If it stands still, they
+    /// are not published any more, or not yet, and no predicate about them can be
+    /// fulfilled.
     pub fn value_count(&self) -> u64 {
         self.value_count
     }
