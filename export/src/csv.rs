@@ -23,16 +23,16 @@
 //! `payload.` and the name. Values are formatted by [`plain`](crate::plain), arrays and
 //! objects as JSON.
 
+use crate::detail::{Detail, opcode, write_names};
 use crate::event_types::{EventTypes, TypeIndex};
 use crate::hidden::is_hidden;
 use crate::json::Json;
+use crate::labels::write_labels;
 use crate::long::cut;
-use crate::ndjson::write_labels;
 use crate::payload::PayloadWriter;
 use crate::plain::plain;
 use crate::selection::Selection;
 use crate::shape::{Name, Names};
-use crate::{Detail, opcode, write_names};
 use nettrace_parser::{Event, FieldValue, Value};
 use std::borrow::Cow;
 

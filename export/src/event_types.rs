@@ -141,6 +141,7 @@ pub(crate) fn catalog_names(known: &CatalogEvent) -> [String; 4] {
 /// The fields in payloads of one type. A type has several shapes if the stream describes
 /// it more than once, differently.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Shape {
     /// Number of the type.
     pub type_number: usize,
@@ -152,6 +153,7 @@ pub struct Shape {
 
 /// Refers to the type of an event and the shape of its payload in [`EventTypes`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct TypeIndex {
     /// Number of its type.
     pub number: usize,
@@ -243,8 +245,8 @@ impl EventTypes {
         type_index
     }
 
-    /// The number of an event's type, for counting: its shapes are not kept. `None` if the
-    /// type is a new one, and `most` are known already.
+    /// The number of an event's type, for counting: its shapes are not kept. `None` if
+    /// the type is a new one, and `most` are known already.
     #[inline(always)]
     pub fn number_within(&mut self, most: usize, event: &Event<'_>) -> Option<usize> {
         if let Some(metadata) = event.metadata()

@@ -8,10 +8,13 @@
     reason = "digits and places within tables of constant size"
 )]
 
+use crate::escape::escape_of_unit;
 use crate::hidden::is_moving;
 use crate::utf16::escape_utf16;
 use itoa::Integer;
 use nettrace_parser::Guid;
+
+pub use crate::escape::{escape_of, must_escape};
 
 const HEX: &[u8; 16] = b"0123456789abcdef";
 
@@ -185,33 +188,9 @@ fn of_any_script(out: &mut Vec<u8>, text: &str) {
     }
 }
 
-/// The escape sequence of a UTF-16 unit.
-pub(crate) fn escape_of_unit(unit: u16) -> [u8; 6] {
-    let digit = |shift: u32| HEX[usize::from(unit >> shift & 15)];
-    [b'\\', b'u', digit(12), digit(8), digit(4), digit(0)]
-}
-
-/// Whether a byte of UTF-8 must be escaped in a string: quotes, backslashes, control
-/// characters.
-#[inline]
-pub const fn must_escape(byte: u8) -> bool {
-    byte < 0x20 || byte == b'"' || byte == b'\\' || byte == 0x7f
-}
-
 fn escape(out: &mut Vec<u8>, byte: u8) {
     let (escaped, len) = escape_of(byte);
     out.extend_from_slice(escaped.get(..len).unwrap_or_default());
-}
-
-/// The escape sequence of an ASCII byte, and its length.
-pub const fn escape_of(byte: u8) -> ([u8; 6], usize) {
-    match byte {
-        b'"' | b'\\' => ([b'\\', byte, 0, 0, 0, 0], 2),
-        b'\n' => ([b'\\', b'n', 0, 0, 0, 0], 2),
-        b'\r' => ([b'\\', b'r', 0, 0, 0, 0], 2),
-        b'\t' => ([b'\\', b't', 0, 0, 0, 0], 2),
-        _ => ([b'\\', b'u', b'0', b'0', HEX[(byte >> 4) as usize], HEX[(byte & 15) as usize]], 6),
-    }
 }
 
 #[cfg(test)]
@@ -233,6 +212,10 @@ mod tests {
             assert_eq!(serde_json::from_str::<String>(&json).unwrap(), text);
             assert!(!json.contains('\n'));
         }
+        let hidden = "ä\u{ad}\u{180e}\u{200b}\u{200d}\u{2060}\u{2065}\u{feff}b";
+        let json = written(|out| out.string(hidden));
+        assert_eq!(json, r#""ä\u00ad\u180e\u200b\u200d\u2060\u2065\ufeffb""#);
+        assert_eq!(serde_json::from_str::<String>(&json).unwrap(), hidden);
         let json = written(|out| out.lossy_string(b"a\xff\xc3"));
         assert_eq!(serde_json::from_str::<String>(&json).unwrap(), "a\u{fffd}\u{fffd}");
     }

@@ -8,7 +8,7 @@
     reason = "counts of bytes in memory"
 )]
 
-use crate::ndjson::line::Writer;
+use crate::line::Writer;
 
 /// Number of bytes after the requested room that a [`Writer`] may touch.
 const OVERHANG: usize = 128;

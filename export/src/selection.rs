@@ -14,6 +14,7 @@ pub struct Selection {
 
 /// A requested field that an event has.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Chosen {
     /// Where it is in the payload.
     pub path: Path,

@@ -12,8 +12,8 @@
     reason = "places within the text, and in room for `GROWTH` times its bytes"
 )]
 
+use crate::escape::{escape_of, escape_of_unit};
 use crate::hidden::is_moving_unit;
-use crate::json::{escape_of, escape_of_unit};
 
 /// Number of bytes that may be written after the end of the text.
 pub(crate) const OVERHANG: usize = 16;
@@ -229,6 +229,13 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn invisible_characters_are_escaped_among_others() {
+        let units: Vec<u16> = "aä\u{200b}\u{feff}\u{ad}日\u{2065}".encode_utf16().collect();
+        assert_eq!(json(&units), r#""aä\u200b\ufeff\u00ad日\u2065""#);
+        assert_same(&units);
     }
 
     #[test]

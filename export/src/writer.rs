@@ -1,7 +1,7 @@
 //! Writes events in one of the formats for programs, one call per event.
 
-use crate::Detail;
 use crate::csv::Csv;
+use crate::detail::Detail;
 use crate::event_types::{EventTypes, TypeIndex};
 use crate::filter::Filter;
 use crate::ndjson::Ndjson;
@@ -52,14 +52,18 @@ fn accepts(
 #[expect(clippy::large_enum_variant, reason = "there is one of it in a writer")]
 enum Form {
     Ndjson(Ndjson),
-    Csv { csv: Csv, is_begun: bool },
+    Csv { csv: Csv, is_safe: bool, is_begun: bool },
 }
 
 impl Form {
     fn with(&self, detail: Detail) -> Form {
         match self {
             Form::Ndjson(_) => Form::Ndjson(Ndjson::new(detail)),
-            Form::Csv { .. } => Form::Csv { csv: Csv::new(detail, None, false), is_begun: false },
+            Form::Csv { is_safe, .. } => Form::Csv {
+                csv: Csv::new(detail, None, false).safe(*is_safe),
+                is_safe: *is_safe,
+                is_begun: false,
+            },
         }
     }
 }
@@ -76,6 +80,7 @@ impl EventWriter {
     pub fn csv() -> EventWriter {
         EventWriter::new(Form::Csv {
             csv: Csv::new(Detail::default(), None, false),
+            is_safe: false,
             is_begun: false,
         })
     }
@@ -117,6 +122,21 @@ impl EventWriter {
         self.detailed(detail)
     }
 
+    /// Whether to protect spreadsheets from texts that they would run: [`Csv::safe`]. Only
+    /// for CSV.
+    #[must_use]
+    pub fn csv_safe(self, is_safe: bool) -> EventWriter {
+        let form = match self.form {
+            Form::Csv { is_begun, .. } => Form::Csv {
+                csv: Csv::new(self.detail, None, false).safe(is_safe),
+                is_safe,
+                is_begun,
+            },
+            form => form,
+        };
+        EventWriter { form, ..self }
+    }
+
     /// Writes only events that the filter accepts.
     #[must_use]
     pub fn filter(self, filter: Filter) -> EventWriter {
@@ -145,7 +165,7 @@ impl EventWriter {
             Form::Ndjson(ndjson) => {
                 ndjson.event(&mut self.page, event, type_index, &self.types, None)
             }
-            Form::Csv { csv, is_begun } => {
+            Form::Csv { csv, is_begun, .. } => {
                 let types = &self.types;
                 self.page.append(|out| {
                     if !std::mem::replace(is_begun, true) {
@@ -174,7 +194,7 @@ impl EventWriter {
     /// Appends what follows the last event: for CSV, the header if there was no event.
     pub fn finish(&mut self, out: &mut Vec<u8>) {
         self.page.pour(out);
-        if let Form::Csv { csv, is_begun } = &mut self.form {
+        if let Form::Csv { csv, is_begun, .. } = &mut self.form {
             if !std::mem::replace(is_begun, true) {
                 csv.begin(out);
             }

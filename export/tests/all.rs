@@ -3,6 +3,7 @@
 #![allow(clippy::restriction, clippy::pedantic)]
 
 mod csv;
+mod layers;
 mod predicates;
 mod serde;
 mod threads;

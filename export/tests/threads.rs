@@ -30,6 +30,8 @@ fn all_public_types_may_go_to_another_thread_and_be_read_by_several() {
             Predicate,
             PredicateError,
             ProviderPattern,
+            Quantity,
+            QuantityError,
             Selection,
             Shape,
             TextValues,

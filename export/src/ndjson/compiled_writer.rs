@@ -10,8 +10,8 @@
 
 mod compile;
 
-use super::line::{Literal, Writer};
 use super::rows::{self, Rows};
+use crate::line::{Literal, Writer};
 use crate::shape::Names;
 use nettrace_parser::{Field, Guid};
 

@@ -2,8 +2,8 @@
 //! previous line, so the unchanged part is cached as text.
 
 use super::compiled_writer::{Manner, signed, unsigned};
-use super::digits::EIGHT_DIGITS;
-use super::line::{Literal, Writer};
+use crate::line::digits::EIGHT_DIGITS;
+use crate::line::{Literal, Writer};
 
 /// The room it needs.
 pub(crate) const ROOM: usize = 64;

@@ -43,7 +43,8 @@ impl PayloadJson {
         }
     }
 
-    /// Appends the object of an event's fields. Returns the bytes that belong to no field.
+    /// Appends the object of an event's fields. Returns the bytes that belong to no
+    /// field.
     pub fn write<'r>(
         &mut self,
         out: &mut Vec<u8>,

@@ -4,8 +4,8 @@
 //! halves are written into it.
 
 use super::compiled_writer::{Manner, take, unsigned};
-use super::digits;
-use super::line::Writer;
+use crate::line::Writer;
+use crate::line::digits;
 
 /// Maximum length of a part's text.
 pub(crate) const TEXT: usize = 96;

@@ -2,7 +2,7 @@
 //! fields that a compiled writer does not support.
 
 use super::{CompiledWriter, Elements, Number, REGISTERS, Step, Value};
-use crate::ndjson::line::Literal;
+use crate::line::Literal;
 use crate::shape::Names;
 use crate::utf16;
 use nettrace_parser::{Count, Field, FieldType};

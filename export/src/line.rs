@@ -3,9 +3,18 @@
 //! instructions, while appending to a vector is a function call.
 //!
 //! Before writing, request enough room for everything that may be written
-//! ([`Page::writer`](super::page::Page::writer)).
+//! ([`Page::writer`](crate::page::Page::writer)).
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "places within room that was asked for, and digits"
+)]
 
-use super::digits::{self, EIGHT_DIGITS, SHORT_DIGITS};
+pub(crate) mod digits;
+
+use self::digits::{EIGHT_DIGITS, SHORT_DIGITS};
 use crate::json::Float;
 use crate::utf16::text_until_zero;
 use nettrace_parser::Guid;

@@ -1,0 +1,42 @@
+//! Which parts of an event are written.
+
+use crate::json::Json;
+use nettrace_parser::Event;
+
+/// Optional parts of an event.
+#[derive(Debug, Clone, Copy, Default)]
+#[non_exhaustive]
+pub struct Detail {
+    /// The addresses of the stack's frames, innermost first.
+    pub stacks: bool,
+    /// Names of frames, in addition to their addresses; in text, in place of them.
+    pub frames: bool,
+    /// Stored values: ticks, keywords, opcode, processor, sequence number, offset and the
+    /// payload's bytes.
+    pub raw: bool,
+    /// Times in UTC, in text.
+    pub utc: bool,
+    /// Writes integers that a double cannot represent exactly, from 2^53 on, as strings.
+    pub big_ints_as_strings: bool,
+}
+
+/// Appends names as a JSON array.
+pub(crate) fn write_names(out: &mut Vec<u8>, names: &[String]) {
+    out.push(b'[');
+    for (at, name) in names.iter().enumerate() {
+        if at > 0 {
+            out.push(b',');
+        }
+        out.string(name);
+    }
+    out.push(b']');
+}
+
+/// The opcode to show, and whether the stream stores it: if not, it is implied by a name
+/// that ends in Start or Stop.
+pub fn opcode(event: &Event<'_>) -> (u8, bool) {
+    match event.opcode() {
+        Some(opcode) => (opcode, true),
+        None => (event.implied_opcode(), false),
+    }
+}

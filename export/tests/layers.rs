@@ -1,0 +1,24 @@
+//! Which module may import which. docs/architecture.md quotes the order.
+
+use nettrace_testdata::layers;
+use std::path::Path;
+
+/// Lowest first: a module imports modules of lower lines only, and none of its own line.
+const ORDER: &[&[&str]] = &[
+    &["escape", "expression", "glob", "hidden", "long", "nearest", "time_range", "units"],
+    &["utf16"],
+    &["json"],
+    &["detail", "line", "shape"],
+    &["event_types", "page", "payload"],
+    &["labels", "pattern", "plain", "selection"],
+    &["text_value"],
+    &["predicate"],
+    &["filter"],
+    &["csv", "ndjson"],
+    &["writer"],
+];
+
+#[test]
+fn no_module_imports_what_stands_above_it() {
+    layers::assert_order(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), ORDER, &[]);
+}
