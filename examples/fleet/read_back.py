@@ -125,7 +125,25 @@ def compare_reports(tables, command, wrong):
         report = run(command, "report", "jit", "--json", file)
         compiled = of_trace(tables, "jit", name)
         same("jit", len(compiled), report["totals"]["methods"])
-        same("jit.duration_ns", sum(row["duration_ns"] for row in compiled), report["totals"]["duration_ns"])
+        same("jit.duration_ns", sum(row["duration_ns"] or 0 for row in compiled), report["totals"]["duration_ns"])
+        allocations = of_trace(tables, "allocations", name)
+        for source in run(command, "report", "alloc", "--json", file)["sources"]:
+            kind = "sample" if source["source"] == "AllocationSampled" else "tick"
+            rows = [row for row in allocations if row["kind"] == kind]
+            same(f"allocations.{kind}", len(rows), source["events"])
+            # The report rounds the sum, the table each row so that the sum stays right.
+            for column, total in (("weight_bytes", source["bytes"]), ("objects", source.get("objects"))):
+                total_of_rows = sum(row[column] for row in rows)
+                if kind == "sample" or column == "weight_bytes":
+                    same(f"allocations.{kind}.{column}", abs(total_of_rows - total) <= 1, True)
+        waits = of_trace(tables, "contentions", name)
+        report = run(command, "report", "contention", "--json", file)["waits"]
+        same("contentions", len(waits), report["count"])
+        same("contentions.duration_ns", sum(row["duration_ns"] for row in waits), report["total_ns"])
+        activities = of_trace(tables, "activities", name)
+        report = run(command, "report", "activities", "--json", file)
+        whole = [row for row in activities if row["ends"] in ("known", "loss_between")]
+        same("activities", len(whole), report["stopped"])
         report = run(command, "report", "counters", "--json", file)
         values = [point["value"] for series in report["series"] for point in series["points"]]
         same("counters", [row["value"] for row in of_trace(tables, "counters", name)], values)

@@ -1,7 +1,8 @@
 //! The row of `inputs`.
 
 use crate::schema::INPUTS;
-use crate::sheet::{MakeSpill, Sheet};
+use crate::sheet::Sheet;
+use crate::spill::MakeSpill;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use std::fs::File;
 use std::io::{self, Write};
@@ -34,6 +35,7 @@ pub struct TraceRow {
     pub writer: Option<String>,
     pub process_id: Option<u64>,
     pub processes: u64,
+    pub processes_are_at_least: bool,
     pub process_name: Option<String>,
     pub command_line: Option<String>,
     pub os: Option<String>,
@@ -50,11 +52,15 @@ pub struct TraceRow {
     pub lost: u64,
     pub lost_doubted: u64,
     pub losses_known: bool,
+    pub lost_is_at_least: bool,
     pub lost_threads: u64,
     pub restarts: u64,
     pub threads: u64,
+    pub threads_are_at_least: bool,
     pub types: u64,
+    pub types_are_at_least: bool,
     pub stacks: u64,
+    pub stacks_are_at_least: bool,
     pub providers: String,
     pub blocks: String,
     pub bytes: String,
@@ -66,7 +72,7 @@ pub struct TraceRow {
 }
 
 impl InputRow {
-    /// Writes the table of this row. `options` is a text that [`options_of`] finds again:
+    /// Writes the table of this row. `options` is a text that [`WrittenInput::of`] finds again:
     /// with what options the trace was exported.
     ///
     /// # Errors
@@ -74,6 +80,7 @@ impl InputRow {
     pub fn write(&self, options: &str, out: Box<dyn Write + Send>) -> io::Result<()> {
         let mut sheet = Sheet::new(INPUTS.name, INPUTS.columns, no_spill())?;
         sheet.note(OPTIONS, options);
+        sheet.note(STATUS, self.status);
         let mut row = sheet.row();
         row.whole(self.input_id);
         row.text(&*self.path);
@@ -91,6 +98,7 @@ impl InputRow {
         row.text(trace.and_then(|trace| trace.writer.as_deref()));
         row.count(trace.and_then(|trace| trace.process_id));
         row.count(trace.map(|trace| trace.processes));
+        row.flag(trace.map(|trace| trace.processes_are_at_least));
         row.text(trace.and_then(|trace| trace.process_name.as_deref()));
         row.text(trace.and_then(|trace| trace.command_line.as_deref()));
         row.text(trace.and_then(|trace| trace.os.as_deref()));
@@ -107,11 +115,15 @@ impl InputRow {
         row.count(trace.map(|trace| trace.lost));
         row.count(trace.map(|trace| trace.lost_doubted));
         row.flag(trace.map(|trace| trace.losses_known));
+        row.flag(trace.map(|trace| trace.lost_is_at_least));
         row.count(trace.map(|trace| trace.lost_threads));
         row.count(trace.map(|trace| trace.restarts));
         row.count(trace.map(|trace| trace.threads));
+        row.flag(trace.map(|trace| trace.threads_are_at_least));
         row.count(trace.map(|trace| trace.types));
+        row.flag(trace.map(|trace| trace.types_are_at_least));
         row.count(trace.map(|trace| trace.stacks));
+        row.flag(trace.map(|trace| trace.stacks_are_at_least));
         row.text(trace.map(|trace| &*trace.providers));
         row.text(trace.map(|trace| &*trace.blocks));
         row.text(trace.map(|trace| &*trace.bytes));
@@ -132,10 +144,24 @@ pub(crate) fn no_spill() -> MakeSpill {
 }
 
 const OPTIONS: &str = "nettrace.options";
+const STATUS: &str = "nettrace.status";
 
-/// The options with which [`InputRow::write`] wrote a file; `None` if it is no such file.
-pub fn options_of(file: File) -> Option<String> {
-    let reader = SerializedFileReader::new(file).ok()?;
-    let pairs = reader.metadata().file_metadata().key_value_metadata()?;
-    pairs.iter().find(|pair| pair.key == OPTIONS)?.value.clone()
+/// What [`InputRow::write`] wrote into a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct WrittenInput {
+    /// The options with which the trace was exported.
+    pub options: String,
+    /// [`InputRow::status`].
+    pub status: String,
+}
+
+impl WrittenInput {
+    /// Reads a file of [`InputRow::write`]; `None` if it is no such file.
+    pub fn of(file: File) -> Option<WrittenInput> {
+        let reader = SerializedFileReader::new(file).ok()?;
+        let pairs = reader.metadata().file_metadata().key_value_metadata()?;
+        let value = |key: &str| pairs.iter().find(|pair| pair.key == key)?.value.clone();
+        Some(WrittenInput { options: value(OPTIONS)?, status: value(STATUS).unwrap_or_default() })
+    }
 }

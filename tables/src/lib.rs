@@ -12,14 +12,15 @@ mod pass;
 mod rows;
 pub mod schema;
 mod sheet;
+mod spill;
 mod wide;
 
 pub use column::{Column, ColumnKind, Table};
 pub use hash::ContentHash;
-pub use input_row::{InputRow, TraceRow, options_of};
+pub use input_row::{InputRow, TraceRow, WrittenInput};
 pub use options::TableOptions;
 pub use pass::{Destination, TablePass, TableRows};
-pub use sheet::MakeSpill;
+pub use spill::MakeSpill;
 
 use std::io::{self, Write};
 

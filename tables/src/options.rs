@@ -1,7 +1,8 @@
 //! Which tables are written.
 
 use crate::column::Table;
-use crate::sheet::{MakeSpill, Sheet};
+use crate::sheet::Sheet;
+use crate::spill::MakeSpill;
 use nettrace_export::EventPattern;
 use std::collections::BTreeSet;
 use std::io;

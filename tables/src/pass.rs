@@ -40,14 +40,20 @@ pub struct TablePass {
 }
 
 /// The tables of a trace that were written, and their rows.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
+#[must_use = "a trace that is cut or damaged gives tables without an error"]
 pub struct TableRows {
     /// Name of each table that has rows, and their number.
     pub tables: Vec<(String, u64)>,
     /// Events of [`TableOptions::wide`] without a row, because a trace has at most 256 layouts
     /// of payloads with files of their own.
     pub wide_left_out: u64,
+    /// For each pattern of [`TableOptions::wide`], whether the trace has such an event.
+    pub wide_matched: Vec<bool>,
+    /// How reading went. If the trace is truncated or damaged, tables lack rows. `None` if
+    /// the events were passed one by one.
+    pub outcome: Option<Outcome>,
 }
 
 impl TablePass {
@@ -87,7 +93,10 @@ impl TablePass {
             Kind::AllocationSamples,
             Kind::Contention,
         ];
-        let mut pass = SharedPass::with_options(observers, AnalysisOptions::new().kinds(kinds));
+        let mut pass = SharedPass::with_options(
+            observers,
+            AnalysisOptions::new().kinds(kinds).skip_profile(true),
+        );
         if wants_samples || wants_marks {
             pass.add(Box::new(Marks::new(shared, wants_samples, wants_marks)));
         }
@@ -95,7 +104,8 @@ impl TablePass {
     }
 
     /// Processes the next event; events must come in time order.
-    #[inline]
+    // In this crate, which is built for speed, whoever calls it.
+    #[inline(never)]
     pub fn event(&mut self, event: &Event<'_>) {
         self.pass.event(event);
     }
@@ -121,9 +131,11 @@ impl TablePass {
     /// # Errors
     /// If a file cannot be written.
     pub fn finish(self, destination: &mut dyn Destination) -> io::Result<TableRows> {
-        let mut written = TableRows::default();
-        let encoded = self.pass.finish().outputs.0?;
+        let finished = self.pass.finish();
+        let mut written = TableRows { outcome: finished.outcome, ..TableRows::default() };
+        let encoded = finished.outputs.0?;
         written.wide_left_out = encoded.wide_left_out;
+        written.wide_matched = encoded.wide_matched;
         for (table, part, sheet) in encoded.sheets {
             let rows = sheet.finish(|| destination.create(&table, &part))?;
             if rows > 0 {
@@ -254,9 +266,11 @@ impl Reports for Observers {
             sheet.settle(&ending);
             Some((table.name.to_owned(), String::new(), sheet))
         });
-        let (mut sheets, mut wide_left_out): (Vec<_>, u64) = (settled.collect(), 0);
+        let mut sheets: Vec<_> = settled.collect();
+        let (mut wide_left_out, mut wide_matched) = (0, Vec::new());
         if let Some(wide) = self.wide {
             wide_left_out = wide.left_out();
+            wide_matched = wide.matched().to_vec();
             match wide.into_sheets() {
                 Ok(wide) => sheets.extend(wide.into_iter().map(|(table, part, mut sheet)| {
                     sheet.settle(&ending);
@@ -265,7 +279,7 @@ impl Reports for Observers {
                 Err(error) => return Encoded(Err(error)),
             }
         }
-        Encoded(Ok(EncodedTables { sheets, wide_left_out }))
+        Encoded(Ok(EncodedTables { sheets, wide_left_out, wide_matched }))
     }
 }
 
@@ -276,4 +290,5 @@ struct EncodedTables {
     /// Name, what the name of the file ends in, rows.
     sheets: Vec<(String, String, Sheet)>,
     wide_left_out: u64,
+    wide_matched: Vec<bool>,
 }

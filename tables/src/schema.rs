@@ -31,7 +31,7 @@ pub const INPUTS: Table = Table {
         column(
             "input_id",
             Whole,
-            "the first 64 bits of `content_hash`; of an input that could not be opened, the hash of its path",
+            "the first 64 bits of `content_hash`; if `status` is `failed`, of a hash of its path and content",
         ),
         column("path", Text, "the input as it was named"),
         column(
@@ -65,6 +65,8 @@ pub const INPUTS: Table = Table {
         column("process_id", Whole, "OS id of the traced process")
             .null("the trace has several processes, or does not say"),
         column("processes", Whole, "number of processes that events are about")
+            .null("`status` is `failed`"),
+        column("processes_are_at_least", Flag, "whether there may be more processes")
             .null("`status` is `failed`"),
         column(
             "process_name",
@@ -101,14 +103,26 @@ pub const INPUTS: Table = Table {
             .null("`status` is `failed`"),
         column("losses_known", Flag, "false for version 3, whose events have no numbers")
             .null("`status` is `failed`"),
+        column(
+            "lost_is_at_least",
+            Flag,
+            "whether more may be lost: of very many threads they are counted from below",
+        )
+        .null("`status` is `failed`"),
         column("lost_threads", Whole, "threads that lost events").null("`status` is `failed`"),
         column("restarts", Whole, "how often the OS gave a thread's id to a new one")
             .null("`status` is `failed`"),
         column("threads", Whole, "number of threads that events are about")
             .null("`status` is `failed`"),
+        column("threads_are_at_least", Flag, "whether there may be more threads")
+            .null("`status` is `failed`"),
         column("types", Whole, "number of event types of which there are events")
             .null("`status` is `failed`"),
+        column("types_are_at_least", Flag, "whether there may be more types")
+            .null("`status` is `failed`"),
         column("stacks", Whole, "number of stacks that the stream stores")
+            .null("`status` is `failed`"),
+        column("stacks_are_at_least", Flag, "whether there may be more stacks")
             .null("`status` is `failed`"),
         column("providers", Text, "events by provider, JSON array of `{name, events}`")
             .null("`status` is `failed`"),
@@ -450,10 +464,11 @@ pub const JIT: Table = Table {
         column("name", Text, "`Namespace.Type.Method(arguments)`"),
         column("module", Text, "short name of its module; empty if unknown"),
         column("tier", Text, "`QuickJitted`, `OptimizedTier1` …; `Unknown` if the end is missing"),
-        column("il_bytes", Whole, "size of its IL; 0 if unknown").unit("bytes"),
-        column("native_bytes", Whole, "size of its code; 0 if unknown").unit("bytes"),
-        column("duration_ns", Whole, "time spent compiling; 0 if start or end is missing")
-            .unit("ns"),
+        column("il_bytes", Whole, "size of its IL").unit("bytes").null("not recorded"),
+        column("native_bytes", Whole, "size of its code").unit("bytes").null("not recorded"),
+        column("duration_ns", Whole, "time spent compiling")
+            .unit("ns")
+            .null("start or end is missing"),
         column("is_background", Flag, "whether a background thread compiled it"),
         column("is_r2r_rejected", Flag, "whether its precompiled code was rejected"),
         column("is_complete", Flag, "whether start and end are in the trace"),
@@ -480,7 +495,7 @@ pub const COUNTERS: Table = Table {
         ),
         column("unit", Text, "its unit; may be empty"),
         column("tags", Text, "names and values of its tags, JSON object"),
-        column("interval_s", Real, "length of the interval; 0 if unknown").unit("s"),
+        column("interval_s", Real, "length of the interval").unit("s").null("unknown"),
         column("value", Real, "the value").null("it is not finite"),
         column("total", Real, "the sum so far").null("no counter or increment"),
         column("count", Whole, "values in the interval").null("no mean or histogram"),
@@ -505,7 +520,13 @@ pub const ACTIVITIES: Table = Table {
         column("end_thread_id", Whole, "OS id of the thread that it ended on")
             .null("the trace does not have it"),
         column("name", Text, "its name, the same for all of a sort"),
-        column("duration_ns", Whole, "from its start to its stop; 0 if one is missing").unit("ns"),
+        column(
+            "duration_ns",
+            Whole,
+            "from its start to its stop; as far as the trace goes if it is `open_at_end`",
+        )
+        .unit("ns")
+        .null("start or stop is missing, and nothing says how long it was"),
         column(
             "ends",
             Text,

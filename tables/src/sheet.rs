@@ -1,14 +1,15 @@
 //! A table of one trace while its rows come.
 //!
-//! Each value goes to its column, which encodes and compresses a page of them at a time. A
-//! row group that is full is set aside in a temporary file, because the file itself can only
-//! be written at the end: ids of stacks are hashes of the names of their frames, which are
-//! complete only when the whole trace has been read. So memory holds one row group of each
-//! table, compressed, and 8 bytes a row for each column that waits for names.
+//! Each value goes to its column, which encodes and compresses a page of them at a time.
+//! Pages wait in a temporary file, because the table's file can only be written at the end:
+//! ids of stacks are hashes of the names of their frames, which are complete only when the
+//! whole trace has been read. So memory holds the pages since [`WAITING_BYTES`] were set
+//! aside, the distinct values of columns that have a dictionary, and at the end, of one
+//! column, 8 bytes for each row of a row group.
 
 use crate::column::{Column, ColumnKind, Later, Layout};
-use crate::encode::{Encoder, PAGE_BYTES, PAGE_ROWS, Packer, physical};
-use bytes::Bytes;
+use crate::encode::{ClosedChunk, Encoder, PAGE_BYTES, PAGE_ROWS, Packer, physical};
+use crate::spill::{MakeSpill, Piece, Spill};
 use nettrace_analysis::{Mode, Resolved, StackHandle};
 use parquet::basic::{Compression, LogicalType, Repetition, TimeUnit};
 use parquet::column::writer::ColumnCloseResult;
@@ -17,17 +18,15 @@ use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{WriterProperties, WriterPropertiesPtr};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::{ColumnDescPtr, SchemaDescriptor, Type, TypePtr};
-use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, Write};
 use std::sync::Arc;
 
 /// Rows of a row group.
 const GROUP_ROWS: usize = 1 << 20;
-/// A row group ends earlier if it has grown to this size.
-const GROUP_BYTES: usize = 24 << 20;
-
-/// Makes a temporary file that nobody else sees.
-pub type MakeSpill = Arc<dyn Fn() -> io::Result<File> + Send + Sync>;
+/// A row group ends earlier if it has grown to this size: with very long texts.
+const GROUP_BYTES: usize = 256 << 20;
+/// When pages and values of a table take this much memory, they are set aside.
+const WAITING_BYTES: usize = 4 << 20;
 
 /// What is known when the trace has been read, for columns that wait for it.
 #[derive(Debug, Clone, Copy)]
@@ -80,21 +79,16 @@ impl SheetColumn {
 struct Open {
     later: Later,
     encoder: Encoder,
-    /// A number a row, from which its value is computed at the end.
+    /// A number for each row, from which its value is computed at the end.
     pending: Vec<u64>,
+    /// Pages of the row group, or pending numbers, that were set aside.
+    aside: Vec<Piece>,
 }
 
-/// Bytes that are set aside.
-#[derive(Debug)]
-enum Place {
-    Memory(Vec<u8>),
-    File { at: u64, len: u64 },
-}
-
-/// A column of a full row group.
+/// A column of a row group that ended.
 enum Closed {
-    Encoded(Box<ColumnCloseResult>, Place),
-    Pending(Place),
+    Encoded(Box<ColumnCloseResult>, Vec<Piece>),
+    Pending(Vec<Piece>),
 }
 
 /// A table that grows.
@@ -111,8 +105,9 @@ pub(crate) struct Sheet {
     /// Rows of all pages that ended.
     rows: u64,
     groups: Vec<Vec<Closed>>,
-    make_spill: MakeSpill,
-    spill: Option<(File, u64)>,
+    /// Bytes at which a row group ends.
+    group_bytes: usize,
+    spill: Spill,
     /// Keys and values in the file's metadata.
     notes: Vec<KeyValue>,
     /// The first fault; nothing is written after it.
@@ -141,6 +136,7 @@ impl Sheet {
                 later: column.later,
                 encoder: column.encoder(descriptor.column(at)),
                 pending: Vec::new(),
+                aside: Vec::new(),
             })
             .collect();
         Ok(Sheet {
@@ -153,8 +149,8 @@ impl Sheet {
             group: 0,
             rows: 0,
             groups: Vec::new(),
-            make_spill,
-            spill: None,
+            group_bytes: GROUP_BYTES,
+            spill: Spill::new(make_spill),
             notes: Vec::new(),
             fault: None,
         })
@@ -194,13 +190,14 @@ impl Sheet {
         }
         let mut columns = self.columns.iter_mut();
         let written = columns.try_for_each(|column| column.encoder.end_page(&mut self.packer));
-        if let Err(error) = written {
-            self.fault = Some(error);
-        } else if (self.group >= GROUP_ROWS || self.bytes() >= GROUP_BYTES)
-            && let Err(error) = self.end_group(true)
-        {
-            self.fault = Some(error);
-        }
+        let written = written.and_then(|()| {
+            if self.group >= GROUP_ROWS || self.bytes() >= self.group_bytes {
+                self.end_group(true)
+            } else {
+                self.set_aside()
+            }
+        });
+        self.fault = written.err();
     }
 
     /// Writes pages that are large, though they have few rows yet.
@@ -214,8 +211,10 @@ impl Sheet {
                 self.fault = column.encoder.end_page(&mut self.packer).err();
             }
         }
-        if self.bytes() >= GROUP_BYTES {
+        if self.bytes() >= self.group_bytes {
             self.end_page();
+        } else if self.fault.is_none() {
+            self.fault = self.set_aside().err();
         }
     }
 
@@ -224,23 +223,33 @@ impl Sheet {
         self.columns.iter().map(|column| column.encoder.len()).sum()
     }
 
+    /// Sets aside what the row group has in memory, if it is much.
+    fn set_aside(&mut self) -> Result<(), ParquetError> {
+        if self.columns.iter().map(Open::waiting).sum::<usize>() < WAITING_BYTES {
+            return Ok(());
+        }
+        for column in &mut self.columns {
+            let waiting = column.take_waiting();
+            column.aside.extend(self.spill.put(&waiting)?);
+        }
+        Ok(())
+    }
+
     fn end_group(&mut self, sets_aside: bool) -> Result<(), ParquetError> {
         let mut closed = Vec::with_capacity(self.columns.len());
         for column in &mut self.columns {
-            if column.later != Later::No {
-                let pending = std::mem::take(&mut column.pending);
-                let bytes = pending.iter().flat_map(|value| value.to_le_bytes()).collect();
-                closed.push(Closed::Pending(Place::Memory(bytes)));
+            let mut column = if column.later != Later::No {
+                let waiting = column.take_waiting();
+                let aside = std::mem::take(&mut column.aside);
+                Closed::Pending(aside.into_iter().chain(Piece::of(waiting)).collect())
             } else {
-                let (result, bytes) = column.encoder.close(&mut self.packer)?;
-                closed.push(Closed::Encoded(Box::new(result), Place::Memory(bytes)));
+                column.close(&mut self.packer)?
+            };
+            if sets_aside {
+                let (Closed::Encoded(_, pieces) | Closed::Pending(pieces)) = &mut column;
+                self.spill.put_all(pieces)?;
             }
-        }
-        if sets_aside {
-            for column in &mut closed {
-                let (Closed::Encoded(_, place) | Closed::Pending(place)) = column;
-                *place = set_aside(&mut self.spill, &self.make_spill, place)?;
-            }
+            closed.push(column);
         }
         self.groups.push(closed);
         self.group = 0;
@@ -268,16 +277,14 @@ impl Sheet {
         self.end_last_group()?;
         for group in &mut self.groups {
             for (closed, open) in group.iter_mut().zip(&mut self.columns) {
-                let Closed::Pending(place) = closed else { continue };
-                let is_aside = matches!(place, Place::File { .. });
-                let pending = fetch(&mut self.spill, place)?;
+                let Closed::Pending(pieces) = closed else { continue };
+                let is_aside = pieces.iter().any(|piece| matches!(piece, Piece::File { .. }));
+                let pending = self.spill.chunk(std::mem::take(pieces))?.fetch()?;
                 write_later(open, &pending, ending, &mut self.packer)?;
-                let (result, bytes) = open.encoder.close(&mut self.packer)?;
-                let mut place = Place::Memory(bytes);
-                if is_aside {
-                    place = set_aside(&mut self.spill, &self.make_spill, &mut place)?;
+                *closed = open.close(&mut self.packer)?;
+                if let (true, Closed::Encoded(_, pieces)) = (is_aside, closed) {
+                    self.spill.put_all(pieces)?;
                 }
-                *closed = Closed::Encoded(Box::new(result), place);
             }
         }
         Ok(())
@@ -307,16 +314,15 @@ impl Sheet {
     }
 
     fn write(self, out: Box<dyn Write + Send>) -> Result<(), ParquetError> {
-        let Sheet { schema, properties, groups, mut spill, notes, .. } = self;
+        let Sheet { schema, properties, groups, spill, notes, .. } = self;
         let mut file = SerializedFileWriter::new(out, schema, properties)?;
         for group in groups {
             let mut rows = file.next_row_group()?;
             for closed in group {
-                let Closed::Encoded(result, mut place) = closed else {
+                let Closed::Encoded(result, pieces) = closed else {
                     return Err(ParquetError::General("a column without its values".to_owned()));
                 };
-                let bytes = Bytes::from(fetch(&mut spill, &mut place)?);
-                rows.append_column(&bytes, *result)?;
+                rows.append_column(&spill.chunk(pieces)?, *result)?;
             }
             rows.close()?;
         }
@@ -437,6 +443,29 @@ impl Open {
         self.encoder.forget();
         self.pending.clear();
     }
+
+    /// Bytes in memory, without those of the page.
+    fn waiting(&self) -> usize {
+        self.encoder.waiting().saturating_add(self.pending.len().saturating_mul(8))
+    }
+
+    /// What is in memory, as bytes.
+    fn take_waiting(&mut self) -> Vec<u8> {
+        if self.later == Later::No {
+            return self.encoder.take_pages();
+        }
+        let bytes = self.pending.iter().flat_map(|value| value.to_le_bytes()).collect();
+        self.pending.clear();
+        bytes
+    }
+
+    /// Ends the row group.
+    fn close(&mut self, packer: &mut Packer) -> Result<Closed, ParquetError> {
+        let ClosedChunk { result, head, tail } = self.encoder.close(packer)?;
+        let aside = std::mem::take(&mut self.aside);
+        let pieces = Piece::of(head).into_iter().chain(aside).chain(Piece::of(tail));
+        Ok(Closed::Encoded(Box::new(result), pieces.collect()))
+    }
 }
 
 /// Writes the values of a column that are known now.
@@ -491,38 +520,6 @@ fn state_of(number: u64, ending: &Ending<'_>) -> (usize, &'static str) {
     }
 }
 
-fn set_aside(
-    spill: &mut Option<(File, u64)>,
-    make: &MakeSpill,
-    place: &mut Place,
-) -> Result<Place, ParquetError> {
-    let Place::Memory(bytes) = place else {
-        return Err(ParquetError::General("a row group was already set aside".to_owned()));
-    };
-    if spill.is_none() {
-        *spill = Some((make()?, 0));
-    }
-    let Some((file, end)) = spill else { return Ok(Place::Memory(std::mem::take(bytes))) };
-    file.seek(SeekFrom::Start(*end))?;
-    file.write_all(bytes)?;
-    let (at, len) = (*end, bytes.len() as u64);
-    *end = end.saturating_add(len);
-    Ok(Place::File { at, len })
-}
-
-fn fetch(spill: &mut Option<(File, u64)>, place: &mut Place) -> Result<Vec<u8>, ParquetError> {
-    match (place, spill) {
-        (Place::Memory(bytes), _) => Ok(std::mem::take(bytes)),
-        (Place::File { at, len }, Some((file, _))) => {
-            file.seek(SeekFrom::Start(*at))?;
-            let mut bytes = Vec::new();
-            file.take(*len).read_to_end(&mut bytes)?;
-            Ok(bytes)
-        }
-        _ => Err(ParquetError::General("the temporary file for row groups is missing".to_owned())),
-    }
-}
-
 fn field(column: &SheetColumn) -> Result<TypePtr, ParquetError> {
     let logical = match column.kind {
         ColumnKind::Unsigned => Some(LogicalType::integer(64, false)),
@@ -557,5 +554,52 @@ fn plain(error: ParquetError) -> io::Error {
             Err(error) => io::Error::other(error),
         },
         error => io::Error::other(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use parquet::file::reader::{FileReader, SerializedFileReader};
+    use std::fs::File;
+
+    #[test]
+    fn a_row_group_ends_early_where_its_texts_are_large() {
+        let column = SheetColumn::long("text".to_owned());
+        let mut sheet = Sheet::of_columns("t", vec![column], Arc::new(tempfile)).unwrap();
+        sheet.group_bytes = 100_000;
+        // Sixteen hexadecimal digits after each other are hardly compressed.
+        let mut state = 1u64;
+        let texts: Vec<String> = (0..4000)
+            .map(|_| {
+                state ^= state << 13;
+                state ^= state >> 7;
+                state ^= state << 17;
+                format!("{state:016x}{:016x}", state.rotate_left(29))
+            })
+            .collect();
+        for round in 0..10 {
+            for text in &texts {
+                let mut row = sheet.row();
+                row.text(&**text);
+                let bytes = row.end();
+                sheet.end_row(bytes + round % 2);
+            }
+        }
+        let path = std::env::temp_dir().join(format!("nettrace-sheet-{}", std::process::id()));
+        let file = File::create(&path).unwrap();
+        assert_eq!(sheet.finish(|| Ok(Box::new(file))).unwrap(), 40_000);
+        let reader = SerializedFileReader::new(File::open(&path).unwrap()).unwrap();
+        let rows: Vec<i64> = reader.metadata().row_groups().iter().map(|g| g.num_rows()).collect();
+        std::fs::remove_file(&path).unwrap();
+        assert!(rows.len() > 5 && rows.iter().sum::<i64>() == 40_000, "{rows:?}");
+    }
+
+    fn tempfile() -> io::Result<File> {
+        let path = std::env::temp_dir().join(format!("nettrace-spill-{}", std::process::id()));
+        let file =
+            File::options().read(true).write(true).create(true).truncate(true).open(&path)?;
+        std::fs::remove_file(&path)?;
+        Ok(file)
     }
 }

@@ -6,7 +6,8 @@
 use crate::column::{Column, ColumnKind, Later};
 use crate::rows::{Place, ids};
 use crate::schema::{PROCESS, STACK, THREAD, TIME, TIME_NS};
-use crate::sheet::{MakeSpill, Row, Sheet, SheetColumn};
+use crate::sheet::{Row, Sheet, SheetColumn};
+use crate::spill::MakeSpill;
 use nettrace_analysis::Model;
 use nettrace_analysis::report::Moment;
 use nettrace_export::json::Json;
@@ -36,6 +37,8 @@ const FIRST: &[Column] = &[
 /// The files of a trace.
 pub(crate) struct Wide {
     patterns: Vec<EventPattern>,
+    /// Whether there was an event for each of them.
+    matched: Vec<bool>,
     make_spill: MakeSpill,
     types: EventTypes,
     payloads: PayloadJson,
@@ -67,6 +70,7 @@ struct Layout {
 impl Wide {
     pub(crate) fn new(patterns: Vec<EventPattern>, make_spill: MakeSpill) -> Wide {
         Wide {
+            matched: vec![false; patterns.len()],
             patterns,
             make_spill,
             types: EventTypes::default(),
@@ -130,10 +134,14 @@ impl Wide {
 
     #[cold]
     fn learn(&mut self, index: TypeIndex) -> Target {
-        let is_wanted = self
-            .types
-            .row(index)
-            .is_some_and(|row| self.patterns.iter().any(|pattern| pattern.accepts(row)));
+        let mut is_wanted = false;
+        if let Some(row) = self.types.row(index) {
+            for (pattern, is_matched) in self.patterns.iter().zip(&mut self.matched) {
+                if pattern.accepts(row) {
+                    (is_wanted, *is_matched) = (true, true);
+                }
+            }
+        }
         let target = if !is_wanted {
             Target::NotWanted
         } else if self.sheets.len() >= MOST_LAYOUTS {
@@ -153,6 +161,11 @@ impl Wide {
         };
         self.layouts.insert(index.shape, target);
         target
+    }
+
+    /// Whether there was an event for each of the patterns.
+    pub(crate) fn matched(&self) -> &[bool] {
+        &self.matched
     }
 
     /// Events whose layouts have no file, because there are too many.

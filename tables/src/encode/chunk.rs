@@ -58,9 +58,10 @@ pub(crate) struct Chunk {
     descriptor: ColumnDescPtr,
     kind: ColumnKind,
     data: Vec<u8>,
+    /// Bytes of pages that were taken away.
+    taken: usize,
     offsets: OffsetIndexBuilder,
     ranges: ColumnIndexBuilder,
-    has_statistics: bool,
     range: Option<Range>,
     /// That of the page before, of those that are not null.
     last: Option<Range>,
@@ -73,19 +74,28 @@ pub(crate) struct Chunk {
     pages: Vec<PageEncodingStats>,
 }
 
+/// A chunk that ended. Its bytes are the head, the pages that were taken away before, and
+/// the tail.
+pub(crate) struct ClosedChunk {
+    pub(crate) result: ColumnCloseResult,
+    /// The page of the dictionary, if there is one.
+    pub(crate) head: Vec<u8>,
+    pub(crate) tail: Vec<u8>,
+}
+
 impl Chunk {
-    pub(super) fn new(descriptor: ColumnDescPtr, kind: ColumnKind, has_statistics: bool) -> Chunk {
+    pub(super) fn new(descriptor: ColumnDescPtr, kind: ColumnKind, has_ranges: bool) -> Chunk {
         let mut ranges = ColumnIndexBuilder::new(descriptor.physical_type());
-        if !has_statistics {
+        if !has_ranges {
             ranges.to_invalid();
         }
         Chunk {
             descriptor,
             kind,
             data: Vec::new(),
+            taken: 0,
             offsets: OffsetIndexBuilder::new(),
             ranges,
-            has_statistics,
             range: None,
             last: None,
             is_ascending: true,
@@ -98,9 +108,21 @@ impl Chunk {
         }
     }
 
-    /// Bytes of all pages.
+    /// Bytes of all pages, with those that were taken away.
     pub(super) fn len(&self) -> usize {
+        self.taken.saturating_add(self.data.len())
+    }
+
+    /// Bytes of pages that are here.
+    pub(super) fn waiting(&self) -> usize {
         self.data.len()
+    }
+
+    /// The pages that are here; those of later calls stand behind them.
+    pub(super) fn take_pages(&mut self) -> Vec<u8> {
+        let pages = std::mem::take(&mut self.data);
+        self.taken = self.taken.saturating_add(pages.len());
+        pages
     }
 
     /// Values that are not null.
@@ -114,7 +136,7 @@ impl Chunk {
 
     /// Compresses and adds a page.
     pub(super) fn add(&mut self, packer: &mut Packer, page: &[u8], facts: PageFacts) -> Result<()> {
-        let offset = self.data.len();
+        let offset = self.len();
         let written = write_page(
             &mut self.data,
             Page::DataPage {
@@ -173,13 +195,13 @@ impl Chunk {
         self.last = Some(range);
     }
 
-    /// The bytes of all pages, that of the dictionary first, and what is known about them.
+    /// Ends the chunk.
     pub(super) fn close(
         mut self,
         packer: &mut Packer,
         dictionary: Option<&Dictionary>,
-    ) -> Result<(ColumnCloseResult, Vec<u8>)> {
-        let mut bytes = Vec::new();
+    ) -> Result<ClosedChunk> {
+        let mut head = Vec::new();
         if let Some(dictionary) = dictionary {
             let page = Page::DictionaryPage {
                 buf: packer.pack(&dictionary.bytes)?,
@@ -187,15 +209,11 @@ impl Chunk {
                 encoding: Encoding::PLAIN,
                 is_sorted: false,
             };
-            let written = write_page(&mut bytes, page, dictionary.bytes.len())?;
+            let written = write_page(&mut head, page, dictionary.bytes.len())?;
             self.uncompressed = self.uncompressed.saturating_add(written.uncompressed_size);
         }
-        let head = bytes.len();
-        if head == 0 {
-            bytes = std::mem::take(&mut self.data);
-        } else {
-            bytes.append(&mut self.data);
-        }
+        let size = head.len().saturating_add(self.len());
+        let tail = self.take_pages();
         let of_dictionary = dictionary.map(|_| PageEncodingStats {
             page_type: PageType::DICTIONARY_PAGE,
             encoding: Encoding::PLAIN,
@@ -204,34 +222,33 @@ impl Chunk {
         let pages: Vec<PageEncodingStats> = of_dictionary.into_iter().chain(self.pages).collect();
         let encodings: Vec<Encoding> =
             pages.iter().map(|pages| pages.encoding).chain([Encoding::RLE]).collect();
-        let mut metadata = ColumnChunkMetaData::builder(self.descriptor)
+        let metadata = ColumnChunkMetaData::builder(self.descriptor)
             .set_compression(Compression::SNAPPY)
             .set_encodings_mask(EncodingMask::new_from_encodings(encodings.iter()))
             .set_page_encoding_stats(pages)
-            .set_total_compressed_size(whole(bytes.len()))
+            .set_total_compressed_size(whole(size))
             .set_total_uncompressed_size(whole(self.uncompressed))
             .set_num_values(whole(self.rows))
             .set_data_page_offset(0);
-        if self.has_statistics {
-            // Ranges of all pages, or none.
-            let range = self.range.as_ref().filter(|_| self.ranges.valid());
-            let (nulls, nans) = (self.nulls as u64, self.nans as u64);
-            metadata = metadata.set_statistics(statistics(self.kind, range, nulls, nans));
-        }
+        // Ranges of all pages, or none; the number of nulls in any case.
+        let range = self.range.as_ref().filter(|_| self.ranges.valid());
+        let (nulls, nans) = (self.nulls as u64, self.nans as u64);
+        let metadata = metadata.set_statistics(statistics(self.kind, range, nulls, nans));
         self.ranges.set_boundary_order(match (self.is_ascending, self.is_descending) {
             (true, _) => BoundaryOrder::ASCENDING,
             (_, true) => BoundaryOrder::DESCENDING,
             _ => BoundaryOrder::UNORDERED,
         });
         let result = ColumnCloseResult {
-            bytes_written: bytes.len() as u64,
+            bytes_written: size as u64,
             rows_written: self.rows as u64,
             metadata: metadata.build()?,
             bloom_filter: None,
             column_index: if self.ranges.valid() { Some(self.ranges.build()?) } else { None },
             offset_index: Some(self.offsets.build()),
         };
-        Ok((result.update_dictionary_location(head)?, bytes))
+        let result = result.update_dictionary_location(head.len())?;
+        Ok(ClosedChunk { result, head, tail })
     }
 }
 

@@ -1,13 +1,12 @@
 //! A column of a row group while its values come.
 
-use super::chunk::{Chunk, Dictionary, Packer, PageFacts};
+use super::chunk::{Chunk, ClosedChunk, Dictionary, Packer, PageFacts};
 use super::distinct::{Numbers, Texts, each_text, put_text, set_length};
 use super::levels::Levels;
 use super::range::{Range, comparable};
 use super::{PAGE_BYTES, delta, runs};
 use crate::column::{ColumnKind, Layout};
 use parquet::basic::Encoding;
-use parquet::column::writer::ColumnCloseResult;
 use parquet::errors::{ParquetError, Result};
 use parquet::schema::types::ColumnDescPtr;
 
@@ -166,9 +165,19 @@ impl Column {
         }
     }
 
-    /// Bytes of the pages so far.
+    /// Bytes of the pages so far, with those that were taken away.
     pub(crate) fn len(&self) -> usize {
         self.chunk.len()
+    }
+
+    /// Bytes of the pages that are in memory.
+    pub(crate) fn waiting(&self) -> usize {
+        self.chunk.waiting()
+    }
+
+    /// The pages that are in memory, so that they can wait elsewhere.
+    pub(crate) fn take_pages(&mut self) -> Vec<u8> {
+        self.chunk.take_pages()
     }
 
     /// Drops the values of the page.
@@ -287,9 +296,8 @@ impl Column {
         }
     }
 
-    /// Ends the row group: its bytes, and what is known about them. The column is empty
-    /// then.
-    pub(crate) fn close(&mut self, packer: &mut Packer) -> Result<(ColumnCloseResult, Vec<u8>)> {
+    /// Ends the row group. The column is empty then.
+    pub(crate) fn close(&mut self, packer: &mut Packer) -> Result<ClosedChunk> {
         self.write_alone();
         self.end_page(packer)?;
         let dictionary = self.take_dictionary();

@@ -1,6 +1,6 @@
 //! What is written here is read back by the `parquet` crate, which has its own decoders.
 
-use super::{Encoder, PAGE_ROWS, Packer, physical};
+use super::{ClosedChunk, Encoder, PAGE_ROWS, Packer, physical};
 use crate::column::{ColumnKind, Layout};
 use bytes::Bytes;
 use parquet::basic::{LogicalType, Repetition};
@@ -36,18 +36,23 @@ fn file(
     let mut encoder = Encoder::new(descriptor.column(0), kind, layout, true);
     let mut packer = Packer::new();
     let mut writer = SerializedFileWriter::new(Vec::new(), schema, Default::default()).unwrap();
-    let mut at = 0;
+    let (mut at, mut aside) = (0, Vec::new());
     for rows in groups {
         for row in 0..*rows {
             put(&mut encoder, at);
             at += 1;
             if (row + 1) % PAGE_ROWS == 0 || encoder.is_large() {
                 encoder.end_page(&mut packer).unwrap();
+                // As a table does whose pages wait in a file.
+                if at % 3 == 0 {
+                    aside.append(&mut encoder.take_pages());
+                }
             }
         }
-        let (closed, bytes) = encoder.close(&mut packer).unwrap();
+        let ClosedChunk { result, head, tail } = encoder.close(&mut packer).unwrap();
+        let bytes = [head, std::mem::take(&mut aside), tail].concat();
         let mut group = writer.next_row_group().unwrap();
-        group.append_column(&Bytes::from(bytes), closed).unwrap();
+        group.append_column(&Bytes::from(bytes), result).unwrap();
         group.close().unwrap();
     }
     let options = ReadOptionsBuilder::new().with_page_index();

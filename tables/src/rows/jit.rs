@@ -13,9 +13,9 @@ pub(crate) fn methods(sheet: &mut Sheet, report: &JitReport, place: Place) {
         row.text(&*method.name);
         row.text(&*method.module);
         row.text(method.tier);
-        row.count(u64::from(method.il_bytes));
-        row.count(u64::from(method.native_bytes));
-        row.count(method.duration_ns);
+        row.count(Some(u64::from(method.il_bytes)).filter(|bytes| *bytes > 0));
+        row.count(Some(u64::from(method.native_bytes)).filter(|bytes| *bytes > 0));
+        row.count(method.is_complete.then_some(method.duration_ns));
         row.flag(method.background);
         row.flag(method.r2r_rejected);
         row.flag(method.is_complete);

@@ -226,7 +226,11 @@ fn activity(sheet: &mut Sheet, span: &Span, model: &Model, place: Place, text: &
     row.count(thread);
     row.count(end_thread);
     row.text(&*span.name);
-    row.count(span.nanos);
+    row.count(match span.ends {
+        // Nothing says how long.
+        Ends::NoStart | Ends::Left | Ends::NoStop if span.nanos == 0 => None,
+        _ => Some(span.nanos),
+    });
     row.text(match span.ends {
         Ends::LossBetween => "loss_between",
         Ends::NoStart => "no_start",
