@@ -198,7 +198,120 @@ fn wrong_tables_and_expressions_are_refused() {
     {
         assert_eq!(export(&[&[input], &words[..]].concat(), &out).code, Some(2), "{words:?}");
     }
-    assert_eq!(export(&[&folder.join("*.none").display().to_string()], &out).code, Some(1));
+}
+
+/// Name, status and reason of the inputs.
+fn inputs(out: &Path) -> Vec<(String, String, String)> {
+    let found = rows(out, "inputs");
+    let text_of = |value: &Field| match value {
+        Field::Str(text) => text.clone(),
+        _ => String::new(),
+    };
+    let mut found: Vec<_> = found
+        .iter()
+        .map(|row| {
+            let name = text_of(&row["path"]);
+            let name = name.rsplit('/').next().unwrap_or_default().to_owned();
+            (name, text_of(&row["status"]), text_of(&row["reason"]))
+        })
+        .collect();
+    found.sort();
+    found
+}
+
+#[test]
+fn what_is_not_there_is_a_row_and_the_others_are_exported() {
+    let folder = traces();
+    fs::create_dir_all(folder.join("empty")).unwrap();
+    let out = folder.join("out");
+    let named = |name: &str| folder.join(name).display().to_string();
+    let words = [named("empty"), named("*.none"), named("missing"), named("a.nettrace")];
+    let ran = export(&words.iter().map(String::as_str).collect::<Vec<_>>(), &out);
+    assert_eq!(ran.code, Some(3), "{}", ran.stderr);
+    let found = inputs(&out);
+    let states: Vec<(&str, &str)> =
+        found.iter().map(|(name, status, _)| (&**name, &**status)).collect();
+    assert_eq!(
+        states,
+        [("*.none", "failed"), ("a.nettrace", "ok"), ("empty", "failed"), ("missing", "failed")]
+    );
+    assert_eq!(found[0].2, "matches no file");
+    assert!(found[2].2.starts_with("has no files that end in .nettrace"), "{found:?}");
+}
+
+#[test]
+fn inputs_that_fail_for_the_same_reason_have_a_row_each() {
+    let folder = traces();
+    let out = folder.join("out");
+    for name in ["1.nettrace", "2.nettrace"] {
+        fs::write(folder.join(name), []).unwrap();
+    }
+    let ran = export(&[folder.to_str().unwrap()], &out);
+    assert_eq!(ran.code, Some(3), "{}", ran.stderr);
+    let failed =
+        |out: &Path| inputs(out).iter().filter(|(_, status, _)| status == "failed").count();
+    assert_eq!(failed(&out), 2);
+    // One of them was being written when the export ran.
+    fs::write(folder.join("1.nettrace"), synth::tiny_v6().bytes).unwrap();
+    let ran = export(&[folder.to_str().unwrap(), "--skip-existing"], &out);
+    assert_eq!((ran.code, failed(&out)), (Some(3), 1), "{}", ran.stderr);
+}
+
+#[test]
+fn a_damaged_trace_that_is_there_already_ends_with_the_same_exit_code() {
+    let folder = traces();
+    let out = folder.join("out");
+    let whole = synth::tiny_v4().bytes;
+    fs::write(folder.join("a.nettrace"), &whole[..whole.len() - 5]).unwrap();
+    for words in [&[folder.to_str().unwrap()][..], &[folder.to_str().unwrap(), "--skip-existing"]] {
+        assert_eq!(export(words, &out).code, Some(3), "{words:?}");
+    }
+}
+
+#[test]
+fn fewer_tables_than_there_are_need_no_export() {
+    let folder = traces();
+    let (input, out) = (folder.to_str().unwrap(), folder.join("out"));
+    assert_eq!(export(&[input], &out).code, Some(0));
+    let ran = export(&[input, "--tables", "samples", "--skip-existing"], &out);
+    assert!(ran.stderr.contains("2 there already"), "{}", ran.stderr);
+    let ran = export(&[input, "--no-payload", "--skip-existing"], &out);
+    assert!(ran.stderr.contains("2 traces exported"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_value_of_a_key_that_is_too_long_for_a_folder_is_cut() {
+    let folder = traces();
+    let out = folder.join("out");
+    let key = format!("host='{}'", "x".repeat(300));
+    let ran = export(&[folder.to_str().unwrap(), "--partition-by", &key], &out);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    assert_eq!(rows(&out, "inputs").len(), 2);
+}
+
+#[test]
+#[cfg(unix)]
+fn a_pipe_by_name_is_read_like_a_file() {
+    let folder = traces();
+    let (pipe, out) = (folder.join("pipe"), folder.join("out"));
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let (bytes, path) = (fs::read(folder.join("a.nettrace")).unwrap(), pipe.clone());
+    let writing = std::thread::spawn(move || fs::write(path, bytes));
+    let ran = export(&[pipe.to_str().unwrap()], &out);
+    writing.join().unwrap().unwrap();
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    assert_eq!(inputs(&out)[0], ("pipe".to_owned(), "ok".to_owned(), String::new()));
+}
+
+#[test]
+fn an_event_type_that_no_trace_has_is_named() {
+    let folder = traces();
+    let out = folder.join("out");
+    let words = [folder.to_str().unwrap(), "--wide", "No/Such", "--wide", "*/Hi"];
+    let ran = export(&words, &out);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    assert!(ran.stderr.contains("--wide No/Such: no trace"), "{}", ran.stderr);
+    assert!(!ran.stderr.contains("--wide */Hi:"), "{}", ran.stderr);
 }
 
 /// Killed at many moments and run again: the same data set as without.

@@ -6,9 +6,9 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 const PARQUET_EXAMPLES: &str = "\
-Each trace becomes one file a table: DIR/TABLE/[KEY=VALUE/]CONTENT-HASH.parquet. Files of traces that were exported by \
-other processes, on other machines, lie beside them; nothing is coordinated. A trace that cannot be read ends as a row \
-of the table `inputs` with its reason, and the exit code is 3. `docs/tables.md` describes the tables, `docs/fleet.md` \
+Each trace adds one file to each table: DIR/TABLE/[KEY=VALUE/]CONTENT-HASH.parquet. Several processes and machines can \
+export to one folder without coordination. An input that cannot be read becomes a row of the table `inputs` with its \
+reason, and the exit code is 3. `docs/tables.md` describes the tables, `docs/fleet.md` \
 how to query them with DuckDB and Spark.
 
 Tables: inputs, events, samples, stacks, frames, methods, threads, gcs, allocations, exceptions, contentions, jit, \
@@ -67,8 +67,8 @@ pub(crate) struct ParquetArgs {
     #[arg(long, value_name = "TABLE", value_delimiter = ',')]
     pub(crate) tables: Vec<String>,
 
-    /// Another table for this type of event, with a column for each field: PROVIDER/EVENT;
-    /// may be repeated, and have * and ?
+    /// Adds a table for this type of event, with a column for each field: PROVIDER/EVENT,
+    /// as `nettrace stats` shows it, also with * and ?; may be repeated
     // The id of the option that all commands have: this one takes its place.
     #[arg(id = "wide", long, value_name = "PROVIDER/EVENT")]
     pub(crate) wide: Vec<String>,
@@ -82,11 +82,11 @@ pub(crate) struct ParquetArgs {
     #[arg(long, value_name = "KEY")]
     pub(crate) partition_by: Vec<String>,
 
-    /// Leave out traces that the folder has already, by their content
+    /// Leave out traces of which the folder has these tables already, by their content
     #[arg(long)]
     pub(crate) skip_existing: bool,
 
-    /// Traces that are read at the same time; default: one for each processor
+    /// Maximum number of traces read at the same time; default: the number of processors
     #[arg(long, value_name = "N")]
     pub(crate) threads: Option<NonZeroUsize>,
 

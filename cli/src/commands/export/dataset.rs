@@ -8,7 +8,7 @@
 use super::keys::Keys;
 use crate::failure::{Failure, plain};
 use nettrace_tables::schema::INPUTS;
-use nettrace_tables::{Table, options_of, write_empty};
+use nettrace_tables::{Table, WrittenInput, write_empty};
 use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Read, Write};
@@ -88,13 +88,9 @@ impl Dataset {
     }
 
     /// Copies a stream to a file, because its content must be known before it is read.
-    pub(super) fn spool(&self, mut stream: impl Read) -> Result<PathBuf, Failure> {
+    pub(super) fn spool(&self, mut stream: impl Read) -> io::Result<PathBuf> {
         let path = self.part();
-        let copied = File::create(&path).and_then(|mut file| io::copy(&mut stream, &mut file));
-        copied.map_err(|error| Failure::Input {
-            file: crate::context::STDIN_NAME.to_owned(),
-            message: plain(&error),
-        })?;
+        io::copy(&mut stream, &mut File::create(&path)?)?;
         Ok(path)
     }
 
@@ -111,10 +107,19 @@ impl Dataset {
         })
     }
 
-    /// The file of `inputs` of a trace that was exported with these options.
-    pub(super) fn exported(&self, hash: &str, options: &str) -> bool {
-        let file = self.there.get(hash).and_then(|path| File::open(path).ok());
-        file.and_then(options_of).is_some_and(|known| known == options)
+    /// What is there of the trace with this hash.
+    pub(super) fn written(&self, hash: &str) -> Option<WrittenInput> {
+        self.there.get(hash).and_then(|path| File::open(path).ok()).and_then(WrittenInput::of)
+    }
+
+    /// Removes rows of an input that failed before, and does not any more. Their names
+    /// begin with `prefix`.
+    pub(super) fn forget_failures(&self, prefix: &str) {
+        let outdated = self.there.iter().filter(|(name, _)| name.starts_with(prefix));
+        for (_, path) in outdated {
+            // Another export may have done it.
+            let _ = fs::remove_file(path);
+        }
     }
 
     /// Makes sure that each table has a file, so that engines know its columns.

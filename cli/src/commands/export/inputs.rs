@@ -1,6 +1,6 @@
 //! Which files the user means.
 
-use crate::failure::{Failure, plain};
+use crate::failure::plain;
 use nettrace_export::Glob;
 use nettrace_tables::ContentHash;
 use std::fs::{self, File};
@@ -23,6 +23,11 @@ pub(super) struct Named {
 pub(super) enum Place {
     File(PathBuf),
     Stdin,
+    /// There is none: what the user named, and why.
+    Nothing {
+        path: PathBuf,
+        why: String,
+    },
 }
 
 /// What a file contains.
@@ -36,6 +41,7 @@ impl Named {
         match &self.place {
             Place::File(path) => path,
             Place::Stdin => Path::new("-"),
+            Place::Nothing { path, .. } => path,
         }
     }
 
@@ -44,10 +50,24 @@ impl Named {
         fs::metadata(self.path()).map_or(0, |metadata| metadata.len())
     }
 
+    /// Whether its bytes can be read only once: standard input, a pipe by name, or one of
+    /// the shell's `<(…)`.
+    pub(super) fn is_stream(&self) -> bool {
+        match &self.place {
+            Place::Stdin => true,
+            Place::File(path) => is_pipe(path),
+            Place::Nothing { .. } => false,
+        }
+    }
+
     pub(super) fn hash(&self) -> io::Result<Hashed> {
         let mut file = File::open(self.path())?;
-        if file.metadata()?.is_dir() {
+        let metadata = file.metadata()?;
+        if metadata.is_dir() {
             return Err(io::ErrorKind::IsADirectory.into());
+        }
+        if !metadata.is_file() {
+            return Err(io::Error::other("it is neither a file nor a pipe"));
         }
         let (mut hash, mut bytes) = (ContentHash::new(), 0);
         let mut piece = vec![0; 256 << 10];
@@ -66,45 +86,44 @@ impl Named {
 }
 
 /// All files that are meant, each once, in an order that does not depend on the file
-/// system.
-pub(super) fn find(inputs: &[PathBuf]) -> Result<Vec<Named>, Failure> {
+/// system. A folder without traces, or a pattern that matches nothing, is an input that
+/// fails: the others are exported all the same.
+pub(super) fn find(inputs: &[PathBuf]) -> Vec<Named> {
     let mut found: Vec<Named> = Vec::new();
     let mut known = std::collections::HashSet::new();
     for input in inputs {
-        let mut files = Vec::new();
+        let named = |name: &Path, place| Named { name: name.display().to_string(), place };
+        let nothing = |why: String| named(input, Place::Nothing { path: input.clone(), why });
         if input == Path::new("-") {
             if known.insert(input.clone()) {
-                found.push(Named { name: "-".to_owned(), place: Place::Stdin });
+                found.push(named(input, Place::Stdin));
             }
             continue;
         }
-        if input.is_dir() {
-            below(input, &mut files).map_err(|error| refused(input, &error))?;
-            if files.is_empty() {
-                let message = format!("has no files that end in {}", ENDINGS.join(", "));
-                return Err(Failure::Input { file: input.display().to_string(), message });
-            }
+        let mut files = Vec::new();
+        let listed = if input.is_dir() {
+            below(input, &mut files)
+                .map(|()| Some(format!("has no files that end in {}", ENDINGS.join(", "))))
         } else if !input.exists() && is_pattern(input) {
-            matching(input, &mut files).map_err(|error| refused(input, &error))?;
-            if files.is_empty() {
-                let message = "matches no file".to_owned();
-                return Err(Failure::Input { file: input.display().to_string(), message });
-            }
+            matching(input, &mut files).map(|()| Some("matches no file".to_owned()))
         } else {
             files.push(input.clone());
+            Ok(None)
+        };
+        match listed {
+            Ok(Some(why)) if files.is_empty() => found.push(nothing(why)),
+            Ok(_) => {}
+            // What was found until then is exported.
+            Err(error) => found.push(nothing(plain(&error))),
         }
         files.sort();
         for path in files {
             if known.insert(path.clone()) {
-                found.push(Named { name: path.display().to_string(), place: Place::File(path) });
+                found.push(named(&path.clone(), Place::File(path)));
             }
         }
     }
-    Ok(found)
-}
-
-fn refused(path: &Path, error: &io::Error) -> Failure {
-    Failure::Input { file: path.display().to_string(), message: plain(error) }
+    found
 }
 
 fn below(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
@@ -120,6 +139,17 @@ fn below(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+#[cfg(unix)]
+fn is_pipe(path: &Path) -> bool {
+    use std::os::unix::fs::FileTypeExt;
+    fs::metadata(path).is_ok_and(|metadata| metadata.file_type().is_fifo())
+}
+
+#[cfg(not(unix))]
+fn is_pipe(_: &Path) -> bool {
+    false
 }
 
 fn is_pattern(path: &Path) -> bool {

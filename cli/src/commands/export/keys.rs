@@ -1,8 +1,9 @@
 //! Folders by what a trace is of: `process=web/date=2026-11-23/host=a1`.
 
 use crate::failure::Failure;
+use nettrace_tables::ContentHash;
 use regex::Regex;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// What stands for a value that is not known, as Hive has it.
 const UNKNOWN: &str = "__HIVE_DEFAULT_PARTITION__";
@@ -174,8 +175,32 @@ fn date(nanos: i64) -> String {
     nettrace_parser::utc_text(i128::from(nanos), 0).chars().take(10).collect()
 }
 
-/// As Hive, Spark and DuckDB write a value into a path.
+/// Bytes of a value in a path: file systems allow names of 255, the key's included.
+const MOST_VALUE_BYTES: usize = 160;
+
+/// As Hive, Spark and DuckDB write a value into a path. A value that is too long for a
+/// folder's name is cut, and ends in its hash.
 fn escaped(value: Option<String>) -> String {
+    let whole = escaped_whole(value);
+    if whole.len() <= MOST_VALUE_BYTES {
+        return whole;
+    }
+    let mut hash = ContentHash::new();
+    hash.add(whole.as_bytes());
+    let mut end = MOST_VALUE_BYTES;
+    while !whole.is_char_boundary(end) {
+        end -= 1;
+    }
+    let mut text = whole.get(..end).unwrap_or_default().to_owned();
+    // An escape that was cut would be read as another character.
+    if let Some(at) = text.rfind('%').filter(|at| at + 3 > text.len()) {
+        text.truncate(at);
+    }
+    let hash = hash.hex();
+    format!("{text}-{}", hash.get(..16).unwrap_or_default())
+}
+
+fn escaped_whole(value: Option<String>) -> String {
     let Some(value) = value else { return UNKNOWN.to_owned() };
     let mut text = String::new();
     for c in value.chars() {
@@ -228,11 +253,6 @@ fn words(text: &str) -> Vec<String> {
     words
 }
 
-/// The name of an input as a path.
-pub(super) fn path_text(path: &Path) -> String {
-    path.display().to_string()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -269,6 +289,18 @@ mod tests {
         {
             assert!(Keys::parse(&[wrong.to_owned()]).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn a_value_that_no_folder_can_be_called_is_cut_and_ends_in_its_hash() {
+        let host = |text: &str| folder(&format!("host='{text}'"), &Facts::default());
+        for text in ["x".repeat(300), "ä".repeat(300), "/".repeat(300)] {
+            let cut = host(&text);
+            assert!(cut.len() < 200 && cut != host(&format!("{text}y")), "{cut}");
+            let kept = cut.strip_prefix("host=").unwrap().rsplit_once('-').unwrap().0;
+            assert!(kept.len() > 150 && (!text.starts_with('/') || kept.len() % 3 == 0), "{cut}");
+        }
+        assert_eq!(host("short"), "host=short");
     }
 
     #[test]

@@ -8,7 +8,7 @@ mod trace;
 use super::Context;
 use crate::args::{ExportArgs, ExportFormat, ParquetArgs};
 use crate::exit::Exit;
-use crate::failure::Failure;
+use crate::failure::{Failure, plain};
 use crate::units;
 use dataset::Dataset;
 use inputs::{Named, Place};
@@ -17,6 +17,7 @@ use nettrace_tables::Table;
 use nettrace_tables::schema::{INPUTS, TABLES};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::fs::File;
 use std::num::NonZeroUsize;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -33,12 +34,17 @@ pub(super) fn run(args: &ExportArgs, context: &mut Context<'_>) -> Result<Exit, 
 fn parquet(args: &ParquetArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {
     let tables = tables(&args.tables)?;
     let keys = Keys::parse(&args.partition_by)?;
-    let mut named = inputs::find(&args.inputs)?;
+    let mut named = inputs::find(&args.inputs);
     let dataset = Dataset::open(&args.output, &keys)?;
-    for input in &mut named {
-        if input.place == Place::Stdin {
-            input.place = Place::File(dataset.spool(context.stdin()?)?);
-        }
+    for input in named.iter_mut().filter(|input| input.is_stream()) {
+        let spooled = match &input.place {
+            Place::Stdin => dataset.spool(context.stdin()?),
+            _ => File::open(input.path()).and_then(|file| dataset.spool(file)),
+        };
+        input.place = match spooled {
+            Ok(path) => Place::File(path),
+            Err(error) => Place::Nothing { path: input.path().to_owned(), why: plain(&error) },
+        };
     }
     let exporter = Exporter {
         dataset: &dataset,
@@ -46,6 +52,7 @@ fn parquet(args: &ParquetArgs, context: &mut Context<'_>) -> Result<Exit, Failur
         tables: &tables,
         has_payload: !args.no_payload,
         wide: &args.wide,
+        wide_matched: args.wide.iter().map(|_| AtomicBool::new(false)).collect(),
         skips_existing: args.skip_existing,
         read: args.read,
     };
@@ -54,6 +61,13 @@ fn parquet(args: &ParquetArgs, context: &mut Context<'_>) -> Result<Exit, Failur
     let counts = export_all(&exporter, &named, threads, context)?;
     dataset.finish(&tables, &keys)?;
     context.progress.end();
+    for (event, is_matched) in args.wide.iter().zip(&exporter.wide_matched) {
+        if counts.exported > 0 && !is_matched.load(Ordering::Relaxed) {
+            context.messages.warning(&format!(
+                "--wide {event}: no trace that was read has such an event; `nettrace stats` lists events as PROVIDER/EVENT"
+            ));
+        }
+    }
     let mut text = format!(
         "{} exported to {}",
         units::counted(counts.exported, "trace"),
@@ -143,7 +157,10 @@ fn say(done: &Done, counts: &mut Counts, context: &mut Context<'_>) {
                 counts.damaged += 1;
             }
         }
-        Done::Skipped => counts.skipped += 1,
+        Done::Skipped { is_damaged } => {
+            counts.skipped += 1;
+            counts.damaged += u64::from(*is_damaged);
+        }
         Done::Again { file } => {
             counts.again += 1;
             context

@@ -2,8 +2,8 @@
 
 use super::super::info::InfoReport;
 use super::dataset::{Dataset, TraceFiles};
-use super::inputs::{Hashed, Named};
-use super::keys::{Facts, Keys, path_text, program};
+use super::inputs::{Hashed, Named, Place};
+use super::keys::{Facts, Keys, program};
 use crate::args::ReadArgs;
 use crate::failure::{Failure, plain};
 use crate::input::{Ended, Input};
@@ -11,7 +11,7 @@ use crate::json_text;
 use crate::progress::Progress;
 use crate::survey::Survey;
 use nettrace_export::EventPattern;
-use nettrace_parser::{Limits, Reader};
+use nettrace_parser::{Limits, Reader, Trace};
 use nettrace_tables::schema::INPUTS;
 use nettrace_tables::{
     ContentHash, Destination, InputRow, Table, TableOptions, TablePass, TraceRow,
@@ -20,6 +20,7 @@ use serde::Serialize;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::rc::Rc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What all traces are exported with.
 pub(super) struct Exporter<'e> {
@@ -28,6 +29,8 @@ pub(super) struct Exporter<'e> {
     pub(super) tables: &'e [&'static Table],
     pub(super) has_payload: bool,
     pub(super) wide: &'e [String],
+    /// Whether there was an event for each of them.
+    pub(super) wide_matched: Vec<AtomicBool>,
     pub(super) skips_existing: bool,
     pub(super) read: ReadArgs,
 }
@@ -41,7 +44,7 @@ pub(super) enum Done {
         wide_left_out: u64,
     },
     /// It was there.
-    Skipped,
+    Skipped { is_damaged: bool },
     /// Another input is the same.
     Again { file: String },
     /// It is a row of `inputs`, and nothing else.
@@ -58,13 +61,25 @@ impl Destination for Files<'_> {
 }
 
 impl Exporter<'_> {
-    /// With what options a trace was exported: another set is another data set.
+    /// With what options a trace was exported: the tables, then all else that decides
+    /// what is in them.
     fn options(&self) -> String {
         let names: Vec<&str> = self.tables.iter().map(|table| table.name).collect();
         let payload = if self.has_payload { "" } else { " no-payload" };
         let sound = if self.read.only_sound { " only-sound" } else { "" };
         let wide: String = self.wide.iter().map(|event| format!(" wide={event}")).collect();
         format!("{}{payload}{sound}{wide}", names.join(","))
+    }
+
+    /// Whether what is there has all tables that are wanted, made in the same way.
+    fn suffices(&self, written: &str) -> bool {
+        let wanted = self.options();
+        let parts = |text: &str| {
+            let (tables, rest) = text.split_once(' ').unwrap_or((text, ""));
+            (tables.split(',').map(str::to_owned).collect::<Vec<_>>(), rest.to_owned())
+        };
+        let ((wanted, rest), (written, rest_there)) = (parts(&wanted), parts(written));
+        rest == rest_there && wanted.iter().all(|table| written.contains(table))
     }
 
     /// Exports a trace. `is_first` tells whether its content comes here for the first
@@ -77,6 +92,10 @@ impl Exporter<'_> {
         input: &Named,
         is_first: impl FnOnce(&str) -> bool,
     ) -> Result<Done, Failure> {
+        if let Place::Nothing { why, .. } = &input.place {
+            let failure = Failure::Input { file: input.name.clone(), message: why.clone() };
+            return self.failed(input, None, failure);
+        }
         let hashed = match input.hash() {
             Ok(hashed) => hashed,
             Err(error) => {
@@ -86,29 +105,48 @@ impl Exporter<'_> {
         };
         let hash = hashed.hash.hex();
         if !is_first(&hash) {
-            return Ok(Done::Again { file: input.name.clone() });
+            // Of inputs that are no traces, such as two empty files, each has its row.
+            return match self.open(input) {
+                Ok(_) => Ok(Done::Again { file: input.name.clone() }),
+                Err(failure) => self.failed(input, Some(hashed), failure),
+            };
         }
-        if self.skips_existing && self.dataset.exported(&hash, &self.options()) {
-            return Ok(Done::Skipped);
+        if self.skips_existing
+            && let Some(written) = self.dataset.written(&hash)
+            && self.suffices(&written.options)
+        {
+            self.forget_failures(input);
+            return Ok(Done::Skipped { is_damaged: written.status != "ok" });
         }
         self.read(input, hashed)
     }
 
-    fn read(&self, input: &Named, hashed: Hashed) -> Result<Done, Failure> {
+    /// Opens a trace and reads its header.
+    fn open(&self, input: &Named) -> Result<(Reader<Input>, Trace, bool), Failure> {
         let progress = Rc::new(Progress::new(false));
-        let source = match Input::open(input.path(), false, self.read.input_limit.0, progress) {
-            Ok(source) => source,
-            Err(failure) => return self.failed(input, Some(hashed), failure),
-        };
+        let source = Input::open(input.path(), false, self.read.input_limit.0, progress)?;
         let is_gzip = source.is_gzip();
         let limits = Limits::new().only_sound(self.read.only_sound);
         let mut reader = Reader::with_limits(source, limits);
-        let header = match reader.trace() {
-            Ok(header) => header.clone(),
-            Err(error) => {
-                let failure = Failure::read(&input.name, &error, 0);
-                return self.failed(input, Some(hashed), failure);
-            }
+        let header = reader.trace().cloned();
+        match header {
+            Ok(header) => Ok((reader, header, is_gzip)),
+            Err(error) => Err(Failure::read(&input.name, &error, 0)),
+        }
+    }
+
+    /// An input that failed before may be whole now.
+    fn forget_failures(&self, input: &Named) {
+        // Standard input is another one each time.
+        if input.name != "-" {
+            self.dataset.forget_failures(&failed_name(input, None));
+        }
+    }
+
+    fn read(&self, input: &Named, hashed: Hashed) -> Result<Done, Failure> {
+        let (reader, header, is_gzip) = match self.open(input) {
+            Ok(opened) => opened,
+            Err(failure) => return self.failed(input, Some(hashed), failure),
         };
         let has_inline_stacks = reader.version().is_some_and(|version| version.major() == 3);
         let hash = hashed.hash.hex();
@@ -147,9 +185,14 @@ impl Exporter<'_> {
         let written = pass.finish(&mut Files(&files)).and_then(|written| {
             row.write(&self.options(), files.create(INPUTS.name, "")?)?;
             files.publish()?;
-            Ok(written.wide_left_out)
+            Ok(written)
         });
-        let wide_left_out = written.map_err(|error| self.unwritten(&error))?;
+        let written = written.map_err(|error| self.unwritten(&error))?;
+        self.forget_failures(input);
+        for (is_matched, is_here) in self.wide_matched.iter().zip(&written.wide_matched) {
+            is_matched.fetch_or(*is_here, Ordering::Relaxed);
+        }
+        let wide_left_out = written.wide_left_out;
         Ok(Done::Exported { file: input.name.clone(), ended: Box::new(ended), wide_left_out })
     }
 
@@ -183,6 +226,7 @@ impl Exporter<'_> {
                 writer: info.writer.clone(),
                 process_id: info.process_id,
                 processes: info.processes,
+                processes_are_at_least: info.processes_are_at_least,
                 process_name,
                 command_line: info.command_line.clone(),
                 os: info.os.clone(),
@@ -199,11 +243,15 @@ impl Exporter<'_> {
                 lost: info.lost,
                 lost_doubted: info.lost_doubted.unwrap_or(0),
                 losses_known: info.losses_known,
+                lost_is_at_least: info.lost_is_at_least,
                 lost_threads: info.lost_threads,
                 restarts: info.restarts,
                 threads: info.threads,
+                threads_are_at_least: info.threads_are_at_least,
                 types: info.types,
+                types_are_at_least: info.types_are_at_least,
                 stacks: info.stacks,
+                stacks_are_at_least: info.stacks_are_at_least,
                 providers: json(&info.providers),
                 blocks: json(&info.blocks),
                 bytes: json(&info.bytes),
@@ -227,14 +275,9 @@ impl Exporter<'_> {
             Failure::Input { message, .. } => message.clone(),
             other => other.to_string(),
         };
-        let id = match &hashed {
-            Some(hashed) => hashed.hash.clone(),
-            None => {
-                let mut id = ContentHash::new();
-                id.add(path_text(input.path()).as_bytes());
-                id
-            }
-        };
+        let name = failed_name(input, hashed.as_ref());
+        let mut id = ContentHash::new();
+        id.add(name.as_bytes());
         let row = InputRow {
             input_id: id.input_id(),
             path: input.name.clone(),
@@ -245,7 +288,6 @@ impl Exporter<'_> {
             trace: None,
         };
         let facts = Facts { path: &input.name, ..Facts::default() };
-        let name = format!("failed-{}", id.hex());
         let files = TraceFiles::new(self.dataset, self.keys.folder(&facts), name);
         let written = files.create(INPUTS.name, "").and_then(|out| row.write(&self.options(), out));
         written.and_then(|()| files.publish()).map_err(|error| self.unwritten(&error))?;
@@ -258,6 +300,16 @@ impl Exporter<'_> {
             message: format!("cannot be written: {}", plain(error)),
         }
     }
+}
+
+/// The name of the file for an input that failed: by its path, then by what it contains,
+/// so that no task writes over the row of another one's input.
+fn failed_name(input: &Named, hashed: Option<&Hashed>) -> String {
+    let mut path = ContentHash::new();
+    path.add(input.name.as_bytes());
+    let content = hashed.map(|hashed| hashed.hash.hex()).unwrap_or_default();
+    let content = content.get(..16).map(|hash| format!("-{hash}")).unwrap_or_default();
+    format!("failed-{}{content}", path.hex())
 }
 
 fn json(value: &impl Serialize) -> String {
