@@ -245,21 +245,23 @@ fn samples(threads: u32, are_shared: bool) -> Vec<u8> {
     stream.bytes
 }
 
+/// What the command writes within 512 MiB of address space.
+fn within(args: &[&str]) -> String {
+    let limited = "ulimit -v 524288; exec \"$0\" \"$@\"";
+    let mut command = Command::new("sh");
+    command
+        .args(["-c", limited, env!("CARGO_BIN_EXE_nettrace")])
+        .args(args)
+        .current_dir(common::top());
+    let output = command.stdin(Stdio::null()).output().unwrap();
+    assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
 #[test]
 fn trees_of_calls_have_a_budget_and_what_is_beyond_it_is_counted_and_shown_as_deeper() {
     let shared = file("shared-deep.nettrace", &samples(400, true));
     let own = file("own-deep.nettrace", &samples(300, false));
-    let within = |args: &[&str]| {
-        let limited = "ulimit -v 524288; exec \"$0\" \"$@\"";
-        let mut command = Command::new("sh");
-        command
-            .args(["-c", limited, env!("CARGO_BIN_EXE_nettrace")])
-            .args(args)
-            .current_dir(common::top());
-        let output = command.stdin(Stdio::null()).output().unwrap();
-        assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
-        String::from_utf8(output.stdout).unwrap()
-    };
     for format in ["cpuprofile", "firefox"] {
         let profile = within(&["convert", "--format", format, "-o", "-", &shared]);
         assert!(profile.contains("\"(deeper)\""), "{format}");
@@ -289,6 +291,105 @@ fn trees_of_calls_have_a_budget_and_what_is_beyond_it_is_counted_and_shown_as_de
     let threads = within(&["report", "topN", "--by-thread", "--json", &shared]);
     let threads: serde_json::Value = serde_json::from_str(&threads).unwrap();
     assert_eq!(threads["threads"].as_array().unwrap().len(), 400);
+}
+
+/// Samples of one stack of 4,096 frames, before each of which the memory of its outermost
+/// frame becomes that of another method. `are_named`: the other frames are of one method,
+/// else their addresses are all that is known of them.
+fn reused_memory(times: u32, are_named: bool) -> Vec<u8> {
+    let mut stream = Stream::new(Version::V4);
+    stream.trace(&Trace::default());
+    let field = |name: &str, field_type| Field::new(name, field_type);
+    let sample = Definition {
+        metadata_id: 1,
+        provider: "Microsoft-DotNETCore-SampleProfiler".into(),
+        event_id: 0,
+        fields: vec![field("Type", FieldType::UInt32)],
+        ..Definition::default()
+    };
+    let load = Definition {
+        metadata_id: 2,
+        provider: "Microsoft-Windows-DotNETRuntime".into(),
+        event_id: 143,
+        fields: vec![
+            field("MethodID", FieldType::UInt64),
+            field("ModuleID", FieldType::UInt64),
+            field("MethodStartAddress", FieldType::UInt64),
+            field("MethodSize", FieldType::UInt32),
+            field("MethodToken", FieldType::UInt32),
+            field("MethodFlags", FieldType::UInt32),
+            field("MethodNamespace", FieldType::String),
+            field("MethodName", FieldType::String),
+            field("MethodSignature", FieldType::String),
+        ],
+        ..Definition::default()
+    };
+    let definitions = [sample, load].map(|definition| Blob::definition(1, 1, definition.encode()));
+    stream.metadata_blobs(&EventBlock::new(definitions));
+    let outermost = 0x7e00_0000_0000_u64;
+    let frames = (1..4096).map(|frame| 0x7f00_0000_0000 + frame * 0x1000).chain([outermost + 16]);
+    stream.stack_block(&StackBlock::new(1, 8, &[frames.collect::<Vec<u64>>()]));
+    let row = |metadata_id, place: u32, payload| Blob {
+        metadata_id,
+        sequence_number: place,
+        thread_id: 7,
+        capture_thread_id: 7,
+        ticks: u64::from(5 * place),
+        is_sorted: true,
+        payload,
+        ..Blob::default()
+    };
+    let text = |text: &str| -> Vec<u8> {
+        text.encode_utf16().chain([0]).flat_map(u16::to_le_bytes).collect()
+    };
+    let loaded = |number: u32, start: u64, size: u32| {
+        let mut payload = Vec::new();
+        let longs = [u64::from(number), 77, start];
+        longs.iter().for_each(|value| payload.extend(value.to_le_bytes()));
+        [size, 1, 0].iter().for_each(|value| payload.extend(value.to_le_bytes()));
+        let texts = [text("T"), text(&format!("M{number}")), text("")];
+        texts.into_iter().for_each(|text| payload.extend(text));
+        payload
+    };
+    if are_named {
+        let load = row(2, 1, loaded(0, 0x7f00_0000_0000, 0x100_0000));
+        stream.event_block(&EventBlock::new([load]));
+    }
+    for number in 1..=times {
+        let load = row(2, 2 * number, loaded(number, outermost, 0x100));
+        // It ran managed code.
+        let sample = row(1, 2 * number + 1, 2u32.to_le_bytes().to_vec());
+        stream.event_block(&EventBlock::new([load, Blob { stack_id: 1, ..sample }]));
+    }
+    stream.end();
+    stream.bytes
+}
+
+#[test]
+fn a_comparison_of_what_is_hostile_ends_within_the_same_bounds_as_text_and_as_a_page() {
+    for (name, bytes) in [
+        ("diff-shared-deep", samples(400, true)),
+        ("diff-own-deep", samples(300, false)),
+        ("diff-same-stacks", same_stacks(1000)),
+        ("diff-reused-memory", reused_memory(1000, false)),
+    ] {
+        let path = file(&format!("{name}.nettrace"), &bytes);
+        let said = within(&["diff", &path, &path]);
+        assert!(said.contains("Nothing changed beyond noise"), "{name}: {said}");
+        let page = file(&format!("{name}.html"), b"");
+        within(&["diff", &path, &path, "-o", &page, "--force"]);
+        let written = std::fs::read_to_string(&page).unwrap();
+        assert!(written.trim_end().ends_with("</html>"), "{name}");
+        assert!(written.len() < 4 << 20, "{name}: {} bytes", written.len());
+    }
+}
+
+#[test]
+fn forty_million_frames_of_stacks_whose_memory_was_reused_are_kept_once() {
+    let path = file("reused-memory-10.nettrace", &reused_memory(10_000, true));
+    // Whole, the lines are hundreds of megabytes.
+    let folded = begun(&["convert", "--format", "folded", "-o", "-", &path], None);
+    assert!(folded.trim().ends_with(" 8000000"), "{folded}");
 }
 
 /// Threads that each have one sample of each of 200 stacks: 4 frames that all have, and 20

@@ -67,6 +67,25 @@ fn a_condition_that_holds_is_said_and_ends_with_exit_code_5() {
 }
 
 #[test]
+fn an_amount_in_a_condition_is_converted_to_the_unit_of_its_counter() {
+    let trace = "testdata/traces/net3.1-linux-x64/all.nettrace.gz";
+    let ran = |condition: &str| nettrace(&["gate", trace, trace, "--fail-if", condition]);
+    // It is published in MB, and is about 118.
+    for condition in ["counter(*working-set)>100MB", "counter(*working-set)>0.1GB"] {
+        assert_eq!(ran(condition).code, Some(5), "{condition}");
+    }
+    let below = ran("counter(*working-set)>200MB");
+    assert_eq!(below.code, Some(0), "{below:?}");
+    let time = ran("counter(*working-set)>5ms");
+    assert_eq!(time.code, Some(0), "{time:?}");
+    let said = "System.Runtime/working-set is in MB, with which the limit cannot be compared";
+    assert!(time.stderr.contains(said), "{}", time.stderr);
+    let wrong = ran("alloc>5ms");
+    assert_eq!(wrong.code, Some(2), "{wrong:?}");
+    assert!(wrong.stderr.contains("alloc is a size, such as 1MB"), "{}", wrong.stderr);
+}
+
+#[test]
 fn sides_are_two_files_or_two_groups() {
     let ran = nettrace(&["diff", "--old", OLD, OLD, "--new", NEW, "--json", "-q"]);
     let report = ran.json();

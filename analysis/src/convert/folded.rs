@@ -16,7 +16,8 @@
 //! `;` in a name is replaced by `:`, control characters by spaces. Lines are sorted.
 
 use super::{Convert, ConvertError, ConvertOptions, Output};
-use crate::model::{Kind, Profile, Resolved};
+use crate::model::hash::NumberMap;
+use crate::model::{Kind, Profile, Resolved, StackHandle};
 use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::io::Write;
@@ -55,49 +56,49 @@ impl Convert for Folded<'_> {
         let of_frame: Vec<u32> =
             resolved.all_frames().iter().map(|frame| names.number(&frame.text)).collect();
         let unknown = names.number("?");
-        let mut lines: HashMap<Box<[u32]>, u64> = HashMap::new();
-        let mut line: Vec<u32> = Vec::new();
+        // Frames stay where they are: stacks may have many millions.
+        let mut sums: NumberMap<(Option<u32>, StackHandle), u64> = NumberMap::default();
         for (key, totals) in profile.rows() {
-            let Some(frames) = resolved.selected(key.stack, key.mode).filter(|_| key.kind == kind)
-            else {
+            if key.kind != kind || !resolved.admits(key.stack, key.mode) {
                 continue;
-            };
-            line.clear();
-            if self.options.is_by_thread {
-                line.push(names.number(&resolved.model().thread_label(key.thread)));
             }
-            let frames = frames.iter().rev().map(|frame| of_frame.get(frame.index()).copied());
-            line.extend(frames.map(|number| number.unwrap_or(unknown)));
-            // Empty names before the first non-empty one get no separator.
-            let first = line.iter().position(|number| !names.text(*number).is_empty());
+            let thread = match self.options.is_by_thread {
+                true => Some(names.number(&resolved.model().thread_label(key.thread))),
+                false => None,
+            };
             let number = if self.options.counts_samples { totals.samples } else { totals.weight };
-            let Some(line) = first.and_then(|first| line.get(first..)).filter(|_| number > 0)
-            else {
-                continue;
-            };
-            match lines.get_mut(line) {
-                Some(sum) => *sum = sum.saturating_add(number),
-                None => {
-                    lines.insert(line.into(), number);
-                }
-            }
+            let sum = sums.entry((thread, key.stack)).or_default();
+            *sum = sum.saturating_add(number);
         }
+        // Empty names before the first non-empty one get no separator.
+        let numbers = |&(thread, stack): &(Option<u32>, StackHandle)| {
+            let frames = resolved.frames(stack).iter().rev();
+            let frames = frames.map(|frame| of_frame.get(frame.index()).copied());
+            let all = thread.into_iter().chain(frames.map(|known| known.unwrap_or(unknown)));
+            all.skip_while(|number| names.text(*number).is_empty())
+        };
+        let mut lines: Vec<((Option<u32>, StackHandle), u64)> = sums
+            .into_iter()
+            .filter(|(line, sum)| *sum > 0 && numbers(line).next().is_some())
+            .collect();
         if lines.is_empty() {
             // An empty file would look like a program that did nothing.
             return Err(ConvertError::NothingToShow {
                 wanted: "stacks of this kind, or none that passes the filters",
             });
         }
-        let mut lines: Vec<(Box<[u32]>, u64)> = lines.into_iter().collect();
-        lines.sort_unstable_by(|(one, _), (other, _)| names.order(one, other));
-        for (line, number) in &lines {
-            for (place, name) in line.iter().enumerate() {
+        lines.sort_unstable_by(|(one, _), (other, _)| names.order(numbers(one), numbers(other)));
+        // Different stacks may have the same names.
+        for same in lines.chunk_by(|(one, _), (other, _)| numbers(one).eq(numbers(other))) {
+            let Some((line, _)) = same.first() else { continue };
+            for (place, name) in numbers(line).enumerate() {
                 if place > 0 {
                     self.out.write_all(b";")?;
                 }
-                self.out.write_all(names.text(*name).as_bytes())?;
+                self.out.write_all(names.text(name).as_bytes())?;
             }
-            writeln!(self.out, " {number}")?;
+            let sum = same.iter().fold(0u64, |sum, (_, number)| sum.saturating_add(*number));
+            writeln!(self.out, " {sum}")?;
         }
         Ok(self.out.finish()?)
     }
@@ -128,15 +129,20 @@ impl Names {
 
     /// Compares two lines as texts. Their common beginning is skipped by comparing
     /// numbers.
-    fn order(&self, one: &[u32], other: &[u32]) -> Ordering {
-        let same = one.iter().zip(other).take_while(|(one, other)| one == other).count();
-        let [one, other] = [one, other].map(|line| {
-            line.iter().skip(same).enumerate().flat_map(|(place, name)| {
-                let between = if place > 0 { ";" } else { "" };
-                between.bytes().chain(self.text(*name).bytes())
-            })
-        });
-        one.cmp(other)
+    fn order(&self, one: impl Iterator<Item = u32>, other: impl Iterator<Item = u32>) -> Ordering {
+        let (mut one, mut other) = (one.peekable(), other.peekable());
+        while one.peek().is_some() && one.peek() == other.peek() {
+            one.next();
+            other.next();
+        }
+        self.bytes(one).cmp(self.bytes(other))
+    }
+
+    fn bytes(&self, line: impl Iterator<Item = u32>) -> impl Iterator<Item = u8> {
+        line.enumerate().flat_map(|(place, name)| {
+            let between = if place > 0 { ";" } else { "" };
+            between.bytes().chain(self.text(name).bytes())
+        })
     }
 }
 
@@ -171,7 +177,7 @@ mod tests {
         }
         let text =
             |line: &[u32]| line.iter().map(|name| names.text(*name)).collect::<Vec<_>>().join(";");
-        lines.sort_by(|one, other| names.order(one, other));
+        lines.sort_by(|one, other| names.order(one.iter().copied(), other.iter().copied()));
         assert!(lines.len() > 800 && lines.is_sorted_by_key(|line| text(line)));
     }
 }

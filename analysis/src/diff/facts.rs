@@ -1,10 +1,12 @@
 //! The values of a trace that are compared: sums over time slices of equal length, and
 //! individual durations.
 
+use super::calls::Calls;
 use super::startup::Startup;
 use super::work::Gathered;
 use crate::driver::AnalysisOptions;
-use crate::model::{Kind, Model, Resolved, ThreadState};
+use crate::model::hash::NumberMap;
+use crate::model::{FrameHandle, Kind, Model, Resolved, StackHandle, ThreadState};
 use crate::page::samples::SampleRow;
 use crate::page::tracks::{self, Shared, pass_with_tracks};
 use crate::report::{
@@ -12,8 +14,7 @@ use crate::report::{
 };
 use nettrace_parser::view::KnownProvider;
 use nettrace_parser::{Event, Outcome, Source, TimeOrdered};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::Arc;
+use std::collections::BTreeMap;
 
 /// The maximum number of slices of a trace, and the shortest slice.
 const MOST_SLICES: usize = 24;
@@ -67,6 +68,31 @@ pub enum Subject {
     Counter,
 }
 
+impl Subject {
+    /// The unit of a row's values: `ns`, `bytes` or `count`. `None` for counters, which
+    /// have units of their own.
+    pub(super) fn unit(self, name: &str) -> Option<&'static str> {
+        Some(match self {
+            Subject::Type | Subject::Alloc => "bytes",
+            Subject::GcCount
+            | Subject::Exception
+            | Subject::Exceptions
+            | Subject::ContentionCount
+            | Subject::JitMethods => "count",
+            Subject::Startup if matches!(name, "assemblies" | "jit_methods") => "count",
+            Subject::Method
+            | Subject::MethodTotal
+            | Subject::Cpu
+            | Subject::GcPause
+            | Subject::Contention
+            | Subject::Waits
+            | Subject::Jit
+            | Subject::Startup => "ns",
+            Subject::Counter => return None,
+        })
+    }
+}
+
 /// Measured values.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Measured {
@@ -104,8 +130,8 @@ pub struct TraceFacts {
     /// Time of CPU samples, and that of those whose innermost frame has no name.
     pub(super) sampled_nanos: u64,
     pub(super) unnamed_nanos: u64,
-    /// CPU stacks of running threads, outermost call first, with their nanoseconds.
-    pub(super) stacks: Vec<(Vec<Arc<str>>, u64)>,
+    /// Calls of running threads.
+    pub(super) calls: Calls,
 }
 
 /// One pass over a trace that collects the values to compare.
@@ -150,7 +176,8 @@ struct Observers {
     startup: Startup,
     gathered: Shared<Gathered>,
     has_runtime: bool,
-    /// When the first and the last event came that is not of the list of methods at the end.
+    /// When the first and the last event came that is not of the list of methods at the
+    /// end.
     events: Option<(i64, i64)>,
 }
 
@@ -279,7 +306,7 @@ impl Cut {
             units: BTreeMap::new(),
             sampled_nanos: 0,
             unnamed_nanos: 0,
-            stacks: Vec::new(),
+            calls: Calls::default(),
         };
         Cut { from: if length == 0 { 0 } else { from }, slices, facts }
     }
@@ -337,54 +364,74 @@ impl Cut {
     }
 
     fn cpu(&mut self, rows: &[SampleRow], resolved: &Resolved<'_>) {
-        let mut stacks: HashMap<u32, u64> = HashMap::new();
-        // By frame and slice, so that names are looked up once for each instead of for
-        // each sample.
-        let mut own: HashMap<(u32, usize), (f64, f64)> = HashMap::new();
-        let mut with_callees: HashMap<(u32, usize), (f64, f64)> = HashMap::new();
-        let mut met = BTreeSet::new();
+        let mut running = Vec::new();
         for row in rows {
             let slice = self.slice(row.nanos);
             self.facts.samples = self.facts.samples.saturating_add(row.samples);
             if let Some(sum) = self.facts.samples_of.get_mut(slice) {
                 *sum += row.samples as f64;
             }
-            let frames = resolved.frames(row.key.stack);
-            let leaf = frames.first().and_then(|leaf| resolved.all_frames().get(leaf.0 as usize));
+            let leaf = resolved.frames(row.key.stack).first();
+            let leaf = leaf.and_then(|leaf| resolved.frame(*leaf));
             let unnamed = if leaf.is_some_and(|leaf| leaf.is_named) { 0 } else { row.weight };
             self.facts.sampled_nanos = self.facts.sampled_nanos.saturating_add(row.weight);
             self.facts.unnamed_nanos = self.facts.unnamed_nanos.saturating_add(unnamed);
             let is_running =
                 ThreadState::RUNNING.contains(&resolved.state(row.key.stack, row.key.mode));
-            if !is_running || !resolved.admits(row.key.stack, row.key.mode) {
-                continue;
+            if is_running && resolved.admits(row.key.stack, row.key.mode) {
+                let SampleRow { weight, samples, .. } = *row;
+                running.push(Running { stack: row.key.stack, slice, nanos: weight, samples });
             }
-            let weight = (row.weight as f64, row.samples as f64);
-            self.add(Subject::Cpu, "", slice, weight);
-            let sum = stacks.entry(row.key.stack.0).or_default();
-            *sum = sum.saturating_add(row.weight);
-            if let Some(leaf) = frames.first() {
-                plus(own.entry((leaf.0, slice)).or_default(), weight);
-            }
+        }
+        self.running(running, resolved);
+    }
+
+    fn running(&mut self, mut rows: Vec<Running>, resolved: &Resolved<'_>) {
+        // Many threads may have the same deep stack, so its frames are gone through once.
+        rows.sort_unstable_by_key(|row| (row.stack, row.slice));
+        let mut stacks: Vec<(StackHandle, u64)> = Vec::new();
+        // By frame and slice, so that names are looked up once for each instead of for
+        // each sample.
+        let mut all: BTreeMap<usize, (f64, f64)> = BTreeMap::new();
+        let mut own: NumberMap<(u32, usize), (f64, f64)> = NumberMap::default();
+        let mut with_callees: NumberMap<(u32, usize), (f64, f64)> = NumberMap::default();
+        let mut met: Vec<FrameHandle> = Vec::new();
+        for of_stack in rows.chunk_by(|one, next| one.stack == next.stack) {
+            let Some(Running { stack, .. }) = of_stack.first() else { continue };
+            let frames = resolved.frames(*stack);
+            // A recursive frame counts once.
             met.clear();
-            met.extend(frames.iter().map(|frame| frame.0));
-            for frame in &met {
-                plus(with_callees.entry((*frame, slice)).or_default(), weight);
+            met.extend_from_slice(frames);
+            met.sort_unstable();
+            met.dedup();
+            let mut nanos = 0u64;
+            for of_slice in of_stack.chunk_by(|one, next| one.slice == next.slice) {
+                let Some(Running { slice, .. }) = of_slice.first() else { continue };
+                let mut weight = (0.0, 0.0);
+                for row in of_slice {
+                    plus(&mut weight, (row.nanos as f64, row.samples as f64));
+                    nanos = nanos.saturating_add(row.nanos);
+                }
+                plus(all.entry(*slice).or_default(), weight);
+                if let Some(leaf) = frames.first() {
+                    plus(own.entry((leaf.0, *slice)).or_default(), weight);
+                }
+                for frame in &met {
+                    plus(with_callees.entry((frame.0, *slice)).or_default(), weight);
+                }
             }
+            stacks.push((*stack, nanos));
+        }
+        drop(rows);
+        for (slice, weight) in all {
+            self.add(Subject::Cpu, "", slice, weight);
         }
         for (subject, sums) in [(Subject::Method, own), (Subject::MethodTotal, with_callees)] {
             for ((frame, slice), weight) in sums {
                 self.add(subject, name_of(resolved, frame), slice, weight);
             }
         }
-        let handles = resolved.model().stacks();
-        for stack in handles.handles() {
-            if let Some(weight) = stacks.get(&stack.0) {
-                let frames = resolved.frames(stack).iter().rev();
-                let names = frames.map(|frame| resolved.shared_text(*frame)).collect();
-                self.facts.stacks.push((names, *weight));
-            }
-        }
+        self.facts.calls = Calls::new(resolved, &stacks);
     }
 
     fn labelled(
@@ -406,7 +453,7 @@ impl Cut {
     }
 
     fn collections(&mut self, gc: &GcReport) {
-        // Of one without an end, the pauses are not known.
+        // The pauses of a collection without an end are not known.
         for collection in gc.collections.iter().filter(|collection| collection.is_complete) {
             let slice = self.slice(collection.start_ns);
             self.add(Subject::GcCount, "", slice, (1.0, 1.0));
@@ -432,6 +479,14 @@ impl Cut {
             }
         }
     }
+}
+
+/// Samples of a running thread.
+struct Running {
+    stack: StackHandle,
+    slice: usize,
+    nanos: u64,
+    samples: u64,
 }
 
 /// Adds weight and count.

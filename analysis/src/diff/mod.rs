@@ -26,6 +26,7 @@
 //! # Ok::<(), nettrace_parser::Error>(())
 //! ```
 
+mod calls;
 mod condition;
 mod facts;
 mod page;

@@ -1,15 +1,15 @@
 //! A comparison as one HTML file: its rows, and a flame graph of both sides.
 
 use super::ConditionOutcome;
+use super::calls::{BothSides, CallOfBoth};
 use super::facts::TraceFacts;
 use super::report::{DiffReport, Per};
 use crate::page::columns::{Column, Columns};
 use crate::page::write_page;
 use serde::Serialize;
 use serde_json::{Value, json};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::io::{self, Write};
-use std::sync::Arc;
 
 /// The page of a comparison.
 ///
@@ -71,19 +71,14 @@ impl<'d> DiffPage<'d> {
     /// # Errors
     /// If writing fails.
     pub fn write(&self, title: &str, out: &mut dyn Write) -> io::Result<()> {
-        let mut tree = Tree::default();
-        for (side, facts) in [self.old, self.new].into_iter().enumerate() {
-            for (stack, nanos) in facts.iter().flat_map(|facts| &facts.stacks) {
-                tree.add(stack, side, *nanos);
-            }
-        }
+        let sides = [self.old, self.new].map(|facts| facts.iter().map(|facts| &facts.calls));
+        let tree = BothSides::new(sides);
         let mut columns = Columns::default();
-        columns.add_steps("nodes.parent", tree.rows.iter().map(|row| i64::from(row.parent)));
-        columns.add("nodes.frame", tree.rows.iter().map(|row| u64::from(row.frame)));
+        columns.add_steps("nodes.parent", tree.nodes.iter().map(|node| i64::from(node.parent)));
+        columns.add("nodes.frame", tree.nodes.iter().map(|node| u64::from(node.name)));
         for (side, name) in ["nodes.old", "nodes.new"].into_iter().enumerate() {
-            let own: Vec<u64> =
-                tree.rows.iter().map(|row| row.own.get(side).copied().unwrap_or(0)).collect();
-            columns.add(name, own);
+            let own = |node: &CallOfBoth| node.own.get(side).copied().unwrap_or(0);
+            columns.add(name, tree.nodes.iter().map(own));
         }
         let [old_names, new_names] = &self.names;
         let document = Document {
@@ -94,7 +89,7 @@ impl<'d> DiffPage<'d> {
             new_names,
             conditions: &self.conditions,
             divisors: [self.divisor(self.old), self.divisor(self.new)],
-            frames: json!({ "text": tree.texts.iter().map(|text| &**text).collect::<Vec<_>>() }),
+            frames: json!({ "text": tree.names }),
             columns: columns.rows(),
         };
         write_page(&serde_json::to_vec(&document)?, columns.bytes(), out)
@@ -107,46 +102,5 @@ impl<'d> DiffPage<'d> {
             Per::Sample => facts.samples as f64,
         };
         facts.iter().map(of).sum()
-    }
-}
-
-#[derive(Debug, Default)]
-struct Tree {
-    rows: Vec<Node>,
-    known: HashMap<(u32, u32), u32>,
-    texts: Vec<Arc<str>>,
-    numbers: HashMap<Arc<str>, u32>,
-}
-
-/// A call, not the root. `parent` is one more than the index of the parent node; 0 is the
-/// root.
-#[derive(Debug)]
-struct Node {
-    parent: u32,
-    frame: u32,
-    own: [u64; 2],
-}
-
-impl Tree {
-    fn add(&mut self, stack: &[Arc<str>], side: usize, nanos: u64) {
-        let mut node = 0_u32;
-        for name in stack {
-            let next = u32::try_from(self.texts.len()).unwrap_or(u32::MAX);
-            let frame = *self.numbers.entry(Arc::clone(name)).or_insert(next);
-            if frame == next {
-                self.texts.push(Arc::clone(name));
-            }
-            let next = u32::try_from(self.rows.len()).unwrap_or(u32::MAX).saturating_add(1);
-            let child = *self.known.entry((node, frame)).or_insert(next);
-            if child == next {
-                self.rows.push(Node { parent: node, frame, own: [0; 2] });
-            }
-            node = child;
-        }
-        let place = (node as usize).checked_sub(1);
-        let row = place.and_then(|place| self.rows.get_mut(place));
-        if let Some(own) = row.and_then(|row| row.own.get_mut(side)) {
-            *own = own.saturating_add(nanos);
-        }
     }
 }

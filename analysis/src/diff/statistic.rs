@@ -46,8 +46,9 @@ pub(super) fn welch(old: &[f64], new: &[f64]) -> f64 {
 }
 
 /// Probability that the values of whole traces with the same distribution differ this
-/// much, one value a trace: Student's test with the variance of both sides together.
-/// `None` with fewer than two traces a side, which cannot show how traces vary.
+/// much, with one value per trace: Student's test with the variance of both sides
+/// together. `None` with fewer than two traces per side, which cannot show how traces
+/// vary.
 ///
 /// What differs from run to run does so by a factor (the machine is busy, a lock is found
 /// taken more often), so the logarithms are compared where there are any.

@@ -66,7 +66,8 @@ impl WorkOverTime {
     }
 }
 
-/// What is gathered of a trace besides events: samples, compilations, and activities.
+/// What is gathered from a trace in addition to events: samples, compilations, and
+/// activities.
 #[derive(Debug, Default)]
 pub(super) struct Gathered {
     pub(super) samples: SamplesByKind,

@@ -76,7 +76,7 @@ impl CallNodes {
         CallNodes::within(MOST_NODES, paths)
     }
 
-    /// A tree of at most so many nodes, not counting `(deeper)`.
+    /// A tree of at most `most` nodes, not counting `(deeper)`.
     pub(crate) fn within<P, I>(most: usize, paths: impl Fn() -> P) -> CallNodes
     where
         P: Iterator<Item = I>,
@@ -222,6 +222,18 @@ impl CallNodes {
         totals
     }
 
+    /// The parent of each node, which comes before it; 0 for the root.
+    #[cfg(any(test, feature = "page"))]
+    pub(crate) fn parents(&self) -> Vec<usize> {
+        let mut parents = vec![0; self.nodes.len()];
+        for ((parent, _), child) in &self.children {
+            if let Some(of_child) = parents.get_mut(*child) {
+                *of_child = *parent;
+            }
+        }
+        parents
+    }
+
     /// The children of each node, in the requested order.
     pub(crate) fn below(
         &self,
@@ -264,6 +276,7 @@ mod tests {
         let below = nodes.below(|a, b| b.total_weight.cmp(&a.total_weight));
         assert_eq!(below, [vec![1], vec![3, 2], vec![], vec![]]);
         assert_eq!(nodes.totals(&[0, 1, 2, 4]), [7, 7, 2, 4]);
+        assert_eq!(nodes.parents(), [0, 0, 1, 1]);
     }
 
     #[test]

@@ -44,9 +44,9 @@ pub struct Folding {
 }
 
 impl Folding {
-    /// Whether [`Folding::is_my_code`] omits a frame of this name, as far as the name tells
-    /// it: `System.Private.CoreLib!System.Threading.Monitor.Enter(object)`. Without a module,
-    /// the namespace is looked at.
+    /// Whether [`Folding::is_my_code`] omits a frame of this name, as far as the name
+    /// tells it: `System.Private.CoreLib!System.Threading.Monitor.Enter(object)`. Without
+    /// a module, the namespace is looked at.
     ///
     /// ```
     /// use nettrace_analysis::Folding;

@@ -18,6 +18,7 @@ mod handle;
 pub(crate) mod hash;
 mod il_maps;
 pub(crate) mod intervals;
+mod kept_frames;
 mod kernel;
 mod methods;
 mod modules;
@@ -185,7 +186,8 @@ impl Model {
         Model::default()
     }
 
-    /// The handle of a type's display name: `stored` is the name in the runtime's notation.
+    /// The handle of a type's display name: `stored` is the name in the runtime's
+    /// notation.
     pub fn intern_type(
         &mut self,
         stored: impl std::fmt::Display,

@@ -50,8 +50,8 @@ pub struct NamesSoFar {
     codes: BTreeMap<CodeKey, Code>,
     /// Short names of modules.
     modules: HashMap<CodeKey, Box<str>>,
-    /// Files and other memory with code, by first address: last address, and what is shown
-    /// for code in it that has no name.
+    /// Files and other memory with code, by first address: last address, and what is
+    /// shown for code in it that has no name.
     mappings: BTreeMap<CodeKey, (u64, Box<str>)>,
     held_bytes: usize,
     left_out: u64,

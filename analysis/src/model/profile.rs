@@ -124,7 +124,8 @@ impl Eq for Profile {}
 const RECENT: usize = 1024;
 
 impl Profile {
-    /// `is_filtered`: there are threads, processes or times whose samples will be left out.
+    /// `is_filtered`: there are threads, processes or times whose samples will be left
+    /// out.
     pub(crate) fn new(is_filtered: bool) -> Profile {
         Profile { is_filtered, ..Profile::default() }
     }

@@ -5,6 +5,7 @@ use super::filter::Filter;
 use super::folding::{Folder, Folding, Path};
 use super::handle::{FrameHandle, MethodHandle, ProcessHandle, StackHandle};
 use super::hash::NumberMap;
+use super::kept_frames::{FramesPlace, KeptFrames};
 use super::kernel::KernelOwners;
 use super::names::{Frame, FrameKind, MethodName, NameOptions, shorten};
 use super::pattern::Pattern;
@@ -28,8 +29,7 @@ pub struct Resolved<'m> {
     model: &'m Model,
     profile: &'m Profile,
     frames: Vec<Frame>,
-    /// Frames of all stacks, one stack after the other.
-    flat: Vec<FrameHandle>,
+    kept: KeptFrames,
     stacks: Vec<StackRow>,
     /// Whether the filter accepts samples of which only the stack is not known.
     admits_unknown_stacks: bool,
@@ -43,8 +43,7 @@ pub struct Resolved<'m> {
 
 #[derive(Debug, Clone, Copy)]
 struct StackRow {
-    start: usize,
-    end: usize,
+    place: FramesPlace,
     leaf: FrameKind,
     wait: Wait,
     /// What it waits for, if it does.
@@ -68,21 +67,17 @@ impl<'m> Resolved<'m> {
         let mut resolver = Resolver::new(model, options, folding, filter);
         let stacks = model.stacks();
         let mut rows = Vec::with_capacity(stacks.len());
-        let mut flat = Vec::new();
+        let (mut kept, mut frames) = (KeptFrames::default(), Vec::new());
         // Many stacks with the same addresses also have the same frames.
-        let mut shared: NumberMap<usize, (usize, usize)> = NumberMap::default();
+        let mut shared: NumberMap<usize, FramesPlace> = NumberMap::default();
         for stack in stacks.handles() {
-            let mut row = resolver.stack(stack, &mut flat);
-            if let Some(place) = stacks.shared_place(stack) {
-                match shared.get(&place) {
-                    Some(&(start, end)) if flat.get(start..end) == flat.get(row.start..row.end) => {
-                        flat.truncate(row.start);
-                        (row.start, row.end) = (start, end);
-                    }
-                    _ => {
-                        shared.insert(place, (row.start, row.end));
-                    }
-                }
+            let mut row = resolver.stack(stack, &mut frames);
+            let at = stacks.shared_place(stack);
+            let before = at.and_then(|at| shared.get(&at)).copied();
+            let before = before.filter(|before| kept.get(*before) == frames);
+            row.place = before.unwrap_or_else(|| kept.keep(&frames));
+            if let Some(at) = at {
+                shared.insert(at, row.place);
             }
             rows.push(row);
         }
@@ -96,7 +91,7 @@ impl<'m> Resolved<'m> {
             model,
             profile,
             frames: resolver.frames,
-            flat,
+            kept,
             stacks: rows,
             admits_unknown_stacks: filter.frame.is_none() && filter.exclude.is_none(),
             states: filter.states.clone(),
@@ -117,15 +112,11 @@ impl<'m> Resolved<'m> {
         frames: Vec<Frame>,
         stacks: &[Vec<FrameHandle>],
     ) -> Resolved<'m> {
-        let (mut flat, mut rows) = (Vec::new(), Vec::with_capacity(stacks.len()));
+        let (mut kept, mut rows) = (KeptFrames::default(), Vec::with_capacity(stacks.len()));
         for stack in stacks {
-            let start = flat.len();
-            flat.extend_from_slice(stack);
-            let leaf = FrameKind::Unknown;
             rows.push(StackRow {
-                start,
-                end: flat.len(),
-                leaf,
+                place: kept.keep(stack),
+                leaf: FrameKind::Unknown,
                 wait: Wait::No,
                 wait_for: None,
                 passes: true,
@@ -135,7 +126,7 @@ impl<'m> Resolved<'m> {
             model,
             profile,
             frames,
-            flat,
+            kept,
             stacks: rows,
             admits_unknown_stacks: true,
             states: Vec::new(),
@@ -178,12 +169,11 @@ impl<'m> Resolved<'m> {
                 weight > 0 && weight as f64 * 100.0 >= least_percent * *whole as f64
             })
         };
-        let mut flat = Vec::with_capacity(self.flat.len());
-        let mut known: HashMap<(usize, usize), (usize, usize)> = HashMap::new();
+        let mut known: HashMap<FramesPlace, FramesPlace> = HashMap::new();
         let mut path = Path::new(self.joins_recursion);
         for row in &mut self.stacks {
-            (row.start, row.end) = *known.entry((row.start, row.end)).or_insert_with(|| {
-                let frames = self.flat.get(row.start..row.end).unwrap_or_default();
+            row.place = *known.entry(row.place).or_insert_with(|| {
+                let frames = self.kept.get(row.place);
                 path.frames.clear();
                 frames
                     .iter()
@@ -193,12 +183,9 @@ impl<'m> Resolved<'m> {
                 if path.frames.is_empty() {
                     path.frames.extend(frames.last());
                 }
-                let start = flat.len();
-                flat.extend(path.frames.iter().rev());
-                (start, flat.len())
+                self.kept.replace(row.place, path.frames.iter().rev())
             });
         }
-        self.flat = flat;
     }
 
     /// Uses other samples from now on. Which frames are small has been decided by the
@@ -254,7 +241,7 @@ impl<'m> Resolved<'m> {
     /// unless frames are folded.
     pub fn frames(&self, stack: StackHandle) -> &[FrameHandle] {
         let row = self.stacks.get(stack.index());
-        row.and_then(|row| self.flat.get(row.start..row.end)).unwrap_or_default()
+        row.map(|row| self.kept.get(row.place)).unwrap_or_default()
     }
 
     /// The frames of a sample's stack, innermost first; `None` if the sample does not
@@ -368,15 +355,15 @@ impl<'m, 'f> Resolver<'m, 'f> {
         }
     }
 
-    fn stack(&mut self, stack: StackHandle, flat: &mut Vec<FrameHandle>) -> StackRow {
+    /// What is known of a stack, but for its place; `frames` becomes its frames.
+    fn stack(&mut self, stack: StackHandle, frames: &mut Vec<FrameHandle>) -> StackRow {
         let stacks = self.model.stacks();
         let process = stacks.process(stack).unwrap_or(ProcessHandle(0));
         let ticks = stacks.since_ticks(stack);
         let cut_at = stacks.is_cut(stack).then(|| stacks.addresses(stack).len().saturating_sub(1));
-        let start = flat.len();
+        frames.clear();
         let mut row = StackRow {
-            start,
-            end: 0,
+            place: FramesPlace::default(),
             leaf: FrameKind::Unknown,
             wait: Wait::No,
             wait_for: None,
@@ -392,7 +379,7 @@ impl<'m, 'f> Resolver<'m, 'f> {
                 true => self.intern(Frame::left_out(), Role::WORK),
                 false => self.address(process, address, ticks, index == 0),
             };
-            flat.push(handle);
+            frames.push(handle);
             let (Some(frame), Some(facts)) =
                 (self.frames.get(handle.index()), self.facts.get(handle.index()))
             else {
@@ -410,25 +397,21 @@ impl<'m, 'f> Resolver<'m, 'f> {
             chain.push(facts.role);
         }
         (row.wait, row.wait_for) = (chain.wait, chain.wait_for);
-        self.fold(start, flat);
-        row.end = flat.len();
+        self.fold(frames);
         row.passes = is_wanted && !is_excluded;
         row
     }
 
-    /// Folds the frames of a stack, which is the last one in `flat`.
-    fn fold(&mut self, start: usize, flat: &mut Vec<FrameHandle>) {
+    /// Folds the frames of a stack.
+    fn fold(&mut self, frames: &mut Vec<FrameHandle>) {
         let Some(folder) = &mut self.folder else { return };
-        let Some(outermost) = flat.get(start..).and_then(<[FrameHandle]>::last).copied() else {
-            return;
-        };
-        let left = folder.fold(flat.get(start..).unwrap_or_default());
-        let is_empty = left.is_empty();
-        flat.truncate(start);
-        flat.extend(left.iter().rev());
-        if is_empty {
+        let Some(outermost) = frames.last().copied() else { return };
+        let left = folder.fold(frames);
+        frames.clear();
+        frames.extend(left.iter().rev());
+        if frames.is_empty() {
             let instead = folder.nothing_left();
-            flat.push(instead.map_or(outermost, |frame| self.intern_group(frame)));
+            frames.push(instead.map_or(outermost, |frame| self.intern_group(frame)));
         }
     }
 

@@ -4,8 +4,8 @@
 use super::handle::ProcessHandle;
 use std::collections::BTreeMap;
 
-/// For each address of each process, the number of its last reuse. Reuses are numbered from
-/// 1, over all processes.
+/// For each address of each process, the number of its last reuse. Reuses are numbered
+/// from 1, over all processes.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Reuses {
     /// By process and first address: the last address, and the number of the reuse. They
@@ -20,8 +20,8 @@ impl Reuses {
         self.count
     }
 
-    /// From now on, `start..=last` has another meaning. Ranges that the new one covers are
-    /// removed, so this takes a few steps however many reuses there were.
+    /// From now on, `start..=last` has another meaning. Ranges that the new one covers
+    /// are removed, so this takes a few steps however many reuses there were.
     pub(crate) fn add(&mut self, process: ProcessHandle, start: u64, last: u64) {
         self.count = self.count.saturating_add(1);
         let last = last.max(start);
@@ -72,8 +72,8 @@ mod tests {
 
     const ONE: ProcessHandle = ProcessHandle(1);
 
-    /// A list of all reuses, searched linearly. Dense ranges cover each other; sparse ones
-    /// leave gaps, which were never reused.
+    /// A list of all reuses, searched linearly. Dense ranges cover each other; sparse
+    /// ones leave gaps, which were never reused.
     #[test]
     fn each_address_has_its_last_reuse_as_a_list_of_all_has() {
         for (reuses, addresses, sizes) in [(400, 100, 30), (60, 300, 6), (30, 1_000, 3)] {

@@ -29,7 +29,8 @@ impl Role {
     }
 }
 
-/// Whether a thread waits, by the frames of its stack, of which the innermost comes first.
+/// Whether a thread waits, by the frames of its stack, of which the innermost comes
+/// first.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct WaitChain {
     pub(crate) wait: Wait,

@@ -2,8 +2,8 @@
 
 use super::{Recording, Report, ReportInput, SCHEMA, percent};
 use crate::model::{
-    Cells, Frame, FrameHandle, FrameKind, Kind, Profile, Resolved, ThreadHandle, ThreadState,
-    Totals, When,
+    Cells, Frame, FrameHandle, FrameKind, Kind, Profile, ProfileKey, Resolved, ThreadHandle,
+    ThreadState, Totals, When,
 };
 use crate::sorted::SortFew;
 use std::cmp::Reverse;
@@ -204,19 +204,28 @@ impl TopN {
             (table.total_ns, thread, top)
         };
         let mut met = HashSet::new();
-        for (key, totals) in profile.rows().iter().filter(|(key, _)| key.kind == Kind::Cpu) {
+        let rows = profile.rows();
+        let mut of_cpu: Vec<_> = rows.iter().filter(|(key, _)| key.kind == Kind::Cpu).collect();
+        for (key, totals) in of_cpu.iter().filter(|_| options.is_by_thread) {
+            let Some(frames) = resolved.selected(key.stack, key.mode) else { continue };
+            if at.as_ref().is_some_and(|(thread, _)| *thread != key.thread) {
+                threads.extend(at.take().map(done));
+            }
+            let (_, table) = at.get_or_insert_with(|| (key.thread, Table::default()));
+            table.add(&groups, frames, totals, &mut met);
+        }
+        // Many threads may have the same deep stack, so its frames are gone through once.
+        let of_stack = |(key, _): &&(ProfileKey, Totals)| (key.stack, key.mode);
+        of_cpu.sort_unstable_by_key(of_stack);
+        for same in of_cpu.chunk_by(|one, next| of_stack(one) == of_stack(next)) {
+            let Some((key, _)) = same.first() else { continue };
+            let mut totals = Totals::default();
+            same.iter().for_each(|(_, of_row)| totals.add(of_row));
             if resolved.is_waiting(key.stack, key.mode) {
-                waiting.add(totals);
+                waiting.add(&totals);
             }
             let Some(frames) = resolved.selected(key.stack, key.mode) else { continue };
-            all.add(&groups, frames, totals, &mut met);
-            if options.is_by_thread {
-                if at.as_ref().is_some_and(|(thread, _)| *thread != key.thread) {
-                    threads.extend(at.take().map(done));
-                }
-                let (_, table) = at.get_or_insert_with(|| (key.thread, Table::default()));
-                table.add(&groups, frames, totals, &mut met);
-            }
+            all.add(&groups, frames, &totals, &mut met);
         }
         for (stack, mode, cells) in profile.when().into_iter().flat_map(When::rows) {
             let frames = resolved.selected(stack, mode).unwrap_or_default();
@@ -331,7 +340,8 @@ impl Table {
             order.then_with(|| a.name.cmp(&b.name))
         });
         rows.truncate(options.count);
-        // The room of all rows would stay with each thread: of 100,000 threads a gigabyte.
+        // The room of all rows would stay with each thread: of 100,000 threads a
+        // gigabyte.
         rows.shrink_to_fit();
         rows
     }

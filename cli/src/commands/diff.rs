@@ -22,8 +22,14 @@ use std::path::{Path, PathBuf};
 /// A trace that was read.
 struct Read {
     name: String,
-    facts: TraceFacts,
     ended: Ended,
+}
+
+/// The traces of a side, and the facts of each.
+#[derive(Default)]
+struct Side {
+    reads: Vec<Read>,
+    facts: Vec<TraceFacts>,
 }
 
 /// The document: the report, the traces it is of, conditions.
@@ -53,8 +59,6 @@ pub(super) fn run(args: &DiffArgs, context: &mut Context<'_>) -> Result<Exit, Fa
     }
     let old = read(&old, args, context)?;
     let new = read(&new, args, context)?;
-    let facts = |reads: &[Read]| reads.iter().map(|read| read.facts.clone()).collect::<Vec<_>>();
-    let (old_facts, new_facts) = (facts(&old), facts(&new));
     let per = match args.per {
         PerArg::Second => Per::Second,
         PerArg::Request => Per::Request,
@@ -62,21 +66,21 @@ pub(super) fn run(args: &DiffArgs, context: &mut Context<'_>) -> Result<Exit, Fa
     };
     divisible(per, &old)?;
     divisible(per, &new)?;
-    let report = DiffReport::new(&old_facts, &new_facts, per);
+    let report = DiffReport::new(&old.facts, &new.facts, per);
     let outcomes: Vec<ConditionOutcome> =
         args.fail_if.iter().map(|condition| condition.outcome(&report)).collect();
     context.progress.end();
     if let Some(path) = &args.output {
-        let names = |reads: &[Read]| reads.iter().map(|read| read.name.clone()).collect::<Vec<_>>();
-        let page = DiffPage::new(&report, &old_facts, &new_facts)
+        let names = |side: &Side| side.reads.iter().map(|read| read.name.clone()).collect();
+        let page = DiffPage::new(&report, &old.facts, &new.facts)
             .names(names(&old), names(&new))
             .conditions(outcomes.clone());
         new_file::write(path, args.force, &all, |out| page.write("nettrace diff", out))?;
     } else if args.form.json {
         let document = Document {
             report: &report,
-            old_traces: old.iter().map(trace_row).collect(),
-            new_traces: new.iter().map(trace_row).collect(),
+            old_traces: trace_rows(&old),
+            new_traces: trace_rows(&new),
             conditions: &outcomes,
         };
         write_json(context, &document)?;
@@ -92,7 +96,7 @@ pub(super) fn run(args: &DiffArgs, context: &mut Context<'_>) -> Result<Exit, Fa
         say(outcome, context);
     }
     let mut exit = Exit::Fine;
-    for read in old.iter().chain(&new) {
+    for read in old.reads.iter().chain(&new.reads) {
         context.messages.losses(&read.name, &read.ended);
         let own = context.conclude(&read.name, &read.ended, true);
         exit = if matches!(exit, Exit::Fine) { own } else { exit };
@@ -113,15 +117,21 @@ fn files(args: &DiffArgs) -> Result<(Vec<PathBuf>, Vec<PathBuf>), Failure> {
     }
 }
 
-fn read(
-    files: &[PathBuf],
-    args: &DiffArgs,
-    context: &mut Context<'_>,
-) -> Result<Vec<Read>, Failure> {
-    files.iter().map(|file| read_one(file, args, context)).collect()
+fn read(files: &[PathBuf], args: &DiffArgs, context: &mut Context<'_>) -> Result<Side, Failure> {
+    let mut side = Side::default();
+    for file in files {
+        let (read, facts) = read_one(file, args, context)?;
+        side.reads.push(read);
+        side.facts.push(facts);
+    }
+    Ok(side)
 }
 
-fn read_one(file: &Path, args: &DiffArgs, context: &mut Context<'_>) -> Result<Read, Failure> {
+fn read_one(
+    file: &Path,
+    args: &DiffArgs,
+    context: &mut Context<'_>,
+) -> Result<(Read, TraceFacts), Failure> {
     let input = InputArgs { file: file.to_owned(), read: args.read };
     let mut trace = Analysed::new(context.open(&input)?)?;
     let mut pass = DiffPass::new(samples::options(&args.samples));
@@ -129,29 +139,34 @@ fn read_one(file: &Path, args: &DiffArgs, context: &mut Context<'_>) -> Result<R
     for text in samples::add_names(&args.samples, pass.model_mut())? {
         context.messages.warning(&text);
     }
-    Ok(Read { name: trace.file.clone(), ended: trace.ended(), facts: pass.finish() })
+    Ok((Read { name: trace.file.clone(), ended: trace.ended() }, pass.finish()))
 }
 
 /// What is divided by nothing says nothing.
-fn divisible(per: Per, reads: &[Read]) -> Result<(), Failure> {
-    let lacks = |read: &&Read| match per {
-        Per::Request => read.facts.requests == 0,
-        Per::Sample => read.facts.samples == 0,
+fn divisible(per: Per, side: &Side) -> Result<(), Failure> {
+    let lacks = |facts: &TraceFacts| match per {
+        Per::Request => facts.requests == 0,
+        Per::Sample => facts.samples == 0,
         _ => false,
     };
-    let Some(read) = reads.iter().find(lacks) else { return Ok(()) };
+    let mut traces = side.reads.iter().zip(&side.facts);
+    let Some((read, _)) = traces.find(|(_, facts)| lacks(facts)) else { return Ok(()) };
     let (what, per) =
         if per == Per::Request { ("requests", "request") } else { ("CPU samples", "sample") };
     let message = format!("it has no {what}, so nothing can be said --per {per}; use --per second");
     Err(Failure::Input { file: read.name.clone(), message })
 }
 
-fn trace_row(read: &Read) -> TraceRow<'_> {
+fn trace_rows(side: &Side) -> Vec<TraceRow<'_>> {
+    side.reads.iter().zip(&side.facts).map(|(read, facts)| trace_row(read, facts)).collect()
+}
+
+fn trace_row<'d>(read: &'d Read, facts: &TraceFacts) -> TraceRow<'d> {
     TraceRow {
         file: &read.name,
-        duration_ns: read.facts.duration_ns,
-        samples: read.facts.samples,
-        requests: read.facts.requests,
+        duration_ns: facts.duration_ns,
+        samples: facts.samples,
+        requests: facts.requests,
         outcome: outcome_of(&read.ended),
     }
 }
@@ -162,6 +177,12 @@ fn say(outcome: &ConditionOutcome, context: &mut Context<'_>) {
     if outcome.rows == 0 {
         let text = format!("{condition}: the traces have nothing of the kind, so it does not hold");
         context.messages.warning(&text);
+    }
+    for (name, unit) in outcome.incomparable.iter().take(5) {
+        let (name, unit) = (printable(name), printable(unit));
+        context.messages.warning(&format!(
+            "{condition}: {name} is in {unit}, with which the limit cannot be compared"
+        ));
     }
     for row in outcome.because.iter().take(5) {
         let (old, new, change) = (value(row, row.old), value(row, row.new), change(row));
@@ -232,7 +253,7 @@ fn name(row: &DiffRow) -> String {
     match row.subject {
         Subject::Method => name.clone(),
         Subject::MethodTotal => format!("{name} and what it calls"),
-        Subject::Cpu => "all time in which threads ran".to_owned(),
+        Subject::Cpu => "running time, total".to_owned(),
         Subject::Type => format!("new {name}"),
         Subject::Alloc => "all allocations".to_owned(),
         Subject::GcCount if name.is_empty() => "collections".to_owned(),

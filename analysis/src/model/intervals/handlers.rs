@@ -43,11 +43,12 @@ pub(crate) struct Block<E, B> {
 
 /// Exceptions in flight, or whose catch block is running, outermost first.
 ///
-/// A block that is left by another exception has no stop event: [`Bounds::LeftByException`]. That it
-/// was left only becomes known when an exception is thrown while none is being handled,
-/// or when its surrounding block continues. It was left at the time at which the catch
-/// block of the other exception started. If several exceptions were caught while the
-/// block ran, the first one counts, unless the block itself threw again afterwards.
+/// A block that is left by another exception has no stop event:
+/// [`Bounds::LeftByException`]. That it was left only becomes known when an exception is
+/// thrown while none is being handled, or when its surrounding block continues. It was
+/// left at the time at which the catch block of the other exception started. If several
+/// exceptions were caught while the block ran, the first one counts, unless the block
+/// itself threw again afterwards.
 #[derive(Debug)]
 pub(crate) struct Handlers<E, B> {
     active: Vec<Active<E, B>>,

@@ -11,9 +11,9 @@
 //! - Several threads may wait for the same thing, and each ends its own wait.
 //!
 //! [`LockWaits`] builds on it for contention. [`Handlers`] tracks exceptions, whose catch
-//! blocks may end without a stop. [`Suspensions`] tracks suspensions of all threads, which
-//! may start and stop on different threads. [`OpenActivities`] matches the starts and stops
-//! of `EventSource`s: by id, else by fields, else by thread.
+//! blocks may end without a stop. [`Suspensions`] tracks suspensions of all threads,
+//! which may start and stop on different threads. [`OpenActivities`] matches the starts
+//! and stops of `EventSource`s: by id, else by fields, else by thread.
 //!
 //! ```text
 //! start a   start b   stop      stop          intervals: b 10 ns, a 30 ns
@@ -21,9 +21,9 @@
 //! ```
 //!
 //! The stop of a wait for a lock may contain the wait's duration ([`reported_nanos`]).
-//! Then it is matched with the start nearest to "stop minus duration", which is right even
-//! if another stop was lost. That duration is used for the interval, because the runtime
-//! measured it without the time for writing the events.
+//! Then it is matched with the start nearest to "stop minus duration", which is right
+//! even if another stop was lost. That duration is used for the interval, because the
+//! runtime measured it without the time for writing the events.
 
 mod activities;
 mod activity_ids;

@@ -226,8 +226,8 @@ mod tests {
             (9, RestartStop, 25),
         ];
         assert_eq!(stops(&events), [(10, 25, 1)]);
-        // If the other thread suspends all threads again meanwhile, that is the one that
-        // ended.
+        // If the other thread suspends all threads again before the stop, the stop ends
+        // that second suspension.
         let mut again = events.to_vec();
         again.splice(3..3, [(1, SuspendStart(0), 21), (1, SuspendStop, 22)]);
         assert_eq!(stops_and_lost(&again), (vec![(10, 25, 1)], vec![]));

@@ -144,8 +144,8 @@ impl Matched {
         Some(self.losses.span(self.matcher.stop(key, at, None, lost)?))
     }
 
-    /// Ends what is open with a key. `reported`: the duration that the stop contains, if any;
-    /// `alone` describes the span if its start is missing.
+    /// Ends what is open with a key. `reported`: the duration that the stop contains, if
+    /// any; `alone` describes the span if its start is missing.
     pub(super) fn stop_or(
         &mut self,
         key: Key,

@@ -1,0 +1,286 @@
+//! The calls of a trace as a tree, and the trees of both sides as one.
+//!
+//! Each tree has a budget of nodes. What is deeper is merged into calls named `(deeper)`,
+//! with its time.
+
+use crate::model::{Call, CallNodes, Resolved, StackHandle, Totals};
+use std::collections::HashMap;
+
+/// Calls in which the threads of a trace ran, outermost first. Callers come before what
+/// they call.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Calls {
+    nodes: Vec<CallOfTrace>,
+    names: Vec<Box<str>>,
+}
+
+/// A call, not the root. `parent` is one more than the index of the parent node; 0 is the
+/// root.
+#[derive(Debug, Clone, Copy)]
+struct CallOfTrace {
+    parent: u32,
+    name: u32,
+    /// Nanoseconds of samples that end there.
+    own: u64,
+}
+
+impl Calls {
+    /// The calls of these stacks, with their nanoseconds.
+    pub(super) fn new(resolved: &Resolved<'_>, stacks: &[(StackHandle, u64)]) -> Calls {
+        let path = |stack| resolved.frames(stack).iter().rev().map(|frame| Call::Frame(*frame));
+        let mut tree = CallNodes::for_paths(|| stacks.iter().map(|(stack, _)| path(*stack)));
+        for (stack, nanos) in stacks {
+            tree.add(path(*stack), &Totals::at(0, 1, *nanos));
+        }
+        let mut calls = Calls::default();
+        let mut numbers: HashMap<Option<Call>, u32> = HashMap::new();
+        let parents = tree.parents();
+        calls.nodes.reserve_exact(parents.len().saturating_sub(1));
+        for (at, parent) in parents.into_iter().enumerate().skip(1) {
+            let node = tree.node(at);
+            let next = number(calls.names.len());
+            let name = *numbers.entry(node.call).or_insert(next);
+            if name == next {
+                let text = match node.call {
+                    Some(Call::Frame(frame)) => resolved.text(frame),
+                    _ => Call::DEEPER,
+                };
+                calls.names.push(text.into());
+            }
+            calls.nodes.push(CallOfTrace { parent: number(parent), name, own: node.self_weight });
+        }
+        calls
+    }
+
+    /// How many calls lead to each node, itself included.
+    fn depths(&self) -> Vec<u32> {
+        let mut depths: Vec<u32> = Vec::with_capacity(self.nodes.len());
+        for node in &self.nodes {
+            let above = (node.parent as usize).checked_sub(1);
+            let above = above.and_then(|above| depths.get(above)).copied().unwrap_or(0);
+            depths.push(above.saturating_add(1));
+        }
+        depths
+    }
+}
+
+/// The calls of both sides as one tree, callers first.
+#[derive(Debug, Default)]
+pub(super) struct BothSides<'c> {
+    pub(super) nodes: Vec<CallOfBoth>,
+    pub(super) names: Vec<&'c str>,
+    numbers: HashMap<&'c str, u32>,
+    known: HashMap<(u32, u32), u32>,
+    /// How many nodes are named `(deeper)`.
+    deeper: usize,
+    most: usize,
+}
+
+/// A call, not the root; `parent` as in the tree of one trace.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct CallOfBoth {
+    pub(super) parent: u32,
+    pub(super) name: u32,
+    /// Nanoseconds of samples that end there, before and after.
+    pub(super) own: [u64; 2],
+}
+
+/// Where a call of a trace is in the tree of both sides.
+#[derive(Debug, Clone, Copy, Default)]
+struct Place {
+    /// As `parent`.
+    node: u32,
+    /// Whether there was no room for it: what it calls is there, too.
+    is_beyond: bool,
+}
+
+impl<'c> BothSides<'c> {
+    /// The calls of the traces before, and of those after.
+    pub(super) fn new<C>(sides: [C; 2]) -> BothSides<'c>
+    where
+        C: Iterator<Item = &'c Calls>,
+    {
+        BothSides::within(CallNodes::MOST, sides)
+    }
+
+    /// At most `most` nodes, and an eighth as many named `(deeper)`.
+    fn within<C>(most: usize, sides: [C; 2]) -> BothSides<'c>
+    where
+        C: Iterator<Item = &'c Calls>,
+    {
+        let mut both = BothSides { most, ..BothSides::default() };
+        let traces: Vec<(usize, &Calls)> = sides
+            .into_iter()
+            .enumerate()
+            .flat_map(|(side, traces)| traces.map(move |calls| (side, calls)))
+            .collect();
+        let all =
+            traces.iter().fold(0usize, |sum, (_, calls)| sum.saturating_add(calls.nodes.len()));
+        if all <= most {
+            for (side, calls) in traces {
+                let mut added = Added::new(side, calls);
+                (0..calls.nodes.len()).for_each(|at| both.add(&mut added, at));
+            }
+            return both;
+        }
+        // If there may not be enough room, all traces get their outermost calls first:
+        // otherwise calls of one side would be named and the same calls of the other not.
+        let depths: Vec<Vec<u32>> = traces.iter().map(|(_, calls)| calls.depths()).collect();
+        let mut order: Vec<(u32, u32, u32)> = Vec::with_capacity(all);
+        for (trace, depths) in depths.into_iter().enumerate() {
+            let of_trace = depths.into_iter().enumerate();
+            order.extend(of_trace.map(|(at, depth)| (depth, number(at), number(trace))));
+        }
+        order.sort_unstable();
+        let mut added: Vec<Added<'_>> =
+            traces.into_iter().map(|(side, calls)| Added::new(side, calls)).collect();
+        for (_, at, trace) in order {
+            if let Some(trace) = added.get_mut(trace as usize) {
+                both.add(trace, at as usize);
+            }
+        }
+        both
+    }
+
+    /// Adds a call, after its callers.
+    fn add(&mut self, trace: &mut Added<'c>, at: usize) {
+        let calls = trace.calls;
+        let Some(node) = calls.nodes.get(at) else { return };
+        let above = (node.parent as usize).checked_sub(1);
+        let above = above.and_then(|above| trace.places.get(above)).copied().unwrap_or_default();
+        let place = match calls.names.get(node.name as usize) {
+            Some(name) if !above.is_beyond => self.place(above.node, name),
+            _ => above,
+        };
+        if let Some(known) = trace.places.get_mut(at) {
+            *known = place;
+        }
+        let node_of_both = (place.node as usize).checked_sub(1);
+        let node_of_both = node_of_both.and_then(|at| self.nodes.get_mut(at));
+        if let Some(own) = node_of_both.and_then(|both| both.own.get_mut(trace.side)) {
+            *own = own.saturating_add(node.own);
+        }
+    }
+
+    fn place(&mut self, parent: u32, name: &'c str) -> Place {
+        if let Some(node) = self.child(parent, name) {
+            return Place { node, is_beyond: false };
+        }
+        let node = self.child(parent, Call::DEEPER).unwrap_or(parent);
+        Place { node, is_beyond: true }
+    }
+
+    /// The child of a node, if it exists or there is room for it.
+    fn child(&mut self, parent: u32, name: &'c str) -> Option<u32> {
+        let known = self.numbers.get(name).copied();
+        if let Some(name) = known
+            && let Some(child) = self.known.get(&(parent, name))
+        {
+            return Some(*child);
+        }
+        let is_deeper = name == Call::DEEPER;
+        let has_room = match is_deeper {
+            true => self.deeper < self.most / 8,
+            false => self.nodes.len().saturating_sub(self.deeper) < self.most,
+        };
+        if !has_room {
+            return None;
+        }
+        let name = known.unwrap_or_else(|| {
+            let next = number(self.names.len());
+            self.numbers.insert(name, next);
+            self.names.push(name);
+            next
+        });
+        self.deeper = self.deeper.saturating_add(usize::from(is_deeper));
+        self.nodes.push(CallOfBoth { parent, name, own: [0; 2] });
+        let child = number(self.nodes.len());
+        self.known.insert((parent, name), child);
+        Some(child)
+    }
+}
+
+/// A trace of which calls are added.
+struct Added<'c> {
+    side: usize,
+    calls: &'c Calls,
+    /// Where each call is.
+    places: Vec<Place>,
+}
+
+impl<'c> Added<'c> {
+    fn new(side: usize, calls: &'c Calls) -> Added<'c> {
+        Added { side, calls, places: vec![Place::default(); calls.nodes.len()] }
+    }
+}
+
+/// Nodes and names are fewer than that, because of the budget.
+fn number(index: usize) -> u32 {
+    u32::try_from(index).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::slice;
+
+    /// Calls of which each calls the next, and the last one takes `own`.
+    fn chain(names: impl Iterator<Item = String>, own: u64) -> Calls {
+        let names: Vec<Box<str>> = names.map(String::into_boxed_str).collect();
+        let last = number(names.len()) - 1;
+        let node = |at| CallOfTrace { parent: at, name: at, own: if at == last { own } else { 0 } };
+        Calls { nodes: (0..=last).map(node).collect(), names }
+    }
+
+    fn own(both: &BothSides<'_>) -> [u64; 2] {
+        both.nodes.iter().fold([0; 2], |sum, node| [sum[0] + node.own[0], sum[1] + node.own[1]])
+    }
+
+    #[test]
+    fn equal_calls_of_both_sides_are_one_node_with_the_time_of_each() {
+        let (old, new) = (
+            chain(["a", "b"].map(str::to_owned).into_iter(), 5),
+            chain(["a", "c"].map(str::to_owned).into_iter(), 7),
+        );
+        let both = BothSides::new([slice::from_ref(&old), slice::from_ref(&new)].map(<[_]>::iter));
+        let rows: Vec<_> = both
+            .nodes
+            .iter()
+            .map(|node| (node.parent, both.names[node.name as usize], node.own))
+            .collect();
+        assert_eq!(rows, [(0, "a", [0, 0]), (1, "b", [5, 0]), (1, "c", [0, 7])]);
+    }
+
+    #[test]
+    fn where_there_is_no_room_both_sides_keep_their_outermost_calls_and_all_of_their_time() {
+        let named = |side: &'static str, count: u32| {
+            (0..count)
+                .map(move |at| if at == 0 { "Main".to_owned() } else { format!("{side}{at}") })
+        };
+        let (old, new) = (chain(named("old", 100), 5), chain(named("new", 50), 7));
+        let both =
+            BothSides::within(41, [slice::from_ref(&old), slice::from_ref(&new)].map(<[_]>::iter));
+        let of = |side: &str| both.names.iter().filter(|name| name.starts_with(side)).count();
+        // One for both, then as many of each side, and one behind each.
+        assert_eq!((of("Main"), of("old"), of("new"), both.nodes.len()), (1, 20, 20, 43));
+        assert_eq!(own(&both), [5, 7]);
+        let deeper = both.names.iter().position(|name| *name == Call::DEEPER).unwrap();
+        let ends: Vec<[u64; 2]> = both
+            .nodes
+            .iter()
+            .filter(|node| node.name as usize == deeper)
+            .map(|node| node.own)
+            .collect();
+        assert_eq!(ends, [[5, 0], [0, 7]]);
+    }
+
+    #[test]
+    fn where_nothing_deeper_has_room_time_counts_for_the_caller() {
+        let names = |side: &'static str| (0..9).map(move |at| format!("{side}{at}"));
+        let (old, new) = (chain(names("old"), 5), chain(names("new"), 7));
+        let both =
+            BothSides::within(7, [slice::from_ref(&old), slice::from_ref(&new)].map(<[_]>::iter));
+        assert_eq!((both.nodes.len(), own(&both)), (7, [5, 7]));
+        assert!(!both.names.contains(&Call::DEEPER));
+    }
+}
