@@ -544,10 +544,7 @@ fn a_flame_graph_is_whole_by_itself_and_its_texts_are_escaped() {
     options.is_by_thread = true;
     let page = String::from_utf8(converted(&bytes, "svg", &options).unwrap()).unwrap();
     assert!(page.contains("<title>&lt;x&gt; &amp; &quot;y&quot;</title>"));
-    assert!(
-        page.contains("N.T.A;&quot;&lt;&amp;&gt;  (0.006 ms,")
-            || page.contains("N.T.A;&quot;&lt;&amp;&gt;  (")
-    );
+    assert!(page.contains("N.T.A;&quot;&lt;&amp;&gt;\u{fffd} ("));
     // The only addresses are names of namespaces: nothing is fetched.
     let addresses: Vec<&str> =
         page.match_indices("http").map(|(at, _)| &page[at..at + 18]).collect();

@@ -74,11 +74,11 @@ mod tests {
         let mut out = Vec::new();
         pretty(&mut out, &plain).unwrap();
         assert_eq!(String::from_utf8(out).unwrap(), serde_json::to_string_pretty(&plain).unwrap());
-        let hostile = json!({ "\u{202e}x": "\u{9b}31m\u{7f}\u{2028}\u{2066}" });
+        let hostile = json!({ "\u{202e}x": "\u{9b}31m\u{7f}\u{2028}\u{2066}\u{200b}" });
         let mut out = Vec::new();
         line(&mut out, &hostile).unwrap();
         let text = String::from_utf8(out).unwrap();
-        assert_eq!(text, r#"{"\u202ex":"\u009b31m\u007f\u2028\u2066"}"#);
+        assert_eq!(text, r#"{"\u202ex":"\u009b31m\u007f\u2028\u2066\u200b"}"#);
         assert_eq!(serde_json::from_str::<serde_json::Value>(&text).unwrap(), hostile);
     }
 }

@@ -313,7 +313,9 @@ fn messages_stand_on_a_page_with_level_exception_and_scopes() {
     assert_eq!((messages.len(), logs["rows"].as_array().unwrap().len()), (4, 4));
     for (row, shown) in messages.iter().zip(logs["rows"].as_array().unwrap()) {
         for (key, column) in [("level", 1), ("logger", 2), ("message", 3)] {
-            assert_eq!(row[key], shown[column], "{key}");
+            // What hides or moves text is replaced on a page.
+            let text = row[key].as_str().unwrap_or_default().replace('\u{1b}', "\u{fffd}");
+            assert_eq!(shown[column], text, "{key}");
         }
         assert_eq!(row["exception"].as_str().unwrap_or(""), shown[4]);
         assert_eq!(row["scopes"][0].as_str().unwrap_or(""), shown[5]);

@@ -1,5 +1,5 @@
 // Small charts: bars and lines over time.
-import { el, keepDrawn, paint, colour } from './dom.mjs';
+import { el, keepDrawn, paint, colour, say, widthOf, write } from './dom.mjs';
 import { axisStep, formatAxis, formatMoment } from './format.mjs';
 
 // `points`: { at, value, colour, text }. `kind`: bars, line, or steps, for what stays as it is until it is told again.
@@ -16,15 +16,15 @@ export function chart({ points, range, height = 90, kind = 'line', unit, label, 
     context.font = '11px system-ui, sans-serif';
     context.textBaseline = 'middle';
     context.fillStyle = colour('faint');
-    context.fillText(unit(most), 0, y(most) + 2, left - 4);
-    context.fillText(unit(least), 0, y(least), left - 4);
+    write(context, unit(most), 0, y(most) + 2, left - 4);
+    write(context, unit(least), 0, y(least), left - 4);
     const step = axisStep(range.to - range.from, (width - left) / 90);
     for (let at = Math.ceil(range.from / step) * step; at <= range.to; at += step) {
       context.fillStyle = colour('grid');
       context.fillRect(x(at, width), 4, 1, tall - 18);
       context.fillStyle = colour('faint');
       const text = formatAxis(at, step);
-      if (x(at, width) + context.measureText(text).width < width) context.fillText(text, x(at, width), tall - 6);
+      if (x(at, width) + widthOf(context, text) < width) write(context, text, x(at, width), tall - 6);
     }
     context.fillStyle = colour('line');
     context.fillRect(left, y(least), width - left - 8, 1);
@@ -57,7 +57,7 @@ export function chart({ points, range, height = 90, kind = 'line', unit, label, 
     }
     tip.style.display = near ? 'block' : 'none';
     if (near) {
-      tip.textContent = near.point.text || `${formatMoment(near.point.at)}: ${unit(near.point.value)}`;
+      say(tip, near.point.text || `${formatMoment(near.point.at)}: ${unit(near.point.value)}`);
       tip.style.left = `${Math.max(0, Math.min(event.clientX - bounds.left + 12, bounds.width - tip.offsetWidth - 4))}px`;
       tip.style.top = `${event.clientY - bounds.top + 16}px`;
     }
@@ -80,8 +80,8 @@ export function areas({ points, parts, range, height = 120, unit, label }) {
     context.font = '11px system-ui, sans-serif';
     context.textBaseline = 'middle';
     context.fillStyle = colour('faint');
-    context.fillText(unit(most), 0, y(most) + 2, left - 4);
-    context.fillText(unit(0), 0, y(0), left - 4);
+    write(context, unit(most), 0, y(most) + 2, left - 4);
+    write(context, unit(0), 0, y(0), left - 4);
     const base = points.map(() => 0);
     parts.forEach((part, index) => {
       context.fillStyle = colour(part.fill);
@@ -97,7 +97,7 @@ export function areas({ points, parts, range, height = 120, unit, label }) {
       context.fillRect(x(at, width), 4, 1, tall - 18);
       context.fillStyle = colour('faint');
       const text = formatAxis(at, step);
-      if (x(at, width) + context.measureText(text).width < width) context.fillText(text, x(at, width), tall - 6);
+      if (x(at, width) + widthOf(context, text) < width) write(context, text, x(at, width), tall - 6);
     }
   });
   canvas.addEventListener('pointermove', (event) => {
@@ -106,7 +106,7 @@ export function areas({ points, parts, range, height = 120, unit, label }) {
     const point = points.filter((one) => one.at <= nanos).pop();
     tip.style.display = point ? 'block' : 'none';
     if (point) {
-      tip.textContent = `${formatMoment(point.at)}: ${parts.map((part, index) => `${part.name} ${unit(point.values[index])}`).join(', ')}`;
+      say(tip, `${formatMoment(point.at)}: ${parts.map((part, index) => `${part.name} ${unit(point.values[index])}`).join(', ')}`);
       tip.style.left = `${Math.max(0, Math.min(event.clientX - bounds.left + 12, bounds.width - tip.offsetWidth - 4))}px`;
       tip.style.top = `${event.clientY - bounds.top + 16}px`;
     }

@@ -1,12 +1,12 @@
 // The page of `nettrace diff`: what changed beyond noise, and a flame graph of both sides.
-import { el, replace } from './dom.mjs';
-import { formatBytes, formatCount, formatDecimal, formatNanos, formatPercent } from './format.mjs';
+import { el, entitle, replace, say } from './dom.mjs';
+import { formatBytes, formatChance, formatCount, formatDecimal, formatNanos, formatPercent } from './format.mjs';
 import { flameGraph } from './flame.mjs';
 import { TreeBuilder } from './query.mjs';
 import { facts, table } from './table.mjs';
 
 const SUBJECTS = {
-  method: (name) => name, method_total: (name) => `${name} and what it calls`, cpu: () => 'all time in which threads ran', type: (name) => `new ${name}`, alloc: () => 'all allocations',
+  method: (name) => name, method_total: (name) => `${name} and what it calls`, cpu: () => 'running time, total', type: (name) => `new ${name}`, alloc: () => 'all allocations',
   gc_count: (name) => (name ? `collections of ${name}` : 'collections'), gc_pause: (name) => (name ? `pause of a collection, ${name}` : 'pauses of collections, together'),
   exception: (name) => `throw ${name}`, exceptions: () => 'exceptions', contention: () => 'waiting for locks', contention_count: () => 'waits for locks', waits: () => 'waiting for handles', jit: () => 'compiling', jit_methods: () => 'methods compiled', counter: (name) => `counter ${name}`,
   startup: (name) => ({ program: "start of the process until the program's own assembly is loaded", first_request: 'start of the process until the first request is answered', jit: 'compiling in the first second of the process', jit_methods: 'methods compiled in the first second of the process', assemblies: 'assemblies loaded in the first second of the process' })[name] ?? `startup: ${name}`,
@@ -61,7 +61,7 @@ function sideOf(trace, own, other, isNew) {
 
 export function diffPage(trace) {
   const { diff } = trace;
-  document.title = 'nettrace diff';
+  entitle('nettrace diff');
   const counted = (number, word) => (number ? `, ${formatCount(number)} ${word}` : '');
   const side = (word, row, names) => [word, `${names.join(', ')}: ${formatNanos(row.duration_ns)}${counted(row.samples, 'samples')}${counted(row.requests, 'requests')}${counted(row.lost, 'events lost')}`];
   replace(document.getElementById('top'), el('h1', null, 'What changed'), el('p', null, `sums are per ${diff.per}`));
@@ -74,7 +74,7 @@ export function diffPage(trace) {
     { title: 'New', number: true, value: (row) => row.new, text: (row) => diffValue(row, row.new) },
     { title: 'Change', number: true, value: (row) => row.change_percent ?? Infinity, text: (row) => signed(row.change_percent) },
     { title: 'Weight', number: true, value: (row) => row.weight_percent, text: (row) => formatPercent(row.weight_percent), bar: (row) => row.weight_percent / 100, about: 'how much of its subject the change is: of all processor time, of all allocated bytes, of the value' },
-    { title: 'Chance', number: true, value: (row) => row.chance, text: (row) => (row.chance < 1e-4 ? 'below 0.01 %' : formatPercent(row.chance * 100)), about: 'how probable it is that two traces of one program differ as much' },
+    { title: 'Chance', number: true, value: (row) => row.chance, text: (row) => formatChance(row.chance), about: 'how probable it is that two traces of one program differ as much' },
   ];
   const { before, after } = diffTree(trace);
   const hasStacks = before.total[0] + after.total[0] > 0;
@@ -85,10 +85,10 @@ export function diffPage(trace) {
   const line = el('p', { class: 'none', id: 'chosen' });
   const draw = () => {
     const tree = isNew ? sideOf(trace, after, before, true) : sideOf(trace, before, after, false);
-    const graph = flameGraph(tree, { search: search.value, label: `Flame graph of ${isNew ? 'the new' : 'the old'} traces, coloured by what changed`, onchoose: (node, about) => (line.textContent = about) });
+    const graph = flameGraph(tree, { search: search.value, label: `Flame graph of ${isNew ? 'the new' : 'the old'} traces, coloured by what changed`, onchoose: (node, about) => say(line, about) });
     search.oninput = () => {
       graph.setSearch(search.value);
-      found.textContent = graph.foundText();
+      say(found, graph.foundText());
     };
     const which = (text, value) => el('button', { type: 'button', 'aria-pressed': String(isNew === value), onclick: () => {
       isNew = value;

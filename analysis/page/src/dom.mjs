@@ -1,4 +1,25 @@
-// Elements. Data become text nodes and attributes that are not run; nothing is parsed as HTML.
+// Elements. Data become text nodes and attributes that are not run; nothing is parsed as HTML. All texts from outside
+// (names of traces, words of the address) go through `visible`: this module alone writes texts, on elements and canvases.
+
+// What `is_hidden` of export/src/hidden.rs says: controls, also of direction, separators, what is invisible.
+const HIDDEN = /[\0-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164\ufeff\uffa0\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
+
+// A text with U+FFFD in place of each hidden character.
+export const printable = (text) => String(text).replace(HIDDEN, '\ufffd');
+
+// The same, but for ends of lines and tabs, which elements and canvases show as a blank: messages have them.
+export const visible = (text) => String(text).replace(HIDDEN, (hidden) => (/[\t\n\r]/.test(hidden) ? hidden : '\ufffd'));
+
+export function say(element, text) {
+  element.textContent = visible(text);
+}
+
+// Of a canvas. `most`: pixels into which the text is squeezed.
+export function write(context, text, x, y, most) {
+  context.fillText(visible(text), x, y, most);
+}
+
+export const widthOf = (context, text) => context.measureText(visible(text)).width;
 
 export function el(name, attributes, ...children) {
   const element = document.createElement(name);
@@ -6,8 +27,8 @@ export function el(name, attributes, ...children) {
     if (value === null || value === undefined || value === false) continue;
     if (key.startsWith('on')) element.addEventListener(key.slice(2), value);
     else if (key === 'class') element.className = value;
-    else if (key === 'value') element.value = value;
-    else element.setAttribute(key, value === true ? '' : String(value));
+    else if (key === 'value') element.value = visible(value);
+    else element.setAttribute(key, value === true ? '' : visible(value));
   }
   append(element, children);
   return element;
@@ -17,7 +38,7 @@ function append(element, children) {
   for (const child of children) {
     if (child === null || child === undefined || child === false) continue;
     if (Array.isArray(child)) append(element, child);
-    else element.append(child instanceof Node ? child : document.createTextNode(String(child)));
+    else element.append(child instanceof Node ? child : document.createTextNode(visible(child)));
   }
 }
 
@@ -66,21 +87,27 @@ export function drawForPaper() {
   });
 }
 
+export function entitle(text) {
+  document.title = visible(text);
+}
+
 // Says something to screen readers.
 export function announce(text) {
   const place = document.getElementById('live');
-  if (place) place.textContent = text;
+  if (place) say(place, text);
 }
 
 // As much of a text as fits.
 export function fit(context, text, width) {
   if (width < 14) return '';
-  if (context.measureText(text).width <= width) return text;
+  if (widthOf(context, text) <= width) return text;
   let [low, high] = [0, text.length];
   while (low < high) {
     const middle = (low + high + 1) >> 1;
-    if (context.measureText(`${text.slice(0, middle)}…`).width <= width) low = middle;
+    if (widthOf(context, `${text.slice(0, middle)}…`) <= width) low = middle;
     else high = middle - 1;
   }
+  // Not within a character of two units.
+  if (/[\ud800-\udbff]/.test(text[low - 1] ?? '')) low -= 1;
   return low > 1 ? `${text.slice(0, low)}…` : '';
 }

@@ -1,5 +1,5 @@
 // Flame graphs on a canvas.
-import { el, isDark, keepDrawn, paint, colour, announce, fit } from './dom.mjs';
+import { el, isDark, keepDrawn, paint, colour, announce, fit, say, write } from './dom.mjs';
 import { formatCount, formatPercent, formatWeight, formatNanos } from './format.mjs';
 
 const ROW = 18;
@@ -116,7 +116,7 @@ export function flameGraph(tree, options) {
         if (wide > 34) {
           context.fillStyle = found?.[node] ? foundInk : ink;
           context.globalAlpha = found && node !== 0 && !found[node] ? 0.6 : 1;
-          context.fillText(fit(context, shortName(name(node)), wide - 8), x + 4, top + ROW / 2);
+          write(context, fit(context, shortName(name(node)), wide - 8), x + 4, top + ROW / 2);
         }
         if (node === chosen || node === hovered) {
           context.globalAlpha = 1;
@@ -155,7 +155,7 @@ export function flameGraph(tree, options) {
       hovered = node;
       draw();
     }
-    tip.textContent = node >= 0 ? about(node) : '';
+    say(tip, node >= 0 ? about(node) : '');
     tip.style.display = node >= 0 ? 'block' : 'none';
     if (node >= 0) {
       const bounds = box.getBoundingClientRect();
@@ -262,7 +262,7 @@ export function timeGraph(rectangles, texts, range, options) {
         context.fillRect(x, rectangle.depth * ROW + 2, Math.max(0.4, wide), ROW - 1);
         if (wide > 34) {
           context.fillStyle = isIt ? foundInk : ink;
-          context.fillText(fit(context, shortName(texts(rectangle.frame)), wide - 6), x + 3, rectangle.depth * ROW + 2 + ROW / 2);
+          write(context, fit(context, shortName(texts(rectangle.frame)), wide - 6), x + 3, rectangle.depth * ROW + 2 + ROW / 2);
         }
       }
       context.globalAlpha = 1;
@@ -283,7 +283,7 @@ export function timeGraph(rectangles, texts, range, options) {
     const found = at(event);
     tip.style.display = found ? 'block' : 'none';
     if (found) {
-      tip.textContent = `${texts(found.frame)}: ${formatNanos(found.to - found.from)}`;
+      say(tip, `${texts(found.frame)}: ${formatNanos(found.to - found.from)}`);
       tip.style.left = `${Math.max(0, Math.min(event.clientX - bounds.left + 14, bounds.width - tip.offsetWidth - 4))}px`;
       tip.style.top = `${event.clientY - bounds.top + 18}px`;
     }

@@ -1,5 +1,5 @@
 // Views of rows: requests, threads, logs, events.
-import { el, keepDrawn, paint, colour, replace } from './dom.mjs';
+import { el, keepDrawn, paint, colour, replace, say, widthOf, write } from './dom.mjs';
 import { axisStep, formatAxis, formatCount, formatMoment, formatNanos } from './format.mjs';
 import { isWithin, maxOf, minOf, rowsWithin, spansOf } from './query.mjs';
 import { thinned } from './report-views.mjs';
@@ -99,7 +99,7 @@ function waterfall(rows, onrow, chosen = null) {
       context.fillRect(at * scale, 0, 1, tall);
       context.fillStyle = colour('faint');
       const text = at === 0 ? formatMoment(from) : `+ ${formatAxis(at, step)}`;
-      if (at * scale + context.measureText(text).width + 6 < width) context.fillText(text, at * scale + 3, HEAD / 2);
+      if (at * scale + widthOf(context, text) + 6 < width) write(context, text, at * scale + 3, HEAD / 2);
     }
     const fills = PARTS.map(([key, fill]) => [key, colour(fill)]);
     rows.forEach((row, index) => {
@@ -117,7 +117,7 @@ function waterfall(rows, onrow, chosen = null) {
       context.lineWidth = chosen && keyOf(row) === keyOf(chosen) ? 2 : 1;
       context.strokeRect(x + 0.5, top + 2.5, Math.max(1, wide - 1), 11);
       const text = `${shortActivity(row)} ${formatNanos(row.duration_ns)}`;
-      const long = context.measureText(text).width;
+      const long = widthOf(context, text);
       const place = x + wide + long + 8 < width ? x + wide + 4 : x > long + 8 ? x - long - 4 : x + 4;
       if (place === x + 4) {
         context.fillStyle = colour('bg');
@@ -126,7 +126,7 @@ function waterfall(rows, onrow, chosen = null) {
         context.globalAlpha = 1;
       }
       context.fillStyle = colour('ink');
-      context.fillText(text, place, top + 8);
+      write(context, text, place, top + 8);
     });
   });
   canvas.addEventListener('click', (event) => {
@@ -169,13 +169,13 @@ export function threadsView(trace, route, range, extent, go) {
       context.fillRect(x, 0, 1, tall);
       context.fillStyle = colour('faint');
       const text = formatAxis(at, step);
-      if (x + context.measureText(text).width < width) context.fillText(text, x + 3, 9);
+      if (x + widthOf(context, text) < width) write(context, text, x + 3, 9);
     }
     const [ink, ...fills] = ['ink', 'managed', 'native', 'waiting'].map(colour);
     drawn.forEach((thread, index) => {
       const top = 18 + index * 18 + 2;
       context.fillStyle = ink;
-      context.fillText(thread.label, 0, top + 8, left - 6);
+      write(context, thread.label, 0, top + 8, left - 6);
       // A pixel shows whether its thread ran: there may be a million samples.
       const bins = new Float64Array(Math.ceil(width - left) * 3);
       for (const row of byThread.get(thread.index)) {
@@ -246,7 +246,7 @@ function filtered(title, route, go, rows, textOf, columns, id) {
   const draw = (wanted) => {
     const needle = wanted.trim().toLowerCase();
     const shown = needle ? rows.filter((row) => textOf(row).toLowerCase().includes(needle)) : rows;
-    count.textContent = formatCount(shown.length);
+    say(count, formatCount(shown.length));
     replace(box, table({ caption: title, columns, rows: shown, first: 100 }));
   };
   let timer = null;

@@ -1,8 +1,8 @@
 // The page: the time line above, one view below, both as the address says.
-import { el, replace, announce, drawForPaper } from './dom.mjs';
+import { el, entitle, replace, announce, drawForPaper } from './dom.mjs';
 import { fromBase64, readTrace, unpack } from './data.mjs';
 import { formatBytes, formatCount, formatMoment, formatNanos, formatPercent } from './format.mjs';
-import { extentOf, rangeSums } from './query.mjs';
+import { extentOf, faultsOf, rangeSums, unnamedOf } from './query.mjs';
 import { DEFAULTS, countersOf, formatRoute, parseRoute, rangeOf } from './route.mjs';
 import { kindsOf, stacksView } from './stacks-view.mjs';
 import { timeline } from './timeline.mjs';
@@ -54,6 +54,7 @@ function overviewView(trace, route, range) {
   const summary = trace.summary || {};
   const findings = summary.findings || [];
   const alloc = trace.has('alloc.t') ? 'alloc' : 'alloc_ticks';
+  const unnamed = unnamedOf(trace);
   return el('div', null,
     el('h2', null, 'Overview'),
     range && rangeFacts(trace, range),
@@ -61,8 +62,9 @@ function overviewView(trace, route, range) {
     facts([
       ['Length', formatNanos(summary.duration_ns), 'duration', summary.duration_ns], ['Events', formatCount(summary.events), 'events', summary.events], ['Threads', formatCount(summary.threads), 'threads', summary.threads],
       ['Events lost', trace.outcome.losses_known ? formatCount(trace.outcome.lost) : 'not known: version 3 does not number events', 'lost'],
-      ['Damage', trace.outcome.damage_count ? `${formatCount(trace.outcome.damage_count)} places` : 'none', 'damage'],
-      trace.coverage?.frames > 0 && ['Frames with names', formatPercent((trace.coverage.named / trace.coverage.frames) * 100)],
+      trace.outcome.lost_doubted > 0 && ['Events that seem lost', `${formatCount(trace.outcome.lost_doubted)}, by numbers that contradict others`, 'lost-doubted', trace.outcome.lost_doubted],
+      ['Damage', trace.outcome.damage_count ? `${formatCount(trace.outcome.damage_count)} ${trace.outcome.damage_count === 1 ? 'place' : 'places'}` : 'none', 'damage'],
+      unnamed && ['Frames with names', unnamed.percent > 0 && Number.isInteger(unnamed.percent) ? `${100 - unnamed.percent} %` : formatPercent(100 - unnamed.percent), 'named'],
       trace.session.start_unix_ms !== null && ['Began', new Date(trace.session.start_unix_ms).toISOString().replace('T', ' ').replace('Z', ' UTC')],
       ...trace.facts,
     ]),
@@ -82,20 +84,16 @@ function header(trace) {
   const summary = trace.summary || {};
   const process = summary.process;
   const { outcome } = trace;
-  const notices = [];
-  if (outcome.lost > 0) notices.push(`${formatCount(outcome.lost)} events were lost while recording, on ${formatCount(outcome.lost_threads)} threads: counts are too low.`);
-  if (!outcome.complete) notices.push('The trace is cut: its end is missing, and with it, mostly, the names of methods.');
-  for (const damage of (outcome.damage || []).slice(0, 5)) notices.push(`Damaged at byte ${formatCount(damage.offset)}: ${damage.fault} (${damage.class}).`);
-  if (trace.coverage_advice) notices.push(trace.coverage_advice);
+  const notices = [...faultsOf(outcome), unnamedOf(trace)?.advice].filter(Boolean);
   return [
     el('h1', null, trace.title),
     el('p', null, [summary.kind, process].filter(Boolean).join(' · ')),
-    notices.length > 0 && el('div', { class: outcome.lost > 0 || outcome.damage_count > 0 || !outcome.complete ? 'notice bad' : 'notice', role: 'note', id: 'notices' }, notices.map((text) => el('div', null, text))),
+    notices.length > 0 && el('div', { class: outcome.lost > 0 || outcome.lost_doubted > 0 || outcome.damage_count > 0 || !outcome.complete ? 'notice bad' : 'notice', role: 'note', id: 'notices' }, notices.map((text) => el('div', null, text))),
   ];
 }
 
 function start(trace) {
-  document.title = `${trace.title} – nettrace`;
+  entitle(`${trace.title} – nettrace`);
   replace(document.getElementById('top'), header(trace));
   const extent = extentOf(trace);
   let route = parseRoute(location.hash);

@@ -1,4 +1,5 @@
 // What views add up: sums of samples, groups of exceptions, lanes of the time line. No element of the page in here.
+import { formatCount } from './format.mjs';
 
 // First place whose value is not below `wanted`.
 export function lowerBound(sorted, wanted) {
@@ -51,6 +52,35 @@ export function extentOf(trace) {
   const duration = trace.summary?.duration_ns || 0;
   if (first === Infinity) return { from: 0, to: Math.max(1, duration) };
   return { from: Math.min(first, 0) < 0 ? first : 0, to: Math.max(last, first + duration, 1) };
+}
+
+// How long the trace is, as the summary says it: waits and collections may last beyond its last event.
+export const lengthOf = (trace, extent) => trace.summary?.duration_ns || extent.to - extent.from;
+
+// Of all frames, how many have no name: in whole percent, and the advice if they are too many. The summary counts those of
+// samples; where there is no such finding, the trace's coverage tells. One number for all places of the page.
+export function unnamedOf(trace) {
+  const { coverage } = trace;
+  const finding = trace.summary?.findings?.find((one) => one.about === 'missing_names');
+  const advice = trace.coverage_advice;
+  if (finding) return { percent: finding.value, advice: advice ? advice.replace(/^\d+ %/, `${finding.value} %`) : null };
+  if (!coverage?.frames) return null;
+  const percent = ((coverage.frames - coverage.named) / coverage.frames) * 100;
+  return advice ? { percent: Math.ceil(percent), advice } : { percent, advice: null };
+}
+
+// What was lost and damaged, for the head of the page.
+export function faultsOf(outcome, listed = 5) {
+  const texts = [];
+  const were = (count) => (count === 1 ? 'event was' : 'events were');
+  if (outcome.lost > 0) texts.push(`${formatCount(outcome.lost)} ${were(outcome.lost)} lost while recording, on ${formatCount(outcome.lost_threads)} ${outcome.lost_threads === 1 ? 'thread' : 'threads'}: counts are too low.`);
+  if (outcome.lost_doubted > 0) texts.push(`${formatCount(outcome.lost_doubted)} ${outcome.lost > 0 ? 'more ' : ''}${outcome.lost_doubted === 1 ? 'event seems' : 'events seem'} lost, but only by numbers that contradict others: perhaps none of them is.`);
+  if (!outcome.complete) texts.push('The trace is cut: its end is missing, and with it, mostly, the names of methods.');
+  const damage = (outcome.damage || []).slice(0, listed);
+  for (const one of damage) texts.push(`Damaged at byte ${formatCount(one.offset)}: ${one.fault} (${one.class}).`);
+  const more = Math.max(outcome.damage_count ?? 0, (outcome.damage || []).length) - damage.length;
+  if (more > 0) texts.push(`${damage.length > 0 ? 'And ' : ''}${formatCount(more)} ${damage.length > 0 ? 'more damaged ' : 'damaged '}${more === 1 ? 'place' : 'places'}: nettrace info lists them.`);
+  return texts;
 }
 
 export const STATES = { running: [0, 1], managed: [0], native: [1], waiting: [2], all: [0, 1, 2] };

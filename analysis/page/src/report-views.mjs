@@ -1,5 +1,5 @@
 // Views of what the runtime did: collections, exceptions, locks, compilation, the thread pool, threads.
-import { el } from './dom.mjs';
+import { el, printable } from './dom.mjs';
 import { areas, chart } from './chart.mjs';
 import { formatBytes, formatCount, formatDecimal, formatValue, formatMoment, formatNanos, formatPercent } from './format.mjs';
 import { bins, collectionTotals, exceptionGroups, isWithin, lockGroups, maxOf, minOf, ownFrame, placesOf, spansOf, thinnedOf, waitSums } from './query.mjs';
@@ -75,7 +75,7 @@ export function exceptionsView(trace, route, range) {
     groups.map((group, place) => el('details', { open: place === 0 }, el('summary', null, `${group.type}: ${formatCount(group.count)}`),
       !range && handled.get(group.type)?.caught_in?.length > 0 && el('p', null, `Caught in ${handled.get(group.type).caught_in.map((row) => row.method).join(', ')}`),
       table({ caption: 'Messages', first: 10, columns: [{ title: 'Message', value: (row) => row.message || '(none)' }, { title: 'Thrown', number: true, value: (row) => row.count, text: (row) => formatCount(row.count) }], rows: group.messages }),
-      group.stacks.slice(0, 20).map((stack) => el('div', null, el('p', null, `${formatCount(stack.count)} thrown at`), el('pre', { tabindex: '0' }, stack.frames.join('\n') || '(no stack)'))))));
+      group.stacks.slice(0, 20).map((stack) => el('div', null, el('p', null, `${formatCount(stack.count)} thrown at`), el('pre', { tabindex: '0' }, stack.frames.map(printable).join('\n') || '(no stack)'))))));
 }
 
 export function contentionView(trace, route, range) {
@@ -143,12 +143,14 @@ export function jitView(trace, route, range, extent) {
   const rows = range ? [...tiers.values()].sort((one, other) => other.duration_ns - one.duration_ns) : report?.tiers || [];
   return el('div', null, el('h2', null, 'Compilation and startup'),
     thinned(trace, 'JIT'), range && thinned(trace, 'jit'),
-    facts([['Compiled here', formatCount(spans.length), 'jit-count', spans.length], ['Together', formatNanos(total)], !range && totals?.methods > 0 && ['Methods in the trace', formatCount(totals.methods), 'jit-methods', totals.methods], !range && totals?.il_bytes > 0 && ['IL', formatBytes(totals.il_bytes)], !range && totals?.native_bytes > 0 && ['Native code', formatBytes(totals.native_bytes)], assemblies.length > 0 && ['Assemblies loaded', formatCount(assemblies.length), 'assemblies', assemblies.length]]),
+    facts([spans.length > 0 && ['Compiled here', formatCount(spans.length), 'jit-count', spans.length], spans.length > 0 && ['Together', formatNanos(total)], !range && totals?.methods > 0 && ['Methods in the trace', formatCount(totals.methods), 'jit-methods', totals.methods], !range && totals?.il_bytes > 0 && ['IL', formatBytes(totals.il_bytes)], !range && totals?.native_bytes > 0 && ['Native code', formatBytes(totals.native_bytes)], assemblies.length > 0 && ['Assemblies loaded', formatCount(assemblies.length), 'assemblies', assemblies.length]]),
     spans.length > 0 && [el('h3', null, 'Threads that compile'), chart({ points: [...busy].map((nanos, bin) => ({ at: shown.from + bin * step, value: nanos / step })), range: shown, kind: 'steps', unit: (value) => formatDecimal(value, 2), label: `Compilation over time, ${formatNanos(total)} together`, fill: 'jit' })],
     rows.length > 0 && table({ caption: 'By tier', columns: [{ title: 'Tier', value: (row) => row.tier ?? row.name }, { title: 'Methods', number: true, value: (row) => row.methods ?? row.count, text: (row) => formatCount(row.methods ?? row.count) }, { title: 'Together', number: true, value: (row) => row.duration_ns, text: (row) => formatNanos(row.duration_ns) }], rows }),
     spans.length > 0 && table({ caption: 'Compilations', columns: [{ title: 'Method', value: (row) => row.name }, moment('start'), { title: 'Took', number: true, value: (row) => row.nanos, text: (row) => formatNanos(row.nanos) }, { title: 'Thread', value: (row) => trace.threads[row.thread]?.label ?? '' }, { title: 'Details', wide: true, value: (row) => row.detail }], rows: spans, sort: { column: 2, down: true } }),
     assemblies.length > 0 && table({ caption: 'Assemblies, as they were loaded', columns: [{ title: 'Assembly', value: (row) => row.name }, moment('loaded_ns')], rows: assemblies }));
 }
+
+const fromTo = (least, most) => (least === most ? formatCount(least) : `${formatCount(least)} to ${formatCount(most)}`);
 
 export function poolView(trace, route, range, extent) {
   const report = trace.reports.threadpool;
@@ -161,11 +163,11 @@ export function poolView(trace, route, range, extent) {
   const waited = range ? null : report.latency;
   const shown = range || extent;
   return el('div', null, el('h2', null, 'Thread pool'),
-    facts([['Workers', workers.length ? `${formatCount(minOf(workers.map((row) => row.min)))} to ${formatCount(maxOf(workers.map((row) => row.max)))}` : '–'], ['Adjustments', formatCount(adjustments.length), 'pool-adjustments', adjustments.length], ['Starved', report.is_starved ? 'yes' : 'no'], !range && report.enqueued > 0 && ['Work items', formatCount(report.enqueued), 'pool-enqueued', report.enqueued], waited && ['Waited, 50 %', formatNanos(waited.p50_ns)], waited && ['Waited, 99 %', formatNanos(waited.p99_ns)]]),
-    workers.length > 0 && [el('h3', null, 'Workers'), chart({ points: workers.map((row) => ({ at: row.ts_ns, value: row.last })), range: shown, kind: 'steps', unit: formatCount, label: 'Workers over time', fill: 'pool' })],
+    facts([['Active workers', workers.length ? fromTo(minOf(workers.map((row) => row.min)), maxOf(workers.map((row) => row.max))) : '–', 'pool-active'], adjustments.length > 0 && ['Wanted workers', fromTo(minOf(adjustments.map((row) => row.workers)), maxOf(adjustments.map((row) => row.workers))), 'pool-wanted'], ['Adjustments', formatCount(adjustments.length), 'pool-adjustments', adjustments.length], ['Starved', report.is_starved ? 'yes' : 'no'], !range && report.enqueued > 0 && ['Work items', formatCount(report.enqueued), 'pool-enqueued', report.enqueued], waited && ['Waited, 50 %', formatNanos(waited.p50_ns)], waited && ['Waited, 99 %', formatNanos(waited.p99_ns)]]),
+    workers.length > 0 && [el('h3', null, 'Active workers'), chart({ points: workers.map((row) => ({ at: row.ts_ns, value: row.last })), range: shown, kind: 'steps', unit: formatCount, label: 'Active workers over time', fill: 'pool' })],
     queue.length > 0 && [el('h3', null, 'Work items that wait'), chart({ points: queue.map((row) => ({ at: row.ts_ns, value: row.last })), range: shown, kind: 'steps', unit: formatCount, label: 'Length of the queue over time', fill: 'request' })],
     throughput.length > 0 && [el('h3', null, 'Work items a second'), chart({ points: throughput.map((row) => ({ at: row.ts_ns, value: row.last })), range: shown, unit: (value) => formatDecimal(value, 0), label: 'Throughput over time', fill: 'request' })],
-    table({ caption: 'Adjustments', columns: [moment('ts_ns'), { title: 'Workers', number: true, value: (row) => row.workers }, { title: 'Throughput', number: true, value: (row) => row.throughput, text: (row) => formatDecimal(row.throughput, 1) }, { title: 'Reason', value: (row) => row.reason }], rows: adjustments }));
+    table({ caption: 'Adjustments', columns: [moment('ts_ns'), { title: 'Wanted workers', number: true, value: (row) => row.workers }, { title: 'Throughput', number: true, value: (row) => row.throughput, text: (row) => formatDecimal(row.throughput, 1) }, { title: 'Reason', value: (row) => row.reason }], rows: adjustments }));
 }
 
 export function countersView(trace, route, range, extent) {

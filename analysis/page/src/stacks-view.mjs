@@ -1,5 +1,5 @@
 // Stacks with weights: CPU samples, allocations, exceptions, contention, waits, with one switch.
-import { el, replace } from './dom.mjs';
+import { el, replace, say, visible } from './dom.mjs';
 import { formatCount, formatPercent, formatWeight, formatNanos } from './format.mjs';
 import { flameGraph, timeGraph } from './flame.mjs';
 import { STATES, callTree, groupSums, methodSums, sandwich, stacksOverTime } from './query.mjs';
@@ -24,17 +24,20 @@ export function stacksView(trace, route, range, extent, go) {
   const hasTypes = trace.kinds[kind].labels.length > 0;
   const tabs = { flame: flameTab, top: methodsTab, tree: treeTab, sandwich: sandwichTab, modules: groupTab('module'), namespaces: groupTab('namespace'), types: hasTypes ? typesTab : null, threads: threadsTab };
   const tab = tabs[route.tab] ? route.tab : 'flame';
-  const wanted = { range, thread: route.thread, states: hasStates ? route.states : 'all', joinRecursion: route.recursion };
+  const threads = threadsOf(trace, kind, hasStates ? STATES[route.states] : null);
+  // By time, the stacks of one thread are shown: the heaviest, until another is chosen.
+  const isOfOne = tab === 'flame' && route.order === 'time';
+  const thread = route.thread ?? (isOfOne ? threads[0][0] : null);
+  const wanted = { range, thread, states: hasStates ? route.states : 'all', joinRecursion: route.recursion };
   const tree = callTree(trace, kind, { ...wanted, byThread: (route.by_thread && TREES.includes(tab)) || tab === 'threads' });
   const whole = tree.total[0];
   const place = el('div', { class: 'stacks', 'data-kind': kind });
-  const threads = threadsOf(trace, kind, hasStates ? STATES[route.states] : null);
   const clock = trace.reports.topN?.clock === 'cpu' ? 'CPU time' : 'wall time';
   const controls = el('div', { class: 'controls' },
     el('div', { role: 'tablist', 'aria-label': 'How stacks are shown' }, TABS.filter(([key]) => tabs[key]).map(([key, text]) => el('button', { type: 'button', role: 'tab', id: `tab-${key}`, 'aria-selected': String(tab === key), 'aria-controls': 'stackpanel', onclick: () => go({ tab: key }, true) }, text))),
     kinds.length > 1 && el('label', null, 'What counts ', select('kind', kinds.map(([key, row]) => [key, row.name]), kind, (value) => go({ kind: value, zoom: null, focus: null }, true))),
     hasStates && el('label', null, 'Threads that ', select('states', [['running', 'run'], ['managed', 'run managed code'], ['native', 'run native code'], ['waiting', 'wait'], ['all', 'run or wait']], route.states, (value) => go({ states: value, zoom: null }, true))),
-    el('label', null, 'Thread ', select('thread', [['', 'all'], ...threads.map(([thread, weight]) => [String(thread), `${trace.threads[thread]?.label ?? thread} (${formatWeight(weight, tree.unit)})`])], route.thread === null ? '' : String(route.thread), (value) => go({ thread: value === '' ? null : Number(value), zoom: null }, true))),
+    el('label', null, 'Thread ', select('thread', [...(isOfOne ? [] : [['', 'all']]), ...threads.map(([number, weight]) => [String(number), `${trace.threads[number]?.label ?? number} (${formatWeight(weight, tree.unit)})`])], thread === null ? '' : String(thread), (value) => go({ thread: value === '' ? null : Number(value), zoom: null }, true))),
     TREES.includes(tab) && button('By thread', route.by_thread, () => go({ by_thread: !route.by_thread, zoom: null }, true), { title: 'threads stand outside of all calls', id: 'bythread' }),
     button('Collapse recursion', route.recursion, () => go({ recursion: !route.recursion, zoom: null }, true)));
   const head = facts([
@@ -46,7 +49,7 @@ export function stacksView(trace, route, range, extent, go) {
   const panel = el('div', { id: 'stackpanel', role: 'tabpanel', 'aria-labelledby': `tab-${tab}` });
   const show = tabs[tab];
   if (tree.totalSamples[0] === 0) panel.append(el('p', { class: 'none' }, 'No samples here: choose another range, thread or state.'));
-  else show(panel, { trace, tree, whole, route, go, kind, range, extent, threads });
+  else show(panel, { trace, tree, whole, route, go, kind, range, extent, thread });
   replace(place, el('h2', null, trace.kinds[kind].name), controls, head, panel);
   return place;
 }
@@ -70,7 +73,7 @@ function threadsOf(trace, kind, states) {
   return [...weights].sort((a, b) => b[1] - a[1]).slice(0, 300);
 }
 
-function flameTab(panel, { trace, tree, route, go, kind, range, extent, threads }) {
+function flameTab(panel, { trace, tree, route, go, kind, range, extent, thread }) {
   const found = el('span', { id: 'found', role: 'status' });
   const search = el('input', { type: 'search', id: 'search', placeholder: 'Search methods ( / )', 'aria-label': 'Search methods', value: route.q });
   const line = el('p', { class: 'none', id: 'chosen' }, 'Click zooms in, a right click or S shows callers and callees.');
@@ -82,7 +85,6 @@ function flameTab(panel, { trace, tree, route, go, kind, range, extent, threads 
     !byTime && el('button', { type: 'button', id: 'zoomout', onclick: () => graph.zoom(0) }, 'Zoom out'));
   let graph = null;
   if (byTime) {
-    const thread = route.thread ?? threads[0][0];
     const rectangles = stacksOverTime(trace, kind, thread, { range, states: kind === 'cpu' ? route.states : 'all' });
     const shown = range || extent;
     const label = `Stacks of ${trace.threads[thread]?.label} from ${formatNanos(shown.from)} to ${formatNanos(shown.to)}`;
@@ -98,14 +100,14 @@ function flameTab(panel, { trace, tree, route, go, kind, range, extent, threads 
     upright: route.upright, search: route.q, zoom: route.zoom, label: `Flame graph of ${trace.kinds[kind].name}`,
     onzoom: (node) => go({ zoom: node || null }, true, true),
     onfocus: (frame) => (tree.sortOf(frame) === 'thread' ? null : go({ tab: 'sandwich', focus: tree.texts(frame) }, true)),
-    onchoose: (node, about) => (line.textContent = about),
+    onchoose: (node, about) => say(line, about),
   });
   search.addEventListener('input', () => {
     graph.setSearch(search.value);
-    found.textContent = graph.foundText();
+    say(found, graph.foundText());
     go({ q: search.value }, false, true);
   });
-  found.textContent = graph.foundText();
+  say(found, graph.foundText());
   panel.append(bar, graph.box, line);
 }
 
@@ -121,7 +123,7 @@ function methodsTab(panel, { tree, whole, route, go }) {
   const rows = methodSums(tree).map((row) => ({ ...row, name: tree.texts(row.frame) }));
   const box = el('div');
   const draw = (wanted) => replace(box, table({
-    caption: `Methods (${formatCount(rows.length)})`,
+    isNear: true, caption: `Methods (${formatCount(rows.length)})`,
     columns: [{ title: 'Method', value: (row) => row.name }, ...weightColumns(tree, whole)],
     rows: rows.filter((row) => row.name.toLowerCase().includes(wanted.trim().toLowerCase())),
     onrow: (row) => go({ tab: 'sandwich', focus: row.name }, true),
@@ -139,7 +141,7 @@ function groupTab(by) {
   return (panel, { trace, tree, whole }) => {
     const names = trace.frames[by];
     const rows = groupSums(tree, (frame) => (frame < names.length ? names[frame] || '(none)' : '(types)'));
-    panel.append(table({ caption: by === 'module' ? 'Modules' : 'Namespaces', columns: [{ title: by === 'module' ? 'Module' : 'Namespace', value: (row) => row.name }, ...weightColumns(tree, whole)], rows, sort: { column: 1, down: true } }));
+    panel.append(table({ isNear: true, caption: by === 'module' ? 'Modules' : 'Namespaces', columns: [{ title: by === 'module' ? 'Module' : 'Namespace', value: (row) => row.name }, ...weightColumns(tree, whole)], rows, sort: { column: 1, down: true } }));
   };
 }
 
@@ -147,14 +149,14 @@ function groupTab(by) {
 function typesTab(panel, { tree, whole, route, go }) {
   const rows = methodSums(tree).filter((row) => tree.sortOf(row.frame) === 'type').map((row) => ({ ...row, name: tree.texts(row.frame) }));
   const [, , total, percent, samples] = weightColumns(tree, whole);
-  panel.append(table({ caption: `Types (${formatCount(rows.length)})`, columns: [{ title: 'Type', value: (row) => row.name.replace(/^(new|throw) /, '') }, total, percent, samples], rows, onrow: (row) => go({ tab: 'sandwich', focus: row.name }, true), sort: { column: 1, down: true } }));
+  panel.append(table({ isNear: true, caption: `Types (${formatCount(rows.length)})`, columns: [{ title: 'Type', value: (row) => row.name.replace(/^(new|throw) /, '') }, total, percent, samples], rows, onrow: (row) => go({ tab: 'sandwich', focus: row.name }, true), sort: { column: 1, down: true } }));
 }
 
 function threadsTab(panel, { trace, tree, whole, kind, go }) {
   const rows = (tree.children[0] || []).map((node) => ({ name: tree.texts(tree.frame[node]), total: tree.total[node], totalSamples: tree.totalSamples[node] }));
   const numbers = new Map(trace.threads.map((thread, index) => [thread.label, index]));
   const [, , total, percent, samples] = weightColumns(tree, whole);
-  panel.append(table({ caption: `Threads (${formatCount(rows.length)})`, columns: [{ title: 'Thread', value: (row) => row.name }, total, percent, samples], rows, onrow: (row) => go({ tab: 'flame', thread: numbers.get(row.name) ?? null, kind, zoom: null }, true) }));
+  panel.append(table({ isNear: true, caption: `Threads (${formatCount(rows.length)})`, columns: [{ title: 'Thread', value: (row) => row.name }, total, percent, samples], rows, onrow: (row) => go({ tab: 'flame', thread: numbers.get(row.name) ?? null, kind, zoom: null }, true) }));
 }
 
 // A tree that opens at its heaviest way.
@@ -181,7 +183,7 @@ export function callTreeTable(tree, whole, caption, onname = null) {
     rows.splice(at + 1, 0, ...children);
     row.isOpen = true;
     if (row.twist.tagName === 'BUTTON') {
-      row.twist.textContent = '▾';
+      say(row.twist, '▾');
       row.twist.setAttribute('aria-expanded', 'true');
     }
     return children;
@@ -193,7 +195,7 @@ export function callTreeTable(tree, whole, caption, onname = null) {
       while (end < rows.length && rows[end].depth > row.depth) end += 1;
       rows.splice(at, end - at);
       row.isOpen = false;
-      row.twist.textContent = '▸';
+      say(row.twist, '▸');
       row.twist.setAttribute('aria-expanded', 'false');
     } else open(row);
     draw();
@@ -207,7 +209,7 @@ export function callTreeTable(tree, whole, caption, onname = null) {
     next = children[0] && tree.total[children[0].node] > whole * 0.1 ? children[0] : null;
   }
   draw();
-  return el('div', { class: 'scroll tree', tabindex: '0', role: 'region', 'aria-label': caption }, el('table', null, el('caption', null, caption), el('thead', null, el('tr', null, el('th', { scope: 'col' }, 'Method'), ['Total', 'Total %', 'Self', 'Samples'].map((title) => el('th', { scope: 'col', class: 'number' }, title)))), body));
+  return el('div', { class: 'scroll tree near', tabindex: '0', role: 'region', 'aria-label': caption }, el('table', null, el('caption', null, caption), el('thead', null, el('tr', null, el('th', { scope: 'col' }, 'Method'), ['Total', 'Total %', 'Self', 'Samples'].map((title) => el('th', { scope: 'col', class: 'number' }, title)))), body));
 }
 
 function treeTab(panel, { tree, whole, go }) {
@@ -217,7 +219,8 @@ function treeTab(panel, { tree, whole, go }) {
 function sandwichTab(panel, { tree, whole, route, go }) {
   const rows = methodSums(tree);
   const name = route.focus ?? (rows.length ? tree.texts(rows[0].frame) : null);
-  const row = rows.find((one) => tree.texts(one.frame) === name);
+  // What is chosen in the field has no hidden characters.
+  const row = rows.find((one) => tree.texts(one.frame) === name) ?? rows.find((one) => visible(tree.texts(one.frame)) === visible(name ?? ''));
   const list = el('datalist', { id: 'methods' }, rows.slice(0, 500).map((one) => el('option', { value: tree.texts(one.frame) })));
   const pick = el('input', { type: 'search', list: 'methods', size: '50', id: 'focus', 'aria-label': 'Method', value: name ?? '', onchange: () => go({ focus: pick.value }, true) });
   panel.append(el('div', { class: 'controls' }, el('label', null, 'Method ', pick), list));

@@ -2,8 +2,8 @@
 import { el, replace, announce } from './dom.mjs';
 import { formatCount } from './format.mjs';
 
-// `columns`: { title, value(row), text(row), number, bar(row), node(row) }. Rows come in the order in which they are to be shown first.
-export function table({ caption, columns, rows, first = 50, onrow = null, rowLabel = null, sort = null }) {
+// `isNear`: numbers stand near names, however wide the window is. `columns`: { title, value(row), text(row), number, bar(row), node(row) }. Rows come in the order in which they are to be shown first.
+export function table({ caption, columns, rows, isNear = false, first = 50, onrow = null, rowLabel = null, sort = null }) {
   let shown = first;
   let order = sort;
   let sorted = rows;
@@ -62,7 +62,7 @@ export function table({ caption, columns, rows, first = 50, onrow = null, rowLab
   sortNow();
   draw();
   return el('div', { class: 'table' },
-    el('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': caption }, el('table', null, el('caption', null, caption), el('thead', null, head), body)),
+    el('div', { class: isNear ? 'scroll near' : 'scroll', tabindex: '0', role: 'region', 'aria-label': caption }, el('table', null, el('caption', null, caption), el('thead', null, head), body)),
     foot);
 }
 

@@ -1,7 +1,7 @@
 // The time line over the whole trace: lanes, and the range that filters every view.
-import { el, isDark, keepDrawn, paint, colour, replace, announce, fit } from './dom.mjs';
+import { el, isDark, keepDrawn, paint, colour, replace, announce, fit, say, widthOf, write } from './dom.mjs';
 import { axisStep, formatAxis, formatMoment, formatNanos, formatBytes, formatCount, formatDecimal, formatValue } from './format.mjs';
-import { bins, lowerBound, maxOf } from './query.mjs';
+import { bins, lengthOf, lowerBound, maxOf } from './query.mjs';
 
 const AXIS = 18;
 // Room for the lanes' names and the highest value of each; less on narrow screens.
@@ -58,7 +58,7 @@ export function lanesOf(trace) {
   busy('Waits', 'Waits', (value) => `${formatDecimal(value, 2)} threads wait`, 'waiting');
   const line = (name, points, unit, fill) => points.length && lanes.push({ name, height: 26, line: points, unit, most: formatCount, colours: [fill], names: [name] });
   const pool = trace.reports.threadpool;
-  line('Pool workers', (pool?.workers || []).map((point) => ({ at: point.ts_ns, value: point.last })), (value) => `${formatCount(value)} workers`, 'pool');
+  line('Pool workers', (pool?.workers || []).map((point) => ({ at: point.ts_ns, value: point.last })), (value) => `${formatCount(value)} active workers`, 'pool');
   const queue = (pool?.queue || []).map((point) => ({ at: point.ts_ns, value: point.last }));
   const told = queue.length ? null : queueCounter(trace);
   line('Pool queue', queue.length ? queue : pointsOf(told), (value) => `${formatCount(value)} work items wait`, 'pool');
@@ -141,7 +141,7 @@ export function timeline(trace, extent, { range, onrange, counters, oncounters }
     for (let at = Math.ceil(extent.from / step) * step; at <= extent.to; at += step) {
       context.fillStyle = colour('faint');
       const text = formatAxis(at, step);
-      if (x(at) + context.measureText(text).width < width()) context.fillText(text, x(at) + 3, AXIS / 2);
+      if (x(at) + widthOf(context, text) < width()) write(context, text, x(at) + 3, AXIS / 2);
       context.fillStyle = colour('grid');
       context.fillRect(x(at), 0, 1, height());
     }
@@ -151,11 +151,11 @@ export function timeline(trace, extent, { range, onrange, counters, oncounters }
       context.fillStyle = colour('faint');
       // A narrow screen has room for names alone.
       const said = width() < 600 ? '' : lane.top ?? (lane.most || lane.unit)(most);
-      const wide = context.measureText(said).width;
-      context.fillText(said, labels() - 6 - wide, top + lane.height / 2);
+      const wide = widthOf(context, said);
+      write(context, said, labels() - 6 - wide, top + lane.height / 2);
       context.font = '12px system-ui, sans-serif';
       context.fillStyle = colour('ink');
-      context.fillText(fit(context, lane.name, labels() - wide - 14), 2, top + lane.height / 2);
+      write(context, fit(context, lane.name, labels() - wide - 14), 2, top + lane.height / 2);
       top += lane.height;
       context.fillStyle = colour('grid');
       context.fillRect(0, top - 1, width(), 1);
@@ -240,7 +240,7 @@ export function timeline(trace, extent, { range, onrange, counters, oncounters }
       }
     });
     const shown = drag || range;
-    said.textContent = shown ? `${formatMoment(shown.from)} to ${formatMoment(shown.to)} (${formatNanos(shown.to - shown.from)})` : `whole trace, ${formatNanos(extent.to - extent.from)}`;
+    say(said, shown ? `${formatMoment(shown.from)} to ${formatMoment(shown.to)} (${formatNanos(shown.to - shown.from)})` : `whole trace, ${formatNanos(lengthOf(trace, extent))}`);
     if (document.activeElement !== from) from.value = shown ? (shown.from / 1e6).toFixed(3) : '';
     if (document.activeElement !== to) to.value = shown ? (shown.to / 1e6).toFixed(3) : '';
     clear.disabled = !shown;
@@ -288,7 +288,7 @@ export function timeline(trace, extent, { range, onrange, counters, oncounters }
     const isHead = range && event.clientY - bounds.top < AXIS && place >= x(range.from) && place <= x(range.to);
     canvas.style.cursor = isHead ? 'grab' : '';
     const text = drag || place < labels() ? '' : tell(place, event.clientY - bounds.top);
-    tip.textContent = text;
+    say(tip, text);
     tip.style.display = text ? 'block' : 'none';
     tip.style.left = `${Math.max(0, Math.min(place + 12, width() - tip.offsetWidth - 4))}px`;
     tip.style.top = `${event.clientY - bounds.top + 16}px`;

@@ -1,13 +1,15 @@
 // Sums, layouts and addresses: without a browser. `node --test analysis/page/test/`
 import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
 import { gzipSync, deflateRawSync } from 'node:zlib';
 import test from 'node:test';
 import { readColumn, readTrace } from '../src/data.mjs';
+import { el, entitle, fit, printable, say, visible, widthOf, write } from '../src/dom.mjs';
 import { gunzip } from '../src/inflate.mjs';
 import { layoutTree, shortName } from '../src/flame.mjs';
-import { formatBytes, formatCount, formatNanos } from '../src/format.mjs';
+import { formatBytes, formatChance, formatCount, formatNanos } from '../src/format.mjs';
 import { counterLane } from '../src/timeline.mjs';
-import { bins, callTree, exceptionGroups, lockGroups, lowerBound, methodSums, ownFrame, placesOf, rangeSums, sandwich, spansOf, stacksOverTime, thinnedOf, waitSums } from '../src/query.mjs';
+import { bins, callTree, exceptionGroups, faultsOf, lockGroups, lowerBound, methodSums, ownFrame, placesOf, rangeSums, sandwich, spansOf, stacksOverTime, thinnedOf, unnamedOf, waitSums } from '../src/query.mjs';
 import { DEFAULTS, countersOf, formatRoute, parseRoute, rangeOf } from '../src/route.mjs';
 
 // main → a → b, main → a → a, main → c
@@ -176,4 +178,101 @@ test('a counter that was never a number has nothing to draw', () => {
   assert.equal(lanes[0], null);
   assert.deepEqual(lanes[1].line, [{ at: 1, value: 1.5 }]);
   assert.equal(counterLane({ reports: {} }, 0), null);
+});
+
+// Elements that note what is put into them.
+function fakeDocument() {
+  class Node {
+    constructor(name) {
+      Object.assign(this, { name, attributes: {}, children: [], data: '' });
+    }
+    append(child) {
+      this.children.push(child);
+    }
+    setAttribute(key, value) {
+      this.attributes[key] = value;
+    }
+    addEventListener() {}
+    get text() {
+      return this.data + this.children.map((child) => child.text).join('');
+    }
+  }
+  const createTextNode = (data) => Object.assign(new Node('#text'), { data });
+  return { Node, document: { createElement: (name) => new Node(name), createTextNode, title: '' } };
+}
+
+test('hidden characters of names are shown as U+FFFD on elements and canvases', () => {
+  const { Node, document } = fakeDocument();
+  Object.assign(globalThis, { Node, document });
+  try {
+    const name = 'gpj.\u202eexe\u200b';
+    const cell = el('td', { title: name, value: name, 'aria-label': name }, name, [el('span', null, name), 5]);
+    const shown = 'gpj.\ufffdexe\ufffd';
+    assert.deepEqual([cell.text, cell.attributes.title, cell.attributes['aria-label'], cell.value], [`${shown}${shown}5`, shown, shown, shown]);
+    say(cell, name);
+    entitle(name);
+    assert.deepEqual([cell.textContent, document.title], [shown, shown]);
+    const drawn = [];
+    const context = { fillText: (text) => drawn.push(text), measureText: (text) => ({ width: drawn.push(text) && text.length * 6 }) };
+    write(context, name, 0, 0);
+    assert.equal(widthOf(context, name), shown.length * 6);
+    assert.equal(fit(context, '🎉🎉🎉🎉', 24), '🎉…');
+    fit(context, name, 30);
+    assert.ok(drawn.every((text) => !/[\u202e\u200b]/.test(text)), drawn.join(' '));
+  } finally {
+    delete globalThis.Node;
+    delete globalThis.document;
+  }
+  // Messages have lines; a frame of a stack, which is a line itself, has none.
+  assert.equal(visible('a\r\n\tb\u0085\u001b'), 'a\r\n\tb\ufffd\ufffd');
+  assert.equal(printable('a\nb'), 'a\ufffdb');
+});
+
+test('what is hidden is what the command hides', () => {
+  const rust = readFileSync(new URL('../../../export/src/hidden.rs', import.meta.url), 'utf8').split('/// The text with U+FFFD')[0];
+  const ranges = [...rust.matchAll(/'\\u\{(\w+)\}'(?:\.\.='\\u\{(\w+)\}')?/g)].map(([, from, to]) => [parseInt(from, 16), parseInt(to ?? from, 16)]);
+  assert.ok(ranges.length > 12);
+  for (let code = 0; code < 0xe1000; code += 1) {
+    if (code >= 0xd800 && code < 0xe000) continue;
+    const isControl = code < 0x20 || (code >= 0x7f && code < 0xa0);
+    const isHidden = isControl || ranges.some(([from, to]) => from <= code && code <= to);
+    const text = String.fromCodePoint(code);
+    assert.equal(printable(text), isHidden ? '\ufffd' : text, code.toString(16));
+  }
+});
+
+test('no module but one writes texts', () => {
+  const folder = new URL('../src/', import.meta.url);
+  for (const name of readdirSync(folder).filter((one) => one !== 'dom.mjs')) {
+    const found = readFileSync(new URL(name, folder), 'utf8').match(/textContent =|innerText|innerHTML|insertAdjacent|createTextNode|document\.title|fillText|strokeText|measureText|\.setAttribute\((?!'aria-expanded')|\.title =/);
+    assert.equal(found, null, `${name}: ${found}`);
+  }
+});
+
+test('small chances are not shown as none', () => {
+  assert.deepEqual([0, 0.00005, 0.0001, 0.0004, 0.00099, 0.001, 0.05, 1, NaN].map(formatChance), ['below 0.01 %', 'below 0.01 %', '0.01 %', '0.04 %', '0.10 %', '0.1 %', '5.0 %', '100.0 %', '–']);
+});
+
+test('what was surely lost is told apart from what seems lost, and damage that is not listed is counted', () => {
+  const outcome = { lost: 0, losses_known: true, lost_threads: 0, complete: true, damage: [], damage_count: 0 };
+  assert.deepEqual(faultsOf(outcome), []);
+  const [sure, doubted, ...none] = faultsOf({ ...outcome, lost: 1200, lost_threads: 1, lost_doubted: 3 });
+  assert.match(sure, /^1,200 events were lost while recording, on 1 thread:/);
+  assert.match(doubted, /^3 more events seem lost/);
+  assert.deepEqual(none, []);
+  assert.match(faultsOf({ ...outcome, lost_doubted: 1 })[0], /^1 event seems lost/);
+  const damage = Array.from({ length: 8 }, (_, at) => ({ offset: at * 1000, fault: 'bad', class: 'rest of block lost' }));
+  const told = faultsOf({ ...outcome, damage, damage_count: 70 });
+  assert.deepEqual([told.length, told[4], told[5]], [6, 'Damaged at byte 4,000: bad (rest of block lost).', 'And 65 more damaged places: nettrace info lists them.']);
+  assert.equal(faultsOf({ ...outcome, damage: damage.slice(0, 5), damage_count: 5 }).length, 5);
+  assert.equal(faultsOf({ ...outcome, damage: damage.slice(0, 6), damage_count: 6 })[5], 'And 1 more damaged place: nettrace info lists them.');
+});
+
+test('one number says how many frames have no name', () => {
+  const finding = { about: 'missing_names', value: 39, text: '39 % of the frames have no name' };
+  const trace = { coverage: { frames: 608, named: 346 }, coverage_advice: '44 % of the frames have no name: no code: none', summary: { findings: [finding] } };
+  assert.deepEqual(unnamedOf(trace), { percent: 39, advice: '39 % of the frames have no name: no code: none' });
+  assert.deepEqual(unnamedOf({ ...trace, summary: null }), { percent: 44, advice: trace.coverage_advice });
+  assert.deepEqual(unnamedOf({ coverage: { frames: 200, named: 199 }, coverage_advice: null }), { percent: 0.5, advice: null });
+  assert.equal(unnamedOf({ coverage: { frames: 0, named: 0 } }), null);
 });

@@ -27,7 +27,7 @@ impl<'o> Events<'o> {
 
     /// A header line, and one row per event, with the payload as JSON.
     pub fn csv(out: Box<dyn Write + Send + 'o>, options: &ConvertOptions) -> Events<'o> {
-        Events::new(out, options, EventWriter::csv())
+        Events::new(out, options, EventWriter::csv().csv_safe(options.is_csv_safe))
     }
 
     fn new(

@@ -168,6 +168,8 @@ pub struct ConvertOptions {
     pub dump: Option<usize>,
     /// Compresses with gzip (feature `gzip`). Some formats are always compressed.
     pub is_gzip: bool,
+    /// Puts an apostrophe before texts that a spreadsheet would run as formulas (csv).
+    pub is_csv_safe: bool,
 }
 
 impl ConvertOptions {

@@ -13,8 +13,8 @@ use crate::model::{Call, FrameHandle, TimedSample, Track, is_sample_gap};
 
 /// Number of spans up to which stacks are whole. Viewers hardly open files with more.
 const MOST_SPANS: u64 = 1 << 21;
-/// So many outermost frames are always shown. Beyond the budget the number of spans is
-/// then bounded by the number of samples.
+/// Number of outermost frames that are always shown. Beyond the budget, the number of
+/// spans is bounded by this times the number of samples.
 const LEAST_DEPTH: usize = 32;
 
 /// From one sample to the next.
@@ -203,7 +203,8 @@ mod tests {
     fn a_sample_of_an_operating_system_ends_where_the_next_one_begins_if_that_is_sooner() {
         let stacks = stacks(&[&[1, 2], &[1, 3], &[4]]);
         let on_cpu = |nanos, stack| (nanos, stack, Mode::OnCpu, 10);
-        // The second is early, the third late but within the jitter, the last after a gap.
+        // The second is early, the third late but within the jitter, the last after a
+        // gap.
         let track = track(&[on_cpu(0, 0), on_cpu(6, 1), on_cpu(24, 0), on_cpu(60, 2)]);
         let edges = edges(&track, &stacks, usize::MAX);
         assert_nested(&edges);

@@ -17,8 +17,8 @@ const REST: u32 = u32::MAX - 1;
 /// How it is displayed.
 pub(super) const REST_NAME: &str = "(rest)";
 
-/// Calls, outermost first, of all threads and kinds of samples together. Node 0 represents
-/// an empty stack.
+/// Calls, outermost first, of all threads and kinds of samples together. Node 0
+/// represents an empty stack.
 #[derive(Debug)]
 pub(super) struct CallNodes {
     /// Parent and frame of each node.

@@ -78,8 +78,8 @@ impl Samples {
         }
     }
 
-    /// Keeps the stacks of the heaviest `most_keys`, and of the others the sums by thread,
-    /// mode and label, as long as there are at most `most_rests` of these.
+    /// Keeps the stacks of the heaviest `most_keys`, and of the others the sums by
+    /// thread, mode and label, as long as there are at most `most_rests` of these.
     fn forget_stacks(&mut self, most_keys: usize, most_rests: usize) {
         let mut weights: HashMap<SampleKey, u64> = HashMap::new();
         for row in &self.rows {

@@ -48,7 +48,8 @@ impl<T: Gathers> Gather<T> {
     }
 }
 
-/// A pass of reports that receives the samples and spans, which are complete when it ends.
+/// A pass of reports that receives the samples and spans, which are complete when it
+/// ends.
 pub(crate) fn pass_with_tracks<T: Gathers, R: Reports>(
     options: AnalysisOptions,
     kinds: &[Kind],

@@ -10,8 +10,8 @@
 //! | 100,000 names | 64 | 70 |
 //! | an array of a million numbers | 114 | 110 |
 //!
-//! Besides, users of converters do not have to build serde_json. The lookup table made
-//! the difference: with a `match` on each character, the events cost 337 and the names
+//! Users of converters also do not have to build serde_json. The lookup table made the
+//! difference: with a `match` on each character, the events cost 337 and the names
 //! 90. Which characters are escaped, and how, is defined by `nettrace-export`.
 
 use nettrace_export::json::{escape_of, must_escape};

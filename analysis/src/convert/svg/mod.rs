@@ -14,14 +14,15 @@
 //! | kinds | the first of the requested kinds that the trace has |
 //! | omitted | frames below 1/10,000 of the width; their number is shown below the title |
 //!
-//! The file refers to no external fonts or scripts. All texts are escaped; characters
-//! that XML does not allow become spaces.
+//! The file refers to no external fonts or scripts. All texts are escaped; hidden
+//! characters, and those that XML does not allow, become U+FFFD.
 
 mod graph;
 
 use super::{Convert, ConvertError, ConvertOptions, Output};
 use crate::model::{Call, FrameKind, Kind, Profile, Resolved, SampleClock, Unit};
 use graph::{Boxes, Extent, Graph, Placed, Sums};
+use nettrace_export::hidden::is_hidden;
 use nettrace_export::units;
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -356,8 +357,10 @@ fn escape(out: &mut String, text: &str) {
             '>' => out.push_str("&gt;"),
             '&' => out.push_str("&amp;"),
             '"' => out.push_str("&quot;"),
-            // Characters that XML does not allow at all.
-            c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => out.push(' '),
+            // The latter are not allowed in XML, as most control characters are not.
+            c if is_hidden(c) || matches!(c, '\u{fffe}' | '\u{ffff}') => {
+                out.push(char::REPLACEMENT_CHARACTER);
+            }
             c => out.push(c),
         }
     }
@@ -371,7 +374,13 @@ mod tests {
     fn texts_are_escaped_and_cut_where_they_end() {
         let mut out = String::new();
         escape(&mut out, "A<B>&\"\u{1}\n]]>é");
-        assert_eq!(out, "A&lt;B&gt;&amp;&quot;  ]]&gt;é");
+        assert_eq!(out, "A&lt;B&gt;&amp;&quot;\u{fffd}\u{fffd}]]&gt;é");
+        let name = "gpj.\u{202e}exe\u{200b}\u{feff}\u{3164}\u{9b}\u{ffff}日";
+        out.clear();
+        escape(&mut out, name);
+        // As everywhere else, but for what XML does not allow.
+        assert_eq!(out, nettrace_export::hidden::printable(name).replace('\u{ffff}', "\u{fffd}"));
+        assert_eq!(out, "gpj.\u{fffd}exe\u{fffd}\u{fffd}\u{fffd}\u{fffd}\u{fffd}日");
         let fits = |text, short: &str, parts| fitting(text, Some(short.to_owned()), parts);
         assert_eq!(fits("abcdef", "def", PARTS).as_deref(), Some("abcdef"));
         assert_eq!(fits("abcdef", "def", PARTS / 40).as_deref(), Some("def"));
