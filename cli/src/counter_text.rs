@@ -15,13 +15,23 @@ pub(crate) fn name(series: &CounterSeries) -> String {
 /// The same where there may not be room: keys of tags lose what stands before their last
 /// dot, then the name loses its begin, so that its last word and the values of tags stay.
 pub(crate) fn name_to_cut(series: &CounterSeries) -> Text {
+    let whole = name(series);
+    let tags = whole.get(printable(&series.name).len()..).unwrap_or_default();
+    to_cut(&series.name, tags, &short_tags(&series.tags))
+}
+
+/// ` generation=gen0` of the tag `gc.heap.generation`.
+pub(crate) fn short_tags(tags: &[(String, String)]) -> String {
     let last = |text: &str| printable(text.rsplit('.').next().unwrap_or(text));
-    let tags =
-        series.tags.iter().map(|(key, value)| format!(" {}={}", last(key), printable(value)));
-    let tags: String = tags.collect();
-    let own = printable(&series.name);
-    let ends = own.match_indices('.').map(|(at, _)| format!("…{}{tags}", &own[at + 1..]));
-    Text::Forms([name(series), format!("{own}{tags}")].into_iter().chain(ends).collect())
+    tags.iter().map(|(key, value)| format!(" {}={}", last(key), printable(value))).collect()
+}
+
+/// A name that loses its begin after what follows it was shortened.
+pub(crate) fn to_cut(name: &str, after: &str, after_in_short: &str) -> Text {
+    let own = printable(name);
+    let ends = own.match_indices('.').map(|(at, _)| format!("…{}{after_in_short}", &own[at + 1..]));
+    let forms = [format!("{own}{after}"), format!("{own}{after_in_short}")];
+    Text::Forms(forms.into_iter().chain(ends).collect())
 }
 
 /// `ms`, `By/s`, `/60s`: what is counted in an interval.

@@ -6,7 +6,7 @@ use nettrace_ipc::{Arguments, Level, Provider, RequestError, Rundown};
 /// The runtime's own provider.
 pub(crate) const RUNTIME: &str = "Microsoft-Windows-DotNETRuntime";
 const PRIVATE: &str = "Microsoft-Windows-DotNETRuntimePrivate";
-const SAMPLER: &str = "Microsoft-DotNETCore-SampleProfiler";
+pub(crate) const SAMPLER: &str = "Microsoft-DotNETCore-SampleProfiler";
 /// One listener for the whole process: sessions change each other's.
 pub(crate) const DIAGNOSTIC_SOURCE: &str = "Microsoft-Diagnostics-DiagnosticSource";
 

@@ -2,7 +2,7 @@
 
 use super::Context;
 use crate::args::DiscoverArgs;
-use crate::args::profiles::{COMMON_KEYWORDS, RUNTIME};
+use crate::args::profiles::{COMMON_KEYWORDS, RUNTIME, SAMPLER};
 use crate::cut::{Text, fixed, main};
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -33,8 +33,8 @@ use std::time::{Duration, Instant};
 const EVERYTHING: &str = "*";
 /// What default profiles of collect ask of the runtime.
 const DEFAULT_LEVEL: u32 = 4;
-/// Keywords of the runtime that make it do something besides: enumerate methods, walk the
-/// heap, collect it, watch or choose allocations, take stacks.
+/// Keywords that make the runtime do extra work: enumerate methods, walk the heap,
+/// collect it, watch or sample allocations, take stacks.
 const COSTLY: u64 = 0x43F0_00C0 | 0x800_0000_0000;
 /// How long the process is watched before the session begins.
 const BEFORE: Duration = Duration::from_millis(500);
@@ -86,7 +86,7 @@ fn of_program(
             let runtime = arrival.runtime.clone();
             let looked = target::reach(arrival, signals)
                 .map_or(Ok(None), |reached| look(args, &reached, signals, context));
-            // Without a session nobody has resumed it.
+            // Without a session, the process has not been resumed.
             if !matches!(looked, Ok(Some(_))) {
                 starting::let_go(runtime, signals);
             }
@@ -118,8 +118,9 @@ fn look(
     if args.command.is_empty() && sleep_until(Instant::now() + BEFORE, signals) {
         meter.begin();
     }
-    // Instruments are told at once, and to the session that asks for them. So it comes
-    // first; a process that waits at startup is let go only by the other one.
+    // The list of instruments is sent at once, and only to the session that asks for it.
+    // So that session starts first; a process that waits at startup is resumed only by
+    // the other one.
     let runtime = reached.runtime.clone();
     let asking = unless_ended(signals, move || runtime.start(&named)).map_err(Failure::Output)?;
     let Some(asking) = asking else {
@@ -190,9 +191,9 @@ fn everything() -> Result<SessionConfig, RequestError> {
     Ok(SessionConfig::new(Providers::new([all])?).rundown(Rundown::Off).stacks(false))
 }
 
-/// What does not come to whoever wishes for everything: counters, instruments, and most
-/// events of the runtime, which looks whether its provider was named. Once somebody has
-/// named it they come to every session.
+/// What a session for `*` does not receive: counters, instruments, and most events of the
+/// runtime, which checks whether its provider was named. Once any session has named it,
+/// every session receives them.
 fn named(found: &[String]) -> Result<SessionConfig, RequestError> {
     let request = CounterRequest {
         list: &CounterList::default(),
@@ -202,7 +203,13 @@ fn named(found: &[String]) -> Result<SessionConfig, RequestError> {
         max_time_series: 1000,
         max_histograms: 10,
     };
-    let mut providers = request.providers()?;
+    // An event source that a session has named is sent to the session for `*` with what the
+    // name asks for, no more: without keywords its own events would be missing there.
+    let all = |provider: Provider| match provider.name() == METRICS {
+        true => provider,
+        false => provider.exact_keywords(u64::MAX).level(Level::Verbose),
+    };
+    let mut providers: Vec<Provider> = request.providers()?.into_iter().map(all).collect();
     providers.push(listing()?);
     providers.push(Provider::new(RUNTIME)?.keywords(!COSTLY).level(Level::Verbose));
     let providers = Providers::new(providers)?;
@@ -395,9 +402,10 @@ fn add_known(by_provider: &mut BTreeMap<&str, Vec<EventRow>>) {
 
 /// Whether collect without options records it.
 fn is_default(provider: &str, level: u32, keywords: u64) -> bool {
-    provider == RUNTIME
-        && level <= DEFAULT_LEVEL
-        && (keywords == 0 || keywords & COMMON_KEYWORDS != 0)
+    provider == SAMPLER
+        || provider == RUNTIME
+            && level <= DEFAULT_LEVEL
+            && (keywords == 0 || keywords & COMMON_KEYWORDS != 0)
 }
 
 /// The option that makes collect record it.

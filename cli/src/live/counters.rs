@@ -40,7 +40,8 @@ pub(crate) const KNOWN: [&str; 12] = [
     "Grpc.AspNetCore.Server",
 ];
 
-/// EventCounters of .NET, which are no instruments: nobody needs to be asked for those.
+/// EventCounters of .NET, which are not instruments, so no metrics session is needed for
+/// them.
 const EVENT_COUNTERS: [&str; 26] = [
     "active-timer-count",
     "alloc-rate",
@@ -132,8 +133,8 @@ pub(crate) fn listing() -> Result<Provider, RequestError> {
     Ok(provider.arguments(arguments))
 }
 
-/// Sends nothing: for a session that has nothing to ask for yet. The runtime has no event of
-/// the loader that is critical.
+/// Sends nothing: for a session that has nothing to ask for yet. The runtime has no event
+/// of the loader that is critical.
 pub(crate) fn silent() -> Result<Provider, RequestError> {
     Ok(Provider::new(RUNTIME)?.keywords(0x8).level(Level::Critical))
 }
@@ -181,7 +182,8 @@ impl CounterRequest<'_> {
                 _ => vec![&choice.provider],
             };
             for meter in meters {
-                // Which instruments of several meters are meant is sorted out as they come.
+                // Which instruments of several meters are meant is sorted out as they
+                // come.
                 if choice.counters.is_empty() || start.is_some() {
                     instruments.push(meter.to_owned());
                 } else {

@@ -1,5 +1,4 @@
-//! Enter ends a recording, as it does with dotnet-trace, when somebody sits at the
-//! terminal.
+//! Enter ends a recording, as it does with dotnet-trace, if standard input is a terminal.
 
 use super::signals::Signals;
 use std::io;
@@ -27,7 +26,7 @@ fn wait_for_line() -> bool {
     const TICK: Duration = Duration::from_millis(100);
     let stdin = io::stdin();
     loop {
-        // Whoever reads the terminal in the background is stopped by the system.
+        // The system stops a background process that reads the terminal.
         if tcgetpgrp(&stdin).is_ok_and(|group| group == getpgrp()) {
             let mut polled = [PollFd::new(&stdin, PollFlags::IN)];
             let time = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };

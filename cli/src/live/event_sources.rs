@@ -1,4 +1,5 @@
-//! Names of EventSources and meters that a process may have, from the assemblies that it has mapped.
+//! Names of EventSources and meters that a process may have, from the assemblies that it
+//! has mapped.
 //!
 //! The protocol does not tell which EventSources there are, and one that only has
 //! counters says nothing until it is asked for by its name. Its name stands in its
@@ -6,8 +7,8 @@
 //! constructor is given, or as the name of its class. What is found may be something
 //! else; asking for a provider that a process does not have costs nothing.
 //!
-//! A process that waits at its start has mapped nothing yet. Then the assemblies beside the
-//! one that it is about to run are read.
+//! A process that waits at its start has mapped nothing yet. Then the assemblies beside
+//! the one that it is about to run are read.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -47,8 +48,8 @@ pub(crate) fn names(pid: Option<u64>) -> Vec<String> {
     all
 }
 
-/// The path of the assembly with which a process begins, by its command line: what `dotnet`
-/// is given, or the one beside the program itself.
+/// The path of the assembly with which a process begins, by its command line: what
+/// `dotnet` is given, or the one beside the program itself.
 fn entry_assembly(pid: u64) -> Option<String> {
     let link = |name: &str| std::fs::read_link(format!("/proc/{pid}/{name}")).ok();
     let program = link("exe")?;
@@ -106,8 +107,8 @@ fn read(path: &Path) -> Option<Vec<u8>> {
 }
 
 fn names_in(bytes: &[u8], names: &mut BTreeSet<String>) {
-    // The base class stands among the names of an assembly that has a source, and the class
-    // of meters among those of one that makes some.
+    // The base class stands among the names of an assembly that has a source, and the
+    // class of meters among those of one that makes some.
     const CLASSES: [&[u8]; 2] = [b"\0EventSource\0", b"\0Meter\0"];
     if !CLASSES.iter().any(|class| bytes.windows(class.len()).any(|part| part == *class)) {
         return;

@@ -1,5 +1,5 @@
-//! A session that feeds a live view: a thread reads it, whoever looks locks the view for
-//! a moment.
+//! A session that feeds a live view: a thread reads it, and a reader of the view locks it
+//! for a moment.
 
 use super::stream::shared;
 use nettrace_analysis::live::{Live, LiveReport};
@@ -11,12 +11,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// Bytes come in bursts. After so long without any, what waits for its place in time is
-/// shown.
+/// Bytes come in bursts. After this much time without any, events that were held back for
+/// sorting by time are shown.
 const SILENCE: Duration = Duration::from_millis(50);
 /// How often losses are looked up, in events.
 const LOOK: u64 = 1024;
-/// What a process still sends when it has been told to stop is read for so long.
+/// How long what a process still sends after being asked to stop is read.
 const REST: Duration = Duration::from_secs(2);
 const TICK: Duration = Duration::from_millis(10);
 

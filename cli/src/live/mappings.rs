@@ -1,7 +1,8 @@
 //! What the memory of a process holds where it has code: for addresses without a name.
 
-/// Stretches of memory with code, by the operating system: first and last address, and the
-/// file; empty for memory that belongs to no file. Empty where the system does not tell.
+/// Stretches of memory with code, by the operating system: first and last address, and
+/// the file; empty for memory that belongs to no file. Empty where the system does not
+/// tell.
 pub(crate) fn of_process(pid: u64) -> Vec<(u64, u64, String)> {
     let maps = std::fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
     maps.lines().filter_map(parse).collect()

@@ -44,7 +44,8 @@ fn ask(reached: &Reached, found: Vec<String>, signals: &Signals) -> Option<Vec<S
         return Some(Vec::new());
     };
     // A process that waits at its start has none yet, and must not be asked: it may crash
-    // when a second session is stopped (see the quirks in `nettrace_ipc`'s `session::stop`).
+    // when a second session is stopped (see the quirks in `nettrace_ipc`'s
+    // `session::stop`).
     match reached.runtime.startup_of(&info) {
         Ok(Startup::Running) => Some(list(reached, signals).unwrap_or_default()),
         _ => Some(found),

@@ -1,9 +1,9 @@
 //! What it takes to name the frames of a session that is watched.
 //!
-//! A stack is a list of addresses. The runtime reports which method lies where in two ways:
-//! when a method is loaded, to sessions that ask for it, and in a rundown, at a session's
-//! end. So the watched session asks for the former beside what the user wants, and a
-//! second session, which is stopped at once, brings the latter.
+//! A stack is a list of addresses. The runtime reports which method lies where in two
+//! ways: when a method is loaded, to sessions that ask for it, and in a rundown, at a
+//! session's end. So the watched session asks for the former beside what the user wants,
+//! and a second session, which is stopped at once, brings the latter.
 
 use super::signals::Signals;
 use super::stream::stream;

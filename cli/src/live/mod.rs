@@ -4,8 +4,8 @@
 //! [`recording`] on a thread of its own, which writes the bytes and reads them on the way
 //! → the command, which watches [`signals`] and clock and shows the [`status`].
 //!
-//! A view has a [`feed`] in the place of a recording: a thread that reads the session into
-//! live state of the analysis, which the command looks at when it draws.
+//! A view has a [`feed`] in the place of a recording: a thread that reads the session
+//! into live state of the analysis, which the command looks at when it draws.
 
 pub(crate) mod cost;
 pub(crate) mod counters;
@@ -15,6 +15,7 @@ pub(crate) mod feed;
 pub(crate) mod mappings;
 pub(crate) mod meters;
 pub(crate) mod method_names;
+pub(crate) mod metrics_notice;
 pub(crate) mod native;
 pub(crate) mod os_threads;
 pub(crate) mod outlet;

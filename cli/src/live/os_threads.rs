@@ -59,7 +59,7 @@ pub(crate) fn list(pid: u64) -> Result<OsThreads, String> {
         let Some(id) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else {
             continue;
         };
-        // It may have ended meanwhile.
+        // It may have ended since the folder was listed.
         if let Some((own_id, thread)) = read(&entry.path(), id, tick_ns) {
             threads.insert(own_id, thread);
         }

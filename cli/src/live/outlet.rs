@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 const LIMIT_BYTES: usize = 16 << 20;
 /// Bytes of one write: how fine progress is seen.
 const WRITE_BYTES: usize = 16 << 10;
-/// A reader that takes nothing for so long, while nothing more can wait, stands still.
+/// A reader counts as stalled if it takes nothing for this long while the queue is full.
 const GRACE: Duration = Duration::from_secs(1);
 /// How long a reader that takes nothing is waited for at the end.
 const LAST_GRACE: Duration = Duration::from_secs(2);
@@ -61,12 +61,12 @@ struct OutletState {
     is_given_up: bool,
     /// Nothing more will come.
     is_closed: bool,
-    /// Whoever waits for room goes on without after this.
+    /// After this, writers no longer wait for room.
     deadline: Option<Instant>,
 }
 
-/// A pipe by name. It is opened by whoever writes to it first, since that waits until
-/// somebody reads.
+/// A named pipe. It is opened at the first write, because opening waits until there is a
+/// reader.
 #[derive(Debug)]
 pub(crate) struct NamedPipe {
     path: PathBuf,
@@ -123,7 +123,7 @@ impl Shared {
 
 impl Outlet {
     /// Starts the thread that writes. It may outlive the command: nothing ends a write to
-    /// a pipe that nobody reads.
+    /// a pipe that has no reader.
     pub(crate) fn new(
         mut stream: Box<dyn Write + Send>,
         on_stall: OnStall,
@@ -148,13 +148,13 @@ impl Outlet {
         Ok(Outlet { shared, on_stall, signals })
     }
 
-    /// After this nobody waits for room any more, as after a signal.
+    /// After this time, writers no longer wait for room, as after a signal.
     pub(crate) fn set_deadline(&self, deadline: Option<Instant>) {
         self.shared.lock().deadline = deadline;
     }
 
-    /// Takes bytes that are `items` lines, or throws them away. An error: nobody reads
-    /// any more.
+    /// Takes bytes that are `items` lines, or throws them away. Fails if the reader is
+    /// gone.
     pub(crate) fn offer(&self, bytes: Vec<u8>, items: u64) -> io::Result<()> {
         let piece = Piece { bytes, items };
         let mut state = self.shared.lock();
@@ -219,7 +219,7 @@ impl Outlet {
         self.shared.lock().thrown != Thrown::default()
     }
 
-    /// Whether nobody reads any more.
+    /// Whether the reader is gone.
     pub(crate) fn is_broken(&self) -> bool {
         self.shared.lock().failure.is_some()
     }

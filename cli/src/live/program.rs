@@ -13,8 +13,8 @@ use std::process::{Command, ExitStatus, Stdio};
 pub(crate) struct Sharing {
     /// It reads and writes where we do; otherwise nowhere.
     pub(crate) has_io: bool,
-    /// It gets a Ctrl-C of the terminal at the same time as we do. Otherwise it gets one from
-    /// us, when its session has ended.
+    /// It gets a Ctrl-C of the terminal at the same time as we do. Otherwise it gets one
+    /// from us, when its session has ended.
     pub(crate) has_ctrl_c: bool,
 }
 
@@ -82,8 +82,8 @@ impl Program {
         self.sharing.has_ctrl_c
     }
 
-    /// Waits for its end, whatever became of its sessions, and passes on one signal; calls
-    /// `meanwhile` from time to time, and once after the end.
+    /// Waits for its end, whatever became of its sessions, and passes on one signal;
+    /// calls `meanwhile` from time to time, and once after the end.
     pub(crate) fn wait(mut self, mut meanwhile: impl FnMut(&Launched)) -> Result<Exit, Failure> {
         self.launched.resume_newcomers();
         // A session may end long before its program does.
@@ -111,7 +111,7 @@ impl Program {
         use rustix::process::{Pid, Signal, kill_process, kill_process_group};
         let pid = self.launched.pid().and_then(|pid| i32::try_from(pid).ok());
         let Some(pid) = pid.and_then(Pid::from_raw) else { return };
-        // It may have ended meanwhile.
+        // It may have ended before the signal arrives.
         let _ = match self.signals.seen() {
             Some(signal_hook::consts::SIGTERM) => kill_process(pid, Signal::TERM),
             Some(signal_hook::consts::SIGHUP) => kill_process(pid, Signal::HUP),

@@ -35,7 +35,7 @@ pub(crate) enum Notice {
     RuleTrouble { rule: usize, trouble: String },
     /// The stream has ended.
     Ended(usize),
-    /// A session has begun, or was refused: whoever asked for it knows where to look.
+    /// A session has begun, or was refused: the code that asked for it looks up which.
     Begun,
 }
 
@@ -46,13 +46,14 @@ pub(crate) enum Sink {
     Packed(GzEncoder<NewFile>),
     /// To standard output, which a thread of its own writes.
     Outlet(Outlet),
-    /// To whoever has standard output, as [`Notice::Bytes`].
+    /// To the thread that owns standard output, as [`Notice::Bytes`].
     Notices,
     /// The session is only looked at.
     Nowhere,
 }
 
-/// Looks for what a rule waits for. What it finds it reports once, until it is armed again.
+/// Looks for what a rule waits for. What it finds it reports once, until it is armed
+/// again.
 #[derive(Debug)]
 pub(crate) struct Watcher {
     pub(crate) trigger: Trigger,
@@ -143,7 +144,7 @@ impl Recording {
         let thread = thread.spawn(move || {
             let number = plan.number;
             let outcome = record(session, plan, &notices, &own);
-            // Nobody listens any more when the command is over.
+            // Fails if the command has ended.
             let _ = notices.send(Notice::Ended(number));
             outcome
         })?;
@@ -229,7 +230,7 @@ impl Read for Intake {
             return Err(io::ErrorKind::Other.into());
         }
         if self.limit.take_if(|limit| total >= *limit).is_some() {
-            // Nobody listens any more when the command is over.
+            // Fails if the command has ended.
             let _ = self.notices.send(Notice::Size(self.number));
         }
         Ok(count)

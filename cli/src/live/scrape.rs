@@ -3,7 +3,8 @@
 //! `httparse` reads the heads of requests, as it does for hyper. What else a server needs
 //! is little, and has to be bounded: a few connections at a time, each with one request
 //! of a few kilobytes and one answer, and a deadline for both. tiny_http, the usual small
-//! server, has no deadlines and has not been released since 2022; hyper needs an executor.
+//! server, has no deadlines and has not been released since 2022; hyper needs an
+//! executor.
 
 use crate::failure::Failure;
 use std::io::{self, ErrorKind, Read, Write};
@@ -73,7 +74,7 @@ fn serve(listener: &TcpListener, document: &Arc<Mutex<Arc<Vec<u8>>>>) {
         let (document, its) = (Arc::clone(document), Arc::clone(&open));
         let thread = std::thread::Builder::new().name("nettrace-scraped".to_owned());
         let spawned = thread.spawn(move || {
-            // Whoever goes away in the middle is served no further.
+            // A client that disconnects in the middle gets no more.
             let _ = answer(stream, &document);
             its.fetch_sub(1, Ordering::SeqCst);
         });

@@ -1,5 +1,5 @@
-//! Ctrl-C and its like: the first is noticed, a later one ends us at once, and leaves
-//! nobody suspended.
+//! Ctrl-C and similar signals: the first is noticed, a later one ends us at once, and
+//! leaves no process suspended.
 //!
 //! One wish may come as several signals: GNU `timeout` signals the process and then its
 //! group, microseconds apart; a terminal that closes may do so too. What comes within
@@ -77,8 +77,8 @@ impl Signals {
         }
     }
 
-    /// What ended by itself is over, and something else goes on: a program that was started.
-    /// The next signal is noticed again instead of giving up.
+    /// What ended by itself is over, and something else goes on: a program that was
+    /// started. The next signal is noticed again instead of giving up.
     pub(crate) fn begin_anew(&self) {
         let mut ending = self.ending();
         if ending.is_by_itself && self.seen().is_none() {
@@ -111,7 +111,8 @@ fn wanted() -> Vec<i32> {
     vec![SIGINT, SIGTERM]
 }
 
-/// Whether whoever started us had this signal ignored, as far as the system says.
+/// Whether the program that started us set this signal to be ignored, as far as the
+/// system says.
 #[cfg(unix)]
 fn is_ignored(signal: i32) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
@@ -188,7 +189,7 @@ mod second {
         let (done, is_done) = mpsc::channel();
         let resume = move || {
             resumer.resume_everyone();
-            // Nobody listens when it took too long.
+            // Fails if the receiver has stopped waiting.
             let _ = done.send(());
         };
         if thread::Builder::new().spawn(resume).is_ok() {

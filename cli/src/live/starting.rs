@@ -35,8 +35,8 @@ pub(crate) fn start(
     Ok(Some(session))
 }
 
-/// Lets a process go in which no session has begun: what waits at its start would wait for
-/// ever. It is not waited for longer than a signal allows.
+/// Lets a process go in which no session has begun: what waits at its start would wait
+/// for ever. It is not waited for longer than a signal allows.
 pub(crate) fn let_go(runtime: Runtime, signals: &Signals) {
     // One that does not answer, or is gone, cannot be helped.
     let _ = unless_ended(signals, move || runtime.resume());

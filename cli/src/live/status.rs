@@ -1,4 +1,4 @@
-//! How a recording goes: one line on stderr, rewritten, when somebody looks.
+//! How a recording goes: one line on stderr, rewritten in place, if stderr is a terminal.
 
 use crate::unblocked::Unblocked;
 use crate::units;
@@ -22,7 +22,7 @@ pub(crate) struct StatusLine {
     pub(crate) gives_up: bool,
 }
 
-/// Shows how recording goes. Does nothing when nobody looks.
+/// Shows how recording goes. Does nothing if stderr is not a terminal.
 #[derive(Debug)]
 pub(crate) struct Status {
     is_wanted: bool,

@@ -14,7 +14,7 @@ use nettrace_ipc::{
 };
 use std::time::Duration;
 
-/// How often somebody who waits looks whether to go on.
+/// How often a waiting loop checks whether to go on.
 pub(crate) const TICK: Duration = Duration::from_millis(50);
 
 /// How to talk to processes.
@@ -69,7 +69,7 @@ pub(crate) struct Reached {
     /// Its name; may be empty.
     pub(crate) name: String,
     pub(crate) runtime: Runtime,
-    /// It was started to wait for somebody.
+    /// It was started to wait until it is resumed.
     pub(crate) may_wait: bool,
 }
 
@@ -102,8 +102,8 @@ impl Reached {
 
     /// Who came to a port, or answers behind one.
     pub(crate) fn by_itself(runtime: Runtime, pid: Option<u64>) -> Reached {
-        // .NET Core 3 cannot tell; whoever else does not will say why when it is asked
-        // for something.
+        // .NET Core 3 cannot tell; other runtimes that do not answer will say why at the
+        // next request.
         let info = runtime.info().ok();
         let name = info.as_ref().and_then(|info| info.entry_assembly.clone()).unwrap_or_default();
         Reached { pid: pid.or(info.map(|info| info.pid)), name, runtime, may_wait: false }
@@ -136,8 +136,8 @@ pub(crate) enum ProcessOrPort {
 /// The process that a command is about.
 pub(crate) struct One {
     pub(crate) reached: Reached,
-    /// The port to which it came. Kept open until the command has ended: a process that comes
-    /// later is let go on.
+    /// The port to which it came. Kept open until the command has ended: a process that
+    /// comes later is let go on.
     pub(crate) port: Option<Port>,
 }
 
@@ -147,8 +147,8 @@ pub(crate) enum Several {
     Port(Port),
 }
 
-/// The one that the user named. Connects to nobody but those behind a port, and waits for
-/// them no longer than until a signal.
+/// The one that the user named. Connects only to a process behind a port, and waits for
+/// it until a signal comes.
 pub(crate) fn find(
     args: &TargetArgs,
     talk: &Talk,
@@ -177,8 +177,8 @@ pub(crate) fn find(
     opened.map(ProcessOrPort::Port).map_err(|error| cannot(port, &error.to_string()))
 }
 
-/// The process that the user named, or the first one that comes to the port. `None`: a signal
-/// came before it did.
+/// The process that the user named, or the first one that comes to the port. `None`: a
+/// signal came before it did.
 pub(crate) fn one(
     args: &TargetArgs,
     talk: &Talk,
@@ -272,7 +272,8 @@ pub(crate) fn first(port: &Port, signals: &Signals) -> Option<Reached> {
     reach(first_arrival(port, signals)?, signals)
 }
 
-/// Asks whoever has come for its name; `None` if a signal came before it answered.
+/// Asks the process that has connected for its name; `None` if a signal came before it
+/// answered.
 pub(crate) fn reach(arrival: Arrival, signals: &Signals) -> Option<Reached> {
     unless_ended(signals, move || Reached::arrived(arrival)).ok().flatten()
 }

@@ -1,4 +1,4 @@
-//! Waiting for a process without being deaf to signals meanwhile.
+//! Waiting for a process while still obeying signals.
 
 use super::signals::Signals;
 use super::target::TICK;
@@ -19,7 +19,7 @@ pub(crate) fn unless_ended<T: Send + 'static>(
     let (answer, answered) = sync_channel(1);
     let thread = std::thread::Builder::new().name("nettrace-ask".to_owned());
     thread.spawn(move || {
-        // Nobody waits for it any more when a signal has come.
+        // Fails if a signal has ended the wait.
         let _ = answer.send(act());
     })?;
     let mut since = None;

@@ -63,7 +63,7 @@ impl<W: Write> Backend for AnsiBackend<W> {
     }
 
     fn get_cursor_position(&mut self) -> io::Result<Position> {
-        // Nobody asks in a view that takes the whole screen.
+        // Not called in a view that takes the whole screen.
         Ok(Position::ORIGIN)
     }
 

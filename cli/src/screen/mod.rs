@@ -9,6 +9,7 @@
 //!     screen.draw(|frame| draw(frame, &state))?;
 //!     match screen.next(TICK)? {
 //!         Input::Key(key) if state.press(key) == Pressed::Quit => break,
+//!         Input::HungUp => break,
 //!         _ => {}
 //!     }
 //! }
@@ -18,19 +19,23 @@
 //! signal, which ends the process at once (`live::signals`).
 
 mod backend;
+mod keys;
 #[cfg(test)]
 pub(crate) mod pages;
 mod paint;
 #[cfg(all(test, target_os = "linux"))]
 mod pty;
 mod theme;
+mod tty;
 
-pub(crate) use paint::{help, put, put_middle, put_right, sparkline_of};
+pub(crate) use paint::{help, put, put_right, sparkline_of};
 pub(crate) use theme::Theme;
 
 use backend::AnsiBackend;
-use crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use crossterm::terminal;
+use keys::{Came, Keys};
+use ratatui_core::layout::Size;
 use ratatui_core::terminal::{Frame, Terminal};
 use std::fs::File;
 use std::io::{self, Write};
@@ -56,11 +61,16 @@ pub(crate) enum Input {
     Resized,
     /// Nothing in that time.
     Nothing,
+    /// There is no terminal any more.
+    HungUp,
 }
 
 /// The terminal, while a view has it.
 pub(crate) struct Screen {
     terminal: Terminal<AnsiBackend<File>>,
+    keys: Keys,
+    /// In which size it was last drawn.
+    drawn: Size,
 }
 
 impl Screen {
@@ -72,8 +82,8 @@ impl Screen {
         terminal::enable_raw_mode()?;
         IS_ENTERED.store(true, Ordering::SeqCst);
         let entered = out.write_all(ENTER).and_then(|()| Terminal::new(AnsiBackend::new(out)));
-        match entered {
-            Ok(terminal) => Ok(Screen { terminal }),
+        match entered.and_then(|terminal| Ok((terminal, Keys::listen()?))) {
+            Ok((terminal, keys)) => Ok(Screen { terminal, keys, drawn: Size::default() }),
             Err(error) => {
                 restore();
                 Err(error)
@@ -81,26 +91,25 @@ impl Screen {
         }
     }
 
-    /// Draws the view; only the cells that changed are written.
+    /// Draws the view; only the cells that changed are written. Whether the terminal has
+    /// hung up is told by [`Screen::next`].
     pub(crate) fn draw(&mut self, view: impl FnOnce(&mut Frame<'_>)) -> io::Result<()> {
-        self.terminal.draw(view).map(drop)
+        match self.terminal.draw(view).map(|completed| completed.area.as_size()) {
+            Ok(size) => self.drawn = size,
+            Err(_) if self.keys.is_gone() => {}
+            Err(error) => return Err(error),
+        }
+        Ok(())
     }
 
-    /// Waits for a key, or for a new size, at most so long.
+    /// Waits up to `wait` for a key or a new size.
     pub(crate) fn next(&mut self, wait: Duration) -> io::Result<Input> {
-        let is_there = match event::poll(wait) {
-            Ok(is_there) => is_there,
-            // By a signal: whoever waits looks at it now.
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => false,
-            Err(error) => return Err(error),
-        };
-        if !is_there {
-            return Ok(Input::Nothing);
-        }
-        Ok(match event::read()? {
-            Event::Key(key) if key.kind != KeyEventKind::Release => Input::Key(key),
-            Event::Resize(..) => Input::Resized,
-            _ => Input::Nothing,
+        Ok(match self.keys.next(wait)? {
+            Came::HungUp => Input::HungUp,
+            Came::Event(Event::Key(key)) if key.kind != KeyEventKind::Release => Input::Key(key),
+            Came::Event(Event::Resize(..)) => Input::Resized,
+            Came::Nothing if self.terminal.size()? != self.drawn => Input::Resized,
+            Came::Event(_) | Came::Nothing => Input::Nothing,
         })
     }
 }
@@ -163,7 +172,7 @@ mod tests {
     fn draws_and_panics() {
         let mut screen = Screen::enter().unwrap();
         screen.draw(|_| ()).unwrap();
-        // Whoever watches sees the view first.
+        // The view is drawn before the panic.
         while screen.next(Duration::from_secs(10)).unwrap() == Input::Nothing {}
         screen.draw(|_| panic!("a fault in a view")).unwrap();
     }
@@ -182,5 +191,29 @@ mod tests {
         let written = pty.written();
         let (message, left) = (written.rfind("a fault in a view"), written.find("\x1b[?1049l"));
         assert!(left.is_some() && message > left, "{written:?}");
+    }
+
+    /// Runs on a terminal that [`a_terminal_that_hangs_up_says_so`] makes.
+    #[test]
+    #[ignore = "waits: the test below runs it on a terminal of its own"]
+    fn waits_for_the_end_of_the_terminal() {
+        let mut screen = Screen::enter().unwrap();
+        while screen.next(Duration::from_secs(100)).unwrap() != Input::HungUp {}
+        // Drawing on what is gone is no failure.
+        screen.draw(|_| ()).unwrap();
+    }
+
+    #[test]
+    fn a_terminal_that_hangs_up_says_so() {
+        let Some(pty) = Pty::new(80, 24) else { return };
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        let name = "screen::tests::waits_for_the_end_of_the_terminal";
+        command.args(["--exact", name, "--ignored", "--nocapture"]);
+        let mut child = pty.spawn(&mut command);
+        pty.wait_for_view();
+        let start = std::time::Instant::now();
+        let written = pty.hang_up();
+        child.wait().unwrap();
+        assert!(start.elapsed() < Duration::from_secs(50), "{written:?}");
     }
 }

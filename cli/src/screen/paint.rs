@@ -39,30 +39,6 @@ pub(crate) fn put_right(
     put(buffer, (x.saturating_add(width - used), y), used, text, style);
 }
 
-/// The same as [`put`], but what does not fit is left out in the middle.
-pub(crate) fn put_middle(
-    buffer: &mut Buffer,
-    place: (u16, u16),
-    width: u16,
-    text: &str,
-    style: Style,
-) {
-    let columns = usize::from(width);
-    if text.width() <= columns || columns < 8 {
-        put(buffer, place, width, text, style);
-        return;
-    }
-    let begun = fit(text, columns / 3 + 1);
-    let room = columns - begun.width();
-    let mut end = text;
-    while end.width() > room {
-        let mut rest = end.chars();
-        rest.next();
-        end = rest.as_str();
-    }
-    put(buffer, place, width, &format!("{begun}{end}"), style);
-}
-
 /// The newest values, as many as there are columns.
 pub(crate) fn sparkline_of(values: &[f64], columns: usize) -> String {
     sparkline(&values[values.len().saturating_sub(columns)..])

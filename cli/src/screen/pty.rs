@@ -1,6 +1,7 @@
 //! A pseudo-terminal for tests: a program runs on it, and the test sees what it writes,
 //! types, and looks at the settings.
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
 use std::fs::File;
@@ -8,7 +9,9 @@ use std::io::{Read, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::process::{Child, Command};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 /// The longest that anything is waited for: a machine may be busy with other things.
@@ -20,12 +23,16 @@ pub(crate) struct Pty {
     /// Kept open, so that the terminal outlives its program.
     terminal: File,
     written: Arc<Mutex<Vec<u8>>>,
+    reading: JoinHandle<()>,
+    is_over: Arc<AtomicBool>,
 }
 
 impl Pty {
     /// `None`, said aloud, where there are none.
     pub(crate) fn new(columns: u16, rows: u16) -> Option<Pty> {
-        let opened = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).and_then(|master| {
+        // Programs that have it, too, would keep it open.
+        let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
+        let opened = openpt(flags).and_then(|master| {
             grantpt(&master)?;
             unlockpt(&master)?;
             let name = ptsname(&master, Vec::new())?;
@@ -41,16 +48,20 @@ impl Pty {
         let path = Path::new(std::ffi::OsStr::from_bytes(name.to_bytes()));
         let terminal = File::options().read(true).write(true).open(path).unwrap();
         let master = File::from(master);
-        let pty = Pty { master, terminal, written: Arc::default() };
+        let (written, is_over) = (Arc::default(), Arc::default());
+        let reading = read(master.try_clone().unwrap(), &written, &is_over);
+        let pty = Pty { master, terminal, written, reading, is_over };
         pty.resize(columns, rows);
-        let (mut reading, written) = (pty.master.try_clone().unwrap(), Arc::clone(&pty.written));
-        std::thread::spawn(move || {
-            let mut buffer = [0; 4096];
-            while let Ok(count @ 1..) = reading.read(&mut buffer) {
-                written.lock().unwrap().extend_from_slice(&buffer[..count]);
-            }
-        });
         Some(pty)
+    }
+
+    /// Closes the terminal, as when its window is closed. Gives what was written on it.
+    pub(crate) fn hang_up(self) -> String {
+        let written = self.written();
+        self.is_over.store(true, Ordering::SeqCst);
+        self.reading.join().unwrap();
+        drop(self.master);
+        written
     }
 
     pub(crate) fn resize(&self, columns: u16, rows: u16) {
@@ -107,4 +118,25 @@ impl Pty {
             });
         }
     }
+}
+
+/// Reads what is written, until the terminal hangs up or is closed.
+fn read(
+    mut master: File,
+    written: &Arc<Mutex<Vec<u8>>>,
+    is_over: &Arc<AtomicBool>,
+) -> JoinHandle<()> {
+    let (written, is_over) = (Arc::clone(written), Arc::clone(is_over));
+    std::thread::spawn(move || {
+        let mut buffer = [0; 4096];
+        let wait = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
+        while !is_over.load(Ordering::SeqCst) {
+            let mut polled = [PollFd::new(&master, PollFlags::IN)];
+            if poll(&mut polled, Some(&wait)).is_ok_and(|count| count == 0) {
+                continue;
+            }
+            let Ok(count @ 1..) = master.read(&mut buffer) else { return };
+            written.lock().unwrap().extend_from_slice(&buffer[..count]);
+        }
+    })
 }

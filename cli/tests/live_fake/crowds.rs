@@ -92,6 +92,6 @@ fn nobody_stays_suspended_when_descriptors_run_out() {
     wait_until("the warning", || said().contains("out of file descriptors"));
     assert!(first.iter().all(is_recorded), "{}", said());
     let said = ended(child, &folder);
-    assert!(said.contains("went on unrecorded for want of file descriptors"), "{said}");
+    assert!(said.contains("were not recorded because file descriptors ran out"), "{said}");
     assert!(first.iter().all(|process| process.stops().len() == 1), "{said}");
 }

@@ -7,7 +7,7 @@ use std::process::Stdio;
 use std::time::Instant;
 
 /// Samples of a program with some threads, and then the names.
-fn sampled() -> FakeConfig {
+pub(super) fn sampled() -> FakeConfig {
     let bytes = trace("net10-linux-x64/all.nettrace.gz");
     let (stream, tail) = bytes.split_at(bytes.len() / 2);
     FakeConfig { stream: stream.to_vec(), tail: tail.to_vec(), ..FakeConfig::default() }

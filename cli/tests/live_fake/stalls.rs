@@ -107,6 +107,27 @@ fn watch_throws_away_what_nobody_reads_and_obeys_signals() {
 }
 
 #[test]
+fn top_ends_in_time_and_obeys_signals_though_nobody_reads_it() {
+    let words = ["top", "--json", "--window", "1s", "--refresh-interval", "50ms"];
+    let bytes = super::trace("net10-linux-x64/all.nettrace.gz");
+    for (duration, name) in [("5s", None), ("600s", Some("INT")), ("600s", Some("TERM"))] {
+        let fake = FakeRuntime::start(super::streaming(&bytes)).unwrap();
+        let mut stalled = Stalled::start(&fake, &[&words[..], &["--duration", duration]].concat());
+        if let Some(name) = name {
+            wait_until("the session", || fake.session_count() == 1);
+            // Long enough to fill the pipe.
+            std::thread::sleep(Duration::from_secs(4));
+            signal(&stalled.child, name);
+        }
+        assert_eq!(stalled.end(), Some(0), "{name:?}: {}", stalled.said());
+        let said = stalled.said();
+        assert!(said.contains("not shown, since standard output was not read"), "{said}");
+        // Its own, and the one that brought the names.
+        assert_eq!((fake.stops().len(), fake.session_count()), (2, 0), "{name:?}");
+    }
+}
+
+#[test]
 fn watch_counts_what_it_throws_away() {
     let fake = talkative();
     let mut stalled = Stalled::start(&fake, &WATCH);

@@ -4,6 +4,7 @@ use super::pty::Pty;
 use super::{address, common::command, signal, streaming, trace, wait_until};
 use nettrace_ipc::fake::FakeRuntime;
 use std::process::Child;
+use std::time::{Duration, Instant};
 
 const VIEWS: [&[&str]; 2] = [&["counters"], &["top", "--window", "1s"]];
 
@@ -39,9 +40,35 @@ fn q_and_ctrl_c_give_the_terminal_back() {
 #[test]
 fn signals_give_the_terminal_back() {
     for words in VIEWS {
-        for name in ["TERM", "INT"] {
+        for name in ["TERM", "INT", "HUP"] {
             assert_given_back(words, |_, child| signal(child, name));
         }
+    }
+}
+
+#[test]
+fn a_terminal_that_is_closed_ends_the_view_and_its_session() {
+    for words in VIEWS {
+        let Some((pty, fake, mut child)) = started(words) else { return };
+        let written = pty.hang_up();
+        let closed = Instant::now();
+        wait_until("the end of the command", || child.try_wait().unwrap().is_some());
+        let took = closed.elapsed();
+        assert!(took < Duration::from_secs(10), "{words:?}: {took:?}");
+        assert_eq!(child.wait().unwrap().code(), Some(0), "{words:?}: {written:?}");
+        wait_until("the session to end", || fake.session_count() == 0);
+    }
+}
+
+#[test]
+fn half_a_sequence_of_a_key_does_not_hold_up_the_end_of_the_terminal() {
+    for words in VIEWS {
+        let Some((pty, fake, mut child)) = started(words) else { return };
+        pty.type_bytes(b"\x1b[");
+        std::thread::sleep(Duration::from_millis(200));
+        pty.hang_up();
+        wait_until("the end of the command", || child.try_wait().unwrap().is_some());
+        wait_until("the session to end", || fake.session_count() == 0);
     }
 }
 
@@ -80,4 +107,23 @@ fn top_keeps_the_last_seconds_of_a_process_that_has_ended() {
     pty.type_bytes(b"q");
     child.wait().unwrap();
     pty.assert_restored();
+}
+
+#[test]
+fn frames_of_stack_fit_into_the_terminal_unless_they_are_to_be_wide() {
+    let longest = |words: &[&str]| {
+        let pty = Pty::new(80, 24)?;
+        let fake = FakeRuntime::start(super::stack::sampled()).unwrap();
+        let port = address(&fake);
+        let mut command = command(&[words, &["--port", &port, "--timeout", "100s"]].concat());
+        let mut child = pty.spawn(command.env_remove("COLUMNS"));
+        assert_eq!(child.wait().unwrap().code(), Some(0), "{}", pty.written());
+        pty.wait_until("the frames", |pty| pty.written().contains("Program.Main("));
+        let written = pty.written();
+        let frames = written.lines().filter(|line| line.starts_with("    "));
+        frames.map(|line| line.trim_end().chars().count()).max()
+    };
+    let Some(cut) = longest(&["stack"]) else { return };
+    assert!(cut <= 80, "{cut}");
+    assert!(longest(&["stack", "--wide"]) > Some(80));
 }

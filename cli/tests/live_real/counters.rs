@@ -255,6 +255,11 @@ fn providers_events_counters_and_instruments_are_discovered() {
         assert!(ids.contains(&10) && ids.contains(&1), ".NET {}: {ids:?}", peer.major);
         // Found without being named: the runtime has a word for all.
         assert!(find("System.Threading.Tasks.TplEventSource").is_some(), "{document}");
+        // The program's own, which another session of discover asks for counters.
+        for name in ["Nettrace-Workload", "Nettrace-Workload-Dynamic"] {
+            let events = find(name).map_or(0, |one| one["count"].as_u64().unwrap_or(0));
+            assert!(events > 10, ".NET {}: {name}: {events} events", peer.major);
+        }
         let counters = find("System.Runtime").unwrap()["counters"].as_array().unwrap();
         assert!(counters.iter().any(|counter| counter["name"] == "cpu-usage"));
         let instruments = document["instruments"].as_array().unwrap();

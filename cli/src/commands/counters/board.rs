@@ -1,7 +1,7 @@
 //! The screen of counters: what is shown of what has come, and what the keys change.
 
 use super::series_rows::{Group, Row, distributions, folded, row};
-use crate::screen::{Theme, help, is_interrupt, put, put_middle, put_right, sparkline_of};
+use crate::screen::{Theme, help, is_interrupt, put, put_right, sparkline_of};
 use crate::units;
 use crossterm::event::{KeyCode, KeyEvent};
 use nettrace_analysis::live::{CountersSnapshot, LiveSeries};
@@ -10,6 +10,7 @@ use ratatui_core::buffer::Buffer;
 use ratatui_core::style::Style;
 use ratatui_core::terminal::Frame;
 use std::collections::BTreeSet;
+use std::net::SocketAddr;
 
 const KEYS: [(&str, &str); 10] = [
     ("q", "quits, as does Ctrl-C"),
@@ -53,6 +54,8 @@ pub(super) enum Pressed {
 #[derive(Debug)]
 pub(super) struct Board {
     theme: Theme,
+    /// Where the same values are served.
+    address: Option<SocketAddr>,
     seen: Vec<Seen>,
     /// Why values are missing, the newest last.
     notices: Vec<String>,
@@ -73,9 +76,10 @@ pub(super) struct Board {
 }
 
 impl Board {
-    pub(super) fn new(theme: Theme) -> Board {
+    pub(super) fn new(theme: Theme, address: Option<SocketAddr>) -> Board {
         Board {
             theme,
+            address,
             seen: Vec::new(),
             notices: Vec::new(),
             sort: Sort::Name,
@@ -92,8 +96,7 @@ impl Board {
         }
     }
 
-    /// What has come is shown from now on, unless somebody wants to look at what there
-    /// was.
+    /// New values are shown from now on, unless the view is paused.
     pub(super) fn update(&mut self, seen: Vec<Seen>) {
         if !self.is_paused {
             self.seen = seen;
@@ -153,7 +156,8 @@ impl Board {
                     if !self.turned.remove(&group) {
                         self.turned.insert(group.clone());
                     }
-                    // The row of the counter, which stands for its tag sets or above them.
+                    // The row of the counter, which stands for its tag sets or above
+                    // them.
                     let first = self.rows().iter().position(|row| row.group == group);
                     self.selected = first.unwrap_or(self.selected);
                 }
@@ -190,16 +194,13 @@ impl Board {
                     rows.extend(Some(folded(&key, &lines)).filter(|row| self.is_wanted(row)));
                     continue;
                 }
-                let mut of_tags: Vec<Row> = lines.iter().map(|line| row(&key, line)).collect();
-                of_tags.retain(|row| self.is_wanted(row));
+                let of_tags = lines.iter().map(|line| row(&key, line));
+                let mut of_tags: Vec<Row> = of_tags.filter(|row| self.is_wanted(row)).collect();
                 // By name, a counter's tag sets stand below it. Names with all their tags
                 // have no room on a terminal of 80 columns.
                 if self.sort == Sort::Name && lines.len() > 1 && !of_tags.is_empty() {
-                    for row in &mut of_tags {
-                        row.shown = row.name.get(key.2.len()..).map(|tags| format!(" {tags}"));
-                    }
-                    let name = key.2.clone();
-                    rows.push(Row { name, is_heading: true, ..folded(&key, &lines) });
+                    of_tags = of_tags.into_iter().map(Row::below_its_name).collect();
+                    rows.push(folded(&key, &lines).above_its_tags());
                 }
                 rows.append(&mut of_tags);
             }
@@ -235,17 +236,24 @@ impl Board {
         let buffer = frame.buffer_mut();
         self.draw_head(buffer, rows.iter().filter(|row| !row.is_heading).count());
         let notice_rows = u16::from(!self.notices.is_empty() && area.height > 6);
-        // Head, headings, notice, keys.
-        let page = usize::from(area.height.saturating_sub(3 + notice_rows));
+        // Heads, headings, notice, keys.
+        let top = 2 + u16::from(self.address.is_some());
+        let page = usize::from(area.height.saturating_sub(top + 1 + notice_rows));
         self.page = page.max(1);
         self.selected = self.selected.min(rows.len().saturating_sub(1));
-        let last_first = self.selected.saturating_sub(self.page - 1);
-        self.first = self.first.clamp(last_first, self.selected.max(last_first));
         let columns = Columns::of(area.width, self.seen.len() > 1);
-        columns.draw_headings(buffer, self.theme);
+        columns.draw_headings(buffer, top - 1, self.theme);
+        let lines = lines(&rows, columns.provider == 0 && self.sort == Sort::Name);
+        self.bring_in_sight(&lines);
         let mut provider = None;
-        for (at, row) in rows.iter().enumerate().skip(self.first).take(page) {
-            let y = 2 + u16::try_from(at - self.first).unwrap_or(0);
+        for (line, y) in lines.iter().skip(self.first).take(page).zip(top..) {
+            let (at, row) = match line {
+                Line::Provider(name) => {
+                    put(buffer, (0, y), area.width, &format!("[{name}]"), self.theme.name());
+                    continue;
+                }
+                Line::Row(at, row) => (*at, *row),
+            };
             let style = match (at == self.selected, row.is_stopped) {
                 (true, _) => self.theme.selected(),
                 (false, true) => self.theme.faint(),
@@ -273,7 +281,23 @@ impl Board {
         }
     }
 
+    /// Scrolls so far that the selected row can be seen, and the provider above it.
+    fn bring_in_sight(&mut self, lines: &[Line<'_>]) {
+        let is_selected =
+            |line: &Line<'_>| matches!(line, Line::Row(at, _) if *at == self.selected);
+        let selected = lines.iter().position(is_selected).unwrap_or(0);
+        let is_below_provider =
+            selected > 0 && matches!(lines.get(selected - 1), Some(Line::Provider(_)));
+        let upper = selected - usize::from(is_below_provider && self.page > 1);
+        let last_first = selected.saturating_sub(self.page - 1);
+        self.first = self.first.clamp(last_first, upper.max(last_first));
+    }
+
     fn draw_head(&self, buffer: &mut Buffer, shown: usize) {
+        if let Some(address) = self.address {
+            let text = format!("metrics at http://{address}/metrics");
+            put(buffer, (0, 1), buffer.area.width, &text, Style::new());
+        }
         let mut parts = Vec::new();
         match self.seen.as_slice() {
             [one] => parts.push(one.label.clone()),
@@ -317,6 +341,29 @@ impl Board {
     }
 }
 
+/// A line of the table.
+#[derive(Debug)]
+enum Line<'r> {
+    /// Above the rows of one provider.
+    Provider(&'r str),
+    /// A row and its place among the rows.
+    Row(usize, &'r Row),
+}
+
+/// The lines of a table, with headings if there is no column for the providers.
+fn lines(rows: &[Row], has_headings: bool) -> Vec<Line<'_>> {
+    let mut lines = Vec::new();
+    let mut provider = None;
+    for (at, row) in rows.iter().enumerate() {
+        let is_new = provider.replace(&row.group.1) != Some(&row.group.1);
+        if has_headings && is_new {
+            lines.push(Line::Provider(&row.group.1));
+        }
+        lines.push(Line::Row(at, row));
+    }
+    lines
+}
+
 /// Where the columns stand. What does not fit is left out, the trend first.
 #[derive(Debug, Clone, Copy)]
 struct Columns {
@@ -352,15 +399,15 @@ impl Columns {
         })
     }
 
-    fn draw_headings(self, buffer: &mut Buffer, theme: Theme) {
+    fn draw_headings(self, buffer: &mut Buffer, y: u16, theme: Theme) {
         let [process, provider, name, value, unit, trend] = self.edges();
         let style = theme.faint();
-        put(buffer, (process, 1), self.process, "PROCESS", style);
-        put(buffer, (provider, 1), self.provider, "PROVIDER", style);
-        put(buffer, (name, 1), self.name, "COUNTER", style);
-        put_right(buffer, (value, 1), self.value, "VALUE", style);
-        put(buffer, (unit, 1), self.unit, "UNIT", style);
-        put(buffer, (trend, 1), self.trend, "TREND", style);
+        put(buffer, (process, y), self.process, "PROCESS", style);
+        put(buffer, (provider, y), self.provider, "PROVIDER", style);
+        put(buffer, (name, y), self.name, "COUNTER", style);
+        put_right(buffer, (value, y), self.value, "VALUE", style);
+        put(buffer, (unit, y), self.unit, "UNIT", style);
+        put(buffer, (trend, y), self.trend, "TREND", style);
     }
 
     #[expect(clippy::too_many_arguments, reason = "all that a row consists of")]
@@ -384,9 +431,7 @@ impl Columns {
         if is_new_provider {
             put(buffer, (provider, y), self.provider, &row.group.1, provider_style);
         }
-        // Tags at the end tell rows apart as much as the beginning does.
-        let text = row.shown.as_ref().unwrap_or(&row.name);
-        put_middle(buffer, (name, y), self.name, text, style);
+        put(buffer, (name, y), self.name, &row.shown.cut(usize::from(self.name)), style);
         // A distribution has three values: they take the room of the others.
         if row.value.len() > usize::from(self.value) {
             let room = self.value + 2 + self.unit + if self.trend > 0 { 2 + self.trend } else { 0 };
@@ -432,7 +477,7 @@ mod tests {
     }
 
     fn board(seen: Vec<Seen>, is_coloured: bool) -> Board {
-        let mut board = Board::new(Theme::coloured(is_coloured));
+        let mut board = Board::new(Theme::coloured(is_coloured), None);
         board.update(seen);
         board
     }
@@ -466,6 +511,44 @@ mod tests {
         for size in [(1, 1), (3, 2), (10, 3), (300, 4)] {
             drawn(&mut board, size.0, size.1);
         }
+    }
+
+    #[test]
+    fn where_metrics_are_served_stands_in_the_head() {
+        let address = Some(([127, 0, 0, 1], 9464).into());
+        let mut board = Board::new(Theme::coloured(true), address);
+        board.update(vec![seen(0)]);
+        let shown = text(&drawn(&mut board, 80, 24));
+        let lines: Vec<&str> = shown.lines().collect();
+        assert_eq!(lines[1], "metrics at http://127.0.0.1:9464/metrics");
+        assert!(lines[2].starts_with("COUNTER") && lines[3] == "[Nettrace.Workload]", "{shown}");
+    }
+
+    #[test]
+    fn without_a_column_for_it_the_provider_stands_above_its_counters() {
+        let mut board = board(vec![seen(0)], true);
+        drawn(&mut board, 80, 10);
+        board.press(key(KeyCode::End));
+        drawn(&mut board, 80, 10);
+        board.press(key(KeyCode::Home));
+        // The heading of the first row is in sight again.
+        let shown = text(&drawn(&mut board, 80, 10));
+        assert_eq!(shown.lines().nth(2), Some("[Nettrace.Workload]"), "{shown}");
+        press(&mut board, "s");
+        assert!(!text(&drawn(&mut board, 80, 40)).contains("[Nettrace.Workload]"));
+    }
+
+    #[test]
+    fn a_folded_counter_that_has_stopped_keeps_its_last_value() {
+        let of = |later| {
+            let mut board = board(vec![seen(later)], true);
+            press(&mut board, "t");
+            let rows = board.rows();
+            rows.into_iter().find(|row| row.name == "orders (2 tag sets)").unwrap()
+        };
+        let (going_on, stopped) = (of(0), of(5_000_000_000));
+        assert!(stopped.is_stopped && !going_on.is_stopped);
+        assert_eq!(stopped.value, going_on.value);
     }
 
     #[test]

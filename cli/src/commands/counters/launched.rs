@@ -27,7 +27,7 @@ pub(super) fn run(
             let runtime = arrival.runtime.clone();
             let added = target::reach(arrival, &signals)
                 .map_or(Ok(()), |reached| view.add(&reached, context));
-            // Without a session nobody has resumed it.
+            // Without a session, the process has not been resumed.
             if view.feeds.is_empty() {
                 starting::let_go(runtime, &signals);
             }

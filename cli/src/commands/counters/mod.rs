@@ -18,14 +18,14 @@ use crate::live::scrape::Scrape;
 use crate::live::signals::Signals;
 use crate::live::starting;
 use crate::live::target::{self, Reached, Several, TICK, Talk};
-use crate::live::{event_sources, meters, outlet::Outlet};
+use crate::live::{event_sources, meters, metrics_notice, outlet::Outlet};
 use crate::units;
 use nettrace_analysis::live::LiveCounters;
 use nettrace_ipc::{Providers, RequestError, Rundown, SessionConfig};
 use rows::Rows;
 use std::time::{Duration, Instant};
 
-/// Names of which nothing has come for so many intervals are said to be without a value.
+/// After this many intervals without a value, a name is reported as missing.
 const SILENT_INTERVALS: u32 = 3;
 /// How often the document that is scraped is made anew.
 const PUBLISH: Duration = Duration::from_millis(250);
@@ -107,7 +107,7 @@ impl<'v> View<'v> {
             let address = scrape.address();
             context.messages.note(&format!("metrics are served at http://{address}/metrics"));
             if !address.ip().is_loopback() {
-                let text = "whoever reaches this machine can read them: there is no authentication";
+                let text = "anyone who can connect to this address can read them: there is no authentication";
                 context.messages.warning(&format!("{address}: {text}"));
             }
         }
@@ -169,7 +169,7 @@ impl<'v> View<'v> {
         Ok(())
     }
 
-    /// Shows what comes until somebody or something ends it; `is_over` is asked besides.
+    /// Shows values until the user, a signal, a time limit or `is_over` ends it.
     fn show(
         &mut self,
         context: &mut Context<'_>,
@@ -225,7 +225,7 @@ impl<'v> View<'v> {
         Ok(())
     }
 
-    /// What the processes say besides values, and what they never said.
+    /// Notices of the processes, and names on the command line that had no value.
     fn notices(&mut self) -> Vec<String> {
         let is_late = self.doubts.is_some_and(|doubts| Instant::now() >= doubts);
         if is_late {
@@ -233,8 +233,8 @@ impl<'v> View<'v> {
         }
         let of = |feed: &CounterFeed| {
             let notices = feed.with(|live| live.report_mut().take_notices());
-            let said = |notice| format!("{}: {notice}", feed.label);
-            let mut said: Vec<String> = notices.into_iter().map(said).collect();
+            let said = |notice| format!("{}: {}", feed.label, metrics_notice::text(notice));
+            let mut said: Vec<String> = notices.iter().map(said).collect();
             if is_late {
                 said.extend(self.unseen(feed));
             }

@@ -4,6 +4,7 @@ use super::View;
 use super::board::{Board, Pressed, Seen};
 use crate::commands::Context;
 use crate::failure::Failure;
+use crate::live::scrape::Scrape;
 use crate::screen::{Input, Screen, Theme};
 use std::time::{Duration, Instant};
 
@@ -16,7 +17,8 @@ impl View<'_> {
     /// Until the user quits, a signal comes or the time is over. Of processes that have
     /// ended the last values stay.
     pub(super) fn show_board(&mut self, context: &mut Context<'_>) -> Result<(), Failure> {
-        let mut board = Board::new(Theme::of(context.style));
+        let mut board =
+            Board::new(Theme::of(context.style), self.scrape.as_ref().map(Scrape::address));
         let shown = self.run_board(&mut board);
         // The terminal is its own again.
         for notice in board.into_notices() {
@@ -39,11 +41,7 @@ impl View<'_> {
             match screen.next(TICK)? {
                 Input::Key(key) => match board.press(key) {
                     Pressed::Quit => {
-                        // A program that was started is to end, too: in this mode Ctrl-C
-                        // is a key, and reaches nobody.
-                        if !self.args.command.is_empty() {
-                            self.signals.wish_end();
-                        }
+                        self.quit();
                         break;
                     }
                     Pressed::Something => drawn = None,
@@ -51,9 +49,21 @@ impl View<'_> {
                 },
                 Input::Resized => drawn = None,
                 Input::Nothing => {}
+                Input::HungUp => {
+                    self.quit();
+                    break;
+                }
             }
         }
         Ok(())
+    }
+
+    /// A program that was started is to end, too: while the screen is ours, Ctrl-C is a
+    /// key, and the program gets no signal.
+    fn quit(&self) {
+        if !self.args.command.is_empty() {
+            self.signals.wish_end();
+        }
     }
 
     fn seen(&self) -> Vec<Seen> {

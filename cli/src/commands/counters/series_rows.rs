@@ -1,6 +1,8 @@
 //! Rows of the screen: one for each series, or one for all tag sets of a counter.
 
-use crate::counter_text::{number, unit_per_second};
+use crate::counter_text::{number, short_tags, to_cut, unit_per_second};
+use crate::cut::Text;
+use crate::printable::printable;
 use crate::units;
 use nettrace_analysis::live::LiveSeries;
 use nettrace_analysis::report::CounterKind;
@@ -9,13 +11,13 @@ use nettrace_analysis::report::CounterKind;
 pub(super) type Group = (usize, String, String);
 
 /// A line of the table.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub(super) struct Row {
     pub(super) group: Group,
     /// What it is found and sorted by: the name of the counter, with its tags.
     pub(super) name: String,
-    /// What is shown of that, where the row above says the rest.
-    pub(super) shown: Option<String>,
+    /// What is shown of that.
+    pub(super) shown: Text,
     /// Its tag sets follow.
     pub(super) is_heading: bool,
     pub(super) value: String,
@@ -26,6 +28,24 @@ pub(super) struct Row {
     /// before it.
     pub(super) size: f64,
     pub(super) change: f64,
+    /// Tags, in full and in short.
+    tags: [String; 2],
+}
+
+impl Row {
+    /// Shows the tags alone, below a row that says the name.
+    pub(super) fn below_its_name(mut self) -> Row {
+        self.shown = Text::Forms(self.tags.iter().map(|tags| format!(" {tags}")).collect());
+        self
+    }
+
+    /// Shows the name alone, above the rows of its tags.
+    pub(super) fn above_its_tags(mut self) -> Row {
+        self.name.clone_from(&self.group.2);
+        self.shown = to_cut(&self.name, "", "");
+        self.is_heading = true;
+        self
+    }
 }
 
 /// The series with the same tags, but for the quantile.
@@ -52,9 +72,8 @@ fn tags(live: &LiveSeries) -> &[(String, String)] {
 
 pub(super) fn row(group: &Group, line: &[&LiveSeries]) -> Row {
     let Some(first) = line.first() else { return folded(group, &[]) };
-    let tags: Vec<String> =
-        tags(first).iter().map(|(key, value)| format!("{key}={value}")).collect();
-    let tags = if tags.is_empty() { String::new() } else { format!(" {}", tags.join(" ")) };
+    let short = short_tags(tags(first));
+    let tags: String = tags(first).iter().map(|(key, value)| format!(" {key}={value}")).collect();
     let value = match first.series.kind {
         CounterKind::Histogram => quantiles(line),
         _ => number(first.shown()),
@@ -64,7 +83,7 @@ pub(super) fn row(group: &Group, line: &[&LiveSeries]) -> Row {
     Row {
         group: group.clone(),
         name: format!("{}{tags}", first.series.name),
-        shown: None,
+        shown: to_cut(&first.series.name, &printable(&tags), &short),
         is_heading: false,
         value,
         unit: unit_per_second(&first.series),
@@ -72,6 +91,7 @@ pub(super) fn row(group: &Group, line: &[&LiveSeries]) -> Row {
         history,
         is_stopped: line.iter().all(|live| live.is_stopped),
         size,
+        tags: [printable(&tags), short],
     }
 }
 
@@ -91,29 +111,28 @@ fn quantiles(line: &[&LiveSeries]) -> String {
 }
 
 /// One row for the series of all tags: the sum of what can be added, else from the
-/// smallest to the largest.
+/// smallest to the largest. Those that have stopped count only if all have.
 pub(super) fn folded(group: &Group, lines: &[Vec<&LiveSeries>]) -> Row {
-    let going_on: Vec<&LiveSeries> = lines
-        .iter()
-        .filter_map(|line| line.first().copied())
-        .filter(|live| !live.is_stopped)
-        .collect();
+    let all: Vec<&LiveSeries> = lines.iter().filter_map(|line| line.first().copied()).collect();
+    let is_stopped = all.iter().all(|live| live.is_stopped);
+    let counted: Vec<&LiveSeries> =
+        all.into_iter().filter(|live| is_stopped || !live.is_stopped).collect();
     let first = lines.first().and_then(|line| line.first());
     let adds = first.is_some_and(|live| {
         live.series.kind.is_rate() || live.series.kind == CounterKind::UpDownCounter
     });
-    let values = || going_on.iter().map(|live| live.shown());
+    let values = || counted.iter().map(|live| live.shown());
     let (least, most) =
         (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max));
     let sum: f64 = values().sum();
     let value = match adds {
-        _ if going_on.is_empty() => "-".to_owned(),
+        _ if counted.is_empty() => "-".to_owned(),
         true => number(sum),
         false => format!("{}…{}", number(least), number(most)),
     };
     let mut history = Vec::new();
     if adds {
-        let histories: Vec<Vec<f64>> = going_on.iter().map(|live| live.history()).collect();
+        let histories: Vec<Vec<f64>> = counted.iter().map(|live| live.history()).collect();
         let longest = histories.iter().map(Vec::len).max().unwrap_or(0);
         history = vec![0.0; longest];
         for one in &histories {
@@ -123,17 +142,19 @@ pub(super) fn folded(group: &Group, lines: &[Vec<&LiveSeries>]) -> Row {
             }
         }
     }
+    let count = format!(" ({})", units::counted(lines.len() as u64, "tag set"));
     Row {
         group: group.clone(),
-        name: format!("{} ({})", group.2, units::counted(lines.len() as u64, "tag set")),
-        shown: None,
+        name: format!("{}{count}", group.2),
+        shown: to_cut(&group.2, &count, &count),
         is_heading: false,
         value,
         unit: first.map_or(String::new(), |live| unit_per_second(&live.series)),
         change: change(&history),
         history,
-        is_stopped: going_on.is_empty(),
+        is_stopped,
         size: if adds { sum } else { most },
+        tags: Default::default(),
     }
 }
 

@@ -83,6 +83,12 @@ pub(super) struct ThreadDocument {
     pub(super) frames: Vec<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) guessed: Vec<usize>,
+    /// Whether the thread has ended.
+    #[serde(skip)]
+    is_gone: bool,
+    /// Whether the whole process has.
+    #[serde(skip)]
+    has_process_ended: bool,
     #[serde(skip)]
     pub(super) waits_for_text: Option<String>,
     #[serde(skip)]
@@ -184,6 +190,8 @@ fn sampled(
         latest: row.is_latest,
         frames: row.frames.iter().map(|frame| frame.to_string()).collect(),
         guessed: row.guessed.clone(),
+        is_gone,
+        has_process_ended: facts.is_some_and(|facts| facts.alive.is_empty()),
         waits_for_text: waits_for.map(|what| what.to_string()),
         shared: row.frames.clone(),
     }
@@ -211,6 +219,8 @@ fn unmanaged(id: u64, thread: &OsThread, natives: Option<&Natives>) -> ThreadDoc
         latest: true,
         frames: Vec::new(),
         guessed: Vec::new(),
+        is_gone: false,
+        has_process_ended: false,
         waits_for_text: None,
         shared: Vec::new(),
     }
@@ -219,7 +229,7 @@ fn unmanaged(id: u64, thread: &OsThread, natives: Option<&Natives>) -> ThreadDoc
 impl ThreadDocument {
     /// Whether it has managed frames and is still there, as far as can be known.
     pub(super) fn is_current(&self) -> bool {
-        self.managed && (self.in_last_round || self.os_state != Some("ended"))
+        self.managed && (!self.is_gone || (self.in_last_round && self.has_process_ended))
     }
 }
 
@@ -248,4 +258,29 @@ fn merged(threads: &[ThreadDocument], has_ended: bool) -> Vec<StackDocument> {
         .collect();
     stacks.sort_by_key(|stack| (Reverse(stack.count), stack.thread_ids.first().copied()));
     stacks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_that_has_ended_is_left_out_unless_the_whole_process_has() {
+        let os = OsThread {
+            id: 7,
+            name: "pool".to_owned(),
+            state: 'S',
+            user_ns: 0,
+            system_ns: 0,
+            kernel_function: None,
+        };
+        let managed = ThreadDocument { managed: true, ..unmanaged(7, &os, None) };
+        assert!(managed.is_current());
+        let ended = ThreadDocument { is_gone: true, in_last_round: true, ..managed };
+        assert!(!ended.is_current());
+        let of_ended = ThreadDocument { has_process_ended: true, ..ended };
+        assert!(of_ended.is_current());
+        let threads = [ThreadDocument { has_process_ended: false, ..of_ended }];
+        assert_eq!([false, true].map(|has_ended| merged(&threads, has_ended).len()), [0, 1]);
+    }
 }

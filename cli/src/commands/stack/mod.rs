@@ -66,7 +66,7 @@ fn take(
         if number > 1 {
             taking.begin_again();
             next += args.every.map_or(std::time::Duration::ZERO, |every| every.0);
-            // Whoever is late does not catch up.
+            // A round that starts late does not make the next ones start early.
             next = next.max(Instant::now());
             if !sleep_until(next, signals) {
                 break;

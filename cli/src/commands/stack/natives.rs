@@ -106,8 +106,8 @@ impl Native {
     pub(super) fn text(&self) -> &'static str {
         match self.native_state {
             "running" => "running: no native frames",
-            "moved_on" => "moved on meanwhile: no native frames",
-            "ended" => "ended meanwhile: no native frames",
+            "moved_on" => "moved on before it was read: no native frames",
+            "ended" => "ended before it was read: no native frames",
             _ => "no native frames",
         }
     }
@@ -119,9 +119,9 @@ impl Native {
     }
 }
 
-/// Whether the thread is no longer where its sample shows it: it ran managed code then and
-/// waits now, or its whole native stack has no place of the sample. Where the native stack
-/// ends early, nothing speaks against it.
+/// Whether the thread is no longer where its sample shows it: it ran managed code then
+/// and waits now, or its whole native stack has no place of the sample. Where the native
+/// stack ends early, nothing speaks against it.
 fn has_moved(stack: &NativeStack, row: &SampledThread) -> bool {
     if stack.state != NativeState::Blocked {
         return false;
@@ -135,9 +135,9 @@ fn meets(stack: &NativeStack, row: &SampledThread) -> bool {
     stack.frames.iter().any(|frame| row.addresses.contains(&frame.address))
 }
 
-/// What a thread waits for by the function of the runtime that blocks it. In .NET up to 8,
-/// entering a lock that another thread holds leaves no managed frame. Known only where the
-/// runtime's library has names for its functions, as those of .NET Core 3.1 do.
+/// What a thread waits for by the function of the runtime that blocks it. In .NET up to
+/// 8, entering a lock that another thread holds leaves no managed frame. Known only where
+/// the runtime's library has names for its functions, as those of .NET Core 3.1 do.
 fn waits_for(stack: &NativeStack) -> Option<WaitFor> {
     let functions = stack.above_managed().iter();
     let mut of_runtime = functions
@@ -213,7 +213,7 @@ mod tests {
         assert_eq!(of("libcoreclr.so", "CLREventBase::Wait(unsigned int)"), None);
         // A library of the program may have a function of that name.
         assert_eq!(of("libapp.so", enter), None);
-        // Behind managed code it is the wait of somebody else.
+        // Below a managed frame, the function belongs to another wait.
         let managed = frame("System.Private.CoreLib.dll", "x", true);
         let below = stack(vec![wait(), managed, frame("libcoreclr.so", enter, false)]);
         assert_eq!(waits_for(&below), None);

@@ -104,8 +104,8 @@ impl<'t> Taking<'t> {
         self.stacks.begin_session();
     }
 
-    /// One session. `is_last`: names are needed now. False: no other is to follow, because
-    /// a signal came or the process has ended.
+    /// One session. `is_last`: names are needed now. False: no other is to follow,
+    /// because a signal came or the process has ended.
     pub(super) fn session(
         &mut self,
         is_last: bool,
@@ -244,7 +244,7 @@ impl<'t> Taking<'t> {
         native::take(self.reached.pid.unwrap_or(0), &threads)
     }
 
-    /// Whether somebody has stopped the process.
+    /// Whether the process has been stopped, as by SIGSTOP or a debugger.
     fn is_stopped(&self) -> bool {
         let Ok(os) = &self.os else { return false };
         let mut alive = os.threads.iter().filter(|(id, _)| os.alive.contains(id)).peekable();

@@ -3,12 +3,15 @@
 use super::Context;
 use super::document::{Document, ThreadDocument};
 use super::natives::Native;
+use crate::cut::Text;
 use crate::printable::printable;
 use crate::units;
 use std::io::{self, Write};
 
 /// Names of threads without managed frames that are listed in one line.
 const NAMES: usize = 12;
+/// Before each frame.
+const INDENT: &str = "    ";
 
 pub(super) fn write(
     context: &mut Context<'_>,
@@ -30,7 +33,7 @@ pub(super) fn write(
         title.push_str(&format!("; stacks taken {} times", document.taken));
     }
     if ended > 0 && !has_more {
-        title.push_str(&format!("; {ended} ended meanwhile (--all shows them)"));
+        title.push_str(&format!("; {ended} ended while stacks were taken (--all shows them)"));
     }
     let strong = context.style.strong();
     writeln!(context.out, "{}", strong.over(title))?;
@@ -120,11 +123,20 @@ fn group(
     if first.state == Some("native") || first.waits_for.is_some() || first.native.is_some() {
         native(context, first, threads.len() == 1)?;
     }
-    for frame in &first.frames {
-        writeln!(context.out, "    {}", printable(frame))?;
-    }
+    frames(context, &first.frames)?;
     if first.frames.is_empty() {
         writeln!(context.out, "    {}", faint.over("[no frames]"))?;
+    }
+    Ok(())
+}
+
+/// Names of methods or functions, as wide as tables may be.
+fn frames(context: &mut Context<'_>, names: &[String]) -> io::Result<()> {
+    let room = context.table_width().map(|width| width.saturating_sub(INDENT.len()));
+    for name in names {
+        let name = Text::from(name.as_str());
+        let shown = room.map_or_else(|| name.whole(), |room| name.cut(room));
+        writeln!(context.out, "{INDENT}{shown}")?;
     }
     Ok(())
 }
@@ -143,9 +155,7 @@ fn native(context: &mut Context<'_>, thread: &ThreadDocument, is_alone: bool) ->
         place.push("native code".to_owned());
     }
     writeln!(context.out, "    {}", faint.over(format!("[{}]", place.join(", "))))?;
-    for function in native.into_iter().flat_map(Native::functions) {
-        writeln!(context.out, "    {}", printable(function))?;
-    }
+    frames(context, native.map_or(&[], Native::functions))?;
     if let Some(reason) = native.and_then(Native::gap) {
         writeln!(context.out, "    {}", faint.over(format!("[frames are missing: {reason}]")))?;
     }

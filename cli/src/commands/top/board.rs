@@ -2,8 +2,10 @@
 
 use super::rows::{self, Row, decimal};
 use crate::args::TopView;
+use crate::cut::{self, Text};
 use crate::live::cost::Cost;
 use crate::screen::{Theme, help, is_interrupt, put, put_right};
+use crate::units;
 use crossterm::event::{KeyCode, KeyEvent};
 use nettrace_analysis::live::{TopCaller, TopSnapshot};
 use ratatui_core::buffer::Buffer;
@@ -20,7 +22,7 @@ const KEYS: [(&str, &str); 13] = [
     ("c", "places where threads waited for a lock"),
     ("w", "places where threads wait"),
     ("h", "HTTP requests"),
-    ("Enter", "callers of the selected row, or methods of the thread; Esc leaves them"),
+    ("Enter", "callers of the row, or methods of the thread; Esc leaves them"),
     ("s", "sorts methods by total, and by self again"),
     ("p", "pauses"),
     ("↑ ↓", "select; also PgUp, PgDn, Home and End"),
@@ -98,11 +100,11 @@ impl Board {
 
     pub(super) fn update(&mut self, seen: Seen) {
         // The same row stays selected, wherever it is now.
-        let name = self.rows().get(self.selected).map(|row| row.name.clone());
+        let name = self.rows().get(self.selected).map(Row::about);
         self.seen = Some(seen);
         if self.selected > 0
             && let Some(name) = name
-            && let Some(place) = self.rows().iter().position(|row| row.name == name)
+            && let Some(place) = self.rows().iter().position(|row| row.about() == name)
         {
             self.selected = place;
         }
@@ -142,7 +144,8 @@ impl Board {
         }
         let callers = self.callers.iter().map(|caller| Row {
             cells: vec![decimal(caller.percent)],
-            name: format!("{}{}", "  ".repeat(caller.depth.min(20)), caller.name),
+            before: "  ".repeat(caller.depth.min(20)),
+            name: caller.name.to_string(),
         });
         callers.collect()
     }
@@ -167,10 +170,10 @@ impl Board {
             KeyCode::PageDown => self.selected = (self.selected + self.fitting).min(last),
             KeyCode::Home => self.selected = 0,
             KeyCode::End => self.selected = last,
-            KeyCode::Enter if self.inside.is_none() && self.view != TopView::Http => {
+            KeyCode::Enter if self.inside_is().is_some() => {
                 let row = self.rows().into_iter().nth(self.selected);
                 let Some(row) = row else { return Pressed::Nothing };
-                self.inside = Some(row.name);
+                self.inside = Some(row.about());
                 self.callers.clear();
                 (self.selected, self.first) = (0, 0);
             }
@@ -220,27 +223,25 @@ impl Board {
             (false, true) => "  paused".to_owned(),
             (false, false) => format!("  last {window} s"),
         };
-        put(buffer, (x, 0), width.saturating_sub(x), &state, Style::new());
-        let mut line = String::new();
-        for piece in rows::header(&seen.snapshot) {
-            let is_fitting = line.chars().count() + piece.chars().count() + 2 <= usize::from(width);
-            if !line.is_empty() && is_fitting {
-                line.push_str("  ");
-            }
-            if line.is_empty() || is_fitting {
-                line.push_str(&piece);
-            }
+        let x = put(buffer, (x, 0), width.saturating_sub(x), &state, Style::new());
+        if let Some(missing) = rows::missing(seen) {
+            let room = width.saturating_sub(x + 2);
+            put(buffer, (x + 2, 0), room, &missing, self.theme.warning());
         }
+        let line = rows::header_line(&seen.snapshot, usize::from(width));
         put(buffer, (0, 1), width, &line, self.theme.name());
-        match rows::missing(seen) {
-            Some(missing) => put(buffer, (0, 2), width, &missing, self.theme.warning()),
-            None => put(buffer, (0, 2), width, &seen.cost.text(), self.theme.faint()),
-        };
+        put(buffer, (0, 2), width, &seen.cost.text(), self.theme.faint());
+        self.draw_tabs(buffer, width);
+    }
+
+    fn draw_tabs(&self, buffer: &mut Buffer, width: u16) {
+        let tabs = VIEWS.map(|(view, key, name)| (view, format!(" {key} {name}")));
+        let needed: usize = tabs.iter().map(|(_, text)| text.len() + 1).sum();
+        let end = if needed <= usize::from(width) { " " } else { "" };
         let mut x = 0;
-        for (view, key, name) in VIEWS {
+        for (view, text) in tabs {
             let style = if view == self.view { self.theme.selected() } else { Style::new() };
-            let text = format!(" {key} {name} ");
-            x = put(buffer, (x, 3), width.saturating_sub(x), &text, style);
+            x = put(buffer, (x, 3), width.saturating_sub(x), &format!("{text}{end}"), style);
         }
     }
 
@@ -269,7 +270,8 @@ impl Board {
             for (index, cell) in row.cells.iter().take(room).enumerate() {
                 put_right(buffer, (at(index), y), NUMBER, cell, style);
             }
-            put(buffer, (name_at, y), name_width, &row.name, style);
+            let name = row.text().cut(usize::from(name_width));
+            put(buffer, (name_at, y), name_width, &name, style);
         }
         if rows.is_empty() && self.seen.is_some() {
             put(buffer, (name_at, ABOVE), name_width, "nothing yet", self.theme.faint());
@@ -280,14 +282,34 @@ impl Board {
         if height <= ABOVE {
             return;
         }
-        let text = match &self.inside {
-            Some(name) if self.view == TopView::Threads => format!("methods of thread {name}"),
-            Some(name) => format!("callers of {name}"),
-            None => format!("{count} rows"),
+        let enter = match self.inside_is() {
+            Some(what) => format!("Enter {what}"),
+            None if self.inside.is_some() => "Esc back".to_owned(),
+            None => String::new(),
         };
-        let hint = if self.inside.is_some() { "Esc back  ? keys" } else { "Enter callers  ? keys" };
-        let text = format!("{hint}   {text}");
-        put(buffer, (0, height - 1), width, &text, self.theme.faint());
+        let hint = format!("q quit  ? keys  {enter}").trim_end().to_owned();
+        let x = put(buffer, (0, height - 1), width, &hint, self.theme.faint()).saturating_add(3);
+        let room = width.saturating_sub(x);
+        let about = match &self.inside {
+            Some(name) => {
+                let what =
+                    if self.view == TopView::Threads { "methods of thread" } else { "callers of" };
+                let parts = [cut::fixed(&format!("{what} ")), cut::main(name)];
+                Text::parts(parts).cut(usize::from(room))
+            }
+            None => units::counted(count as u64, "row"),
+        };
+        put(buffer, (x, height - 1), room, &about, self.theme.faint());
+    }
+
+    /// What Enter would show of the selected row.
+    fn inside_is(&self) -> Option<&'static str> {
+        match self.view {
+            _ if self.inside.is_some() => None,
+            TopView::Http => None,
+            TopView::Threads => Some("methods"),
+            _ => Some("callers"),
+        }
     }
 }
 
@@ -349,6 +371,9 @@ mod tests {
         board.update(seen(&top()));
         page("top-wide", &text(&drawn(&mut board, 140, 30)));
         page("top-narrow", &text(&drawn(&mut board, 40, 12)));
+        page("top-80", &text(&drawn(&mut board, 80, 24)));
+        press(&mut board, KeyCode::Char('t'));
+        page("top-threads-80", &text(&drawn(&mut board, 80, 24)));
         for size in [(1, 1), (3, 2), (10, 3), (300, 6)] {
             drawn(&mut board, size.0, size.1);
         }
@@ -408,11 +433,49 @@ mod tests {
     }
 
     #[test]
-    fn what_is_lost_stands_where_the_cost_was() {
+    fn what_is_lost_stands_above_the_cost() {
         let mut board = Board::new(Theme::coloured(true), TopView::Methods);
         let mut seen = seen(&top());
         seen.lost = 7;
         board.update(seen);
-        assert!(text(&drawn(&mut board, 80, 12)).contains("7 events lost"));
+        let shown = text(&drawn(&mut board, 80, 12));
+        assert!(shown.contains("7 events lost") && shown.contains("watching: process"), "{shown}");
+    }
+
+    #[test]
+    fn eighty_columns_have_room_for_the_sums_the_views_and_the_keys() {
+        let mut board = Board::new(Theme::coloured(true), TopView::Methods);
+        let mut seen = seen(&top());
+        let header = &mut seen.snapshot.header;
+        (header.cpu_percent, header.gc_percent) = (Some(798.7), 35.4);
+        header.allocated_bytes_per_s = 1234.0 * 1024.0 * 1024.0;
+        (header.exceptions_per_s, header.contentions_per_s) = (12_345.6, 1_234.5);
+        header.threadpool_queue = Some(1_234.0);
+        board.update(seen);
+        let shown = text(&drawn(&mut board, 80, 24));
+        let sums = ["CPU 799 %", "GC 35.4 %", "alloc 1.2 GiB/s", "exc 12,346/s", "locks 1,235/s"];
+        for expected in sums.iter().chain(&["queue 1,234", "h http"]) {
+            assert!(shown.contains(expected), "{expected}: {shown}");
+        }
+        press(&mut board, KeyCode::Char('?'));
+        let shown = text(&drawn(&mut board, 80, 24));
+        let help: Vec<&str> = shown.lines().filter_map(|line| line.split('│').nth(1)).collect();
+        assert_eq!(help.len(), KEYS.len(), "{shown}");
+        assert!(!help.iter().any(|line| line.contains('…')), "{shown}");
+    }
+
+    #[test]
+    fn the_last_line_says_what_enter_shows() {
+        let mut board = Board::new(Theme::coloured(true), TopView::Methods);
+        board.update(seen(&top()));
+        let foot =
+            |board: &mut Board| text(&drawn(board, 80, 24)).lines().last().unwrap().to_owned();
+        assert!(foot(&mut board).starts_with("q quit  ? keys  Enter callers   "));
+        press(&mut board, KeyCode::Char('t'));
+        assert!(foot(&mut board).starts_with("q quit  ? keys  Enter methods   "));
+        press(&mut board, KeyCode::Enter);
+        assert!(foot(&mut board).starts_with("q quit  ? keys  Esc back   methods of thread "));
+        press(&mut board, KeyCode::Char('h'));
+        assert!(!foot(&mut board).contains("Enter"));
     }
 }

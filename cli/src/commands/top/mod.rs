@@ -5,7 +5,7 @@ mod rows;
 
 use super::Context;
 use crate::args::profiles::RUNTIME;
-use crate::args::{TopArgs, TopView};
+use crate::args::{OnStall, TopArgs, TopView};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::json_text;
@@ -13,6 +13,7 @@ use crate::live::cost::{Cost, Meter};
 use crate::live::feed::Feed;
 use crate::live::mappings;
 use crate::live::method_names;
+use crate::live::outlet::Outlet;
 use crate::live::signals::Signals;
 use crate::live::starting;
 use crate::live::target::{self, One, Reached, Talk};
@@ -26,8 +27,9 @@ use serde::Serialize;
 use std::io::Write;
 use std::time::{Duration, Instant};
 
-/// Of the runtime: GC (ticks of allocation), loader, JIT, NGEN, contention, exceptions, and
-/// precompiled code that is handed out. What is known of the thread pool comes from counters.
+/// Of the runtime: GC (ticks of allocation), loader, JIT, NGEN, contention, exceptions,
+/// and precompiled code that is handed out. What is known of the thread pool comes from
+/// counters.
 const KEYWORDS: u64 = 0x1 | 0x8 | 0x10 | 0x20 | 0x4000 | 0x8000 | 0x20_0000_0000;
 /// How long the use of processors is measured before the session begins, to compare with.
 const BEFORE: Duration = Duration::from_millis(300);
@@ -111,7 +113,7 @@ impl<'w> Watching<'w> {
         let rows = if shows_screen(args, context) { SCREEN_ROWS } else { args.number };
         let top = LiveTop::new().window(args.window.0).rows(rows);
         let feed = Feed::start(reached, session, top).map_err(Failure::Output)?;
-        // Once: what is loaded from now on is told by the session itself.
+        // Once: methods that are loaded from now on are reported by the session itself.
         let learnt = method_names::rundown(reached, args.buffersize, &signals, |event| {
             feed.with(|live| live.report_mut().names_mut().learn(event));
         });
@@ -123,9 +125,11 @@ impl<'w> Watching<'w> {
     }
 
     fn run(mut self, context: &mut Context<'_>) -> Result<Exit, Failure> {
+        let mut outlet = None;
         let shown = if shows_screen(self.args, context) {
             self.show_screen(context)
         } else {
+            outlet = self.outlet(context)?;
             self.show_lines(context)
         };
         let (label, is_over) = (self.feed.label.clone(), self.feed.is_over());
@@ -135,6 +139,13 @@ impl<'w> Watching<'w> {
         let end = self.feed.outcome();
         shown?;
         context.out.finish()?;
+        if let Some(outlet) = outlet {
+            let thrown = outlet.finish()?;
+            if thrown.bytes > 0 {
+                let text = "not shown, since standard output was not read";
+                context.messages.warning(&format!("{} {text}", units::bytes(thrown.bytes)));
+            }
+        }
         if lost > 0 {
             let events = units::counted(lost, "event");
             context
@@ -183,8 +194,8 @@ impl<'w> Watching<'w> {
         let mut screen = Screen::enter()?;
         let mut looked: Option<Instant> = None;
         let mut is_drawn = false;
-        // Once the process has ended its last seconds stay: later looks would be empty. Who
-        // had the view paused sees them afterwards.
+        // Once the process has ended its last seconds stay: later looks would be empty.
+        // Who had the view paused sees them afterwards.
         let (mut ended_ns, mut last) = (None, None);
         while !self.is_over() {
             let is_time =
@@ -224,9 +235,18 @@ impl<'w> Watching<'w> {
                 },
                 Input::Resized => is_drawn = false,
                 Input::Nothing => {}
+                Input::HungUp => break,
             }
         }
         Ok(())
+    }
+
+    /// From now on a reader that stands still holds up neither us nor the process.
+    fn outlet(&self, context: &mut Context<'_>) -> Result<Option<Outlet>, Failure> {
+        let Some(stdout) = (context.detached_stdout)() else { return Ok(None) };
+        let outlet = Outlet::new(stdout, OnStall::Drop, self.signals.clone())?;
+        context.out.lead_to(outlet.clone());
+        Ok(Some(outlet))
     }
 
     fn show_lines(&mut self, context: &mut Context<'_>) -> Result<(), Failure> {

@@ -3,17 +3,40 @@
 use super::Context;
 use super::board::Seen;
 use crate::args::TopView;
+use crate::cut::{self, Text};
 use crate::printable::printable;
-use crate::table::{Table, left, right};
+use crate::table::{Cell, Table, left, right};
 use crate::units;
 use nettrace_analysis::live::{TopMethod, TopSnapshot};
 use std::io::{self, Write};
+use unicode_width::UnicodeWidthStr;
 
 /// A row: numbers, and what they are about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Row {
     pub(super) cells: Vec<String>,
+    /// What stands before the name and is never cut.
+    pub(super) before: String,
     pub(super) name: String,
+}
+
+impl Row {
+    fn new(cells: Vec<String>, name: &str) -> Row {
+        Row { cells, before: String::new(), name: name.to_owned() }
+    }
+
+    /// What the row is about, and tells it from the others.
+    pub(super) fn about(&self) -> String {
+        format!("{}{}", self.before, self.name).trim_end().to_owned()
+    }
+
+    /// The same where there may not be room.
+    pub(super) fn text(&self) -> Text {
+        match self.before.is_empty() {
+            true => Text::from(self.name.as_str()),
+            false => Text::parts([cut::fixed(&self.before), cut::main(&self.name)]),
+        }
+    }
 }
 
 /// The headings of a view's numbers, and of what they are about.
@@ -30,7 +53,6 @@ pub(super) fn headings(view: TopView) -> (&'static [&'static str], &'static str)
 }
 
 pub(super) fn rows(snapshot: &TopSnapshot, view: TopView) -> Vec<Row> {
-    let row = |cells: Vec<String>, name: &str| Row { cells, name: name.to_owned() };
     match view {
         TopView::Methods => snapshot.methods.iter().map(method).collect(),
         TopView::Threads => {
@@ -42,26 +64,27 @@ pub(super) fn rows(snapshot: &TopSnapshot, view: TopView) -> Vec<Row> {
                     units::count(thread.native_samples),
                     units::count(thread.waiting_samples),
                 ];
-                row(cells, format!("{} {top}", thread.thread_id).trim_end())
+                Row { before: format!("{} ", thread.thread_id), ..Row::new(cells, top) }
             });
             rows.collect()
         }
         TopView::Allocations => {
-            let rows = snapshot.allocations.iter().map(|row| Row {
-                cells: vec![decimal(row.percent), size(row.bytes_per_s), units::count(row.ticks)],
-                name: row.type_name.clone(),
+            let rows = snapshot.allocations.iter().map(|one| {
+                let cells =
+                    vec![decimal(one.percent), size(one.bytes_per_s), units::count(one.ticks)];
+                Row::new(cells, &one.type_name)
             });
             rows.collect()
         }
         TopView::Exceptions => {
             let rows = snapshot.exceptions.iter();
-            rows.map(|one| row(vec![decimal(one.per_s), units::count(one.count)], &one.type_name))
-                .collect()
+            let cells = |per_s, count| vec![decimal(per_s), units::count(count)];
+            rows.map(|one| Row::new(cells(one.per_s, one.count), &one.type_name)).collect()
         }
         TopView::Contention => {
             let rows = snapshot.contention.iter().map(|one| {
                 let cells = vec![ms(one.total_ns), ms(one.max_ns), units::count(one.count)];
-                row(cells, &one.place)
+                Row::new(cells, &one.place)
             });
             rows.collect()
         }
@@ -73,7 +96,7 @@ pub(super) fn rows(snapshot: &TopSnapshot, view: TopView) -> Vec<Row> {
                     units::count(one.threads),
                     one.waits_for.name().to_owned(),
                 ];
-                row(cells, &one.place)
+                Row::new(cells, &one.place)
             });
             rows.collect()
         }
@@ -85,7 +108,7 @@ pub(super) fn rows(snapshot: &TopSnapshot, view: TopView) -> Vec<Row> {
                     ms(one.max_ns),
                     units::count(one.errors),
                 ];
-                row(cells, &one.request)
+                Row::new(cells, &one.request)
             });
             rows.collect()
         }
@@ -95,34 +118,75 @@ pub(super) fn rows(snapshot: &TopSnapshot, view: TopView) -> Vec<Row> {
 pub(super) fn method(method: &TopMethod) -> Row {
     let TopMethod { name, self_percent, total_percent, total_samples, .. } = method;
     let cells = vec![decimal(*self_percent), decimal(*total_percent), units::count(*total_samples)];
-    Row { cells, name: name.to_string() }
+    Row::new(cells, name)
 }
 
-/// The sums, as pieces that a narrow screen may leave out from the end.
-pub(super) fn header(snapshot: &TopSnapshot) -> Vec<String> {
-    let header = &snapshot.header;
-    let mut pieces = Vec::new();
-    if let Some(cpu) = header.cpu_percent {
-        pieces.push(format!("CPU {} %", decimal(cpu)));
+/// A sum in two forms: in full, and where there is not much room.
+pub(super) struct Sum {
+    pub(super) full: String,
+    pub(super) short: String,
+}
+
+impl Sum {
+    fn new(full: &str, short: &str, value: String) -> Sum {
+        Sum { full: format!("{full} {value}"), short: format!("{short} {value}") }
     }
-    pieces.push(format!("GC {} %", decimal(header.gc_percent)));
-    pieces.push(format!("alloc {}/s", size(header.allocated_bytes_per_s)));
-    pieces.push(format!("exceptions {}/s", decimal(header.exceptions_per_s)));
-    pieces.push(format!("contention {}/s", decimal(header.contentions_per_s)));
+
+    fn per_second(full: &str, short: &str, value: f64) -> Sum {
+        Sum {
+            full: format!("{full} {}/s", decimal(value)),
+            short: format!("{short} {}/s", brief(value)),
+        }
+    }
+}
+
+/// The sums; a narrow screen may leave some out from the end.
+pub(super) fn header(snapshot: &TopSnapshot) -> Vec<Sum> {
+    let header = &snapshot.header;
+    let number = |value: f64| units::count(whole(value));
+    let mut sums = Vec::new();
+    if let Some(cpu) = header.cpu_percent {
+        sums.push(Sum {
+            full: format!("CPU {} %", decimal(cpu)),
+            short: format!("CPU {} %", brief(cpu)),
+        });
+    }
+    sums.push(Sum::new("GC", "GC", format!("{} %", decimal(header.gc_percent))));
+    sums.push(Sum::new("alloc", "alloc", format!("{}/s", size(header.allocated_bytes_per_s))));
+    sums.push(Sum::per_second("exceptions", "exc", header.exceptions_per_s));
+    sums.push(Sum::per_second("contention", "locks", header.contentions_per_s));
     if let Some(queue) = header.threadpool_queue {
-        pieces.push(format!("pool queue {}", units::count(whole(queue))));
+        sums.push(Sum::new("pool queue", "queue", number(queue)));
     }
     if let Some(threads) = header.threadpool_threads {
-        pieces.push(format!("pool threads {}", units::count(whole(threads))));
+        sums.push(Sum::new("pool threads", "pool", number(threads)));
     }
-    pieces.push(format!("threads seen {}", units::count(header.threads)));
+    sums.push(Sum::new("threads seen", "threads", units::count(header.threads)));
     if let Some(memory) = header.working_set_bytes {
-        pieces.push(format!("memory {}", size(memory)));
+        sums.push(Sum::new("memory", "memory", size(memory)));
     }
     if header.requests_per_s > 0.0 {
-        pieces.push(format!("requests {}/s", decimal(header.requests_per_s)));
+        sums.push(Sum::per_second("requests", "requests", header.requests_per_s));
     }
-    pieces
+    sums
+}
+
+/// The sums in a line of this width: in short words if there is no room for full ones.
+pub(super) fn header_line(snapshot: &TopSnapshot, width: usize) -> String {
+    let sums = header(snapshot);
+    let full = sums.iter().map(|sum| &*sum.full).collect::<Vec<_>>().join("  ");
+    if full.width() <= width {
+        return full;
+    }
+    let mut line = String::new();
+    for Sum { short, .. } in &sums {
+        let gap = if line.is_empty() { "" } else { "  " };
+        if line.is_empty() || line.width() + gap.width() + short.width() <= width {
+            line.push_str(gap);
+            line.push_str(short);
+        }
+    }
+    line
 }
 
 /// What is missing from what is shown.
@@ -150,7 +214,7 @@ pub(super) fn write(seen: &Seen, view: TopView, context: &mut Context<'_>) -> io
     let label = printable(&seen.label);
     let title = format!("{label}: last {seconds} s, {samples}");
     writeln!(context.out, "{}", strong.over(title))?;
-    writeln!(context.out, "{}", header(&seen.snapshot).join("  "))?;
+    writeln!(context.out, "{}", header_line(&seen.snapshot, usize::MAX))?;
     writeln!(context.out, "{}", seen.cost.text())?;
     if let Some(missing) = missing(seen) {
         let warning = context.style.warning();
@@ -161,8 +225,8 @@ pub(super) fn write(seen: &Seen, view: TopView, context: &mut Context<'_>) -> io
     columns.push(left(about, 10, 0));
     let mut table = Table::new(columns);
     for row in rows(&seen.snapshot, view) {
-        let cells = row.cells.into_iter().chain([row.name]);
-        table.row(cells.map(Into::into));
+        let about = row.text();
+        table.row(row.cells.into_iter().map(Cell::from).chain([about.into()]));
     }
     table.write(context)?;
     writeln!(context.out)
@@ -170,6 +234,11 @@ pub(super) fn write(seen: &Seen, view: TopView, context: &mut Context<'_>) -> io
 
 pub(super) fn decimal(value: f64) -> String {
     format!("{value:.1}")
+}
+
+/// A digit behind the point where it matters.
+fn brief(value: f64) -> String {
+    if value < 100.0 { decimal(value) } else { units::count(whole(value.round())) }
 }
 
 fn whole(value: f64) -> u64 {

@@ -5,7 +5,7 @@
 pub(crate) enum End {
     /// The thread's first function.
     Start,
-    /// The next frame is found by a register that nobody knows.
+    /// The next frame is found by a register whose value is unknown.
     RegisterUnknown,
     /// The code has no table that tells how to leave it.
     NoTable,
@@ -13,7 +13,7 @@ pub(crate) enum End {
     FileUnread,
     /// A return address where there is no code.
     NoCode,
-    /// The stack is deeper than it is read, or it is not there.
+    /// The stack is larger than the part that was read, or it cannot be read.
     StackUnread,
     /// The tables contradict the stack.
     Wrong,
@@ -44,9 +44,11 @@ impl End {
                 "the caller is found by a register that only a stopped thread shows"
             }
             End::NoTable => "this code has no table that tells its caller",
-            End::FileUnread => "the file of this code cannot be read, or is another one by now",
-            End::NoCode => "the caller is no code",
-            End::StackUnread => "the stack is deeper than it is read",
+            End::FileUnread => {
+                "the file of this code cannot be read, or has been replaced since it was loaded"
+            }
+            End::NoCode => "the return address does not point to code",
+            End::StackUnread => "the stack is larger than the part that was read",
             End::Wrong => "the table of this code contradicts the stack",
             End::TooDeep => "there are more frames than are kept",
         }

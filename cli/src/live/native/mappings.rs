@@ -6,7 +6,8 @@
 //!
 //! That is: first address, end, permissions, offset in the file, device, inode, path. The
 //! path may contain spaces, is `[stack]` or the like for what the kernel made, and is
-//! missing where memory has no file. ` (deleted)` follows the path of a file that is gone.
+//! missing where memory has no file. ` (deleted)` follows the path of a file that is
+//! gone.
 
 const DELETED: &str = " (deleted)";
 

@@ -3,11 +3,12 @@
 //! The process is not stopped. A debugger would stop each thread (`ptrace`) to read its
 //! registers, and that harms a process in production: it waits as long as the debugger
 //! takes, some system calls return early with `EINTR`, a second debugger cannot attach,
-//! and whoever kills the first one at a bad moment leaves threads stopped. What the kernel
+//! and if the first one is killed at a bad moment, threads stay stopped. What the kernel
 //! shows of a thread that is blocked is enough: its stack pointer and the instruction it
-//! returns to (`/proc/PID/task/TID/syscall`). Its stack lies still meanwhile. Whether it
-//! did is checked afterwards by the same text and by the number of times the thread was
-//! switched to, which grows when it wakes up and waits again at the same place.
+//! returns to (`/proc/PID/task/TID/syscall`). As long as it is blocked, its stack does
+//! not change. Whether it stayed blocked is checked afterwards by the same text and by
+//! the number of times the thread was switched to, which grows when it wakes up and waits
+//! again at the same place.
 //!
 //! The price: the other registers are unknown, so some stacks end early ([`End`]), and a
 //! thread that runs has no native frames at all.

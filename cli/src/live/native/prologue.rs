@@ -70,7 +70,8 @@ fn distance(code: &[u8]) -> Option<u64> {
 /// Whether these bytes end with a call.
 #[cfg(target_arch = "x86_64")]
 fn ends_with_call(code: &[u8]) -> bool {
-    // `call` with `FF /2`: by a register, or by memory with a displacement of 0, 1, 4 bytes.
+    // `call` with `FF /2`: by a register, or by memory with a displacement of 0, 1, 4
+    // bytes.
     let is_register = |modrm: u8| (0xd0..=0xd7).contains(&modrm);
     let is_plain =
         |modrm: u8| (0x10..=0x17).contains(&modrm) && modrm & 7 < 4 || modrm & !1 == 0x16;

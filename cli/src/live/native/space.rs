@@ -97,7 +97,8 @@ impl Space {
 
     fn found(&self, mapping: &Mapping) -> Found {
         if !mapping.has_file() {
-            // The functions of the kernel that every process has; the rest is none of ours.
+            // The functions of the kernel that every process has; the rest is none of
+            // ours.
             let bytes = match &*mapping.path {
                 "[vdso]" => usize::try_from(mapping.end - mapping.start).unwrap_or(0).min(1 << 20),
                 _ => 0,
@@ -124,7 +125,8 @@ impl Space {
         if is_assembly { Found::Other } else { Found::Unread }
     }
 
-    /// A path of the process, as it can be opened here: in a container it has other files.
+    /// A path of the process, as it can be opened here: in a container it has other
+    /// files.
     fn inside(&self, path: &str) -> PathBuf {
         PathBuf::from(format!("/proc/{}/root{path}", self.pid))
     }

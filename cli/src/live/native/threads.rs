@@ -9,7 +9,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// How often a stack is read that changes meanwhile.
+/// Maximum number of attempts to read a stack that changes while it is read.
 const ATTEMPTS: usize = 5;
 
 /// What these threads do outside of managed code.
@@ -75,8 +75,8 @@ fn of_thread(folder: &Path, space: &mut Space) -> io::Result<NativeStack> {
     Ok(without(state))
 }
 
-/// The frames. Where the way leads to a file that was not read yet, it is read, and the way
-/// is gone again.
+/// The frames. Where the way leads to a file that was not read yet, it is read, and the
+/// way is gone again.
 fn steps(place: Place, space: &mut Space) -> (Vec<Step>, End) {
     loop {
         let stack = StackMemory::new(space.memory(), place.stack_pointer);

@@ -1,10 +1,10 @@
 //! From a stack pointer and an instruction to the callers.
 //!
 //! The rules come from the call frame information of ELF files (`.eh_frame`), read by
-//! `gimli`. A register whose value nobody knows is `None`: all but two are at first,
-//! because the kernel tells no more of a thread that goes on as it is. That decides
-//! against ready-made unwinders, which want a value for the frame pointer and cannot tell
-//! a wrong one from the end of the stack.
+//! `gimli`. A register whose value is unknown is `None`: all but two are at first,
+//! because the kernel shows no more of a thread that is not stopped. That rules out
+//! existing unwinders, which need a value for the frame pointer and cannot tell a wrong
+//! one from the end of the stack.
 //!
 //! The frame pointer is the one that is missed most: the runtime's functions find their
 //! callers by it, and functions that only make a system call leave it where it is. Where

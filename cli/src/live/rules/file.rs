@@ -307,7 +307,7 @@ impl<'t> Fields<'t> {
         self.source.wrong(self.place(key), message)
     }
 
-    /// Refuses keys that nobody knows.
+    /// Refuses unknown keys.
     fn check(&self, known: &[&str], what: &str) -> Result<(), Failure> {
         for name in self.table.keys() {
             if !known.contains(&name.get_ref().as_ref()) {

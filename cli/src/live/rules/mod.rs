@@ -41,7 +41,7 @@ pub(crate) struct Rule {
 pub(crate) enum Action {
     /// Begins a recording.
     Start(Box<Start>),
-    /// Keeps what the rotation has, and what comes for so long.
+    /// Keeps what the rotation has recorded, and goes on recording for the time `after`.
     Keep { after: Duration },
 }
 

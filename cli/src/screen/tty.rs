@@ -1,0 +1,71 @@
+//! The terminal that keys come from, asked about without reading from it.
+
+use std::io;
+use std::time::Duration;
+
+/// The terminal that crossterm reads from.
+#[cfg(unix)]
+#[derive(Debug)]
+pub(super) struct Tty(std::os::fd::OwnedFd);
+
+#[cfg(unix)]
+impl Tty {
+    /// Standard input if that is a terminal, else the one that controls the program.
+    pub(super) fn open() -> io::Result<Tty> {
+        use std::io::IsTerminal;
+        let stdin = io::stdin();
+        if stdin.is_terminal() {
+            return std::os::fd::AsFd::as_fd(&stdin).try_clone_to_owned().map(Tty);
+        }
+        let terminal = std::fs::File::options().read(true).write(true).open("/dev/tty")?;
+        Ok(Tty(terminal.into()))
+    }
+
+    /// Waits until something can be read. `false`: the terminal has hung up.
+    pub(super) fn wait(&self) -> io::Result<bool> {
+        loop {
+            if let Some(is_there) = self.poll(None)? {
+                return Ok(is_there);
+            }
+        }
+    }
+
+    /// Whether the terminal has hung up: nothing comes from it any more.
+    pub(super) fn is_gone(&self) -> bool {
+        matches!(self.poll(Some(Duration::ZERO)), Ok(Some(false)))
+    }
+
+    /// `Some(true)`: something can be read; `Some(false)`: the terminal has hung up.
+    fn poll(&self, wait: Option<Duration>) -> io::Result<Option<bool>> {
+        use rustix::event::{PollFd, PollFlags, Timespec, poll};
+        use rustix::io::Errno;
+        let wait = wait.and_then(|wait| Timespec::try_from(wait).ok());
+        let mut polled = [PollFd::new(&self.0, PollFlags::IN)];
+        match poll(&mut polled, wait.as_ref()) {
+            Ok(0) | Err(Errno::INTR) => Ok(None),
+            Ok(_) => Ok(Some(!polled[0].revents().intersects(PollFlags::HUP | PollFlags::ERR))),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+/// The console, of which the system says by itself when it is gone.
+#[cfg(windows)]
+#[derive(Debug)]
+pub(super) struct Tty;
+
+#[cfg(windows)]
+impl Tty {
+    pub(super) fn open() -> io::Result<Tty> {
+        Ok(Tty)
+    }
+
+    pub(super) fn wait(&self) -> io::Result<bool> {
+        while !crossterm::event::poll(Duration::from_secs(60))? {}
+        Ok(true)
+    }
+
+    pub(super) fn is_gone(&self) -> bool {
+        false
+    }
+}
