@@ -40,15 +40,15 @@ impl<W: Write + Send> Convert for HeaviestLeaf<W> {
         writeln!(self.0, "thread,milliseconds,frame")?;
         for (thread, (nanos, leaf)) in heaviest {
             let label = resolved.model().thread_label(thread);
-            writeln!(self.0, "{label},{},\"{}\"", nanos / 1_000_000, resolved.text(leaf))?;
+            let frame = resolved.text(leaf).replace('"', "\"\"");
+            writeln!(self.0, "{label},{},\"{frame}\"", nanos / 1_000_000)?;
         }
         Ok(self.0.flush()?)
     }
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let path = std::env::args().nth(1).ok_or("usage: own_converter FILE")?;
-    let bytes = std::fs::read(path)?;
+    let bytes = std::fs::read(std::env::args().nth(1).ok_or("usage: own_converter FILE")?)?;
     let mut analysis = Analysis::new(AnalysisOptions::new());
     analysis.add(Box::new(HeaviestLeaf(std::io::stdout())));
     let outcome = analysis.read(&mut Reader::from_slice(&bytes).time_ordered())?;

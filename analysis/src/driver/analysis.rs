@@ -41,6 +41,17 @@ pub struct Analysis<'c> {
     pub(super) spans: Option<Spans>,
     pub(super) outputs: Outputs<'c>,
     pub(super) outcome: Option<Outcome>,
+    /// Of the objects and bytes that random samples stand for, what rounding left over.
+    pub(super) carried: [f64; 2],
+}
+
+/// Rounds a value of many, so that the sum of all is right: what is left over goes to the
+/// next.
+fn whole(value: f64, carried: &mut f64) -> u64 {
+    let exact = value + *carried;
+    let whole = rounded(exact);
+    *carried = exact - whole as f64;
+    whole
 }
 
 impl<'c> Analysis<'c> {
@@ -54,6 +65,7 @@ impl<'c> Analysis<'c> {
             admits_all: options.filter.admits_all_moments(),
             filter: options.filter.clone(),
             profile: Profile::new(!options.filter.admits_all_moments()),
+            skips_profile: options.skips_profile,
             has_cpu: false,
             takes_samples: Vec::new(),
             wants_events: false,
@@ -71,6 +83,7 @@ impl<'c> Analysis<'c> {
             waits: Matcher::default(),
             spans: None,
             outputs,
+            carried: [0.0; 2],
             outcome: None,
         }
     }
@@ -274,7 +287,8 @@ impl<'c> Analysis<'c> {
         let label = Some(self.model.intern_type(allocation.type_name, self.options.names));
         let (count, weight) = if allocation.is_random_sample {
             let (objects, bytes) = stands_for(allocation.object_bytes?);
-            (rounded(objects), rounded(bytes))
+            let [carried_objects, carried_bytes] = &mut self.carried;
+            (whole(objects, carried_objects), whole(bytes, carried_bytes))
         } else {
             (1, allocation.bytes_since_last?)
         };

@@ -19,6 +19,9 @@ pub struct AnalysisOptions {
     /// Whether to keep the times of CPU samples, for reports that show them. Costs 512
     /// bytes per stack.
     pub keeps_when: bool,
+    /// Whether samples are not summed up, because converters take each of them:
+    /// [`Finished::profile`](crate::Finished::profile) is empty then.
+    pub skips_profile: bool,
 }
 
 impl AnalysisOptions {
@@ -71,6 +74,13 @@ impl AnalysisOptions {
     #[must_use]
     pub fn folding(mut self, folding: Folding) -> AnalysisOptions {
         self.folding = folding;
+        self
+    }
+
+    /// Sets [`AnalysisOptions::skips_profile`].
+    #[must_use]
+    pub fn skip_profile(mut self, skips_profile: bool) -> AnalysisOptions {
+        self.skips_profile = skips_profile;
         self
     }
 

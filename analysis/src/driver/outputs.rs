@@ -9,6 +9,7 @@ pub(super) struct Outputs<'c> {
     /// Whether the filter accepts all threads, processes and times.
     pub(super) admits_all: bool,
     pub(super) profile: Profile,
+    pub(super) skips_profile: bool,
     pub(super) has_cpu: bool,
     /// Indices of the converters that receive samples one by one.
     pub(super) takes_samples: Vec<usize>,
@@ -24,7 +25,9 @@ impl Outputs<'_> {
             return Ok(());
         }
         self.has_cpu |= sample.kind == Kind::Cpu;
-        self.profile.add(&sample);
+        if !self.skips_profile {
+            self.profile.add(&sample);
+        }
         if self.takes_samples.is_empty() { Ok(()) } else { self.give(&sample, model) }
     }
 
@@ -44,7 +47,9 @@ impl Outputs<'_> {
         if let Some(when) = self.profile.when_mut() {
             when.add(weighed.stack, weighed.mode, weighed.first_nanos, weighed.weight);
         }
-        self.profile.add_totals(weighed.key(), &weighed.totals());
+        if !self.skips_profile {
+            self.profile.add_totals(weighed.key(), &weighed.totals());
+        }
         if self.takes_samples.is_empty() { Ok(()) } else { self.give(&weighed.sample(), model) }
     }
 

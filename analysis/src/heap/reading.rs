@@ -20,7 +20,8 @@ const MOST_DUMPS: usize = 256;
 /// use nettrace_parser::Reader;
 /// # let bytes = nettrace_testdata::synth::tiny_v4().bytes;
 /// let mut heap = HeapReader::new();
-/// heap.read(&mut Reader::from_slice(&bytes).time_ordered())?;
+/// let outcome = heap.read(&mut Reader::from_slice(&bytes).time_ordered())?;
+/// assert!(outcome.is_complete(), "a dump in a trace that was cut lacks objects");
 /// assert!(heap.finish().is_empty());
 /// # Ok::<(), nettrace_parser::Error>(())
 /// ```
@@ -33,6 +34,7 @@ pub struct HeapReader {
     going: BTreeMap<ProcessHandle, Going>,
     dumps: Vec<Gathered>,
     objects: u64,
+    outcome: Option<Outcome>,
 }
 
 /// The state of a process.
@@ -64,7 +66,16 @@ impl HeapReader {
         events: &mut TimeOrdered<S>,
     ) -> Result<Outcome, nettrace_parser::Error> {
         events.for_each(|event| self.event(&event))?;
-        Ok(events.outcome())
+        let outcome = events.outcome();
+        self.outcome = Some(outcome.clone());
+        Ok(outcome)
+    }
+
+    /// How reading went. If the trace is truncated or damaged, the dumps lack objects.
+    /// `None` before [`read`](HeapReader::read), and if the events were passed one by
+    /// one.
+    pub fn outcome(&self) -> Option<&Outcome> {
+        self.outcome.as_ref()
     }
 
     /// Number of objects reported so far, in all dumps.

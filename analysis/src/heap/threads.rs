@@ -14,7 +14,8 @@ pub(super) fn share<T>(pieces: impl ExactSizeIterator<Item = T> + Send, work: im
         thread::available_parallelism().map_or(1, NonZeroUsize::get).min(MOST).min(pieces.len());
     let pieces = Mutex::new(pieces);
     let run = || {
-        // Taken in a separate step, so that other threads can take theirs meanwhile.
+        // Taken in a separate step, so that the lock is not held while the piece is
+        // processed.
         let next = || pieces.lock().ok().and_then(|mut pieces| pieces.next());
         while let Some(piece) = next() {
             work(piece);

@@ -81,7 +81,8 @@ struct Tree<'t> {
     order: Vec<(HeapNode, usize)>,
     all: u64,
     min: f64,
-    /// Names and modules of types, which nodes share: there may be as many nodes as objects.
+    /// Names and modules of types, which nodes share: there may be as many nodes as
+    /// objects.
     types: Vec<(Arc<str>, Arc<str>)>,
     statics: Vec<Arc<str>>,
     none: Arc<str>,

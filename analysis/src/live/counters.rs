@@ -20,7 +20,7 @@ const MOST_SERIES: usize = 10_000;
 const MOST_NEW: usize = 200_000;
 /// Different notices, providers and meters that are remembered.
 const MOST_NAMES: usize = 1000;
-/// A series of which nothing has come for so many intervals has stopped.
+/// A series counts as stopped after this many intervals without a value.
 const SILENT_INTERVALS: f64 = 3.0;
 /// Nanoseconds per second.
 const SECOND: f64 = 1e9;
@@ -266,8 +266,8 @@ impl LiveCounters {
         std::mem::take(&mut self.new_notices)
     }
 
-    /// Names in the list of [`LiveCounters::wanted`] of which nothing has come so far, in
-    /// the order of the list. Values come at the end of each interval.
+    /// Names in the list of [`LiveCounters::wanted`] for which no value has arrived so
+    /// far, in the order of the list. Values arrive at the end of each interval.
     pub fn unseen(&self) -> Vec<UnseenCounter> {
         self.names.unseen(&self.wanted)
     }
@@ -344,8 +344,8 @@ impl LiveCounters {
         }
     }
 
-    /// A histogram had no value in the interval. Its publisher lives all the same, and its
-    /// count and sum are what they were.
+    /// A histogram had no value in the interval. Its publisher lives all the same, and
+    /// its count and sum are what they were.
     fn refresh(&mut self, idle: Published) {
         let Published { mut key, interval_seconds, point, .. } = idle;
         let session = std::mem::take(&mut key.session);

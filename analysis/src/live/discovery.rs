@@ -18,7 +18,8 @@ const SESSION_KEYWORDS: u64 = 0xF000_0000_0000;
 const SECOND: f64 = 1e9;
 
 /// Gathers which events, counters and instruments come. The session decides what can
-/// come: one with the provider `*` receives everything that a process emits meanwhile.
+/// come: one with the provider `*` receives everything that the process emits while it
+/// runs.
 #[derive(Debug, Default)]
 pub struct Discovery {
     types: EventTypes,

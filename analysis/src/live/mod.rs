@@ -18,7 +18,7 @@
 //! let mut events = Reader::from_slice(&bytes).time_ordered();
 //! while let Some(event) = events.next_event()? {
 //!     live.event(&event);
-//!     // Here, or on another thread behind a mutex, whenever somebody looks:
+//!     // Here, or on another thread behind a mutex, whenever the state is needed:
 //!     let snapshot = live.snapshot();
 //!     assert!(snapshot.series.is_empty());
 //! }
@@ -76,6 +76,13 @@ pub trait LiveReport {
     fn snapshot(&self, now_ns: i64, model: &Model) -> Self::Snapshot;
 }
 
+/// The time by the system's clock. `None` in a browser: WebAssembly without a system has
+/// no clock, and asking for it would panic.
+fn now() -> Option<Instant> {
+    let has_clock = !cfg!(all(target_arch = "wasm32", target_os = "unknown"));
+    has_clock.then(Instant::now)
+}
+
 /// Feeds a [`LiveReport`].
 #[derive(Debug)]
 pub struct Live<R> {
@@ -107,7 +114,7 @@ impl<R: LiveReport> Live<R> {
         let clock = *self.clock.get_or_insert_with(|| event.session().clock());
         let nanos = clock.nanos_since_start(event.timestamp_ticks()).unwrap_or(0);
         self.latest_ns = self.latest_ns.max(nanos);
-        self.latest_at = Some(Instant::now());
+        self.latest_at = now();
         let moment = Moment { thread, nanos, is_selected: true };
         let is_its = self.report.event(event, &moment, &mut self.model);
         self.events = self.events.saturating_add(u64::from(is_its));
@@ -118,14 +125,15 @@ impl<R: LiveReport> Live<R> {
         self.snapshot_at(self.now_ns())
     }
 
-    /// What there is to see at a moment, in nanoseconds since the session's start: what
-    /// has not been heard of for long by then is shown as over.
+    /// What there is to see at a moment, in nanoseconds since the session's start. A
+    /// counter without a value for several of its intervals is marked as stopped then.
     pub fn snapshot_at(&self, now_ns: i64) -> R::Snapshot {
         self.report.snapshot(now_ns, &self.model)
     }
 
-    /// Now, in nanoseconds since the session's start: the time of the newest event, and
-    /// what has passed since it was processed.
+    /// Now, in nanoseconds since the session's start: the time of the newest event plus
+    /// the time since it was processed. In a browser, which has no clock for WebAssembly,
+    /// the time of the newest event.
     pub fn now_ns(&self) -> i64 {
         let passed = self.latest_at.map_or(0, |at| at.elapsed().as_nanos());
         self.latest_ns.saturating_add(i64::try_from(passed).unwrap_or(i64::MAX))

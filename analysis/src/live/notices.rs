@@ -1,4 +1,5 @@
-//! What `System.Diagnostics.Metrics` says besides values: why there are none, or not all.
+//! What `System.Diagnostics.Metrics` reports in addition to values: why there are none,
+//! or not all.
 
 use nettrace_parser::Event;
 use std::fmt;
@@ -61,7 +62,8 @@ impl MetricsNotice {
             "Error" => MetricsNotice::Failed { message: first_line(&text("errorMessage")) },
             _ => return None,
         };
-        // That a configuration does not fit is told to a client: all have the same session.
+        // A configuration error names the client, because all clients have the same
+        // session.
         let client = text("clientId");
         Some((notice, if client.is_empty() { text("sessionId") } else { client }))
     }
@@ -88,14 +90,14 @@ impl fmt::Display for MetricsNotice {
             } => write!(
                 f,
                 "the runtime refuses to share its metrics session, which another tool began with other \
-                 settings: instruments come with --refresh-interval {refresh_interval} \
-                 --maxTimeSeries {max_time_series} --maxHistograms {max_histograms}"
+                 settings: a refresh interval of {refresh_interval} s, at most {max_time_series} time \
+                 series and {max_histograms} histograms"
             ),
             MetricsNotice::TimeSeriesLimit => f.write_str(
-                "there are more series than --maxTimeSeries allows; the others are not published",
+                "there are more series than the session allows; the others are not published",
             ),
             MetricsNotice::HistogramLimit => f.write_str(
-                "there are more histograms than --maxHistograms allows; the others are not published",
+                "there are more histograms than the session allows; the others are not published",
             ),
             MetricsNotice::Callback { message } => {
                 write!(f, "an observable instrument failed: {message}")

@@ -198,8 +198,8 @@ impl ThreadStacks {
         (seen.stack, seen.mode, seen.session) = (stack, mode, session);
     }
 
-    /// A round is complete: whoever was not sampled in it has ended, or has no managed
-    /// frames any more.
+    /// A round is complete: a thread that was not sampled in it has ended, or has no
+    /// managed frames any more.
     fn end_round(&mut self) {
         for (thread, seen) in &mut self.threads {
             seen.is_newest = self.round.contains(thread);

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 /// Names of others that are remembered, for suggestions.
 const MOST_NAMES: usize = 1000;
 
-/// A name in a [`CounterList`] of which nothing has come.
+/// A name in a [`CounterList`] for which no value has arrived.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UnseenCounter {
@@ -15,16 +15,16 @@ pub struct UnseenCounter {
     pub provider: String,
     /// The counter; `None` if nothing at all has come of the provider.
     pub counter: Option<String>,
-    /// Counters that the provider did publish, sorted. The counter itself is among them if
-    /// it is an EventCounter and a meter of that name takes the provider's place.
+    /// Counters that the provider did publish, sorted. The counter itself is among them
+    /// if it is an EventCounter and a meter of that name takes the provider's place.
     pub published: Vec<String>,
 }
 
 /// Which names of a list something has come of.
 #[derive(Debug, Default)]
 pub(super) struct SeenNames {
-    /// Places of a choice in the list and of a counter in the choice; without a counter of
-    /// the choice as a whole.
+    /// Places of a choice in the list and of a counter in the choice; without a counter
+    /// of the choice as a whole.
     seen: BTreeSet<(usize, Option<usize>)>,
     published: BTreeSet<(String, String)>,
 }
@@ -56,7 +56,7 @@ impl SeenNames {
         }
     }
 
-    /// The names of which nothing has come, in the order of the list.
+    /// The names for which no value has arrived, in the order of the list.
     pub(super) fn unseen(&self, list: &CounterList) -> Vec<UnseenCounter> {
         let mut unseen = Vec::new();
         for (place, choice) in list.choices().iter().enumerate() {

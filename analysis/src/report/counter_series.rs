@@ -66,9 +66,9 @@ pub struct CounterSeries {
     /// processes, it is the first tag, `process_id`, too.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub process_id: Option<u64>,
-    /// Names and values of its tags. Where a process has several instruments of this name,
-    /// the second one's series have the tag `instrument` with the value `#2`, and so on, in
-    /// the order in which they were first published.
+    /// Names and values of its tags. Where a process has several instruments of this
+    /// name, the second one's series have the tag `instrument` with the value `#2`, and
+    /// so on, in the order in which they were first published.
     #[cfg_attr(feature = "serde", serde(serialize_with = "as_map"))]
     pub tags: Vec<(String, String)>,
     /// Length of the interval in seconds; 0 if the trace does not contain it.

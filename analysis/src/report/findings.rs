@@ -188,8 +188,8 @@ impl Finding {
             .then(|| Finding::new("waits", 10.0 + share * 0.1, value, text, "report waits"))
     }
 
-    /// A method is innermost for `nanos` of the time `of` in which threads ran, which was
-    /// sampled so many times.
+    /// A method is innermost for `nanos` of the running time `of`, which was sampled
+    /// `samples` times.
     pub(super) fn hottest_method(
         method: &str,
         nanos: u64,

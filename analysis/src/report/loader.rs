@@ -41,8 +41,8 @@ struct Known<T> {
     process: ProcessHandle,
     row: T,
     /// Whether the filter admits its load or unload, or it was there before the session.
-    /// Others are known only so that the list at the end of the session does not make them
-    /// look as if they had been there before.
+    /// Others are known only so that the list at the end of the session does not make
+    /// them look as if they had been there before.
     is_selected: bool,
 }
 

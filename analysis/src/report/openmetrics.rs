@@ -31,10 +31,10 @@ impl CountersReport {
     /// Instruments and increments that grow become counters, histograms become summaries
     /// with their quantiles (counts and sums are cumulative since the trace's start),
     /// everything else becomes gauges. The format has no negative quantiles, counts and
-    /// sums: a histogram's negative quantiles are left out, so is its sum once that has been
-    /// negative, and so are totals of counters that are negative or not finite. Tags become labels; the label `provider` is the
-    /// provider or meter. Units are part of the names: `By` becomes `_bytes`, `s` becomes
-    /// `_seconds`.
+    /// sums: a histogram's negative quantiles are left out, so is its sum once that has
+    /// been negative, and so are totals of counters that are negative or not finite. Tags
+    /// become labels; the label `provider` is the provider or meter. Units are part of
+    /// the names: `By` becomes `_bytes`, `s` becomes `_seconds`.
     ///
     /// # Errors
     /// If writing fails.
@@ -185,8 +185,8 @@ impl CountersReport {
     }
 }
 
-/// Whether a counter or a sum may have this value: the format has only those that grow from
-/// zero, and readers refuse a document with another one.
+/// Whether a counter or a sum may have this value: the format has only those that grow
+/// from zero, and readers refuse a document with another one.
 fn is_total(value: f64) -> bool {
     value.is_finite() && value >= 0.0
 }

@@ -2,8 +2,9 @@
 //!
 //! A program may have several instruments with the name of one meter and the same name
 //! themselves: meters that differ in their tags or versions, or one for each part of the
-//! program. The runtime publishes each of them by itself. Rates could be added, but not gauges
-//! and quantiles; so all are kept apart, in the order in which they were first published.
+//! program. The runtime publishes each of them by itself. Rates could be added, but not
+//! gauges and quantiles; so all are kept apart, in the order in which they were first
+//! published.
 //!
 //! | runtime | what tells them apart |
 //! |---|---|
@@ -13,10 +14,10 @@
 use super::counter_values::SeriesKey;
 use std::collections::HashMap;
 
-/// An instrument that has not been published for so many intervals is gone; the next one
-/// continues its series.
+/// After this many intervals without being published, an instrument is gone; the next one
+/// of its name continues its series.
 const SILENT_INTERVALS: f64 = 3.0;
-/// Maximum number of instruments of one name that are told apart.
+/// Maximum number of instruments of one name that get series of their own.
 const MOST_OF_A_NAME: usize = 1000;
 /// Maximum number of names, and of series in a collection, that are remembered.
 const MOST: usize = 10_000;
@@ -99,9 +100,9 @@ impl SameNames {
         place
     }
 
-    /// Without the beginning of a collection nothing says whether a value is the next one.
-    /// The event that says it may be lost; so what comes half an interval later is another
-    /// collection in any case.
+    /// Without the beginning of a collection nothing says whether a value is the next
+    /// one. The event that says it may be lost; so what comes half an interval later is
+    /// another collection in any case.
     fn by_repetition(&mut self, key: &SeriesKey, publication: Publication) -> usize {
         let Publication { ts_ns, collection, .. } = publication;
         if collection == 0 {

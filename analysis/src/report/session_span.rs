@@ -17,7 +17,8 @@ impl SessionSpan {
         self.last_ns = nanos;
     }
 
-    /// From the session's start, or from the first time if that is before it, to the last.
+    /// From the session's start, or from the first time if that is before it, to the
+    /// last.
     pub(crate) fn nanos_since_start(&self) -> u64 {
         self.first_ns.map_or(0, |first| nanos_between(first.min(0), self.last_ns))
     }

@@ -201,10 +201,10 @@ impl<T: Reports> SharedPass<T> {
         &mut self.reports
     }
 
-    /// Adds a converter that receives the samples and marks of the pass, of the kinds that
-    /// the options ask for. It receives them only if a report is computed from samples
-    /// ([`ReportInput::Samples`]), each before the reports receive its event; it receives
-    /// no events.
+    /// Adds a converter that receives the samples and marks of the pass, of the kinds
+    /// that the options ask for. It receives them only if a report is computed from
+    /// samples ([`ReportInput::Samples`]), each before the reports receive its event; it
+    /// receives no events.
     pub fn add(&mut self, converter: Box<dyn crate::convert::Convert>) {
         self.pass.analysis.add(converter);
     }

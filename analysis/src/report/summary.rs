@@ -34,8 +34,8 @@ pub struct SummaryReport {
     pub kind: String,
     /// The traced process, if it has a name.
     pub process: Option<String>,
-    /// Time from the session's start to the last event, in nanoseconds; if a filter leaves
-    /// out events, from the first to the last of the others.
+    /// Time from the session's start to the last event, in nanoseconds; if a filter
+    /// leaves out events, from the first to the last of the others.
     pub duration_ns: u64,
     /// Number of events.
     pub events: u64,

@@ -146,8 +146,8 @@ pub struct Tasks {
     running: Matcher<TaskKey, ()>,
     /// `None` as place if the filter did not accept the start.
     waiting: Matcher<TaskKey, Option<WaitPlace>>,
-    /// Waits that began while too many others were in progress, and those of them that have
-    /// not ended.
+    /// Waits that began while too many others were in progress, and those of them that
+    /// have not ended.
     waits_not_kept: u64,
     not_kept_open: u64,
     activities: Activities,
@@ -270,7 +270,8 @@ impl Tasks {
             let begun = &mut self.waits.entry(site).or_default().1;
             *begun = begun.saturating_add(1);
         }
-        // Too many are in progress. Where the end of this one belongs to will not be known.
+        // Too many are in progress. Where the end of this one belongs to will not be
+        // known.
         if let Some(site) = not_kept {
             let begun = &mut self.waits.entry(site).or_default().1;
             *begun = begun.saturating_sub(1);

@@ -94,7 +94,8 @@ pub struct ThreadPoolReport {
     pub workers: Vec<SeriesPoint>,
     /// Work items completed per second, over time.
     pub throughput: Vec<SeriesPoint>,
-    /// Number of work items waiting for a worker, over time; empty if that was not recorded.
+    /// Number of work items waiting for a worker, over time; empty if that was not
+    /// recorded.
     pub queue: Vec<SeriesPoint>,
     /// Number of work items enqueued; 0 if that was not recorded.
     pub enqueued: u64,

@@ -67,8 +67,8 @@ impl<P: Copy + Ord + Hash, X: Default> Waiting<P, X> {
     }
 
     /// A wait ends. `reported`: the duration that the stop contains, if any;
-    /// `is_selected`: whether the filter accepts the stop; `alone`: the place if the start
-    /// is unknown. Returns the duration, and the additional data of the place.
+    /// `is_selected`: whether the filter accepts the stop; `alone`: the place if the
+    /// start is unknown. Returns the duration, and the additional data of the place.
     pub(super) fn stop(
         &mut self,
         at: Edge,

@@ -1,6 +1,7 @@
 //! A trace in a browser: events, losses and the frames with most time, from bytes that
 //! JavaScript has put into memory.
 
+use nettrace_analysis::live::{Live, LiveCounters};
 use nettrace_analysis::{Analysis, AnalysisOptions, TopN, TopNOptions};
 use nettrace_parser::Reader;
 
@@ -15,15 +16,28 @@ pub fn events(trace: &[u8]) -> Option<(u64, bool)> {
 /// A line for each of the methods with most time of their own.
 pub fn top(trace: &[u8]) -> Option<String> {
     let mut analysis = Analysis::new(AnalysisOptions::new());
-    let _outcome = analysis.read(&mut Reader::from_slice(trace).time_ordered()).ok()?;
+    let outcome = analysis.read(&mut Reader::from_slice(trace).time_ordered()).ok()?;
     let finished = analysis.finish().ok()?;
     let top = TopN::new(&finished.resolved(), &finished.profile, &TopNOptions::default());
-    Some(
-        top.methods
-            .iter()
-            .map(|method| format!("{:.2} % {}\n", method.self_percent, method.name))
-            .collect(),
-    )
+    let mut text: String = top
+        .methods
+        .iter()
+        .map(|method| format!("{:.2} % {}\n", method.self_percent, method.name))
+        .collect();
+    if !outcome.is_intact() {
+        text.push_str(&format!("times are too low: {outcome}\n"));
+    }
+    Some(text)
+}
+
+/// Number of series of counters: a live view, which has no clock in a browser.
+pub fn series(trace: &[u8]) -> Option<usize> {
+    let mut live = Live::new(LiveCounters::new());
+    let mut events = Reader::from_slice(trace).time_ordered();
+    while let Some(event) = events.next_event().ok()? {
+        live.event(&event);
+    }
+    Some(live.snapshot().series.len())
 }
 
 /// What JavaScript calls.
@@ -53,6 +67,12 @@ mod exports {
             f64::NAN,
             |(count, is_intact)| if is_intact { count as f64 } else { -(count as f64) },
         )
+    }
+
+    /// Number of series of counters, negative if the trace cannot be read.
+    #[unsafe(no_mangle)]
+    pub extern "C" fn series() -> f64 {
+        TRACE.with_borrow(|trace| super::series(trace)).map_or(-1.0, |count| count as f64)
     }
 
     /// Bytes of the text about the methods.

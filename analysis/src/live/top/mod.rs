@@ -1,8 +1,8 @@
-//! What a running process has been doing for the last seconds: hot methods, allocations, exceptions,
-//! locks, waits, requests.
+//! What a running process has been doing for the last seconds: hot methods, allocations,
+//! exceptions, locks, waits, requests.
 //!
-//! Seconds are kept in sums ([`slice`]) and forgotten when they are older than the window.
-//! Names are looked up when somebody looks, by what was loaded until then.
+//! Seconds are kept in sums ([`slice`]) and forgotten when they are older than the
+//! window. Names are looked up when a snapshot is taken, by what was loaded until then.
 
 mod callers;
 mod slice;
@@ -43,8 +43,8 @@ const COUNTERS: [&str; 7] = [
     "alloc-rate",
 ];
 
-/// What a running process has been doing for the last seconds. [`Live`](super::Live) feeds it with
-/// the events of a session; look at it at any time.
+/// What a running process has been doing for the last seconds. [`Live`](super::Live)
+/// feeds it with the events of a session; look at it at any time.
 ///
 /// Memory is bounded: by the window, in each second by 20,000 distinct stacks, and by the
 /// limit of [`NamesSoFar`] for names. What finds no room is counted
@@ -58,7 +58,7 @@ const COUNTERS: [&str; 7] = [
 /// let mut events = Reader::from_slice(&bytes).time_ordered();
 /// while let Some(event) = events.next_event()? {
 ///     live.event(&event);
-///     // Whenever somebody looks:
+///     // Whenever the state is needed:
 ///     let snapshot = live.snapshot();
 ///     for method in &snapshot.methods {
 ///         println!("{:5.1} % {}", method.self_percent, method.name);
@@ -68,7 +68,7 @@ const COUNTERS: [&str; 7] = [
 /// ```
 #[derive(Debug)]
 pub struct LiveTop {
-    /// Locked while somebody looks: a name is made when it is first shown, and kept.
+    /// Locked while a snapshot is taken: a name is made when it is first shown, and kept.
     names: Mutex<NamesSoFar>,
     seconds: u64,
     rows: usize,
@@ -131,8 +131,8 @@ impl LiveTop {
         self.names.get_mut().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What the memory of the process holds where it has code, for code without a name: see
-    /// [`NamesSoFar::set_mappings`]. Call it when events have come.
+    /// What the memory of the process holds where it has code, for code without a name:
+    /// see [`NamesSoFar::set_mappings`]. Call it when events have come.
     pub fn set_mappings(&mut self, mappings: &[(u64, u64, String)]) {
         let process = self.process;
         let mappings = mappings.iter().map(|(first, last, file)| (*first, *last, file.as_str()));

@@ -218,7 +218,8 @@ impl NamedStack {
 
     /// The method that waits, or the innermost one.
     pub(super) fn waiting_place(&self) -> &str {
-        // A thread without work has nobody who asked for the wait.
+        // A pool thread waits for work on its own account: no code of the user asked for
+        // it.
         let is_idle = self.chain.wait_for == Some(WaitFor::Work);
         let place = self.chain.length.saturating_sub(usize::from(is_idle));
         let frame = self.frames.get(place).or(self.frames.last());
@@ -322,8 +323,8 @@ struct ThreadSums {
 }
 
 impl LiveTop {
-    /// The window at a moment, in seconds since the session's start: its first second, and
-    /// its length in nanoseconds.
+    /// The window at a moment, in seconds since the session's start: its first second,
+    /// and its length in nanoseconds.
     pub(super) fn span(&self, now: i64) -> (i64, u64) {
         let window = i64::try_from(self.seconds).unwrap_or(i64::MAX).saturating_mul(SECOND_NS);
         let from = now.saturating_sub(window);

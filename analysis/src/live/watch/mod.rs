@@ -28,7 +28,7 @@ const MOST_WAITING: usize = 100_000;
 /// Collections whose events have marks.
 const MOST_MARKED: usize = 1000;
 
-/// What happens in a running process: [`WatchRow`]s, to be taken whenever somebody looks.
+/// What happens in a running process: [`WatchRow`]s, which can be taken at any time.
 ///
 /// Memory is bounded by what is open at a time (requests, waits, collections), and by
 /// 100,000 rows that wait to be taken; further ones are counted.
@@ -80,7 +80,7 @@ pub struct WatchSnapshot {
     pub now_ns: i64,
     /// What is watched, and how much of each there was, taken or not.
     pub counts: Vec<WatchCount>,
-    /// Number of rows that are lost, because nobody took them.
+    /// Number of rows that were lost because they were not taken in time.
     pub left_out: u64,
 }
 

@@ -46,7 +46,8 @@ pub enum WatchKind {
 #[cfg_attr(feature = "serde", serde(tag = "kind", rename_all = "lowercase"))]
 #[non_exhaustive]
 pub enum WatchedEvent {
-    /// A collection, when all threads run again. What was allocated before it is left out.
+    /// A collection, when all threads run again. What was allocated before it is left
+    /// out.
     Gc(Box<Collection>),
     /// An exception that was thrown.
     Exception(ThrownException),

@@ -3,9 +3,9 @@
 //! At most one background collection runs at a time, and during it at most one blocking
 //! collection. The runtime reports details of a collection before its end (204, 205) or
 //! directly after it (4). For a background collection, .NET 10 may report everything
-//! after the end, on the thread that reported the end, while others start and end. A
-//! suspension of all threads belongs to the collections that start in it; one for a phase
-//! of the background collection belongs to that.
+//! after the end, on the thread that reported the end, while other collections start and
+//! end. A suspension of all threads belongs to the collections that start in it; a
+//! suspension for a phase of the background collection belongs to that collection.
 
 use super::collection::{Collection, kind, reason};
 use crate::model::ThreadHandle;
@@ -140,9 +140,9 @@ impl Heap {
         self.rows.get_mut(number.checked_sub(self.first)?)
     }
 
-    /// Takes the collections about which nothing more will come, for those who do not wait
-    /// for the end. Only a few are kept afterwards, however many there were. What was
-    /// allocated between collections is left out.
+    /// Takes the collections about which nothing more will come, for those who do not
+    /// wait for the end. Only a few are kept afterwards, however many there were. What
+    /// was allocated between collections is left out.
     pub(crate) fn take_settled(&mut self) -> Vec<Collection> {
         let waits_for_stats = self.ended_background.filter(|ended| ended.wants_stats);
         let mut unsettled: Vec<usize> =

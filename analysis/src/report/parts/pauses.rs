@@ -70,7 +70,7 @@ mod tests {
         event(&mut pauses, 1, SuspendStop, 110);
         assert_eq!((event(&mut pauses, 3, RestartStop, 150), pauses.until(160)), (None, 60));
         event(&mut pauses, 2, RestartStart, 190);
-        // The sampler suspends and resumes the process meanwhile.
+        // The sampler suspends and resumes the process before the restart has ended.
         for (event_of_it, nanos) in
             [(SuspendStart(0), 191), (SuspendStop, 192), (RestartStart, 193)]
         {
