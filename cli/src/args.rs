@@ -86,9 +86,9 @@ pub(crate) struct Cli {
 }
 
 impl Cli {
-    /// The command line with the options of those commands that `is_wanted` chooses; of the
-    /// others it has the names alone. Defining all options takes longer than reading a
-    /// small trace.
+    /// The command line with the options of those commands that `is_wanted` chooses; of
+    /// the others it has the names alone. Defining all options takes longer than reading
+    /// a small trace.
     pub(crate) fn with_options_of(is_wanted: impl Fn(&str) -> bool) -> clap::Command {
         let commands = COMMANDS.iter().map(|(name, options)| {
             let command = clap::Command::new(*name);

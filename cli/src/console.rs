@@ -13,7 +13,7 @@ pub struct Console<'a> {
     /// Takes the results.
     pub stdout: &'a mut (dyn Write + Send),
     /// The same as `stdout`, for a thread that writes what a session brings: it may
-    /// outlive the command, since nothing ends a write that nobody reads. `None`: such
+    /// outlive the command, since nothing ends a write that has no reader. `None`: such
     /// results are written like all others.
     pub detached_stdout: fn() -> Option<Box<dyn Write + Send>>,
     /// Takes everything else.
@@ -22,7 +22,7 @@ pub struct Console<'a> {
     pub stdin_is_terminal: bool,
     /// Whether results are read by a person.
     pub stdout_is_terminal: bool,
-    /// Whether progress has somebody to look at it.
+    /// Whether progress is shown to a person.
     pub stderr_is_terminal: bool,
     /// Looks up an environment variable.
     pub variable: &'a dyn Fn(&str) -> Option<String>,

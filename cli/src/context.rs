@@ -27,15 +27,15 @@ pub(crate) struct Context<'a> {
     pub(crate) stdout_is_terminal: bool,
     /// Its `TERM` says that nothing can be shown in place.
     is_dumb: bool,
-    /// Somebody sits at a terminal, wherever results go.
+    /// Standard output or standard error is a terminal.
     pub(crate) has_user: bool,
     /// Columns that the environment says the terminal has.
     columns: Option<usize>,
     /// Tables may be wider than the terminal.
     is_wide: bool,
-    /// Columns that the page's tables lack, for want of room.
+    /// Columns that were left out of the page's tables because they did not fit.
     columns_left_out: Vec<&'static str>,
-    /// Whether somebody looks at lines that are rewritten.
+    /// Whether status lines that are rewritten in place are shown.
     pub(crate) shows_status: bool,
     pub(crate) progress: Rc<Progress>,
     pub(crate) detached_stdout: fn() -> Option<Box<dyn io::Write + Send>>,
@@ -117,7 +117,8 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Whether a view may take the terminal: results go to one, and somebody can press keys.
+    /// Whether a view may take the terminal: results go to one, and a user can press
+    /// keys.
     pub(crate) fn shows_screens(&self) -> bool {
         self.stdout_is_terminal && !self.is_dumb
     }

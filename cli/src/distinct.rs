@@ -8,7 +8,7 @@
 
 use std::collections::HashSet;
 
-/// So many numbers are kept as they are, in about a megabyte.
+/// Up to this many numbers are kept as they are, in about a megabyte.
 const EXACT: usize = 1 << 16;
 /// Bits of a hash that choose a register.
 const INDEX_BITS: u32 = 14;

@@ -119,8 +119,8 @@ fn with_summary(mut args: Vec<OsString>) -> Vec<OsString> {
     args
 }
 
-/// `nettrace report heap FILE` stands for `nettrace heap FILE`: what people look for first
-/// where the reports are.
+/// `nettrace report heap FILE` stands for `nettrace heap FILE`: what people look for
+/// first where the reports are.
 fn with_heap(mut args: Vec<OsString>) -> Vec<OsString> {
     if args.iter().skip(1).take(2).eq(["report", "heap"]) {
         args.remove(1);

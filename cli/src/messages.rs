@@ -13,7 +13,7 @@ use std::io::Write;
 /// Findings that are reported one by one.
 const SHOWN_FINDINGS: usize = 8;
 
-/// Writes to stderr, one line a message.
+/// Writes to stderr, one line per message.
 pub(crate) struct Messages<'a> {
     stream: &'a mut dyn Write,
     style: Style,

@@ -159,8 +159,8 @@ impl NewFile {
         let part = PartFile { path: beside, target, replaces: is_forced, unfinished };
         let made = NewFile { file, pending: Pending { path: path.to_owned(), part: Some(part) } };
         if let NameUse::Old(old) = kind {
-            // Whoever could read the old one can read the new one, and nobody else. Some
-            // file systems have no permissions.
+            // The new file gets the permissions of the old one. Some file systems have no
+            // permissions.
             let _ = made.file.set_permissions(old.permissions());
         }
         Ok(made)
@@ -210,7 +210,8 @@ impl Pending {
     /// Gives the file its name. All of it must have been written.
     ///
     /// # Errors
-    /// Somebody else made a file of that name meanwhile, or the name cannot be given.
+    /// A file of that name was created by another program in the meantime, or the file
+    /// cannot be renamed.
     pub(crate) fn finish(mut self) -> Result<Written, Failure> {
         if let Some(part) = &self.part {
             if let Err(error) = part.name() {
@@ -303,7 +304,7 @@ impl Written {
     /// Removes it, if the file of this name is still the one that was written.
     pub(crate) fn remove(self) {
         if self.id.is_some() && FileId::of_name(&self.path) == self.id {
-            // Somebody may have taken it away already.
+            // It may have been removed already.
             let _ = fs::remove_file(self.path);
         }
     }

@@ -15,10 +15,10 @@ pub(crate) fn printable_lines(document: &[u8]) -> Vec<u8> {
     text.lines().flat_map(|line| (printable(line) + "\n").into_bytes()).collect()
 }
 
-/// Where so many bytes of a line wait, they are shown before its end.
+/// A line of which this many bytes are waiting is shown before its end.
 const LONG_LINE: usize = 64 * 1024;
 
-/// Passes on text in such a way: what a converter writes, to a terminal.
+/// Passes on text as [`printable`] makes it: what a converter writes to a terminal.
 pub(crate) struct PrintableText<W: Write> {
     inner: W,
     waiting: Vec<u8>,

@@ -1,5 +1,5 @@
-//! How far reading is: one line on stderr, rewritten, when somebody looks and it takes
-//! longer.
+//! How far reading is: one line on stderr, rewritten in place, if stderr is a terminal
+//! and reading takes longer than a second.
 
 use crate::units;
 use std::cell::Cell;
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 const SILENT: Duration = Duration::from_secs(1);
 const BETWEEN: Duration = Duration::from_millis(100);
 
-/// Shows how far reading is. Does nothing when nobody looks.
+/// Shows how far reading is. Does nothing if stderr is not a terminal.
 #[derive(Debug)]
 pub(crate) struct Progress {
     begun: Instant,

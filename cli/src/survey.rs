@@ -13,11 +13,11 @@ use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hasher};
 use std::ops::ControlFlow;
 
-/// `info` counts each of so many event types by itself, and lists so many providers; each
-/// takes half a kilobyte.
+/// Maximum number of event types that `info` counts one by one, and of providers that it
+/// lists; each takes half a kilobyte.
 const MOST_TYPES: usize = 1 << 13;
-/// What `info` keeps of event types, threads and stacks each. A runtime forgets its stacks
-/// every 10 MiB.
+/// What `info` keeps of event types, threads and stacks each. A runtime forgets its
+/// stacks every 10 MiB.
 const TABLE_BYTES: usize = 12 << 20;
 
 /// What was counted of one event type.
@@ -179,8 +179,8 @@ impl Survey {
         }
     }
 
-    /// Counts all events of a file with several threads. `None` if there are too many types
-    /// to count each by itself: which ones are, only one thread can tell.
+    /// Counts all events of a file with several threads. `None` if there are too many
+    /// types to count each by itself: which ones are, only one thread can tell.
     pub(crate) fn of_regions(
         regions: &Regions,
         new: fn() -> Survey,
@@ -288,7 +288,7 @@ impl Survey {
         providers
     }
 
-    /// How many providers there are besides those, and how many events of them.
+    /// Number of further providers, and of their events.
     pub(crate) fn other_providers(&self) -> Option<(Count, u64)> {
         self.further.as_ref().and_then(|further| further.other_providers())
     }

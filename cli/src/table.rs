@@ -49,7 +49,7 @@ impl Column {
         Column { is_whole, ..self }
     }
 
-    /// What somebody asked for is never left out.
+    /// A column that the user asked for is never left out.
     pub(crate) const fn asked_for(self, is_asked_for: bool) -> Column {
         if is_asked_for { Column { rank: 0, ..self } } else { self }
     }
@@ -142,7 +142,7 @@ impl Cell {
     }
 }
 
-/// Whoever fills a table need not think of where its words come from: a [`Text`] is
+/// The caller need not care where the words of a table come from: a [`Text`] is
 /// printable.
 impl<T: Into<Text>> From<T> for Cell {
     fn from(text: T) -> Cell {
@@ -226,8 +226,8 @@ impl Table {
     }
 }
 
-/// The layout of a page's tables of the same columns: what is left out of one is left out of
-/// all.
+/// The layout of a page's tables of the same columns: what is left out of one is left out
+/// of all.
 pub(crate) fn layout_of(tables: &[Table], context: &Context<'_>) -> Layout {
     Layout::of(tables, context.table_width())
 }
@@ -267,8 +267,8 @@ impl Layout {
             let front = shown.split_last().map_or(&[][..], |(_, front)| front);
             front.iter().flatten().map(|width| width + 2).sum()
         };
-        // Columns that line up with those of other tables look better; only where there is
-        // room for all.
+        // Columns that line up with those of other tables look better; only where there
+        // is room for all.
         if front(&wide) + wide.last().copied().flatten().unwrap_or(0) <= most {
             let last = Some(most - front(&wide));
             return Layout { widths: wide, last, most: width };

@@ -1,4 +1,4 @@
-//! Messages to a standard error that perhaps nobody reads: `2>&1 | less`.
+//! Messages to a standard error that may have no reader: `2>&1 | less`.
 
 use std::io::{self, Write};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
@@ -7,8 +7,9 @@ use std::time::Duration;
 /// How long a message may take to be written before the next ones are thrown away.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// A stream that is written on a thread of its own, and waited for only so long: a
-/// command that has a signal to obey must not hang in a message about it.
+/// A stream that is written on a thread of its own and waited for only for a limited
+/// time: a command that has received a signal must not hang while it prints a message
+/// about it.
 ///
 /// What is written while an earlier write hangs is thrown away; after it, everything is
 /// as before.

@@ -72,6 +72,14 @@ fn cells_that_spreadsheets_run_are_texts_for_a_user_at_a_terminal_and_raw_keeps_
         assert!(!runs(&[threads, &["--csv-safe"]].concat(), false), "{threads:?}: asked for");
         assert!(!runs(&[threads, &["--raw", "--csv-safe"]].concat(), false), "{threads:?}");
     }
+    let converted = |args: &[&str], has_user| {
+        let words = [&["convert", "--format", "csv", "-o", "-"], args, &[&*path]].concat();
+        let (exit, text) = said(&words, has_user);
+        assert_eq!(exit, Exit::Fine);
+        text.split([',', '\n', '"']).any(|cell| cell.starts_with(['=', '@']))
+    };
+    assert!(!converted(&[], true) && converted(&[], false), "convert: the same defaults");
+    assert!(!converted(&["--csv-safe"], false) && converted(&["--csv-safe=false"], true));
 }
 
 #[test]

@@ -227,16 +227,17 @@ impl Launched {
         self.0.as_mut().map_or(Ok(None), Running::exited)
     }
 
-    /// From here on, who arrives is resumed also with [`Children::GiveOut`]: call this when
-    /// [`Launched::next`] is not served any more, but the program is not waited for yet.
+    /// From here on, who arrives is resumed also with [`Children::GiveOut`]: call this
+    /// when [`Launched::next`] is not served any more, but the program is not waited for
+    /// yet.
     pub fn resume_newcomers(&self) {
         if let Some(running) = &self.0 {
             running.port.resume_newcomers();
         }
     }
 
-    /// Waits for the end of the program. Runtimes that arrive meanwhile, and were not to
-    /// be given out, are resumed; with [`Children::GiveOut`] call this when
+    /// Waits for the end of the program. Runtimes that arrive while waiting, and were not
+    /// to be given out, are resumed; with [`Children::GiveOut`] call this when
     /// [`Launched::next`] is served elsewhere or no longer wanted: newcomers are resumed
     /// from here on.
     ///
@@ -293,8 +294,8 @@ impl Running {
         true
     }
 
-    /// Waits for processes that may still come to the port, so that none is left waiting
-    /// for nobody.
+    /// Waits for processes that may still connect to the port, so that none is left
+    /// suspended.
     fn linger(&self) {
         let start = Instant::now();
         while start.elapsed() < self.linger && self.is_awaited() {

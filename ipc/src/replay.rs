@@ -383,7 +383,7 @@ impl Stage {
             let mut refusal = Writer::new(CommandId { set: CommandId::SERVER_SET, id: 0xFF });
             refusal.u32(crate::HResult::UNKNOWN_COMMAND.0);
             if let Ok(message) = refusal.finish() {
-                // Whoever asked may be gone.
+                // The client may be gone.
                 drop(wire.write_all(message.as_bytes(), Deadline::after(LONG)));
             }
             return;

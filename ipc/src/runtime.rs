@@ -236,8 +236,8 @@ impl Runtime {
     /// # Errors
     /// Those of [`Runtime::environment`].
     pub fn startup_of(&self, info: &ProcessInfo) -> Result<Startup, Error> {
-        // Whoever came to our port may wait for our resume, whatever its environment says
-        // by now.
+        // A runtime that connected to our port may be waiting for our resume, whatever
+        // its environment says by now.
         if matches!(&self.route, Route::Line(line) if !line.is_resumed()) {
             return Ok(startup_from(info, true));
         }

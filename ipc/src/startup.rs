@@ -15,8 +15,8 @@ pub enum Startup {
     PerhapsSuspended,
 }
 
-/// Asked to wait (`is_asked`) and without its assembly in the command line: suspended. A program in a
-/// single file never shows an assembly, hence the third answer.
+/// Asked to wait (`is_asked`) and without its assembly in the command line: suspended. A
+/// program in a single file never shows an assembly, hence the third answer.
 pub(crate) fn startup_from(info: &ProcessInfo, is_asked: bool) -> Startup {
     if !is_asked {
         return Startup::Running;

@@ -1,7 +1,7 @@
 //! Records everything that crosses connections, so that it can be replayed without a
 //! runtime.
 //!
-//! A transcript is text, one entry a line:
+//! A transcript is text, one entry per line:
 //!
 //! ```text
 //! nettrace-transcript 1

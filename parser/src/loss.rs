@@ -14,18 +14,18 @@ use gaps::{Gap, Gaps, Jump, MOST_STRAYS};
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
-/// So much room is kept for the entries of the next sequence point: 64 KiB.
+/// Capacity that is kept for the entries of the next sequence point: 64 KiB.
 const MOST_KEPT_ENTRIES: usize = 1 << 12;
 
-/// So many threads are known at a time, and so many entries of a sequence point. Of what
-/// a stream has more, the losses are counted from below.
+/// Maximum number of threads that are known at a time, and of entries of a sequence
+/// point. If a stream has more, the losses are a lower bound.
 const MOST_THREADS: usize = 1 << 16;
 
-/// From so many threads on, those that have ended are forgotten.
+/// From this number of threads on, those that have ended are forgotten.
 const MANY_THREADS: usize = 1 << 10;
 
-/// A thread that so many complete lists in a row do not have is gone for good. It ended
-/// after the first of them that did not have it.
+/// A thread that is missing from this many complete lists in a row is gone for good. It
+/// ended before the first of them.
 const LISTS_WITHOUT: u32 = 16;
 
 /// What is known about a thread's numbers.
@@ -498,8 +498,9 @@ impl Losses {
         let last = self.last_listable(thread);
         let step = number.wrapping_sub(last);
         let jump = self.gaps.jump_of(thread);
-        // Nobody has seen a thread begin with numbers of 2^31 and more. If it is then
-        // listed with a small one, that is more likely than the end of all numbers.
+        // No known thread begins with numbers of 2^31 and more. If such a thread is then
+        // listed with a small number, a wrong begin is more likely than numbers that have
+        // wrapped around.
         let began_wrong = jump.is_some_and(|jump| {
             jump.from == 1 && jump.to.cast_signed() < 0 && number.cast_signed() >= 0
         });
@@ -570,10 +571,12 @@ impl Losses {
 
     /// The entries of an id that a version 4 or 5 list has more than once, with their
     /// numbers in ascending order: threads that ended, and the one that has the id now.
-    /// Runtimes list an ended thread as long as its buffers exist, in no particular order.
+    /// Runtimes list an ended thread as long as its buffers exist, in no particular
+    /// order.
     ///
-    /// The thread that wrote last has the next number at or after its last one. The others
-    /// prove nothing: they may be losses of a thread that ended, or all of its events.
+    /// The thread that wrote last has the next number at or after its last one. The
+    /// others prove nothing: they may be losses of a thread that ended, or all of its
+    /// events.
     fn listed_repeatedly(&mut self, entries: &[(u64, u32)], limit: usize) {
         let Some(&(thread, _)) = entries.first() else { return };
         let last = self.last_listable(thread);
@@ -583,8 +586,8 @@ impl Losses {
         self.listed(thread, last.wrapping_add(step.unwrap_or(0)), limit);
     }
 
-    /// The last number of the thread that has this id, as a sequence point counts from it:
-    /// 0 if the previous point did not list it, because then this is another thread.
+    /// The last number of the thread that has this id, as a sequence point counts from
+    /// it: 0 if the previous point did not list it, because then this is another thread.
     fn last_listable(&self, thread: u64) -> u32 {
         let state = self.states.get(&thread);
         state.filter(|state| self.is_listable(state)).map_or(0, |state| state.last)
@@ -665,7 +668,8 @@ mod tests {
         let mut losses = Losses::default();
         let mut most = 0;
         for point in 0..2_000u64 {
-            // Two threads stay, the second of them silent, and 50 end. Each loses an event.
+            // Two threads stay, the second of them silent, and 50 end. Each loses an
+            // event.
             for thread in [1].into_iter().chain(1_000 + point * 50..1_050 + point * 50) {
                 let number = if thread == 1 { 2 * point as u32 + 2 } else { 2 };
                 assert!(losses.event_v4(thread, number, point, None, usize::MAX));

@@ -12,7 +12,7 @@ use std::sync::Arc;
 ///
 /// ```no_run
 /// use nettrace_parser::{Mapping, Reader};
-/// // SAFETY: the file is ours, and nobody writes to it.
+/// // SAFETY: the file is ours, and nothing writes to it.
 /// let mapping = unsafe { Mapping::open("trace.nettrace") }?;
 /// Reader::from_slice(mapping.as_ref()).for_each(|event| println!("{}", event.provider()))?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -24,13 +24,13 @@ impl Mapping {
     /// Maps a regular file.
     ///
     /// # Safety
-    /// A mapping shows the current contents of the file. As long as it lives, nobody may
-    /// change the file, in this process or in another: a write changes bytes behind a
-    /// `&[u8]`, which is undefined behaviour, and after truncation the next access beyond
-    /// the new end kills this process (SIGBUS on Unix). The operating system does not
-    /// prevent either, so the caller must know that it cannot happen: for example because
-    /// no other process can open the file, or because the file system is mounted
-    /// read-only.
+    /// A mapping shows the current contents of the file. As long as it lives, the file
+    /// must not change, neither by this process nor by another: a write changes bytes
+    /// behind a `&[u8]`, which is undefined behaviour, and after truncation the next
+    /// access beyond the new end kills this process (SIGBUS on Unix). The operating
+    /// system does not prevent either, so the caller must know that it cannot happen: for
+    /// example because no other process can open the file, or because the file system is
+    /// mounted read-only.
     ///
     /// If you cannot know that, read the file: [`PositionedFile`](crate::PositionedFile)
     /// and [`Buffered`](crate::Buffered) just see an early end of file.
@@ -38,7 +38,7 @@ impl Mapping {
     /// # Errors
     /// Errors of opening and mapping; [`io::ErrorKind::InvalidInput`] for anything other
     /// than a regular file, whose length would be meaningless.
-    #[expect(unsafe_code, reason = "the caller has to know that nobody changes the file")]
+    #[expect(unsafe_code, reason = "the caller has to know that the file does not change")]
     pub unsafe fn open(path: impl AsRef<Path>) -> io::Result<Mapping> {
         let (file, length) = open_regular(path.as_ref())?;
         Ok(Mapping(map(&file, 0, length)?))
@@ -63,7 +63,7 @@ const ALIGNMENT: u64 = 64 << 10;
 ///
 /// ```no_run
 /// use nettrace_parser::{MappedFile, Reader};
-/// // SAFETY: the file is ours, and nobody writes to it.
+/// // SAFETY: the file is ours, and nothing writes to it.
 /// let mut reader = Reader::new(unsafe { MappedFile::open("trace.nettrace") }?);
 /// reader.for_each(|event| println!("{}", event.provider()))?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -88,7 +88,7 @@ impl MappedFile {
     ///
     /// # Errors
     /// As [`Mapping::open`].
-    #[expect(unsafe_code, reason = "the caller has to know that nobody changes the file")]
+    #[expect(unsafe_code, reason = "the caller has to know that the file does not change")]
     pub unsafe fn open(path: impl AsRef<Path>) -> io::Result<MappedFile> {
         let (file, _) = open_regular(path.as_ref())?;
         Ok(MappedFile { file: Arc::new(file), map: None, map_start: 0, start: 0 })
@@ -188,8 +188,8 @@ fn map(file: &File, offset: u64, length: u64) -> io::Result<memmap2::Mmap> {
     let mut options = memmap2::MmapOptions::new();
     options.offset(offset).len(length);
     // SAFETY: the mapping is read-only, and its owners only return `&[u8]` that borrow
-    // from them. The callers of `Mapping::open` and `MappedFile::open` guarantee that
-    // nobody changes the file meanwhile, and there is no other way to get here.
+    // from them. The callers of `Mapping::open` and `MappedFile::open` guarantee that the
+    // file does not change while it is mapped, and there is no other way to get here.
     unsafe { options.map(file) }
 }
 

@@ -13,7 +13,7 @@ use std::sync::Arc;
 /// The best way to read a file that must not be mapped: it needs no `unsafe`, and memory
 /// is bounded by the largest block. Also the way to read with several threads: each has
 /// its own position and buffer, and they do not block each other in the operating system.
-/// If the file is truncated meanwhile, the stream ends early, as with
+/// If the file is truncated while it is read, the stream ends early, as with
 /// [`Buffered`](crate::Buffered).
 ///
 /// ```no_run

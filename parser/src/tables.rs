@@ -2,7 +2,8 @@
 //!
 //! Rows are stored in arenas and are referenced by *slots*, which never change their
 //! meaning: a queued event keeps its type, thread and labels even if their ids are reused
-//! meanwhile. Arenas are only emptied at sequence points, when no events are queued.
+//! before it is delivered. Arenas are only emptied at sequence points, when no events are
+//! queued.
 
 mod id_table;
 mod weight;
@@ -294,7 +295,7 @@ impl ByteTable {
 ///
 /// Tables that outlive the region between two sequence points are shared, so that other
 /// threads can keep them unchanged while reading continues. They are copied only if they
-/// change meanwhile.
+/// change while shared.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Tables {
     pub(crate) metadata: Arc<Table<Metadata>>,

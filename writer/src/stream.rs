@@ -397,7 +397,8 @@ impl TaggedValue {
 }
 
 /// A block of version 6 from explicit parts ([FORMAT.md 7.1]): u32 with the size in the
-/// low 24 bits and the kind in the high 8, then the content. `None` means the correct value.
+/// low 24 bits and the kind in the high 8, then the content. `None` means the correct
+/// value.
 ///
 /// [FORMAT.md 7.1]: https://docs.rs/nettrace-parser/latest/nettrace_parser/format_guide/#7.1
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -64,6 +64,11 @@ pub(crate) struct ConvertArgs {
     #[arg(long, value_enum, value_name = "UNIT", default_value_t)]
     pub(crate) unit: UnitArg,
 
+    /// Put an apostrophe before texts that a spreadsheet would run as formulas (csv).
+    /// Default: on if stdout or stderr is a terminal, off in scripts
+    #[arg(long, value_name = "WHETHER", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    pub(crate) csv_safe: Option<bool>,
+
     /// Overwrite existing files
     #[arg(long)]
     pub(crate) force: bool,

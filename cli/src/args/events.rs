@@ -52,8 +52,8 @@ pub(crate) struct EventsArgs {
     #[arg(help_heading = "Which events")]
     pub(crate) time: Option<TimeRange>,
 
-    /// Only events that meet this condition, such as Count>3, 'Name=abc and not Message~timeout';
-    /// see below
+    /// Only events that meet this condition, such as Count>3, 'Name=abc and not
+    /// Message~timeout'; see below
     #[arg(long = "where", value_name = "CONDITION", allow_hyphen_values = true)]
     #[arg(help_heading = "Which events")]
     pub(crate) conditions: Vec<Predicate>,

@@ -259,7 +259,8 @@ pub(crate) enum ObjectSort {
     Retained,
 }
 
-/// How much memory is kept alive by what: the dominator tree, from the roots down, by type
+/// How much memory is kept alive by what: the dominator tree, from the roots down, by
+/// type
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  nettrace heap tree dump.nettrace --min 5%\n  nettrace heap tree dump.nettrace --folded | inferno-flamegraph > heap.svg\n  nettrace convert dump.nettrace --kind heap -o heap.svg -o heap.pb.gz"

@@ -131,8 +131,8 @@ pub(crate) struct ReportArgs {
     #[arg(long)]
     pub(crate) timeline: bool,
 
-    /// Show the events of this activity and of those inside it: a path such as /#17178/1/256, or
-    /// another id
+    /// Show the events of this activity and of those inside it: a path such as
+    /// /#17178/1/256, or another id
     #[arg(long, value_name = "ID")]
     pub(crate) id: Option<String>,
 
@@ -149,7 +149,8 @@ pub(crate) struct ReportArgs {
     #[arg(long, value_name = "WHETHER", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub(crate) csv_safe: Option<bool>,
 
-    /// Only what happened in the first part of the session, up to this time, such as 500ms
+    /// Only what happened in the first part of the session, up to this time, such as
+    /// 500ms
     #[arg(long, value_name = "TIME", value_parser = nettrace_export::time_range::nanos, conflicts_with = "time")]
     pub(crate) before: Option<i64>,
 

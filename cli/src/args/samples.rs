@@ -81,8 +81,8 @@ pub(crate) struct SampleArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) perf_map: Vec<PathBuf>,
 
-    /// A folder with the ELF files that were mapped into the traced process: their symbols
-    /// name native code (version 6)
+    /// A folder with the ELF files that were mapped into the traced process: their
+    /// symbols name native code (version 6)
     #[arg(long, value_name = "DIR")]
     pub(crate) symbols: Vec<PathBuf>,
 }

@@ -9,8 +9,8 @@ use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, Command};
 use std::ffi::OsString;
 
-/// What these arguments are parsed by. Only commands and reports that they name have their
-/// options: those of all take longer to define than a small trace takes to read.
+/// What these arguments are parsed by. Only commands and reports that they name have
+/// their options: those of all take longer to define than a small trace takes to read.
 pub(crate) fn of_args(args: &[OsString]) -> Command {
     let is_named = |name: &str| args.iter().any(|word| word == name);
     let has_command = command_at(args).is_some_and(|at| args::is_command(&args[at]));
@@ -22,7 +22,8 @@ pub(crate) fn of_args(args: &[OsString]) -> Command {
     let command = with_reports(is_wanted, |row| {
         if is_named(row.name) { subcommand(row) } else { Command::new(row.name).about(row.about) }
     });
-    // An export has an option of its own that is called --wide, and no tables on a terminal.
+    // An export has an option of its own that is called --wide, and no tables on a
+    // terminal.
     if command_at(args).is_some_and(|at| args[at] == "export") {
         return command.mut_arg("wide", |wide| wide.global(false));
     }

@@ -73,7 +73,7 @@ pub(crate) fn run(command: Command, context: &mut Context<'_>) -> Exit {
     context.progress.end();
     match result {
         Ok(exit) => exit,
-        // Whoever read the results has enough of them: `nettrace events … | head`.
+        // The reader of the results has closed the pipe: `nettrace events … | head`.
         Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Fine,
         Err(failure) => {
             context.messages.error(&failure);

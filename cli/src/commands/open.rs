@@ -77,7 +77,7 @@ fn cache(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     Some(caches?.join("nettrace"))
 }
 
-/// Traces hold what programs write: command lines, messages, addresses. Nobody else is to
+/// Traces hold what programs write: command lines, messages, addresses. No other user may
 /// read them.
 fn private_folder(folder: &Path) -> std::io::Result<()> {
     if let Some(parent) = folder.parent() {

@@ -17,7 +17,8 @@ use serde::Serialize;
 use std::io::Write;
 use std::time::Duration;
 
-/// A process that says nothing for so long is listed without what it would have said.
+/// A process that does not answer within this time is listed without the details that
+/// only it could give.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// Columns of a command line that is cut.
 const COMMAND_COLUMNS: usize = 60;

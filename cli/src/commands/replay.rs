@@ -35,7 +35,7 @@ pub(super) fn run(args: &ReplayArgs, context: &mut Context<'_>) -> Result<Exit, 
     let replay = replay
         .map_err(|error| Failure::Input { file: name.clone(), message: error.to_string() })?;
     if args.connect.is_none() {
-        // Scripts read this line, and know then that somebody listens.
+        // Scripts wait for this line: from then on, the port accepts connections.
         writeln!(context.out, "{},connect", replay.endpoint())?;
         context.out.finish()?;
     }

@@ -135,7 +135,8 @@ fn text(
     let (strong, name) = (context.style.strong(), context.style.name());
     let (is_utc, sort) = (args.utc, args.sort);
     let (from, to) = if is_utc { ("FIRST", "LAST") } else { ("FIRST ms", "LAST ms") };
-    // On a narrow terminal, names need the room of two dates that are the same in each row.
+    // On a narrow terminal, names need the room of two dates that are the same in each
+    // row.
     let is_narrow = context.table_width().is_some_and(|width| width < NARROW);
     let day = if is_utc && is_narrow { common_day(rows, clock) } else { None };
     let time = match (is_utc, &day) {

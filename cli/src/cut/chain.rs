@@ -15,7 +15,7 @@ pub(crate) struct Chain {
     between: &'static str,
     /// The places of the links, the one that says most first.
     order: Vec<usize>,
-    /// So many of them are shown in any case, cut if need be.
+    /// Number of links that are always shown, shortened if need be.
     needed: usize,
 }
 
@@ -45,8 +45,8 @@ pub(crate) struct Caller<'n> {
     pub(crate) is_own: bool,
 }
 
-/// `Type.Method ← Type.Method ← …`: where it happened, and the first frame of the user's own
-/// code, stay longest.
+/// `Type.Method ← Type.Method ← …`: where it happened, and the first frame of the user's
+/// own code, stay longest.
 pub(crate) fn callers(frames: &[Caller<'_>]) -> Text {
     let links = frames.iter().enumerate().map(|(at, frame)| {
         let name = printable(frame.name);

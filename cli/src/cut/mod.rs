@@ -137,7 +137,7 @@ fn cut_parts(parts: &[Part], most: usize) -> String {
     parts.iter().map(shown).collect()
 }
 
-/// Divides room among texts of these widths: nobody gets more than it needs.
+/// Divides room among texts of these widths: none gets more than it needs.
 fn shares(widths: &[usize], room: usize) -> Vec<usize> {
     let mut by_width: Vec<usize> = (0..widths.len()).collect();
     by_width.sort_by_key(|at| widths[*at]);

@@ -82,8 +82,8 @@ fn dots(name: &str) -> Vec<usize> {
     dots
 }
 
-/// The last `count` parts of a name: `Program.Run` of `Shop.Program.Run`, `Program..ctor` of
-/// `Shop.Program..ctor`.
+/// The last `count` parts of a name: `Program.Run` of `Shop.Program.Run`, `Program..ctor`
+/// of `Shop.Program..ctor`.
 pub(super) fn ending(name: &str, count: usize) -> &str {
     let dots = dots(name);
     dots.len().checked_sub(count).map_or(name, |at| &name[dots[at] + 1..])

@@ -8,8 +8,8 @@ use std::path::Path;
 /// that shrinks is reported.
 #[expect(unsafe_code, reason = "mapping a file has no safe form; see SAFETY")]
 pub(super) fn open(path: &Path) -> io::Result<MappedFile> {
-    // SAFETY: a trace is written once and read later. Nobody can rule out that some
-    // process changes the file while it is read, so both outcomes were looked at. A file
+    // SAFETY: a trace is written once and read later. It cannot be ruled out that some
+    // process changes the file while it is read, so both outcomes were considered. A file
     // that shrinks raises SIGBUS, which ends this process with a message (`shrunk`).
     // Bytes that change give other values than those that were there: the reader copies
     // each value out before it decides on it, and checks each on its own, so damage is

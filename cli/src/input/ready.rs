@@ -1,5 +1,5 @@
-//! Pipes after the end of a trace: whoever writes to one may hold it open for long, so
-//! what follows the end is read only if it is there.
+//! Pipes after the end of a trace: the writer may hold one open for long, so what follows
+//! the end is read only if it is there.
 
 use std::cell::Cell;
 use std::io::{self, ErrorKind, Read};
@@ -18,8 +18,8 @@ pub fn is_ready(input: &impl std::os::fd::AsFd) -> bool {
     poll(&mut polled, Some(&GRACE)).is_ok_and(|count| count > 0)
 }
 
-/// Whether reading from a pipe gives bytes, or its end, without waiting: here nobody can
-/// tell.
+/// Whether reading from a pipe gives bytes, or its end, without waiting: unknown on this
+/// system.
 #[cfg(not(unix))]
 pub fn is_ready<T>(_input: &T) -> bool {
     false

@@ -82,9 +82,9 @@ impl Regions {
         options.limits(self.limits)
     }
 
-    /// Reads the whole file in file order. `worker` makes a worker, as many as are needed;
-    /// `collect` gets what they made of each region in the stream's order, and may stop the
-    /// reading.
+    /// Reads the whole file in file order. `worker` makes a worker, as many as are
+    /// needed; `collect` gets what they made of each region in the stream's order, and
+    /// may stop the reading.
     pub(crate) fn read<W: Work>(
         &self,
         worker: impl Fn() -> W + Sync,

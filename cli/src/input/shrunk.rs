@@ -17,13 +17,13 @@ use crate::exit::Exit;
 use crate::new_file;
 use crate::printable::printable;
 
-/// The file that was mapped last; `None` as long as nobody waits for the signal.
+/// The file that was mapped last; `None` until a thread waits for the signal.
 static MAPPED: Mutex<Option<String>> = Mutex::new(None);
 
 /// Says so if the file, which is about to be mapped, shrinks.
 ///
 /// # Errors
-/// When nobody could say so; then the file had better not be mapped.
+/// If the thread or the handler cannot be set up; then the file should not be mapped.
 pub(super) fn watch(file: &str) -> io::Result<()> {
     let mut mapped = MAPPED.lock().unwrap_or_else(PoisonError::into_inner);
     if mapped.is_none() {
@@ -54,8 +54,8 @@ fn fill(pipe: &mut impl Write) -> io::Result<()> {
     }
 }
 
-/// Waits for the signal. `never_read` is kept open, because a pipe that nobody reads
-/// takes no writer.
+/// Waits for the signal. `never_read` is kept open, because writing to a pipe without a
+/// reader fails.
 fn tell(mut signalled: PipeReader, never_read: PipeReader) {
     if signalled.read_exact(&mut [0]).is_ok() {
         let file = MAPPED.lock().unwrap_or_else(PoisonError::into_inner).take().unwrap_or_default();

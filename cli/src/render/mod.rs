@@ -1,4 +1,4 @@
-//! How events are shown: one file a form. Each appends one event to a page; filters and
+//! How events are shown: one file per form. Each appends one event to a page; filters and
 //! order are decided before, writing happens after.
 
 mod text;

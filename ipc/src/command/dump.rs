@@ -70,7 +70,7 @@ impl Dump {
     }
 
     /// Writes about 90 kB of log to the **target's** standard output. If that is a pipe
-    /// that nobody reads, the target freezes and never answers; do not enable it unless
+    /// without a reader, the target freezes and never answers; do not enable it unless
     /// you are sure.
     #[must_use]
     pub fn logging(mut self, on: bool) -> Self {

@@ -1,5 +1,5 @@
-//! The commands, one file a command set: each a request that is well-formed by its type,
-//! and the reply it gets.
+//! The commands, one file per command set: each a request that is well-formed by its
+//! type, and the reply it gets.
 //!
 //! | set | commands |
 //! |---|---|

@@ -4,8 +4,8 @@
 //! Payload: u32 1, u64 rundown keyword, u32 count, then providers with event filter and
 //! tracepoints: string default tracepoint (may be null), u32 set count, sets of string
 //! tracepoint, u32 count, u32 ids. After the request, in a message of its own, comes one
-//! byte with the descriptor of `user_events_data`; the runtime serves nobody until it has
-//! it. The reply (u64 session id) comes after that.
+//! byte with the descriptor of `user_events_data`; the runtime serves no other client
+//! until it has it. The reply (u64 session id) comes after that.
 
 use std::collections::{BTreeMap, BTreeSet};
 

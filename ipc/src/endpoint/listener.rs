@@ -23,8 +23,8 @@ pub(crate) enum Listener {
 }
 
 impl Listener {
-    /// A socket at that path. What lies there already is not removed: it may be
-    /// somebody's.
+    /// A socket at that path. A file that is already there is not removed: it may belong
+    /// to another program.
     #[cfg(unix)]
     pub(crate) fn unix(path: &Path) -> io::Result<Self> {
         let listener = UnixListener::bind(path)?;
@@ -110,8 +110,8 @@ impl Drop for Listener {
     fn drop(&mut self) {
         #[cfg(unix)]
         if let Listener::Unix { path, .. } = self {
-            // Nobody can connect to it any more; if it cannot be removed it is only
-            // litter.
+            // No client can connect to it any more; if it cannot be removed, that does no
+            // harm.
             drop(std::fs::remove_file(path));
         }
     }

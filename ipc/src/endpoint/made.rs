@@ -1,12 +1,13 @@
-//! What ports have made in the file system, for a process that ends without dropping them:
-//! a thread may still be waiting for an answer over one.
+//! What ports have made in the file system, for a process that ends without dropping
+//! them: a thread may still be waiting for an answer over one.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 static MADE: Mutex<Vec<Entry>> = Mutex::new(Vec::new());
 
-/// A socket or a folder of ours. Dropping it removes nothing: that is its owner's business.
+/// A socket or a folder of ours. Dropping it removes nothing: that is its owner's
+/// business.
 #[derive(Debug)]
 pub(crate) struct Made {
     path: PathBuf,
@@ -33,12 +34,12 @@ impl Drop for Made {
     }
 }
 
-/// Removes the sockets of this process's ports, and the folders of those that programs were
-/// started with. For the very end of a process, which may come while a port, one of its
-/// runtimes or a session is still in use by a thread: nobody can come to these ports
-/// afterwards.
+/// Removes the sockets of this process's ports, and the folders of those that programs
+/// were started with. For the very end of a process, which may come while a port, one of
+/// its runtimes or a session is still in use by a thread: no runtime can connect to these
+/// ports afterwards.
 ///
-/// What has meanwhile taken the place of a socket is left alone.
+/// A file that has replaced a socket since then is left alone.
 pub fn remove_port_files() {
     let entries = std::mem::take(&mut *made());
     for Entry { path, id: before } in entries {

@@ -7,7 +7,7 @@ use std::net::{IpAddr, Ipv6Addr, SocketAddr, TcpListener, TcpStream, ToSocketAdd
 use crate::deadlines::Deadline;
 use crate::error::RequestError;
 
-/// Host and port. There is no authentication on it: whoever connects can command the
+/// Host and port. There is no authentication: anyone who can connect can control the
 /// process.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct TcpAddress {

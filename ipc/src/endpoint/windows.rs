@@ -3,7 +3,7 @@
 //!
 //! A blocking read cannot be given a deadline, so a thread of its own reads and hands
 //! over what it gets. A read and a write on one file exclude each other, therefore the
-//! request is written before that thread starts; the protocol wants one request a
+//! request is written before that thread starts; the protocol allows only one request per
 //! connection anyway.
 
 use std::collections::VecDeque;
@@ -33,7 +33,7 @@ pub(crate) struct PipeStream {
 enum Pipe {
     /// We connected.
     Ours(File),
-    /// Somebody connected to us.
+    /// A client connected to us.
     Theirs(DuplexPipeStream<Bytes>),
 }
 
@@ -61,7 +61,7 @@ pub(crate) struct PipeListener {
 }
 
 impl PipeListener {
-    /// Fails if there is a pipe of that name: it may be somebody's.
+    /// Fails if there is a pipe of that name: it may belong to another program.
     pub(super) fn new(name: &str) -> io::Result<Self> {
         let options =
             PipeListenerOptions::new().path(format!(r"\\.\pipe\{name}")).nonblocking(true);
@@ -73,7 +73,7 @@ impl PipeListener {
         self.name.clone()
     }
 
-    /// `WouldBlock` if nobody waits.
+    /// `WouldBlock` if no client is waiting.
     pub(super) fn accept(&self) -> io::Result<PipeStream> {
         let stream = self.instances.accept()?;
         stream.set_nonblocking(false)?;

@@ -42,7 +42,7 @@ impl FakeSession {
         if let Some(thread) = self.thread.take() {
             drop(thread.join());
         }
-        // Whoever closed the event socket does not want the rest.
+        // If the client closed the event socket, it does not want the rest.
         drop(self.wire.write_all(&config.tail, Deadline::after(LONG)));
         self.wire.close();
     }

@@ -22,14 +22,15 @@ use nettrace_guid::Guid;
 
 /// How long an idle connection is believed without looking again.
 const TICK: Duration = Duration::from_millis(50);
-/// A runtime without a connection is forgotten after so long, if nobody holds it. One
-/// that lives is back within half a second, unless a command keeps it busy.
+/// A runtime without a connection is forgotten after this time, unless a
+/// [`Runtime`](crate::Runtime) of it is still in use. A live one reconnects within half a
+/// second, unless a command keeps it busy.
 const ABSENCE: Duration = Duration::from_secs(60);
 /// A runtime that has nothing to do here is sent away no more often than this.
 const BETWEEN_RETURNS: Duration = Duration::from_millis(20);
 
-/// Processes that were let go are remembered up to this number, until somebody asks for
-/// them.
+/// Maximum number of processes that were let go and are remembered until the caller asks
+/// for them.
 const MAX_LET_GO: usize = 1000;
 
 #[derive(Debug)]
@@ -51,14 +52,15 @@ struct LineState {
     resume_newcomers: bool,
     /// the port's owner is gone
     closed: bool,
-    /// resumed without being given out, for want of descriptors
+    /// resumed without being given out, because descriptors ran out
     turned_away: u64,
-    /// resumed without being given out, because nobody wants newcomers; not asked for yet
+    /// resumed without being given out, because newcomers are not wanted; not asked for
+    /// yet
     let_go: Vec<u64>,
 }
 
 impl LineState {
-    /// What nobody asks for must not grow.
+    /// A list that is never asked for must not grow.
     fn note_let_go(&mut self, pid: u64) {
         if self.let_go.len() < MAX_LET_GO {
             self.let_go.push(pid);
@@ -191,8 +193,9 @@ impl Table {
         }
     }
 
-    /// Gives up every connection that nobody holds. Who has not been given out yet goes
-    /// on at once; who goes on already connects again when there is room.
+    /// Gives up every connection that is not in use. Runtimes that have not been given
+    /// out yet are resumed at once; those that are running already connect again when
+    /// there is room.
     pub(super) fn shed(self: &Arc<Self>) {
         let mut state = self.lock();
         let waiting: Vec<Advertise> = state.arrived.drain(..).collect();
@@ -232,7 +235,7 @@ impl Table {
         std::mem::take(&mut self.lock().let_go)
     }
 
-    /// How many went on without being given out, for want of descriptors.
+    /// How many were resumed without being given out, because descriptors ran out.
     pub(super) fn turned_away(&self) -> u64 {
         self.lock().turned_away
     }
@@ -274,7 +277,7 @@ impl Table {
         Arc::strong_count(&self.in_use) == 1
     }
 
-    /// The next runtime that nobody has been given yet.
+    /// The next runtime that has not been given out yet.
     pub(super) fn next(&self, wait: Duration) -> Option<Advertise> {
         let nothing = |state: &mut LineState| state.arrived.is_empty();
         let waited = self.changed.wait_timeout_while(self.lock(), wait, nothing);
@@ -286,8 +289,8 @@ impl Table {
         Some(advertise)
     }
 
-    /// From now on whoever arrives is resumed; so is who has arrived and was not handed
-    /// out.
+    /// From now on, every runtime that arrives is resumed; so are those that have arrived
+    /// and were not given out.
     pub(super) fn resume_newcomers(self: &Arc<Self>) {
         let waiting: Vec<Advertise> = {
             let mut state = self.lock();
@@ -299,7 +302,7 @@ impl Table {
         self.resume_each(waiting.into_iter().map(|advertise| advertise.cookie).collect());
     }
 
-    /// Nobody owns the port any more: everybody is resumed, now and later.
+    /// The port has no owner any more: all runtimes are resumed, now and later.
     pub(super) fn close(self: &Arc<Self>) {
         let waiting: Vec<Guid> = {
             let mut state = self.lock();
@@ -316,7 +319,7 @@ impl Table {
         self.resume_each(waiting);
     }
 
-    /// One that does not answer delays nobody else.
+    /// A runtime that does not answer does not delay the others.
     fn resume_each(self: &Arc<Self>, cookies: Vec<Guid>) {
         let resumes = cookies.into_iter().map(|cookie| {
             let line = self.own_line(cookie);
@@ -413,7 +416,7 @@ impl Line {
     }
 }
 
-/// Whether the process is surely gone: nobody needs to wait for it to connect again.
+/// Whether the process has certainly ended, so that it will not connect again.
 #[cfg(target_os = "linux")]
 fn has_ended(pid: u32) -> bool {
     use rustix::io::Errno;
@@ -422,7 +425,7 @@ fn has_ended(pid: u32) -> bool {
     if test_kill_process(id) == Err(Errno::SRCH) {
         return true;
     }
-    // Nobody has fetched its exit code yet: Z.
+    // A zombie (Z) has ended, but its parent has not fetched the exit code yet.
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with(['Z', 'X']))
 }

@@ -2,8 +2,8 @@
 //!
 //! A runtime with `DOTNET_DiagnosticPorts=ADDRESS` connects there, identifies itself and,
 //! unless the address has the option `nosuspend`, waits to be resumed before it runs
-//! anything. Its children inherit the variable. Whoever opens a port must therefore
-//! resume each of them; [`Port`] does so in all cases.
+//! anything. Its children inherit the variable. The program that opens a port must
+//! therefore resume each of them; [`Port`] does so in all cases.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
@@ -44,8 +44,8 @@ pub struct PortOptions {
     pub deadlines: Deadlines,
     /// Records their connections.
     pub recorder: Option<Recorder>,
-    /// Lets a TCP port listen beyond this machine. There is no authentication: whoever
-    /// reaches the port can pose as a runtime.
+    /// Lets a TCP port listen beyond this machine. There is no authentication: anyone who
+    /// can connect to the port can pose as a runtime.
     pub allow_remote: bool,
     /// How long a connection may take to say who it is; 1 s if zero.
     pub greeting: Duration,
@@ -294,8 +294,8 @@ struct Greeter {
 }
 
 impl Greeter {
-    /// Lets a connection say who it is on a thread of its own, so that a slow one delays
-    /// nobody.
+    /// Identifies a connection on a thread of its own, so that a slow one does not delay
+    /// the others.
     fn greet(self, wire: Wire, greetings: &Arc<AtomicUsize>, is_crowded: bool) {
         if greetings.fetch_add(1, Ordering::SeqCst) >= MAX_GREETINGS {
             greetings.fetch_sub(1, Ordering::SeqCst);
@@ -331,7 +331,7 @@ impl Greeter {
     }
 }
 
-/// `None` for whoever is no runtime: too slow, another magic, gone.
+/// `None` if the other end is not a runtime: too slow, wrong magic, or gone.
 fn read_advertise(wire: &mut Wire, deadline: Deadline) -> Option<Advertise> {
     let mut bytes = [0; ADVERTISE_BYTES];
     let mut filled = 0_usize;

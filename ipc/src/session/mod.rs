@@ -91,8 +91,8 @@ impl Session {
         let reading = match reading {
             Ok(reading) => reading,
             Err(source) => {
-                // The session has begun and would stay. Closing its socket first gives back
-                // the descriptor that the stop needs when there are no others.
+                // The session has begun and would stay. Closing its socket first gives
+                // back the descriptor that the stop needs when there are no others.
                 drop(wire);
                 drop(runtime.stop_unread(id));
                 return Err(failed(source));
@@ -111,7 +111,7 @@ impl Session {
             read_timeout: None,
             drain: None,
         };
-        // A socket that nobody reads would block the process. If there is no thread to
+        // A socket that is not read would block the process. If there is no thread to
         // read it, `?` drops the session, which stops it.
         session.drain = Some(spawned.map_err(failed)?);
         Ok(session)
@@ -203,7 +203,7 @@ impl Drop for Session {
     fn drop(&mut self) {
         self.shared.stream.queue.change(|state| state.discard = true);
         // If stopping fails, the socket is shut down below, so that the process is not
-        // blocked by what nobody reads.
+        // blocked by unread bytes.
         let _ = self.shared.stop();
         if !self.shared.stream.queue.lock().ended {
             self.shared.stream.cut();
@@ -215,7 +215,7 @@ impl Drop for Session {
     }
 }
 
-/// Reads until the stream ends or fails, even if nobody takes what it reads.
+/// Reads until the stream ends or fails, even if the bytes are not taken.
 fn drain(mut wire: Wire, queue: &Queue, tap: Option<&Tap>) {
     let mut buffer = Vec::new();
     loop {
@@ -228,8 +228,8 @@ fn drain(mut wire: Wire, queue: &Queue, tap: Option<&Tap>) {
                 }
                 buffer = queue.push(buffer, count);
             }
-            // The process ended before it read all that was sent to it. For the stream that
-            // is an end like any other.
+            // The process ended before it read all that was sent to it. For the stream
+            // that is an end like any other.
             Err(error) if error.kind() == io::ErrorKind::ConnectionReset => break,
             Err(error) => {
                 queue.change(|state| state.failure = Some(error));

@@ -48,7 +48,7 @@ pub(super) struct QueueState {
     pub(super) failure: Option<std::io::Error>,
     pub(super) stop: Stop,
     pub(super) cut: bool,
-    /// Nobody will read: arriving bytes are thrown away.
+    /// The reader is gone: arriving bytes are thrown away.
     pub(super) discard: bool,
 }
 

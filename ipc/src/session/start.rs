@@ -65,8 +65,8 @@ impl Runtime {
         Session::begin(self.clone(), connection, id, command, lost)
     }
 
-    /// A start that nobody waits for any more may still be carried out, by a target that
-    /// was frozen.
+    /// A target that was frozen may still carry out a start whose caller has stopped
+    /// waiting.
     ///
     /// Quirk: .NET Core 3.1 dies if the connection is closed before its reply (seen with
     /// 3.1.23). So it stays open, and a session that begins late is stopped as it should

@@ -1,10 +1,10 @@
 //! Stopping: once, never after the end of the stream, and without ever hanging.
 //!
 //! The runtime carries StopTracing out on its only server thread: it flushes the rundown
-//! into the event socket, closes it, and then answers. If nobody read that socket the
-//! answer would never come, nobody else would be served, and the target could not even
-//! exit. The drain thread reads on meanwhile. If the target falls silent for too long we
-//! close the event socket, which frees it.
+//! into the event socket, closes it, and then answers. If that socket were not read, the
+//! answer would never come, no other client would be served, and the target could not
+//! even exit. So the drain thread reads on during the stop. If the target falls silent
+//! for too long we close the event socket, which frees it.
 //!
 //! Quirk: .NET Core 3.1 may get stuck in StopTracing for good, waiting for a thread of
 //! its own that waits for it (seen with 3.1.23, about once in three hundred stops on a
@@ -14,8 +14,8 @@
 //! Quirk: a .NET 8 runtime in which a session was started and stopped while it still
 //! waited at its startup may die of SIGSEGV when the next session is stopped, after the
 //! resume (8.0.31: three of five runs; none without the early session). So nothing here
-//! stops a session before the resume, and callers should not either: whoever only wants
-//! to look at a process asks [`Runtime::startup`](crate::Runtime::startup) first.
+//! stops a session before the resume, and callers should not either: to find out about a
+//! process, ask [`Runtime::startup`](crate::Runtime::startup) first.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -25,7 +25,8 @@ pub(crate) struct KindRow {
     /// The longest content that recovery accepts as plausible. Longer blocks are read
     /// normally, but a corrupt length is usually larger than this.
     pub(crate) most_bytes: u32,
-    /// Whether [`KindRow::begins`] is specific enough that unrelated bytes rarely pass it.
+    /// Whether [`KindRow::begins`] is specific enough that unrelated bytes rarely pass
+    /// it.
     pub(crate) is_telling: bool,
     /// Whether recovery may resume at a block of this kind. Not at `Trace`, which is the
     /// first block of a stream and has been read by then.

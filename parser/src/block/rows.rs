@@ -15,9 +15,9 @@ pub(super) fn begin<'a, T>(
     read(content).map_err(lost).ok()
 }
 
-/// Reads the rows from `rest` to the end of `content`, and passes on each with its offset.
-/// Where one cannot be read, the next one cannot be found, so the rest of the block is
-/// lost. Returns the number of rows, if all could be read.
+/// Reads the rows from `rest` to the end of `content`, and passes on each with its
+/// offset. Where one cannot be read, the next one cannot be found, so the rest of the
+/// block is lost. Returns the number of rows, if all could be read.
 pub(super) fn each<'a, T>(
     content: &'a [u8],
     mut rest: &'a [u8],
@@ -58,9 +58,9 @@ pub(super) fn check_count(
     }
 }
 
-/// Reads the entries of a row, which lies at `row_at`, and passes on each with its offset.
-/// An entry of unknown kind has no known size, so the entries after it are skipped; a
-/// broken one loses them.
+/// Reads the entries of a row, which lies at `row_at`, and passes on each with its
+/// offset. An entry of unknown kind has no known size, so the entries after it are
+/// skipped; a broken one loses them.
 pub(super) fn entries<'a, T>(
     row: &'a [u8],
     row_at: usize,

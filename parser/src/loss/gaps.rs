@@ -47,9 +47,9 @@ pub(super) struct Gap {
 /// How many are remembered; further ones are accepted without verification.
 const MOST: usize = 4096;
 
-/// How many threads that a sequence point does not list are searched for in other threads'
-/// gaps. Each takes a walk over all gaps, so this bounds the work of a sequence point: 2^20
-/// steps, which take at least 4,096 rows to provoke.
+/// How many threads that a sequence point does not list are searched for in other
+/// threads' gaps. Each takes a walk over all gaps, so this bounds the work of a sequence
+/// point: 2^20 steps, which take at least 4,096 rows to provoke.
 pub(super) const MOST_STRAYS: usize = 256;
 
 #[derive(Debug, Clone, Default)]

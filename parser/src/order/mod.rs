@@ -7,24 +7,23 @@
 //!   delivered               1            2            3 4          5            7            (up to the watermark, 7)
 //! ```
 //! Between two sequence points (the code calls them barriers: no event moves across one),
-//! a writer flushes the events of each thread in turn, so times ascend and then start over
-//! with the next thread. Such an ascending sequence
-//! is a *run*. An event that is marked *sorted* promises that no later event is older, so
-//! all queued events that are not newer can be delivered. The newest such timestamp is
-//! the *watermark*.
+//! a writer flushes the events of each thread in turn, so times ascend and then start
+//! over with the next thread. Such an ascending sequence is a *run*. An event that is
+//! marked *sorted* promises that no later event is older, so all queued events that are
+//! not newer can be delivered. The newest such timestamp is the *watermark*.
 //!
 //! Events are queued in file order as records of 32 bytes; values that many consecutive
 //! events share are stored in *segments*. Nothing is sorted. A run begins at each event
 //! that is older than the one before it. From time to time, and at every sequence point,
-//! the runs are merged: the run with the oldest first event delivers its events as long as
-//! none is newer than the first event of another run; of equal times, the earlier run goes
-//! first. Events newer than the watermark stay where they are until more have been
+//! the runs are merged: the run with the oldest first event delivers its events as long
+//! as none is newer than the first event of another run; of equal times, the earlier run
+//! goes first. Events newer than the watermark stay where they are until more have been
 //! delivered than remain; then the rest moves to the front.
 //!
 //! An event older than the watermark is *out of order*. It is queued as if it had the
-//! watermark's time (its own timestamp is not changed), so it comes right after the events
-//! already delivered. So the order does not depend on when runs are merged, unless a limit
-//! or [`TimeOrdered::release`] delivers events before the watermark allows it.
+//! watermark's time (its own timestamp is not changed), so it comes right after the
+//! events already delivered. So the order does not depend on when runs are merged, unless
+//! a limit or [`TimeOrdered::release`] delivers events before the watermark allows it.
 
 mod filter;
 mod heads;
@@ -154,8 +153,8 @@ impl<S: Source> TimeOrdered<S> {
     }
 
     /// Passes all remaining events to a visitor, like [`Reader::visit`]. The fastest way
-    /// to read a stream in time order: a short visitor is inlined, so its [`Event`] is never
-    /// put together in memory.
+    /// to read a stream in time order: a short visitor is inlined, so its [`Event`] is
+    /// never put together in memory.
     ///
     /// # Errors
     /// As [`Reader::for_each`].

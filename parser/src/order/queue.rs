@@ -203,8 +203,8 @@ impl Queue {
 
     /// Queues any event.
     pub(super) fn push(&mut self, context: &Context, header: &BlobHeader, payload_at: u64) {
-        // Its ids may be undefined or its header unusual, so nothing is taken over from the
-        // event before.
+        // Its ids may be undefined or its header unusual, so nothing is taken over from
+        // the event before.
         self.begin(payload_at, &context.tables.covered);
         self.settle(context, header, payload_at);
         self.put(context, header, payload_at, ids(context, header));
@@ -288,8 +288,8 @@ impl Queue {
         }
         if !self.runs.is_open() {
             self.runs.begin(self.count);
-            // The new run has no event yet, but one older than the watermark must still be
-            // noticed: it is late.
+            // The new run has no event yet, but one older than the watermark must still
+            // be noticed: it is late.
             self.last = self.watermark;
         }
         self.is_v6 = context.is_v6();

@@ -1,5 +1,5 @@
-//! Runs (events in file order whose times never decrease) and the order in which they take
-//! turns; an example is in [`super`].
+//! Runs (events in file order whose times never decrease) and the order in which they
+//! take turns; an example is in [`super`].
 
 use super::heads::{Head, Heads};
 use super::queued_event::QueuedEvent;
@@ -26,8 +26,8 @@ impl Stretch {
 }
 
 /// How many stretches are computed at a time, in a tight loop. If each were computed just
-/// before it is delivered, the heap's state could not stay in registers across the visitor's
-/// code.
+/// before it is delivered, the heap's state could not stay in registers across the
+/// visitor's code.
 const AHEAD: usize = 64;
 
 /// The runs, in file order.
@@ -126,14 +126,14 @@ impl Runs {
         self.heads.clear();
         self.wide_heads.clear();
         let Some(limit) = limit.checked_sub(self.base) else { return };
-        // Only corrupt times are further apart than 2^40 ticks. Streams without such times
-        // have heads of 64 bits, which compare faster.
+        // Only corrupt times are further apart than 2^40 ticks. Streams without such
+        // times have heads of 64 bits, which compare faster.
         self.is_wide = newest.saturating_sub(self.base) > <u64 as Head>::MOST;
         let times = (self.oldest..).zip(runs);
         let times =
             times.filter_map(|(number, run)| Some((first(run)?.wrapping_sub(self.base), number)));
-        // The limit is one more head, which names no run: runs stop before it as they stop
-        // before each other, so nothing is compared with the limit itself.
+        // The limit is one more head, which names no run: runs stop before it as they
+        // stop before each other, so nothing is compared with the limit itself.
         if self.is_wide {
             times.for_each(|(time, number)| self.wide_heads.add(Head::new(time, number)));
             self.wide_heads.add(Head::new(limit, u128::NO_RUN));
@@ -215,13 +215,14 @@ impl Runs {
         waiting.flatten().map(|event| event.time).collect()
     }
 
-    /// Ends delivering; only called when nothing is ready. Removes delivered runs at the end
-    /// and returns the new length of the queue, which includes delivered events in front of
-    /// the last one that is queued. The first queued event is at [`Runs::first`].
+    /// Ends delivering; only called when nothing is ready. Removes delivered runs at the
+    /// end and returns the new length of the queue, which includes delivered events in
+    /// front of the last one that is queued. The first queued event is at
+    /// [`Runs::first`].
     pub(super) fn rest(&mut self) -> usize {
         self.is_allowed = false;
-        // New events go where the last run ends, so delivered events after the last queued
-        // one are dropped first.
+        // New events go where the last run ends, so delivered events after the last
+        // queued one are dropped first.
         while let Some(run) = self.list.last() {
             if run.next < run.end {
                 break;
@@ -255,8 +256,8 @@ impl Runs {
     ) -> usize {
         let all = events.len();
         let mut count = 0usize;
-        // In file order, and always towards the front: no run is overwritten before it has
-        // moved.
+        // In file order, and always towards the front: no run is overwritten before it
+        // has moved.
         self.list.retain_mut(|run| {
             let (from, to) = (run.next, run.end.min(all));
             let length = to.saturating_sub(from);
@@ -291,8 +292,8 @@ fn take_turns<H: Head>(
         let first = heads.first();
         // The limit is first, or there is no head: nothing more may be delivered.
         let Some(run) = runs.get_mut(first.run()) else { break };
-        // As long as no event is newer than the first event of the next run, the heap need
-        // not be touched: in recorded streams that is hundreds of events at a time.
+        // As long as no event is newer than the first event of the next run, the heap
+        // need not be touched: in recorded streams that is hundreds of events at a time.
         let bound = base.wrapping_add(first.goes_up_to(heads.second()));
         // The first event of the head's run is delivered in any case, so each turn makes
         // progress.

@@ -57,7 +57,7 @@ pub(super) struct Desk<T> {
 
 #[derive(Debug)]
 struct State<T> {
-    /// Regions that nobody has begun to read, with their numbers.
+    /// Regions that no thread has begun to read, with their numbers.
     jobs: VecDeque<(u64, Box<Plan>)>,
     messages: VecDeque<(u64, Message<T>)>,
     /// Number of the region whose parts are being collected.
@@ -66,7 +66,7 @@ struct State<T> {
     in_turn: usize,
     /// Bytes made of the largest region so far.
     largest: usize,
-    /// Workers that wait, so that nobody calls the operating system for none.
+    /// Number of waiting workers: if it is 0, the call that wakes them is saved.
     waiting: usize,
     is_caller_waiting: bool,
     is_over: bool,
@@ -74,8 +74,8 @@ struct State<T> {
 
 /// Bytes of parts of the region in turn that may wait to be collected.
 const MOST_IN_TURN: usize = 4 << 20;
-/// Bytes of parts that each thread may be ahead, besides half a region, because threads
-/// are not equally fast all the time.
+/// Bytes of parts that each thread may be ahead, in addition to half a region, because
+/// threads are not equally fast all the time.
 const AHEAD_LEAST: usize = 4 << 20;
 
 /// What there is to do for the caller's thread.

@@ -37,8 +37,8 @@ const REGION_BYTES: u64 = 16 << 20;
 /// than in the stream.
 const COPIES: u64 = 64;
 
-/// Size of a table in bytes above which it must not change between regions: each region in
-/// flight would have a copy. No real trace comes near it.
+/// Size of a table in bytes above which it must not change between regions: each region
+/// in flight would have a copy. No real trace comes near it.
 const MOST_COPIED: u64 = 4 << 20;
 
 /// Walks the stream block by block.
@@ -57,8 +57,8 @@ pub(super) struct Index<S> {
     shared: [usize; 2],
     /// Whether a large table changed.
     is_copy_large: bool,
-    /// Minimum size of a region that ends between blocks, in event bytes. `None` if regions
-    /// must not, because their events have to be sorted.
+    /// Minimum size of a region that ends between blocks, in event bytes. `None` if
+    /// regions must not, because their events have to be sorted.
     cut_bytes: Option<u64>,
     is_ended: bool,
 }

@@ -1,11 +1,11 @@
 //! Reading with several threads.
 //!
-//! The caller's thread finds blocks and maintains the tables. The event blocks between two
-//! sequence points are a *region*, which any thread can read, in file order or in time
-//! order, with a copy of the tables. What is computed from the events of regions is passed
-//! to the caller in stream order, so the outcome is the same as with one thread, however
-//! many there are. The caller's thread reads regions too, when it has nothing to find and
-//! nothing to pass on.
+//! The caller's thread finds blocks and maintains the tables. The event blocks between
+//! two sequence points are a *region*, which any thread can read, in file order or in
+//! time order, with a copy of the tables. What is computed from the events of regions is
+//! passed to the caller in stream order, so the outcome is the same as with one thread,
+//! however many there are. The caller's thread reads regions too, when it has nothing to
+//! find and nothing to pass on.
 //!
 //! [`read`] passes on one result for each region. [`read_in_parts`] is for output that is
 //! larger than what it is made from, such as text: parts of the region whose turn it is
@@ -79,8 +79,9 @@ pub struct Options {
     /// How many resources the stream may use.
     pub limits: Limits,
     /// Bytes of parts that may wait because it is not their region's turn, of all threads
-    /// together; see [`read_in_parts`]. A thread that has no room left waits for its turn.
-    /// Default: 64 MiB per processor. A region of most traces is up to 40 MiB as NDJSON.
+    /// together; see [`read_in_parts`]. A thread that has no room left waits for its
+    /// turn. Default: 64 MiB per processor. A region of most traces is up to 40 MiB as
+    /// NDJSON.
     pub held_bytes: usize,
 }
 

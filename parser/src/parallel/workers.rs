@@ -236,7 +236,7 @@ impl<'a, S: Source, T: Send, C: FnMut(T) -> ControlFlow<()>> Caller<'a, S, T, C>
         Ok(End::Whole(Box::new(self.outcome())))
     }
 
-    /// Takes a part of a region that this thread reads. Meanwhile others go on.
+    /// Takes a part of a region that this thread reads. Other threads go on.
     fn take_own(&mut self, number: u64, part: Part<T>) -> ControlFlow<()> {
         let (mut has_room, mut counted) = (true, Counted::Not);
         if number > self.collected {
@@ -335,7 +335,8 @@ impl<'a, S: Source, T: Send, C: FnMut(T) -> ControlFlow<()>> Caller<'a, S, T, C>
         self.desk.set_turn(self.collected);
     }
 
-    /// In time order, a region must not contain events older than those already collected.
+    /// In time order, a region must not contain events older than those already
+    /// collected.
     fn reaches_back(&self, events: u64, oldest: u64) -> bool {
         self.options.order == Order::Time && events > 0 && oldest < self.youngest
     }

@@ -33,8 +33,8 @@ impl<S: Source> Reader<S> {
         let has_content = self.has_content(mark, end);
         let end = if is_whole { end } else { self.source_end() };
         if has_content && !is_whole {
-            // No writer gives the mark content yet. More likely damage changed the kind of
-            // a block.
+            // No writer gives the mark content yet. More likely damage changed the kind
+            // of a block.
             let (class, fault) = (Class::Incomplete, Fault::Truncated);
             self.state.damage.add_outside(class, mark, 0, "end of stream", fault);
         }

@@ -406,8 +406,8 @@ impl<S: Source> Reader<S> {
     }
 
     /// The source, for example to set a socket's timeout or to add bytes. Bytes that it
-    /// has already returned must not change, or the reader returns events that nobody
-    /// wrote.
+    /// has already returned must not change, or the reader returns events that the trace
+    /// does not contain.
     pub fn source_mut(&mut self) -> &mut S {
         &mut self.source
     }

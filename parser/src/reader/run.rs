@@ -61,8 +61,8 @@ struct Usual {
     number: u32,
     /// Sequence numbers that an unusual header skips.
     left_out: u32,
-    /// A row is unusual if its time is not below this: one tick after the latest time that
-    /// its block states, or 0 once anything else about the row is unusual. So one
+    /// A row is unusual if its time is not below this: one tick after the latest time
+    /// that its block states, or 0 once anything else about the row is unusual. So one
     /// comparison checks for both.
     odd_from: u64,
     is_wrong: bool,
@@ -479,8 +479,8 @@ impl State {
         }
         let next = D::usual(&mut watch).number;
         if !D::IS_V6 {
-            // The times of one thread rise, so its last one is the latest. If they do not,
-            // another check finds out.
+            // The times of one thread rise, so its last one is the latest. If they do
+            // not, another check finds out.
             self.cursor.times.latest = times.latest.max(last_ticks.wrapping_sub(times.least));
         }
         // Without an event, `last_ticks` may be that of an event without a number.

@@ -31,8 +31,8 @@ pub(crate) struct State {
     /// sequence point.
     pub(super) blocks_were_lost: bool,
     /// Whether definitions that outlive sequence points may be missing, because blocks or
-    /// rows were lost or a table was full. Version 6 requires a definition before each use, so
-    /// otherwise an undefined id is no writer's.
+    /// rows were lost or a table was full. Version 6 requires a definition before each
+    /// use, so otherwise an undefined id is no writer's.
     pub(super) ids_were_lost: bool,
     pub(crate) is_complete: bool,
     pub(super) end_offset: Option<u64>,

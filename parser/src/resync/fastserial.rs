@@ -27,8 +27,8 @@ use crate::source::index;
 use crate::version::Version;
 
 /// How many bytes at the end of each block are searched even though the end tag follows.
-/// If bytes are missing, the 6 that is found there may be the end tag of the next object's
-/// type, or any byte of its content.
+/// If bytes are missing, the 6 that is found there may be the end tag of the next
+/// object's type, or any byte of its content.
 const CHECKED_TAIL: usize = 256;
 
 /// Three bytes of padding, the end tag, and the next header.
@@ -84,9 +84,9 @@ impl Objects<'_> {
         let end = frame.body_end();
         self.reaches_after(end, end.saturating_add(1).saturating_add(FOUND_HEADER as u64))?;
         // Something follows where the size says, so at most the end tag is wrong. The
-        // exception: the content ends with whole objects and is not all rows. Then bytes of
-        // this block are missing, and its size covers the objects after it. That it ends
-        // with an object is not enough, because a payload may contain a copy of one.
+        // exception: the content ends with whole objects and is not all rows. Then bytes
+        // of this block are missing, and its size covers the objects after it. That it
+        // ends with an object is not enough, because a payload may contain a copy of one.
         let goes_on = self.begins_at(end.saturating_add(1)) || self.is_followed(&frame)?;
         if goes_on && (!self.ends_with_objects(&frame) || self.is_all_rows(frame)) {
             return Ok(Verdict::Accept);
@@ -130,9 +130,9 @@ impl Objects<'_> {
         Ok(Verdict::Resize { block, loses_blocks: false, next: None })
     }
 
-    /// Whether the end of the content consists of consecutive objects: then the block lost
-    /// as many bytes as these take, and its size covers them instead. A mere copy of an
-    /// object in a payload would not end where the block does.
+    /// Whether the end of the content consists of consecutive objects: then the block
+    /// lost as many bytes as these take, and its size covers them instead. A mere copy of
+    /// an object in a payload would not end where the block does.
     fn ends_with_objects(&self, frame: &Frame) -> bool {
         let end = frame.body_end();
         let mut next = self.object_in(tail(frame), end);
@@ -162,8 +162,8 @@ impl Objects<'_> {
         match fastserial::object_end(self.window.from(end)) {
             ObjectEnd::At(bytes) => self.goes_on_at(end.saturating_add(bytes as u64)),
             ObjectEnd::Need(bytes) => {
-                // Returns if these bytes can still come, and is asked again with them. Else the
-                // stream ends first, and nothing follows.
+                // Returns if these bytes can still come, and is asked again with them.
+                // Else the stream ends first, and nothing follows.
                 self.window.reaches(end.saturating_add(bytes as u64), Expects::Content)?;
                 Ok(false)
             }
@@ -246,9 +246,9 @@ impl Objects<'_> {
         Ok(if is_more { Searched::Further(wanted) } else { Searched::Ended })
     }
 
-    /// Tries the three other paddings. One fits if the content looks like its kind, and the
-    /// object's end tag and another object, or the end of the stream, follow. `None` if
-    /// something else is wrong.
+    /// Tries the three other paddings. One fits if the content looks like its kind, and
+    /// the object's end tag and another object, or the end of the stream, follow. `None`
+    /// if something else is wrong.
     fn realigned(&self, frame: Frame) -> Result<Option<Verdict>, Need> {
         self.reaches_after(frame.body_end(), frame.body_end().saturating_add(AHEAD))?;
         if self.looks_right(frame) {
@@ -286,8 +286,8 @@ impl Objects<'_> {
         let content = self.window.content(&frame);
         match frame.kind {
             BlockKind::Event if self.version == Some(Version::V3) => is_whole_v3(content),
-            // All writers store the smallest header, 20 bytes. Nothing else tells blocks of
-            // these kinds apart from other bytes.
+            // All writers store the smallest header, 20 bytes. Nothing else tells blocks
+            // of these kinds apart from other bytes.
             BlockKind::Event | BlockKind::Metadata => {
                 EventBlockHeader::parse(content).is_ok_and(|header| header.size == 20)
             }

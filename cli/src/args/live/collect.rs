@@ -80,7 +80,7 @@ pub(crate) struct CollectArgs {
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 
-    /// What to do when nobody reads standard output or the pipe and 16 MiB are waiting;
+    /// What to do when standard output or the pipe is not read and 16 MiB are waiting;
     /// drop leaves a gap in the trace
     #[arg(long, value_enum, value_name = "WHAT", default_value = "stop")]
     pub(crate) on_stall: OnStall,

@@ -49,12 +49,13 @@ pub(crate) struct CountersArgs {
     #[arg(help_heading = "Which counters")]
     pub(crate) refresh_interval: Span,
 
-    /// Series of instruments with tags that the process publishes at most
+    /// Maximum number of time series (combinations of instrument and tags) that the
+    /// process publishes
     #[arg(long = "maxTimeSeries", visible_alias = "max-time-series", value_name = "N")]
     #[arg(default_value = "1000", help_heading = "Which counters")]
     pub(crate) max_time_series: NonZeroU32,
 
-    /// Histograms that the process publishes at most
+    /// Maximum number of histograms that the process publishes
     #[arg(long = "maxHistograms", visible_alias = "max-histograms", value_name = "N")]
     #[arg(default_value = "10", help_heading = "Which counters")]
     pub(crate) max_histograms: NonZeroU32,
@@ -69,7 +70,7 @@ pub(crate) struct CountersArgs {
     pub(crate) output: Option<PathBuf>,
 
     /// Serve the last value of each series to Prometheus at this address, such as
-    /// 127.0.0.1:9464; a port alone is one of this machine only
+    /// 127.0.0.1:9464; a bare port listens on localhost only
     #[arg(long, value_name = "ADDRESS", value_parser = listening)]
     pub(crate) openmetrics_listen: Option<SocketAddr>,
 

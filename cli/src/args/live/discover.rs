@@ -7,8 +7,8 @@ use std::ffi::OsString;
 
 const DISCOVER_EXAMPLES: &str = "\
 For the time of the session everything that the process can emit is recorded, so on a busy process it costs as much as \
-that: the last line (\"cost\" with --json) has its processor time before and meanwhile. --duration 1s is often enough. \
-Nothing is written to a file. Events that are not emitted meanwhile cannot be seen; of \
+that: the last line (\"cost\" with --json) has its processor time before and during the session. --duration 1s is often \
+enough. Nothing is written to a file. Events that are not emitted during the session cannot be seen; of \
 the runtime itself, whose events are known, --all lists those too.
 
 Examples:

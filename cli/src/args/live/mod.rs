@@ -194,7 +194,8 @@ pub(crate) struct WatchArgs {
     #[command(flatten)]
     pub(crate) session: SessionArgs,
 
-    /// What happens, one line each: a request with its duration, a message with its scopes
+    /// What happens, one line each: a request with its duration, a message with its
+    /// scopes
     ///
     /// A line comes when it is over. ndjson and csv have the events themselves, such as
     /// the start and the stop of a request; so has text with --raw. Beside lines of text,
@@ -215,8 +216,8 @@ pub(crate) struct WatchArgs {
     #[command(flatten)]
     pub(crate) filter: EventFilterArgs,
 
-    /// Only events that meet this condition, such as Count>3, 'Name=abc and not Message~timeout';
-    /// see below
+    /// Only events that meet this condition, such as Count>3, 'Name=abc and not
+    /// Message~timeout'; see below
     #[arg(long = "where", value_name = "CONDITION", allow_hyphen_values = true)]
     #[arg(help_heading = "Which events")]
     pub(crate) conditions: Vec<Predicate>,
@@ -229,7 +230,7 @@ pub(crate) struct WatchArgs {
     #[arg(long, value_name = "TIME")]
     pub(crate) duration: Option<Span>,
 
-    /// What to do when nobody reads standard output, as behind a pager, and 16 MiB are
+    /// What to do when standard output is not read, as behind a pager, and 16 MiB are
     /// waiting
     #[arg(long, value_enum, value_name = "WHAT", default_value = "drop")]
     pub(crate) on_stall: OnStall,
@@ -262,7 +263,8 @@ pub(crate) enum Show {
     Exceptions,
     /// Waits for locks: how long, and which thread had it
     Contention,
-    /// Messages of Microsoft.Extensions.Logging: level, logger, message, scopes, exception
+    /// Messages of Microsoft.Extensions.Logging: level, logger, message, scopes,
+    /// exception
     Logs,
     /// HTTP requests, sent and answered: target, status, duration
     Http,

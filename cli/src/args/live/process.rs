@@ -113,9 +113,9 @@ pub(crate) enum ProcessRequest {
     },
     /// Send any command, known or not
     ///
-    /// A wrong command or payload can crash the process, hang it, or reveal its memory:
-    /// a runtime trusts whoever can connect, and may answer an unexpected payload with
-    /// uninitialised memory.
+    /// A wrong command or payload can crash the process, hang it, or reveal its memory: a
+    /// runtime trusts every client that can connect, and may answer an unexpected payload
+    /// with uninitialised memory.
     Send {
         #[command(flatten)]
         ask: AskArgs,

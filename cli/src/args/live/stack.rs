@@ -27,18 +27,19 @@ pub(crate) struct StackArgs {
     pub(crate) target: TargetArgs,
 
     /// Also list each thread without managed frames by itself, and threads that ended
-    /// meanwhile
+    /// while stacks were taken
     #[arg(long, short)]
     pub(crate) all: bool,
 
     /// Also show native frames of threads that wait, in libraries and the runtime, and of
     /// threads without managed frames (Linux)
     ///
-    /// The process is not stopped: the kernel tells where a thread is blocked, and its stack
-    /// is read from outside, which takes the same right as to debug the process. Threads that
-    /// run have no native frames, and with --every they are those of the last time. Names
-    /// come from the libraries' symbols, also from a `libcoreclr.so.dbg` beside the library;
-    /// else a frame is a place such as `libcoreclr.so+0x1234`.
+    /// The process is not stopped: the kernel reports where a thread is blocked and
+    /// nettrace reads its stack from outside, which needs the same permission as a
+    /// debugger. Running threads have no native frames; with --every, native frames are
+    /// from the last round. Names come from the libraries' symbols, also from a
+    /// `libcoreclr.so.dbg` beside the library; without symbols, a frame is shown as
+    /// `libcoreclr.so+0x1234`.
     #[arg(long)]
     pub(crate) native: bool,
 

@@ -13,7 +13,8 @@ Examples:
   nettrace top -n shop --once --json | jq '.methods[0]'
   nettrace top -p 4711 --view allocations --window 10s";
 
-/// Show the hottest methods of a running process, and what it allocates, throws and waits for
+/// Show the hottest methods of a running process, and what it allocates, throws and waits
+/// for
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct TopArgs {
@@ -24,7 +25,7 @@ pub(crate) struct TopArgs {
     #[arg(long, value_name = "TIME", default_value = "5s")]
     pub(crate) window: Span,
 
-    /// How often what is shown is renewed
+    /// How often to refresh
     #[arg(long, value_name = "TIME", default_value = "1s")]
     pub(crate) refresh_interval: Span,
 
@@ -36,7 +37,7 @@ pub(crate) struct TopArgs {
     #[arg(long, short = 'N', value_name = "N", default_value = "20")]
     pub(crate) number: usize,
 
-    /// Show the first window that is whole, and end
+    /// Print one complete window and exit
     #[arg(long)]
     pub(crate) once: bool,
 

@@ -1,6 +1,5 @@
 //! Sessions that are about to begin: each on a thread of its own, since a process may
-//! take its time to answer, or never do, and signals and clock are to be obeyed
-//! meanwhile.
+//! take long to answer, or never do so, and signals and time limits must still be obeyed.
 
 use super::files::{Files, is_packed};
 use crate::failure::Failure;
@@ -28,8 +27,8 @@ pub(super) enum Whom {
 pub(super) enum Job {
     /// What the command line asks for; `part`: its number within a rotation.
     Record { part: Option<u64> },
-    /// To see when rules fire. `rotation`: one is recorded besides; whether the process
-    /// is resumed then.
+    /// To see when rules fire. `rotation`: a rotation is recorded too; the value says
+    /// whether the process is resumed then.
     Watch { rotation: Option<bool> },
     /// A rule has fired: its place, the number of the session in which it did, and the
     /// file.
@@ -54,7 +53,7 @@ pub(super) struct Begin {
     pub(super) config: SessionConfig,
     /// Let it go once the session has begun.
     pub(super) resumes: bool,
-    /// There is nobody else to record.
+    /// There is no other process to record.
     pub(super) is_only: bool,
     /// The recording whose next file this is.
     pub(super) replaces: Option<usize>,
@@ -153,7 +152,7 @@ impl Beginnings {
         thread.spawn(move || {
             let begun = run(begin, &places);
             lock(&places).under_way.retain(|(other, _)| *other != number);
-            // Who is dropped here, because nobody takes it any more, is stopped by that.
+            // If the receiver is gone, the session is dropped here, which stops it.
             if sender.send(begun).is_ok() {
                 let _ = notices.send(Notice::Begun);
             }

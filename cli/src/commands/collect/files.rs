@@ -182,8 +182,8 @@ impl RuleFiles {
         let (at, _) =
             start.match_indices('_').find(|(at, _)| is_stamp(start.get(at + 1..at + 17)))?;
         let rule = start.get(at + 17..)?;
-        // After it stand the number within a rotation, and what makes names differ. A file
-        // that somebody renamed to keep it is not ours any more.
+        // After it stand the number within a rotation, and what makes names differ. A
+        // file that the user renamed to keep it is not ours any more.
         let Some((rule, part)) = rule.split_once('_') else { return Some(rule) };
         let (number, copy) = part.split_once('-').unwrap_or((part, "2"));
         let are_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());

@@ -125,8 +125,8 @@ impl Guard {
         watchers
     }
 
-    /// Says which rules are blind, because no values of their counters come, and when they
-    /// see again. A process may hang, or have lost its counters to another tool.
+    /// Says which rules are blind, because no values of their counters come, and when
+    /// they see again. A process may hang, or have lost its counters to another tool.
     pub(super) fn tell_silence(&mut self, messages: &mut Messages<'_>) {
         let patience = self.rules.interval.saturating_mul(SILENT_INTERVALS).max(SILENT);
         for watch in &mut self.watches {
@@ -306,7 +306,7 @@ impl Guard {
                         ));
                         match old.written {
                             Some(written) => written.remove(),
-                            // Somebody may have taken it away already.
+                            // It may have been removed already.
                             None => drop(std::fs::remove_file(&old.path)),
                         }
                     }

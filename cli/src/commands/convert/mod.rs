@@ -105,6 +105,7 @@ pub(super) fn write(
                 .unwrap_or_default();
             options.is_gzip = target.is_gzip;
             options.dump = args.dump;
+            options.is_csv_safe = args.csv_safe.unwrap_or(context.has_user);
             analysis.add((target.wanted.make)(out, &options));
         }
         trace.read_or(&mut analysis, &|file, error| match error {
@@ -165,7 +166,8 @@ pub(crate) fn formats() -> String {
     FORMATS.iter().map(line).collect()
 }
 
-/// The same for help, in lines of 78 columns: name and endings, and below them what opens it.
+/// The same for help, in lines of 78 columns: name and endings, and below them what opens
+/// it.
 pub(super) fn formats_for_help() -> String {
     let mut text = String::new();
     for format in FORMATS {

@@ -39,7 +39,7 @@ impl NamedFile {
 
     fn named<T>(&self, result: io::Result<T>) -> io::Result<T> {
         result.map_err(|error| match error.kind() {
-            // Whoever writes tries again.
+            // The writer tries again.
             io::ErrorKind::Interrupted => error,
             kind => io::Error::new(kind, FileFault { path: self.path.clone(), error }),
         })

@@ -7,8 +7,8 @@
 //!
 //! The runtime describes a type once to all sessions together. So a short session without
 //! types comes first: with it the last session that wanted types is forgotten. Beside one
-//! that still wants them this does not help, and types that were reported to it have no names
-//! here; that is said.
+//! that still wants them this does not help, and types that were reported to it have no
+//! names here; that is said.
 
 use super::super::Context;
 use super::overview;
@@ -230,7 +230,7 @@ impl Read for Tee {
     }
 }
 
-/// How far the dump is: one line on stderr, rewritten, when somebody looks.
+/// How far the dump is: one line on stderr, rewritten in place, if stderr is a terminal.
 struct ProgressLine {
     is_wanted: bool,
     is_shown: bool,

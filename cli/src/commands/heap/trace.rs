@@ -22,7 +22,7 @@ pub(super) struct HeapTrace {
     pub(super) dumps: Vec<HeapDump>,
     /// The place of the dump that is asked for; `None`: there is no dump.
     chosen: Option<usize>,
-    /// Nobody asked for that one.
+    /// The user did not choose it.
     is_default: bool,
 }
 

@@ -206,7 +206,8 @@ fn requests(report: &ActivitiesReport) -> Option<String> {
     })
 }
 
-/// `  200 ×15, 500 ×2`, and how many are inside of others of the name, whose time must not be added up.
+/// ` 200 ×15, 500 ×2`, and how many are inside of others of the name, whose time must not
+/// be added up.
 fn notes(row: &ActivityRow) -> String {
     let mut counts: Vec<String> = row
         .statuses

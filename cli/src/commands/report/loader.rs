@@ -79,7 +79,8 @@ pub(super) fn text(
     prose(context, &strong, &line)
 }
 
-/// `Name` and ` 1.2.3.4` of `Name, Version=1.2.3.4, Culture=neutral, PublicKeyToken=null`.
+/// `Name` and ` 1.2.3.4` of
+/// `Name, Version=1.2.3.4, Culture=neutral, PublicKeyToken=null`.
 fn short(name: &str) -> (&str, String) {
     let mut parts = name.split(", ");
     let first = parts.next().unwrap_or_default();

@@ -74,7 +74,7 @@ const MOMENTS: &[&str] = &["thread", "process", "time"];
 const STACKS: &[&str] = &["frame", "exclude"];
 /// How frames are named.
 const NAMES: &[&str] = &["names", "raw_names", "perf_map", "symbols"];
-/// What CPU samples have besides.
+/// Further options for CPU samples.
 const SAMPLES: &[&str] = &["state", "threads", "before", "fold_percent"];
 /// Which frames are shown as one.
 const FOLDS: &[&str] = &["my_code", "fold_async", "fold_recursion", "group", "fold"];

@@ -115,7 +115,7 @@ fn options(args: &ReportArgs) -> AnalysisOptions {
     options
 }
 
-/// Reads a trace for a report that is shown meanwhile.
+/// Reads a trace for a report that is shown while it is read.
 fn read_each(
     trace: &mut Analysed,
     context: &mut Context<'_>,

@@ -87,7 +87,7 @@ pub(super) fn top(_: &ReportArgs, top: &TopN, context: &mut Context<'_>) -> io::
     guesses(top.guessed_frames, context)
 }
 
-/// So many threads' tables have the same columns.
+/// Maximum number of threads whose tables are laid out with the same columns.
 const MOST_ALIKE: usize = 256;
 
 /// What the rows without names are, where there are any.

@@ -43,8 +43,8 @@ pub(super) fn errors(count: u64, bad: &Paint) -> Cell {
     if count > 0 { Cell::new(text, bad) } else { text.into() }
 }
 
-/// The innermost frames, without modules and arguments: `Program.Thrower ← Program.Main`. If
-/// none of them is of the user's own code, the first one that is.
+/// The innermost frames, without modules and arguments: `Program.Thrower ← Program.Main`.
+/// If none of them is of the user's own code, the first one that is.
 pub(super) fn innermost(frames: &[Arc<str>], count: usize) -> Text {
     if frames.is_empty() {
         return "(no stack)".into();

@@ -1,5 +1,5 @@
-//! What other events tell about an event that is shown as it is: the scopes of a message,
-//! the duration of a request. NDJSON has them behind the event's own keys.
+//! Facts about an event that come from other events: the scopes of a message, the
+//! duration of a request. NDJSON has them after the event's own keys.
 
 use crate::args::{EventFormat, Show, WatchArgs};
 use crate::json_text;
@@ -34,7 +34,7 @@ impl Besides {
     /// Processes an event.
     pub(super) fn event(&mut self, event: &Event<'_>) -> Option<Beside> {
         self.live.event(event);
-        // A message is told by its first event.
+        // A message is reported at its first event.
         let last = self.live.report_mut().take_all().pop()?;
         match last.what {
             WatchedEvent::Log(message) => {

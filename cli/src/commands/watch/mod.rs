@@ -33,13 +33,13 @@ use std::io;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-/// Bytes come in bursts, about ten a second. After so long without any, the burst is
-/// over, and everything that waits for its place in time is shown.
+/// Bytes come in bursts, about ten a second. After this much time without any, the burst
+/// is over, and all events that were held back for sorting by time are shown.
 const SILENCE: Duration = Duration::from_millis(50);
 /// Events between two looks at signals and clock.
 const LOOK: u64 = 32;
-/// A process may have hundreds of megabytes of events left when it is stopped. They are
-/// shown for so long.
+/// How long the remaining events are shown after the session was stopped: a process may
+/// have hundreds of megabytes of them.
 const REST: Duration = Duration::from_secs(2);
 /// How often losses are reported at most.
 const BETWEEN_LOSSES: Duration = Duration::from_secs(5);
@@ -189,7 +189,7 @@ struct Watch {
     filter: Option<Filter>,
     /// What has happened, if that is shown and not events.
     rows: Option<Rows>,
-    /// What is told of events besides.
+    /// Facts about events that come from other events.
     besides: Option<Besides>,
     types: EventTypes,
     left: u64,
@@ -297,8 +297,8 @@ impl Watch {
                         continue;
                     }
                     if let Some(outlet) = self.outlet.as_ref().filter(|outlet| outlet.is_full()) {
-                        // Nobody would see it; the session is to be read as fast as can
-                        // be.
+                        // It would be thrown away; the session must be read as fast as
+                        // possible.
                         outlet.throw(1);
                         continue;
                     }

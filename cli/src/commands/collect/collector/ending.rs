@@ -90,11 +90,10 @@ impl Collector {
         context: &mut Context<'_>,
     ) -> Result<Exit, Failure> {
         if self.turned_away > 0 {
-            let processes =
-                units::counted(self.turned_away, "process").replace("processs", "processes");
-            context
-                .messages
-                .warning(&format!("{processes} went on unrecorded for want of file descriptors"));
+            let processes = units::counted(self.turned_away, "process");
+            context.messages.warning(&format!(
+                "{processes} were not recorded because file descriptors ran out"
+            ));
         }
         if let Some(outlet) = self.outlet.take() {
             let thrown = outlet.finish()?;

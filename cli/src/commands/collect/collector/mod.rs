@@ -112,7 +112,7 @@ pub(super) struct Collector {
     failure: Option<Failure>,
     /// Processes that went on unrecorded because descriptors had run out.
     turned_away: u64,
-    /// Processes that went on unrecorded because nobody asked for them.
+    /// Processes that went on unrecorded because they were not asked for.
     let_go: u32,
 }
 
@@ -281,7 +281,7 @@ impl Collector {
         if is_waiting && is_first && !is_resumed_later {
             let text = match resumed {
                 Some(_) => {
-                    "waits at startup for another port than ours: whoever listens there has to resume it"
+                    "waits at startup for another port than ours: the program that listens there has to resume it"
                 }
                 None => {
                     "waits at startup: nettrace process resume lets it go, unless it waits for a port"
@@ -400,7 +400,7 @@ impl Collector {
             Notice::Bytes(bytes) => {
                 let written = context.out.write_all(&bytes).and_then(|()| context.out.flush());
                 if let Err(error) = written {
-                    // Once is enough: whoever read the trace has gone.
+                    // Reported once: the reader of the trace is gone.
                     self.failure.get_or_insert(Failure::Output(error));
                     self.stop_all();
                 }
@@ -500,7 +500,7 @@ impl Drop for Collector {
     /// stay in the process.
     fn drop(&mut self) {
         self.stop_all();
-        // Nobody takes notices any more; who would wait for that goes on.
+        // Notices are not taken any more; threads that would wait to send one go on.
         self.notices = sync_channel(1);
         for active in self.active.drain(..) {
             drop(active.recording.outcome());

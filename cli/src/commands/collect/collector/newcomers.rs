@@ -7,7 +7,7 @@ use crate::failure::Failure;
 use nettrace_ipc::{Launched, Port, Search};
 use std::time::Duration;
 
-/// Processes that go on unrecorded which are named.
+/// Maximum number of unrecorded processes that are named in messages.
 const TOLD: u32 = 10;
 /// Processes that may be asked for a session at the same time.
 const AT_ONCE: usize = 4;
@@ -77,7 +77,7 @@ impl Collector {
         }
     }
 
-    /// Says it when the first process is let go for want of descriptors, not for each:
+    /// Warns when the first process is let go because descriptors ran out, not for each:
     /// there may be thousands.
     pub(super) fn tell_turned_away(&mut self, now: u64, context: &mut Context<'_>) {
         let before = std::mem::replace(&mut self.turned_away, now);

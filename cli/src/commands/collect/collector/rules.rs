@@ -101,8 +101,8 @@ impl Collector {
         }
     }
 
-    /// Recordings of rules that are not finished, or have not begun yet: the rule, and the
-    /// bytes.
+    /// Recordings of rules that are not finished, or have not begun yet: the rule, and
+    /// the bytes.
     pub(super) fn growing(&self) -> Vec<(usize, u64)> {
         let its = self.active.iter().filter_map(|active| match active.job {
             Job::Rule { rule, .. } => Some((rule, active.recording.counts.bytes())),
