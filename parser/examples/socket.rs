@@ -19,6 +19,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             Err(error) => return Err(error.into()),
         }
     }
-    println!("{} events were dropped by the writer", events.losses().total());
+    // "complete", or what is missing.
+    println!("{}", events.outcome());
     Ok(())
 }

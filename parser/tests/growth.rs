@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// What may stay as it is, and why it cannot grow, or why growing breaks nobody.
-const EXCEPTIONS: [(&str, &str, &str); 7] = [
+const EXCEPTIONS: [(&str, &str, &str); 9] = [
     ("parser", "Span", "a start and a length; nothing else makes a stretch of bytes"),
     ("parser", "TraceId", "16 bytes by the W3C's definition"),
     (
@@ -27,12 +27,18 @@ const EXCEPTIONS: [(&str, &str, &str); 7] = [
         "FakeConfig",
         "for tests, which write `..FakeConfig::default()` and so take fields more",
     ),
+    (
+        "tables",
+        "InputRow",
+        "written by who reads traces, as `..InputRow::default()`; grows with each column",
+    ),
+    ("tables", "TraceRow", "the same"),
 ];
 
 /// Libraries whose public items others build on. Not `writer`: its rows and blobs are
 /// plain structures on purpose, written as `Blob { ticks: 5, ..Blob::default() }`. Not
 /// `cli`, which is a program.
-const LIBRARIES: [&str; 3] = ["parser", "analysis", "ipc"];
+const LIBRARIES: [&str; 6] = ["guid", "parser", "export", "analysis", "tables", "ipc"];
 
 fn sources(folder: &Path, found: &mut Vec<(PathBuf, String)>) {
     for entry in
@@ -110,7 +116,7 @@ fn public_types_that_may_grow_are_non_exhaustive() {
     for library in LIBRARIES {
         let mut files = Vec::new();
         sources(&root.join(library).join("src"), &mut files);
-        assert!(files.len() > 30, "{library} has only {} sources", files.len());
+        assert!(!files.is_empty(), "{library} has no sources");
         for (path, text) in &files {
             for name in closed(text) {
                 let is_exception =

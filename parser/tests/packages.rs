@@ -164,3 +164,30 @@ fn no_file_of_tests_is_left_out() {
         }
     }
 }
+
+#[test]
+fn packages_are_published_after_all_that_they_need() {
+    let contributing = text(&root().join("CONTRIBUTING.md"));
+    let row = contributing.lines().find(|line| line.ends_with("| yes, in this order |"));
+    let row = row.expect("the row of published packages");
+    let order: Vec<&str> =
+        row.split('|').nth(1).expect("a cell").split(',').map(str::trim).collect();
+    let published = published();
+    assert_eq!(order.len(), published.len(), "{order:?}");
+    let place = |name: &str| order.iter().position(|known| *known == name);
+    for (folder, manifest) in &published {
+        let name = value(manifest, "name").expect("a name").trim_matches('"');
+        let own = place(name).unwrap_or_else(|| panic!("{name} is not in the row"));
+        // Only dependencies with a version are looked up when a package is uploaded, those
+        // of tests too. One with a path alone is left out.
+        let needs = manifest.lines().filter_map(|line| {
+            let (needed, rest) = line.split_once(['.', ' '])?;
+            let has_version = rest.contains("workspace") && needed.starts_with("nettrace-");
+            has_version.then_some(needed)
+        });
+        for needed in needs.filter(|needed| *needed != "nettrace-testdata") {
+            let before = place(needed).unwrap_or_else(|| panic!("{folder} needs {needed}"));
+            assert!(before < own, "{folder} needs {needed}, which is published after it");
+        }
+    }
+}
