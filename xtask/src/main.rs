@@ -5,6 +5,7 @@
 #![allow(clippy::restriction, clippy::pedantic)]
 
 mod corpus;
+mod lines;
 
 use clap::{Parser, Subcommand};
 use std::path::{Path, PathBuf};
@@ -45,6 +46,8 @@ enum Task {
     Pages,
     /// Check what has changed, in two minutes
     Quick,
+    /// Count the lines of code of each crate
+    Lines,
 }
 
 fn main() -> ExitCode {
@@ -52,6 +55,10 @@ fn main() -> ExitCode {
     match task {
         Task::Catalog => updated("UPDATE_CATALOG", &["nettrace-parser", "--test", "catalog"]),
         Task::Corpus(task) => task.run(),
+        Task::Lines => {
+            lines::print(&top());
+            ExitCode::SUCCESS
+        }
         Task::Peers => script(".ci/peers", &[]),
         Task::Consumers => script("analysis/consumers/install", &[]),
         Task::Gate { rest } => script("benches/gate", &rest),
