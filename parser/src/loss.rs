@@ -261,6 +261,12 @@ impl Losses {
         self.run_is_valid.then_some((self.run_thread, self.run_next))
     }
 
+    /// The time of the run's last event.
+    #[inline]
+    pub(crate) fn run_ticks(&self) -> u64 {
+        self.run_ticks
+    }
+
     /// The run continued up to the number before `next` and to this time.
     #[inline]
     pub(crate) fn advance_run(&mut self, next: u32, ticks: u64) {

@@ -484,9 +484,8 @@ impl State {
             self.cursor.times.latest = times.latest.max(last_ticks.wrapping_sub(times.least));
         }
         // Without an event, `last_ticks` may be that of an event without a number.
-        if next != first {
-            self.losses.advance_run(next, last_ticks);
-        }
+        let ticks = if next == first { self.losses.run_ticks() } else { last_ticks };
+        self.losses.advance_run(next, ticks);
         self.statistics.events += u64::from(next.wrapping_sub(first));
         if D::INHERITS {
             if run_end == RunEnd::Between {
