@@ -21,7 +21,7 @@ pub(crate) use column::Column as Encoder;
 /// Rows of a page: what is gathered of a table with few texts stays in the cache of the
 /// processor.
 pub(crate) const PAGE_ROWS: usize = 8192;
-/// Bytes of a page of long texts before compression, from which on it ends. Snappy compresses
-/// pieces of 64 KiB, so that a page a little below that is one piece: 16 % less time and the
-/// same size as with pages of 96 KiB (payloads of .NET 10).
+/// Bytes of a page of long texts before compression, from which on it ends. Snappy
+/// compresses pieces of 64 KiB, so a page a little below that is one piece, where one of
+/// 96 KiB was two.
 pub(crate) const PAGE_BYTES: usize = 62 << 10;

@@ -8,7 +8,7 @@
 use super::keys::Keys;
 use crate::failure::{Failure, plain};
 use nettrace_tables::schema::INPUTS;
-use nettrace_tables::{Table, WrittenInput, write_empty};
+use nettrace_tables::{ContentHash, Table, WrittenInput, write_empty};
 use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Read, Write};
@@ -20,6 +20,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 const LAYOUT: &str = "_nettrace.json";
 const PARTS: &str = "_parts";
 const LOCK: &str = "lock";
+const FAILED: &str = "failed-";
 
 /// The folder.
 #[derive(Debug)]
@@ -31,6 +32,18 @@ pub(super) struct Dataset {
     number: AtomicU64,
     /// Files of `inputs` that were there before, by the hash in their name.
     there: HashMap<String, PathBuf>,
+    /// Of those, the files for inputs that failed, by the part of their name that stands
+    /// for the input's path.
+    failures: HashMap<String, Vec<PathBuf>>,
+}
+
+/// The name of the file for an input that failed: by its path, then by what it contains,
+/// so that no task writes over the row of another one's input.
+pub(super) fn failure_name(input: &str, content_hash: Option<&str>) -> String {
+    let mut path = ContentHash::new();
+    path.add(input.as_bytes());
+    let content = content_hash.and_then(|hash| hash.get(..16)).map(|hash| format!("-{hash}"));
+    format!("{FAILED}{}{}", path.hex(), content.unwrap_or_default())
 }
 
 impl Dataset {
@@ -49,10 +62,17 @@ impl Dataset {
             lock: None,
             number: AtomicU64::new(0),
             there: HashMap::new(),
+            failures: HashMap::new(),
         };
         (dataset.parts, dataset.lock) = own_folder(&parts).map_err(refused)?;
         dataset.check_layout(keys)?;
         find_inputs(&folder.join(INPUTS.name), &mut dataset.there).map_err(refused)?;
+        for (name, path) in &dataset.there {
+            if let Some(name) = name.strip_prefix(FAILED) {
+                let input = name.split('-').next().unwrap_or(name).to_owned();
+                dataset.failures.entry(input).or_default().push(path.clone());
+            }
+        }
         Ok(dataset)
     }
 
@@ -112,11 +132,11 @@ impl Dataset {
         self.there.get(hash).and_then(|path| File::open(path).ok()).and_then(WrittenInput::of)
     }
 
-    /// Removes rows of an input that failed before, and does not any more. Their names
-    /// begin with `prefix`.
-    pub(super) fn forget_failures(&self, prefix: &str) {
-        let outdated = self.there.iter().filter(|(name, _)| name.starts_with(prefix));
-        for (_, path) in outdated {
+    /// Removes rows of an input that failed before, and does not any more.
+    pub(super) fn forget_failures(&self, input: &str) {
+        let name = failure_name(input, None);
+        let outdated = name.strip_prefix(FAILED).and_then(|input| self.failures.get(input));
+        for path in outdated.into_iter().flatten() {
             // Another export may have done it.
             let _ = fs::remove_file(path);
         }

@@ -1,7 +1,7 @@
 //! One trace.
 
 use super::super::info::InfoReport;
-use super::dataset::{Dataset, TraceFiles};
+use super::dataset::{Dataset, TraceFiles, failure_name};
 use super::inputs::{Hashed, Named, Place};
 use super::keys::{Facts, Keys, program};
 use crate::args::ReadArgs;
@@ -139,7 +139,7 @@ impl Exporter<'_> {
     fn forget_failures(&self, input: &Named) {
         // Standard input is another one each time.
         if input.name != "-" {
-            self.dataset.forget_failures(&failed_name(input, None));
+            self.dataset.forget_failures(&input.name);
         }
     }
 
@@ -275,13 +275,14 @@ impl Exporter<'_> {
             Failure::Input { message, .. } => message.clone(),
             other => other.to_string(),
         };
-        let name = failed_name(input, hashed.as_ref());
+        let content = hashed.as_ref().map(|hashed| hashed.hash.hex());
+        let name = failure_name(&input.name, content.as_deref());
         let mut id = ContentHash::new();
         id.add(name.as_bytes());
         let row = InputRow {
             input_id: id.input_id(),
             path: input.name.clone(),
-            content_hash: hashed.as_ref().map(|hashed| hashed.hash.hex()),
+            content_hash: content,
             file_bytes: hashed.as_ref().map(|hashed| hashed.bytes),
             status: "failed",
             reason: Some(reason),
@@ -300,16 +301,6 @@ impl Exporter<'_> {
             message: format!("cannot be written: {}", plain(error)),
         }
     }
-}
-
-/// The name of the file for an input that failed: by its path, then by what it contains,
-/// so that no task writes over the row of another one's input.
-fn failed_name(input: &Named, hashed: Option<&Hashed>) -> String {
-    let mut path = ContentHash::new();
-    path.add(input.name.as_bytes());
-    let content = hashed.map(|hashed| hashed.hash.hex()).unwrap_or_default();
-    let content = content.get(..16).map(|hash| format!("-{hash}")).unwrap_or_default();
-    format!("failed-{}{content}", path.hex())
 }
 
 fn json(value: &impl Serialize) -> String {
