@@ -16,7 +16,7 @@ use nettrace_analysis::report::{
     Counters, Gc, Jit, Logs, Moment, Report, ReportInput, Reports, Resolving, SharedPass,
 };
 use nettrace_analysis::{AnalysisOptions, Kind, Model, StackHandle};
-use nettrace_parser::{Event, Outcome, Source, TimeOrdered};
+use nettrace_parser::{Event, Outcome, Source, TimeOrdered, Trace};
 use std::io::{self, Write};
 
 /// Messages that are kept before they become rows.
@@ -107,6 +107,10 @@ impl TablePass {
     // In this crate, which is built for speed, whoever calls it.
     #[inline(never)]
     pub fn event(&mut self, event: &Event<'_>) {
+        let tables = self.pass.reports_mut();
+        if !tables.place.has_start {
+            tables.begin(event.session());
+        }
         self.pass.event(event);
     }
 
@@ -123,7 +127,10 @@ impl TablePass {
         &mut self,
         events: &mut TimeOrdered<S>,
     ) -> Result<Outcome, nettrace_parser::Error> {
-        self.pass.read(events)
+        events.for_each(|event| self.event(&event))?;
+        let outcome = events.outcome();
+        self.pass.set_outcome(outcome.clone());
+        Ok(outcome)
     }
 
     /// Ends the trace: writes the files that `destination` creates.
@@ -167,20 +174,38 @@ struct Observers {
     shared: Shared,
 }
 
+impl Observers {
+    fn begin(&mut self, session: &Trace) {
+        self.place.begin(session);
+        self.shared.begin(self.place);
+    }
+
+    /// Whether a table has rows of events, and not only of samples, threads and code.
+    fn wants_events(&self) -> bool {
+        self.events.is_some()
+            || self.wide.is_some()
+            || self.exceptions.is_some()
+            || self.allocations.is_some()
+            || self.gcs.is_some()
+            || self.jit.is_some()
+            || self.counters.is_some()
+            || self.logs.is_some()
+            || self.shared.wants_events()
+    }
+}
+
 impl Reports for Observers {
     type Outputs = Encoded;
 
     fn inputs(&self) -> Vec<ReportInput> {
+        let events = self.wants_events().then_some(ReportInput::Events);
         let samples = self.wants_samples.then_some(ReportInput::Samples);
-        [ReportInput::Events].into_iter().chain(samples).collect()
+        // Threads are learnt in any case.
+        events.into_iter().chain(samples).collect()
     }
 
     #[inline]
     fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model, _: &mut [u64]) {
-        if !self.place.has_start {
-            self.place.begin(event.session());
-            self.shared.begin(self.place);
-        }
         let place = self.place;
         if let Some(events) = &mut self.events {
             events.add(event, moment, model, place);

@@ -10,7 +10,7 @@ use nettrace_analysis::{AnalysisOptions, Kind, ThreadState, TopN, TopNOptions};
 use nettrace_export::{EventPattern, EventWriter};
 use nettrace_parser::Reader;
 use nettrace_tables::schema::EVENTS;
-use nettrace_tables::{TableOptions, TablePass};
+use nettrace_tables::{Table, TableOptions, TablePass};
 use nettrace_testdata::corpus;
 use nettrace_testdata::synth::{
     EventType, Field as SynthField, FieldType, Session, SessionThread, Step, Value, Version,
@@ -96,6 +96,23 @@ fn counts_and_sums_are_those_of_the_reports() {
             assert!(apart <= 1 && samples.len() as u64 == source.events, "{name}: {apart} bytes");
         }
         assert_eq!(rows("logs").len() as u64, logs.count, "{name}");
+    }
+}
+
+/// What a table alone does without must not be what it needs.
+#[test]
+fn a_table_alone_has_the_bytes_that_it_has_among_all() {
+    for name in ["net10-linux-x64/all.nettrace", "one-collect-v6/cpu-and-switches.nettrace"] {
+        let bytes = corpus::trace(name).unwrap().bytes();
+        let all = files_of(&bytes);
+        assert!(all.len() > 3, "{name}: {:?}", all.keys());
+        // Those of code have what the other tables refer to.
+        let of_code = ["stacks", "frames", "methods"];
+        for (table, file) in all.iter().filter(|(table, _)| !of_code.contains(&table.as_str())) {
+            let table = Table::by_name(table).unwrap();
+            let alone = files_with(&bytes, &TableOptions::new(&[table], spill()));
+            assert!(alone.len() == 1 && &alone[table.name] == file, "{name}: {}", table.name);
+        }
     }
 }
 

@@ -68,6 +68,11 @@ impl Shared {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Whether events say more about what is handed out: which lock a wait is for.
+    pub(crate) fn wants_events(&self) -> bool {
+        self.lock().contentions.is_some()
+    }
+
     pub(crate) fn begin(&self, place: Place) {
         self.lock().place = Some(place);
     }
