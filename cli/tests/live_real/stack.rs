@@ -22,9 +22,13 @@ fn frames(thread: &Value) -> Vec<&str> {
     thread["frames"].as_array().unwrap().iter().map(|frame| frame.as_str().unwrap()).collect()
 }
 
+/// What the program does, and what its first thread waits in for nearly all of the time: threads of its own that wait for a
+/// lock, tasks of the pool's threads.
+const SCENARIOS: [(&str, &str); 2] = [("contention", "ContentionRound"), ("tasks", "Main")];
+
 /// Each thread is seen, and each frame has its name.
-fn assert_all_named(subject: &Subject, run: usize) {
-    let context = format!(".NET {}, run {run}", subject.target.major);
+fn assert_all_named(subject: &Subject, (scenario, waits_in): (&str, &str), run: usize) {
+    let context = format!(".NET {}, {scenario}, run {run}", subject.target.major);
     let ran = subject.run(&["stack", "--json", "--timeout", "120s"]);
     assert_eq!((ran.code, &*ran.stderr), (Some(0), ""), "{context}");
     let document = ran.json();
@@ -36,11 +40,11 @@ fn assert_all_named(subject: &Subject, run: usize) {
         let is_named = |frame: &&str| frame.contains('!') && !frame.starts_with("0x");
         assert!(!frames.is_empty() && frames.iter().all(is_named), "{context}: {thread:#}");
     }
-    // The main thread waits for those that wait for the lock.
+    // The main thread waits for the others.
     let main = threads.iter().find(|thread| frames(thread).contains(&MAIN));
     let main = main.unwrap_or_else(|| panic!("{context}: {document:#}"));
     assert_eq!(main["thread_id"].as_u64(), Some(u64::from(subject.target.pid())), "{context}");
-    assert!(frames(main).iter().any(|frame| frame.contains("ContentionRound")), "{context}");
+    assert!(frames(main).iter().any(|frame| frame.contains(waits_in)), "{context}");
     assert!(main["user_ns"].as_u64().is_some() && main["name"].is_string(), "{context}");
     // The one that waits for the end of standard input.
     let reads = |thread: &&&Value| frames(thread).iter().any(|frame| frame.contains("ReadToEnd"));
@@ -55,15 +59,17 @@ fn assert_all_named(subject: &Subject, run: usize) {
 
 #[test]
 fn every_waiting_thread_is_named_in_twenty_of_twenty_runs() {
-    peers::each(peers::all(), |peer| {
-        let mut subject = Subject::start(peer, "contention");
-        (0..20).for_each(|run| assert_all_named(&subject, run));
-        subject.assert_unharmed();
-    });
+    for scenario in SCENARIOS {
+        peers::each(peers::all(), |peer| {
+            let mut subject = Subject::start(peer, scenario.0);
+            (0..20).for_each(|run| assert_all_named(&subject, scenario, run));
+            subject.assert_unharmed();
+        });
+    }
 }
 
 #[test]
-fn every_waiting_thread_is_named_under_load() {
+fn every_waiting_thread_is_named_in_twenty_of_twenty_runs_under_load() {
     let cores = std::thread::available_parallelism().map_or(2, usize::from);
     let spin = |_| {
         let mut command = Command::new("sh");
@@ -72,11 +78,13 @@ fn every_waiting_thread_is_named_under_load() {
     };
     let mut load: Vec<_> = (0..2 * cores).map(spin).collect();
     let ran = std::panic::catch_unwind(|| {
-        peers::each(peers::all(), |peer| {
-            let mut subject = Subject::start(peer, "contention");
-            (0..5).for_each(|run| assert_all_named(&subject, run));
-            subject.assert_unharmed();
-        });
+        for scenario in SCENARIOS {
+            peers::each(peers::all(), |peer| {
+                let mut subject = Subject::start(peer, scenario.0);
+                (0..20).for_each(|run| assert_all_named(&subject, scenario, run));
+                subject.assert_unharmed();
+            });
+        }
     });
     for child in &mut load {
         child.kill().unwrap();
