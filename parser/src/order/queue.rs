@@ -231,14 +231,38 @@ impl Queue {
         });
         let high = if form.is_v6 { 0 } else { upper_half(header.thread) };
         if changes | (high != self.high) {
-            return self.append_unsettled(context, header, payload_at);
+            return if high == self.high && !form.is_v6 {
+                self.append_changed(context, header, payload_at)
+            } else {
+                self.append_unsettled(context, header, payload_at)
+            };
         }
-        let covered = &self.covered;
+        let ids = self.ids_of_run(header, form.is_v6);
+        self.put(context, header, payload_at, ids)
+    }
+
+    /// The slots of ids that are all defined, and in order.
+    #[inline(always)]
+    fn ids_of_run(&self, header: &BlobHeader, is_v6: bool) -> Ids {
         let thread = low_bits_of_thread(header.thread);
-        let thread = if form.is_v6 { covered.threads.slot(thread) } else { thread };
-        let (metadata, stack) =
-            (covered.metadata.slot(header.metadata_id), covered.stacks.slot(header.stack));
-        self.put(context, header, payload_at, Ids { metadata, stack, thread })
+        Ids {
+            metadata: self.covered.metadata.slot(header.metadata_id),
+            stack: self.covered.stacks.slot(header.stack),
+            thread: if is_v6 { self.covered.threads.slot(thread) } else { thread },
+        }
+    }
+
+    /// The same, before version 6, for an event that differs from the one before in no
+    /// more of what lasts than its processor and its activities: of a server that handles
+    /// many requests at a time, those are most.
+    #[inline(never)]
+    fn append_changed(&mut self, context: &Context, header: &BlobHeader, payload_at: u64) -> bool {
+        let extra = self.segments.extra_of(header);
+        let segment = Segment { processor: header.processor, extra, ..*self.segments.newest() };
+        self.segment = self.segments.number(segment);
+        (self.processor, self.has_extra) = (segment.processor, extra != NO_SLOT);
+        let ids = self.ids_of_run(header, false);
+        self.put(context, header, payload_at, ids)
     }
 
     /// The same for an event that may need another segment than the one before.
@@ -295,7 +319,6 @@ impl Queue {
         self.is_v6 = context.is_v6();
         let resolved = context.resolved(header);
         let has_thread_row = self.is_v6 && resolved.thread != NO_SLOT;
-        let has_activity = !(header.activity.is_zero() && header.related_activity.is_zero());
         let segment = Segment {
             capture_thread: header.capture_thread,
             // Keeps the base as long as possible, for the rest of the block too.
@@ -319,13 +342,7 @@ impl Queue {
             } else {
                 header.sequence.wrapping_sub(low_bits(self.count))
             },
-            extra: match (self.is_v6, has_activity) {
-                (true, _) => resolved.labels,
-                (false, true) => {
-                    self.segments.activity_pair([header.activity, header.related_activity])
-                }
-                (false, false) => NO_SLOT,
-            },
+            extra: if self.is_v6 { resolved.labels } else { self.segments.extra_of(header) },
             metadata_id: if resolved.metadata == NO_SLOT { header.metadata_id } else { 0 },
             is_doubted: header.is_doubted,
         };

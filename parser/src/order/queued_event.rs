@@ -206,6 +206,7 @@ impl Segments {
     }
 
     /// The activities of a segment that has any.
+    #[inline]
     pub(super) fn activities(&self, segment: &Segment) -> [Guid; 2] {
         self.activities.get(segment.extra as usize).copied().unwrap_or_default()
     }
@@ -222,8 +223,18 @@ impl Segments {
         low_bits(self.list.len()).wrapping_sub(1) & SEGMENT_MASK
     }
 
+    /// [`Segment::extra`] of an event before version 6.
+    #[inline]
+    pub(super) fn extra_of(&mut self, header: &BlobHeader) -> u32 {
+        if header.activity.is_zero() && header.related_activity.is_zero() {
+            return NO_SLOT;
+        }
+        self.activity_pair([header.activity, header.related_activity])
+    }
+
     /// The index of a pair of activity ids. Consecutive events share theirs.
-    pub(super) fn activity_pair(&mut self, pair: [Guid; 2]) -> u32 {
+    #[inline]
+    fn activity_pair(&mut self, pair: [Guid; 2]) -> u32 {
         if self.activities.last() != Some(&pair) {
             self.activities.push(pair);
         }
