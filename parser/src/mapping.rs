@@ -4,7 +4,7 @@ use crate::source::{Source, Span, look_at_lines, part};
 use std::fs::File;
 use std::io;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 /// A whole file mapped into memory, for use with [`Whole`](crate::Whole) if all bytes are
 /// needed as one slice. [`MappedFile`] uses less memory, and
@@ -54,9 +54,71 @@ impl AsRef<[u8]> for Mapping {
 /// How many bytes are mapped at a time. Mapped pages count as this process's memory, so a
 /// file of any size costs no more than this plus what the reader holds.
 const WINDOW_BYTES: u64 = 8 << 20;
+/// Views that share pieces map so much at multiples of [`WINDOW_BYTES`], so a view that
+/// holds a region of 16 MiB finds all of it in one piece, wherever the region begins.
+const SHARED_BYTES: u64 = 3 * WINDOW_BYTES;
 /// Mappings begin at multiples of this, which is a multiple of the page size of every
 /// system.
 const ALIGNMENT: u64 = 64 << 10;
+
+/// A mapped part of a file.
+#[derive(Debug)]
+struct Piece {
+    /// Stream position of the first byte.
+    start: u64,
+    map: memmap2::Mmap,
+}
+
+impl Piece {
+    fn new(file: &File, start: u64, end: u64) -> io::Result<Piece> {
+        Ok(Piece { start, map: map(file, start, end.saturating_sub(start))? })
+    }
+
+    fn end(&self) -> u64 {
+        self.start.saturating_add(self.map.len() as u64)
+    }
+}
+
+/// What a view has mapped.
+#[derive(Debug)]
+enum Mapped {
+    Nothing,
+    /// For itself alone.
+    Own(Piece),
+    /// For all views that are near it.
+    Shared(Arc<Piece>),
+}
+
+impl Mapped {
+    #[inline]
+    fn piece(&self) -> Option<&Piece> {
+        match self {
+            Mapped::Nothing => None,
+            Mapped::Own(piece) => Some(piece),
+            Mapped::Shared(piece) => Some(piece),
+        }
+    }
+}
+
+/// The pieces that views of a file have in common: what one thread has touched, the
+/// others need not bring near again.
+#[derive(Debug, Default)]
+struct SharedPieces(Mutex<Vec<Weak<Piece>>>);
+
+impl SharedPieces {
+    /// The piece from `start` to `end`, which is mapped if no view has it.
+    fn get(&self, file: &File, start: u64, end: u64) -> io::Result<Arc<Piece>> {
+        let mut pieces = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        pieces.retain(|piece| piece.strong_count() > 0);
+        let is_wanted = |piece: &Arc<Piece>| piece.start == start && piece.end() == end;
+        if let Some(piece) = pieces.iter().filter_map(Weak::upgrade).find(is_wanted) {
+            return Ok(piece);
+        }
+        let piece = Arc::new(Piece::new(file, start, end)?);
+        pieces.push(Arc::downgrade(&piece));
+        Ok(piece)
+    }
+}
 
 /// A file that is mapped piece by piece: the fastest way to read large files on one
 /// thread. [`PositionedFile`](crate::PositionedFile) is the safe alternative.
@@ -71,9 +133,10 @@ const ALIGNMENT: u64 = 64 << 10;
 #[derive(Debug)]
 pub struct MappedFile {
     file: Arc<File>,
-    map: Option<memmap2::Mmap>,
-    /// Stream position of the first mapped byte.
-    map_start: u64,
+    shared: Arc<SharedPieces>,
+    /// Whether this is one of several views.
+    is_view: bool,
+    mapped: Mapped,
     /// Stream position of the window's first byte.
     start: u64,
 }
@@ -91,12 +154,15 @@ impl MappedFile {
     #[expect(unsafe_code, reason = "the caller has to know that the file does not change")]
     pub unsafe fn open(path: impl AsRef<Path>) -> io::Result<MappedFile> {
         let (file, _) = open_regular(path.as_ref())?;
-        Ok(MappedFile { file: Arc::new(file), map: None, map_start: 0, start: 0 })
+        let (file, shared) = (Arc::new(file), Arc::default());
+        Ok(MappedFile { file, shared, is_view: false, mapped: Mapped::Nothing, start: 0 })
     }
 
     /// Another view of the same open file, starting at its beginning, for another thread.
+    /// Views that are near each other share what is mapped.
     pub fn reopened(&self) -> MappedFile {
-        MappedFile { file: Arc::clone(&self.file), map: None, map_start: 0, start: 0 }
+        let (file, shared) = (Arc::clone(&self.file), Arc::clone(&self.shared));
+        MappedFile { file, shared, is_view: true, mapped: Mapped::Nothing, start: 0 }
     }
 
     /// The same open file read with positioned reads, starting at its beginning. For
@@ -106,8 +172,8 @@ impl MappedFile {
         crate::PositionedFile::of(Arc::clone(&self.file))
     }
 
-    fn map_end(&self) -> u64 {
-        self.map_start.saturating_add(self.map.as_ref().map_or(0, |map| map.len() as u64))
+    fn piece_end(&self) -> u64 {
+        self.mapped.piece().map_or(self.start, Piece::end)
     }
 }
 
@@ -119,32 +185,43 @@ impl Source for MappedFile {
 
     #[inline]
     fn bytes(&self) -> &[u8] {
-        let Some(map) = &self.map else { return &[] };
-        usize::try_from(self.start.saturating_sub(self.map_start))
+        let Some(piece) = self.mapped.piece() else { return &[] };
+        usize::try_from(self.start.saturating_sub(piece.start))
             .ok()
-            .and_then(|index| map.get(index..))
+            .and_then(|index| piece.map.get(index..))
             .unwrap_or_default()
     }
 
     fn fill(&mut self, end: u64) -> io::Result<bool> {
-        if end <= self.map_end() {
+        if end <= self.piece_end() {
             return Ok(true);
         }
         let length = self.file.metadata()?.len();
+        if self.is_view {
+            let shared_start = self.start.saturating_sub(self.start % WINDOW_BYTES);
+            let shared_end = shared_start.saturating_add(SHARED_BYTES).min(length);
+            if self.start < shared_end && end.min(length) <= shared_end {
+                if shared_end > self.piece_end() {
+                    self.mapped = Mapped::Nothing;
+                    let piece = self.shared.get(&self.file, shared_start, shared_end)?;
+                    self.mapped = Mapped::Shared(piece);
+                }
+                return Ok(end <= self.piece_end());
+            }
+        }
         let map_start = self.start.saturating_sub(self.start % ALIGNMENT);
         // If the reader holds on to a lot, the piece grows in proportion, so that held
         // bytes are not mapped again, and their pages faulted in again, too often.
         let held = end.saturating_sub(self.start);
         let ahead = WINDOW_BYTES.max(held.saturating_add(held / 2));
         let map_end = self.start.saturating_add(ahead).min(length);
-        if map_end > self.map_end() {
+        if map_end > self.piece_end() {
             // Unmap the old piece first, so that both do not count as memory at the same
             // time.
-            self.map = None;
-            self.map_start = map_start;
-            self.map = Some(map(&self.file, map_start, map_end.saturating_sub(map_start))?);
+            self.mapped = Mapped::Nothing;
+            self.mapped = Mapped::Own(Piece::new(&self.file, map_start, map_end)?);
         }
-        Ok(end <= self.map_end())
+        Ok(end <= self.piece_end())
     }
 
     fn fill_at_once(&mut self, end: u64) -> io::Result<bool> {
@@ -156,9 +233,8 @@ impl Source for MappedFile {
             return;
         }
         self.start = before;
-        if before > self.map_end() {
-            self.map = None;
-            self.map_start = before;
+        if before > self.piece_end() {
+            self.mapped = Mapped::Nothing;
         }
     }
 
@@ -214,10 +290,11 @@ mod tests {
         }
         assert_eq!(source.start() + source.bytes().len() as u64, data.len() as u64);
         // Held bytes are not mapped again for each step forward.
-        let (mut held, mut maps, mut end) = (source.reopened(), 0, 0);
+        let mut held = unsafe { MappedFile::open(&path) }.unwrap();
+        let (mut maps, mut end) = (0, 0);
         for wanted in (0..data.len() as u64).step_by(10_000) {
             assert!(held.fill(wanted).unwrap());
-            maps += u32::from(std::mem::replace(&mut end, held.map_end()) != held.map_end());
+            maps += u32::from(std::mem::replace(&mut end, held.piece_end()) != held.piece_end());
         }
         assert!(maps <= 5 && held.bytes() == data, "{maps} maps");
         // Far ahead, then back to a part that is not mapped.
@@ -225,6 +302,37 @@ mod tests {
         other.release(19_999_999);
         assert!(other.fill(20_000_000).unwrap() && !other.fill(20_000_001).unwrap());
         assert_eq!(other.bytes(), &data[19_999_999..]);
+        std::fs::remove_file(path).unwrap();
+    }
+
+    #[test]
+    fn views_that_are_near_each_other_share_what_is_mapped() {
+        let path = std::env::temp_dir().join(format!("nettrace-views-{}", std::process::id()));
+        // Not a byte of it is stored.
+        let length = 100 << 20;
+        File::create(&path).unwrap().set_len(length).unwrap();
+        let source = unsafe { MappedFile::open(&path) }.unwrap();
+        let (mut index, mut worker) = (source.reopened(), source.reopened());
+        let piece = |view: &MappedFile| view.mapped.piece().map(|piece| (piece.start, piece.end()));
+        let addresses = |view: &MappedFile| view.bytes().as_ptr_range().end as usize;
+        for start in (0..length - (16 << 20)).step_by(1_000_003) {
+            index.release(start + (5 << 20));
+            worker.release(start);
+            assert!(index.fill(start + (6 << 20)).unwrap());
+            assert!(worker.fill(start + (16 << 20)).unwrap());
+            assert_eq!(worker.start() + worker.bytes().len() as u64, piece(&worker).unwrap().1);
+            if piece(&index) == piece(&worker) {
+                assert_eq!(addresses(&index), addresses(&worker));
+            }
+        }
+        // What nobody looks at is not kept.
+        drop(index);
+        assert_eq!(source.shared.0.lock().unwrap().iter().filter_map(Weak::upgrade).count(), 1);
+        // More than a piece has is mapped for the view alone; the file's end is one.
+        assert!(worker.fill(length).unwrap() && !worker.fill(length + 1).unwrap());
+        let mut wide = source.reopened();
+        assert!(wide.fill(60 << 20).unwrap() && wide.bytes().len() >= 60 << 20);
+        assert!(wide.bytes().iter().take(1000).all(|byte| *byte == 0));
         std::fs::remove_file(path).unwrap();
     }
 }
