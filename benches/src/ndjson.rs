@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 
 use nettrace_export::{EventWriter, Page};
 use nettrace_parser::parallel::{self, MakeParts, Options, Order};
-use nettrace_parser::{Buffered, Event, Reader, Source, Visit};
+use nettrace_parser::{Buffered, Event, PositionedFile, Reader, Source, Visit};
 
 use crate::checksum::Checksum;
 use crate::pass::{Input, mapped};
@@ -115,7 +115,7 @@ fn by_several<'o>(
     order: Order,
     threads: usize,
 ) -> io::Result<Nowhere<'o>> {
-    let file = mapped(path)?;
+    let file = PositionedFile::open(path)?;
     let options = Options::new().threads(threads).order(order);
     let pages = Spare::default();
     let maker = || Parts { writer: EventWriter::ndjson(), pages: &pages };
@@ -124,15 +124,8 @@ fn by_several<'o>(
         pages.give(page);
         ControlFlow::Continue(())
     };
-    // As in the command: what waits for its turn holds the bytes after it.
-    let outcome = match order {
-        Order::Time => parallel::read_in_parts(|| file.reopened(), options, maker, collect),
-        _ => {
-            let file = file.positioned();
-            parallel::read_in_parts(|| file.reopened(), options, maker, collect)
-        }
-    }
-    .map_err(io::Error::other)?;
+    let outcome = parallel::read_in_parts(|| file.reopened(), options, maker, collect)
+        .map_err(io::Error::other)?;
     if !outcome.is_intact() {
         return Err(io::Error::other(outcome.to_string()));
     }

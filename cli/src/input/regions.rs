@@ -4,14 +4,14 @@
 use super::Input;
 use crate::progress::Progress;
 use nettrace_parser::parallel::{self, MakeParts, Options, Order, Outcome};
-use nettrace_parser::{Error, Event, Limits, MappedFile};
+use nettrace_parser::{Error, Event, Limits, PositionedFile};
 use std::ops::ControlFlow;
 use std::rc::Rc;
 use std::sync::{Mutex, PoisonError};
 
 /// A file to be read by several threads.
 pub(crate) struct Regions {
-    file: MappedFile,
+    file: PositionedFile,
     threads: usize,
     progress: Rc<Progress>,
     whole: Option<u64>,
@@ -65,7 +65,7 @@ impl Regions {
         let processors = || std::thread::available_parallelism().map_or(1, |count| count.get());
         let threads = threads.unwrap_or_else(|| if is_small { 1 } else { processors() });
         let threads = memory_limit().map_or(threads, |limit| threads.min(limit / THREAD_SPACE));
-        let file = input.mapped().filter(|_| threads > 1)?.reopened();
+        let file = input.mapped().filter(|_| threads > 1)?.positioned();
         let (progress, limits) = (Rc::clone(&input.progress), Limits::new());
         Some(Regions { file, threads, progress, whole: input.whole, limits })
     }
@@ -90,7 +90,7 @@ impl Regions {
         worker: impl Fn() -> W + Sync,
         mut collect: impl FnMut(W::Made) -> ControlFlow<()>,
     ) -> Result<Outcome, Error> {
-        let (file, workers) = (self.file.positioned(), Spare::new());
+        let (file, workers) = (&self.file, Spare::new());
         parallel::read(
             || file.reopened(),
             self.options(Order::File),
@@ -120,22 +120,16 @@ impl Regions {
         maker: impl Fn() -> M + Sync,
         mut collect: impl FnMut(M::Part) -> ControlFlow<()>,
     ) -> Result<Outcome, Error> {
-        let options = self.options(order);
-        let maker = || Reaching { maker: maker(), reached: 0 };
-        let collect = |(part, reached)| {
-            self.progress.at(reached, self.whole);
-            collect(part)
-        };
         let file = &self.file;
-        match order {
-            // A region's bytes stay until its last event has had its turn: read, they would be
-            // megabytes that are touched for the first time.
-            Order::Time => parallel::read_in_parts(|| file.reopened(), options, maker, collect),
-            _ => {
-                let file = file.positioned();
-                parallel::read_in_parts(|| file.reopened(), options, maker, collect)
-            }
-        }
+        parallel::read_in_parts(
+            || file.reopened(),
+            self.options(order),
+            || Reaching { maker: maker(), reached: 0 },
+            |(part, reached)| {
+                self.progress.at(reached, self.whole);
+                collect(part)
+            },
+        )
     }
 }
 
