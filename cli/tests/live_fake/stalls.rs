@@ -110,12 +110,14 @@ fn watch_throws_away_what_nobody_reads_and_obeys_signals() {
 fn top_ends_in_time_and_obeys_signals_though_nobody_reads_it() {
     let words = ["top", "--json", "--window", "1s", "--refresh-interval", "50ms"];
     let bytes = super::trace("net10-linux-x64/all.nettrace.gz");
-    for (duration, name) in [("5s", None), ("600s", Some("INT")), ("600s", Some("TERM"))] {
+    for (duration, name) in [("20s", None), ("600s", Some("INT")), ("600s", Some("TERM"))] {
         let fake = FakeRuntime::start(super::streaming(&bytes)).unwrap();
         let mut stalled = Stalled::start(&fake, &[&words[..], &["--duration", duration]].concat());
         if let Some(name) = name {
-            wait_until("the session", || fake.session_count() == 1);
-            // Long enough to fill the pipe.
+            wait_until("a full pipe", || {
+                rustix::io::ioctl_fionread(&stalled.reader).unwrap() >= 60_000
+            });
+            // What comes then has no room.
             std::thread::sleep(Duration::from_secs(4));
             signal(&stalled.child, name);
         }
