@@ -318,6 +318,7 @@ mod tests {
         let (mut index, mut worker) = (source.reopened(), source.reopened());
         let piece = |view: &MappedFile| view.mapped.piece().map(|piece| (piece.start, piece.end()));
         let addresses = |view: &MappedFile| view.bytes().as_ptr_range().end as usize;
+        let mut shared = 0;
         for start in (0..length - (12 << 20)).step_by(1_000_003) {
             index.release(start + (5 << 20));
             worker.release(start);
@@ -326,8 +327,10 @@ mod tests {
             assert_eq!(worker.start() + worker.bytes().len() as u64, piece(&worker).unwrap().1);
             if piece(&index) == piece(&worker) {
                 assert_eq!(addresses(&index), addresses(&worker));
+                shared += 1;
             }
         }
+        assert!(shared > 0);
         // What nobody looks at is not kept.
         drop(index);
         assert_eq!(source.shared.0.lock().unwrap().iter().filter_map(Weak::upgrade).count(), 1);
