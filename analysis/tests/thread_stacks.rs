@@ -56,6 +56,18 @@ fn a_round_is_complete_when_a_thread_of_it_is_sampled_again() {
 }
 
 #[test]
+fn code_without_a_name_is_shown_as_what_it_lies_in() {
+    let mut stacks = ThreadStacks::new();
+    feed(&mut stacks, [vec![at(0, &[0x5010, 0x1010, 0x6010, 0x7010])], names()].concat());
+    let (library, none) = ("/usr/share/System.Private.CoreLib.dll".to_owned(), String::new());
+    stacks.set_mappings(&[(0x1000, 0x5FFF, library), (0x6000, 0x6FFF, none)]);
+    let frames = &finish(stacks).threads[0].frames;
+    let expected =
+        ["System.Private.CoreLib!(no name)", "app!N.T.Main(int)", "(generated code)", "0x7010"];
+    assert_eq!(frames.iter().map(|frame| &**frame).collect::<Vec<_>>(), expected);
+}
+
+#[test]
 fn the_outermost_call_of_a_wait_says_what_a_thread_waits_for() {
     let mut stacks = ThreadStacks::new();
     let steps = [at(0, &[0x2010, 0x3010, 0x4010, 0x1010]), at(1, &[0x2010, 0x1010, 0x4010])];

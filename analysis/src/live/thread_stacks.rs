@@ -11,8 +11,8 @@
 use crate::document::SCHEMA;
 use crate::model::intervals::LockWaits;
 use crate::model::{
-    Filter, Folding, Mode, Model, NameOptions, Profile, Resolved, StackHandle, ThreadHandle,
-    ThreadState, WaitFor,
+    Filter, Folding, MemoryMap, Mode, Model, NameOptions, Profile, Resolved, StackHandle,
+    ThreadHandle, ThreadState, WaitFor,
 };
 use crate::report::{guessed_of, names_of};
 use nettrace_parser::view::{ContentionStart, KnownProvider, Sample};
@@ -46,6 +46,7 @@ const MOST_STACKS: usize = 256;
 #[derive(Debug, Default)]
 pub struct ThreadStacks {
     model: Model,
+    memory: MemoryMap,
     clock: Option<Clock>,
     locks: LockWaits,
     threads: BTreeMap<ThreadHandle, Seen>,
@@ -257,9 +258,19 @@ impl ThreadStacks {
         &mut self.model
     }
 
+    /// Sets what the memory of the process holds: first and last address of each stretch
+    /// with code, and its file. Code without a name is then shown as what it lies in, see
+    /// [`NamesSoFar::set_mappings`](crate::NamesSoFar::set_mappings). An example are
+    /// precompiled calls of native functions, whose names the runtime never reports.
+    pub fn set_mappings(&mut self, mappings: &[(u64, u64, String)]) {
+        let stretches = mappings.iter().map(|(first, last, file)| (*first, *last, file.as_str()));
+        self.memory = MemoryMap::new(stretches);
+    }
+
     /// Resolves the names.
     pub fn finish(mut self, names: NameOptions) -> ThreadStacksReport {
         self.model.complete(None);
+        self.model.set_memory(&self.memory);
         let profile = Profile::default();
         let resolved =
             Resolved::new(&self.model, &profile, names, &Folding::default(), &Filter::new());

@@ -20,6 +20,7 @@ mod il_maps;
 pub(crate) mod intervals;
 mod kept_frames;
 mod kernel;
+mod memory_map;
 mod methods;
 mod modules;
 mod named;
@@ -59,6 +60,7 @@ pub use filter::Filter;
 pub use folding::{Folding, FrameGroup};
 pub use frame_names::FrameNames;
 pub use handle::{FrameHandle, MethodHandle, ProcessHandle, StackHandle, TextHandle, ThreadHandle};
+pub(crate) use memory_map::MemoryMap;
 pub use methods::MethodCode;
 pub use modules::Module;
 pub use named::NamedSample;
@@ -135,6 +137,8 @@ pub struct Process {
     pub(crate) il_maps: IlMaps,
     pub(crate) mappings: Mappings,
     pub(crate) perf_map: Ranges<TextHandle>,
+    /// What code lies in that nothing else says anything about.
+    pub(crate) memory: MemoryMap,
 }
 
 impl Process {
@@ -416,6 +420,14 @@ impl Model {
                 // Later lines are newer code.
                 row.perf_map.add(Reported::Exists, symbol.start, symbol.size, 0, name);
             }
+        }
+    }
+
+    /// Sets what the memory of the processes holds that were reported so far: see
+    /// [`NamesSoFar::set_mappings`].
+    pub(crate) fn set_memory(&mut self, memory: &MemoryMap) {
+        for row in &mut self.processes {
+            row.memory.clone_from(memory);
         }
     }
 

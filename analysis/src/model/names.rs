@@ -163,6 +163,12 @@ impl Frame {
         Frame { method: text.clone(), text, ..Frame::unnamed(module, kind) }
     }
 
+    /// Code of which is only known what it lies in: `System.Private.CoreLib!(no name)`.
+    pub(crate) fn lies_in(text: &str, kind: FrameKind) -> Frame {
+        let (text, module) = (text.to_owned(), text.split_once('!').map_or("", |parts| parts.0));
+        Frame { method: text.clone(), text, ..Frame::unnamed(module, kind) }
+    }
+
     /// Only an address.
     pub(crate) fn address(address: u64, kind: FrameKind) -> Frame {
         let text = format!("{address:#x}");

@@ -6,6 +6,7 @@
 //! was unloaded, or when other code takes its place.
 
 use super::frame_names::addresses;
+use super::memory_map::MemoryMap;
 use super::methods::GUESS_REACH;
 use super::modules::short_name;
 use super::names::{Frame, FrameKind, MethodName, NameOptions, shorten};
@@ -19,8 +20,6 @@ use std::collections::{BTreeMap, HashMap};
 /// row, its place in the tree, and the allocator's overhead.
 const LIMIT: usize = 256 << 20;
 const COST: usize = 160;
-/// Stretches of memory of one process.
-const MOST_MAPPINGS: usize = 100_000;
 
 /// A process id, and an address in the process or the id of a module.
 type CodeKey = (Option<u64>, u64);
@@ -50,9 +49,8 @@ pub struct NamesSoFar {
     codes: BTreeMap<CodeKey, Code>,
     /// Short names of modules.
     modules: HashMap<CodeKey, Box<str>>,
-    /// Files and other memory with code, by first address: last address, and what is
-    /// shown for code in it that has no name.
-    mappings: BTreeMap<CodeKey, (u64, Box<str>)>,
+    /// What code without a name lies in, for each process.
+    memory: HashMap<Option<u64>, MemoryMap>,
     held_bytes: usize,
     left_out: u64,
 }
@@ -108,7 +106,7 @@ impl NamesSoFar {
             limit: LIMIT,
             codes: BTreeMap::new(),
             modules: HashMap::new(),
-            mappings: BTreeMap::new(),
+            memory: HashMap::new(),
             held_bytes: 0,
             left_out: 0,
         }
@@ -162,21 +160,7 @@ impl NamesSoFar {
         process: Option<u64>,
         mappings: impl IntoIterator<Item = (u64, u64, &'m str)>,
     ) {
-        self.mappings.retain(|place, _| place.0 != process);
-        for (first, last, file) in mappings.into_iter().take(MOST_MAPPINGS) {
-            let text = match file {
-                "" => "(generated code)".to_owned(),
-                file => format!("{}!(no name)", short_name(file)),
-            };
-            self.mappings.insert((process, first), (last, text.into()));
-        }
-    }
-
-    /// What an address without a name lies in.
-    fn mapping(&self, (process, address): CodeKey) -> Option<&str> {
-        let (_, (last, text)) =
-            self.mappings.range((process, 0)..=(process, address)).next_back()?;
-        (address <= *last).then_some(text)
+        self.memory.insert(process, MemoryMap::new(mappings));
     }
 
     /// Number of methods currently known.
@@ -336,7 +320,8 @@ impl NamesSoFar {
     /// Computes the name of the method that is currently at an address, if there is one.
     fn name(&mut self, at: CodeKey, shown: u64) -> FrameName {
         let Some((place, code)) = self.over(at) else {
-            let lies_in = self.mapping(at).map(str::to_owned);
+            let memory = self.memory.get(&at.0);
+            let lies_in = memory.and_then(|memory| memory.text(at.1)).map(str::to_owned);
             let text = || Frame::address(shown, FrameKind::Unknown).text;
             return FrameName::Text(lies_in.unwrap_or_else(text));
         };

@@ -515,7 +515,10 @@ impl<'m, 'f> Resolver<'m, 'f> {
                 is_always: mapping.is_none_or(|(_, is_always)| is_always),
             });
         }
-        let (mapping, is_always) = mapping?;
+        let Some((mapping, is_always)) = mapping else {
+            let frame = Frame::lies_in(row.memory.text(address)?, kind);
+            return Some(FoundFrame { frame: self.intern(frame, Role::NATIVE), is_always: false });
+        };
         let offset = address.wrapping_sub(mapping.start).wrapping_add(mapping.file_offset);
         #[cfg(feature = "symbols")]
         if let Some(name) =

@@ -39,6 +39,10 @@ fn assert_all_named(subject: &Subject, (scenario, waits_in): (&str, &str), run: 
         let frames = frames(thread);
         let is_named = |frame: &&str| frame.contains('!') && !frame.starts_with("0x");
         assert!(!frames.is_empty() && frames.iter().all(is_named), "{context}: {thread:#}");
+        // The runtime never names precompiled calls of native functions, such as the one that
+        // reads the clock: of those it is said which file has them. Nobody waits there.
+        let has_nameless = frames.iter().any(|frame| frame.ends_with("!(no name)"));
+        assert!(thread["state"] != "waiting" || !has_nameless, "{context}: {thread:#}");
     }
     // The main thread waits for the others.
     let main = threads.iter().find(|thread| frames(thread).contains(&MAIN));

@@ -4,6 +4,7 @@ use super::Context;
 use crate::args::StackArgs;
 use crate::args::profiles::RUNTIME;
 use crate::failure::Failure;
+use crate::live::mappings;
 use crate::live::method_names;
 use crate::live::native::{self, NativeStacks};
 use crate::live::os_threads::{self, OsThreads};
@@ -71,6 +72,8 @@ pub(super) struct Taking<'t> {
     args: &'t StackArgs,
     stacks: ThreadStacks,
     os: Result<OsFacts, String>,
+    /// Of the latest look: first and last address of memory with code, and its file.
+    mappings: Vec<(u64, u64, String)>,
     has_names: bool,
     is_complete: bool,
     start: Instant,
@@ -93,6 +96,7 @@ impl<'t> Taking<'t> {
             args,
             stacks: ThreadStacks::new(),
             os,
+            mappings: Vec::new(),
             has_names: false,
             is_complete: true,
             start: Instant::now(),
@@ -168,6 +172,7 @@ impl<'t> Taking<'t> {
                 self.is_complete &= self.stacks.rounds() > 0;
                 self.stacks.count_stacks();
                 look(&mut self.os, self.reached.pid);
+                self.look_at_memory();
                 let _ = session.borrow().stop_handle().stop_soon();
             } else if looked.elapsed() >= TICK && self.may_look() {
                 looked = Instant::now();
@@ -182,6 +187,16 @@ impl<'t> Taking<'t> {
         self.has_names |= events.is_complete() && is_last;
         let is_cut = session.borrow().ending() == Some(Ending::ByTarget) && !events.is_complete();
         Ok(self.signals.seen().is_none() && !is_cut)
+    }
+
+    /// Where code lies that the runtime never names, such as precompiled calls of native
+    /// functions.
+    fn look_at_memory(&mut self) {
+        let mappings = self.reached.pid.map(mappings::of_process);
+        // A process that has ended has none any more.
+        if let Some(mappings) = mappings.filter(|mappings| !mappings.is_empty()) {
+            self.mappings = mappings;
+        }
     }
 
     fn may_look(&self) -> bool {
@@ -223,6 +238,9 @@ impl<'t> Taking<'t> {
                 "process {} of this machine has none of the threads that were seen",
                 self.reached.pid.unwrap_or(0)
             ));
+        }
+        if self.os.is_ok() {
+            self.stacks.set_mappings(&self.mappings);
         }
         let native = self.args.native.then(|| self.native());
         Ok(Some(Taken {
