@@ -30,6 +30,10 @@ const TYPES: [(u32, u8); 12] = [
 type Event = (u32, Vec<Value>);
 
 fn read(events: &[Event]) -> Vec<HeapDump> {
+    read_all(events).finish()
+}
+
+fn read_all(events: &[Event]) -> HeapReader {
     let mut session = Session::new(Version::V4);
     session.trace.tick_frequency = 1_000_000_000;
     session.types = TYPES.iter().map(|(id, version)| native(RUNTIME, *id, *version)).collect();
@@ -48,7 +52,7 @@ fn read(events: &[Event]) -> Vec<HeapDump> {
     let bytes = session.record().stream.bytes;
     let mut heap = HeapReader::new();
     assert!(heap.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete());
-    heap.finish()
+    heap
 }
 
 fn start(number: u32) -> Event {
@@ -299,6 +303,54 @@ fn two_dumps_of_a_trace_are_two_even_if_their_collections_are_not_told() {
         assert_same(&dumps[1], &second);
         assert!(dumps.iter().all(|dump| dump.losses().is_cut_off != with_collections));
     }
+}
+
+/// The same as by a collection up to a generation.
+fn collected(mut events: Vec<Event>, number: u32, generation: u32) -> Vec<Event> {
+    for (id, values) in &mut events {
+        let (count_at, depth_at) = (0, 1);
+        if matches!(id, 1 | 2) {
+            values[count_at] = Value::U32(number);
+            values[depth_at] = Value::U32(generation);
+        }
+    }
+    events
+}
+
+#[test]
+fn a_dump_of_a_younger_collection_is_whole_but_not_the_one_that_is_meant() {
+    let (garbage_too, held) = (list(21), list(10));
+    let younger = collected(whole(&garbage_too), 3, 1);
+    let dumps = read(&[younger.clone(), collected(whole(&held), 4, 2)].concat());
+    assert_eq!(dumps.len(), 2);
+    assert_same(&dumps[0], &garbage_too);
+    assert_same(&dumps[1], &held);
+    for (dump, expected) in dumps.iter().zip([(3, 1, false), (4, 2, true)]) {
+        let (number, generation, is_of_all) = expected;
+        assert!(dump.losses().is_complete(), "{:?}", dump.losses());
+        assert_eq!(dump.collection(), Some(number));
+        assert_eq!(dump.collected_generation(), Some(generation));
+        assert_eq!(dump.is_of_all_generations(), is_of_all);
+    }
+    assert_eq!(HeapDump::usual(&dumps), Some(1));
+    // It is better than none.
+    assert_eq!(HeapDump::usual(&read(&younger)), Some(0));
+    // A session goes on until there is the other.
+    let resumed: Event = (3, vec![Value::U16(0)]);
+    let mut events = younger.clone();
+    events.push(resumed.clone());
+    assert!(!read_all(&events).has_dump());
+    events.extend(collected(whole(&held), 4, 2));
+    assert!(!read_all(&events).has_dump());
+    events.push(resumed);
+    assert!(read_all(&events).has_dump());
+    // During a background collection of all generations: the dump is of the one that ran.
+    let mut background = vec![start(2)];
+    background.extend(younger);
+    background.push(stop(2));
+    let dumps = read(&background);
+    assert_eq!((dumps.len(), dumps[0].collection()), (1, Some(3)));
+    assert!(dumps[0].losses().is_complete() && !dumps[0].is_of_all_generations());
 }
 
 #[test]

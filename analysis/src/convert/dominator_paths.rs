@@ -35,7 +35,10 @@ pub(super) fn chosen(
     wanted: Option<usize>,
 ) -> Result<HeapDump, ConvertError> {
     let there = dumps.len();
-    let place = wanted.unwrap_or(1).checked_sub(1);
+    let place = match wanted {
+        Some(number) => number.checked_sub(1),
+        None => HeapDump::usual(&dumps),
+    };
     let dump = place.and_then(|place| dumps.into_iter().nth(place));
     dump.ok_or_else(|| match wanted {
         Some(number) if there > 0 => ConvertError::other(match there {

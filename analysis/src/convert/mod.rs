@@ -164,7 +164,8 @@ pub struct ConvertOptions {
     /// The title, such as the file's name.
     pub title: String,
     /// Which heap dump of the trace to show, counting from 1, for [`Kind::Heap`] and
-    /// formats of heap dumps. `None`: the first.
+    /// formats of heap dumps. `None`: the usual one, see
+    /// [`HeapDump::usual`](crate::heap::HeapDump::usual).
     pub dump: Option<usize>,
     /// Compresses with gzip (feature `gzip`). Some formats are always compressed.
     pub is_gzip: bool,

@@ -98,6 +98,7 @@ pub(super) fn dump(index: usize, gathered: Gathered, rows: &TypeRows, model: &Mo
         index,
         process_id: process.and_then(|process| process.id),
         collection: gathered.collection,
+        collected: gathered.collected,
         start_nanos: gathered.start_nanos,
         pause_nanos: gathered.pause_nanos,
         weak_roots: gathered.unused.weak_roots,

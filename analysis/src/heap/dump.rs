@@ -88,6 +88,7 @@ pub struct HeapDump {
     pub(super) index: usize,
     pub(super) process_id: Option<u64>,
     pub(super) collection: Option<u32>,
+    pub(super) collected: Option<u32>,
     pub(super) start_nanos: i64,
     pub(super) pause_nanos: Option<i64>,
     pub(super) losses: HeapLosses,
@@ -122,6 +123,32 @@ impl HeapDump {
     /// Number of the collection that created the dump; `None` if its start is missing.
     pub fn collection(&self) -> Option<u32> {
         self.collection
+    }
+
+    /// The oldest generation that its collection collected, 0 to 2; `None` if its end is
+    /// missing.
+    pub fn collected_generation(&self) -> Option<u32> {
+        self.collected
+    }
+
+    /// Whether its collection was one of all generations, as far as is known. A session
+    /// asks for such a one; if the program collects younger generations at that very
+    /// moment, the runtime creates a dump of that collection, too. It has all objects, but
+    /// among those of older generations are some that nothing holds any more.
+    pub fn is_of_all_generations(&self) -> bool {
+        self.collected.is_none_or(|generation| generation >= 2)
+    }
+
+    /// The index of the dump of a trace that is meant if none is chosen: the first of a
+    /// collection of all generations, or else the first. `None` if there are none.
+    ///
+    /// ```
+    /// use nettrace_analysis::heap::HeapDump;
+    /// assert_eq!(HeapDump::usual(&[]), None);
+    /// ```
+    pub fn usual(dumps: &[HeapDump]) -> Option<usize> {
+        let first = (!dumps.is_empty()).then_some(0);
+        dumps.iter().position(HeapDump::is_of_all_generations).or(first)
     }
 
     /// When its collection started, in nanoseconds since the session's start.

@@ -54,6 +54,8 @@ pub(super) struct Gathered {
     pub(super) start_nanos: i64,
     /// Whether the end of its collection was seen.
     pub(super) has_ended: bool,
+    /// The oldest generation that it collected; known at its end.
+    pub(super) collected: Option<u32>,
     /// How long all threads were paused for it.
     pub(super) pause_nanos: Option<i64>,
     pub(super) addresses: Vec<u64>,
@@ -161,6 +163,7 @@ impl Gathered {
             collection,
             start_nanos,
             has_ended: false,
+            collected: None,
             pause_nanos: None,
             addresses: Vec::new(),
             bytes: Vec::new(),

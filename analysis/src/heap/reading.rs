@@ -40,9 +40,11 @@ pub struct HeapReader {
 /// The state of a process.
 #[derive(Debug, Default)]
 struct Going {
-    /// Number and start of the last collection of all generations, the only kind that
-    /// creates dumps.
+    /// Number and start of the last collection of all generations, the kind that is
+    /// started to create a dump.
     full: Option<(u32, i64)>,
+    /// The same of a collection of younger generations that has not ended yet.
+    younger: Option<(u32, i64)>,
     /// The dump to which events belong.
     open: Option<usize>,
     /// The dump whose pause has not ended yet.
@@ -88,10 +90,17 @@ impl HeapReader {
         self.dumps.len()
     }
 
-    /// Whether there is a dump whose collection has ended, and the threads have been
-    /// resumed.
+    /// Whether there is a dump whose collection was one of all generations and has ended,
+    /// and the threads have been resumed. Where the program collects younger generations
+    /// at that very moment, there is a dump of that collection before it
+    /// ([`HeapDump::is_of_all_generations`]).
     pub fn has_dump(&self) -> bool {
-        self.dumps.iter().any(|dump| dump.has_ended && dump.pause_nanos.is_some())
+        let is_whole = |dump: &Gathered| {
+            dump.has_ended
+                && dump.pause_nanos.is_some()
+                && dump.collected.is_none_or(|generation| generation >= 2)
+        };
+        self.dumps.iter().any(is_whole)
     }
 
     /// What the trace says about processes and modules.
@@ -133,20 +142,28 @@ impl HeapReader {
         // The dump that was open has no end.
         going.open = None;
         going.ranges.clear();
-        if start.generation.is_none_or(|generation| generation >= 2) {
-            going.full = Some((start.number, nanos));
+        match start.generation.is_none_or(|generation| generation >= 2) {
+            true => (going.full, going.younger) = (Some((start.number, nanos)), None),
+            false => going.younger = Some((start.number, nanos)),
         }
     }
 
     fn collection_ends(&mut self, process: ProcessHandle, end: &GcEnd) {
         let going = self.going.entry(process).or_default();
+        let is_younger = end.generation < 2;
+        if is_younger {
+            going.younger = None;
+        }
         let Some(dump) = going.open.and_then(|open| self.dumps.get_mut(open)) else { return };
-        if dump.collection.is_some_and(|number| number != end.number) || end.generation < 2 {
+        if dump.collection.is_some_and(|number| number != end.number) {
             return;
         }
         dump.has_ended = true;
+        dump.collected = Some(end.generation);
         going.pausing = going.open.take();
-        going.full = None;
+        if !is_younger {
+            going.full = None;
+        }
     }
 
     fn suspension(&mut self, process: ProcessHandle, nanos: i64, change: Suspension) {
@@ -226,7 +243,10 @@ impl HeapReader {
             return None;
         }
         if open.is_none() {
-            let (number, start) = going.full.take().unzip();
+            // A collection of younger generations may be one during a background
+            // collection of all; the events of a dump are of the one that runs now.
+            let collection = going.younger.take().or_else(|| going.full.take());
+            let (number, start) = collection.unzip();
             let mut dump = Gathered::new(process, number, start.unwrap_or(nanos));
             dump.ranges.append(&mut going.ranges);
             self.dumps.push(dump);

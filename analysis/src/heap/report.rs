@@ -60,6 +60,9 @@ pub struct HeapDumpRow {
     pub process: Option<u64>,
     /// Number of the collection.
     pub collection: Option<u32>,
+    /// The oldest generation that it collected: below 2, objects of older generations may
+    /// be garbage ([`HeapDump::is_of_all_generations`]).
+    pub collected_generation: Option<u32>,
     /// Number of objects.
     pub objects: u64,
     /// Their size in bytes.
@@ -165,6 +168,7 @@ impl HeapDumpRow {
             complete: dump.losses().is_complete(),
             process: dump.process_id(),
             collection: dump.collection(),
+            collected_generation: dump.collected_generation(),
             objects: dump.objects().into(),
             bytes: dump.bytes(),
         }

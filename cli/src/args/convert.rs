@@ -52,7 +52,8 @@ pub(crate) struct ConvertArgs {
     #[arg(long, value_name = "FIELD")]
     pub(crate) weight: Option<String>,
 
-    /// Which heap dump of the trace, for heapsnapshot and --kind heap; default: 1
+    /// Which heap dump of the trace, for heapsnapshot and --kind heap; default: the first of a
+    /// collection of all generations
     #[arg(long, value_name = "N")]
     pub(crate) dump: Option<usize>,
 

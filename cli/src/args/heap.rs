@@ -17,7 +17,8 @@ retained size of a type covers all its objects; what several of them share is co
 The dump of a running process is taken at once. The process is paused while the runtime reports its objects: about a second \
 for a few million of them. nettrace prints how long the pause was.
 
-The second dump of a trace is --dump 2 or FILE#2.
+The second dump of a trace is --dump 2 or FILE#2. Where the program collects younger generations just as a dump is asked for, \
+the runtime makes a dump of that collection, too; objects of older generations in it may be garbage, so it is shown only if asked for.
 
 Examples:
   nettrace heap dump.nettrace
@@ -146,7 +147,7 @@ impl HeapArgs {
 /// Which dump, and how the trace is read.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct DumpArgs {
-    /// The number of the dump in the trace; default: 1
+    /// The number of the dump in the trace; default: the first of a collection of all generations
     #[arg(long, value_name = "N")]
     pub(crate) dump: Option<usize>,
 

@@ -20,7 +20,7 @@ pub(super) fn run(args: &HeapDiffArgs, context: &mut Context<'_>) -> Result<Exit
         if is_same { None } else { Some(HeapTrace::read_quietly(&args.new, &dump, context)?) };
     let (old_dump, new_dump) = match &new {
         Some(new) => (old.dump(), new.dump()),
-        None => (old.dump(), old.dumps.last().filter(|_| old.dumps.len() > 1)),
+        None => (old.dump(), old.last()),
     };
     let (Some(old_dump), Some(new_dump)) = (old_dump, new_dump) else {
         if is_same && old_dump.is_some() {

@@ -85,6 +85,13 @@ fn heading(report: &HeapReport, strong: &Paint, context: &mut Context<'_>) -> io
         units::counted(report.modules.iter().map(|row| row.types).sum(), "type"),
     );
     writeln!(context.out.buffer(), "{}", strong.over(title))?;
+    let shown = report.dumps.iter().find(|row| row.index == report.dump);
+    if let Some(generation) = shown.and_then(|row| row.collected_generation).filter(|at| *at < 2) {
+        let text = format!(
+            "of a collection up to generation {generation}: objects of older ones may be garbage"
+        );
+        line(&text, context)?;
+    }
     let unreachable = report.bytes.saturating_sub(report.reachable_bytes);
     let mut facts = vec![format!("{} reachable", units::bytes(report.reachable_bytes))];
     if unreachable > 0 {

@@ -35,8 +35,9 @@ impl HeapTrace {
     ) -> Result<HeapTrace, Failure> {
         let trace = HeapTrace::read_quietly(file, args, context)?;
         if trace.is_default && trace.dumps.len() > 1 {
+            let shown = trace.dump().map_or(1, HeapDump::index);
             let text = format!(
-                "{}: it has {} heap dumps; this is the first, --dump N shows another",
+                "{}: it has {} heap dumps; this is number {shown}, --dump N shows another",
                 trace.file,
                 units::count(trace.dumps.len() as u64)
             );
@@ -62,7 +63,7 @@ impl HeapTrace {
         let dumps = heap.finish();
         let asked = args.dump.or(of_name);
         let chosen = match asked {
-            None => (!dumps.is_empty()).then_some(0),
+            None => HeapDump::usual(&dumps),
             Some(number) => {
                 let chosen = number.checked_sub(1).filter(|at| *at < dumps.len());
                 if chosen.is_none() {
@@ -85,7 +86,7 @@ impl HeapTrace {
 
     /// What a process reported.
     pub(super) fn live(label: String, outcome: Outcome, dumps: Vec<HeapDump>) -> HeapTrace {
-        let chosen = (!dumps.is_empty()).then_some(0);
+        let chosen = HeapDump::usual(&dumps);
         HeapTrace {
             file: label,
             ended: outcome.into(),
@@ -104,6 +105,16 @@ impl HeapTrace {
     /// The dump that is asked for.
     pub(super) fn dump(&self) -> Option<&HeapDump> {
         self.dumps.get(self.chosen?)
+    }
+
+    /// The last dump of the kind of the one that is asked for, if that is another.
+    pub(super) fn last(&self) -> Option<&HeapDump> {
+        let first = self.dump()?;
+        let is_like = |dump: &&HeapDump| {
+            dump.is_of_all_generations() == first.is_of_all_generations()
+                && dump.index() != first.index()
+        };
+        self.dumps.iter().rev().find(is_like)
     }
 
     /// Says what is missing, and how the command ends.
