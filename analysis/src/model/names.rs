@@ -165,8 +165,7 @@ impl Frame {
 
     /// Code of which is only known what it lies in: `System.Private.CoreLib!(no name)`.
     pub(crate) fn lies_in(text: &str, kind: FrameKind) -> Frame {
-        let (text, module) = (text.to_owned(), text.split_once('!').map_or("", |parts| parts.0));
-        Frame { method: text.clone(), text, ..Frame::unnamed(module, kind) }
+        Frame { method: text.to_owned(), text: text.to_owned(), ..Frame::unnamed("", kind) }
     }
 
     /// Only an address.
