@@ -16,6 +16,7 @@ mod end_mark;
 mod events;
 #[cfg(feature = "parquet")]
 mod export;
+mod heap_dumps;
 mod hidden_names;
 mod input;
 mod invariants;

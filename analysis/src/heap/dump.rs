@@ -3,6 +3,9 @@
 use super::kinds::{HeapGeneration, RootKind};
 use super::links::{NONE, length};
 
+/// The oldest generation: a collection of it is one of all.
+const OLDEST: u32 = 2;
+
 /// A type of objects.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -109,6 +112,11 @@ pub struct HeapDump {
     pub(super) ranges: Vec<(u64, u64, HeapGeneration)>,
 }
 
+/// Whether a collection up to a generation is one of all, as far as is known.
+pub(super) fn is_of_all(collected: Option<u32>) -> bool {
+    collected.is_none_or(|generation| generation >= OLDEST)
+}
+
 impl HeapDump {
     /// Its number in the trace, counting from 1.
     pub fn index(&self) -> usize {
@@ -125,8 +133,8 @@ impl HeapDump {
         self.collection
     }
 
-    /// The oldest generation that its collection collected, 0 to 2; `None` if its end is
-    /// missing.
+    /// The oldest generation that its collection collected, 0 to 2 as runtimes report it;
+    /// `None` if its end is missing.
     pub fn collected_generation(&self) -> Option<u32> {
         self.collected
     }
@@ -136,7 +144,7 @@ impl HeapDump {
     /// moment, the runtime creates a dump of that collection, too. It has all objects, but
     /// among those of older generations are some that nothing holds any more.
     pub fn is_of_all_generations(&self) -> bool {
-        self.collected.is_none_or(|generation| generation >= 2)
+        is_of_all(self.collected)
     }
 
     /// The index of the dump of a trace that is meant if none is chosen: the first of a

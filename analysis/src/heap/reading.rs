@@ -1,7 +1,7 @@
 //! Reads the events of a trace and builds dumps.
 
 use super::build;
-use super::dump::HeapDump;
+use super::dump::{HeapDump, is_of_all};
 use super::gathered::Gathered;
 use super::type_rows::TypeRows;
 use crate::model::{Model, ProcessHandle};
@@ -96,9 +96,7 @@ impl HeapReader {
     /// ([`HeapDump::is_of_all_generations`]).
     pub fn has_dump(&self) -> bool {
         let is_whole = |dump: &Gathered| {
-            dump.has_ended
-                && dump.pause_nanos.is_some()
-                && dump.collected.is_none_or(|generation| generation >= 2)
+            dump.has_ended && dump.pause_nanos.is_some() && is_of_all(dump.collected)
         };
         self.dumps.iter().any(is_whole)
     }
@@ -142,7 +140,7 @@ impl HeapReader {
         // The dump that was open has no end.
         going.open = None;
         going.ranges.clear();
-        match start.generation.is_none_or(|generation| generation >= 2) {
+        match is_of_all(start.generation) {
             true => (going.full, going.younger) = (Some((start.number, nanos)), None),
             false => going.younger = Some((start.number, nanos)),
         }
@@ -150,7 +148,7 @@ impl HeapReader {
 
     fn collection_ends(&mut self, process: ProcessHandle, end: &GcEnd) {
         let going = self.going.entry(process).or_default();
-        let is_younger = end.generation < 2;
+        let is_younger = !is_of_all(Some(end.generation));
         if is_younger {
             going.younger = None;
         }

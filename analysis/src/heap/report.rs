@@ -1,6 +1,6 @@
 //! A summary of a heap by type, module, root and generation.
 
-use super::dump::{HeapDump, HeapLosses};
+use super::dump::{HeapDump, HeapLosses, is_of_all};
 use super::kinds::{HeapGeneration, RootKind};
 use super::retained::{HeapNode, Retained};
 use crate::document::{SCHEMA, percent};
@@ -60,8 +60,8 @@ pub struct HeapDumpRow {
     pub process: Option<u64>,
     /// Number of the collection.
     pub collection: Option<u32>,
-    /// The oldest generation that it collected: below 2, objects of older generations may
-    /// be garbage ([`HeapDump::is_of_all_generations`]).
+    /// The oldest generation that it collected; `None` if its end is missing. Objects of
+    /// older ones may be garbage.
     pub collected_generation: Option<u32>,
     /// Number of objects.
     pub objects: u64,
@@ -161,6 +161,12 @@ pub struct HeapGenerationRow {
 }
 
 impl HeapDumpRow {
+    /// Whether its collection was one of all generations, as far as is known: see
+    /// [`HeapDump::is_of_all_generations`].
+    pub fn is_of_all_generations(&self) -> bool {
+        is_of_all(self.collected_generation)
+    }
+
     fn of(dump: &HeapDump) -> HeapDumpRow {
         HeapDumpRow {
             index: dump.index(),

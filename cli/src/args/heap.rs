@@ -288,7 +288,8 @@ pub(crate) struct HeapTreeArgs {
 }
 
 const DIFF_EXAMPLES: &str = "\
-FILE#2 is the second dump of a trace. Of one file given twice the first dump is compared with the last.
+FILE#2 is the second dump of a trace. Of one file given twice the first dump is compared with the last; those of \
+younger collections are left out.
 
 Examples:
   nettrace heap diff before.nettrace after.nettrace

@@ -24,7 +24,11 @@ pub(super) fn run(args: &HeapDiffArgs, context: &mut Context<'_>) -> Result<Exit
     };
     let (Some(old_dump), Some(new_dump)) = (old_dump, new_dump) else {
         if is_same && old_dump.is_some() {
-            let message = "it has one heap dump; give another trace, or FILE#N".to_owned();
+            let there = match old.dumps.len() {
+                1 => "it has one heap dump",
+                _ => "it has no heap dump of the same kind behind that one",
+            };
+            let message = format!("{there}; give another trace, or FILE#N");
             return Err(Failure::Input { file: old.file, message });
         }
         // Which of them lacks it is said where they are concluded.

@@ -86,7 +86,8 @@ fn heading(report: &HeapReport, strong: &Paint, context: &mut Context<'_>) -> io
     );
     writeln!(context.out.buffer(), "{}", strong.over(title))?;
     let shown = report.dumps.iter().find(|row| row.index == report.dump);
-    if let Some(generation) = shown.and_then(|row| row.collected_generation).filter(|at| *at < 2) {
+    let younger = shown.filter(|row| !row.is_of_all_generations());
+    if let Some(generation) = younger.and_then(|row| row.collected_generation) {
         let text = format!(
             "of a collection up to generation {generation}: objects of older ones may be garbage"
         );

@@ -107,14 +107,13 @@ impl HeapTrace {
         self.dumps.get(self.chosen?)
     }
 
-    /// The last dump of the kind of the one that is asked for, if that is another.
+    /// The last of the dumps behind the one that is asked for. They are alike: of all
+    /// generations, or of younger ones.
     pub(super) fn last(&self) -> Option<&HeapDump> {
         let first = self.dump()?;
-        let is_like = |dump: &&HeapDump| {
-            dump.is_of_all_generations() == first.is_of_all_generations()
-                && dump.index() != first.index()
-        };
-        self.dumps.iter().rev().find(is_like)
+        let is_of_all = first.is_of_all_generations();
+        let behind = self.dumps.get(first.index()..).unwrap_or_default();
+        behind.iter().rfind(|dump| dump.is_of_all_generations() == is_of_all)
     }
 
     /// Says what is missing, and how the command ends.
