@@ -206,6 +206,15 @@ fn dump(
         }
     }
     let trace = HeapTrace::live(reached.label(), outcome, dumps);
+    if let (Some(shown), there @ 2..) = (trace.dump(), trace.dumps.len()) {
+        let text = format!(
+            "{}: it collected by itself just then, so it made {}; this is number {}",
+            trace.file,
+            units::counted(there as u64, "heap dump"),
+            shown.index()
+        );
+        context.messages.note(&text);
+    }
     overview::run(args, &trace, context)
 }
 
