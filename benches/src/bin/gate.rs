@@ -3,6 +3,7 @@
 #![allow(clippy::restriction, clippy::pedantic)]
 
 use std::io;
+use std::path::Path;
 use std::process::ExitCode;
 
 use nettrace_benches::cases::Case;
@@ -19,8 +20,9 @@ fn main() -> ExitCode {
         Some((flag, rest)) if flag == child::FLAG => child::serve(rest).map(|()| true),
         Some((flag, rest)) if flag == convert::FLAG => convert::serve(rest).map(|()| true),
         Some((flag, rest)) if flag == "--instructions" => instructions(rest),
+        Some((what, [])) if what == "counts" => measured(gate::counts),
         Some((other, _)) => Err(io::Error::other(format!("there is no argument {other}"))),
-        None => whole(),
+        None => measured(gate::run),
     };
     match done {
         Ok(true) => ExitCode::SUCCESS,
@@ -50,9 +52,8 @@ fn instructions(arguments: &[String]) -> io::Result<bool> {
     Ok(true)
 }
 
-fn whole() -> io::Result<bool> {
-    let folder = gate::folder()?;
+fn measured(measure: fn(&Path, &mut GateReport) -> io::Result<()>) -> io::Result<bool> {
     let mut report = GateReport::begin();
-    gate::run(&folder, &mut report)?;
+    measure(&gate::folder()?, &mut report)?;
     Ok(report.end())
 }
