@@ -6,6 +6,7 @@
 
 mod corpus;
 mod lines;
+mod outputs;
 
 use clap::{Parser, Subcommand};
 use std::io;
@@ -49,6 +50,8 @@ enum Task {
     Quick,
     /// Count the code of each crate: lines, public items, long functions
     Lines(lines::Lines),
+    /// Hash what a binary prints for each trace and command, to compare two of them
+    Outputs(outputs::Outputs),
 }
 
 fn main() -> ExitCode {
@@ -57,6 +60,7 @@ fn main() -> ExitCode {
         Task::Catalog => updated("UPDATE_CATALOG", &["nettrace-parser", "--test", "catalog"]),
         Task::Corpus(task) => done(task.run()),
         Task::Lines(task) => done(task.run(&top())),
+        Task::Outputs(task) => done(task.run()),
         Task::Peers => script(".ci/peers", &[]),
         Task::Consumers => script("analysis/consumers/install", &[]),
         Task::Gate { rest } => script("benches/gate", &rest),
