@@ -4,6 +4,7 @@
 //! listed.
 #![allow(clippy::restriction, clippy::pedantic)]
 
+mod catalog;
 mod corpus;
 mod lines;
 mod outputs;
@@ -57,7 +58,7 @@ enum Task {
 fn main() -> ExitCode {
     let Arguments { task } = Arguments::parse();
     match task {
-        Task::Catalog => updated("UPDATE_CATALOG", &["nettrace-parser", "--test", "catalog"]),
+        Task::Catalog => done(catalog::write()),
         Task::Corpus(task) => done(task.run()),
         Task::Lines(task) => done(task.run(&top())),
         Task::Outputs(task) => done(task.run()),
