@@ -5,7 +5,6 @@ use clap::Subcommand;
 use nettrace_testdata::fuzz_corpus;
 use std::io;
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 #[derive(Subcommand)]
 pub(crate) enum Corpus {
@@ -34,17 +33,7 @@ fn folder() -> PathBuf {
 }
 
 impl Corpus {
-    pub(crate) fn run(self) -> ExitCode {
-        match self.each() {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(error) => {
-                eprintln!("xtask: {error}");
-                ExitCode::FAILURE
-            }
-        }
-    }
-
-    fn each(self) -> io::Result<()> {
+    pub(crate) fn run(self) -> io::Result<()> {
         match self {
             Corpus::Unpack { targets, folder } => {
                 let targets = if targets.is_empty() { fuzz_corpus::targets()? } else { targets };

@@ -4,10 +4,13 @@
 //! listed.
 #![allow(clippy::restriction, clippy::pedantic)]
 
+mod catalog;
 mod corpus;
 mod lines;
+mod outputs;
 
 use clap::{Parser, Subcommand};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
@@ -46,19 +49,19 @@ enum Task {
     Pages,
     /// Check what has changed, in two minutes
     Quick,
-    /// Count the lines of code of each crate
-    Lines,
+    /// Count the code of each crate: lines, public items, long functions
+    Lines(lines::Lines),
+    /// Hash what a binary prints for each trace and command, to compare two of them
+    Outputs(outputs::Outputs),
 }
 
 fn main() -> ExitCode {
     let Arguments { task } = Arguments::parse();
     match task {
-        Task::Catalog => updated("UPDATE_CATALOG", &["nettrace-parser", "--test", "catalog"]),
-        Task::Corpus(task) => task.run(),
-        Task::Lines => {
-            lines::print(&top());
-            ExitCode::SUCCESS
-        }
+        Task::Catalog => done(catalog::write()),
+        Task::Corpus(task) => done(task.run()),
+        Task::Lines(task) => done(task.run(&top())),
+        Task::Outputs(task) => done(task.run()),
         Task::Peers => script(".ci/peers", &[]),
         Task::Consumers => script("analysis/consumers/install", &[]),
         Task::Gate { rest } => script("benches/gate", &rest),
@@ -73,6 +76,16 @@ fn main() -> ExitCode {
             }
         }
         Task::Quick => script(".ci/quick", &[]),
+    }
+}
+
+fn done(result: io::Result<()>) -> ExitCode {
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("xtask: {error}");
+            ExitCode::FAILURE
+        }
     }
 }
 

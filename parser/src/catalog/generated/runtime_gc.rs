@@ -1,7 +1,7 @@
 //! Microsoft-Windows-DotNETRuntime: a part of its events.
 //!
 //! Generated from `parser/catalog/clr-events.json`, the extract of the runtime's manifest, by
-//! `cargo xtask catalog`; do not edit. Behind each event: the earliest manifest that has it, and the runtimes
+//! `cargo xtask catalog`; do not edit. After each event: the earliest manifest that has it, and the runtimes
 //! whose payloads were read by this row.
 
 use crate::catalog::event::{CatalogEvent, event, sent};

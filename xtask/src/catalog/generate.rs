@@ -10,7 +10,7 @@ use std::fmt::Write;
 const WIDTH: usize = 110;
 
 /// A generated file: its name below `parser/src/catalog/generated`, and its text.
-pub(crate) type File = (String, String);
+pub(super) type File = (String, String);
 
 /// The file of each provider, in the table's order.
 const FILES: &[(&str, &str)] = &[
@@ -34,7 +34,7 @@ const RUNTIME_PARTS: &[(&str, TakesId)] = &[
 ];
 
 /// All generated files.
-pub(crate) fn files(table: &Value) -> Vec<File> {
+pub(super) fn files(table: &Value) -> Vec<File> {
     let providers = array(table, "providers");
     assert_eq!(providers.len(), FILES.len(), "providers of the table");
     let mut files = Vec::new();
@@ -70,7 +70,7 @@ fn head(about: &str) -> String {
     format!(
         "//! {about}\n//!\n\
          //! Generated from `parser/catalog/clr-events.json`, the extract of the runtime's manifest, by\n\
-         //! `cargo xtask catalog`; do not edit. Behind each event: the earliest manifest that has it, and the runtimes\n\
+         //! `cargo xtask catalog`; do not edit. After each event: the earliest manifest that has it, and the runtimes\n\
          //! whose payloads were read by this row.\n\n"
     )
 }
@@ -493,15 +493,15 @@ fn constant(name: &str) -> String {
     out
 }
 
-pub(crate) fn text<'v>(value: &'v Value, key: &str) -> &'v str {
+fn text<'v>(value: &'v Value, key: &str) -> &'v str {
     value[key].as_str().unwrap_or_else(|| panic!("no text {key} in {value}"))
 }
 
-pub(crate) fn number(value: &Value, key: &str) -> u64 {
+fn number(value: &Value, key: &str) -> u64 {
     value[key].as_u64().unwrap_or_else(|| panic!("no number {key} in {value}"))
 }
 
-pub(crate) fn array<'v>(value: &'v Value, key: &str) -> &'v [Value] {
+fn array<'v>(value: &'v Value, key: &str) -> &'v [Value] {
     value[key].as_array().unwrap_or_else(|| panic!("no list {key} in {value}"))
 }
 
