@@ -229,9 +229,9 @@ fn the_screen_in_the_readme_is_what_its_command_prints() {
     let readme =
         std::fs::read_to_string(common::top().join("README.md")).unwrap().replace("\r\n", "\n");
     assert!(
-        readme.contains(&format!("cargo run --release -- info {ALL}\ncargo test --workspace\n"))
+        readme.contains(&format!("cargo run --release -- {ALL}\ncargo test --workspace\n"))
     );
-    let screen = nettrace(&["info", ALL]);
+    let screen = nettrace(&[ALL]);
     assert!(
         readme.contains(&format!("```text\n{}```", screen.text())),
         "now it is:\n{}",
