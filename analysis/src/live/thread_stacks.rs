@@ -127,7 +127,7 @@ pub struct SampledThread {
     /// The lock, if the wait for it began during the session.
     pub lock: Option<HeldLock>,
     /// Names of the frames, innermost first.
-    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::report::as_texts"))]
+    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::document::as_texts"))]
     pub frames: Vec<Arc<str>>,
     /// Addresses of the sample, innermost first; there may be another number of them than
     /// of frames. The native stack of a thread that still waits there contains them, too.

@@ -23,7 +23,7 @@ pub struct CountersReport {
     pub series: Vec<CounterSeries>,
     /// Number of histogram values omitted because an event has more than 16 quantiles.
     /// Omitted from JSON if 0.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "super::is_zero"))]
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::document::is_zero"))]
     pub quantiles_left_out: u64,
 }
 

@@ -69,7 +69,7 @@ pub struct LogRow {
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub arguments: Option<String>,
     /// Open scopes on the thread, outermost first.
-    #[cfg_attr(feature = "serde", serde(serialize_with = "super::stack_rows::as_texts"))]
+    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::document::as_texts"))]
     pub scopes: Vec<Arc<str>>,
 }
 

@@ -117,8 +117,6 @@ pub use types::{Types, TypesReport};
 pub use waiting::WaitTotals;
 pub use waits::{WaitPlace, WaitThread, Waits, WaitsReport};
 
-#[cfg(feature = "serde")]
-pub(crate) use stack_rows::{as_text, as_texts};
 pub(crate) use stack_rows::{guessed_of, names_of};
 
 pub use crate::document::SCHEMA;
@@ -129,18 +127,6 @@ use crate::model::intervals::Edge;
 use crate::model::{Model, Resolved, ThreadHandle, ThreadState};
 use nettrace_parser::Event;
 use std::fmt;
-
-/// Whether nothing was omitted; then JSON does not mention it.
-#[cfg(feature = "serde")]
-fn is_zero(count: &u64) -> bool {
-    *count == 0
-}
-
-/// Whether a flag is false; then JSON does not mention it.
-#[cfg(feature = "serde")]
-fn is_no(is_so: &bool) -> bool {
-    !*is_so
-}
 
 /// Context of an event: when and on which thread it happened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -42,7 +42,7 @@ pub struct WaitPlace {
     /// Completed waits.
     pub waits: Spread,
     /// Names of the frames, innermost first. Empty if the trace has no stack.
-    #[cfg_attr(feature = "serde", serde(serialize_with = "super::stack_rows::as_texts"))]
+    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::document::as_texts"))]
     pub frames: Vec<Arc<str>>,
     /// Indices of the frames with guessed names, counting from 0.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]

@@ -24,7 +24,7 @@ pub struct TopCaller {
     /// How far out it is: 0 for what was asked for.
     pub depth: usize,
     /// Its name.
-    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::report::as_text"))]
+    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::document::as_text"))]
     pub name: Arc<str>,
     /// Samples, bytes, occurrences or nanoseconds.
     pub weight: u64,

@@ -88,7 +88,7 @@ pub struct TopHeader {
 #[non_exhaustive]
 pub struct TopMethod {
     /// Its name.
-    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::report::as_text"))]
+    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::document::as_text"))]
     pub name: Arc<str>,
     /// Samples with it as the innermost frame.
     pub self_samples: u64,

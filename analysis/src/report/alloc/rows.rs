@@ -92,7 +92,7 @@ pub struct AllocStack {
     /// Percentage of all bytes.
     pub percent: f64,
     /// The stack, innermost frame first; empty if it was not recorded.
-    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::report::stack_rows::as_texts"))]
+    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::document::as_texts"))]
     pub frames: Vec<Arc<str>>,
     /// Indices of the frames with guessed names, counting from 0.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
