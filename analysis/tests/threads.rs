@@ -22,11 +22,10 @@ fn all_public_types_may_go_to_another_thread_and_be_read_by_several() {
             convert::Speedscope<'static>,
             convert::Svg<'static>,
             #[cfg(feature = "page")]
-            diff::DiffPass,
+            report::ReportPass<diff::DiffReports>,
             #[cfg(feature = "page")]
-            page::PagePass,
-            report::ReportPass<report::Gc>,
-            report::SharedPass<(report::Gc,)>,
+            report::ReportPass<page::PageReports>,
+            report::ReportPass<(report::Gc,)>,
         ],
         Sync: [
             AnalysisError,
@@ -255,7 +254,6 @@ fn all_public_types_may_go_to_another_thread_and_be_read_by_several() {
             report::Reported<report::GcReport>,
             report::SeriesPoint,
             report::SlowActivity,
-            report::SharedReports<(report::GcReport,)>,
             report::Resolving<'static>,
             report::Spread,
             report::StackRow,
@@ -324,7 +322,6 @@ fn what_is_asked_for_and_what_is_found_can_be_shown_copied_and_compared() {
     is_copied::<Finished>();
     is_copied::<Model>();
     is_copied::<report::Reported<report::GcReport>>();
-    is_copied::<report::SharedReports<(report::GcReport,)>>();
 }
 
 #[test]

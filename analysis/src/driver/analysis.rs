@@ -1,12 +1,12 @@
 //! The analysis: receives events and passes samples to everything that wants them.
 
-use super::AnalysisOptions;
 use super::outputs::Outputs;
+use super::{AnalysisOptions, Observer};
 use crate::convert::{Convert, ConvertError};
 use crate::model::intervals::{Edge, Interval, LockWaits, Matcher, reported_nanos};
 use crate::model::{
-    CpuWeights, Kind, Mode, Model, Profile, Resolved, Sample, Spans, StackHandle, ThreadHandle,
-    ThreadState, rounded, stands_for,
+    CpuWeights, Kind, Mode, Model, Moment, Profile, Resolved, Sample, SessionSpan, Spans,
+    StackHandle, ThreadHandle, ThreadState, rounded, stands_for,
 };
 use nettrace_parser::view::{self, KnownProvider};
 use nettrace_parser::{Clock, Event, Outcome, Trace};
@@ -43,6 +43,8 @@ pub struct Analysis<'c> {
     pub(super) outcome: Option<Outcome>,
     /// Of the objects and bytes that random samples stand for, what rounding left over.
     pub(super) carried: [f64; 2],
+    /// The events that pass the filter, if there is an observer.
+    pub(super) selected: SessionSpan,
 }
 
 /// Rounds a value of many, so that the sum of all is right: what is left over goes to the
@@ -61,6 +63,15 @@ impl<'c> Analysis<'c> {
         if options.kinds.is_empty() {
             options.kinds.push(if options.events.is_empty() { Kind::Cpu } else { Kind::Event });
         }
+        Analysis::of_kinds(options)
+    }
+
+    /// An analysis that collects no samples.
+    pub(crate) fn without_samples(options: AnalysisOptions) -> Analysis<'c> {
+        Analysis::of_kinds(AnalysisOptions { kinds: Vec::new(), events: Vec::new(), ..options })
+    }
+
+    fn of_kinds(options: AnalysisOptions) -> Analysis<'c> {
         let mut outputs = Outputs {
             admits_all: options.filter.admits_all_moments(),
             filter: options.filter.clone(),
@@ -84,6 +95,7 @@ impl<'c> Analysis<'c> {
             spans: None,
             outputs,
             carried: [0.0; 2],
+            selected: SessionSpan::default(),
             outcome: None,
         }
     }
@@ -127,13 +139,26 @@ impl<'c> Analysis<'c> {
         self.learned(event, thread)
     }
 
-    /// Processes the next event, with which the model has already been updated.
-    #[inline]
-    pub(crate) fn learned(
+    /// Processes the next event, and then shows it to `observer`.
+    pub(crate) fn event_for(
         &mut self,
         event: &Event<'_>,
-        thread: ThreadHandle,
+        observer: &mut dyn Observer,
     ) -> Result<(), ConvertError> {
+        let thread = self.model.learn(event);
+        let learned = self.learned(event, thread);
+        let nanos = self.nanos(event);
+        let is_selected = self.outputs.admits_moment(thread, nanos, &self.model);
+        if is_selected {
+            self.selected.add(nanos);
+        }
+        observer.event(event, &Moment { thread, nanos, is_selected }, &mut self.model);
+        learned
+    }
+
+    /// Processes the next event, with which the model has already been updated.
+    #[inline]
+    fn learned(&mut self, event: &Event<'_>, thread: ThreadHandle) -> Result<(), ConvertError> {
         match event.known_provider() {
             KnownProvider::SampleProfiler => self.runtime_sample(event, thread)?,
             KnownProvider::Runtime => self.runtime(event, thread)?,
@@ -151,7 +176,7 @@ impl<'c> Analysis<'c> {
         }
         let nanos = self.nanos(event);
         let (model, outputs) = (&self.model, &mut self.outputs);
-        let is_admitted = outputs.admits_all || outputs.filter.admits_moment(thread, nanos, model);
+        let is_admitted = outputs.admits_moment(thread, nanos, model);
         let wanting = outputs.converters.iter_mut().filter(|converter| {
             converter.wants_events() && (is_admitted || !converter.takes_filtered_events())
         });
@@ -179,7 +204,7 @@ impl<'c> Analysis<'c> {
 
     /// Records the session's properties.
     #[inline]
-    pub(crate) fn begin(&mut self, session: &Trace) -> Clock {
+    pub(super) fn begin(&mut self, session: &Trace) -> Clock {
         *self.clock.get_or_insert_with(|| {
             self.cpu.expect(session.sampling_period_nanos.map_or(0, u64::from));
             self.cpu.gather(self.outputs.takes_runs());
@@ -212,7 +237,7 @@ impl<'c> Analysis<'c> {
 
     /// A CPU sample. [`Analysis::begin`] must have been called.
     #[inline(always)]
-    pub(crate) fn cpu_sample(
+    pub(super) fn cpu_sample(
         &mut self,
         ticks: u64,
         thread: ThreadHandle,
@@ -336,7 +361,7 @@ impl<'c> Analysis<'c> {
         Ok(self.into_finished())
     }
 
-    /// Ends a trace without converters, so nothing can fail.
+    /// Ends a trace whose converters cannot fail, or of which it does not matter.
     pub(crate) fn finish_alone(mut self) -> Finished {
         let _ = self.complete();
         self.into_finished()
@@ -350,7 +375,7 @@ impl<'c> Analysis<'c> {
             outputs.marks(spans, model)?;
         }
         let has_samples = self.outputs.has_cpu;
-        self.model.complete(self.cpu.period_nanos().filter(|_| has_samples));
+        self.model.complete(self.cpu.period_nanos().filter(|_| has_samples), self.selected);
         let converters = std::mem::take(&mut self.outputs.converters);
         if converters.is_empty() {
             return Ok(());
@@ -406,6 +431,11 @@ impl Finished {
         states.clone_into(&mut filter.states);
         let AnalysisOptions { names, folding, .. } = &self.options;
         Resolved::new(&self.model, profile, *names, folding, &filter)
+    }
+
+    /// The states of samples that the filter accepts.
+    pub(crate) fn states(&self) -> &[ThreadState] {
+        &self.options.filter.states
     }
 
     /// Whether frames with little weight are omitted.

@@ -1,7 +1,7 @@
 //! The recipients of samples: the profile, and the converters.
 
 use crate::convert::{Convert, ConvertError};
-use crate::model::{Filter, Kind, Model, Profile, Sample, Spans, Weighed};
+use crate::model::{Filter, Kind, Model, Profile, Sample, Spans, ThreadHandle, Weighed};
 
 /// All recipients of samples.
 pub(super) struct Outputs<'c> {
@@ -19,6 +19,12 @@ pub(super) struct Outputs<'c> {
 }
 
 impl Outputs<'_> {
+    /// Whether the filter accepts a thread, its process and a time.
+    #[inline]
+    pub(super) fn admits_moment(&self, thread: ThreadHandle, nanos: i64, model: &Model) -> bool {
+        self.admits_all || self.filter.admits_moment(thread, nanos, model)
+    }
+
     #[inline]
     pub(super) fn sample(&mut self, sample: Sample, model: &Model) -> Result<(), ConvertError> {
         if !self.filter.admits(&sample, model) {
@@ -38,9 +44,7 @@ impl Outputs<'_> {
         weighed: &Weighed,
         model: &Model,
     ) -> Result<(), ConvertError> {
-        if !self.admits_all
-            && !self.filter.admits_moment(weighed.thread, weighed.first_nanos, model)
-        {
+        if !self.admits_moment(weighed.thread, weighed.first_nanos, model) {
             return Ok(());
         }
         self.has_cpu = true;

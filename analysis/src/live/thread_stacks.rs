@@ -11,8 +11,8 @@
 use crate::document::SCHEMA;
 use crate::model::intervals::LockWaits;
 use crate::model::{
-    Filter, Folding, MemoryMap, Mode, Model, NameOptions, Profile, Resolved, StackHandle,
-    ThreadHandle, ThreadState, WaitFor,
+    Filter, Folding, MemoryMap, Mode, Model, NameOptions, Profile, Resolved, SessionSpan,
+    StackHandle, ThreadHandle, ThreadState, WaitFor,
 };
 use crate::report::{guessed_of, names_of};
 use nettrace_parser::view::{ContentionStart, KnownProvider, Sample};
@@ -269,7 +269,7 @@ impl ThreadStacks {
 
     /// Resolves the names.
     pub fn finish(mut self, names: NameOptions) -> ThreadStacksReport {
-        self.model.complete(None);
+        self.model.complete(None, SessionSpan::default());
         self.model.set_memory(&self.memory);
         let profile = Profile::default();
         let resolved =

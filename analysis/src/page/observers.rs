@@ -7,7 +7,7 @@ use super::events::PageEvents;
 use super::exceptions::PageExceptions;
 use super::samples::Forgotten;
 use super::tracks::{self, SharedTracks};
-use super::{Page, Thinned};
+use super::{Page, Thinned, session};
 use crate::model::{Kind, Model, Resolved, ThreadState};
 use crate::report::{
     Activities, Alloc, Contention, Counters, Exceptions, Gc, Http, Jit, Loader, Logs, Moment,
@@ -27,8 +27,9 @@ const SLOWEST: usize = 1000;
 /// Number of stacks per type, lock or place.
 const STACKS: usize = 30;
 
-/// All observers.
-pub(super) struct Observers {
+/// Everything that observes a trace for a page: see [`pass`](super::pass).
+#[expect(missing_debug_implementations, reason = "nobody looks into it")]
+pub struct PageReports {
     summary: Summary,
     gc: Gc,
     alloc: Alloc,
@@ -47,9 +48,9 @@ pub(super) struct Observers {
     tracks: SharedTracks,
 }
 
-impl Observers {
-    pub(super) fn new(tracks: SharedTracks) -> Observers {
-        Observers {
+impl PageReports {
+    pub(super) fn new(tracks: SharedTracks) -> PageReports {
+        PageReports {
             summary: Summary::new(),
             gc: Gc::new(),
             alloc: Alloc::new(),
@@ -70,14 +71,18 @@ impl Observers {
     }
 }
 
-impl Reports for Observers {
+impl Reports for PageReports {
     type Outputs = Page;
 
     fn inputs(&self) -> Vec<ReportInput> {
         vec![ReportInput::Events, ReportInput::Samples]
     }
 
-    fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model, counts: &mut [u64]) {
+    fn wanting(&self, _: &Event<'_>) -> u32 {
+        1
+    }
+
+    fn observe(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model, _: u32) -> u64 {
         self.summary.event(event, moment, model);
         self.gc.event(event, moment, model);
         self.alloc.event(event, moment, model);
@@ -94,13 +99,11 @@ impl Reports for Observers {
         self.thrown.event(event, moment, model);
         if moment.is_selected {
             self.events.add(event, moment);
-            if let Some(count) = counts.first_mut() {
-                *count = count.saturating_add(1);
-            }
         }
+        u64::from(moment.is_selected)
     }
 
-    fn finish(self, resolving: &mut Resolving<'_>) -> Page {
+    fn outputs(self, resolving: &mut Resolving<'_>) -> Page {
         let mut page = Page::default();
         page.add_report(TopNOptions::default(), resolving);
         page.add_report(Threads, resolving);
@@ -126,7 +129,11 @@ impl Reports for Observers {
         page.thin_out_counters();
         let resolved = resolving.for_report::<Gc>();
         self.events.finish(&mut page);
+        page.session = session(resolved.model());
         write_tracks(&mut page, &self.tracks, &self.thrown, resolved);
+        let coverage = resolving.coverage();
+        page.coverage = serde_json::to_value(coverage).unwrap_or(Value::Null);
+        page.coverage_advice = coverage.advice();
         page
     }
 }

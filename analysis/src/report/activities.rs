@@ -368,6 +368,20 @@ impl Report for Activities {
         Recording::new("Microsoft.AspNetCore.Hosting", u64::MAX, 4),
     ];
 
+    fn wants(&self, event: &Event<'_>) -> bool {
+        match event.known_provider() {
+            // An activity's time is also spent in events of others, and any event may
+            // belong to the requested activity.
+            _ if self.id.is_some() => true,
+            KnownProvider::DiagnosticSource | KnownProvider::Logging | KnownProvider::Other => true,
+            KnownProvider::EventPipe
+            | KnownProvider::Rundown
+            | KnownProvider::UniversalSystem
+            | KnownProvider::UniversalEvents => false,
+            _ => self.parts.is_some(),
+        }
+    }
+
     fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {
         if let Some(parts) = &mut self.parts {
             parts.event(event, moment, model);

@@ -128,14 +128,14 @@ impl Report for Contention {
     const ABOUT: &'static str = "Locks that threads waited for";
     const RECORD: &'static [Recording] = &[Recording::runtime(0x4000, 4)];
 
+    fn wants(&self, event: &Event<'_>) -> bool {
+        event.known_provider() == KnownProvider::Runtime && matches!(event.id(), 81 | 91)
+    }
+
     fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {
-        if event.known_provider() != KnownProvider::Runtime {
-            return false;
-        }
         match event.id() {
             81 => self.start(event, moment, model),
-            91 => self.stop(event, moment, model),
-            _ => return false,
+            _ => self.stop(event, moment, model),
         }
         true
     }

@@ -264,13 +264,6 @@ impl CounterValues {
     }
 }
 
-/// The session's start in nanoseconds since 1970-01-01 UTC, if the stream contains it.
-pub(crate) fn start_unix_ns(event: &Event<'_>) -> Option<i64> {
-    let since_start = i128::from(event.nanos().unwrap_or(0));
-    let start = event.unix_nanos().map(|unix| unix.saturating_sub(since_start));
-    start.and_then(|start| i64::try_from(start).ok())
-}
-
 /// The growth per second; `None` if the length of its interval is not known.
 fn per_second(growth: f64, seconds: f64) -> Option<f64> {
     (seconds > 0.0).then(|| growth / seconds)

@@ -2,11 +2,12 @@
 //! System.Diagnostics.Metrics.
 
 use super::counter_series::CounterSeries;
-use super::counter_values::{CounterValues, SeriesKey, start_unix_ns};
+use super::counter_values::{CounterValues, SeriesKey};
 use super::{Moment, Recording, Report, SCHEMA};
 use crate::model::{Model, Resolved};
 use crate::sorted::SortFew;
 use nettrace_parser::Event;
+use nettrace_parser::view::KnownProvider;
 use std::collections::HashMap;
 
 /// All values of all counters.
@@ -33,8 +34,6 @@ pub struct CountersReport {
 pub struct Counters {
     series: HashMap<SeriesKey, CounterSeries>,
     keeps_points: bool,
-    start_unix_ns: Option<i64>,
-    has_start: bool,
     values: CounterValues,
 }
 
@@ -47,13 +46,7 @@ impl Default for Counters {
 impl Counters {
     /// All series with all points.
     pub fn new() -> Counters {
-        Counters {
-            series: HashMap::new(),
-            keeps_points: true,
-            start_unix_ns: None,
-            has_start: false,
-            values: CounterValues::default(),
-        }
+        Counters { series: HashMap::new(), keeps_points: true, values: CounterValues::default() }
     }
 
     /// Omits the points, which tables do not need.
@@ -77,11 +70,11 @@ impl Report for Counters {
         Recording::new("System.Diagnostics.Metrics", 2, 4).arguments("Metrics=*").since(9),
     ];
 
+    fn wants(&self, event: &Event<'_>) -> bool {
+        event.known_provider() == KnownProvider::Metrics || event.name() == "EventCounters"
+    }
+
     fn event(&mut self, event: &Event<'_>, moment: &Moment, _: &mut Model) -> bool {
-        if !self.has_start {
-            self.has_start = true;
-            self.start_unix_ns = start_unix_ns(event);
-        }
         let (series, keeps_points) = (&mut self.series, self.keeps_points);
         self.values.read(event, moment, |published| {
             let series = series.entry(published.key).or_insert_with_key(|key| {
@@ -94,7 +87,7 @@ impl Report for Counters {
         })
     }
 
-    fn finish(self, _: &Resolved<'_>) -> CountersReport {
+    fn finish(self, resolved: &Resolved<'_>) -> CountersReport {
         let mut all: Vec<(SeriesKey, CounterSeries)> = self.series.into_iter().collect();
         // Of concurrent sessions with the same values, use the one that has most.
         all.sort_few_by(|(one, one_series), (other, other_series)| {
@@ -120,7 +113,7 @@ impl Report for Counters {
         }
         CountersReport {
             schema: SCHEMA,
-            start_unix_ns: self.start_unix_ns,
+            start_unix_ns: resolved.model().start_unix_ns(),
             series,
             quantiles_left_out: self.values.quantiles_left_out(),
         }

@@ -338,10 +338,12 @@ impl Report for Exceptions {
     const ABOUT: &'static str = "What was thrown, where, and what caught it";
     const RECORD: &'static [Recording] = &[Recording::runtime(0x8000, 4)];
 
+    fn wants(&self, event: &Event<'_>) -> bool {
+        event.known_provider() == KnownProvider::Runtime
+            && (matches!(event.id(), 80 | 256) || Clause::of_runtime(event.id()).is_some())
+    }
+
     fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {
-        if event.known_provider() != KnownProvider::Runtime {
-            return false;
-        }
         match event.id() {
             80 => self.thrown(event, moment, model),
             256 => {}

@@ -288,6 +288,10 @@ impl Report for Logs {
     const ABOUT: &'static str = "Messages of ILogger and of EventSources";
     const RECORD: &'static [Recording] = &[Recording::new("Microsoft-Extensions-Logging", 4, 5)];
 
+    fn wants(&self, event: &Event<'_>) -> bool {
+        event.known_provider() == KnownProvider::Logging || event.name() == "EventSourceMessage"
+    }
+
     fn event(&mut self, event: &Event<'_>, moment: &Moment, _: &mut Model) -> bool {
         if event.known_provider() == KnownProvider::Logging {
             match event.name() {

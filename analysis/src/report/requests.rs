@@ -40,6 +40,10 @@ impl Report for Http {
     const ABOUT: &'static str = "HTTP requests, incoming and outgoing";
     const RECORD: &'static [Recording] = Activities::RECORD;
 
+    fn wants(&self, event: &Event<'_>) -> bool {
+        self.0.wants(event)
+    }
+
     fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {
         self.0.event(event, moment, model)
     }

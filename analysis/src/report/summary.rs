@@ -9,12 +9,12 @@ use super::findings::{self, Finding};
 use super::gc::Gc;
 use super::jit::Jit;
 use super::logs::{LogLevel, Logs};
-use super::session_span::SessionSpan;
 use super::waits::Waits;
 use super::{Moment, Recording, Report, SCHEMA};
 use crate::model::intervals::LockWaits;
 use crate::model::{
-    Coverage, CpuWeights, FrameHandle, Mode, Model, Resolved, StackHandle, ThreadState, Weighed,
+    Coverage, CpuWeights, FrameHandle, Mode, Model, Resolved, SessionSpan, StackHandle,
+    ThreadState, Weighed,
 };
 use nettrace_parser::Event;
 use nettrace_parser::view::{self, KnownProvider};

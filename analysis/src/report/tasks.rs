@@ -307,12 +307,16 @@ impl Report for Tasks {
     const RECORD: &'static [Recording] =
         &[Recording::new("System.Threading.Tasks.TplEventSource", 0xcb, 5)];
 
+    fn wants(&self, event: &Event<'_>) -> bool {
+        match event.known_provider() {
+            KnownProvider::Tasks => matches!(event.id(), 7..=11 | 14 | 15),
+            _ => self.activities.wants(event),
+        }
+    }
+
     fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {
         if event.known_provider() != KnownProvider::Tasks {
             self.activities.event(event, moment, model);
-            return false;
-        }
-        if !matches!(event.id(), 7..=11 | 14 | 15) {
             return false;
         }
         // Events whose task is missing or damaged are skipped.

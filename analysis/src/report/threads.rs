@@ -89,7 +89,10 @@ pub struct ThreadRow {
     /// The most frequent innermost frame of its samples.
     pub top_frame: Option<String>,
     /// Whether that frame's name is a guess.
-    #[cfg_attr(feature = "serde", serde(rename = "guessed", skip_serializing_if = "crate::document::is_false"))]
+    #[cfg_attr(
+        feature = "serde",
+        serde(rename = "guessed", skip_serializing_if = "crate::document::is_false")
+    )]
     pub is_guessed: bool,
     /// Percentage of the thread's wall time with that frame.
     pub top_frame_percent: f64,

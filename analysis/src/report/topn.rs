@@ -135,7 +135,10 @@ pub struct MethodRow {
     pub module: String,
     /// Whether the name is a guess. Guesses of one method are merged, with the lowest and
     /// the highest offset: `~Program.Run+0x10..0x1f`.
-    #[cfg_attr(feature = "serde", serde(rename = "guessed", skip_serializing_if = "crate::document::is_false"))]
+    #[cfg_attr(
+        feature = "serde",
+        serde(rename = "guessed", skip_serializing_if = "crate::document::is_false")
+    )]
     pub is_guessed: bool,
     /// Number of addresses that the row represents, if they have no name. In a list of
     /// methods, all of them are merged into one row, or one per module: `(no name: 12

@@ -84,7 +84,10 @@ pub struct TreeNode {
     /// The module's short name; empty if unknown.
     pub module: String,
     /// Whether the name is a guess.
-    #[cfg_attr(feature = "serde", serde(rename = "guessed", skip_serializing_if = "crate::document::is_false"))]
+    #[cfg_attr(
+        feature = "serde",
+        serde(rename = "guessed", skip_serializing_if = "crate::document::is_false")
+    )]
     pub is_guessed: bool,
     /// Number of samples that end here.
     pub self_samples: u64,

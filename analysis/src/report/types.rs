@@ -40,6 +40,10 @@ impl Report for Types {
     const ABOUT: &'static str = "The types of objects that were allocated";
     const RECORD: &'static [Recording] = Alloc::RECORD;
 
+    fn wants(&self, event: &Event<'_>) -> bool {
+        self.0.wants(event)
+    }
+
     fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {
         self.0.event(event, moment, model)
     }

@@ -101,10 +101,11 @@ impl Report for Waits {
     const ABOUT: &'static str = "Handles that threads waited for";
     const RECORD: &'static [Recording] = &[Recording::runtime(0x400_0000_0000, 5)];
 
+    fn wants(&self, event: &Event<'_>) -> bool {
+        event.known_provider() == KnownProvider::Runtime && matches!(event.id(), 301 | 302)
+    }
+
     fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {
-        if event.known_provider() != KnownProvider::Runtime {
-            return false;
-        }
         let at = moment.edge(event);
         match event.id() {
             301 => {
