@@ -1,6 +1,7 @@
 //! What reports find can be kept, compared, shown and, with the feature `serde`,
 //! serialised.
 
+use nettrace_analysis::findings::Summary;
 use nettrace_analysis::report::*;
 use std::fmt::Debug;
 

@@ -1,9 +1,10 @@
 //! Reports that share a pass are those that each would be alone, and reading all at once
 //! gives what passing each event gives.
 
+use nettrace_analysis::findings::Summary;
 use nettrace_analysis::report::{
     Activities, Alloc, CallTree, Contention, Counters, Exceptions, Gc, Http, Jit, Loader, Logs,
-    Modules, Report, ReportPass, Reports, Summary, Tasks, ThreadPool, Threads, TreeOptions, Waits,
+    Modules, Report, ReportPass, Reports, Tasks, ThreadPool, Threads, TreeOptions, Waits,
 };
 use nettrace_analysis::{AnalysisOptions, Filter, Folding, ThreadState, TopN, TopNOptions};
 use nettrace_parser::Reader;

@@ -536,6 +536,11 @@ impl Model {
         &self.threads
     }
 
+    /// Number of events of all threads.
+    pub(crate) fn event_count(&self) -> u64 {
+        self.threads.iter().fold(0, |sum, (_, thread)| sum.saturating_add(thread.events))
+    }
+
     /// The distinct stacks.
     pub fn stacks(&self) -> &Stacks {
         &self.stacks

@@ -58,10 +58,8 @@ impl LimitedTexts {
 }
 
 impl PageExceptions {
-    pub(super) fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) {
-        let Some(thrown) = view::Exception::of(event).filter(|_| moment.is_selected) else {
-            return;
-        };
+    pub(super) fn add(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) {
+        let Some(thrown) = view::Exception::of(event) else { return };
         if self.rows.len() >= MOST_ROWS {
             self.left_out = self.left_out.saturating_add(1);
             return;

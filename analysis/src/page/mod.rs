@@ -22,8 +22,9 @@ pub(crate) mod spans;
 pub(crate) mod tracks;
 
 use crate::driver::AnalysisOptions;
+use crate::findings::SummaryReport;
 use crate::model::{Kind, Model};
-use crate::report::{OutcomeReport, ReportPass, SummaryReport};
+use crate::report::{OutcomeReport, ReportPass};
 use columns::Columns;
 use flate2::Compression;
 use flate2::write::GzEncoder;

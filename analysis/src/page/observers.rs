@@ -8,10 +8,12 @@ use super::exceptions::PageExceptions;
 use super::samples::Forgotten;
 use super::tracks::{self, SharedTracks};
 use super::{Page, Thinned, session};
+use crate::findings::overview::{Overview, Overviewed};
+use crate::findings::{Summary, SummaryReport};
 use crate::model::{Kind, Model, Resolved, ThreadState};
 use crate::report::{
     Activities, Alloc, Contention, Counters, Exceptions, Gc, Http, Jit, Loader, Logs, Moment,
-    Report, ReportInput, Reports, Resolving, Summary, ThreadPool, Threads, TopNOptions, Waits,
+    Report, ReportInput, Reports, Resolving, ThreadPool, Threads, TopNOptions, Waits,
 };
 use nettrace_parser::Event;
 use serde::Serialize;
@@ -30,19 +32,8 @@ const STACKS: usize = 30;
 /// Everything that observes a trace for a page: see [`pass`](super::pass).
 #[expect(missing_debug_implementations, reason = "nobody looks into it")]
 pub struct PageReports {
-    summary: Summary,
-    gc: Gc,
-    alloc: Alloc,
-    exceptions: Exceptions,
-    contention: Contention,
-    waits: Waits,
-    jit: Jit,
+    overview: Overview,
     loader: Loader,
-    pool: ThreadPool,
-    activities: Activities,
-    http: Http,
-    logs: Logs,
-    counters: Counters,
     thrown: PageExceptions,
     events: PageEvents,
     tracks: SharedTracks,
@@ -51,19 +42,19 @@ pub struct PageReports {
 impl PageReports {
     pub(super) fn new(tracks: SharedTracks) -> PageReports {
         PageReports {
-            summary: Summary::new(),
-            gc: Gc::new(),
-            alloc: Alloc::new(),
-            exceptions: Exceptions::new().top(STACKS),
-            contention: Contention::new().top(STACKS),
-            waits: Waits::new().top(STACKS),
-            jit: Jit::new(),
+            overview: Overview::new((
+                Gc::new(),
+                Alloc::new(),
+                Exceptions::new().top(STACKS),
+                Contention::new().top(STACKS),
+                Waits::new().top(STACKS),
+                Jit::new(),
+                ThreadPool::new(),
+                Activities::new().with_http().top(SLOWEST),
+                Logs::new(),
+                Counters::new(),
+            )),
             loader: Loader::new(),
-            pool: ThreadPool::new(),
-            activities: Activities::new().top(SLOWEST),
-            http: Http::new().top(SLOWEST),
-            logs: Logs::new(),
-            counters: Counters::new(),
             thrown: PageExceptions::default(),
             events: PageEvents::default(),
             tracks,
@@ -71,67 +62,60 @@ impl PageReports {
     }
 }
 
+/// The bits of what only the page has, above those of the overview; the list of events
+/// wants them all.
+const EVENTS: u32 = 1 << 31;
+const LOADER: u32 = 1 << 30;
+
 impl Reports for PageReports {
     type Outputs = Page;
 
     fn inputs(&self) -> Vec<ReportInput> {
-        vec![ReportInput::Events, ReportInput::Samples]
+        vec![ReportInput::Everything]
     }
 
-    fn wanting(&self, _: &Event<'_>) -> u32 {
-        1
+    fn wanting(&self, event: &Event<'_>) -> u32 {
+        let loader = if self.loader.wants(event) { LOADER } else { 0 };
+        self.overview.wanting(event) | loader | EVENTS
     }
 
-    fn observe(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model, _: u32) -> u64 {
-        self.summary.event(event, moment, model);
-        self.gc.event(event, moment, model);
-        self.alloc.event(event, moment, model);
-        self.exceptions.event(event, moment, model);
-        self.contention.event(event, moment, model);
-        self.waits.event(event, moment, model);
-        self.jit.event(event, moment, model);
-        self.loader.event(event, moment, model);
-        self.pool.event(event, moment, model);
-        self.activities.event(event, moment, model);
-        self.http.event(event, moment, model);
-        self.logs.event(event, moment, model);
-        self.counters.event(event, moment, model);
-        self.thrown.event(event, moment, model);
+    fn observe(
+        &mut self,
+        event: &Event<'_>,
+        moment: &Moment,
+        model: &mut Model,
+        wanting: u32,
+    ) -> u64 {
+        self.overview.observe(event, moment, model, wanting);
+        if wanting & LOADER != 0 {
+            self.loader.event(event, moment, model);
+        }
         if moment.is_selected {
+            self.thrown.add(event, moment, model);
             self.events.add(event, moment);
         }
-        u64::from(moment.is_selected)
+        0
     }
 
     fn outputs(self, resolving: &mut Resolving<'_>) -> Page {
         let mut page = Page::default();
         page.add_report(TopNOptions::default(), resolving);
         page.add_report(Threads, resolving);
-        page.summary = Some(self.summary.finish(resolving.for_report::<Summary>()));
-        let logs = self.logs.finish(resolving.for_report::<Logs>());
-        page.add("alloc", &self.alloc.finish(resolving.for_report::<Alloc>()));
-        page.add("exceptions", &self.exceptions.finish(resolving.for_report::<Exceptions>()));
-        page.add("contention", &self.contention.finish(resolving.for_report::<Contention>()));
-        page.add("waits", &self.waits.finish(resolving.for_report::<Waits>()));
-        page.add("threadpool", &self.pool.finish(resolving.for_report::<ThreadPool>()));
-        page.add("activities", &self.activities.finish(resolving.for_report::<Activities>()));
-        page.add("http", &self.http.finish(resolving.for_report::<Http>()));
-        page.add("logs", &logs);
-        page.add("counters", &self.counters.finish(resolving.for_report::<Counters>()));
-        page.add("gc", &self.gc.finish(resolving.for_report::<Gc>()));
-        page.add("jit", &self.jit.finish(resolving.for_report::<Jit>()));
-        page.add("loader", &self.loader.finish(resolving.for_report::<Loader>()));
-        page.cut_rows("gc", "collections", MOST_ROWS);
-        page.cut_rows("jit", "methods", MOST_ROWS);
-        page.cut_rows("loader", "assemblies", MOST_ROWS);
-        page.leave_out("loader", &["modules", "binds"]);
-        page.cut_rows("logs", "messages", MOST_ROWS);
+        page.add_report(self.loader, resolving);
+        let resolved = resolving.for_report::<Summary>();
+        let mut reports = self.overview.finish(resolved);
+        page.summary = Some(SummaryReport::of(&reports, resolved));
+        page.add_overview(&mut reports);
+        page.cut_rows(Gc::NAME, "collections", MOST_ROWS);
+        page.cut_rows(Jit::NAME, "methods", MOST_ROWS);
+        page.cut_rows(Loader::NAME, "assemblies", MOST_ROWS);
+        page.leave_out(Loader::NAME, &["modules", "binds"]);
+        page.cut_rows(Logs::NAME, "messages", MOST_ROWS);
         page.thin_out_counters();
-        let resolved = resolving.for_report::<Gc>();
         self.events.finish(&mut page);
         page.session = session(resolved.model());
         write_tracks(&mut page, &self.tracks, &self.thrown, resolved);
-        let coverage = resolving.coverage();
+        let coverage = resolved.coverage();
         page.coverage = serde_json::to_value(coverage).unwrap_or(Value::Null);
         page.coverage_advice = coverage.advice();
         page
@@ -145,6 +129,21 @@ impl Page {
     {
         let document = report.finish(resolving.for_report::<R>());
         self.add(R::NAME, &document);
+    }
+
+    fn add_overview(&mut self, reports: &mut Overviewed) {
+        let http = reports.activities.http.take();
+        self.add(Alloc::NAME, &reports.alloc);
+        self.add(Exceptions::NAME, &reports.exceptions);
+        self.add(Contention::NAME, &reports.contention);
+        self.add(Waits::NAME, &reports.waits);
+        self.add(ThreadPool::NAME, &reports.pool);
+        self.add(Activities::NAME, &reports.activities);
+        self.add(Http::NAME, &http);
+        self.add(Logs::NAME, &reports.logs);
+        self.add(Counters::NAME, &reports.counters);
+        self.add(Gc::NAME, &reports.gc);
+        self.add(Jit::NAME, &reports.jit);
     }
 
     fn add(&mut self, name: &str, document: &impl Serialize) {

@@ -45,6 +45,13 @@ pub struct ActivitiesReport {
     pub events: Vec<ActivityEvent>,
     /// Number of events omitted from `events` because there are more than 10,000.
     pub events_left_out: u64,
+    /// The HTTP requests among them, by target, if they were
+    /// [requested](super::Activities::with_http).
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub http: Option<Box<ActivitiesReport>>,
+    /// Number of selected starts and stops.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub(crate) used: u64,
 }
 
 /// Activities with the same name.

@@ -1,11 +1,7 @@
 //! A tree of names: which activities run inside which others.
 
-use super::distribution::Distribution;
-use super::http::{HttpFacts, MaybeRequest};
-use super::parts::Totals;
-use crate::model::intervals::OpenActivityKey;
-use crate::model::{StackHandle, TextHandle, ThreadHandle};
-use std::collections::{BTreeMap, HashMap};
+use crate::model::TextHandle;
+use std::collections::HashMap;
 
 /// Maximum number of nodes; activities that would need further ones become roots.
 const MOST: usize = 10_000;
@@ -64,104 +60,6 @@ impl ActivityTree {
 
     pub(crate) fn nodes(&self) -> &[Node] {
         &self.nodes
-    }
-}
-
-/// Totals for the activities at one node, with one label and stack.
-#[derive(Debug, Default, Clone)]
-pub(crate) struct ActivityStats {
-    pub(crate) started: u64,
-    pub(crate) errors: u64,
-    pub(crate) durations: Distribution,
-    pub(crate) statuses: BTreeMap<i64, u64>,
-    pub(crate) parts: Totals,
-    /// Slowest first.
-    pub(crate) slowest: Vec<Slow>,
-}
-
-/// An activity that has stopped.
-#[derive(Debug, Clone)]
-pub(crate) struct Slow {
-    pub(crate) duration: u64,
-    pub(crate) start: i64,
-    pub(crate) thread: ThreadHandle,
-    pub(crate) stop_thread: ThreadHandle,
-    pub(crate) id: Option<String>,
-    pub(crate) is_error: bool,
-    pub(crate) fields: String,
-    pub(crate) parts: Totals,
-}
-
-impl ActivityStats {
-    pub(crate) fn add_slow(&mut self, slow: Slow, top: usize) {
-        let at = self.slowest.partition_point(|other| other.duration >= slow.duration);
-        if at < top {
-            self.slowest.insert(at, slow);
-            self.slowest.truncate(top);
-        }
-    }
-
-    pub(crate) fn merge(&mut self, other: &ActivityStats) {
-        self.started = self.started.saturating_add(other.started);
-        self.errors = self.errors.saturating_add(other.errors);
-        self.durations.merge(&other.durations);
-        self.parts.merge(&other.parts);
-        for (status, count) in &other.statuses {
-            let mine = self.statuses.entry(*status).or_default();
-            *mine = mine.saturating_add(*count);
-        }
-    }
-}
-
-/// Where activities are counted. Filters on frames are applied at the end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct ActivitySite {
-    pub(crate) node: usize,
-    pub(crate) label: TextHandle,
-    /// Whether these are layers of requests that are counted elsewhere.
-    pub(crate) is_layer: bool,
-    pub(crate) stack: StackHandle,
-}
-
-/// Facts about an open activity beside those used for matching.
-#[derive(Debug)]
-pub(crate) struct Begun {
-    /// Its node in the tree.
-    pub(crate) node: usize,
-    pub(crate) stack: StackHandle,
-    pub(crate) is_selected: bool,
-    pub(crate) is_error: bool,
-    /// Fields of the start as text.
-    pub(crate) fields: String,
-    /// The name it is counted under, if not its own.
-    pub(crate) label: Option<TextHandle>,
-    /// Its number in the tracker of its time.
-    pub(crate) part: Option<u64>,
-    /// HTTP facts, if it is a request.
-    pub(crate) http: Option<HttpFacts>,
-    /// The request of which it is a layer.
-    pub(crate) layer_of: Option<OpenActivityKey>,
-}
-
-impl MaybeRequest for Begun {
-    fn http(&self) -> Option<&HttpFacts> {
-        self.http.as_ref()
-    }
-
-    fn layer_of(&self) -> Option<OpenActivityKey> {
-        self.layer_of
-    }
-}
-
-impl Begun {
-    /// Where it is counted.
-    pub(crate) fn site(&self, label: TextHandle) -> ActivitySite {
-        ActivitySite {
-            node: self.node,
-            label,
-            is_layer: self.layer_of.is_some(),
-            stack: self.stack,
-        }
     }
 }
 

@@ -61,6 +61,18 @@ pub enum ReportInput {
     Samples,
     /// Processes and their code: [`Resolved::model`].
     Code,
+    /// Events and CPU samples, and the number of all events.
+    Everything,
+}
+
+impl ReportInput {
+    pub(super) fn has_events(self) -> bool {
+        matches!(self, ReportInput::Events | ReportInput::Everything)
+    }
+
+    pub(super) fn has_samples(self) -> bool {
+        matches!(self, ReportInput::Samples | ReportInput::Everything)
+    }
 }
 
 /// A provider to record. `Display` writes `PROVIDER:KEYWORDS:LEVEL`, and `:ARGUMENTS` if

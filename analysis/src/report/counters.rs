@@ -26,34 +26,31 @@ pub struct CountersReport {
     /// Omitted from JSON if 0.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::document::is_zero"))]
     pub quantiles_left_out: u64,
+    /// Number of selected events.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub(crate) used: u64,
 }
 
 /// Computes a [`CountersReport`]. Without points, memory is bounded by the number of
 /// series.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Counters {
     series: HashMap<SeriesKey, CounterSeries>,
-    keeps_points: bool,
+    omits_points: bool,
     values: CounterValues,
-}
-
-impl Default for Counters {
-    fn default() -> Counters {
-        Counters::new()
-    }
+    used: u64,
 }
 
 impl Counters {
     /// All series with all points.
     pub fn new() -> Counters {
-        Counters { series: HashMap::new(), keeps_points: true, values: CounterValues::default() }
+        Counters::default()
     }
 
     /// Omits the points, which tables do not need.
     #[must_use]
-    pub fn without_points(mut self) -> Counters {
-        self.keeps_points = false;
-        self
+    pub fn without_points(self) -> Counters {
+        Counters { omits_points: true, ..self }
     }
 }
 
@@ -75,8 +72,8 @@ impl Report for Counters {
     }
 
     fn event(&mut self, event: &Event<'_>, moment: &Moment, _: &mut Model) -> bool {
-        let (series, keeps_points) = (&mut self.series, self.keeps_points);
-        self.values.read(event, moment, |published| {
+        let (series, keeps_points) = (&mut self.series, !self.omits_points);
+        let is_about = self.values.read(event, moment, |published| {
             let series = series.entry(published.key).or_insert_with_key(|key| {
                 CounterSeries::of(key, &published.unit, &published.display_name)
             });
@@ -84,7 +81,9 @@ impl Report for Counters {
                 series.interval_seconds = published.interval_seconds;
             }
             series.add(published.point, keeps_points);
-        })
+        });
+        self.used = self.used.saturating_add(u64::from(is_about && moment.is_selected));
+        is_about
     }
 
     fn finish(self, resolved: &Resolved<'_>) -> CountersReport {
@@ -116,6 +115,7 @@ impl Report for Counters {
             start_unix_ns: resolved.model().start_unix_ns(),
             series,
             quantiles_left_out: self.values.quantiles_left_out(),
+            used: self.used,
         }
     }
 }

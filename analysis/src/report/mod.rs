@@ -38,6 +38,7 @@ mod activities;
 mod activity_fields;
 mod activity_report;
 mod activity_tree;
+mod activity_view;
 mod alloc;
 mod contention;
 mod contract;
@@ -48,7 +49,6 @@ mod counters_csv;
 mod distribution;
 mod exceptions;
 pub(crate) mod fields;
-mod findings;
 pub(crate) mod gc;
 pub(crate) mod http;
 mod jit;
@@ -67,7 +67,6 @@ mod same_names;
 mod series;
 mod set;
 mod stack_rows;
-mod summary;
 mod tasks;
 pub(crate) mod threadpool;
 mod threads;
@@ -92,7 +91,6 @@ pub use exceptions::{
     ExceptionThread, ExceptionType, Exceptions, ExceptionsReport, MessageCount, MethodCount,
     TypeCount,
 };
-pub use findings::Finding;
 pub use gc::{Collection, Gc, GcReport, GcTotals, GenerationSizes, GenerationTotals, Pause};
 pub use jit::{Jit, JitDecisions, JitMethod, JitReport, JitTotals, RefusalReason, TierTotals};
 pub use loader::{AssemblyRow, BindRow, LoadedModule, Loader, LoaderReport};
@@ -106,7 +104,6 @@ pub use requests::Http;
 pub use series::SeriesPoint;
 pub use set::{Reports, Resolving};
 pub use stack_rows::StackRow;
-pub use summary::{Answer, Summary, SummaryReport};
 pub use tasks::{TaskActivity, TaskRow, TaskWaitRow, Tasks, TasksReport};
 pub use threadpool::{
     PoolAdjustment, PoolLimits, PoolReason, PoolStarvation, ThreadPool, ThreadPoolReport,

@@ -298,7 +298,7 @@ mod tests {
             schema: 1,
             start_unix_ns: Some(1_000_000_000),
             series,
-            quantiles_left_out: 0,
+            ..CountersReport::default()
         }
         .write_openmetrics(&mut out)
         .unwrap();

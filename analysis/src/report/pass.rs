@@ -2,7 +2,6 @@
 
 #[cfg(feature = "serde")]
 use super::OutcomeReport;
-use super::contract::ReportInput;
 use super::set::{Reports, Resolving};
 use crate::convert::Convert;
 use crate::driver::{Analysis, AnalysisError, AnalysisOptions, Observer};
@@ -69,11 +68,11 @@ impl<R: Reports> ReportPass<R> {
     /// A pass for `reports` with options.
     pub fn with_options(reports: R, options: AnalysisOptions) -> ReportPass<R> {
         let inputs = reports.inputs();
-        let analysis = match inputs.contains(&ReportInput::Samples) {
+        let analysis = match inputs.iter().any(|input| input.has_samples()) {
             true => Analysis::new(options),
             false => Analysis::without_samples(options),
         };
-        let uses_events = inputs.contains(&ReportInput::Events);
+        let uses_events = inputs.iter().any(|input| input.has_events());
         let wanting = WantingReports::default();
         ReportPass {
             observer: ReportObserver { reports, uses_events, wanting, about: 0 },

@@ -5,7 +5,7 @@ use crate::driver::Finished;
 use crate::model::{Coverage, Model, Moment, Process, Profile, Resolved, ThreadState};
 use nettrace_parser::{Event, Outcome};
 
-/// Reports that share a pass: one, a tuple of up to eight, or a list of the same type.
+/// Reports that share a pass: one, a tuple of up to ten, or a list of the same type.
 pub trait Reports {
     /// Their results.
     type Outputs;
@@ -59,11 +59,12 @@ impl<'m> Resolving<'m> {
     }
 
     /// How reading went, if that is known.
+    #[cfg(feature = "page")]
     pub(crate) fn outcome(&self) -> Option<&Outcome> {
         self.finished.outcome.as_ref()
     }
 
-    /// Number of samples, and of modules, that reports computed from them are about.
+    /// What a report with this input is about, unless it says so of each event.
     pub(super) fn count(&self, input: ReportInput) -> u64 {
         let Finished { profile, model, .. } = self.finished;
         let modules =
@@ -77,6 +78,7 @@ impl<'m> Resolving<'m> {
                 .processes()
                 .map(|(_, process)| modules(process) as u64)
                 .fold(0, u64::saturating_add),
+            ReportInput::Everything => model.event_count(),
         }
     }
 
@@ -84,8 +86,7 @@ impl<'m> Resolving<'m> {
         // If the user requests none, each report uses its own.
         let asked = self.finished.states();
         let states = if asked.is_empty() { states } else { asked };
-        let is_of_samples = input == ReportInput::Samples;
-        let profile = if is_of_samples { &self.finished.profile } else { self.no_samples };
+        let profile = if input.has_samples() { &self.finished.profile } else { self.no_samples };
         // Which frames are small depends on the samples; otherwise one set of names
         // serves all reports.
         let folds_small = self.finished.folds_small();
@@ -105,7 +106,7 @@ impl<R: Report> Reports for R {
     }
 
     fn wanting(&self, event: &Event<'_>) -> u32 {
-        u32::from(R::INPUT == ReportInput::Events && self.wants(event))
+        u32::from(R::INPUT.has_events() && self.wants(event))
     }
 
     fn observe(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model, _: u32) -> u64 {
@@ -153,6 +154,8 @@ tuple!(A 0, B 1, C 2, D 3, E 4);
 tuple!(A 0, B 1, C 2, D 3, E 4, F 5);
 tuple!(A 0, B 1, C 2, D 3, E 4, F 5, G 6);
 tuple!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7);
+tuple!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8);
+tuple!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8, J 9);
 
 impl<R: Report> Reports for Vec<R> {
     type Outputs = Vec<R::Output>;

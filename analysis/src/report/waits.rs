@@ -30,6 +30,9 @@ pub struct WaitsReport {
     pub places: Vec<WaitPlace>,
     /// By thread, longest total first.
     pub threads: Vec<WaitThread>,
+    /// Number of all threads that waited, including those not listed.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub(crate) waiting_threads: u64,
 }
 
 /// Waits at one place.
@@ -156,6 +159,7 @@ impl Report for Waits {
             frames: names_of(resolved, frames),
             guessed: guessed_of(resolved, frames),
         });
+        let waiting_threads = threads.len() as u64;
         let mut threads: Vec<_> = threads.into_iter().collect();
         threads.sort_few_by_key(|(thread, (_, total))| (Reverse(*total), *thread));
         let threads = threads.into_iter().take(top).map(|(thread, (count, total_ns))| {
@@ -164,6 +168,7 @@ impl Report for Waits {
                 row.map_or((None, None), |row| (row.os_thread_id, row.name.clone()));
             WaitThread { thread_id, name, count, total_ns }
         });
-        WaitsReport { schema: SCHEMA, totals, places: places.collect(), threads: threads.collect() }
+        let (places, threads) = (places.collect(), threads.collect());
+        WaitsReport { schema: SCHEMA, totals, places, threads, waiting_threads }
     }
 }

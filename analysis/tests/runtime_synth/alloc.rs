@@ -2,7 +2,8 @@
 
 use crate::common::{self, LOAD, TICK};
 use crate::script::{SAMPLED, Script, report, report_with, text};
-use nettrace_analysis::report::{Alloc, AllocReport, Report, ReportPass, Summary, Types};
+use nettrace_analysis::findings::Summary;
+use nettrace_analysis::report::{Alloc, AllocReport, Report, ReportPass, Types};
 use nettrace_analysis::{AnalysisOptions, Filter};
 use nettrace_parser::Reader;
 use nettrace_testdata::synth::{Step, Value};

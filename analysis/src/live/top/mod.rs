@@ -218,7 +218,7 @@ impl LiveTop {
 
     fn counter(&mut self, event: &Event<'_>, nanos: i64) {
         let thread = ThreadHandle(0);
-        let moment = Moment { thread, nanos, is_selected: true };
+        let moment = Moment::new(thread, nanos, true);
         let latest = &mut self.latest_counters;
         self.counters.read(event, &moment, |Published { key, point, .. }| {
             let name = COUNTERS

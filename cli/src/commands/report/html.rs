@@ -8,8 +8,8 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input::Ended;
 use crate::{new_file, samples, units};
+use nettrace_analysis::findings::Finding;
 use nettrace_analysis::page::{self, PageAbout};
-use nettrace_analysis::report::Finding;
 use std::path::{Path, PathBuf};
 
 /// Where a page goes.
