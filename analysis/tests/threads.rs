@@ -22,9 +22,14 @@ fn all_public_types_may_go_to_another_thread_and_be_read_by_several() {
             convert::Speedscope<'static>,
             convert::Svg<'static>,
             #[cfg(feature = "page")]
+            diff::DiffReports,
+            #[cfg(feature = "page")]
             report::ReportPass<diff::DiffReports>,
             #[cfg(feature = "page")]
+            page::PageReports,
+            #[cfg(feature = "page")]
             report::ReportPass<page::PageReports>,
+            report::Moment,
             report::ReportPass<(report::Gc,)>,
         ],
         Sync: [

@@ -6,7 +6,7 @@ use super::notices::MetricsNotice;
 use super::unseen_counters::{SeenNames, UnseenCounter};
 use crate::document::SCHEMA;
 use crate::model::{Model, start_unix_ns};
-use crate::report::counter_values::{CounterValues, Published, SeriesKey};
+use crate::report::counters::{CounterValues, Published, SeriesKey};
 use crate::report::{CounterKind, CounterPoint, CounterSeries, CountersReport, Moment};
 use nettrace_parser::Event;
 use nettrace_parser::view::KnownProvider;

@@ -6,7 +6,7 @@
 use crate::model::activity_edge::{ActivityEdge, id_text, is_failure};
 use crate::model::intervals::{Edge, OpenActivities, OpenActivityKey};
 use crate::model::{TextHandle, ThreadHandle, short};
-use crate::report::http::{HttpFacts, MaybeRequest, request_of};
+use crate::report::activities::http::{HttpFacts, MaybeRequest, request_of};
 use nettrace_parser::Event;
 use nettrace_parser::view::KnownProvider;
 use std::collections::HashMap;

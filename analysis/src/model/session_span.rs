@@ -53,7 +53,7 @@ mod tests {
         span.add(10);
         assert_eq!((span.nanos(), span.nanos_since_start()), (25, 25));
         span.add_all(7, 3, i64::MAX);
-        assert_eq!((span.nanos(), span.events), (i64::MAX as u64 + 5, 10));
+        assert_eq!((span.nanos(), span.events), (i64::MAX as u64, 10));
     }
 
     #[test]

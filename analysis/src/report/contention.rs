@@ -4,10 +4,10 @@
 //! From .NET 5 on, the stop contains the duration; if another stop was lost, the duration
 //! shows which start this one belongs to.
 
+use super::contract::{Moment, Recording, Report, SCHEMA};
 use super::distribution::{Distribution, Spread};
 use super::stack_rows::{StackRow, stack_rows};
 use super::waiting::{WaitTotals, Waiting};
-use super::{Moment, Recording, Report, SCHEMA};
 use crate::model::intervals::reported_nanos;
 use crate::model::{Mode, Model, Resolved, StackHandle, ThreadHandle};
 use crate::sorted::SortFew;

@@ -1,6 +1,8 @@
 //! What a report is: [`Report`], and how it says what it needs.
 
-use crate::model::{Model, Moment, Resolved, ThreadState};
+pub(super) use crate::document::SCHEMA;
+pub use crate::model::Moment;
+use crate::model::{Model, Resolved, ThreadState};
 use nettrace_parser::Event;
 use std::fmt;
 

@@ -14,11 +14,11 @@
 //! are still open then have ended. Timelines show the same blocks: [`Handlers`] tracks
 //! them for both.
 
+use super::contract::{Moment, Recording, Report, SCHEMA};
 use super::distribution::{Distribution, Spread};
 use super::message_group::group_of;
 use super::rate::{Rate, RateCounter};
 use super::stack_rows::{DISPATCH, StackRow, stack_rows};
-use super::{Moment, Recording, Report, SCHEMA};
 use crate::model::intervals::{Block, Bounds, Clause, Handlers, Interval, nanos_between};
 use crate::model::{
     Mode, Model, Resolved, StackHandle, TextHandle, ThreadHandle, handler_text, type_text,

@@ -1,7 +1,7 @@
 //! Methods compiled at run time.
 
+use super::contract::{Moment, Recording, Report, SCHEMA};
 use super::fields::Walk;
-use super::{Moment, Recording, Report, SCHEMA};
 use crate::model::intervals::Matcher;
 use crate::model::{
     Model, NameOptions, ProcessHandle, Resolved, TextHandle, ThreadHandle, method_text,

@@ -1,7 +1,7 @@
 //! Assemblies and modules over time.
 
+use super::contract::{Moment, Recording, Report, SCHEMA};
 use super::fields::Walk;
-use super::{Moment, Recording, Report, SCHEMA};
 use crate::model::intervals::{Interval, Matcher};
 use crate::model::{Model, ProcessHandle, Resolved, TextHandle, ThreadHandle};
 use crate::sorted::SortFew;

@@ -34,36 +34,23 @@
 //! # Ok::<(), nettrace_analysis::AnalysisError>(())
 //! ```
 
-mod activities;
-mod activity_fields;
-mod activity_report;
-mod activity_tree;
-mod activity_view;
+pub(crate) mod activities;
 mod alloc;
 mod contention;
 mod contract;
-pub(crate) mod counter_series;
-pub(crate) mod counter_values;
-mod counters;
-mod counters_csv;
+pub(crate) mod counters;
 mod distribution;
 mod exceptions;
 pub(crate) mod fields;
 pub(crate) mod gc;
-pub(crate) mod http;
 mod jit;
 mod loader;
-mod log_scopes;
 mod logs;
 mod message_group;
 mod modules;
-mod openmetrics;
 mod outcome;
-mod parts;
 mod pass;
 mod rate;
-mod requests;
-mod same_names;
 mod series;
 mod set;
 mod stack_rows;
@@ -76,16 +63,14 @@ mod types;
 mod waiting;
 mod waits;
 
-pub use activities::Activities;
-pub use activity_report::{
-    ActivitiesReport, ActivityEvent, ActivityLayer, ActivityLine, ActivityNode, ActivityRow,
-    SlowActivity, StatusCount,
+pub use activities::{
+    Activities, ActivitiesReport, ActivityEvent, ActivityLayer, ActivityLine, ActivityNode,
+    ActivityRow, Doing, Http, Parts, SlowActivity, StatusCount, Stretch,
 };
 pub use alloc::{Alloc, AllocKind, AllocReport, AllocSource, AllocStack, AllocThread, AllocType};
 pub use contention::{Contention, ContentionReport, Lock, LockOwner};
-pub use contract::{Recording, Report, ReportInput};
-pub use counter_series::{CounterKind, CounterPoint, CounterSeries};
-pub use counters::{Counters, CountersReport};
+pub use contract::{Moment, Recording, Report, ReportInput};
+pub use counters::{CounterKind, CounterPoint, CounterSeries, Counters, CountersReport};
 pub use distribution::Spread;
 pub use exceptions::{
     ExceptionThread, ExceptionType, Exceptions, ExceptionsReport, MessageCount, MethodCount,
@@ -97,13 +82,12 @@ pub use loader::{AssemblyRow, BindRow, LoadedModule, Loader, LoaderReport};
 pub use logs::{LogLevel, LogLevelCount, LogRow, LoggerCount, Logs, LogsReport};
 pub use modules::{ModuleRow, Modules, ModulesReport};
 pub use outcome::{DamageRow, OutcomeReport};
-pub use parts::{Doing, Parts, Stretch};
 pub use pass::{ReportPass, Reported};
 pub use rate::Rate;
-pub use requests::Http;
 pub use series::SeriesPoint;
 pub use set::{Reports, Resolving};
 pub use stack_rows::StackRow;
+pub(crate) use stack_rows::{guessed_of, names_of};
 pub use tasks::{TaskActivity, TaskRow, TaskWaitRow, Tasks, TasksReport};
 pub use threadpool::{
     PoolAdjustment, PoolLimits, PoolReason, PoolStarvation, ThreadPool, ThreadPoolReport,
@@ -115,10 +99,5 @@ pub use types::{Types, TypesReport};
 pub use waiting::WaitTotals;
 pub use waits::{WaitPlace, WaitThread, Waits, WaitsReport};
 
-pub(crate) use stack_rows::{guessed_of, names_of};
-
 pub use crate::document::SCHEMA;
 pub use crate::model::activity_path::activity_path;
-
-pub(crate) use crate::document::{percent, percentile};
-pub use crate::model::Moment;

@@ -1,7 +1,7 @@
 //! Reads a trace for reports.
 
 #[cfg(feature = "serde")]
-use super::OutcomeReport;
+use super::outcome::OutcomeReport;
 use super::set::{Reports, Resolving};
 use crate::convert::Convert;
 use crate::driver::{Analysis, AnalysisError, AnalysisOptions, Observer};

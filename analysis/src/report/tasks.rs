@@ -13,9 +13,9 @@
 //! it.
 
 use super::activities::Activities;
+use super::contract::{Moment, Recording, Report, SCHEMA};
 use super::distribution::{Distribution, Spread};
 use super::stack_rows::{StackRow, TASK_LIBRARY, below, stack_rows};
-use super::{Moment, Recording, Report, SCHEMA};
 use crate::model::intervals::Matcher;
 use crate::model::{Mode, Model, ProcessHandle, Resolved, StackHandle, TextHandle, task_text};
 use crate::sorted::SortFew;

@@ -1,6 +1,7 @@
 //! The threads of a trace.
 
-use super::{Recording, Report, ReportInput, SCHEMA, percent};
+use super::contract::{Recording, Report, ReportInput, SCHEMA};
+use crate::document::percent;
 use crate::model::{FrameHandle, Kind, Profile, Resolved, ThreadHandle, ThreadState, Totals};
 use crate::sorted::SortFew;
 use std::cmp::Reverse;

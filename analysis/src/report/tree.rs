@@ -1,6 +1,7 @@
 //! Call trees.
 
-use super::{Recording, Report, ReportInput, SCHEMA, percent};
+use super::contract::{Recording, Report, ReportInput, SCHEMA};
+use crate::document::percent;
 use crate::model::{
     Call, CallNode, CallNodes, FrameHandle, Kind, Pattern, Profile, Resolved, ThreadState, Totals,
 };

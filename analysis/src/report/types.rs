@@ -1,6 +1,7 @@
 //! The types of allocated objects.
 
-use super::{Alloc, AllocReport, AllocType, Moment, Recording, Report, SCHEMA};
+use super::alloc::{Alloc, AllocReport, AllocType};
+use super::contract::{Moment, Recording, Report, SCHEMA};
 use crate::model::{Model, Resolved};
 use nettrace_parser::Event;
 

@@ -4,9 +4,9 @@
 //! The events do not contain what is waited for, except whether it is a monitor; the
 //! stack shows it.
 
+use super::contract::{Moment, Recording, Report, SCHEMA};
 use super::distribution::{Distribution, Spread};
 use super::waiting::{WaitTotals, Waiting};
-use super::{Moment, Recording, Report, SCHEMA};
 use crate::model::{Mode, Model, Resolved, StackHandle, ThreadHandle};
 use crate::report::stack_rows::{guessed_of, names_of};
 use crate::sorted::SortFew;

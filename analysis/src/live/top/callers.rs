@@ -3,8 +3,8 @@
 use super::LiveTop;
 use super::slice::Counted;
 use super::snapshot::{NamedStack, Namer, label_text};
+use crate::document::percent;
 use crate::model::ThreadState;
-use crate::report::percent;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError};

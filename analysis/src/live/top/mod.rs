@@ -19,7 +19,7 @@ use super::requests::Requests;
 use crate::model::intervals::{Edge, Interval, LockWaits, Matcher, Suspensions, reported_nanos};
 use crate::model::{Mode, Model, NameOptions, NamesSoFar, ThreadHandle};
 use crate::report::Moment;
-use crate::report::counter_values::{CounterValues, Published};
+use crate::report::counters::{CounterValues, Published};
 use nettrace_parser::Event;
 use nettrace_parser::view::{self, KnownProvider};
 use slice::{Counted, Slice, Sum};

@@ -3,10 +3,10 @@
 use super::slice::{Counted, Slice, Sum};
 use super::{LiveTop, SECOND_NS};
 use crate::document::SCHEMA;
+use crate::document::percent;
 use crate::model::{
     Mode, NameOptions, NamesSoFar, Role, ThreadState, WaitChain, WaitFor, state_of, type_text,
 };
-use crate::report::percent;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, PoisonError};

@@ -4,8 +4,8 @@ mod rows;
 
 pub use rows::{AllocKind, AllocSource, AllocStack, AllocThread, AllocType};
 
+use super::contract::{Moment, Recording, Report, SCHEMA};
 use super::fields::Walk;
-use super::{Moment, Recording, Report, SCHEMA};
 use crate::model::{
     Model, ProcessHandle, Resolved, StackHandle, TextHandle, ThreadHandle, stands_for, type_text,
 };

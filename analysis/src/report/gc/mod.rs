@@ -7,7 +7,7 @@ mod totals;
 pub use collection::{Collection, GenerationSizes, Pause};
 pub use totals::{GcTotals, GenerationTotals};
 
-use super::{Moment, Recording, Report, SCHEMA};
+use super::contract::{Moment, Recording, Report, SCHEMA};
 use crate::model::{Model, ProcessHandle, Resolved};
 pub(crate) use heap::Heap;
 use nettrace_parser::Event;

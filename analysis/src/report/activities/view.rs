@@ -1,14 +1,14 @@
 //! Activities as a report counts them: by place in the tree of names, label and stack.
 
-use super::activity_report::{
+use super::document::{
     ActivitiesReport, ActivityLayer, ActivityLine, ActivityNode, ActivityRow, SlowActivity,
     StatusCount,
 };
-use super::activity_tree::ActivityTree;
-use super::distribution::Distribution;
 use super::parts::{PartTracker, Parts, Totals};
+use super::tree::ActivityTree;
 use crate::document::SCHEMA;
 use crate::model::{Mode, Resolved, StackHandle, TextHandle, ThreadHandle};
+use crate::report::distribution::Distribution;
 use crate::sorted::SortFew;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};

@@ -6,10 +6,10 @@
 //! | `Microsoft.AspNetCore.Hosting` and `Microsoft-AspNetCore-Server-Kestrel` Request; DiagnosticSource `…HttpRequestIn` | in |
 //! | `Request` of any other EventSource whose start has a path or a URL | not reported |
 
-use super::message_group::group_of;
 use crate::model::TextHandle;
 use crate::model::activity_edge::{ActivityEdge, tag};
 use crate::model::intervals::{OpenActivities, OpenActivityKey};
+use crate::report::message_group::group_of;
 use nettrace_parser::view::{self, KnownProvider};
 use nettrace_parser::{Event, Value};
 

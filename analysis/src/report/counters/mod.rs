@@ -1,9 +1,17 @@
 //! Counters: EventCounters of any provider, and instruments of
 //! System.Diagnostics.Metrics.
 
-use super::counter_series::CounterSeries;
-use super::counter_values::{CounterValues, SeriesKey};
-use super::{Moment, Recording, Report, SCHEMA};
+mod csv;
+mod openmetrics;
+mod same_names;
+mod series;
+mod values;
+
+pub use series::{CounterKind, CounterPoint, CounterSeries};
+pub(crate) use series::{Published, SeriesKey};
+pub(crate) use values::CounterValues;
+
+use super::contract::{Moment, Recording, Report, SCHEMA};
 use crate::model::{Model, Resolved};
 use crate::sorted::SortFew;
 use nettrace_parser::Event;

@@ -1,7 +1,7 @@
 //! Counters in the OpenMetrics text format.
 
-use super::counter_series::{CounterKind, CounterPoint, CounterSeries};
-use super::counters::CountersReport;
+use super::CountersReport;
+use super::series::{CounterKind, CounterPoint, CounterSeries};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write as _;
 use std::io::{self, Write};

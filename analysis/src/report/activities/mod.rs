@@ -13,19 +13,33 @@
 //! matches, in which a request counts once, however many layers of the program report it,
 //! under its target.
 
-use super::activity_fields::fields_text;
-use super::activity_report::{ActivitiesReport, ActivityEvent};
-use super::activity_view::{ActivitySite, ActivityView, Slow, Wanted};
-use super::http::{HttpFacts, MaybeRequest, request_of, requests_around};
-use super::parts::PartTracker;
-use super::{Moment, Recording, Report};
+mod document;
+mod fields;
+pub(crate) mod http;
+mod parts;
+mod requests;
+mod tree;
+mod view;
+
+pub use document::{
+    ActivitiesReport, ActivityEvent, ActivityLayer, ActivityLine, ActivityNode, ActivityRow,
+    SlowActivity, StatusCount,
+};
+pub use parts::{Doing, Parts, Stretch};
+pub use requests::Http;
+
+use super::contract::{Moment, Recording, Report};
 use crate::model::activity_edge::{ActivityEdge, id_text, is_failure};
 use crate::model::intervals::{Interval, OpenActivities, OpenActivity, OpenActivityKey};
 use crate::model::{Model, Resolved, StackHandle, TextHandle, ThreadHandle, event_name, short};
+use fields::fields_text;
+use http::{HttpFacts, MaybeRequest, request_of, requests_around};
 use nettrace_parser::Event;
 use nettrace_parser::view::KnownProvider;
+use parts::PartTracker;
 use std::borrow::Cow;
 use std::collections::HashMap;
+use view::{ActivitySite, ActivityView, Slow, Wanted};
 
 /// Maximum number of events kept for one activity.
 const MOST_EVENTS: usize = 10_000;

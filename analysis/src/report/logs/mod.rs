@@ -12,12 +12,14 @@
 //! the open scopes that were started on its thread and, if both have activity ids, have
 //! the same one.
 
-use super::log_scopes::LogScopes;
-use super::{Moment, Recording, Report, SCHEMA};
+mod scopes;
+
+use super::contract::{Moment, Recording, Report, SCHEMA};
 use crate::model::{Model, Resolved, ThreadHandle, short};
 use crate::sorted::SortFew;
 use nettrace_parser::Event;
 use nettrace_parser::view::{self, KnownProvider};
+use scopes::LogScopes;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 

@@ -1,7 +1,8 @@
 //! HTTP requests: a report of those activities that are requests, by target.
 
-use super::{Activities, ActivitiesReport, Moment, Recording, Report};
+use super::{Activities, ActivitiesReport};
 use crate::model::{Model, Resolved};
+use crate::report::contract::{Moment, Recording, Report};
 use nettrace_parser::Event;
 
 /// Computes an [`ActivitiesReport`] of HTTP requests only, by target.

@@ -1,7 +1,7 @@
 //! The results of the reports of activities and of HTTP requests.
 
-use super::distribution::Spread;
 use super::parts::{Parts, Stretch};
+use crate::report::distribution::Spread;
 
 /// Activities and what is known about them.
 #[derive(Debug, Clone, PartialEq)]
