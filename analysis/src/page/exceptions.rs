@@ -29,7 +29,7 @@ pub(super) struct PageExceptions {
     pub(super) rows: Vec<ExceptionRow>,
     pub(super) types: LimitedTexts,
     pub(super) messages: LimitedTexts,
-    pub(super) left_out: u64,
+    left_out: u64,
 }
 
 /// The first different texts.
@@ -79,10 +79,15 @@ impl PageExceptions {
         });
     }
 
-    /// What is to be said about texts for which there was no room.
+    /// What is missing, because there was no room.
     pub(super) fn notes(&self) -> impl Iterator<Item = String> {
-        let types = self.types.note("types", MOST_TYPES);
-        types.into_iter().chain(self.messages.note("messages", MOST_MESSAGES))
+        let rows = (self.left_out > 0).then(|| {
+            let kept = self.rows.len();
+            let all = self.left_out.saturating_add(kept as u64);
+            format!("exceptions: messages and stacks of the first {kept} of {all}")
+        });
+        let messages = self.messages.note("messages", MOST_MESSAGES);
+        self.types.note("types", MOST_TYPES).into_iter().chain(messages).chain(rows)
     }
 }
 

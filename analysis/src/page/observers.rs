@@ -5,7 +5,8 @@ use super::call_nodes::{CallNodes, REST_NAME};
 use super::columns::Columns;
 use super::events::PageEvents;
 use super::exceptions::PageExceptions;
-use super::samples::Forgotten;
+use super::samples::{Forgotten, SampleRow};
+use super::spans::{SpanRow, SpansOf};
 use super::tracks::{self, SharedTracks};
 use super::{Page, Thinned, session};
 use crate::findings::overview::{Overview, Overviewed};
@@ -18,7 +19,7 @@ use crate::report::{
 use nettrace_parser::Event;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// Maximum number of rows in report lists with one row per occurrence.
 const MOST_ROWS: usize = 20_000;
@@ -255,81 +256,19 @@ fn write_tracks(
     let mut kinds = Map::new();
     let forgotten: BTreeMap<Kind, Forgotten> = tracks.samples.forgotten().collect();
     for (kind, rows, stretch) in tracks.samples.finish() {
-        let key = kind_key(kind);
-        let rows: Vec<_> =
-            rows.into_iter().filter(|row| resolved.admits(row.key.stack, row.key.mode)).collect();
-        let mut labels: Vec<&str> = Vec::new();
-        let mut numbers = std::collections::HashMap::new();
-        columns.add_steps(format!("{key}.t"), rows.iter().map(|row| row.nanos));
-        columns.add(format!("{key}.weight"), rows.iter().map(|row| row.weight));
-        columns.add(format!("{key}.thread"), rows.iter().map(|row| u64::from(row.key.thread.0)));
-        let leaves: Vec<u64> = rows
-            .iter()
-            .map(|row| match row.key.is_rest() {
-                true => nodes.rest().into(),
-                false => nodes.leaf(row.key.stack.0, resolved.frames(row.key.stack)).into(),
-            })
-            .collect();
-        columns.add(format!("{key}.node"), leaves);
-        if kind == Kind::Cpu {
-            let states =
-                rows.iter().map(|row| state_number(resolved.state(row.key.stack, row.key.mode)));
-            columns.add(format!("{key}.state"), states);
-        }
-        if rows.iter().any(|row| row.count != 1) {
-            columns.add(format!("{key}.count"), rows.iter().map(|row| row.count));
-        }
-        if rows.iter().any(|row| row.samples != 1) {
-            columns.add(format!("{key}.samples"), rows.iter().map(|row| row.samples));
-        }
-        if rows.iter().any(|row| row.key.label.is_some()) {
-            let of_rows: Vec<u64> = rows
-                .iter()
-                .map(|row| {
-                    let Some(label) = row.key.label else { return 0 };
-                    let next = (labels.len() as u64).saturating_add(1);
-                    let number = *numbers.entry(label).or_insert(next);
-                    if number == next {
-                        labels.push(model.texts().get(label));
-                    }
-                    number
-                })
-                .collect();
-            columns.add(format!("{key}.label"), of_rows);
-        }
-        let forgotten = forgotten.get(&kind).copied().unwrap_or_default();
-        page.thin_samples(kind, stretch, forgotten);
+        let labels = write_samples(kind, rows, resolved, &mut nodes, &mut columns);
+        page.thin_samples(kind, stretch, forgotten.get(&kind).copied().unwrap_or_default());
         kinds.insert(
-            key.to_owned(),
+            kind_key(kind).to_owned(),
             json!({ "name": kind.name(), "unit": kind.unit(), "labels": labels }),
         );
     }
     write_exceptions(thrown, resolved, &mut nodes, &mut columns);
     thrown.notes().for_each(|note| page.thin(note));
-    if thrown.left_out > 0 {
-        let all = thrown.left_out.saturating_add(thrown.rows.len() as u64);
-        page.thin(format!(
-            "exceptions: messages and stacks of the first {} of {all}",
-            thrown.rows.len()
-        ));
-    }
     let mut categories = Map::new();
     for (category, of) in tracks.spans.finish() {
         let name = category.name();
-        columns.add_steps(format!("span.{name}.start"), of.rows.iter().map(|row| row.start_nanos));
-        columns.add(format!("span.{name}.nanos"), of.rows.iter().map(|row| row.nanos));
-        let numbers: [(&str, SpanNumber); 4] = [
-            ("thread", |row| row.thread),
-            ("name", |row| row.name),
-            ("key", |row| row.key),
-            ("detail", |row| row.detail),
-        ];
-        for (column, number) in numbers {
-            columns.add(
-                format!("span.{name}.{column}"),
-                of.rows.iter().map(|row| u64::from(number(row))),
-            );
-        }
+        write_spans(name, &of, &mut columns);
         if of.left_out > 0 {
             let (kept, left_out) = (of.rows.len(), of.left_out);
             page.thin(format!("{name}: the longest {kept}; {left_out} shorter ones are left out"));
@@ -356,12 +295,80 @@ fn write_tracks(
     page.columns = columns;
 }
 
+/// Writes the samples of a kind that pass the filter. Returns their labels.
+fn write_samples<'m>(
+    kind: Kind,
+    rows: Vec<SampleRow>,
+    resolved: &Resolved<'m>,
+    nodes: &mut CallNodes,
+    columns: &mut Columns,
+) -> Vec<&'m str> {
+    let key = kind_key(kind);
+    let rows: Vec<_> =
+        rows.into_iter().filter(|row| resolved.admits(row.key.stack, row.key.mode)).collect();
+    columns.add_steps(format!("{key}.t"), rows.iter().map(|row| row.nanos));
+    columns.add(format!("{key}.weight"), rows.iter().map(|row| row.weight));
+    columns.add(format!("{key}.thread"), rows.iter().map(|row| u64::from(row.key.thread.0)));
+    let leaves: Vec<u64> = rows
+        .iter()
+        .map(|row| match row.key.is_rest() {
+            true => nodes.rest().into(),
+            false => nodes.leaf(row.key.stack.0, resolved.frames(row.key.stack)).into(),
+        })
+        .collect();
+    columns.add(format!("{key}.node"), leaves);
+    if kind == Kind::Cpu {
+        let state = |row: &SampleRow| state_number(resolved.state(row.key.stack, row.key.mode));
+        columns.add(format!("{key}.state"), rows.iter().map(state));
+    }
+    if rows.iter().any(|row| row.count != 1) {
+        columns.add(format!("{key}.count"), rows.iter().map(|row| row.count));
+    }
+    if rows.iter().any(|row| row.samples != 1) {
+        columns.add(format!("{key}.samples"), rows.iter().map(|row| row.samples));
+    }
+    let mut labels: Vec<&str> = Vec::new();
+    if rows.iter().any(|row| row.key.label.is_some()) {
+        let mut numbers = HashMap::new();
+        let of_rows: Vec<u64> = rows
+            .iter()
+            .map(|row| {
+                let Some(label) = row.key.label else { return 0 };
+                let next = (labels.len() as u64).saturating_add(1);
+                let number = *numbers.entry(label).or_insert(next);
+                if number == next {
+                    labels.push(resolved.model().texts().get(label));
+                }
+                number
+            })
+            .collect();
+        columns.add(format!("{key}.label"), of_rows);
+    }
+    labels
+}
+
+/// Writes the spans of a category.
+fn write_spans(name: &str, of: &SpansOf, columns: &mut Columns) {
+    columns.add_steps(format!("span.{name}.start"), of.rows.iter().map(|row| row.start_nanos));
+    columns.add(format!("span.{name}.nanos"), of.rows.iter().map(|row| row.nanos));
+    let numbers: [(&str, SpanNumber); 4] = [
+        ("thread", |row| row.thread),
+        ("name", |row| row.name),
+        ("key", |row| row.key),
+        ("detail", |row| row.detail),
+    ];
+    for (column, number) in numbers {
+        let numbers = of.rows.iter().map(|row| u64::from(number(row)));
+        columns.add(format!("span.{name}.{column}"), numbers);
+    }
+}
+
 fn texts(texts: &crate::model::Texts) -> Vec<&str> {
     texts.all().collect()
 }
 
 /// One of the numbers of a span.
-type SpanNumber = fn(&super::spans::SpanRow) -> u32;
+type SpanNumber = fn(&SpanRow) -> u32;
 
 fn write_exceptions(
     thrown: &PageExceptions,

@@ -84,9 +84,9 @@ impl LiveTop {
         self.callers(now_ns, place, |slice, stacks, add| {
             for ((_, stack, mode), count) in &slice.samples {
                 let Some(stack) = stacks.get(*stack as usize) else { continue };
-                let is_it =
+                let is_waiting_here =
                     stack.state(*mode) == ThreadState::Waiting && stack.waiting_place() == place;
-                if is_it {
+                if is_waiting_here {
                     let at = stack.frames.iter().position(|frame| **frame == *place);
                     add(stack, at.map_or(0, |at| at.saturating_add(1)), *count);
                 }
