@@ -4,7 +4,60 @@
 /// meaning; new members do not increment it.
 pub const SCHEMA: u32 = 1;
 
+/// The smallest of the sorted values that at least `percent` of them do not exceed
+/// (nearest rank); 0 if there are none.
+pub(crate) fn percentile<T: Copy + Default>(sorted: &[T], percent: u64) -> T {
+    let rank = usize::try_from(nearest_rank(sorted.len() as u64, percent)).unwrap_or(usize::MAX);
+    sorted.get(rank.saturating_sub(1)).copied().unwrap_or_default()
+}
+
+/// How many of `count` values are `percent` of them, rounded up; at least 1.
+pub(crate) fn nearest_rank(count: u64, percent: u64) -> u64 {
+    count.saturating_mul(percent).div_ceil(100).max(1)
+}
+
 /// `part` as a percentage of `whole`; 0 if `whole` is 0.
 pub(crate) fn percent(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 * 100.0 / whole as f64 }
+}
+
+/// Serialization of members: shared texts, and counts and flags that are left out unless
+/// there is something to say.
+#[cfg(feature = "serde")]
+mod members {
+    use serde::Serializer;
+    use std::sync::Arc;
+
+    pub(crate) fn as_text<S: Serializer>(text: &Arc<str>, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(text)
+    }
+
+    pub(crate) fn as_texts<S: Serializer>(texts: &[Arc<str>], to: S) -> Result<S::Ok, S::Error> {
+        to.collect_seq(texts.iter().map(|text| &**text))
+    }
+
+    pub(crate) fn is_zero(count: &u64) -> bool {
+        *count == 0
+    }
+
+    pub(crate) fn is_false(flag: &bool) -> bool {
+        !*flag
+    }
+}
+#[cfg(feature = "serde")]
+pub(crate) use members::{as_text, as_texts, is_false, is_zero};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentiles_are_values_that_occur() {
+        let values: Vec<u64> = (1..=10).collect();
+        assert_eq!(
+            [0, 50, 90, 99, 100].map(|percent| percentile(&values, percent)),
+            [1, 5, 9, 10, 10]
+        );
+        assert_eq!((percentile::<u64>(&[], 50), percentile(&[7.5], 1)), (0, 7.5));
+    }
 }

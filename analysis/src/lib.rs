@@ -8,6 +8,7 @@ pub mod convert;
 pub mod diff;
 mod document;
 mod driver;
+pub mod findings;
 pub mod heap;
 pub mod live;
 pub mod model;

@@ -2,10 +2,11 @@
 //! on streams made by hand: what is nested, what has no other end, and what is lost
 //! between.
 
+use nettrace_analysis::findings::Summary;
 use nettrace_analysis::live::{Live, LiveWatch, WatchKind};
 use nettrace_analysis::report::{
     Activities, ActivitiesReport, Contention, Counters, Exceptions, Logs, Report, ReportPass,
-    Summary, Tasks, Waits,
+    Tasks, Waits,
 };
 use nettrace_parser::Reader;
 use nettrace_testdata::synth::{

@@ -4,9 +4,9 @@ use crate::common;
 
 use common::{LOAD, LOCK, LOCKED, SAMPLE, THROWN, TICK, event, method, native, session};
 use nettrace_analysis::AnalysisOptions;
-use nettrace_analysis::diff::{Condition, DiffPass, DiffReport, DiffRow, Per, Subject, TraceFacts};
+use nettrace_analysis::diff::{self, Condition, DiffReport, DiffRow, Per, Subject, TraceFacts};
 use nettrace_analysis::model::Filter;
-use nettrace_analysis::report::{Gc, Jit, SharedPass};
+use nettrace_analysis::report::{Gc, Jit, ReportPass};
 use nettrace_parser::Reader;
 use nettrace_testdata::corpus;
 use nettrace_testdata::synth::{EventType, FieldType, Step, Value};
@@ -143,9 +143,9 @@ fn facts_of(bytes: &[u8]) -> TraceFacts {
 }
 
 fn facts_with(bytes: &[u8], options: AnalysisOptions) -> TraceFacts {
-    let mut pass = DiffPass::new(options);
+    let mut pass = diff::pass(options);
     assert!(pass.read(&mut Reader::from_slice(bytes).time_ordered()).unwrap().is_complete());
-    pass.finish()
+    pass.finish().output
 }
 
 fn diff(old: Workload, new: Workload) -> DiffReport {
@@ -473,9 +473,9 @@ fn methods_compiled_and_collections_are_as_many_as_their_reports_have() {
     for name in ["net10-linux-x64/clr.nettrace", "net3.1-linux-x64/heap.nettrace"] {
         let Some(trace) = corpus::trace(name) else { continue };
         let bytes = trace.bytes();
-        let mut pass = SharedPass::new((Jit::new(), Gc::new()));
+        let mut pass = ReportPass::new((Jit::new(), Gc::new()));
         let _ = pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap();
-        let (jit, gc) = pass.finish().outputs;
+        let (jit, gc) = pass.finish().output;
         let facts = [facts_of(&bytes)];
         let report = DiffReport::new(&facts, &facts, Per::Second);
         let seconds = facts[0].duration_ns as f64 / 1e9;

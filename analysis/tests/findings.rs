@@ -1,6 +1,7 @@
 //! What reports find can be kept, compared, shown and, with the feature `serde`,
 //! serialised.
 
+use nettrace_analysis::findings::Summary;
 use nettrace_analysis::report::*;
 use std::fmt::Debug;
 
@@ -45,7 +46,7 @@ fn the_findings_of_all_reports_are_plain_values() {
         name::<Waits>(),
     ];
     // No report is forgotten.
-    let sources = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/report");
+    let sources = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut folders = vec![sources];
     let mut count = 0;
     while let Some(folder) = folders.pop() {

@@ -3,7 +3,8 @@
 use crate::common;
 
 use common::*;
-use nettrace_analysis::report::{Contention, ReportPass, Summary};
+use nettrace_analysis::findings::Summary;
+use nettrace_analysis::report::{Contention, ReportPass};
 use nettrace_analysis::{
     Analysis, AnalysisOptions, Filter, NameStyle, ThreadState, TopN, TopNOptions,
 };

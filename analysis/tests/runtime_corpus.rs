@@ -1,10 +1,10 @@
 //! Exact numbers of what the recorded program did, on the traces of the repository.
 
-use nettrace_analysis::Filter;
 use nettrace_analysis::report::{
     Alloc, Contention, Gc, GcReport, Jit, JitReport, Loader, LoaderReport, Report, ReportPass,
     ThreadPool, Threads, Types, Waits,
 };
+use nettrace_analysis::{AnalysisOptions, Filter};
 use nettrace_parser::Reader;
 use nettrace_testdata::corpus;
 
@@ -78,7 +78,8 @@ fn what_is_loaded_outside_a_range_is_not_taken_for_loaded_before_the_session() {
     let of = |from_nanos, to_nanos| {
         let mut filter = Filter::new();
         (filter.from_nanos, filter.to_nanos) = (from_nanos, to_nanos);
-        let mut pass = ReportPass::new(Loader::new()).filter(filter);
+        let mut pass =
+            ReportPass::with_options(Loader::new(), AnalysisOptions::new().filter(filter));
         assert!(pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete());
         let LoaderReport { assemblies, modules, .. } = pass.finish().output;
         assert!(assemblies.iter().all(|row| row.loaded_ns.is_some()));
@@ -134,7 +135,7 @@ fn filtered<R: Report>(report: R, change: impl FnOnce(&mut Filter)) -> R::Output
     let bytes = corpus::trace("net10-linux-x64/lossy.nettrace").unwrap().bytes();
     let mut filter = Filter::new();
     change(&mut filter);
-    let mut pass = ReportPass::new(report).filter(filter);
+    let mut pass = ReportPass::with_options(report, AnalysisOptions::new().filter(filter));
     let _outcome = pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap();
     pass.finish().output
 }

@@ -13,8 +13,8 @@
 //!   a second and a half later. The reference reader makes one method of them.
 
 use flate2::read::GzDecoder;
-use nettrace_analysis::NameOptions;
 use nettrace_analysis::report::{Gc, GcReport, Jit, JitReport, Report, ReportPass};
+use nettrace_analysis::{AnalysisOptions, NameOptions};
 use nettrace_parser::Reader;
 use nettrace_testdata::corpus;
 use serde_json::Value;
@@ -24,7 +24,7 @@ use std::io::Read;
 fn report<R: Report>(report: R, bytes: &[u8]) -> R::Output {
     // The reference reader shows names as they are stored.
     let names = NameOptions::default().raw(true);
-    let mut pass = ReportPass::new(report).names(names);
+    let mut pass = ReportPass::with_options(report, AnalysisOptions::new().names(names));
     assert!(pass.read(&mut Reader::from_slice(bytes).time_ordered()).unwrap().is_complete());
     pass.finish().output
 }

@@ -22,11 +22,15 @@ fn all_public_types_may_go_to_another_thread_and_be_read_by_several() {
             convert::Speedscope<'static>,
             convert::Svg<'static>,
             #[cfg(feature = "page")]
-            diff::DiffPass,
+            diff::DiffReports,
             #[cfg(feature = "page")]
-            page::PagePass,
-            report::ReportPass<report::Gc>,
-            report::SharedPass<(report::Gc,)>,
+            report::ReportPass<diff::DiffReports>,
+            #[cfg(feature = "page")]
+            page::PageReports,
+            #[cfg(feature = "page")]
+            report::ReportPass<page::PageReports>,
+            report::Moment,
+            report::ReportPass<(report::Gc,)>,
         ],
         Sync: [
             AnalysisError,
@@ -192,7 +196,7 @@ fn all_public_types_may_go_to_another_thread_and_be_read_by_several() {
             report::AllocStack,
             report::AllocThread,
             report::AllocType,
-            report::Answer,
+            findings::Answer,
             report::AssemblyRow,
             report::BindRow,
             report::CallTree,
@@ -210,7 +214,7 @@ fn all_public_types_may_go_to_another_thread_and_be_read_by_several() {
             report::ExceptionType,
             report::Exceptions,
             report::ExceptionsReport,
-            report::Finding,
+            findings::Finding,
             report::Gc,
             report::GcReport,
             report::GcTotals,
@@ -240,7 +244,6 @@ fn all_public_types_may_go_to_another_thread_and_be_read_by_several() {
             report::ModuleRow,
             report::Modules,
             report::ModulesReport,
-            report::Moment,
             report::OutcomeReport,
             report::Parts,
             report::Pause,
@@ -255,15 +258,14 @@ fn all_public_types_may_go_to_another_thread_and_be_read_by_several() {
             report::Reported<report::GcReport>,
             report::SeriesPoint,
             report::SlowActivity,
-            report::SharedReports<(report::GcReport,)>,
             report::Resolving<'static>,
             report::Spread,
             report::StackRow,
             report::StateTotals,
             report::StatusCount,
             report::Stretch,
-            report::Summary,
-            report::SummaryReport,
+            findings::Summary,
+            findings::SummaryReport,
             report::TaskActivity,
             report::TaskRow,
             report::TaskWaitRow,
@@ -315,16 +317,15 @@ fn what_is_asked_for_and_what_is_found_can_be_shown_copied_and_compared() {
         model::SymbolFile, model::TimelineMark, model::Coverage, model::MethodCode, heap::HeapDump, heap::HeapDiff, heap::HeapReport,
         heap::HeapPathGroup, heap::Retained, heap::HeapTreeNode, report::ActivitiesReport, report::AllocReport, report::CallTree,
         report::ContentionReport, report::CountersReport, report::ExceptionsReport, report::GcReport, report::JitReport,
-        report::LoaderReport, report::LogsReport, report::ModulesReport, report::OutcomeReport, report::SummaryReport,
+        report::LoaderReport, report::LogsReport, report::ModulesReport, report::OutcomeReport, findings::SummaryReport,
         report::TasksReport, report::ThreadPoolReport, report::ThreadsReport, report::TypesReport, report::WaitsReport, TopN,
-        report::Finding, nettrace_parser::Outcome,
+        findings::Finding, nettrace_parser::Outcome,
     }
     // A model is copied, but what makes two of them the same is what is asked of them.
     fn is_copied<T: std::fmt::Debug + Clone>() {}
     is_copied::<Finished>();
     is_copied::<Model>();
     is_copied::<report::Reported<report::GcReport>>();
-    is_copied::<report::SharedReports<(report::GcReport,)>>();
 }
 
 #[test]

@@ -4,10 +4,8 @@ use std::io;
 use std::path::Path;
 
 use nettrace_analysis::TopNOptions;
-use nettrace_analysis::report::{
-    Contention, Exceptions, Gc, Report, ReportPass, Reports, SharedPass, TreeOptions,
-};
-use nettrace_parser::{Outcome, Reader};
+use nettrace_analysis::report::{Contention, Exceptions, Gc, ReportPass, Reports, TreeOptions};
+use nettrace_parser::Reader;
 
 /// Before the names of reports, where a mode is asked for.
 pub const PREFIX: &str = "report:";
@@ -26,37 +24,25 @@ pub const PAIRS: [[&str; 3]; 3] = [
 pub fn file(file: &Path, name: &str) -> io::Result<u64> {
     let stream = std::fs::read(file)?;
     match name {
-        "gc" => alone(Gc::new(), &stream),
-        "contention" => alone(Contention::new(), &stream),
-        "exceptions" => alone(Exceptions::new(), &stream),
-        "topN" => alone(TopNOptions::default(), &stream),
-        "tree" => alone(TreeOptions::default(), &stream),
-        "gc+contention" => together((Gc::new(), Contention::new()), &stream),
-        "gc+exceptions" => together((Gc::new(), Exceptions::new()), &stream),
-        "topN+tree" => together((TopNOptions::default(), TreeOptions::default()), &stream),
+        "gc" => count(Gc::new(), &stream),
+        "contention" => count(Contention::new(), &stream),
+        "exceptions" => count(Exceptions::new(), &stream),
+        "topN" => count(TopNOptions::default(), &stream),
+        "tree" => count(TreeOptions::default(), &stream),
+        "gc+contention" => count((Gc::new(), Contention::new()), &stream),
+        "gc+exceptions" => count((Gc::new(), Exceptions::new()), &stream),
+        "topN+tree" => count((TopNOptions::default(), TreeOptions::default()), &stream),
         _ => Err(io::Error::other("no such reports")),
     }
 }
 
-fn alone<R: Report>(report: R, stream: &[u8]) -> io::Result<u64> {
-    let mut pass = ReportPass::new(report);
+fn count<R: Reports>(reports: R, stream: &[u8]) -> io::Result<u64> {
+    let mut pass = ReportPass::new(reports);
     let outcome =
         pass.read(&mut Reader::from_slice(stream).time_ordered()).map_err(io::Error::other)?;
-    events(&outcome, &[pass.finish().events])
-}
-
-fn together<T: Reports>(reports: T, stream: &[u8]) -> io::Result<u64> {
-    let mut pass = SharedPass::new(reports);
-    let outcome =
-        pass.read(&mut Reader::from_slice(stream).time_ordered()).map_err(io::Error::other)?;
-    events(&outcome, &pass.finish().events)
-}
-
-fn events(outcome: &Outcome, told: &[u64]) -> io::Result<u64> {
-    if !outcome.is_complete() || told.contains(&0) {
-        return Err(io::Error::other(format!(
-            "the trace has nothing for a report: {told:?}, {outcome}"
-        )));
+    let events = pass.finish().events;
+    if !outcome.is_complete() || events == 0 {
+        return Err(io::Error::other(format!("the trace has nothing for a report: {outcome}")));
     }
     Ok(outcome.statistics().events)
 }

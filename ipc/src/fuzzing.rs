@@ -1,13 +1,13 @@
 //! What comes from the outside, any bytes: for the fuzzer, and for the replay of its
 //! corpus.
 
+use crate::advertise::Advertise;
 use crate::command::collect::read_session_id;
 use crate::command::process::read_environment;
 use crate::command::process_info::ProcessInfoCommand;
 use crate::command::sealed::Sealed;
 use crate::command::{read_failure, read_hresult};
 use crate::message::{HEADER_BYTES, ReplyHeader};
-use crate::port::advertise::Advertise;
 use crate::replay::Transcript;
 use std::io::{BufRead, BufReader};
 

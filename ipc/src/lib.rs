@@ -3,7 +3,9 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::restriction, clippy::pedantic))]
 
+mod advertise;
 mod arguments;
+mod arrived;
 mod command;
 mod command_id;
 mod connection;
@@ -20,6 +22,8 @@ mod keywords;
 mod launch;
 mod message;
 mod port;
+#[cfg(target_os = "linux")]
+mod proc;
 mod provider;
 mod replay;
 mod runtime;

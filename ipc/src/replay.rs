@@ -13,12 +13,13 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use crate::advertise::{ADVERTISE_BYTES, Advertise};
 use crate::command_id::CommandId;
 use crate::deadlines::Deadline;
 use crate::endpoint::{Endpoint, Wire};
 use crate::error::{Error, Step};
 use crate::message::{HEADER_BYTES, Writer};
-use crate::port::{ADVERTISE_BYTES, Advertise, PortAddress};
+use crate::port::PortAddress;
 use crate::transcript::HEADING;
 
 const TICK: Duration = Duration::from_millis(20);

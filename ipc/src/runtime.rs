@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::arrived::Line;
 use crate::command::Command;
 use crate::command::dump::{Dump, DumpCommand, DumpRequest};
 use crate::command::process::{
@@ -18,7 +19,6 @@ use crate::connection::Connection;
 use crate::deadlines::{Deadline, Deadlines};
 use crate::endpoint::Endpoint;
 use crate::error::{Error, ReplyFault};
-use crate::port::line::Line;
 use crate::startup::{Startup, startup_from, suspends_at_startup};
 use crate::transcript::Recorder;
 
@@ -314,7 +314,7 @@ impl Runtime {
     pub fn write_dump_by(&self, dump: &Dump, command: DumpCommand) -> Result<(), Error> {
         #[cfg(target_os = "linux")]
         if let Some(reason) =
-            self.endpoint().and_then(Endpoint::pid).and_then(crate::discover::proc::no_createdump)
+            self.endpoint().and_then(Endpoint::pid).and_then(crate::proc::no_createdump)
         {
             let command = DumpRequest { dump, command }.id();
             return Err(Error::Harmful { command, reason });

@@ -13,7 +13,7 @@ use crate::schema::{
 use crate::sheet::{Ending, Sheet};
 use crate::wide::Wide;
 use nettrace_analysis::report::{
-    Counters, Gc, Jit, Logs, Moment, Report, ReportInput, Reports, Resolving, SharedPass,
+    Counters, Gc, Jit, Logs, Moment, Report, ReportInput, ReportPass, Reports, Resolving,
 };
 use nettrace_analysis::{AnalysisOptions, Kind, Model, StackHandle};
 use nettrace_parser::{Event, Outcome, Source, TimeOrdered, Trace};
@@ -36,7 +36,7 @@ pub trait Destination {
 /// Fills the tables of one trace.
 #[expect(missing_debug_implementations, reason = "as the analysis that it holds")]
 pub struct TablePass {
-    pass: SharedPass<Observers>,
+    pass: ReportPass<Observers>,
 }
 
 /// The tables of a trace that were written, and their rows.
@@ -93,7 +93,7 @@ impl TablePass {
             Kind::AllocationSamples,
             Kind::Contention,
         ];
-        let mut pass = SharedPass::with_options(
+        let mut pass = ReportPass::with_options(
             observers,
             AnalysisOptions::new().kinds(kinds).skip_profile(true),
         );
@@ -140,7 +140,7 @@ impl TablePass {
     pub fn finish(self, destination: &mut dyn Destination) -> io::Result<TableRows> {
         let finished = self.pass.finish();
         let mut written = TableRows { outcome: finished.outcome, ..TableRows::default() };
-        let encoded = finished.outputs.0?;
+        let encoded = finished.output.0?;
         written.wide_left_out = encoded.wide_left_out;
         written.wide_matched = encoded.wide_matched;
         for (table, part, sheet) in encoded.sheets {
@@ -204,8 +204,12 @@ impl Reports for Observers {
         events.into_iter().chain(samples).collect()
     }
 
+    fn wanting(&self, _: &Event<'_>) -> u32 {
+        u32::from(self.wants_events())
+    }
+
     #[inline]
-    fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model, _: &mut [u64]) {
+    fn observe(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model, _: u32) -> u64 {
         let place = self.place;
         if let Some(events) = &mut self.events {
             events.add(event, moment, model, place);
@@ -238,9 +242,10 @@ impl Reports for Observers {
                 report.take().iter().for_each(|row| rows::logs::message(sheet, row, place));
             }
         }
+        1
     }
 
-    fn finish(self, resolving: &mut Resolving<'_>) -> Encoded {
+    fn outputs(self, resolving: &mut Resolving<'_>) -> Encoded {
         let resolved = resolving.for_report::<Gc>();
         let (model, place) = (resolved.model(), self.place);
         let stacks: Vec<StackHandle> = model.stacks().handles().collect();

@@ -4,7 +4,7 @@ use crate::memory_files::{
     MemoryFiles, files_of, files_with, real, rows_of, spill, sum, text, whole,
 };
 use nettrace_analysis::report::{
-    Alloc, Contention, Counters, Exceptions, Gc, Jit, Logs, SharedPass,
+    Alloc, Contention, Counters, Exceptions, Gc, Jit, Logs, ReportPass,
 };
 use nettrace_analysis::{AnalysisOptions, Kind, ThreadState, TopN, TopNOptions};
 use nettrace_export::{EventPattern, EventWriter};
@@ -23,7 +23,7 @@ fn counts_and_sums_are_those_of_the_reports() {
         let (name, bytes) = (trace.name(), trace.bytes());
         let files = files_of(&bytes);
         let rows = |table| rows_of(&files, table);
-        let mut pass = SharedPass::new((
+        let mut pass = ReportPass::new((
             Gc::new(),
             Jit::new(),
             Counters::new(),
@@ -34,7 +34,7 @@ fn counts_and_sums_are_those_of_the_reports() {
         ));
         let _outcome = pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap();
         let reported = pass.finish();
-        let (gc, jit, counters, exceptions, contention, alloc, logs) = reported.outputs;
+        let (gc, jit, counters, exceptions, contention, alloc, logs) = reported.output;
 
         let gcs = rows("gcs");
         assert_eq!(gcs.len(), gc.collections.len(), "{name}");

@@ -10,10 +10,10 @@ use crate::model::{FrameHandle, Kind, Model, Resolved, StackHandle, ThreadState}
 use crate::page::samples::SampleRow;
 use crate::page::tracks::{self, Shared, pass_with_tracks};
 use crate::report::{
-    Counters, Gc, GcReport, Moment, Report, ReportInput, Reports, Resolving, SharedPass,
+    Counters, Gc, GcReport, Moment, Report, ReportInput, ReportPass, Reports, Resolving,
 };
 use nettrace_parser::view::KnownProvider;
-use nettrace_parser::{Event, Outcome, Source, TimeOrdered};
+use nettrace_parser::{Event, Outcome};
 use std::collections::BTreeMap;
 
 /// The maximum number of slices of a trace, and the shortest slice.
@@ -134,43 +134,15 @@ pub struct TraceFacts {
     pub(super) calls: Calls,
 }
 
-/// One pass over a trace that collects the values to compare.
-#[expect(missing_debug_implementations, reason = "as the analysis that it holds")]
-pub struct DiffPass {
-    pass: SharedPass<Observers>,
+/// A pass over the events that the options select, which collects the values to compare.
+/// Their kinds of samples are ignored.
+pub fn pass(options: AnalysisOptions) -> ReportPass<DiffReports> {
+    pass_with_tracks(options, &KINDS, DiffReports::new)
 }
 
-impl DiffPass {
-    /// A pass over the events that the options select. Their kinds of samples are
-    /// ignored.
-    pub fn new(options: AnalysisOptions) -> DiffPass {
-        DiffPass { pass: pass_with_tracks(options, &KINDS, Observers::new) }
-    }
-
-    /// To add information that is not in the trace, such as perf maps.
-    pub fn model_mut(&mut self) -> &mut Model {
-        self.pass.model_mut()
-    }
-
-    /// Reads all remaining events.
-    ///
-    /// # Errors
-    /// If the trace cannot be read further.
-    pub fn read<S: Source>(
-        &mut self,
-        events: &mut TimeOrdered<S>,
-    ) -> Result<Outcome, nettrace_parser::Error> {
-        self.pass.read(events)
-    }
-
-    /// Ends the pass.
-    pub fn finish(self) -> TraceFacts {
-        let reported = self.pass.finish();
-        TraceFacts { outcome: reported.outcome, ..reported.outputs }
-    }
-}
-
-struct Observers {
+/// Everything that observes a trace for a comparison: see [`pass`].
+#[expect(missing_debug_implementations, reason = "nobody looks into it")]
+pub struct DiffReports {
     gc: Gc,
     counters: Counters,
     startup: Startup,
@@ -181,9 +153,9 @@ struct Observers {
     events: Option<(i64, i64)>,
 }
 
-impl Observers {
-    fn new(gathered: Shared<Gathered>) -> Observers {
-        Observers {
+impl DiffReports {
+    fn new(gathered: Shared<Gathered>) -> DiffReports {
+        DiffReports {
             gc: Gc::new(),
             counters: Counters::new(),
             startup: Startup::default(),
@@ -194,14 +166,18 @@ impl Observers {
     }
 }
 
-impl Reports for Observers {
+impl Reports for DiffReports {
     type Outputs = TraceFacts;
 
     fn inputs(&self) -> Vec<ReportInput> {
         vec![ReportInput::Events, ReportInput::Samples]
     }
 
-    fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model, counts: &mut [u64]) {
+    fn wanting(&self, _: &Event<'_>) -> u32 {
+        1
+    }
+
+    fn observe(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model, _: u32) -> u64 {
         // Method loads and similar events are also sent when only samples are recorded.
         self.has_runtime |=
             event.known_provider() == KnownProvider::Runtime && !matches!(event.id(), 140..=190);
@@ -211,14 +187,11 @@ impl Reports for Observers {
         }
         self.gc.event(event, moment, model);
         self.startup.event(event, moment);
-        if self.counters.event(event, moment, model)
-            && let Some(count) = counts.first_mut()
-        {
-            *count = count.saturating_add(1);
-        }
+        self.counters.event(event, moment, model);
+        1
     }
 
-    fn finish(self, resolving: &mut Resolving<'_>) -> TraceFacts {
+    fn outputs(self, resolving: &mut Resolving<'_>) -> TraceFacts {
         let gc = self.gc.finish(resolving.for_report::<Gc>());
         let counters = self.counters.finish(resolving.for_report::<Counters>());
         let mut gathered = tracks::take(&self.gathered);
@@ -247,6 +220,7 @@ impl Reports for Observers {
             }
         }
         cut.facts.has_runtime = self.has_runtime;
+        cut.facts.outcome = resolving.outcome().cloned();
         cut.facts
     }
 }

@@ -8,22 +8,22 @@
 //! subject. Counters and pauses are compared by individual values instead of slices.
 //!
 //! ```
-//! use nettrace_analysis::AnalysisOptions;
-//! use nettrace_analysis::diff::{DiffPass, DiffReport, Per};
+//! use nettrace_analysis::{AnalysisError, AnalysisOptions};
+//! use nettrace_analysis::diff::{self, DiffReport, Per};
 //! use nettrace_parser::Reader;
 //! # let bytes = nettrace_testdata::synth::tiny_v4().bytes;
 //! let mut facts = Vec::new();
 //! for trace in [&bytes, &bytes] {
-//!     let mut pass = DiffPass::new(AnalysisOptions::new());
+//!     let mut pass = diff::pass(AnalysisOptions::new());
 //!     let outcome = pass.read(&mut Reader::from_slice(trace).time_ordered())?;
 //!     if !outcome.is_intact() {
 //!         eprintln!("counts are too low: {outcome}");
 //!     }
-//!     facts.push(pass.finish());
+//!     facts.push(pass.finish().output);
 //! }
 //! let diff = DiffReport::new(&facts[..1], &facts[1..], Per::Second);
 //! assert_eq!(diff.significant, 0);
-//! # Ok::<(), nettrace_parser::Error>(())
+//! # Ok::<(), AnalysisError>(())
 //! ```
 
 mod calls;
@@ -36,6 +36,6 @@ mod statistic;
 mod work;
 
 pub use condition::{Condition, ConditionError, ConditionOutcome};
-pub use facts::{DiffPass, Subject, TraceFacts};
+pub use facts::{DiffReports, Subject, TraceFacts, pass};
 pub use page::DiffPage;
 pub use report::{DiffReport, DiffRow, DiffSide, Per};

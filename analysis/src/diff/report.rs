@@ -1,8 +1,8 @@
 //! The rows of a comparison.
 
 use super::facts::{Measured, Subject, TraceFacts};
-use super::statistic::{counts, mean, percentile, ranks, traces, welch};
-use crate::document::SCHEMA;
+use super::statistic::{counts, mean, ranks, traces, welch};
+use crate::document::{SCHEMA, percentile};
 use crate::sorted::SortFew;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -386,8 +386,13 @@ fn pauses(before: &Side<'_>, after: &Side<'_>) -> Vec<DiffRow> {
     };
     let percentiles = [("p50", 50), ("p90", 90), ("p99", 99), ("max", 100)];
     let mut rows = vec![row("mean", &mean)];
+    let of_unsorted = |values: &[f64], percent| {
+        let mut sorted = values.to_vec();
+        sorted.sort_by(f64::total_cmp);
+        percentile(&sorted, percent)
+    };
     rows.extend(
-        percentiles.map(|(name, percent)| row(name, &|values| percentile(values, percent))),
+        percentiles.map(|(name, percent)| row(name, &|values| of_unsorted(values, percent))),
     );
     rows
 }

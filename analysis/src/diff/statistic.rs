@@ -177,15 +177,6 @@ fn log_gamma(x: f64) -> f64 {
     (2.506_628_274_631_000_5 * tail / x).ln() - (base - (x + 0.5) * base.ln())
 }
 
-/// The smallest value such that `percent` of the values are less or equal (nearest rank);
-/// 0 if there are none.
-pub(super) fn percentile(values: &[f64], percent: usize) -> f64 {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let rank = sorted.len().saturating_mul(percent).div_ceil(100);
-    sorted.get(rank.saturating_sub(1)).copied().unwrap_or(0.0)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,12 +1,13 @@
 //! The analysis: receives events and passes samples to everything that wants them.
 
 use super::AnalysisOptions;
+use super::observer::{Nobody, Observer};
 use super::outputs::Outputs;
 use crate::convert::{Convert, ConvertError};
-use crate::model::intervals::{Edge, Interval, LockWaits, Matcher, reported_nanos};
+use crate::model::intervals::{Interval, LockWaits, Matcher, reported_nanos};
 use crate::model::{
-    CpuWeights, Kind, Mode, Model, Profile, Resolved, Sample, Spans, StackHandle, ThreadHandle,
-    ThreadState, rounded, stands_for,
+    CpuWeights, Kind, Mode, Model, Moment, Profile, Resolved, Sample, SessionSpan, Spans,
+    StackHandle, ThreadHandle, ThreadState, rounded, stands_for,
 };
 use nettrace_parser::view::{self, KnownProvider};
 use nettrace_parser::{Clock, Event, Outcome, Trace};
@@ -43,6 +44,8 @@ pub struct Analysis<'c> {
     pub(super) outcome: Option<Outcome>,
     /// Of the objects and bytes that random samples stand for, what rounding left over.
     pub(super) carried: [f64; 2],
+    /// The events that pass the filter, if there is an observer.
+    pub(super) selected: SessionSpan,
 }
 
 /// Rounds a value of many, so that the sum of all is right: what is left over goes to the
@@ -61,6 +64,15 @@ impl<'c> Analysis<'c> {
         if options.kinds.is_empty() {
             options.kinds.push(if options.events.is_empty() { Kind::Cpu } else { Kind::Event });
         }
+        Analysis::of_kinds(options)
+    }
+
+    /// An analysis that collects no samples.
+    pub(crate) fn without_samples(options: AnalysisOptions) -> Analysis<'c> {
+        Analysis::of_kinds(AnalysisOptions { kinds: Vec::new(), events: Vec::new(), ..options })
+    }
+
+    fn of_kinds(options: AnalysisOptions) -> Analysis<'c> {
         let mut outputs = Outputs {
             admits_all: options.filter.admits_all_moments(),
             filter: options.filter.clone(),
@@ -84,6 +96,7 @@ impl<'c> Analysis<'c> {
             spans: None,
             outputs,
             carried: [0.0; 2],
+            selected: SessionSpan::default(),
             outcome: None,
         }
     }
@@ -121,49 +134,50 @@ impl<'c> Analysis<'c> {
     ///
     /// # Errors
     /// If a converter fails.
-    #[inline]
     pub fn event(&mut self, event: &Event<'_>) -> Result<(), ConvertError> {
-        let thread = self.model.learn(event);
-        self.learned(event, thread)
+        self.event_for(event, &mut Nobody)
     }
 
-    /// Processes the next event, with which the model has already been updated.
-    #[inline]
-    pub(crate) fn learned(
+    /// Processes the next event, and then shows it to `observer`.
+    pub(crate) fn event_for(
         &mut self,
         event: &Event<'_>,
-        thread: ThreadHandle,
+        observer: &mut dyn Observer,
     ) -> Result<(), ConvertError> {
+        let thread = self.model.learn(event);
+        // Without a usable clock, all happens at once.
+        let clock = self.begin(event.session());
+        let nanos = clock.nanos_since_start(event.timestamp_ticks()).unwrap_or(0);
+        let is_selected = self.outputs.admits_moment(thread, nanos, &self.model);
+        let moment = Moment::new(thread, nanos, is_selected);
+        let passed_on = self.pass_on(event, &moment);
+        if is_selected {
+            self.selected.add(nanos);
+        }
+        observer.event(event, &moment, &mut self.model);
+        passed_on
+    }
+
+    /// Passes samples, marks and the event itself on to those that want them.
+    fn pass_on(&mut self, event: &Event<'_>, moment: &Moment) -> Result<(), ConvertError> {
         match event.known_provider() {
-            KnownProvider::SampleProfiler => self.runtime_sample(event, thread)?,
-            KnownProvider::Runtime => self.runtime(event, thread)?,
-            KnownProvider::UniversalEvents => self.universal(event, thread)?,
+            KnownProvider::SampleProfiler => self.runtime_sample(event, moment)?,
+            KnownProvider::Runtime => self.runtime(event, moment)?,
+            KnownProvider::UniversalEvents => self.universal(event, moment)?,
             _ => {}
         }
         if !self.options.events.is_empty() {
-            self.selected(event, thread)?;
+            self.selected(event, moment)?;
         }
-        if self.spans.is_some() {
-            self.marks(event, thread)?;
+        if let Some(spans) = &mut self.spans {
+            spans.event_at(event, moment, &self.model);
+            self.outputs.marks(spans, &self.model)?;
         }
-        if !self.outputs.wants_events {
-            return Ok(());
+        if self.outputs.wants_events {
+            self.outputs.event(event, moment, &self.model)
+        } else {
+            Ok(())
         }
-        let nanos = self.nanos(event);
-        let (model, outputs) = (&self.model, &mut self.outputs);
-        let is_admitted = outputs.admits_all || outputs.filter.admits_moment(thread, nanos, model);
-        let wanting = outputs.converters.iter_mut().filter(|converter| {
-            converter.wants_events() && (is_admitted || !converter.takes_filtered_events())
-        });
-        wanting.into_iter().try_for_each(|converter| converter.event(event, thread, model))
-    }
-
-    /// Matches starts and stops, for converters that show spans.
-    fn marks(&mut self, event: &Event<'_>, thread: ThreadHandle) -> Result<(), ConvertError> {
-        let nanos = self.nanos(event);
-        let Some(spans) = &mut self.spans else { return Ok(()) };
-        spans.event(event, thread, nanos, &self.model);
-        self.outputs.marks(spans, &self.model)
     }
 
     #[inline]
@@ -171,15 +185,9 @@ impl<'c> Analysis<'c> {
         self.options.kinds.contains(&kind)
     }
 
-    /// Nanoseconds since the session's start. Without a usable clock, the current time.
-    #[inline]
-    fn nanos(&mut self, event: &Event<'_>) -> i64 {
-        self.begin(event.session()).nanos_since_start(event.timestamp_ticks()).unwrap_or(0)
-    }
-
     /// Records the session's properties.
     #[inline]
-    pub(crate) fn begin(&mut self, session: &Trace) -> Clock {
+    pub(super) fn begin(&mut self, session: &Trace) -> Clock {
         *self.clock.get_or_insert_with(|| {
             self.cpu.expect(session.sampling_period_nanos.map_or(0, u64::from));
             self.cpu.gather(self.outputs.takes_runs());
@@ -187,32 +195,26 @@ impl<'c> Analysis<'c> {
         })
     }
 
-    #[inline]
-    fn runtime_sample(
-        &mut self,
-        event: &Event<'_>,
-        thread: ThreadHandle,
-    ) -> Result<(), ConvertError> {
-        let Some(sample) = view::Sample::of(event).filter(|_| self.wants(Kind::Cpu)) else {
-            return Ok(());
-        };
-        self.add_cpu(event, thread, Mode::of(sample.state))
+    fn runtime_sample(&mut self, event: &Event<'_>, moment: &Moment) -> Result<(), ConvertError> {
+        match view::Sample::of(event).filter(|_| self.wants(Kind::Cpu)) {
+            Some(sample) => self.add_cpu(event, moment, Mode::of(sample.state)),
+            None => Ok(()),
+        }
     }
 
     fn add_cpu(
         &mut self,
         event: &Event<'_>,
-        thread: ThreadHandle,
+        moment: &Moment,
         mode: Mode,
     ) -> Result<(), ConvertError> {
-        self.begin(event.session());
-        let stack = self.model.stack_of(event, thread);
-        self.cpu_sample(event.timestamp_ticks(), thread, stack, mode)
+        let stack = self.model.stack_of(event, moment.thread);
+        self.cpu_sample(event.timestamp_ticks(), moment.thread, stack, mode)
     }
 
     /// A CPU sample. [`Analysis::begin`] must have been called.
     #[inline(always)]
-    pub(crate) fn cpu_sample(
+    pub(super) fn cpu_sample(
         &mut self,
         ticks: u64,
         thread: ThreadHandle,
@@ -237,15 +239,14 @@ impl<'c> Analysis<'c> {
         if self.locks.is_waiting(thread, addresses) { Mode::Blocked } else { mode }
     }
 
-    fn runtime(&mut self, event: &Event<'_>, thread: ThreadHandle) -> Result<(), ConvertError> {
+    fn runtime(&mut self, event: &Event<'_>, moment: &Moment) -> Result<(), ConvertError> {
+        let Moment { thread, nanos, .. } = *moment;
         if LockWaits::is_edge_of_runtime(event.id()) && self.wants(Kind::Cpu) {
-            let nanos = self.nanos(event);
             self.locks.event(event, thread, nanos);
         }
         let Some(kind) = Kind::of_runtime(event.id()).filter(|kind| self.wants(*kind)) else {
             return Ok(());
         };
-        let nanos = self.nanos(event);
         let stack = self.model.stack_of(event, thread);
         let sample = plain(kind, thread, stack, nanos);
         let sample = match (kind, event.id()) {
@@ -256,16 +257,11 @@ impl<'c> Analysis<'c> {
                 Some(Sample { label, ..sample })
             }
             (_, 81 | 301) => {
-                self.waits.start_inside(
-                    (thread, kind),
-                    Edge::of(event, thread, nanos),
-                    stack,
-                    |_| {},
-                );
+                self.waits.start_inside((thread, kind), moment.edge(event), stack, |_| {});
                 None
             }
             (_, 91 | 302) => {
-                let (reported, at) = (reported_nanos(event), Edge::of(event, thread, nanos));
+                let (reported, at) = (reported_nanos(event), moment.edge(event));
                 let wait = self.waits.stop((thread, kind), at, reported, |_| {});
                 let wait = wait.unwrap_or_else(|| Interval::without_start(at, reported, stack));
                 wait.measured_nanos().map(|weight| {
@@ -295,20 +291,20 @@ impl<'c> Analysis<'c> {
         Some(Sample { label, count, weight, ..sample })
     }
 
-    fn universal(&mut self, event: &Event<'_>, thread: ThreadHandle) -> Result<(), ConvertError> {
+    fn universal(&mut self, event: &Event<'_>, moment: &Moment) -> Result<(), ConvertError> {
         match event.name() {
-            "cpu" if self.wants(Kind::Cpu) => self.add_cpu(event, thread, Mode::OnCpu),
+            "cpu" if self.wants(Kind::Cpu) => self.add_cpu(event, moment, Mode::OnCpu),
             "cswitch" if self.wants(Kind::OffCpu) => {
                 let Some(ticks) = event.field("Value").and_then(|value| value.as_u64()) else {
                     return Ok(());
                 };
                 let frequency = u64::try_from(event.session().tick_frequency).unwrap_or(0);
-                let nanos = self.nanos(event);
                 let weight = u128::from(ticks)
                     .saturating_mul(1_000_000_000)
                     .checked_div(u128::from(frequency));
                 let weight = weight.and_then(|weight| u64::try_from(weight).ok()).unwrap_or(ticks);
-                let stack = self.model.stack_of(event, thread);
+                let stack = self.model.stack_of(event, moment.thread);
+                let (thread, nanos) = (moment.thread, moment.nanos);
                 let sample = Sample { weight, ..plain(Kind::OffCpu, thread, stack, nanos) };
                 self.outputs.sample(sample, &self.model)
             }
@@ -316,12 +312,12 @@ impl<'c> Analysis<'c> {
         }
     }
 
-    fn selected(&mut self, event: &Event<'_>, thread: ThreadHandle) -> Result<(), ConvertError> {
+    fn selected(&mut self, event: &Event<'_>, moment: &Moment) -> Result<(), ConvertError> {
         let weight = self.options.events.iter().find(|selector| selector.is_match(event));
         let Some(weight) = weight.and_then(|selector| selector.weight_of(event)) else {
             return Ok(());
         };
-        let nanos = self.nanos(event);
+        let (thread, nanos) = (moment.thread, moment.nanos);
         let stack = self.model.stack_of(event, thread);
         let sample = Sample { weight, ..plain(Kind::Event, thread, stack, nanos) };
         self.outputs.sample(sample, &self.model)
@@ -336,7 +332,7 @@ impl<'c> Analysis<'c> {
         Ok(self.into_finished())
     }
 
-    /// Ends a trace without converters, so nothing can fail.
+    /// Ends a trace whose converters cannot fail, or of which it does not matter.
     pub(crate) fn finish_alone(mut self) -> Finished {
         let _ = self.complete();
         self.into_finished()
@@ -350,7 +346,7 @@ impl<'c> Analysis<'c> {
             outputs.marks(spans, model)?;
         }
         let has_samples = self.outputs.has_cpu;
-        self.model.complete(self.cpu.period_nanos().filter(|_| has_samples));
+        self.model.complete(self.cpu.period_nanos().filter(|_| has_samples), self.selected);
         let converters = std::mem::take(&mut self.outputs.converters);
         if converters.is_empty() {
             return Ok(());
@@ -406,6 +402,11 @@ impl Finished {
         states.clone_into(&mut filter.states);
         let AnalysisOptions { names, folding, .. } = &self.options;
         Resolved::new(&self.model, profile, *names, folding, &filter)
+    }
+
+    /// The states of samples that the filter accepts.
+    pub(crate) fn states(&self) -> &[ThreadState] {
+        &self.options.filter.states
     }
 
     /// Whether frames with little weight are omitted.

@@ -1,12 +1,15 @@
-//! One pass over a trace.
+//! One pass over a trace: the model learns, samples are collected, converters write, and an
+//! observer (the reports) sees the events that it wants.
 
 mod analysis;
 mod error;
 mod event_filter;
+mod observer;
 mod options;
 mod outputs;
 mod reading;
 
 pub use analysis::{Analysis, Finished};
 pub use error::AnalysisError;
+pub(crate) use observer::Observer;
 pub use options::AnalysisOptions;

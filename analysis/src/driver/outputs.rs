@@ -1,7 +1,8 @@
 //! The recipients of samples: the profile, and the converters.
 
 use crate::convert::{Convert, ConvertError};
-use crate::model::{Filter, Kind, Model, Profile, Sample, Spans, Weighed};
+use crate::model::{Filter, Kind, Model, Moment, Profile, Sample, Spans, ThreadHandle, Weighed};
+use nettrace_parser::Event;
 
 /// All recipients of samples.
 pub(super) struct Outputs<'c> {
@@ -19,6 +20,25 @@ pub(super) struct Outputs<'c> {
 }
 
 impl Outputs<'_> {
+    /// Whether the filter accepts a thread, its process and a time.
+    #[inline]
+    pub(super) fn admits_moment(&self, thread: ThreadHandle, nanos: i64, model: &Model) -> bool {
+        self.admits_all || self.filter.admits_moment(thread, nanos, model)
+    }
+
+    /// Passes an event to the converters that want events.
+    pub(super) fn event(
+        &mut self,
+        event: &Event<'_>,
+        moment: &Moment,
+        model: &Model,
+    ) -> Result<(), ConvertError> {
+        let wanting = self.converters.iter_mut().filter(|converter| {
+            converter.wants_events() && (moment.is_selected || !converter.takes_filtered_events())
+        });
+        wanting.into_iter().try_for_each(|converter| converter.event(event, moment.thread, model))
+    }
+
     #[inline]
     pub(super) fn sample(&mut self, sample: Sample, model: &Model) -> Result<(), ConvertError> {
         if !self.filter.admits(&sample, model) {
@@ -38,9 +58,7 @@ impl Outputs<'_> {
         weighed: &Weighed,
         model: &Model,
     ) -> Result<(), ConvertError> {
-        if !self.admits_all
-            && !self.filter.admits_moment(weighed.thread, weighed.first_nanos, model)
-        {
+        if !self.admits_moment(weighed.thread, weighed.first_nanos, model) {
             return Ok(());
         }
         self.has_cpu = true;

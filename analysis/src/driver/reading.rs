@@ -1,8 +1,8 @@
-//! How an analysis reads a whole trace: all events in time order if a converter needs
-//! them, otherwise through the [event filter](super::event_filter), which skips most of
-//! them.
+//! How a whole trace is read: all events in time order if a converter needs them,
+//! otherwise through the [event filter](super::event_filter), which skips most of them.
 
 use super::event_filter::{self, WantedEvents};
+use super::observer::{Nobody, Observer};
 use super::{Analysis, AnalysisError};
 use nettrace_parser::{Outcome, Source, TimeOrdered};
 
@@ -15,31 +15,31 @@ impl Analysis<'_> {
         &mut self,
         events: &mut TimeOrdered<S>,
     ) -> Result<Outcome, AnalysisError> {
-        if self.wants_all() || !self.can_filter(events)? {
-            events.try_for_each(|event| self.event(&event).map_err(AnalysisError::from))?;
+        self.read_for(events, &mut Nobody)
+    }
+
+    /// The same, and shows the events to `observer`.
+    pub(crate) fn read_for<S: Source>(
+        &mut self,
+        events: &mut TimeOrdered<S>,
+        observer: &mut dyn Observer,
+    ) -> Result<Outcome, AnalysisError> {
+        // Whether an event passes a filter of threads and times is known only in its turn.
+        let counts_each = observer.uses_events() && !self.outputs.admits_all;
+        if counts_each || self.spans.is_some() || self.outputs.wants_events {
+            events.try_for_each(|event| {
+                self.event_for(&event, observer).map_err(AnalysisError::from)
+            })?;
         } else {
-            let wanted = self.wanted();
-            event_filter::read(self, events, wanted)?;
+            let wanted = WantedEvents {
+                kinds: self.options.kinds.clone(),
+                events: self.options.events.clone(),
+                keeps_il_offsets: self.model.keeps_il_offsets(),
+            };
+            event_filter::read(self, events, wanted, observer)?;
         }
         let outcome = events.outcome();
         self.set_outcome(outcome.clone());
         Ok(outcome)
-    }
-
-    fn can_filter<S: Source>(&self, events: &mut TimeOrdered<S>) -> Result<bool, AnalysisError> {
-        events.trace()?;
-        Ok(event_filter::is_possible(events.reader().version()))
-    }
-
-    fn wants_all(&self) -> bool {
-        self.spans.is_some() || self.outputs.wants_events
-    }
-
-    fn wanted(&self) -> WantedEvents {
-        WantedEvents {
-            kinds: self.options.kinds.clone(),
-            events: self.options.events.clone(),
-            keeps_il_offsets: self.model.keeps_il_offsets(),
-        }
     }
 }

@@ -32,67 +32,9 @@ pub(super) fn dump(index: usize, gathered: Gathered, rows: &TypeRows, model: &Mo
     let addresses = Addresses::of(&gathered.addresses, |object| is_repeated.push(object));
     is_repeated.sort_unstable();
     losses.repeated_objects = is_repeated.len() as u64;
-    let find = |address| addresses.find(&gathered.addresses, address);
-    // Values of dependent handles become references of their keys.
-    let mut held: Vec<(u32, u32)> = Vec::new();
-    let mut roots: Vec<Root> = Vec::with_capacity(gathered.roots.len());
-    for (key, value) in &gathered.dependents {
-        match (find(*key), find(*value)) {
-            (_, NONE) => losses.unknown_references = losses.unknown_references.saturating_add(1),
-            (NONE, value) => {
-                roots.push(Root { object: value, kind: RootKind::DependentHandle, name: NONE })
-            }
-            (key, value) => held.push((key, value)),
-        }
-    }
-    held.sort_unstable();
-    for root in &gathered.roots {
-        match find(root.object) {
-            NONE => losses.unknown_roots = losses.unknown_roots.saturating_add(1),
-            object => roots.push(Root { object, kind: root.kind, name: root.name }),
-        }
-    }
-    let count = usize::try_from(gathered.references.len()).unwrap_or(0);
-    let mut references =
-        gathered.references.found(|address| addresses.find(&gathered.addresses, address));
-    drop(addresses);
-    let mut held = held.into_iter().peekable();
-    let mut repeated = is_repeated.iter().copied().peekable();
-    let objects = length(&gathered.addresses);
-    let mut starts: Vec<u32> = Vec::with_capacity(gathered.addresses.len().saturating_add(1));
-    // The reported number, but no more than there are.
-    let mut targets: Vec<u32> = Vec::with_capacity(count.saturating_add(held.len()));
-    let mut begin = 0u64;
-    let mut unknown = 0u64;
-    starts.push(0);
-    for object in 0..objects {
-        let count = u64::from(gathered.counts.get(object as usize).copied().unwrap_or(0));
-        let own = owners.range(object, begin, count);
-        begin = begin.saturating_add(count);
-        if repeated.next_if_eq(&object).is_none() {
-            for place in own.clone() {
-                let Some(target) = owners.place(&blocks, place).and_then(|at| references.get(at))
-                else {
-                    break;
-                };
-                match target {
-                    NONE => unknown = unknown.saturating_add(1),
-                    NOTHING => {}
-                    target => targets.push(target),
-                }
-            }
-            while let Some((_, value)) = held.next_if(|(key, _)| *key == object) {
-                targets.push(value);
-            }
-        }
-        if owners.ends.is_none() {
-            references.release_before(own.start);
-        }
-        // References to objects beyond the range of 32 bits are dropped.
-        targets.truncate(NONE as usize);
-        starts.push(length(&targets));
-    }
-    losses.unknown_references = losses.unknown_references.saturating_add(unknown);
+    let (roots, held) = roots(&gathered, &addresses, &mut losses);
+    let (starts, targets) =
+        edges(&mut gathered, addresses, &owners, &blocks, &is_repeated, held, &mut losses);
     let process = model.process(gathered.process);
     let mut dump = HeapDump {
         index,
@@ -127,6 +69,87 @@ pub(super) fn dump(index: usize, gathered: Gathered, rows: &TypeRows, model: &Mo
     losses.undescribed_objects = nameless.count() as u64;
     dump.losses = losses;
     dump
+}
+
+/// The roots, and the references that dependent handles add: from their keys to their
+/// values.
+fn roots(
+    gathered: &Gathered,
+    addresses: &Addresses,
+    losses: &mut HeapLosses,
+) -> (Vec<Root>, Vec<(u32, u32)>) {
+    let find = |address| addresses.find(&gathered.addresses, address);
+    let mut held: Vec<(u32, u32)> = Vec::new();
+    let mut roots: Vec<Root> = Vec::with_capacity(gathered.roots.len());
+    for (key, value) in &gathered.dependents {
+        match (find(*key), find(*value)) {
+            (_, NONE) => losses.unknown_references = losses.unknown_references.saturating_add(1),
+            (NONE, value) => {
+                roots.push(Root { object: value, kind: RootKind::DependentHandle, name: NONE })
+            }
+            (key, value) => held.push((key, value)),
+        }
+    }
+    held.sort_unstable();
+    for root in &gathered.roots {
+        match find(root.object) {
+            NONE => losses.unknown_roots = losses.unknown_roots.saturating_add(1),
+            object => roots.push(Root { object, kind: root.kind, name: root.name }),
+        }
+    }
+    (roots, held)
+}
+
+/// The objects that each object refers to: where those of each object begin, and their
+/// numbers. `held` has further references, sorted by their source.
+fn edges(
+    gathered: &mut Gathered,
+    addresses: Addresses,
+    owners: &Owners,
+    blocks: &[Block],
+    is_repeated: &[u32],
+    held: Vec<(u32, u32)>,
+    losses: &mut HeapLosses,
+) -> (Vec<u32>, Vec<u32>) {
+    let count = usize::try_from(gathered.references.len()).unwrap_or(0);
+    let mut references =
+        gathered.references.found(|address| addresses.find(&gathered.addresses, address));
+    drop(addresses);
+    // The reported number, but no more than there are.
+    let mut targets: Vec<u32> = Vec::with_capacity(count.saturating_add(held.len()));
+    let mut starts: Vec<u32> = Vec::with_capacity(gathered.addresses.len().saturating_add(1));
+    let mut held = held.into_iter().peekable();
+    let mut repeated = is_repeated.iter().copied().peekable();
+    let mut begin = 0u64;
+    starts.push(0);
+    for object in 0..length(&gathered.addresses) {
+        let count = u64::from(gathered.counts.get(object as usize).copied().unwrap_or(0));
+        let own = owners.range(object, begin, count);
+        begin = begin.saturating_add(count);
+        if repeated.next_if_eq(&object).is_none() {
+            for place in own.clone() {
+                let Some(target) = owners.place(blocks, place).and_then(|at| references.get(at))
+                else {
+                    break;
+                };
+                match target {
+                    NONE => losses.unknown_references = losses.unknown_references.saturating_add(1),
+                    NOTHING => {}
+                    target => targets.push(target),
+                }
+            }
+            while let Some((_, value)) = held.next_if(|(key, _)| *key == object) {
+                targets.push(value);
+            }
+        }
+        if owners.ends.is_none() {
+            references.release_before(own.start);
+        }
+        // References to objects beyond the range of 32 bits are dropped.
+        targets.truncate(NONE as usize);
+        starts.push(length(&targets));
+    }
+    (starts, targets)
 }
 
 /// The blocks sorted by index, if they were not in order; the number of missing ones, and

@@ -14,7 +14,7 @@ use super::links::{Links, NONE, length};
 
 /// State of a node in the depth-first search.
 #[derive(Debug, Clone, Copy)]
-struct Met {
+struct NodeState {
     /// [`NONE`] if it has not been reached.
     number: u32,
     /// The smallest number of a node with an edge to it.
@@ -37,7 +37,7 @@ struct Search {
     /// The nodes in the order in which they were reached.
     vertices: Vec<u32>,
     /// By node.
-    met: Vec<Met>,
+    met: Vec<NodeState>,
     /// For each number, the number that it was reached from.
     parents: Vec<u32>,
     late: Vec<Late>,
@@ -45,7 +45,7 @@ struct Search {
 
 fn search(graph: &impl Graph) -> Search {
     let nodes = graph.nodes();
-    let unmet = Met { number: NONE, least_source: NONE, late: NONE };
+    let unmet = NodeState { number: NONE, least_source: NONE, late: NONE };
     let mut met = vec![unmet; nodes as usize];
     let (mut vertices, mut parents, mut late): (Vec<u32>, Vec<u32>, Vec<Late>) = Default::default();
     // Nodes on the current path, with their numbers and how many of their edges were
@@ -71,7 +71,7 @@ fn search(graph: &impl Graph) -> Search {
         }
         if known.number == NONE {
             let own = length(&vertices);
-            *known = Met { number: own, least_source: number, late: NONE };
+            *known = NodeState { number: own, least_source: number, late: NONE };
             parents.push(number);
             vertices.push(target);
             ways.push((target, own, 0));

@@ -4,7 +4,7 @@ use super::build;
 use super::dump::{HeapDump, is_of_all};
 use super::gathered::Gathered;
 use super::type_rows::TypeRows;
-use crate::model::{Model, ProcessHandle};
+use crate::model::{Model, ProcessHandle, SessionSpan};
 use nettrace_parser::view::{self, GcEnd, GcStart, HeapRows, KnownProvider, Suspension};
 use nettrace_parser::{Clock, Event, Outcome, Source, TimeOrdered};
 use std::collections::BTreeMap;
@@ -256,7 +256,7 @@ impl HeapReader {
     /// The dumps, in order of creation.
     pub fn finish(self) -> Vec<HeapDump> {
         let HeapReader { mut model, types, dumps, .. } = self;
-        model.complete(None);
+        model.complete(None, SessionSpan::default());
         (1..).zip(dumps).map(|(index, dump)| build::dump(index, dump, &types, &model)).collect()
     }
 }

@@ -17,12 +17,12 @@ const DEPTH: usize = 64;
 #[non_exhaustive]
 pub struct HeapTreeNode {
     /// Name of the type, the kind of roots, or the static variable.
-    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::report::as_text"))]
+    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::document::as_text"))]
     pub name: Arc<str>,
     /// The kind of node: `root`, `static`, `type`.
     pub kind: &'static str,
     /// The type's module; empty if unknown.
-    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::report::as_text"))]
+    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::document::as_text"))]
     pub module: Arc<str>,
     /// Number of roots or objects. If objects of a type keep each other alive, all of
     /// them are counted here.

@@ -5,8 +5,8 @@ use super::counter_list::CounterList;
 use super::notices::MetricsNotice;
 use super::unseen_counters::{SeenNames, UnseenCounter};
 use crate::document::SCHEMA;
-use crate::model::Model;
-use crate::report::counter_values::{CounterValues, Published, SeriesKey, start_unix_ns};
+use crate::model::{Model, start_unix_ns};
+use crate::report::counters::{CounterValues, Published, SeriesKey};
 use crate::report::{CounterKind, CounterPoint, CounterSeries, CountersReport, Moment};
 use nettrace_parser::Event;
 use nettrace_parser::view::KnownProvider;
@@ -167,7 +167,7 @@ impl CountersSnapshot {
             schema: SCHEMA,
             start_unix_ns: self.start_unix_ns,
             series: going_on.filter_map(last).collect(),
-            quantiles_left_out: 0,
+            ..CountersReport::default()
         }
     }
 }
@@ -249,7 +249,7 @@ impl LiveCounters {
             schema: SCHEMA,
             start_unix_ns: self.start_unix_ns,
             series: Vec::new(),
-            quantiles_left_out: 0,
+            ..CountersReport::default()
         };
         if std::mem::take(&mut self.new_points) > 0 {
             for kept in self.series.values_mut().filter(|kept| !kept.new.is_empty()) {

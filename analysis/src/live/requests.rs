@@ -6,7 +6,7 @@
 use crate::model::activity_edge::{ActivityEdge, id_text, is_failure};
 use crate::model::intervals::{Edge, OpenActivities, OpenActivityKey};
 use crate::model::{TextHandle, ThreadHandle, short};
-use crate::report::http::{HttpFacts, MaybeRequest, request_of};
+use crate::report::activities::http::{HttpFacts, MaybeRequest, request_of};
 use nettrace_parser::Event;
 use nettrace_parser::view::KnownProvider;
 use std::collections::HashMap;
@@ -76,7 +76,7 @@ impl Requests {
         };
         let name = self.name(&edge.name)?;
         if edge.is_start {
-            self.start(event, edge, name, facts, at, mark);
+            self.start(event, &edge, name, facts, at, mark);
             None
         } else {
             self.stop(&edge, name, facts, at, mark)
@@ -86,14 +86,14 @@ impl Requests {
     fn start(
         &mut self,
         event: &Event<'_>,
-        edge: ActivityEdge,
+        edge: &ActivityEdge,
         name: TextHandle,
         facts: HttpFacts,
         at: Edge,
         mark: u128,
     ) {
         let newest = self.newest.get(&at.thread).copied();
-        let layer_of = request_of(&self.open, newest, &edge, name, &facts);
+        let layer_of = request_of(&self.open, newest, edge, name, &facts);
         if layer_of.is_none() {
             self.newest.insert(at.thread, self.open.next_place(name));
             // Threads come and go for days.

@@ -11,8 +11,8 @@
 use crate::document::SCHEMA;
 use crate::model::intervals::LockWaits;
 use crate::model::{
-    Filter, Folding, MemoryMap, Mode, Model, NameOptions, Profile, Resolved, StackHandle,
-    ThreadHandle, ThreadState, WaitFor,
+    Filter, Folding, MemoryMap, Mode, Model, NameOptions, Profile, Resolved, SessionSpan,
+    StackHandle, ThreadHandle, ThreadState, WaitFor,
 };
 use crate::report::{guessed_of, names_of};
 use nettrace_parser::view::{ContentionStart, KnownProvider, Sample};
@@ -127,7 +127,7 @@ pub struct SampledThread {
     /// The lock, if the wait for it began during the session.
     pub lock: Option<HeldLock>,
     /// Names of the frames, innermost first.
-    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::report::as_texts"))]
+    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::document::as_texts"))]
     pub frames: Vec<Arc<str>>,
     /// Addresses of the sample, innermost first; there may be another number of them than
     /// of frames. The native stack of a thread that still waits there contains them, too.
@@ -269,7 +269,7 @@ impl ThreadStacks {
 
     /// Resolves the names.
     pub fn finish(mut self, names: NameOptions) -> ThreadStacksReport {
-        self.model.complete(None);
+        self.model.complete(None, SessionSpan::default());
         self.model.set_memory(&self.memory);
         let profile = Profile::default();
         let resolved =

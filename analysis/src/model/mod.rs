@@ -23,6 +23,7 @@ mod kernel;
 mod memory_map;
 mod methods;
 mod modules;
+mod moment;
 mod named;
 mod names;
 mod names_so_far;
@@ -35,6 +36,7 @@ mod resolved;
 mod reuses;
 mod role;
 mod sample;
+mod session_span;
 mod shown;
 mod spans;
 mod stacks;
@@ -63,6 +65,7 @@ pub use handle::{FrameHandle, MethodHandle, ProcessHandle, StackHandle, TextHand
 pub(crate) use memory_map::MemoryMap;
 pub use methods::MethodCode;
 pub use modules::Module;
+pub use moment::Moment;
 pub use named::NamedSample;
 pub use names::{Frame, FrameKind, NameOptions, NameStyle};
 pub(crate) use names::{short, shorten};
@@ -74,6 +77,7 @@ pub use profile::{Profile, ProfileKey, Totals};
 pub use resolved::Resolved;
 pub(crate) use role::{Role, WaitChain, state_of};
 pub use sample::{Kind, Mode, Sample, SampleClock, ThreadState, Unit};
+pub(crate) use session_span::SessionSpan;
 pub(crate) use shown::{handler_text, method_text, task_text, type_text};
 pub use spans::{
     Argument, Arguments, Category, CounterPoint, Ends, Flow, Instant, Span, SpanScope, Spans,
@@ -108,6 +112,8 @@ use universal::Mappings;
 #[derive(Debug, Clone, Default)]
 pub struct Model {
     session: Option<Trace>,
+    /// See [`start_unix_ns`].
+    start_unix_ns: Option<i64>,
     processes: Vec<Process>,
     by_id: HashMap<Option<u64>, ProcessHandle>,
     last_process: Option<(Option<u64>, ProcessHandle)>,
@@ -121,6 +127,8 @@ pub struct Model {
     symbol_files: HashMap<String, SymbolFile>,
     keeps_il_offsets: bool,
     period_nanos: Option<u64>,
+    /// The events that pass the filter of the pass, if it counts them.
+    selected: SessionSpan,
 }
 
 /// A process.
@@ -212,6 +220,7 @@ impl Model {
     pub fn learn(&mut self, event: &Event<'_>) -> ThreadHandle {
         if self.session.is_none() {
             self.session = Some(event.session().clone());
+            self.start_unix_ns = start_unix_ns(event);
         }
         let process = self.process_of(event);
         let thread = self.threads.of(process, event);
@@ -461,8 +470,8 @@ impl Model {
     }
 
     /// Must be called after the last event, before names are resolved.
-    pub(crate) fn complete(&mut self, period_nanos: Option<u64>) {
-        self.period_nanos = period_nanos;
+    pub(crate) fn complete(&mut self, period_nanos: Option<u64>, selected: SessionSpan) {
+        (self.period_nanos, self.selected) = (period_nanos, selected);
         for row in &mut self.processes {
             row.methods.sort();
             row.mappings.sort();
@@ -496,10 +505,20 @@ impl Model {
         self.session.as_ref()
     }
 
+    /// The session's start in nanoseconds since 1970-01-01 UTC, if the stream contains it.
+    pub(crate) fn start_unix_ns(&self) -> Option<i64> {
+        self.start_unix_ns
+    }
+
     /// The median time between consecutive CPU samples of a thread, in nanoseconds;
     /// `None` without samples.
     pub fn period_nanos(&self) -> Option<u64> {
         self.period_nanos
+    }
+
+    /// The events that pass the threads, processes and times of the filter, for reports.
+    pub(crate) fn selected(&self) -> &SessionSpan {
+        &self.selected
     }
 
     /// A process.
@@ -515,6 +534,11 @@ impl Model {
     /// The threads.
     pub fn threads(&self) -> &Threads {
         &self.threads
+    }
+
+    /// Number of events of all threads.
+    pub(crate) fn event_count(&self) -> u64 {
+        self.threads.iter().fold(0, |sum, (_, thread)| sum.saturating_add(thread.events))
     }
 
     /// The distinct stacks.
@@ -535,11 +559,11 @@ impl Model {
     pub(crate) fn count_events(
         &mut self,
         process_id: Option<u64>,
-        thread_id: u64,
+        thread_id: Option<u64>,
         count: u64,
     ) -> ThreadHandle {
         let process = self.process_handle(process_id);
-        let thread = self.threads.intern(process, Some(thread_id));
+        let thread = self.threads.intern(process, thread_id);
         self.threads.count(thread, count);
         thread
     }
@@ -588,4 +612,11 @@ impl Model {
         }
         label
     }
+}
+
+/// The session's start in nanoseconds since 1970-01-01 UTC, according to an event.
+pub(crate) fn start_unix_ns(event: &Event<'_>) -> Option<i64> {
+    let since_start = i128::from(event.nanos().unwrap_or(0));
+    let start = event.unix_nanos().map(|unix| unix.saturating_sub(since_start));
+    start.and_then(|start| i64::try_from(start).ok())
 }

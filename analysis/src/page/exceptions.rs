@@ -29,7 +29,7 @@ pub(super) struct PageExceptions {
     pub(super) rows: Vec<ExceptionRow>,
     pub(super) types: LimitedTexts,
     pub(super) messages: LimitedTexts,
-    pub(super) left_out: u64,
+    left_out: u64,
 }
 
 /// The first different texts.
@@ -58,10 +58,8 @@ impl LimitedTexts {
 }
 
 impl PageExceptions {
-    pub(super) fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) {
-        let Some(thrown) = view::Exception::of(event).filter(|_| moment.is_selected) else {
-            return;
-        };
+    pub(super) fn add(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) {
+        let Some(thrown) = view::Exception::of(event) else { return };
         if self.rows.len() >= MOST_ROWS {
             self.left_out = self.left_out.saturating_add(1);
             return;
@@ -81,10 +79,15 @@ impl PageExceptions {
         });
     }
 
-    /// What is to be said about texts for which there was no room.
+    /// What is missing, because there was no room.
     pub(super) fn notes(&self) -> impl Iterator<Item = String> {
-        let types = self.types.note("types", MOST_TYPES);
-        types.into_iter().chain(self.messages.note("messages", MOST_MESSAGES))
+        let rows = (self.left_out > 0).then(|| {
+            let kept = self.rows.len();
+            let all = self.left_out.saturating_add(kept as u64);
+            format!("exceptions: messages and stacks of the first {kept} of {all}")
+        });
+        let messages = self.messages.note("messages", MOST_MESSAGES);
+        self.types.note("types", MOST_TYPES).into_iter().chain(messages).chain(rows)
     }
 }
 

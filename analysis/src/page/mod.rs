@@ -22,13 +22,14 @@ pub(crate) mod spans;
 pub(crate) mod tracks;
 
 use crate::driver::AnalysisOptions;
+use crate::findings::SummaryReport;
 use crate::model::{Kind, Model};
-use crate::report::{OutcomeReport, SharedPass, SummaryReport};
+use crate::report::{OutcomeReport, ReportPass};
 use columns::Columns;
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use nettrace_parser::{Event, Outcome, Source, TimeOrdered};
-use observers::Observers;
+use nettrace_parser::Outcome;
+pub use observers::PageReports;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::io::{self, Write};
@@ -49,62 +50,23 @@ const KINDS: &[Kind] = &[
     Kind::OffCpu,
 ];
 
-/// One pass over a trace, for a page.
+/// A pass over the events that the options select, which reads a trace for a page. Their
+/// kinds of samples are ignored: a page shows all.
 ///
 /// ```
-/// use nettrace_analysis::AnalysisOptions;
-/// use nettrace_analysis::page::{PageAbout, PagePass};
+/// use nettrace_analysis::{AnalysisError, AnalysisOptions};
+/// use nettrace_analysis::page::{self, PageAbout};
 /// use nettrace_parser::Reader;
 /// # let bytes = nettrace_testdata::synth::tiny_v4().bytes;
-/// let mut pass = PagePass::new(AnalysisOptions::new());
+/// let mut pass = page::pass(AnalysisOptions::new());
 /// let outcome = pass.read(&mut Reader::from_slice(&bytes).time_ordered())?;
 /// let mut html = Vec::new();
-/// pass.finish().write(&PageAbout::new("tiny.nettrace", &outcome), &mut html)?;
+/// pass.finish().output.write(&PageAbout::new("tiny.nettrace", &outcome), &mut html).unwrap();
 /// assert!(html.starts_with(b"<!doctype html>"));
-/// # Ok::<(), nettrace_parser::Error>(())
+/// # Ok::<(), AnalysisError>(())
 /// ```
-#[expect(missing_debug_implementations, reason = "as the analysis that it holds")]
-pub struct PagePass {
-    pass: SharedPass<Observers>,
-}
-
-impl PagePass {
-    /// A pass over the events that the options select. Their kinds of samples are
-    /// ignored: a page shows all.
-    pub fn new(options: AnalysisOptions) -> PagePass {
-        PagePass { pass: pass_with_tracks(options, KINDS, Observers::new) }
-    }
-
-    /// To add information that is not in the trace, such as perf maps.
-    pub fn model_mut(&mut self) -> &mut Model {
-        self.pass.model_mut()
-    }
-
-    /// Takes the next event; events must be in time order.
-    pub fn event(&mut self, event: &Event<'_>) {
-        self.pass.event(event);
-    }
-
-    /// Reads all remaining events.
-    ///
-    /// # Errors
-    /// If the trace cannot be read further.
-    pub fn read<S: Source>(
-        &mut self,
-        events: &mut TimeOrdered<S>,
-    ) -> Result<Outcome, nettrace_parser::Error> {
-        self.pass.read(events)
-    }
-
-    /// Ends the pass.
-    pub fn finish(self) -> Page {
-        let reported = self.pass.finish();
-        let mut page = reported.outputs;
-        page.coverage = serde_json::to_value(reported.coverage).unwrap_or(Value::Null);
-        page.coverage_advice = reported.coverage.advice();
-        page.session = session(&reported.model);
-        page
-    }
+pub fn pass(options: AnalysisOptions) -> ReportPass<PageReports> {
+    pass_with_tracks(options, KINDS, PageReports::new)
 }
 
 /// Information from the start of the stream.

@@ -5,18 +5,21 @@ use super::call_nodes::{CallNodes, REST_NAME};
 use super::columns::Columns;
 use super::events::PageEvents;
 use super::exceptions::PageExceptions;
-use super::samples::Forgotten;
+use super::samples::{Forgotten, SampleRow};
+use super::spans::{SpanRow, SpansOf};
 use super::tracks::{self, SharedTracks};
-use super::{Page, Thinned};
+use super::{Page, Thinned, session};
+use crate::findings::overview::{Overview, Overviewed};
+use crate::findings::{Summary, SummaryReport};
 use crate::model::{Kind, Model, Resolved, ThreadState};
 use crate::report::{
     Activities, Alloc, Contention, Counters, Exceptions, Gc, Http, Jit, Loader, Logs, Moment,
-    Report, ReportInput, Reports, Resolving, Summary, ThreadPool, Threads, TopNOptions, Waits,
+    Report, ReportInput, Reports, Resolving, ThreadPool, Threads, TopNOptions, Waits,
 };
 use nettrace_parser::Event;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// Maximum number of rows in report lists with one row per occurrence.
 const MOST_ROWS: usize = 20_000;
@@ -27,42 +30,32 @@ const SLOWEST: usize = 1000;
 /// Number of stacks per type, lock or place.
 const STACKS: usize = 30;
 
-/// All observers.
-pub(super) struct Observers {
-    summary: Summary,
-    gc: Gc,
-    alloc: Alloc,
-    exceptions: Exceptions,
-    contention: Contention,
-    waits: Waits,
-    jit: Jit,
+/// Everything that observes a trace for a page: see [`pass`](super::pass).
+#[expect(missing_debug_implementations, reason = "nobody looks into it")]
+pub struct PageReports {
+    overview: Overview,
     loader: Loader,
-    pool: ThreadPool,
-    activities: Activities,
-    http: Http,
-    logs: Logs,
-    counters: Counters,
     thrown: PageExceptions,
     events: PageEvents,
     tracks: SharedTracks,
 }
 
-impl Observers {
-    pub(super) fn new(tracks: SharedTracks) -> Observers {
-        Observers {
-            summary: Summary::new(),
-            gc: Gc::new(),
-            alloc: Alloc::new(),
-            exceptions: Exceptions::new().top(STACKS),
-            contention: Contention::new().top(STACKS),
-            waits: Waits::new().top(STACKS),
-            jit: Jit::new(),
+impl PageReports {
+    pub(super) fn new(tracks: SharedTracks) -> PageReports {
+        PageReports {
+            overview: Overview::new((
+                Gc::new(),
+                Alloc::new(),
+                Exceptions::new().top(STACKS),
+                Contention::new().top(STACKS),
+                Waits::new().top(STACKS),
+                Jit::new(),
+                ThreadPool::new(),
+                Activities::new().with_http().top(SLOWEST),
+                Logs::new(),
+                Counters::new(),
+            )),
             loader: Loader::new(),
-            pool: ThreadPool::new(),
-            activities: Activities::new().top(SLOWEST),
-            http: Http::new().top(SLOWEST),
-            logs: Logs::new(),
-            counters: Counters::new(),
             thrown: PageExceptions::default(),
             events: PageEvents::default(),
             tracks,
@@ -70,63 +63,62 @@ impl Observers {
     }
 }
 
-impl Reports for Observers {
+/// The bits of what only the page has, above those of the overview; the list of events
+/// wants them all.
+const EVENTS: u32 = 1 << 31;
+const LOADER: u32 = 1 << 30;
+
+impl Reports for PageReports {
     type Outputs = Page;
 
     fn inputs(&self) -> Vec<ReportInput> {
-        vec![ReportInput::Events, ReportInput::Samples]
+        vec![ReportInput::Everything]
     }
 
-    fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model, counts: &mut [u64]) {
-        self.summary.event(event, moment, model);
-        self.gc.event(event, moment, model);
-        self.alloc.event(event, moment, model);
-        self.exceptions.event(event, moment, model);
-        self.contention.event(event, moment, model);
-        self.waits.event(event, moment, model);
-        self.jit.event(event, moment, model);
-        self.loader.event(event, moment, model);
-        self.pool.event(event, moment, model);
-        self.activities.event(event, moment, model);
-        self.http.event(event, moment, model);
-        self.logs.event(event, moment, model);
-        self.counters.event(event, moment, model);
-        self.thrown.event(event, moment, model);
-        if moment.is_selected {
-            self.events.add(event, moment);
-            if let Some(count) = counts.first_mut() {
-                *count = count.saturating_add(1);
-            }
+    fn wanting(&self, event: &Event<'_>) -> u32 {
+        let loader = if self.loader.wants(event) { LOADER } else { 0 };
+        self.overview.wanting(event) | loader | EVENTS
+    }
+
+    fn observe(
+        &mut self,
+        event: &Event<'_>,
+        moment: &Moment,
+        model: &mut Model,
+        wanting: u32,
+    ) -> u64 {
+        self.overview.observe(event, moment, model, wanting);
+        if wanting & LOADER != 0 {
+            self.loader.event(event, moment, model);
         }
+        if moment.is_selected {
+            self.thrown.add(event, moment, model);
+            self.events.add(event, moment);
+        }
+        0
     }
 
-    fn finish(self, resolving: &mut Resolving<'_>) -> Page {
+    fn outputs(self, resolving: &mut Resolving<'_>) -> Page {
         let mut page = Page::default();
         page.add_report(TopNOptions::default(), resolving);
         page.add_report(Threads, resolving);
-        page.summary = Some(self.summary.finish(resolving.for_report::<Summary>()));
-        let logs = self.logs.finish(resolving.for_report::<Logs>());
-        page.add("alloc", &self.alloc.finish(resolving.for_report::<Alloc>()));
-        page.add("exceptions", &self.exceptions.finish(resolving.for_report::<Exceptions>()));
-        page.add("contention", &self.contention.finish(resolving.for_report::<Contention>()));
-        page.add("waits", &self.waits.finish(resolving.for_report::<Waits>()));
-        page.add("threadpool", &self.pool.finish(resolving.for_report::<ThreadPool>()));
-        page.add("activities", &self.activities.finish(resolving.for_report::<Activities>()));
-        page.add("http", &self.http.finish(resolving.for_report::<Http>()));
-        page.add("logs", &logs);
-        page.add("counters", &self.counters.finish(resolving.for_report::<Counters>()));
-        page.add("gc", &self.gc.finish(resolving.for_report::<Gc>()));
-        page.add("jit", &self.jit.finish(resolving.for_report::<Jit>()));
-        page.add("loader", &self.loader.finish(resolving.for_report::<Loader>()));
-        page.cut_rows("gc", "collections", MOST_ROWS);
-        page.cut_rows("jit", "methods", MOST_ROWS);
-        page.cut_rows("loader", "assemblies", MOST_ROWS);
-        page.leave_out("loader", &["modules", "binds"]);
-        page.cut_rows("logs", "messages", MOST_ROWS);
+        page.add_report(self.loader, resolving);
+        let resolved = resolving.for_report::<Summary>();
+        let mut reports = self.overview.finish(resolved);
+        page.summary = Some(SummaryReport::of(&reports, resolved));
+        page.add_overview(&mut reports);
+        page.cut_rows(Gc::NAME, "collections", MOST_ROWS);
+        page.cut_rows(Jit::NAME, "methods", MOST_ROWS);
+        page.cut_rows(Loader::NAME, "assemblies", MOST_ROWS);
+        page.leave_out(Loader::NAME, &["modules", "binds"]);
+        page.cut_rows(Logs::NAME, "messages", MOST_ROWS);
         page.thin_out_counters();
-        let resolved = resolving.for_report::<Gc>();
         self.events.finish(&mut page);
+        page.session = session(resolved.model());
         write_tracks(&mut page, &self.tracks, &self.thrown, resolved);
+        let coverage = resolved.coverage();
+        page.coverage = serde_json::to_value(coverage).unwrap_or(Value::Null);
+        page.coverage_advice = coverage.advice();
         page
     }
 }
@@ -138,6 +130,21 @@ impl Page {
     {
         let document = report.finish(resolving.for_report::<R>());
         self.add(R::NAME, &document);
+    }
+
+    fn add_overview(&mut self, reports: &mut Overviewed) {
+        let http = reports.activities.http.take();
+        self.add(Alloc::NAME, &reports.alloc);
+        self.add(Exceptions::NAME, &reports.exceptions);
+        self.add(Contention::NAME, &reports.contention);
+        self.add(Waits::NAME, &reports.waits);
+        self.add(ThreadPool::NAME, &reports.pool);
+        self.add(Activities::NAME, &reports.activities);
+        self.add(Http::NAME, &http);
+        self.add(Logs::NAME, &reports.logs);
+        self.add(Counters::NAME, &reports.counters);
+        self.add(Gc::NAME, &reports.gc);
+        self.add(Jit::NAME, &reports.jit);
     }
 
     fn add(&mut self, name: &str, document: &impl Serialize) {
@@ -249,81 +256,19 @@ fn write_tracks(
     let mut kinds = Map::new();
     let forgotten: BTreeMap<Kind, Forgotten> = tracks.samples.forgotten().collect();
     for (kind, rows, stretch) in tracks.samples.finish() {
-        let key = kind_key(kind);
-        let rows: Vec<_> =
-            rows.into_iter().filter(|row| resolved.admits(row.key.stack, row.key.mode)).collect();
-        let mut labels: Vec<&str> = Vec::new();
-        let mut numbers = std::collections::HashMap::new();
-        columns.add_steps(format!("{key}.t"), rows.iter().map(|row| row.nanos));
-        columns.add(format!("{key}.weight"), rows.iter().map(|row| row.weight));
-        columns.add(format!("{key}.thread"), rows.iter().map(|row| u64::from(row.key.thread.0)));
-        let leaves: Vec<u64> = rows
-            .iter()
-            .map(|row| match row.key.is_rest() {
-                true => nodes.rest().into(),
-                false => nodes.leaf(row.key.stack.0, resolved.frames(row.key.stack)).into(),
-            })
-            .collect();
-        columns.add(format!("{key}.node"), leaves);
-        if kind == Kind::Cpu {
-            let states =
-                rows.iter().map(|row| state_number(resolved.state(row.key.stack, row.key.mode)));
-            columns.add(format!("{key}.state"), states);
-        }
-        if rows.iter().any(|row| row.count != 1) {
-            columns.add(format!("{key}.count"), rows.iter().map(|row| row.count));
-        }
-        if rows.iter().any(|row| row.samples != 1) {
-            columns.add(format!("{key}.samples"), rows.iter().map(|row| row.samples));
-        }
-        if rows.iter().any(|row| row.key.label.is_some()) {
-            let of_rows: Vec<u64> = rows
-                .iter()
-                .map(|row| {
-                    let Some(label) = row.key.label else { return 0 };
-                    let next = (labels.len() as u64).saturating_add(1);
-                    let number = *numbers.entry(label).or_insert(next);
-                    if number == next {
-                        labels.push(model.texts().get(label));
-                    }
-                    number
-                })
-                .collect();
-            columns.add(format!("{key}.label"), of_rows);
-        }
-        let forgotten = forgotten.get(&kind).copied().unwrap_or_default();
-        page.thin_samples(kind, stretch, forgotten);
+        let labels = write_samples(kind, rows, resolved, &mut nodes, &mut columns);
+        page.thin_samples(kind, stretch, forgotten.get(&kind).copied().unwrap_or_default());
         kinds.insert(
-            key.to_owned(),
+            kind_key(kind).to_owned(),
             json!({ "name": kind.name(), "unit": kind.unit(), "labels": labels }),
         );
     }
     write_exceptions(thrown, resolved, &mut nodes, &mut columns);
     thrown.notes().for_each(|note| page.thin(note));
-    if thrown.left_out > 0 {
-        let all = thrown.left_out.saturating_add(thrown.rows.len() as u64);
-        page.thin(format!(
-            "exceptions: messages and stacks of the first {} of {all}",
-            thrown.rows.len()
-        ));
-    }
     let mut categories = Map::new();
     for (category, of) in tracks.spans.finish() {
         let name = category.name();
-        columns.add_steps(format!("span.{name}.start"), of.rows.iter().map(|row| row.start_nanos));
-        columns.add(format!("span.{name}.nanos"), of.rows.iter().map(|row| row.nanos));
-        let numbers: [(&str, SpanNumber); 4] = [
-            ("thread", |row| row.thread),
-            ("name", |row| row.name),
-            ("key", |row| row.key),
-            ("detail", |row| row.detail),
-        ];
-        for (column, number) in numbers {
-            columns.add(
-                format!("span.{name}.{column}"),
-                of.rows.iter().map(|row| u64::from(number(row))),
-            );
-        }
+        write_spans(name, &of, &mut columns);
         if of.left_out > 0 {
             let (kept, left_out) = (of.rows.len(), of.left_out);
             page.thin(format!("{name}: the longest {kept}; {left_out} shorter ones are left out"));
@@ -350,12 +295,80 @@ fn write_tracks(
     page.columns = columns;
 }
 
+/// Writes the samples of a kind that pass the filter. Returns their labels.
+fn write_samples<'m>(
+    kind: Kind,
+    rows: Vec<SampleRow>,
+    resolved: &Resolved<'m>,
+    nodes: &mut CallNodes,
+    columns: &mut Columns,
+) -> Vec<&'m str> {
+    let key = kind_key(kind);
+    let rows: Vec<_> =
+        rows.into_iter().filter(|row| resolved.admits(row.key.stack, row.key.mode)).collect();
+    columns.add_steps(format!("{key}.t"), rows.iter().map(|row| row.nanos));
+    columns.add(format!("{key}.weight"), rows.iter().map(|row| row.weight));
+    columns.add(format!("{key}.thread"), rows.iter().map(|row| u64::from(row.key.thread.0)));
+    let leaves: Vec<u64> = rows
+        .iter()
+        .map(|row| match row.key.is_rest() {
+            true => nodes.rest().into(),
+            false => nodes.leaf(row.key.stack.0, resolved.frames(row.key.stack)).into(),
+        })
+        .collect();
+    columns.add(format!("{key}.node"), leaves);
+    if kind == Kind::Cpu {
+        let state = |row: &SampleRow| state_number(resolved.state(row.key.stack, row.key.mode));
+        columns.add(format!("{key}.state"), rows.iter().map(state));
+    }
+    if rows.iter().any(|row| row.count != 1) {
+        columns.add(format!("{key}.count"), rows.iter().map(|row| row.count));
+    }
+    if rows.iter().any(|row| row.samples != 1) {
+        columns.add(format!("{key}.samples"), rows.iter().map(|row| row.samples));
+    }
+    let mut labels: Vec<&str> = Vec::new();
+    if rows.iter().any(|row| row.key.label.is_some()) {
+        let mut numbers = HashMap::new();
+        let of_rows: Vec<u64> = rows
+            .iter()
+            .map(|row| {
+                let Some(label) = row.key.label else { return 0 };
+                let next = (labels.len() as u64).saturating_add(1);
+                let number = *numbers.entry(label).or_insert(next);
+                if number == next {
+                    labels.push(resolved.model().texts().get(label));
+                }
+                number
+            })
+            .collect();
+        columns.add(format!("{key}.label"), of_rows);
+    }
+    labels
+}
+
+/// Writes the spans of a category.
+fn write_spans(name: &str, of: &SpansOf, columns: &mut Columns) {
+    columns.add_steps(format!("span.{name}.start"), of.rows.iter().map(|row| row.start_nanos));
+    columns.add(format!("span.{name}.nanos"), of.rows.iter().map(|row| row.nanos));
+    let numbers: [(&str, SpanNumber); 4] = [
+        ("thread", |row| row.thread),
+        ("name", |row| row.name),
+        ("key", |row| row.key),
+        ("detail", |row| row.detail),
+    ];
+    for (column, number) in numbers {
+        let numbers = of.rows.iter().map(|row| u64::from(number(row)));
+        columns.add(format!("span.{name}.{column}"), numbers);
+    }
+}
+
 fn texts(texts: &crate::model::Texts) -> Vec<&str> {
     texts.all().collect()
 }
 
 /// One of the numbers of a span.
-type SpanNumber = fn(&super::spans::SpanRow) -> u32;
+type SpanNumber = fn(&SpanRow) -> u32;
 
 fn write_exceptions(
     thrown: &PageExceptions,

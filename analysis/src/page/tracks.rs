@@ -5,7 +5,7 @@ use super::spans::PageSpans;
 use crate::convert::{Convert, ConvertError};
 use crate::driver::AnalysisOptions;
 use crate::model::{Kind, Model, Profile, Resolved, Sample, Span, TimelineMark};
-use crate::report::{Reports, SharedPass};
+use crate::report::{ReportPass, Reports};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Samples and spans.
@@ -54,11 +54,11 @@ pub(crate) fn pass_with_tracks<T: Gathers, R: Reports>(
     options: AnalysisOptions,
     kinds: &[Kind],
     reports: impl FnOnce(Shared<T>) -> R,
-) -> SharedPass<R> {
+) -> ReportPass<R> {
     let tracks = Shared::<T>::default();
     let gather = Gather::new(&tracks);
     let options = options.kinds(kinds.iter().copied());
-    let mut pass = SharedPass::with_options(reports(tracks), options);
+    let mut pass = ReportPass::with_options(reports(tracks), options);
     pass.add(Box::new(gather));
     pass
 }

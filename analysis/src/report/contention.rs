@@ -4,10 +4,10 @@
 //! From .NET 5 on, the stop contains the duration; if another stop was lost, the duration
 //! shows which start this one belongs to.
 
+use super::contract::{Moment, Recording, Report, SCHEMA};
 use super::distribution::{Distribution, Spread};
 use super::stack_rows::{StackRow, stack_rows};
 use super::waiting::{WaitTotals, Waiting};
-use super::{Moment, Recording, Report, SCHEMA};
 use crate::model::intervals::reported_nanos;
 use crate::model::{Mode, Model, Resolved, StackHandle, ThreadHandle};
 use crate::sorted::SortFew;
@@ -128,14 +128,14 @@ impl Report for Contention {
     const ABOUT: &'static str = "Locks that threads waited for";
     const RECORD: &'static [Recording] = &[Recording::runtime(0x4000, 4)];
 
+    fn wants(&self, event: &Event<'_>) -> bool {
+        event.known_provider() == KnownProvider::Runtime && matches!(event.id(), 81 | 91)
+    }
+
     fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {
-        if event.known_provider() != KnownProvider::Runtime {
-            return false;
-        }
         match event.id() {
             81 => self.start(event, moment, model),
-            91 => self.stop(event, moment, model),
-            _ => return false,
+            _ => self.stop(event, moment, model),
         }
         true
     }

@@ -1,5 +1,6 @@
 //! Distributions of a quantity: count, sum, extremes, percentiles.
 
+use crate::document::nearest_rank;
 use std::collections::BTreeMap;
 
 /// Binary logarithm of the number of buckets per power of two.
@@ -50,11 +51,11 @@ impl Distribution {
     }
 
     /// The smallest value that at least `percent` of all values do not exceed.
-    fn percentile(&self, percent: u32) -> u64 {
-        let rank = u128::from(self.count).saturating_mul(u128::from(percent)).div_ceil(100).max(1);
-        let mut seen = 0_u128;
+    fn percentile(&self, percent: u64) -> u64 {
+        let rank = nearest_rank(self.count, percent);
+        let mut seen = 0_u64;
         for (bucket, count) in &self.buckets {
-            seen = seen.saturating_add(u128::from(*count));
+            seen = seen.saturating_add(*count);
             if seen >= rank {
                 return middle_of(*bucket).clamp(self.min, self.max);
             }

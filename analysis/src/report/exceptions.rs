@@ -14,11 +14,11 @@
 //! are still open then have ended. Timelines show the same blocks: [`Handlers`] tracks
 //! them for both.
 
+use super::contract::{Moment, Recording, Report, SCHEMA};
 use super::distribution::{Distribution, Spread};
 use super::message_group::group_of;
 use super::rate::{Rate, RateCounter};
 use super::stack_rows::{DISPATCH, StackRow, stack_rows};
-use super::{Moment, Recording, Report, SCHEMA};
 use crate::model::intervals::{Block, Bounds, Clause, Handlers, Interval, nanos_between};
 use crate::model::{
     Mode, Model, Resolved, StackHandle, TextHandle, ThreadHandle, handler_text, type_text,
@@ -338,10 +338,12 @@ impl Report for Exceptions {
     const ABOUT: &'static str = "What was thrown, where, and what caught it";
     const RECORD: &'static [Recording] = &[Recording::runtime(0x8000, 4)];
 
+    fn wants(&self, event: &Event<'_>) -> bool {
+        event.known_provider() == KnownProvider::Runtime
+            && (matches!(event.id(), 80 | 256) || Clause::of_runtime(event.id()).is_some())
+    }
+
     fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {
-        if event.known_provider() != KnownProvider::Runtime {
-            return false;
-        }
         match event.id() {
             80 => self.thrown(event, moment, model),
             256 => {}
@@ -356,9 +358,6 @@ impl Report for Exceptions {
 
     fn finish(self, resolved: &Resolved<'_>) -> ExceptionsReport {
         let texts = resolved.model().texts();
-        let names = resolved.names();
-        let type_name = |stored: &str| type_text(stored, names);
-        let method = |reported: &str| handler_text(reported, names);
         let mut types: BTreeMap<String, (ThrowSite, Vec<(StackHandle, u64)>)> = BTreeMap::new();
         let mut all = ThrowSite::default();
         let mut sites: Vec<(SiteKey, ThrowSite)> = self.sites.into_iter().collect();
@@ -367,59 +366,16 @@ impl Report for Exceptions {
             if resolved.selected(*stack, Mode::Unknown).is_none() {
                 continue;
             }
-            let row = types.entry(type_name(texts.get(*stored))).or_default();
+            let row = types.entry(type_text(texts.get(*stored), resolved.names())).or_default();
             row.0.merge(site);
             row.1.push((*stack, site.count));
             all.rate.merge(&site.rate);
             all.count = all.count.saturating_add(site.count);
             add_all(&mut all.threads, &site.threads);
         }
-        let top = self.top;
-        let named = |counts: &BTreeMap<TextHandle, u64>, shown: &dyn Fn(&str) -> String| {
-            // Names that are stored differently may be displayed the same way.
-            let mut sums: BTreeMap<String, u64> = BTreeMap::new();
-            for (text, count) in counts {
-                let sum = sums.entry(shown(texts.get(*text))).or_default();
-                *sum = sum.saturating_add(*count);
-            }
-            let mut rows: Vec<(String, u64)> = sums.into_iter().collect();
-            rows.sort_few_by(|one, other| other.1.cmp(&one.1).then_with(|| one.0.cmp(&other.0)));
-            rows.truncate(top);
-            rows.into_iter()
-        };
         let mut types: Vec<ExceptionType> = types
             .into_iter()
-            .map(|(name, (site, stacks))| {
-                let spread = |of: fn(&Spreads) -> &Distribution| {
-                    site.spreads
-                        .as_deref()
-                        .map_or_else(Spread::default, |spreads| of(spreads).spread())
-                };
-                ExceptionType {
-                    type_name: name,
-                    count: site.count,
-                    rethrown: site.rethrown,
-                    nested: site.nested,
-                    caught: site.caught,
-                    left_by_exception: site.left,
-                    first_ns: site.first,
-                    last_ns: site.last,
-                    to_catch: spread(|spreads| &spreads.to_catch),
-                    in_catch: spread(|spreads| &spreads.in_catch),
-                    in_filter: spread(|spreads| &spreads.in_filter),
-                    in_finally: spread(|spreads| &spreads.in_finally),
-                    messages: named(&site.messages, &str::to_owned)
-                        .map(|(message, count)| MessageCount { message, count })
-                        .collect(),
-                    inner: named(&site.inner, &type_name)
-                        .map(|(type_name, count)| TypeCount { type_name, count })
-                        .collect(),
-                    caught_in: named(&site.caught_in, &method)
-                        .map(|(method, count)| MethodCount { method, count })
-                        .collect(),
-                    stacks: stack_rows(resolved, stacks, DISPATCH, top),
-                }
-            })
+            .map(|(name, (site, stacks))| type_row(name, &site, stacks, self.top, resolved))
             .collect();
         types.sort_few_by(|one, other| {
             other.count.cmp(&one.count).then_with(|| one.type_name.cmp(&other.type_name))
@@ -445,6 +401,55 @@ impl Report for Exceptions {
             threads,
             rate: all.rate.rate(),
         }
+    }
+}
+
+fn type_row(
+    type_name: String,
+    site: &ThrowSite,
+    stacks: Vec<(StackHandle, u64)>,
+    top: usize,
+    resolved: &Resolved<'_>,
+) -> ExceptionType {
+    let (texts, names) = (resolved.model().texts(), resolved.names());
+    let named = |counts: &BTreeMap<TextHandle, u64>, shown: &dyn Fn(&str) -> String| {
+        // Names that are stored differently may be displayed the same way.
+        let mut sums: BTreeMap<String, u64> = BTreeMap::new();
+        for (text, count) in counts {
+            let sum = sums.entry(shown(texts.get(*text))).or_default();
+            *sum = sum.saturating_add(*count);
+        }
+        let mut rows: Vec<(String, u64)> = sums.into_iter().collect();
+        rows.sort_few_by(|one, other| other.1.cmp(&one.1).then_with(|| one.0.cmp(&other.0)));
+        rows.truncate(top);
+        rows.into_iter()
+    };
+    let spread = |of: fn(&Spreads) -> &Distribution| {
+        site.spreads.as_deref().map_or_else(Spread::default, |spreads| of(spreads).spread())
+    };
+    ExceptionType {
+        type_name,
+        count: site.count,
+        rethrown: site.rethrown,
+        nested: site.nested,
+        caught: site.caught,
+        left_by_exception: site.left,
+        first_ns: site.first,
+        last_ns: site.last,
+        to_catch: spread(|spreads| &spreads.to_catch),
+        in_catch: spread(|spreads| &spreads.in_catch),
+        in_filter: spread(|spreads| &spreads.in_filter),
+        in_finally: spread(|spreads| &spreads.in_finally),
+        messages: named(&site.messages, &str::to_owned)
+            .map(|(message, count)| MessageCount { message, count })
+            .collect(),
+        inner: named(&site.inner, &|stored| type_text(stored, names))
+            .map(|(type_name, count)| TypeCount { type_name, count })
+            .collect(),
+        caught_in: named(&site.caught_in, &|reported| handler_text(reported, names))
+            .map(|(method, count)| MethodCount { method, count })
+            .collect(),
+        stacks: stack_rows(resolved, stacks, DISPATCH, top),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Methods compiled at run time.
 
+use super::contract::{Moment, Recording, Report, SCHEMA};
 use super::fields::Walk;
-use super::{Moment, Recording, Report, SCHEMA};
 use crate::model::intervals::Matcher;
 use crate::model::{
     Model, NameOptions, ProcessHandle, Resolved, TextHandle, ThreadHandle, method_text,
@@ -297,10 +297,15 @@ impl Report for Jit {
     const ABOUT: &'static str = "Methods that were compiled: time, size, tier";
     const RECORD: &'static [Recording] = &[Recording::runtime(0x10_0000_0010, 5)];
 
+    fn wants(&self, event: &Event<'_>) -> bool {
+        event.known_provider() == KnownProvider::Runtime
+            && matches!(
+                event.id(),
+                141 | 143 | 145 | 159 | 160 | 185 | 186 | 188 | 189 | 191 | 192 | 283 | 284
+            )
+    }
+
     fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {
-        if event.known_provider() != KnownProvider::Runtime {
-            return false;
-        }
         let once = |count: &mut u64| *count = count.saturating_add(u64::from(moment.is_selected));
         match event.id() {
             145 => return self.started(event, moment, model),

@@ -1,7 +1,7 @@
 //! Assemblies and modules over time.
 
+use super::contract::{Moment, Recording, Report, SCHEMA};
 use super::fields::Walk;
-use super::{Moment, Recording, Report, SCHEMA};
 use crate::model::intervals::{Interval, Matcher};
 use crate::model::{Model, ProcessHandle, Resolved, TextHandle, ThreadHandle};
 use crate::sorted::SortFew;
@@ -339,12 +339,16 @@ impl Report for Loader {
         "Assemblies and modules over time, and where they were searched for";
     const RECORD: &'static [Recording] = &[Recording::runtime(0xc, 4)];
 
-    fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {
-        let provider = event.known_provider();
-        let is_rundown = provider == KnownProvider::Rundown;
-        if !is_rundown && provider != KnownProvider::Runtime {
-            return false;
+    fn wants(&self, event: &Event<'_>) -> bool {
+        match event.known_provider() {
+            KnownProvider::Runtime => matches!(event.id(), 152..=155 | 290 | 291),
+            KnownProvider::Rundown => matches!(event.id(), 153..=156),
+            _ => false,
         }
+    }
+
+    fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {
+        let is_rundown = event.known_provider() == KnownProvider::Rundown;
         let Some(process) = model.threads().get(moment.thread).map(|row| row.process) else {
             return false;
         };

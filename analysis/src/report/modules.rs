@@ -1,6 +1,6 @@
 //! Modules.
 
-use super::{Recording, Report, ReportInput, SCHEMA};
+use super::contract::{Recording, Report, ReportInput, SCHEMA};
 use crate::model::{Model, Process, Resolved};
 use crate::sorted::SortFew;
 use std::cmp::Reverse;

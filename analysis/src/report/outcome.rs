@@ -26,7 +26,7 @@ pub struct OutcomeReport {
     pub lost: u64,
     /// Number of events that seem lost, but only according to numbers that contradict
     /// others; not included in `lost`. Omitted if 0.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "is_none"))]
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::document::is_zero"))]
     pub lost_doubted: u64,
     /// False for version 3, whose events have no sequence numbers.
     pub losses_known: bool,
@@ -57,11 +57,6 @@ pub struct DamageRow {
     pub class: &'static str,
     /// Number of bytes that were not read because of it.
     pub lost_bytes: u64,
-}
-
-#[cfg(feature = "serde")]
-fn is_none(count: &u64) -> bool {
-    *count == 0
 }
 
 impl OutcomeReport {

@@ -1,17 +1,35 @@
-//! Reads a trace for one report.
+//! Reads a trace for reports.
 
 #[cfg(feature = "serde")]
-use super::OutcomeReport;
-use super::Report;
-use super::shared_pass::{SharedPass, SharedReports};
-use crate::driver::AnalysisOptions;
-use crate::model::{Coverage, Filter, Model, NameOptions};
+use super::outcome::OutcomeReport;
+use super::set::{Reports, Resolving};
+use crate::convert::Convert;
+use crate::driver::{Analysis, AnalysisError, AnalysisOptions, Observer};
+use crate::model::{Coverage, Model, Moment, Profile};
 use nettrace_parser::{Event, Outcome, Source, TimeOrdered};
 
-/// Drives a [`Report`]. To compute several in one pass, use a [`SharedPass`].
+/// Reads a trace for a report, or for several ([`Reports`]). Those that share a pass share
+/// the model and the names of frames, which is most of the work, so a second report costs
+/// little (see `benches/README.md` of the project).
+///
+/// ```
+/// use nettrace_analysis::report::{Exceptions, Gc, ReportPass};
+/// use nettrace_analysis::{AnalysisError, TopNOptions};
+/// use nettrace_parser::Reader;
+/// # let bytes = nettrace_testdata::synth::tiny_v4().bytes;
+/// let mut pass = ReportPass::new((Gc::new(), Exceptions::new(), TopNOptions::default()));
+/// let outcome = pass.read(&mut Reader::from_slice(&bytes).time_ordered())?;
+/// if !outcome.is_intact() {
+///     eprintln!("counts are too low: {outcome}");
+/// }
+/// let (gc, exceptions, top) = pass.finish().output;
+/// assert_eq!((gc.totals.count, exceptions.count, top.samples), (0, 0, 0));
+/// # Ok::<(), AnalysisError>(())
+/// ```
 #[expect(missing_debug_implementations, reason = "as the analysis that it holds")]
 pub struct ReportPass<R> {
-    shared: SharedPass<(R,)>,
+    observer: ReportObserver<R>,
+    analysis: Analysis<'static>,
 }
 
 /// The result of a pass. It is serialized as the report with [`Reported::outcome`] as an
@@ -21,7 +39,7 @@ pub struct ReportPass<R> {
 #[must_use = "this is what the trace was read for"]
 #[non_exhaustive]
 pub struct Reported<O> {
-    /// The report.
+    /// The report; of several, all of them, in the order in which they were passed.
     #[cfg_attr(feature = "serde", serde(flatten))]
     pub output: O,
     /// How reading went. If the trace is truncated or damaged, the report's counts are
@@ -29,7 +47,7 @@ pub struct Reported<O> {
     /// [`ReportPass::set_outcome`] was not called.
     #[cfg_attr(feature = "serde", serde(serialize_with = "outcome"))]
     pub outcome: Option<Outcome>,
-    /// Number of events, samples or modules that the report is about, before filters on
+    /// Number of events, samples or modules that the reports are about, before filters on
     /// frames and states. 0 if the trace was recorded without them.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub events: u64,
@@ -41,66 +59,132 @@ pub struct Reported<O> {
     pub model: Model,
 }
 
-impl<R: Report> ReportPass<R> {
-    /// A pass for `report` without a filter and with default names.
-    pub fn new(report: R) -> ReportPass<R> {
-        ReportPass::with_options(report, AnalysisOptions::new())
+impl<R: Reports> ReportPass<R> {
+    /// A pass for `reports` without a filter and with default names.
+    pub fn new(reports: R) -> ReportPass<R> {
+        ReportPass::with_options(reports, AnalysisOptions::new())
     }
 
-    /// A pass for `report` with options.
-    pub fn with_options(report: R, options: AnalysisOptions) -> ReportPass<R> {
-        ReportPass { shared: SharedPass::with_options((report,), options) }
+    /// A pass for `reports` with options.
+    pub fn with_options(reports: R, options: AnalysisOptions) -> ReportPass<R> {
+        let inputs = reports.inputs();
+        let analysis = match inputs.iter().any(|input| input.has_samples()) {
+            true => Analysis::new(options),
+            false => Analysis::without_samples(options),
+        };
+        let uses_events = inputs.iter().any(|input| input.has_events());
+        let wanting = WantingReports::default();
+        ReportPass {
+            observer: ReportObserver { reports, uses_events, wanting, about: 0 },
+            analysis,
+        }
     }
 
-    /// Sets the filter. Must be called before the first event.
-    #[must_use]
-    pub fn filter(self, filter: Filter) -> ReportPass<R> {
-        ReportPass { shared: self.shared.filter(filter) }
+    /// The reports, to take completed data from them.
+    pub fn reports_mut(&mut self) -> &mut R {
+        &mut self.observer.reports
     }
 
-    /// Sets how frames are named. Must be called before the first event.
-    #[must_use]
-    pub fn names(self, names: NameOptions) -> ReportPass<R> {
-        ReportPass { shared: self.shared.names(names) }
-    }
-
-    /// The report, to take completed data from it.
-    pub fn report_mut(&mut self) -> &mut R {
-        &mut self.shared.reports_mut().0
+    /// Adds a converter that receives the samples and marks of the pass, of the kinds
+    /// that the options ask for. It receives them only if a report is computed from
+    /// samples ([`ReportInput::Samples`]), each before the reports receive its event; it
+    /// receives no events.
+    pub fn add(&mut self, converter: Box<dyn Convert>) {
+        self.analysis.add(converter);
     }
 
     /// For information that the trace does not contain, such as perf maps.
     pub fn model_mut(&mut self) -> &mut Model {
-        self.shared.model_mut()
+        self.analysis.model_mut()
     }
 
     /// Reads all remaining events.
     ///
     /// # Errors
-    /// If the trace cannot be read any further.
+    /// If the trace cannot be read any further, or a converter fails.
     pub fn read<S: Source>(
         &mut self,
         events: &mut TimeOrdered<S>,
-    ) -> Result<Outcome, nettrace_parser::Error> {
-        self.shared.read(events)
+    ) -> Result<Outcome, AnalysisError> {
+        self.analysis.read_for(events, &mut self.observer)
     }
 
-    /// See [`Analysis::set_outcome`](crate::Analysis::set_outcome).
+    /// See [`Analysis::set_outcome`].
     pub fn set_outcome(&mut self, outcome: Outcome) {
-        self.shared.set_outcome(outcome);
+        self.analysis.set_outcome(outcome);
     }
 
     /// Processes the next event; events must come in time order.
     pub fn event(&mut self, event: &Event<'_>) {
-        self.shared.event(event);
+        // Only converters of samples and marks fail; they say so again at the end.
+        let _ = self.analysis.event_for(event, &mut self.observer);
     }
 
-    /// Ends the trace and computes the report.
-    pub fn finish(self) -> Reported<R::Output> {
-        let SharedReports { outputs: (output,), outcome, events, coverage, model, .. } =
-            self.shared.finish();
-        let events = events.first().copied().unwrap_or(0);
-        Reported { output, outcome, events, coverage, model }
+    /// Ends the trace and computes the reports.
+    pub fn finish(self) -> Reported<R::Outputs> {
+        let ReportObserver { reports, about, .. } = self.observer;
+        let inputs = reports.inputs();
+        let finished = self.analysis.finish_alone();
+        let no_samples = Profile::default();
+        let mut resolving = Resolving::new(&finished, &no_samples);
+        let output = reports.outputs(&mut resolving);
+        let coverage = resolving.coverage();
+        let counts = inputs.into_iter().map(|input| resolving.count(input));
+        let events = counts.fold(about, u64::saturating_add);
+        Reported { output, outcome: finished.outcome, events, coverage, model: finished.model }
+    }
+}
+
+/// Shows the events of a pass to the reports that want them.
+struct ReportObserver<R> {
+    reports: R,
+    uses_events: bool,
+    wanting: WantingReports,
+    /// Number of events that a report is about.
+    about: u64,
+}
+
+impl<R: Reports> Observer for ReportObserver<R> {
+    fn uses_events(&self) -> bool {
+        self.uses_events
+    }
+
+    fn wants(&self, event: &Event<'_>) -> bool {
+        self.reports.wanting(event) != 0
+    }
+
+    fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) {
+        let wanting = self.wanting.of(event, |event| self.reports.wanting(event));
+        if wanting != 0 {
+            let about = self.reports.observe(event, moment, model, wanting);
+            self.about = self.about.saturating_add(about);
+        }
+    }
+}
+
+/// Which reports want the events of a type, by the type's metadata id: its serial number,
+/// as ids are used again, and the reports' bits.
+#[derive(Default)]
+struct WantingReports(Vec<(u64, u32)>);
+
+/// The reports are asked for each event of types with larger ids.
+const MOST_IDS: usize = 1 << 16;
+
+impl WantingReports {
+    #[inline]
+    fn of(&mut self, event: &Event<'_>, ask: impl Fn(&Event<'_>) -> u32) -> u32 {
+        let Some(metadata) = event.metadata() else { return ask(event) };
+        let (id, serial) = (metadata.id as usize, metadata.serial());
+        match self.0.get(id) {
+            Some((known, wanting)) if *known == serial => return *wanting,
+            None if id < MOST_IDS => self.0.resize(id.saturating_add(1), (0, 0)),
+            _ => {}
+        }
+        let wanting = ask(event);
+        if let Some(row) = self.0.get_mut(id) {
+            *row = (serial, wanting);
+        }
+        wanting
     }
 }
 

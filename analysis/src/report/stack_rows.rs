@@ -13,30 +13,12 @@ pub struct StackRow {
     /// Number of occurrences, or nanoseconds if the report says so.
     pub count: u64,
     /// Names of the frames, innermost first. Empty if the trace has no stack.
-    #[cfg_attr(feature = "serde", serde(serialize_with = "as_texts"))]
+    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::document::as_texts"))]
     pub frames: Vec<Arc<str>>,
     /// Indices of the frames with guessed names
     /// ([`Frame::is_guessed`](crate::Frame::is_guessed)), counting from 0.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
     pub guessed: Vec<usize>,
-}
-
-/// Serializes a shared text.
-#[cfg(feature = "serde")]
-pub(crate) fn as_text<S: serde::Serializer>(
-    text: &Arc<str>,
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(text)
-}
-
-/// Serializes shared texts as an array.
-#[cfg(feature = "serde")]
-pub(crate) fn as_texts<S: serde::Serializer>(
-    texts: &[Arc<str>],
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    serializer.collect_seq(texts.iter().map(|text| &**text))
 }
 
 /// The names of a stack's frames. Each name is in memory once, however many stacks

@@ -13,9 +13,9 @@
 //! it.
 
 use super::activities::Activities;
+use super::contract::{Moment, Recording, Report, SCHEMA};
 use super::distribution::{Distribution, Spread};
 use super::stack_rows::{StackRow, TASK_LIBRARY, below, stack_rows};
-use super::{Moment, Recording, Report, SCHEMA};
 use crate::model::intervals::Matcher;
 use crate::model::{Mode, Model, ProcessHandle, Resolved, StackHandle, TextHandle, task_text};
 use crate::sorted::SortFew;
@@ -307,12 +307,16 @@ impl Report for Tasks {
     const RECORD: &'static [Recording] =
         &[Recording::new("System.Threading.Tasks.TplEventSource", 0xcb, 5)];
 
+    fn wants(&self, event: &Event<'_>) -> bool {
+        match event.known_provider() {
+            KnownProvider::Tasks => matches!(event.id(), 7..=11 | 14 | 15),
+            _ => self.activities.wants(event),
+        }
+    }
+
     fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {
         if event.known_provider() != KnownProvider::Tasks {
             self.activities.event(event, moment, model);
-            return false;
-        }
-        if !matches!(event.id(), 7..=11 | 14 | 15) {
             return false;
         }
         // Events whose task is missing or damaged are skipped.
@@ -338,13 +342,13 @@ impl Report for Tasks {
         };
         let mut all = TaskSite::default();
         let mut rows: BTreeMap<String, (TaskSite, Vec<(StackHandle, u64)>)> = BTreeMap::new();
-        let mut sites: Vec<_> = self.sites.into_iter().filter(|(place, _)| passes(place)).collect();
-        sites.sort_few_by_key(|(place, _)| *place);
+        let mut sites: Vec<_> = self.sites.iter().filter(|(place, _)| passes(place)).collect();
+        sites.sort_few_by_key(|(place, _)| **place);
         for (place, site) in sites {
-            let row = rows.entry(named(&place, "scheduled by")).or_default();
-            row.0.merge(&site);
+            let row = rows.entry(named(place, "scheduled by")).or_default();
+            row.0.merge(site);
             row.1.push((place.1, site.scheduled));
-            all.merge(&site);
+            all.merge(site);
         }
         let mut tasks: Vec<TaskRow> = rows
             .into_iter()
@@ -365,26 +369,7 @@ impl Report for Tasks {
             })
             .collect();
         tasks.sort_few_by_key(|row| Reverse((row.scheduled, row.started)));
-        let mut waits: BTreeMap<(String, bool), (Distribution, u64)> = BTreeMap::new();
-        for ((place, is_blocking), (waited, begun)) in
-            self.waits.iter().filter(|((place, _), _)| passes(place))
-        {
-            let row = waits.entry((named(place, "waited for by"), *is_blocking)).or_default();
-            row.0.merge(waited);
-            row.1 = row.1.saturating_add(*begun);
-        }
-        let mut waits_begun = self.waits_not_kept;
-        let mut waits_ended = self.waits_not_kept.saturating_sub(self.not_kept_open);
-        let mut waits: Vec<TaskWaitRow> = waits
-            .into_iter()
-            .map(|((name, is_blocking), (waited, begun))| {
-                waits_begun = waits_begun.saturating_add(begun);
-                waits_ended = waits_ended.saturating_add(waited.count());
-                let still_waiting = begun.saturating_sub(waited.count());
-                TaskWaitRow { name, is_blocking, waits: waited.spread(), still_waiting }
-            })
-            .collect();
-        waits.sort_few_by_key(|row| Reverse(row.waits.total_ns));
+        let (waits, waits_begun, waits_ended) = self.wait_rows(passes, named);
         let mut activities: Vec<TaskActivity> = all
             .activities
             .iter()
@@ -410,6 +395,38 @@ impl Report for Tasks {
             waits,
             activities,
         }
+    }
+}
+
+impl Tasks {
+    /// Waits by task, longest total first, and how many began and ended.
+    fn wait_rows(
+        &self,
+        passes: impl Fn(&TaskPlace) -> bool,
+        named: impl Fn(&TaskPlace, &str) -> String,
+    ) -> (Vec<TaskWaitRow>, u64, u64) {
+        let mut waits: BTreeMap<(String, bool), (Distribution, u64)> = BTreeMap::new();
+        for ((place, is_blocking), (waited, begun)) in
+            self.waits.iter().filter(|((place, _), _)| passes(place))
+        {
+            let row = waits.entry((named(place, "waited for by"), *is_blocking)).or_default();
+            row.0.merge(waited);
+            row.1 = row.1.saturating_add(*begun);
+        }
+        // Those for which there was no room count, too.
+        let mut waits_begun = self.waits_not_kept;
+        let mut waits_ended = self.waits_not_kept.saturating_sub(self.not_kept_open);
+        let mut waits: Vec<TaskWaitRow> = waits
+            .into_iter()
+            .map(|((name, is_blocking), (waited, begun))| {
+                waits_begun = waits_begun.saturating_add(begun);
+                waits_ended = waits_ended.saturating_add(waited.count());
+                let still_waiting = begun.saturating_sub(waited.count());
+                TaskWaitRow { name, is_blocking, waits: waited.spread(), still_waiting }
+            })
+            .collect();
+        waits.sort_few_by_key(|row| Reverse(row.waits.total_ns));
+        (waits, waits_begun, waits_ended)
     }
 }
 

@@ -1,9 +1,9 @@
 //! The thread pool.
 
+use super::contract::{Moment, Recording, Report, SCHEMA};
 use super::distribution::{Distribution, Spread};
 use super::fields::Walk;
 use super::series::{Series, SeriesPoint};
-use super::{Moment, Recording, Report, SCHEMA};
 use crate::model::intervals::Matcher;
 use crate::model::{Model, ProcessHandle, Resolved};
 use crate::sorted::SortFew;
@@ -301,11 +301,15 @@ impl Report for ThreadPool {
     const RECORD: &'static [Recording] =
         &[Recording::runtime(0x1_0000, 4), Recording::runtime(0x8001_0000, 5)];
 
+    fn wants(&self, event: &Event<'_>) -> bool {
+        match event.known_provider() {
+            KnownProvider::Runtime => matches!(event.id(), 50..=55 | 57 | 59 | 61..=64),
+            _ => matches!(event.id(), 30 | 31) && event.provider() == FRAMEWORK,
+        }
+    }
+
     fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {
         if event.known_provider() != KnownProvider::Runtime {
-            if !matches!(event.id(), 30 | 31) || event.provider() != FRAMEWORK {
-                return false;
-            }
             let _ = self.work(Queue::Framework, event.id() == 30, event, moment, model);
             return true;
         }

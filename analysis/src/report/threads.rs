@@ -1,6 +1,7 @@
 //! The threads of a trace.
 
-use super::{Recording, Report, ReportInput, SCHEMA, percent};
+use super::contract::{Recording, Report, ReportInput, SCHEMA};
+use crate::document::percent;
 use crate::model::{FrameHandle, Kind, Profile, Resolved, ThreadHandle, ThreadState, Totals};
 use crate::sorted::SortFew;
 use std::cmp::Reverse;
@@ -39,7 +40,7 @@ pub struct ThreadsReport {
     pub clock: &'static str,
     /// Number of frames in the trace's distinct stacks whose name is a guess
     /// ([`Frame::is_guessed`](crate::Frame::is_guessed)).
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "super::is_zero"))]
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::document::is_zero"))]
     pub guessed_frames: u64,
     /// The threads, sorted by samples, most first, then in the order in which they
     /// appeared.
@@ -89,7 +90,10 @@ pub struct ThreadRow {
     /// The most frequent innermost frame of its samples.
     pub top_frame: Option<String>,
     /// Whether that frame's name is a guess.
-    #[cfg_attr(feature = "serde", serde(rename = "guessed", skip_serializing_if = "super::is_no"))]
+    #[cfg_attr(
+        feature = "serde",
+        serde(rename = "guessed", skip_serializing_if = "crate::document::is_false")
+    )]
     pub is_guessed: bool,
     /// Percentage of the thread's wall time with that frame.
     pub top_frame_percent: f64,

@@ -1,6 +1,7 @@
 //! The methods with the most time.
 
-use super::{Recording, Report, ReportInput, SCHEMA, percent};
+use super::contract::{Recording, Report, ReportInput, SCHEMA};
+use crate::document::percent;
 use crate::model::{
     Cells, Frame, FrameHandle, FrameKind, Kind, Profile, ProfileKey, Resolved, ThreadHandle,
     ThreadState, Totals, When,
@@ -97,7 +98,7 @@ pub struct TopN {
     pub samples_without_stack: u64,
     /// Number of frames in the trace's distinct stacks whose name is a guess
     /// ([`Frame::is_guessed`](crate::Frame::is_guessed)).
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "super::is_zero"))]
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::document::is_zero"))]
     pub guessed_frames: u64,
     /// The rows, heaviest first.
     pub methods: Vec<MethodRow>,
@@ -135,12 +136,15 @@ pub struct MethodRow {
     pub module: String,
     /// Whether the name is a guess. Guesses of one method are merged, with the lowest and
     /// the highest offset: `~Program.Run+0x10..0x1f`.
-    #[cfg_attr(feature = "serde", serde(rename = "guessed", skip_serializing_if = "super::is_no"))]
+    #[cfg_attr(
+        feature = "serde",
+        serde(rename = "guessed", skip_serializing_if = "crate::document::is_false")
+    )]
     pub is_guessed: bool,
     /// Number of addresses that the row represents, if they have no name. In a list of
     /// methods, all of them are merged into one row, or one per module: `(no name: 12
     /// addresses)`, `libcoreclr.so!0x… (12 addresses)`.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "super::is_zero"))]
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::document::is_zero"))]
     pub addresses: u64,
     /// Number of samples.
     pub self_samples: u64,

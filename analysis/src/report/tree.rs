@@ -1,6 +1,7 @@
 //! Call trees.
 
-use super::{Recording, Report, ReportInput, SCHEMA, percent};
+use super::contract::{Recording, Report, ReportInput, SCHEMA};
+use crate::document::percent;
 use crate::model::{
     Call, CallNode, CallNodes, FrameHandle, Kind, Pattern, Profile, Resolved, ThreadState, Totals,
 };
@@ -58,14 +59,14 @@ pub struct CallTree {
     pub clock: &'static str,
     /// Number of frames in the trace's distinct stacks whose name is a guess
     /// ([`Frame::is_guessed`](crate::Frame::is_guessed)).
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "super::is_zero"))]
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::document::is_zero"))]
     pub guessed_frames: u64,
     /// Number of samples that end at a node named `(deeper)`: a tree has at most 262,144
     /// other nodes, and deeper calls are merged into these.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "super::is_zero"))]
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::document::is_zero"))]
     pub deeper_samples: u64,
     /// Sum of their weights, in nanoseconds.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "super::is_zero"))]
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::document::is_zero"))]
     pub deeper_ns: u64,
     /// The nodes, each followed by its children, heaviest first. A flat list instead of
     /// nested objects, because stacks may be deeper than JSON parsers allow.
@@ -84,7 +85,10 @@ pub struct TreeNode {
     /// The module's short name; empty if unknown.
     pub module: String,
     /// Whether the name is a guess.
-    #[cfg_attr(feature = "serde", serde(rename = "guessed", skip_serializing_if = "super::is_no"))]
+    #[cfg_attr(
+        feature = "serde",
+        serde(rename = "guessed", skip_serializing_if = "crate::document::is_false")
+    )]
     pub is_guessed: bool,
     /// Number of samples that end here.
     pub self_samples: u64,

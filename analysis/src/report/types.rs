@@ -1,6 +1,7 @@
 //! The types of allocated objects.
 
-use super::{Alloc, AllocReport, AllocType, Moment, Recording, Report, SCHEMA};
+use super::alloc::{Alloc, AllocReport, AllocType};
+use super::contract::{Moment, Recording, Report, SCHEMA};
 use crate::model::{Model, Resolved};
 use nettrace_parser::Event;
 
@@ -39,6 +40,10 @@ impl Report for Types {
     const NAME: &'static str = "types";
     const ABOUT: &'static str = "The types of objects that were allocated";
     const RECORD: &'static [Recording] = Alloc::RECORD;
+
+    fn wants(&self, event: &Event<'_>) -> bool {
+        self.0.wants(event)
+    }
 
     fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {
         self.0.event(event, moment, model)

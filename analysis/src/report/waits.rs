@@ -4,9 +4,9 @@
 //! The events do not contain what is waited for, except whether it is a monitor; the
 //! stack shows it.
 
+use super::contract::{Moment, Recording, Report, SCHEMA};
 use super::distribution::{Distribution, Spread};
 use super::waiting::{WaitTotals, Waiting};
-use super::{Moment, Recording, Report, SCHEMA};
 use crate::model::{Mode, Model, Resolved, StackHandle, ThreadHandle};
 use crate::report::stack_rows::{guessed_of, names_of};
 use crate::sorted::SortFew;
@@ -30,6 +30,9 @@ pub struct WaitsReport {
     pub places: Vec<WaitPlace>,
     /// By thread, longest total first.
     pub threads: Vec<WaitThread>,
+    /// Number of all threads that waited, including those not listed.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub(crate) waiting_threads: u64,
 }
 
 /// Waits at one place.
@@ -42,7 +45,7 @@ pub struct WaitPlace {
     /// Completed waits.
     pub waits: Spread,
     /// Names of the frames, innermost first. Empty if the trace has no stack.
-    #[cfg_attr(feature = "serde", serde(serialize_with = "super::stack_rows::as_texts"))]
+    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::document::as_texts"))]
     pub frames: Vec<Arc<str>>,
     /// Indices of the frames with guessed names, counting from 0.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
@@ -101,10 +104,11 @@ impl Report for Waits {
     const ABOUT: &'static str = "Handles that threads waited for";
     const RECORD: &'static [Recording] = &[Recording::runtime(0x400_0000_0000, 5)];
 
+    fn wants(&self, event: &Event<'_>) -> bool {
+        event.known_provider() == KnownProvider::Runtime && matches!(event.id(), 301 | 302)
+    }
+
     fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {
-        if event.known_provider() != KnownProvider::Runtime {
-            return false;
-        }
         let at = moment.edge(event);
         match event.id() {
             301 => {
@@ -155,6 +159,7 @@ impl Report for Waits {
             frames: names_of(resolved, frames),
             guessed: guessed_of(resolved, frames),
         });
+        let waiting_threads = threads.len() as u64;
         let mut threads: Vec<_> = threads.into_iter().collect();
         threads.sort_few_by_key(|(thread, (_, total))| (Reverse(*total), *thread));
         let threads = threads.into_iter().take(top).map(|(thread, (count, total_ns))| {
@@ -163,6 +168,7 @@ impl Report for Waits {
                 row.map_or((None, None), |row| (row.os_thread_id, row.name.clone()));
             WaitThread { thread_id, name, count, total_ns }
         });
-        WaitsReport { schema: SCHEMA, totals, places: places.collect(), threads: threads.collect() }
+        let (places, threads) = (places.collect(), threads.collect());
+        WaitsReport { schema: SCHEMA, totals, places, threads, waiting_threads }
     }
 }

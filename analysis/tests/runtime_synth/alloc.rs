@@ -2,8 +2,9 @@
 
 use crate::common::{self, LOAD, TICK};
 use crate::script::{SAMPLED, Script, report, report_with, text};
-use nettrace_analysis::Filter;
-use nettrace_analysis::report::{Alloc, AllocReport, Report, ReportPass, Summary, Types};
+use nettrace_analysis::findings::Summary;
+use nettrace_analysis::report::{Alloc, AllocReport, Report, ReportPass, Types};
+use nettrace_analysis::{AnalysisOptions, Filter};
 use nettrace_parser::Reader;
 use nettrace_testdata::synth::{Step, Value};
 
@@ -85,7 +86,7 @@ fn tick_at(later: u32, stack: &[u64]) -> Step {
 
 fn of_session<R: Report>(report: R, steps: Vec<Step>, filter: Filter) -> R::Output {
     let bytes = common::session(steps).record().stream.bytes;
-    let mut pass = ReportPass::new(report).filter(filter);
+    let mut pass = ReportPass::with_options(report, AnalysisOptions::new().filter(filter));
     assert!(pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete());
     pass.finish().output
 }

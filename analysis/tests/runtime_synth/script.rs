@@ -1,8 +1,8 @@
 //! Streams of the runtime's events, and the reports of them.
 
 use crate::common::{RUNTIME, native};
-use nettrace_analysis::Filter;
 use nettrace_analysis::report::{Report, ReportPass};
+use nettrace_analysis::{AnalysisOptions, Filter};
 use nettrace_parser::Reader;
 use nettrace_testdata::synth::{Session, SessionEvent, SessionThread, Step, Value, Version};
 
@@ -62,7 +62,7 @@ pub(crate) fn report_with<R: Report>(
     filter: Filter,
 ) -> (R::Output, u64) {
     let bytes = bytes_of(steps);
-    let mut pass = ReportPass::new(report).filter(filter);
+    let mut pass = ReportPass::with_options(report, AnalysisOptions::new().filter(filter));
     assert!(pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete());
     let reported = pass.finish();
     (reported.output, reported.events)

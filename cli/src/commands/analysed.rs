@@ -3,40 +3,8 @@
 use super::{Trace, failed};
 use crate::failure::Failure;
 use crate::input::{Ended, Input};
-use nettrace_analysis::diff::DiffPass;
-use nettrace_analysis::page::PagePass;
-use nettrace_analysis::report::{Report, ReportPass};
-use nettrace_analysis::{Analysis, AnalysisError};
+use nettrace_analysis::AnalysisError;
 use nettrace_parser::{Event, Outcome, TimeOrdered};
-
-/// What takes a whole trace.
-pub(super) trait Reads {
-    fn read(&mut self, events: &mut TimeOrdered<Input>) -> Result<Outcome, AnalysisError>;
-}
-
-impl Reads for PagePass {
-    fn read(&mut self, events: &mut TimeOrdered<Input>) -> Result<Outcome, AnalysisError> {
-        Ok(self.read(events)?)
-    }
-}
-
-impl Reads for DiffPass {
-    fn read(&mut self, events: &mut TimeOrdered<Input>) -> Result<Outcome, AnalysisError> {
-        Ok(self.read(events)?)
-    }
-}
-
-impl Reads for Analysis<'_> {
-    fn read(&mut self, events: &mut TimeOrdered<Input>) -> Result<Outcome, AnalysisError> {
-        self.read(events)
-    }
-}
-
-impl<R: Report> Reads for ReportPass<R> {
-    fn read(&mut self, events: &mut TimeOrdered<Input>) -> Result<Outcome, AnalysisError> {
-        Ok(self.read(events)?)
-    }
-}
 
 /// The trace. The reader is kept: it knows of the packed file too.
 pub(super) struct Analysed {
@@ -53,21 +21,24 @@ impl Analysed {
         Ok(Analysed { file: trace.file, events })
     }
 
-    /// Reads it to its end.
-    pub(super) fn read(&mut self, reads: &mut dyn Reads) -> Result<(), Failure> {
-        self.read_or(reads, &|file, error| Failure::Input {
+    /// Reads it to its end with `read`.
+    pub(super) fn read(
+        &mut self,
+        read: impl FnOnce(&mut TimeOrdered<Input>) -> Result<Outcome, AnalysisError>,
+    ) -> Result<(), Failure> {
+        self.read_or(read, |file, error| Failure::Input {
             file: file.to_owned(),
             message: error.to_string(),
         })
     }
 
-    /// The same; `other` is what it means that something else than reading fails.
+    /// The same; `other` says what it means that something else than reading fails.
     pub(super) fn read_or(
         &mut self,
-        reads: &mut dyn Reads,
-        other: &dyn Fn(&str, AnalysisError) -> Failure,
+        read: impl FnOnce(&mut TimeOrdered<Input>) -> Result<Outcome, AnalysisError>,
+        other: impl FnOnce(&str, AnalysisError) -> Failure,
     ) -> Result<(), Failure> {
-        reads.read(&mut self.events).map(drop).map_err(|error| match error {
+        read(&mut self.events).map(drop).map_err(|error| match error {
             AnalysisError::Read(error) => failed(&self.file, self.events.reader(), &error),
             error => other(&self.file, error),
         })

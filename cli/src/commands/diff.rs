@@ -12,7 +12,7 @@ use crate::printable::printable;
 use crate::table::{end_page, left, list, right};
 use crate::{samples, units};
 use nettrace_analysis::diff::{
-    ConditionOutcome, DiffPage, DiffPass, DiffReport, DiffRow, DiffSide, Per, Subject, TraceFacts,
+    self, ConditionOutcome, DiffPage, DiffReport, DiffRow, DiffSide, Per, Subject, TraceFacts,
 };
 use nettrace_analysis::report::OutcomeReport;
 use serde::Serialize;
@@ -134,12 +134,12 @@ fn read_one(
 ) -> Result<(Read, TraceFacts), Failure> {
     let input = InputArgs { file: file.to_owned(), read: args.read };
     let mut trace = Analysed::new(context.open(&input)?)?;
-    let mut pass = DiffPass::new(samples::options(&args.samples));
-    trace.read(&mut pass)?;
+    let mut pass = diff::pass(samples::options(&args.samples));
+    trace.read(|events| pass.read(events))?;
     for text in samples::add_names(&args.samples, pass.model_mut())? {
         context.messages.warning(&text);
     }
-    Ok((Read { name: trace.file.clone(), ended: trace.ended() }, pass.finish()))
+    Ok((Read { name: trace.file.clone(), ended: trace.ended() }, pass.finish().output))
 }
 
 /// What is divided by nothing says nothing.

@@ -111,6 +111,6 @@ pub(super) fn model_of(
     let mut analysis = Analysis::new(options);
     let trace = context.open(input)?;
     let mut analysed = Analysed::new(trace)?;
-    let _ = analysed.read(&mut analysis);
+    let _ = analysed.read(|events| analysis.read(events));
     Ok(analysis.finish().ok().map(|finished| finished.model))
 }

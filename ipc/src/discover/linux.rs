@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::name::{ProcessKind, SocketName};
-use super::proc::{Process, Stat, Status, processes};
 use super::{Found, LeftBy, Leftover, Listing, Search, Unreachable};
 use crate::command::process::Variable;
 use crate::endpoint::Endpoint;
+use crate::proc::{Process, Stat, Status, processes};
 use crate::startup::suspends_at_startup;
 
 /// Bytes of a path that fit a socket address.

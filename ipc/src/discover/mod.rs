@@ -10,8 +10,6 @@ mod linux;
 mod name;
 #[cfg(all(unix, not(target_os = "linux")))]
 mod other_unix;
-#[cfg(target_os = "linux")]
-pub(crate) mod proc;
 #[cfg(windows)]
 mod windows;
 

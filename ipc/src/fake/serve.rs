@@ -7,10 +7,10 @@ use std::time::Duration;
 use super::fault::FaultKind;
 use super::stream::FakeSession;
 use super::{Shared, harm, reply};
+use crate::advertise::Advertise;
 use crate::command_id::CommandId;
 use crate::deadlines::Deadline;
 use crate::endpoint::{Endpoint, Listener, Wire};
-use crate::port::Advertise;
 
 const TICK: Duration = Duration::from_millis(20);
 const LONG: Duration = Duration::from_secs(120);

@@ -11,15 +11,13 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 mod address;
-pub(crate) mod advertise;
-pub(crate) mod line;
 mod reserve;
 
 use address::PortPlace;
 pub use address::{PortAddress, PortMode};
-pub(crate) use advertise::{ADVERTISE_BYTES, Advertise};
-use line::Table;
 
+use crate::advertise::{ADVERTISE_BYTES, Advertise};
+use crate::arrived::Table;
 use crate::deadlines::{Deadline, Deadlines};
 use crate::endpoint::{Listener, Made, Wire};
 use crate::error::{Error, RequestError, Step};

@@ -213,6 +213,8 @@ mod tests {
             "macro_rules! m { () => { $crate::high::f() } }",
             "use crate::Top;",
             "use crate::Shallow;",
+            "struct S { #[serde(serialize_with = \"crate::high::f\")] a: A }",
+            "struct S { #[serde(skip_serializing_if = \"super::high::f\")] a: A }",
         ] {
             assert_eq!(of_mid(text), upwards(1), "{text}");
         }
@@ -239,6 +241,7 @@ mod tests {
             "//! [`x`](crate::high::A)",
             "/* /* */ use crate::high::A; */",
             "const A: &str = \"use crate::high::A;\";",
+            "const A: &str = \"crate::high::A\";",
             "const A: &str = \"\\\"\"; const B: &str = r#\"\" crate::high::A\"#;",
             "const A: char = '\"'; // crate::high \"",
             "#[cfg(test)]\nmod tests { use crate::high::A; fn f() { {} } }",

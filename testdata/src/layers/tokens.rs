@@ -1,4 +1,5 @@
-//! Words and signs of a Rust source, without comments, text and characters.
+//! Words and signs of a Rust source, without comments, text and characters. A path in
+//! the text of an attribute, such as `serialize_with = "crate::a::b"`, counts as code.
 
 /// One of them, and its line, from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,6 +17,12 @@ pub(super) fn tokens(text: &str) -> Vec<Token<'_>> {
         let (len, is_token) = match first {
             '/' if rest.starts_with("//") => (rest.find('\n').unwrap_or(rest.len()), false),
             '/' if rest.starts_with("/*") => (comment(rest), false),
+            '"' if names_a_function(&found) => {
+                let len = string(rest);
+                let path = tokens(rest.get(1..len - 1).unwrap_or_default());
+                found.extend(path.into_iter().map(|token| Token { line, ..token }));
+                (len, false)
+            }
             '"' => (string(rest), false),
             'r' | 'b' | 'c' if raw_hashes(rest).is_some() => (raw_string(rest), false),
             '\'' => (character(rest), false),
@@ -31,6 +38,12 @@ pub(super) fn tokens(text: &str) -> Vec<Token<'_>> {
         rest = behind;
     }
     found
+}
+
+/// Whether the text after these tokens is a path that serde's macros call.
+fn names_a_function(before: &[Token<'_>]) -> bool {
+    let names = ["serialize_with", "deserialize_with", "skip_serializing_if", "with"];
+    matches!(before, [.., name, sign] if sign.text == "=" && names.contains(&name.text))
 }
 
 fn is_word(c: char) -> bool {

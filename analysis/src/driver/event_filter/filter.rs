@@ -1,6 +1,7 @@
 //! Decides, event by event, which are deferred, kept as samples, or only counted.
 
 use super::by_number::ByNumber;
+use crate::driver::Observer;
 use crate::model::hash::NumberMap;
 use crate::model::intervals::LockWaits;
 use crate::model::{EventSelector, Kind, Mode, Model, ThreadHandle};
@@ -17,8 +18,8 @@ const MOST: usize = 1 << 19;
 /// remembered: a damaged stream may use any number, and a table is as long as its largest
 /// one.
 pub(super) const MOST_NUMBERS: usize = 1 << 20;
-/// How many threads are remembered by the last bits of their ids, which is faster than a
-/// hash table.
+/// How many threads are remembered by the last bits of their numbers, which is faster than
+/// a hash table.
 const RECENT: usize = 256;
 
 /// What is done with the events of a type.
@@ -37,6 +38,8 @@ pub(super) enum Role {
     Useless,
     /// They are CPU samples of a runtime.
     Sample,
+    /// They are CPU samples of an operating system's recorder.
+    OnCpuSample,
 }
 
 /// A CPU sample that was read but not yet handed to the analysis.
@@ -55,10 +58,12 @@ pub(super) struct PendingSample {
 /// A thread that has events in the stream.
 #[derive(Debug)]
 pub(super) struct SeenThread {
-    /// As the stream identifies it.
-    pub(super) id: u64,
-    /// The earliest of its events so far.
-    since: u64,
+    /// OS ids.
+    pub(super) process_id: Option<u64>,
+    pub(super) thread_id: Option<u64>,
+    /// Times of the earliest and the latest of its events so far, in ticks.
+    pub(super) first: u64,
+    pub(super) last: u64,
     /// Its events that were not deferred: the model counts only those that it is given.
     pub(super) events: u64,
     pub(super) handle: Option<ThreadHandle>,
@@ -80,8 +85,9 @@ impl WantedEvents {
         self.kinds.contains(&kind)
     }
 
-    fn role_of(&self, event: &Event<'_>) -> Role {
-        let is_selected = self.events.iter().any(|selector| selector.is_match(event));
+    fn role_of(&self, event: &Event<'_>, observer: &dyn Observer) -> Role {
+        let is_selected =
+            self.events.iter().any(|selector| selector.is_match(event)) || observer.wants(event);
         let is_sample = event.known_provider() == KnownProvider::SampleProfiler && event.id() == 0;
         let is_method = matches!(event.id(), 141..=144) && !self.keeps_il_offsets;
         match event.known_provider() {
@@ -96,7 +102,10 @@ impl WantedEvents {
             }
             // A thread that waits for a lock is not running.
             _ if LockWaits::is_edge(event) && self.wants(Kind::Cpu) => Role::Deferred,
-            KnownProvider::UniversalEvents => Role::Deferred,
+            KnownProvider::UniversalEvents if event.name() == "cpu" && self.wants(Kind::Cpu) => {
+                Role::OnCpuSample
+            }
+            KnownProvider::UniversalEvents if self.wants(Kind::OffCpu) => Role::Deferred,
             _ => Role::Useless,
         }
     }
@@ -106,11 +115,14 @@ impl WantedEvents {
 #[derive(Debug)]
 pub(super) struct EventFilter {
     wanted: WantedEvents,
+    /// Whether threads have numbers instead of OS ids, and events may have labels.
+    is_v6: bool,
     /// By the number of the type.
     pub(super) roles: ByNumber<Role>,
     pub(super) threads: Vec<SeenThread>,
-    by_id: NumberMap<u64, u32>,
-    /// Ids, and the index of their rows.
+    /// The rows of threads, by how the stream identifies them.
+    by_number: NumberMap<u64, u32>,
+    /// How the stream identifies threads, and the index of their rows.
     recent: [(u64, u32); RECENT],
     pub(super) samples: Vec<PendingSample>,
     /// How many `samples` to collect before asking the reader which of them are complete.
@@ -124,15 +136,17 @@ pub(super) struct EventFilter {
 pub(super) struct Filtering<'a> {
     pub(super) filter: &'a mut EventFilter,
     pub(super) model: &'a mut Model,
+    pub(super) observer: &'a dyn Observer,
 }
 
 impl EventFilter {
-    pub(super) fn new(wanted: WantedEvents) -> EventFilter {
+    pub(super) fn new(wanted: WantedEvents, is_v6: bool) -> EventFilter {
         EventFilter {
             wanted,
+            is_v6,
             roles: ByNumber::new(Role::New),
             threads: Vec::new(),
-            by_id: NumberMap::default(),
+            by_number: NumberMap::default(),
             recent: [(0, u32::MAX); RECENT],
             samples: Vec::new(),
             room: BATCH,
@@ -166,40 +180,78 @@ impl EventFilter {
 
     #[cold]
     #[inline(never)]
-    fn learn_role(&mut self, number: Option<u32>, event: Event<'_>) -> Role {
-        let role = self.wanted.role_of(&event);
-        if let Some(number) = number.filter(|number| (*number as usize) < MOST_NUMBERS) {
+    fn learn_role(
+        &mut self,
+        number: Option<u32>,
+        event: Event<'_>,
+        observer: &dyn Observer,
+    ) -> Role {
+        let role = self.wanted.role_of(&event, observer);
+        // A label may say that an event has another version, with another name.
+        let is_lasting = !self.is_v6 || self.wanted.events.is_empty();
+        let number = number.filter(|number| (*number as usize) < MOST_NUMBERS);
+        if let Some(number) = number.filter(|_| is_lasting) {
             self.roles.put(number, role);
         }
         role
     }
 
-    /// The index of a thread's row.
+    /// The index of the row of an event's thread.
     #[inline(always)]
-    fn place_of(&mut self, id: u64) -> u32 {
-        match self.recent.get(recent_place(id)) {
-            Some((known, place)) if *known == id && *place != u32::MAX => *place,
-            _ => self.find_or_add(id),
-        }
+    fn place_of(&mut self, event: &Event<'_>) -> u32 {
+        let number = event.raw_thread();
+        let place = match self.recent.get(recent_place(number)) {
+            Some((known, place)) if *known == number && *place != u32::MAX => *place,
+            _ => self.find_or_add(*event),
+        };
+        if self.is_v6 { self.checked(place, *event) } else { place }
     }
 
     #[inline(never)]
-    fn find_or_add(&mut self, id: u64) -> u32 {
-        let next = u32::try_from(self.threads.len()).unwrap_or(u32::MAX);
-        let place = *self.by_id.entry(id).or_insert(next);
-        if place == next {
-            self.threads.push(SeenThread { id, since: u64::MAX, events: 0, handle: None });
-        }
-        if let Some(recent) = self.recent.get_mut(recent_place(id)) {
-            *recent = (id, place);
+    fn find_or_add(&mut self, event: Event<'_>) -> u32 {
+        let number = event.raw_thread();
+        let place = match self.by_number.get(&number) {
+            Some(place) => *place,
+            None => self.add_thread(event),
+        };
+        if let Some(recent) = self.recent.get_mut(recent_place(number)) {
+            *recent = (number, place);
         }
         place
+    }
+
+    fn add_thread(&mut self, event: Event<'_>) -> u32 {
+        let place = u32::try_from(self.threads.len()).unwrap_or(u32::MAX);
+        self.by_number.insert(event.raw_thread(), place);
+        self.threads.push(SeenThread {
+            process_id: event.process_id(),
+            thread_id: event.thread_id(),
+            first: u64::MAX,
+            last: 0,
+            events: 0,
+            handle: None,
+        });
+        place
+    }
+
+    /// The row of a thread, which is another one if the stream has given its number to
+    /// another thread since (version 6).
+    #[inline(never)]
+    fn checked(&mut self, place: u32, event: Event<'_>) -> u32 {
+        let ids = (event.process_id(), event.thread_id());
+        match self.threads.get(place as usize) {
+            Some(row) if (row.process_id, row.thread_id) == ids => place,
+            _ => {
+                self.add_thread(event);
+                self.find_or_add(event)
+            }
+        }
     }
 }
 
 #[inline(always)]
-fn recent_place(id: u64) -> usize {
-    usize::try_from(id.checked_rem(RECENT as u64).unwrap_or(0)).unwrap_or(0)
+fn recent_place(number: u64) -> usize {
+    usize::try_from(number.checked_rem(RECENT as u64).unwrap_or(0)).unwrap_or(0)
 }
 
 impl Filtering<'_> {
@@ -221,7 +273,7 @@ impl PendingFilter for Filtering<'_> {
         let role = number.and_then(|number| self.filter.roles.get(number)).copied();
         let role = match role {
             Some(role) if role != Role::New => role,
-            _ => self.filter.learn_role(number, event),
+            _ => self.filter.learn_role(number, event, self.observer),
         };
         match role {
             Role::Deferred => return true,
@@ -230,22 +282,28 @@ impl PendingFilter for Filtering<'_> {
                 self.filter.changes_deferred = true;
                 return true;
             }
-            Role::New | Role::Useless | Role::Sample => {}
+            Role::New | Role::Useless | Role::Sample | Role::OnCpuSample => {}
         }
         let ticks = event.timestamp_ticks();
         let filter = &mut *self.filter;
-        let thread = filter.place_of(event.raw_thread());
+        let thread = filter.place_of(&event);
         let Some(row) = filter.threads.get_mut(thread as usize) else { return true };
-        if ticks < row.since {
-            row.since = ticks;
+        if ticks < row.first {
+            row.first = ticks;
             return true;
         }
-        if role == Role::Sample {
+        row.last = row.last.max(ticks);
+        if matches!(role, Role::Sample | Role::OnCpuSample) {
             let Some(stack) = candidate.stack_number().filter(|_| !candidate.is_late()) else {
                 return true;
             };
-            let Some(sample) = view::Sample::of_payload(event.payload()) else { return true };
-            let mode = Mode::of(sample.state);
+            let mode = match role {
+                Role::OnCpuSample => Mode::OnCpu,
+                _ => match view::Sample::of_payload(event.payload()) {
+                    Some(sample) => Mode::of(sample.state),
+                    None => return true,
+                },
+            };
             filter.samples.push(PendingSample {
                 ticks,
                 at: event.payload_offset(),

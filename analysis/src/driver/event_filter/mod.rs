@@ -21,42 +21,36 @@ mod samples;
 
 pub(super) use filter::WantedEvents;
 
+use super::observer::Observer;
 use super::{Analysis, AnalysisError};
 use filter::{EventFilter, Filtering};
 use nettrace_parser::internal::{FilteredEvents, Watermark};
-use nettrace_parser::{Source, TimeOrdered, Version};
+use nettrace_parser::{Source, TimeOrdered};
 use samples::{SampleFeed, StackHandles};
 
-/// Whether events of this version can be filtered in file order. Versions 3 and 6
-/// identify threads in other ways.
-pub(super) fn is_possible(version: Option<Version>) -> bool {
-    version == Some(Version::V4)
-}
-
-/// Reads the remaining events. The result is that of `Analysis::event` for each of them
-/// in time order.
+/// Reads the remaining events. The result is that of `Analysis::event_for` for each of
+/// them in time order.
 pub(super) fn read<S: Source>(
     analysis: &mut Analysis<'_>,
     events: &mut TimeOrdered<S>,
     wanted: WantedEvents,
+    observer: &mut dyn Observer,
 ) -> Result<(), AnalysisError> {
-    let mut filter = EventFilter::new(wanted);
+    let clock = analysis.begin(events.trace()?);
+    let is_v6 = events.reader().version().is_some_and(|version| version.major() == 6);
+    let mut filter = EventFilter::new(wanted, is_v6);
     let mut handles = StackHandles::default();
-    let trace = events.trace()?;
-    analysis.begin(trace);
-    let process_id = trace.process_id.map(u64::from);
     loop {
         let model = analysis.model_mut();
-        let Some(complete) = events.advance(&mut Filtering { filter: &mut filter, model })? else {
-            break;
-        };
+        let mut filtering = Filtering { filter: &mut filter, model, observer: &*observer };
+        let Some(complete) = events.advance(&mut filtering)? else { break };
         let end = filter.sort(complete);
         let (threads, ready) = filter.ready(end);
-        let mut feed = SampleFeed { threads, handles: &mut handles, process_id, at: 0 };
+        let mut feed = SampleFeed { threads, handles: &mut handles, at: 0 };
         while let Some(next) = events.peek() {
             feed.until(Some(next), ready, analysis, |number| events.stack(number))?;
             if let Some(event) = events.ready() {
-                analysis.event(&event)?;
+                analysis.event_for(&event, observer)?;
             }
         }
         feed.until(None, ready, analysis, |number| events.stack(number))?;
@@ -67,10 +61,10 @@ pub(super) fn read<S: Source>(
             handles.clear();
         }
     }
-    for row in filter.threads {
-        if row.events > 0 {
-            analysis.model_mut().count_events(process_id, row.id, row.events);
-        }
+    for row in filter.threads.iter().filter(|row| row.events > 0) {
+        analysis.model_mut().count_events(row.process_id, row.thread_id, row.events);
+        let nanos = |ticks| clock.nanos_since_start(ticks).unwrap_or(0);
+        analysis.selected.add_all(row.events, nanos(row.first), nanos(row.last));
     }
     Ok(())
 }

@@ -42,7 +42,6 @@ impl StackHandles {
 pub(super) struct SampleFeed<'a> {
     pub(super) threads: &'a mut [SeenThread],
     pub(super) handles: &'a mut StackHandles,
-    pub(super) process_id: Option<u64>,
     /// How many of the samples were handed over.
     pub(super) at: usize,
 }
@@ -91,7 +90,7 @@ impl SampleFeed<'_> {
     fn thread(&mut self, place: u32, analysis: &mut Analysis<'_>) -> ThreadHandle {
         match self.threads.get_mut(place as usize) {
             Some(row) => {
-                let handle = analysis.model_mut().count_events(self.process_id, row.id, 0);
+                let handle = analysis.model_mut().count_events(row.process_id, row.thread_id, 0);
                 row.handle = Some(handle);
                 handle
             }

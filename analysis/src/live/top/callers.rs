@@ -3,8 +3,8 @@
 use super::LiveTop;
 use super::slice::Counted;
 use super::snapshot::{NamedStack, Namer, label_text};
+use crate::document::percent;
 use crate::model::ThreadState;
-use crate::report::percent;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError};
@@ -24,7 +24,7 @@ pub struct TopCaller {
     /// How far out it is: 0 for what was asked for.
     pub depth: usize,
     /// Its name.
-    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::report::as_text"))]
+    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::document::as_text"))]
     pub name: Arc<str>,
     /// Samples, bytes, occurrences or nanoseconds.
     pub weight: u64,
@@ -84,9 +84,9 @@ impl LiveTop {
         self.callers(now_ns, place, |slice, stacks, add| {
             for ((_, stack, mode), count) in &slice.samples {
                 let Some(stack) = stacks.get(*stack as usize) else { continue };
-                let is_it =
+                let is_waiting_here =
                     stack.state(*mode) == ThreadState::Waiting && stack.waiting_place() == place;
-                if is_it {
+                if is_waiting_here {
                     let at = stack.frames.iter().position(|frame| **frame == *place);
                     add(stack, at.map_or(0, |at| at.saturating_add(1)), *count);
                 }

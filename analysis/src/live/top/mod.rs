@@ -19,7 +19,7 @@ use super::requests::Requests;
 use crate::model::intervals::{Edge, Interval, LockWaits, Matcher, Suspensions, reported_nanos};
 use crate::model::{Mode, Model, NameOptions, NamesSoFar, ThreadHandle};
 use crate::report::Moment;
-use crate::report::counter_values::{CounterValues, Published};
+use crate::report::counters::{CounterValues, Published};
 use nettrace_parser::Event;
 use nettrace_parser::view::{self, KnownProvider};
 use slice::{Counted, Slice, Sum};
@@ -218,7 +218,7 @@ impl LiveTop {
 
     fn counter(&mut self, event: &Event<'_>, nanos: i64) {
         let thread = ThreadHandle(0);
-        let moment = Moment { thread, nanos, is_selected: true };
+        let moment = Moment::new(thread, nanos, true);
         let latest = &mut self.latest_counters;
         self.counters.read(event, &moment, |Published { key, point, .. }| {
             let name = COUNTERS

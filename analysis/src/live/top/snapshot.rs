@@ -3,10 +3,10 @@
 use super::slice::{Counted, Slice, Sum};
 use super::{LiveTop, SECOND_NS};
 use crate::document::SCHEMA;
+use crate::document::percent;
 use crate::model::{
     Mode, NameOptions, NamesSoFar, Role, ThreadState, WaitChain, WaitFor, state_of, type_text,
 };
-use crate::report::percent;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, PoisonError};
@@ -88,7 +88,7 @@ pub struct TopHeader {
 #[non_exhaustive]
 pub struct TopMethod {
     /// Its name.
-    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::report::as_text"))]
+    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::document::as_text"))]
     pub name: Arc<str>,
     /// Samples with it as the innermost frame.
     pub self_samples: u64,
@@ -336,80 +336,130 @@ impl LiveTop {
 
     /// What there is to see at a moment, in nanoseconds since the session's start.
     pub(super) fn look(&self, now_ns: i64) -> TopSnapshot {
-        let limit = self.rows;
         let (first, window_ns) = self.span(now_ns);
-        let seconds = window_ns as f64 / SECOND_NS as f64;
+        let window = self.summed(first);
+        let mut snapshot = TopSnapshot {
+            schema: SCHEMA,
+            now_ns,
+            window_ns,
+            header: self.header(&window, window_ns),
+            threads: thread_rows(window.threads, window.methods.1, self.rows),
+            methods: window.methods.rows(self.rows),
+            ..TopSnapshot::default()
+        };
+        snapshot.add_waits(window.waits, window.samples, self.rows);
+        snapshot.add_counted(window.counted, window_ns as f64 / SECOND_NS as f64, self.rows);
+        snapshot
+    }
+
+    /// Sums up the slices from a second on.
+    fn summed(&self, first: i64) -> Window {
         let mut names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
-        let nameless_methods = names.left_out();
+        let mut window = Window { nameless_methods: names.left_out(), ..Window::default() };
         let mut namer = Namer::new(&mut names, self.process);
-        let mut header = TopHeader { nameless_methods, ..TopHeader::default() };
-        let mut methods = Methods::default();
-        let mut threads: BTreeMap<u64, ThreadSums> = BTreeMap::new();
-        let mut waits: BTreeMap<(String, WaitFor), (u64, BTreeSet<u64>)> = BTreeMap::new();
-        let mut counted: BTreeMap<(Counted, String), Sum> = BTreeMap::new();
-        let (mut pause_ns, mut collections) = (0_u64, 0_u64);
         for slice in self.slices.iter().filter(|slice| slice.second >= first) {
-            header.left_out = header.left_out.saturating_add(slice.left_out);
-            pause_ns = pause_ns.saturating_add(slice.gc_pause_ns);
-            collections = collections.saturating_add(slice.collections);
+            window.left_out = window.left_out.saturating_add(slice.left_out);
+            window.pause_ns = window.pause_ns.saturating_add(slice.gc_pause_ns);
+            window.collections = window.collections.saturating_add(slice.collections);
             let stacks: Vec<NamedStack> =
                 slice.stacks.things.iter().map(|stack| namer.stack(stack)).collect();
             for ((thread, stack, mode), count) in &slice.samples {
                 let Some(stack) = stacks.get(*stack as usize) else { continue };
-                header.samples = header.samples.saturating_add(*count);
-                let sums = threads.entry(*thread).or_default();
+                window.samples = window.samples.saturating_add(*count);
+                let sums = window.threads.entry(*thread).or_default();
                 let state = stack.state(*mode);
                 if let Some(sum) = sums.states.get_mut(place_of(state)) {
                     *sum = sum.saturating_add(*count);
                 }
                 if state == ThreadState::Waiting {
-                    let place = stack.waiting_place().to_owned();
-                    let row = waits.entry((place, stack.wait_for(*mode))).or_default();
+                    let place = (stack.waiting_place().to_owned(), stack.wait_for(*mode));
+                    let row = window.waits.entry(place).or_default();
                     row.0 = row.0.saturating_add(*count);
                     row.1.insert(*thread);
                     continue;
                 }
-                methods.add(stack, *count);
+                window.methods.add(stack, *count);
                 sums.methods.add(stack, *count);
             }
-            count_labels(slice, &stacks, &mut counted);
+            count_labels(slice, &stacks, &mut window.counted);
         }
-        header.running_samples = methods.1;
-        header.threads = threads.len() as u64;
-        header.gc_percent = percent(pause_ns.min(window_ns), window_ns);
-        header.collections_per_s = collections as f64 / seconds;
-        let total = |what: Counted, of: fn(&Sum) -> u64| {
-            let rows = counted.iter().filter(|((kind, _), _)| *kind == what);
-            rows.map(|(_, sum)| of(sum)).fold(0, u64::saturating_add) as f64 / seconds
-        };
-        header.allocated_bytes_per_s = total(Counted::Allocation, |sum| sum.weight);
-        header.exceptions_per_s = total(Counted::Exception, |sum| sum.count);
-        header.contentions_per_s = total(Counted::Contention, |sum| sum.count);
-        header.requests_per_s = total(Counted::Request, |sum| sum.count);
+        window
+    }
+
+    fn header(&self, window: &Window, window_ns: u64) -> TopHeader {
+        let seconds = window_ns as f64 / SECOND_NS as f64;
+        let total = |what: Counted, of: fn(&Sum) -> u64| window.total(what, of) as f64 / seconds;
         let counter = |name| self.latest_counters.get(name).copied();
-        header.cpu_percent = counter("cpu-usage");
-        header.working_set_bytes = counter("working-set").map(|megabytes| megabytes * 1e6);
-        header.threadpool_queue = counter("threadpool-queue-length");
-        header.threadpool_threads = counter("threadpool-thread-count");
-        let all_bytes = counted
-            .iter()
-            .filter(|((kind, _), _)| *kind == Counted::Allocation)
-            .map(|(_, sum)| sum.weight)
-            .fold(0, u64::saturating_add);
-        let all_samples = header.samples;
-        let mut snapshot = TopSnapshot {
-            schema: SCHEMA,
-            now_ns,
-            window_ns,
-            threads: thread_rows(threads, header.running_samples, limit),
-            header,
-            methods: methods.rows(limit),
-            ..TopSnapshot::default()
-        };
+        TopHeader {
+            samples: window.samples,
+            running_samples: window.methods.1,
+            threads: window.threads.len() as u64,
+            gc_percent: percent(window.pause_ns.min(window_ns), window_ns),
+            collections_per_s: window.collections as f64 / seconds,
+            allocated_bytes_per_s: total(Counted::Allocation, |sum| sum.weight),
+            exceptions_per_s: total(Counted::Exception, |sum| sum.count),
+            contentions_per_s: total(Counted::Contention, |sum| sum.count),
+            requests_per_s: total(Counted::Request, |sum| sum.count),
+            cpu_percent: counter("cpu-usage"),
+            working_set_bytes: counter("working-set").map(|megabytes| megabytes * 1e6),
+            threadpool_queue: counter("threadpool-queue-length"),
+            threadpool_threads: counter("threadpool-thread-count"),
+            left_out: window.left_out,
+            nameless_methods: window.nameless_methods,
+        }
+    }
+}
+
+/// What happened in the window.
+#[derive(Default)]
+struct Window {
+    samples: u64,
+    methods: Methods,
+    threads: BTreeMap<u64, ThreadSums>,
+    waits: Waits,
+    counted: BTreeMap<(Counted, String), Sum>,
+    pause_ns: u64,
+    collections: u64,
+    left_out: u64,
+    nameless_methods: u64,
+}
+
+/// Samples of waiting threads, and the threads, by place and what they wait for.
+type Waits = BTreeMap<(String, WaitFor), (u64, BTreeSet<u64>)>;
+
+impl Window {
+    fn total(&self, what: Counted, of: fn(&Sum) -> u64) -> u64 {
+        let rows = self.counted.iter().filter(|((kind, _), _)| *kind == what);
+        rows.map(|(_, sum)| of(sum)).fold(0, u64::saturating_add)
+    }
+}
+
+impl TopSnapshot {
+    fn add_waits(&mut self, waits: Waits, all_samples: u64, limit: usize) {
+        let rows = waits.into_iter().map(|((place, waits_for), (samples, threads))| TopWait {
+            place,
+            waits_for,
+            samples,
+            threads: threads.len() as u64,
+            percent: percent(samples, all_samples),
+        });
+        self.waits = rows.collect();
+        self.waits.sort_by_key(|row| Reverse(row.samples));
+        self.waits.truncate(limit);
+    }
+
+    fn add_counted(
+        &mut self,
+        counted: BTreeMap<(Counted, String), Sum>,
+        seconds: f64,
+        limit: usize,
+    ) {
+        let allocated = counted.iter().filter(|((kind, _), _)| *kind == Counted::Allocation);
+        let all_bytes = allocated.map(|(_, sum)| sum.weight).fold(0, u64::saturating_add);
         for ((kind, label), sum) in counted {
             let per_s = sum.count as f64 / seconds;
             match kind {
-                Counted::Allocation => snapshot.allocations.push(TopAllocation {
+                Counted::Allocation => self.allocations.push(TopAllocation {
                     type_name: label,
                     ticks: sum.count,
                     bytes: sum.weight,
@@ -418,15 +468,15 @@ impl LiveTop {
                 }),
                 Counted::Exception => {
                     let row = TopException { type_name: label, count: sum.count, per_s };
-                    snapshot.exceptions.push(row);
+                    self.exceptions.push(row);
                 }
-                Counted::Contention => snapshot.contention.push(TopContention {
+                Counted::Contention => self.contention.push(TopContention {
                     place: label,
                     count: sum.count,
                     total_ns: sum.weight,
                     max_ns: sum.max,
                 }),
-                Counted::Request => snapshot.requests.push(TopRequest {
+                Counted::Request => self.requests.push(TopRequest {
                     request: label,
                     count: sum.count,
                     per_s,
@@ -436,25 +486,14 @@ impl LiveTop {
                 }),
             }
         }
-        snapshot.allocations.sort_by_key(|row| Reverse(row.bytes));
-        snapshot.exceptions.sort_by_key(|row| Reverse(row.count));
-        snapshot.contention.sort_by_key(|row| Reverse(row.total_ns));
-        snapshot.requests.sort_by_key(|row| Reverse(row.mean_ns.saturating_mul(row.count)));
-        let rows = waits.into_iter().map(|((place, waits_for), (samples, threads))| TopWait {
-            place,
-            waits_for,
-            samples,
-            threads: threads.len() as u64,
-            percent: percent(samples, all_samples),
-        });
-        snapshot.waits = rows.collect();
-        snapshot.waits.sort_by_key(|row| Reverse(row.samples));
-        snapshot.allocations.truncate(limit);
-        snapshot.exceptions.truncate(limit);
-        snapshot.contention.truncate(limit);
-        snapshot.waits.truncate(limit);
-        snapshot.requests.truncate(limit);
-        snapshot
+        self.allocations.sort_by_key(|row| Reverse(row.bytes));
+        self.exceptions.sort_by_key(|row| Reverse(row.count));
+        self.contention.sort_by_key(|row| Reverse(row.total_ns));
+        self.requests.sort_by_key(|row| Reverse(row.mean_ns.saturating_mul(row.count)));
+        self.allocations.truncate(limit);
+        self.exceptions.truncate(limit);
+        self.contention.truncate(limit);
+        self.requests.truncate(limit);
     }
 }
 

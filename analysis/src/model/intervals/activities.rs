@@ -93,7 +93,7 @@ impl<T> OpenActivities<T> {
     /// same id, or the oldest of too many.
     pub(crate) fn start(
         &mut self,
-        edge: ActivityEdge,
+        edge: &ActivityEdge,
         name: TextHandle,
         at: Edge,
         what: T,
@@ -110,9 +110,16 @@ impl<T> OpenActivities<T> {
             of_name.and_then(|rows| rows.keys().next().map(|number| (name, *number)))
         });
         let lost = lost.and_then(|place| self.remove(place)).map(OpenActivity::lost);
-        let ActivityEdge { id, is_id_unique, path, keys, .. } = edge;
-        let activity =
-            OpenActivity { name, id, is_id_unique, path, at, keys, is_innermost: true, what };
+        let activity = OpenActivity {
+            name,
+            id: edge.id.clone(),
+            is_id_unique: edge.is_id_unique,
+            path: edge.path.clone(),
+            at,
+            keys: edge.keys.clone(),
+            is_innermost: true,
+            what,
+        };
         if self.open >= MOST {
             // The memory limit is used up by activities with other names: do not track
             // this one.
@@ -223,6 +230,14 @@ impl<T> OpenActivities<T> {
         self.cut_short
     }
 
+    /// The keys of all open activities with this id, innermost first.
+    pub(crate) fn all_with_id(
+        &self,
+        id: &str,
+    ) -> impl Iterator<Item = OpenActivityKey> + use<'_, T> {
+        self.ids.all(id)
+    }
+
     /// The innermost open activity with this id.
     pub(crate) fn with_id(&self, id: &str) -> Option<&OpenActivity<T>> {
         self.at(self.ids.newest(id)?)
@@ -322,7 +337,7 @@ mod tests {
         keys: &[(u64, u64)],
     ) {
         assert!(
-            open.start(ActivityEdge::bare(id, keys, true), NAME, at(thread, nanos), ()).is_none()
+            open.start(&ActivityEdge::bare(id, keys, true), NAME, at(thread, nanos), ()).is_none()
         );
     }
 
@@ -381,7 +396,7 @@ mod tests {
     fn a_stop_with_the_path_of_what_is_around_it_finds_its_start_by_fields() {
         let mut open = Open::default();
         let around = ActivityEdge::bare(Some("//1/7"), &[], true);
-        assert!(open.start(around, TextHandle(9), at(OTHER, 0), ()).is_none());
+        assert!(open.start(&around, TextHandle(9), at(OTHER, 0), ()).is_none());
         start(&mut open, 1, Some("//1/2/1"), ONE, &[(7, 32)]);
         start(&mut open, 2, Some("//1/2/2"), ONE, &[(7, 33)]);
         assert_eq!(stop(&mut open, Some("//1/2"), ONE, &[(7, 32)]), Some(1), "from before");
@@ -408,7 +423,7 @@ mod tests {
         let mut lost = 0;
         for nanos in 0..70_000 {
             let name = TextHandle(u32::try_from(nanos % 3).unwrap());
-            let gone = open.start(ActivityEdge::bare(None, &[], true), name, at(ONE, nanos), ());
+            let gone = open.start(&ActivityEdge::bare(None, &[], true), name, at(ONE, nanos), ());
             lost += usize::from(gone.is_some_and(|gone| gone.bounds == Bounds::StopLost));
         }
         assert_eq!((lost, open.open), (70_000 - MOST, MOST));
@@ -440,7 +455,7 @@ mod tests {
         let mut open = Open::default();
         let edge = || ActivityEdge::bare(Some("abc"), &[], false);
         for name in 0..60_000 {
-            assert!(open.start(edge(), TextHandle(name), at(ONE, 0), ()).is_none());
+            assert!(open.start(&edge(), TextHandle(name), at(ONE, 0), ()).is_none());
         }
         for name in 0..60_000 {
             assert!(open.stop(&edge(), TextHandle(name), at(ONE, 1)).is_some());

@@ -56,9 +56,14 @@ impl ActivityIds {
 
     /// The newest one with an id.
     pub(crate) fn newest(&self, id: &str) -> Option<(TextHandle, u64)> {
-        let of_id = self.ids.get(id)?.number;
-        let ((_, number), name) = self.all.range((of_id, 0)..=(of_id, u64::MAX)).next_back()?;
-        Some((*name, *number))
+        self.all(id).next()
+    }
+
+    /// All with an id, newest first.
+    pub(crate) fn all(&self, id: &str) -> impl Iterator<Item = (TextHandle, u64)> + use<'_> {
+        let of_id = self.ids.get(id).map(|known| known.number);
+        let range = of_id.map(|of_id| self.all.range((of_id, 0)..=(of_id, u64::MAX)));
+        range.into_iter().flatten().rev().map(|((_, number), name)| (*name, *number))
     }
 
     /// The newest one with an id and a name.

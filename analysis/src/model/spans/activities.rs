@@ -35,7 +35,7 @@ impl Spans {
                 subject::text(&mut arguments, shown, value.to_string());
             }
         }
-        if let Some(edge) = ActivityEdge::of(moment.event) {
+        if let Some(edge) = moment.activity_edge() {
             self.activity(moment, edge, arguments);
             return;
         }
@@ -48,12 +48,12 @@ impl Spans {
     pub(super) fn event_source(&mut self, moment: Moment<'_, '_>) {
         if moment.event.name() == "EventCounters" {
             self.event_counter(moment);
-        } else if let Some(edge) = ActivityEdge::of(moment.event) {
+        } else if let Some(edge) = moment.activity_edge() {
             self.activity(moment, edge, arguments_of(moment.event));
         }
     }
 
-    fn activity(&mut self, moment: Moment<'_, '_>, edge: ActivityEdge, arguments: Arguments) {
+    fn activity(&mut self, moment: Moment<'_, '_>, edge: &ActivityEdge, arguments: Arguments) {
         let subject = Subject::new(Category::Activity, SpanScope::Thread, edge.task());
         let name = self.names.intern(&edge.name);
         if edge.is_start {
@@ -62,7 +62,7 @@ impl Spans {
             self.ready.extend(lost.map(|lost| TimelineMark::Span(self.open.losses.span(lost))));
             return;
         }
-        let stopped = self.activities.stop(&edge, name, moment.edge()).map(shown);
+        let stopped = self.activities.stop(edge, name, moment.edge()).map(shown);
         let mut stopped = stopped.unwrap_or_else(|| {
             let place = if edge.id.is_some() { SpanScope::Free } else { SpanScope::Thread };
             Interval::without_start(moment.edge(), None, Subject { place, ..subject })

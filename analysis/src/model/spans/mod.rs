@@ -33,9 +33,11 @@ pub use mark::{
     Argument, Arguments, Category, CounterPoint, Ends, Flow, Instant, Span, SpanScope, TimelineMark,
 };
 
+use super::activity_edge::ActivityEdge;
 use super::hash::NumberMap;
 use super::intervals::{Edge, OpenActivities, Suspensions};
 use super::{Model, Texts, ThreadHandle};
+use crate::model;
 use handlers::Handlers;
 use nettrace_parser::Event;
 use nettrace_parser::view::KnownProvider;
@@ -85,6 +87,7 @@ pub struct Spans {
 #[derive(Clone, Copy)]
 struct Moment<'e, 'r> {
     event: &'e Event<'r>,
+    at: &'e model::Moment,
     thread: ThreadHandle,
     /// The process, for use in keys.
     process: u64,
@@ -93,7 +96,12 @@ struct Moment<'e, 'r> {
 
 impl Moment<'_, '_> {
     fn edge(&self) -> Edge {
-        Edge::of(self.event, self.thread, self.nanos)
+        self.at.edge(self.event)
+    }
+
+    /// The start or stop of an activity that the event is.
+    fn activity_edge(&self) -> Option<&ActivityEdge> {
+        self.at.activity_edge(self.event)
     }
 
     fn instant(&self, category: Category, name: impl Into<String>) -> Instant {
@@ -128,10 +136,16 @@ impl Spans {
     /// Processes the next event. Must be called for all events in time order. `thread` is
     /// the result of [`Model::learn`], `nanos` the time since the session's start.
     pub fn event(&mut self, event: &Event<'_>, thread: ThreadHandle, nanos: i64, model: &Model) {
+        self.event_at(event, &model::Moment::new(thread, nanos, true), model);
+    }
+
+    /// The same for an event at a moment.
+    pub(crate) fn event_at(&mut self, event: &Event<'_>, at: &model::Moment, model: &Model) {
+        let model::Moment { thread, nanos, .. } = *at;
         self.last_nanos = nanos;
         self.count(event, nanos);
         let process = model.threads().get(thread).map_or(0, |row| u64::from(row.process.0));
-        let moment = Moment { event, thread, process, nanos };
+        let moment = Moment { event, at, thread, process, nanos };
         match event.known_provider() {
             KnownProvider::Runtime => self.runtime(moment),
             KnownProvider::Tasks => self.tasks(moment),

@@ -4,9 +4,8 @@ mod rows;
 
 pub use rows::{AllocKind, AllocSource, AllocStack, AllocThread, AllocType};
 
+use super::contract::{Moment, Recording, Report, SCHEMA};
 use super::fields::Walk;
-use super::session_span::SessionSpan;
-use super::{Moment, Recording, Report, SCHEMA};
 use crate::model::{
     Model, ProcessHandle, Resolved, StackHandle, TextHandle, ThreadHandle, stands_for, type_text,
 };
@@ -31,8 +30,6 @@ pub struct Alloc {
     ticks: Ledger,
     /// Names of types from event 15.
     names: HashMap<(ProcessHandle, u64), TextHandle>,
-    /// The time range of all events, because allocations may be few and close together.
-    span: SessionSpan,
 }
 
 /// Allocations, by type, stack and thread.
@@ -182,13 +179,12 @@ impl Report for Alloc {
     const RECORD: &'static [Recording] =
         &[Recording::runtime(0x800_0000_0000, 4).since(10), Recording::runtime(0x1, 5)];
 
+    fn wants(&self, event: &Event<'_>) -> bool {
+        event.known_provider() == KnownProvider::Runtime
+            && matches!(event.id(), 10 | 15 | 20 | 32 | 303)
+    }
+
     fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {
-        if moment.is_selected {
-            self.span.add(moment.nanos);
-        }
-        if event.known_provider() != KnownProvider::Runtime {
-            return false;
-        }
         match event.id() {
             10 | 303 => {
                 if moment.is_selected {
@@ -226,7 +222,9 @@ impl Report for Alloc {
                         .entry(key.type_name)
                         .or_insert_with(|| self.type_name(key.type_name, resolved));
                 }
-                AllocSource::new(name, ledger, &types, self.span.nanos(), resolved)
+                // Allocations may be few and close together.
+                let seen_ns = resolved.model().selected().nanos();
+                AllocSource::new(name, ledger, &types, seen_ns, resolved)
             })
             .collect();
         AllocReport { schema: SCHEMA, sources }

@@ -1,7 +1,7 @@
 //! Rows of the report of allocations: by type, stack, thread and kind.
 
 use super::{Ledger, Sums, TypeKey};
-use crate::model::{FrameHandle, Mode, Resolved, ThreadHandle, rounded};
+use crate::model::{FrameHandle, Mode, Model, Resolved, ThreadHandle, rounded};
 use crate::report::stack_rows::{guessed_of, names_of};
 use crate::sorted::SortFew;
 use std::cmp::Reverse;
@@ -92,7 +92,7 @@ pub struct AllocStack {
     /// Percentage of all bytes.
     pub percent: f64,
     /// The stack, innermost frame first; empty if it was not recorded.
-    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::report::stack_rows::as_texts"))]
+    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::document::as_texts"))]
     pub frames: Vec<Arc<str>>,
     /// Indices of the frames with guessed names, counting from 0.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
@@ -127,6 +127,96 @@ struct TypeSums {
     pinned: Sums,
 }
 
+/// The allocations that pass the filter, summed up in each way that they are listed.
+#[derive(Default)]
+struct Summed<'r> {
+    all: Sums,
+    kinds: [Sums; 4],
+    types: BTreeMap<&'r str, TypeSums>,
+    stacks: BTreeMap<(&'r [FrameHandle], &'r str), Sums>,
+    threads: BTreeMap<ThreadHandle, Sums>,
+}
+
+impl<'r> Summed<'r> {
+    fn new(
+        ledger: &Ledger,
+        names: &'r BTreeMap<TypeKey, String>,
+        resolved: &'r Resolved<'_>,
+    ) -> Summed<'r> {
+        let mut summed = Summed::default();
+        let mut entries: Vec<_> = ledger.sums.iter().collect();
+        // Sums of floating-point numbers depend on their order, and a hash table has
+        // none.
+        entries.sort_unstable_by_key(|(key, _)| **key);
+        for (key, sums) in entries {
+            if resolved.selected(key.stack, Mode::Unknown).is_none() {
+                continue;
+            }
+            let name = names.get(&key.type_name).map_or("?", String::as_str);
+            summed.all.add(sums);
+            if let Some(kind) = summed.kinds.get_mut(usize::from(key.kind)) {
+                kind.add(sums);
+            }
+            let row = summed.types.entry(name).or_default();
+            row.all.add(sums);
+            match key.kind {
+                1 => row.large.add(sums),
+                2 => row.pinned.add(sums),
+                _ => {}
+            }
+            summed.stacks.entry((resolved.frames(key.stack), name)).or_default().add(sums);
+            summed.threads.entry(key.thread).or_default().add(sums);
+        }
+        summed
+    }
+
+    fn percent(&self, sums: &Sums) -> f64 {
+        if self.all.bytes > 0.0 { sums.bytes * 100.0 / self.all.bytes } else { 0.0 }
+    }
+
+    fn stacks(&self, resolved: &Resolved<'_>) -> Vec<AllocStack> {
+        let mut stacks: Vec<_> = self.stacks.iter().collect();
+        stacks.sort_few_by_key(|(key, sums)| (Reverse(rounded(sums.bytes)), *key));
+        let row = |((frames, name), sums): (&(&[FrameHandle], &str), &Sums)| AllocStack {
+            type_name: (*name).to_owned(),
+            events: sums.events,
+            bytes: rounded(sums.bytes),
+            percent: self.percent(sums),
+            frames: names_of(resolved, frames),
+            guessed: guessed_of(resolved, frames),
+        };
+        stacks.into_iter().map(row).collect()
+    }
+
+    fn threads(&self, model: &Model) -> Vec<AllocThread> {
+        let mut threads: Vec<_> = self.threads.iter().collect();
+        threads.sort_few_by_key(|(thread, sums)| (Reverse(rounded(sums.bytes)), **thread));
+        let row = |(thread, sums): (&ThreadHandle, &Sums)| {
+            let row = model.threads().get(*thread);
+            AllocThread {
+                thread: row.and_then(|row| row.os_thread_id),
+                process_id: row.and_then(|row| model.process(row.process)?.id),
+                name: row.and_then(|row| row.name.clone()),
+                events: sums.events,
+                bytes: rounded(sums.bytes),
+                percent: self.percent(sums),
+            }
+        };
+        threads.into_iter().map(row).collect()
+    }
+
+    fn kinds(&self) -> Vec<AllocKind> {
+        let seen = KINDS.iter().zip(&self.kinds).filter(|(_, sums)| sums.events > 0);
+        seen.map(|(kind, sums)| AllocKind {
+            kind,
+            events: sums.events,
+            bytes: rounded(sums.bytes),
+            percent: self.percent(sums),
+        })
+        .collect()
+    }
+}
+
 impl AllocSource {
     pub(super) fn new(
         source: &'static str,
@@ -137,106 +227,37 @@ impl AllocSource {
     ) -> AllocSource {
         let is_random = source == "AllocationSampled";
         let has_objects = source != "AllocationTick";
-        let (mut all, mut kinds) = (Sums::default(), [Sums::default(); 4]);
-        let mut types: BTreeMap<&str, TypeSums> = BTreeMap::new();
-        let mut stacks: BTreeMap<(&[FrameHandle], &str), Sums> = BTreeMap::new();
-        let mut threads: BTreeMap<ThreadHandle, Sums> = BTreeMap::new();
-        let mut entries: Vec<_> = ledger.sums.iter().collect();
-        // Sums of floating-point numbers depend on their order, and a hash table has
-        // none.
-        entries.sort_unstable_by_key(|(key, _)| **key);
-        for (key, sums) in entries {
-            if resolved.selected(key.stack, Mode::Unknown).is_none() {
-                continue;
-            }
-            let name = names.get(&key.type_name).map_or("?", String::as_str);
-            all.add(sums);
-            if let Some(kind) = kinds.get_mut(usize::from(key.kind)) {
-                kind.add(sums);
-            }
-            let row = types.entry(name).or_default();
-            row.all.add(sums);
-            match key.kind {
-                1 => row.large.add(sums),
-                2 => row.pinned.add(sums),
-                _ => {}
-            }
-            stacks.entry((resolved.frames(key.stack), name)).or_default().add(sums);
-            threads.entry(key.thread).or_default().add(sums);
-        }
-        let percent =
-            |sums: &Sums| if all.bytes > 0.0 { sums.bytes * 100.0 / all.bytes } else { 0.0 };
+        let summed = Summed::new(ledger, names, resolved);
+        let all = &summed.all;
         let error = |sums: &Sums| is_random.then(|| rounded(sums.variance.sqrt()));
         let objects = |sums: &Sums| has_objects.then(|| rounded(sums.objects));
         let seconds = span_ns as f64 / 1e9;
-        let mut types: Vec<AllocType> = types
-            .into_iter()
-            .map(|(name, row)| AllocType {
-                type_name: name.to_owned(),
-                events: row.all.events,
-                bytes: rounded(row.all.bytes),
-                bytes_error: error(&row.all),
-                objects: objects(&row.all),
-                percent: percent(&row.all),
-                large_bytes: rounded(row.large.bytes),
-                pinned_bytes: rounded(row.pinned.bytes),
-                max_object_bytes: Some(row.all.max_object_bytes).filter(|bytes| *bytes > 0),
-            })
-            .collect();
+        let type_row = |(name, row): (&&str, &TypeSums)| AllocType {
+            type_name: (*name).to_owned(),
+            events: row.all.events,
+            bytes: rounded(row.all.bytes),
+            bytes_error: error(&row.all),
+            objects: objects(&row.all),
+            percent: summed.percent(&row.all),
+            large_bytes: rounded(row.large.bytes),
+            pinned_bytes: rounded(row.pinned.bytes),
+            max_object_bytes: Some(row.all.max_object_bytes).filter(|bytes| *bytes > 0),
+        };
+        let mut types: Vec<AllocType> = summed.types.iter().map(type_row).collect();
         types.sort_few_by(|a, b| {
             (Reverse(a.bytes), &a.type_name).cmp(&(Reverse(b.bytes), &b.type_name))
         });
-        let mut stacks: Vec<((&[FrameHandle], &str), Sums)> = stacks.into_iter().collect();
-        stacks.sort_few_by_key(|(key, sums)| (Reverse(rounded(sums.bytes)), *key));
-        let stacks = stacks
-            .into_iter()
-            .map(|((frames, name), sums)| AllocStack {
-                type_name: name.to_owned(),
-                events: sums.events,
-                bytes: rounded(sums.bytes),
-                percent: percent(&sums),
-                frames: names_of(resolved, frames),
-                guessed: guessed_of(resolved, frames),
-            })
-            .collect();
-        let mut threads: Vec<(ThreadHandle, Sums)> = threads.into_iter().collect();
-        threads.sort_few_by_key(|(thread, sums)| (Reverse(rounded(sums.bytes)), *thread));
-        let model = resolved.model();
-        let threads = threads
-            .into_iter()
-            .map(|(thread, sums)| {
-                let row = model.threads().get(thread);
-                AllocThread {
-                    thread: row.and_then(|row| row.os_thread_id),
-                    process_id: row.and_then(|row| model.process(row.process)?.id),
-                    name: row.and_then(|row| row.name.clone()),
-                    events: sums.events,
-                    bytes: rounded(sums.bytes),
-                    percent: percent(&sums),
-                }
-            })
-            .collect();
         AllocSource {
             source,
             events: all.events,
             bytes: rounded(all.bytes),
-            bytes_error: error(&all),
-            objects: objects(&all),
+            bytes_error: error(all),
+            objects: objects(all),
             bytes_per_second: (seconds > 0.0).then(|| all.bytes / seconds),
-            kinds: KINDS
-                .iter()
-                .zip(&kinds)
-                .filter(|(_, sums)| sums.events > 0)
-                .map(|(kind, sums)| AllocKind {
-                    kind,
-                    events: sums.events,
-                    bytes: rounded(sums.bytes),
-                    percent: percent(sums),
-                })
-                .collect(),
+            kinds: summed.kinds(),
             types,
-            stacks,
-            threads,
+            stacks: summed.stacks(resolved),
+            threads: summed.threads(resolved.model()),
         }
     }
 }

@@ -10,7 +10,7 @@
 use super::collection::{Collection, kind, reason};
 use crate::model::ThreadHandle;
 use crate::model::intervals::{Edge, Interval, Suspension, Suspensions, nanos_between};
-use crate::report::Moment;
+use crate::report::contract::Moment;
 use nettrace_parser::Event;
 use nettrace_parser::view::{self, GcEnd, GcGlobalHistory, GcHeapHistory, GcHeapStats, GcStart};
 use std::collections::BTreeMap;

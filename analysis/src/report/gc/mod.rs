@@ -7,7 +7,7 @@ mod totals;
 pub use collection::{Collection, GenerationSizes, Pause};
 pub use totals::{GcTotals, GenerationTotals};
 
-use super::{Moment, Recording, Report, SCHEMA};
+use super::contract::{Moment, Recording, Report, SCHEMA};
 use crate::model::{Model, ProcessHandle, Resolved};
 pub(crate) use heap::Heap;
 use nettrace_parser::Event;
@@ -21,8 +21,6 @@ use std::collections::BTreeMap;
 #[derive(Debug, Default)]
 pub struct Gc {
     heaps: BTreeMap<ProcessHandle, Heap>,
-    first_ns: Option<i64>,
-    last_ns: i64,
 }
 
 /// Garbage collections: totals, and a list.
@@ -57,21 +55,13 @@ impl Report for Gc {
     const ABOUT: &'static str = "Garbage collections: reasons, pauses, sizes";
     const RECORD: &'static [Recording] = &[Recording::runtime(0x1, 4)];
 
+    fn wants(&self, event: &Event<'_>) -> bool {
+        event.known_provider() == KnownProvider::Runtime && matches!(event.id(), 1..=9 | 204 | 205)
+    }
+
     fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {
-        if moment.is_selected {
-            self.first_ns.get_or_insert(moment.nanos);
-            self.last_ns = moment.nanos;
-        }
-        if event.known_provider() != KnownProvider::Runtime {
-            return false;
-        }
-        match event.id() {
-            1..=6 | 7..=9 | 204 | 205 => {
-                let Some(row) = model.threads().get(moment.thread) else { return false };
-                self.heaps.entry(row.process).or_default().event(event, moment)
-            }
-            _ => false,
-        }
+        let Some(row) = model.threads().get(moment.thread) else { return false };
+        self.heaps.entry(row.process).or_default().event(event, moment)
     }
 
     fn finish(self, resolved: &Resolved<'_>) -> GcReport {
@@ -83,8 +73,7 @@ impl Report for Gc {
                 rows.push(Collection { process_id: id, ..row });
             }
         }
-        let seen_ns = self.first_ns.map_or(0, |first| self.last_ns.saturating_sub(first));
-        let totals = GcTotals::of(&collections, u64::try_from(seen_ns).unwrap_or(0));
+        let totals = GcTotals::of(&collections, resolved.model().selected().nanos());
         GcReport { schema: SCHEMA, totals, collections, partial }
     }
 }

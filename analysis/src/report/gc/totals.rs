@@ -1,7 +1,7 @@
 //! Totals of all collections.
 
 use super::collection::Collection;
-use crate::report::percentile;
+use crate::document::percentile;
 use std::collections::BTreeMap;
 
 /// Totals of all collections. Percentiles are pauses that occurred (nearest rank).

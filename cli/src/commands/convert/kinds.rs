@@ -66,7 +66,7 @@ fn survey(input: &InputArgs, context: &mut Context<'_>) -> Result<Survey, Failur
     let mut analysis = Analysis::new(options);
     let objects = Arc::new(AtomicU64::new(0));
     analysis.add(Box::new(Objects(Arc::clone(&objects))));
-    trace.read(&mut analysis)?;
+    trace.read(|events| analysis.read(events))?;
     let finished = analysis
         .finish()
         .map_err(|error| Failure::Input { file: trace.file, message: error.to_string() })?;

@@ -108,7 +108,8 @@ pub(super) fn write(
             options.is_csv_safe = args.csv_safe.unwrap_or(context.has_user);
             analysis.add((target.wanted.make)(out, &options));
         }
-        trace.read_or(&mut analysis, &|file, error| match error {
+        let read = |events: &mut _| analysis.read(events);
+        trace.read_or(read, |file, error| match error {
             AnalysisError::Convert(error) => failure(file, error),
             error => Failure::Input { file: file.to_owned(), message: error.to_string() },
         })?;

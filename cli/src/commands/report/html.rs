@@ -8,8 +8,8 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input::Ended;
 use crate::{new_file, samples, units};
-use nettrace_analysis::page::{PageAbout, PagePass};
-use nettrace_analysis::report::Finding;
+use nettrace_analysis::findings::Finding;
+use nettrace_analysis::page::{self, PageAbout};
 use std::path::{Path, PathBuf};
 
 /// Where a page goes.
@@ -52,10 +52,10 @@ pub(in crate::commands) fn write_page(
     }
     let mut trace = Analysed::new(trace)?;
     let file = trace.file.clone();
-    let mut pass = PagePass::new(samples::options(args));
-    trace.read(&mut pass)?;
+    let mut pass = page::pass(samples::options(args));
+    trace.read(|events| pass.read(events))?;
     let unused = samples::add_names(args, pass.model_mut())?;
-    let mut page = pass.finish();
+    let mut page = pass.finish().output;
     let ended = trace.ended();
     if let Some(summary) = &mut page.summary
         && ended.losses().total() > 0

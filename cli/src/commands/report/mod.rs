@@ -25,9 +25,10 @@ use crate::args::{InputArgs, ReportArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use activities::{activities_of, requests_of};
+use nettrace_analysis::findings::Summary;
 use nettrace_analysis::report::{
     Activities, Alloc, Contention, Counters, Exceptions, Gc, Http, Jit, Loader, Logs, Modules,
-    Recording, Report, Summary, Tasks, ThreadPool, Threads, TopNOptions, TreeOptions, Types, Waits,
+    Recording, Report, Tasks, ThreadPool, Threads, TopNOptions, TreeOptions, Types, Waits,
 };
 use pass::show;
 use samples::{modules_of, top_options, tree_options};

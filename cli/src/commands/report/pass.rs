@@ -80,9 +80,9 @@ where
     match each {
         Some(each) => read_each(&mut trace, context, &mut |event, context| {
             pass.event(event);
-            each(pass.report_mut(), context)
+            each(pass.reports_mut(), context)
         })?,
-        None => trace.read(&mut pass)?,
+        None => trace.read(|events| pass.read(events))?,
     }
     let unused = samples::add_names(&args.samples, pass.model_mut())?;
     let mut reported = pass.finish();

@@ -13,7 +13,7 @@ use crate::recommended::shell_word;
 use crate::style::Paint;
 use crate::table::wrapped;
 use crate::units;
-use nettrace_analysis::report::{Finding, Summary, SummaryReport};
+use nettrace_analysis::findings::{Finding, Summary, SummaryReport};
 use std::io::{self, Write};
 use unicode_width::UnicodeWidthStr;
 

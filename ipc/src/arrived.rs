@@ -11,7 +11,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::advertise::Advertise;
+use crate::advertise::Advertise;
 use crate::command::process::ResumeRuntime;
 use crate::connection::Connection;
 use crate::deadlines::{Deadline, Deadlines};
@@ -37,8 +37,8 @@ const MAX_LET_GO: usize = 1000;
 pub(crate) struct Table {
     state: Mutex<LineState>,
     changed: Condvar,
-    pub(super) deadlines: Deadlines,
-    pub(super) recorder: Option<Recorder>,
+    pub(crate) deadlines: Deadlines,
+    pub(crate) recorder: Option<Recorder>,
     /// held by each line
     in_use: Arc<()>,
 }
@@ -110,7 +110,7 @@ impl Known {
 }
 
 impl Table {
-    pub(super) fn new(deadlines: Deadlines, recorder: Option<Recorder>) -> Self {
+    pub(crate) fn new(deadlines: Deadlines, recorder: Option<Recorder>) -> Self {
         Table {
             state: Mutex::default(),
             changed: Condvar::new(),
@@ -125,7 +125,7 @@ impl Table {
     }
 
     /// A runtime has connected and said who it is.
-    pub(super) fn arrive(self: &Arc<Self>, advertise: Advertise, wire: Wire, tap: Option<Tap>) {
+    pub(crate) fn arrive(self: &Arc<Self>, advertise: Advertise, wire: Wire, tap: Option<Tap>) {
         let mut state = self.lock();
         let (unwanted, closed) = (state.resume_newcomers, state.closed);
         let mut first = false;
@@ -153,7 +153,7 @@ impl Table {
 
     /// As [`Table::arrive`] when descriptors have run out: who needs nothing but a resume
     /// gets that over this connection, which is then closed.
-    pub(super) fn arrive_crowded(
+    pub(crate) fn arrive_crowded(
         self: &Arc<Self>,
         advertise: Advertise,
         wire: Wire,
@@ -196,7 +196,7 @@ impl Table {
     /// Gives up every connection that is not in use. Runtimes that have not been given
     /// out yet are resumed at once; those that are running already connect again when
     /// there is room.
-    pub(super) fn shed(self: &Arc<Self>) {
+    pub(crate) fn shed(self: &Arc<Self>) {
         let mut state = self.lock();
         let waiting: Vec<Advertise> = state.arrived.drain(..).collect();
         let mut shed = Vec::new();
@@ -231,18 +231,18 @@ impl Table {
     }
 
     /// Who was resumed without being given out, since this was asked last.
-    pub(super) fn let_go(&self) -> Vec<u64> {
+    pub(crate) fn let_go(&self) -> Vec<u64> {
         std::mem::take(&mut self.lock().let_go)
     }
 
     /// How many were resumed without being given out, because descriptors ran out.
-    pub(super) fn turned_away(&self) -> u64 {
+    pub(crate) fn turned_away(&self) -> u64 {
         self.lock().turned_away
     }
 
     /// Closes the connections of processes that have ended, and forgets who has long been
     /// away.
-    pub(super) fn look_round(&self) {
+    pub(crate) fn look_round(&self) {
         let mut state = self.lock();
         state.runtimes.retain(|_, known| {
             // Dropping it closes it.
@@ -257,7 +257,7 @@ impl Table {
         });
     }
 
-    pub(super) fn line(self: &Arc<Self>, cookie: Guid) -> Line {
+    pub(crate) fn line(self: &Arc<Self>, cookie: Guid) -> Line {
         let holder = self.lock().runtimes.get(&cookie).map(|known| Arc::clone(&known.holders));
         Line {
             table: Arc::clone(self),
@@ -273,12 +273,12 @@ impl Table {
     }
 
     /// Whether no runtime of this port, and no session of one, is held by anybody.
-    pub(super) fn is_unused(&self) -> bool {
+    pub(crate) fn is_unused(&self) -> bool {
         Arc::strong_count(&self.in_use) == 1
     }
 
     /// The next runtime that has not been given out yet.
-    pub(super) fn next(&self, wait: Duration) -> Option<Advertise> {
+    pub(crate) fn next(&self, wait: Duration) -> Option<Advertise> {
         let nothing = |state: &mut LineState| state.arrived.is_empty();
         let waited = self.changed.wait_timeout_while(self.lock(), wait, nothing);
         let (mut state, _) = waited.unwrap_or_else(PoisonError::into_inner);
@@ -291,7 +291,7 @@ impl Table {
 
     /// From now on, every runtime that arrives is resumed; so are those that have arrived
     /// and were not given out.
-    pub(super) fn resume_newcomers(self: &Arc<Self>) {
+    pub(crate) fn resume_newcomers(self: &Arc<Self>) {
         let waiting: Vec<Advertise> = {
             let mut state = self.lock();
             state.resume_newcomers = true;
@@ -303,7 +303,7 @@ impl Table {
     }
 
     /// The port has no owner any more: all runtimes are resumed, now and later.
-    pub(super) fn close(self: &Arc<Self>) {
+    pub(crate) fn close(self: &Arc<Self>) {
         let waiting: Vec<Guid> = {
             let mut state = self.lock();
             state.resume_newcomers = true;
@@ -345,7 +345,7 @@ impl Table {
 
     /// Process ids that have been resumed, as they see themselves.
     #[cfg(target_os = "linux")]
-    pub(super) fn resumed_pids(&self) -> Vec<u64> {
+    pub(crate) fn resumed_pids(&self) -> Vec<u64> {
         self.lock().runtimes.values().filter(|known| known.resumed).map(|known| known.pid).collect()
     }
 }

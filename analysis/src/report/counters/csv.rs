@@ -1,7 +1,7 @@
 //! Counters as CSV in the format of dotnet-counters, but with the events' own times.
 
-use super::counter_series::{CounterKind, CounterPoint, CounterSeries};
-use super::counters::CountersReport;
+use super::CountersReport;
+use super::series::{CounterKind, CounterPoint, CounterSeries};
 use crate::sorted::SortFew;
 use nettrace_export::{write_csv_value, write_csv_value_safe};
 use nettrace_parser::utc_text;

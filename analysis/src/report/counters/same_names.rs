@@ -11,7 +11,7 @@
 //! | .NET 9 and later | `instrumentId` of each value |
 //! | before | the same tags come twice in a collection |
 
-use super::counter_values::SeriesKey;
+use super::series::SeriesKey;
 use std::collections::HashMap;
 
 /// After this many intervals without being published, an instrument is gone; the next one

@@ -1,14 +1,12 @@
 //! Notable facts about a trace, as sentences with a number that the mentioned report also
 //! shows.
 
-use super::ActivitiesReport;
-use super::alloc::AllocReport;
-use super::contention::ContentionReport;
-use super::exceptions::ExceptionsReport;
-use super::gc::GcTotals;
-use super::jit::JitTotals;
-use super::waits::WaitsReport;
+use crate::document::percent as share;
 use crate::model::{Coverage, rounded};
+use crate::report::{
+    ActivitiesReport, AllocReport, ContentionReport, ExceptionsReport, GcTotals, JitTotals,
+    WaitsReport,
+};
 use crate::sorted::SortFew;
 use nettrace_export::units::{bytes, count, counted, duration};
 use std::sync::Arc;
@@ -173,9 +171,8 @@ impl Finding {
         })
     }
 
-    /// `report` must contain all threads that waited.
     pub(super) fn waits(report: &WaitsReport, trace_ns: u64) -> Option<Finding> {
-        let of_all = trace_ns.saturating_mul(report.threads.len() as u64);
+        let of_all = trace_ns.saturating_mul(report.waiting_threads);
         let share = share(report.totals.waits.total_ns, of_all);
         let text = format!(
             "{}, {} together{}",
@@ -249,11 +246,6 @@ impl Finding {
 pub(super) fn rank(findings: &mut Vec<Finding>) {
     findings.sort_few_by(|one, other| other.weight.total_cmp(&one.weight));
     findings.truncate(MOST);
-}
-
-/// `part` as a percentage of `whole`.
-fn share(part: u64, whole: u64) -> f64 {
-    super::percent(part, whole)
 }
 
 /// `, most in Program.Main`; empty without a stack.

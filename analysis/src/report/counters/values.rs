@@ -12,10 +12,9 @@
 //! Several instruments may have the same name: the second one's series have the tag
 //! `instrument=#2` (`same_names.rs`).
 
-use super::Moment;
-use super::counter_series::{CounterKind, CounterPoint};
 use super::same_names::{Publication, SameNames};
-use crate::model::short;
+use super::series::{CounterKind, CounterPoint, Published, SeriesKey};
+use crate::model::{Moment, short};
 use nettrace_parser::Event;
 use nettrace_parser::view::{self, CounterValue, KnownProvider, MetricKind};
 use std::collections::HashMap;
@@ -26,32 +25,6 @@ const SECOND: f64 = 1e9;
 /// Maximum number of quantiles per histogram event. Each is a series with all of its
 /// tags; .NET publishes three.
 const MOST_QUANTILES: usize = 16;
-
-/// Identifies a series.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct SeriesKey {
-    pub(crate) provider: String,
-    pub(crate) name: String,
-    pub(crate) kind: CounterKind,
-    /// The OS id of its process, if the stream has it.
-    pub(crate) process_id: Option<u64>,
-    pub(crate) tags: Vec<(String, String)>,
-    /// The session for which it was published; concurrent sessions see each other's
-    /// values.
-    pub(crate) session: String,
-}
-
-/// A value that was published.
-#[derive(Debug, Clone)]
-pub(crate) struct Published {
-    pub(crate) key: SeriesKey,
-    pub(crate) unit: String,
-    /// Empty if it has none.
-    pub(crate) display_name: String,
-    /// How often it is published, in seconds; 0 if that is not known yet.
-    pub(crate) interval_seconds: f64,
-    pub(crate) point: CounterPoint,
-}
 
 /// Reads the values of all counters from the events of a trace.
 #[derive(Debug, Default)]
@@ -262,13 +235,6 @@ impl CounterValues {
             self.intervals.insert(publisher, interval);
         }
     }
-}
-
-/// The session's start in nanoseconds since 1970-01-01 UTC, if the stream contains it.
-pub(crate) fn start_unix_ns(event: &Event<'_>) -> Option<i64> {
-    let since_start = i128::from(event.nanos().unwrap_or(0));
-    let start = event.unix_nanos().map(|unix| unix.saturating_sub(since_start));
-    start.and_then(|start| i64::try_from(start).ok())
 }
 
 /// The growth per second; `None` if the length of its interval is not known.

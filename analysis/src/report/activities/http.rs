@@ -6,10 +6,10 @@
 //! | `Microsoft.AspNetCore.Hosting` and `Microsoft-AspNetCore-Server-Kestrel` Request; DiagnosticSource `…HttpRequestIn` | in |
 //! | `Request` of any other EventSource whose start has a path or a URL | not reported |
 
-use super::message_group::group_of;
 use crate::model::TextHandle;
 use crate::model::activity_edge::{ActivityEdge, tag};
 use crate::model::intervals::{OpenActivities, OpenActivityKey};
+use crate::report::message_group::group_of;
 use nettrace_parser::view::{self, KnownProvider};
 use nettrace_parser::{Event, Value};
 
@@ -20,6 +20,35 @@ pub(crate) trait MaybeRequest {
 
     /// The request of which it is a further layer.
     fn layer_of(&self) -> Option<OpenActivityKey>;
+
+    /// The activity that it is inside, if other activities are tracked, too.
+    fn parent(&self) -> Option<OpenActivityKey> {
+        None
+    }
+}
+
+/// Maximum number of other activities between a request and one inside it.
+const MOST_BETWEEN: usize = 32;
+
+/// The requests that a start refers to as those around it: by id, and by path.
+pub(crate) fn requests_around<T: MaybeRequest>(
+    open: &OpenActivities<T>,
+    edge: &ActivityEdge,
+) -> impl Iterator<Item = OpenActivityKey> {
+    let nearest = |id: Option<&str>, parent: Option<&str>| {
+        let mut place = open.parent_place(id, parent)?;
+        for _ in 0..MOST_BETWEEN {
+            let activity = open.at(place)?;
+            if activity.what.http().is_some() {
+                return Some(place);
+            }
+            place = activity.what.parent()?;
+        }
+        None
+    };
+    let (id, path) = (edge.id.as_deref(), edge.path.as_deref());
+    let reported = nearest(id, edge.parent.as_deref()).or_else(|| nearest(id, None));
+    reported.into_iter().chain(path.and_then(|path| nearest(Some(path), None)))
 }
 
 /// The open request that a start refers to as a further layer of the program: it runs
@@ -33,13 +62,11 @@ pub(crate) fn request_of<T: MaybeRequest>(
     name: TextHandle,
     facts: &HttpFacts,
 ) -> Option<OpenActivityKey> {
-    let reported = open.parent_place(edge.id.as_deref(), edge.parent.as_deref());
-    let on_path = edge.path.as_deref().and_then(|path| open.parent_place(Some(path), None));
     let on_thread = newest.filter(|place| {
         let of_thread = open.at(*place);
         edge.id.is_none() && of_thread.is_some_and(|request| request.id.is_none())
     });
-    [reported, on_path, on_thread].into_iter().flatten().find_map(|place| {
+    requests_around(open, edge).chain(on_thread).find_map(|place| {
         let inside = open.at(place)?;
         let place = inside.what.layer_of().unwrap_or(place);
         let request = open.at(place)?;

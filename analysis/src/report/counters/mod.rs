@@ -1,12 +1,21 @@
 //! Counters: EventCounters of any provider, and instruments of
 //! System.Diagnostics.Metrics.
 
-use super::counter_series::CounterSeries;
-use super::counter_values::{CounterValues, SeriesKey, start_unix_ns};
-use super::{Moment, Recording, Report, SCHEMA};
+mod csv;
+mod openmetrics;
+mod same_names;
+mod series;
+mod values;
+
+pub use series::{CounterKind, CounterPoint, CounterSeries};
+pub(crate) use series::{Published, SeriesKey};
+pub(crate) use values::CounterValues;
+
+use super::contract::{Moment, Recording, Report, SCHEMA};
 use crate::model::{Model, Resolved};
 use crate::sorted::SortFew;
 use nettrace_parser::Event;
+use nettrace_parser::view::KnownProvider;
 use std::collections::HashMap;
 
 /// All values of all counters.
@@ -23,44 +32,33 @@ pub struct CountersReport {
     pub series: Vec<CounterSeries>,
     /// Number of histogram values omitted because an event has more than 16 quantiles.
     /// Omitted from JSON if 0.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "super::is_zero"))]
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::document::is_zero"))]
     pub quantiles_left_out: u64,
+    /// Number of selected events.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub(crate) used: u64,
 }
 
 /// Computes a [`CountersReport`]. Without points, memory is bounded by the number of
 /// series.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Counters {
     series: HashMap<SeriesKey, CounterSeries>,
-    keeps_points: bool,
-    start_unix_ns: Option<i64>,
-    has_start: bool,
+    omits_points: bool,
     values: CounterValues,
-}
-
-impl Default for Counters {
-    fn default() -> Counters {
-        Counters::new()
-    }
+    used: u64,
 }
 
 impl Counters {
     /// All series with all points.
     pub fn new() -> Counters {
-        Counters {
-            series: HashMap::new(),
-            keeps_points: true,
-            start_unix_ns: None,
-            has_start: false,
-            values: CounterValues::default(),
-        }
+        Counters::default()
     }
 
     /// Omits the points, which tables do not need.
     #[must_use]
-    pub fn without_points(mut self) -> Counters {
-        self.keeps_points = false;
-        self
+    pub fn without_points(self) -> Counters {
+        Counters { omits_points: true, ..self }
     }
 }
 
@@ -77,13 +75,13 @@ impl Report for Counters {
         Recording::new("System.Diagnostics.Metrics", 2, 4).arguments("Metrics=*").since(9),
     ];
 
+    fn wants(&self, event: &Event<'_>) -> bool {
+        event.known_provider() == KnownProvider::Metrics || event.name() == "EventCounters"
+    }
+
     fn event(&mut self, event: &Event<'_>, moment: &Moment, _: &mut Model) -> bool {
-        if !self.has_start {
-            self.has_start = true;
-            self.start_unix_ns = start_unix_ns(event);
-        }
-        let (series, keeps_points) = (&mut self.series, self.keeps_points);
-        self.values.read(event, moment, |published| {
+        let (series, keeps_points) = (&mut self.series, !self.omits_points);
+        let is_about = self.values.read(event, moment, |published| {
             let series = series.entry(published.key).or_insert_with_key(|key| {
                 CounterSeries::of(key, &published.unit, &published.display_name)
             });
@@ -91,10 +89,12 @@ impl Report for Counters {
                 series.interval_seconds = published.interval_seconds;
             }
             series.add(published.point, keeps_points);
-        })
+        });
+        self.used = self.used.saturating_add(u64::from(is_about && moment.is_selected));
+        is_about
     }
 
-    fn finish(self, _: &Resolved<'_>) -> CountersReport {
+    fn finish(self, resolved: &Resolved<'_>) -> CountersReport {
         let mut all: Vec<(SeriesKey, CounterSeries)> = self.series.into_iter().collect();
         // Of concurrent sessions with the same values, use the one that has most.
         all.sort_few_by(|(one, one_series), (other, other_series)| {
@@ -120,9 +120,10 @@ impl Report for Counters {
         }
         CountersReport {
             schema: SCHEMA,
-            start_unix_ns: self.start_unix_ns,
+            start_unix_ns: resolved.model().start_unix_ns(),
             series,
             quantiles_left_out: self.values.quantiles_left_out(),
+            used: self.used,
         }
     }
 }

@@ -1,7 +1,5 @@
 //! The values of one counter over time.
 
-use super::counter_values::SeriesKey;
-
 /// Maximum number of points in a series' shape.
 const MOST: usize = 40;
 /// Initial width of a point, in nanoseconds: 100 ms.
@@ -124,6 +122,32 @@ pub struct CounterPoint {
     /// Its rank among all points of all series.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub(crate) order: u64,
+}
+
+/// Identifies a series.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct SeriesKey {
+    pub(crate) provider: String,
+    pub(crate) name: String,
+    pub(crate) kind: CounterKind,
+    /// The OS id of its process, if the stream has it.
+    pub(crate) process_id: Option<u64>,
+    pub(crate) tags: Vec<(String, String)>,
+    /// The session for which it was published; concurrent sessions see each other's
+    /// values.
+    pub(crate) session: String,
+}
+
+/// A value that was published.
+#[derive(Debug, Clone)]
+pub(crate) struct Published {
+    pub(crate) key: SeriesKey,
+    pub(crate) unit: String,
+    /// Empty if it has none.
+    pub(crate) display_name: String,
+    /// How often it is published, in seconds; 0 if that is not known yet.
+    pub(crate) interval_seconds: f64,
+    pub(crate) point: CounterPoint,
 }
 
 #[cfg(feature = "serde")]

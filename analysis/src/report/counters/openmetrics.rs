@@ -1,7 +1,7 @@
 //! Counters in the OpenMetrics text format.
 
-use super::counter_series::{CounterKind, CounterPoint, CounterSeries};
-use super::counters::CountersReport;
+use super::CountersReport;
+use super::series::{CounterKind, CounterPoint, CounterSeries};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -298,7 +298,7 @@ mod tests {
             schema: 1,
             start_unix_ns: Some(1_000_000_000),
             series,
-            quantiles_left_out: 0,
+            ..CountersReport::default()
         }
         .write_openmetrics(&mut out)
         .unwrap();

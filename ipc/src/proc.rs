@@ -11,29 +11,29 @@ use crate::command::process::Variable;
 
 /// One process directory.
 #[derive(Debug)]
-pub(super) struct Process {
+pub(crate) struct Process {
     directory: PathBuf,
-    pub(super) pid: u32,
+    pub(crate) pid: u32,
 }
 
 /// `stat`: the fields that are needed.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Stat {
-    pub(super) command: String,
+pub(crate) struct Stat {
+    pub(crate) command: String,
     /// field 22, clock ticks since boot
-    pub(super) start_ticks: u64,
+    pub(crate) start_ticks: u64,
 }
 
 /// `status`: the fields that are needed.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Status {
+pub(crate) struct Status {
     /// effective user id
-    pub(super) owner: Option<u32>,
+    pub(crate) owner: Option<u32>,
     /// process id in the innermost namespace, if there is more than one
-    pub(super) own_pid: Option<u32>,
+    pub(crate) own_pid: Option<u32>,
 }
 
-pub(super) fn processes(proc: &Path) -> Vec<Process> {
+pub(crate) fn processes(proc: &Path) -> Vec<Process> {
     let Ok(entries) = fs::read_dir(proc) else { return Vec::new() };
     let mut processes: Vec<Process> = entries
         .flatten()
@@ -47,15 +47,15 @@ pub(super) fn processes(proc: &Path) -> Vec<Process> {
 }
 
 impl Process {
-    pub(super) fn at(proc: &Path, name: &str) -> Self {
+    pub(crate) fn at(proc: &Path, name: &str) -> Self {
         Process { directory: proc.join(name), pid: 0 }
     }
 
-    pub(super) fn stat(&self) -> Option<Stat> {
+    pub(crate) fn stat(&self) -> Option<Stat> {
         parse_stat(&self.text("stat")?)
     }
 
-    pub(super) fn status(&self) -> Status {
+    pub(crate) fn status(&self) -> Status {
         self.text("status").map(|text| parse_status(&text)).unwrap_or_default()
     }
 
@@ -66,7 +66,7 @@ impl Process {
     }
 
     /// `None` if we may not read it.
-    pub(super) fn environment(&self) -> Option<Vec<Variable>> {
+    pub(crate) fn environment(&self) -> Option<Vec<Variable>> {
         let bytes = fs::read(self.directory.join("environ")).ok()?;
         let entries = bytes.split(|byte| *byte == 0).filter(|entry| !entry.is_empty());
         let variables = entries.map(|entry| {
@@ -83,20 +83,20 @@ impl Process {
 
     /// `TMPDIR` byte by byte, since paths need not be Unicode; `/tmp` where there is none
     /// or it is empty.
-    pub(super) fn temporary_directory(&self) -> Option<PathBuf> {
+    pub(crate) fn temporary_directory(&self) -> Option<PathBuf> {
         let bytes = fs::read(self.directory.join("environ")).ok()?;
         let value = bytes.split(|byte| *byte == 0).find_map(|entry| entry.strip_prefix(b"TMPDIR="));
         let value = value.filter(|value| !value.is_empty()).unwrap_or(b"/tmp");
         Some(PathBuf::from(OsString::from_vec(value.to_vec())))
     }
 
-    pub(super) fn has_environment(&self, bytes: &[u8]) -> bool {
+    pub(crate) fn has_environment(&self, bytes: &[u8]) -> bool {
         fs::read(self.directory.join("environ")).is_ok_and(|environment| {
             environment.windows(bytes.len().max(1)).any(|window| window == bytes)
         })
     }
 
-    pub(super) fn command_line(&self) -> Vec<String> {
+    pub(crate) fn command_line(&self) -> Vec<String> {
         let bytes = fs::read(self.directory.join("cmdline")).unwrap_or_default();
         let mut parts: Vec<String> = bytes
             .split(|byte| *byte == 0)
@@ -109,22 +109,22 @@ impl Process {
     }
 
     /// `mnt:[4026531841]` and the like; `None` if we may not read it.
-    pub(super) fn namespace(&self, kind: &str) -> Option<OsString> {
+    pub(crate) fn namespace(&self, kind: &str) -> Option<OsString> {
         fs::read_link(self.directory.join("ns").join(kind)).ok().map(PathBuf::into_os_string)
     }
 
     /// What it takes for its root directory; `None` if we may not read it.
-    pub(super) fn root_target(&self) -> Option<PathBuf> {
+    pub(crate) fn root_target(&self) -> Option<PathBuf> {
         fs::read_link(self.root()).ok()
     }
 
     /// The way to its root directory.
-    pub(super) fn root(&self) -> PathBuf {
+    pub(crate) fn root(&self) -> PathBuf {
         self.directory.join("root")
     }
 
     /// Whether a .NET runtime is loaded. `false` if we may not look.
-    pub(super) fn has_runtime(&self) -> bool {
+    pub(crate) fn has_runtime(&self) -> bool {
         // The second is how a runtime inside a single file shows.
         let marks = ["libcoreclr.so", "memfd:doublemapper"];
         self.text("maps").is_some_and(|maps| marks.iter().any(|mark| maps.contains(mark)))
@@ -132,14 +132,14 @@ impl Process {
 
     /// The path of `libcoreclr.so`, as the process sees it; `None` if it is not loaded or
     /// we may not look.
-    pub(super) fn runtime_library(&self) -> Option<PathBuf> {
+    pub(crate) fn runtime_library(&self) -> Option<PathBuf> {
         let maps = self.text("maps")?;
         let line = maps.lines().find(|line| line.ends_with("/libcoreclr.so"))?;
         line.find('/').and_then(|at| line.split_at_checked(at)).map(|(_, path)| PathBuf::from(path))
     }
 
     /// Paths of Unix sockets that it holds bound, byte for byte as it bound them.
-    pub(super) fn bound_sockets(&self) -> Vec<PathBuf> {
+    pub(crate) fn bound_sockets(&self) -> Vec<PathBuf> {
         let Ok(descriptors) = fs::read_dir(self.directory.join("fd")) else { return Vec::new() };
         let links = descriptors.flatten().filter_map(|entry| fs::read_link(entry.path()).ok());
         let inodes: BTreeSet<String> = links

@@ -12,12 +12,14 @@
 //! the open scopes that were started on its thread and, if both have activity ids, have
 //! the same one.
 
-use super::log_scopes::LogScopes;
-use super::{Moment, Recording, Report, SCHEMA};
+mod scopes;
+
+use super::contract::{Moment, Recording, Report, SCHEMA};
 use crate::model::{Model, Resolved, ThreadHandle, short};
 use crate::sorted::SortFew;
 use nettrace_parser::Event;
 use nettrace_parser::view::{self, KnownProvider};
+use scopes::LogScopes;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
@@ -42,6 +44,9 @@ pub struct LogsReport {
     pub loggers: Vec<LoggerCount>,
     /// The messages in time order, except for those already taken.
     pub messages: Vec<LogRow>,
+    /// Number of selected events.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub(crate) used: u64,
 }
 
 /// A message.
@@ -69,7 +74,7 @@ pub struct LogRow {
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub arguments: Option<String>,
     /// Open scopes on the thread, outermost first.
-    #[cfg_attr(feature = "serde", serde(serialize_with = "super::stack_rows::as_texts"))]
+    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::document::as_texts"))]
     pub scopes: Vec<Arc<str>>,
 }
 
@@ -175,6 +180,9 @@ pub struct Logs {
     loggers: BTreeMap<String, u64>,
     count: u64,
     least: LogLevel,
+    /// Whether messages are only counted.
+    only_counts: bool,
+    used: u64,
 }
 
 impl Logs {
@@ -187,6 +195,11 @@ impl Logs {
     #[must_use]
     pub fn at_least(self, level: LogLevel) -> Logs {
         Logs { least: level, ..self }
+    }
+
+    /// Only counts messages.
+    pub(crate) fn without_messages(self) -> Logs {
+        Logs { only_counts: true, ..self }
     }
 
     /// Takes the messages that have arrived since the last call, in time order, so that
@@ -219,6 +232,33 @@ impl Logs {
     }
 
     fn message(&mut self, event: &Event<'_>, moment: &Moment) -> bool {
+        if event.known_provider() == KnownProvider::Logging {
+            match event.name() {
+                "ActivityStart" | "ActivityJsonStart" => self.scopes.begin(event, moment.thread),
+                "ActivityStop" | "ActivityJsonStop" => self.scopes.end(event, moment.thread),
+                _ => return self.logger_message(event, moment),
+            }
+            return true;
+        }
+        let Some(message) = view::Message::of(event) else { return false };
+        let level = LogLevel::of_event(event.level());
+        if moment.is_selected && level >= self.least {
+            self.add(LogRow {
+                ts_ns: moment.nanos,
+                thread_id: event.thread_id(),
+                level,
+                logger: short(event.provider()).to_owned(),
+                event: String::new(),
+                message: message.text.to_string(),
+                exception: None,
+                arguments: None,
+                scopes: Vec::new(),
+            });
+        }
+        true
+    }
+
+    fn logger_message(&mut self, event: &Event<'_>, moment: &Moment) -> bool {
         let Some(message) = view::LogMessage::of(event) else { return false };
         let (logger, event_id) = (message.logger.to_string(), message.event_id.to_string());
         let text = |text: nettrace_parser::Utf16<'_>| {
@@ -288,31 +328,17 @@ impl Report for Logs {
     const ABOUT: &'static str = "Messages of ILogger and of EventSources";
     const RECORD: &'static [Recording] = &[Recording::new("Microsoft-Extensions-Logging", 4, 5)];
 
+    fn wants(&self, event: &Event<'_>) -> bool {
+        event.known_provider() == KnownProvider::Logging || event.name() == "EventSourceMessage"
+    }
+
     fn event(&mut self, event: &Event<'_>, moment: &Moment, _: &mut Model) -> bool {
-        if event.known_provider() == KnownProvider::Logging {
-            match event.name() {
-                "ActivityStart" | "ActivityJsonStart" => self.scopes.begin(event, moment.thread),
-                "ActivityStop" | "ActivityJsonStop" => self.scopes.end(event, moment.thread),
-                _ => return self.message(event, moment),
-            }
-            return true;
+        let is_about = self.message(event, moment);
+        self.used = self.used.saturating_add(u64::from(is_about && moment.is_selected));
+        if self.only_counts {
+            self.rows.clear();
         }
-        let Some(message) = view::Message::of(event) else { return false };
-        let level = LogLevel::of_event(event.level());
-        if moment.is_selected && level >= self.least {
-            self.add(LogRow {
-                ts_ns: moment.nanos,
-                thread_id: event.thread_id(),
-                level,
-                logger: short(event.provider()).to_owned(),
-                event: String::new(),
-                message: message.text.to_string(),
-                exception: None,
-                arguments: None,
-                scopes: Vec::new(),
-            });
-        }
-        true
+        is_about
     }
 
     fn finish(self, _: &Resolved<'_>) -> LogsReport {
@@ -329,6 +355,7 @@ impl Report for Logs {
                 .collect(),
             loggers,
             messages: self.rows,
+            used: self.used,
         }
     }
 }

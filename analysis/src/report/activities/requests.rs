@@ -1,7 +1,8 @@
 //! HTTP requests: a report of those activities that are requests, by target.
 
-use super::{Activities, ActivitiesReport, Moment, Recording, Report};
+use super::{Activities, ActivitiesReport};
 use crate::model::{Model, Resolved};
+use crate::report::contract::{Moment, Recording, Report};
 use nettrace_parser::Event;
 
 /// Computes an [`ActivitiesReport`] of HTTP requests only, by target.
@@ -39,6 +40,10 @@ impl Report for Http {
     const NAME: &'static str = "http";
     const ABOUT: &'static str = "HTTP requests, incoming and outgoing";
     const RECORD: &'static [Recording] = Activities::RECORD;
+
+    fn wants(&self, event: &Event<'_>) -> bool {
+        self.0.wants(event)
+    }
 
     fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {
         self.0.event(event, moment, model)

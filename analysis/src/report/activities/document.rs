@@ -1,7 +1,7 @@
 //! The results of the reports of activities and of HTTP requests.
 
-use super::distribution::Spread;
 use super::parts::{Parts, Stretch};
+use crate::report::distribution::Spread;
 
 /// Activities and what is known about them.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,14 +20,14 @@ pub struct ActivitiesReport {
     /// Those that failed: their stop, or another of their events, says so.
     pub errors: u64,
     /// HTTP: starts reported by further layers for requests that were already counted.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "super::is_zero"))]
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::document::is_zero"))]
     pub layers: u64,
     /// Stops without a start in the trace.
     pub stops_without_start: u64,
     /// Stops whose start was only searched among the newest open activities, because many
     /// thousands with the same name were open at once, repeatedly. Omitted from JSON if
     /// there are none, which is the case for all but strange traces.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "super::is_zero"))]
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::document::is_zero"))]
     pub stops_cut_short: u64,
     /// By name, longest total first.
     pub activities: Vec<ActivityRow>,
@@ -45,6 +45,13 @@ pub struct ActivitiesReport {
     pub events: Vec<ActivityEvent>,
     /// Number of events omitted from `events` because there are more than 10,000.
     pub events_left_out: u64,
+    /// The HTTP requests among them, by target, if they were
+    /// [requested](super::Activities::with_http).
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub http: Option<Box<ActivitiesReport>>,
+    /// Number of selected starts and stops.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub(crate) used: u64,
 }
 
 /// Activities with the same name.
@@ -60,7 +67,7 @@ pub struct ActivityRow {
     /// Number of activities that started.
     pub started: u64,
     /// Those inside another one with the same name, whose time includes theirs.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "super::is_zero"))]
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::document::is_zero"))]
     pub nested: u64,
     /// Those that stopped.
     pub stopped: u64,

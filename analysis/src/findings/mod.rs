@@ -1,0 +1,15 @@
+//! What is notable about a trace: findings, computed from finished reports, and the summary
+//! that lists them.
+//!
+//! A finding is a sentence with a number that the report it mentions shows too. Every view
+//! that has findings computes them from [`Overviewed`](overview::Overviewed), so that a
+//! trace has the same ones in all of them.
+
+mod finding;
+pub(crate) mod overview;
+mod running;
+mod subject;
+mod summary;
+
+pub use finding::Finding;
+pub use summary::{Answer, Summary, SummaryReport};

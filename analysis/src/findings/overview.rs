@@ -1,0 +1,100 @@
+//! The reports that findings are made of.
+
+use super::subject::{Subject, Subjects};
+use crate::model::{Model, Moment, Resolved};
+use crate::report::{
+    Activities, ActivitiesReport, Alloc, AllocReport, Contention, ContentionReport, Counters,
+    CountersReport, Exceptions, ExceptionsReport, Gc, GcReport, Jit, JitReport, Logs, LogsReport,
+    Report, Reports, ThreadPool, ThreadPoolReport, Waits, WaitsReport,
+};
+use nettrace_parser::Event;
+
+/// The reports, each as detailed as its user needs it.
+pub(crate) type OverviewReports =
+    (Gc, Alloc, Exceptions, Contention, Waits, Jit, ThreadPool, Activities, Logs, Counters);
+
+/// The bit for counting subjects, above those of the reports.
+const SUBJECTS: u32 = 1 << 10;
+
+/// Computes the reports, and counts what events are about.
+#[derive(Debug)]
+pub(crate) struct Overview {
+    reports: OverviewReports,
+    subjects: Subjects,
+}
+
+/// The finished reports.
+#[derive(Debug)]
+pub(crate) struct Overviewed {
+    pub(crate) gc: GcReport,
+    pub(crate) alloc: AllocReport,
+    pub(crate) exceptions: ExceptionsReport,
+    pub(crate) contention: ContentionReport,
+    pub(crate) waits: WaitsReport,
+    pub(crate) jit: JitReport,
+    pub(crate) pool: ThreadPoolReport,
+    pub(crate) activities: ActivitiesReport,
+    pub(crate) logs: LogsReport,
+    pub(crate) counters: CountersReport,
+    pub(super) subjects: Subjects,
+}
+
+impl Overview {
+    pub(crate) fn new(reports: OverviewReports) -> Overview {
+        Overview { reports, subjects: Subjects::new() }
+    }
+
+    /// Which of its parts want events of this type, one bit for each.
+    pub(crate) fn wanting(&self, event: &Event<'_>) -> u32 {
+        let counts = Subject::of(event).map_or(0, |_| SUBJECTS);
+        self.reports.wanting(event) | counts
+    }
+
+    /// Passes an event to the parts that want it.
+    pub(crate) fn observe(
+        &mut self,
+        event: &Event<'_>,
+        moment: &Moment,
+        model: &mut Model,
+        wanting: u32,
+    ) {
+        self.reports.observe(event, moment, model, wanting);
+        if moment.is_selected
+            && wanting & SUBJECTS != 0
+            && let Some(subject) = Subject::of(event)
+        {
+            let count = self.subjects.entry(subject).or_default();
+            *count = count.saturating_add(1);
+        }
+    }
+
+    pub(crate) fn finish(self, resolved: &Resolved<'_>) -> Overviewed {
+        let (gc, alloc, exceptions, contention, waits, jit, pool, activities, logs, counters) =
+            self.reports;
+        let (alloc, activities) = (alloc.finish(resolved), activities.finish(resolved));
+        let (logs, counters) = (logs.finish(resolved), counters.finish(resolved));
+        let mut subjects = self.subjects;
+        // The most accurate way of measuring.
+        let allocations = alloc.sources.first().map_or(0, |source| source.events);
+        let counts = [
+            (Subject::Allocations, allocations),
+            (Subject::Activities, activities.used),
+            (Subject::Logs, logs.used),
+            (Subject::Counters, counters.used),
+        ];
+        subjects.extend(counts.into_iter().filter(|(_, count)| *count > 0));
+        Overviewed {
+            gc: gc.finish(resolved),
+            alloc,
+            exceptions: exceptions.finish(resolved),
+            contention: contention.finish(resolved),
+            waits: waits.finish(resolved),
+            jit: jit.finish(resolved),
+            pool: pool.finish(resolved),
+            activities,
+            logs,
+            counters,
+            subjects,
+        }
+    }
+}

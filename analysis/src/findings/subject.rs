@@ -1,0 +1,74 @@
+//! What the events of a trace are about.
+
+use nettrace_parser::Event;
+use nettrace_parser::view::KnownProvider;
+use std::collections::BTreeMap;
+
+/// What events are about, in the order in which answers are listed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Subject {
+    Cpu,
+    Gc,
+    Allocations,
+    Heap,
+    Exceptions,
+    Contention,
+    Waits,
+    ThreadPool,
+    Jit,
+    Tasks,
+    Activities,
+    Logs,
+    Counters,
+}
+
+impl Subject {
+    /// Name in a list, name of the report, and what the report shows. Some have no
+    /// report.
+    pub(super) fn text(self) -> (&'static str, &'static str, &'static str) {
+        match self {
+            Subject::Cpu => ("CPU samples", "topN", "where time went"),
+            Subject::Gc => ("garbage collections", "gc", "pauses and heap sizes"),
+            Subject::Allocations => ("allocations", "alloc", "what was allocated, and where"),
+            Subject::Heap => ("a heap dump", "", ""),
+            Subject::Exceptions => ("exceptions", "exceptions", "what was thrown, and where"),
+            Subject::Contention => ("lock contention", "contention", "which locks were waited for"),
+            Subject::Waits => ("waits", "waits", "where threads waited"),
+            Subject::ThreadPool => ("the thread pool", "threadpool", "workers and starvation"),
+            Subject::Jit => ("compiled methods", "jit", "what was compiled"),
+            Subject::Tasks => ("tasks", "tasks", "what was scheduled and awaited"),
+            Subject::Activities => ("activities", "activities", "requests and how long they took"),
+            Subject::Logs => ("log messages", "logs", "what was logged"),
+            Subject::Counters => ("counters", "counters", "values over time"),
+        }
+    }
+
+    /// The subject of events of this type; `None` if a report says which of its events
+    /// count.
+    pub(super) fn of(event: &Event<'_>) -> Option<Subject> {
+        Some(match (event.known_provider(), event.id()) {
+            (KnownProvider::Runtime, 1) => Subject::Gc,
+            (KnownProvider::Runtime, 18) => Subject::Heap,
+            (KnownProvider::Runtime, 80) => Subject::Exceptions,
+            (KnownProvider::Runtime, 81) => Subject::Contention,
+            (KnownProvider::Runtime, 301) => Subject::Waits,
+            (KnownProvider::Runtime, 143) => Subject::Jit,
+            (KnownProvider::Runtime, 50..=57) => Subject::ThreadPool,
+            (KnownProvider::Tasks, 7..=11) => Subject::Tasks,
+            _ => return None,
+        })
+    }
+}
+
+/// How many events are about each subject.
+pub(super) type Subjects = BTreeMap<Subject, u64>;
+
+/// `CPU samples, exceptions and activities`.
+pub(super) fn kind(subjects: &Subjects) -> String {
+    let names: Vec<&str> = subjects.keys().map(|subject| subject.text().0).collect();
+    match names.split_last() {
+        None => "no events that a report uses".to_owned(),
+        Some((last, [])) => (*last).to_owned(),
+        Some((last, before)) => format!("{} and {last}", before.join(", ")),
+    }
+}

@@ -1,0 +1,176 @@
+//! What a trace is, what it can answer, and what is notable about it.
+
+use super::finding::{self, Finding};
+use super::overview::{Overview, Overviewed};
+use super::running::Running;
+use super::subject::{Subject, kind};
+use crate::document::SCHEMA;
+use crate::model::{Model, Moment, Resolved};
+use crate::report::{
+    Activities, Alloc, Contention, Counters, Exceptions, Gc, Jit, LogLevel, Logs, Recording,
+    Report, ReportInput, ThreadPool, Waits,
+};
+use nettrace_parser::Event;
+
+/// What a trace is, what it can answer, and what is notable about it.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct SummaryReport {
+    /// Version of this document.
+    pub schema: u32,
+    /// What the trace is, in a few words, such as `CPU samples, exceptions and
+    /// activities`.
+    pub kind: String,
+    /// The traced process, if it has a name.
+    pub process: Option<String>,
+    /// Time from the session's start to the last event, in nanoseconds; if a filter
+    /// leaves out events, from the first to the last of the others.
+    pub duration_ns: u64,
+    /// Number of events.
+    pub events: u64,
+    /// Number of threads with events.
+    pub threads: u64,
+    /// Whether it has the objects of a heap: see [`heap`](crate::heap), `nettrace heap`.
+    pub has_heap_dump: bool,
+    /// What the trace can answer.
+    pub answers: Vec<Answer>,
+    /// Notable facts, most important first; at most five.
+    pub findings: Vec<Finding>,
+}
+
+/// A report that the trace has events for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct Answer {
+    /// The name of the report.
+    pub report: String,
+    /// What it shows.
+    pub about: String,
+    /// Number of events that it uses.
+    pub events: u64,
+}
+
+/// Computes a [`SummaryReport`].
+#[derive(Debug)]
+pub struct Summary {
+    overview: Overview,
+}
+
+impl Default for Summary {
+    fn default() -> Summary {
+        Summary::new()
+    }
+}
+
+impl Summary {
+    /// Knows nothing yet.
+    pub fn new() -> Summary {
+        Summary {
+            overview: Overview::new((
+                Gc::new(),
+                Alloc::new(),
+                Exceptions::new(),
+                Contention::new(),
+                Waits::new(),
+                Jit::new(),
+                ThreadPool::new(),
+                Activities::without_parts(),
+                Logs::new().without_messages(),
+                Counters::new().without_points(),
+            )),
+        }
+    }
+}
+
+impl Report for Summary {
+    type Output = SummaryReport;
+
+    const NAME: &'static str = "summary";
+    const ABOUT: &'static str = "What the trace contains, what it can answer, what stands out";
+    const RECORD: &'static [Recording] = &[];
+    const INPUT: ReportInput = ReportInput::Everything;
+
+    fn wants(&self, event: &Event<'_>) -> bool {
+        self.overview.wanting(event) != 0
+    }
+
+    fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {
+        let wanting = self.overview.wanting(event);
+        self.overview.observe(event, moment, model, wanting);
+        // It is about all events, also those that it does not see.
+        false
+    }
+
+    fn finish(self, resolved: &Resolved<'_>) -> SummaryReport {
+        SummaryReport::of(&self.overview.finish(resolved), resolved)
+    }
+}
+
+impl SummaryReport {
+    /// From finished reports. `resolved` must have the CPU samples.
+    pub(crate) fn of(reports: &Overviewed, resolved: &Resolved<'_>) -> SummaryReport {
+        let (model, selected) = (resolved.model(), resolved.model().selected());
+        let is_filtered = selected.events < model.event_count();
+        let duration_ns = if is_filtered { selected.nanos() } else { selected.nanos_since_start() };
+        let running = Running::new(resolved);
+        let mut subjects = reports.subjects.clone();
+        if running.sampled > 0 {
+            subjects.insert(Subject::Cpu, running.sampled);
+        }
+        let named = model.processes().find(|(_, process)| !process.name.is_empty());
+        let answer = |(subject, events): (&Subject, &u64)| {
+            let (_, report, about) = subject.text();
+            Answer { report: report.to_owned(), about: about.to_owned(), events: *events }
+        };
+        SummaryReport {
+            schema: SCHEMA,
+            kind: kind(&subjects),
+            has_heap_dump: subjects.contains_key(&Subject::Heap),
+            process: named.map(|(_, process)| process.name.clone()),
+            duration_ns,
+            events: selected.events,
+            threads: model.threads().iter().filter(|(_, thread)| thread.events > 0).count() as u64,
+            answers: subjects
+                .iter()
+                .map(answer)
+                .filter(|answer| !answer.report.is_empty())
+                .collect(),
+            findings: findings(reports, &running, resolved, duration_ns),
+        }
+    }
+
+    /// Adds a finding that cannot be derived from the events, such as losses.
+    pub fn add(&mut self, finding: Finding) {
+        self.findings.push(finding);
+        finding::rank(&mut self.findings);
+    }
+}
+
+/// What is notable, most important first.
+fn findings(
+    reports: &Overviewed,
+    running: &Running,
+    resolved: &Resolved<'_>,
+    duration_ns: u64,
+) -> Vec<Finding> {
+    let severe = reports.logs.levels.iter().filter(|row| row.level >= LogLevel::Error);
+    let severe = severe.fold(0_u64, |sum, row| sum.saturating_add(row.count));
+    let found = [
+        running.unnamed(resolved),
+        running.hottest(resolved),
+        Finding::starvation(reports.pool.starvation.map_or(0, |starvation| starvation.count)),
+        Finding::gc(&reports.gc.totals),
+        Finding::jit(&reports.jit.totals, duration_ns),
+        Finding::alloc(&reports.alloc),
+        Finding::exceptions(&reports.exceptions, duration_ns),
+        Finding::contention(&reports.contention, duration_ns),
+        Finding::waits(&reports.waits, duration_ns),
+        Finding::activities(&reports.activities, duration_ns),
+        Finding::log_errors(severe),
+    ];
+    let mut findings: Vec<Finding> = found.into_iter().flatten().collect();
+    finding::rank(&mut findings);
+    findings
+}

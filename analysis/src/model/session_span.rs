@@ -1,0 +1,67 @@
+//! How many events a filter selects, and when they happened.
+
+use super::intervals::nanos_between;
+
+/// The selected events of a session: their number, and the first and the last time.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct SessionSpan {
+    /// Number of events.
+    pub(crate) events: u64,
+    /// The first and the last time, in nanoseconds since the session's start.
+    extent: Option<(i64, i64)>,
+}
+
+impl SessionSpan {
+    /// Adds an event.
+    #[inline]
+    pub(crate) fn add(&mut self, nanos: i64) {
+        self.add_all(1, nanos, nanos);
+    }
+
+    /// Adds events between two times.
+    #[inline]
+    pub(crate) fn add_all(&mut self, events: u64, first: i64, last: i64) {
+        self.events = self.events.saturating_add(events);
+        let (from, to) = self.extent.unwrap_or((first, last));
+        self.extent = Some((from.min(first), to.max(last)));
+    }
+
+    /// From the session's start, or from the first event if that is before it, to the
+    /// last.
+    pub(crate) fn nanos_since_start(&self) -> u64 {
+        self.extent.map_or(0, |(first, last)| nanos_between(first.min(0), last))
+    }
+
+    /// From the first event to the last, in nanoseconds; 0 if there are fewer than two
+    /// times.
+    pub(crate) fn nanos(&self) -> u64 {
+        self.extent.map_or(0, |(first, last)| nanos_between(first, last))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_span_is_as_long_as_its_first_and_last_moments_are_apart() {
+        let mut span = SessionSpan::default();
+        assert_eq!(span.nanos(), 0);
+        span.add(-5);
+        assert_eq!(span.nanos(), 0);
+        span.add(20);
+        span.add(10);
+        assert_eq!((span.nanos(), span.nanos_since_start()), (25, 25));
+        span.add_all(7, 3, i64::MAX);
+        assert_eq!((span.nanos(), span.events), (i64::MAX as u64, 10));
+    }
+
+    #[test]
+    fn since_the_start_a_span_has_what_was_before_its_first_moment_too() {
+        let mut span = SessionSpan::default();
+        assert_eq!(span.nanos_since_start(), 0);
+        span.add(7);
+        span.add(20);
+        assert_eq!((span.nanos(), span.nanos_since_start()), (13, 20));
+    }
+}

@@ -1,0 +1,522 @@
+//! Activities: operations with a start and a stop.
+//!
+//! Sources are the events with opcode Start or Stop (or names with these endings) of any
+//! EventSource, and the starts and stops of `Microsoft-Diagnostics-DiagnosticSource`:
+//! HTTP, Kestrel, databases, custom ones. Those of the runtime, of tasks and of metrics
+//! belong to other reports.
+//!
+//! Stops are matched with starts by [`OpenActivities`]. The parent of an activity is the
+//! one that its start refers to (related activity id, `ParentId`), or the nearest open
+//! one on the path encoded in its id.
+//!
+//! HTTP requests are activities, too: the report about them is another view of the same
+//! matches, in which a request counts once, however many layers of the program report it,
+//! under its target.
+
+mod document;
+mod fields;
+pub(crate) mod http;
+mod parts;
+mod requests;
+mod tree;
+mod view;
+
+pub use document::{
+    ActivitiesReport, ActivityEvent, ActivityLayer, ActivityLine, ActivityNode, ActivityRow,
+    SlowActivity, StatusCount,
+};
+pub use parts::{Doing, Parts, Stretch};
+pub use requests::Http;
+
+use super::contract::{Moment, Recording, Report};
+use crate::model::activity_edge::{ActivityEdge, id_text, is_failure};
+use crate::model::intervals::{Interval, OpenActivities, OpenActivity, OpenActivityKey};
+use crate::model::{Model, Resolved, StackHandle, TextHandle, ThreadHandle, event_name, short};
+use fields::fields_text;
+use http::{HttpFacts, MaybeRequest, request_of, requests_around};
+use nettrace_parser::Event;
+use nettrace_parser::view::KnownProvider;
+use parts::PartTracker;
+use std::borrow::Cow;
+use std::collections::HashMap;
+use view::{ActivitySite, ActivityView, Slow, Wanted};
+
+/// Maximum number of events kept for one activity.
+const MOST_EVENTS: usize = 10_000;
+
+/// Computes an [`ActivitiesReport`]. Memory is bounded by the number of names, stacks and
+/// open activities.
+#[derive(Debug)]
+pub struct Activities {
+    open: OpenActivities<Begun>,
+    /// All activities, unless only requests are wanted.
+    all: Option<ActivityView>,
+    /// HTTP requests, if they are wanted.
+    http: Option<ActivityView>,
+    /// The last request that started on each thread.
+    requests: HashMap<ThreadHandle, OpenActivityKey>,
+    /// Tracks what time is spent on; `None` if that is not wanted.
+    parts: Option<PartTracker>,
+    id: Option<String>,
+    events: Vec<ActivityEvent>,
+    events_left_out: u64,
+    top: usize,
+    used: u64,
+}
+
+/// Facts about an open activity beside those used for matching.
+#[derive(Debug)]
+struct Begun {
+    /// The activity that it is inside.
+    parent: Option<OpenActivityKey>,
+    /// Its node in the tree of all.
+    node: usize,
+    stack: StackHandle,
+    is_selected: bool,
+    is_error: bool,
+    /// Fields of the start as text.
+    fields: String,
+    /// Its number in the tracker of its time.
+    part: Option<u64>,
+    request: Option<Request>,
+}
+
+/// An open activity as an HTTP request.
+#[derive(Debug)]
+struct Request {
+    /// Its node in the tree of requests.
+    node: usize,
+    facts: HttpFacts,
+    /// The target that it is counted under; `None` if it is not known yet.
+    label: Option<TextHandle>,
+    /// The request of which it is a layer.
+    layer_of: Option<OpenActivityKey>,
+    is_error: bool,
+}
+
+impl Request {
+    fn site(&self, label: TextHandle, stack: StackHandle) -> ActivitySite {
+        ActivitySite { node: self.node, label, is_layer: self.layer_of.is_some(), stack }
+    }
+}
+
+impl MaybeRequest for Begun {
+    fn http(&self) -> Option<&HttpFacts> {
+        self.request.as_ref().map(|request| &request.facts)
+    }
+
+    fn layer_of(&self) -> Option<OpenActivityKey> {
+        self.request.as_ref()?.layer_of
+    }
+
+    fn parent(&self) -> Option<OpenActivityKey> {
+        self.parent
+    }
+}
+
+impl Default for Activities {
+    fn default() -> Activities {
+        Activities::new()
+    }
+}
+
+impl Activities {
+    /// All activities, with the 10 slowest.
+    pub fn new() -> Activities {
+        Activities {
+            open: OpenActivities::default(),
+            all: Some(ActivityView::default()),
+            http: None,
+            requests: HashMap::new(),
+            parts: Some(PartTracker::default()),
+            id: None,
+            events: Vec::new(),
+            events_left_out: 0,
+            top: 10,
+            used: 0,
+        }
+    }
+
+    /// HTTP requests only, by target.
+    pub fn http() -> Activities {
+        Activities { all: None, ..Activities::new().with_http() }
+    }
+
+    /// HTTP requests too, in [`ActivitiesReport::http`].
+    #[must_use]
+    pub fn with_http(self) -> Activities {
+        Activities { http: Some(ActivityView::default()), ..self }
+    }
+
+    /// Without tracking what time is spent on.
+    pub(crate) fn without_parts() -> Activities {
+        Activities { parts: None, ..Activities::new() }
+    }
+
+    /// Sets how many of the slowest are listed.
+    #[must_use]
+    pub fn top(mut self, count: usize) -> Activities {
+        self.top = count;
+        self
+    }
+
+    /// Lists the events of the activity with this id, and of activities inside it. The id
+    /// is a path, a GUID, or an id of DiagnosticSource.
+    #[must_use]
+    pub fn with_events_of(mut self, id: &str) -> Activities {
+        self.id = Some(id.trim_end_matches('/').to_ascii_lowercase());
+        self
+    }
+
+    /// The name of the open activity that an event belongs to.
+    pub(crate) fn name_of(&self, event: &Event<'_>) -> Option<TextHandle> {
+        let id = event.activity_id().filter(|id| !id.is_zero())?;
+        let id = id_text(id, event.process_id());
+        let activity = self.open.with_id(&id).or_else(|| self.open.parent(Some(&id), None));
+        activity.map(|activity| activity.name)
+    }
+
+    fn start(
+        &mut self,
+        event: &Event<'_>,
+        edge: &ActivityEdge,
+        facts: Option<HttpFacts>,
+        moment: &Moment,
+        model: &mut Model,
+    ) {
+        let name = model.texts_mut().intern(&edge.name);
+        let parent = self.parent_of(edge);
+        let request = facts.and_then(|facts| self.request(edge, name, facts, moment, model));
+        let around = parent.and_then(|place| self.open.at(place)).map(|around| &around.what);
+        let node = self.all.as_mut().map_or(0, |all| all.tree.node(around.map(|it| it.node), name));
+        let is_shown =
+            self.all.is_some() || request.as_ref().is_some_and(|it| it.layer_of.is_none());
+        let is_wanted = is_shown && self.wanted_id([&edge.id, &edge.path]).is_some();
+        let part = self
+            .parts
+            .as_mut()
+            .map(|parts| parts.start(event, moment, around.and_then(|it| it.part), is_wanted));
+        let begun = Begun {
+            parent,
+            node,
+            stack: model.stack_of(event, moment.thread),
+            is_selected: moment.is_selected,
+            is_error: edge.is_error,
+            fields: if moment.is_selected && is_shown { fields_text(event) } else { String::new() },
+            part,
+            request,
+        };
+        if let Some(lost) = self.open.start(edge, name, moment.edge(event), begun) {
+            if let (Some(parts), Some(part)) = (&mut self.parts, lost.what.what.part) {
+                parts.stop(part, event, moment);
+            }
+            self.never_stopped(&lost.what);
+        }
+    }
+
+    /// The open activity that is the parent of a new one.
+    fn parent_of(&self, edge: &ActivityEdge) -> Option<OpenActivityKey> {
+        let reported = self.open.parent_place(edge.id.as_deref(), edge.parent.as_deref());
+        reported.or_else(|| self.open.parent_place(edge.path.as_deref(), None))
+    }
+
+    /// That of an activity's ids which is the requested one.
+    fn wanted_id<'i>(&self, ids: [&'i Option<String>; 2]) -> Option<&'i String> {
+        let wanted = self.id.as_deref()?;
+        ids.into_iter().flatten().find(|id| id.eq_ignore_ascii_case(wanted))
+    }
+
+    /// A starting activity as an HTTP request; `None` if they are not wanted.
+    fn request(
+        &mut self,
+        edge: &ActivityEdge,
+        name: TextHandle,
+        facts: HttpFacts,
+        moment: &Moment,
+        model: &mut Model,
+    ) -> Option<Request> {
+        let newest = self.requests.get(&moment.thread).copied();
+        let layer_of = request_of(&self.open, newest, edge, name, &facts);
+        let around = layer_of.or_else(|| requests_around(&self.open, edge).next());
+        let around = around.and_then(|place| self.open.at(place)?.what.request.as_ref());
+        let node = self.http.as_mut()?.tree.node(around.map(|around| around.node), name);
+        let label = facts.label().map(|label| model.texts_mut().intern(&label));
+        match layer_of {
+            Some(place) => {
+                if let Some(request) = self.request_mut(place) {
+                    request.label = request.label.or(label);
+                }
+            }
+            None => {
+                self.requests.insert(moment.thread, self.open.next_place(name));
+            }
+        }
+        Some(Request { node, facts, label, layer_of, is_error: edge.is_error })
+    }
+
+    fn request_mut(&mut self, place: OpenActivityKey) -> Option<&mut Request> {
+        self.open.at_mut(place)?.what.request.as_mut()
+    }
+
+    fn stop(
+        &mut self,
+        event: &Event<'_>,
+        edge: &ActivityEdge,
+        facts: Option<&HttpFacts>,
+        moment: &Moment,
+        model: &mut Model,
+    ) {
+        let name = model.texts_mut().intern(&edge.name);
+        let stopped = self.open.stop(edge, name, moment.edge(event));
+        if moment.is_selected {
+            let request = stopped.as_ref().and_then(|stopped| stopped.what.what.request.as_ref());
+            let lacking = [
+                self.all.as_mut().filter(|_| stopped.is_none()),
+                self.http.as_mut().filter(|_| facts.is_some() && request.is_none()),
+            ];
+            for view in lacking.into_iter().flatten() {
+                view.stops_without_start = view.stops_without_start.saturating_add(1);
+            }
+        }
+        let Some(Interval { start, nanos: duration, what: activity, .. }) = stopped else { return };
+        let parts = self.parts.as_mut().zip(activity.what.part);
+        let parts = parts.map(|(parts, part)| parts.stop(part, event, moment)).unwrap_or_default();
+        let begun = activity.what;
+        if !begun.is_selected || (self.all.is_none() && begun.request.is_none()) {
+            return;
+        }
+        let wanted = self.wanted_id([&activity.id, &activity.path]).map(|id| Wanted {
+            label: name,
+            id: id.clone(),
+            start: activity.at.nanos,
+            duration,
+            parts: parts.clone(),
+        });
+        let slow = Slow {
+            duration,
+            start: start.nanos,
+            thread: start.thread,
+            stop_thread: moment.thread,
+            id: activity.id,
+            is_error: begun.is_error || edge.is_error,
+            parts,
+            // Tags are usually set while an activity runs.
+            fields: match event.known_provider() {
+                KnownProvider::DiagnosticSource => fields_text(event),
+                _ => begun.fields,
+            },
+        };
+        if let Some(mut request) = begun.request {
+            let label = request.label.unwrap_or(name);
+            let wanted = wanted.clone().map(|wanted| Wanted { label, ..wanted });
+            request.is_error |= edge.is_error || facts.is_some_and(HttpFacts::is_error);
+            let label = facts.and_then(HttpFacts::label);
+            let label = label.map(|label| model.texts_mut().intern(&label));
+            request.label = request.label.or(label);
+            request.facts.status = facts.and_then(|facts| facts.status).or(request.facts.status);
+            let status = facts.and_then(|facts| facts.status);
+            match request.layer_of {
+                Some(place) => {
+                    self.layer_stopped(place, &request, name, begun.stack, duration, status)
+                }
+                None => self.request_stopped(&request, name, begun.stack, slow.clone(), wanted),
+            }
+        }
+        if let Some(all) = &mut self.all {
+            all.wanted = all.wanted.take().or(wanted);
+            let (node, stack, is_error) = (begun.node, begun.stack, slow.is_error);
+            let site = ActivitySite { node, label: name, is_layer: false, stack };
+            all.count(site, None, is_error).stopped(slow, None, self.top);
+        }
+    }
+
+    fn request_stopped(
+        &mut self,
+        request: &Request,
+        name: TextHandle,
+        stack: StackHandle,
+        slow: Slow,
+        wanted: Option<Wanted>,
+    ) {
+        let Some(http) = &mut self.http else { return };
+        let label = request.label.unwrap_or(name);
+        http.wanted = http.wanted.take().or(wanted);
+        let stats =
+            http.count(request.site(label, stack), request.facts.direction, request.is_error);
+        let slow = Slow { is_error: request.is_error, ..slow };
+        stats.stopped(slow, request.facts.status, self.top);
+    }
+
+    /// A layer has reported how long a request took. Its other facts are added to the
+    /// request.
+    fn layer_stopped(
+        &mut self,
+        request: OpenActivityKey,
+        layer: &Request,
+        name: TextHandle,
+        stack: StackHandle,
+        duration: u64,
+        status: Option<i64>,
+    ) {
+        let mut label = layer.label;
+        if let Some(request) = self.request_mut(request) {
+            request.label = request.label.or(label);
+            label = request.label;
+            request.is_error |= layer.is_error;
+            request.facts.status = request.facts.status.or(status);
+        }
+        if let Some(http) = &mut self.http {
+            let site = layer.site(label.unwrap_or(name), stack);
+            http.count(site, None, layer.is_error).durations.add(duration);
+        }
+    }
+
+    fn never_stopped(&mut self, activity: &OpenActivity<Begun>) {
+        let OpenActivity { name, what: begun, .. } = activity;
+        if !begun.is_selected {
+            return;
+        }
+        let stack = begun.stack;
+        if let Some(all) = &mut self.all {
+            let site = ActivitySite { node: begun.node, label: *name, is_layer: false, stack };
+            all.count(site, None, begun.is_error);
+        }
+        if let Some((http, request)) = self.http.as_mut().zip(begun.request.as_ref()) {
+            let site = request.site(request.label.unwrap_or(*name), stack);
+            http.count(site, request.facts.direction, request.is_error);
+        }
+    }
+
+    /// An event that is no start or stop may say that its activity has failed.
+    fn failed(&mut self, event: &Event<'_>, is_edge: bool, model: &Model) {
+        if event.known_provider() != KnownProvider::Other || !is_failure(event) {
+            return;
+        }
+        let Some(id) = event.activity_id().filter(|id| !id.is_zero()) else { return };
+        let id = id_text(id, event.process_id());
+        let is_its = |name| model.texts().get(name).starts_with(short(event.provider()));
+        if let Some(activity) = self.open.with_id_mut(&id)
+            && !is_edge
+            && is_its(activity.name)
+        {
+            activity.what.is_error = true;
+        }
+        let request = self.open.all_with_id(&id).find(|place| {
+            self.open.at(*place).is_some_and(|activity| activity.what.request.is_some())
+        });
+        if let Some((name, number)) = request.filter(|(name, _)| is_its(*name))
+            && let Some(request) = self.request_mut((name, number))
+        {
+            request.is_error = true;
+        }
+    }
+
+    /// Keeps an event of the requested activity.
+    fn keep(
+        &mut self,
+        event: &Event<'_>,
+        edge: Option<&ActivityEdge>,
+        moment: &Moment,
+        model: &Model,
+    ) {
+        let Some(wanted) = &self.id else { return };
+        let is_inside = |id: &str| {
+            let id = id.to_ascii_lowercase();
+            id.strip_prefix(wanted.as_str())
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '$']))
+        };
+        let guid = event.activity_id().filter(|id| !id.is_zero());
+        let own = guid.map(|id| id_text(id, event.process_id())).filter(|id| is_inside(id));
+        let own = own.or_else(|| guid.map(|id| id.to_string()).filter(|id| is_inside(id)));
+        let reported = || {
+            let edge = edge?;
+            [&edge.id, &edge.parent].into_iter().flatten().find(|id| is_inside(id)).cloned()
+        };
+        let Some(id) = own.or_else(reported) else { return };
+        if self.events.len() >= MOST_EVENTS {
+            self.events_left_out = self.events_left_out.saturating_add(1);
+            return;
+        }
+        let opcode = event.metadata().and_then(|metadata| metadata.opcode);
+        let name = event_name(event.name(), event.id(), opcode, event.catalog());
+        let name = name.map(Cow::into_owned).unwrap_or_default();
+        self.events.push(ActivityEvent {
+            ts_ns: moment.nanos,
+            thread_id: model.threads().get(moment.thread).and_then(|row| row.os_thread_id),
+            id,
+            event: format!("{}/{}", short(event.provider()), short(&name)),
+            fields: fields_text(event),
+        });
+    }
+}
+
+impl Report for Activities {
+    type Output = ActivitiesReport;
+
+    const NAME: &'static str = "activities";
+    const ABOUT: &'static str = "Activities with a start and a stop, such as requests";
+    const RECORD: &'static [Recording] = &[
+        // ActivitySources are only recorded if the arguments name them; this names all.
+        Recording::new("Microsoft-Diagnostics-DiagnosticSource", 0x3, 5)
+            .arguments("FilterAndPayloadSpecs=[AS]*")
+            .since(5),
+        Recording::new("System.Net.Http", u64::MAX, 4).since(5),
+        Recording::new("Microsoft.AspNetCore.Hosting", u64::MAX, 4),
+    ];
+
+    fn wants(&self, event: &Event<'_>) -> bool {
+        match event.known_provider() {
+            // Any event may belong to the requested activity.
+            _ if self.id.is_some() => true,
+            KnownProvider::DiagnosticSource | KnownProvider::Logging | KnownProvider::Other => true,
+            KnownProvider::EventPipe
+            | KnownProvider::Rundown
+            | KnownProvider::UniversalSystem
+            | KnownProvider::UniversalEvents => false,
+            // An activity's time is also spent in these.
+            _ => self.parts.is_some(),
+        }
+    }
+
+    fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {
+        if let Some(parts) = &mut self.parts {
+            parts.event(event, moment, model);
+        }
+        let edge = moment.activity_edge(event);
+        let facts = edge.filter(|_| self.http.is_some());
+        let facts = facts.and_then(|edge| HttpFacts::of(event, edge));
+        let is_about = if self.all.is_some() { edge.is_some() } else { facts.is_some() };
+        if self.id.is_some() {
+            self.keep(event, edge.filter(|_| is_about), moment, model);
+        }
+        if facts.is_none() {
+            self.failed(event, edge.is_some(), model);
+        }
+        match edge {
+            Some(edge) if edge.is_start => self.start(event, edge, facts, moment, model),
+            Some(edge) => self.stop(event, edge, facts.as_ref(), moment, model),
+            None => {}
+        }
+        self.used = self.used.saturating_add(u64::from(is_about && moment.is_selected));
+        is_about
+    }
+
+    fn finish(mut self, resolved: &Resolved<'_>) -> ActivitiesReport {
+        let stops_cut_short = self.open.cut_short();
+        // No event says when they ended.
+        let open: Vec<_> = self.open.finish(0).map(|open| open.what).collect();
+        open.iter().for_each(|activity| self.never_stopped(activity));
+        let tracker = self.parts.unwrap_or_default();
+        let report = |view: ActivityView, is_http| ActivitiesReport {
+            stops_cut_short,
+            ..view.finish(resolved, &tracker, self.top, is_http)
+        };
+        let http = self.http.map(|view| report(view, true));
+        let (main, http) = match self.all {
+            Some(all) => (report(all, false), http.map(Box::new)),
+            None => (http.unwrap_or_else(|| report(ActivityView::default(), true)), None),
+        };
+        let (events, events_left_out, used) = (self.events, self.events_left_out, self.used);
+        ActivitiesReport { events, events_left_out, used, http, ..main }
+    }
+}

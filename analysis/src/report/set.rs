@@ -1,0 +1,185 @@
+//! Reports that share a pass over a trace.
+
+use super::contract::{Report, ReportInput};
+use crate::driver::Finished;
+use crate::model::{Coverage, Model, Moment, Process, Profile, Resolved, ThreadState};
+use nettrace_parser::{Event, Outcome};
+
+/// Reports that share a pass: one, a tuple of up to ten, or a list of the same type.
+pub trait Reports {
+    /// Their results.
+    type Outputs;
+
+    /// What each is computed from.
+    fn inputs(&self) -> Vec<ReportInput>;
+
+    /// Which of them want to see events of this type, one bit for each; see
+    /// [`Report::wants`].
+    fn wanting(&self, event: &Event<'_>) -> u32;
+
+    /// Passes an event to those in `wanting`. Returns how many of them are about it.
+    fn observe(
+        &mut self,
+        event: &Event<'_>,
+        moment: &Moment,
+        model: &mut Model,
+        wanting: u32,
+    ) -> u64;
+
+    /// Computes the results at the end of the trace.
+    fn outputs(self, resolving: &mut Resolving<'_>) -> Self::Outputs;
+}
+
+/// The data for reports at the end of a trace: all share the same names, but they count
+/// different samples.
+#[derive(Debug)]
+pub struct Resolving<'m> {
+    finished: &'m Finished,
+    /// For reports that are not computed from samples.
+    no_samples: &'m Profile,
+    resolved: Option<Resolved<'m>>,
+}
+
+impl<'m> Resolving<'m> {
+    pub(super) fn new(finished: &'m Finished, no_samples: &'m Profile) -> Resolving<'m> {
+        Resolving { finished, no_samples, resolved: None }
+    }
+
+    /// The data for a report, the same as in a pass of its own.
+    pub fn for_report<R: Report>(&mut self) -> &Resolved<'m> {
+        self.resolved(R::INPUT, R::STATES)
+    }
+
+    /// How many of the stacks' frames have names.
+    pub(crate) fn coverage(&self) -> Coverage {
+        match &self.resolved {
+            Some(resolved) => resolved.coverage(),
+            None => self.finished.resolved().coverage(),
+        }
+    }
+
+    /// How reading went, if that is known.
+    #[cfg(feature = "page")]
+    pub(crate) fn outcome(&self) -> Option<&Outcome> {
+        self.finished.outcome.as_ref()
+    }
+
+    /// What a report with this input is about, unless it says so of each event.
+    pub(super) fn count(&self, input: ReportInput) -> u64 {
+        let Finished { profile, model, .. } = self.finished;
+        let modules =
+            |process: &Process| process.modules().len().saturating_add(process.mappings().len());
+        match input {
+            ReportInput::Events => 0,
+            ReportInput::Samples => {
+                profile.rows().iter().fold(0, |sum, (_, row)| sum.saturating_add(row.samples))
+            }
+            ReportInput::Code => model
+                .processes()
+                .map(|(_, process)| modules(process) as u64)
+                .fold(0, u64::saturating_add),
+            ReportInput::Everything => model.event_count(),
+        }
+    }
+
+    fn resolved(&mut self, input: ReportInput, states: &[ThreadState]) -> &Resolved<'m> {
+        // If the user requests none, each report uses its own.
+        let asked = self.finished.states();
+        let states = if asked.is_empty() { states } else { asked };
+        let profile = if input.has_samples() { &self.finished.profile } else { self.no_samples };
+        // Which frames are small depends on the samples; otherwise one set of names
+        // serves all reports.
+        let folds_small = self.finished.folds_small();
+        let is_same = |kept: &Resolved<'_>| kept.counts(profile, states);
+        let kept = self.resolved.take().filter(|kept| !folds_small || is_same(kept));
+        let mut resolved = kept.unwrap_or_else(|| self.finished.resolved_for(profile, states));
+        resolved.count(profile, states);
+        self.resolved.insert(resolved)
+    }
+}
+
+impl<R: Report> Reports for R {
+    type Outputs = R::Output;
+
+    fn inputs(&self) -> Vec<ReportInput> {
+        vec![R::INPUT]
+    }
+
+    fn wanting(&self, event: &Event<'_>) -> u32 {
+        u32::from(R::INPUT.has_events() && self.wants(event))
+    }
+
+    fn observe(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model, _: u32) -> u64 {
+        u64::from(self.event(event, moment, model))
+    }
+
+    fn outputs(self, resolving: &mut Resolving<'_>) -> R::Output {
+        self.finish(resolving.for_report::<R>())
+    }
+}
+
+macro_rules! tuple {
+    ($($report:ident $place:tt),+) => {
+        impl<$($report: Report),+> Reports for ($($report,)+) {
+            type Outputs = ($($report::Output,)+);
+
+            fn inputs(&self) -> Vec<ReportInput> {
+                vec![$($report::INPUT),+]
+            }
+
+            fn wanting(&self, event: &Event<'_>) -> u32 {
+                $((self.$place.wanting(event) << $place))|+
+            }
+
+            fn observe(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model, wanting: u32) -> u64 {
+                let mut about: u64 = 0;
+                $(if wanting & (1 << $place) != 0 {
+                    about = about.saturating_add(self.$place.observe(event, moment, model, 1));
+                })+
+                about
+            }
+
+            fn outputs(self, resolving: &mut Resolving<'_>) -> Self::Outputs {
+                ($(self.$place.outputs(resolving),)+)
+            }
+        }
+    };
+}
+
+tuple!(A 0);
+tuple!(A 0, B 1);
+tuple!(A 0, B 1, C 2);
+tuple!(A 0, B 1, C 2, D 3);
+tuple!(A 0, B 1, C 2, D 3, E 4);
+tuple!(A 0, B 1, C 2, D 3, E 4, F 5);
+tuple!(A 0, B 1, C 2, D 3, E 4, F 5, G 6);
+tuple!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7);
+tuple!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8);
+tuple!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8, J 9);
+
+impl<R: Report> Reports for Vec<R> {
+    type Outputs = Vec<R::Output>;
+
+    fn inputs(&self) -> Vec<ReportInput> {
+        vec![R::INPUT; self.len()]
+    }
+
+    fn wanting(&self, event: &Event<'_>) -> u32 {
+        u32::from(self.iter().any(|report| report.wanting(event) != 0))
+    }
+
+    fn observe(
+        &mut self,
+        event: &Event<'_>,
+        moment: &Moment,
+        model: &mut Model,
+        wanting: u32,
+    ) -> u64 {
+        let about = self.iter_mut().map(|report| report.observe(event, moment, model, wanting));
+        about.fold(0, u64::saturating_add)
+    }
+
+    fn outputs(self, resolving: &mut Resolving<'_>) -> Vec<R::Output> {
+        self.into_iter().map(|report| report.outputs(resolving)).collect()
+    }
+}
