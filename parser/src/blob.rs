@@ -58,10 +58,6 @@ pub struct BlobHeader {
     /// Whether flag 0x20 of a compressed version 6 header is set. The format gives it no
     /// meaning.
     pub has_reserved_flag: bool,
-    /// Whether a reader found a contradiction in this header or earlier in its block
-    /// ([FORMAT.md 13.6](crate::format_guide#13.6)). Set by the reader; not stored in the
-    /// stream.
-    pub is_doubted: bool,
 }
 
 /// How the blobs of a block are encoded. All blobs of one block use the same encoding.

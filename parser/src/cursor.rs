@@ -29,8 +29,9 @@ pub(crate) struct Cursor {
     pub(crate) frame: Frame,
     /// The times that the block's header states, to check rows against.
     pub(crate) times: Times,
-    /// Whether a contradiction was found: rows from here on are doubted.
-    pub(crate) is_doubted: bool,
+    /// Whether a contradiction was found. The rows from here on may be made of any bytes:
+    /// their sequence numbers count for nothing, and nothing more is reported of them.
+    pub(crate) is_contradicted: bool,
     /// How many ids and flags of rows were undefined.
     pub(super) odd_values: u32,
     /// How many all-zero rows have followed each other.
@@ -101,7 +102,7 @@ impl Cursor {
             end,
             frame,
             times: Times::UNKNOWN,
-            is_doubted: false,
+            is_contradicted: false,
             odd_values: 0,
             blank_rows: 0,
             blank_to: 0,

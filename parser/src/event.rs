@@ -70,14 +70,6 @@ impl<'r> Event<'r> {
         Event { header, resolved: Some(resolved), row, context, rest, payload_at }
     }
 
-    /// Whether there is a contradiction in this event or earlier in its block: something
-    /// that a correct writer cannot have written. The event may be correct, or be made of
-    /// other bytes by damage ([FORMAT.md 13.6](crate::format_guide#13.6)).
-    #[inline]
-    pub fn is_doubted(&self) -> bool {
-        self.header.is_doubted
-    }
-
     /// The event's type; `None` if the stream does not define it.
     #[inline(always)]
     pub fn metadata(&self) -> Option<&'r Metadata> {

@@ -344,7 +344,6 @@ impl Queue {
             },
             extra: if self.is_v6 { resolved.labels } else { self.segments.extra_of(header) },
             metadata_id: if resolved.metadata == NO_SLOT { header.metadata_id } else { 0 },
-            is_doubted: header.is_doubted,
         };
         self.segment = self.segments.number(segment);
         (self.base, self.processor) = (segment.base, segment.processor);

@@ -324,7 +324,7 @@ impl State {
         start: u64,
         take: &mut impl Take,
     ) -> RunEnd {
-        if self.cursor.is_done() || self.cursor.is_doubted {
+        if self.cursor.is_done() || self.cursor.is_contradicted {
             return RunEnd::Between;
         }
         let mut header = self.cursor.header;
