@@ -374,17 +374,6 @@ impl<'r> Event<'r> {
         self.rest.get(..self.header.payload_size as usize).unwrap_or_default()
     }
 
-    /// The event's bytes from the payload on, including the stack in version 3.
-    pub(crate) fn bytes(&self) -> &'r [u8] {
-        let stack = if self.context.is_v3() {
-            (self.header.stack_size as usize).saturating_add(4)
-        } else {
-            0
-        };
-        let end = (self.header.payload_size as usize).saturating_add(stack);
-        self.rest.get(..end).unwrap_or(self.rest)
-    }
-
     /// The payload's schema: the catalog's for events that the stream does not describe,
     /// else the stream's (see [`crate::catalog`]). `None` if nothing describes the
     /// payload. All events of a type share one schema, except for GCDynamicEvent

@@ -36,11 +36,6 @@ pub(crate) struct Room {
     pub(crate) bytes: usize,
 }
 
-impl Room {
-    /// No limit.
-    pub(crate) const ANY: Room = Room { rows: usize::MAX, bytes: usize::MAX };
-}
-
 impl Default for Limits {
     fn default() -> Self {
         Limits {

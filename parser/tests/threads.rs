@@ -36,8 +36,6 @@ fn all_public_types_may_go_to_another_thread_and_be_read_by_several() {
             Foreign,
             Guid,
             Item<'static>,
-            KeptEvents,
-            KeptIter<'static>,
             Label<'static>,
             Labels<'static>,
             Limits,

@@ -8,7 +8,6 @@ use super::rows;
 use crate::damage::BlockDamage;
 use crate::error::{Fault, FaultAt, located};
 use crate::primitive::{Parsed, before, sized_row, string_v6, u8, u16, varuint64};
-use crate::serial::Serial;
 use nom::Parser;
 
 /// A thread of version 6: anything that emits events, identified by the index that events
@@ -26,7 +25,6 @@ pub struct Thread {
     pub os_thread_id: Option<u64>,
     /// Other keys and values, in stored order.
     pub pairs: Vec<(Box<str>, Box<str>)>,
-    pub(crate) serial: Serial,
 }
 
 /// One entry of a thread's row. Texts are UTF-8, unless the writer made a mistake.
@@ -105,7 +103,7 @@ pub(crate) fn block(
                 return damage.row_lost(row_at, row.len(), "thread row", fault);
             }
         };
-        let mut thread = Thread { index, serial: Serial::next(), ..Thread::default() };
+        let mut thread = Thread { index, ..Thread::default() };
         let entries_at = row_at.saturating_add(before(row, rest));
         rows::entries(rest, entries_at, "thread entry", damage, entry, |_, entry, _| {
             thread.apply(entry);
