@@ -54,8 +54,13 @@ impl Thread {
     }
 }
 
-/// One entry.
-pub(crate) fn entry(input: &[u8]) -> Parsed<'_, ThreadEntry<'_>> {
+/// An entry of a thread's row ([FORMAT.md 7.6](crate::format_guide#7.6)), which is a
+/// [sized row](sized_row) of a varuint64 index and entries.
+///
+/// # Errors
+/// [`Fault::UnknownEntry`]: the size of an unknown kind is unknown, so the rest of the row
+/// cannot be read. Errors of the content.
+pub fn entry(input: &[u8]) -> Parsed<'_, ThreadEntry<'_>> {
     let (rest, kind) = u8(input)?;
     match kind {
         1 => string_v6.map(ThreadEntry::Name).parse(rest),
