@@ -94,12 +94,7 @@ impl<'a> Context<'a> {
                 Rc::clone(&self.progress),
             )?
         };
-        let limits = limits.only_sound(args.read.only_sound);
-        Ok(Trace {
-            file,
-            reader: Reader::with_limits(input, limits),
-            only_sound: args.read.only_sound,
-        })
+        Ok(Trace { file, reader: Reader::with_limits(input, limits) })
     }
 
     /// Standard input, which is read once.
@@ -168,19 +163,12 @@ pub(crate) struct Trace {
     /// As messages name it.
     pub(crate) file: String,
     pub(crate) reader: Reader<Input>,
-    /// Whether doubted events are left out.
-    pub(crate) only_sound: bool,
 }
 
 impl Trace {
     /// The trace for several threads, if it is one for them.
     pub(crate) fn regions(&self, threads: ThreadArgs) -> Option<Regions> {
-        // One thread leaves out what is doubted; it would read the damaged rest in any
-        // case.
-        self.reader
-            .source()
-            .regions(threads.threads.map(NonZeroUsize::get))
-            .filter(|_| !self.only_sound)
+        self.reader.source().regions(threads.threads.map(NonZeroUsize::get))
     }
 
     pub(crate) fn failed(&self, error: &nettrace_parser::Error) -> Failure {

@@ -101,12 +101,6 @@ impl<'a> Messages<'a> {
                 cause_of_loss(is_damaged),
             ));
         }
-        if losses.doubted() > 0 {
-            self.warning(&format!(
-                "{file}: {} more may be lost, or damage changed the numbers that say so",
-                units::counted(losses.doubted(), "event"),
-            ));
-        }
     }
 }
 

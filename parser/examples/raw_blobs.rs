@@ -1,40 +1,43 @@
 //! The blobs of one block, from nothing but its bytes: `gzip -dc FILE.gz | cargo run
 //! --example raw_blobs`.
 
-use nettrace_parser::raw::nom::{Err, IResult, Parser, combinator::all_consuming, multi::many0};
-use nettrace_parser::raw::{self, Blob, BlobHeader, FaultAt, Origin};
-use nettrace_parser::{BlockKind, Version};
-use std::io::{self, Read};
+use nettrace_parser::raw::nom::{Parser, combinator::all_consuming, multi::many0};
+use nettrace_parser::raw::{self, Blob, BlobEncoding, BlobHeader, Parsed};
+use nettrace_parser::{BlockKind, Reader, Version};
+use std::io;
 
 /// All blobs of an event block's content.
-fn blobs(version: Version, content: &[u8]) -> IResult<&[u8], Vec<Blob<'_>>, FaultAt<'_>> {
-    let (rest, encoding) = raw::blob_encoding(version)(content)?;
+fn blobs(version: Version, content: &[u8]) -> Parsed<'_, Vec<Blob<'_>>> {
+    let (rest, is_compressed) = match version {
+        Version::V3 => (content, false),
+        _ => {
+            let (rest, header) = raw::event_block_header(content)?;
+            (rest, header.is_compressed)
+        }
+    };
     // What a compressed header does not say is as in the blob before.
     let mut running = BlobHeader::default();
+    let encoding = BlobEncoding::of(version, is_compressed);
     all_consuming(many0(raw::blob(encoding, &mut running))).parse(rest)
 }
 
-fn first_event_block(stream: &[u8]) -> Result<(), Err<FaultAt<'_>>> {
-    let (mut rest, version) = raw::stream_header(stream)?;
-    loop {
-        let (behind, block) = raw::block(version, Origin::of(stream))(rest)?;
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut reader = Reader::from_read(io::stdin().lock());
+    reader.trace()?;
+    let version = reader.version().ok_or("no version")?;
+    while let Some(block) = reader.next_block()? {
         if block.kind() == BlockKind::Event {
-            for Blob { header, payload, .. } in blobs(version, block.content())?.1 {
+            let (_, blobs) = blobs(version, block.content()).map_err(|error| error.to_string())?;
+            for blob in blobs {
                 println!(
                     "{:>6} at {} ticks, {} bytes",
-                    header.sequence,
-                    header.timestamp,
-                    payload.len()
+                    blob.header.sequence,
+                    blob.header.timestamp,
+                    blob.payload().len()
                 );
             }
-            return Ok(());
+            break;
         }
-        rest = behind;
     }
-}
-
-fn main() -> io::Result<()> {
-    let mut stream = Vec::new();
-    io::stdin().read_to_end(&mut stream)?;
-    first_event_block(&stream).map_err(|error| io::Error::other(error.to_string()))
+    Ok(())
 }

@@ -5,6 +5,7 @@ mod careful;
 mod compressed;
 mod fixed;
 
+use crate::primitive::Parsed;
 use crate::version::Version;
 pub(crate) use careful::{careful_blob_v4, careful_blob_v6};
 #[cfg(test)]
@@ -58,10 +59,6 @@ pub struct BlobHeader {
     /// Whether flag 0x20 of a compressed version 6 header is set. The format gives it no
     /// meaning.
     pub has_reserved_flag: bool,
-    /// Whether a reader found a contradiction in this header or earlier in its block
-    /// ([FORMAT.md 13.6](crate::format_guide#13.6)). Set by the reader; not stored in the
-    /// stream.
-    pub is_doubted: bool,
 }
 
 /// How the blobs of a block are encoded. All blobs of one block use the same encoding.
@@ -92,6 +89,65 @@ impl BlobEncoding {
             (Version::V6 { .. }, false) => BlobEncoding::FixedV6,
             (Version::V6 { .. }, true) => BlobEncoding::CompressedV6,
         }
+    }
+}
+
+/// One blob of a block: an event, or the definition of an event type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Blob<'a> {
+    /// Its header; in compressed blocks, including the values inherited from earlier
+    /// blobs.
+    pub header: BlobHeader,
+    /// All of its bytes, including padding.
+    pub bytes: &'a [u8],
+}
+
+impl<'a> Blob<'a> {
+    /// The payload.
+    pub fn payload(&self) -> &'a [u8] {
+        let behind = self.bytes.get(self.header.header_size as usize..).unwrap_or_default();
+        behind.get(..self.header.payload_size as usize).unwrap_or_default()
+    }
+
+    /// Version 3: the addresses of the stack, innermost first, which follow their size
+    /// behind the payload. Empty in other versions, which refer to a stack by its id.
+    pub fn stack(&self) -> &'a [u8] {
+        let (header, size) = (self.header.header_size as usize, self.header.payload_size as usize);
+        let stack = self.bytes.get(header.saturating_add(size).saturating_add(4)..);
+        stack.and_then(|rest| rest.get(..self.header.stack_size as usize)).unwrap_or_default()
+    }
+}
+
+/// A blob in any encoding ([FORMAT.md 5](crate::format_guide#5),
+/// [6.2](crate::format_guide#6.2), [6.3](crate::format_guide#6.3),
+/// [7.4](crate::format_guide#7.4)).
+///
+/// `running` is the header of the previous blob, or the default at the beginning of a
+/// block: compressed headers inherit from it. It is updated to the header of this blob;
+/// it does not change if there is an error.
+///
+/// # Errors
+/// [`Fault::RowSize`](crate::Fault::RowSize),
+/// [`Fault::PayloadSize`](crate::Fault::PayloadSize) and
+/// [`Fault::StackSize`](crate::Fault::StackSize) if a size extends past its container;
+/// those of [`varuint64`](crate::raw::varuint64);
+/// [`Fault::Truncated`](crate::Fault::Truncated). After an error, the rest of the block cannot be read.
+pub fn blob<'a, 's>(
+    encoding: BlobEncoding,
+    running: &'s mut BlobHeader,
+) -> impl FnMut(&'a [u8]) -> Parsed<'a, Blob<'a>> {
+    move |input| {
+        let mut header = *running;
+        let (rest, extent) = match encoding {
+            BlobEncoding::FixedV3 => fixed_v3(&mut header, input),
+            BlobEncoding::FixedV4 => fixed_v4(&mut header, input),
+            BlobEncoding::FixedV6 => fixed_v6(&mut header, input),
+            BlobEncoding::CompressedV4 => careful_blob_v4(&mut header, input),
+            BlobEncoding::CompressedV6 => careful_blob_v6(&mut header, input),
+        }?;
+        *running = header;
+        Ok((rest, Blob { header, bytes: input.get(..extent.next_at).unwrap_or(input) }))
     }
 }
 
@@ -132,7 +188,6 @@ mod flag {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::primitive::Parsed;
 
     /// Bytes of every kind: small and large varuints, right and wrong ones.
     fn input(seed: u64) -> [u8; WINDOW] {

@@ -3,7 +3,6 @@
 use crate::blob::BlobHeader;
 use crate::block::trace::Trace;
 use crate::clock::Clock;
-use crate::serial::Serial;
 use crate::tables::{NO_SLOT, Slot, Tables};
 use crate::version::Version;
 
@@ -20,25 +19,16 @@ pub(crate) struct Resolved {
 /// The session and the tables in their current state.
 #[derive(Debug, Clone)]
 pub(crate) struct Context {
-    /// Identifies the session. All contexts of one stream have the same serial.
-    session: Serial,
     version: Option<Version>,
     pub(crate) trace: Trace,
     pub(crate) clock: Clock,
     pub(crate) tables: Tables,
 }
 
-impl Resolved {
-    /// Nothing is defined.
-    pub(crate) const NOTHING: Resolved =
-        Resolved { metadata: NO_SLOT, stack: NO_SLOT, thread: NO_SLOT, labels: NO_SLOT };
-}
-
 impl Context {
     /// A context for a stream whose header has not been read.
     pub(crate) fn new() -> Context {
         Context {
-            session: Serial::default(),
             version: None,
             trace: Trace::UNKNOWN,
             clock: Clock::UNKNOWN,
@@ -48,13 +38,11 @@ impl Context {
 
     pub(crate) fn begin(&mut self, version: Version) {
         self.version = Some(version);
-        self.session = Serial::next();
     }
 
     pub(crate) fn set_trace(&mut self, trace: Trace) {
         self.clock = trace.clock();
         self.trace = trace;
-        self.session = Serial::next();
     }
 
     pub(crate) fn version(&self) -> Option<Version> {
@@ -85,38 +73,10 @@ impl Context {
         self.tables.copy_to(&mut other.tables);
     }
 
-    /// An empty context for events of the same session.
-    pub(crate) fn of_session(&self) -> Context {
-        let mut context = Context::new();
-        self.copy_session_to(&mut context);
-        context
-    }
-
-    /// Switches to another session, without rows, reusing the allocated memory.
-    pub(crate) fn begin_session_of(&mut self, other: &Context) {
-        self.forget();
-        other.copy_session_to(self);
-    }
-
-    /// Discards everything except the memory of stacks and labels.
-    pub(crate) fn forget(&mut self) {
-        self.version = None;
-        self.tables.forget();
-    }
-
-    /// Whether two contexts belong to the same session. So do those of two readers of one
-    /// stream.
-    #[inline]
-    pub(crate) fn is_of_session(&self, other: &Context) -> bool {
-        self.session.number() == other.session.number()
-            || self.version == other.version && self.trace == other.trace
-    }
-
     /// A stream has one session, so a context that already has one has this one.
     fn copy_session_to(&self, other: &mut Context) {
         if other.version.is_none() {
             (other.version, other.clock) = (self.version, self.clock);
-            other.session = self.session;
             other.trace.clone_from(&self.trace);
         }
     }

@@ -29,8 +29,9 @@ pub(crate) struct Cursor {
     pub(crate) frame: Frame,
     /// The times that the block's header states, to check rows against.
     pub(crate) times: Times,
-    /// Whether a contradiction was found: rows from here on are doubted.
-    pub(crate) is_doubted: bool,
+    /// Whether a contradiction was found. The rows from here on may be made of any bytes:
+    /// their sequence numbers count for nothing, and nothing more is reported of them.
+    pub(crate) is_contradicted: bool,
     /// How many ids and flags of rows were undefined.
     pub(super) odd_values: u32,
     /// How many all-zero rows have followed each other.
@@ -101,7 +102,7 @@ impl Cursor {
             end,
             frame,
             times: Times::UNKNOWN,
-            is_doubted: false,
+            is_contradicted: false,
             odd_values: 0,
             blank_rows: 0,
             blank_to: 0,
@@ -159,9 +160,9 @@ impl Cursor {
             BlobEncoding::CompressedV6 => {
                 self.compressed(rest, limit, compressed_v6, careful_blob_v6)
             }
-            BlobEncoding::FixedV4 => self.fixed(rest, limit, fixed_v4),
-            BlobEncoding::FixedV6 => self.fixed(rest, limit, fixed_v6),
-            BlobEncoding::FixedV3 => self.fixed(rest, limit, fixed_v3),
+            BlobEncoding::FixedV4 => self.parsed(rest, limit, fixed_v4),
+            BlobEncoding::FixedV6 => self.parsed(rest, limit, fixed_v6),
+            BlobEncoding::FixedV3 => self.parsed(rest, limit, fixed_v3),
         }
     }
 
@@ -171,12 +172,12 @@ impl Cursor {
         rest: &[u8],
         limit: usize,
         fast: impl Fn(&mut BlobHeader, &[u8; WINDOW], &mut Wrong) -> usize,
-        careful: impl for<'a> Fn(&BlobHeader, &'a [u8]) -> Parsed<'a, (BlobHeader, Extent)>,
+        careful: impl for<'a> Fn(&mut BlobHeader, &'a [u8]) -> Parsed<'a, Extent>,
     ) -> Result<(), Fault> {
         // The window may extend past the block; the size check below catches a blob that
-        // does.
+        // does. The end of a stream may be too short for a window.
         let Some(window) = rest.first_chunk::<WINDOW>() else {
-            return self.carefully(rest.get(..limit).unwrap_or(rest), careful);
+            return self.parsed(rest, limit, careful);
         };
         let mut wrong = Wrong::default();
         let size = fast(&mut self.header, window, &mut wrong);
@@ -190,22 +191,6 @@ impl Cursor {
                 Ok(())
             }
             _ => Err(self.diagnosed(rest.get(..limit).unwrap_or(rest), careful)),
-        }
-    }
-
-    /// The same for the end of a block, which may be too short for a window.
-    fn carefully(
-        &mut self,
-        block: &[u8],
-        careful: impl for<'a> Fn(&BlobHeader, &'a [u8]) -> Parsed<'a, (BlobHeader, Extent)>,
-    ) -> Result<(), Fault> {
-        match careful(&self.header, block) {
-            Ok((_, (header, extent))) => {
-                self.header = header;
-                self.step_over(extent);
-                Ok(())
-            }
-            Err(error) => Err(located(block, error).fault),
         }
     }
 
@@ -223,16 +208,17 @@ impl Cursor {
     fn diagnosed(
         &self,
         rest: &[u8],
-        careful: impl for<'a> Fn(&BlobHeader, &'a [u8]) -> Parsed<'a, (BlobHeader, Extent)>,
+        careful: impl for<'a> Fn(&mut BlobHeader, &'a [u8]) -> Parsed<'a, Extent>,
     ) -> Fault {
-        match careful(&BlobHeader::default(), rest) {
+        match careful(&mut BlobHeader::default(), rest) {
             Ok(_) => Fault::PayloadSize(self.header.payload_size),
             Err(error) => located(rest, error).fault,
         }
     }
 
+    /// Reads a blob whose bytes are all within the block, in any encoding.
     #[inline(always)]
-    fn fixed(
+    fn parsed(
         &mut self,
         rest: &[u8],
         limit: usize,

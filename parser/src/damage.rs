@@ -20,8 +20,8 @@ pub enum Class {
     Incomplete,
     /// Odd but harmless: nothing was lost.
     Note,
-    /// Something that a correct writer cannot have written, although it can be read.
-    /// Events after it in the block are delivered and [doubted](crate::Event::is_doubted)
+    /// Something that a correct writer cannot have written, although it can be read. The
+    /// events after it in the block are delivered, but may be made of other bytes
     /// ([FORMAT.md 13.6](crate::format_guide#13.6)).
     Contradiction,
 }

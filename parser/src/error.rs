@@ -391,17 +391,16 @@ impl fmt::Display for Foreign {
     }
 }
 
-/// A fault and the input at which it occurred: the error type of this crate's own
-/// parsers, and the most detailed one that the functions of [`raw`](crate::raw) can
-/// return.
+/// A fault and the input at which it occurred: the error type of the functions of
+/// [`raw`](crate::raw).
 ///
 /// [`FaultAt::offset_in`] computes the offset, so that parsers need not track positions.
 ///
 /// ```
 /// use nettrace_parser::Fault;
-/// use nettrace_parser::raw::{self, FaultAt};
+/// use nettrace_parser::raw;
 /// let bytes = [0xff, 0xff, 0xff, 0xff, 0x10, 0];
-/// let Err(raw::nom::Err::Error(at)) = raw::varuint32::<FaultAt<'_>>(&bytes) else { panic!("it is too large") };
+/// let Err(raw::nom::Err::Error(at)) = raw::varuint32(&bytes) else { panic!("it is too large") };
 /// assert_eq!((at.fault, at.offset_in(&bytes)), (Fault::VarintOverflow, 0));
 /// assert_eq!(at.to_string(), "6 bytes before the end: varint with bits beyond its width");
 /// ```

@@ -70,14 +70,6 @@ impl<'r> Event<'r> {
         Event { header, resolved: Some(resolved), row, context, rest, payload_at }
     }
 
-    /// Whether there is a contradiction in this event or earlier in its block: something
-    /// that a correct writer cannot have written. The event may be correct, or be made of
-    /// other bytes by damage ([FORMAT.md 13.6](crate::format_guide#13.6)).
-    #[inline]
-    pub fn is_doubted(&self) -> bool {
-        self.header.is_doubted
-    }
-
     /// The event's type; `None` if the stream does not define it.
     #[inline(always)]
     pub fn metadata(&self) -> Option<&'r Metadata> {
@@ -380,17 +372,6 @@ impl<'r> Event<'r> {
     #[inline]
     pub fn payload(&self) -> &'r [u8] {
         self.rest.get(..self.header.payload_size as usize).unwrap_or_default()
-    }
-
-    /// The event's bytes from the payload on, including the stack in version 3.
-    pub(crate) fn bytes(&self) -> &'r [u8] {
-        let stack = if self.context.is_v3() {
-            (self.header.stack_size as usize).saturating_add(4)
-        } else {
-            0
-        };
-        let end = (self.header.payload_size as usize).saturating_add(stack);
-        self.rest.get(..end).unwrap_or(self.rest)
     }
 
     /// The payload's schema: the catalog's for events that the stream does not describe,

@@ -21,7 +21,6 @@ mod frame;
 mod held;
 #[doc(hidden)]
 pub mod internal;
-mod kept;
 mod limits;
 mod loss;
 #[cfg(feature = "mmap")]
@@ -62,7 +61,6 @@ pub use error::{Error, Fault, Foreign};
 pub use event::{Event, FieldHandle};
 pub use feed::Feed;
 pub use frame::BlockKind;
-pub use kept::{KeptEvents, KeptIter};
 pub use limits::Limits;
 pub use loss::Losses;
 #[cfg(feature = "mmap")]

@@ -27,9 +27,6 @@ pub struct Limits {
     /// Whether to wait for bytes after the end mark, as [`check`](crate::check) does. A
     /// pipe that its writer keeps open then blocks the reader. Default `false`.
     pub waits_for_tail: bool,
-    /// Whether to omit events that are [doubted](crate::Event::is_doubted). Default
-    /// `false`: they are delivered and marked.
-    pub only_sound: bool,
 }
 
 /// Capacity of a table.
@@ -37,11 +34,6 @@ pub struct Limits {
 pub(crate) struct Room {
     pub(crate) rows: usize,
     pub(crate) bytes: usize,
-}
-
-impl Room {
-    /// No limit.
-    pub(crate) const ANY: Room = Room { rows: usize::MAX, bytes: usize::MAX };
 }
 
 impl Default for Limits {
@@ -54,7 +46,6 @@ impl Default for Limits {
             queue_bytes: 256 << 20,
             tail_bytes: 1 << 20,
             waits_for_tail: false,
-            only_sound: false,
         }
     }
 }
@@ -91,12 +82,6 @@ impl Limits {
     /// Sets [`Limits::queue_events`].
     pub fn queue_events(mut self, events: usize) -> Limits {
         self.queue_events = events;
-        self
-    }
-
-    /// Sets [`Limits::only_sound`].
-    pub fn only_sound(mut self, only_sound: bool) -> Limits {
-        self.only_sound = only_sound;
         self
     }
 

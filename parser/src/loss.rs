@@ -38,9 +38,6 @@ struct ThreadNumbers {
     seen: u32,
     /// The next number is accepted as it is, because the ones before it are unknown.
     takes_any: bool,
-    /// How many contradictions had been found by then. If there are more now, events of
-    /// the thread may be among the doubted ones.
-    doubts: u32,
     /// Time of its last event (versions 4 and 5).
     ticks: u64,
 }
@@ -49,13 +46,7 @@ struct ThreadNumbers {
 #[derive(Debug, Clone, Default)]
 pub struct Losses {
     total: u64,
-    doubted: u64,
     restarts: u64,
-    /// Contradictions found so far.
-    doubts: u32,
-    /// How many of them had been found when a sequence point last listed all threads. A
-    /// thread that is still unknown then did not begin before it.
-    doubts_at_point: u32,
     gaps: Gaps,
     /// Restarts counted before the block that is being read.
     restarts_before: u64,
@@ -64,8 +55,8 @@ pub struct Losses {
     by_thread: HashMap<u64, u64>,
     states: HashMap<u64, ThreadNumbers>,
     /// How many sequence points had passed when threads were last forgotten, because
-    /// there were too many. Until the next but one, numbers of unknown threads prove
-    /// nothing.
+    /// there were too many or a block contradicted itself. Until the next but one,
+    /// numbers of unknown threads prove nothing.
     forgot: Option<u32>,
     is_at_least: bool,
     /// Sequence points of versions 4 and 5 passed so far.
@@ -130,7 +121,7 @@ pub(crate) enum Step {
 /// Equal if the counts are equal, no matter how they came about.
 impl PartialEq for Losses {
     fn eq(&self, other: &Self) -> bool {
-        (self.total, self.doubted, self.restarts) == (other.total, other.doubted, other.restarts)
+        (self.total, self.restarts) == (other.total, other.restarts)
             && self.by_thread == other.by_thread
     }
 }
@@ -138,18 +129,10 @@ impl PartialEq for Losses {
 impl Eq for Losses {}
 
 impl Losses {
-    /// Number of lost events. Saturates. Losses that only contradictory rows suggest are
-    /// not included: see [`Losses::doubted`].
+    /// Number of lost events. Saturates. Numbers that contradict others, and those of
+    /// blocks that [contradict themselves](crate::format_guide#13.6), count for nothing.
     pub fn total(&self) -> u64 {
         self.total
-    }
-
-    /// Number of events that seem lost, but only according to numbers that contradict
-    /// others or that are next to [doubted](crate::Event::is_doubted) rows. They may have
-    /// been delivered, lost by the writer, or made up by damage ([FORMAT.md
-    /// 13.6](crate::format_guide#13.6)). Saturates.
-    pub fn doubted(&self) -> u64 {
-        self.doubted
     }
 
     /// How often the OS gave a thread's id to a new thread before the old one was known
@@ -177,9 +160,9 @@ impl Losses {
 
     /// The counts without the state that further counting needs.
     pub(crate) fn settled(&self) -> Losses {
-        let Losses { total, doubted, restarts, is_at_least, .. } = *self;
+        let Losses { total, restarts, is_at_least, .. } = *self;
         let by_thread = self.by_thread.clone();
-        Losses { total, doubted, restarts, is_at_least, by_thread, ..Losses::default() }
+        Losses { total, restarts, is_at_least, by_thread, ..Losses::default() }
     }
 
     /// Records what happens from now on, to be replayed by [`Losses::replay`].
@@ -289,8 +272,8 @@ impl Losses {
     }
 
     fn put(&mut self, thread: u64, last: u32, takes_any: bool, ticks: u64) {
-        let (seen, doubts) = (self.points, self.doubts);
-        self.states.insert(thread, ThreadNumbers { last, seen, takes_any, doubts, ticks });
+        let seen = self.points;
+        self.states.insert(thread, ThreadNumbers { last, seen, takes_any, ticks });
     }
 
     /// A block with counted events begins.
@@ -299,23 +282,24 @@ impl Losses {
         self.restarts_before = self.restarts;
     }
 
-    /// The current block contradicts itself: the losses that its rows suggest are
-    /// doubted, and so are gaps after it, until each thread has been seen again.
+    /// The current block contradicts itself, so its numbers may be any: the losses that
+    /// they suggest are taken back, and the next number of each thread is accepted.
     #[cold]
-    pub(crate) fn doubt_block(&mut self) {
+    pub(crate) fn distrust_block(&mut self) {
         self.end_run();
-        self.doubts = self.doubts.wrapping_add(1);
         self.restarts = self.restarts_before;
         for gap in self.gaps.take_of_block() {
-            self.doubt(gap);
+            self.take_back(gap);
         }
+        // Which threads wrote in the block is unknown, too, so none is kept.
+        forget::all(&mut self.states);
+        self.forgot = Some(self.points);
     }
 
-    /// Moves a counted loss to the doubted ones.
-    fn doubt(&mut self, gap: Gap) {
+    /// These events were not lost after all.
+    fn take_back(&mut self, gap: Gap) {
         let count = u64::from(gap.lost);
         self.total = self.total.saturating_sub(count);
-        self.doubted = self.doubted.saturating_add(count);
         if let Some(lost) = self.by_thread.get_mut(&gap.thread) {
             *lost = lost.saturating_sub(count);
             if *lost == 0 {
@@ -333,17 +317,11 @@ impl Losses {
     #[cold]
     fn contradict(&mut self, thread: u64, jump: Jump, fault: Fault) {
         if let Some(gap) = self.gaps.take_gap(thread, &jump) {
-            self.doubt(gap);
+            self.take_back(gap);
         }
         self.restarts = self.restarts.saturating_sub(u64::from(jump.is_restart));
         self.gaps.settle(thread);
         self.contradictions.push((jump.place, fault));
-    }
-
-    /// Whether events of a thread may be among the doubted ones. A thread that was not
-    /// seen before may have begun among them.
-    fn is_doubted(&self, state: Option<ThreadNumbers>) -> bool {
-        state.map_or(self.doubts_at_point, |state| state.doubts) != self.doubts
     }
 
     fn begin_run(&mut self, thread: u64, number: u32, ticks: u64) {
@@ -355,19 +333,8 @@ impl Losses {
     }
 
     /// `count` numbers are missing, starting with `from`. Returns the gap's index.
-    fn lose(
-        &mut self,
-        thread: u64,
-        from: u32,
-        count: u32,
-        is_doubted: bool,
-        limit: usize,
-    ) -> usize {
+    fn lose(&mut self, thread: u64, from: u32, count: u32, limit: usize) -> usize {
         if count == 0 {
-            return usize::MAX;
-        }
-        if is_doubted {
-            self.doubted = self.doubted.saturating_add(u64::from(count));
             return usize::MAX;
         }
         let place = self.gaps.lose(Gap { thread, from, lost: count });
@@ -399,7 +366,6 @@ impl Losses {
             return true;
         }
         let state = self.states.get(&thread).copied();
-        let is_doubted = self.is_doubted(state);
         // A thread that ended and appears again is a new one, whose numbers start at 1.
         let from = state
             .filter(|state| state.seen == self.points)
@@ -408,11 +374,11 @@ impl Losses {
             || number == from
             || state.is_none() && self.forgot == Some(self.points);
         if !is_next {
-            self.jump(thread, from, number, is_doubted, place, limit);
+            self.jump(thread, from, number, place, limit);
         }
         self.begin_run(thread, number, ticks);
         self.bound(limit);
-        is_doubted || state.is_none_or(|state| state.ticks <= ticks)
+        state.is_none_or(|state| state.ticks <= ticks)
     }
 
     /// A thread's number is `to` where `from` was expected.
@@ -421,7 +387,6 @@ impl Losses {
         thread: u64,
         from: u32,
         to: u32,
-        is_doubted: bool,
         place: Option<RowPlace>,
         limit: usize,
     ) {
@@ -433,19 +398,14 @@ impl Losses {
         {
             return self.contradict(thread, before, Fault::NumbersJump(before.to));
         }
-        // After doubted events, a falling number means no more than a rising one.
-        let is_restart = from != 1 && step.cast_signed() < 0 && !is_doubted;
+        let is_restart = from != 1 && step.cast_signed() < 0;
         self.restarts = self.restarts.saturating_add(u64::from(is_restart));
         let (first, lost) = match step.cast_signed() {
-            ..0 if from == 1 => (1, to.saturating_sub(1)),
-            ..0 if is_doubted => (1, 0),
             ..0 => (1, to.saturating_sub(1)),
             _ => (from, step),
         };
-        let gap = self.lose(thread, first, lost, is_doubted, limit);
-        if !is_doubted {
-            self.gaps.jump(thread, Jump { from, first, to, is_restart, gap, place });
-        }
+        let gap = self.lose(thread, first, lost, limit);
+        self.gaps.jump(thread, Jump { from, first, to, is_restart, gap, place });
     }
 
     /// Counts an event of version 6 for which [`Losses::is_next`] returned `false`.
@@ -464,12 +424,12 @@ impl Losses {
             None => true,
             Some(state) if state.takes_any => true,
             Some(state) => {
-                let (from, is_doubted) = (state.last.wrapping_add(1), state.doubts != self.doubts);
+                let from = state.last.wrapping_add(1);
                 let step = number.wrapping_sub(from);
                 if step.cast_signed() > 0 {
-                    self.lose(thread, from, step, is_doubted, limit);
+                    self.lose(thread, from, step, limit);
                 }
-                step.cast_signed() >= 0 || is_doubted
+                step.cast_signed() >= 0
             }
         }
     }
@@ -513,8 +473,7 @@ impl Losses {
         let is_ahead = step.cast_signed() > 0 && !began_wrong;
         let is_forgotten = state.is_none() && self.has_forgotten();
         if is_ahead && !is_forgotten && !state.is_some_and(|state| state.takes_any) {
-            let is_doubted = self.is_doubted(state);
-            self.lose(thread, last.wrapping_add(1), step, is_doubted, limit);
+            self.lose(thread, last.wrapping_add(1), step, limit);
         }
         // The thread wrote no more than this. Higher numbers, seen after a jump, did not
         // belong to it.
@@ -567,7 +526,6 @@ impl Losses {
         list.shrink_to(MOST_KEPT_ENTRIES);
         self.list = list;
         if is_whole {
-            self.doubts_at_point = self.doubts;
             self.forget_ended();
         }
         let is_regular = !(is_whole && has_all) || self.find_strays();
@@ -612,7 +570,7 @@ impl Losses {
         for (thread, jump) in strays.iter().take(MOST_STRAYS) {
             // Its numbers are those that the real thread lacks.
             let Some(gap) = self.gaps.take_gap_around(jump.to) else { continue };
-            self.doubt(gap);
+            self.take_back(gap);
             self.contradict(*thread, *jump, Fault::StrayThread(*thread));
             self.states.remove(thread);
         }

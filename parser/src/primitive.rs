@@ -7,8 +7,9 @@
 use crate::error::{Fault, FaultAt};
 use nettrace_guid::Guid;
 
-/// Result of every parser in this crate.
-pub(crate) type Parsed<'a, T> = nom::IResult<&'a [u8], T, FaultAt<'a>>;
+/// Result of every parser in this crate: the rest of the input and a value, or a fault and
+/// where it is.
+pub type Parsed<'a, T> = nom::IResult<&'a [u8], T, FaultAt<'a>>;
 
 /// Bytes of `whole` before `rest`, which is its end.
 #[inline]
@@ -19,8 +20,11 @@ pub(crate) fn before(whole: &[u8], rest: &[u8]) -> usize {
 macro_rules! little_endian {
     ($($name:ident $type:ty),* $(,)?) => {$(
         #[doc = concat!("A little-endian `", stringify!($type), "`.")]
+        ///
+        /// # Errors
+        /// [`Fault::Truncated`].
         #[inline]
-        pub(crate) fn $name(input: &[u8]) -> Parsed<'_, $type> {
+        pub fn $name(input: &[u8]) -> Parsed<'_, $type> {
             match input.split_first_chunk() {
                 Some((bytes, rest)) => Ok((rest, <$type>::from_le_bytes(*bytes))),
                 None => FaultAt::error(input, Fault::Truncated),
@@ -40,8 +44,15 @@ pub(crate) fn take(count: usize) -> impl Fn(&[u8]) -> Parsed<'_, &[u8]> {
     }
 }
 
-/// A row of version 6: u16 size, itself not included, and that many bytes.
-pub(crate) fn sized_row(input: &[u8]) -> Parsed<'_, &[u8]> {
+/// A row of version 6 with its size ([FORMAT.md 7.3](crate::format_guide#7.3),
+/// [7.6](crate::format_guide#7.6)): a u16 number of bytes, not including itself, then
+/// that many bytes. Thanks to the size, what follows can be found even if a row cannot be
+/// decoded.
+///
+/// # Errors
+/// [`Fault::RowSize`] if the row extends past the input, [`Fault::Truncated`] if there is
+/// no size.
+pub fn sized_row(input: &[u8]) -> Parsed<'_, &[u8]> {
     let (rest, size) = u16(input)?;
     match rest.split_at_checked(usize::from(size)) {
         Some((row, rest)) => Ok((rest, row)),
@@ -49,9 +60,13 @@ pub(crate) fn sized_row(input: &[u8]) -> Parsed<'_, &[u8]> {
     }
 }
 
-/// A guid: u32, u16, u16 little-endian, then eight bytes.
+/// A guid ([FORMAT.md 2](crate::format_guide#2)): u32, u16, u16 little-endian, then eight
+/// bytes.
+///
+/// # Errors
+/// [`Fault::Truncated`].
 #[inline]
-pub(crate) fn guid(input: &[u8]) -> Parsed<'_, Guid> {
+pub fn guid(input: &[u8]) -> Parsed<'_, Guid> {
     match input.split_first_chunk() {
         Some((bytes, rest)) => Ok((rest, Guid::from_bytes(*bytes))),
         None => FaultAt::error(input, Fault::Truncated),
@@ -84,9 +99,21 @@ fn varuint(input: &[u8], max_bytes: usize, last: u8) -> Parsed<'_, u64> {
     FaultAt::error(input, Fault::Truncated)
 }
 
-/// 1 to 5 bytes; the fifth must not exceed 0x0F.
+/// A varuint32 ([FORMAT.md 2](crate::format_guide#2)): 1 to 5 bytes with 7 bits each,
+/// lowest first; bit 7 is set on all but the last. The fifth byte is at most 0x0F.
+/// Encodings that are longer than necessary are accepted.
+///
+/// ```
+/// use nettrace_parser::raw;
+/// let (rest, number) = raw::varuint32(&[0xac, 0x02, 9]).unwrap();
+/// assert_eq!((number, rest), (300, &[9][..]));
+/// assert_eq!(raw::varuint32(&[0x80, 0x00]).unwrap().1, 0);
+/// ```
+///
+/// # Errors
+/// [`Fault::VarintTooLong`], [`Fault::VarintOverflow`], [`Fault::Truncated`].
 #[inline]
-pub(crate) fn varuint32(input: &[u8]) -> Parsed<'_, u32> {
+pub fn varuint32(input: &[u8]) -> Parsed<'_, u32> {
     match input {
         [byte, rest @ ..] if *byte < 0x80 => Ok((rest, u32::from(*byte))),
         // Five bytes with at most four bits in the last: 32 bits, so nothing is cut here.
@@ -94,18 +121,24 @@ pub(crate) fn varuint32(input: &[u8]) -> Parsed<'_, u32> {
     }
 }
 
-/// 1 to 10 bytes; the tenth must not exceed 0x01.
+/// A varuint64: like [`varuint32`], but 1 to 10 bytes, the tenth at most 0x01.
+///
+/// # Errors
+/// As [`varuint32`].
 #[inline]
-pub(crate) fn varuint64(input: &[u8]) -> Parsed<'_, u64> {
+pub fn varuint64(input: &[u8]) -> Parsed<'_, u64> {
     match input {
         [byte, rest @ ..] if *byte < 0x80 => Ok((rest, u64::from(*byte))),
         _ => varuint(input, 10, 0x01),
     }
 }
 
-/// A varuint64 in zigzag form: 0, -1, 1, -2 …
+/// A varint64: a [`varuint64`] in zigzag form, 0, -1, 1, -2 …
+///
+/// # Errors
+/// As [`varuint32`].
 #[inline]
-pub(crate) fn varint64(input: &[u8]) -> Parsed<'_, i64> {
+pub fn varint64(input: &[u8]) -> Parsed<'_, i64> {
     varuint64(input).map(|(rest, value)| (rest, zigzag(value)))
 }
 
@@ -115,9 +148,13 @@ pub(crate) fn zigzag(value: u64) -> i64 {
     (value >> 1).cast_signed() ^ (value & 1).cast_signed().wrapping_neg()
 }
 
-/// UTF-16LE units up to a zero unit, without it: the bytes of the text. Not aligned.
+/// UTF-16LE units up to a zero unit, without it: the bytes of the text
+/// ([`Utf16`](crate::Utf16) shows them). Not aligned, and possibly ill-formed.
+///
+/// # Errors
+/// [`Fault::Truncated`] if there is no zero unit.
 #[inline]
-pub(crate) fn utf16z(input: &[u8]) -> Parsed<'_, &[u8]> {
+pub fn utf16z(input: &[u8]) -> Parsed<'_, &[u8]> {
     match utf16_end(input) {
         Some(end) => match input.split_at_checked(end) {
             Some((text, rest)) => Ok((rest.get(2..).unwrap_or_default(), text)),
@@ -184,8 +221,12 @@ pub(crate) fn utf16_to_string(bytes: &[u8]) -> String {
         .collect()
 }
 
-/// A string of version 6: varuint32 byte count, then UTF-8 without terminator.
-pub(crate) fn string_v6(input: &[u8]) -> Parsed<'_, &[u8]> {
+/// A string of version 6 ([FORMAT.md 2](crate::format_guide#2)): a [`varuint32`] number of
+/// bytes, then UTF-8 without a terminator, possibly ill-formed.
+///
+/// # Errors
+/// As [`varuint32`]; [`Fault::Truncated`] also if there are fewer bytes than stated.
+pub fn string_v6(input: &[u8]) -> Parsed<'_, &[u8]> {
     let (rest, length) = varuint32(input)?;
     match usize::try_from(length).ok().and_then(|length| rest.split_at_checked(length)) {
         Some((text, rest)) => Ok((rest, text)),

@@ -100,9 +100,6 @@ impl Serialize for Event<'_> {
                 map.serialize_entry(key, &id)?;
             }
         }
-        if self.is_doubted() {
-            map.serialize_entry("doubted", &true)?;
-        }
         let labels = labels_of(self);
         if !labels.is_empty() {
             map.serialize_entry("labels", &Grouped(&labels))?;

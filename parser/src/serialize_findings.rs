@@ -46,23 +46,19 @@ impl Serialize for Finding {
     }
 }
 
-/// A map of `total` and `threads`, with `doubted` only if there are any.
+/// A map of `total` and `threads`.
 impl Serialize for Losses {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
+        let mut map = serializer.serialize_map(Some(2))?;
         map.serialize_entry("total", &self.total())?;
-        if self.doubted() > 0 {
-            map.serialize_entry("doubted", &self.doubted())?;
-        }
         map.serialize_entry("threads", &self.thread_count())?;
         map.end()
     }
 }
 
 /// The member `outcome` of the command's documents: `complete`, `end_offset`, `lost`,
-/// `lost_doubted` (only if there are any), `losses_known`, `lost_threads`,
-/// `damage_count`, `damage_bytes`, and `damage`, at most 64 findings of a kind. Notes are
-/// not listed.
+/// `losses_known`, `lost_threads`, `damage_count`, `damage_bytes`, and `damage`, at most 64
+/// findings of a kind. Notes are not listed.
 impl Serialize for Outcome {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let (losses, damage) = (self.losses(), self.damage());
@@ -70,9 +66,6 @@ impl Serialize for Outcome {
         map.serialize_entry("complete", &self.is_complete())?;
         map.serialize_entry("end_offset", &self.end_offset())?;
         map.serialize_entry("lost", &losses.total())?;
-        if losses.doubted() > 0 {
-            map.serialize_entry("lost_doubted", &losses.doubted())?;
-        }
         map.serialize_entry("losses_known", &self.losses_known())?;
         map.serialize_entry("lost_threads", &losses.thread_count())?;
         map.serialize_entry("damage_count", &damage.loss_count())?;

@@ -262,17 +262,6 @@ impl ByteTable {
         (if before { Defined::Again } else { Defined::New }, is_full)
     }
 
-    /// Adds a row without an id, which is only known by its slot. `None` if there is no
-    /// room.
-    pub(crate) fn add(&mut self, row: &[u8]) -> Option<Slot> {
-        let slot = Slot::try_from(self.spans.rows.len()).ok().filter(|slot| *slot != NO_SLOT)?;
-        let at = u32::try_from(self.bytes.len()).ok()?;
-        let length = u32::try_from(row.len()).ok()?;
-        self.bytes.extend_from_slice(row);
-        self.spans.rows.push((at, length));
-        Some(slot)
-    }
-
     pub(crate) fn is_defined(&self, id: u32) -> bool {
         self.slot(id) != NO_SLOT
     }
@@ -399,14 +388,6 @@ impl Tables {
         ]
     }
 
-    /// Forgets everything, leaving shared tables to the others.
-    pub(crate) fn forget(&mut self) {
-        forget(&mut self.metadata);
-        forget(&mut self.threads);
-        self.stacks.clear();
-        self.labels.clear();
-    }
-
     /// Shares the shareable tables and the ranges of defined ids.
     pub(crate) fn share_with(&self, other: &mut Tables) {
         if !Arc::ptr_eq(&self.metadata, &other.metadata) {
@@ -430,6 +411,8 @@ fn forget<T: Weigh>(table: &mut Arc<Table<T>>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    /// No limit.
+    const ANY_ROOM: Room = Room { rows: usize::MAX, bytes: usize::MAX };
 
     impl Weigh for &str {
         fn bytes_elsewhere(&self) -> usize {
@@ -444,7 +427,7 @@ mod tests {
     }
 
     fn rows(rows: usize) -> Room {
-        Room { rows, ..Room::ANY }
+        Room { rows, ..ANY_ROOM }
     }
 
     #[test]
@@ -470,7 +453,7 @@ mod tests {
     #[test]
     fn a_table_whose_rows_weigh_too_much_gives_up_its_oldest_rows() {
         let text = "x".repeat(1000);
-        let room = Room { bytes: 10_000, ..Room::ANY };
+        let room = Room { bytes: 10_000, ..ANY_ROOM };
         let mut table = Table::default();
         for id in 0..100u64 {
             table.define(id, text.as_str(), room);
@@ -490,7 +473,7 @@ mod tests {
     fn compacting_keeps_what_ids_stand_for() {
         let mut table = Table::default();
         for round in 0..2000u64 {
-            table.define(round % 3, round, Room::ANY);
+            table.define(round % 3, round, ANY_ROOM);
         }
         table.compact();
         assert_eq!(table.rows.len(), 3);
@@ -504,7 +487,7 @@ mod tests {
     fn all_ids_are_walked_over_only_for_rows_that_are_worth_it() {
         let mut table = Table::default();
         for id in 0..100_000u64 {
-            table.define(id, id, Room::ANY);
+            table.define(id, id, ANY_ROOM);
         }
         for id in 1..100_000 {
             table.remove(id);
@@ -514,7 +497,7 @@ mod tests {
         let (mut rounds, mut walks) = (0, 0);
         while walks < 3 {
             for id in 1..1025 {
-                table.define(id, id, Room::ANY);
+                table.define(id, id, ANY_ROOM);
                 table.remove(id);
             }
             rounds += 1;

@@ -12,7 +12,6 @@ mod found;
 mod growth;
 mod hygiene;
 mod invariants;
-mod kept;
 mod layers;
 mod many_threads;
 mod packages;

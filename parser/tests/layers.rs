@@ -20,7 +20,6 @@ const ORDER: &[&[&str]] = &[
     &["view", "serialize"],
     &["resync"],
     &["reader"],
-    &["kept"],
     &["order"],
     &["outcome", "feed", "raw", "positioned", "check"],
     &["mapping", "parallel", "serialize_findings"],

@@ -50,7 +50,6 @@ pub struct TraceRow {
     pub events_with_stack: u64,
     pub payload_bytes: u64,
     pub lost: u64,
-    pub lost_doubted: u64,
     pub losses_known: bool,
     pub lost_is_at_least: bool,
     pub lost_threads: u64,
@@ -113,7 +112,6 @@ impl InputRow {
         row.count(trace.map(|trace| trace.events_with_stack));
         row.count(trace.map(|trace| trace.payload_bytes));
         row.count(trace.map(|trace| trace.lost));
-        row.count(trace.map(|trace| trace.lost_doubted));
         row.flag(trace.map(|trace| trace.losses_known));
         row.flag(trace.map(|trace| trace.lost_is_at_least));
         row.count(trace.map(|trace| trace.lost_threads));

@@ -99,8 +99,6 @@ pub const INPUTS: Table = Table {
             .null("`status` is `failed`"),
         column("lost", Whole, "events that were lost, by sequence numbers")
             .null("`status` is `failed`"),
-        column("lost_doubted", Whole, "events that seem lost by numbers that contradict others")
-            .null("`status` is `failed`"),
         column("losses_known", Flag, "false for version 3, whose events have no numbers")
             .null("`status` is `failed`"),
         column(
@@ -174,11 +172,6 @@ pub const EVENTS: Table = Table {
             .null("there are none"),
         column("payload_faults", Text, "fields that could not be read, JSON array")
             .null("there are none"),
-        column(
-            "doubted",
-            Flag,
-            "whether the event follows a contradiction in its block, which may be damage",
-        ),
         STACK,
     ],
 };

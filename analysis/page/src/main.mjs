@@ -62,7 +62,6 @@ function overviewView(trace, route, range) {
     facts([
       ['Length', formatNanos(summary.duration_ns), 'duration', summary.duration_ns], ['Events', formatCount(summary.events), 'events', summary.events], ['Threads', formatCount(summary.threads), 'threads', summary.threads],
       ['Events lost', trace.outcome.losses_known ? formatCount(trace.outcome.lost) : 'not known: version 3 does not number events', 'lost'],
-      trace.outcome.lost_doubted > 0 && ['Events that seem lost', `${formatCount(trace.outcome.lost_doubted)}, by numbers that contradict others`, 'lost-doubted', trace.outcome.lost_doubted],
       ['Damage', trace.outcome.damage_count ? `${formatCount(trace.outcome.damage_count)} ${trace.outcome.damage_count === 1 ? 'place' : 'places'}` : 'none', 'damage'],
       unnamed && ['Frames with names', unnamed.percent > 0 && Number.isInteger(unnamed.percent) ? `${100 - unnamed.percent} %` : formatPercent(100 - unnamed.percent), 'named'],
       trace.session.start_unix_ms !== null && ['Began', new Date(trace.session.start_unix_ms).toISOString().replace('T', ' ').replace('Z', ' UTC')],
@@ -88,7 +87,7 @@ function header(trace) {
   return [
     el('h1', null, trace.title),
     el('p', null, [summary.kind, process].filter(Boolean).join(' · ')),
-    notices.length > 0 && el('div', { class: outcome.lost > 0 || outcome.lost_doubted > 0 || outcome.damage_count > 0 || !outcome.complete ? 'notice bad' : 'notice', role: 'note', id: 'notices' }, notices.map((text) => el('div', null, text))),
+    notices.length > 0 && el('div', { class: outcome.lost > 0 || outcome.damage_count > 0 || !outcome.complete ? 'notice bad' : 'notice', role: 'note', id: 'notices' }, notices.map((text) => el('div', null, text))),
   ];
 }
 

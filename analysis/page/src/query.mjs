@@ -74,7 +74,6 @@ export function faultsOf(outcome, listed = 5) {
   const texts = [];
   const were = (count) => (count === 1 ? 'event was' : 'events were');
   if (outcome.lost > 0) texts.push(`${formatCount(outcome.lost)} ${were(outcome.lost)} lost while recording, on ${formatCount(outcome.lost_threads)} ${outcome.lost_threads === 1 ? 'thread' : 'threads'}: counts are too low.`);
-  if (outcome.lost_doubted > 0) texts.push(`${formatCount(outcome.lost_doubted)} ${outcome.lost > 0 ? 'more ' : ''}${outcome.lost_doubted === 1 ? 'event seems' : 'events seem'} lost, but only by numbers that contradict others: perhaps none of them is.`);
   if (!outcome.complete) texts.push('The trace is cut: its end is missing, and with it, mostly, the names of methods.');
   const damage = (outcome.damage || []).slice(0, listed);
   for (const one of damage) texts.push(`Damaged at byte ${formatCount(one.offset)}: ${one.fault} (${one.class}).`);

@@ -24,10 +24,6 @@ pub struct OutcomeReport {
     pub end_offset: u64,
     /// Number of lost events, according to sequence numbers.
     pub lost: u64,
-    /// Number of events that seem lost, but only according to numbers that contradict
-    /// others; not included in `lost`. Omitted if 0.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::document::is_zero"))]
-    pub lost_doubted: u64,
     /// False for version 3, whose events have no sequence numbers.
     pub losses_known: bool,
     /// Number of threads that lost events.
@@ -67,7 +63,6 @@ impl OutcomeReport {
             complete: outcome.is_complete(),
             end_offset: outcome.end_offset(),
             lost: losses.total(),
-            lost_doubted: losses.doubted(),
             losses_known: outcome.losses_known(),
             lost_threads: losses.thread_count() as u64,
             damage_count: damage.loss_count(),

@@ -32,12 +32,6 @@ pub(crate) struct ReadArgs {
     /// or 1.5TB
     #[arg(long, value_name = "SIZE", default_value = "64GiB", help_heading = READING)]
     pub(crate) input_limit: Bytes,
-
-    /// Leave out doubted events: those behind a contradiction in their block, which may
-    /// come from damaged bytes. By default they are included, and NDJSON marks them with
-    /// "doubted": true
-    #[arg(long, help_heading = READING)]
-    pub(crate) only_sound: bool,
 }
 
 /// With how many threads.

@@ -92,7 +92,7 @@ fn subcommand(row: &'static ReportRow) -> Command {
 
 /// Options that every report takes.
 const OF_ALL: &[&str] =
-    &["file", "no_mmap", "input_limit", "only_sound", "color", "quiet", "wide", "help", "version"];
+    &["file", "no_mmap", "input_limit", "color", "quiet", "wide", "help", "version"];
 
 fn takes(row: &ReportRow, id: &str) -> bool {
     OF_ALL.contains(&id)

@@ -93,9 +93,6 @@ pub(super) struct InfoReport {
     /// Whether there may be more, because there are too many threads to know each.
     #[serde(skip_serializing_if = "is_no")]
     pub(super) lost_is_at_least: bool,
-    /// Events that only numbers that contradict others tell to be lost.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) lost_doubted: Option<u64>,
     /// False for version 3, whose events carry no numbers.
     pub(super) losses_known: bool,
     /// How many threads lost events.
@@ -238,7 +235,6 @@ impl InfoReport {
             payload_bytes: survey.payload_bytes(),
             lost: outcome.lost,
             lost_is_at_least: trace.losses().is_at_least(),
-            lost_doubted: Some(outcome.lost_doubted).filter(|count| *count > 0),
             losses_known: outcome.losses_known,
             lost_threads: outcome.lost_threads,
             restarts: trace.losses().restarts(),

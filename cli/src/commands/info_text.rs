@@ -120,10 +120,6 @@ impl Page<'_> {
             )),
         };
         self.line("lost", &lost)?;
-        if let Some(doubted) = report.lost_doubted {
-            let events = units::counted(doubted, "event");
-            self.line("", &format!("{events} more by numbers that contradict others"))?;
-        }
         if report.restarts > 0 {
             let times = units::counted(report.restarts, "time");
             self.line("", &format!("{times} a thread id was reused by another thread"))?;

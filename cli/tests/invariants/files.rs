@@ -13,7 +13,7 @@ type Form = (&'static [&'static str], bool);
 const FORMS: [Form; 9] = [
     (&["events", "--format", "ndjson", "--stacks"], true),
     (&["events", "--format", "ndjson", "--order", "file", "--raw"], true),
-    (&["events", "--format", "csv", "--only-sound"], true),
+    (&["events", "--format", "csv"], true),
     (&["events", "--format", "text"], true),
     (&["info", "--json"], true),
     (&["stats", "--json"], true),

@@ -111,10 +111,7 @@ impl Ndjson {
         types: &EventTypes,
         selection: Option<&mut Selection>,
     ) {
-        if selection.is_none()
-            && !event.is_doubted()
-            && self.write_shortly(page, event, type_index, types)
-        {
+        if selection.is_none() && self.write_shortly(page, event, type_index, types) {
             return;
         }
         self.append_at_length(page, event, type_index, types, selection);
@@ -291,9 +288,6 @@ impl Ndjson {
                 out.guid(id);
                 out.push(b'"');
             }
-        }
-        if event.is_doubted() {
-            out.raw(",\"doubted\":true");
         }
         if !event.labels().is_empty() {
             self.labels(out, event.labels(), ",\"labels\":");

@@ -74,32 +74,27 @@ pub(crate) fn careful_compressed_v6<'a>(
 }
 
 /// A blob of versions 4 and 5 with a compressed header. It must lie within `input`.
-pub(crate) fn careful_blob_v4<'a>(
-    before: &BlobHeader,
-    input: &'a [u8],
-) -> Parsed<'a, (BlobHeader, Extent)> {
-    with_payload(input, careful_compressed_v4(before, input)?)
+pub(crate) fn careful_blob_v4<'a>(header: &mut BlobHeader, input: &'a [u8]) -> Parsed<'a, Extent> {
+    with_payload(header, input, careful_compressed_v4)
 }
 
 /// The same for version 6.
-pub(crate) fn careful_blob_v6<'a>(
-    before: &BlobHeader,
-    input: &'a [u8],
-) -> Parsed<'a, (BlobHeader, Extent)> {
-    with_payload(input, careful_compressed_v6(before, input)?)
+pub(crate) fn careful_blob_v6<'a>(header: &mut BlobHeader, input: &'a [u8]) -> Parsed<'a, Extent> {
+    with_payload(header, input, careful_compressed_v6)
 }
 
-/// The payload follows a compressed header, and the next blob follows that.
+/// The payload follows a compressed header, and the next blob follows that. `header` does
+/// not change if there is an error.
 fn with_payload<'a>(
+    header: &mut BlobHeader,
     input: &'a [u8],
-    (rest, mut header): (&'a [u8], BlobHeader),
-) -> Parsed<'a, (BlobHeader, Extent)> {
+    parse: impl Fn(&BlobHeader, &'a [u8]) -> Parsed<'a, BlobHeader>,
+) -> Parsed<'a, Extent> {
+    let (rest, read) = parse(header, input)?;
     let payload_at = before(input, rest);
-    header.header_size = size_of_header(payload_at);
-    match rest.get(header.payload_size as usize..) {
-        Some(behind) => {
-            Ok((behind, (header, Extent { payload_at, next_at: before(input, behind) })))
-        }
-        None => FaultAt::error(input, Fault::PayloadSize(header.payload_size)),
-    }
+    let Some(behind) = rest.get(read.payload_size as usize..) else {
+        return FaultAt::error(input, Fault::PayloadSize(read.payload_size));
+    };
+    *header = BlobHeader { header_size: size_of_header(payload_at), ..read };
+    Ok((behind, Extent { payload_at, next_at: before(input, behind) }))
 }

@@ -159,7 +159,6 @@ pub(crate) fn fixed_v3<'a>(header: &mut BlobHeader, input: &'a [u8]) -> Parsed<'
         // File order is time order in version 3 (FORMAT.md 11, O1).
         is_sorted: true,
         has_reserved_flag: false,
-        is_doubted: false,
     };
     Ok((input.get(next_at..).unwrap_or_default(), Extent { payload_at: SIZE, next_at }))
 }

@@ -45,8 +45,21 @@ impl EventBlockHeader {
 const LEAST_SIZE: u16 = 20;
 const FLAG_COMPRESSED: u16 = 1;
 
-/// The header; the remaining input begins with the first blob.
-pub(crate) fn header(input: &[u8]) -> Parsed<'_, EventBlockHeader> {
+/// The header of event blocks of versions 4 to 6, and of metadata blocks of versions 4
+/// and 5 ([FORMAT.md 6.1](crate::format_guide#6.1)). The remaining input begins with the
+/// first [`blob`](crate::raw::blob).
+///
+/// | offset | size | field |
+/// |---|---|---|
+/// | 0 | 2 | u16 size of this header, itself included, at least 20; what is more is skipped |
+/// | 2 | 2 | u16 flags; bit 0: compressed blobs |
+/// | 4 | 8 | i64 first timestamp, 0 from some writers |
+/// | 12 | 8 | i64 last timestamp |
+///
+/// # Errors
+/// [`Fault::HeaderSize`] if the size is below 20, or larger than the input;
+/// [`Fault::Truncated`].
+pub fn header(input: &[u8]) -> Parsed<'_, EventBlockHeader> {
     let (_, (size, flags, min_ticks, max_ticks)) = (u16, u16, i64, i64).parse(input)?;
     if size < LEAST_SIZE {
         return FaultAt::error(input, Fault::HeaderSize(size));

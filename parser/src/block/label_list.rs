@@ -69,8 +69,13 @@ impl fmt::Display for TraceId {
 
 const LAST: u8 = 0x80;
 
-/// One label, and whether it is the last of its list.
-pub(crate) fn label(input: &[u8]) -> Parsed<'_, (Label<'_>, bool)> {
+/// A label, and whether it is the last of its list ([FORMAT.md
+/// 7.8](crate::format_guide#7.8)). Version 6.
+///
+/// # Errors
+/// [`Fault::UnknownEntry`]: the size of an unknown kind is unknown, so the rest of the
+/// block cannot be read. Errors of the content.
+pub fn label(input: &[u8]) -> Parsed<'_, (Label<'_>, bool)> {
     let (rest, kind) = u8(input)?;
     let (rest, label) = match kind & !LAST {
         1 => guid.map(Label::ActivityId).parse(rest),
@@ -90,8 +95,11 @@ pub(crate) fn label(input: &[u8]) -> Parsed<'_, (Label<'_>, bool)> {
     Ok((rest, (label, kind & LAST != 0)))
 }
 
-/// One list: the bytes of its labels.
-pub(crate) fn list(input: &[u8]) -> Parsed<'_, &[u8]> {
+/// A list of labels, up to the one marked as the last: the bytes of its labels.
+///
+/// # Errors
+/// As for a label.
+pub fn list(input: &[u8]) -> Parsed<'_, &[u8]> {
     let mut rest = input;
     loop {
         work::count(1);

@@ -162,8 +162,14 @@ pub struct MetadataPayload<'a> {
     pub level: u32,
 }
 
-/// A description up to its field list.
-pub(crate) fn payload(input: &[u8]) -> Parsed<'_, MetadataPayload<'_>> {
+/// A description of versions 3 to 5 up to its field list ([FORMAT.md
+/// 6.4](crate::format_guide#6.4)): the payload of a blob in a metadata block; in version
+/// 3, of a blob with metadata id 0. The remaining input is empty, or a version 1 field
+/// list and any number of [tags](MetadataTag).
+///
+/// # Errors
+/// [`Fault::Truncated`].
+pub fn payload(input: &[u8]) -> Parsed<'_, MetadataPayload<'_>> {
     let text = |input| utf16z.map(|bytes| Utf16::new(bytes, true)).parse(input);
     let (rest, (id, provider, event_id, name, keywords, version, level)) =
         context("metadata payload", (u32, text, u32, text, u64, u32, u32)).parse(input)?;
@@ -217,8 +223,12 @@ impl MetadataTag<'_> {
     pub const V2_PARAMS: u8 = 2;
 }
 
-/// One tag.
-pub(crate) fn tag(input: &[u8]) -> Parsed<'_, MetadataTag<'_>> {
+/// A tag after the field list of a version 5 description ([FORMAT.md
+/// 6.6](crate::format_guide#6.6)): an i32 size of the payload, a u8 kind, the payload.
+///
+/// # Errors
+/// [`Fault::TagSize`] if the payload extends past the input; [`Fault::Truncated`].
+pub fn tag(input: &[u8]) -> Parsed<'_, MetadataTag<'_>> {
     let (rest, (size, kind)) = (i32, u8).parse(input)?;
     match usize::try_from(size).ok().and_then(|size| rest.split_at_checked(size)) {
         Some((payload, rest)) => Ok((rest, MetadataTag { kind, payload })),
@@ -307,8 +317,13 @@ pub(crate) fn begins_row_v6(row: &[u8], size: usize) -> bool {
     id != 0 && length.saturating_add(2) <= room && name.iter().all(|byte| *byte >= b' ')
 }
 
-/// u16 header size, not counting itself; the header is skipped.
-pub(crate) fn header_v6(input: &[u8]) -> Parsed<'_, ()> {
+/// The header of metadata blocks of version 6 ([FORMAT.md 7.3](crate::format_guide#7.3)):
+/// a u16 size, *not* including itself, and that many bytes, which are skipped. The
+/// remaining input consists of [rows](sized_row).
+///
+/// # Errors
+/// [`Fault::HeaderSize`], [`Fault::Truncated`].
+pub fn header_v6(input: &[u8]) -> Parsed<'_, ()> {
     let (rest, size) = u16(input)?;
     match rest.get(usize::from(size)..) {
         Some(rest) => Ok((rest, ())),
@@ -345,8 +360,13 @@ pub struct MetadataRow<'a> {
     pub name: &'a [u8],
 }
 
-/// A row up to its field list.
-pub(crate) fn row_begin_v6(row: &[u8]) -> Parsed<'_, MetadataRow<'_>> {
+/// A row of a version 6 metadata block, after its [size](sized_row) and up to its field
+/// list. The remaining input is empty, or a version 6 field list and a
+/// [sized](sized_row) list of [optional metadata](OptionalMetadata).
+///
+/// # Errors
+/// As [`varuint32`] and [`string_v6`].
+pub fn row_begin_v6(row: &[u8]) -> Parsed<'_, MetadataRow<'_>> {
     let (rest, (id, provider, event_id, name)) =
         (varuint32, string_v6, varuint32, string_v6).parse(row)?;
     Ok((rest, MetadataRow { id, provider, event_id, name }))
@@ -419,8 +439,12 @@ pub enum OptionalMetadata<'a> {
     Version(u8),
 }
 
-/// One entry.
-pub(crate) fn optional_entry(input: &[u8]) -> Parsed<'_, OptionalMetadata<'_>> {
+/// An entry of a version 6 row's optional metadata.
+///
+/// # Errors
+/// [`Fault::UnknownEntry`]: the size of an unknown kind is unknown, so the remaining
+/// entries cannot be read. Errors of the content.
+pub fn optional_entry(input: &[u8]) -> Parsed<'_, OptionalMetadata<'_>> {
     let (rest, kind) = u8(input)?;
     match kind {
         1 => u8.map(OptionalMetadata::Opcode).parse(rest),

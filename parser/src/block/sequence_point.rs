@@ -37,8 +37,12 @@ pub(crate) fn timestamp_of(content: &[u8]) -> Option<u64> {
     u64(content).ok().map(|(_, timestamp)| timestamp)
 }
 
-/// Header of versions 4 and 5.
-pub(crate) fn header_v4(input: &[u8]) -> Parsed<'_, SequencePoint> {
+/// A sequence point before its entries, versions 4 and 5 ([FORMAT.md
+/// 6.9](crate::format_guide#6.9)): u64 timestamp, u32 count.
+///
+/// # Errors
+/// [`Fault::Truncated`].
+pub fn header_v4(input: &[u8]) -> Parsed<'_, SequencePoint> {
     let (rest, (timestamp, thread_count)) = (u64, u32).parse(input)?;
     Ok((
         rest,
@@ -46,8 +50,13 @@ pub(crate) fn header_v4(input: &[u8]) -> Parsed<'_, SequencePoint> {
     ))
 }
 
-/// Header of version 6.
-pub(crate) fn header_v6(input: &[u8]) -> Parsed<'_, SequencePoint> {
+/// A sequence point before its entries, version 6 ([FORMAT.md
+/// 7.9](crate::format_guide#7.9)): u64 timestamp, u32 flags (1: forget threads, 2: forget
+/// metadata), u32 count.
+///
+/// # Errors
+/// [`Fault::Truncated`].
+pub fn header_v6(input: &[u8]) -> Parsed<'_, SequencePoint> {
     let (rest, (timestamp, flags, thread_count)) = (u64, u32, u32).parse(input)?;
     let point = SequencePoint {
         timestamp,
@@ -58,11 +67,21 @@ pub(crate) fn header_v6(input: &[u8]) -> Parsed<'_, SequencePoint> {
     Ok((rest, point))
 }
 
-pub(crate) fn entry_v4(input: &[u8]) -> Parsed<'_, (u64, u32)> {
+/// An entry of a version 4 or 5 sequence point: the u64 id of a thread, and the u32 sequence
+/// number of its last event.
+///
+/// # Errors
+/// [`Fault::Truncated`].
+pub fn entry_v4(input: &[u8]) -> Parsed<'_, (u64, u32)> {
     (u64, u32).parse(input)
 }
 
-pub(crate) fn entry_v6(input: &[u8]) -> Parsed<'_, (u64, u32)> {
+/// An entry of a version 6 sequence point or RemoveThread block: the varuint64 index of a
+/// thread, and the varuint32 sequence number of its last event.
+///
+/// # Errors
+/// As [`varuint64`].
+pub fn entry_v6(input: &[u8]) -> Parsed<'_, (u64, u32)> {
     (varuint64, varuint32).parse(input)
 }
 

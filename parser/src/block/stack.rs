@@ -106,8 +106,13 @@ impl fmt::Debug for Stack<'_> {
     }
 }
 
-/// The addresses of one stack row, which follow its size field.
-pub(crate) fn row(input: &[u8]) -> Parsed<'_, &[u8]> {
+/// A stack ([FORMAT.md 6.8](crate::format_guide#6.8), [7.5](crate::format_guide#7.5)): a
+/// u32 size, and that many bytes of addresses, innermost first. [`Stack::new`] decodes
+/// them.
+///
+/// # Errors
+/// [`Fault::StackSize`] if it extends past the input, [`Fault::Truncated`].
+pub fn row(input: &[u8]) -> Parsed<'_, &[u8]> {
     work::count(1);
     let (rest, size) = u32(input)?;
     match usize::try_from(size).ok().and_then(|size| rest.split_at_checked(size)) {
@@ -116,8 +121,13 @@ pub(crate) fn row(input: &[u8]) -> Parsed<'_, &[u8]> {
     }
 }
 
-/// Header of a stack block: first id and count.
-pub(crate) fn header(content: &[u8]) -> Parsed<'_, (u32, u32)> {
+/// The header of stack blocks, and of label list blocks (7.8): the u32 id of the first row
+/// and the u32 number of rows, whose ids are consecutive. A reader reads rows up to the
+/// block's end, and reports a different number.
+///
+/// # Errors
+/// [`Fault::Truncated`].
+pub fn header(content: &[u8]) -> Parsed<'_, (u32, u32)> {
     (u32, u32).parse(content)
 }
 

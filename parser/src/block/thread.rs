@@ -8,7 +8,6 @@ use super::rows;
 use crate::damage::BlockDamage;
 use crate::error::{Fault, FaultAt, located};
 use crate::primitive::{Parsed, before, sized_row, string_v6, u8, u16, varuint64};
-use crate::serial::Serial;
 use nom::Parser;
 
 /// A thread of version 6: anything that emits events, identified by the index that events
@@ -26,7 +25,6 @@ pub struct Thread {
     pub os_thread_id: Option<u64>,
     /// Other keys and values, in stored order.
     pub pairs: Vec<(Box<str>, Box<str>)>,
-    pub(crate) serial: Serial,
 }
 
 /// One entry of a thread's row. Texts are UTF-8, unless the writer made a mistake.
@@ -56,8 +54,13 @@ impl Thread {
     }
 }
 
-/// One entry.
-pub(crate) fn entry(input: &[u8]) -> Parsed<'_, ThreadEntry<'_>> {
+/// An entry of a thread's row ([FORMAT.md 7.6](crate::format_guide#7.6)), which is a
+/// [sized row](sized_row) of a varuint64 index and entries.
+///
+/// # Errors
+/// [`Fault::UnknownEntry`]: the size of an unknown kind is unknown, so the rest of the row
+/// cannot be read. Errors of the content.
+pub fn entry(input: &[u8]) -> Parsed<'_, ThreadEntry<'_>> {
     let (rest, kind) = u8(input)?;
     match kind {
         1 => string_v6.map(ThreadEntry::Name).parse(rest),
@@ -105,7 +108,7 @@ pub(crate) fn block(
                 return damage.row_lost(row_at, row.len(), "thread row", fault);
             }
         };
-        let mut thread = Thread { index, serial: Serial::next(), ..Thread::default() };
+        let mut thread = Thread { index, ..Thread::default() };
         let entries_at = row_at.saturating_add(before(row, rest));
         rows::entries(rest, entries_at, "thread entry", damage, entry, |_, entry, _| {
             thread.apply(entry);

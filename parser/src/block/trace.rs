@@ -111,8 +111,13 @@ fn pointer_size(input: &[u8]) -> Parsed<'_, u8> {
     }
 }
 
-/// Content of a Trace object, versions 3 to 5.
-pub(crate) fn object(input: &[u8]) -> Parsed<'_, Trace> {
+/// The content of a Trace object, versions 3 to 5 ([FORMAT.md 4](crate::format_guide#4)),
+/// 48 bytes.
+///
+/// # Errors
+/// [`Fault::PointerSize`], [`Fault::Truncated`]. An impossible date or frequency is not an
+/// error: see [`Clock`].
+pub fn object(input: &[u8]) -> Parsed<'_, Trace> {
     let (rest, (mut trace, process_id)) = context("Trace object", common).parse(input)?;
     let (rest, (processors, period)) = context("Trace object", (i32, i32)).parse(rest)?;
     trace.process_id = u32::try_from(process_id).ok();
@@ -179,8 +184,13 @@ fn pairs_v6(input: &[u8]) -> Parsed<'_, (Trace, Option<Missing<'_>>)> {
     Ok((rest, (trace.with_known_keys(), None)))
 }
 
-/// Content of a Trace block, version 6, with all its pairs.
-pub(crate) fn whole_v6(input: &[u8]) -> Parsed<'_, Trace> {
+/// The content of a Trace block, version 6, with all its pairs ([FORMAT.md
+/// 7.2](crate::format_guide#7.2)).
+///
+/// # Errors
+/// As for the object of earlier versions, and those of a pair that cannot be read. (A
+/// reader keeps the pairs before it.)
+pub fn whole_v6(input: &[u8]) -> Parsed<'_, Trace> {
     match pairs_v6(input)? {
         (rest, (trace, None)) => Ok((rest, trace)),
         (_, (_, Some(missing))) => Err(missing.error),

@@ -118,14 +118,21 @@ impl Findings {
         reader.wait_for_tail();
         reader.trace()?;
         let mut order = Order::new(reader.version().map_or(0, |version| version.major()));
-        while let Some(item) = reader.next_item()? {
-            match item {
-                Item::Block(block) => order.block(&block, &mut findings),
-                Item::Event(event) => {
+        loop {
+            let step = reader.item_step()?;
+            // The reader has reported the contradiction. The times of what follows it in
+            // the block prove nothing.
+            let is_contradicted = reader.state().cursor.is_contradicted;
+            match reader.item(step) {
+                Some(Item::Block(block)) => order.block(&block, &mut findings),
+                Some(Item::Event(event)) => {
                     findings.events = findings.events.saturating_add(1);
-                    order.event(&event, &mut findings);
+                    if !is_contradicted {
+                        order.event(&event, &mut findings);
+                    }
                     findings.payload(&event);
                 }
+                None => break,
             }
         }
         findings.take_damage(reader);

@@ -87,11 +87,6 @@ impl Order {
     }
 
     pub(super) fn event(&mut self, event: &Event<'_>, findings: &mut Findings) {
-        // The reader has already reported the contradiction; the times of doubted events
-        // are unreliable.
-        if event.is_doubted() {
-            return;
-        }
         let (ticks, offset) = (event.timestamp_ticks(), event.offset());
         if self.by_thread.len() >= MAX_THREADS {
             self.by_thread.clear();

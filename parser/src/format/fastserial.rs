@@ -24,7 +24,7 @@ use nom::combinator::flat_map;
 use nom::error::context;
 use nom::sequence::delimited;
 
-const TAG_NULL: u8 = 1;
+pub(crate) const TAG_NULL: u8 = 1;
 const TAG_BEGIN: u8 = 4;
 const TAG_BEGIN_PRIVATE: u8 = 5;
 pub(crate) const TAG_END: u8 = 6;
@@ -75,11 +75,6 @@ fn tag(expected: u8) -> impl Fn(&[u8]) -> Parsed<'_, ()> {
     }
 }
 
-/// The mark that ends a stream, in place of an object's begin tag.
-pub(crate) fn end_mark(input: &[u8]) -> Parsed<'_, ()> {
-    tag(TAG_NULL)(input)
-}
-
 fn name_length(input: &[u8]) -> Parsed<'_, usize> {
     let (rest, length) = i32(input)?;
     match usize::try_from(length) {
@@ -88,7 +83,7 @@ fn name_length(input: &[u8]) -> Parsed<'_, usize> {
     }
 }
 
-/// An object's begin tag, its type, and the end tag of the type.
+/// The beginning of an object, up to the end of its type.
 pub(crate) fn object_type(input: &[u8]) -> Parsed<'_, ObjectType<'_>> {
     let begin = (begin_tag, begin_tag, tag(TAG_NULL));
     let says = (i32, i32, flat_map(name_length, take));
@@ -105,60 +100,58 @@ fn block_size(input: &[u8]) -> Parsed<'_, u32> {
     }
 }
 
-/// An object up to the padding before its content: its type and where its content lies.
-/// `shift` is the number of bytes, modulo 4, that were lost before it: the writer padded
-/// for a position that much further on. 0 if nothing was lost.
-pub(crate) fn opening<'a>(
+/// An object of versions 3 to 5 up to its content ([FORMAT.md 3](crate::format_guide#3)):
+/// its type, and where its content lies in the stream. The input begins at this position
+/// of the stream as it was written: content is padded to a multiple of 4 of that. The
+/// remaining input begins with the padding; a byte 6 follows the content.
+///
+/// # Errors
+/// [`Fault::Tag`], [`Fault::NameLength`], [`Fault::BlockSize`] for a negative size,
+/// [`Fault::Truncated`].
+pub fn object_header<'a>(
     position: u64,
-    shift: u8,
-) -> impl Fn(&'a [u8]) -> Parsed<'a, (ObjectType<'a>, Frame)> {
+) -> impl Fn(&'a [u8]) -> Parsed<'a, (ObjectType<'a>, Span)> {
     move |input| {
         let (rest, object) = context("object header", object_type).parse(input)?;
-        let kind = object.kind();
         let here = |rest: &[u8]| position.saturating_add(before(input, rest) as u64);
-        if kind == BlockKind::Trace {
-            let body = Span { start: here(rest), len: TRACE_SIZE };
-            return Ok((rest, (object, Frame { kind, start: position, body })));
+        if object.kind() == BlockKind::Trace {
+            return Ok((rest, (object, Span { start: here(rest), len: TRACE_SIZE })));
         }
         let (rest, len) = context("block size", block_size).parse(rest)?;
-        // Padding is relative to the start of the stream, not of the window.
-        let shift = u64::from(shift);
-        let padded =
-            here(rest).saturating_add(shift).checked_next_multiple_of(4).unwrap_or(u64::MAX);
-        let start = padded.saturating_sub(shift);
-        Ok((rest, (object, Frame { kind, start: position, body: Span { start, len } })))
+        let start = here(rest).checked_next_multiple_of(4).unwrap_or(u64::MAX);
+        Ok((rest, (object, Span { start, len })))
     }
 }
 
-/// The object at `position`. `input` is the window from there on; `shift` as for
-/// [`opening`].
+/// The object at `position`. `input` is the window from there on. `shift` is the number of
+/// bytes, modulo 4, that were lost before it: the writer padded for a position that much
+/// further on. 0 if nothing was lost.
 pub(crate) fn frame(input: &[u8], position: u64, shift: u8) -> Framed {
     match input.first() {
         None => return Framed::Need(1),
         Some(&TAG_NULL) => return Framed::End(1),
         Some(_) => {}
     }
-    match opening(position, shift)(input) {
+    let shift = u64::from(shift);
+    let (object, body) = match object_header(position.saturating_add(shift))(input) {
+        Ok((_, (object, body))) => {
+            (object, Span { start: body.start.saturating_sub(shift), ..body })
+        }
+        Err(error) => return broken(input, error),
+    };
+    let frame = Frame { kind: object.kind(), start: position, body };
+    let newer = Fault::MinimumVersion(object.minimum_version);
+    if let Some(kind) = near_kind(&object) {
+        Framed::Odd(Frame { kind, ..frame }, Fault::TypeName)
+    } else if object.is_readable() || frame.kind == BlockKind::UNKNOWN_OBJECT {
         // A type can be read if its minimum version is supported, whatever its version
         // is.
-        Ok((_, (object, frame)))
-            if object.is_readable() || frame.kind == BlockKind::UNKNOWN_OBJECT =>
-        {
-            match near_kind(&object) {
-                Some(kind) => Framed::Odd(Frame { kind, ..frame }, Fault::TypeName),
-                None => Framed::Block(frame),
-            }
-        }
+        Framed::Block(frame)
+    } else if object.minimum_version > object.version && is_of_known_version(&object) {
         // No writer requires a newer reader than the version it writes.
-        Ok((_, (object, frame)))
-            if object.minimum_version > object.version && is_of_known_version(&object) =>
-        {
-            Framed::Odd(frame, Fault::MinimumVersion(object.minimum_version))
-        }
-        Ok((_, (object, frame))) => {
-            Framed::Refused(frame, Fault::MinimumVersion(object.minimum_version))
-        }
-        Err(error) => broken(input, error),
+        Framed::Odd(frame, newer)
+    } else {
+        Framed::Refused(frame, newer)
     }
 }
 
@@ -192,31 +185,6 @@ fn broken<'a>(input: &'a [u8], error: nom::Err<FaultAt<'a>>) -> Framed {
         return Framed::Need(input.len().max(located.at).saturating_add(1));
     }
     Framed::Broken { at: located.at, fault: located.fault, context: located.context }
-}
-
-/// Type and minimum version of a stream's first object, to distinguish versions 1 to 4.
-pub(crate) enum FirstType {
-    Trace {
-        version: i32,
-    },
-    /// `Microsoft.DotNet.Runtime.EventPipeFile`: versions 1 and 2.
-    EventPipeFile {
-        version: i32,
-    },
-    Other,
-}
-
-/// Reads the first object's type. `None` if the window is too short or the type cannot be
-/// read; [`frame`] then reports the reason.
-pub(crate) fn first_type(input: &[u8]) -> Option<FirstType> {
-    let (_, object) = object_type(input).ok()?;
-    Some(match object.name {
-        b"Trace" => FirstType::Trace { version: object.version },
-        b"Microsoft.DotNet.Runtime.EventPipeFile" => {
-            FirstType::EventPipeFile { version: object.version }
-        }
-        _ => FirstType::Other,
-    })
 }
 
 /// Tagged values after one content that are accepted. All of them are held until the end

@@ -4,7 +4,7 @@
 //!
 //! | difference | V3 NetPerf | V4, V5 | V6 | where |
 //! |---|---|---|---|---|
-//! | stream header | `!FastSerialization.1` | `Nettrace` + the same | `Nettrace`, 0, major, minor | [`detect`] |
+//! | stream header | `!FastSerialization.1` | `Nettrace` + the same | `Nettrace`, 0, major, minor | [`stream_header`] |
 //! | block frame | objects, tag 4 | objects, tag 5, padding to 4 stream bytes | u24 size, u8 kind | [`fastserial::frame`], [`v6::frame`] |
 //! | unknown kind | skipped if it has a block's layout | same | skipped | same |
 //! | end | null tag | null tag | kind 0 | same |
@@ -18,11 +18,12 @@
 pub(crate) mod fastserial;
 pub(crate) mod v6;
 
-use crate::error::{Fault, Foreign};
+use crate::error::{Fault, FaultAt, Foreign};
 use crate::frame::Frame;
-use crate::source::index;
+use crate::primitive::{Parsed, take, u32};
 use crate::version::Version;
-use fastserial::FirstType;
+use nom::Parser;
+use nom::error::context;
 
 /// What was found where a block should begin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,119 +43,114 @@ pub(crate) enum Framed {
     Broken { at: usize, fault: Fault, context: &'static str },
 }
 
-/// What the first bytes of a stream imply.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Detected {
-    /// Version 6: the first block begins after this many bytes.
-    V6 { minor: u32, header: u64 },
-    /// Objects (versions 1 to 5): the first begins after this many bytes.
-    Objects { with_magic: bool, header: u64 },
-    /// More bytes are needed: this many, counted from the stream's beginning.
-    Need(usize),
-    /// Not readable.
-    Broken { at: u64, fault: Fault },
-}
-
-/// What the stream's header and the type of its first object imply.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Begun {
-    /// The version; the first object or block begins after this many bytes.
-    Version(Version, u64),
-    /// More bytes are needed: this many, counted from the stream's beginning.
-    Need { bytes: u64, context: &'static str },
-    /// Not readable.
-    Broken { at: u64, context: &'static str, fault: Fault },
-}
-
-/// Determines the version from the first bytes of the stream.
-pub(crate) fn begin(bytes: &[u8]) -> Begun {
-    let context = "stream header";
-    match detect(bytes) {
-        Detected::V6 { minor, header } => Begun::Version(Version::V6 { minor }, header),
-        Detected::Objects { with_magic, header } => {
-            let first = bytes.get(index(header, 0)..).unwrap_or_default();
-            first_object(first, with_magic, header)
+/// The header of a stream of any version ([FORMAT.md 1](crate::format_guide#1)). The
+/// remaining input begins with the first object or block, which is `Trace`.
+///
+/// | version | bytes |
+/// |---|---|
+/// | 3 | u32 20, `!FastSerialization.1` |
+/// | 4, 5 | `Nettrace`, u32 20, `!FastSerialization.1` |
+/// | 6 | `Nettrace`, u32 0, u32 major, u32 minor |
+///
+/// Versions 3 and 4 are told apart by the type of the first object, which must be
+/// available and is not consumed. Version 5 is reported as 4, because streams do not
+/// distinguish the two.
+///
+/// ```
+/// # let bytes = nettrace_testdata::synth::tiny_v4().bytes;
+/// use nettrace_parser::{Version, raw};
+/// let (first_object, version) = raw::stream_header(&bytes).unwrap();
+/// assert_eq!(version, Version::V4);
+/// assert_eq!(raw::object_header(32)(first_object).unwrap().1.0.name, b"Trace");
+/// ```
+///
+/// # Errors
+/// [`Fault::Foreign`], [`Fault::UnsupportedVersion`] and other faults of the beginning of
+/// a stream; [`Fault::Truncated`] if more of it is needed.
+pub fn stream_header(input: &[u8]) -> Parsed<'_, Version> {
+    let (rest, framing) = context("stream header", framing).parse(input)?;
+    match framing {
+        Framing::V6 { minor } => Ok((rest, Version::V6 { minor })),
+        Framing::Objects { with_magic } => {
+            let version = |first| version_of_objects(first, with_magic);
+            context("first object", version).parse(rest)
         }
-        Detected::Need(bytes) => Begun::Need { bytes: bytes as u64, context },
-        Detected::Broken { at, fault } => Begun::Broken { at, context, fault },
     }
 }
 
-/// Distinguishes versions 1 to 4 by the type of the first object, which begins at
-/// `header`.
-fn first_object(first: &[u8], with_magic: bool, header: u64) -> Begun {
-    let context = "first object";
-    let refused =
-        |at, context, fault| Begun::Broken { at: header.saturating_add(at), context, fault };
-    let unsupported = |version: i32| Fault::UnsupportedVersion(u32::try_from(version).unwrap_or(0));
-    match (fastserial::first_type(first), with_magic) {
-        (None, _) => match fastserial::frame(first, header, 0) {
-            Framed::Need(bytes) => {
-                Begun::Need { bytes: header.saturating_add(bytes as u64), context }
-            }
-            Framed::Broken { at, fault, context } => refused(at as u64, context, fault),
-            _ => refused(0, context, Fault::FirstIsNotTrace),
-        },
-        (Some(FirstType::EventPipeFile { version }), _) => {
-            refused(0, context, unsupported(version))
+/// How a stream is framed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Framing {
+    /// Version 6.
+    V6 { minor: u32 },
+    /// Versions 1 to 5. Version 4 begins with [`MAGIC`].
+    Objects { with_magic: bool },
+}
+
+/// Distinguishes versions 1 to 4 by the type of the first object. Consumes nothing.
+fn version_of_objects(first: &[u8], with_magic: bool) -> Parsed<'_, Version> {
+    if first.first() == Some(&fastserial::TAG_NULL) {
+        return FaultAt::error(first, Fault::FirstIsNotTrace);
+    }
+    let (_, object) = fastserial::object_type(first).map_err(|error| {
+        error.map(|at| match at.fault {
+            Fault::Truncated => at,
+            _ => FaultAt { context: "object header", ..at },
+        })
+    })?;
+    let unsupported =
+        Fault::UnsupportedVersion(u32::try_from(object.version).unwrap_or_default());
+    match (object.name, object.version) {
+        (b"Trace", 4..) => Ok((first, Version::V4)),
+        (b"Trace", 3) if !with_magic => Ok((first, Version::V3)),
+        // The version follows the three tags.
+        (b"Trace", _) => {
+            let rest = first.get(3..).unwrap_or_default();
+            Err(nom::Err::Error(FaultAt { rest, fault: unsupported, context: "Trace object" }))
         }
-        (Some(FirstType::Trace { version: 3 }), false) => Begun::Version(Version::V3, header),
-        (Some(FirstType::Trace { version: 4.. }), _) => Begun::Version(Version::V4, header),
-        (Some(FirstType::Trace { version }), _) => refused(3, "Trace object", unsupported(version)),
-        (Some(FirstType::Other), _) => refused(0, context, Fault::FirstIsNotTrace),
+        (b"Microsoft.DotNet.Runtime.EventPipeFile", _) => FaultAt::error(first, unsupported),
+        _ => FaultAt::error(first, Fault::FirstIsNotTrace),
     }
 }
 
 pub(crate) const MAGIC: &[u8; 8] = b"Nettrace";
-const FAST_SERIALIZATION: &[u8; 20] = b"!FastSerialization.1";
+const FAST_SERIALIZATION: &[u8; 24] = b"\x14\0\0\0!FastSerialization.1";
 
 /// Examines the first bytes of a stream, in the order of [FORMAT.md
 /// 1](crate::format_guide#1).
-fn detect(bytes: &[u8]) -> Detected {
-    let Some(first) = bytes.first_chunk::<8>() else {
-        return Detected::Need(8);
+fn framing(input: &[u8]) -> Parsed<'_, Framing> {
+    let Some((first, rest)) = input.split_first_chunk::<8>() else {
+        return FaultAt::error(input, Fault::Truncated);
     };
     if first == MAGIC {
-        let Some(word) = word(bytes, 8) else { return Detected::Need(12) };
-        return if word == 0 { detect_v6(bytes) } else { detect_objects(bytes, 8, true) };
+        let (behind, word) = u32(rest)?;
+        return if word == 0 { framing_v6(behind) } else { objects(rest, true) };
     }
-    if word(bytes, 0) == Some(20) && bytes.get(4) == Some(&b'!') {
-        return detect_objects(bytes, 0, false);
+    if first.starts_with(&[20, 0, 0, 0, b'!']) {
+        return objects(input, false);
     }
-    Detected::Broken { at: 0, fault: Fault::Foreign(foreign(bytes, *first)) }
+    FaultAt::error(input, Fault::Foreign(foreign(input, *first)))
 }
 
-fn word(bytes: &[u8], at: usize) -> Option<u32> {
-    bytes.get(at..)?.first_chunk().map(|word| u32::from_le_bytes(*word))
-}
-
-fn detect_v6(bytes: &[u8]) -> Detected {
-    let (Some(major), Some(minor)) = (word(bytes, 12), word(bytes, 16)) else {
-        return Detected::Need(20);
-    };
+fn framing_v6(input: &[u8]) -> Parsed<'_, Framing> {
+    let (rest, (major, minor)) = (u32, u32).parse(input)?;
     match major {
-        6 => Detected::V6 { minor, header: 20 },
-        0..6 => Detected::Broken { at: 12, fault: Fault::MalformedVersion(major) },
-        _ => Detected::Broken { at: 12, fault: Fault::UnsupportedVersion(major) },
+        6 => Ok((rest, Framing::V6 { minor })),
+        0..6 => FaultAt::error(input, Fault::MalformedVersion(major)),
+        _ => FaultAt::error(input, Fault::UnsupportedVersion(major)),
     }
 }
 
-fn detect_objects(bytes: &[u8], at: usize, with_magic: bool) -> Detected {
-    let wrong = Detected::Broken { at: at as u64, fault: Fault::FastSerializationHeader };
+/// The text that streams of objects begin with, and its length before it.
+fn objects(input: &[u8], with_magic: bool) -> Parsed<'_, Framing> {
+    let known = input.len().min(FAST_SERIALIZATION.len());
     // Compare the bytes available before asking for more: a wrong beginning should not be
     // reported as "truncated".
-    if word(bytes, at).is_some_and(|length| length != 20) {
-        return wrong;
+    if input.get(..known) != FAST_SERIALIZATION.get(..known) {
+        return FaultAt::error(input, Fault::FastSerializationHeader);
     }
-    let text = bytes.get(at.saturating_add(4)..).unwrap_or_default();
-    let known = text.len().min(FAST_SERIALIZATION.len());
-    if text.get(..known) != FAST_SERIALIZATION.get(..known) {
-        return wrong;
-    }
-    if known < FAST_SERIALIZATION.len() {
-        return Detected::Need(at.saturating_add(24));
-    }
-    Detected::Objects { with_magic, header: (at as u64).saturating_add(24) }
+    let (rest, _) = take(FAST_SERIALIZATION.len())(input)?;
+    Ok((rest, Framing::Objects { with_magic }))
 }
 
 /// Recognises another format by its first bytes.
@@ -177,7 +173,7 @@ pub(crate) fn needed_to_name(bytes: &[u8]) -> Option<usize> {
 const ETL_BYTES: usize = 76;
 
 fn size_is_of_etl(bytes: &[u8]) -> bool {
-    word(bytes, 0).is_some_and(|size| size % 1024 == 0 && (1024..=0x100_0000).contains(&size))
+    u32(bytes).is_ok_and(|(_, size)| size % 1024 == 0 && (1024..=0x100_0000).contains(&size))
 }
 
 /// An ETL file begins with a WMI_BUFFER_HEADER: buffer size, saved offset and current

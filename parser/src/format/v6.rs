@@ -11,7 +11,6 @@
 use super::Framed;
 use crate::block::kinds::KINDS;
 use crate::block::signs::{SIGNS, begins_as};
-use crate::error::{Fault, FaultAt};
 use crate::frame::{BlockKind, Frame};
 use crate::primitive::{Parsed, u32};
 use crate::source::Span;
@@ -21,24 +20,15 @@ pub(crate) const HEADER: usize = 4;
 /// How many bytes are examined to see whether a block begins.
 pub(crate) const SHOWN: usize = HEADER + SIGNS;
 
-/// A block's kind and the size of its content.
-pub(crate) fn header(input: &[u8]) -> Parsed<'_, (u8, u32)> {
+/// The header of a version 6 block ([FORMAT.md 7.1](crate::format_guide#7.1)): the number
+/// of its kind, and the size of its content, which follows. Kind 0 ends the stream.
+///
+/// # Errors
+/// [`Fault::Truncated`](crate::Fault::Truncated).
+pub fn header(input: &[u8]) -> Parsed<'_, (u8, u32)> {
     let (rest, word) = u32(input)?;
     let [a, b, c, kind] = word.to_le_bytes();
     Ok((rest, (kind, u32::from_le_bytes([a, b, c, 0]))))
-}
-
-/// The fault if there is an end mark where a block is expected.
-pub(crate) fn not_a_block() -> Fault {
-    Fault::Tag { expected: 1, found: 0 }
-}
-
-/// An end mark, and the size of its content, which current writers leave 0.
-pub(crate) fn end_mark(input: &[u8]) -> Parsed<'_, u32> {
-    match header(input)? {
-        (rest, (0, len)) => Ok((rest, len)),
-        (_, (found, _)) => FaultAt::error(input, Fault::Tag { expected: 0, found }),
-    }
 }
 
 /// The block at `position`. `input` begins there.

@@ -5,15 +5,13 @@
 //! nothing at all, can take them as the event is read, in file order. The filter defers
 //! the other events, which are delivered in time order as usual.
 
-use super::TimeOrdered;
 use super::queue::Queue;
 use crate::blob::BlobHeader;
 use crate::block::stack::Stack;
 use crate::context::Context;
 use crate::error::Error;
 use crate::event::Event;
-use crate::reader::{BlobForm, RunEnd, Step, Take};
-use crate::source::Source;
+use crate::reader::{BlobForm, Take};
 use crate::tables::{Covered, NO_SLOT};
 
 /// Decides which events are deferred and delivered in time order.
@@ -40,8 +38,8 @@ pub trait PendingFilter {
 /// An event that was just read and may be deferred.
 #[derive(Debug, Clone, Copy)]
 pub struct Candidate<'e> {
-    event: Event<'e>,
-    is_late: bool,
+    pub(super) event: Event<'e>,
+    pub(super) is_late: bool,
 }
 
 impl<'e> Candidate<'e> {
@@ -92,10 +90,20 @@ pub enum Watermark {
     All,
 }
 
+/// Defers every event.
+pub(super) struct DeferAll;
+
+impl PendingFilter for DeferAll {
+    #[inline(always)]
+    fn is_deferred(&mut self, _: &Candidate<'_>) -> bool {
+        true
+    }
+}
+
 /// Shows the events of a run to the filter, and queues those that it defers.
-struct Filtered<'a, F> {
-    filter: &'a mut F,
-    queue: &'a mut Queue,
+pub(super) struct Filtered<'a, F> {
+    pub(super) filter: &'a mut F,
+    pub(super) queue: &'a mut Queue,
 }
 
 impl<F: PendingFilter> Take for Filtered<'_, F> {
@@ -173,155 +181,4 @@ pub trait FilteredEvents {
     /// The stack with a [number](Candidate::stack_number); empty for 0, and for a number
     /// that has become invalid.
     fn stack(&self, number: u32) -> Stack<'_>;
-}
-
-impl<S: Source> FilteredEvents for TimeOrdered<S> {
-    fn advance(&mut self, filter: &mut impl PendingFilter) -> Result<Option<Watermark>, Error> {
-        if self.queue.has_ready() {
-            return Ok(Some(self.complete()));
-        }
-        if self.queue.finish() {
-            self.plan_next();
-        }
-        loop {
-            self.reader.keep_from(self.queue.position());
-            match self.reader.step()? {
-                Step::Event => {
-                    self.has_filtered = true;
-                    self.filter_current(filter);
-                    self.filter_block(filter);
-                    if let Some(newest) = filter.flush_up_to() {
-                        self.queue.allow_all();
-                        self.queue.raise_watermark(newest);
-                        self.note_limit();
-                        return Ok(Some(self.complete()));
-                    }
-                    if self.queue.is_full() && self.merge_batch() {
-                        return Ok(Some(self.complete()));
-                    }
-                    if filter.is_full() {
-                        self.queue.allow_to_watermark(0);
-                        return Ok(Some(self.complete()));
-                    }
-                }
-                // Queued events keep all bytes after them in memory, so they must not
-                // wait forever.
-                Step::Block(_) | Step::Skipped(_) | Step::Passed if self.spans_too_much() => {
-                    self.queue.allow_all();
-                    self.note_limit();
-                    return Ok(Some(self.complete()));
-                }
-                Step::Block(_) | Step::Skipped(_) | Step::Passed => {}
-                Step::Barrier | Step::End if std::mem::take(&mut self.has_filtered) => {
-                    self.queue.allow_all();
-                    return Ok(Some(Watermark::All));
-                }
-                Step::Barrier => {}
-                Step::End => return Ok(None),
-            }
-        }
-    }
-
-    #[inline]
-    fn ready(&mut self) -> Option<Event<'_>> {
-        let (resolved, payload_at) =
-            self.queue.pop(&self.reader.state().context, &mut self.header)?;
-        let (context, source) = (&self.reader.state().context, self.reader.source());
-        let (window, start) = (source.bytes(), source.start());
-        Some(Event::new(context, &self.header, Some(resolved), payload_at, window, start))
-    }
-
-    #[inline]
-    fn peek(&self) -> Option<(u64, u64)> {
-        self.queue.peek()
-    }
-
-    fn stack(&self, number: u32) -> Stack<'_> {
-        let context = &self.reader.state().context;
-        let bytes = context.tables.stacks.row(number.wrapping_sub(1)).unwrap_or_default();
-        Stack::new(bytes, context.trace.pointer_size)
-    }
-}
-
-impl<S: Source> TimeOrdered<S> {
-    fn complete(&self) -> Watermark {
-        Watermark::UpTo(self.queue.watermark())
-    }
-
-    /// Shows the event at the cursor to the filter.
-    fn filter_current(&mut self, filter: &mut impl PendingFilter) {
-        let state = self.reader.state();
-        let (context, header) = (&state.context, &state.cursor.header);
-        let source = self.reader.source();
-        let event = Event::new(
-            context,
-            header,
-            None,
-            state.cursor.payload_at,
-            source.bytes(),
-            source.start(),
-        );
-        let is_late = self.queue.is_late(header);
-        if filter.is_deferred(&Candidate { event, is_late }) {
-            self.queue.push(context, header, state.cursor.payload_at);
-        } else {
-            self.queue.pass(header);
-        }
-    }
-
-    /// Shows the remaining events of the current block to the filter, as long as there is
-    /// room.
-    fn filter_block<F: PendingFilter>(&mut self, filter: &mut F) {
-        while !self.queue.is_full() && !filter.is_full() {
-            match self.reader.run(&mut Filtered { filter, queue: &mut self.queue }) {
-                RunEnd::Between if self.queue.grow() => {}
-                RunEnd::Between => return,
-                RunEnd::OnBlob if self.reader.accept() => self.filter_current(filter),
-                RunEnd::OnBlob => {}
-            }
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::reader::Reader;
-    use nettrace_testdata::synth::{Blob, EventBlock, SequencePoint, Stream, Trace, Version};
-
-    /// Takes every event, and notes which are late.
-    struct Taking(Vec<bool>);
-
-    impl PendingFilter for Taking {
-        fn is_deferred(&mut self, candidate: &Candidate<'_>) -> bool {
-            self.0.push(candidate.is_late());
-            false
-        }
-
-        fn is_full(&self) -> bool {
-            false
-        }
-
-        fn flush_up_to(&self) -> Option<u64> {
-            None
-        }
-    }
-
-    #[test]
-    fn behind_a_sequence_point_what_is_older_than_one_that_did_not_wait_is_late() {
-        let event = |ticks| EventBlock::new([Blob { ticks, is_sorted: false, ..Blob::default() }]);
-        let mut stream = Stream::new(Version::V4);
-        stream.trace(&Trace::default());
-        stream.event_block(&event(10)).event_block(&event(5));
-        stream.sequence_point(&SequencePoint { ticks: 10, ..SequencePoint::default() });
-        stream.event_block(&event(9)).event_block(&event(10));
-        stream.end();
-        let mut events = Reader::from_slice(&stream.bytes).time_ordered();
-        let mut filter = Taking(Vec::new());
-        while events.advance(&mut filter).unwrap().is_some() {}
-        assert_eq!(filter.0, [false, false, true, false]);
-        let mut all = Reader::from_slice(&stream.bytes).time_ordered();
-        while all.next_event().unwrap().is_some() {}
-        assert_eq!((events.out_of_order(), all.out_of_order()), (1, 1));
-    }
 }

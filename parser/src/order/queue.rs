@@ -5,7 +5,7 @@ use super::runs::Runs;
 use crate::blob::BlobHeader;
 use crate::context::{Context, Resolved};
 use crate::event::Event;
-use crate::reader::{BlobForm, Take, Visit};
+use crate::reader::{BlobForm, Visit};
 use crate::tables::{Covered, NO_SLOT};
 use crate::work;
 
@@ -344,7 +344,6 @@ impl Queue {
             },
             extra: if self.is_v6 { resolved.labels } else { self.segments.extra_of(header) },
             metadata_id: if resolved.metadata == NO_SLOT { header.metadata_id } else { 0 },
-            is_doubted: header.is_doubted,
         };
         self.segment = self.segments.number(segment);
         (self.base, self.processor) = (segment.base, segment.processor);
@@ -623,23 +622,4 @@ fn low_bits_of_thread(thread: u64) -> u32 {
 #[expect(clippy::cast_possible_truncation, reason = "a segment has another base if not")]
 fn within_4_gib(payload_at: u64, base: u64) -> u32 {
     payload_at.wrapping_sub(base) as u32
-}
-
-impl Take for Queue {
-    #[inline(always)]
-    fn begin(&mut self, end: u64, covered: &Covered) {
-        Queue::begin(self, end, covered);
-    }
-
-    #[inline(always)]
-    fn take(
-        &mut self,
-        context: &Context,
-        header: &BlobHeader,
-        _: &[u8],
-        payload_at: u64,
-        form: BlobForm,
-    ) -> bool {
-        self.append(context, header, payload_at, form)
-    }
 }

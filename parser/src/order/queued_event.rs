@@ -57,7 +57,6 @@ pub(super) struct Segment {
     pub(super) extra: u32,
     /// Before version 6, the metadata id of an event without a type.
     pub(super) metadata_id: u32,
-    pub(super) is_doubted: bool,
 }
 
 /// The segments that queued events refer to.
@@ -149,7 +148,6 @@ impl QueuedEvent {
         header.payload_size = self.payload_size;
         header.header_size = self.header_size();
         header.is_sorted = self.packed & SORTED != 0;
-        header.is_doubted = segment.is_doubted;
         let stack = if V == 3 {
             header.stack_size = self.stack;
             NO_SLOT
@@ -172,7 +170,6 @@ impl Segment {
         sequence: 0,
         extra: NO_SLOT,
         metadata_id: 0,
-        is_doubted: false,
     };
 
     /// Stream position of an event's payload.

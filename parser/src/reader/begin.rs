@@ -3,9 +3,10 @@
 
 use super::Reader;
 use super::phase::{Phase, body_of};
-use crate::error::{Error, Fault};
-use crate::format::{Begun, Framed, begin, fastserial, needed_to_name, v6};
+use crate::error::{Error, Fault, located};
+use crate::format::{Framed, fastserial, needed_to_name, stream_header, v6};
 use crate::frame::{BlockKind, Frame};
+use crate::primitive::before;
 use crate::source::Source;
 use crate::version::Version;
 
@@ -15,36 +16,34 @@ impl<S: Source> Reader<S> {
     }
 
     pub(super) fn header(&mut self) -> Result<(), Error> {
-        match begin(self.source.bytes()) {
-            Begun::Version(version, header) => {
+        let bytes = self.source.bytes();
+        let error = match stream_header(bytes) {
+            Ok((rest, version)) => {
+                self.position = before(bytes, rest) as u64;
                 self.state.begin(version);
-                self.position = header;
                 self.phase = Phase::Trace;
+                return Ok(());
             }
-            Begun::Need { bytes, context } => {
-                if !self.source.fill(bytes)? {
-                    // The input has ended. If the bytes read so far are wrong, report
-                    // that instead.
-                    match begin(self.source.bytes()) {
-                        Begun::Broken { at, context, fault } => self.fail(at, context, fault),
-                        _ => {
-                            let end = self.source.bytes().len() as u64;
-                            self.fail(end, context, Fault::HeaderTruncated);
-                        }
-                    }
-                }
+            Err(error) => located(bytes, error),
+        };
+        // The same input is recognised the same way, no matter how it is split, so read
+        // enough to name another format.
+        let wanted = match error.fault {
+            Fault::Truncated => Some(bytes.len().saturating_add(1)),
+            Fault::Foreign(_) => needed_to_name(bytes),
+            _ => None,
+        };
+        if let Some(wanted) = wanted
+            && self.source.fill(wanted as u64)?
+        {
+            return Ok(());
+        }
+        match error.fault {
+            Fault::Truncated => {
+                let end = self.source_end();
+                self.fail(end, error.context, Fault::HeaderTruncated);
             }
-            Begun::Broken { at, context, fault } => {
-                // Read enough that the same input is recognised the same way, no matter
-                // how it is split.
-                if matches!(fault, Fault::Foreign(_))
-                    && let Some(bytes) = needed_to_name(self.source.bytes())
-                    && self.source.fill(bytes as u64)?
-                {
-                    return Ok(());
-                }
-                self.fail(at, context, fault);
-            }
+            fault => self.fail(error.at as u64, error.context, fault),
         }
         Ok(())
     }

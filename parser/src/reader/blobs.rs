@@ -91,8 +91,8 @@ impl State {
             return false;
         }
         let header = &self.cursor.header;
-        let is_doubted = self.cursor.is_doubted;
-        let is_next = !is_doubted
+        let is_contradicted = self.cursor.is_contradicted;
+        let is_next = !is_contradicted
             && self.losses.is_next(header.capture_thread, header.sequence, header.timestamp);
         if !is_next {
             if self.cursor.may_be_object() && self.stops_at_object(window, start) {
@@ -101,7 +101,7 @@ impl State {
             if self.cursor.may_be_block(window, start) && self.suspends(true) {
                 return false;
             }
-            if !is_doubted {
+            if !is_contradicted {
                 self.check_number();
             }
         }
@@ -119,11 +119,6 @@ impl State {
             self.contradicts("processor", Fault::Processor(self.cursor.header.processor));
         } else if header.header_size == 2 && self.is_v6() {
             self.check_blank(window, start);
-        }
-        self.cursor.header.is_doubted = self.cursor.is_doubted;
-        if self.cursor.is_doubted && self.limits.only_sound {
-            self.statistics.events = self.statistics.events.wrapping_sub(1);
-            return false;
         }
         true
     }
@@ -154,10 +149,10 @@ impl State {
     /// reported, because what follows it may be arbitrary bytes.
     #[cold]
     pub(super) fn contradicts_at(&mut self, position: u64, context: &'static str, fault: Fault) {
-        if std::mem::replace(&mut self.cursor.is_doubted, true) {
+        if std::mem::replace(&mut self.cursor.is_contradicted, true) {
             return;
         }
-        self.losses.doubt_block();
+        self.losses.distrust_block();
         let frame = self.cursor.frame;
         self.damage.in_block(frame).contradicts(index(position, frame.body.start), context, fault);
     }
@@ -181,7 +176,7 @@ impl State {
         let is_exact = self.cursor.encoding == BlobEncoding::CompressedV4 && times.span != u64::MAX;
         if is_met
             || !is_exact
-            || self.cursor.is_doubted
+            || self.cursor.is_contradicted
             || !self.block_is_whole
             || self.broken_at.is_some()
         {
@@ -346,7 +341,7 @@ impl State {
         let is_flag = matches!(fault, Fault::ReservedFlag(_));
         let most = if self.must_be_defined() && !is_flag { 1 } else { ODD_VALUES };
         let has_all = !self.blocks_were_lost && !self.ids_were_lost;
-        if self.cursor.odd_values >= most && has_all && !self.cursor.is_doubted {
+        if self.cursor.odd_values >= most && has_all && !self.cursor.is_contradicted {
             self.contradicts(context, fault);
         } else {
             self.note_event(context, fault);

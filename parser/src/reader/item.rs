@@ -39,25 +39,32 @@ impl<S: Source> Reader<S> {
     /// # Ok::<(), nettrace_parser::Error>(())
     /// ```
     pub fn next_item(&mut self) -> Result<Option<Item<'_>>, Error> {
-        self.gives_blocks = true;
-        let step = self.item_step();
-        self.gives_blocks = false;
-        Ok(match step? {
+        let step = self.item_step()?;
+        Ok(self.item(step))
+    }
+
+    /// What a step of [`Reader::item_step`] came to.
+    pub(crate) fn item(&self, step: Step) -> Option<Item<'_>> {
+        match step {
             Step::Event => {
                 Some(Item::Event(self.state.event(self.source.bytes(), self.source.start())))
             }
             Step::Block(frame) => Some(Item::Block(self.block(frame, true))),
             Step::Skipped(frame) => Some(Item::Block(self.block(frame, false))),
             Step::Passed | Step::Barrier | Step::End => None,
-        })
+        }
     }
 
-    fn item_step(&mut self) -> Result<Step, Error> {
-        loop {
-            match self.step()? {
-                Step::Passed | Step::Barrier => {}
-                step => return Ok(step),
+    /// The step to the next block, to the next event, or to the end.
+    pub(crate) fn item_step(&mut self) -> Result<Step, Error> {
+        self.gives_blocks = true;
+        let step = loop {
+            match self.step() {
+                Ok(Step::Passed | Step::Barrier) => {}
+                step => break step,
             }
-        }
+        };
+        self.gives_blocks = false;
+        step
     }
 }

@@ -2,12 +2,11 @@
 //! them at the same place for the same reason. A reader takes most rows the fast way, the
 //! functions take all of them the careful way.
 
-use nettrace_parser::raw::{self, Blob, BlobHeader, FaultAt, Origin, nom};
-use nettrace_parser::{Block, BlockKind, Class, Damage, Event, Fault, Reader, Version};
+use nettrace_parser::raw::{self, Blob, BlobEncoding, BlobHeader, FaultAt, nom};
+use nettrace_parser::{BlockKind, Class, Damage, Event, Fault, Reader, Span, Version};
 use nom::Parser;
-use nom::combinator::{all_consuming, complete, opt};
+use nom::combinator::all_consuming;
 use nom::multi::many0;
-use nom::sequence::terminated;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// A row, as both tell of it.
@@ -72,7 +71,7 @@ impl Row {
         Row {
             offset,
             payload_offset: offset + u64::from(header.header_size),
-            payload: digest(blob.payload),
+            payload: digest(blob.payload()),
             timestamp: header.timestamp,
             metadata_id: header.metadata_id,
             sequence: header.sequence,
@@ -80,7 +79,7 @@ impl Row {
             processor: (header.processor != u32::MAX).then_some(header.processor),
             stack_id: header.stack,
             label_list: header.label_list,
-            stack: digest(blob.stack),
+            stack: digest(blob.stack()),
             activities,
             is_sorted: header.is_sorted,
         }
@@ -97,43 +96,79 @@ pub(crate) fn blobs(
     content: &[u8],
     start: u64,
 ) -> (Vec<(u64, Blob<'_>)>, Refused) {
-    let origin = Origin::at(start, content);
-    let refused = |error: nom::Err<FaultAt<'_>>| match error {
-        nom::Err::Error(at) => Some((start, at.fault)),
-        other => panic!("a block is whole, and its errors are recoverable: {other:?}"),
+    let position = |rest: &[u8]| start + (content.len() - rest.len()) as u64;
+    let fault_of = |error: nom::Err<FaultAt<'_>>| match error {
+        nom::Err::Error(at) => at.fault,
+        other => panic!("errors are recoverable: {other:?}"),
     };
-    let (mut rest, encoding) = match raw::blob_encoding::<FaultAt<'_>>(version)(content) {
-        Ok(begun) => begun,
-        Err(error) => return (Vec::new(), refused(error)),
+    let (mut rest, is_compressed) = match version {
+        Version::V3 => (content, false),
+        _ => match raw::event_block_header(content) {
+            Ok((rest, header)) => (rest, header.is_compressed),
+            Err(error) => return (Vec::new(), Some((start, fault_of(error)))),
+        },
     };
+    let encoding = BlobEncoding::of(version, is_compressed);
     let (mut blobs, mut running) = (Vec::new(), BlobHeader::default());
     while !rest.is_empty() {
         let before = running;
-        let read = raw::blob::<FaultAt<'_>>(encoding, &mut running)(rest);
+        let read = raw::blob(encoding, &mut running)(rest);
         match read {
             Ok((behind, blob)) => {
                 assert!(behind.len() < rest.len() && blob.bytes.len() == rest.len() - behind.len());
-                blobs.push((origin.position(rest), blob));
+                blobs.push((position(rest), blob));
                 rest = behind;
             }
             Err(error) => {
                 assert_eq!(running, before, "an error changes no state");
-                let fault = refused(error).map(|(_, fault)| fault);
-                return (blobs, fault.map(|fault| (origin.position(rest), fault)));
+                return (blobs, Some((position(rest), fault_of(error))));
             }
         }
     }
     (blobs, None)
 }
 
+/// A block, found with nothing but the functions of `raw`.
+#[derive(Debug)]
+pub(crate) struct FoundBlock<'a> {
+    pub(crate) kind: BlockKind,
+    pub(crate) offset: u64,
+    pub(crate) span: Span,
+    pub(crate) content: &'a [u8],
+}
+
 /// The blocks of a stream as far as they are whole and their framing is right, and
 /// whether its end follows.
-pub(crate) fn blocks(bytes: &[u8]) -> Option<(Version, Vec<Block<'_>>, bool)> {
-    let (rest, version) = raw::stream_header::<()>(bytes).ok()?;
-    let block = complete(raw::block::<()>(version, Origin::of(bytes)));
-    let end = opt(all_consuming(complete(raw::end_of_stream(version))));
-    let (_, (blocks, end)) = (many0(block), end).parse(rest).ok()?;
-    Some((version, blocks, end.is_some()))
+pub(crate) fn blocks(bytes: &[u8]) -> Option<(Version, Vec<FoundBlock<'_>>, bool)> {
+    let (rest, version) = raw::stream_header(bytes).ok()?;
+    let (mut at, mut blocks) = (bytes.len() - rest.len(), Vec::new());
+    loop {
+        let input = &bytes[at..];
+        let (kind, span, end_tag) = if let Version::V6 { .. } = version {
+            let Ok((_, (number, len))) = raw::block_header_v6(input) else { break };
+            let kind = match number {
+                0 => return Some((version, blocks, at + 4 + len as usize == bytes.len())),
+                // The kinds are numbered from 1 on.
+                1..=8 => BlockKind::all().nth(usize::from(number) - 1).unwrap(),
+                other => BlockKind::Unknown(other),
+            };
+            (kind, Span { start: at as u64 + 4, len }, 0)
+        } else if input.first() == Some(&1) {
+            return Some((version, blocks, input.len() == 1));
+        } else {
+            let Ok((_, (object, span))) = raw::object_header(at as u64)(input) else { break };
+            let kind = if object.is_readable() { object.kind() } else { BlockKind::Unknown(0) };
+            (kind, span, 1)
+        };
+        let end = span.end() as usize;
+        let Some(content) = bytes.get(span.start as usize..end) else { break };
+        if end_tag == 1 && bytes.get(end) != Some(&6) {
+            break;
+        }
+        blocks.push(FoundBlock { kind, offset: at as u64, span, content });
+        at = end + end_tag;
+    }
+    Some((version, blocks, false))
 }
 
 /// Whether a finding says that a block ends elsewhere than its size says.
@@ -185,12 +220,12 @@ pub(crate) fn assert_raw_rows_are_the_readers(bytes: &[u8]) -> Agreed {
     let damage = reader.damage();
     let limit = is_doubt(damage).min().unwrap_or(u64::MAX);
     let mut events = one_by_one.into_iter().peekable();
-    for block in blocks.iter().filter(|block| block.kind() == BlockKind::Event) {
-        let span = block.span();
-        if block.offset() >= limit || span.end() > limit || u64::from(span.len) > 1 << 26 {
+    for block in blocks.iter().filter(|block| block.kind == BlockKind::Event) {
+        let span = block.span;
+        if block.offset >= limit || span.end() > limit || u64::from(span.len) > 1 << 26 {
             break;
         }
-        let (blobs, refused) = blobs(version, block.content(), span.start);
+        let (blobs, refused) = blobs(version, block.content, span.start);
         let blobs =
             blobs.iter().filter(|(_, blob)| version != Version::V3 || blob.header.metadata_id != 0);
         for (offset, blob) in blobs {
@@ -203,7 +238,7 @@ pub(crate) fn assert_raw_rows_are_the_readers(bytes: &[u8]) -> Agreed {
         assert!(is_behind, "{block:?}: a reader gives {:?}, raw gives {refused:?}", events.peek());
         let of_block = damage.losses().find(|finding| {
             // What contradicts other rows is no fault of the row.
-            finding.block_offset == block.offset()
+            finding.block_offset == block.offset
                 && finding.class != Class::Contradiction
                 && matches!(finding.context, "event blob" | "event block header")
         });
@@ -225,9 +260,7 @@ pub(crate) fn all<'a, T>(
     rows
 }
 
-/// As much of a stream as its blocks are, with its end.
+/// Whether a stream is its blocks and its end.
 pub(crate) fn is_whole(bytes: &[u8]) -> bool {
-    let Ok((rest, version)) = raw::stream_header::<()>(bytes) else { return false };
-    let blocks = many0(complete(raw::block::<()>(version, Origin::of(bytes))));
-    all_consuming(terminated(blocks, complete(raw::end_of_stream(version)))).parse(rest).is_ok()
+    blocks(bytes).is_some_and(|(.., is_ended)| is_ended)
 }

@@ -1,7 +1,7 @@
 //! What is read by `raw` is what a reader reads, fast.
 
 use crate::invariants::rows::{all, assert_raw_rows_are_the_readers, blobs, blocks, is_whole};
-use nettrace_parser::raw::{self, FaultAt};
+use nettrace_parser::raw;
 use nettrace_parser::{BlockKind, Field, FieldType, Reader, Version as Read};
 use nettrace_testdata::corpus;
 use nettrace_testdata::synth::{
@@ -48,7 +48,7 @@ fn raw_rows_of_malformed_streams_are_those_that_a_reader_gives_and_refused_where
 }
 
 #[test]
-fn what_contradicts_other_rows_is_doubted_by_a_reader_and_not_by_raw() {
+fn what_contradicts_other_rows_is_given_by_a_reader_with_its_damage_and_by_raw() {
     let rows = (1..=4).map(|number| Blob {
         sequence_number: number,
         ticks: if number == 2 { 9 } else { 1 },
@@ -58,15 +58,13 @@ fn what_contradicts_other_rows_is_doubted_by_a_reader_and_not_by_raw() {
     stream.trace(&Trace::default());
     stream.event_block(&EventBlock { max_ticks: Some(5), ..EventBlock::new(rows) });
     stream.end();
-    let mut doubted = Vec::new();
     let mut reader = Reader::from_slice(&stream.bytes);
-    reader.for_each(|event| doubted.push(event.is_doubted())).unwrap();
-    assert_eq!(doubted, [false, true, true, true]);
+    reader.for_each(|_| {}).unwrap();
+    assert_eq!((reader.statistics().events, reader.damage().loss_count()), (4, 1));
     let (version, blocks, _) = blocks(&stream.bytes).unwrap();
-    let block = blocks.iter().find(|block| block.kind() == BlockKind::Event).unwrap();
-    let (blobs, refused) = blobs(version, block.content(), block.span().start);
+    let block = blocks.iter().find(|block| block.kind == BlockKind::Event).unwrap();
+    let (blobs, refused) = blobs(version, block.content, block.span.start);
     assert_eq!((blobs.len(), refused), (4, None));
-    assert!(blobs.iter().all(|(_, blob)| !blob.header.is_doubted));
 }
 
 fn sessions() -> impl Strategy<Value = Session> {
@@ -130,13 +128,13 @@ fn assert_other_rows_are_the_readers(bytes: &[u8]) {
     let mut counts: BTreeMap<BlockKind, u64> = BTreeMap::new();
     let mut described = BTreeMap::new();
     for block in &blocks {
-        let content = block.content();
-        let rows = match (block.kind(), version) {
+        let content = block.content;
+        let rows = match (block.kind, version) {
             (BlockKind::Event, Read::V3) => {
                 let blobs = blobs(version, content, 0).0.into_iter().map(|(_, blob)| blob);
                 let payloads: Vec<&[u8]> = blobs
                     .filter(|blob| blob.header.metadata_id == 0)
-                    .map(|blob| blob.payload)
+                    .map(|blob| blob.payload())
                     .collect();
                 described.extend(payloads.iter().map(|payload| described_v5(payload)));
                 *counts.entry(BlockKind::Metadata).or_default() += payloads.len() as u64;
@@ -145,56 +143,58 @@ fn assert_other_rows_are_the_readers(bytes: &[u8]) {
             (BlockKind::Metadata, Read::V4) => {
                 let (blobs, refused) = blobs(version, content, 0);
                 assert_eq!(refused, None);
-                described.extend(blobs.iter().map(|(_, blob)| described_v5(blob.payload)));
+                described.extend(blobs.iter().map(|(_, blob)| described_v5(blob.payload())));
                 blobs.len()
             }
             (BlockKind::Metadata, _) => {
-                let (rows, ()) = raw::metadata_block_header_v6::<()>(content).unwrap();
+                let (rows, ()) = raw::metadata_block_header_v6(content).unwrap();
                 let rows = all(raw::sized_row, rows);
                 described.extend(rows.iter().map(|row| described_v6(row)));
                 rows.len()
             }
             (BlockKind::Stack, _) => {
-                let (rows, ids) = raw::id_range::<()>(content).unwrap();
+                let (rows, (_, count)) = raw::id_range(content).unwrap();
                 let rows = all(raw::stack_row, rows);
-                assert_eq!(ids.count as usize, rows.len());
+                assert_eq!(count as usize, rows.len());
                 rows.len()
             }
             (BlockKind::LabelList, _) => {
-                let (rows, ids) = raw::id_range::<()>(content).unwrap();
+                let (rows, (_, count)) = raw::id_range(content).unwrap();
                 let lists = all(raw::label_list, rows);
-                assert_eq!(ids.count as usize, lists.len());
+                assert_eq!(count as usize, lists.len());
                 lists.len()
             }
             (BlockKind::Thread, _) => {
-                let rows = all(raw::thread_row, content);
-                rows.iter().for_each(|row| drop(all(raw::thread_entry, row.entries)));
+                let rows = all(raw::sized_row, content);
+                for row in &rows {
+                    drop(all(raw::thread_entry, raw::varuint64(row).unwrap().0));
+                }
                 rows.len()
             }
             (BlockKind::RemoveThread, _) => all(raw::sequence_entry_v6, content).len(),
             (BlockKind::SequencePoint, Read::V4) => {
-                let (rows, point) = raw::sequence_point_v4::<()>(content).unwrap();
+                let (rows, point) = raw::sequence_point_v4(content).unwrap();
                 // What is behind them is skipped.
-                let mut entries = count(raw::sequence_entry_v4::<()>, point.thread_count as usize);
+                let mut entries = count(raw::sequence_entry_v4, point.thread_count as usize);
                 entries.parse(rows).unwrap().1.len()
             }
             (BlockKind::SequencePoint, _) => {
-                let (rows, point) = raw::sequence_point_v6::<()>(content).unwrap();
+                let (rows, point) = raw::sequence_point_v6(content).unwrap();
                 // What is behind them is skipped.
-                let mut entries = count(raw::sequence_entry_v6::<()>, point.thread_count as usize);
+                let mut entries = count(raw::sequence_entry_v6, point.thread_count as usize);
                 entries.parse(rows).unwrap().1.len()
             }
             (BlockKind::Trace, Read::V6 { .. }) => {
-                assert_eq!(&raw::trace_block_v6::<()>(content).unwrap().1, reader.trace().unwrap());
+                assert_eq!(&raw::trace_block_v6(content).unwrap().1, reader.trace().unwrap());
                 continue;
             }
             (BlockKind::Trace, _) => {
-                assert_eq!(&raw::trace_object::<()>(content).unwrap().1, reader.trace().unwrap());
+                assert_eq!(&raw::trace_object(content).unwrap().1, reader.trace().unwrap());
                 continue;
             }
             _ => continue,
         };
-        *counts.entry(block.kind()).or_default() += rows as u64;
+        *counts.entry(block.kind).or_default() += rows as u64;
     }
     for kind in BlockKind::all().filter(|kind| *kind != BlockKind::Event) {
         assert_eq!(
@@ -220,16 +220,16 @@ fn assert_other_rows_are_the_readers(bytes: &[u8]) {
 }
 
 fn described_v5(payload: &[u8]) -> (u32, String) {
-    let (rest, read) = raw::metadata_payload::<FaultAt<'_>>(payload).unwrap();
+    let (rest, read) = raw::metadata_payload(payload).unwrap();
     let (mut opcode, mut fields) = (None, Vec::new());
     if !rest.is_empty() {
-        let (tags, list) = raw::field_list_v1::<FaultAt<'_>>(rest).unwrap();
+        let (tags, list) = raw::field_list_v1(rest).unwrap();
         fields = list;
         for tag in all(raw::metadata_tag, tags) {
             match tag.kind {
                 raw::MetadataTag::OPCODE => opcode = tag.payload.first().copied(),
                 raw::MetadataTag::V2_PARAMS => {
-                    fields = raw::field_list_v2::<FaultAt<'_>>(tag.payload).unwrap().1;
+                    fields = raw::field_list_v2(tag.payload).unwrap().1;
                 }
                 _ => {}
             }
@@ -241,9 +241,9 @@ fn described_v5(payload: &[u8]) -> (u32, String) {
 }
 
 fn described_v6(row: &[u8]) -> (u32, String) {
-    let (rest, begin) = raw::metadata_row_v6::<FaultAt<'_>>(row).unwrap();
-    let (rest, fields) = raw::field_list_v6::<FaultAt<'_>>(rest).unwrap();
-    let mut optional = map_parser(raw::sized_row::<FaultAt<'_>>, many0(raw::optional_metadata));
+    let (rest, begin) = raw::metadata_row_v6(row).unwrap();
+    let (rest, fields) = raw::field_list_v6(rest).unwrap();
+    let mut optional = map_parser(raw::sized_row, many0(raw::optional_metadata));
     let (mut keywords, mut version, mut level, mut opcode) = (0, 0, 0, None);
     for entry in optional.parse(rest).unwrap().1 {
         match entry {

@@ -102,7 +102,6 @@ pub(crate) struct Outcome {
     /// How many findings of each class there were, also beyond those kept.
     pub(crate) finding_counts: BTreeMap<Class, u64>,
     pub(crate) lost: u64,
-    pub(crate) doubted: u64,
     pub(crate) restarts: u64,
     pub(crate) lost_by_thread: BTreeMap<u64, u64>,
     pub(crate) is_complete: bool,
@@ -198,7 +197,6 @@ fn outcome(
         findings: damage.findings().to_vec(),
         finding_counts: finding_counts.into_iter().filter(|(_, count)| *count > 0).collect(),
         lost: losses.total(),
-        doubted: losses.doubted(),
         restarts: losses.restarts(),
         lost_by_thread: losses.by_thread().collect(),
         is_complete,

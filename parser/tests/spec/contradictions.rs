@@ -2,57 +2,44 @@
 
 use crate::streams::*;
 use nettrace_parser::check::Findings;
-use nettrace_parser::{Class, Fault, Limits, Losses, Reader, Whole};
+use nettrace_parser::{Class, Fault, Losses, Reader};
 use nettrace_testdata::synth::*;
 
-/// Thread, number and mark of each event that is given.
-type Given = Vec<(u64, u32, bool)>;
-
-/// What is given, findings but notes, and losses.
-fn read(bytes: &[u8], limits: Limits) -> (Given, Vec<(Class, u64, Fault)>, Losses) {
+/// The numbers of all events, findings but notes, and losses.
+fn read(bytes: &[u8]) -> (Vec<u32>, Vec<(Class, u64, Fault)>, Losses) {
     let mut given = Vec::new();
-    let mut reader = Reader::with_limits(Whole::new(bytes), limits);
-    reader
-        .for_each(|event| {
-            given.push((event.capture_thread(), event.sequence_number(), event.is_doubted()))
-        })
-        .unwrap();
+    let mut reader = Reader::from_slice(bytes);
+    reader.for_each(|event| given.push(event.sequence_number())).unwrap();
     let findings =
         reader.damage().losses().map(|finding| (finding.class, finding.offset, finding.fault));
     let findings = findings.collect();
     let mut in_order = Vec::new();
-    let mut ordered = Reader::with_limits(Whole::new(bytes), limits).time_ordered();
-    ordered.for_each(|event| in_order.push((event.sequence_number(), event.is_doubted()))).unwrap();
+    let mut ordered = Reader::from_slice(bytes).time_ordered();
+    ordered.for_each(|event| in_order.push(event.sequence_number())).unwrap();
     in_order.sort_unstable();
-    let mut expected: Vec<_> =
-        given.iter().map(|(_, number, is_doubted)| (*number, *is_doubted)).collect();
+    let mut expected = given.clone();
     expected.sort_unstable();
-    assert_eq!(in_order, expected, "time order gives the same marks");
+    assert_eq!(in_order, expected, "time order gives the same events");
     (given, findings, reader.losses().clone())
 }
 
 #[test]
-fn rows_behind_one_outside_the_times_of_its_block_are_doubted_and_can_be_left_out() {
+fn rows_behind_one_outside_the_times_of_its_block_are_given_and_their_numbers_prove_no_loss() {
     for version in V4_AND_V6 {
         let mut stream = begun(version);
-        let block = EventBlock::new([on(11, 1, 1), on(11, 2, 9), on(11, 3, 9), on(11, 4, 9)]);
+        let block = EventBlock::new([on(11, 1, 1), on(11, 2, 9), on(11, 3, 9), on(11, 7, 9)]);
         let times = (Some(START + 1), Some(START + 5));
         stream.event_block(&EventBlock { min_ticks: times.0, max_ticks: times.1, ..block });
-        events(&mut stream, [on(11, 5, 10), on(11, 6, 11)]);
+        // What lies between 7 and 9 is not known, but what lies between 9 and 12 is.
+        events(&mut stream, [on(11, 9, 10), on(11, 12, 11)]);
         stream.end();
-        let (given, findings, losses) = read(&stream.bytes, Limits::new());
-        let marks: Vec<_> = given.iter().map(|(_, _, is_doubted)| *is_doubted).collect();
-        assert_eq!(marks, [false, true, true, true, false, false]);
+        let (given, findings, losses) = read(&stream.bytes);
+        assert_eq!(given, [1, 2, 3, 7, 9, 12]);
         assert!(
             matches!(findings[..], [(Class::Contradiction, _, Fault::TimeOutside(_))]),
             "{findings:?}"
         );
-        // Whether numbers 3 and 4 are there is doubted, and so is what lies between
-        // 2 and 5.
-        assert_eq!((losses.total(), losses.doubted()), (0, 2));
-        let (given, findings, _) = read(&stream.bytes, Limits::new().only_sound(true));
-        assert_eq!(given.iter().map(|(_, number, _)| *number).collect::<Vec<_>>(), [1, 5, 6]);
-        assert_eq!(findings.len(), 1);
+        assert_eq!(losses.total(), 2);
     }
 }
 
@@ -62,11 +49,8 @@ fn a_largest_time_that_no_row_has_is_a_contradiction() {
     let block = EventBlock::new([on(11, 1, 1), on(12, 1, 3), on(11, 2, 2)]);
     stream.event_block(&EventBlock { max_ticks: Some(START + 4), ..block });
     stream.end();
-    let (given, findings, _) = read(&stream.bytes, Limits::new());
-    assert!(
-        given.iter().all(|(_, _, is_doubted)| !is_doubted),
-        "all were given before that showed"
-    );
+    let (given, findings, _) = read(&stream.bytes);
+    assert_eq!(given.len(), 3);
     let stated = START + 4;
     assert!(
         matches!(findings[..], [(Class::Contradiction, _, Fault::TimeUnmet { is_largest: true, stated: said })] if said == stated)
@@ -79,12 +63,12 @@ fn numbers_that_jump_and_come_back_are_no_loss_and_no_restart() {
     events(&mut stream, [on(11, 1, 1), on(11, 2, 2), on(11, 1003, 3), on(11, 1004, 4)]);
     events(&mut stream, [on(11, 5, 5), on(11, 6, 6)]);
     stream.end();
-    let (_, findings, losses) = read(&stream.bytes, Limits::new());
+    let (_, findings, losses) = read(&stream.bytes);
     assert!(
         matches!(findings[..], [(Class::Contradiction, _, Fault::NumbersJump(1003))]),
         "{findings:?}"
     );
-    assert_eq!((losses.total(), losses.doubted(), losses.restarts()), (0, 1000, 0));
+    assert_eq!((losses.total(), losses.restarts()), (0, 0));
 }
 
 #[test]
@@ -95,19 +79,19 @@ fn a_first_number_from_2_to_the_31_on_is_a_loss_unless_the_next_one_takes_it_bac
         events(&mut stream, (1..).zip(numbers).map(|(ticks, number)| on(11, *number, ticks)));
         point(&mut stream, 9, &[(11, *numbers.last().unwrap())]);
         stream.end();
-        let (_, findings, losses) = read(&stream.bytes, Limits::new());
+        let (_, findings, losses) = read(&stream.bytes);
         let faults: Vec<_> = findings.into_iter().map(|(_, _, fault)| fault).collect();
-        (faults, losses.total(), losses.doubted(), losses.restarts())
+        (faults, losses.total(), losses.restarts())
     };
     let lost = u64::from(first) - 1;
-    assert_eq!(seen(&[first, first + 1]), (vec![], lost, 0, 0));
-    assert_eq!(seen(&[first, first + 3]), (vec![], lost + 2, 0, 0));
+    assert_eq!(seen(&[first, first + 1]), (vec![], lost, 0));
+    assert_eq!(seen(&[first, first + 3]), (vec![], lost + 2, 0));
     // The highest bit of the first number was wrong.
     let jumped = Fault::NumbersJump(first);
-    assert_eq!(seen(&[first, 2, 3]), (vec![jumped], 0, lost, 0));
+    assert_eq!(seen(&[first, 2, 3]), (vec![jumped], 0, 0));
     // Behind the largest number comes 0: two more are lost.
     let largest = u64::from(u32::MAX);
-    assert_eq!(seen(&[u32::MAX, 2]), (vec![], largest - 1 + 2, 0, 0));
+    assert_eq!(seen(&[u32::MAX, 2]), (vec![], largest - 1 + 2, 0));
 }
 
 #[test]
@@ -117,24 +101,24 @@ fn a_thread_that_no_sequence_point_lists_is_one_whose_id_is_wrong() {
     point(&mut stream, 6, &[(11, 5)]);
     events(&mut stream, [on(11, 6, 7)]);
     stream.end();
-    let (_, findings, losses) = read(&stream.bytes, Limits::new());
+    let (_, findings, losses) = read(&stream.bytes);
     assert!(
         matches!(findings[..], [(Class::Contradiction, _, Fault::StrayThread(77))]),
         "{findings:?}"
     );
     // Two seem to be lost before 77's first number, and two of 11's, which are
     // those of 77.
-    assert_eq!((losses.total(), losses.doubted(), losses.thread_count()), (0, 4, 0));
+    assert_eq!((losses.total(), losses.thread_count()), (0, 0));
 }
 
 #[test]
-fn losses_that_a_sequence_point_confirms_are_sure() {
+fn losses_that_a_sequence_point_confirms_are_counted() {
     let mut stream = begun(Version::V4);
     events(&mut stream, [on(11, 1, 1), on(11, 5, 2), on(12, 8, 3)]);
     point(&mut stream, 6, &[(11, 5), (12, 9)]);
     stream.end();
-    let (_, findings, losses) = read(&stream.bytes, Limits::new());
-    assert_eq!((findings.len(), losses.total(), losses.doubted()), (0, 3 + 7 + 1, 0));
+    let (_, findings, losses) = read(&stream.bytes);
+    assert_eq!((findings.len(), losses.total()), (0, 3 + 7 + 1));
 }
 
 #[test]
@@ -157,8 +141,8 @@ fn an_id_that_is_listed_twice_counts_for_the_thread_that_wrote_last() {
             events(&mut stream, [on(44, 33, 901)]);
             point(&mut stream, 902, &listed(33));
             stream.end();
-            let (_, findings, losses) = read(&stream.bytes, Limits::new());
-            assert_eq!((findings.len(), losses.total(), losses.doubted()), (0, 2, 0), "{of_old}");
+            let (_, findings, losses) = read(&stream.bytes);
+            assert_eq!((findings.len(), losses.total()), (0, 2), "{of_old}");
             assert_eq!(losses.restarts(), 1);
         }
     }
@@ -181,8 +165,8 @@ fn threads_that_a_list_lacks_which_was_not_read_to_its_end_have_not_ended() {
         events(&mut stream, [on(11, 101, 401), on(12, 103, 402)]);
         point(&mut stream, 500, &[(11, 101), (12, 103)]);
         stream.end();
-        let (_, findings, losses) = read(&stream.bytes, Limits::new());
-        assert_eq!((losses.total(), losses.doubted(), losses.restarts()), (2, 0, 0), "{len}");
+        let (_, findings, losses) = read(&stream.bytes);
+        assert_eq!((losses.total(), losses.restarts()), (2, 0), "{len}");
         assert!(findings.iter().all(|(class, ..)| *class != Class::Contradiction), "{findings:?}");
     }
 }
@@ -197,26 +181,26 @@ fn a_thread_that_wrote_before_a_lost_sequence_point_is_not_searched_for_after_th
     events(&mut stream, [on(11, 6, 21)]);
     point(&mut stream, 22, &[(11, 6)]);
     stream.end();
-    let (_, findings, losses) = read(&stream.bytes, Limits::new());
+    let (_, findings, losses) = read(&stream.bytes);
     assert!(findings.iter().all(|(class, ..)| *class != Class::Contradiction), "{findings:?}");
-    assert_eq!((losses.total(), losses.doubted(), losses.thread_count()), (2 + 2, 0, 2));
+    assert_eq!((losses.total(), losses.thread_count()), (2 + 2, 2));
 }
 
 #[test]
-fn a_thread_that_a_list_did_not_have_yet_does_not_begin_among_rows_doubted_before_it() {
+fn a_thread_that_a_list_did_not_have_yet_does_not_begin_among_rows_that_contradict_before_it() {
     let mut stream = begun(Version::V4);
     let block = EventBlock::new([on(11, 1, 1), on(11, 2, 9)]);
     let times = (Some(START + 1), Some(START + 5));
     stream.event_block(&EventBlock { min_ticks: times.0, max_ticks: times.1, ..block });
-    // Before the list the first losses of a thread are doubted, after it they are sure.
+    // Before the next list nothing shows whether a thread lost events, after it all does.
     events(&mut stream, [on(12, 4, 10)]);
     point(&mut stream, 12, &[(11, 2), (12, 4), (13, 5)]);
     events(&mut stream, [on(14, 7, 14)]);
     point(&mut stream, 15, &[(11, 2), (12, 4), (13, 5), (14, 8), (15, 9)]);
     stream.end();
-    let (_, findings, losses) = read(&stream.bytes, Limits::new());
+    let (_, findings, losses) = read(&stream.bytes);
     assert_eq!(findings.len(), 1, "{findings:?}");
-    assert_eq!((losses.doubted(), losses.total()), (3 + 5, 6 + 1 + 9));
+    assert_eq!(losses.total(), 6 + 1 + 9);
 }
 
 #[test]
@@ -228,12 +212,12 @@ fn a_first_number_above_2_31_is_wrong_if_the_thread_is_listed_with_a_small_one()
         events(&mut stream, [on(12, 3, 5), on(12, 5, 6)]);
         point(&mut stream, 7, &[(11, 1), (12, 5)]);
         stream.end();
-        let (_, findings, losses) = read(&stream.bytes, Limits::new());
+        let (_, findings, losses) = read(&stream.bytes);
         assert!(
             matches!(findings[..], [(Class::Contradiction, _, Fault::NumbersJump(to))] if to == first),
             "{findings:?}"
         );
-        assert_eq!((losses.total(), losses.doubted()), (1, u64::from(first) - 1));
+        assert_eq!(losses.total(), 1);
         assert_eq!(losses.restarts(), 0);
     }
     // A thread that goes on with such numbers has lost those before.
@@ -241,7 +225,7 @@ fn a_first_number_above_2_31_is_wrong_if_the_thread_is_listed_with_a_small_one()
     events(&mut stream, [on(11, 1 << 31, 1), on(11, (1 << 31) + 1, 2)]);
     point(&mut stream, 4, &[(11, (1 << 31) + 1)]);
     stream.end();
-    let (_, findings, losses) = read(&stream.bytes, Limits::new());
+    let (_, findings, losses) = read(&stream.bytes);
     assert_eq!((findings.len(), losses.total()), (0, (1 << 31) - 1));
 }
 
@@ -280,7 +264,7 @@ fn ids_whose_definitions_are_known_to_be_lost_are_no_contradiction_in_any_later_
             }
         }
         stream.end();
-        let (given, findings, _) = read(&stream.bytes, Limits::new().only_sound(true));
+        let (given, findings, _) = read(&stream.bytes);
         assert_eq!(given.len(), 10, "{version:?} {findings:?}");
         assert!(findings.iter().all(|(class, ..)| *class != Class::Contradiction), "{findings:?}");
         assert_eq!(findings.len(), 1);
@@ -293,7 +277,7 @@ fn ids_whose_definitions_are_known_to_be_lost_are_no_contradiction_in_any_later_
         point(&mut stream, u64::from(from) + 4, &[(11, from + 4)]);
     }
     stream.end();
-    let (given, findings, _) = read(&stream.bytes, Limits::new().only_sound(true));
+    let (given, findings, _) = read(&stream.bytes);
     assert_eq!((given.len(), findings.len()), (10, 1), "{findings:?}");
     assert_eq!(findings[0].0, Class::BlockLost);
 }
@@ -307,12 +291,12 @@ fn gaps_before_a_sequence_point_take_no_room_from_those_after_it() {
     point(&mut stream, 5001, &[(11, 2 * GAPS)]);
     events(&mut stream, [on(11, 2 * GAPS + 4, 5002), on(11, 7, 5003)]);
     stream.end();
-    let (_, findings, losses) = read(&stream.bytes, Limits::new());
+    let (_, findings, losses) = read(&stream.bytes);
     assert!(
         matches!(findings[..], [(Class::Contradiction, _, Fault::NumberFell(7))]),
         "{findings:?}"
     );
-    assert_eq!((losses.total(), losses.doubted()), (u64::from(GAPS), 3));
+    assert_eq!(losses.total(), u64::from(GAPS));
 }
 
 #[test]
@@ -323,7 +307,7 @@ fn a_minimum_version_beyond_the_types_own_costs_no_event() {
     let at = stream.nth(PartKind::Event, 0).start + 7;
     for minimum in [3, 0x0100_0002, i32::MAX as u32] {
         let bytes = Damage::u32(at, minimum).applied(&stream.bytes);
-        let (given, findings, _) = read(&bytes, Limits::new());
+        let (given, findings, _) = read(&bytes);
         assert_eq!(given.len(), 2);
         assert!(
             matches!(findings[..], [(Class::Contradiction, _, Fault::MinimumVersion(_))]),
@@ -342,7 +326,7 @@ fn a_type_name_with_one_wrong_letter_is_read_as_the_one_it_resembles_and_said_so
     for letter in [0, 5, 9] {
         let mut bytes = stream.bytes.clone();
         bytes[name + letter] ^= 0x04;
-        let (given, findings, _) = read(&bytes, Limits::new());
+        let (given, findings, _) = read(&bytes);
         assert_eq!(given.len(), 2);
         assert!(
             matches!(findings[..], [(Class::Contradiction, _, Fault::TypeName)]),

@@ -118,7 +118,7 @@ fn t147_an_event_of_an_undefined_thread_is_delivered_with_thread_unknown() {
         capture_thread_id,
         ..event(number, u64::from(number))
     };
-    // The first of a block is a contradiction, and what follows it is doubted.
+    // The first of a block is a contradiction, and what follows it is only noted.
     events(&mut stream, [of(99, 11, 1), of(11, 99, 2)]);
     events(&mut stream, [of(98, 98, 3), of(11, 11, 2)]);
     stream.end();

@@ -90,7 +90,6 @@ impl EventRows {
         }
         row.bytes(Some(self.rest.as_slice()).filter(|rest| !rest.is_empty()));
         row.bytes(Some(self.faults.as_slice()).filter(|faults| !faults.is_empty()));
-        row.flag(event.is_doubted());
         row.stack(stack);
         let bytes = row.end();
         self.sheet.end_row(bytes);

@@ -11,7 +11,7 @@ use crate::json_text;
 use crate::progress::Progress;
 use crate::survey::Survey;
 use nettrace_export::EventPattern;
-use nettrace_parser::{Limits, Reader, Trace};
+use nettrace_parser::{Reader, Trace};
 use nettrace_tables::schema::INPUTS;
 use nettrace_tables::{
     ContentHash, Destination, InputRow, Table, TableOptions, TablePass, TraceRow,
@@ -66,9 +66,8 @@ impl Exporter<'_> {
     fn options(&self) -> String {
         let names: Vec<&str> = self.tables.iter().map(|table| table.name).collect();
         let payload = if self.has_payload { "" } else { " no-payload" };
-        let sound = if self.read.only_sound { " only-sound" } else { "" };
         let wide: String = self.wide.iter().map(|event| format!(" wide={event}")).collect();
-        format!("{}{payload}{sound}{wide}", names.join(","))
+        format!("{}{payload}{wide}", names.join(","))
     }
 
     /// Whether what is there has all tables that are wanted, made in the same way.
@@ -126,8 +125,7 @@ impl Exporter<'_> {
         let progress = Rc::new(Progress::new(false));
         let source = Input::open(input.path(), false, self.read.input_limit.0, progress)?;
         let is_gzip = source.is_gzip();
-        let limits = Limits::new().only_sound(self.read.only_sound);
-        let mut reader = Reader::with_limits(source, limits);
+        let mut reader = Reader::new(source);
         let header = reader.trace().cloned();
         match header {
             Ok(header) => Ok((reader, header, is_gzip)),
@@ -241,7 +239,6 @@ impl Exporter<'_> {
                 events_with_stack: info.events_with_stack,
                 payload_bytes: info.payload_bytes,
                 lost: info.lost,
-                lost_doubted: info.lost_doubted.unwrap_or(0),
                 losses_known: info.losses_known,
                 lost_is_at_least: info.lost_is_at_least,
                 lost_threads: info.lost_threads,

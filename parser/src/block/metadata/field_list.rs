@@ -130,6 +130,34 @@ fn name_utf16(input: &[u8]) -> Parsed<'_, String> {
     utf16z(input).map(|(rest, name)| (rest, utf16_to_string(name)))
 }
 
+/// A field list of versions 3 to 5 ([FORMAT.md 6.5](crate::format_guide#6.5)). If a field
+/// cannot be decoded, a reader keeps the fields before it; this rejects the list.
+///
+/// # Errors
+/// [`Fault::TypeCode`], [`Fault::TypeDepth`] and [`Fault::FieldLimit`] beyond the limits
+/// of [FORMAT.md 13.4](crate::format_guide#13.4), [`Fault::FieldList`],
+/// [`Fault::Truncated`].
+pub fn whole_v1(input: &[u8]) -> Parsed<'_, Vec<Field>> {
+    v1(input).whole()
+}
+
+/// The field list in a [`MetadataTag`](super::MetadataTag) of kind 2 ([FORMAT.md
+/// 6.7](crate::format_guide#6.7)).
+///
+/// # Errors
+/// As the list of version 1.
+pub fn whole_v2(input: &[u8]) -> Parsed<'_, Vec<Field>> {
+    v2(input).whole()
+}
+
+/// A field list of version 6 ([FORMAT.md 7.3](crate::format_guide#7.3)).
+///
+/// # Errors
+/// As the list of version 1.
+pub fn whole_v6(input: &[u8]) -> Parsed<'_, Vec<Field>> {
+    v6(input).whole()
+}
+
 // -- version 1
 
 /// The list of versions 3 to 5: i32 count, then fields, type first.
