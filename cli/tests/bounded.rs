@@ -182,11 +182,7 @@ fn names_of_half_a_million_characters_and_arrays_of_nothing_are_cut_in_rows_and_
         ("oom-ndjson-1MB-long-provider-name", "more characters)", 60 << 20),
         ("oom-ndjson-90KB-empty-objects", "{\"empty_elements\":65535}", 10 << 20),
     ] {
-        let packed = std::fs::read(shared.join(format!("hostile/{name}.nettrace.gz")));
-        let Ok(packed) = packed else {
-            eprintln!("SKIPPED: there is no {name}");
-            continue;
-        };
+        let packed = std::fs::read(shared.join(format!("hostile/{name}.nettrace.gz"))).unwrap();
         let mut bytes = Vec::new();
         std::io::Read::read_to_end(&mut flate2::read::GzDecoder::new(&*packed), &mut bytes)
             .unwrap();

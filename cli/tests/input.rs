@@ -4,6 +4,7 @@
 use crate::common;
 
 use common::{file, gzip, nettrace, nettrace_with_input, top};
+use nettrace_testdata::skipped;
 use nettrace_testdata::synth::{self, Damage, PartKind};
 
 fn tiny_v4() -> Vec<u8> {
@@ -214,7 +215,7 @@ fn a_named_pipe_is_read_like_a_file() {
     let path = file("placeholder", b"") + ".fifo";
     let made = std::process::Command::new("mkfifo").arg(&path).status();
     if !made.is_ok_and(|status| status.success()) {
-        eprintln!("SKIPPED: there is no mkfifo here");
+        skipped("there is no mkfifo here");
         return;
     }
     let (bytes, to) = (gzip(&tiny_v4()), path.clone());

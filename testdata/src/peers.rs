@@ -16,6 +16,7 @@ mod stuck;
 
 pub use stuck::each;
 
+use crate::skipped;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
@@ -35,9 +36,7 @@ pub struct Peer {
 pub fn folder() -> Option<PathBuf> {
     let folder = std::env::var_os("NETTRACE_PEERS").map(PathBuf::from);
     if folder.is_none() {
-        eprintln!(
-            "SKIPPED: NETTRACE_PEERS does not name a folder with runtimes (.ci/peers makes one)"
-        );
+        skipped("NETTRACE_PEERS does not name a folder with runtimes (.ci/peers makes one)");
     }
     folder
 }
@@ -57,7 +56,7 @@ pub fn all() -> Vec<Peer> {
         if program.exists() {
             peers.push(Peer { major, program, arguments });
         } else {
-            eprintln!("SKIPPED: .NET {major} is not at {}", program.display());
+            skipped(format_args!(".NET {major} is not at {}", program.display()));
         }
     }
     peers
@@ -74,7 +73,7 @@ pub fn tool(path: &str) -> Option<Command> {
     let folder = folder()?;
     let (host, tool) = (folder.join("net10/dotnet"), folder.join("tools").join(path));
     if !host.exists() || !tool.exists() {
-        eprintln!("SKIPPED: {} is not there", tool.display());
+        skipped(format_args!("{} is not there", tool.display()));
         return None;
     }
     let mut command = Command::new(host);

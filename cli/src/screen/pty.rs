@@ -1,6 +1,7 @@
 //! A pseudo-terminal for tests: a program runs on it, and the test sees what it writes,
 //! types, and looks at the settings.
 
+use nettrace_testdata::skipped;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
@@ -41,7 +42,7 @@ impl Pty {
         let (master, name) = match opened {
             Ok(opened) => opened,
             Err(error) => {
-                eprintln!("SKIPPED: no pseudo-terminal can be had: {error}");
+                skipped(format_args!("no pseudo-terminal can be had: {error}"));
                 return None;
             }
         };

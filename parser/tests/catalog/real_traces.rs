@@ -120,10 +120,6 @@ fn what_recorders_say_of_processes_is_read_by_the_catalog() {
             seen.insert(known.name);
         }
     }
-    if seen.is_empty() {
-        eprintln!("SKIPPED: no trace of a recorder");
-        return;
-    }
     assert!(seen.contains("ProcessMapping") && seen.contains("ProcessSymbol"), "{seen:?}");
 }
 
