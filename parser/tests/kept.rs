@@ -4,8 +4,8 @@ use crate::snapshot;
 
 use nettrace_parser::parallel::{self, Options, Order};
 use nettrace_parser::{Event, KeptEvents, Reader};
-use nettrace_testdata::corpus;
 use nettrace_testdata::synth::{Session, Step, Version, strategy};
+use nettrace_testdata::{cases, corpus};
 use proptest::prelude::*;
 use snapshot::Seen;
 use std::ops::ControlFlow;
@@ -171,16 +171,8 @@ fn sessions() -> impl Strategy<Value = Session> {
         .prop_map(|(session, flags, stride)| with_points(session, &flags, stride))
 }
 
-fn cases(cases: u32) -> ProptestConfig {
-    let asked = std::env::var_os("PROPTEST_CASES").map(|_| ProptestConfig::default().cases);
-    ProptestConfig {
-        failure_persistence: None,
-        ..ProptestConfig::with_cases(asked.unwrap_or(cases))
-    }
-}
-
 proptest! {
-    #![proptest_config(cases(96))]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(cases(24)) })]
 
     #[test]
     fn events_on_both_sides_of_many_sequence_points_keep_their_own_types_threads_and_stacks(

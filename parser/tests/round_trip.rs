@@ -3,6 +3,7 @@
 
 use crate::snapshot;
 
+use nettrace_testdata::cases;
 use nettrace_testdata::synth::*;
 use proptest::prelude::*;
 use snapshot::{Outcome, Seen, ordered, read};
@@ -268,11 +269,8 @@ fn assert_survived(session: &Session, damages: &[Damage]) {
     );
 }
 
-/// So many cases, if `PROPTEST_CASES` does not say otherwise.
-fn cases(cases: u32) -> ProptestConfig {
-    let asked = std::env::var_os("PROPTEST_CASES").map(|_| ProptestConfig::default().cases);
-    let cases = asked.unwrap_or(cases);
-    ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(cases) }
+fn config(usual: u32) -> ProptestConfig {
+    ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(cases(usual)) }
 }
 
 /// Sessions with and without an end.
@@ -282,7 +280,7 @@ fn sessions(version: Version) -> impl Strategy<Value = Session> {
 }
 
 proptest! {
-    #![proptest_config(cases(48))]
+    #![proptest_config(config(24))]
 
     #[test]
     fn sessions_of_version_3_are_read_back(session in sessions(Version::V3)) {
@@ -306,7 +304,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(cases(96))]
+    #![proptest_config(config(24))]
 
     #[test]
     fn damaged_streams_of_version_3_are_survived(

@@ -51,23 +51,54 @@ impl TraceFile {
     }
 }
 
-/// All traces there are, by name. One that is in the repository and in the shared folder
-/// is listed once.
+/// Large traces of the repository, 27 of 45 MB. Their kinds of events are in others, too.
+const LARGE: [&str; 4] = [
+    "net10-linux-x64/metrics.nettrace",
+    "net10-linux-x64/startup.nettrace",
+    "net8-linux-x64/all.nettrace",
+    "net9-linux-x64/all.nettrace",
+];
+
+/// The traces for tests that read many whole ones, by name: those of the repository but
+/// for four large ones; with `NETTRACE_SHARED` all there are.
 ///
 /// # Panics
-/// If the repository's own traces are not there: a test over none of them would hold
-/// nothing.
+/// As [`of_repository`] and [`shared_folder`].
 pub fn traces() -> Vec<TraceFile> {
+    let mut found = all();
+    if shared_folder().is_none() {
+        found.retain(|trace| !LARGE.contains(&trace.name()));
+    }
+    found
+}
+
+/// The repository's own traces, by name.
+///
+/// # Panics
+/// If there are none: a test over none of them would hold nothing.
+pub fn of_repository() -> Vec<TraceFile> {
     let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("traces");
+    let mut found = BTreeMap::new();
+    find_traces(&own, "", &mut found);
+    assert!(!found.is_empty(), "no traces in {}", own.display());
+    listed(found)
+}
+
+/// All of the repository and, with `NETTRACE_SHARED`, of that folder. One that is in both is
+/// listed once.
+///
+/// # Panics
+/// As [`of_repository`] and [`shared_folder`].
+pub fn all() -> Vec<TraceFile> {
     let mut found = BTreeMap::new();
     if let Some(shared) = shared_folder() {
         find_traces(&shared.join("traces"), "", &mut found);
     }
-    let before = found.len();
-    let mut of_repository = BTreeMap::new();
-    find_traces(&own, "", &mut of_repository);
-    assert!(!of_repository.is_empty(), "no traces in {} (and {before} shared)", own.display());
-    found.extend(of_repository);
+    found.extend(of_repository().into_iter().map(|trace| (trace.name, trace.path)));
+    listed(found)
+}
+
+fn listed(found: BTreeMap<String, PathBuf>) -> Vec<TraceFile> {
     found.into_iter().map(|(name, path)| TraceFile { name, path }).collect()
 }
 
@@ -77,7 +108,7 @@ pub fn traces() -> Vec<TraceFile> {
 /// # Panics
 /// If it is not in the folder that `NETTRACE_SHARED` names either.
 pub fn trace(name: &str) -> Option<TraceFile> {
-    let found = traces().into_iter().find(|trace| trace.name == name);
+    let found = all().into_iter().find(|trace| trace.name == name);
     if found.is_none() {
         assert!(shared_folder().is_none(), "NETTRACE_SHARED has no trace {name}");
         skipped(format_args!("NETTRACE_SHARED is not set: no trace {name}"));
@@ -102,7 +133,9 @@ pub fn shared_folder() -> Option<&'static Path> {
         })
         .as_deref();
     if folder.is_none() {
-        skipped("NETTRACE_SHARED is not set: no goldens, and only the repository's traces");
+        skipped(
+            "NETTRACE_SHARED is not set: no goldens, and of the traces only small ones of the repository",
+        );
     }
     folder
 }
