@@ -289,16 +289,10 @@ fn rows(csv: &str) -> Rows {
 #[test]
 fn every_series_of_dotnet_counters_lies_in_ours_value_for_value() {
     for name in ["metrics", "counters"] {
-        let Some(shared) = corpus::shared_folder() else {
-            eprintln!("SKIPPED: the CSV files of dotnet-counters are not there");
-            return;
-        };
-        let Ok(golden) =
+        let Some(shared) = corpus::shared_folder() else { return };
+        let golden =
             std::fs::read_to_string(shared.join(format!("golden/dotnet-counters/{name}.csv")))
-        else {
-            eprintln!("SKIPPED: no {name}.csv");
-            continue;
-        };
+                .unwrap();
         let Some(report) = counters(&format!("net10-linux-x64/{name}-with-csv.nettrace")) else {
             continue;
         };

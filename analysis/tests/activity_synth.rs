@@ -9,6 +9,7 @@ use nettrace_analysis::report::{
     Tasks, Waits,
 };
 use nettrace_parser::Reader;
+use nettrace_testdata::cases;
 use nettrace_testdata::synth::{
     EventType, Field, FieldType, Session, SessionEvent, SessionThread, Step, Value, Version,
 };
@@ -644,7 +645,7 @@ fn anything() -> impl Strategy<Value = Step> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(ProptestConfig::with_cases(cases(32)))]
 
     #[test]
     fn no_payload_makes_a_report_panic(steps in proptest::collection::vec(anything(), 0..60)) {

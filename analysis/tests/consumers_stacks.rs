@@ -6,7 +6,7 @@ use nettrace_analysis::convert::{ConvertOptions, Format};
 use nettrace_analysis::report::{ThreadsReport, TopN, TopNOptions};
 use nettrace_analysis::{Analysis, AnalysisOptions, Finished, Kind};
 use nettrace_parser::Reader;
-use nettrace_testdata::corpus;
+use nettrace_testdata::{corpus, skipped};
 use serde_json::Value as Json;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -43,14 +43,14 @@ pub(crate) fn ran(program: &str, arguments: &[&str]) -> Option<String> {
         Ok(output) => {
             let message = String::from_utf8_lossy(&output.stderr).into_owned();
             if output.status.code() == Some(NOTHING_TRIED) {
-                eprintln!("SKIPPED: {program} {arguments:?}: {message}");
+                skipped(format_args!("{program} {arguments:?}: {message}"));
                 return None;
             }
             assert!(output.status.success(), "{program} {arguments:?}: {message}");
             Some(String::from_utf8(output.stdout).unwrap())
         }
         Err(error) => {
-            eprintln!("SKIPPED: {program}: {error}; analysis/consumers/install gets it");
+            skipped(format_args!("{program}: {error}; analysis/consumers/install gets it"));
             None
         }
     }
@@ -63,7 +63,7 @@ pub(crate) fn script_with(name: &str, package: &str, file: &Path) -> Option<Stri
         Some(PathBuf::from(std::env::var_os("HOME")?).join(".cache").join("nettrace-consumers"))
     })?;
     if !home.join("node_modules").join(package).exists() {
-        eprintln!("SKIPPED: {name}: {package} is not there; analysis/consumers/install gets it");
+        skipped(format_args!("{name}: {package} is not there; analysis/consumers/install gets it"));
         return None;
     }
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("consumers").join(name);
@@ -78,10 +78,10 @@ fn script(name: &str, file: &Path, arguments: &[&str]) -> Option<String> {
     let chromium = std::env::var_os("CHROMIUM").unwrap_or_else(|| "/usr/bin/chromium".into());
     for needed in [home.join("node_modules/puppeteer-core"), PathBuf::from(chromium)] {
         if !needed.exists() {
-            eprintln!(
-                "SKIPPED: {} is not there; analysis/consumers/install gets it",
+            skipped(format_args!(
+                "{} is not there; analysis/consumers/install gets it",
                 needed.display()
-            );
+            ));
             return None;
         }
     }

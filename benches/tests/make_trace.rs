@@ -1,5 +1,4 @@
 //! What `make-trace` writes is a valid trace, whatever it is made from.
-#![allow(clippy::restriction, clippy::pedantic)]
 
 use nettrace_benches::cases::Case;
 use nettrace_benches::floor::{Rows, idiom, window};

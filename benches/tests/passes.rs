@@ -1,5 +1,4 @@
 //! Passes see the same events, however they are made.
-#![allow(clippy::restriction, clippy::pedantic)]
 
 use nettrace_benches::cases::Case;
 use nettrace_benches::pass::{self, Input, Mode};

@@ -4,6 +4,7 @@
 use crate::common;
 
 use common::nettrace;
+use nettrace_testdata::corpus;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
@@ -107,35 +108,10 @@ impl Doubts {
     }
 }
 
-/// All traces of the repository and, where it is there, of the shared folder; each once.
-fn traces() -> Vec<String> {
-    let mut found: BTreeMap<String, String> = BTreeMap::new();
-    let top = common::top();
-    for folder in ["testdata/traces", "../shared/traces"] {
-        let mut folders = vec![top.join(folder)];
-        while let Some(folder_of) = folders.pop() {
-            let Ok(entries) = std::fs::read_dir(&folder_of) else {
-                eprintln!("SKIPPED: {}", folder_of.display());
-                continue;
-            };
-            for path in entries.map(|entry| entry.unwrap().path()) {
-                let shown = path.display().to_string();
-                if path.is_dir() {
-                    folders.push(path);
-                } else if shown.ends_with(".gz") {
-                    let (_, name) = shown.split_once("/traces/").unwrap();
-                    found.entry(name.to_owned()).or_insert(shown);
-                }
-            }
-        }
-    }
-    found.into_values().collect()
-}
-
 #[test]
 fn reports_agree_with_each_other_and_with_the_counts_of_events() {
-    let traces = traces();
-    assert!(traces.len() >= 20, "the traces of the repository");
+    let traces: Vec<String> =
+        corpus::traces().iter().map(|trace| trace.path().display().to_string()).collect();
     let left = Mutex::new(traces);
     let doubts = Mutex::new(Vec::new());
     let threads = std::thread::available_parallelism().map_or(2, |count| count.get()).min(4);

@@ -7,6 +7,7 @@
 use crate::common;
 
 use common::nettrace;
+use nettrace_testdata::skipped;
 use std::io::Write;
 use std::process::{Command, Stdio};
 
@@ -28,7 +29,7 @@ fn python(program: &str, input: &[u8]) -> Option<String> {
         .stdout(Stdio::piped())
         .spawn();
     let Ok(mut child) = spawned else {
-        eprintln!("SKIPPED: python3 is not there");
+        skipped("python3 is not there");
         return None;
     };
     child.stdin.take().unwrap().write_all(input).unwrap();
@@ -117,7 +118,7 @@ fn the_openmetrics_text_is_accepted_by_the_prometheus_client() {
         let text = in_format(trace, "openmetrics");
         let Some(read) = python(OPENMETRICS, &text) else { return };
         if read == "no client" {
-            eprintln!("SKIPPED: no prometheus_client; cli/tests/prometheus-client installs it");
+            skipped("no prometheus_client; cli/tests/prometheus-client installs it");
             return;
         }
         let ndjson = in_format(trace, "ndjson");

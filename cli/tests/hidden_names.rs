@@ -100,7 +100,7 @@ fn no_name_of_a_trace_reaches_a_reader_with_hidden_characters() {
     for name in [
         "net10-linux-x64/samples-only.nettrace",
         "net10-linux-x64/waits.nettrace",
-        "net10-linux-x64/metrics.nettrace",
+        "net10-linux-x64/metrics-with-csv.nettrace",
         "net3.1-linux-x64/heap.nettrace",
         "one-collect-v6/cpu.nettrace",
     ] {
@@ -132,7 +132,7 @@ fn no_name_of_a_trace_reaches_a_reader_with_hidden_characters() {
         });
     }
     // Or nothing was tested.
-    assert!(shown > 1000 && escaped > 1000, "{shown} shown, {escaped} escaped");
+    assert!(shown > 500 && escaped > 500, "{shown} shown, {escaped} escaped");
 }
 
 #[test]
@@ -153,7 +153,7 @@ fn errors_show_names_of_files_without_hidden_characters() {
 
 #[test]
 fn a_terminal_sees_no_hidden_characters_of_tags() {
-    let bytes = corpus::trace("net10-linux-x64/metrics.nettrace").unwrap().bytes();
+    let bytes = corpus::trace("net10-linux-x64/metrics-with-csv.nettrace").unwrap().bytes();
     let path = file("hidden-tags.nettrace", &hostile(&bytes).0);
     let shown = |stdout_is_terminal: bool| {
         let (mut stdout, mut stderr) = (Vec::new(), Vec::new());

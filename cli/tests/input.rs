@@ -5,6 +5,7 @@ use crate::common;
 
 use common::{file, gzip, nettrace, nettrace_with_input, top};
 use nettrace_testdata::synth::{self, Damage, PartKind};
+use nettrace_testdata::{eventually, skipped};
 
 fn tiny_v4() -> Vec<u8> {
     synth::tiny_v4().into_bytes()
@@ -214,7 +215,7 @@ fn a_named_pipe_is_read_like_a_file() {
     let path = file("placeholder", b"") + ".fifo";
     let made = std::process::Command::new("mkfifo").arg(&path).status();
     if !made.is_ok_and(|status| status.success()) {
-        eprintln!("SKIPPED: there is no mkfifo here");
+        skipped("there is no mkfifo here");
         return;
     }
     let (bytes, to) = (gzip(&tiny_v4()), path.clone());
@@ -258,7 +259,6 @@ fn hostile_names_cannot_write_to_the_terminal() {
 fn a_large_trace_through_a_pipe_takes_less_than_16_mib() {
     use std::io::Write;
     use std::process::Stdio;
-    use std::time::Duration;
     // The largest one that there is.
     let bytes =
         nettrace_testdata::corpus::trace("net10-linux-x64/metrics.nettrace").unwrap().bytes();
@@ -279,12 +279,7 @@ fn a_large_trace_through_a_pipe_takes_less_than_16_mib() {
             let text = std::fs::read_to_string(&status).unwrap();
             text.lines().find_map(|line| line.strip_prefix(name)).unwrap().trim().to_owned()
         };
-        for _ in 0..200 {
-            std::thread::sleep(Duration::from_millis(10));
-            if line("State:").starts_with('S') {
-                break;
-            }
-        }
+        eventually("it waits for more", || line("State:").starts_with('S'));
         let kib = |name: &str| line(name).trim_end_matches(" kB").parse::<u64>().unwrap();
         // The program itself is in it too, which is several times larger here than in a
         // release, where it takes 5 MiB.

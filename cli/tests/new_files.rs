@@ -65,6 +65,7 @@ fn one_file_is_not_two_outputs() {
 #[cfg(unix)]
 mod unix {
     use super::*;
+    use nettrace_testdata::eventually;
     use std::ffi::OsStr;
     use std::fs::File;
     use std::io::{Read, Write};
@@ -72,7 +73,6 @@ mod unix {
     use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt, symlink};
     use std::os::unix::process::ExitStatusExt;
     use std::process::{Child, Stdio};
-    use std::time::{Duration, Instant};
 
     #[test]
     fn the_input_is_never_the_output_whatever_it_is_called() {
@@ -186,11 +186,7 @@ mod unix {
         stream.pop();
         child.stdin.as_mut().unwrap().write_all(&stream).unwrap();
         let part = PathBuf::from(format!("{}.part", text(out)));
-        let start = Instant::now();
-        while !part.exists() {
-            assert!(start.elapsed() < Duration::from_secs(60), "{part:?} never came");
-            std::thread::sleep(Duration::from_millis(5));
-        }
+        eventually("the file that is written first", || part.exists());
         child
     }
 

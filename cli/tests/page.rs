@@ -4,6 +4,7 @@
 use crate::common;
 
 use common::{file, nettrace, top};
+use nettrace_testdata::skipped;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -21,10 +22,10 @@ pub(crate) fn in_browser(script: &str, arguments: &[&str]) -> Option<Value> {
     let chromium = std::env::var_os("CHROMIUM").unwrap_or_else(|| "/usr/bin/chromium".into());
     for needed in [home.join("node_modules/puppeteer-core"), PathBuf::from(chromium)] {
         if !needed.exists() {
-            eprintln!(
-                "SKIPPED: {} is not there; analysis/consumers/install gets it",
+            skipped(format_args!(
+                "{} is not there; analysis/consumers/install gets it",
                 needed.display()
-            );
+            ));
             return None;
         }
     }
@@ -32,7 +33,7 @@ pub(crate) fn in_browser(script: &str, arguments: &[&str]) -> Option<Value> {
     let output = Command::new("node").arg(script).args(arguments).output().expect("node starts");
     let stderr = String::from_utf8_lossy(&output.stderr);
     if output.status.code() == Some(75) {
-        eprintln!("SKIPPED: {stderr}");
+        skipped(format_args!("{stderr}"));
         return None;
     }
     assert!(output.status.success(), "{stderr}");
@@ -99,7 +100,7 @@ fn assert_calm(seen: &Value) {
         assert_eq!(seen[list], json!([]), "{list}");
     }
     if seen["has_axe"] == false {
-        eprintln!("SKIPPED: axe-core is not there; analysis/consumers/install gets it");
+        skipped("axe-core is not there; analysis/consumers/install gets it");
     }
     assert_eq!(seen["hacked"], false);
 }
@@ -458,7 +459,7 @@ fn open_starts_the_browser_that_there_is_and_prints_the_path_where_there_is_none
 #[test]
 fn the_checked_in_page_is_what_its_modules_make_and_their_tests_pass() {
     let Ok(version) = Command::new("node").arg("--version").output() else {
-        eprintln!("SKIPPED: node is not there");
+        skipped("node is not there");
         return;
     };
     assert!(version.status.success());

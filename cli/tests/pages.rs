@@ -228,9 +228,7 @@ fn info_is_as_expected() {
 fn the_screen_in_the_readme_is_what_its_command_prints() {
     let readme =
         std::fs::read_to_string(common::top().join("README.md")).unwrap().replace("\r\n", "\n");
-    assert!(
-        readme.contains(&format!("cargo run --release -- {ALL}\ncargo test --workspace\n"))
-    );
+    assert!(readme.contains(&format!("cargo run --release -- {ALL}\ncargo test --workspace\n")));
     let screen = nettrace(&[ALL]);
     assert!(
         readme.contains(&format!("```text\n{}```", screen.text())),

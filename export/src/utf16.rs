@@ -203,10 +203,14 @@ mod tests {
 
     #[test]
     fn every_code_unit_at_every_place_of_a_word_comes_out_as_a_json_reader_expects() {
+        const PLACES: [usize; 8] = [0, 1, 2, 3, 7, 15, 16, 20];
         for unit in 0..=u16::MAX {
-            for at in [0, 1, 2, 3, 7, 15, 16, 20] {
+            // Where nothing is special each unit has one of the places.
+            let is_special = matches!(unit, 0..0x900 | 0x2000..0x2100 | 0xd700..0xe100 | 0xfe00..);
+            let one = usize::from(unit) % PLACES.len();
+            for at in if is_special { &PLACES[..] } else { &PLACES[one..=one] } {
                 let mut units = [u16::from(b'a'); 21];
-                units[at] = unit;
+                units[*at] = unit;
                 assert_same(&units);
             }
         }

@@ -1,6 +1,5 @@
 //! Finding processes, in a `/proc` made for the test.
 #![cfg(target_os = "linux")]
-#![allow(clippy::restriction, clippy::pedantic)]
 
 use std::fs;
 use std::os::unix::fs::symlink;

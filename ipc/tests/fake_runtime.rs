@@ -1,9 +1,8 @@
 //! Every command and every fault, against the fake runtime.
-#![allow(clippy::restriction, clippy::pedantic)]
 
 use std::io::{BufRead, Read};
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use nettrace_ipc::fake::{FakeConfig, FakeRuntime, Fault, FaultKind};
 use nettrace_ipc::{
@@ -12,11 +11,12 @@ use nettrace_ipc::{
     Provider, Providers, RawCommand, ReplyFault, Rundown, Runtime, SessionConfig,
     SetEnvironmentVariable, Startup, StartupHook, StartupProfiler, Step, WhenFull,
 };
+use nettrace_testdata::eventually;
 
 /// The longest that anything is waited for: a machine may be busy with other things.
 const LONG: Duration = Duration::from_secs(60);
 /// A deadline that is meant to pass.
-const SHORT: Duration = Duration::from_millis(300);
+const SHORT: Duration = Duration::from_millis(50);
 
 fn patient() -> Deadlines {
     Deadlines::default().connect(LONG).reply(LONG).start(LONG).stop(LONG).drain(LONG)
@@ -26,14 +26,6 @@ fn fake(config: FakeConfig) -> (FakeRuntime, Runtime) {
     let fake = FakeRuntime::start(config).unwrap();
     let runtime = Runtime::at(fake.endpoint()).deadlines(patient());
     (fake, runtime)
-}
-
-fn eventually(what: &str, mut condition: impl FnMut() -> bool) {
-    let start = Instant::now();
-    while !condition() {
-        assert!(start.elapsed() < LONG, "{what}");
-        std::thread::sleep(Duration::from_millis(5));
-    }
 }
 
 fn session_config() -> SessionConfig {
@@ -260,10 +252,8 @@ fn an_environment_with_huge_counts_is_a_fault_and_no_allocation() {
 #[test]
 fn nobody_there_is_an_error_at_once() {
     let runtime = Runtime::at(Endpoint::socket("/nonexistent/socket"));
-    let runtime = runtime.deadlines(patient().connect(LONG * 10));
-    let start = Instant::now();
+    let runtime = runtime.deadlines(patient().connect(Duration::MAX));
     assert!(matches!(runtime.info(), Err(Error::Io { step: Step::Connect, .. })));
-    assert!(start.elapsed() < LONG);
 }
 
 #[cfg(target_os = "linux")]
@@ -315,11 +305,9 @@ fn a_session_gives_every_byte_and_its_end() {
     let mut session = runtime.start(&session_config()).unwrap();
     assert_eq!(session.command(), CollectCommand::V2);
     let stop = session.stop_handle();
-    let stopper = std::thread::spawn(move || {
-        std::thread::sleep(Duration::from_millis(100));
-        stop.stop()
-    });
-    let mut bytes = Vec::new();
+    let mut bytes = vec![0; 1000];
+    session.read_exact(&mut bytes).unwrap();
+    let stopper = std::thread::spawn(move || stop.stop());
     session.read_to_end(&mut bytes).unwrap();
     assert!(bytes == whole(3_000_000));
     assert_eq!(stopper.join().unwrap().unwrap(), Ending::Stopped);
@@ -348,8 +336,10 @@ fn a_reader_that_does_not_read_costs_a_limited_memory() {
     let (_fake, runtime) = fake(config);
     let session = runtime.start(&session_config()).unwrap();
     eventually("the queue is full", || session.received_bytes() >= 8 << 20);
-    // The fake would send on.
-    std::thread::sleep(Duration::from_millis(500));
+    // The fake would send on, and serves others meanwhile.
+    for _ in 0..100 {
+        runtime.info().unwrap();
+    }
     let received = session.received_bytes();
     assert!(received < 10 << 20, "{received}");
 }
@@ -458,7 +448,7 @@ fn a_quiet_stream_is_no_error_and_a_read_timeout_says_so() {
 fn a_suspended_runtime_streams_nothing_before_its_resume_and_that_is_no_error() {
     let (_fake, runtime) = fake(FakeConfig { suspended: true, ..streaming(100) });
     let mut session = runtime.start(&session_config()).unwrap();
-    session.set_read_timeout(Some(Duration::from_millis(500)));
+    session.set_read_timeout(Some(Duration::from_millis(50)));
     assert_eq!(session.read(&mut [0; 8]).unwrap_err().kind(), std::io::ErrorKind::WouldBlock);
     session.set_read_timeout(Some(LONG));
     runtime.resume().unwrap();

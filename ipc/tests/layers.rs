@@ -1,5 +1,4 @@
 //! Which module may import which.
-#![allow(clippy::restriction, clippy::pedantic)]
 
 use nettrace_testdata::layers;
 use std::path::Path;

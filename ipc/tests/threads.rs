@@ -1,5 +1,4 @@
 //! What may go to another thread. Compiling is the test.
-#![allow(clippy::restriction, clippy::pedantic)]
 
 use nettrace_ipc::*;
 

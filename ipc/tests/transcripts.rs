@@ -1,15 +1,15 @@
 //! What was recorded is played as it was.
-#![allow(clippy::restriction, clippy::pedantic)]
 
 use std::io::{Read, Write};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use nettrace_ipc::fake::{FakeConfig, FakeRuntime};
 use nettrace_ipc::{
     Deadlines, Ending, Pace, Port, PortAddress, PortOptions, Provider, Providers, Recorder, Replay,
     Runtime, SessionConfig, Transcript,
 };
+use nettrace_testdata::eventually;
 
 #[derive(Clone, Default)]
 struct Memory(Arc<Mutex<Vec<u8>>>);
@@ -40,14 +40,6 @@ const LONG: Duration = Duration::from_secs(60);
 
 fn deadlines() -> Deadlines {
     Deadlines::default().connect(LONG).reply(LONG).start(LONG).stop(LONG).drain(LONG)
-}
-
-fn eventually(what: &str, mut condition: impl FnMut() -> bool) {
-    let start = Instant::now();
-    while !condition() {
-        assert!(start.elapsed() < LONG, "{what}");
-        std::thread::sleep(Duration::from_millis(5));
-    }
 }
 
 /// Bytes of a session before its stop.
@@ -111,12 +103,13 @@ fn what_followed_the_stop_waits_for_the_stop() {
         Pace::AtOnce,
     )
     .unwrap();
-    let mut session =
-        Runtime::at(replay.endpoint()).deadlines(deadlines()).start(&config()).unwrap();
+    let runtime = Runtime::at(replay.endpoint()).deadlines(deadlines());
+    let mut session = runtime.start(&config()).unwrap();
     eventually("all before the stop has come", || {
         session.received_bytes() >= u64::from(STREAM_BYTES)
     });
-    std::thread::sleep(Duration::from_millis(200));
+    // Others are served meanwhile.
+    runtime.info().unwrap();
     assert_eq!(session.received_bytes(), u64::from(STREAM_BYTES));
     session.stop().unwrap();
     let mut bytes = Vec::new();

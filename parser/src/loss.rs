@@ -382,14 +382,7 @@ impl Losses {
     }
 
     /// A thread's number is `to` where `from` was expected.
-    fn jump(
-        &mut self,
-        thread: u64,
-        from: u32,
-        to: u32,
-        place: Option<RowPlace>,
-        limit: usize,
-    ) {
+    fn jump(&mut self, thread: u64, from: u32, to: u32, place: Option<RowPlace>, limit: usize) {
         let step = to.wrapping_sub(from);
         // A first number above 2^31 is a loss, and what follows may have wrapped since.
         let came_back = |jump: &Jump| jump.from != 1 || jump.to.cast_signed() > 0 || from > jump.to;

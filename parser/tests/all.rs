@@ -1,8 +1,12 @@
 //! Tests of the whole crate, in one program: each program of its own costs seconds to
 //! build and to link. A file of `tests` that is not named here has its own row in
-//! `Cargo.toml`: its allocator, limits or name are its own.
+//! `Cargo.toml`: it is called by its name, or large.
 #![allow(clippy::restriction, clippy::pedantic)]
 
+mod allocation;
+mod bounds;
+mod catalog;
+mod check;
 mod chunking;
 mod corpus;
 mod end_mark;
@@ -14,11 +18,17 @@ mod hygiene;
 mod invariants;
 mod layers;
 mod many_threads;
+mod memory;
 mod packages;
 mod parallel;
+mod payload_hostile;
+mod payload_memory;
 mod payload_round_trip;
 mod round_trip;
 mod snapshot;
 mod threads;
 mod truncation;
 mod typed;
+mod views;
+mod visitor;
+mod visits;

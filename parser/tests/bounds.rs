@@ -1,9 +1,6 @@
 //! What a hostile stream may cost: bounded by limits, never by what the stream claims.
-#![allow(clippy::restriction, clippy::pedantic)]
 
-mod allocation;
-
-use allocation::usage;
+use crate::allocation::usage;
 use nettrace_parser::{Buffered, Fault, Limits, Reader, Schema, Whole};
 use nettrace_testdata::synth::{
     Blob, Definition, EventBlock, Field, FieldType, MetadataBlock, MetadataRow, Stream, Tag,

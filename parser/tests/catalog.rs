@@ -1,12 +1,8 @@
 //! The built-in catalog: that its tables read what the manifest's extract describes, and what
 //! runtimes wrote.
-#![allow(clippy::restriction, clippy::pedantic)]
 
-#[path = "catalog/by_name.rs"]
 mod by_name;
-#[path = "catalog/real_traces.rs"]
 mod real_traces;
-#[path = "catalog/round_trip.rs"]
 mod round_trip;
 
 use nettrace_parser::Reader;

@@ -1,6 +1,5 @@
 //! A check finds each broken rule at its place, names a section that is there, and finds
 //! nothing in what runtimes write.
-#![allow(clippy::restriction, clippy::pedantic)]
 
 #[path = "spec/streams.rs"]
 #[allow(dead_code)]

@@ -4,8 +4,8 @@
 use crate::snapshot;
 
 use nettrace_parser::{BlockKind, Feed, Reader};
-use nettrace_testdata::corpus;
 use nettrace_testdata::synth::{Damage, Version, strategy};
+use nettrace_testdata::{cases, corpus};
 use proptest::prelude::*;
 use snapshot::Seen;
 
@@ -159,7 +159,7 @@ fn a_feed_goes_to_other_threads_and_says_what_is_no_trace() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(48) })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(cases(24)) })]
 
     #[test]
     fn damaged_streams_give_the_same_in_pieces(

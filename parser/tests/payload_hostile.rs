@@ -1,11 +1,9 @@
 //! Payloads that do not agree with their description, and descriptions that ask for too
 //! much: nothing panics, and no payload makes more work than its limit allows.
-#![allow(clippy::restriction, clippy::pedantic)]
 
-#[path = "visitor/mod.rs"]
-mod visitor;
-
+use crate::visitor;
 use nettrace_parser::{Event, FieldValue, Fields, Reader, Value};
+use nettrace_testdata::cases;
 use nettrace_testdata::synth::{
     Blob, Definition, EventBlock, Field, FieldType, MetadataBlock, MetadataRow, Stream, Trace,
     Value as Written, Version, payload,
@@ -154,7 +152,7 @@ fn bytes() -> impl Strategy<Value = Vec<u8>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1500))]
+    #![proptest_config(ProptestConfig::with_cases(cases(375)))]
 
     #[test]
     fn random_bytes_against_random_schemas_are_read_within_the_limit(

@@ -1,55 +1,16 @@
 //! Walking payloads allocates nothing: values are borrowed from the stream.
-#![allow(unsafe_code)]
-#![allow(clippy::restriction, clippy::pedantic)]
 
+use crate::allocation::usage;
 use nettrace_parser::{Event, Fields, Reader, Value, view};
 use nettrace_testdata::corpus;
 use nettrace_testdata::synth::{
     Blob, Definition, EventBlock, Field, FieldType, Session, SessionThread, Step, Stream, Tag,
     Trace, Value as Written, Version, payload,
 };
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
 use std::hint::black_box;
 
-/// The system's allocator, with a count of each thread's allocations.
-struct Counting;
-
-thread_local! {
-    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
-}
-
-fn note() {
-    // A thread that ends has no count any more.
-    let _ = ALLOCATIONS.try_with(|count| count.set(count.get() + 1));
-}
-
-// SAFETY: every call goes to the system's allocator unchanged; the count is a
-// constant-initialised thread-local without destructor, so counting allocates nothing
-// itself.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        note();
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
-        unsafe { System.dealloc(place, layout) }
-    }
-
-    unsafe fn realloc(&self, place: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        note();
-        unsafe { System.realloc(place, layout, size) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
-
 fn allocations<T>(work: impl FnOnce() -> T) -> u64 {
-    let before = ALLOCATIONS.get();
-    black_box(work());
-    ALLOCATIONS.get() - before
+    usage(|| black_box(work())).1.calls
 }
 
 /// Reads all there is: numbers, every unit of every text, every element and member.

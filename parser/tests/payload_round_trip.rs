@@ -3,6 +3,7 @@
 //! one.
 
 use nettrace_parser::{Event, Reader, Value};
+use nettrace_testdata::cases;
 use nettrace_testdata::synth::{
     Decimal, EventType, ExpectedEvent, Field, FieldType, Session, SessionThread, Step,
     Value as Written, Version, strategy,
@@ -180,7 +181,7 @@ fn fields(version: Version) -> impl Strategy<Value = Vec<Field>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(128))]
+    #![proptest_config(ProptestConfig::with_cases(cases(64)))]
 
     #[test]
     fn payloads_of_version_3_lists_are_read_back(session in strategy::sessions(Version::V3, 12)) {
@@ -204,7 +205,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(512))]
+    #![proptest_config(ProptestConfig::with_cases(cases(128)))]
 
     #[test]
     fn many_fields_of_one_event_are_found_in_any_order_in_versions_4_and_5(

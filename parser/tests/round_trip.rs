@@ -3,6 +3,7 @@
 
 use crate::snapshot;
 
+use nettrace_testdata::cases;
 use nettrace_testdata::synth::*;
 use proptest::prelude::*;
 use snapshot::{Outcome, Seen, ordered, read};
@@ -183,10 +184,9 @@ fn assert_read_back(session: &Session) {
         // a damaged one (FORMAT.md 13.6). Then neither what the numbers left out as they
         // fell nor what they left out as they came back counts as lost.
         match recording.undone.iter().min() {
-            None => assert_eq!(
-                (outcome.lost, outcome.findings.as_slice()),
-                (recording.lost, &[][..])
-            ),
+            None => {
+                assert_eq!((outcome.lost, outcome.findings.as_slice()), (recording.lost, &[][..]))
+            }
             Some(undone) => {
                 assert!((1..=recording.undone.len()).contains(&outcome.findings.len()));
                 let most = recording.lost - undone;
@@ -265,11 +265,8 @@ fn assert_survived(session: &Session, damages: &[Damage]) {
     );
 }
 
-/// So many cases, if `PROPTEST_CASES` does not say otherwise.
-fn cases(cases: u32) -> ProptestConfig {
-    let asked = std::env::var_os("PROPTEST_CASES").map(|_| ProptestConfig::default().cases);
-    let cases = asked.unwrap_or(cases);
-    ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(cases) }
+fn config(usual: u32) -> ProptestConfig {
+    ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(cases(usual)) }
 }
 
 /// Sessions with and without an end.
@@ -279,7 +276,7 @@ fn sessions(version: Version) -> impl Strategy<Value = Session> {
 }
 
 proptest! {
-    #![proptest_config(cases(48))]
+    #![proptest_config(config(24))]
 
     #[test]
     fn sessions_of_version_3_are_read_back(session in sessions(Version::V3)) {
@@ -303,7 +300,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(cases(96))]
+    #![proptest_config(config(24))]
 
     #[test]
     fn damaged_streams_of_version_3_are_survived(

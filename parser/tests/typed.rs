@@ -3,8 +3,8 @@
 use nettrace_parser::{
     DateTime, FieldError, FieldHandle, FromValue, Guid, Reader, Utf8, Utf16, Value, view,
 };
-use nettrace_testdata::corpus;
 use nettrace_testdata::synth::{Damage, Version, strategy};
+use nettrace_testdata::{cases, corpus};
 use proptest::prelude::*;
 use std::borrow::Cow;
 use std::time::{Duration, UNIX_EPOCH};
@@ -132,7 +132,7 @@ fn views_of_equal_events_are_equal() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(64) })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(cases(32)) })]
 
     #[test]
     fn every_field_is_found_by_its_name_and_by_a_handle(

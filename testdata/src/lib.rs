@@ -8,10 +8,14 @@
 //! - [`layers`]: holds the modules of a crate to an order of imports.
 //! - [`one_type`]: the beginning of a stream that a test goes on writing.
 //! - [`small_elf`]: files with symbols.
+//! - [`skipped`]: what a test leaves out; [`cases`]: how much it tries; [`eventually`]: how it
+//!   waits.
 #![allow(clippy::restriction, clippy::pedantic)]
 
+mod cases;
 pub mod corpus;
 mod elf;
+mod eventually;
 pub mod fuzz_corpus;
 pub mod layers;
 mod one_type;
@@ -19,11 +23,15 @@ mod one_type;
 pub mod peers;
 mod public_types;
 pub mod requests;
+mod skipped;
 
+pub use cases::cases;
 pub use elf::small_elf;
+pub use eventually::eventually;
 pub use nettrace_writer as synth;
 pub use one_type::one_type;
 pub use public_types::{assert_all_listed, public_types};
+pub use skipped::skipped;
 
 /// CRC-32 (IEEE), as the goldens give it of payloads and stacks.
 ///

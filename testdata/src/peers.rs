@@ -3,6 +3,7 @@
 //!
 //! `.ci/peers` makes them ready and prints the folder, which `NETTRACE_PEERS` names.
 //! Where they are not, tests say on stderr that they skip (`SKIPPED`) and pass.
+//! `NETTRACE_RUNTIMES=net10` takes only some of them.
 //!
 //! ```
 //! for peer in nettrace_testdata::peers::all() {
@@ -16,11 +17,11 @@ mod stuck;
 
 pub use stuck::each;
 
+use crate::{eventually, skipped};
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::{Duration, Instant};
 
 /// A runtime with the program that it runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,30 +36,42 @@ pub struct Peer {
 pub fn folder() -> Option<PathBuf> {
     let folder = std::env::var_os("NETTRACE_PEERS").map(PathBuf::from);
     if folder.is_none() {
-        eprintln!(
-            "SKIPPED: NETTRACE_PEERS does not name a folder with runtimes (.ci/peers makes one)"
-        );
+        skipped("NETTRACE_PEERS does not name a folder with runtimes (.ci/peers makes one)");
     }
     folder
 }
 
-/// All runtimes there are.
+/// All runtimes there are, or those that `NETTRACE_RUNTIMES` names: `net8,net10`.
+///
+/// # Panics
+/// If one is named that is not there.
 pub fn all() -> Vec<Peer> {
     let Some(folder) = folder() else { return Vec::new() };
+    let wanted = std::env::var("NETTRACE_RUNTIMES").ok();
+    let wanted: Option<Vec<&str>> = wanted.as_deref().map(|names| names.split(',').collect());
     let old = folder.join("tools/workload-netstandard/workload.dll");
     let known = [
-        (3, folder.join("net3/dotnetcore2/bin/dotnet"), vec![old]),
-        (8, folder.join("net8/workload"), vec![]),
-        (9, folder.join("net9/workload"), vec![]),
-        (10, folder.join("net10/dotnet"), vec![folder.join("tools/workload/workload.dll")]),
+        ("net3.1", 3, folder.join("net3/dotnetcore2/bin/dotnet"), vec![old]),
+        ("net8", 8, folder.join("net8/workload"), vec![]),
+        ("net9", 9, folder.join("net9/workload"), vec![]),
+        (
+            "net10",
+            10,
+            folder.join("net10/dotnet"),
+            vec![folder.join("tools/workload/workload.dll")],
+        ),
     ];
     let mut peers = Vec::new();
-    for (major, program, arguments) in known {
-        if program.exists() {
+    for (name, major, program, arguments) in known {
+        let is_wanted = wanted.as_ref().map(|names| names.contains(&name));
+        if program.exists() && is_wanted != Some(false) {
             peers.push(Peer { major, program, arguments });
-        } else {
-            eprintln!("SKIPPED: .NET {major} is not at {}", program.display());
+        } else if is_wanted.is_none() {
+            skipped(format_args!(".NET {major} is not at {}", program.display()));
         }
+    }
+    if let Some(names) = wanted {
+        assert_eq!(peers.len(), names.len(), "not all of NETTRACE_RUNTIMES={names:?} are there");
     }
     peers
 }
@@ -74,7 +87,7 @@ pub fn tool(path: &str) -> Option<Command> {
     let folder = folder()?;
     let (host, tool) = (folder.join("net10/dotnet"), folder.join("tools").join(path));
     if !host.exists() || !tool.exists() {
-        eprintln!("SKIPPED: {} is not there", tool.display());
+        skipped(format_args!("{} is not there", tool.display()));
         return None;
     }
     let mut command = Command::new(host);
@@ -232,28 +245,19 @@ impl Target {
             let stat = std::fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
             stat.rsplit_once(") ").is_none_or(|(_, rest)| rest.starts_with('T'))
         };
-        while !std::fs::read_dir(&tasks).expect("it runs").flatten().all(is_stopped) {
-            std::thread::sleep(Duration::from_millis(5));
-        }
+        eventually("all threads stand still", || {
+            std::fs::read_dir(&tasks).expect("it runs").flatten().all(is_stopped)
+        });
     }
 
-    /// Waits until it has no more descriptors than before, and holds it to that: a
-    /// runtime closes some a moment after it has answered.
+    /// Waits until it has no more descriptors than before: a runtime closes some a moment
+    /// after it has answered.
     ///
     /// # Panics
-    /// If it has more for a minute, or has ended.
+    /// If it has ended.
     pub fn assert_no_more_descriptors_than(&mut self, before: usize) {
-        let start = Instant::now();
-        while self.descriptor_count() > before && start.elapsed() < Duration::from_secs(60) {
-            std::thread::sleep(Duration::from_millis(20));
-        }
-        let now = self.held();
-        assert!(
-            now.len() <= before,
-            ".NET {}: {} descriptors, {before} before: {now:#?}",
-            self.major,
-            now.len()
-        );
+        let what = format!(".NET {}: {before} descriptors, after {:#?}", self.major, self.held());
+        eventually(&what, || self.descriptor_count() <= before || !self.is_running());
         assert!(self.is_running(), ".NET {} has ended", self.major);
     }
 

@@ -22,9 +22,8 @@ fn every_trace_has_a_row_in_the_readme_with_size_and_hash() {
             Some((name.strip_suffix(".gz")?.to_owned(), (bytes.parse().ok()?, hash.to_string())))
         })
         .collect();
-    let own: BTreeMap<String, (usize, String)> = corpus::traces()
+    let own: BTreeMap<String, (usize, String)> = corpus::of_repository()
         .iter()
-        .filter(|trace| trace.path().starts_with(root.join("traces")))
         .map(|trace| {
             let file = fs::read(trace.path()).unwrap();
             let hash = Sha256::digest(&file).iter().map(|byte| format!("{byte:02x}")).collect();
@@ -50,7 +49,9 @@ fn traces_are_listed_once_and_begin_as_their_suffix_says() {
             if name.ends_with(".netperf") { b"\x14\0\0\0!Fast" } else { b"Nettrace" };
         assert!(trace.bytes().starts_with(magic), "{name}");
     }
-    assert_eq!(corpus::trace("no-such.nettrace"), None);
+    if corpus::shared_folder().is_none() {
+        assert_eq!(corpus::trace("no-such.nettrace"), None);
+    }
 }
 
 #[test]

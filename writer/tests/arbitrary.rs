@@ -1,6 +1,5 @@
 //! Every run of bytes becomes a session that can be written, and the bytes decide all of
 //! it.
-#![allow(clippy::restriction, clippy::pedantic)]
 
 use std::collections::HashSet;
 

@@ -1,5 +1,4 @@
 //! What holds for every public type.
-#![allow(clippy::restriction, clippy::pedantic)]
 
 use std::fs;
 use std::path::Path;

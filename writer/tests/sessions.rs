@@ -1,6 +1,5 @@
 //! Holds recorded sessions to the guarantees of the format, and their bytes to the events
 //! they claim to hold.
-#![allow(clippy::restriction, clippy::pedantic)]
 
 use std::collections::HashMap;
 

@@ -1,5 +1,4 @@
 //! A stream that goes out while it is made has the bytes of one that was kept.
-#![allow(clippy::restriction, clippy::pedantic)]
 
 use nettrace_writer::{
     EventType, ExpectedEvent, FieldType, Session, SessionThread, SessionWriter, Step, Stream,

@@ -1,5 +1,4 @@
 //! Holds the writer to blobs and places that were written out by hand, byte by byte.
-#![allow(clippy::restriction, clippy::pedantic)]
 
 use nettrace_writer::{Blob, PartKind, Sink, Value, payload, tiny_v4, tiny_v6};
 

@@ -144,7 +144,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(600))]
+        #![proptest_config(ProptestConfig::with_cases(nettrace_testdata::cases(150)))]
         #[test]
         fn what_a_node_dominates_is_what_goes_when_it_goes(
             edges in prop::collection::vec((0u32..24, 0u32..26), 0..80),

@@ -211,9 +211,7 @@ mod tests {
         command.args(["--exact", name, "--ignored", "--nocapture"]);
         let mut child = pty.spawn(&mut command);
         pty.wait_for_view();
-        let start = std::time::Instant::now();
-        let written = pty.hang_up();
+        drop(pty.hang_up());
         child.wait().unwrap();
-        assert!(start.elapsed() < Duration::from_secs(50), "{written:?}");
     }
 }

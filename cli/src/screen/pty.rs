@@ -1,6 +1,7 @@
 //! A pseudo-terminal for tests: a program runs on it, and the test sees what it writes,
 //! types, and looks at the settings.
 
+use nettrace_testdata::{eventually, skipped};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
@@ -12,10 +13,6 @@ use std::process::{Child, Command};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
-
-/// The longest that anything is waited for: a machine may be busy with other things.
-const LONG: Duration = Duration::from_secs(60);
 
 /// A terminal.
 pub(crate) struct Pty {
@@ -41,7 +38,7 @@ impl Pty {
         let (master, name) = match opened {
             Ok(opened) => opened,
             Err(error) => {
-                eprintln!("SKIPPED: no pseudo-terminal can be had: {error}");
+                skipped(format_args!("no pseudo-terminal can be had: {error}"));
                 return None;
             }
         };
@@ -92,11 +89,7 @@ impl Pty {
     }
 
     pub(crate) fn wait_until(&self, what: &str, condition: impl Fn(&Pty) -> bool) {
-        let start = Instant::now();
-        while !condition(self) {
-            assert!(start.elapsed() < LONG, "{what}: {:?}", self.written());
-            std::thread::sleep(Duration::from_millis(10));
-        }
+        eventually(what, || condition(self));
     }
 
     /// Waits until a view has the whole screen.

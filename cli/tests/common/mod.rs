@@ -86,12 +86,29 @@ fn ran(output: Output) -> Ran {
 pub(crate) fn file(name: &str, bytes: &[u8]) -> String {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-    let folder =
-        Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{}-{number}", std::process::id()));
+    let all = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    if number == 0 {
+        remove_old_files(all);
+    }
+    let folder = all.join(format!("{}-{number}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("the target folder is writable");
     let path = folder.join(name);
     std::fs::write(&path, bytes).expect("the target folder is writable");
     path.display().to_string()
+}
+
+/// Removes what test programs left that have ended: a run leaves two hundred megabytes.
+fn remove_old_files(all: &Path) {
+    let Ok(folders) = std::fs::read_dir(all) else { return };
+    for folder in folders.flatten() {
+        let name = folder.file_name();
+        let pid = name.to_str().and_then(|name| name.split_once('-')?.0.parse::<u32>().ok());
+        let processes = Path::new("/proc");
+        if pid.is_some_and(|pid| processes.is_dir() && !processes.join(pid.to_string()).is_dir()) {
+            // Another program may be doing the same.
+            let _ = std::fs::remove_dir_all(folder.path());
+        }
+    }
 }
 
 pub(crate) fn gzip(bytes: &[u8]) -> Vec<u8> {

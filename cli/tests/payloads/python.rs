@@ -2,8 +2,8 @@
 
 use crate::common::{command, file};
 use crate::{fields, trace};
-use nettrace_testdata::corpus;
 use nettrace_testdata::synth::{FieldType, Value, Version};
+use nettrace_testdata::{corpus, skipped};
 use serde_json::json;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -19,7 +19,7 @@ fn python(args: &[&str]) -> Option<u64> {
         .stdin(Stdio::null())
         .output();
     let Ok(output) = found else {
-        eprintln!("SKIPPED: no python3, so its readers of JSON and CSV have not seen the output");
+        skipped("no python3, so its readers of JSON and CSV have not seen the output");
         return None;
     };
     let said = String::from_utf8_lossy(&output.stdout).into_owned();

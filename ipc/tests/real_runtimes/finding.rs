@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use nettrace_ipc::{Search, Unreachable};
 use nettrace_testdata::peers::{self, Folder};
+use nettrace_testdata::skipped;
 
 use super::{patient, start};
 
@@ -106,7 +107,7 @@ fn a_process_in_a_container_is_reached_through_its_root() {
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
         if !line.starts_with("ready") {
-            eprintln!("SKIPPED: no namespaces here");
+            skipped("no namespaces here");
             let _ = child.kill();
             child.wait().unwrap();
             return;

@@ -10,11 +10,12 @@ mod sessions;
 
 use std::io::Read;
 use std::ops::{Deref, DerefMut};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use nettrace_ipc::{
     Deadlines, Found, Level, Provider, Providers, Runtime, Search, Session, SessionConfig,
 };
+use nettrace_testdata::eventually;
 use nettrace_testdata::peers::{Folder, Peer, Target};
 
 /// A program with a folder of its own.
@@ -117,14 +118,6 @@ fn first_bytes(session: &mut Session) -> Vec<u8> {
 fn read_rest(mut bytes: Vec<u8>, session: &mut Session) -> Vec<u8> {
     bytes.extend(read_all(session));
     bytes
-}
-
-fn eventually(what: &str, mut condition: impl FnMut() -> bool) {
-    let start = Instant::now();
-    while !condition() {
-        assert!(start.elapsed() < LONG, "{what}");
-        std::thread::sleep(Duration::from_millis(10));
-    }
 }
 
 /// Begins as a nettrace stream and ends with its end mark.

@@ -108,9 +108,7 @@ fn block_size(input: &[u8]) -> Parsed<'_, u32> {
 /// # Errors
 /// [`Fault::Tag`], [`Fault::NameLength`], [`Fault::BlockSize`] for a negative size,
 /// [`Fault::Truncated`].
-pub fn object_header<'a>(
-    position: u64,
-) -> impl Fn(&'a [u8]) -> Parsed<'a, (ObjectType<'a>, Span)> {
+pub fn object_header<'a>(position: u64) -> impl Fn(&'a [u8]) -> Parsed<'a, (ObjectType<'a>, Span)> {
     move |input| {
         let (rest, object) = context("object header", object_type).parse(input)?;
         let here = |rest: &[u8]| position.saturating_add(before(input, rest) as u64);

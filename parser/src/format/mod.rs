@@ -98,8 +98,7 @@ fn version_of_objects(first: &[u8], with_magic: bool) -> Parsed<'_, Version> {
             _ => FaultAt { context: "object header", ..at },
         })
     })?;
-    let unsupported =
-        Fault::UnsupportedVersion(u32::try_from(object.version).unwrap_or_default());
+    let unsupported = Fault::UnsupportedVersion(u32::try_from(object.version).unwrap_or_default());
     match (object.name, object.version) {
         (b"Trace", 4..) => Ok((first, Version::V4)),
         (b"Trace", 3) if !with_magic => Ok((first, Version::V3)),

@@ -388,7 +388,7 @@ impl<S: Source> FilteredEvents for TimeOrdered<S> {
 #[cfg(test)]
 mod tests {
     use super::*;
-        use nettrace_testdata::synth::{Blob, EventBlock, SequencePoint, Stream, Trace, Version};
+    use nettrace_testdata::synth::{Blob, EventBlock, SequencePoint, Stream, Trace, Version};
 
     /// Takes every event, and notes which are late.
     struct Taking(Vec<bool>);

@@ -206,7 +206,7 @@ fn ask_blocks<T>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use nettrace_testdata::{fuzz_corpus, synth};
+    use nettrace_testdata::{cases, fuzz_corpus, synth};
 
     #[test]
     fn the_fuzzers_corpus_is_replayed() {
@@ -227,15 +227,15 @@ mod tests {
     fn a_decision_is_the_same_however_the_bytes_come() {
         let synthetic = [synth::tiny_v4().bytes, synth::tiny_v6().bytes];
         let damaged = synth::malformed().into_iter().map(|(_, bytes)| bytes);
-        let mut asked = 0;
+        let (mut asked, step) = (0, (28 / cases(1)).max(1) as usize);
         for bytes in synthetic.into_iter().chain(damaged) {
-            for start in (20..bytes.len().min(600)).step_by(7) {
+            for start in (20..bytes.len().min(600)).step_by(step) {
                 for version in 0..3 {
                     decisions(&question(&bytes, start, version, (start % 251) as u8));
                     asked += 1;
                 }
             }
         }
-        assert!(asked > 1_500, "{asked}");
+        assert!(asked > 375, "{asked}");
     }
 }

@@ -54,7 +54,7 @@ fn key(known: &CatalogEvent) -> Key {
 /// The rows that were used in traces of a runtime, by the folder its traces are in.
 pub(crate) fn rows_used_in(folder: &str) -> BTreeSet<Key> {
     let mut used = BTreeSet::new();
-    for trace in corpus::traces().iter().filter(|trace| trace.name().starts_with(folder)) {
+    for trace in corpus::of_repository().iter().filter(|trace| trace.name().starts_with(folder)) {
         let bytes = trace.bytes();
         let mut reader = Reader::from_slice(&bytes);
         while let Some(event) = reader.next_event().unwrap() {
@@ -119,10 +119,6 @@ fn what_recorders_say_of_processes_is_read_by_the_catalog() {
             }
             seen.insert(known.name);
         }
-    }
-    if seen.is_empty() {
-        eprintln!("SKIPPED: no trace of a recorder");
-        return;
     }
     assert!(seen.contains("ProcessMapping") && seen.contains("ProcessSymbol"), "{seen:?}");
 }

@@ -3,7 +3,7 @@
 //!
 //! The writer knows the table's types by itself and shares nothing with the catalog.
 
-use crate::{array, number, text};
+use super::{array, number, text};
 use nettrace_parser::{FieldValue, Value as Read};
 use nettrace_testdata::synth::{
     EventType, Session, SessionThread, Step, Value as Written, Version,

@@ -7,6 +7,7 @@ use crate::delivered::{Damaged, said};
 use crate::excerpt::excerpts;
 use crate::invariants;
 use crate::random::Random;
+use nettrace_testdata::cases;
 
 /// Bytes that reading may hold for each byte of a stream, and beside them.
 const HELD_PER_BYTE: u64 = 8;
@@ -15,16 +16,16 @@ const HELD: u64 = 4 << 20;
 #[test]
 fn damaged_content_costs_no_event_of_other_blocks_whatever_it_is() {
     let mut random = Random(1);
-    let mut changed = 0;
+    let (mut tried, mut changed) = (0, 0);
     for excerpt in excerpts() {
         let whole = excerpt.stream();
         let due = said(&whole.bytes);
         for at in 0..excerpt.blocks.len() {
-            // Half of the ways for each block, the other half for its neighbours.
-            for way in (at % 2..WAYS).step_by(2) {
+            for way in random.some((0..WAYS).collect(), cases(2)) {
                 let mut damaged = excerpt.clone();
                 damaged.blocks[at].content = change(&excerpt.blocks[at], way, &mut random);
                 let stream = damaged.stream();
+                tried += 1;
                 changed += usize::from(stream.bytes != whole.bytes);
                 // The first part is the header.
                 let (before, after) = (&whole.parts[at + 1], &stream.parts[at + 1]);
@@ -42,14 +43,14 @@ fn damaged_content_costs_no_event_of_other_blocks_whatever_it_is() {
             }
         }
     }
-    assert!(changed > 600, "{changed}");
+    assert!(tried > 100 && changed * 10 > tried * 9, "{changed} of {tried}");
 }
 
 #[test]
 fn damaged_content_is_read_calmly_in_all_ways() {
     let mut random = Random(2);
-    for way in 0..WAYS {
-        for excerpt in excerpts() {
+    for excerpt in excerpts() {
+        for way in random.some((0..WAYS).collect(), cases(3)) {
             let mut damaged = excerpt.clone();
             for _ in 0..=random.below(3) {
                 let at = random.below(damaged.blocks.len());

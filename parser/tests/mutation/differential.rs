@@ -9,6 +9,7 @@
 use crate::lies::{CLASSES, Sound};
 use crate::random::Random;
 use nettrace_parser::Reader;
+use nettrace_testdata::skipped;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -125,7 +126,7 @@ struct Sum {
 #[ignore = "takes a second a mutant, prints figures, holds nothing"]
 fn differential() {
     let Some(dumper) = Dumper::new() else {
-        println!("SKIPPED: NETTRACE_PEERS names no folder with TraceEvent's dumper");
+        skipped("NETTRACE_PEERS names no folder with TraceEvent's dumper");
         return;
     };
     let count: usize =

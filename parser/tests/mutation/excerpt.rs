@@ -101,10 +101,9 @@ fn part_kind(kind: BlockKind) -> Option<PartKind> {
 pub(crate) fn excerpts() -> &'static [Excerpt] {
     static EXCERPTS: OnceLock<Vec<Excerpt>> = OnceLock::new();
     EXCERPTS.get_or_init(|| {
-        let here = env!("CARGO_MANIFEST_DIR").trim_end_matches("parser");
-        let traces = corpus::traces().into_iter().filter(|trace| trace.path().starts_with(here));
+        let traces = corpus::of_repository();
         let excerpts: Vec<_> =
-            traces.map(|trace| Excerpt::of(trace.name(), &trace.bytes())).collect();
+            traces.iter().map(|trace| Excerpt::of(trace.name(), &trace.bytes())).collect();
         assert!(excerpts.len() >= 15, "{} traces", excerpts.len());
         for version in Version::ALL {
             let is_there = excerpts.iter().any(|excerpt| excerpt.version == version);

@@ -6,13 +6,13 @@
 //! more (a payload, an address of a stack, a name), so that alone is not asked for: bytes
 //! that no reader could know to be wrong. All other facts of all events are.
 //!
-//! `cargo test -p nettrace-parser --test mutation -- --nocapture lies` prints the
-//! table of `parser/fuzz/README.md`.
+//! `PROPTEST_CASES=1024 cargo test -p nettrace-parser --test mutation -- --nocapture lies`
+//! prints the table of `parser/fuzz/README.md`, with the traces of `NETTRACE_SHARED`.
 
 use crate::change::EXTREMES;
 use crate::random::Random;
 use nettrace_parser::{BlockKind, Event, Item, Reader, Version};
-use nettrace_testdata::corpus;
+use nettrace_testdata::{cases, corpus};
 use std::collections::{BTreeMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
@@ -333,7 +333,7 @@ struct Sum {
 }
 
 /// Mutants of each class of each trace, by version and class.
-fn sums(count: usize, mut show: impl FnMut(&str)) -> BTreeMap<(&'static str, &'static str), Sum> {
+fn sums(count: u32, mut show: impl FnMut(&str)) -> BTreeMap<(&'static str, &'static str), Sum> {
     let mut random = Random(2026);
     let mut sums: BTreeMap<(&str, &str), Sum> = BTreeMap::new();
     for sound in TRACES.iter().filter_map(|name| Sound::of(name)) {
@@ -391,15 +391,17 @@ fn table(sums: &BTreeMap<(&'static str, &'static str), Sum>) -> String {
     table
 }
 
-/// The seed is fixed, so the numbers change with the reader alone.
+/// The seed is fixed, so the numbers change with the reader alone. One in 500 is what the
+/// table of `parser/fuzz/README.md` has, of four times as many mutants and more traces.
 #[test]
-fn at_most_one_mutant_in_500_passes_for_whole_though_its_events_are_wrong() {
-    let sums = sums(60, |lie| println!("{lie}"));
+fn at_most_one_mutant_in_250_passes_for_whole_though_its_events_are_wrong() {
+    let one_in = if corpus::shared_folder().is_some() { 500 } else { 250 };
+    let sums = sums(cases(15), |lie| println!("{lie}"));
     println!("{}", table(&sums));
     for of_version in ["V3–V5", "V6"] {
         let all = || sums.iter().filter(|((version, _), _)| *version == of_version);
         let lies: u64 = all().map(|(_, sum)| sum.lies).sum();
         let mutants: u64 = all().map(|(_, sum)| sum.mutants).sum();
-        assert!(mutants > 0 && lies * 500 <= mutants, "{of_version}: {lies} of {mutants}");
+        assert!(mutants > 0 && lies * one_in <= mutants, "{of_version}: {lies} of {mutants}");
     }
 }

@@ -8,6 +8,14 @@ impl Random {
         &of[self.below(of.len())]
     }
 
+    /// So many of them at most, whichever.
+    pub(crate) fn some<T>(&mut self, mut of: Vec<T>, most: u32) -> Vec<T> {
+        while of.len() > most as usize {
+            of.swap_remove(self.below(of.len()));
+        }
+        of
+    }
+
     pub(crate) fn bytes(&mut self, count: usize) -> Vec<u8> {
         (0..count).map(|_| self.next() as u8).collect()
     }

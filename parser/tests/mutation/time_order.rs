@@ -9,7 +9,7 @@ use nettrace_parser::parallel::{self, Options, Order};
 use nettrace_parser::{
     BlockKind, Buffered, Event, Fault, Item, Limits, Reader, Source, TimeOrdered, Whole,
 };
-use nettrace_testdata::{corpus, synth};
+use nettrace_testdata::{cases, corpus, synth};
 use std::ops::ControlFlow;
 
 /// Events that wait, as the oracle has them: the time each counts as, and all it says.
@@ -170,7 +170,7 @@ fn every_trace_comes_in_the_order_of_a_plain_sort() {
 #[test]
 fn mutants_and_prefixes_come_in_the_order_of_a_plain_sort() {
     let mut random = Random(11);
-    for round in 0..2000 {
+    for round in 0..cases(500) as usize {
         let excerpt = random.one(excerpts());
         // Few blocks, so that there is time for many.
         let mut damaged = excerpt.clone();

@@ -4,6 +4,7 @@ use crate::invariants;
 use crate::splitmix::Random;
 use crate::story::{Says, Story, Told, v3_story};
 use nettrace_parser::{Class, Fault, Finding, Reader};
+use nettrace_testdata::cases;
 use nettrace_testdata::synth::{Trace, Version};
 
 const VERSIONS: [Version; 3] = [Version::V3, Version::V4, Version::V5];
@@ -65,8 +66,9 @@ fn with_size(story: &Story, at: usize, size: usize) -> Vec<u8> {
 fn a_size_that_reaches_into_other_objects_costs_none_of_their_events() {
     let mut random = Random(21);
     let mut tried = 0;
-    for round in 0..12 {
-        let version = VERSIONS[round % 3];
+    let rounds = cases(3);
+    for round in 0..rounds {
+        let version = VERSIONS[round as usize % 3];
         let story = story(version, &mut random);
         for at in story.objects().take(story.objects().len() - 2) {
             let part = story.part(at);
@@ -88,14 +90,14 @@ fn a_size_that_reaches_into_other_objects_costs_none_of_their_events() {
             }
         }
     }
-    assert!(tried > 5_000, "{tried}");
+    assert!(tried > 416 * rounds, "{tried}");
 }
 
 #[test]
 fn a_size_that_ends_where_a_later_object_ends_costs_none_of_the_events_between() {
     let mut random = Random(22);
-    for round in 0..12 {
-        let version = VERSIONS[round % 3];
+    for round in 0..cases(3) {
+        let version = VERSIONS[round as usize % 3];
         let story = story(version, &mut random);
         let objects = story.objects();
         for at in objects.clone().take(objects.len() - 2) {
@@ -112,7 +114,7 @@ fn a_size_that_ends_where_a_later_object_ends_costs_none_of_the_events_between()
 #[test]
 fn events_behind_a_size_that_is_too_large_are_not_counted_as_lost() {
     let mut random = Random(23);
-    for round in 0..40 {
+    for round in 0..cases(10) {
         let story = Story::new(Version::V4, &mut random);
         let objects = story.objects();
         let at = objects.start + random.below(objects.len() - 2);
@@ -127,8 +129,8 @@ fn events_behind_a_size_that_is_too_large_are_not_counted_as_lost() {
 #[test]
 fn a_size_that_is_too_small_costs_no_event_at_all() {
     let mut random = Random(28);
-    for round in 0..9 {
-        let version = VERSIONS[round % 3];
+    for round in 0..cases(3) {
+        let version = VERSIONS[round as usize % 3];
         let story = story(version, &mut random);
         let objects = story.objects();
         for at in objects.clone().take(objects.len() - 2) {
@@ -158,8 +160,9 @@ fn a_size_that_is_too_small_costs_no_event_at_all() {
 fn any_number_of_bytes_missing_from_a_block_costs_no_event_of_another() {
     let mut random = Random(24);
     let mut tried = 0;
-    for round in 0..60 {
-        let version = VERSIONS[round % 3];
+    let rounds = cases(15);
+    for round in 0..rounds {
+        let version = VERSIONS[round as usize % 3];
         let story = story(version, &mut random);
         let objects = story.objects();
         for at in objects.clone().take(objects.len() - 2) {
@@ -183,14 +186,14 @@ fn any_number_of_bytes_missing_from_a_block_costs_no_event_of_another() {
             }
         }
     }
-    assert!(tried > 4_000, "{tried}");
+    assert!(tried > 66 * rounds, "{tried}");
 }
 
 #[test]
 fn an_end_mark_in_an_objects_place_costs_that_object_and_is_reported() {
     let mut random = Random(25);
-    for round in 0..30 {
-        let version = VERSIONS[round % 3];
+    for round in 0..cases(8) {
+        let version = VERSIONS[round as usize % 3];
         let story = story(version, &mut random);
         let objects = story.objects();
         let at = objects.start + random.below(objects.len() - 2);
@@ -214,8 +217,8 @@ fn an_end_mark_in_an_objects_place_costs_that_object_and_is_reported() {
 #[test]
 fn streams_with_an_end_mark_in_an_objects_place_are_explained_and_read_alike_in_all_ways() {
     let mut random = Random(26);
-    for round in 0..6 {
-        let story = story(VERSIONS[round % 3], &mut random);
+    for round in 0..cases(3) {
+        let story = story(VERSIONS[round as usize % 3], &mut random);
         let objects = story.objects();
         let at = objects.start + random.below(objects.len() - 1);
         let mut bytes = story.stream.bytes.clone();

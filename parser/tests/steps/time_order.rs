@@ -8,7 +8,7 @@ use crate::source::Whole;
 use crate::work;
 use nettrace_testdata::synth::{Blob, EventBlock, Stream, Trace, Version};
 
-const EVENTS: u64 = 12_000;
+const EVENTS: u64 = 3_000;
 
 /// The time of an event by its number, and whether it is marked sorted.
 type Time = fn(u64) -> (u64, bool);
@@ -71,7 +71,7 @@ fn merging_takes_a_bounded_number_of_steps_for_each_event_whatever_the_times() {
         ("ever younger, none sorted", |n| (n, false)),
         ("all alike", |_| (7, false)),
         ("the youngest first, then older ones that are sorted", |n| {
-            (if n < 5000 { u64::MAX } else { n }, n >= 5000)
+            (if n < 1250 { u64::MAX } else { n }, n >= 1250)
         }),
         ("half of them young, then each lets one go", |n| {
             if n < EVENTS / 2 { (EVENTS + n, false) } else { (n - EVENTS / 2, true) }
@@ -82,14 +82,14 @@ fn merging_takes_a_bounded_number_of_steps_for_each_event_whatever_the_times() {
     ];
     let limits = [
         Limits::new(),
-        Limits::new().queue_events(1000),
+        Limits::new().queue_events(250),
         Limits::new().queue_events(1),
-        Limits::new().queue_bytes(200_000),
+        Limits::new().queue_bytes(50_000),
         Limits::new().queue_bytes(1),
-        Limits::new().queue_events(9000).queue_bytes(900_000),
+        Limits::new().queue_events(2250).queue_bytes(225_000),
     ];
     for (what, time) in shapes {
-        for in_block in [1, 1000] {
+        for in_block in [1, 250] {
             let bytes = stream((0..EVENTS).map(time), in_block);
             for limits in limits {
                 for is_filtered in [false, true] {

@@ -1,6 +1,6 @@
 //! An event of any type, shown to a view.
 
-use crate::RUNTIME;
+use super::RUNTIME;
 use nettrace_parser::{Event, Reader};
 use nettrace_testdata::synth::{
     Blob, Definition, EventBlock, Field, FieldType, Stream, Tag, Trace, Value, Version, payload,

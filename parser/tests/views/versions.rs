@@ -1,7 +1,7 @@
 //! Views of payloads of every version.
 
-use crate::case::{Case, text};
-use crate::{RUNDOWN, RUNTIME};
+use super::case::{Case, text};
+use super::{RUNDOWN, RUNTIME};
 use nettrace_parser::view::{
     Activity, ActivityEdge, Allocation, ContentionStart, ContentionStop, Counter, Exception, GcEnd,
     GcStart, LogMessage, Message, Method, MethodChange, Metric, MetricKind, Module, ModuleChange,

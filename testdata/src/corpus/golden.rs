@@ -1,6 +1,6 @@
 //! What the reference reader (Microsoft's TraceEvent) saw in the traces.
 //!
-//! The files lie in `shared/golden` and are not part of the repository. They hold facts
+//! The files lie in `$NETTRACE_SHARED/golden` and are not part of the repository. They hold facts
 //! to compare with, not a standard to copy; their README tells where the reference reader
 //! makes things up:
 //!
@@ -12,6 +12,7 @@
 //!   version 3.
 
 use super::{decompressed, shared_folder};
+use crate::skipped;
 use crate::synth::GuidBytes;
 
 /// Events of a trace, by time; those of one timestamp in any order.
@@ -94,7 +95,7 @@ pub struct GoldenEvent {
 pub const TRACE_WITHOUT_EVENTS: &str = "aspnet-net10-linux-x64/web.nettrace";
 
 /// The events that the reference reader saw in the trace `name`. None, said on stderr,
-/// without a shared folder or such a golden.
+/// without `NETTRACE_SHARED` or such a golden.
 ///
 /// # Panics
 /// If the golden has a line that is not as told above.
@@ -104,7 +105,7 @@ pub fn golden_events(name: &str) -> Option<GoldenEvents> {
 
 /// Names and values of the first 20 events of each type in the trace `name`, a JSON
 /// object a line: `index` (line in the events), `ts`, `tid`, `provider`, `id`, `version`,
-/// `name`, `fields`. None, said on stderr, without a shared folder or such a golden.
+/// `name`, `fields`. None, said on stderr, without `NETTRACE_SHARED` or such a golden.
 pub fn golden_fields(name: &str) -> Option<Vec<String>> {
     Some(golden_text(name, ".fields.jsonl.gz")?.lines().map(str::to_owned).collect())
 }
@@ -113,7 +114,7 @@ fn golden_text(name: &str, ending: &str) -> Option<String> {
     let stem = name.strip_suffix(".nettrace").unwrap_or(name);
     let path = shared_folder()?.join("golden").join(format!("{stem}{ending}"));
     if !path.is_file() {
-        eprintln!("SKIPPED: no golden {stem}{ending}");
+        skipped(format_args!("there is no golden {stem}{ending}"));
         return None;
     }
     Some(String::from_utf8_lossy(&decompressed(&path)).into_owned())

@@ -1,5 +1,5 @@
-//! Real traces: those of this folder, and those of a folder `shared` beside the checkout,
-//! if there is one.
+//! Real traces: those of the repository, and those of the folder that `NETTRACE_SHARED`
+//! names, if it is set.
 //!
 //! A trace's name is its path below the folder `traces` without `.gz`, with `/` on every
 //! system: `net10-linux-x64/all.nettrace`, `net3.1-linux-x64/all.netperf`. What each is
@@ -19,6 +19,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
+use crate::skipped;
 use flate2::read::GzDecoder;
 
 pub use golden::{GoldenEvent, GoldenEvents, TRACE_WITHOUT_EVENTS, golden_events, golden_fields};
@@ -50,51 +51,93 @@ impl TraceFile {
     }
 }
 
-/// All traces there are, by name. One that is in the repository and in the shared folder
-/// is listed once.
+/// Large traces of the repository, 27 of 45 MB. Their kinds of events are in others, too.
+const LARGE: [&str; 4] = [
+    "net10-linux-x64/metrics.nettrace",
+    "net10-linux-x64/startup.nettrace",
+    "net8-linux-x64/all.nettrace",
+    "net9-linux-x64/all.nettrace",
+];
+
+/// The traces for tests that read many whole ones, by name: those of the repository but
+/// for four large ones; with `NETTRACE_SHARED` all there are.
 ///
 /// # Panics
-/// If the repository's own traces are not there: a test over none of them would hold
-/// nothing.
+/// As [`of_repository`] and [`shared_folder`].
 pub fn traces() -> Vec<TraceFile> {
-    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("traces");
-    let mut found = BTreeMap::new();
-    if let Some(shared) = shared_folder() {
-        find_traces(&shared.join("traces"), "", &mut found);
-    }
-    let before = found.len();
-    let mut of_repository = BTreeMap::new();
-    find_traces(&own, "", &mut of_repository);
-    assert!(!of_repository.is_empty(), "no traces in {} (and {before} shared)", own.display());
-    found.extend(of_repository);
-    found.into_iter().map(|(name, path)| TraceFile { name, path }).collect()
-}
-
-/// The trace of that name, if it is there. Says so on stderr if it is not.
-pub fn trace(name: &str) -> Option<TraceFile> {
-    let found = traces().into_iter().find(|trace| trace.name == name);
-    if found.is_none() {
-        eprintln!("SKIPPED: there is no trace {name}");
+    let mut found = all();
+    if shared_folder().is_none() {
+        found.retain(|trace| !LARGE.contains(&trace.name()));
     }
     found
 }
 
-/// The folder `shared` beside the checkout, with more traces and with goldens. Says so on
-/// stderr, once, if there is none.
+/// The repository's own traces, by name.
+///
+/// # Panics
+/// If there are none: a test over none of them would hold nothing.
+pub fn of_repository() -> Vec<TraceFile> {
+    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("traces");
+    let mut found = BTreeMap::new();
+    find_traces(&own, "", &mut found);
+    assert!(!found.is_empty(), "no traces in {}", own.display());
+    listed(found)
+}
+
+/// All of the repository and, with `NETTRACE_SHARED`, of that folder. One that is in both is
+/// listed once.
+///
+/// # Panics
+/// As [`of_repository`] and [`shared_folder`].
+pub fn all() -> Vec<TraceFile> {
+    let mut found = BTreeMap::new();
+    if let Some(shared) = shared_folder() {
+        find_traces(&shared.join("traces"), "", &mut found);
+    }
+    found.extend(of_repository().into_iter().map(|trace| (trace.name, trace.path)));
+    listed(found)
+}
+
+fn listed(found: BTreeMap<String, PathBuf>) -> Vec<TraceFile> {
+    found.into_iter().map(|(name, path)| TraceFile { name, path }).collect()
+}
+
+/// The trace of that name. None, said on stderr, if it is not in the repository and
+/// `NETTRACE_SHARED` is not set.
+///
+/// # Panics
+/// If it is not in the folder that `NETTRACE_SHARED` names either.
+pub fn trace(name: &str) -> Option<TraceFile> {
+    let found = all().into_iter().find(|trace| trace.name == name);
+    if found.is_none() {
+        assert!(shared_folder().is_none(), "NETTRACE_SHARED has no trace {name}");
+        skipped(format_args!("NETTRACE_SHARED is not set: no trace {name}"));
+    }
+    found
+}
+
+/// The folder that `NETTRACE_SHARED` names, with more traces in `traces` and what the
+/// reference reader saw in them in `golden`. None, said on stderr, if it is not set: then
+/// tests hold the same everywhere, on the repository's own traces.
+///
+/// # Panics
+/// If it names a folder without traces.
 pub fn shared_folder() -> Option<&'static Path> {
     static FOLDER: OnceLock<Option<PathBuf>> = OnceLock::new();
-    FOLDER
+    let folder = FOLDER
         .get_or_init(|| {
-            let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared");
-            if folder.join("traces").is_dir() {
-                return Some(folder);
-            }
-            eprintln!(
-                "SKIPPED: no folder `shared` beside the checkout, so no goldens and fewer traces"
-            );
-            None
+            let folder = PathBuf::from(std::env::var_os("NETTRACE_SHARED")?);
+            let traces = folder.join("traces");
+            assert!(traces.is_dir(), "NETTRACE_SHARED: there is no folder {}", traces.display());
+            Some(folder)
         })
-        .as_deref()
+        .as_deref();
+    if folder.is_none() {
+        skipped(
+            "NETTRACE_SHARED is not set: no goldens, and of the traces only small ones of the repository",
+        );
+    }
+    folder
 }
 
 /// Collects `*.gz` below `folder` by their names.

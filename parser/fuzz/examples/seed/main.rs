@@ -24,7 +24,7 @@ fn main() {
         synth::malformed().into_iter().map(|(_, bytes)| bytes).collect();
     streams.push(synth::tiny_v4().bytes);
     streams.push(synth::tiny_v6().bytes);
-    for trace in corpus::traces() {
+    for trace in corpus::all() {
         let bytes = trace.bytes();
         let length = bytes.len().min(MOST_BYTES);
         streams.push(bytes[..length].to_vec());

@@ -1,6 +1,5 @@
 //! Typed views: on real traces, and on payloads of every version that their documentation
 //! names.
-#![allow(clippy::restriction, clippy::pedantic)]
 
 mod case;
 mod real_traces;

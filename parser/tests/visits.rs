@@ -1,10 +1,7 @@
 //! Visiting values gives what walking them gives, on real traces; hostile payloads are in
 //! `payload_hostile`.
-#![allow(clippy::restriction, clippy::pedantic)]
 
-#[path = "visitor/mod.rs"]
-mod visitor;
-
+use crate::visitor;
 use nettrace_parser::Reader;
 use nettrace_testdata::corpus;
 
