@@ -6,12 +6,15 @@ use crate::console::Console;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input::{Ended, Input, Regions};
+use crate::json_text;
 use crate::messages::{Condition, Messages};
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::style::{Style, is_coloured};
-use nettrace_parser::{Limits, Reader};
-use std::io::{self, Read};
+use nettrace_analysis::report::OutcomeReport;
+use nettrace_parser::{Event, Limits, Reader};
+use serde::Serialize;
+use std::io::{self, Read, Write};
 use std::num::NonZeroUsize;
 use std::path::Path;
 use std::rc::Rc;
@@ -156,11 +159,36 @@ impl<'a> Context<'a> {
         std::mem::take(&mut self.columns_left_out)
     }
 
-    /// Says what is wrong with a trace that was read, and how the command ends therefore.
+    /// Writes a document as one JSON object, indented, with a newline after it.
+    pub(crate) fn write_json(&mut self, document: &impl Serialize) -> Result<(), Failure> {
+        json_text::pretty(&mut self.out, document)?;
+        self.out.write_all(b"\n")?;
+        Ok(())
+    }
+
+    /// Writes a document about a trace as one JSON object, with how reading the trace
+    /// went as `outcome`.
+    pub(crate) fn write_report(
+        &mut self,
+        report: &impl Serialize,
+        trace: &Ended,
+    ) -> Result<(), Failure> {
+        self.write_json(&WithOutcome { report, outcome: trace.outcome() })
+    }
+
+    /// Reports problems of a trace that was read, and returns the exit code.
     pub(crate) fn conclude(&mut self, file: &str, trace: &Ended, is_whole: bool) -> Exit {
         self.messages.condition(file, trace, is_whole);
         if Condition::of(trace, is_whole).is_bad() { Exit::Damaged } else { Exit::Fine }
     }
+}
+
+/// A document with `outcome` beside its members.
+#[derive(Serialize)]
+struct WithOutcome<'r, T> {
+    #[serde(flatten)]
+    report: &'r T,
+    outcome: OutcomeReport,
 }
 
 /// An open trace.
@@ -181,6 +209,13 @@ impl Trace {
             .source()
             .regions(threads.threads.map(NonZeroUsize::get))
             .filter(|_| !self.only_sound)
+    }
+
+    /// The next event in file order.
+    pub(crate) fn next_event(&mut self) -> Result<Option<Event<'_>>, Failure> {
+        let position = self.reader.position();
+        let Trace { file, reader, .. } = self;
+        reader.next_event().map_err(|error| Failure::read(file, &error, position))
     }
 
     pub(crate) fn failed(&self, error: &nettrace_parser::Error) -> Failure {

@@ -8,6 +8,7 @@
 #![deny(unsafe_code)]
 #![allow(clippy::restriction, clippy::pedantic)]
 
+mod analysed;
 mod args;
 mod commands;
 mod console;
@@ -31,6 +32,7 @@ mod samples;
 mod screen;
 mod session;
 mod sparkline;
+mod stack_names;
 mod style;
 mod survey;
 mod symbols;

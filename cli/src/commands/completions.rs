@@ -1,7 +1,8 @@
 //! `nettrace completions`: a script for the shell.
 
-use super::{Context, command_line};
+use super::command_line;
 use crate::args::CompletionsArgs;
+use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
 

@@ -1,9 +1,8 @@
 //! `nettrace diff`: what changed between two groups of traces.
 
-use super::analysed::Analysed;
-use super::outcome::outcome_of;
-use super::{Context, write_json};
+use crate::analysed::Analysed;
 use crate::args::{DiffArgs, InputArgs, PerArg};
+use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input::Ended;
@@ -83,7 +82,7 @@ pub(super) fn run(args: &DiffArgs, context: &mut Context<'_>) -> Result<Exit, Fa
             new_traces: trace_rows(&new),
             conditions: &outcomes,
         };
-        write_json(context, &document)?;
+        context.write_json(&document)?;
     } else {
         text(args, &report, context)?;
         end_page(context)?;
@@ -167,7 +166,7 @@ fn trace_row<'d>(read: &'d Read, facts: &TraceFacts) -> TraceRow<'d> {
         duration_ns: facts.duration_ns,
         samples: facts.samples,
         requests: facts.requests,
-        outcome: outcome_of(&read.ended),
+        outcome: read.ended.outcome(),
     }
 }
 

@@ -1,13 +1,13 @@
 //! `nettrace events`: the events, one a line.
 
-use super::stack_names::{self, StackNames};
-use super::{Context, failed};
 use crate::args::{BigInts, EventFormat, EventsArgs, Order};
+use crate::context::{Context, failed};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input::{Ended, Input, Regions, Spare};
 use crate::output::Output;
 use crate::render::{Form, Text};
+use crate::stack_names::{self, StackNames};
 use nettrace_export::{Csv, Detail, EventTypes, Filter, Ndjson, Page, Selection};
 use nettrace_parser::parallel::{self, MakeParts};
 use nettrace_parser::{Error, Event, Reader, TimeOrdered, Visit};

@@ -3,9 +3,9 @@
 //! The report is worked out once ([`InfoReport`]); JSON is the report as it is, text is
 //! the same for reading ([`super::info_text`]).
 
-use super::outcome::outcome_of;
-use super::{Context, info_text};
+use super::info_text;
 use crate::args::InfoArgs;
+use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input::Ended;
@@ -46,7 +46,7 @@ pub(super) fn run(args: &InfoArgs, context: &mut Context<'_>) -> Result<Exit, Fa
     context.progress.end();
     let report = InfoReport::new(header, is_gzip, &ended, &survey);
     if args.form.json {
-        super::write_json(context, &report)?;
+        context.write_json(&report)?;
     } else {
         info_text::write(context, &trace.file, &report)?;
     }
@@ -209,7 +209,7 @@ impl InfoReport {
         let session = survey.session();
         let clock = header.clock();
         let last = survey.last_ticks().and_then(|ticks| clock.nanos_since_start(ticks));
-        let outcome = outcome_of(trace);
+        let outcome = trace.outcome();
         let mut report = InfoReport {
             schema: 1,
             version,

@@ -1,7 +1,8 @@
 //! `nettrace man`: manual pages.
 
-use super::{Context, command_line};
+use super::command_line;
 use crate::args::ManArgs;
+use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use clap_mangen::Man;

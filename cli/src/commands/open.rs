@@ -1,8 +1,8 @@
 //! `nettrace open`: a trace's page in the cache, shown by the browser.
 
-use super::Context;
 use super::report::{PageTarget, write_page};
 use crate::args::OpenArgs;
+use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, plain};
 use crate::printable::printable;

@@ -1,7 +1,7 @@
 //! `nettrace stats`: a line for each event type.
 
-use super::{Context, instant};
 use crate::args::{SortKey, StatsArgs};
+use crate::context::Context;
 use crate::cut::{Text, fixed, main, other};
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -107,7 +107,7 @@ fn json(
         lost: trace.ended.losses().total(),
         types: types.collect(),
     };
-    super::write_report(context, &report, &trace.ended)
+    context.write_report(&report, &trace.ended)
 }
 
 /// Below this many columns dates are not repeated.
@@ -118,7 +118,7 @@ const LEAST_EVENT: usize = 40;
 
 /// The date of all events, if there is one: `2024-02-29`.
 fn common_day(rows: &[(&EventType, &TypeCount)], clock: Clock) -> Option<String> {
-    let day = |ticks| Some(instant(clock, ticks, true).split_once(' ')?.0.to_owned());
+    let day = |ticks| Some(units::instant(clock, ticks, true).split_once(' ')?.0.to_owned());
     let first = day(rows.first()?.1.first_ticks)?;
     let is_same = |ticks| day(ticks).as_ref() == Some(&first);
     let all = rows.iter().all(|(_, count)| is_same(count.first_ticks) && is_same(count.last_ticks));
@@ -145,7 +145,7 @@ fn text(
         (true, None) => 26,
     };
     let instant = |ticks| {
-        let text = instant(clock, ticks, is_utc);
+        let text = units::instant(clock, ticks, is_utc);
         match day.as_ref().and_then(|day| text.strip_prefix(day.as_str())) {
             Some(time) => time.trim_start().to_owned(),
             None => text,

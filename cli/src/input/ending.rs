@@ -1,6 +1,7 @@
 //! What is known of a trace when reading it has ended.
 
 use super::{Input, UnpackFault};
+use nettrace_analysis::report::OutcomeReport;
 use nettrace_parser::{Outcome, Reader};
 use std::ops::Deref;
 
@@ -15,6 +16,16 @@ pub(crate) struct Ended {
 impl Ended {
     pub(crate) fn unpack_fault(&self) -> Option<UnpackFault> {
         self.unpack_fault
+    }
+
+    /// How reading went, as documents have it; what is wrong with the packed file counts
+    /// as damage.
+    pub(crate) fn outcome(&self) -> OutcomeReport {
+        let mut outcome = OutcomeReport::of(self);
+        if let Some(fault) = self.unpack_fault.filter(|fault| fault.is_loss()) {
+            outcome.add_file_fault(fault.offset, "compressed file", fault.what().to_owned());
+        }
+        outcome
     }
 }
 

@@ -4,9 +4,9 @@ mod kinds;
 mod named_file;
 mod target;
 
-use super::Context;
-use super::analysed::Analysed;
+use crate::analysed::Analysed;
 use crate::args::{ConvertArgs, UnitArg};
+use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::new_file::{self, NewFile, Pending, Unfinished};

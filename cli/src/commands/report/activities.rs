@@ -2,7 +2,7 @@
 
 use super::words::{SPREAD, duration, errors, id, ms, prose, spread_cells};
 use crate::args::ReportArgs;
-use crate::commands::Context;
+use crate::context::Context;
 use crate::cut::{Text, fixed, main, other};
 use crate::printable::printable;
 use crate::table::{Cell, Detail, Table, first, layout_of, left, right};

@@ -2,7 +2,7 @@
 
 use super::words::id;
 use crate::args::ReportArgs;
-use crate::commands::Context;
+use crate::context::Context;
 use crate::printable::printable;
 use crate::table::{Detail, left, list, right};
 use crate::units;

@@ -2,7 +2,7 @@
 
 use super::words::{SPREAD, innermost, spread_cells, thread, wait_totals};
 use crate::args::ReportArgs;
-use crate::commands::Context;
+use crate::context::Context;
 use crate::table::{Cell, Detail, Table, left, right};
 use crate::units;
 use nettrace_analysis::report::ContentionReport;

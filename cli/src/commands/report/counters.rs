@@ -3,7 +3,7 @@
 use super::pass::show;
 use super::words::prose;
 use crate::args::{CounterFormat, ReportArgs};
-use crate::commands::{Context, Trace};
+use crate::context::{Context, Trace};
 use crate::counter_text::{name_to_cut, number, unit};
 use crate::exit::Exit;
 use crate::failure::Failure;

@@ -2,7 +2,7 @@
 
 use super::words::{innermost, ms, prose};
 use crate::args::ReportArgs;
-use crate::commands::Context;
+use crate::context::Context;
 use crate::cut::Text;
 use crate::table::{Cell, Detail, first, left, right};
 use crate::{sparkline, units};

@@ -2,7 +2,7 @@
 
 use super::words::{duration, ms, prose};
 use crate::args::ReportArgs;
-use crate::commands::Context;
+use crate::context::Context;
 use crate::style::Paint;
 use crate::table::{Cell, first, left, right};
 use crate::units;

@@ -1,9 +1,8 @@
 //! `report html`: a trace as one HTML file.
 
+use crate::analysed::Analysed;
 use crate::args::{ReportArgs, SampleArgs};
-use crate::commands::analysed::Analysed;
-use crate::commands::outcome::outcome_of;
-use crate::commands::{Context, Trace};
+use crate::context::{Context, Trace};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input::Ended;
@@ -14,10 +13,10 @@ use std::path::{Path, PathBuf};
 
 /// Where a page goes.
 #[derive(Debug)]
-pub(in crate::commands) struct PageTarget {
+pub(crate) struct PageTarget {
     /// `None`: standard output.
-    pub(in crate::commands) path: Option<PathBuf>,
-    pub(in crate::commands) is_forced: bool,
+    pub(crate) path: Option<PathBuf>,
+    pub(crate) is_forced: bool,
 }
 
 pub(super) fn run(
@@ -38,7 +37,7 @@ pub(super) fn run(
 }
 
 /// Reads the trace and writes its page.
-pub(in crate::commands) fn write_page(
+pub(crate) fn write_page(
     input: &Path,
     args: &SampleArgs,
     trace: Trace,
@@ -82,7 +81,7 @@ fn about(input: &Path, ended: &Ended) -> PageAbout {
     let name =
         input.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let title = if name == "-" { crate::context::STDIN_NAME.to_owned() } else { name };
-    let mut about = PageAbout::new(title, ended).outcome(outcome_of(ended));
+    let mut about = PageAbout::new(title, ended).outcome(ended.outcome());
     if let Ok(facts) = std::fs::metadata(input)
         && facts.is_file()
     {

@@ -2,7 +2,7 @@
 
 use super::words::{duration, id, ms, prose};
 use crate::args::ReportArgs;
-use crate::commands::Context;
+use crate::context::Context;
 use crate::printable::printable;
 use crate::style::Paint;
 use crate::table::{first, left, list, right};

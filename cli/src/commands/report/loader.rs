@@ -2,7 +2,7 @@
 
 use super::words::{ms, prose, time};
 use crate::args::ReportArgs;
-use crate::commands::Context;
+use crate::context::Context;
 use crate::cut::{Text, fixed, main, other};
 use crate::table::{left, list, right};
 use crate::units;

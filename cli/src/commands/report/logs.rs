@@ -2,7 +2,7 @@
 
 use super::pass::{Steps, show_in_steps};
 use crate::args::{LogLevelArg, ReportArgs};
-use crate::commands::{Context, Trace};
+use crate::context::{Context, Trace};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::printable::printable;

@@ -20,8 +20,8 @@ mod words;
 
 pub(super) use html::{PageTarget, write_page};
 
-use super::{Context, Trace};
 use crate::args::{InputArgs, ReportArgs};
+use crate::context::{Context, Trace};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use activities::{activities_of, requests_of};

@@ -1,9 +1,9 @@
 //! What all reports share: one pass, JSON or a table, and what to record when the trace
 //! has nothing for them.
 
+use crate::analysed::Analysed;
 use crate::args::{CounterFormat, ReportArgs};
-use crate::commands::analysed::Analysed;
-use crate::commands::{Context, Trace, write_report};
+use crate::context::{Context, Trace};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input::Ended;
@@ -100,7 +100,7 @@ where
         says_losses,
     };
     if shown.is_json(args) {
-        write_report(context, &reported.output, &ended)?;
+        context.write_report(&reported.output, &ended)?;
     } else if shown.is_text(args) {
         text(&trace.file, &reported.output, context)?;
         table::end_page(context)?;

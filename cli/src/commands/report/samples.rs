@@ -2,7 +2,7 @@
 
 use super::words::{id, ms, prose, time};
 use crate::args::{GroupByArg, ReportArgs};
-use crate::commands::Context;
+use crate::context::Context;
 use crate::cut::{Text, fixed, main, other};
 use crate::printable::printable;
 use crate::style::Paint;

@@ -3,7 +3,7 @@
 use super::pass::{Steps, show_in_steps};
 use super::words::{duration, prose};
 use crate::args::ReportArgs;
-use crate::commands::{Context, Trace};
+use crate::context::{Context, Trace};
 use crate::cut::cut;
 use crate::exit::Exit;
 use crate::failure::Failure;

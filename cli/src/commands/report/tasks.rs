@@ -2,7 +2,7 @@
 
 use super::words::{SPREAD, duration, errors, innermost, ms, prose, spread_cells};
 use crate::args::ReportArgs;
-use crate::commands::Context;
+use crate::context::Context;
 use crate::printable::printable;
 use crate::table::{Cell, Detail, Table, first, left, right};
 use crate::units;

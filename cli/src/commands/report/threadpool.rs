@@ -2,7 +2,7 @@
 
 use super::words::{duration, prose};
 use crate::args::ReportArgs;
-use crate::commands::Context;
+use crate::context::Context;
 use crate::style::Paint;
 use crate::table::{first, left, left_out, right};
 use crate::units;

@@ -2,7 +2,7 @@
 
 use super::words::{LEAST_PLACE, SPREAD, innermost, ms, spread_cells, thread, wait_totals};
 use crate::args::ReportArgs;
-use crate::commands::Context;
+use crate::context::Context;
 use crate::table::{Table, first, left, right};
 use crate::units;
 use nettrace_analysis::report::WaitsReport;

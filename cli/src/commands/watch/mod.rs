@@ -6,10 +6,9 @@ mod shows;
 
 pub(super) use shows::requests;
 
-use super::Context;
-use super::stack_names::StackNames;
 use crate::args::profiles::{COMMON_KEYWORDS, RUNTIME};
 use crate::args::{EventFormat, WatchArgs};
+use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::live::method_names::{self, Visible};
@@ -21,6 +20,7 @@ use crate::live::target::{self, One, Reached, Talk};
 use crate::live::unless_ended::unless_ended;
 use crate::output::Output;
 use crate::render::{Form, Text};
+use crate::stack_names::StackNames;
 use crate::units;
 use besides::Besides;
 use nettrace_analysis::live::WatchRow;

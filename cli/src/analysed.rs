@@ -1,6 +1,6 @@
 //! A trace that an analysis or a report reads.
 
-use super::{Trace, failed};
+use crate::context::{Trace, failed};
 use crate::failure::Failure;
 use crate::input::{Ended, Input};
 use nettrace_analysis::diff::DiffPass;
@@ -10,7 +10,7 @@ use nettrace_analysis::{Analysis, AnalysisError};
 use nettrace_parser::{Event, Outcome, TimeOrdered};
 
 /// What takes a whole trace.
-pub(super) trait Reads {
+pub(crate) trait Reads {
     fn read(&mut self, events: &mut TimeOrdered<Input>) -> Result<Outcome, AnalysisError>;
 }
 
@@ -39,22 +39,22 @@ impl<R: Report> Reads for ReportPass<R> {
 }
 
 /// The trace. The reader is kept: it knows of the packed file too.
-pub(super) struct Analysed {
+pub(crate) struct Analysed {
     /// As messages name it.
-    pub(super) file: String,
+    pub(crate) file: String,
     events: TimeOrdered<Input>,
 }
 
 impl Analysed {
     /// What cannot be read at all fails here.
-    pub(super) fn new(trace: Trace) -> Result<Analysed, Failure> {
+    pub(crate) fn new(trace: Trace) -> Result<Analysed, Failure> {
         let mut events = trace.reader.time_ordered();
         events.trace().map(drop).map_err(|error| Failure::read(&trace.file, &error, 0))?;
         Ok(Analysed { file: trace.file, events })
     }
 
     /// Reads it to its end.
-    pub(super) fn read(&mut self, reads: &mut dyn Reads) -> Result<(), Failure> {
+    pub(crate) fn read(&mut self, reads: &mut dyn Reads) -> Result<(), Failure> {
         self.read_or(reads, &|file, error| Failure::Input {
             file: file.to_owned(),
             message: error.to_string(),
@@ -62,7 +62,7 @@ impl Analysed {
     }
 
     /// The same; `other` is what it means that something else than reading fails.
-    pub(super) fn read_or(
+    pub(crate) fn read_or(
         &mut self,
         reads: &mut dyn Reads,
         other: &dyn Fn(&str, AnalysisError) -> Failure,
@@ -74,14 +74,14 @@ impl Analysed {
     }
 
     /// The next event, in time order.
-    pub(super) fn next_event(&mut self) -> Result<Option<Event<'_>>, Failure> {
+    pub(crate) fn next_event(&mut self) -> Result<Option<Event<'_>>, Failure> {
         let position = self.events.reader().position();
         let Analysed { file, events } = self;
         events.next_event().map_err(|error| Failure::read(file, &error, position))
     }
 
     /// How it ended.
-    pub(super) fn ended(&self) -> Ended {
+    pub(crate) fn ended(&self) -> Ended {
         self.events.reader().into()
     }
 }
