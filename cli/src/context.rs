@@ -12,6 +12,7 @@ use crate::output::Output;
 use crate::progress::Progress;
 use crate::style::{Style, is_coloured};
 use nettrace_analysis::report::OutcomeReport;
+use nettrace_export::TextOptions;
 use nettrace_parser::{Event, Limits, Reader};
 use serde::Serialize;
 use std::io::{self, Read, Write};
@@ -124,6 +125,17 @@ impl<'a> Context<'a> {
     /// keys.
     pub(crate) fn shows_screens(&self) -> bool {
         self.stdout_is_terminal && !self.is_dumb
+    }
+
+    /// How events are laid out as text.
+    pub(crate) fn event_text(&self) -> TextOptions {
+        let mut text = TextOptions::default();
+        text.value_columns = self.terminal_columns();
+        text.faint = self.style.faint();
+        text.name = self.style.name();
+        text.warning = self.style.warning();
+        text.bad = self.style.bad();
+        text
     }
 
     /// Columns of the terminal that results go to; `None` when they go elsewhere.

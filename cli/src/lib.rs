@@ -2,7 +2,7 @@
 //! and streams, so that tests can call what users call.
 //!
 //! The way of a command: `args`, then `input` (file, pipe, gzip → the parser's source),
-//! then a command of `commands`, which shows what it reads through `render` and `output`.
+//! then a command of `commands`, which shows what it reads through `output`.
 //! What is wrong with a trace goes to stderr in one place, `messages`.
 
 #![deny(unsafe_code)]
@@ -27,7 +27,6 @@ mod output;
 mod printable;
 mod progress;
 mod recommended;
-mod render;
 mod samples;
 mod screen;
 mod session;

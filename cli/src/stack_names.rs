@@ -8,7 +8,6 @@ use crate::analysed::Analysed;
 use crate::args::InputArgs;
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::render::Form;
 use nettrace_analysis::{
     Analysis, AnalysisOptions, FrameNames, Kind, Model, NameOptions, NamesSoFar,
 };
@@ -57,41 +56,17 @@ impl<'m> StackNames<'m> {
         }
     }
 
-    /// Gives the names of an event's frames to the form that is about to show it.
-    #[inline(always)]
-    pub(crate) fn name(&mut self, event: &Event<'_>, form: &mut Form) {
-        if !matches!(self, StackNames::None) {
-            self.name_frames(event, form);
-        }
-    }
-
     /// The frames of an event, innermost first: names, or addresses where names are not
-    /// wanted. None unless they are wanted.
-    pub(crate) fn frames(&mut self, event: &Event<'_>, is_wanted: bool) -> Vec<String> {
+    /// wanted.
+    pub(crate) fn of(&mut self, event: &Event<'_>) -> Vec<Cow<'_, str>> {
         match self {
-            _ if !is_wanted => Vec::new(),
             StackNames::None => {
-                event.stack().addresses().map(|address| format!("{address:#018x}")).collect()
+                event.stack().addresses().map(|address| format!("{address:#018x}").into()).collect()
             }
-            StackNames::Known(names) => texts(names.of(event)),
-            StackNames::SoFar(names) => texts(names.of(event)),
+            StackNames::Known(names) => names.of(event),
+            StackNames::SoFar(names) => names.of(event),
         }
     }
-
-    /// Not inlined: without names, an event would pay 15 instructions for the registers
-    /// that this takes.
-    #[inline(never)]
-    fn name_frames(&mut self, event: &Event<'_>, form: &mut Form) {
-        match self {
-            StackNames::None => {}
-            StackNames::Known(names) => form.name_frames(&names.of(event)),
-            StackNames::SoFar(names) => form.name_frames(&names.of(event)),
-        }
-    }
-}
-
-fn texts(names: Vec<Cow<'_, str>>) -> Vec<String> {
-    names.into_iter().map(Cow::into_owned).collect()
 }
 
 /// What a file says about its code; `None` if it can be read only once, which is said.

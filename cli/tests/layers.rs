@@ -17,7 +17,7 @@ const ORDER: &[&[&str]] = &[
         "unblocked",
         "units",
     ],
-    &["cut", "failure", "progress", "recommended", "render", "screen"],
+    &["cut", "failure", "progress", "recommended", "screen"],
     &["counter_text", "new_file", "symbols"],
     &["input"],
     &["messages", "survey"],

@@ -29,18 +29,18 @@ pub(crate) trait Work: Send {
 }
 
 /// What threads have no use for now, kept for others: memory that was touched before.
-pub(crate) struct Spare<T>(Mutex<Vec<T>>);
+struct Spare<T>(Mutex<Vec<T>>);
 
 impl<T> Spare<T> {
-    pub(crate) fn new() -> Spare<T> {
+    fn new() -> Spare<T> {
         Spare(Mutex::new(Vec::new()))
     }
 
-    pub(crate) fn take(&self) -> Option<T> {
+    fn take(&self) -> Option<T> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).pop()
     }
 
-    pub(crate) fn give(&self, spare: T) {
+    fn give(&self, spare: T) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(spare);
     }
 }
