@@ -9,6 +9,7 @@ pub mod diff;
 mod document;
 mod driver;
 pub mod heap;
+pub mod info;
 pub mod live;
 pub mod model;
 #[cfg(feature = "page")]

@@ -11,6 +11,7 @@ const ORDER: &[&[&str]] = &[
     &["convert"],
     &["driver"],
     &["report"],
+    &["info"],
     &["live"],
     &["page"],
     &["diff"],

@@ -13,7 +13,6 @@ mod events;
 mod export;
 mod heap;
 mod info;
-mod info_text;
 mod list_profiles;
 mod man;
 mod open;

@@ -12,7 +12,7 @@ mod shrunk;
 pub(crate) use ending::Ended;
 pub(crate) use gzip::UnpackFault;
 pub use ready::is_ready;
-pub(crate) use regions::{Regions, Work};
+pub(crate) use regions::Regions;
 
 use crate::failure::Failure;
 use crate::progress::Progress;

@@ -6,8 +6,8 @@ mod shows;
 
 pub(super) use shows::requests;
 
-use crate::args::profiles::{COMMON_KEYWORDS, RUNTIME};
 use crate::args::WatchArgs;
+use crate::args::profiles::{COMMON_KEYWORDS, RUNTIME};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
