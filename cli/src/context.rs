@@ -52,7 +52,7 @@ pub(crate) struct Context<'a> {
 impl<'a> Context<'a> {
     pub(crate) fn new(console: Console<'a>, args: &CommonArgs) -> Context<'a> {
         let coloured =
-            |is_terminal| Style::new(is_coloured(args.color, is_terminal, console.variable));
+            |is_terminal| Style::new(is_coloured(args.color(), is_terminal, console.variable));
         let style = coloured(console.stdout_is_terminal);
         let message_style = coloured(console.stderr_is_terminal);
         Context {
@@ -65,11 +65,11 @@ impl<'a> Context<'a> {
             stdin_is_terminal: console.stdin_is_terminal,
             stdout_is_terminal: console.stdout_is_terminal,
             has_user: console.stdout_is_terminal || console.stderr_is_terminal,
-            shows_status: console.stderr_is_terminal && !args.quiet,
-            progress: Rc::new(Progress::new(console.stderr_is_terminal && !args.quiet)),
+            shows_status: console.stderr_is_terminal && !args.is_quiet(),
+            progress: Rc::new(Progress::new(console.stderr_is_terminal && !args.is_quiet())),
             detached_stdout: console.detached_stdout,
             out: Output::new(console.stdout),
-            messages: Messages::new(console.stderr, message_style, args.quiet),
+            messages: Messages::new(console.stderr, message_style, args.is_quiet()),
             style,
         }
     }

@@ -36,13 +36,7 @@ const ORDER: &[&[&str]] = &[
         "commands::stats",
         "commands::watch",
     ],
-    &[
-        "commands::collect",
-        "commands::command_line",
-        "commands::open",
-        "commands::schema",
-        "commands::top",
-    ],
+    &["commands::collect", "commands::open", "commands::schema", "commands::top"],
     &["commands::completions", "commands::export", "commands::man"],
     &["commands"],
 ];

@@ -1,12 +1,15 @@
 //! Other tools' formats.
 
 use super::samples::KindArg;
-use super::{InputArgs, ReadArgs, SampleArgs, UnusedThreadArgs};
+use super::{InputArgs, ReadArgs, SampleArgs};
 use crate::failure::Failure;
 use clap::{Args, ValueEnum};
+use nettrace_analysis::convert::FORMATS;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use unicode_width::UnicodeWidthStr;
 
-pub(crate) const CONVERT_EXAMPLES: &str = "\
+const CONVERT_EXAMPLES: &str = "\
 Without --format, the name of the output decides the format. Several formats or outputs are written in one pass. \
 Without -o, the output is placed beside the trace.
 
@@ -20,9 +23,9 @@ Examples:
   nettrace convert dump.nettrace --kind heap -o retained.svg -o retained.pb.gz
   nettrace convert dump.nettrace -o dump.heapsnapshot";
 
-/// Convert a trace to the format of another tool
 #[derive(Debug, Args)]
 #[command(override_usage = "nettrace convert [OPTIONS] <FILE>")]
+#[command(after_help = format!("Formats:\n{}\n{CONVERT_EXAMPLES}", formats_for_help()))]
 pub(crate) struct ConvertArgs {
     /// The trace: a file, plain or gzip, or - for standard input
     #[arg(value_name = "FILE")]
@@ -31,8 +34,10 @@ pub(crate) struct ConvertArgs {
     #[command(flatten)]
     read: ReadArgs,
 
-    #[command(flatten)]
-    threads: UnusedThreadArgs,
+    // For scripts that give it to all commands.
+    /// Has no effect: two threads read no faster what one has to put together
+    #[arg(long, value_name = "N", hide = true)]
+    threads: Option<NonZeroUsize>,
 
     /// One of the formats below; may be repeated. `--format list` prints them
     #[arg(long, value_name = "FORMAT", value_delimiter = ',')]
@@ -100,4 +105,26 @@ pub(crate) enum UnitArg {
     #[default]
     Ns,
     Samples,
+}
+
+/// The formats in lines of 78 columns: name and endings, and below them what opens the
+/// file.
+fn formats_for_help() -> String {
+    let mut text = String::new();
+    for format in FORMATS {
+        let endings = format.extensions.iter().map(|ending| format!(" .{ending}"));
+        text.push_str(&format!("  {:<12}{}\n", format.name, endings.collect::<String>()));
+        let mut line = " ".repeat(14);
+        for word in format.about.split(' ') {
+            if line.width() + 1 + word.width() > 78 {
+                text.push_str(&line);
+                text.push('\n');
+                line = " ".repeat(14);
+            }
+            line.push_str(&format!(" {word}"));
+        }
+        text.push_str(&line);
+        text.push('\n');
+    }
+    text
 }

@@ -30,7 +30,6 @@ Examples:
   nettrace events trace.nettrace --format ndjson --stacks \\
       | jq -c 'select(.tid == 17401)'";
 
-/// Print the events, one per line
 #[derive(Debug, Args)]
 #[command(after_help = format!("{GRAMMAR}\n\n{EVENTS_EXAMPLES}"))]
 pub(crate) struct EventsArgs {

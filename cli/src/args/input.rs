@@ -48,11 +48,3 @@ pub(crate) struct ThreadArgs {
     #[arg(long, value_name = "N", help_heading = READING)]
     pub(crate) threads: Option<NonZeroUsize>,
 }
-
-/// For scripts that say it to commands which read with one thread, whatever it says.
-#[derive(Debug, Clone, Copy, Args)]
-pub(crate) struct UnusedThreadArgs {
-    /// Has no effect: two threads read no faster what one has to put together
-    #[arg(long, value_name = "N", hide = true)]
-    threads: Option<NonZeroUsize>,
-}

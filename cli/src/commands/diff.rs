@@ -8,8 +8,9 @@ use crate::failure::Failure;
 use crate::input::Ended;
 use crate::new_file;
 use crate::printable::printable;
+use crate::samples::AnalysisArgs;
 use crate::table::{end_page, left, list, right};
-use crate::{samples, units};
+use crate::units;
 use nettrace_analysis::diff::{
     ConditionOutcome, DiffPage, DiffPass, DiffReport, DiffRow, DiffSide, Per, Subject, TraceFacts,
 };
@@ -133,9 +134,9 @@ fn read_one(
 ) -> Result<(Read, TraceFacts), Failure> {
     let input = InputArgs { file: file.to_owned(), read: args.read };
     let mut trace = Analysed::new(context.open(&input)?)?;
-    let mut pass = DiffPass::new(samples::options(&args.samples));
+    let mut pass = DiffPass::new(args.samples.options());
     trace.read(&mut pass)?;
-    for text in samples::add_names(&args.samples, pass.model_mut())? {
+    for text in args.samples.add_names(pass.model_mut())? {
         context.messages.warning(&text);
     }
     Ok((Read { name: trace.file.clone(), ended: trace.ended() }, pass.finish()))

@@ -2,7 +2,6 @@
 
 mod check;
 mod collect;
-pub(crate) mod command_line;
 mod completions;
 mod convert;
 mod counters;
@@ -39,7 +38,7 @@ pub(crate) fn run(command: Command, context: &mut Context<'_>) -> Exit {
         Command::Check(args) => check::run(&args, context),
         Command::Stats(args) => stats::run(&args, context),
         Command::Events(args) => events::run(&args, context),
-        Command::Report(args) => report::run(&args.0, context),
+        Command::Report(args) => report::run(&args.report, context),
         Command::Diff(args) => diff::run(&args, context),
         Command::Open(args) => open::run(&args, context),
         Command::Convert(args) => convert::run(&args, context),

@@ -1,12 +1,13 @@
 //! `report html`: a trace as one HTML file.
 
 use crate::analysed::Analysed;
-use crate::args::{ReportArgs, SampleArgs};
-use crate::context::{Context, Trace};
+use crate::args::{HtmlArgs, InputArgs};
+use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input::Ended;
-use crate::{new_file, samples, units};
+use crate::samples::AnalysisArgs;
+use crate::{new_file, units};
 use nettrace_analysis::page::{PageAbout, PagePass};
 use nettrace_analysis::report::Finding;
 use std::path::{Path, PathBuf};
@@ -19,17 +20,13 @@ pub(crate) struct PageTarget {
     pub(crate) is_forced: bool,
 }
 
-pub(super) fn run(
-    args: &ReportArgs,
-    trace: Trace,
-    context: &mut Context<'_>,
-) -> Result<Exit, Failure> {
+pub(super) fn run(args: &HtmlArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {
     let path = match &args.output {
         Some(path) => (path != Path::new("-")).then(|| path.clone()),
-        None => Some(beside(&args.file)),
+        None => Some(beside(&args.input.file)),
     };
     let target = PageTarget { path, is_forced: args.force };
-    let exit = write_page(&args.file, &args.samples, trace, &target, context)?;
+    let exit = write_page(&args.input, &args.counted, &target, context)?;
     if let (Some(path), None) = (&target.path, &args.output) {
         context.messages.note(&format!("wrote {}", path.display()));
     }
@@ -38,22 +35,23 @@ pub(super) fn run(
 
 /// Reads the trace and writes its page.
 pub(crate) fn write_page(
-    input: &Path,
-    args: &SampleArgs,
-    trace: Trace,
+    input: &InputArgs,
+    counted: &impl AnalysisArgs,
     target: &PageTarget,
     context: &mut Context<'_>,
 ) -> Result<Exit, Failure> {
-    let maps = args.perf_map.iter().map(PathBuf::as_path);
-    let read: Vec<&Path> = [input].into_iter().chain(maps).collect();
+    let trace = context.open(input)?;
+    let input = input.file.as_path();
+    let maps = counted.names().into_iter().flat_map(|names| &names.perf_map);
+    let read: Vec<&Path> = [input].into_iter().chain(maps.map(PathBuf::as_path)).collect();
     if let Some(path) = &target.path {
         new_file::check(path, target.is_forced, &read)?;
     }
     let mut trace = Analysed::new(trace)?;
     let file = trace.file.clone();
-    let mut pass = PagePass::new(samples::options(args));
+    let mut pass = PagePass::new(counted.options());
     trace.read(&mut pass)?;
-    let unused = samples::add_names(args, pass.model_mut())?;
+    let unused = counted.add_names(pass.model_mut())?;
     let mut page = pass.finish();
     let ended = trace.ended();
     if let Some(summary) = &mut page.summary
