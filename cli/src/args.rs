@@ -33,6 +33,7 @@ pub(crate) use report::*;
 pub(crate) use samples::*;
 
 use crate::style::ColorChoice;
+use clap::builder::Resettable;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use clap_complete::Shell;
@@ -125,23 +126,39 @@ impl CommonArgs {
     }
 }
 
-// The arguments of a command, and after them those of all commands. clap's global options
-// would stand before those of a command that is defined only when it is used. Without a
-// documentation comment, which would become the command's description.
-#[derive(Debug, Args)]
-pub(crate) struct WithCommon<A: Args> {
-    #[command(flatten)]
-    own: A,
+/// The arguments of a command, and after them those of all commands. (clap's global options
+/// would stand before those of a command that is defined only when it is used.)
+#[derive(Debug)]
+pub(crate) struct WithCommon<A>(A);
 
-    #[command(flatten)]
-    _common: CommonArgs,
-}
-
-impl<A: Args> Deref for WithCommon<A> {
+impl<A> Deref for WithCommon<A> {
     type Target = A;
 
     fn deref(&self) -> &A {
-        &self.own
+        &self.0
+    }
+}
+
+impl<A: Args> Args for WithCommon<A> {
+    fn augment_args(command: clap::Command) -> clap::Command {
+        let (about, long) = (command.get_about().cloned(), command.get_long_about().cloned());
+        let command = CommonArgs::augment_args(A::augment_args(command));
+        // Of groups of options, clap's derive takes the documentation for the command's.
+        command.about(Resettable::from(about)).long_about(Resettable::from(long))
+    }
+
+    fn augment_args_for_update(command: clap::Command) -> clap::Command {
+        Self::augment_args(command)
+    }
+}
+
+impl<A: FromArgMatches> FromArgMatches for WithCommon<A> {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        A::from_arg_matches(matches).map(WithCommon)
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        self.0.update_from_arg_matches(matches)
     }
 }
 
@@ -200,19 +217,9 @@ pub(crate) enum Command {
     Replay(WithCommon<ReplayArgs>),
     /// The ready-made sets of providers of collect --profile
     ListProfiles(WithCommon<ListProfilesArgs>),
-    /// Read .nettrace and .netperf files: what .NET's EventPipe, dotnet-trace and one-collect
-    /// record.
-    ///
-    /// A trace is a file, or - for standard input; gzip is recognised whatever the name.
-    /// Results go to stdout, everything else to stderr. Without a command, the trace is
-    /// summed up: what it is, and what stands out.
+    /// Print a script that completes this command in a shell
     Completions(WithCommon<CompletionsArgs>),
-    /// Read .nettrace and .netperf files: what .NET's EventPipe, dotnet-trace and one-collect
-    /// record.
-    ///
-    /// A trace is a file, or - for standard input; gzip is recognised whatever the name.
-    /// Results go to stdout, everything else to stderr. Without a command, the trace is
-    /// summed up: what it is, and what stands out.
+    /// Print the manual page
     Man(WithCommon<ManArgs>),
 }
 
@@ -231,7 +238,6 @@ impl Cli {
     }
 }
 
-/// Print a script that completes this command in a shell
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  nettrace completions bash > /etc/bash_completion.d/nettrace")]
 pub(crate) struct CompletionsArgs {
@@ -239,7 +245,6 @@ pub(crate) struct CompletionsArgs {
     pub(crate) shell: Shell,
 }
 
-/// Print the manual page
 #[derive(Debug, Args)]
 #[command(
     after_help = "Example:\n  nettrace man | man -l -\n  nettrace man events > nettrace-events.1"

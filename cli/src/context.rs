@@ -26,7 +26,6 @@ pub(crate) const STDIN_NAME: &str = "standard input";
 /// What commands work with.
 pub(crate) struct Context<'a> {
     stdin: Option<Box<dyn Read>>,
-    stdin_is_ready: fn() -> bool,
     pub(crate) stdin_is_terminal: bool,
     pub(crate) stdout_is_terminal: bool,
     /// Its `TERM` says that nothing can be shown in place.
@@ -61,7 +60,6 @@ impl<'a> Context<'a> {
             is_wide: args.wide,
             columns_left_out: Vec::new(),
             stdin: Some(console.stdin),
-            stdin_is_ready: console.stdin_is_ready,
             stdin_is_terminal: console.stdin_is_terminal,
             stdout_is_terminal: console.stdout_is_terminal,
             has_user: console.stdout_is_terminal || console.stderr_is_terminal,
@@ -84,12 +82,7 @@ impl<'a> Context<'a> {
         let is_stdin = args.file == Path::new("-");
         let file = if is_stdin { STDIN_NAME.to_owned() } else { args.file.display().to_string() };
         let input = if is_stdin {
-            Input::stdin(
-                self.stdin()?,
-                self.stdin_is_ready,
-                args.read.input_limit.0,
-                Rc::clone(&self.progress),
-            )?
+            Input::stdin(self.stdin()?, args.read.input_limit.0, Rc::clone(&self.progress))?
         } else {
             Input::open(
                 &args.file,

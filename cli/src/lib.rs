@@ -39,7 +39,6 @@ mod units;
 
 pub use console::Console;
 pub use exit::Exit;
-pub use input::is_ready;
 pub use unblocked::Unblocked;
 
 use args::Cli;
@@ -54,7 +53,6 @@ use std::io::Write;
 /// let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
 /// let console = Console {
 ///     stdin: Box::new(std::io::empty()),
-///     stdin_is_ready: || true,
 ///     stdout: &mut stdout,
 ///     detached_stdout: || None,
 ///     stderr: &mut stderr,

@@ -47,7 +47,7 @@ pub(crate) struct ExportArgs {
     _quiet: QuietArg,
 }
 
-/// The formats.
+// The formats. A documentation comment would become the description of `export`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ExportFormat {
     /// Write traces as Parquet files: one table each of events, samples, stacks,
@@ -55,8 +55,8 @@ pub(crate) enum ExportFormat {
     Parquet(ParquetArgs),
 }
 
-// What is exported, and where to. Of the options of all commands, --wide is for tables on a
-// terminal: here the name means something else.
+// What is exported, and where to. Of the options of all commands, --wide means something
+// else here: it is for tables on a terminal.
 #[derive(Debug, Args)]
 #[command(after_help = PARQUET_EXAMPLES)]
 pub(crate) struct ParquetArgs {

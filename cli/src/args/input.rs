@@ -24,7 +24,7 @@ pub(crate) struct InputArgs {
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct ReadArgs {
     /// Read the file instead of mapping it into memory. Use it if another program may
-    /// shorten the file while it is read
+    /// shorten the file while it is read, which ends a command that has mapped it (SIGBUS)
     #[arg(long, help_heading = READING)]
     pub(crate) no_mmap: bool,
 

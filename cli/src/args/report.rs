@@ -1,8 +1,8 @@
 //! Reports.
 
 use super::{
-    CommonArgs, FoldedArgs, FormArg, HeapArgs, InputArgs, MomentArgs, NamedArgs, RowsArg,
-    SampleArgs, WithCommon,
+    FoldedArgs, FormArg, HeapArgs, InputArgs, MomentArgs, NamedArgs, RowsArg, SampleArgs,
+    WithCommon,
 };
 use crate::recommended;
 use clap::builder::{Resettable, StyledStr};
@@ -55,45 +55,45 @@ pub(crate) struct ReportChoice {
 #[command(defer = true)]
 pub(crate) enum Report {
     #[command(name = Summary::NAME, about = Summary::ABOUT, after_help = record::<Summary>())]
-    Summary(ReportArgs<NoArgs, NamedArgs>),
-    #[command(name = TopNOptions::NAME, aliases = ["topn", "top"], about = TopNOptions::ABOUT, after_help = record::<TopNOptions>())]
-    TopN(ReportArgs<TopNArgs, BeforeArgs<SampleArgs>>),
+    Summary(WithCommon<ReportArgs<NoArgs, NamedArgs>>),
+    #[command(name = TopNOptions::NAME, about = TopNOptions::ABOUT, after_help = record::<TopNOptions>())]
+    TopN(WithCommon<ReportArgs<TopNArgs, BeforeArgs<SampleArgs>>>),
     #[command(name = TreeOptions::NAME, about = TreeOptions::ABOUT, after_help = record::<TreeOptions>())]
-    Tree(ReportArgs<TreeArgs, BeforeArgs<SampleArgs>>),
+    Tree(WithCommon<ReportArgs<TreeArgs, BeforeArgs<SampleArgs>>>),
     #[command(name = Threads::NAME, about = Threads::ABOUT, after_help = record::<Threads>())]
-    Threads(ReportArgs<RowsArg, BeforeArgs<SampleArgs>>),
+    Threads(WithCommon<ReportArgs<RowsArg, BeforeArgs<SampleArgs>>>),
     #[command(name = Modules::NAME, about = Modules::ABOUT, after_help = record::<Modules>())]
-    Modules(ReportArgs<ModulesArgs, NoArgs>),
+    Modules(WithCommon<ReportArgs<ModulesArgs, NoArgs>>),
     #[command(name = Gc::NAME, about = Gc::ABOUT, after_help = record::<Gc>())]
-    Gc(ReportArgs<TimelineArgs, BeforeArgs<MomentArgs>>),
+    Gc(WithCommon<ReportArgs<TimelineArgs, BeforeArgs<MomentArgs>>>),
     #[command(name = Alloc::NAME, about = Alloc::ABOUT, after_help = record::<Alloc>())]
-    Alloc(ReportArgs<RowsArg, BeforeArgs<FoldedArgs>>),
+    Alloc(WithCommon<ReportArgs<RowsArg, BeforeArgs<FoldedArgs>>>),
     #[command(name = Types::NAME, about = Types::ABOUT, after_help = record::<Types>())]
-    Types(ReportArgs<RowsArg, BeforeArgs<NamedArgs>>),
+    Types(WithCommon<ReportArgs<RowsArg, BeforeArgs<NamedArgs>>>),
     #[command(name = Jit::NAME, about = Jit::ABOUT, after_help = record::<Jit>())]
-    Jit(ReportArgs<TimelineArgs, BeforeArgs<MomentArgs>>),
+    Jit(WithCommon<ReportArgs<TimelineArgs, BeforeArgs<MomentArgs>>>),
     #[command(name = Loader::NAME, about = Loader::ABOUT, after_help = record::<Loader>())]
-    Loader(ReportArgs<RowsArg, BeforeArgs<MomentArgs>>),
+    Loader(WithCommon<ReportArgs<RowsArg, BeforeArgs<MomentArgs>>>),
     #[command(name = ThreadPool::NAME, about = ThreadPool::ABOUT, after_help = record::<ThreadPool>())]
-    Threadpool(ReportArgs<RowsArg, BeforeArgs<MomentArgs>>),
+    Threadpool(WithCommon<ReportArgs<RowsArg, BeforeArgs<MomentArgs>>>),
     #[command(name = Exceptions::NAME, about = Exceptions::ABOUT, after_help = record::<Exceptions>())]
-    Exceptions(ReportArgs<RowsArg, BeforeArgs<FoldedArgs>>),
+    Exceptions(WithCommon<ReportArgs<RowsArg, BeforeArgs<FoldedArgs>>>),
     #[command(name = Contention::NAME, about = Contention::ABOUT, after_help = record::<Contention>())]
-    Contention(ReportArgs<RowsArg, BeforeArgs<FoldedArgs>>),
+    Contention(WithCommon<ReportArgs<RowsArg, BeforeArgs<FoldedArgs>>>),
     #[command(name = Waits::NAME, about = Waits::ABOUT, after_help = record::<Waits>())]
-    Waits(ReportArgs<RowsArg, BeforeArgs<FoldedArgs>>),
+    Waits(WithCommon<ReportArgs<RowsArg, BeforeArgs<FoldedArgs>>>),
     #[command(name = Tasks::NAME, about = Tasks::ABOUT, after_help = record::<Tasks>())]
-    Tasks(ReportArgs<RowsArg, BeforeArgs<FoldedArgs>>),
+    Tasks(WithCommon<ReportArgs<RowsArg, BeforeArgs<FoldedArgs>>>),
     #[command(name = Activities::NAME, about = Activities::ABOUT, after_help = record::<Activities>())]
-    Activities(ReportArgs<ActivitiesArgs, BeforeArgs<NamedArgs>>),
+    Activities(WithCommon<ReportArgs<ActivitiesArgs, BeforeArgs<NamedArgs>>>),
     #[command(name = Http::NAME, about = Http::ABOUT, after_help = record::<Http>())]
-    Http(ReportArgs<ActivitiesArgs, BeforeArgs<NamedArgs>>),
+    Http(WithCommon<ReportArgs<ActivitiesArgs, BeforeArgs<NamedArgs>>>),
     #[command(name = Logs::NAME, about = Logs::ABOUT, after_help = record::<Logs>())]
-    Logs(ReportArgs<LogsArgs, BeforeArgs<MomentArgs>>),
+    Logs(WithCommon<ReportArgs<LogsArgs, BeforeArgs<MomentArgs>>>),
     #[command(name = Counters::NAME, about = Counters::ABOUT, after_help = record::<Counters>())]
-    Counters(ReportArgs<CounterFormatArgs, BeforeArgs<MomentArgs>>),
+    Counters(WithCommon<ReportArgs<CounterFormatArgs, BeforeArgs<MomentArgs>>>),
     /// Everything as one HTML file: time line, flame graphs, tables
-    Html(HtmlArgs),
+    Html(WithCommon<HtmlArgs>),
     /// What is on the managed heap, what keeps it alive, and what grew
     // A command of its own; here because people look for it where the reports are.
     #[command(hide = true)]
@@ -107,8 +107,7 @@ fn record<R: report::Report>() -> Resettable<StyledStr> {
     Resettable::from(text)
 }
 
-// A trace, what the report takes by itself, and what of the trace counts. Without a
-// documentation comment, which would become the report's description.
+/// A trace, what the report takes by itself, and what of the trace counts.
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs<Own: Args, Counted: Args> {
     #[command(flatten)]
@@ -122,9 +121,6 @@ pub(crate) struct ReportArgs<Own: Args, Counted: Args> {
 
     #[command(flatten)]
     pub(crate) counted: Counted,
-
-    #[command(flatten)]
-    _common: CommonArgs,
 }
 
 #[derive(Debug, Args)]
@@ -252,9 +248,6 @@ pub(crate) struct HtmlArgs {
 
     #[command(flatten)]
     pub(crate) counted: FoldedArgs,
-
-    #[command(flatten)]
-    _common: CommonArgs,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]

@@ -49,11 +49,20 @@ fn put_report_first(args: &mut Vec<OsString>, at: usize) {
         return;
     }
     let reports = Report::augment_subcommands(Command::new("report"));
-    let is_report = |word: &&OsString| reports.find_subcommand(word).is_some();
-    let words = || args[at..].iter().take_while(|word| *word != "--");
-    if let Some(named) = words().position(|word| is_report(&word)) {
-        args[at..=at + named].rotate_right(1);
-    } else if words().find(|word| !is_option(word)).is_some_and(|word| is_trace(word)) {
+    // Case does not matter.
+    let name_of = |word: &OsString| {
+        let word = if word.eq_ignore_ascii_case("top") { OsStr::new("topN") } else { word };
+        reports
+            .get_subcommands()
+            .map(Command::get_name)
+            .find(|name| word.eq_ignore_ascii_case(name))
+    };
+    let words = || args[at..].iter().take_while(|word| *word != "--").enumerate();
+    if let Some((behind, name)) = words().find_map(|(behind, word)| Some((behind, name_of(word)?)))
+    {
+        args.remove(at + behind);
+        args.insert(at, name.into());
+    } else if words().find(|(_, word)| !is_option(word)).is_some_and(|(_, word)| is_trace(word)) {
         args.insert(at, "summary".into());
     }
 }
@@ -109,7 +118,8 @@ mod tests {
     fn a_reports_name_may_stand_behind_its_trace() {
         for (short, long) in [
             ("n report a.nettrace gc", "n report gc a.nettrace"),
-            ("n report a.nettrace topn -n 5", "n report topn a.nettrace -n 5"),
+            ("n report a.nettrace topn -n 5", "n report topN a.nettrace -n 5"),
+            ("n report TOP a.nettrace", "n report topN a.nettrace"),
             ("n report a.nettrace -n 5 --json gc", "n report gc a.nettrace -n 5 --json"),
             ("n report --json gc a.nettrace", "n report gc --json a.nettrace"),
             ("n report tree a.nettrace --from gc", "n report tree a.nettrace --from gc"),
