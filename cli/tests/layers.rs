@@ -31,13 +31,12 @@ const ORDER: &[&[&str]] = &[
         "commands::process",
         "commands::ps",
         "commands::replay",
-        "commands::report",
         "commands::stack",
         "commands::stats",
         "commands::watch",
     ],
-    &["commands::collect", "commands::open", "commands::schema", "commands::top"],
-    &["commands::completions", "commands::export", "commands::man"],
+    &["commands::collect", "commands::report", "commands::schema", "commands::top"],
+    &["commands::completions", "commands::export", "commands::man", "commands::open"],
     &["commands"],
 ];
 

@@ -1,11 +1,10 @@
 //! Other tools' formats.
 
 use super::samples::KindArg;
-use super::{InputArgs, ReadArgs, SampleArgs};
+use super::{InputArgs, ReadArgs, SampleArgs, UnusedThreadArgs};
 use crate::failure::Failure;
 use clap::{Args, ValueEnum};
 use nettrace_analysis::convert::FORMATS;
-use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use unicode_width::UnicodeWidthStr;
 
@@ -34,10 +33,8 @@ pub(crate) struct ConvertArgs {
     #[command(flatten)]
     read: ReadArgs,
 
-    // For scripts that give it to all commands.
-    /// Has no effect: two threads read no faster what one has to put together
-    #[arg(long, value_name = "N", hide = true)]
-    threads: Option<NonZeroUsize>,
+    #[command(flatten)]
+    threads: UnusedThreadArgs,
 
     /// One of the formats below; may be repeated. `--format list` prints them
     #[arg(long, value_name = "FORMAT", value_delimiter = ',')]

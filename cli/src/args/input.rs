@@ -48,3 +48,11 @@ pub(crate) struct ThreadArgs {
     #[arg(long, value_name = "N", help_heading = READING)]
     pub(crate) threads: Option<NonZeroUsize>,
 }
+
+/// For scripts that give it to commands which read with one thread, whatever it is.
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct UnusedThreadArgs {
+    /// Has no effect: two threads read no faster what one has to put together
+    #[arg(long, value_name = "N", hide = true)]
+    threads: Option<NonZeroUsize>,
+}

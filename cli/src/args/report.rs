@@ -2,7 +2,7 @@
 
 use super::{
     FoldedArgs, FormArg, HeapArgs, InputArgs, MomentArgs, NamedArgs, RowsArg, SampleArgs,
-    WithCommon,
+    UnusedThreadArgs, WithCommon,
 };
 use crate::recommended;
 use clap::builder::{Resettable, StyledStr};
@@ -61,7 +61,7 @@ pub(crate) enum Report {
     #[command(name = TreeOptions::NAME, about = TreeOptions::ABOUT, after_help = record::<TreeOptions>())]
     Tree(WithCommon<ReportArgs<TreeArgs, BeforeArgs<SampleArgs>>>),
     #[command(name = Threads::NAME, about = Threads::ABOUT, after_help = record::<Threads>())]
-    Threads(WithCommon<ReportArgs<RowsArg, BeforeArgs<SampleArgs>>>),
+    Threads(WithCommon<ReportArgs<ThreadsArgs, BeforeArgs<SampleArgs>>>),
     #[command(name = Modules::NAME, about = Modules::ABOUT, after_help = record::<Modules>())]
     Modules(WithCommon<ReportArgs<ModulesArgs, NoArgs>>),
     #[command(name = Gc::NAME, about = Gc::ABOUT, after_help = record::<Gc>())]
@@ -141,6 +141,9 @@ pub(crate) struct BeforeArgs<A: Args> {
 #[derive(Debug, Args)]
 pub(crate) struct TopNArgs {
     #[command(flatten)]
+    threads: UnusedThreadArgs,
+
+    #[command(flatten)]
     pub(crate) rows: RowsArg,
 
     /// Sort by inclusive time (with callees) instead of exclusive time
@@ -163,6 +166,9 @@ pub(crate) struct TopNArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct TreeArgs {
+    #[command(flatten)]
+    threads: UnusedThreadArgs,
+
     /// Start the tree at frames that match
     #[arg(long, value_name = "REGEX")]
     pub(crate) from: Option<Pattern>,
@@ -177,7 +183,19 @@ pub(crate) struct TreeArgs {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct ThreadsArgs {
+    #[command(flatten)]
+    threads: UnusedThreadArgs,
+
+    #[command(flatten)]
+    pub(crate) rows: RowsArg,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct ModulesArgs {
+    #[command(flatten)]
+    threads: UnusedThreadArgs,
+
     #[command(flatten)]
     pub(crate) rows: RowsArg,
 

@@ -23,11 +23,11 @@ pub(super) fn written_out(mut args: Vec<OsString>, root: &Command) -> Vec<OsStri
 
 /// The place of the first word, from a place on, that is no option of all commands.
 fn word_from(args: &[OsString], mut at: usize) -> Option<usize> {
-    while is_option(args.get(at)?) {
+    while args.get(at).filter(|word| *word != "--").is_some_and(|word| is_option(word)) {
         // Its value may be a word of its own.
         at += if args[at] == "--color" { 2 } else { 1 };
     }
-    Some(at)
+    (at < args.len() && args[at] != "--").then_some(at)
 }
 
 fn is_option(word: &OsStr) -> bool {

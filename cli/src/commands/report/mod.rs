@@ -44,7 +44,7 @@ pub(super) fn run(report: &Report, context: &mut Context<'_>) -> Result<Exit, Fa
             show(tree_options(&args.own), Asked::of(args), context, samples::tree)
         }
         Report::Threads(args) => show(Threads, Asked::of(args), context, |report, context| {
-            samples::threads(args.own.number, report, context)
+            samples::threads(args.own.rows.number, report, context)
         }),
         Report::Modules(args) => {
             show(modules_of(&args.own), Asked::of(args), context, |report, context| {
