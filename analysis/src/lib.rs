@@ -10,6 +10,7 @@ mod document;
 mod driver;
 pub mod findings;
 pub mod heap;
+pub mod info;
 pub mod live;
 pub mod model;
 #[cfg(feature = "page")]

@@ -35,6 +35,7 @@ const ORDER: &[&[&str]] = &[
     &["report::pass"],
     &["report"],
     &["findings"],
+    &["info"],
     &["live"],
     &["page"],
     &["diff"],

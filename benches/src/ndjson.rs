@@ -5,10 +5,9 @@ use std::fs::File;
 use std::io;
 use std::ops::ControlFlow;
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
 
-use nettrace_export::{EventWriter, Page};
-use nettrace_parser::parallel::{self, MakeParts, Options, Order};
+use nettrace_export::{EventForm, EventParts, EventWriter, Page, WriteOptions};
+use nettrace_parser::parallel::{self, Options, Order};
 use nettrace_parser::{Buffered, Event, PositionedFile, Reader, Source, Visit};
 
 use crate::checksum::Checksum;
@@ -16,9 +15,6 @@ use crate::pass::{Input, mapped};
 
 /// A page is handed on when it has so many bytes, as the command does.
 const PAGE_BYTES: usize = 64 * 1024;
-
-/// Room for what several threads hand on at once, as in the command.
-const PART_BYTES: usize = 320 * 1024;
 
 /// Counts bytes, and lines if somebody wants to know.
 struct Nowhere<'o> {
@@ -81,6 +77,10 @@ fn written<'o>(
     }
 }
 
+fn writer() -> EventWriter {
+    EventWriter::new(EventForm::Ndjson, WriteOptions::default())
+}
+
 /// Writes each event.
 struct Lines<'o> {
     writer: EventWriter,
@@ -98,7 +98,7 @@ impl Visit for Lines<'_> {
 }
 
 fn by_one<S: Source>(nowhere: Nowhere<'_>, order: Order, source: S) -> io::Result<Nowhere<'_>> {
-    let mut lines = Lines { writer: EventWriter::ndjson(), nowhere };
+    let mut lines = Lines { writer: writer(), nowhere };
     let mut reader = Reader::new(source);
     let result = match order {
         Order::Time => reader.time_ordered().visit(&mut lines),
@@ -117,63 +117,16 @@ fn by_several<'o>(
 ) -> io::Result<Nowhere<'o>> {
     let file = PositionedFile::open(path)?;
     let options = Options::new().threads(threads).order(order);
-    let pages = Spare::default();
-    let maker = || Parts { writer: EventWriter::ndjson(), pages: &pages };
+    let parts = EventParts::of(&writer()).ok_or_else(|| io::Error::other("not divisible"))?;
     let collect = |mut page: Page| {
         nowhere.take(&mut page);
-        pages.give(page);
+        parts.reuse(page);
         ControlFlow::Continue(())
     };
-    let outcome = parallel::read_in_parts(|| file.reopened(), options, maker, collect)
+    let outcome = parallel::read_in_parts(|| file.reopened(), options, || parts.part(), collect)
         .map_err(io::Error::other)?;
     if !outcome.is_intact() {
         return Err(io::Error::other(outcome.to_string()));
     }
     Ok(nowhere)
-}
-
-/// Writes pages, as the command does.
-struct Parts<'p> {
-    writer: EventWriter,
-    pages: &'p Spare<Page>,
-}
-
-impl MakeParts for Parts<'_> {
-    type Part = Page;
-
-    #[inline(always)]
-    fn event(&mut self, event: Event<'_>) {
-        self.writer.put(&event);
-    }
-
-    #[inline(always)]
-    fn part_bytes(&self) -> usize {
-        self.writer.page_bytes()
-    }
-
-    fn part(&mut self) -> Page {
-        std::mem::replace(
-            self.writer.page(),
-            self.pages.take().unwrap_or_else(|| Page::with_room(PART_BYTES)),
-        )
-    }
-}
-
-/// Memory that is used again for the next parts.
-struct Spare<T>(Mutex<Vec<T>>);
-
-impl<T> Default for Spare<T> {
-    fn default() -> Self {
-        Spare(Mutex::new(Vec::new()))
-    }
-}
-
-impl<T> Spare<T> {
-    fn take(&self) -> Option<T> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).pop()
-    }
-
-    fn give(&self, spare: T) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(spare);
-    }
 }

@@ -16,6 +16,7 @@ pub(crate) mod profiles;
 pub(crate) mod providers;
 mod report;
 mod samples;
+mod shorthand;
 
 pub(crate) use convert::*;
 pub(crate) use diff::*;
@@ -32,10 +33,12 @@ pub(crate) use report::*;
 pub(crate) use samples::*;
 
 use crate::style::ColorChoice;
-use clap::error::ErrorKind;
-use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser};
+use clap::builder::Resettable;
+use clap::parser::ValueSource;
+use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use clap_complete::Shell;
-use std::ffi::OsStr;
+use std::ffi::OsString;
+use std::ops::Deref;
 
 const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (reads nettrace 3 (NetPerf), 4, 5, 6)");
 
@@ -53,132 +56,188 @@ Exit codes:
 /// A trace is a file, or - for standard input; gzip is recognised whatever the name.
 /// Results go to stdout, everything else to stderr. Without a command, the trace is
 /// summed up: what it is, and what stands out.
-#[derive(Debug, Args)]
-#[command(version = VERSION, after_help = AFTER_HELP, max_term_width = 100)]
+#[derive(Debug, Parser)]
+#[command(name = "nettrace", version = VERSION, after_help = AFTER_HELP, max_term_width = 100)]
 #[command(subcommand_required = true, arg_required_else_help = true)]
-pub(crate) struct CommonArgs {
-    /// When to use colours; auto also respects NO_COLOR, CLICOLOR_FORCE and TERM=dumb
-    #[arg(
-        long,
-        global = true,
-        value_enum,
-        value_name = "WHEN",
-        default_value_t,
-        hide_default_value = true
-    )]
-    #[arg(help_heading = "Options of all commands")]
-    pub(crate) color: ColorChoice,
-
-    /// Show all columns and full names, even if lines get wider than the terminal
-    #[arg(long, global = true, help_heading = "Options of all commands")]
-    pub(crate) wide: bool,
-
-    /// Print only errors to stderr: no progress, no warnings
-    #[arg(long, short, global = true, help_heading = "Options of all commands")]
-    pub(crate) quiet: bool,
-}
-
-/// Everything that the command line says.
-#[derive(Debug)]
 pub(crate) struct Cli {
+    #[command(subcommand)]
     pub(crate) command: Command,
+
+    #[command(flatten)]
     pub(crate) common: CommonArgs,
 }
 
-impl Cli {
-    /// The command line with the options of those commands that `is_wanted` chooses; of
-    /// the others it has the names alone. Defining all options takes longer than reading
-    /// a small trace.
-    pub(crate) fn with_options_of(is_wanted: impl Fn(&str) -> bool) -> clap::Command {
-        let commands = COMMANDS.iter().map(|(name, options)| {
-            let command = clap::Command::new(*name);
-            if is_wanted(name) { options(command) } else { command }
-        });
-        // The commands before the common options, which is the order of manual pages.
-        CommonArgs::augment_args(clap::Command::new("nettrace").subcommands(commands))
+const COMMON: &str = "Options of all commands";
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = COMMON)]
+pub(crate) struct ColorArg {
+    /// When to use colours; auto also respects NO_COLOR, CLICOLOR_FORCE and TERM=dumb
+    #[arg(long, value_enum, value_name = "WHEN", default_value_t, hide_default_value = true)]
+    color: ColorChoice,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = COMMON)]
+pub(crate) struct QuietArg {
+    /// Print only errors to stderr: no progress, no warnings
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+/// Options of all commands.
+#[derive(Debug, Args)]
+#[command(next_help_heading = COMMON)]
+pub(crate) struct CommonArgs {
+    #[command(flatten)]
+    color: ColorArg,
+
+    /// Show all columns and full names, even if lines get wider than the terminal
+    #[arg(long)]
+    pub(crate) wide: bool,
+
+    #[command(flatten)]
+    quiet: QuietArg,
+}
+
+impl CommonArgs {
+    pub(crate) fn color(&self) -> ColorChoice {
+        self.color.color
+    }
+
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.quiet.quiet
+    }
+
+    /// Adds those that stand behind the command's name.
+    fn join(&mut self, matches: &ArgMatches) {
+        let mut level = matches;
+        while let Some((_, inner)) = level.subcommand() {
+            let is_set = |id| matches!(inner.try_get_one(id), Ok(Some(true)));
+            self.wide |= is_set("wide");
+            self.quiet.quiet |= is_set("quiet");
+            if let Ok(Some(color)) = inner.try_get_one("color")
+                && inner.value_source("color") == Some(ValueSource::CommandLine)
+            {
+                self.color.color = *color;
+            }
+            level = inner;
+        }
     }
 }
 
-impl CommandFactory for Cli {
-    fn command() -> clap::Command {
-        Cli::with_options_of(|_| true)
-    }
+/// The arguments of a command, and after them those of all commands. (clap's global options
+/// would stand before those of a command that is defined only when it is used.)
+#[derive(Debug)]
+pub(crate) struct WithCommon<A>(A);
 
-    fn command_for_update() -> clap::Command {
-        Cli::command()
+impl<A> Deref for WithCommon<A> {
+    type Target = A;
+
+    fn deref(&self) -> &A {
+        &self.0
     }
 }
 
-impl FromArgMatches for Cli {
-    fn from_arg_matches(matches: &ArgMatches) -> Result<Cli, clap::Error> {
-        let common = CommonArgs::from_arg_matches(matches)?;
-        Ok(Cli { command: Command::from_arg_matches(matches)?, common })
+impl<A: Args> Args for WithCommon<A> {
+    fn augment_args(command: clap::Command) -> clap::Command {
+        let (about, long) = (command.get_about().cloned(), command.get_long_about().cloned());
+        let command = CommonArgs::augment_args(A::augment_args(command));
+        // Of groups of options, clap's derive takes the documentation for the command's.
+        command.about(Resettable::from(about)).long_about(Resettable::from(long))
+    }
+
+    fn augment_args_for_update(command: clap::Command) -> clap::Command {
+        Self::augment_args(command)
+    }
+}
+
+impl<A: FromArgMatches> FromArgMatches for WithCommon<A> {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        A::from_arg_matches(matches).map(WithCommon)
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
-        *self = Cli::from_arg_matches(matches)?;
-        Ok(())
+        self.0.update_from_arg_matches(matches)
     }
 }
 
-impl Parser for Cli {}
-
-/// Whether a command has this name.
-pub(crate) fn is_command(name: &OsStr) -> bool {
-    name == GATE || COMMANDS.iter().any(|(command, _)| name == *command)
-}
-
-/// The commands. clap's own derive would define the options of all of them at each start.
-macro_rules! commands {
-    ($($(#[$condition:meta])* $name:literal => $variant:ident($options:ty),)*) => {
-        #[derive(Debug)]
-        pub(crate) enum Command {
-            $($(#[$condition])* $variant($options),)*
-        }
-
-        /// Each command's name, and what defines its options.
-        const COMMANDS: &[(&str, fn(clap::Command) -> clap::Command)] =
-            &[$($(#[$condition])* ($name, <$options as Args>::augment_args),)*];
-
-        impl Command {
-            fn from_arg_matches(matches: &ArgMatches) -> Result<Command, clap::Error> {
-                match matches.subcommand() {
-                    $($(#[$condition])* Some(($name, own)) => Ok(Command::$variant(FromArgMatches::from_arg_matches(own)?)),)*
-                    _ => Err(clap::Error::raw(ErrorKind::MissingSubcommand, "give a command\n")),
-                }
-            }
-        }
-    };
-}
-
-commands! {
-    "info" => Info(InfoArgs),
-    "stats" => Stats(StatsArgs),
-    "events" => Events(EventsArgs),
-    "schema" => Schema(SchemaArgs),
-    "check" => Check(CheckArgs),
-    "report" => Report(ReportCommand),
-    "open" => Open(Box<OpenArgs>),
-    "diff" => Diff(Box<DiffArgs>),
-    "convert" => Convert(ConvertArgs),
+/// The commands. The options of one are defined when it is used: those of all take longer
+/// than reading a small trace.
+#[derive(Debug, Subcommand)]
+#[command(defer = true)]
+pub(crate) enum Command {
+    /// What a trace is: process, machine, start, duration, providers, losses, damage
+    Info(WithCommon<InfoArgs>),
+    /// How often each event type occurs, how large its events are, and when they were written
+    Stats(WithCommon<StatsArgs>),
+    /// Print the events, one per line
+    Events(WithCommon<EventsArgs>),
+    /// The event types that a trace defines, with the fields of their payloads
+    Schema(WithCommon<SchemaArgs>),
+    /// Check a trace against the format: damage, broken rules, missing events, each with its
+    /// offset and section
+    Check(WithCommon<CheckArgs>),
+    /// Where time went and what the runtime did
+    Report(WithCommon<ReportChoice>),
+    /// Show a trace in the browser: time line, flame graphs, tables
+    Open(Box<WithCommon<OpenArgs>>),
+    /// Compare two traces, or two groups of traces: what changed beyond noise
+    #[command(visible_alias = "gate")]
+    Diff(Box<WithCommon<DiffArgs>>),
+    /// Convert a trace to the format of another tool
+    Convert(WithCommon<ConvertArgs>),
+    /// Write traces as tables for DuckDB, Spark, ClickHouse, Polars
     #[cfg(feature = "parquet")]
-    "export" => Export(ExportArgs),
-    "heap" => Heap(Box<HeapArgs>),
-    "ps" => Ps(PsArgs),
-    "collect" => Collect(Box<CollectArgs>),
-    "watch" => Watch(Box<WatchArgs>),
-    "stack" => Stack(Box<StackArgs>),
-    "top" => Top(Box<TopArgs>),
-    "counters" => Counters(Box<CountersArgs>),
-    "discover" => Discover(Box<DiscoverArgs>),
-    "process" => Process(Box<ProcessArgs>),
-    "replay" => Replay(ReplayArgs),
-    "list-profiles" => ListProfiles(ListProfilesArgs),
-    "completions" => Completions(CompletionsArgs),
-    "man" => Man(ManArgs),
+    Export(ExportArgs),
+    /// What is on the managed heap, what keeps it alive, and what grew
+    Heap(Box<WithCommon<HeapArgs>>),
+    /// List the .NET processes of this machine, and whether they can be reached
+    Ps(WithCommon<PsArgs>),
+    /// Record the events of a running process, or of one that is started, in a file
+    Collect(Box<WithCommon<CollectArgs>>),
+    /// Print the events of a running process as they happen, one per line
+    Watch(Box<WithCommon<WatchArgs>>),
+    /// Show what all threads of a running process are doing now
+    ///
+    /// Stacks come from a short session of the runtime's sampler, which ends when each thread
+    /// with managed frames was seen. Names, states and CPU times of threads come from the
+    /// operating system.
+    Stack(Box<WithCommon<StackArgs>>),
+    /// Show the hottest methods of a running process, and what it allocates, throws and waits
+    /// for
+    Top(Box<WithCommon<TopArgs>>),
+    /// Show the counters and metrics of running processes as they change
+    Counters(Box<WithCommon<CountersArgs>>),
+    /// Show what a process emits, how often, and which --providers record it
+    Discover(Box<WithCommon<DiscoverArgs>>),
+    /// Query a running process, or make it do something
+    Process(Box<WithCommon<ProcessArgs>>),
+    /// Play a transcript made with --record: behave as the recorded process did
+    Replay(WithCommon<ReplayArgs>),
+    /// The ready-made sets of providers of collect --profile
+    ListProfiles(WithCommon<ListProfilesArgs>),
+    /// Print a script that completes this command in a shell
+    Completions(WithCommon<CompletionsArgs>),
+    /// Print the manual page
+    Man(WithCommon<ManArgs>),
 }
 
-/// Print a script that completes this command in a shell
+impl Cli {
+    /// What a command line says.
+    ///
+    /// # Errors
+    /// It makes no sense, or asks for help; clap's texts say which.
+    pub(crate) fn of(args: Vec<OsString>) -> Result<Cli, clap::Error> {
+        let root = Cli::command();
+        let args = shorthand::written_out(args, &root);
+        let mut matches = root.try_get_matches_from(args)?;
+        let mut common = CommonArgs::from_arg_matches(&matches)?;
+        common.join(&matches);
+        Ok(Cli { common, ..Cli::from_arg_matches_mut(&mut matches)? })
+    }
+}
+
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  nettrace completions bash > /etc/bash_completion.d/nettrace")]
 pub(crate) struct CompletionsArgs {
@@ -186,7 +245,6 @@ pub(crate) struct CompletionsArgs {
     pub(crate) shell: Shell,
 }
 
-/// Print the manual page
 #[derive(Debug, Args)]
 #[command(
     after_help = "Example:\n  nettrace man | man -l -\n  nettrace man events > nettrace-events.1"
@@ -195,4 +253,42 @@ pub(crate) struct ManArgs {
     /// The command whose page to print, such as events or report gc; default: nettrace
     /// itself
     pub(crate) command: Vec<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use unicode_width::UnicodeWidthStr;
+
+    /// A command and all below it, by their names.
+    fn all_below(command: &clap::Command, names: &str, found: &mut Vec<(String, clap::Command)>) {
+        let names = format!("{names} {}", command.get_name());
+        for below in command.get_subcommands().filter(|below| below.get_name() != "help") {
+            all_below(below, &names, found);
+        }
+        found.push((names, command.clone()));
+    }
+
+    #[test]
+    fn help_fits_into_80_columns_and_leaves_columns_and_examples_as_they_are() {
+        let mut whole = Cli::command();
+        whole.build();
+        let mut all = Vec::new();
+        all_below(&whole, "", &mut all);
+        assert!(all.len() > 50, "{}", all.len());
+        let mut wrong = Vec::new();
+        for (names, command) in all {
+            let after = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            let help = command.term_width(80).render_long_help().to_string();
+            let lines: Vec<&str> = help.lines().collect();
+            let is_wide = |line: &&&str| line.width() > 80 && line.trim().contains(' ');
+            wrong.extend(lines.iter().filter(is_wide).map(|line| format!("{names}: {line}")));
+            for line in after.lines().filter(|line| line.starts_with("  ")) {
+                if line.width() > 78 || !lines.contains(&line) {
+                    wrong.push(format!("{names}, its own: {line}"));
+                }
+            }
+        }
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    }
 }

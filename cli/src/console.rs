@@ -7,9 +7,6 @@ use std::io::{Read, Write};
 pub struct Console<'a> {
     /// Read when the trace is given as `-`.
     pub stdin: Box<dyn Read>,
-    /// Whether reading `stdin` gives something, or its end, without waiting. Asked after
-    /// a trace's end.
-    pub stdin_is_ready: fn() -> bool,
     /// Takes the results.
     pub stdout: &'a mut (dyn Write + Send),
     /// The same as `stdout`, for a thread that writes what a session brings: it may

@@ -6,12 +6,16 @@ use crate::console::Console;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input::{Ended, Input, Regions};
+use crate::json_text;
 use crate::messages::{Condition, Messages};
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::style::{Style, is_coloured};
-use nettrace_parser::{Limits, Reader};
-use std::io::{self, Read};
+use nettrace_analysis::report::OutcomeReport;
+use nettrace_export::TextOptions;
+use nettrace_parser::{Event, Limits, Reader};
+use serde::Serialize;
+use std::io::{self, Read, Write};
 use std::num::NonZeroUsize;
 use std::path::Path;
 use std::rc::Rc;
@@ -22,7 +26,6 @@ pub(crate) const STDIN_NAME: &str = "standard input";
 /// What commands work with.
 pub(crate) struct Context<'a> {
     stdin: Option<Box<dyn Read>>,
-    stdin_is_ready: fn() -> bool,
     pub(crate) stdin_is_terminal: bool,
     pub(crate) stdout_is_terminal: bool,
     /// Its `TERM` says that nothing can be shown in place.
@@ -48,7 +51,7 @@ pub(crate) struct Context<'a> {
 impl<'a> Context<'a> {
     pub(crate) fn new(console: Console<'a>, args: &CommonArgs) -> Context<'a> {
         let coloured =
-            |is_terminal| Style::new(is_coloured(args.color, is_terminal, console.variable));
+            |is_terminal| Style::new(is_coloured(args.color(), is_terminal, console.variable));
         let style = coloured(console.stdout_is_terminal);
         let message_style = coloured(console.stderr_is_terminal);
         Context {
@@ -57,15 +60,14 @@ impl<'a> Context<'a> {
             is_wide: args.wide,
             columns_left_out: Vec::new(),
             stdin: Some(console.stdin),
-            stdin_is_ready: console.stdin_is_ready,
             stdin_is_terminal: console.stdin_is_terminal,
             stdout_is_terminal: console.stdout_is_terminal,
             has_user: console.stdout_is_terminal || console.stderr_is_terminal,
-            shows_status: console.stderr_is_terminal && !args.quiet,
-            progress: Rc::new(Progress::new(console.stderr_is_terminal && !args.quiet)),
+            shows_status: console.stderr_is_terminal && !args.is_quiet(),
+            progress: Rc::new(Progress::new(console.stderr_is_terminal && !args.is_quiet())),
             detached_stdout: console.detached_stdout,
             out: Output::new(console.stdout),
-            messages: Messages::new(console.stderr, message_style, args.quiet),
+            messages: Messages::new(console.stderr, message_style, args.is_quiet()),
             style,
         }
     }
@@ -80,12 +82,7 @@ impl<'a> Context<'a> {
         let is_stdin = args.file == Path::new("-");
         let file = if is_stdin { STDIN_NAME.to_owned() } else { args.file.display().to_string() };
         let input = if is_stdin {
-            Input::stdin(
-                self.stdin()?,
-                self.stdin_is_ready,
-                args.read.input_limit.0,
-                Rc::clone(&self.progress),
-            )?
+            Input::stdin(self.stdin()?, args.read.input_limit.0, Rc::clone(&self.progress))?
         } else {
             Input::open(
                 &args.file,
@@ -116,6 +113,17 @@ impl<'a> Context<'a> {
     /// keys.
     pub(crate) fn shows_screens(&self) -> bool {
         self.stdout_is_terminal && !self.is_dumb
+    }
+
+    /// How events are laid out as text.
+    pub(crate) fn event_text(&self) -> TextOptions {
+        let mut text = TextOptions::default();
+        text.value_columns = self.terminal_columns();
+        text.faint = self.style.faint();
+        text.name = self.style.name();
+        text.warning = self.style.warning();
+        text.bad = self.style.bad();
+        text
     }
 
     /// Columns of the terminal that results go to; `None` when they go elsewhere.
@@ -151,11 +159,36 @@ impl<'a> Context<'a> {
         std::mem::take(&mut self.columns_left_out)
     }
 
-    /// Says what is wrong with a trace that was read, and how the command ends therefore.
+    /// Writes a document as one JSON object, indented, with a newline after it.
+    pub(crate) fn write_json(&mut self, document: &impl Serialize) -> Result<(), Failure> {
+        json_text::pretty(&mut self.out, document)?;
+        self.out.write_all(b"\n")?;
+        Ok(())
+    }
+
+    /// Writes a document about a trace as one JSON object, with how reading the trace
+    /// went as `outcome`.
+    pub(crate) fn write_report(
+        &mut self,
+        report: &impl Serialize,
+        trace: &Ended,
+    ) -> Result<(), Failure> {
+        self.write_json(&WithOutcome { report, outcome: trace.outcome() })
+    }
+
+    /// Reports problems of a trace that was read, and returns the exit code.
     pub(crate) fn conclude(&mut self, file: &str, trace: &Ended, is_whole: bool) -> Exit {
         self.messages.condition(file, trace, is_whole);
         if Condition::of(trace, is_whole).is_bad() { Exit::Damaged } else { Exit::Fine }
     }
+}
+
+/// A document with `outcome` beside its members.
+#[derive(Serialize)]
+struct WithOutcome<'r, T> {
+    #[serde(flatten)]
+    report: &'r T,
+    outcome: OutcomeReport,
 }
 
 /// An open trace.
@@ -169,6 +202,13 @@ impl Trace {
     /// The trace for several threads, if it is one for them.
     pub(crate) fn regions(&self, threads: ThreadArgs) -> Option<Regions> {
         self.reader.source().regions(threads.threads.map(NonZeroUsize::get))
+    }
+
+    /// The next event in file order.
+    pub(crate) fn next_event(&mut self) -> Result<Option<Event<'_>>, Failure> {
+        let position = self.reader.position();
+        let Trace { file, reader, .. } = self;
+        reader.next_event().map_err(|error| Failure::read(file, &error, position))
     }
 
     pub(crate) fn failed(&self, error: &nettrace_parser::Error) -> Failure {

@@ -8,7 +8,6 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     let console = Console {
         stdin: Box::new(stdin()),
-        stdin_is_ready: || nettrace_cli::is_ready(&stdin()),
         stdout: &mut stdout(),
         detached_stdout,
         stderr: &mut Unblocked::new(|| Box::new(stderr())),

@@ -252,19 +252,7 @@ impl PartFile {
             File::open(&self.path)?.sync_all()?;
             return fs::rename(&self.path, &self.target);
         }
-        // A link never replaces; a file system without links must be asked first.
-        match fs::hard_link(&self.path, &self.target) {
-            Ok(()) => {
-                // It has two names then, which is no reason to fail.
-                let _ = fs::remove_file(&self.path);
-                Ok(())
-            }
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => Err(error),
-            Err(_) if fs::symlink_metadata(&self.target).is_ok() => {
-                Err(ErrorKind::AlreadyExists.into())
-            }
-            Err(_) => fs::rename(&self.path, &self.target),
-        }
+        rename_to_free(&self.path, &self.target)
     }
 
     /// Where something is kept.
@@ -289,15 +277,7 @@ impl Written {
         if self.id.is_none() || FileId::of_name(&self.path) != self.id {
             return Err(ErrorKind::NotFound.into());
         }
-        // A link never replaces; not all file systems have them.
-        match fs::hard_link(&self.path, path) {
-            Ok(()) => fs::remove_file(&self.path)?,
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => return Err(error),
-            Err(_) if fs::symlink_metadata(path).is_ok() => {
-                return Err(ErrorKind::AlreadyExists.into());
-            }
-            Err(_) => fs::rename(&self.path, path)?,
-        }
+        rename_to_free(&self.path, path)?;
         Ok(Written { path: path.to_owned(), id: FileId::of_name(path) })
     }
 
@@ -307,6 +287,21 @@ impl Written {
             // It may have been removed already.
             let _ = fs::remove_file(self.path);
         }
+    }
+}
+
+/// Renames a file, unless there is one of the new name.
+fn rename_to_free(old: &Path, new: &Path) -> io::Result<()> {
+    // A link never replaces; a file system without links must be asked first.
+    match fs::hard_link(old, new) {
+        Ok(()) => {
+            // If this fails it has two names, which is no reason to fail.
+            let _ = fs::remove_file(old);
+            Ok(())
+        }
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Err(error),
+        Err(_) if fs::symlink_metadata(new).is_ok() => Err(ErrorKind::AlreadyExists.into()),
+        Err(_) => fs::rename(old, new),
     }
 }
 

@@ -1,41 +1,135 @@
-//! From the options that `report` and `convert` share to an analysis of samples.
+//! From the options that reports and conversions share to an analysis.
 
-use crate::args::{NameStyleArg, SampleArgs};
+use crate::args::{
+    BeforeArgs, FoldArgs, FoldedArgs, MomentArgs, NameArgs, NameStyleArg, NamedArgs, NoArgs,
+    SampleArgs, StackFilterArgs,
+};
 use crate::failure::Failure;
 use crate::symbols;
 use nettrace_analysis::{AnalysisOptions, Model, NameStyle};
+use nettrace_export::TimeRange;
 use std::path::Path;
 
-/// The options of an analysis that users choose.
-pub(crate) fn options(args: &SampleArgs) -> AnalysisOptions {
-    let mut options = AnalysisOptions::new();
-    let filter = &mut options.filter;
-    filter.threads.clone_from(&args.thread);
-    filter.processes.clone_from(&args.process);
-    filter.from_nanos = args.time.and_then(nettrace_export::TimeRange::from);
-    filter.to_nanos = args.time.and_then(nettrace_export::TimeRange::to);
-    filter.frame.clone_from(&args.frame);
-    filter.exclude.clone_from(&args.exclude);
-    filter.states = args.state.iter().flat_map(|state| state.states()).copied().collect();
-    options.folding.is_my_code = args.my_code;
-    options.folding.is_async = args.fold_async;
-    options.folding.is_recursion = args.fold_recursion;
-    options.folding.groups.clone_from(&args.group);
-    options.folding.folds.clone_from(&args.fold);
-    options.folding.least_percent = args.fold_percent.unwrap_or(0.0);
-    options.names.is_raw = args.raw_names;
-    options.names.style = match args.names {
-        NameStyleArg::Short => NameStyle::Short,
-        NameStyleArg::Full => NameStyle::Full,
-        NameStyleArg::Signature => NameStyle::Signature,
-    };
-    options
+/// Options that choose what an analysis counts.
+pub(crate) trait AnalysisArgs {
+    /// Adds them to those of an analysis.
+    fn add_to(&self, options: &mut AnalysisOptions);
+
+    /// How frames are named, if there are any.
+    fn names(&self) -> Option<&NameArgs> {
+        None
+    }
+
+    /// The options of an analysis that users choose.
+    fn options(&self) -> AnalysisOptions {
+        let mut options = AnalysisOptions::new();
+        self.add_to(&mut options);
+        options
+    }
+
+    /// Gives a model the names that lie in files which the user named. To be called when the
+    /// trace was read, so that its processes are known. Gives what there is to say of files
+    /// that were not used.
+    fn add_names(&self, model: &mut Model) -> Result<Vec<String>, Failure> {
+        self.names().map_or_else(|| Ok(Vec::new()), |names| add_names(names, model))
+    }
 }
 
-/// Gives a model the names that lie in files which the user named. To be called when the
-/// trace was read, so that its processes are known. Gives what there is to say of files
-/// that were not used.
-pub(crate) fn add_names(args: &SampleArgs, model: &mut Model) -> Result<Vec<String>, Failure> {
+impl AnalysisArgs for NoArgs {
+    fn add_to(&self, _: &mut AnalysisOptions) {}
+}
+
+impl AnalysisArgs for MomentArgs {
+    fn add_to(&self, options: &mut AnalysisOptions) {
+        let filter = &mut options.filter;
+        filter.threads.clone_from(&self.thread);
+        filter.processes.clone_from(&self.process);
+        filter.from_nanos = self.time.and_then(TimeRange::from);
+        filter.to_nanos = self.time.and_then(TimeRange::to);
+    }
+}
+
+impl<A: AnalysisArgs + clap::Args> AnalysisArgs for BeforeArgs<A> {
+    fn add_to(&self, options: &mut AnalysisOptions) {
+        self.others.add_to(options);
+        options.filter.to_nanos = options.filter.to_nanos.or(self.before);
+    }
+
+    fn names(&self) -> Option<&NameArgs> {
+        self.others.names()
+    }
+}
+
+impl AnalysisArgs for NamedArgs {
+    fn add_to(&self, options: &mut AnalysisOptions) {
+        self.moments.add_to(options);
+        self.stacks.add_to(options);
+        self.names.add_to(options);
+    }
+
+    fn names(&self) -> Option<&NameArgs> {
+        Some(&self.names)
+    }
+}
+
+impl AnalysisArgs for FoldedArgs {
+    fn add_to(&self, options: &mut AnalysisOptions) {
+        self.moments.add_to(options);
+        self.stacks.add_to(options);
+        self.folds.add_to(options);
+        self.names.add_to(options);
+    }
+
+    fn names(&self) -> Option<&NameArgs> {
+        Some(&self.names)
+    }
+}
+
+impl AnalysisArgs for SampleArgs {
+    fn add_to(&self, options: &mut AnalysisOptions) {
+        self.moments.add_to(options);
+        self.stacks.add_to(options);
+        self.folds.add_to(options);
+        self.names.add_to(options);
+        options.filter.states =
+            self.state.iter().flat_map(|state| state.states()).copied().collect();
+        options.folding.least_percent = self.fold_percent.unwrap_or(0.0);
+    }
+
+    fn names(&self) -> Option<&NameArgs> {
+        Some(&self.names)
+    }
+}
+
+impl StackFilterArgs {
+    fn add_to(&self, options: &mut AnalysisOptions) {
+        options.filter.frame.clone_from(&self.frame);
+        options.filter.exclude.clone_from(&self.exclude);
+    }
+}
+
+impl FoldArgs {
+    fn add_to(&self, options: &mut AnalysisOptions) {
+        options.folding.is_my_code = self.my_code;
+        options.folding.is_async = self.fold_async;
+        options.folding.is_recursion = self.fold_recursion;
+        options.folding.groups.clone_from(&self.group);
+        options.folding.folds.clone_from(&self.fold);
+    }
+}
+
+impl NameArgs {
+    fn add_to(&self, options: &mut AnalysisOptions) {
+        options.names.is_raw = self.raw_names;
+        options.names.style = match self.names {
+            NameStyleArg::Short => NameStyle::Short,
+            NameStyleArg::Full => NameStyle::Full,
+            NameStyleArg::Signature => NameStyle::Signature,
+        };
+    }
+}
+
+fn add_names(args: &NameArgs, model: &mut Model) -> Result<Vec<String>, Failure> {
     for path in &args.perf_map {
         let bytes = std::fs::read(path)
             .map_err(|error| Failure::open(&path.display().to_string(), path, &error))?;

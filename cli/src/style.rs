@@ -2,6 +2,7 @@
 
 use anstyle::{AnsiColor, Style as Ansi};
 use clap::ValueEnum;
+pub(crate) use nettrace_export::Paint;
 
 /// The value of `--color`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
@@ -82,19 +83,6 @@ impl Style {
     fn paint(self, style: Ansi) -> Paint {
         let (on, off) = (style.render().to_string(), style.render_reset().to_string());
         if self.is_coloured { Paint { on, off } } else { Paint::default() }
-    }
-}
-
-/// What to write before and after a text that is set off.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Paint {
-    pub(crate) on: String,
-    pub(crate) off: String,
-}
-
-impl Paint {
-    pub(crate) fn over(&self, text: impl std::fmt::Display) -> String {
-        format!("{}{text}{}", self.on, self.off)
     }
 }
 

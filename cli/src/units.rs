@@ -1,14 +1,18 @@
 //! Numbers as people read them. Everything is the same in every locale.
 
-use nettrace_export::units::thousandths;
 pub(crate) use nettrace_export::units::{
-    bytes, count, counted, decimal, signed_duration as duration,
+    bytes, count, counted, decimal, milliseconds, signed_duration as duration,
 };
+use nettrace_parser::{Clock, utc_text};
 
-/// A time since the session's start in ms, cut to µs: `1,234.567`.
-pub(crate) fn milliseconds(nanos: i64) -> String {
-    let sign = if nanos < 0 { "-" } else { "" };
-    format!("{sign}{}", thousandths(nanos.unsigned_abs(), 1_000))
+/// An instant for reading, or `?` if the trace does not say: UTC, or since the session's
+/// start.
+pub(crate) fn instant(clock: Clock, ticks: u64, is_utc: bool) -> String {
+    let text = match is_utc {
+        true => clock.unix_nanos(ticks).map(|nanos| utc_text(nanos, 6)),
+        false => clock.nanos_since_start(ticks).map(milliseconds),
+    };
+    text.unwrap_or_else(|| "?".to_owned())
 }
 
 /// `45.2 %` of a whole.

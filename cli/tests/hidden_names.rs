@@ -159,7 +159,6 @@ fn a_terminal_sees_no_hidden_characters_of_tags() {
         let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
         let console = nettrace_cli::Console {
             stdin: Box::new(std::io::empty()),
-            stdin_is_ready: || true,
             stdout: &mut stdout,
             detached_stdout: || None,
             stderr: &mut stderr,

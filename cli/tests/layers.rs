@@ -5,27 +5,38 @@ use std::path::Path;
 
 /// Lowest first: a module imports modules of lower lines only, and none of its own line.
 const ORDER: &[&[&str]] = &[
-    &[
-        "console",
-        "distinct",
-        "exit",
-        "json_text",
-        "printable",
-        "session",
-        "sparkline",
-        "style",
-        "unblocked",
-        "units",
-    ],
-    &["cut", "failure", "progress", "recommended", "render", "screen"],
+    &["console", "exit", "json_text", "printable", "sparkline", "style", "unblocked", "units"],
+    &["cut", "failure", "progress", "recommended", "screen"],
     &["counter_text", "new_file", "symbols"],
     &["input"],
-    &["messages", "survey"],
+    &["messages"],
     &["args"],
     &["live", "samples"],
     &["output"],
     &["context"],
-    &["table"],
+    &["analysed", "survey", "table"],
+    &["stack_names"],
+    // What several commands need is below all of them. A command may still show what another
+    // one does.
+    &[
+        "commands::check",
+        "commands::convert",
+        "commands::counters",
+        "commands::diff",
+        "commands::discover",
+        "commands::events",
+        "commands::heap",
+        "commands::info",
+        "commands::list_profiles",
+        "commands::process",
+        "commands::ps",
+        "commands::replay",
+        "commands::stack",
+        "commands::stats",
+        "commands::watch",
+    ],
+    &["commands::collect", "commands::report", "commands::schema", "commands::top"],
+    &["commands::completions", "commands::export", "commands::man", "commands::open"],
     &["commands"],
 ];
 

@@ -14,7 +14,6 @@ fn said(args: &[&str], has_user: bool) -> (Exit, String) {
     let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
     let console = Console {
         stdin: Box::new(std::io::empty()),
-        stdin_is_ready: || true,
         stdout: &mut stdout,
         detached_stdout: || None,
         stderr: &mut stderr,

@@ -43,7 +43,6 @@ fn shown(args: &[&str], columns: &str) -> String {
     let variable = |name: &str| (name == "COLUMNS").then(|| columns.to_owned());
     let console = Console {
         stdin: Box::new(std::io::empty()),
-        stdin_is_ready: || true,
         stdout: &mut stdout,
         detached_stdout: || None,
         stderr: &mut stderr,

@@ -59,7 +59,7 @@ enum Layout {
 
 /// Writes events as CSV.
 #[derive(Debug)]
-pub struct Csv {
+pub(crate) struct Csv {
     detail: Detail,
     layout: Layout,
     payloads: PayloadWriter,
@@ -78,7 +78,7 @@ pub struct Csv {
 
 impl Csv {
     /// `is_one_type`: whether the command line names a single event type.
-    pub fn new(detail: Detail, selection: Option<&Selection>, is_one_type: bool) -> Csv {
+    pub(crate) fn new(detail: Detail, selection: Option<&Selection>, is_one_type: bool) -> Csv {
         let layout = match selection {
             Some(selection) => Layout::Selected(selection.wanted().to_vec()),
             None if is_one_type => Layout::Pending,
@@ -102,26 +102,26 @@ impl Csv {
     /// or `@` as formulas: such texts are preceded by an apostrophe. Hidden characters
     /// ([`hidden`](crate::hidden)) are replaced by U+FFFD, except for line ends and tabs.
     /// Numbers are unchanged. Default: `false`.
-    pub fn safe(mut self, is_safe: bool) -> Csv {
+    pub(crate) fn safe(mut self, is_safe: bool) -> Csv {
         self.is_safe = is_safe;
         self
     }
 
     /// Sets the names of the next event's frames.
-    pub fn name_frames(&mut self, names: &[Cow<'_, str>]) {
+    pub(crate) fn name_frames(&mut self, names: &[Cow<'_, str>]) {
         self.frames.clear();
         self.frames.extend(names.iter().map(|name| name.to_string()));
     }
 
     /// Appends the header, if it is known already.
-    pub fn begin(&self, out: &mut Vec<u8>) {
+    pub(crate) fn begin(&self, out: &mut Vec<u8>) {
         if !matches!(self.layout, Layout::Pending) {
             self.heading(out);
         }
     }
 
     /// Appends the header, if no event was written.
-    pub fn end(&mut self, out: &mut Vec<u8>) {
+    pub(crate) fn end(&mut self, out: &mut Vec<u8>) {
         if matches!(self.layout, Layout::Pending) {
             self.layout = Layout::Fields(Vec::new());
             self.heading(out);
@@ -167,7 +167,7 @@ impl Csv {
     }
 
     /// Appends an event.
-    pub fn event(
+    pub(crate) fn event(
         &mut self,
         out: &mut Vec<u8>,
         event: &Event<'_>,

@@ -34,7 +34,7 @@ pub(crate) fn write_names(out: &mut Vec<u8>, names: &[String]) {
 
 /// The opcode to show, and whether the stream stores it: if not, it is implied by a name
 /// that ends in Start or Stop.
-pub fn opcode(event: &Event<'_>) -> (u8, bool) {
+pub(crate) fn opcode(event: &Event<'_>) -> (u8, bool) {
     match event.opcode() {
         Some(opcode) => (opcode, true),
         None => (event.implied_opcode(), false),

@@ -18,32 +18,35 @@ pub mod long;
 mod ndjson;
 pub mod nearest;
 mod page;
+mod parts;
 mod pattern;
 mod payload;
 mod plain;
 mod predicate;
 mod selection;
 mod shape;
+mod text;
 mod text_value;
 pub mod time_range;
 pub mod units;
 mod utf16;
 mod writer;
 
-pub use csv::{Csv, write_csv_value, write_csv_value_safe};
-pub use detail::{Detail, opcode};
+pub use csv::{write_csv_value, write_csv_value_safe};
+pub use detail::Detail;
 pub use event_types::{EventType, EventTypes, Shape, TypeIndex};
 pub use filter::{Filter, FilterOptions, accepts_type, unmatched_types};
 pub use glob::Glob;
-pub use ndjson::{Ndjson, PayloadJson};
+pub use ndjson::PayloadJson;
 pub use page::Page;
+pub use parts::{EventPart, EventParts};
 pub use pattern::{EventPattern, ProviderPattern};
 pub use predicate::{
     Answers, COUNTER_GRAMMAR, CounterName, Fact, GRAMMAR, Predicate, PredicateError, Quantity,
     QuantityError, Trigger,
 };
-pub use selection::{Chosen, Selection};
 pub use shape::{Name, Names, Path};
+pub use text::{Paint, TextOptions};
 pub use text_value::TextValues;
 pub use time_range::TimeRange;
-pub use writer::EventWriter;
+pub use writer::{EventForm, EventWriter, WriteOptions};

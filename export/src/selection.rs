@@ -6,7 +6,7 @@ use crate::shape::{Name, Names, Path};
 
 /// The requested fields.
 #[derive(Debug)]
-pub struct Selection {
+pub(crate) struct Selection {
     wanted: Vec<String>,
     /// The places of the fields in each shape seen so far, all of them in sequence.
     of_shapes: Vec<Vec<Option<Chosen>>>,
@@ -14,17 +14,16 @@ pub struct Selection {
 
 /// A requested field that an event has.
 #[derive(Debug, Clone)]
-#[non_exhaustive]
-pub struct Chosen {
+pub(crate) struct Chosen {
     /// Where it is in the payload.
-    pub path: Path,
+    pub(crate) path: Path,
     /// Its name in the schema, preceded by the names of the objects around it.
-    pub name: Name,
+    pub(crate) name: Name,
 }
 
 impl Selection {
     /// `None` if nothing was requested, so that all fields are shown.
-    pub fn new(wanted: &[String]) -> Option<Selection> {
+    pub(crate) fn new(wanted: &[String]) -> Option<Selection> {
         let mut distinct: Vec<String> = Vec::new();
         for name in wanted.iter().map(|name| name.trim()).filter(|name| !name.is_empty()) {
             if !distinct.iter().any(|known| known == name) {
@@ -35,13 +34,13 @@ impl Selection {
     }
 
     /// The names as requested.
-    pub fn wanted(&self) -> &[String] {
+    pub(crate) fn wanted(&self) -> &[String] {
         &self.wanted
     }
 
     /// The places of the fields in payloads of a shape, in the requested order; `None`
     /// for fields that it does not have.
-    pub fn of_shape(&mut self, shape: usize, names: &Names) -> &[Option<Chosen>] {
+    pub(crate) fn of_shape(&mut self, shape: usize, names: &Names) -> &[Option<Chosen>] {
         if shape >= self.of_shapes.len() {
             self.of_shapes.resize(shape.saturating_add(1), Vec::new());
         }
@@ -57,7 +56,7 @@ impl Selection {
     }
 
     /// Names that no shown event has, each with suggestions.
-    pub fn unmatched(&self, types: &EventTypes) -> Vec<String> {
+    pub(crate) fn unmatched(&self, types: &EventTypes) -> Vec<String> {
         let shown = || self.of_shapes.iter().enumerate().filter(|(_, chosen)| !chosen.is_empty());
         if shown().next().is_none() {
             // No event passed; that is reported elsewhere.

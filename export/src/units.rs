@@ -76,6 +76,12 @@ pub fn signed_duration(nanos: i64) -> String {
     format!("{sign}{}", duration(nanos.unsigned_abs()))
 }
 
+/// A time since the session's start in ms, cut to µs: `1,234.567`.
+pub fn milliseconds(nanos: i64) -> String {
+    let sign = if nanos < 0 { "-" } else { "" };
+    format!("{sign}{}", thousandths(nanos.unsigned_abs(), 1_000))
+}
+
 /// `number` in units of a thousand `steps` each, with three decimals. Truncated, so that
 /// nothing is shown as later than it was, or as 60 s.
 pub fn thousandths(number: u64, steps: u64) -> String {

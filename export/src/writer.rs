@@ -1,26 +1,81 @@
-//! Writes events in one of the formats for programs, one call per event.
+//! Writes events: what `nettrace events` and `watch`, the converters and `export` show of
+//! them, one call per event.
 
 use crate::csv::Csv;
 use crate::detail::Detail;
 use crate::event_types::{EventTypes, TypeIndex};
-use crate::filter::Filter;
+use crate::filter::{Filter, FilterOptions};
 use crate::ndjson::Ndjson;
 use crate::page::Page;
+use crate::pattern::EventPattern;
+use crate::selection::Selection;
+use crate::text::{Text, TextOptions};
 use nettrace_parser::Event;
+use std::borrow::Cow;
 
-/// Writes events as NDJSON or CSV, like `nettrace events --format ndjson` and `csv`, one
-/// line per event.
+/// In which form events are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum EventForm {
+    /// One JSON object per event, each on its own line.
+    #[default]
+    Ndjson,
+    /// A header line and one row per event.
+    Csv,
+    /// For reading: a heading and one line per event, aligned.
+    Text,
+}
+
+/// Which events are written, and what of them.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct WriteOptions {
+    /// Optional parts of an event.
+    pub detail: Detail,
+    /// Only events that satisfy these conditions.
+    pub filter: FilterOptions,
+    /// Only these fields of payloads, in this order; all if it is empty.
+    pub fields: Vec<String>,
+    /// At most this many events.
+    pub limit: Option<u64>,
+    /// Whether to protect spreadsheets, which execute texts that begin with `=`, `+`, `-`
+    /// or `@` as formulas: such texts are preceded by an apostrophe, and hidden characters
+    /// ([`hidden`](crate::hidden)) are replaced. Only for CSV.
+    pub csv_safe: bool,
+    /// How text is laid out and set off.
+    pub text: TextOptions,
+}
+
+impl WriteOptions {
+    /// Whether a part of a trace can be written without the events before it. Names all
+    /// options, so that a new one is looked at here.
+    fn is_divisible(&self, form: EventForm) -> bool {
+        let WriteOptions { detail, filter, fields, limit, csv_safe: _, text: _ } = self;
+        // The caller names frames, event by event.
+        let Detail { stacks: _, frames, raw: _, utc: _, big_ints_as_strings: _ } = detail;
+        let is_alike = match form {
+            EventForm::Ndjson | EventForm::Csv => true,
+            // Aligned by what came before.
+            EventForm::Text => false,
+        };
+        // A filter and chosen fields report at the end what they have never met.
+        is_alike && !frames && filter.is_empty() && fields.is_empty() && limit.is_none()
+    }
+}
+
+/// Writes events, as `nettrace events` does.
 ///
 /// The part that is the same for all events of a type is computed once, so use one writer
-/// for all events of a trace. It may also write events of several traces; with CSV there
-/// is then a single header.
+/// for all events of a trace. It may also write events of several traces; there is then a
+/// single header.
 ///
 /// ```
-/// use nettrace_export::EventWriter;
+/// use nettrace_export::{EventForm, EventWriter, WriteOptions};
 /// # let bytes = nettrace_testdata::synth::tiny_v4().bytes;
 /// let mut reader = nettrace_parser::Reader::from_slice(&bytes);
-/// let (mut writer, mut line) = (EventWriter::ndjson(), Vec::new());
+/// let mut writer = EventWriter::new(EventForm::Ndjson, WriteOptions::default());
 /// let event = reader.next_event()?.expect("there are four");
+/// let mut line = Vec::new();
 /// writer.write(&mut line, &event);
 /// let line = String::from_utf8(line).unwrap();
 /// assert!(line.contains(r#""event":"Hi""#) && line.ends_with("}\n"), "{line}");
@@ -30,152 +85,177 @@ use nettrace_parser::Event;
 #[derive(Debug)]
 pub struct EventWriter {
     types: EventTypes,
-    detail: Detail,
     form: Form,
-    filter: Option<Filter>,
+    /// Without choices, the usual case, an event pays for one look at this.
+    choices: Option<Box<Choices>>,
     page: Page,
-}
-
-/// Not inlined: otherwise events would pay for the registers it needs even without a
-/// filter.
-#[inline(never)]
-fn accepts(
-    filter: &mut Filter,
-    event: &Event<'_>,
-    type_index: TypeIndex,
-    types: &EventTypes,
-) -> bool {
-    filter.accepts(event, type_index, types)
+    /// What the writer of a part is made with, if there may be several.
+    of_part: Option<(EventForm, WriteOptions)>,
 }
 
 #[derive(Debug)]
 #[expect(clippy::large_enum_variant, reason = "there is one of it in a writer")]
 enum Form {
     Ndjson(Ndjson),
-    Csv { csv: Csv, is_safe: bool, is_begun: bool },
+    Csv(Csv),
+    Text(Text),
 }
 
 impl Form {
-    fn with(&self, detail: Detail) -> Form {
+    #[inline(always)]
+    fn event(
+        &mut self,
+        page: &mut Page,
+        event: &Event<'_>,
+        type_index: TypeIndex,
+        types: &EventTypes,
+        selection: Option<&mut Selection>,
+    ) {
         match self {
-            Form::Ndjson(_) => Form::Ndjson(Ndjson::new(detail)),
-            Form::Csv { is_safe, .. } => Form::Csv {
-                csv: Csv::new(detail, None, false).safe(*is_safe),
-                is_safe: *is_safe,
-                is_begun: false,
-            },
+            Form::Ndjson(ndjson) => ndjson.event(page, event, type_index, types, selection),
+            Form::Csv(csv) => {
+                page.append(|out| csv.event(out, event, type_index, types, selection));
+            }
+            Form::Text(text) => {
+                page.append(|out| text.event(out, event, type_index, types, selection));
+            }
+        }
+    }
+
+    /// Sets the names of the next event's frames.
+    fn name_frames(&mut self, names: &[Cow<'_, str>]) {
+        match self {
+            Form::Ndjson(ndjson) => ndjson.name_frames(names),
+            Form::Csv(csv) => csv.name_frames(names),
+            Form::Text(text) => text.name_frames(names),
         }
     }
 }
 
+/// What makes events differ from those before them.
+#[derive(Debug)]
+struct Choices {
+    filter: Option<Filter>,
+    selection: Option<Selection>,
+    /// Events that are still wanted.
+    left: u64,
+    has_frames: bool,
+}
+
 impl EventWriter {
-    /// Writes one JSON object per line, with the default contents: time, thread, type,
-    /// payload.
-    pub fn ndjson() -> EventWriter {
-        EventWriter::new(Form::Ndjson(Ndjson::new(Detail::default())))
-    }
-
-    /// Writes a header line and one row per event, with the payload as JSON.
-    /// [`EventWriter::finish`] must be called after the last event.
-    pub fn csv() -> EventWriter {
-        EventWriter::new(Form::Csv {
-            csv: Csv::new(Detail::default(), None, false),
-            is_safe: false,
-            is_begun: false,
-        })
-    }
-
-    fn new(form: Form) -> EventWriter {
-        EventWriter {
-            types: EventTypes::default(),
-            detail: Detail::default(),
-            form,
-            filter: None,
-            page: Page::default(),
-        }
-    }
-
-    fn detailed(self, detail: Detail) -> EventWriter {
-        EventWriter { form: self.form.with(detail), detail, ..self }
-    }
-
-    /// Whether to write stacks, as addresses in `stack`.
-    #[must_use]
-    pub fn stacks(self, stacks: bool) -> EventWriter {
-        let detail = Detail { stacks, ..self.detail };
-        self.detailed(detail)
-    }
-
-    /// Whether to write stored values: ticks, keywords, opcode, processor, sequence
-    /// number, offset and the payload's bytes.
-    #[must_use]
-    pub fn raw(self, raw: bool) -> EventWriter {
-        let detail = Detail { raw, ..self.detail };
-        self.detailed(detail)
-    }
-
-    /// Whether to write integers from 2^53 on as strings, for readers that convert all
-    /// numbers to doubles.
-    #[must_use]
-    pub fn big_ints_as_strings(self, big_ints_as_strings: bool) -> EventWriter {
-        let detail = Detail { big_ints_as_strings, ..self.detail };
-        self.detailed(detail)
-    }
-
-    /// Whether to protect spreadsheets from texts that they would run: [`Csv::safe`]. Only
-    /// for CSV.
-    #[must_use]
-    pub fn csv_safe(self, is_safe: bool) -> EventWriter {
-        let form = match self.form {
-            Form::Csv { is_begun, .. } => Form::Csv {
-                csv: Csv::new(self.detail, None, false).safe(is_safe),
-                is_safe,
-                is_begun,
-            },
-            form => form,
+    /// A writer that has not written an event yet. What comes before the first one, such as
+    /// a header, is already on its page.
+    pub fn new(form: EventForm, options: WriteOptions) -> EventWriter {
+        let of_part = options.is_divisible(form).then(|| (form, options.clone()));
+        let WriteOptions { detail, filter, fields, limit, csv_safe, text } = options;
+        let selection = Selection::new(&fields);
+        let mut page = Page::default();
+        let form = match form {
+            EventForm::Ndjson => Form::Ndjson(Ndjson::new(detail)),
+            EventForm::Csv => {
+                let is_one_type = matches!(filter.events.as_slice(), [pattern] if EventPattern::is_exact(pattern));
+                let csv = Csv::new(detail, selection.as_ref(), is_one_type).safe(csv_safe);
+                page.append(|out| csv.begin(out));
+                Form::Csv(csv)
+            }
+            EventForm::Text => {
+                let text = Text::new(detail, text);
+                page.append(|out| text.begin(out));
+                Form::Text(text)
+            }
         };
-        EventWriter { form, ..self }
+        let has_choices =
+            !filter.is_empty() || selection.is_some() || limit.is_some() || detail.frames;
+        let choices = has_choices.then(|| {
+            Box::new(Choices {
+                filter: (!filter.is_empty()).then(|| Filter::new(filter)),
+                selection,
+                left: limit.unwrap_or(u64::MAX),
+                has_frames: detail.frames,
+            })
+        });
+        let types = EventTypes::default();
+        EventWriter { types, form, choices, page, of_part }
     }
 
-    /// Writes only events that the filter accepts.
-    #[must_use]
-    pub fn filter(self, filter: Filter) -> EventWriter {
-        EventWriter { filter: Some(filter), ..self }
+    /// What the writer of a part of a trace is made with. `None` if a line depends on the
+    /// events before it.
+    pub(crate) fn of_part(&self) -> Option<(EventForm, WriteOptions)> {
+        self.of_part.clone()
     }
 
-    /// Appends an event and the end of its line. Returns `false` if the filter rejected
-    /// the event.
+    /// Appends an event and the end of its line. Returns `false` if it is none of those that
+    /// are written.
     #[inline]
     pub fn write(&mut self, out: &mut Vec<u8>, event: &Event<'_>) -> bool {
-        let is_written = self.put(event);
+        self.write_named(out, event, |_| Vec::new())
+    }
+
+    /// The same with the names of the event's frames, which are asked for if
+    /// [`Detail::frames`] is set.
+    #[inline]
+    pub fn write_named<'n>(
+        &mut self,
+        out: &mut Vec<u8>,
+        event: &Event<'_>,
+        names: impl FnOnce(&Event<'_>) -> Vec<Cow<'n, str>>,
+    ) -> bool {
+        let is_written = self.put_named(event, names);
         self.page.pour(out);
         is_written
     }
 
-    /// The same to the writer's own page, which avoids a copy. See [`EventWriter::page`].
+    /// [`EventWriter::write`] to the writer's own page, which avoids a copy. See
+    /// [`EventWriter::page`].
     #[inline(always)]
     pub fn put(&mut self, event: &Event<'_>) -> bool {
+        self.put_named(event, |_| Vec::new())
+    }
+
+    /// [`EventWriter::write_named`] to the writer's own page.
+    #[inline(always)]
+    pub fn put_named<'n>(
+        &mut self,
+        event: &Event<'_>,
+        names: impl FnOnce(&Event<'_>) -> Vec<Cow<'n, str>>,
+    ) -> bool {
         let type_index = self.types.index_of(event);
-        if let Some(filter) = &mut self.filter
-            && !accepts(filter, event, type_index, &self.types)
-        {
+        if self.choices.is_some() {
+            return self.put_chosen(event, type_index, names);
+        }
+        self.form.event(&mut self.page, event, type_index, &self.types, None);
+        true
+    }
+
+    /// Not inlined: otherwise events would pay for the registers it needs even without
+    /// choices.
+    #[inline(never)]
+    fn put_chosen<'n>(
+        &mut self,
+        event: &Event<'_>,
+        type_index: TypeIndex,
+        names: impl FnOnce(&Event<'_>) -> Vec<Cow<'n, str>>,
+    ) -> bool {
+        let Some(choices) = self.choices.as_deref_mut() else { return false };
+        let filter = choices.filter.as_mut();
+        if filter.is_some_and(|filter| !filter.accepts(event, type_index, &self.types)) {
             return false;
         }
-        match &mut self.form {
-            Form::Ndjson(ndjson) => {
-                ndjson.event(&mut self.page, event, type_index, &self.types, None)
-            }
-            Form::Csv { csv, is_begun, .. } => {
-                let types = &self.types;
-                self.page.append(|out| {
-                    if !std::mem::replace(is_begun, true) {
-                        csv.begin(out);
-                    }
-                    csv.event(out, event, type_index, types, None);
-                });
-            }
+        let Some(left) = choices.left.checked_sub(1) else { return false };
+        choices.left = left;
+        if choices.has_frames {
+            self.form.name_frames(&names(event));
         }
+        let selection = choices.selection.as_mut();
+        self.form.event(&mut self.page, event, type_index, &self.types, selection);
         true
+    }
+
+    /// Whether events that follow may be written: `false` when [`WriteOptions::limit`] is
+    /// reached.
+    #[inline(always)]
+    pub fn wants_more(&self) -> bool {
+        self.choices.as_ref().is_none_or(|choices| choices.left > 0)
     }
 
     /// The output of [`EventWriter::put`]: write it to its destination when it has become
@@ -191,20 +271,23 @@ impl EventWriter {
         self.page.len()
     }
 
-    /// Appends what follows the last event: for CSV, the header if there was no event.
+    /// Appends what is on the page, and what follows the last event: for CSV with a column
+    /// for each field, the header if there was no event.
     pub fn finish(&mut self, out: &mut Vec<u8>) {
         self.page.pour(out);
-        if let Form::Csv { csv, is_begun, .. } = &mut self.form {
-            if !std::mem::replace(is_begun, true) {
-                csv.begin(out);
-            }
+        if let Form::Csv(csv) = &mut self.form {
             csv.end(out);
         }
     }
 
-    /// The conditions of the filter that no event has satisfied so far, one sentence
-    /// each, with suggestions. Call it when the whole trace has been read.
+    /// The conditions of the filter that no event has satisfied so far, and the fields that
+    /// none of those written has: one sentence each, with suggestions. Call it when the
+    /// whole trace has been read.
     pub fn unmatched(&self) -> Vec<String> {
-        self.filter.as_ref().map_or_else(Vec::new, |filter| filter.unmatched(&self.types))
+        let Some(choices) = &self.choices else { return Vec::new() };
+        let filter = choices.filter.iter().flat_map(|filter| filter.unmatched(&self.types));
+        let fields =
+            choices.selection.iter().flat_map(|selection| selection.unmatched(&self.types));
+        filter.chain(fields).collect()
     }
 }

@@ -1,6 +1,6 @@
 //! Cells of CSV.
 
-use nettrace_export::{Csv, Detail, EventTypes};
+use nettrace_export::{EventForm, EventWriter, WriteOptions};
 use nettrace_parser::Reader;
 use nettrace_testdata::synth::*;
 
@@ -28,15 +28,14 @@ fn ends(lists: Vec<Vec<Label>>) -> Vec<String> {
         ..Blob::default()
     })));
     stream.end();
-    let (mut types, mut csv) = (EventTypes::default(), Csv::new(Detail::default(), None, false));
+    let mut writer = EventWriter::new(EventForm::Csv, WriteOptions::default());
     let mut out = Vec::new();
     let mut reader = Reader::from_slice(&stream.bytes);
     while let Some(event) = reader.next_event().unwrap() {
-        let type_index = types.index_of(&event);
-        csv.event(&mut out, &event, type_index, &types, None);
+        writer.write(&mut out, &event);
     }
     let rows = String::from_utf8(out).unwrap();
-    rows.lines().map(|row| row.split(",Hi,").nth(1).unwrap().to_string()).collect()
+    rows.lines().skip(1).map(|row| row.split(",Hi,").nth(1).unwrap().to_string()).collect()
 }
 
 #[test]

@@ -14,8 +14,9 @@ const ORDER: &[&[&str]] = &[
     &["text_value"],
     &["predicate"],
     &["filter"],
-    &["csv", "ndjson"],
+    &["csv", "ndjson", "text"],
     &["writer"],
+    &["parts"],
 ];
 
 #[test]

@@ -1,7 +1,7 @@
 //! Events as the parser gives them to serde are those that `events --format ndjson`
 //! writes.
 
-use nettrace_export::EventWriter;
+use nettrace_export::{EventForm, EventWriter, WriteOptions};
 use nettrace_parser::{Error, Reader};
 use nettrace_testdata::corpus;
 use nettrace_testdata::synth::{tiny_v4, tiny_v6};
@@ -9,7 +9,8 @@ use serde_json::Value;
 
 /// Asserts that all events of a stream are the same objects. Gives their number.
 fn assert_same(bytes: &[u8], name: &str) -> u64 {
-    let (mut writer, mut line, mut count) = (EventWriter::ndjson(), Vec::new(), 0);
+    let (mut writer, mut line, mut count) =
+        (EventWriter::new(EventForm::Ndjson, WriteOptions::default()), Vec::new(), 0);
     let each = |event: nettrace_parser::Event<'_>| -> Result<(), Error> {
         line.clear();
         writer.write(&mut line, &event);

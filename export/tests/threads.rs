@@ -5,14 +5,15 @@ use nettrace_export::*;
 #[test]
 fn all_public_types_may_go_to_another_thread_and_be_read_by_several() {
     nettrace_testdata::assert_threads! {
-        Send: [EventWriter, Trigger],
+        Send: [EventPart, EventWriter, Trigger],
         Sync: [
-            Chosen,
             CounterName,
-            Csv,
             Detail,
             EventPattern,
             EventType,
+            EventForm,
+            EventPart,
+            EventParts,
             EventTypes,
             EventWriter,
             Answers,
@@ -22,8 +23,8 @@ fn all_public_types_may_go_to_another_thread_and_be_read_by_several() {
             Glob,
             Name,
             Names,
-            Ndjson,
             Page,
+            Paint,
             PayloadJson,
             Path,
             TypeIndex,
@@ -32,11 +33,12 @@ fn all_public_types_may_go_to_another_thread_and_be_read_by_several() {
             ProviderPattern,
             Quantity,
             QuantityError,
-            Selection,
             Shape,
+            TextOptions,
             TextValues,
             TimeRange,
             Trigger,
+            WriteOptions,
         ],
     }
 }

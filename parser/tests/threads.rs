@@ -98,6 +98,7 @@ fn all_public_types_may_go_to_another_thread_and_be_read_by_several() {
             view::Method<'static>,
             view::MethodChange,
             view::MethodJitting<'static>,
+            view::MethodRange,
             view::Metric<'static>,
             view::MetricKind,
             view::Module<'static>,

@@ -167,3 +167,23 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn the_range_of_a_method_event_is_that_of_its_whole_view() {
+    let mut methods = 0;
+    for trace in corpus::traces() {
+        if std::fs::metadata(trace.path()).unwrap().len() > 1_000_000 {
+            continue;
+        }
+        let bytes = trace.bytes();
+        let mut reader = Reader::from_slice(&bytes);
+        while let Some(event) = reader.next_event().unwrap() {
+            let Some(method) = view::Method::of(&event) else { continue };
+            let range = view::MethodRange::of_payload(event.payload()).unwrap();
+            assert_eq!((range.method_id, range.module_id), (method.method_id, method.module_id));
+            assert_eq!((range.start, range.size), (method.start, method.size));
+            methods += 1;
+        }
+    }
+    assert!(methods > 1000, "{methods}");
+}

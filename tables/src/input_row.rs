@@ -3,7 +3,9 @@
 use crate::schema::INPUTS;
 use crate::sheet::Sheet;
 use crate::spill::MakeSpill;
+use nettrace_analysis::info::TraceInfo;
 use parquet::file::reader::{FileReader, SerializedFileReader};
+use serde::Serialize;
 use std::fs::File;
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -19,55 +21,10 @@ pub struct InputRow {
     pub file_bytes: Option<u64>,
     pub status: &'static str,
     pub reason: Option<String>,
-    /// What was read; `None` if nothing could be.
-    pub trace: Option<TraceRow>,
-}
-
-/// What is known of a trace that was read.
-#[derive(Debug, Clone, Default, PartialEq)]
-#[allow(missing_docs, reason = "each is described in the schema")]
-pub struct TraceRow {
-    pub format_version: u32,
-    pub format_minor_version: u32,
-    pub complete: bool,
-    pub end_offset: u64,
-    pub compressed: bool,
-    pub writer: Option<String>,
-    pub process_id: Option<u64>,
-    pub processes: u64,
-    pub processes_are_at_least: bool,
+    /// The program that was traced.
     pub process_name: Option<String>,
-    pub command_line: Option<String>,
-    pub os: Option<String>,
-    pub architecture: Option<String>,
-    pub pointer_size: u8,
-    pub processors: Option<u32>,
-    pub ticks_per_second: i64,
-    pub sampling_period_ns: Option<u32>,
-    pub start_unix_ns: Option<i64>,
-    pub duration_ns: Option<i64>,
-    pub events: u64,
-    pub events_with_stack: u64,
-    pub payload_bytes: u64,
-    pub lost: u64,
-    pub losses_known: bool,
-    pub lost_is_at_least: bool,
-    pub lost_threads: u64,
-    pub restarts: u64,
-    pub threads: u64,
-    pub threads_are_at_least: bool,
-    pub types: u64,
-    pub types_are_at_least: bool,
-    pub stacks: u64,
-    pub stacks_are_at_least: bool,
-    pub providers: String,
-    pub blocks: String,
-    pub bytes: String,
-    pub damage_count: u64,
-    pub damage_bytes: u64,
-    pub damage: String,
-    pub notes: String,
-    pub properties: String,
+    /// What was read; `None` if nothing could be.
+    pub info: Option<TraceInfo>,
 }
 
 impl InputRow {
@@ -87,10 +44,10 @@ impl InputRow {
         row.count(self.file_bytes);
         row.text(self.status);
         row.text(self.reason.as_deref());
-        let trace = self.trace.as_ref();
+        let trace = self.info.as_ref();
         let small = |number: u32| i32::try_from(number).unwrap_or(i32::MAX);
-        row.small(trace.map(|trace| small(trace.format_version)));
-        row.small(trace.map(|trace| small(trace.format_minor_version)));
+        row.small(trace.map(|trace| small(trace.version)));
+        row.small(trace.map(|trace| small(trace.minor)));
         row.flag(trace.map(|trace| trace.complete));
         row.count(trace.map(|trace| trace.end_offset));
         row.flag(trace.map(|trace| trace.compressed));
@@ -98,7 +55,7 @@ impl InputRow {
         row.count(trace.and_then(|trace| trace.process_id));
         row.count(trace.map(|trace| trace.processes));
         row.flag(trace.map(|trace| trace.processes_are_at_least));
-        row.text(trace.and_then(|trace| trace.process_name.as_deref()));
+        row.text(self.process_name.as_deref());
         row.text(trace.and_then(|trace| trace.command_line.as_deref()));
         row.text(trace.and_then(|trace| trace.os.as_deref()));
         row.text(trace.and_then(|trace| trace.architecture.as_deref()));
@@ -122,18 +79,23 @@ impl InputRow {
         row.flag(trace.map(|trace| trace.types_are_at_least));
         row.count(trace.map(|trace| trace.stacks));
         row.flag(trace.map(|trace| trace.stacks_are_at_least));
-        row.text(trace.map(|trace| &*trace.providers));
-        row.text(trace.map(|trace| &*trace.blocks));
-        row.text(trace.map(|trace| &*trace.bytes));
+        row.text(json(trace.map(|trace| &trace.providers))?.as_deref());
+        row.text(json(trace.map(|trace| &trace.blocks))?.as_deref());
+        row.text(json(trace.map(|trace| &trace.bytes))?.as_deref());
         row.count(trace.map(|trace| trace.damage_count));
         row.count(trace.map(|trace| trace.damage_bytes));
-        row.text(trace.map(|trace| &*trace.damage));
-        row.text(trace.map(|trace| &*trace.notes));
-        row.text(trace.map(|trace| &*trace.properties));
+        row.text(json(trace.map(|trace| &trace.damage))?.as_deref());
+        row.text(json(trace.map(|trace| &trace.notes))?.as_deref());
+        row.text(json(trace.map(|trace| &trace.properties))?.as_deref());
         let bytes = row.end();
         sheet.end_row(bytes);
         sheet.finish(|| Ok(out)).map(drop)
     }
+}
+
+/// A list, as the document of [`TraceInfo`] has it.
+fn json(list: Option<&impl Serialize>) -> io::Result<Option<String>> {
+    Ok(list.map(serde_json::to_string).transpose()?)
 }
 
 /// Tables of a row never need one.

@@ -7,7 +7,7 @@ use nettrace_analysis::report::{
     Alloc, Contention, Counters, Exceptions, Gc, Jit, Logs, ReportPass,
 };
 use nettrace_analysis::{AnalysisOptions, Kind, ThreadState, TopN, TopNOptions};
-use nettrace_export::{EventPattern, EventWriter};
+use nettrace_export::{EventForm, EventPattern, EventWriter, WriteOptions};
 use nettrace_parser::Reader;
 use nettrace_tables::schema::EVENTS;
 use nettrace_tables::{Table, TableOptions, TablePass};
@@ -181,7 +181,8 @@ fn events_and_their_payloads_are_those_of_ndjson() {
         let bytes = trace.bytes();
         let options = TableOptions::new(&[&EVENTS], spill());
         let rows = rows_of(&files_with(&bytes, &options), "events");
-        let (mut writer, mut lines) = (EventWriter::ndjson(), Vec::new());
+        let (mut writer, mut lines) =
+            (EventWriter::new(EventForm::Ndjson, WriteOptions::default()), Vec::new());
         let mut events = Reader::from_slice(&bytes).time_ordered();
         let mut stacks = Vec::new();
         events

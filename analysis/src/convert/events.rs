@@ -3,7 +3,7 @@
 
 use super::{Convert, ConvertError, ConvertOptions, Output};
 use crate::model::{Model, Profile, Resolved, ThreadHandle};
-use nettrace_export::EventWriter;
+use nettrace_export::{EventForm, EventWriter, WriteOptions};
 use nettrace_parser::Event;
 use std::fmt;
 use std::io::Write;
@@ -22,19 +22,22 @@ pub struct Events<'o> {
 impl<'o> Events<'o> {
     /// One JSON object per event, each on its own line.
     pub fn ndjson(out: Box<dyn Write + Send + 'o>, options: &ConvertOptions) -> Events<'o> {
-        Events::new(out, options, EventWriter::ndjson())
+        Events::new(out, options, EventForm::Ndjson)
     }
 
     /// A header line, and one row per event, with the payload as JSON.
     pub fn csv(out: Box<dyn Write + Send + 'o>, options: &ConvertOptions) -> Events<'o> {
-        Events::new(out, options, EventWriter::csv().csv_safe(options.is_csv_safe))
+        Events::new(out, options, EventForm::Csv)
     }
 
     fn new(
         out: Box<dyn Write + Send + 'o>,
         options: &ConvertOptions,
-        writer: EventWriter,
+        form: EventForm,
     ) -> Events<'o> {
+        let mut write = WriteOptions::default();
+        write.csv_safe = options.is_csv_safe;
+        let writer = EventWriter::new(form, write);
         Events { out: Output::new(out, options.is_gzip), writer, lines: Vec::new() }
     }
 }

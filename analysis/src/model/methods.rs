@@ -112,23 +112,15 @@ impl Methods {
     /// Whether an event contains nothing new: its code and name are known, and it is not
     /// an unload event. When sessions end, the same code is reported again and again; its
     /// names need not be decoded each time.
-    ///
-    /// All method events begin in the same way: u64 method, u64 module, u64 start, u32
-    /// size.
     #[inline]
     pub(crate) fn knows(&mut self, event: &Event<'_>, texts: &Texts) -> bool {
         let is_rundown = event.known_provider() == KnownProvider::Rundown;
         if !is_rundown && matches!(event.id(), 142 | 144) {
             return false;
         }
-        let Some((head, _)) = event.payload().split_first_chunk::<28>() else { return false };
-        let (words, size) = head.as_chunks::<8>();
-        let (&[method_id, module_id, start], Some(size)) = (words, size.first_chunk()) else {
-            return false;
-        };
-        let [method_id, module_id, start] = [method_id, module_id, start].map(u64::from_le_bytes);
+        let Some(method) = view::MethodRange::of_payload(event.payload()) else { return false };
         // Methods are reported in the same order each time.
-        let Some((row, range)) = self.ranges.row_at_start(start, self.next_row) else {
+        let Some((row, range)) = self.ranges.row_at_start(method.start, self.next_row) else {
             return false;
         };
         self.next_row = row.saturating_add(1);
@@ -136,9 +128,9 @@ impl Methods {
             return false;
         }
         let is_known = self.codes.get(range.value.index()).is_some_and(|code| {
-            code.method_id == method_id
-                && code.module_id == module_id
-                && code.size == u32::from_le_bytes(*size)
+            code.method_id == method.method_id
+                && code.module_id == method.module_id
+                && code.size == method.size
                 && !texts.get(code.name).is_empty()
         });
         self.has_rundown |= is_known && is_rundown;

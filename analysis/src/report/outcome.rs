@@ -74,14 +74,18 @@ impl OutcomeReport {
     /// Inserts a fault of the file that contains the stream before all others, such as a
     /// wrong checksum of a compressed file. `offset` is an offset in that file.
     pub fn add_file_fault(&mut self, offset: u64, context: &'static str, fault: String) {
-        let class = nettrace_parser::Class::Incomplete.as_str();
-        self.damage
-            .insert(0, DamageRow { offset, block: None, context, fault, class, lost_bytes: 0 });
+        self.damage.insert(0, DamageRow::of_file(offset, context, fault));
         self.damage_count = self.damage_count.saturating_add(1);
     }
 }
 
 impl DamageRow {
+    /// A fault of the file that contains the stream.
+    pub(crate) fn of_file(offset: u64, context: &'static str, fault: String) -> DamageRow {
+        let class = nettrace_parser::Class::Incomplete.as_str();
+        DamageRow { offset, block: None, context, fault, class, lost_bytes: 0 }
+    }
+
     fn of(finding: &Finding) -> DamageRow {
         DamageRow {
             offset: finding.offset,

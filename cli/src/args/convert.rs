@@ -4,9 +4,11 @@ use super::samples::KindArg;
 use super::{InputArgs, ReadArgs, SampleArgs, UnusedThreadArgs};
 use crate::failure::Failure;
 use clap::{Args, ValueEnum};
+use nettrace_analysis::convert::FORMATS;
 use std::path::PathBuf;
+use unicode_width::UnicodeWidthStr;
 
-pub(crate) const CONVERT_EXAMPLES: &str = "\
+const CONVERT_EXAMPLES: &str = "\
 Without --format, the name of the output decides the format. Several formats or outputs are written in one pass. \
 Without -o, the output is placed beside the trace.
 
@@ -20,9 +22,9 @@ Examples:
   nettrace convert dump.nettrace --kind heap -o retained.svg -o retained.pb.gz
   nettrace convert dump.nettrace -o dump.heapsnapshot";
 
-/// Convert a trace to the format of another tool
 #[derive(Debug, Args)]
 #[command(override_usage = "nettrace convert [OPTIONS] <FILE>")]
+#[command(after_help = format!("Formats:\n{}\n{CONVERT_EXAMPLES}", formats_for_help()))]
 pub(crate) struct ConvertArgs {
     /// The trace: a file, plain or gzip, or - for standard input
     #[arg(value_name = "FILE")]
@@ -100,4 +102,26 @@ pub(crate) enum UnitArg {
     #[default]
     Ns,
     Samples,
+}
+
+/// The formats in lines of 78 columns: name and endings, and below them what opens the
+/// file.
+fn formats_for_help() -> String {
+    let mut text = String::new();
+    for format in FORMATS {
+        let endings = format.extensions.iter().map(|ending| format!(" .{ending}"));
+        text.push_str(&format!("  {:<12}{}\n", format.name, endings.collect::<String>()));
+        let mut line = " ".repeat(14);
+        for word in format.about.split(' ') {
+            if line.width() + 1 + word.width() > 78 {
+                text.push_str(&line);
+                text.push('\n');
+                line = " ".repeat(14);
+            }
+            line.push_str(&format!(" {word}"));
+        }
+        text.push_str(&line);
+        text.push('\n');
+    }
+    text
 }

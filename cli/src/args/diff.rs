@@ -31,12 +31,8 @@ Examples:
   nettrace gate main.nettrace pr.nettrace --fail-if 'cpu>5%' \\
       --fail-if 'gc.pause.p99>10ms'";
 
-/// The other name of the command, for those who let it fail a build.
-pub(crate) const GATE: &str = "gate";
-
-/// Compare two traces, or two groups of traces: what changed beyond noise
 #[derive(Debug, Args)]
-#[command(after_help = DIFF_EXAMPLES, visible_alias = GATE)]
+#[command(after_help = DIFF_EXAMPLES)]
 #[command(
     override_usage = "nettrace diff <OLD> <NEW> [OPTIONS]\n       nettrace diff --old <FILE>... --new <FILE>... [OPTIONS]"
 )]

@@ -3,7 +3,7 @@
 use super::{InputArgs, ThreadArgs};
 use clap::{Args, ValueEnum};
 use nettrace_export::{
-    Detail, EventPattern, FilterOptions, GRAMMAR, Predicate, ProviderPattern, TimeRange,
+    Detail, EventForm, EventPattern, FilterOptions, GRAMMAR, Predicate, ProviderPattern, TimeRange,
 };
 
 const EVENTS_EXAMPLES: &str = "\
@@ -30,7 +30,6 @@ Examples:
   nettrace events trace.nettrace --format ndjson --stacks \\
       | jq -c 'select(.tid == 17401)'";
 
-/// Print the events, one per line
 #[derive(Debug, Args)]
 #[command(after_help = format!("{GRAMMAR}\n\n{EVENTS_EXAMPLES}"))]
 pub(crate) struct EventsArgs {
@@ -177,6 +176,16 @@ pub(crate) enum EventFormat {
     Text,
     Ndjson,
     Csv,
+}
+
+impl EventFormat {
+    pub(crate) fn form(self) -> EventForm {
+        match self {
+            EventFormat::Text => EventForm::Text,
+            EventFormat::Ndjson => EventForm::Ndjson,
+            EventFormat::Csv => EventForm::Csv,
+        }
+    }
 }
 
 /// How integers are written that a double cannot hold exactly: 2^53 and above.

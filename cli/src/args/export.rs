@@ -1,6 +1,6 @@
 //! Tables for query engines.
 
-use super::ReadArgs;
+use super::{ColorArg, QuietArg, ReadArgs};
 use clap::{Args, Subcommand};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -35,14 +35,19 @@ Examples:
   duckdb -c \"select event, count(*) from 'tables/events/**/*.parquet' \\
       group by 1 order by 2 desc\"";
 
-/// Write traces as tables for DuckDB, Spark, ClickHouse, Polars
 #[derive(Debug, Args)]
 pub(crate) struct ExportArgs {
     #[command(subcommand)]
     pub(crate) format: ExportFormat,
+
+    #[command(flatten)]
+    _color: ColorArg,
+
+    #[command(flatten)]
+    _quiet: QuietArg,
 }
 
-/// The formats.
+// The formats. A documentation comment would become the description of `export`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ExportFormat {
     /// Write traces as Parquet files: one table each of events, samples, stacks,
@@ -50,7 +55,8 @@ pub(crate) enum ExportFormat {
     Parquet(ParquetArgs),
 }
 
-/// What is exported, and where to.
+// What is exported, and where to. Of the options of all commands, --wide means something
+// else here: it is for tables on a terminal.
 #[derive(Debug, Args)]
 #[command(after_help = PARQUET_EXAMPLES)]
 pub(crate) struct ParquetArgs {
@@ -69,8 +75,7 @@ pub(crate) struct ParquetArgs {
 
     /// Adds a table for this type of event, with a column for each field: PROVIDER/EVENT,
     /// as `nettrace stats` shows it, also with * and ?; may be repeated
-    // The id of the option that all commands have: this one takes its place.
-    #[arg(id = "wide", long, value_name = "PROVIDER/EVENT")]
+    #[arg(long, value_name = "PROVIDER/EVENT")]
     pub(crate) wide: Vec<String>,
 
     /// Leave out the payloads of events
@@ -92,4 +97,10 @@ pub(crate) struct ParquetArgs {
 
     #[command(flatten)]
     pub(crate) read: ReadArgs,
+
+    #[command(flatten)]
+    _color: ColorArg,
+
+    #[command(flatten)]
+    _quiet: QuietArg,
 }

@@ -1,6 +1,6 @@
 //! The command line of `nettrace heap`.
 
-use super::{FormArg, ReadArgs, TalkArgs, TargetArgs};
+use super::{FormArg, ReadArgs, TalkArgs, TargetArgs, WithCommon};
 use crate::args::amount::Span;
 use clap::{Args, Subcommand, ValueEnum};
 use regex::Regex;
@@ -31,7 +31,6 @@ Examples:
   nettrace heap --after 10s -- dotnet shop.dll
   nettrace heap dump.nettrace --json | jq '.types[0]'";
 
-/// What is on the managed heap, what keeps it alive, and what grew
 #[derive(Debug, Args)]
 #[command(after_help = HEAP_EXAMPLES, args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 #[command(
@@ -181,10 +180,15 @@ pub(crate) enum HeapSort {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum HeapQuestion {
-    Paths(HeapPathsArgs),
-    Objects(HeapObjectsArgs),
-    Tree(HeapTreeArgs),
-    Diff(HeapDiffArgs),
+    /// How objects are kept alive: paths from the roots
+    Paths(WithCommon<HeapPathsArgs>),
+    /// The largest objects: address, size, generation, retained size
+    Objects(WithCommon<HeapObjectsArgs>),
+    /// How much memory is kept alive by what: the dominator tree, from the roots down, by
+    /// type
+    Tree(WithCommon<HeapTreeArgs>),
+    /// What grew between two dumps
+    Diff(WithCommon<HeapDiffArgs>),
 }
 
 const PATHS_EXAMPLES: &str = "\
@@ -195,7 +199,6 @@ Examples:
   nettrace heap paths dump.nettrace --type 'Shop\\.Session$'
   nettrace heap paths dump.nettrace --object 0x7f5335009660";
 
-/// How objects are kept alive: paths from the roots
 #[derive(Debug, Args)]
 #[command(after_help = PATHS_EXAMPLES)]
 pub(crate) struct HeapPathsArgs {
@@ -222,7 +225,6 @@ pub(crate) struct HeapPathsArgs {
     pub(crate) form: FormArg,
 }
 
-/// The largest objects: address, size, generation, retained size
 #[derive(Debug, Args)]
 #[command(
     after_help = "Example:\n  nettrace heap objects dump.nettrace --type 'Byte\\[\\]' --sort retained"
@@ -260,8 +262,6 @@ pub(crate) enum ObjectSort {
     Retained,
 }
 
-/// How much memory is kept alive by what: the dominator tree, from the roots down, by
-/// type
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  nettrace heap tree dump.nettrace --min 5%\n  nettrace heap tree dump.nettrace --folded | inferno-flamegraph > heap.svg\n  nettrace convert dump.nettrace --kind heap -o heap.svg -o heap.pb.gz"
@@ -295,7 +295,6 @@ Examples:
   nettrace heap diff before.nettrace after.nettrace
   nettrace heap diff both.nettrace#1 both.nettrace#2 --sort retained";
 
-/// What grew between two dumps
 #[derive(Debug, Args)]
 #[command(after_help = DIFF_EXAMPLES)]
 pub(crate) struct HeapDiffArgs {

@@ -24,7 +24,7 @@ pub(crate) struct InputArgs {
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct ReadArgs {
     /// Read the file instead of mapping it into memory. Use it if another program may
-    /// shorten the file while it is read
+    /// shorten the file while it is read, which ends a command that has mapped it (SIGBUS)
     #[arg(long, help_heading = READING)]
     pub(crate) no_mmap: bool,
 
@@ -43,7 +43,7 @@ pub(crate) struct ThreadArgs {
     pub(crate) threads: Option<NonZeroUsize>,
 }
 
-/// For scripts that say it to commands which read with one thread, whatever it says.
+/// For scripts that give it to commands which read with one thread, whatever it is.
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct UnusedThreadArgs {
     /// Has no effect: two threads read no faster what one has to put together

@@ -14,7 +14,6 @@ Examples:
   nettrace open trace.nettrace --print-path
   scp \"host:$(ssh host nettrace open trace.nettrace --print-path)\" .";
 
-/// Show a trace in the browser: time line, flame graphs, tables
 #[derive(Debug, Args)]
 #[command(after_help = OPEN_EXAMPLES)]
 pub(crate) struct OpenArgs {

@@ -11,7 +11,6 @@ Examples:
   nettrace info trace.nettrace --json | jq .lost
   gzip -dc trace.nettrace.gz | nettrace info -";
 
-/// What a trace is: process, machine, start, duration, providers, losses, damage
 #[derive(Debug, Args)]
 #[command(after_help = INFO_EXAMPLES)]
 pub(crate) struct InfoArgs {
@@ -32,7 +31,6 @@ Examples:
   nettrace stats trace.nettrace --json \\
       | jq '.types[] | select(.events > 1000) | .name'";
 
-/// How often each event type occurs, how large its events are, and when they were written
 #[derive(Debug, Args)]
 #[command(after_help = STATS_EXAMPLES)]
 pub(crate) struct StatsArgs {
@@ -79,8 +77,6 @@ Examples:
   nettrace check trace.nettrace --json | jq .counts
   my-writer | nettrace check --strict -";
 
-/// Check a trace against the format: damage, broken rules, missing events, each with its
-/// offset and section
 #[derive(Debug, Args)]
 #[command(after_help = CHECK_EXAMPLES)]
 pub(crate) struct CheckArgs {
@@ -110,7 +106,6 @@ Examples:
   nettrace schema trace.nettrace --json \\
       | jq '.types[] | select(.source == \"none\") | .name'";
 
-/// The event types that a trace defines, with the fields of their payloads
 #[derive(Debug, Args)]
 #[command(after_help = SCHEMA_EXAMPLES)]
 pub(crate) struct SchemaArgs {

@@ -1,10 +1,18 @@
 //! Reports.
 
-use super::{FormArg, ReadArgs, RowsArg, SampleArgs, UnusedThreadArgs};
-use clap::error::ErrorKind;
-use clap::parser::ValueSource;
-use clap::{ArgMatches, Args, Command, FromArgMatches, ValueEnum};
+use super::{
+    FoldedArgs, FormArg, HeapArgs, InputArgs, MomentArgs, NamedArgs, RowsArg, SampleArgs,
+    UnusedThreadArgs, WithCommon,
+};
+use crate::recommended;
+use clap::builder::{Resettable, StyledStr};
+use clap::{Args, Subcommand, ValueEnum};
 use nettrace_analysis::Pattern;
+use nettrace_analysis::findings::Summary;
+use nettrace_analysis::report::{
+    self, Activities, Alloc, Contention, Counters, Exceptions, Gc, Http, Jit, Loader, Logs,
+    Modules, Report as _, Tasks, ThreadPool, Threads, TopNOptions, TreeOptions, Types, Waits,
+};
 use std::path::PathBuf;
 
 const REPORT_EXAMPLES: &str = "\
@@ -31,69 +39,109 @@ Examples:
   nettrace report alloc trace.nettrace --thread 17401 --json \\
       | jq '.sources[0].types[0]'";
 
-/// `nettrace report`. The list of reports belongs to the commands, which add a subcommand
-/// for each.
-#[derive(Debug)]
-pub(crate) struct ReportCommand(pub(crate) ReportArgs);
-
-impl Args for ReportCommand {
-    fn augment_args(command: Command) -> Command {
-        command
-            .about("Where time went and what the runtime did")
-            .after_help(REPORT_EXAMPLES)
-            .override_usage("nettrace report <REPORT> <FILE> [OPTIONS]")
-            .subcommand_required(true)
-            .arg_required_else_help(true)
-            .subcommand_value_name("REPORT")
-            .subcommand_help_heading("Reports")
-            .disable_help_subcommand(true)
-    }
-
-    fn augment_args_for_update(command: Command) -> Command {
-        ReportCommand::augment_args(command)
-    }
-}
-
-impl FromArgMatches for ReportCommand {
-    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        let Some((name, own)) = matches.subcommand() else {
-            return Err(clap::Error::raw(
-                ErrorKind::MissingSubcommand,
-                "give a report and a trace: nettrace report <REPORT> <FILE>\n",
-            ));
-        };
-        let mut args = ReportArgs { report: name.to_owned(), ..ReportArgs::from_arg_matches(own)? };
-        if args.timeline && own.value_source("number") != Some(ValueSource::CommandLine) {
-            args.rows.number = usize::MAX;
-        }
-        Ok(ReportCommand(args))
-    }
-
-    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
-        *self = ReportCommand::from_arg_matches(matches)?;
-        Ok(())
-    }
-}
-
-/// The options of all reports. Which report takes which is in the list of reports.
 #[derive(Debug, Args)]
-pub(crate) struct ReportArgs {
-    /// The name of the report.
-    #[arg(skip)]
-    pub(crate) report: String,
+#[command(after_help = REPORT_EXAMPLES)]
+#[command(override_usage = "nettrace report <REPORT> <FILE> [OPTIONS]")]
+#[command(subcommand_value_name = "REPORT", subcommand_help_heading = "Reports")]
+#[command(arg_required_else_help = true, disable_help_subcommand = true)]
+pub(crate) struct ReportChoice {
+    #[command(subcommand)]
+    pub(crate) report: Report,
+}
 
-    /// The trace: a file, plain or gzip, or - for standard input
-    #[arg(value_name = "FILE")]
-    pub(crate) file: PathBuf,
+/// The reports, in the order in which help lists them. The analysis knows their names, what
+/// they answer and what to record for them.
+#[derive(Debug, Subcommand)]
+#[command(defer = true)]
+pub(crate) enum Report {
+    #[command(name = Summary::NAME, about = Summary::ABOUT, after_help = record::<Summary>())]
+    Summary(WithCommon<ReportArgs<NoArgs, NamedArgs>>),
+    #[command(name = TopNOptions::NAME, about = TopNOptions::ABOUT, after_help = record::<TopNOptions>())]
+    TopN(WithCommon<ReportArgs<TopNArgs, BeforeArgs<SampleArgs>>>),
+    #[command(name = TreeOptions::NAME, about = TreeOptions::ABOUT, after_help = record::<TreeOptions>())]
+    Tree(WithCommon<ReportArgs<TreeArgs, BeforeArgs<SampleArgs>>>),
+    #[command(name = Threads::NAME, about = Threads::ABOUT, after_help = record::<Threads>())]
+    Threads(WithCommon<ReportArgs<ThreadsArgs, BeforeArgs<SampleArgs>>>),
+    #[command(name = Modules::NAME, about = Modules::ABOUT, after_help = record::<Modules>())]
+    Modules(WithCommon<ReportArgs<ModulesArgs, NoArgs>>),
+    #[command(name = Gc::NAME, about = Gc::ABOUT, after_help = record::<Gc>())]
+    Gc(WithCommon<ReportArgs<TimelineArgs, BeforeArgs<MomentArgs>>>),
+    #[command(name = Alloc::NAME, about = Alloc::ABOUT, after_help = record::<Alloc>())]
+    Alloc(WithCommon<ReportArgs<RowsArg, BeforeArgs<FoldedArgs>>>),
+    #[command(name = Types::NAME, about = Types::ABOUT, after_help = record::<Types>())]
+    Types(WithCommon<ReportArgs<RowsArg, BeforeArgs<NamedArgs>>>),
+    #[command(name = Jit::NAME, about = Jit::ABOUT, after_help = record::<Jit>())]
+    Jit(WithCommon<ReportArgs<TimelineArgs, BeforeArgs<MomentArgs>>>),
+    #[command(name = Loader::NAME, about = Loader::ABOUT, after_help = record::<Loader>())]
+    Loader(WithCommon<ReportArgs<RowsArg, BeforeArgs<MomentArgs>>>),
+    #[command(name = ThreadPool::NAME, about = ThreadPool::ABOUT, after_help = record::<ThreadPool>())]
+    Threadpool(WithCommon<ReportArgs<RowsArg, BeforeArgs<MomentArgs>>>),
+    #[command(name = Exceptions::NAME, about = Exceptions::ABOUT, after_help = record::<Exceptions>())]
+    Exceptions(WithCommon<ReportArgs<RowsArg, BeforeArgs<FoldedArgs>>>),
+    #[command(name = Contention::NAME, about = Contention::ABOUT, after_help = record::<Contention>())]
+    Contention(WithCommon<ReportArgs<RowsArg, BeforeArgs<FoldedArgs>>>),
+    #[command(name = Waits::NAME, about = Waits::ABOUT, after_help = record::<Waits>())]
+    Waits(WithCommon<ReportArgs<RowsArg, BeforeArgs<FoldedArgs>>>),
+    #[command(name = Tasks::NAME, about = Tasks::ABOUT, after_help = record::<Tasks>())]
+    Tasks(WithCommon<ReportArgs<RowsArg, BeforeArgs<FoldedArgs>>>),
+    #[command(name = Activities::NAME, about = Activities::ABOUT, after_help = record::<Activities>())]
+    Activities(WithCommon<ReportArgs<ActivitiesArgs, BeforeArgs<NamedArgs>>>),
+    #[command(name = Http::NAME, about = Http::ABOUT, after_help = record::<Http>())]
+    Http(WithCommon<ReportArgs<ActivitiesArgs, BeforeArgs<NamedArgs>>>),
+    #[command(name = Logs::NAME, about = Logs::ABOUT, after_help = record::<Logs>())]
+    Logs(WithCommon<ReportArgs<LogsArgs, BeforeArgs<MomentArgs>>>),
+    #[command(name = Counters::NAME, about = Counters::ABOUT, after_help = record::<Counters>())]
+    Counters(WithCommon<ReportArgs<CounterFormatArgs, BeforeArgs<MomentArgs>>>),
+    /// Everything as one HTML file: time line, flame graphs, tables
+    Html(WithCommon<HtmlArgs>),
+    /// What is on the managed heap, what keeps it alive, and what grew
+    // A command of its own; here because people look for it where the reports are.
+    #[command(hide = true)]
+    Heap(Box<WithCommon<HeapArgs>>),
+}
 
+/// What to record for a report.
+fn record<R: report::Report>() -> Resettable<StyledStr> {
+    let record = recommended::providers(R::RECORD).join("\n or with --providers ");
+    let text = (!record.is_empty()).then(|| format!("Record with --providers {record}").into());
+    Resettable::from(text)
+}
+
+/// A trace, what the report takes by itself, and what of the trace counts.
+#[derive(Debug, Args)]
+pub(crate) struct ReportArgs<Own: Args, Counted: Args> {
     #[command(flatten)]
-    pub(crate) read: ReadArgs,
-
-    #[command(flatten)]
-    threads: UnusedThreadArgs,
+    pub(crate) input: InputArgs,
 
     #[command(flatten)]
     pub(crate) form: FormArg,
+
+    #[command(flatten)]
+    pub(crate) own: Own,
+
+    #[command(flatten)]
+    pub(crate) counted: Counted,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct NoArgs {}
+
+/// What counts, and until when.
+#[derive(Debug, Args)]
+pub(crate) struct BeforeArgs<A: Args> {
+    /// Only what happened in the first part of the session, up to this time, such as
+    /// 500ms
+    #[arg(long, value_name = "TIME", value_parser = nettrace_export::time_range::nanos, conflicts_with = "time")]
+    pub(crate) before: Option<i64>,
+
+    #[command(flatten)]
+    pub(crate) others: A,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TopNArgs {
+    #[command(flatten)]
+    threads: UnusedThreadArgs,
 
     #[command(flatten)]
     pub(crate) rows: RowsArg,
@@ -114,6 +162,12 @@ pub(crate) struct ReportArgs {
     /// What a row stands for
     #[arg(long, value_enum, value_name = "GROUP", default_value_t)]
     pub(crate) by: GroupByArg,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TreeArgs {
+    #[command(flatten)]
+    threads: UnusedThreadArgs,
 
     /// Start the tree at frames that match
     #[arg(long, value_name = "REGEX")]
@@ -126,20 +180,67 @@ pub(crate) struct ReportArgs {
     /// Leave out nodes below this percentage of the total
     #[arg(long, value_name = "PERCENT", default_value = "1", value_parser = super::samples::percent)]
     pub(crate) min: f64,
+}
 
-    /// Sort by time; shows all rows unless -n is given
+#[derive(Debug, Args)]
+pub(crate) struct ThreadsArgs {
+    #[command(flatten)]
+    threads: UnusedThreadArgs,
+
+    #[command(flatten)]
+    pub(crate) rows: RowsArg,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ModulesArgs {
+    #[command(flatten)]
+    threads: UnusedThreadArgs,
+
+    #[command(flatten)]
+    pub(crate) rows: RowsArg,
+
+    /// Only modules of this OS process; may be repeated
+    #[arg(long, value_name = "PID")]
+    pub(crate) process: Vec<u64>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TimelineArgs {
+    /// How many rows to show at most; default: 20, or all with --timeline
+    #[arg(long, short = 'n', visible_alias = "top", value_name = "N")]
+    number: Option<usize>,
+
+    /// Sort by time
     #[arg(long)]
     pub(crate) timeline: bool,
+}
+
+impl TimelineArgs {
+    pub(crate) fn rows(&self) -> usize {
+        self.number.unwrap_or(if self.timeline { usize::MAX } else { 20 })
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ActivitiesArgs {
+    #[command(flatten)]
+    pub(crate) rows: RowsArg,
 
     /// Show the events of this activity and of those inside it: a path such as
     /// /#17178/1/256, or another id
     #[arg(long, value_name = "ID")]
     pub(crate) id: Option<String>,
+}
 
+#[derive(Debug, Args)]
+pub(crate) struct LogsArgs {
     /// Only messages of this level or above
     #[arg(long, value_enum, value_name = "LEVEL", default_value_t)]
     pub(crate) level: LogLevelArg,
+}
 
+#[derive(Debug, Args)]
+pub(crate) struct CounterFormatArgs {
     /// The output format
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
     pub(crate) format: CounterFormat,
@@ -148,11 +249,12 @@ pub(crate) struct ReportArgs {
     /// Default: on if stdout or stderr is a terminal, off in scripts
     #[arg(long, value_name = "WHETHER", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub(crate) csv_safe: Option<bool>,
+}
 
-    /// Only what happened in the first part of the session, up to this time, such as
-    /// 500ms
-    #[arg(long, value_name = "TIME", value_parser = nettrace_export::time_range::nanos, conflicts_with = "time")]
-    pub(crate) before: Option<i64>,
+#[derive(Debug, Args)]
+pub(crate) struct HtmlArgs {
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
 
     /// The file to write; - for standard output; default: TRACE.html beside the trace
     #[arg(long, short = 'o', value_name = "FILE")]
@@ -163,7 +265,7 @@ pub(crate) struct ReportArgs {
     pub(crate) force: bool,
 
     #[command(flatten)]
-    pub(crate) samples: SampleArgs,
+    pub(crate) counted: FoldedArgs,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]

@@ -7,9 +7,9 @@ use std::convert::Infallible;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-/// Which samples count, and how frames are named.
+/// Which events or samples count, by thread, process and time.
 #[derive(Debug, Args)]
-pub(crate) struct SampleArgs {
+pub(crate) struct MomentArgs {
     /// Only samples of this OS thread; may be repeated
     #[arg(long, value_name = "TID")]
     pub(crate) thread: Vec<u64>,
@@ -22,7 +22,11 @@ pub(crate) struct SampleArgs {
     /// ..10us; a number without a unit means seconds
     #[arg(long, value_name = "FROM..TO", allow_hyphen_values = true)]
     pub(crate) time: Option<TimeRange>,
+}
 
+/// Which stacks count.
+#[derive(Debug, Args)]
+pub(crate) struct StackFilterArgs {
     /// Only stacks with a frame that matches
     #[arg(long, value_name = "REGEX")]
     pub(crate) frame: Option<Pattern>,
@@ -30,13 +34,11 @@ pub(crate) struct SampleArgs {
     /// No stacks with a frame that matches
     #[arg(long, value_name = "REGEX")]
     pub(crate) exclude: Option<Pattern>,
+}
 
-    /// Only samples in this state; may be repeated. The runtime's sampler stops all
-    /// threads, whether they run or wait; topN and tree therefore count only running ones
-    /// by default, everything else counts all
-    #[arg(long, value_enum, value_name = "STATE")]
-    pub(crate) state: Vec<StateArg>,
-
+/// Which frames are shown as one, or not at all.
+#[derive(Debug, Args)]
+pub(crate) struct FoldArgs {
     /// Hide frames of .NET, of Microsoft's libraries and of the system, by module
     /// (System.*, Microsoft.*). Their time counts for your method that called them.
     /// Implies --fold-async
@@ -58,15 +60,15 @@ pub(crate) struct SampleArgs {
     #[arg(long, value_name = "REGEX")]
     pub(crate) fold: Vec<Pattern>,
 
-    /// Hide frames that have less than this share of the total, with all that they call
-    #[arg(long, value_name = "PERCENT", value_parser = percent)]
-    pub(crate) fold_percent: Option<f64>,
-
     /// Show recursion once: a method that calls itself, or up to eight methods that call
     /// each other in turn
     #[arg(long)]
     pub(crate) fold_recursion: bool,
+}
 
+/// How frames are named.
+#[derive(Debug, Args)]
+pub(crate) struct NameArgs {
     /// How much of a name to show
     #[arg(long, value_enum, value_name = "STYLE", default_value_t)]
     pub(crate) names: NameStyleArg,
@@ -85,6 +87,61 @@ pub(crate) struct SampleArgs {
     /// symbols name native code (version 6)
     #[arg(long, value_name = "DIR")]
     pub(crate) symbols: Vec<PathBuf>,
+}
+
+/// What counts, and how its frames are named.
+#[derive(Debug, Args)]
+pub(crate) struct NamedArgs {
+    #[command(flatten)]
+    pub(crate) moments: MomentArgs,
+
+    #[command(flatten)]
+    pub(crate) stacks: StackFilterArgs,
+
+    #[command(flatten)]
+    pub(crate) names: NameArgs,
+}
+
+/// What counts, and how its frames are folded and named.
+#[derive(Debug, Args)]
+pub(crate) struct FoldedArgs {
+    #[command(flatten)]
+    pub(crate) moments: MomentArgs,
+
+    #[command(flatten)]
+    pub(crate) stacks: StackFilterArgs,
+
+    #[command(flatten)]
+    pub(crate) folds: FoldArgs,
+
+    #[command(flatten)]
+    pub(crate) names: NameArgs,
+}
+
+/// Which samples count, and how their frames are folded and named.
+#[derive(Debug, Args)]
+pub(crate) struct SampleArgs {
+    #[command(flatten)]
+    pub(crate) moments: MomentArgs,
+
+    #[command(flatten)]
+    pub(crate) stacks: StackFilterArgs,
+
+    /// Only samples in this state; may be repeated. The runtime's sampler stops all
+    /// threads, whether they run or wait; topN and tree therefore count only running ones
+    /// by default, everything else counts all
+    #[arg(long, value_enum, value_name = "STATE")]
+    pub(crate) state: Vec<StateArg>,
+
+    #[command(flatten)]
+    pub(crate) folds: FoldArgs,
+
+    /// Hide frames that have less than this share of the total, with all that they call
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    pub(crate) fold_percent: Option<f64>,
+
+    #[command(flatten)]
+    pub(crate) names: NameArgs,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -1,7 +1,7 @@
 //! `nettrace check`: whether a trace keeps to the format.
 
-use super::{Context, Trace};
 use crate::args::CheckArgs;
+use crate::context::{Context, Trace};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::printable::printable;
@@ -22,7 +22,7 @@ pub(super) fn run(args: &CheckArgs, context: &mut Context<'_>) -> Result<Exit, F
     let findings = Findings::of(&mut trace.reader).map_err(|error| trace.failed(&error))?;
     context.progress.end();
     if args.form.json {
-        super::write_json(context, &CheckReport::of(&trace, &findings))?;
+        context.write_json(&CheckReport::of(&trace, &findings))?;
     } else {
         text(context, &trace, &findings)?;
     }

@@ -1,16 +1,16 @@
 //! `nettrace diff`: what changed between two groups of traces.
 
-use super::analysed::Analysed;
-use super::outcome::outcome_of;
-use super::{Context, write_json};
+use crate::analysed::Analysed;
 use crate::args::{DiffArgs, InputArgs, PerArg};
+use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input::Ended;
 use crate::new_file;
 use crate::printable::printable;
+use crate::samples::AnalysisArgs;
 use crate::table::{end_page, left, list, right};
-use crate::{samples, units};
+use crate::units;
 use nettrace_analysis::diff::{
     self, ConditionOutcome, DiffPage, DiffReport, DiffRow, DiffSide, Per, Subject, TraceFacts,
 };
@@ -83,7 +83,7 @@ pub(super) fn run(args: &DiffArgs, context: &mut Context<'_>) -> Result<Exit, Fa
             new_traces: trace_rows(&new),
             conditions: &outcomes,
         };
-        write_json(context, &document)?;
+        context.write_json(&document)?;
     } else {
         text(args, &report, context)?;
         end_page(context)?;
@@ -134,9 +134,9 @@ fn read_one(
 ) -> Result<(Read, TraceFacts), Failure> {
     let input = InputArgs { file: file.to_owned(), read: args.read };
     let mut trace = Analysed::new(context.open(&input)?)?;
-    let mut pass = diff::pass(samples::options(&args.samples));
+    let mut pass = diff::pass(args.samples.options());
     trace.read(|events| pass.read(events))?;
-    for text in samples::add_names(&args.samples, pass.model_mut())? {
+    for text in args.samples.add_names(pass.model_mut())? {
         context.messages.warning(&text);
     }
     Ok((Read { name: trace.file.clone(), ended: trace.ended() }, pass.finish().output))
@@ -167,7 +167,7 @@ fn trace_row<'d>(read: &'d Read, facts: &TraceFacts) -> TraceRow<'d> {
         duration_ns: facts.duration_ns,
         samples: facts.samples,
         requests: facts.requests,
-        outcome: outcome_of(&read.ended),
+        outcome: read.ended.outcome(),
     }
 }
 

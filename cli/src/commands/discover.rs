@@ -1,8 +1,8 @@
 //! `nettrace discover`: what a process emits, and what records it.
 
-use super::Context;
 use crate::args::DiscoverArgs;
 use crate::args::profiles::{COMMON_KEYWORDS, RUNTIME, SAMPLER};
+use crate::context::Context;
 use crate::cut::{Text, fixed, main};
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -163,7 +163,7 @@ fn look(
     feed.end();
     let document = Document::of(args, reached, &snapshot, feed.lost(), cost);
     if args.json {
-        super::write_json(context, &document)?;
+        context.write_json(&document)?;
     } else {
         write_text(&document, context)?;
     }

@@ -1,7 +1,7 @@
 //! The page that `nettrace info` shows.
 
-use super::Context;
 use super::info::InfoReport;
+use crate::context::Context;
 use crate::failure::Failure;
 use crate::messages::cause_of_loss;
 use crate::printable::printable;

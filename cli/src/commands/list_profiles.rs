@@ -1,7 +1,7 @@
 //! `nettrace list-profiles`: the ready-made sets of providers.
 
-use super::Context;
 use crate::args::ProfileName;
+use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use clap::ValueEnum;

@@ -1,15 +1,16 @@
 //! `nettrace man`: manual pages.
 
-use super::{Context, command_line};
-use crate::args::ManArgs;
+use crate::args::{Cli, ManArgs};
+use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use clap::CommandFactory;
 use clap_mangen::Man;
 use nettrace_export::nearest::{nearest, suggestion};
 
 pub(super) fn run(args: &ManArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {
-    let mut command = command_line::shown().version(env!("CARGO_PKG_VERSION"));
-    // Gives the commands their full names and the global flags.
+    let mut command = Cli::command().version(env!("CARGO_PKG_VERSION"));
+    // Defines the options of all commands, and gives the commands their full names.
     command.build();
     for name in &args.command {
         command = match command.find_subcommand(name) {

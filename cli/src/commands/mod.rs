@@ -1,9 +1,7 @@
 //! The commands, one file each.
 
-mod analysed;
 mod check;
 mod collect;
-pub(crate) mod command_line;
 mod completions;
 mod convert;
 mod counters;
@@ -14,33 +12,24 @@ mod events;
 mod export;
 mod heap;
 mod info;
-mod info_text;
 mod list_profiles;
 mod man;
 mod open;
-mod outcome;
 mod process;
 mod ps;
 mod replay;
 mod report;
 mod schema;
 mod stack;
-mod stack_names;
 mod stats;
 mod top;
 mod watch;
 
 use crate::args::Command;
-use crate::context::{Context, Trace, failed};
+use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::input::Ended;
-use crate::json_text;
-use crate::units;
-use analysed::Analysed;
-use nettrace_parser::utc_text;
-use outcome::WithOutcome;
-use std::io::{self, Write};
+use std::io;
 
 /// Runs a command and says how it failed, if it did.
 pub(crate) fn run(command: Command, context: &mut Context<'_>) -> Exit {
@@ -49,7 +38,7 @@ pub(crate) fn run(command: Command, context: &mut Context<'_>) -> Exit {
         Command::Check(args) => check::run(&args, context),
         Command::Stats(args) => stats::run(&args, context),
         Command::Events(args) => events::run(&args, context),
-        Command::Report(args) => report::run(&args.0, context),
+        Command::Report(args) => report::run(&args.report, context),
         Command::Diff(args) => diff::run(&args, context),
         Command::Open(args) => open::run(&args, context),
         Command::Convert(args) => convert::run(&args, context),
@@ -80,36 +69,4 @@ pub(crate) fn run(command: Command, context: &mut Context<'_>) -> Exit {
             if matches!(failure, Failure::Usage(_)) { Exit::Usage } else { Exit::Failed }
         }
     }
-}
-
-/// An instant for reading, or `?` if the trace does not say.
-fn instant(clock: nettrace_parser::Clock, ticks: u64, is_utc: bool) -> String {
-    let text = match is_utc {
-        true => clock.unix_nanos(ticks).map(|nanos| utc_text(nanos, 6)),
-        false => clock.nanos_since_start(ticks).map(units::milliseconds),
-    };
-    text.unwrap_or_else(|| "?".to_owned())
-}
-
-/// Writes a report on a trace as one JSON object, with how reading the trace went.
-fn write_report(
-    context: &mut Context<'_>,
-    report: &impl serde::Serialize,
-    trace: &Ended,
-) -> Result<(), Failure> {
-    write_json(context, &WithOutcome::new(report, trace))
-}
-
-/// Writes a report as one JSON object, indented, with a newline after it.
-fn write_json(context: &mut Context<'_>, report: &impl serde::Serialize) -> Result<(), Failure> {
-    json_text::pretty(&mut context.out, report)?;
-    context.out.write_all(b"\n")?;
-    Ok(())
-}
-
-/// The next event in file order.
-fn next_event(trace: &mut Trace) -> Result<Option<nettrace_parser::Event<'_>>, Failure> {
-    let position = trace.reader.position();
-    let Trace { file, reader, .. } = trace;
-    reader.next_event().map_err(|error| Failure::read(file, &error, position))
 }

@@ -1,8 +1,8 @@
 //! `nettrace open`: a trace's page in the cache, shown by the browser.
 
-use super::Context;
 use super::report::{PageTarget, write_page};
 use crate::args::OpenArgs;
+use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, plain};
 use crate::printable::printable;
@@ -15,10 +15,9 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 pub(super) fn run(args: &OpenArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {
-    let trace = context.open(&args.input)?;
     let path = place(&args.input.file)?;
     let target = PageTarget { path: Some(path.clone()), is_forced: true };
-    let exit = write_page(&args.input.file, &args.samples, trace, &target, context)?;
+    let exit = write_page(&args.input, &args.samples, &target, context)?;
     if args.print_path {
         writeln!(context.out, "{}", path.display())?;
         context.out.finish()?;

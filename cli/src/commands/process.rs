@@ -1,8 +1,8 @@
 //! `nettrace process`: every command of the protocol that is no session.
 
-use super::Context;
 use crate::args::amount::hex_bytes;
 use crate::args::{AskArgs, DumpChoice, PerfMapChoice, ProcessArgs, ProcessRequest};
+use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::live::signals::Signals;
@@ -37,10 +37,7 @@ pub(super) fn run(args: &ProcessArgs, context: &mut Context<'_>) -> Result<Exit,
     talk.finish()?;
     let answer = answer?;
     if ask.form.json {
-        super::write_json(
-            context,
-            &ProcessReport { schema: 1, pid: reached.pid, answer: &answer.json },
-        )?;
+        context.write_json(&ProcessReport { schema: 1, pid: reached.pid, answer: &answer.json })?;
     } else {
         for line in &answer.text {
             writeln!(context.out, "{}", printable(line))?;

@@ -1,7 +1,7 @@
 //! `nettrace ps`: the .NET processes there are.
 
-use super::Context;
 use crate::args::PsArgs;
+use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::live::transcript::Transcript;
@@ -86,7 +86,7 @@ pub(super) fn run(args: &PsArgs, context: &mut Context<'_>) -> Result<Exit, Fail
     let leftovers = listing.leftovers.iter().map(leftover).collect();
     let report = PsReport { schema: 1, processes, leftovers };
     if args.form.json {
-        super::write_json(context, &report)?;
+        context.write_json(&report)?;
     } else {
         write_text(context, args, &report)?;
     }

@@ -1,7 +1,7 @@
 //! `nettrace replay`: a transcript in the place of the process.
 
-use super::Context;
 use crate::args::ReplayArgs;
+use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::live::signals::Signals;

@@ -1,8 +1,9 @@
 //! `nettrace schema`: the event types that a trace defines, with the fields of their
 //! payloads.
 
-use super::{Context, next_event, stats};
+use super::stats;
 use crate::args::SchemaArgs;
+use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input::Ended;
@@ -19,7 +20,7 @@ pub(super) fn run(args: &SchemaArgs, context: &mut Context<'_>) -> Result<Exit, 
     let mut types = EventTypes::default();
     // By the shape's number.
     let mut counts: Vec<u64> = Vec::new();
-    while let Some(event) = next_event(&mut trace)? {
+    while let Some(event) = trace.next_event()? {
         let shape = types.index_of(&event).shape;
         if shape >= counts.len() {
             counts.resize(shape + 1, 0);
@@ -47,7 +48,7 @@ pub(super) fn run(args: &SchemaArgs, context: &mut Context<'_>) -> Result<Exit, 
         let types = rows.iter().map(|(row, shape, events)| TypeReport::of(row, shape, *events));
         let events = rows.iter().map(|(_, _, events)| events).sum();
         let report = SchemaReport { schema: 1, events, types: types.collect() };
-        super::write_report(context, &report, &ended)?;
+        context.write_report(&report, &ended)?;
     } else {
         text(context, &rows)?;
     }

@@ -1,6 +1,8 @@
 //! What is known of a trace when reading it has ended.
 
 use super::{Input, UnpackFault};
+use nettrace_analysis::info::{Survey, TraceInfo};
+use nettrace_analysis::report::OutcomeReport;
 use nettrace_parser::{Outcome, Reader};
 use std::ops::Deref;
 
@@ -9,12 +11,34 @@ use std::ops::Deref;
 #[derive(Debug)]
 pub(crate) struct Ended {
     outcome: Outcome,
+    is_gzip: bool,
     unpack_fault: Option<UnpackFault>,
 }
 
 impl Ended {
     pub(crate) fn unpack_fault(&self) -> Option<UnpackFault> {
         self.unpack_fault
+    }
+
+    /// What is known of the trace, the packed file included.
+    pub(crate) fn info(&self, survey: &Survey, header: &nettrace_parser::Trace) -> TraceInfo {
+        let mut info = survey.info(header, self);
+        info.compressed = self.is_gzip;
+        if let Some(fault) = self.unpack_fault {
+            let what = fault.what().to_owned();
+            info.add_file_fault(fault.offset, "compressed file", what, fault.is_loss());
+        }
+        info
+    }
+
+    /// How reading went, as documents have it; what is wrong with the packed file counts
+    /// as damage.
+    pub(crate) fn outcome(&self) -> OutcomeReport {
+        let mut outcome = OutcomeReport::of(self);
+        if let Some(fault) = self.unpack_fault.filter(|fault| fault.is_loss()) {
+            outcome.add_file_fault(fault.offset, "compressed file", fault.what().to_owned());
+        }
+        outcome
     }
 }
 
@@ -28,13 +52,15 @@ impl Deref for Ended {
 
 impl From<&Reader<Input>> for Ended {
     fn from(reader: &Reader<Input>) -> Ended {
-        Ended { outcome: reader.outcome(), unpack_fault: reader.source().unpack_fault() }
+        let input = reader.source();
+        let (is_gzip, unpack_fault) = (input.is_gzip(), input.unpack_fault());
+        Ended { outcome: reader.outcome(), is_gzip, unpack_fault }
     }
 }
 
 /// Of a plain file: only those are read by several threads.
 impl From<Outcome> for Ended {
     fn from(outcome: Outcome) -> Ended {
-        Ended { outcome, unpack_fault: None }
+        Ended { outcome, is_gzip: false, unpack_fault: None }
     }
 }

@@ -4,21 +4,16 @@
 mod ending;
 mod gzip;
 mod mapped;
-mod ready;
 mod regions;
-#[cfg(unix)]
-mod shrunk;
 
 pub(crate) use ending::Ended;
 pub(crate) use gzip::UnpackFault;
-pub use ready::is_ready;
-pub(crate) use regions::{Regions, Spare, Work};
+pub(crate) use regions::Regions;
 
 use crate::failure::Failure;
 use crate::progress::Progress;
 use gzip::Unpack;
 use nettrace_parser::{Buffered, MappedFile, Source, Span};
-use ready::Waiting;
 use std::cell::Cell;
 use std::fs::File;
 use std::io::{self, Cursor, Read};
@@ -33,8 +28,6 @@ pub(crate) struct Input {
     /// Bytes of the file that were read so far, as they lie on disk.
     consumed: Rc<Cell<u64>>,
     unpack_fault: Option<Rc<Cell<Option<UnpackFault>>>>,
-    /// Set while what is read must not wait; a regular file never does.
-    at_once: Rc<Cell<bool>>,
 }
 
 /// One source of two: the reader behind it is compiled once, and chooses by a branch.
@@ -62,7 +55,7 @@ impl Input {
         let whole = metadata.is_file().then_some(metadata.len());
         let head = head(&mut file).map_err(failed)?;
         let is_plain = !gzip::is_gzip(&head);
-        if is_mapped && is_plain && whole.is_some_and(|bytes| bytes > 0) && watch(&name).is_ok() {
+        if is_mapped && is_plain && whole.is_some_and(|bytes| bytes > 0) {
             // A file system that cannot map can still be read.
             if let Ok(mapped) = mapped::open(path) {
                 return Ok(Input {
@@ -71,32 +64,21 @@ impl Input {
                     whole,
                     consumed: Rc::default(),
                     unpack_fault: None,
-                    at_once: Rc::default(),
                 });
             }
         }
-        let at_once = Rc::default();
-        if whole.is_some() {
-            return Ok(Input::of_read(head, file, whole, limit, progress, at_once));
-        }
-        // A named pipe, or one that the shell has put in a file's place.
-        let asked = file.try_clone().map_err(failed)?;
-        let file = Waiting::new(file, move || is_ready(&asked), Rc::clone(&at_once));
-        Ok(Input::of_read(head, file, whole, limit, progress, at_once))
+        Ok(Input::of_read(head, file, whole, limit, progress))
     }
 
     /// Reads standard input, or whatever stands for it.
     pub(crate) fn stdin(
         mut stdin: Box<dyn Read>,
-        is_ready: fn() -> bool,
         limit: u64,
         progress: Rc<Progress>,
     ) -> Result<Input, Failure> {
         let head = head(&mut stdin)
             .map_err(|error| Failure::open("standard input", Path::new("-"), &error))?;
-        let at_once = Rc::default();
-        let stdin = Waiting::new(stdin, is_ready, Rc::clone(&at_once));
-        Ok(Input::of_read(head, stdin, None, limit, progress, at_once))
+        Ok(Input::of_read(head, stdin, None, limit, progress))
     }
 
     fn of_read(
@@ -105,7 +87,6 @@ impl Input {
         whole: Option<u64>,
         limit: u64,
         progress: Rc<Progress>,
-        at_once: Rc<Cell<bool>>,
     ) -> Input {
         let is_gzip = gzip::is_gzip(&head);
         let consumed = Rc::new(Cell::new(0));
@@ -117,8 +98,10 @@ impl Input {
         } else {
             (Box::new(counted), None)
         };
-        let bytes = Bytes::Read(Buffered::at_rest(bytes));
-        Input { bytes, progress, whole, consumed, unpack_fault, at_once }
+        // What follows the end of a trace in a pipe may never come, and is not waited for.
+        let buffered =
+            if whole.is_some() { Buffered::at_rest(bytes) } else { Buffered::new(bytes) };
+        Input { bytes: Bytes::Read(buffered), progress, whole, consumed, unpack_fault }
     }
 
     /// The file for several threads, if it is one for them.
@@ -173,14 +156,12 @@ impl Source for Input {
         filled
     }
 
-    /// Whatever cannot be had after the end is no fault of the trace.
+    /// Errors after the end mark are ignored.
     fn fill_at_once(&mut self, end: u64) -> io::Result<bool> {
-        self.at_once.set(true);
         let filled = match &mut self.bytes {
             Bytes::Mapped(mapped) => mapped.fill_at_once(end),
             Bytes::Read(buffered) => buffered.fill_at_once(end),
         };
-        self.at_once.set(false);
         Ok(filled.unwrap_or(false))
     }
 
@@ -197,15 +178,6 @@ impl Source for Input {
             Bytes::Read(buffered) => buffered.release(before),
         }
     }
-}
-
-#[cfg(unix)]
-use shrunk::watch;
-
-/// A file that is mapped cannot be made shorter.
-#[cfg(not(unix))]
-fn watch(_file: &str) -> io::Result<()> {
-    Ok(())
 }
 
 /// The first bytes, as many as it takes to recognise gzip.

@@ -3,6 +3,7 @@
 
 use super::Input;
 use crate::progress::Progress;
+use nettrace_analysis::info::Survey;
 use nettrace_parser::parallel::{self, MakeParts, Options, Order, Outcome};
 use nettrace_parser::{Error, Event, Limits, PositionedFile};
 use std::ops::ControlFlow;
@@ -18,29 +19,19 @@ pub(crate) struct Regions {
     limits: Limits,
 }
 
-/// What becomes of the events of a region: one for each thread.
-pub(crate) trait Work: Send {
-    /// What is made of a region.
-    type Made: Send;
-    /// Takes the next event of the region.
-    fn take(&mut self, event: &Event<'_>);
-    /// What was made since the last call.
-    fn made(&mut self) -> Self::Made;
-}
-
 /// What threads have no use for now, kept for others: memory that was touched before.
-pub(crate) struct Spare<T>(Mutex<Vec<T>>);
+struct Spare<T>(Mutex<Vec<T>>);
 
 impl<T> Spare<T> {
-    pub(crate) fn new() -> Spare<T> {
+    fn new() -> Spare<T> {
         Spare(Mutex::new(Vec::new()))
     }
 
-    pub(crate) fn take(&self) -> Option<T> {
+    fn take(&self) -> Option<T> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).pop()
     }
 
-    pub(crate) fn give(&self, spare: T) {
+    fn give(&self, spare: T) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(spare);
     }
 }
@@ -82,34 +73,33 @@ impl Regions {
         options.limits(self.limits)
     }
 
-    /// Reads the whole file in file order. `worker` makes a worker, as many as are
-    /// needed; `collect` gets what they made of each region in the stream's order, and
-    /// may stop the reading.
-    pub(crate) fn read<W: Work>(
-        &self,
-        worker: impl Fn() -> W + Sync,
-        mut collect: impl FnMut(W::Made) -> ControlFlow<()>,
-    ) -> Result<Outcome, Error> {
-        let (file, workers) = (&self.file, Spare::new());
-        parallel::read(
+    /// Counts all events of the file. `None` if there are too many types to count each by
+    /// itself: which ones are, only one thread can tell.
+    pub(crate) fn survey(&self, new: fn() -> Survey) -> Result<Option<(Survey, Outcome)>, Error> {
+        let (file, surveys) = (&self.file, Spare::new());
+        let (mut whole, mut has_all) = (new(), true);
+        let outcome = parallel::read(
             || file.reopened(),
             self.options(Order::File),
             |region| {
-                let mut worker = workers.take().unwrap_or_else(&worker);
+                let mut survey = surveys.take().unwrap_or_else(new);
                 let mut reached = 0;
                 region.for_each(|event| {
-                    worker.take(&event);
+                    survey.event(&event);
                     reached = event.offset();
                 })?;
-                let made = worker.made();
-                workers.give(worker);
-                Ok((made, reached))
+                let part = survey.part();
+                surveys.give(survey);
+                Ok((part, reached))
             },
-            |(made, reached)| {
+            |(part, reached)| {
                 self.progress.at(reached, self.whole);
-                collect(made)
+                whole.join(part);
+                has_all = whole.has_all_types();
+                if has_all { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
             },
-        )
+        )?;
+        Ok(has_all.then_some((whole, outcome)))
     }
 
     /// Reads the whole file, and hands on what is made of it in parts; `collect` may stop

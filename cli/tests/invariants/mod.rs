@@ -176,7 +176,6 @@ fn bytes_said(args: &[&str], stdin: &[u8], bytes: &[u8]) -> (Exit, Vec<u8>, Vec<
     let (mut stdout, mut stderr) = (Bounded::for_input(bytes), Bounded::for_input(bytes));
     let console = Console {
         stdin: Box::new(Cursor::new(stdin.to_vec())),
-        stdin_is_ready: || true,
         stdout: &mut stdout,
         detached_stdout: || None,
         stderr: &mut stderr,

@@ -43,7 +43,7 @@ const HEAD_ROOM: usize = head::ROOM + 128;
 
 /// Writes events as NDJSON.
 #[derive(Debug)]
-pub struct Ndjson {
+pub(crate) struct Ndjson {
     detail: Detail,
     payloads: PayloadWriter,
     /// The part that is the same for all events of a type, by the type's number.
@@ -83,7 +83,7 @@ enum ShortWay {
 
 impl Ndjson {
     /// A writer that has not written an event yet.
-    pub fn new(detail: Detail) -> Ndjson {
+    pub(crate) fn new(detail: Detail) -> Ndjson {
         let payloads = PayloadWriter::new(detail.big_ints_as_strings);
         Ndjson {
             detail,
@@ -96,14 +96,14 @@ impl Ndjson {
     }
 
     /// Sets the names of the next event's frames.
-    pub fn name_frames(&mut self, names: &[Cow<'_, str>]) {
+    pub(crate) fn name_frames(&mut self, names: &[Cow<'_, str>]) {
         self.frames.clear();
         self.frames.extend(names.iter().map(|name| name.to_string()));
     }
 
     /// Appends an event.
     #[inline(always)]
-    pub fn event(
+    pub(crate) fn event(
         &mut self,
         page: &mut Page,
         event: &Event<'_>,

@@ -154,6 +154,36 @@ impl<'r> Method<'r> {
     }
 }
 
+/// The code of a method event without its name: how the payloads of all of them begin. For
+/// the many that list code which is known already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MethodRange {
+    /// As [`Method::method_id`].
+    pub method_id: u64,
+    /// As [`Method::module_id`].
+    pub module_id: u64,
+    /// As [`Method::start`].
+    pub start: u64,
+    /// As [`Method::size`].
+    pub size: u32,
+}
+
+impl MethodRange {
+    /// The view of a payload that is known to belong to a method event.
+    #[inline]
+    pub fn of_payload(payload: &[u8]) -> Option<MethodRange> {
+        let (words, size) = payload.first_chunk::<28>()?.as_chunks::<8>();
+        let &[method_id, module_id, start] = words else { return None };
+        Some(MethodRange {
+            method_id: u64::from_le_bytes(method_id),
+            module_id: u64::from_le_bytes(module_id),
+            start: u64::from_le_bytes(start),
+            size: u32::from_le_bytes(*size.first_chunk()?),
+        })
+    }
+}
+
 /// A thread starts to compile a method: runtime 145, versions 0 and 1. Its [`Method`]
 /// follows on the same thread.
 #[derive(Debug, Clone, Copy, PartialEq)]

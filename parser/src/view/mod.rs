@@ -46,7 +46,7 @@ pub use heap::{
 };
 pub use logger::LogMessage;
 pub use message::Message;
-pub use method::{Method, MethodChange, MethodJitting, Tier};
+pub use method::{Method, MethodChange, MethodJitting, MethodRange, Tier};
 pub use metric::{Metric, MetricKind};
 pub use module::{Module, ModuleChange};
 pub use process::{ProcessInfo, RuntimeInformation};

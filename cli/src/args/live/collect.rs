@@ -51,7 +51,6 @@ pub(crate) enum BufferingMode {
     Block,
 }
 
-/// Record the events of a running process, or of one that is started, in a file
 #[derive(Debug, Args)]
 #[command(after_help = format!("{GRAMMAR}\n\n{COUNTER_GRAMMAR}\n\n{RULES}\n\n{COLLECT_EXAMPLES}"))]
 pub(crate) struct CollectArgs {

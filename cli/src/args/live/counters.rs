@@ -24,7 +24,6 @@ Examples:
   nettrace counters -p 4711 --refresh-interval 5 --format ndjson | jq -c .
   nettrace counters -- dotnet shop.dll";
 
-/// Show the counters and metrics of running processes as they change
 #[derive(Debug, Args)]
 #[command(after_help = COUNTERS_EXAMPLES)]
 pub(crate) struct CountersArgs {

@@ -17,7 +17,6 @@ Examples:
       | jq -r '.providers[] | .record'
   nettrace discover -- dotnet shop.dll";
 
-/// Show what a process emits, how often, and which --providers record it
 #[derive(Debug, Args)]
 #[command(after_help = DISCOVER_EXAMPLES)]
 pub(crate) struct DiscoverArgs {

@@ -36,7 +36,6 @@ Examples:
   nettrace ps
   nettrace ps --json | jq '.processes[] | select(.reachable) | .pid'";
 
-/// List the .NET processes of this machine, and whether they can be reached
 #[derive(Debug, Args)]
 #[command(after_help = PS_EXAMPLES)]
 pub(crate) struct PsArgs {
@@ -156,7 +155,6 @@ pub(crate) enum ProfileName {
     CpuSampling,
 }
 
-/// The ready-made sets of providers of collect --profile
 #[derive(Debug, Args)]
 pub(crate) struct ListProfilesArgs {}
 
@@ -184,7 +182,6 @@ Examples:
   nettrace watch -p 4711 --providers System.Net.Http \\
       --event RequestStart --limit 10";
 
-/// Print the events of a running process as they happen, one per line
 #[derive(Debug, Args)]
 #[command(after_help = format!("{GRAMMAR}\n\n{ROWS}\n\n{WATCH_EXAMPLES}"))]
 pub(crate) struct WatchArgs {
@@ -291,7 +288,6 @@ Examples:
   nettrace replay run.transcript --listen /tmp/replayed &
   nettrace process info --port /tmp/replayed,connect";
 
-/// Play a transcript made with --record: behave as the recorded process did
 #[derive(Debug, Args)]
 #[command(after_help = REPLAY_EXAMPLES)]
 pub(crate) struct ReplayArgs {

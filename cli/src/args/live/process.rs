@@ -1,12 +1,11 @@
 //! The command line of `nettrace process`.
 
 use super::{TalkArgs, TargetArgs};
-use crate::args::FormArg;
 use crate::args::amount::Span;
+use crate::args::{CommonArgs, FormArg};
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
-/// Query a running process, or make it do something
 #[derive(Debug, Args)]
 pub(crate) struct ProcessArgs {
     #[command(subcommand)]
@@ -24,6 +23,9 @@ pub(crate) struct AskArgs {
 
     #[command(flatten)]
     pub(crate) talk: TalkArgs,
+
+    #[command(flatten)]
+    _common: CommonArgs,
 }
 
 #[derive(Debug, Subcommand)]

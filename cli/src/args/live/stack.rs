@@ -15,11 +15,6 @@ Examples:
 
 Exit code 1: no thread was seen; stderr says why.";
 
-/// Show what all threads of a running process are doing now
-///
-/// Stacks come from a short session of the runtime's sampler, which ends when each thread
-/// with managed frames was seen. Names, states and CPU times of threads come from the
-/// operating system.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct StackArgs {

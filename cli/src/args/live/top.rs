@@ -13,8 +13,6 @@ Examples:
   nettrace top -n shop --once --json | jq '.methods[0]'
   nettrace top -p 4711 --view allocations --window 10s";
 
-/// Show the hottest methods of a running process, and what it allocates, throws and waits
-/// for
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct TopArgs {

@@ -1,7 +1,7 @@
 //! `nettrace collect --dry-run`: the request, and nothing sent.
 
-use super::super::Context;
 use crate::args::CollectArgs;
+use crate::context::Context;
 use crate::failure::Failure;
 use crate::live::request;
 use crate::live::rules::{Action, Limit, Rules, WhenFull};

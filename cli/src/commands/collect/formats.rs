@@ -1,8 +1,8 @@
 //! The formats that finished recordings are converted to, beside the traces themselves.
 
-use super::super::Context;
 use super::super::convert::{self, beside, by_name};
 use crate::args::{Cli, Command};
+use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use clap::Parser;

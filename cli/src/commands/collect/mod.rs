@@ -8,8 +8,8 @@ mod formats;
 mod guard;
 mod summary;
 
-use super::Context;
 use crate::args::{BufferingMode, CollectArgs};
+use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::live::counters;

@@ -1,9 +1,9 @@
 //! What to say where a trace has nothing of the kinds that were wanted: which it has.
 
-use super::super::Context;
-use super::super::analysed::Analysed;
 use super::target::Target;
+use crate::analysed::Analysed;
 use crate::args::{InputArgs, KINDS};
+use crate::context::Context;
 use crate::failure::Failure;
 use crate::units;
 use nettrace_analysis::convert::{Convert, ConvertError, FORMATS, shown_kinds};

@@ -4,14 +4,14 @@ mod kinds;
 mod named_file;
 mod target;
 
-use super::Context;
-use super::analysed::Analysed;
+use crate::analysed::Analysed;
 use crate::args::{ConvertArgs, UnitArg};
+use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::new_file::{self, NewFile, Pending, Unfinished};
 use crate::printable::PrintableText;
-use crate::samples;
+use crate::samples::AnalysisArgs;
 use named_file::{NamedFile, fault};
 use nettrace_analysis::convert::{ConvertError, ConvertOptions, FORMATS, Format};
 use nettrace_analysis::{Analysis, AnalysisError, Kind};
@@ -19,7 +19,6 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use target::targets;
 pub(super) use target::{Target, beside, by_name};
-use unicode_width::UnicodeWidthStr;
 
 pub(super) fn run(args: &ConvertArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {
     let chosen = |target: &Target| target.path.clone().filter(|_| target.is_chosen);
@@ -43,7 +42,7 @@ pub(super) fn write(
     }
     let input = args.input()?;
     let targets = targets(args, &input.file)?;
-    let maps = args.samples.perf_map.iter();
+    let maps = args.samples.names.perf_map.iter();
     let read: Vec<&Path> = [&input.file].into_iter().chain(maps).map(PathBuf::as_path).collect();
     targets
         .iter()
@@ -60,7 +59,7 @@ pub(super) fn write(
     // What cannot be read at all is said before anything is written.
     let mut trace = Analysed::new(context.open(&input)?)?;
     let file = trace.file.clone();
-    let mut options = samples::options(&args.samples);
+    let mut options = args.samples.options();
     let kinds: Vec<Kind> = args.kind.iter().flat_map(|kind| kind.kinds()).copied().collect();
     options.events =
         args.kind.iter().filter_map(|kind| kind.selector(args.weight.as_deref())).collect();
@@ -113,7 +112,7 @@ pub(super) fn write(
             AnalysisError::Convert(error) => failure(file, error),
             error => Failure::Input { file: file.to_owned(), message: error.to_string() },
         })?;
-        unused = samples::add_names(&args.samples, analysis.model_mut())?;
+        unused = args.samples.add_names(analysis.model_mut())?;
         analysis.finish().map_err(|error| match error {
             // Where users name events, the name may be the mistake.
             ConvertError::NothingToShow { .. } if !args.event_names().is_empty() => Failure::Input {
@@ -165,28 +164,6 @@ pub(crate) fn formats() -> String {
         format!("{:<12} {:<32} {}\n", format.name, endings.join(" "), format.about)
     };
     FORMATS.iter().map(line).collect()
-}
-
-/// The same for help, in lines of 78 columns: name and endings, and below them what opens
-/// it.
-pub(super) fn formats_for_help() -> String {
-    let mut text = String::new();
-    for format in FORMATS {
-        let endings = format.extensions.iter().map(|ending| format!(" .{ending}"));
-        text.push_str(&format!("  {:<12}{}\n", format.name, endings.collect::<String>()));
-        let mut line = " ".repeat(14);
-        for word in format.about.split(' ') {
-            if line.width() + 1 + word.width() > 78 {
-                text.push_str(&line);
-                text.push('\n');
-                line = " ".repeat(14);
-            }
-            line.push_str(&format!(" {word}"));
-        }
-        text.push_str(&line);
-        text.push('\n');
-    }
-    text
 }
 
 fn failure(file: &str, error: ConvertError) -> Failure {

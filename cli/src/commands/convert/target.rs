@@ -7,7 +7,7 @@ use nettrace_export::nearest;
 use std::path::{Path, PathBuf};
 
 /// The format of a name that a user typed.
-pub(in crate::commands) fn by_name(name: &str) -> Result<&'static Format, Failure> {
+pub(crate) fn by_name(name: &str) -> Result<&'static Format, Failure> {
     Format::by_name(name).ok_or_else(|| {
         let hint =
             nearest::suggestion(&nearest::nearest(name, FORMATS.iter().map(|format| format.name)));
@@ -54,7 +54,7 @@ fn no_format(path: &Path, stem: &str) -> String {
 }
 
 /// One file, or standard output, and what goes there.
-pub(in crate::commands) struct Target {
+pub(crate) struct Target {
     pub(super) wanted: &'static Format,
     pub(super) is_gzip: bool,
     /// `None`: standard output.
@@ -114,7 +114,7 @@ pub(super) fn targets(args: &ConvertArgs, input: &Path) -> Result<Vec<Target>, F
 }
 
 /// `x/trace.nettrace.gz` as `x/trace.speedscope.json`.
-pub(in crate::commands) fn beside(trace: &Path, wanted: &Format) -> PathBuf {
+pub(crate) fn beside(trace: &Path, wanted: &Format) -> PathBuf {
     let name = Path::new(trace.file_name().unwrap_or_default());
     // Names need not be text, so endings are taken off without a look at what stands
     // before them.

@@ -2,7 +2,7 @@
 
 use super::View;
 use crate::args::CountersArgs;
-use crate::commands::Context;
+use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::live::program::{Program, Sharing};

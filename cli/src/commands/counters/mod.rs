@@ -7,9 +7,9 @@ mod screen;
 mod series_rows;
 mod unseen;
 
-use super::Context;
 use crate::args::CountersArgs;
 use crate::args::OnStall;
+use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::live::counters::{self, CounterRequest, SHARED, client_id};

@@ -2,7 +2,7 @@
 
 use super::CounterFeed;
 use crate::args::{CountersArgs, LiveCounterFormat};
-use crate::commands::Context;
+use crate::context::Context;
 use crate::counter_text;
 use crate::failure::Failure;
 use crate::json_text;

@@ -2,7 +2,7 @@
 
 use super::View;
 use super::board::{Board, Pressed, Seen};
-use crate::commands::Context;
+use crate::context::Context;
 use crate::failure::Failure;
 use crate::live::scrape::Scrape;
 use crate::screen::{Input, Screen, Theme};

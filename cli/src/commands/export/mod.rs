@@ -5,8 +5,8 @@ mod inputs;
 mod keys;
 mod trace;
 
-use super::Context;
 use crate::args::{ExportArgs, ExportFormat, ParquetArgs};
+use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, plain};
 use crate::units;

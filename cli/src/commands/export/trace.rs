@@ -1,22 +1,17 @@
 //! One trace.
 
-use super::super::info::InfoReport;
 use super::dataset::{Dataset, TraceFiles, failure_name};
 use super::inputs::{Hashed, Named, Place};
 use super::keys::{Facts, Keys, program};
 use crate::args::ReadArgs;
 use crate::failure::{Failure, plain};
 use crate::input::{Ended, Input};
-use crate::json_text;
 use crate::progress::Progress;
-use crate::survey::Survey;
+use nettrace_analysis::info::{Survey, TraceInfo};
 use nettrace_export::EventPattern;
 use nettrace_parser::{Reader, Trace};
 use nettrace_tables::schema::INPUTS;
-use nettrace_tables::{
-    ContentHash, Destination, InputRow, Table, TableOptions, TablePass, TraceRow,
-};
-use serde::Serialize;
+use nettrace_tables::{ContentHash, Destination, InputRow, Table, TableOptions, TablePass};
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -121,14 +116,13 @@ impl Exporter<'_> {
     }
 
     /// Opens a trace and reads its header.
-    fn open(&self, input: &Named) -> Result<(Reader<Input>, Trace, bool), Failure> {
+    fn open(&self, input: &Named) -> Result<(Reader<Input>, Trace), Failure> {
         let progress = Rc::new(Progress::new(false));
         let source = Input::open(input.path(), false, self.read.input_limit.0, progress)?;
-        let is_gzip = source.is_gzip();
         let mut reader = Reader::new(source);
         let header = reader.trace().cloned();
         match header {
-            Ok(header) => Ok((reader, header, is_gzip)),
+            Ok(header) => Ok((reader, header)),
             Err(error) => Err(Failure::read(&input.name, &error, 0)),
         }
     }
@@ -142,11 +136,10 @@ impl Exporter<'_> {
     }
 
     fn read(&self, input: &Named, hashed: Hashed) -> Result<Done, Failure> {
-        let (reader, header, is_gzip) = match self.open(input) {
+        let (reader, header) = match self.open(input) {
             Ok(opened) => opened,
             Err(failure) => return self.failed(input, Some(hashed), failure),
         };
-        let has_inline_stacks = reader.version().is_some_and(|version| version.major() == 3);
         let hash = hashed.hash.hex();
         // The folder depends on what events say; it is known when the first file is made.
         let mut files = TraceFiles::new(self.dataset, PathBuf::new(), hash);
@@ -157,10 +150,7 @@ impl Exporter<'_> {
         let made = TablePass::new(hashed.hash.input_id(), &options);
         let mut pass = made.map_err(|error| self.unwritten(&error))?;
         let read = events.for_each(|event| {
-            survey.take(&event);
-            if has_inline_stacks {
-                survey.take_inline_stack(&event);
-            }
+            survey.event(&event);
             pass.event(&event);
         });
         if let Err(error) = read {
@@ -168,17 +158,14 @@ impl Exporter<'_> {
             return self.failed(input, Some(hashed), failure);
         }
         let ended: Ended = events.reader().into();
-        let properties = header.pairs.clone();
-        let start = header.start.unix_nanos().and_then(|start| i64::try_from(start).ok());
-        let info = InfoReport::new(header, is_gzip, &ended, &survey);
-        let row = self.row(input, &hashed, &info, start, &ended);
-        let trace = row.trace.as_ref();
+        let info = ended.info(&survey, &header);
+        let row = self.row(input, &hashed, info, &ended);
         files.keep_in(self.keys.folder(&Facts {
             path: &input.name,
-            process: trace.and_then(|trace| trace.process_name.as_deref()),
-            command_line: trace.and_then(|trace| trace.command_line.as_deref()),
-            start_unix_ns: start,
-            properties: &properties,
+            process: row.process_name.as_deref(),
+            command_line: row.info.as_ref().and_then(|info| info.command_line.as_deref()),
+            start_unix_ns: row.info.as_ref().and_then(|info| info.start_unix_ns),
+            properties: &header.pairs,
         }));
         let written = pass.finish(&mut Files(&files)).and_then(|written| {
             row.write(&self.options(), files.create(INPUTS.name, "")?)?;
@@ -194,20 +181,12 @@ impl Exporter<'_> {
         Ok(Done::Exported { file: input.name.clone(), ended: Box::new(ended), wide_left_out })
     }
 
-    fn row(
-        &self,
-        input: &Named,
-        hashed: &Hashed,
-        info: &InfoReport,
-        start_unix_ns: Option<i64>,
-        ended: &Ended,
-    ) -> InputRow {
+    fn row(&self, input: &Named, hashed: &Hashed, info: TraceInfo, ended: &Ended) -> InputRow {
         let condition = crate::messages::Condition::of(ended, true);
         let reason = condition.is_bad().then(|| match info.damage.first() {
             Some(damage) => damage.fault.clone(),
             None => "the stream ends without its end mark".to_owned(),
         });
-        let process_name = info.command_line.as_deref().and_then(program);
         InputRow {
             input_id: hashed.hash.input_id(),
             path: input.name.clone(),
@@ -215,49 +194,8 @@ impl Exporter<'_> {
             file_bytes: Some(hashed.bytes),
             status: if condition.is_bad() { "damaged" } else { "ok" },
             reason,
-            trace: Some(TraceRow {
-                format_version: info.version,
-                format_minor_version: info.minor,
-                complete: info.complete,
-                end_offset: info.end_offset,
-                compressed: info.compressed,
-                writer: info.writer.clone(),
-                process_id: info.process_id,
-                processes: info.processes,
-                processes_are_at_least: info.processes_are_at_least,
-                process_name,
-                command_line: info.command_line.clone(),
-                os: info.os.clone(),
-                architecture: info.architecture.clone(),
-                pointer_size: info.pointer_size,
-                processors: info.processors,
-                ticks_per_second: info.ticks_per_second,
-                sampling_period_ns: info.sampling_period_ns,
-                start_unix_ns,
-                duration_ns: info.duration_ns,
-                events: info.events,
-                events_with_stack: info.events_with_stack,
-                payload_bytes: info.payload_bytes,
-                lost: info.lost,
-                losses_known: info.losses_known,
-                lost_is_at_least: info.lost_is_at_least,
-                lost_threads: info.lost_threads,
-                restarts: info.restarts,
-                threads: info.threads,
-                threads_are_at_least: info.threads_are_at_least,
-                types: info.types,
-                types_are_at_least: info.types_are_at_least,
-                stacks: info.stacks,
-                stacks_are_at_least: info.stacks_are_at_least,
-                providers: json(&info.providers),
-                blocks: json(&info.blocks),
-                bytes: json(&info.bytes),
-                damage_count: info.damage_count,
-                damage_bytes: info.damage_bytes,
-                damage: json(&info.damage),
-                notes: json(&info.notes),
-                properties: json(&info.properties),
-            }),
+            process_name: info.command_line.as_deref().and_then(program),
+            info: Some(info),
         }
     }
 
@@ -283,7 +221,8 @@ impl Exporter<'_> {
             file_bytes: hashed.as_ref().map(|hashed| hashed.bytes),
             status: "failed",
             reason: Some(reason),
-            trace: None,
+            process_name: None,
+            info: None,
         };
         let facts = Facts { path: &input.name, ..Facts::default() };
         let files = TraceFiles::new(self.dataset, self.keys.folder(&facts), name);
@@ -298,10 +237,4 @@ impl Exporter<'_> {
             message: format!("cannot be written: {}", plain(error)),
         }
     }
-}
-
-fn json(value: &impl Serialize) -> String {
-    let mut text = Vec::new();
-    let _ = json_text::line(&mut text, value);
-    String::from_utf8_lossy(&text).trim_end().to_owned()
 }

@@ -1,9 +1,9 @@
 //! `nettrace heap diff`: what grew between two dumps.
 
-use super::super::{Context, write_json};
 use super::overview::module;
 use super::trace::HeapTrace;
 use crate::args::{DumpArgs, HeapDiffArgs, HeapSort};
+use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::table::{left, list, right};
@@ -50,7 +50,7 @@ pub(super) fn run(args: &HeapDiffArgs, context: &mut Context<'_>) -> Result<Exit
     }
     context.progress.end();
     if args.form.json {
-        write_json(context, &diff)?;
+        context.write_json(&diff)?;
     } else {
         text(args, &diff, context)?;
     }

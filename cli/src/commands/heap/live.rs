@@ -10,11 +10,11 @@
 //! that still wants them this does not help, and types that were reported to it have no
 //! names here; that is said.
 
-use super::super::Context;
 use super::overview;
 use super::trace::HeapTrace;
 use crate::args::profiles::RUNTIME;
 use crate::args::{HeapArgs, TargetArgs};
+use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::live::program::{Program, Sharing};

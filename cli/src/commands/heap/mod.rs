@@ -8,8 +8,8 @@ mod paths;
 mod trace;
 mod tree;
 
-use super::Context;
 use crate::args::{HeapArgs, HeapQuestion, HeapSource};
+use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
 

@@ -1,8 +1,8 @@
 //! `nettrace heap objects`: the largest objects.
 
-use super::super::{Context, write_report};
 use super::trace::{HeapTrace, types_like};
 use crate::args::{HeapObjectsArgs, ObjectSort};
+use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::table::{left, left_out, list, right};
@@ -40,7 +40,7 @@ pub(super) fn run(args: &HeapObjectsArgs, context: &mut Context<'_>) -> Result<E
     let report = report(args, dump, &retained);
     context.progress.end();
     if args.form.json {
-        write_report(context, &report, trace.ended())?;
+        context.write_report(&report, trace.ended())?;
     } else {
         text(args, &report, context)?;
     }

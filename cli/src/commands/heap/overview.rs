@@ -1,8 +1,8 @@
 //! `nettrace heap FILE`: what is on the heap.
 
-use super::super::{Context, write_report};
 use super::trace::HeapTrace;
 use crate::args::{HeapArgs, HeapBy, HeapSort};
+use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::printable::printable;
@@ -22,14 +22,14 @@ pub(super) fn run(
         let report = report(args, &trace.dumps, dump);
         context.progress.end();
         if args.form.json {
-            write_report(context, &report, trace.ended())?;
+            context.write_report(&report, trace.ended())?;
         } else {
             text(args, &report, context)?;
         }
     } else if args.form.json {
         let (none, dumps) = (HeapDump::default(), []);
         let report = HeapReport::new(&dumps, &none, &Retained::of(&none));
-        write_report(context, &report, trace.ended())?;
+        context.write_report(&report, trace.ended())?;
     }
     trace.conclude(context)
 }

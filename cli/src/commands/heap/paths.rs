@@ -1,8 +1,8 @@
 //! `nettrace heap paths`: through what objects are kept alive.
 
-use super::super::{Context, write_report};
 use super::trace::{HeapTrace, types_like};
 use crate::args::HeapPathsArgs;
+use crate::context::Context;
 use crate::cut::{self, Text};
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -90,7 +90,7 @@ pub(super) fn run(args: &HeapPathsArgs, context: &mut Context<'_>) -> Result<Exi
             }
             context.progress.end();
             if args.form.json {
-                write_report(context, &report, trace.ended())?;
+                context.write_report(&report, trace.ended())?;
             } else {
                 text(args, &report, context)?;
             }
@@ -125,7 +125,7 @@ fn one(
     };
     context.progress.end();
     if args.form.json {
-        return write_report(context, &report, trace.ended());
+        return context.write_report(&report, trace.ended());
     }
     let strong = context.style.strong();
     let from = root.map_or_else(|| "no root reaches it".to_owned(), |root| dump.root_text(root));

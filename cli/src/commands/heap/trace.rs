@@ -1,7 +1,7 @@
 //! A trace with heap dumps.
 
-use super::super::{Context, Trace};
 use crate::args::{DumpArgs, InputArgs};
+use crate::context::{Context, Trace};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input::Ended;
@@ -58,7 +58,7 @@ impl HeapTrace {
         events.trace().map(drop).map_err(|error| Failure::read(&file, &error, 0))?;
         let mut heap = HeapReader::new();
         if let Err(error) = heap.read(&mut events) {
-            return Err(super::super::failed(&file, events.reader(), &error));
+            return Err(crate::context::failed(&file, events.reader(), &error));
         }
         let dumps = heap.finish();
         let asked = args.dump.or(of_name);

@@ -1,8 +1,8 @@
 //! `nettrace heap tree`: the dominator tree, by type.
 
-use super::super::{Context, write_report};
 use super::trace::HeapTrace;
 use crate::args::HeapTreeArgs;
+use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::printable::printable;
@@ -30,7 +30,7 @@ pub(super) fn run(args: &HeapTreeArgs, context: &mut Context<'_>) -> Result<Exit
         folded(&tree, context)?;
     } else if args.form.json {
         let report = TreeReport { schema: 1, dump: dump.index(), tree };
-        write_report(context, &report, trace.ended())?;
+        context.write_report(&report, trace.ended())?;
     } else {
         let mut table = Table::new([
             right("%", 6, 0),

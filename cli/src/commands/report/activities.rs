@@ -1,8 +1,8 @@
 //! `report activities` and `report http` for reading.
 
 use super::words::{SPREAD, duration, errors, id, ms, prose, spread_cells};
-use crate::args::ReportArgs;
-use crate::commands::Context;
+use crate::args::ActivitiesArgs;
+use crate::context::Context;
 use crate::cut::{Text, fixed, main, other};
 use crate::printable::printable;
 use crate::table::{Cell, Detail, Table, first, layout_of, left, right};
@@ -12,7 +12,7 @@ use nettrace_analysis::report::{
 };
 use std::io::{self, Write};
 
-pub(super) fn activities_of(args: &ReportArgs) -> Activities {
+pub(super) fn activities_of(args: &ActivitiesArgs) -> Activities {
     let report = Activities::new().top(args.rows.number);
     match &args.id {
         Some(id) => report.with_events_of(id),
@@ -20,7 +20,7 @@ pub(super) fn activities_of(args: &ReportArgs) -> Activities {
     }
 }
 
-pub(super) fn requests_of(args: &ReportArgs) -> Http {
+pub(super) fn requests_of(args: &ActivitiesArgs) -> Http {
     let report = Http::new().top(args.rows.number);
     match &args.id {
         Some(id) => report.with_events_of(id),
@@ -29,7 +29,7 @@ pub(super) fn requests_of(args: &ReportArgs) -> Http {
 }
 
 pub(super) fn text(
-    args: &ReportArgs,
+    args: &ActivitiesArgs,
     report: &ActivitiesReport,
     context: &mut Context<'_>,
 ) -> io::Result<()> {

@@ -1,8 +1,7 @@
 //! `report alloc` and `report types` as tables.
 
 use super::words::id;
-use crate::args::ReportArgs;
-use crate::commands::Context;
+use crate::context::Context;
 use crate::printable::printable;
 use crate::table::{Detail, left, list, right};
 use crate::units;
@@ -12,11 +11,7 @@ use std::io::{self, Write};
 /// Frames of a stack that are shown.
 const FRAMES: usize = 8;
 
-pub(super) fn text(
-    args: &ReportArgs,
-    report: &AllocReport,
-    context: &mut Context<'_>,
-) -> io::Result<()> {
+pub(super) fn text(rows: usize, report: &AllocReport, context: &mut Context<'_>) -> io::Result<()> {
     let strong = context.style.strong();
     // They measure the same; the first is the most exact.
     let Some(source) = report.sources.first() else { return Ok(()) };
@@ -27,9 +22,9 @@ pub(super) fn text(
         .map(|row| format!("{} {} ({:.1} %)", row.kind, units::bytes(row.bytes), row.percent))
         .collect();
     writeln!(context.out.buffer(), "{}\n", kinds.join(", "))?;
-    types_table(args, &source.types, context)?;
-    stacks(args, source, context)?;
-    threads(args, source, context)?;
+    types_table(rows, &source.types, context)?;
+    stacks(rows, source, context)?;
+    threads(rows, source, context)?;
     for other in report.sources.iter().skip(1) {
         writeln!(context.out.buffer(), "also measured, not added: {}", heading(other))?;
     }
@@ -37,11 +32,11 @@ pub(super) fn text(
 }
 
 pub(super) fn types(
-    args: &ReportArgs,
+    rows: usize,
     report: &TypesReport,
     context: &mut Context<'_>,
 ) -> io::Result<()> {
-    types_table(args, &report.types, context)?;
+    types_table(rows, &report.types, context)?;
     let strong = context.style.strong();
     let line = format!(
         "{}, {} by {} of {}",
@@ -77,14 +72,10 @@ fn heading(source: &AllocSource) -> String {
     )
 }
 
-fn types_table(
-    args: &ReportArgs,
-    types: &[AllocType],
-    context: &mut Context<'_>,
-) -> io::Result<()> {
+fn types_table(rows: usize, types: &[AllocType], context: &mut Context<'_>) -> io::Result<()> {
     let dash = || "-".to_owned();
     let bytes = |bytes: u64| if bytes == 0 { dash() } else { units::bytes(bytes) };
-    list(context, types, args.rows.number).columns([
+    list(context, types, rows).columns([
         right("%", 6, 0).of(&|row| format!("{:.2}", row.percent).into()),
         right("BYTES", 10, 0).of(&|row| units::bytes(row.bytes).into()),
         right("ERROR", 9, 4).of(&|row| row.bytes_error.map_or_else(dash, units::bytes).into()),
@@ -97,13 +88,13 @@ fn types_table(
     writeln!(context.out.buffer())
 }
 
-fn stacks(args: &ReportArgs, source: &AllocSource, context: &mut Context<'_>) -> io::Result<()> {
+fn stacks(rows: usize, source: &AllocSource, context: &mut Context<'_>) -> io::Result<()> {
     if source.stacks.iter().all(|row| row.frames.is_empty()) {
         return Ok(());
     }
     let strong = context.style.strong();
     writeln!(context.out.buffer(), "{}", strong.over("By stack and type, innermost frame first"))?;
-    list(context, &source.stacks, args.rows.number.div_ceil(4)).columns_and_details(
+    list(context, &source.stacks, rows.div_ceil(4)).columns_and_details(
         [
             right("%", 6, 0).of(&|row| format!("{:.2}", row.percent).into()),
             right("BYTES", 10, 0).of(&|row| units::bytes(row.bytes).into()),
@@ -119,8 +110,8 @@ fn stacks(args: &ReportArgs, source: &AllocSource, context: &mut Context<'_>) ->
     writeln!(context.out.buffer())
 }
 
-fn threads(args: &ReportArgs, source: &AllocSource, context: &mut Context<'_>) -> io::Result<()> {
-    list(context, &source.threads, args.rows.number).columns([
+fn threads(rows: usize, source: &AllocSource, context: &mut Context<'_>) -> io::Result<()> {
+    list(context, &source.threads, rows).columns([
         right("%", 6, 0).of(&|row| format!("{:.2}", row.percent).into()),
         right("BYTES", 10, 0).of(&|row| units::bytes(row.bytes).into()),
         right("EVENTS", 7, 1).of(&|row| units::count(row.events).into()),

@@ -1,8 +1,7 @@
 //! `report contention` for reading.
 
 use super::words::{SPREAD, innermost, spread_cells, thread, wait_totals};
-use crate::args::ReportArgs;
-use crate::commands::Context;
+use crate::context::Context;
 use crate::table::{Cell, Detail, Table, left, right};
 use crate::units;
 use nettrace_analysis::report::ContentionReport;
@@ -14,7 +13,7 @@ const STACKS: usize = 3;
 const OWNERS: usize = 3;
 
 pub(super) fn text(
-    args: &ReportArgs,
+    rows: usize,
     report: &ContentionReport,
     context: &mut Context<'_>,
 ) -> io::Result<()> {
@@ -22,7 +21,7 @@ pub(super) fn text(
     let [total, median, p95, max] = SPREAD;
     let columns = [right("WAITS", 7, 0), total, median, p95, max, left("LOCK", 4, 0)];
     let mut table = Table::new(columns);
-    for lock in report.locks.iter().take(args.rows.number) {
+    for lock in report.locks.iter().take(rows) {
         let id = lock.lock_id.as_deref().unwrap_or("(unknown lock)");
         let kind = if lock.is_native { " of the runtime" } else { "" };
         let [total, median, p95, max] = spread_cells(&lock.waits);

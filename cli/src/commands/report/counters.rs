@@ -1,9 +1,9 @@
 //! `report counters`: a table, or all values in other forms.
 
-use super::pass::show;
+use super::pass::{Asked, show};
 use super::words::prose;
-use crate::args::{CounterFormat, ReportArgs};
-use crate::commands::{Context, Trace};
+use crate::args::{CounterFormat, CounterFormatArgs};
+use crate::context::Context;
 use crate::counter_text::{name_to_cut, number, unit};
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -17,28 +17,34 @@ use serde::Serialize;
 use std::io::{self, Write};
 
 pub(super) fn run(
-    args: &ReportArgs,
-    trace: Trace,
+    args: &CounterFormatArgs,
+    mut asked: Asked<'_>,
     context: &mut Context<'_>,
 ) -> Result<Exit, Failure> {
     // --json writes an empty document too, when there are no counters.
-    let format = if args.form.json { CounterFormat::Json } else { args.format };
+    let format = if asked.is_json { CounterFormat::Json } else { args.format };
+    asked.is_json_of_something = format == CounterFormat::Json;
+    // Without counters OpenMetrics is its end mark, or it would be a text that was cut.
+    asked.is_text_of_nothing = format == CounterFormat::Openmetrics;
     let counters = match format {
         CounterFormat::Table => Counters::new().without_points(),
         _ => Counters::new(),
     };
-    let text: fn(&ReportArgs, &CountersReport, &mut Context<'_>) -> io::Result<()> = match format {
+    show(counters, asked, context, |report, context| match format {
         // JSON is written as that of all reports is.
-        CounterFormat::Table | CounterFormat::Json => table,
-        CounterFormat::Csv => csv,
-        CounterFormat::Openmetrics => openmetrics,
-        CounterFormat::Ndjson => ndjson,
-    };
-    show(counters, text, args, trace, context)
+        CounterFormat::Table | CounterFormat::Json => table(report, context),
+        CounterFormat::Csv => csv(args, report, context),
+        CounterFormat::Openmetrics => openmetrics(report, context),
+        CounterFormat::Ndjson => ndjson(report, context),
+    })
 }
 
 /// As `events --format csv` does it.
-fn csv(args: &ReportArgs, report: &CountersReport, context: &mut Context<'_>) -> io::Result<()> {
+fn csv(
+    args: &CounterFormatArgs,
+    report: &CountersReport,
+    context: &mut Context<'_>,
+) -> io::Result<()> {
     match args.csv_safe.unwrap_or(context.has_user) {
         true => report.write_csv_safe(context.out.buffer()),
         false => report.write_csv(context.out.buffer()),
@@ -46,11 +52,7 @@ fn csv(args: &ReportArgs, report: &CountersReport, context: &mut Context<'_>) ->
 }
 
 /// A terminal would obey what is in tags.
-fn openmetrics(
-    _: &ReportArgs,
-    report: &CountersReport,
-    context: &mut Context<'_>,
-) -> io::Result<()> {
+fn openmetrics(report: &CountersReport, context: &mut Context<'_>) -> io::Result<()> {
     if !context.has_user {
         return report.write_openmetrics(context.out.buffer());
     }
@@ -71,7 +73,7 @@ struct CounterLine<'r> {
     value: f64,
 }
 
-fn ndjson(_: &ReportArgs, report: &CountersReport, context: &mut Context<'_>) -> io::Result<()> {
+fn ndjson(report: &CountersReport, context: &mut Context<'_>) -> io::Result<()> {
     let out = context.out.buffer();
     for (series, point) in report.in_time_order() {
         let tags =
@@ -91,7 +93,7 @@ fn ndjson(_: &ReportArgs, report: &CountersReport, context: &mut Context<'_>) ->
     Ok(())
 }
 
-fn table(_: &ReportArgs, report: &CountersReport, context: &mut Context<'_>) -> io::Result<()> {
+fn table(report: &CountersReport, context: &mut Context<'_>) -> io::Result<()> {
     let strong = context.style.strong();
     let groups = || report.series.chunk_by(|one, other| one.provider == other.provider);
     let tables = groups().map(|group| {

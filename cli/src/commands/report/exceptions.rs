@@ -1,8 +1,7 @@
 //! `report exceptions` for reading.
 
 use super::words::{innermost, ms, prose};
-use crate::args::ReportArgs;
-use crate::commands::Context;
+use crate::context::Context;
 use crate::cut::Text;
 use crate::table::{Cell, Detail, first, left, right};
 use crate::{sparkline, units};
@@ -16,7 +15,7 @@ const DETAILS: usize = 3;
 const LEAST_TYPE: usize = 40;
 
 pub(super) fn text(
-    args: &ReportArgs,
+    rows: usize,
     report: &ExceptionsReport,
     context: &mut Context<'_>,
 ) -> io::Result<()> {
@@ -25,7 +24,7 @@ pub(super) fn text(
         0 => Cell::from("-"),
         _ => ms(spread.p50_ns).into(),
     };
-    first(context, &report.types, args.rows.number).columns_and_details(
+    first(context, &report.types, rows).columns_and_details(
         [
             right("COUNT", 7, 0).of(&|row| units::count(row.count).into()),
             right("SHARE", 7, 0).of(&|row| units::share(row.count, report.count).into()),

@@ -1,8 +1,8 @@
 //! `report gc` as a table.
 
 use super::words::{duration, ms, prose};
-use crate::args::ReportArgs;
-use crate::commands::Context;
+use crate::args::TimelineArgs;
+use crate::context::Context;
 use crate::style::Paint;
 use crate::table::{Cell, first, left, right};
 use crate::units;
@@ -11,7 +11,7 @@ use std::cmp::Reverse;
 use std::io::{self, Write};
 
 pub(super) fn text(
-    args: &ReportArgs,
+    args: &TimelineArgs,
     report: &GcReport,
     context: &mut Context<'_>,
 ) -> io::Result<()> {
@@ -26,7 +26,7 @@ pub(super) fn text(
     let after = |row: &Collection, place: usize| {
         bytes(row.generations.get(place).and_then(|row| row.after_bytes))
     };
-    first(context, &rows, args.rows.number).columns([
+    first(context, &rows, args.rows()).columns([
         right("GC", 7, 0).of(&|row| row.number.to_string().into()),
         right("GEN", 3, 0).of(&|row| row.generation.to_string().into()),
         left("TYPE", 13, 7).of(&|row| kind(row).into()),

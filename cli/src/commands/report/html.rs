@@ -1,36 +1,32 @@
 //! `report html`: a trace as one HTML file.
 
-use crate::args::{ReportArgs, SampleArgs};
-use crate::commands::analysed::Analysed;
-use crate::commands::outcome::outcome_of;
-use crate::commands::{Context, Trace};
+use crate::analysed::Analysed;
+use crate::args::{HtmlArgs, InputArgs};
+use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input::Ended;
-use crate::{new_file, samples, units};
+use crate::samples::AnalysisArgs;
+use crate::{new_file, units};
 use nettrace_analysis::findings::Finding;
 use nettrace_analysis::page::{self, PageAbout};
 use std::path::{Path, PathBuf};
 
 /// Where a page goes.
 #[derive(Debug)]
-pub(in crate::commands) struct PageTarget {
+pub(crate) struct PageTarget {
     /// `None`: standard output.
-    pub(in crate::commands) path: Option<PathBuf>,
-    pub(in crate::commands) is_forced: bool,
+    pub(crate) path: Option<PathBuf>,
+    pub(crate) is_forced: bool,
 }
 
-pub(super) fn run(
-    args: &ReportArgs,
-    trace: Trace,
-    context: &mut Context<'_>,
-) -> Result<Exit, Failure> {
+pub(super) fn run(args: &HtmlArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {
     let path = match &args.output {
         Some(path) => (path != Path::new("-")).then(|| path.clone()),
-        None => Some(beside(&args.file)),
+        None => Some(beside(&args.input.file)),
     };
     let target = PageTarget { path, is_forced: args.force };
-    let exit = write_page(&args.file, &args.samples, trace, &target, context)?;
+    let exit = write_page(&args.input, &args.counted, &target, context)?;
     if let (Some(path), None) = (&target.path, &args.output) {
         context.messages.note(&format!("wrote {}", path.display()));
     }
@@ -38,23 +34,24 @@ pub(super) fn run(
 }
 
 /// Reads the trace and writes its page.
-pub(in crate::commands) fn write_page(
-    input: &Path,
-    args: &SampleArgs,
-    trace: Trace,
+pub(crate) fn write_page(
+    input: &InputArgs,
+    counted: &impl AnalysisArgs,
     target: &PageTarget,
     context: &mut Context<'_>,
 ) -> Result<Exit, Failure> {
-    let maps = args.perf_map.iter().map(PathBuf::as_path);
-    let read: Vec<&Path> = [input].into_iter().chain(maps).collect();
+    let trace = context.open(input)?;
+    let input = input.file.as_path();
+    let maps = counted.names().into_iter().flat_map(|names| &names.perf_map);
+    let read: Vec<&Path> = [input].into_iter().chain(maps.map(PathBuf::as_path)).collect();
     if let Some(path) = &target.path {
         new_file::check(path, target.is_forced, &read)?;
     }
     let mut trace = Analysed::new(trace)?;
     let file = trace.file.clone();
-    let mut pass = page::pass(samples::options(args));
+    let mut pass = page::pass(counted.options());
     trace.read(|events| pass.read(events))?;
-    let unused = samples::add_names(args, pass.model_mut())?;
+    let unused = counted.add_names(pass.model_mut())?;
     let mut page = pass.finish().output;
     let ended = trace.ended();
     if let Some(summary) = &mut page.summary
@@ -82,7 +79,7 @@ fn about(input: &Path, ended: &Ended) -> PageAbout {
     let name =
         input.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let title = if name == "-" { crate::context::STDIN_NAME.to_owned() } else { name };
-    let mut about = PageAbout::new(title, ended).outcome(outcome_of(ended));
+    let mut about = PageAbout::new(title, ended).outcome(ended.outcome());
     if let Ok(facts) = std::fs::metadata(input)
         && facts.is_file()
     {

@@ -1,8 +1,8 @@
 //! `report jit` as tables.
 
 use super::words::{duration, id, ms, prose};
-use crate::args::ReportArgs;
-use crate::commands::Context;
+use crate::args::TimelineArgs;
+use crate::context::Context;
 use crate::printable::printable;
 use crate::style::Paint;
 use crate::table::{first, left, list, right};
@@ -12,16 +12,17 @@ use std::cmp::Reverse;
 use std::io::{self, Write};
 
 pub(super) fn text(
-    args: &ReportArgs,
+    args: &TimelineArgs,
+    is_by_time: bool,
     report: &JitReport,
     context: &mut Context<'_>,
 ) -> io::Result<()> {
     let (strong, faint) = (context.style.strong(), context.style.faint());
     let mut rows: Vec<&JitMethod> = report.methods.iter().collect();
-    if !args.timeline && args.before.is_none() {
+    if !is_by_time {
         rows.sort_by_key(|row| (Reverse(row.duration_ns), row.start_ns));
     }
-    list(context, &rows, args.rows.number).columns([
+    list(context, &rows, args.rows()).columns([
         right("TIME ms", 10, 0).of(&|row| match row.is_complete {
             true => ms(row.duration_ns).into(),
             false => "?".into(),

@@ -1,8 +1,7 @@
 //! `report loader` as tables.
 
 use super::words::{ms, prose, time};
-use crate::args::ReportArgs;
-use crate::commands::Context;
+use crate::context::Context;
 use crate::cut::{Text, fixed, main, other};
 use crate::table::{left, list, right};
 use crate::units;
@@ -14,7 +13,7 @@ use std::io::{self, Write};
 const LEAST_PAIR: usize = 56;
 
 pub(super) fn text(
-    args: &ReportArgs,
+    rows: usize,
     report: &LoaderReport,
     context: &mut Context<'_>,
 ) -> io::Result<()> {
@@ -27,7 +26,7 @@ pub(super) fn text(
         modules.get(&(row.process_id, row.assembly_id)).map_or(&[][..], Vec::as_slice)
     };
     if !report.assemblies.is_empty() {
-        list(context, &report.assemblies, args.rows.number).columns([
+        list(context, &report.assemblies, rows).columns([
             right("LOADED ms", 10, 0).of(&|row| time(row.loaded_ns).into()),
             right("UNLOADED ms", 11, 1).of(&|row| time(row.unloaded_ns).into()),
             left("KIND", 7, 2).of(&|row| {
@@ -48,7 +47,7 @@ pub(super) fn text(
     }
     if !report.binds.is_empty() {
         writeln!(context.out.buffer())?;
-        list(context, &report.binds, args.rows.number).columns([
+        list(context, &report.binds, rows).columns([
             right("TIME ms", 10, 0).of(&|row| ms(row.duration_ns).into()),
             right("FIRST ms", 10, 2).of(&|row| units::milliseconds(row.first_ns).into()),
             right("COUNT", 5, 1).of(&|row| units::count(row.count).into()),

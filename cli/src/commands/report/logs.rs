@@ -1,8 +1,8 @@
 //! `report logs`: messages as they come.
 
-use super::pass::{Steps, show_in_steps};
-use crate::args::{LogLevelArg, ReportArgs};
-use crate::commands::{Context, Trace};
+use super::pass::{Asked, Steps, show_in_steps};
+use crate::args::LogLevelArg;
+use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::printable::printable;
@@ -12,8 +12,8 @@ use std::io::{self, Write};
 
 /// For reading, messages are written while the trace is read.
 pub(super) fn run(
-    args: &ReportArgs,
-    trace: Trace,
+    least: LogLevelArg,
+    asked: Asked<'_>,
     context: &mut Context<'_>,
 ) -> Result<Exit, Failure> {
     let each = |logs: &mut Logs, context: &mut Context<'_>| {
@@ -22,12 +22,12 @@ pub(super) fn run(
             context.out.hand_on()
         })
     };
-    let text = |_: &ReportArgs, _: &str, report: &LogsReport, context: &mut Context<'_>| {
+    let text = |_: &str, report: &LogsReport, context: &mut Context<'_>| {
         report.messages.iter().try_for_each(|message| row(message, context))?;
         summary(report, context)
     };
-    let steps = Steps { each: Some(each), complete: |_, _| false, text };
-    show_in_steps(Logs::new().at_least(level(args.level)), &steps, args, trace, context)
+    let steps = Steps { each: Some(each), complete: |_, _| false, text: &text };
+    show_in_steps(Logs::new().at_least(level(least)), asked, &steps, context)
 }
 
 fn level(level: LogLevelArg) -> LogLevel {

@@ -1,18 +1,46 @@
 //! What all reports share: one pass, JSON or a table, and what to record when the trace
 //! has nothing for them.
 
-use crate::args::{CounterFormat, ReportArgs};
-use crate::commands::analysed::Analysed;
-use crate::commands::{Context, Trace, write_report};
+use crate::analysed::Analysed;
+use crate::args::{InputArgs, ReportArgs};
+use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input::Ended;
-use crate::{recommended, samples, table};
+use crate::samples::AnalysisArgs;
+use crate::{recommended, table};
+use clap::Args;
 use nettrace_analysis::AnalysisOptions;
 use nettrace_analysis::report::{Recording, Report, ReportInput, ReportPass};
 use nettrace_parser::Event;
 use serde::Serialize;
 use std::io;
+
+/// What is asked of any report.
+pub(super) struct Asked<'a> {
+    input: &'a InputArgs,
+    pub(super) options: AnalysisOptions,
+    counted: &'a dyn AnalysisArgs,
+    /// One JSON object, even if there is nothing.
+    pub(super) is_json: bool,
+    /// One JSON object, if there is something.
+    pub(super) is_json_of_something: bool,
+    /// Text, even if there is nothing.
+    pub(super) is_text_of_nothing: bool,
+}
+
+impl<'a> Asked<'a> {
+    pub(super) fn of<O: Args, C: Args + AnalysisArgs>(args: &'a ReportArgs<O, C>) -> Asked<'a> {
+        Asked {
+            input: &args.input,
+            options: args.counted.options(),
+            counted: &args.counted,
+            is_json: args.form.json,
+            is_json_of_something: false,
+            is_text_of_nothing: false,
+        }
+    }
+}
 
 /// What is done after each event.
 type Each<R> = fn(&mut R, &mut Context<'_>) -> io::Result<()>;
@@ -20,99 +48,78 @@ type Each<R> = fn(&mut R, &mut Context<'_>) -> io::Result<()>;
 type Text<'t, O> = dyn Fn(&str, &O, &mut Context<'_>) -> io::Result<()> + 't;
 
 /// How a report becomes text.
-pub(super) struct Steps<R: Report> {
+pub(super) struct Steps<'t, R: Report> {
     /// Called after each event, for reports that are shown while the trace is read.
     pub(super) each: Option<Each<R>>,
     /// Adds what is known only when the trace was read. Gives whether the report says
     /// what was lost.
     pub(super) complete: fn(&mut R::Output, &Ended) -> bool,
     /// Writes it for reading.
-    pub(super) text: fn(&ReportArgs, &str, &R::Output, &mut Context<'_>) -> io::Result<()>,
+    pub(super) text: &'t Text<'t, R::Output>,
 }
 
 /// Reads the trace once for a report and writes it.
 pub(super) fn show<R: Report>(
     report: R,
-    text: fn(&ReportArgs, &R::Output, &mut Context<'_>) -> io::Result<()>,
-    args: &ReportArgs,
-    trace: Trace,
+    asked: Asked<'_>,
     context: &mut Context<'_>,
+    text: impl Fn(&R::Output, &mut Context<'_>) -> io::Result<()>,
 ) -> Result<Exit, Failure>
 where
     R::Output: Serialize,
 {
-    let text = |_: &str, output: &R::Output, context: &mut Context<'_>| text(args, output, context);
-    run(report, None, |_, _| false, &text, args, trace, context)
+    let text = |_: &str, output: &R::Output, context: &mut Context<'_>| text(output, context);
+    show_in_steps(
+        report,
+        asked,
+        &Steps { each: None, complete: |_, _| false, text: &text },
+        context,
+    )
 }
 
 /// The same with all [`Steps`].
 pub(super) fn show_in_steps<R: Report>(
     report: R,
-    steps: &Steps<R>,
-    args: &ReportArgs,
-    trace: Trace,
+    asked: Asked<'_>,
+    steps: &Steps<'_, R>,
     context: &mut Context<'_>,
 ) -> Result<Exit, Failure>
 where
     R::Output: Serialize,
 {
-    let text = |file: &str, output: &R::Output, context: &mut Context<'_>| {
-        (steps.text)(args, file, output, context)
-    };
+    let mut trace = Analysed::new(context.open(asked.input)?)?;
+    let mut pass = ReportPass::with_options(report, asked.options);
     // As JSON a report is one object.
-    run(report, steps.each.filter(|_| !args.form.json), steps.complete, &text, args, trace, context)
-}
-
-fn run<R: Report>(
-    report: R,
-    each: Option<Each<R>>,
-    complete: fn(&mut R::Output, &Ended) -> bool,
-    text: &Text<'_, R::Output>,
-    args: &ReportArgs,
-    trace: Trace,
-    context: &mut Context<'_>,
-) -> Result<Exit, Failure>
-where
-    R::Output: Serialize,
-{
-    let mut trace = Analysed::new(trace)?;
-    let mut pass = ReportPass::with_options(report, options(args));
-    match each {
+    match steps.each.filter(|_| !asked.is_json) {
         Some(each) => read_each(&mut trace, context, &mut |event, context| {
             pass.event(event);
             each(pass.reports_mut(), context)
         })?,
         None => trace.read(|events| pass.read(events))?,
     }
-    let unused = samples::add_names(&args.samples, pass.model_mut())?;
+    let unused = asked.counted.add_names(pass.model_mut())?;
     let mut reported = pass.finish();
     let ended = trace.ended();
-    let says_losses = complete(&mut reported.output, &ended);
+    let says_losses = (steps.complete)(&mut reported.output, &ended);
     context.progress.end();
+    let has_events = reported.events > 0;
+    if asked.is_json || asked.is_json_of_something && has_events {
+        context.write_report(&reported.output, &ended)?;
+    } else if has_events || asked.is_text_of_nothing {
+        (steps.text)(&trace.file, &reported.output, context)?;
+        table::end_page(context)?;
+    }
     let shown = Shown {
         file: &trace.file,
         ended: &ended,
-        events: reported.events,
+        has_events,
         record: R::RECORD,
         input: R::INPUT,
         advice: reported.coverage.advice(),
         unused: &unused,
         says_losses,
     };
-    if shown.is_json(args) {
-        write_report(context, &reported.output, &ended)?;
-    } else if shown.is_text(args) {
-        text(&trace.file, &reported.output, context)?;
-        table::end_page(context)?;
-    }
     shown.conclude(context)
-}
-
-fn options(args: &ReportArgs) -> AnalysisOptions {
-    let mut options = samples::options(&args.samples);
-    options.filter.to_nanos = options.filter.to_nanos.or(args.before);
-    options.keeps_when = args.when;
-    options
 }
 
 /// Reads a trace for a report that is shown while it is read.
@@ -132,8 +139,8 @@ fn read_each(
 struct Shown<'a> {
     file: &'a str,
     ended: &'a Ended,
-    /// Events, samples or modules that the report is about.
-    events: u64,
+    /// Whether there is anything that the report is about: events, samples or modules.
+    has_events: bool,
     record: &'static [Recording],
     input: ReportInput,
     advice: Option<String>,
@@ -142,21 +149,10 @@ struct Shown<'a> {
 }
 
 impl Shown<'_> {
-    fn is_json(&self, args: &ReportArgs) -> bool {
-        // Of `--format json` nothing is written if there is nothing.
-        args.form.json || (args.format == CounterFormat::Json && self.events > 0)
-    }
-
-    fn is_text(&self, args: &ReportArgs) -> bool {
-        // Without counters OpenMetrics is its end mark, or it would be a text that was
-        // cut.
-        self.events > 0 || args.format == CounterFormat::Openmetrics
-    }
-
     /// Ends the output, and says what is to be known about it.
     fn conclude(self, context: &mut Context<'_>) -> Result<Exit, Failure> {
         context.out.finish()?;
-        if self.events == 0 && !self.record.is_empty() {
+        if !self.has_events && !self.record.is_empty() {
             self.advise(context);
         }
         for text in self.unused {

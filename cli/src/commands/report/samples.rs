@@ -1,8 +1,8 @@
 //! `report topN`, `tree`, `threads` and `modules` as tables.
 
 use super::words::{id, ms, prose, time};
-use crate::args::{GroupByArg, ReportArgs};
-use crate::commands::Context;
+use crate::args::{GroupByArg, ModulesArgs, TopNArgs, TreeArgs};
+use crate::context::Context;
 use crate::cut::{Text, fixed, main, other};
 use crate::printable::printable;
 use crate::style::Paint;
@@ -14,7 +14,7 @@ use nettrace_analysis::report::{
 };
 use std::io::{self, Write};
 
-pub(super) fn top_options(args: &ReportArgs) -> TopNOptions {
+pub(super) fn top_options(args: &TopNArgs) -> TopNOptions {
     let mut options = TopNOptions::default();
     options.count = args.rows.number;
     options.is_inclusive = args.inclusive;
@@ -28,7 +28,7 @@ pub(super) fn top_options(args: &ReportArgs) -> TopNOptions {
     options
 }
 
-pub(super) fn tree_options(args: &ReportArgs) -> TreeOptions {
+pub(super) fn tree_options(args: &TreeArgs) -> TreeOptions {
     let mut options = TreeOptions::default();
     options.from.clone_from(&args.from);
     options.is_callers = args.callers;
@@ -36,9 +36,9 @@ pub(super) fn tree_options(args: &ReportArgs) -> TreeOptions {
     options
 }
 
-pub(super) fn modules_of(args: &ReportArgs) -> Modules {
+pub(super) fn modules_of(args: &ModulesArgs) -> Modules {
     let mut modules = Modules::default();
-    modules.processes.clone_from(&args.samples.process);
+    modules.processes.clone_from(&args.process);
     modules
 }
 
@@ -55,7 +55,7 @@ fn summary(samples: u64, total_ns: u64, period_ns: u64, clock: &str) -> String {
     )
 }
 
-pub(super) fn top(_: &ReportArgs, top: &TopN, context: &mut Context<'_>) -> io::Result<()> {
+pub(super) fn top(top: &TopN, context: &mut Context<'_>) -> io::Result<()> {
     let strong = context.style.strong();
     if top.threads.is_empty() {
         rows(&top.methods, context).write(context)?;
@@ -152,7 +152,7 @@ fn rows(rows: &[MethodRow], context: &Context<'_>) -> Table {
 /// Deeper nodes are shown with their depth in digits.
 const DEEPEST_INDENT: u32 = 60;
 
-pub(super) fn tree(_: &ReportArgs, tree: &CallTree, context: &mut Context<'_>) -> io::Result<()> {
+pub(super) fn tree(tree: &CallTree, context: &mut Context<'_>) -> io::Result<()> {
     let strong = context.style.strong();
     // A name needs room after its indent, too.
     let deepest =
@@ -204,12 +204,12 @@ fn waiting(state: &str, samples: u64, nanos: u64, context: &mut Context<'_>) -> 
 const LEAST_FRAME: usize = 42;
 
 pub(super) fn threads(
-    args: &ReportArgs,
+    rows: usize,
     report: &ThreadsReport,
     context: &mut Context<'_>,
 ) -> io::Result<()> {
     let strong = context.style.strong();
-    list(context, &report.threads, args.rows.number).columns([
+    list(context, &report.threads, rows).columns([
         right("THREAD", 7, 0).of(&|row| id(row.thread_id).into()),
         right("SAMPLES", 7, 1).of(&|row| units::count(row.samples).into()),
         right("MANAGED", 7, 0).of(&|row| units::count(row.managed.samples).into()),
@@ -240,12 +240,12 @@ pub(super) fn threads(
 }
 
 pub(super) fn modules(
-    args: &ReportArgs,
+    rows: usize,
     report: &ModulesReport,
     context: &mut Context<'_>,
 ) -> io::Result<()> {
     let strong = context.style.strong();
-    list(context, &report.modules, args.rows.number).columns([
+    list(context, &report.modules, rows).columns([
         right("PRECOMPILED", 11, 1).of(&|row| units::count(row.precompiled_methods).into()),
         right("JITTED", 7, 0).of(&|row| units::count(row.jitted_methods).into()),
         right("BYTES", 7, 2).of(&|row| units::bytes(row.jitted_bytes).into()),

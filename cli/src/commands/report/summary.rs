@@ -1,9 +1,8 @@
 //! `report summary`, which `nettrace FILE` prints too.
 
-use super::pass::{Steps, show_in_steps};
+use super::pass::{Asked, Steps, show_in_steps};
 use super::words::{duration, prose};
-use crate::args::ReportArgs;
-use crate::commands::{Context, Trace};
+use crate::context::Context;
 use crate::cut::cut;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -17,11 +16,7 @@ use nettrace_analysis::findings::{Finding, Summary, SummaryReport};
 use std::io::{self, Write};
 use unicode_width::UnicodeWidthStr;
 
-pub(super) fn run(
-    args: &ReportArgs,
-    trace: Trace,
-    context: &mut Context<'_>,
-) -> Result<Exit, Failure> {
+pub(super) fn run(asked: Asked<'_>, context: &mut Context<'_>) -> Result<Exit, Failure> {
     let complete = |report: &mut SummaryReport, trace: &Ended| {
         let lost = trace.losses().total();
         if lost > 0 {
@@ -29,11 +24,8 @@ pub(super) fn run(
         }
         true
     };
-    let text = |_: &ReportArgs, file: &str, report: &SummaryReport, context: &mut Context<'_>| {
-        text(file, report, context)
-    };
-    let steps = Steps { each: None, complete, text };
-    show_in_steps(Summary::new(), &steps, args, trace, context)
+    let steps = Steps { each: None, complete, text: &text };
+    show_in_steps(Summary::new(), asked, &steps, context)
 }
 
 fn text(file: &str, report: &SummaryReport, context: &mut Context<'_>) -> io::Result<()> {

@@ -1,21 +1,16 @@
 //! `report tasks` for reading.
 
 use super::words::{SPREAD, duration, errors, innermost, ms, prose, spread_cells};
-use crate::args::ReportArgs;
-use crate::commands::Context;
+use crate::context::Context;
 use crate::printable::printable;
 use crate::table::{Cell, Detail, Table, first, left, right};
 use crate::units;
 use nettrace_analysis::report::TasksReport;
 use std::io::{self, Write};
 
-pub(super) fn text(
-    args: &ReportArgs,
-    report: &TasksReport,
-    context: &mut Context<'_>,
-) -> io::Result<()> {
+pub(super) fn text(rows: usize, report: &TasksReport, context: &mut Context<'_>) -> io::Result<()> {
     let (strong, bad, name) = (context.style.strong(), context.style.bad(), context.style.name());
-    first(context, &report.tasks, args.rows.number).columns_and_details(
+    first(context, &report.tasks, rows).columns_and_details(
         [
             right("SCHEDULED", 9, 0).of(&|row| units::count(row.scheduled).into()),
             right("STARTED", 7, 5).of(&|row| units::count(row.started).into()),
@@ -48,7 +43,7 @@ pub(super) fn text(
             left("WAITED FOR", 10, 0),
         ];
         let mut table = Table::new(columns);
-        for row in report.waits.iter().take(args.rows.number) {
+        for row in report.waits.iter().take(rows) {
             let kind = if row.is_blocking { "blocking" } else { "await" };
             let [total, median, p95, max] = spread_cells(&row.waits);
             let count = units::count(row.waits.count).into();
@@ -58,7 +53,7 @@ pub(super) fn text(
     }
     if report.activities.iter().any(|row| row.activity.is_some()) {
         writeln!(context.out.buffer())?;
-        first(context, &report.activities, args.rows.number).columns([
+        first(context, &report.activities, rows).columns([
             right("SCHEDULED", 9, 0).of(&|row| units::count(row.scheduled).into()),
             left("IN ACTIVITY", 11, 0)
                 .of(&|row| row.activity.as_deref().unwrap_or("(none)").into()),

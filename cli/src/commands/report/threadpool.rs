@@ -1,8 +1,7 @@
 //! `report threadpool` as tables.
 
 use super::words::{duration, prose};
-use crate::args::ReportArgs;
-use crate::commands::Context;
+use crate::context::Context;
 use crate::style::Paint;
 use crate::table::{first, left, left_out, right};
 use crate::units;
@@ -10,7 +9,7 @@ use nettrace_analysis::report::{Spread, ThreadPoolReport};
 use std::io::{self, Write};
 
 pub(super) fn text(
-    args: &ReportArgs,
+    rows: usize,
     report: &ThreadPoolReport,
     context: &mut Context<'_>,
 ) -> io::Result<()> {
@@ -27,7 +26,7 @@ pub(super) fn text(
         writeln!(context.out.buffer())?;
     }
     if !report.adjustments.is_empty() {
-        first(context, &report.adjustments, args.rows.number).columns([
+        first(context, &report.adjustments, rows).columns([
             right("TIME ms", 10, 0).of(&|row| units::milliseconds(row.ts_ns).into()),
             right("TARGET", 6, 0).of(&|row| units::count(row.workers).into()),
             right("WORK/s", 10, 0).of(&|row| units::decimal(row.throughput, 1).into()),
@@ -38,7 +37,7 @@ pub(super) fn text(
         .adjustments
         .len()
         .saturating_add(usize::try_from(report.adjustments_left_out).unwrap_or(0));
-    left_out(context, all, args.rows.number)?;
+    left_out(context, all, rows)?;
     latency(context, "work waited", report.latency.as_ref())?;
     latency(context, "completed I/O waited", report.io_latency.as_ref())?;
     if report.never_dequeued > 0 {

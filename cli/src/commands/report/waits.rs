@@ -1,8 +1,7 @@
 //! `report waits` for reading.
 
 use super::words::{LEAST_PLACE, SPREAD, innermost, ms, spread_cells, thread, wait_totals};
-use crate::args::ReportArgs;
-use crate::commands::Context;
+use crate::context::Context;
 use crate::table::{Table, first, left, right};
 use crate::units;
 use nettrace_analysis::report::WaitsReport;
@@ -11,11 +10,7 @@ use std::io::{self, Write};
 /// Threads shown.
 const THREADS: usize = 5;
 
-pub(super) fn text(
-    args: &ReportArgs,
-    report: &WaitsReport,
-    context: &mut Context<'_>,
-) -> io::Result<()> {
+pub(super) fn text(rows: usize, report: &WaitsReport, context: &mut Context<'_>) -> io::Result<()> {
     let [total, median, p95, max] = SPREAD;
     let columns = [
         right("WAITS", 7, 0),
@@ -27,7 +22,7 @@ pub(super) fn text(
         left("PLACE", 5, 0).at_least(LEAST_PLACE),
     ];
     let mut table = Table::new(columns);
-    for place in report.places.iter().take(args.rows.number) {
+    for place in report.places.iter().take(rows) {
         let kind = if place.source == "MonitorWait" { "monitor" } else { "handle" };
         let [total, median, p95, max] = spread_cells(&place.waits);
         let count = units::count(place.waits.count).into();
@@ -43,7 +38,7 @@ pub(super) fn text(
     }
     table.write(context)?;
     writeln!(context.out.buffer())?;
-    first(context, &report.threads, THREADS.min(args.rows.number)).columns([
+    first(context, &report.threads, THREADS.min(rows)).columns([
         right("WAITS", 7, 0).of(&|row| units::count(row.count).into()),
         right("TOTAL ms", 11, 0).of(&|row| ms(row.total_ns).into()),
         left("THREAD", 6, 0).of(&|row| thread(row.thread_id, row.name.as_deref()).into()),

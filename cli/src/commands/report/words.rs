@@ -1,6 +1,6 @@
 //! Words that the reports have in common.
 
-use crate::commands::Context;
+use crate::context::Context;
 use crate::cut::{Caller, Text, callers};
 use crate::printable::printable;
 use crate::style::Paint;

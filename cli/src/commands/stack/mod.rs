@@ -5,8 +5,8 @@ mod natives;
 mod take;
 mod text;
 
-use super::Context;
 use crate::args::StackArgs;
+use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::live::signals::Signals;
@@ -30,7 +30,7 @@ pub(super) fn run(args: &StackArgs, context: &mut Context<'_>) -> Result<Exit, F
     let is_complete = taken.is_complete;
     let document = Document::new(&reached, taken, NameOptions::default(), args, is_merged);
     if args.json {
-        super::write_json(context, &document)?;
+        context.write_json(&document)?;
     } else {
         text::write(context, &document, is_merged, has_more)?;
     }

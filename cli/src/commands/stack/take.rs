@@ -1,8 +1,8 @@
 //! Short sessions of the sampler, each of which ends when every thread was seen.
 
-use super::Context;
 use crate::args::StackArgs;
 use crate::args::profiles::RUNTIME;
+use crate::context::Context;
 use crate::failure::Failure;
 use crate::live::mappings;
 use crate::live::method_names;

@@ -1,8 +1,8 @@
 //! `stack` for reading.
 
-use super::Context;
 use super::document::{Document, ThreadDocument};
 use super::natives::Native;
+use crate::context::Context;
 use crate::cut::Text;
 use crate::printable::printable;
 use crate::units;

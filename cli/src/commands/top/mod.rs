@@ -3,9 +3,9 @@
 mod board;
 mod rows;
 
-use super::Context;
 use crate::args::profiles::RUNTIME;
 use crate::args::{OnStall, TopArgs, TopView};
+use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::json_text;

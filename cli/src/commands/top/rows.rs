@@ -1,8 +1,8 @@
 //! The lists of `top` as rows of text, for the screen and for lines.
 
-use super::Context;
 use super::board::Seen;
 use crate::args::TopView;
+use crate::context::Context;
 use crate::cut::{self, Text};
 use crate::printable::printable;
 use crate::table::{Cell, Table, left, right};

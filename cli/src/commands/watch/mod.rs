@@ -6,10 +6,9 @@ mod shows;
 
 pub(super) use shows::requests;
 
-use super::Context;
-use super::stack_names::StackNames;
+use crate::args::WatchArgs;
 use crate::args::profiles::{COMMON_KEYWORDS, RUNTIME};
-use crate::args::{EventFormat, WatchArgs};
+use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::live::method_names::{self, Visible};
@@ -20,14 +19,17 @@ use crate::live::stream::{Stream, shared};
 use crate::live::target::{self, One, Reached, Talk};
 use crate::live::unless_ended::unless_ended;
 use crate::output::Output;
-use crate::render::{Form, Text};
+use crate::stack_names::StackNames;
 use crate::units;
 use besides::Besides;
 use nettrace_analysis::live::WatchRow;
-use nettrace_export::{Csv, EventPattern, EventTypes, Filter, Ndjson, Page, ProviderPattern};
+use nettrace_export::{
+    EventPattern, EventTypes, EventWriter, Filter, ProviderPattern, WriteOptions,
+};
 use nettrace_ipc::{Ending, Level, Lost, Provider, RequestError, Rundown, Session};
 use nettrace_parser::{Error, Reader, TimeOrdered};
 use rows::Rows;
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::io;
 use std::rc::Rc;
@@ -159,7 +161,12 @@ struct To<'t, 'o> {
 
 impl To<'_, '_> {
     /// Shows rows, each with the frames of the event that ended it.
-    fn show(&mut self, rows: &Rows, ended: &[WatchRow], frames: &[String]) -> Result<(), Failure> {
+    fn show(
+        &mut self,
+        rows: &Rows,
+        ended: &[WatchRow],
+        frames: &[Cow<'_, str>],
+    ) -> Result<(), Failure> {
         for row in ended {
             if *self.left == 0 {
                 break;
@@ -181,10 +188,9 @@ impl To<'_, '_> {
 struct Watch {
     session: Rc<RefCell<Session>>,
     events: TimeOrdered<Stream<'static>>,
-    form: Form,
+    writer: EventWriter,
     naming: Naming,
     has_warned_of_nameless: bool,
-    page: Page,
     /// Of events that are shown as they are; `None`: none is.
     filter: Option<Filter>,
     /// What has happened, if that is shown and not events.
@@ -211,16 +217,11 @@ impl Watch {
         context: &mut Context<'_>,
     ) -> Result<Watch, Failure> {
         session.set_read_timeout(Some(SILENCE));
-        let detail = args.shape.detail(args.format, args.stacks, args.utc);
-        let mut form = match args.format {
-            EventFormat::Text => {
-                Form::Text(Text::new(detail, context.style, context.terminal_columns()))
-            }
-            EventFormat::Ndjson => Form::Ndjson(Ndjson::new(detail)),
-            EventFormat::Csv => {
-                Form::Csv(Csv::new(detail, None, false).safe(context.has_user && !args.shape.raw))
-            }
-        };
+        let mut options = WriteOptions::default();
+        options.detail = args.shape.detail(args.format, args.stacks, args.utc);
+        options.csv_safe = context.has_user && !args.shape.raw;
+        options.text = context.event_text();
+        let mut writer = EventWriter::new(args.format.form(), options);
         let deadline = args.duration.and_then(|span| Instant::now().checked_add(span.0));
         let stdout = (context.detached_stdout)();
         let outlet =
@@ -232,7 +233,7 @@ impl Watch {
         let rows = Rows::new(args, context.style)?;
         match &rows {
             Some(rows) => rows.begin(context.out.buffer()),
-            None => form.begin(context.out.buffer(), false),
+            None => writer.page().pour(context.out.buffer()),
         }
         context.out.finish()?;
         // Beside rows, events that were named.
@@ -241,10 +242,9 @@ impl Watch {
         Ok(Watch {
             session,
             events: Reader::new(bytes).time_ordered(),
-            form,
+            writer,
             naming,
             has_warned_of_nameless: false,
-            page: Page::default(),
             filter: has_events.then(|| filter(args)),
             rows,
             besides: Besides::new(args),
@@ -281,7 +281,10 @@ impl Watch {
                         None => Vec::new(),
                     };
                     if let (Some(rows), false) = (&self.rows, ended.is_empty()) {
-                        let frames = self.naming.names.frames(&event, rows.has_stacks());
+                        let frames = match rows.has_stacks() {
+                            true => self.naming.names.of(&event),
+                            false => Vec::new(),
+                        };
                         let mut to = To {
                             left: &mut self.left,
                             outlet: self.outlet.as_ref(),
@@ -302,9 +305,8 @@ impl Watch {
                         outlet.throw(1);
                         continue;
                     }
-                    self.naming.names.name(&event, &mut self.form);
-                    self.form.event(&mut self.page, &event, place, &self.types, None);
-                    self.page.pour(context.out.buffer());
+                    let names = &mut self.naming.names;
+                    self.writer.write_named(context.out.buffer(), &event, |event| names.of(event));
                     if let Some(beside) = beside {
                         beside.append(context.out.buffer())?;
                     }

@@ -116,7 +116,7 @@ impl Rows {
     }
 
     /// Appends a line, and one for each frame.
-    pub(super) fn write(&self, out: &mut Vec<u8>, row: &WatchRow, frames: &[String]) {
+    pub(super) fn write(&self, out: &mut Vec<u8>, row: &WatchRow, frames: &[Cow<'_, str>]) {
         let _ = match self.start_unix_ns.filter(|_| self.is_utc) {
             Some(start) => {
                 write!(out, "{}", utc_text(start.saturating_add(i128::from(row.ts_ns)), 6))

@@ -47,7 +47,7 @@ pub(super) fn providers(args: &WatchArgs) -> Result<Vec<Provider>, RequestError>
 
 /// Providers of HTTP requests that are sent and answered. Tasks carry the ids by which
 /// their starts and stops belong together.
-pub(in crate::commands) fn requests() -> Result<Vec<Provider>, RequestError> {
+pub(crate) fn requests() -> Result<Vec<Provider>, RequestError> {
     let sources =
         ["System.Net.Http", "Microsoft.AspNetCore.Hosting", "Microsoft-AspNetCore-Server-Kestrel"];
     let tasks = Provider::new("System.Threading.Tasks.TplEventSource")?;

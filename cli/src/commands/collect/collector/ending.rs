@@ -1,8 +1,8 @@
 //! How recordings end, and what is left of them.
 
 use super::{Active, Collector, Job};
-use crate::commands::Context;
 use crate::commands::collect::summary::Summary;
+use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::units;

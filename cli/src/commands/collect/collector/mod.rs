@@ -12,7 +12,7 @@ use super::begin::{Begin, Beginnings, Begun, Job, Whom};
 use super::files::Files;
 use super::guard::Guard;
 use crate::args::CollectArgs;
-use crate::commands::Context;
+use crate::context::Context;
 use crate::failure::Failure;
 use crate::live::outlet::Outlet;
 use crate::live::recording::{Notice, Recording, RecordingPlan};

@@ -1,8 +1,8 @@
 //! Processes that come while others are recorded.
 
 use super::Collector;
-use crate::commands::Context;
 use crate::commands::collect::begin::Whom;
+use crate::context::Context;
 use crate::failure::Failure;
 use nettrace_ipc::{Launched, Port, Search};
 use std::time::Duration;

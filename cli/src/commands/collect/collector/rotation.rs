@@ -1,8 +1,8 @@
 //! One file after the other, so that nothing falls between them.
 
 use super::{Active, Collector};
-use crate::commands::Context;
 use crate::commands::collect::begin::{Begin, Job, Whom};
+use crate::context::Context;
 use crate::live::unless_ended::GRACE;
 use std::time::Instant;
 

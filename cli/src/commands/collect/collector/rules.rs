@@ -1,9 +1,9 @@
 //! What rules do to the recordings of a run.
 
 use super::{Active, Collector};
-use crate::commands::Context;
 use crate::commands::collect::begin::{Begin, Job, Whom};
 use crate::commands::collect::files::stamp;
+use crate::context::Context;
 use crate::live::rules::Action;
 use crate::live::target::Reached;
 use std::collections::VecDeque;

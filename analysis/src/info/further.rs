@@ -1,8 +1,8 @@
 //! Events of types beyond those that are counted each by itself: how many types and
 //! providers there are, in bounded memory.
 
-use super::{MOST_TYPES, TypeCount};
-use crate::distinct::{Count, Distinct};
+use super::distinct::{Count, Distinct};
+use super::survey::{MOST_TYPES, TypeCount};
 use nettrace_parser::Event;
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -37,19 +37,21 @@ impl Further {
         }
     }
 
-    pub(super) fn take(&mut self, event: &Event<'_>) {
-        self.count.take(event);
+    /// Counts an event. Gives whether it has a stack.
+    pub(super) fn take(&mut self, event: &Event<'_>) -> bool {
+        let has_stack = self.count.take(event);
         let is_defined = event.metadata().is_some();
         let provider = name(is_defined, event.provider());
         self.types.insert(hash((provider, event.id(), event.version(), event.name(), is_defined)));
         if let Some(events) = self.providers.get_mut(provider) {
-            *events += 1;
+            *events = events.saturating_add(1);
         } else if self.providers.len() < MOST_TYPES {
             self.providers.insert(provider.into(), 1);
         } else {
             self.others.insert(hash(provider));
-            self.other_events += 1;
+            self.other_events = self.other_events.saturating_add(1);
         }
+        has_stack
     }
 
     pub(super) fn count(&self) -> &TypeCount {

@@ -1,28 +1,28 @@
 //! A trace that an analysis or a report reads.
 
-use super::{Trace, failed};
+use crate::context::{Trace, failed};
 use crate::failure::Failure;
 use crate::input::{Ended, Input};
 use nettrace_analysis::AnalysisError;
 use nettrace_parser::{Event, Outcome, TimeOrdered};
 
 /// The trace. The reader is kept: it knows of the packed file too.
-pub(super) struct Analysed {
+pub(crate) struct Analysed {
     /// As messages name it.
-    pub(super) file: String,
+    pub(crate) file: String,
     events: TimeOrdered<Input>,
 }
 
 impl Analysed {
     /// What cannot be read at all fails here.
-    pub(super) fn new(trace: Trace) -> Result<Analysed, Failure> {
+    pub(crate) fn new(trace: Trace) -> Result<Analysed, Failure> {
         let mut events = trace.reader.time_ordered();
         events.trace().map(drop).map_err(|error| Failure::read(&trace.file, &error, 0))?;
         Ok(Analysed { file: trace.file, events })
     }
 
     /// Reads it to its end with `read`.
-    pub(super) fn read(
+    pub(crate) fn read(
         &mut self,
         read: impl FnOnce(&mut TimeOrdered<Input>) -> Result<Outcome, AnalysisError>,
     ) -> Result<(), Failure> {
@@ -33,7 +33,7 @@ impl Analysed {
     }
 
     /// The same; `other` says what it means that something else than reading fails.
-    pub(super) fn read_or(
+    pub(crate) fn read_or(
         &mut self,
         read: impl FnOnce(&mut TimeOrdered<Input>) -> Result<Outcome, AnalysisError>,
         other: impl FnOnce(&str, AnalysisError) -> Failure,
@@ -45,14 +45,14 @@ impl Analysed {
     }
 
     /// The next event, in time order.
-    pub(super) fn next_event(&mut self) -> Result<Option<Event<'_>>, Failure> {
+    pub(crate) fn next_event(&mut self) -> Result<Option<Event<'_>>, Failure> {
         let position = self.events.reader().position();
         let Analysed { file, events } = self;
         events.next_event().map_err(|error| Failure::read(file, &error, position))
     }
 
     /// How it ended.
-    pub(super) fn ended(&self) -> Ended {
+    pub(crate) fn ended(&self) -> Ended {
         self.events.reader().into()
     }
 }

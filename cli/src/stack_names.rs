@@ -4,10 +4,10 @@
 //! is read twice: first for its names. What can be read once only has the names that came
 //! before the event that is shown.
 
-use super::{Analysed, Context};
+use crate::analysed::Analysed;
 use crate::args::InputArgs;
+use crate::context::Context;
 use crate::failure::Failure;
-use crate::render::Form;
 use nettrace_analysis::{
     Analysis, AnalysisOptions, FrameNames, Kind, Model, NameOptions, NamesSoFar,
 };
@@ -17,7 +17,7 @@ use std::path::Path;
 
 /// Where names come from.
 #[derive(Debug, Default)]
-pub(super) enum StackNames<'m> {
+pub(crate) enum StackNames<'m> {
     /// Addresses are shown.
     #[default]
     None,
@@ -29,7 +29,7 @@ pub(super) enum StackNames<'m> {
 
 impl<'m> StackNames<'m> {
     /// Names by the model of the whole trace, or by what will be read.
-    pub(super) fn new(is_wanted: bool, model: Option<&'m Model>) -> StackNames<'m> {
+    pub(crate) fn new(is_wanted: bool, model: Option<&'m Model>) -> StackNames<'m> {
         match model {
             _ if !is_wanted => StackNames::None,
             Some(model) => {
@@ -41,7 +41,7 @@ impl<'m> StackNames<'m> {
 
     /// Takes every event, also those that are not shown.
     #[inline]
-    pub(super) fn learn(&mut self, event: &Event<'_>) {
+    pub(crate) fn learn(&mut self, event: &Event<'_>) {
         if let StackNames::SoFar(names) = self {
             names.learn(event);
         }
@@ -49,53 +49,29 @@ impl<'m> StackNames<'m> {
 
     /// What names are learnt from while events are read; `None` if they are known, or not
     /// wanted.
-    pub(super) fn so_far(&mut self) -> Option<&mut NamesSoFar> {
+    pub(crate) fn so_far(&mut self) -> Option<&mut NamesSoFar> {
         match self {
             StackNames::SoFar(names) => Some(names),
             _ => None,
         }
     }
 
-    /// Gives the names of an event's frames to the form that is about to show it.
-    #[inline(always)]
-    pub(super) fn name(&mut self, event: &Event<'_>, form: &mut Form) {
-        if !matches!(self, StackNames::None) {
-            self.name_frames(event, form);
-        }
-    }
-
     /// The frames of an event, innermost first: names, or addresses where names are not
-    /// wanted. None unless they are wanted.
-    pub(super) fn frames(&mut self, event: &Event<'_>, is_wanted: bool) -> Vec<String> {
+    /// wanted.
+    pub(crate) fn of(&mut self, event: &Event<'_>) -> Vec<Cow<'_, str>> {
         match self {
-            _ if !is_wanted => Vec::new(),
             StackNames::None => {
-                event.stack().addresses().map(|address| format!("{address:#018x}")).collect()
+                event.stack().addresses().map(|address| format!("{address:#018x}").into()).collect()
             }
-            StackNames::Known(names) => texts(names.of(event)),
-            StackNames::SoFar(names) => texts(names.of(event)),
+            StackNames::Known(names) => names.of(event),
+            StackNames::SoFar(names) => names.of(event),
         }
     }
-
-    /// Not inlined: without names, an event would pay 15 instructions for the registers
-    /// that this takes.
-    #[inline(never)]
-    fn name_frames(&mut self, event: &Event<'_>, form: &mut Form) {
-        match self {
-            StackNames::None => {}
-            StackNames::Known(names) => form.name_frames(&names.of(event)),
-            StackNames::SoFar(names) => form.name_frames(&names.of(event)),
-        }
-    }
-}
-
-fn texts(names: Vec<Cow<'_, str>>) -> Vec<String> {
-    names.into_iter().map(Cow::into_owned).collect()
 }
 
 /// What a file says about its code; `None` if it can be read only once, which is said.
 /// What is wrong with the file is said when its events are read.
-pub(super) fn model_of(
+pub(crate) fn model_of(
     input: &InputArgs,
     context: &mut Context<'_>,
 ) -> Result<Option<Model>, Failure> {

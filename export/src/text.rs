@@ -1,11 +1,13 @@
 //! Events for reading: one line each, aligned.
 
-use crate::printable::printable;
-use crate::style::{Paint, Style};
+use crate::detail::{Detail, opcode};
+use crate::event_types::{EventType, EventTypes, TypeIndex};
+use crate::hidden::printable;
+use crate::json::Json;
+use crate::long::cut;
+use crate::selection::Selection;
+use crate::text_value::TextValues;
 use crate::units;
-use nettrace_export::json::Json;
-use nettrace_export::long::cut;
-use nettrace_export::{Detail, EventType, EventTypes, Selection, TextValues, TypeIndex, opcode};
 use nettrace_parser::{Event, catalog, utc_text};
 use std::borrow::Cow;
 use std::fmt;
@@ -14,67 +16,84 @@ use std::io::Write;
 /// Columns that an event's name takes at least, and at most before what follows it moves
 /// to the right. In between the column is as wide as the longest name so far.
 const NAME_COLUMNS: (usize, usize) = (40, 64);
+/// Columns of a time, in milliseconds and in UTC.
+const TIME_COLUMNS: (usize, usize) = (12, "2026-11-20 14:37:46.896123".len());
+/// The heading of the events' names.
+const EVENT: &str = "EVENT";
+
+/// What to write before and after a text to set it off, such as a terminal's sequences for
+/// colours. Nothing by default.
+#[derive(Debug, Clone, Default)]
+pub struct Paint {
+    /// Before the text.
+    pub on: String,
+    /// After it.
+    pub off: String,
+}
+
+impl Paint {
+    /// The text with what is written before and after it.
+    pub fn over(&self, text: impl fmt::Display) -> String {
+        format!("{}{text}{}", self.on, self.off)
+    }
+}
+
+/// How events are laid out as text.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct TextOptions {
+    /// Whether there is a column for the process. Events of version 6 have one.
+    pub has_processes: bool,
+    /// Maximum number of columns of a value; longer values are cut off.
+    pub value_columns: Option<usize>,
+    /// For what matters less.
+    pub faint: Paint,
+    /// For names of events.
+    pub name: Paint,
+    /// For names of events of level 3, warning.
+    pub warning: Paint,
+    /// For names of events of levels 1 and 2, critical and error.
+    pub bad: Paint,
+}
 
 /// Writes events as text.
+#[derive(Debug)]
 pub(crate) struct Text {
     detail: Detail,
-    has_processes: bool,
+    options: TextOptions,
     name_columns: usize,
     /// Names to show, by the type's number: without control characters, with their width.
     names: Vec<Option<(String, usize)>>,
     values: TextValues,
-    paints: Paints,
-    /// Names of the frames of the event that comes next.
+    /// Names of the next event's frames.
     frames: Vec<String>,
 }
 
-struct Paints {
-    faint: Paint,
-    name: Paint,
-    warning: Paint,
-    bad: Paint,
-}
-
 impl Text {
-    /// `columns`: those of the terminal, if a person looks at one.
-    pub(crate) fn new(detail: Detail, style: Style, columns: Option<usize>) -> Text {
-        let paints = Paints {
-            faint: style.faint(),
-            name: style.name(),
-            warning: style.warning(),
-            bad: style.bad(),
-        };
+    pub(crate) fn new(detail: Detail, options: TextOptions) -> Text {
         Text {
             detail,
-            has_processes: false,
             name_columns: NAME_COLUMNS.0,
             names: Vec::new(),
-            values: TextValues::new(columns),
-            paints,
+            values: TextValues::new(options.value_columns),
+            options,
             frames: Vec::new(),
         }
     }
 
-    /// The names of the frames of the event that comes next.
-    pub(super) fn name_frames(&mut self, names: &[Cow<'_, str>]) {
+    /// Sets the names of the next event's frames.
+    pub(crate) fn name_frames(&mut self, names: &[Cow<'_, str>]) {
         self.frames.clear();
         self.frames.extend(names.iter().map(|name| name.to_string()));
     }
 
-    /// The heading.
-    pub(crate) fn begin(&mut self, out: &mut Vec<u8>, has_processes: bool) {
-        self.has_processes = has_processes;
+    /// Appends the heading.
+    pub(crate) fn begin(&self, out: &mut Vec<u8>) {
         let time = if self.detail.utc { "UTC" } else { "TIME ms" };
-        let width = self.time_columns();
-        let mut line = format!("{time:>width$}");
-        if has_processes {
-            line.push_str("  PROCESS");
-        }
-        line.push_str("   THREAD  EVENT");
-        let columns = line.len() - "EVENT".len() + self.name_columns;
-        line.push_str(&" ".repeat(columns - line.len()));
-        line.push_str("  PAYLOAD");
-        let _ = writeln!(out, "{}", self.paints.faint.over(line));
+        let process = if self.options.has_processes { "  PROCESS" } else { "" };
+        let (width, name_columns) = (self.time_columns(), self.name_columns);
+        let line = format!("{time:>width$}{process}   THREAD  {EVENT:<name_columns$}  PAYLOAD");
+        let _ = writeln!(out, "{}", self.options.faint.over(line));
     }
 
     /// Appends one event.
@@ -98,7 +117,7 @@ impl Text {
             (false, _, Some(nanos)) => write!(out, "{:>12}", units::milliseconds(nanos)),
             _ => write!(out, "{:>width$}", "?", width = self.time_columns()),
         };
-        if self.has_processes {
+        if self.options.has_processes {
             let _ = match event.process_id() {
                 Some(id) => write!(out, "  {id:>7}"),
                 None => write!(out, "  {:>7}", "-"),
@@ -109,9 +128,9 @@ impl Text {
             None => write!(out, "  {:>7}", "-"),
         };
         let paint = match event.level() {
-            1 | 2 => &self.paints.bad,
-            3 => &self.paints.warning,
-            _ => &self.paints.name,
+            1 | 2 => &self.options.bad,
+            3 => &self.options.warning,
+            _ => &self.options.name,
         };
         out.raw("  ");
         out.raw(&paint.on);
@@ -149,16 +168,16 @@ impl Text {
     }
 
     fn time_columns(&self) -> usize {
-        if self.detail.utc { "2026-11-20 14:37:46.896123".len() } else { 12 }
+        if self.detail.utc { TIME_COLUMNS.1 } else { TIME_COLUMNS.0 }
     }
 
     /// Columns of the name in the next line.
     fn name_columns_for(&mut self, number: usize, row: &EventType) -> usize {
         if number >= self.names.len() {
-            self.names.resize(number + 1, None);
+            self.names.resize(number.saturating_add(1), None);
         }
         if let Some(entry @ None) = self.names.get_mut(number) {
-            let name = printable(&cut(&row.path()));
+            let name = printable(&cut(&row.path())).into_owned();
             let width = name.chars().count();
             *entry = Some((name, width));
             if width <= NAME_COLUMNS.1 {
@@ -177,7 +196,7 @@ impl Text {
             out,
             "{}{:12}  ticks {}  id {} v{}  level {}  keywords {}  opcode {opcode}{implied}  processor {processor}  \
              sequence {}  offset {:#x}",
-            self.paints.faint.on,
+            self.options.faint.on,
             "",
             event.timestamp_ticks(),
             event.id(),
@@ -191,14 +210,14 @@ impl Text {
             let _ = write!(out, "\n{:14}", "");
             out.hex_bytes(line);
         }
-        out.raw(&self.paints.faint.off);
+        out.raw(&self.options.faint.off);
         out.push(b'\n');
     }
 
     fn stack(&self, out: &mut Vec<u8>, event: &Event<'_>) {
         if self.detail.frames {
             for name in &self.frames {
-                let (on, off) = (&self.paints.faint.on, &self.paints.faint.off);
+                let (on, off) = (&self.options.faint.on, &self.options.faint.off);
                 let _ = writeln!(out, "{on}{:12}  at {}{off}", "", printable(name));
             }
             return;
@@ -207,7 +226,7 @@ impl Text {
             let _ = writeln!(
                 out,
                 "{}{:12}  at {address:#018x}{}",
-                self.paints.faint.on, "", self.paints.faint.off
+                self.options.faint.on, "", self.options.faint.off
             );
         }
     }

@@ -1,0 +1,335 @@
+//! What a trace is: what `nettrace info` and `nettrace stats` show, and the row of an input
+//! in the tables of `nettrace export`.
+//!
+//! A [`Survey`] counts the events of one pass; [`Survey::info`] and [`Survey::stats`] are
+//! the documents. Their JSON keys are a promise to scripts.
+
+mod distinct;
+mod further;
+mod runtime;
+mod stats;
+mod survey;
+
+pub use stats::{TraceStats, TypeStats};
+pub use survey::{Survey, SurveyPart};
+
+use crate::document::SCHEMA;
+use crate::report::{DamageRow, OutcomeReport};
+use nettrace_parser::{BlockKind, Finding, Outcome, Trace, utc_text};
+#[cfg(feature = "serde")]
+use std::collections::HashMap;
+
+/// What is known of a trace.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct TraceInfo {
+    /// Version of the document.
+    pub schema: u32,
+    /// Major version of the format: 3, 4 or 6.
+    pub version: u32,
+    /// Minor version of the format.
+    pub minor: u32,
+    /// Whether the stream's end mark was seen, whatever is damaged before it.
+    pub complete: bool,
+    /// Where the stream ended, in bytes, unpacked.
+    pub end_offset: u64,
+    /// Whether the file is compressed. The parser reads unpacked bytes, so it is for the
+    /// caller to set.
+    pub compressed: bool,
+    /// Who wrote the stream, as far as its form and events tell.
+    pub writer: Option<String>,
+    /// The traced process; version 6: if events are of one only.
+    pub process_id: Option<u64>,
+    /// Number of processes that events are about.
+    pub processes: u64,
+    /// Whether there may be more: up to 65,536 are counted. The same of threads and stacks.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "std::ops::Not::not"))]
+    pub processes_are_at_least: bool,
+    /// Command line of the process.
+    pub command_line: Option<String>,
+    /// Operating system, as the runtime names it.
+    pub os: Option<String>,
+    /// Architecture of the process.
+    pub architecture: Option<String>,
+    /// Size of an address in bytes.
+    pub pointer_size: u8,
+    /// Number of processors.
+    pub processors: Option<u32>,
+    /// Frequency of the event clock.
+    pub ticks_per_second: i64,
+    /// Period of the CPU sampler, as the stream has it.
+    pub sampling_period_ns: Option<u32>,
+    /// Start of the session in nanoseconds since 1970; in the document it is `start_utc`.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub start_unix_ns: Option<i64>,
+    /// Start of the session as text.
+    pub start_utc: Option<String>,
+    /// From the session's start to the youngest event.
+    pub duration_ns: Option<i64>,
+    /// Number of events.
+    pub events: u64,
+    /// Number of events with a stack of at least one frame.
+    pub events_with_stack: u64,
+    /// Payload bytes of all events.
+    pub payload_bytes: u64,
+    /// Number of lost events, according to sequence numbers.
+    pub lost: u64,
+    /// Whether there may be more, because there are too many threads to know each.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "std::ops::Not::not"))]
+    pub lost_is_at_least: bool,
+    /// False for version 3, whose events carry no numbers.
+    pub losses_known: bool,
+    /// Number of threads that lost events.
+    pub lost_threads: u64,
+    /// How often the OS gave a thread's id to a new one.
+    pub restarts: u64,
+    /// Number of OS threads that events are about.
+    pub threads: u64,
+    /// Whether there may be more.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "std::ops::Not::not"))]
+    pub threads_are_at_least: bool,
+    /// Providers of events, those with the most events first.
+    pub providers: Vec<ProviderInfo>,
+    /// Providers beyond those, if there are too many to list.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub other_providers: Option<OtherProviders>,
+    /// Number of event types (provider, id, version, name) of which there are events.
+    pub types: u64,
+    /// Whether there may be more.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "std::ops::Not::not"))]
+    pub types_are_at_least: bool,
+    /// Number of stacks that are stored; of version 3, which stores one with every event,
+    /// of different ones.
+    pub stacks: u64,
+    /// Whether there may be more.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "std::ops::Not::not"))]
+    pub stacks_are_at_least: bool,
+    /// Number of blocks by kind, for kinds that occur.
+    pub blocks: ByKind,
+    /// Bytes by kind of block, framing included.
+    pub bytes: ByKind,
+    /// Findings of damage, at most 64 of each kind.
+    pub damage: Vec<DamageRow>,
+    /// Number of findings, including those not listed in `damage`.
+    pub damage_count: u64,
+    /// Number of bytes that were not read because of damage.
+    pub damage_bytes: u64,
+    /// What is odd, but harmless.
+    pub notes: Vec<NoteInfo>,
+    /// Further keys and values of the stream's header (version 6).
+    pub properties: Properties,
+}
+
+/// Numbers by kind of block; an object in the document.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ByKind(pub Vec<(&'static str, u64)>);
+
+/// Keys and values; an object in the document, in which a key that comes twice has its last
+/// value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Properties(pub Vec<(String, String)>);
+
+/// A provider.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct ProviderInfo {
+    /// Its name.
+    pub name: String,
+    /// Number of its events.
+    pub events: u64,
+}
+
+/// Providers that are not listed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct OtherProviders {
+    /// How many there are.
+    pub providers: u64,
+    /// Whether there may be more.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "std::ops::Not::not"))]
+    pub providers_are_at_least: bool,
+    /// Number of their events.
+    pub events: u64,
+}
+
+/// One kind of harmless oddity.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct NoteInfo {
+    /// Stream offset of the first one.
+    pub offset: u64,
+    /// Kind of the block it lies in; `None` between blocks.
+    pub block: Option<&'static str>,
+    /// What was being read.
+    pub context: &'static str,
+    /// What is odd.
+    pub fault: String,
+    /// How often it occurs.
+    pub count: u64,
+}
+
+impl TraceInfo {
+    /// Adds a fault of the file that contains the stream, such as a wrong checksum of a
+    /// compressed file: damage if a part of the trace may be missing because of it, else a
+    /// note. `offset` is an offset in that file.
+    pub fn add_file_fault(
+        &mut self,
+        offset: u64,
+        context: &'static str,
+        fault: String,
+        is_loss: bool,
+    ) {
+        if is_loss {
+            self.damage.insert(0, DamageRow::of_file(offset, context, fault));
+            self.damage_count = self.damage_count.saturating_add(1);
+        } else {
+            self.notes.push(NoteInfo { offset, block: None, context, fault, count: 1 });
+        }
+    }
+}
+
+impl Survey {
+    /// What is known of the trace that was counted: `header` is that of its stream,
+    /// `outcome` how reading it went.
+    pub fn info(&self, header: &Trace, outcome: &Outcome) -> TraceInfo {
+        let (version, minor) =
+            outcome.version().map_or((0, 0), |version| (version.major(), version.minor()));
+        let statistics = outcome.statistics();
+        let kinds = |count: &dyn Fn(BlockKind) -> u64| {
+            let present = BlockKind::all().filter(|kind| statistics.blocks(*kind) > 0);
+            ByKind(present.map(|kind| (kind.as_str(), count(kind))).collect())
+        };
+        let runtime = self.runtime();
+        let clock = header.clock();
+        let last = self.last_ticks().and_then(|ticks| clock.nanos_since_start(ticks));
+        let start = header.start.unix_nanos();
+        let report = OutcomeReport::of(outcome);
+        TraceInfo {
+            schema: SCHEMA,
+            version,
+            minor,
+            complete: report.complete,
+            end_offset: report.end_offset,
+            compressed: false,
+            writer: writer(version, runtime.version.as_deref()),
+            process_id: header.process_id.map(u64::from).or_else(|| self.processes().only()),
+            processes: self.processes().count().number,
+            processes_are_at_least: self.processes().count().is_at_least,
+            command_line: runtime.command_line.clone(),
+            os: runtime.os.clone(),
+            architecture: runtime.architecture.clone(),
+            pointer_size: header.pointer_size,
+            processors: header.processors,
+            ticks_per_second: header.tick_frequency,
+            sampling_period_ns: header.sampling_period_nanos,
+            start_unix_ns: start.and_then(|start| i64::try_from(start).ok()),
+            start_utc: start.map(|nanos| utc_text(nanos, 3).replace(' ', "T") + "Z"),
+            duration_ns: last.map(|nanos| nanos.max(0)),
+            events: self.events(),
+            events_with_stack: self.events_with_stack(),
+            payload_bytes: self.payload_bytes(),
+            lost: report.lost,
+            lost_is_at_least: outcome.losses().is_at_least(),
+            losses_known: report.losses_known,
+            lost_threads: report.lost_threads,
+            restarts: outcome.losses().restarts(),
+            threads: self.thread_count().number,
+            threads_are_at_least: self.thread_count().is_at_least,
+            providers: self
+                .providers()
+                .into_iter()
+                .map(|(name, events)| ProviderInfo { name: name.to_owned(), events })
+                .collect(),
+            other_providers: self.other_providers().map(|(count, events)| OtherProviders {
+                providers: count.number,
+                providers_are_at_least: count.is_at_least,
+                events,
+            }),
+            types: self.type_count().number,
+            types_are_at_least: self.type_count().is_at_least,
+            stacks: match version {
+                3 => self.inline_stack_count().number,
+                _ => statistics.rows(BlockKind::Stack),
+            },
+            stacks_are_at_least: version == 3 && self.inline_stack_count().is_at_least,
+            blocks: kinds(&|kind| statistics.blocks(kind)),
+            bytes: kinds(&|kind| statistics.bytes(kind)),
+            damage: report.damage,
+            damage_count: report.damage_count,
+            damage_bytes: report.damage_bytes,
+            notes: notes(outcome),
+            properties: Properties(header.pairs.clone()),
+        }
+    }
+}
+
+/// Notes of one kind are one, with how many there are.
+fn notes(outcome: &Outcome) -> Vec<NoteInfo> {
+    let mut kinds: Vec<&Finding> = Vec::new();
+    for finding in outcome.damage().notes() {
+        let is_like = |other: &&Finding| {
+            other.context == finding.context
+                && std::mem::discriminant(&other.fault) == std::mem::discriminant(&finding.fault)
+        };
+        if !kinds.iter().any(is_like) {
+            kinds.push(finding);
+        }
+    }
+    let note = |finding: &Finding| NoteInfo {
+        offset: finding.offset,
+        block: finding.block.map(BlockKind::as_str),
+        context: finding.context,
+        fault: finding.fault.to_string(),
+        count: outcome.damage().count_like(finding),
+    };
+    kinds.into_iter().map(note).collect()
+}
+
+/// Who writes such streams.
+fn writer(version: u32, runtime: Option<&str>) -> Option<String> {
+    match (version, runtime) {
+        (6, _) => Some("one-collect".to_owned()),
+        (_, Some(runtime)) if runtime.starts_with("3.") || runtime.starts_with("2.") => {
+            Some(format!(".NET Core {runtime}"))
+        }
+        (_, Some(runtime)) => Some(format!(".NET {runtime}")),
+        (_, None) => None,
+    }
+}
+
+#[cfg(feature = "serde")]
+impl serde::Serialize for ByKind {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().copied())
+    }
+}
+
+#[cfg(feature = "serde")]
+impl serde::Serialize for Properties {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let enumerated = || self.0.iter().enumerate();
+        let last: HashMap<&str, usize> = enumerated().map(|(at, (key, _))| (&**key, at)).collect();
+        let kept = enumerated().filter(|(at, (key, _))| last.get(&**key) == Some(at));
+        serializer.collect_map(kept.map(|(_, (key, value))| (key, value)))
+    }
+}
+
+#[cfg(all(test, feature = "serde"))]
+mod tests {
+    use super::*;
+
+    /// 10^10 comparisons, if each key looked for itself among all that follow.
+    #[test]
+    fn of_keys_that_come_again_the_last_value_stays_however_many_there_are() {
+        let pair = |number: usize| (format!("k{}", number % 150_000), number.to_string());
+        let json = serde_json::to_string(&Properties((0..200_000).map(pair).collect())).unwrap();
+        assert_eq!(json.matches(':').count(), 150_000);
+        assert!(
+            json.starts_with("{\"k50000\":\"50000\"") && json.ends_with("\"k49999\":\"199999\"}")
+        );
+    }
+}

@@ -1,0 +1,96 @@
+//! What a runtime says about itself by events: its version, the process's command line,
+//! the machine.
+
+use nettrace_parser::Event;
+use nettrace_parser::view::{ProcessInfo, RuntimeInformation};
+
+/// What is known of the traced process beside what the stream's header says.
+#[derive(Debug, Default)]
+pub(super) struct RuntimeFacts {
+    pub(super) command_line: Option<String>,
+    pub(super) os: Option<String>,
+    pub(super) architecture: Option<String>,
+    /// Such as `10.0.12`.
+    pub(super) version: Option<String>,
+    /// Whether the first three are from [`ProcessInfo`], which counts more than other
+    /// events.
+    has_process_info: bool,
+    has_version: bool,
+}
+
+impl RuntimeFacts {
+    /// Whether [`RuntimeFacts::take`] wants to see events of a type.
+    pub(super) fn is_informative(provider: &str, id: u32) -> bool {
+        match id {
+            1 => provider == "Microsoft-DotNETCore-EventPipe",
+            187 => provider.starts_with("Microsoft-Windows-DotNETRuntime"),
+            _ => false,
+        }
+    }
+
+    /// Looks at an event.
+    pub(super) fn take(&mut self, event: &Event<'_>) {
+        if let Some(process) = ProcessInfo::of(event) {
+            self.has_process_info = true;
+            self.command_line = non_empty(process.command_line.to_string());
+            self.os = process.os.and_then(|os| non_empty(os.to_string()));
+            self.architecture = process.architecture.and_then(|text| non_empty(text.to_string()));
+        } else if let Some(runtime) = RuntimeInformation::of(event) {
+            if self.command_line.is_none() {
+                self.command_line = non_empty(runtime.command_line.to_string());
+            }
+            let [major, minor, build] = runtime.version;
+            self.has_version = true;
+            self.version = match major {
+                // .NET Core 3 says 4.0.0 here, like the .NET Framework; the library's
+                // folder has the version's name.
+                0..5 => version_in_path(&runtime.runtime_path.to_string()),
+                _ => Some(format!("{major}.{minor}.{build}")),
+            };
+        }
+    }
+
+    /// Adds what later events reported.
+    pub(super) fn join(&mut self, later: RuntimeFacts) {
+        if later.has_process_info {
+            self.command_line = later.command_line;
+            self.os = later.os;
+            self.architecture = later.architecture;
+            self.has_process_info = true;
+        } else if self.command_line.is_none() {
+            self.command_line = later.command_line;
+        }
+        if later.has_version {
+            self.version = later.version;
+            self.has_version = true;
+        }
+    }
+}
+
+fn non_empty(text: String) -> Option<String> {
+    Some(text).filter(|text| !text.is_empty())
+}
+
+/// The folder of a path that is a version number:
+/// `…/Microsoft.NETCore.App/3.1.23/libcoreclr.so`.
+fn version_in_path(path: &str) -> Option<String> {
+    let is_version = |part: &&str| {
+        part.contains('.') && part.starts_with(|c: char| c.is_ascii_digit()) && !part.contains(' ')
+    };
+    path.split(['/', '\\']).rev().skip(1).find(is_version).map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_version_of_a_core_3_runtime_is_its_librarys_folder() {
+        let version = version_in_path("/opt/shared/Microsoft.NETCore.App/3.1.23/libcoreclr.so");
+        assert_eq!(version.as_deref(), Some("3.1.23"));
+        let version =
+            version_in_path(r"C:\dotnet\shared\Microsoft.NETCore.App\3.0.0-preview\coreclr.dll");
+        assert_eq!(version.as_deref(), Some("3.0.0-preview"));
+        assert_eq!(version_in_path("libcoreclr.so"), None);
+    }
+}

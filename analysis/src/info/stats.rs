@@ -1,0 +1,85 @@
+//! How often each event type occurs.
+
+use super::Survey;
+use crate::document::SCHEMA;
+use nettrace_export::EventType;
+use nettrace_parser::{Outcome, Trace};
+
+/// A trace by event types.
+#[derive(Debug, Clone)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct TraceStats<'s> {
+    /// Version of the document.
+    pub schema: u32,
+    /// Number of events.
+    pub events: u64,
+    /// Number of lost events, according to sequence numbers.
+    pub lost: u64,
+    /// The event types of which there are events, by provider, id and version.
+    pub types: Vec<TypeStats<'s>>,
+}
+
+/// What was counted of an event type.
+#[derive(Debug, Clone)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct TypeStats<'s> {
+    /// The type.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub event_type: &'s EventType,
+    /// Name of its provider.
+    pub provider: &'s str,
+    /// Its id within the provider.
+    pub id: u32,
+    /// Version of its payload.
+    pub version: u32,
+    /// Its name.
+    pub name: String,
+    /// Number of events.
+    pub events: u64,
+    /// Payload bytes of all of them.
+    pub payload_bytes: u64,
+    /// Number of events with a stack of at least one frame.
+    pub with_stack: u64,
+    /// Time of the first event, since the session's start.
+    pub first_ns: Option<i64>,
+    /// Time of the last event.
+    pub last_ns: Option<i64>,
+    /// Time of the first event, in ticks.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub first_ticks: u64,
+    /// Time of the last event, in ticks.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub last_ticks: u64,
+}
+
+impl Survey {
+    /// The event types of the trace that was counted: `header` is that of its stream,
+    /// `outcome` how reading it went.
+    pub fn stats(&self, header: &Trace, outcome: &Outcome) -> TraceStats<'_> {
+        let clock = header.clock();
+        let mut rows: Vec<_> = self.types().collect();
+        rows.sort_by(|a, b| a.0.sort_key().cmp(&b.0.sort_key()));
+        let types = rows.into_iter().map(|(event_type, count)| TypeStats {
+            event_type,
+            provider: &event_type.provider,
+            id: event_type.id,
+            version: event_type.version,
+            name: event_type.event_name(),
+            events: count.events,
+            payload_bytes: count.payload_bytes,
+            with_stack: count.with_stack,
+            first_ns: clock.nanos_since_start(count.first_ticks),
+            last_ns: clock.nanos_since_start(count.last_ticks),
+            first_ticks: count.first_ticks,
+            last_ticks: count.last_ticks,
+        });
+        TraceStats {
+            schema: SCHEMA,
+            events: self.events(),
+            lost: outcome.losses().total(),
+            types: types.collect(),
+        }
+    }
+}

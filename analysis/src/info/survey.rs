@@ -1,0 +1,351 @@
+//! One pass over a trace that counts.
+
+use super::distinct::{Count, Distinct};
+use super::further::{self, Further};
+use super::runtime::RuntimeFacts;
+use nettrace_export::{EventType, EventTypes};
+use nettrace_parser::{Event, Limits, Visit};
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hasher};
+
+/// Maximum number of event types that a bounded survey counts one by one, and of providers
+/// that it lists; each takes half a kilobyte.
+pub(super) const MOST_TYPES: usize = 1 << 13;
+/// What the reader keeps of event types, threads and stacks each for a bounded survey. A runtime forgets its
+/// stacks every 10 MiB.
+const TABLE_BYTES: usize = 12 << 20;
+
+/// What was counted of one event type.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct TypeCount {
+    pub(super) events: u64,
+    pub(super) payload_bytes: u64,
+    pub(super) with_stack: u64,
+    /// Ticks of the oldest and the youngest.
+    pub(super) first_ticks: u64,
+    pub(super) last_ticks: u64,
+    is_informative: bool,
+}
+
+impl TypeCount {
+    /// Counts an event. Gives whether it has a stack.
+    #[inline(always)]
+    pub(super) fn take(&mut self, event: &Event<'_>) -> bool {
+        let ticks = event.timestamp_ticks();
+        if self.events == 0 {
+            (self.first_ticks, self.last_ticks) = (ticks, ticks);
+        }
+        self.events = self.events.saturating_add(1);
+        self.payload_bytes = self.payload_bytes.saturating_add(event.payload().len() as u64);
+        let has_stack = !event.stack().is_empty();
+        self.with_stack = self.with_stack.saturating_add(u64::from(has_stack));
+        self.first_ticks = self.first_ticks.min(ticks);
+        self.last_ticks = self.last_ticks.max(ticks);
+        has_stack
+    }
+}
+
+/// Id of a thread and of its process.
+type ThreadKey = (Option<u64>, Option<u64>);
+
+const RECENT: usize = 64;
+
+/// Recently counted threads, each at an index computed from its id: in most traces, a few
+/// threads take turns.
+#[derive(Debug)]
+struct Recent([ThreadKey; RECENT]);
+
+impl Default for Recent {
+    fn default() -> Recent {
+        Recent([(None, None); RECENT])
+    }
+}
+
+impl Recent {
+    /// Whether a thread was not counted recently; from now on it is.
+    #[inline(always)]
+    fn is_new(&mut self, key: ThreadKey) -> bool {
+        // Ids of threads that begin together are often multiples of 4.
+        let id = key.0.unwrap_or(0);
+        let at = usize::try_from((id ^ id >> 6) % RECENT as u64).unwrap_or(0);
+        match self.0.get_mut(at) {
+            Some(known) if *known == key => false,
+            Some(known) => {
+                *known = key;
+                true
+            }
+            None => true,
+        }
+    }
+}
+
+/// Counts the events of a whole trace: what [`TraceInfo`](super::TraceInfo) and
+/// [`TraceStats`](super::TraceStats) are made from.
+///
+/// ```
+/// use nettrace_analysis::info::Survey;
+/// # let bytes = nettrace_testdata::synth::tiny_v4().bytes;
+/// let mut reader = nettrace_parser::Reader::from_slice(&bytes);
+/// let header = reader.trace()?.clone();
+/// let mut survey = Survey::of_all_types();
+/// reader.visit(&mut survey)?;
+/// let info = survey.info(&header, &reader.outcome());
+/// assert_eq!((info.version, info.events, info.lost), (4, 4, 1));
+/// assert_eq!(survey.stats(&header, &reader.outcome()).types.len() as u64, info.types);
+/// # Ok::<(), nettrace_parser::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Survey {
+    types: EventTypes,
+    counts: Vec<TypeCount>,
+    most_types: usize,
+    /// Events of types beyond those.
+    further: Option<Box<Further>>,
+    threads: Distinct,
+    processes: Distinct,
+    recent: Recent,
+    /// Hashes of stacks that events carry themselves (version 3).
+    inline_stacks: Distinct,
+    runtime: RuntimeFacts,
+}
+
+impl Survey {
+    /// Counts each event type by itself, as many as there are.
+    pub fn of_all_types() -> Survey {
+        Survey::within(usize::MAX)
+    }
+
+    /// In little memory, whatever the trace holds: of very many types, threads or stacks it
+    /// knows that there are at least so many. For a reader with [`Survey::limits`].
+    pub fn bounded() -> Survey {
+        Survey::within(MOST_TYPES)
+    }
+
+    fn within(most_types: usize) -> Survey {
+        Survey {
+            types: EventTypes::default(),
+            counts: Vec::new(),
+            most_types,
+            further: None,
+            threads: Distinct::default(),
+            processes: Distinct::default(),
+            recent: Recent::default(),
+            inline_stacks: Distinct::default(),
+            runtime: RuntimeFacts::default(),
+        }
+    }
+
+    /// With these limits reading takes little memory, too.
+    pub fn limits() -> Limits {
+        Limits::new().table_bytes(TABLE_BYTES)
+    }
+
+    /// Counts an event.
+    #[inline(always)]
+    pub fn event(&mut self, event: &Event<'_>) {
+        let has_stack = match self.types.number_within(self.most_types, event) {
+            Some(number) => {
+                if number >= self.counts.len() {
+                    self.add_type(number);
+                }
+                let Some(count) = self.counts.get_mut(number) else { return };
+                let has_stack = count.take(event);
+                if count.is_informative {
+                    self.runtime.take(event);
+                }
+                has_stack
+            }
+            None => self.take_further(event),
+        };
+        let place = (event.thread_id(), event.process_id());
+        if self.recent.is_new(place) {
+            self.add_thread(place);
+        }
+        // Others are rows of stack blocks, which the reader counts.
+        if has_stack && event.stack_id() == 0 {
+            self.take_inline_stack(event);
+        }
+    }
+
+    /// Counts an event of a type beyond those that are counted each by itself.
+    #[inline(never)]
+    fn take_further(&mut self, event: &Event<'_>) -> bool {
+        let known = self.types.rows().iter().map(|row| &*row.provider);
+        if RuntimeFacts::is_informative(event.provider(), event.id()) {
+            self.runtime.take(event);
+        }
+        self.further.get_or_insert_with(|| Box::new(Further::new(known))).take(event)
+    }
+
+    #[inline(never)]
+    fn add_thread(&mut self, (thread, process): ThreadKey) {
+        if let Some(id) = thread {
+            self.threads.insert(id);
+        }
+        if let Some(id) = process {
+            self.processes.insert(id);
+        }
+    }
+
+    /// Counts the stack of an event that carries it itself (version 3).
+    #[inline(never)]
+    fn take_inline_stack(&mut self, event: &Event<'_>) {
+        let mut hasher = DefaultHasher::new();
+        hasher.write(event.stack().bytes());
+        self.inline_stacks.insert(hasher.finish());
+    }
+
+    /// What was counted since the last call. For reading with several threads: each has a
+    /// survey and gives a part of each region to the one that joins them. The types stay for
+    /// the next region.
+    pub fn part(&mut self) -> SurveyPart {
+        self.recent = Recent::default();
+        let counted =
+            self.types.rows().iter().zip(&mut self.counts).filter(|(_, count)| count.events > 0);
+        let counts = counted.map(|(row, count)| {
+            let kept = TypeCount { is_informative: count.is_informative, ..TypeCount::default() };
+            (row.clone(), std::mem::replace(count, kept))
+        });
+        SurveyPart {
+            counts: counts.collect(),
+            further: self.further.take(),
+            threads: std::mem::take(&mut self.threads),
+            processes: std::mem::take(&mut self.processes),
+            inline_stacks: std::mem::take(&mut self.inline_stacks),
+            runtime: std::mem::take(&mut self.runtime),
+        }
+    }
+
+    /// Whether each type was counted by itself. If not, parts cannot be joined: which types
+    /// are counted by themselves, only a survey of all events can tell.
+    pub fn has_all_types(&self) -> bool {
+        self.further.is_none() && self.types.rows().len() <= self.most_types
+    }
+
+    /// Adds what was counted of the events that follow.
+    pub fn join(&mut self, part: SurveyPart) {
+        self.further = self.further.take().or(part.further);
+        for (row, of_part) in part.counts {
+            let number = self.types.number_of(row);
+            if number >= self.counts.len() {
+                self.counts.resize(number.saturating_add(1), TypeCount::default());
+            }
+            let Some(count) = self.counts.get_mut(number) else { continue };
+            if count.events == 0 {
+                *count = of_part;
+                continue;
+            }
+            count.events = count.events.saturating_add(of_part.events);
+            count.payload_bytes = count.payload_bytes.saturating_add(of_part.payload_bytes);
+            count.with_stack = count.with_stack.saturating_add(of_part.with_stack);
+            count.first_ticks = count.first_ticks.min(of_part.first_ticks);
+            count.last_ticks = count.last_ticks.max(of_part.last_ticks);
+        }
+        self.threads.join(part.threads);
+        self.processes.join(part.processes);
+        self.inline_stacks.join(part.inline_stacks);
+        self.runtime.join(part.runtime);
+    }
+
+    fn add_type(&mut self, number: usize) {
+        let Some(row) = self.types.rows().get(number) else { return };
+        let is_informative = RuntimeFacts::is_informative(&row.provider, row.id);
+        self.counts.resize(number, TypeCount::default());
+        self.counts.push(TypeCount { is_informative, ..TypeCount::default() });
+    }
+
+    /// The event types that were met, each with what was counted.
+    pub(super) fn types(&self) -> impl Iterator<Item = (&EventType, &TypeCount)> {
+        self.types.rows().iter().zip(&self.counts)
+    }
+
+    pub(super) fn type_count(&self) -> Count {
+        let further = self.further.as_ref().map(|further| further.type_count());
+        let few = Count { number: 0, is_at_least: false };
+        let Count { number, is_at_least } = further.unwrap_or(few);
+        Count { number: number.saturating_add(self.counts.len() as u64), is_at_least }
+    }
+
+    /// What was counted of each type, and of the further ones together.
+    fn all_counts(&self) -> impl Iterator<Item = &TypeCount> {
+        self.counts.iter().chain(self.further.as_ref().map(|further| further.count()))
+    }
+
+    /// Number of events.
+    pub(super) fn events(&self) -> u64 {
+        self.all_counts().map(|count| count.events).sum()
+    }
+
+    /// Number of OS threads that events are about.
+    pub(super) fn thread_count(&self) -> Count {
+        self.threads.count()
+    }
+
+    /// OS processes that events are about.
+    pub(super) fn processes(&self) -> &Distinct {
+        &self.processes
+    }
+
+    /// Events with a stack of at least one frame.
+    pub(super) fn events_with_stack(&self) -> u64 {
+        self.all_counts().map(|count| count.with_stack).sum()
+    }
+
+    /// Payload bytes of all events.
+    pub(super) fn payload_bytes(&self) -> u64 {
+        self.all_counts().map(|count| count.payload_bytes).sum()
+    }
+
+    pub(super) fn inline_stack_count(&self) -> Count {
+        self.inline_stacks.count()
+    }
+
+    /// Events by provider, most first.
+    pub(super) fn providers(&self) -> Vec<(&str, u64)> {
+        let mut providers: HashMap<&str, u64> = HashMap::new();
+        let of_types = self
+            .types()
+            .map(|(row, count)| (further::name(row.is_defined, &row.provider), count.events));
+        let further = self.further.iter().flat_map(|further| further.providers());
+        for (name, events) in of_types.chain(further) {
+            let sum: &mut u64 = providers.entry(name).or_default();
+            *sum = sum.saturating_add(events);
+        }
+        let mut providers: Vec<(&str, u64)> = providers.into_iter().collect();
+        providers.sort_unstable_by_key(|(name, events)| (std::cmp::Reverse(*events), *name));
+        providers
+    }
+
+    /// Number of further providers, and of their events.
+    pub(super) fn other_providers(&self) -> Option<(Count, u64)> {
+        self.further.as_ref().and_then(|further| further.other_providers())
+    }
+
+    /// Ticks of the youngest event.
+    pub(super) fn last_ticks(&self) -> Option<u64> {
+        self.all_counts().map(|count| count.last_ticks).max()
+    }
+
+    pub(super) fn runtime(&self) -> &RuntimeFacts {
+        &self.runtime
+    }
+}
+
+/// What was counted of some events.
+#[derive(Debug)]
+pub struct SurveyPart {
+    counts: Vec<(EventType, TypeCount)>,
+    further: Option<Box<Further>>,
+    threads: Distinct,
+    processes: Distinct,
+    inline_stacks: Distinct,
+    runtime: RuntimeFacts,
+}
+
+/// Counts events as they come.
+impl Visit for Survey {
+    #[inline(always)]
+    fn event(&mut self, event: Event<'_>) {
+        Survey::event(self, &event);
+    }
+}

@@ -1,0 +1,137 @@
+//! Command lines that leave something out, or have it elsewhere, as those that clap reads.
+
+use super::Report;
+use clap::{Command, Subcommand};
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
+
+/// `nettrace FILE …` stands for `nettrace report summary FILE …`, and so does `nettrace
+/// report FILE …`. The report's name may stand behind the trace and behind options, as
+/// users of dotnet-trace write it: `nettrace report FILE topN`.
+pub(super) fn written_out(mut args: Vec<OsString>, root: &Command) -> Vec<OsString> {
+    let Some(first) = word_from(&args, 1) else { return args };
+    let word = args[first].as_os_str();
+    if is_trace(word) && word != "help" && root.find_subcommand(word).is_none() {
+        args.splice(first..first, ["report".into(), "summary".into()]);
+    } else if word == "report" {
+        put_report_first(&mut args, first + 1);
+    } else if word == "collect" {
+        args[first..].iter_mut().take_while(|word| *word != "--").for_each(with_equals);
+    }
+    args
+}
+
+/// The place of the first word, from a place on, that is no option of all commands.
+fn word_from(args: &[OsString], mut at: usize) -> Option<usize> {
+    while args.get(at).filter(|word| *word != "--").is_some_and(|word| is_option(word)) {
+        // Its value may be a word of its own.
+        at += if args[at] == "--color" { 2 } else { 1 };
+    }
+    (at < args.len() && args[at] != "--").then_some(at)
+}
+
+fn is_option(word: &OsStr) -> bool {
+    word.as_encoded_bytes().starts_with(b"-") && word != "-"
+}
+
+/// What looks like a path is a trace, so that one that does not exist is reported by its
+/// name.
+fn is_trace(word: &OsStr) -> bool {
+    let path = Path::new(word);
+    let is_path = || path.extension().is_some() || path.components().count() > 1;
+    word == "-" || is_path() || path.is_file()
+}
+
+/// Puts the report's name at this place, which is right behind `report`.
+fn put_report_first(args: &mut Vec<OsString>, at: usize) {
+    let Some(next) = args.get(at) else { return };
+    if next.to_str().is_some_and(Report::has_subcommand) {
+        return;
+    }
+    let reports = Report::augment_subcommands(Command::new("report"));
+    // Case does not matter.
+    let name_of = |word: &OsString| {
+        let word = if word.eq_ignore_ascii_case("top") { OsStr::new("topN") } else { word };
+        reports
+            .get_subcommands()
+            .map(Command::get_name)
+            .find(|name| word.eq_ignore_ascii_case(name))
+    };
+    let words = || args[at..].iter().take_while(|word| *word != "--").enumerate();
+    if let Some((behind, name)) = words().find_map(|(behind, word)| Some((behind, name_of(word)?)))
+    {
+        args.remove(at + behind);
+        args.insert(at, name.into());
+    } else if words().find(|(_, word)| !is_option(word)).is_some_and(|(_, word)| is_trace(word)) {
+        args.insert(at, "summary".into());
+    }
+}
+
+/// `--rundown:false`, as dotnet-trace takes it, stands for `--rundown=false`.
+fn with_equals(word: &mut OsString) {
+    let Some((option, value)) = word.to_str().and_then(|text| text.split_once(':')) else {
+        return;
+    };
+    let is_option =
+        option.starts_with('-') && option.chars().all(|c| c == '-' || c.is_ascii_lowercase());
+    if is_option {
+        *word = format!("{option}={value}").into();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::{Cli, CommonArgs};
+    use clap::{Args, CommandFactory};
+
+    fn of(line: &str) -> String {
+        let args = line.split(' ').map(OsString::from).collect();
+        let words = written_out(args, &Cli::command());
+        words.iter().map(|word| word.to_str().unwrap()).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn a_trace_in_the_place_of_a_command_or_of_a_report_is_summed_up() {
+        for (short, long) in [
+            ("n a.nettrace", "n report summary a.nettrace"),
+            (
+                "n -q --color never a.nettrace -n 5",
+                "n -q --color never report summary a.nettrace -n 5",
+            ),
+            ("n -", "n report summary -"),
+            ("n report a.nettrace --json", "n report summary a.nettrace --json"),
+            ("n report --json a.nettrace", "n report summary --json a.nettrace"),
+            ("n -q report a/b", "n -q report summary a/b"),
+            ("n stats a.nettrace", "n stats a.nettrace"),
+            ("n gate a.nettrace", "n gate a.nettrace"),
+            ("n stat a.nettrace", "n stat a.nettrace"),
+            ("n report topM a.nettrace", "n report topM a.nettrace"),
+            ("n -q", "n -q"),
+            ("n -- a.nettrace", "n -- a.nettrace"),
+        ] {
+            assert_eq!(of(short), long);
+        }
+    }
+
+    #[test]
+    fn a_reports_name_may_stand_behind_its_trace() {
+        for (short, long) in [
+            ("n report a.nettrace gc", "n report gc a.nettrace"),
+            ("n report a.nettrace topn -n 5", "n report topN a.nettrace -n 5"),
+            ("n report TOP a.nettrace", "n report topN a.nettrace"),
+            ("n report a.nettrace -n 5 --json gc", "n report gc a.nettrace -n 5 --json"),
+            ("n report --json gc a.nettrace", "n report gc --json a.nettrace"),
+            ("n report tree a.nettrace --from gc", "n report tree a.nettrace --from gc"),
+        ] {
+            assert_eq!(of(short), long);
+        }
+    }
+
+    #[test]
+    fn only_one_option_of_all_commands_has_a_value() {
+        let common = CommonArgs::augment_args(Command::new("n"));
+        let with_value = common.get_arguments().filter(|arg| arg.get_action().takes_values());
+        assert_eq!(with_value.filter_map(|arg| arg.get_long()).collect::<Vec<_>>(), ["color"]);
+    }
+}

@@ -1,0 +1,75 @@
+//! Events written by several threads.
+
+use crate::page::Page;
+use crate::writer::{EventForm, EventWriter, WriteOptions};
+use nettrace_parser::Event;
+use nettrace_parser::parallel::MakeParts;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Room for an ordinary part, which ends with the line that makes it full.
+const PART_BYTES: usize = 320 << 10;
+/// Bytes that a page keeps for the next part.
+const MOST_KEPT: usize = 1 << 20;
+
+/// Pages that no part needs for now: memory that was touched before.
+type SparePages = Arc<Mutex<Vec<Page>>>;
+
+/// Makes what writes the events of a part of a trace: an [`EventPart`] for each thread that
+/// [`read_in_parts`](nettrace_parser::parallel::read_in_parts) reads with.
+#[derive(Debug)]
+pub struct EventParts {
+    form: EventForm,
+    options: WriteOptions,
+    spare: SparePages,
+}
+
+impl EventParts {
+    /// For writing the lines of this writer with several threads, after what is on its page
+    /// already. `None` if a line depends on the events before it; one thread has to write
+    /// them then.
+    pub fn of(writer: &EventWriter) -> Option<EventParts> {
+        let (form, options) = writer.of_part()?;
+        Some(EventParts { form, options, spare: SparePages::default() })
+    }
+
+    /// The writer of one thread.
+    pub fn part(&self) -> EventPart {
+        let mut writer = EventWriter::new(self.form, self.options.clone());
+        // The header comes before all parts.
+        writer.page().clear(MOST_KEPT);
+        EventPart { writer, spare: Arc::clone(&self.spare) }
+    }
+
+    /// Takes back a page that was written to its destination, for another part.
+    pub fn reuse(&self, mut page: Page) {
+        page.clear(MOST_KEPT);
+        self.spare.lock().unwrap_or_else(PoisonError::into_inner).push(page);
+    }
+}
+
+/// Writes the events of a part of a trace.
+#[derive(Debug)]
+pub struct EventPart {
+    writer: EventWriter,
+    spare: SparePages,
+}
+
+impl MakeParts for EventPart {
+    type Part = Page;
+
+    #[inline(always)]
+    fn event(&mut self, event: Event<'_>) {
+        self.writer.put(&event);
+    }
+
+    #[inline(always)]
+    fn part_bytes(&self) -> usize {
+        self.writer.page_bytes()
+    }
+
+    fn part(&mut self) -> Page {
+        let spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let next = spare.unwrap_or_else(|| Page::with_room(PART_BYTES));
+        std::mem::replace(self.writer.page(), next)
+    }
+}
