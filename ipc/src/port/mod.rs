@@ -20,11 +20,11 @@ use crate::advertise::{ADVERTISE_BYTES, Advertise};
 use crate::arrived::Table;
 use crate::deadlines::{Deadline, Deadlines};
 use crate::endpoint::{Listener, Made, Wire};
-use crate::error::{Error, RequestError, Step};
+use crate::error::{Error, RequestError, Step, is_out_of_descriptors};
 use crate::runtime::Runtime;
 use crate::transcript::Recorder;
 use nettrace_guid::Guid;
-use reserve::{Reserve, has_run_out};
+use reserve::Reserve;
 
 /// How often the listening thread looks whether it is still wanted.
 const TICK: Duration = Duration::from_millis(50);
@@ -158,7 +158,7 @@ impl Port {
                 while !stopping.load(Ordering::SeqCst) && watched.strong_count() > 0 {
                     reserve.fill(&listener);
                     let accepted = listener.accept(TICK);
-                    let has_run_out = accepted.as_ref().is_err_and(has_run_out);
+                    let has_run_out = accepted.as_ref().is_err_and(is_out_of_descriptors);
                     if (has_run_out || looked.elapsed() >= BETWEEN_LOOKS)
                         && let Some(table) = watched.upgrade()
                     {

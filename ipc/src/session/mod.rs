@@ -146,6 +146,12 @@ impl Session {
         self.shared.stop()
     }
 
+    /// Closes the event socket, for a reader that will not wait any longer. What has
+    /// arrived stays readable; the target is free, and whoever waits for a stop too.
+    pub fn cut(&self) {
+        self.shared.stream.cut();
+    }
+
     /// Makes reads return [`io::ErrorKind::WouldBlock`] if no bytes arrive in that time.
     /// `None`, the default, waits for ever, since a quiet stream is not an error.
     pub fn set_read_timeout(&mut self, timeout: Option<Duration>) {
@@ -241,5 +247,7 @@ fn drain(mut wire: Wire, queue: &Queue, tap: Option<&Tap>) {
         tap.ended();
     }
     wire.close();
+    // Before anybody is told: a stop may need its descriptor.
+    drop(wire);
     queue.change(|state| state.ended = true);
 }
