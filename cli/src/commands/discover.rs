@@ -8,14 +8,12 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::live::cost::{Cost, Meter};
 use crate::live::counters::{CounterRequest, listing};
+use crate::live::end_rule::{EndRule, SIGNAL_CHECK};
 use crate::live::event_sources;
-use crate::live::feed::Feed;
+use crate::live::live_session::LiveSession;
 use crate::live::program::{Program, Sharing};
-use crate::live::signals::Signals;
-use crate::live::starting;
-use crate::live::target::{self, One, Reached, TICK, Talk};
-use crate::live::unless_ended::unless_ended;
-use crate::live::until_time::sleep_until;
+use crate::live::start::{self, Resume};
+use crate::live::target::{self, One, Reached, Talk};
 use crate::printable::printable;
 use crate::table::{Column, Table, end_page, layout_of, left, right};
 use crate::units;
@@ -37,7 +35,7 @@ const DEFAULT_LEVEL: u32 = 4;
 /// collect it, watch or sample allocations, take stacks.
 const COSTLY: u64 = 0x43F0_00C0 | 0x800_0000_0000;
 /// How long the process is watched before the session begins.
-const BEFORE: Duration = Duration::from_millis(500);
+const BASELINE: Duration = Duration::from_millis(500);
 /// Comes in every session.
 const OF_SESSIONS: &str = "Microsoft-DotNETCore-EventPipe";
 const METRICS: &str = "System.Diagnostics.Metrics";
@@ -49,10 +47,10 @@ const TASKS_FLOW: u64 = 0x80;
 
 pub(super) fn run(args: &DiscoverArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {
     let talk = Talk::new(&args.talk)?;
-    let signals = Signals::notice()?;
+    let end = EndRule::notice(&context.delays, Some(args.duration.0), &talk.deadlines)?;
     let result = match args.command.is_empty() {
-        true => of_process(args, &talk, &signals, context),
-        false => of_program(args, &talk, &signals, context),
+        true => of_process(args, &talk, &end, context),
+        false => of_program(args, &talk, &end, context),
     };
     talk.finish()?;
     result
@@ -61,12 +59,12 @@ pub(super) fn run(args: &DiscoverArgs, context: &mut Context<'_>) -> Result<Exit
 fn of_process(
     args: &DiscoverArgs,
     talk: &Talk,
-    signals: &Signals,
+    end: &EndRule,
     context: &mut Context<'_>,
 ) -> Result<Exit, Failure> {
-    let one = target::one(&args.target, talk, signals, &mut context.messages)?;
+    let one = target::one(&args.target, talk, end, &mut context.messages)?;
     let Some(One { reached, port }) = one else { return Ok(Exit::Failed) };
-    let exit = look(args, &reached, signals, context)?;
+    let exit = look(args, &reached, end, context)?;
     drop(port);
     Ok(exit.unwrap_or(Exit::Failed))
 }
@@ -75,20 +73,20 @@ fn of_process(
 fn of_program(
     args: &DiscoverArgs,
     talk: &Talk,
-    signals: &Signals,
+    end: &EndRule,
     context: &mut Context<'_>,
 ) -> Result<Exit, Failure> {
     let sharing = Sharing { has_io: false, has_ctrl_c: false };
-    let program = Program::start(&args.command, Children::Resume, sharing, talk, signals)?;
+    let program = Program::start(&args.command, Children::Resume, sharing, talk, end.signals())?;
     let Some(mut program) = program else { return Ok(Exit::Usage) };
     let looked = match program.arrival()? {
         Some(arrival) => {
             let runtime = arrival.runtime.clone();
-            let looked = target::reach(arrival, signals)
-                .map_or(Ok(None), |reached| look(args, &reached, signals, context));
+            let looked = target::reach(arrival, end)
+                .map_or(Ok(None), |reached| look(args, &reached, end, context));
             // Without a session, the process has not been resumed.
             if !matches!(looked, Ok(Some(_))) {
-                starting::let_go(runtime, signals);
+                start::let_go(runtime, end);
             }
             looked.map(|exit| exit.unwrap_or(Exit::Failed))
         }
@@ -103,65 +101,30 @@ fn of_program(
     program.wait(|_| {})
 }
 
-/// `None`: a signal came before the process answered, and no session has begun.
+/// `None`: it was time to end before the process answered, and no session has begun.
 fn look(
     args: &DiscoverArgs,
     reached: &Reached,
-    signals: &Signals,
+    end: &EndRule,
     context: &mut Context<'_>,
 ) -> Result<Option<Exit>, Failure> {
-    let usage = |error: RequestError| Failure::Usage(error.to_string());
-    let found = event_sources::names(reached.pid);
-    let (named, everything) = (named(&found).map_err(usage)?, everything().map_err(usage)?);
     let mut meter = Meter::new(reached.pid);
     // A program that we start does nothing yet.
-    if args.command.is_empty() && sleep_until(Instant::now() + BEFORE, signals) {
+    if args.command.is_empty() && end.sleep_until(Instant::now() + BASELINE) {
         meter.begin();
     }
-    // The list of instruments is sent at once, and only to the session that asks for it.
-    // So that session starts first; a process that waits at startup is resumed only by
-    // the other one.
-    let runtime = reached.runtime.clone();
-    let asking = unless_ended(signals, move || runtime.start(&named)).map_err(Failure::Output)?;
-    let Some(asking) = asking else {
-        context.messages.warning(&format!("{} did not answer in time", reached.label()));
-        return Ok(None);
-    };
-    let asking = asking.map_err(|error| reached.failed(&error))?;
-    let asking = Feed::start(reached, asking, Discovery::new()).map_err(Failure::Output)?;
-    let Some(session) = starting::start(reached, everything, signals, &mut context.messages)?
-    else {
-        return Ok(None);
-    };
-    let feed = Feed::start(reached, session, Discovery::new()).map_err(Failure::Output)?;
-    let deadline = Instant::now().checked_add(args.duration.0);
-    while signals.seen().is_none()
-        && !feed.is_over()
-        && deadline.is_none_or(|deadline| Instant::now() < deadline)
-    {
-        std::thread::sleep(TICK);
+    let Some(mut sessions) = start(reached, end, context)? else { return Ok(None) };
+    while !end.is_due() && !sessions.all.is_over() {
+        std::thread::sleep(SIGNAL_CHECK);
     }
-    signals.end_by_itself();
+    end.signals().stop_by_timer();
     let cost = meter.look();
-    let mut snapshot = feed.with(|live| live.snapshot());
-    let asked = asking.with(|live| live.snapshot());
-    for counter in asked.counters {
-        if !snapshot.counters.contains(&counter) {
-            snapshot.counters.push(counter);
-        }
-    }
-    for instrument in asked.instruments {
-        if !snapshot.instruments.contains(&instrument) {
-            snapshot.instruments.push(instrument);
-        }
-    }
-    snapshot.counters.sort();
-    snapshot.instruments.sort();
-    asking.stop();
-    feed.stop();
-    asking.end();
-    feed.end();
-    let document = Document::of(args, reached, &snapshot, feed.lost(), cost);
+    let snapshot = sessions.snapshot();
+    sessions.named.stop();
+    sessions.all.stop();
+    sessions.named.end();
+    let fault = sessions.all.end().fault.clone();
+    let document = Document::of(args, reached, &snapshot, sessions.all.lost(), cost);
     if args.json {
         super::write_json(context, &document)?;
     } else {
@@ -176,13 +139,57 @@ fn look(
         let lost = units::counted(document.lost, "event");
         context.messages.warning(&format!("{lost} lost: rates are too low"));
     }
-    let end = feed.outcome();
-    if let Some(fault) = end.and_then(|end| end.fault) {
+    if let Some(fault) = fault {
         let text = format!("its stream cannot be parsed: {fault}");
         context.messages.warning(&format!("{}: {text}", reached.label()));
         return Ok(Some(Exit::Damaged));
     }
     Ok(Some(Exit::Fine))
+}
+
+/// What listens to a process.
+struct Sessions {
+    /// Counters, instruments, and providers by name.
+    named: LiveSession<Discovery>,
+    /// Everything else.
+    all: LiveSession<Discovery>,
+}
+
+/// The list of instruments is sent at once, and only to the session that asks for it. So
+/// that session starts first; a process that waits at startup is resumed only by the
+/// other one. `None`: it was time to end before the process answered.
+fn start(
+    reached: &Reached,
+    end: &EndRule,
+    context: &mut Context<'_>,
+) -> Result<Option<Sessions>, Failure> {
+    let usage = |error: RequestError| Failure::Usage(error.to_string());
+    let (named, all) =
+        (named(&event_sources::names(reached.pid)).map_err(usage)?, everything().map_err(usage)?);
+    let messages = &mut context.messages;
+    let session = start::start(reached, named, Resume::No, end, messages)?;
+    let Some(session) = session else { return Ok(None) };
+    let named = LiveSession::start(reached, session, Discovery::new()).map_err(Failure::Output)?;
+    let session = start::start(reached, all, Resume::Yes, end, messages)?;
+    let Some(session) = session else { return Ok(None) };
+    start::warn_of_lost(reached, &session, messages);
+    let all = LiveSession::start(reached, session, Discovery::new()).map_err(Failure::Output)?;
+    Ok(Some(Sessions { named, all }))
+}
+
+impl Sessions {
+    /// What both have seen.
+    fn snapshot(&self) -> DiscoverySnapshot {
+        let mut snapshot = self.all.with(|live| live.snapshot());
+        let named = self.named.with(|live| live.snapshot());
+        snapshot.counters.extend(named.counters);
+        snapshot.counters.sort();
+        snapshot.counters.dedup();
+        snapshot.instruments.extend(named.instruments);
+        snapshot.instruments.sort();
+        snapshot.instruments.dedup();
+        snapshot
+    }
 }
 
 fn everything() -> Result<SessionConfig, RequestError> {

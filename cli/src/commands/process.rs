@@ -5,6 +5,7 @@ use crate::args::amount::hex_bytes;
 use crate::args::{AskArgs, DumpChoice, PerfMapChoice, ProcessArgs, ProcessRequest};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::live::end_rule::EndRule;
 use crate::live::signals::Signals;
 use crate::live::target::{self, ProcessOrPort, Reached, Talk};
 use crate::printable::printable;
@@ -20,14 +21,14 @@ use std::path::Path;
 pub(super) fn run(args: &ProcessArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {
     let ask = ask(&args.request);
     let talk = Talk::new(&ask.talk)?;
-    let place = target::find(&ask.target, &talk, &Signals::unnoticed())?;
+    let end = EndRule::new(&Signals::none(), None, &talk.deadlines);
+    let place = target::find(&ask.target, &talk, &end)?;
     let (reached, port) = match place {
         ProcessOrPort::Process(reached) => (*reached, None),
         ProcessOrPort::Port(port) => {
-            context.messages.note(&target::invitation(&port));
-            let signals = Signals::notice()?;
-            signals.set_waiting(Some(port.resumer()));
-            let Some(reached) = target::first(&port, &signals) else { return Ok(Exit::Failed) };
+            let end = EndRule::notice(&context.delays, None, &talk.deadlines)?;
+            let reached = target::first(&port, &end, &mut context.messages);
+            let Some(reached) = reached else { return Ok(Exit::Failed) };
             (reached, Some(port))
         }
     };

@@ -65,7 +65,7 @@ fn tell(mut signalled: PipeReader, never_read: PipeReader) {
         );
         // A closed stderr is no reason to wait.
         let _ = io::stderr().write_all(message.as_bytes());
-        new_file::give_up();
+        new_file::leave_unfinished();
         std::process::exit(Exit::Failed.code().into());
     }
     drop(never_read);

@@ -1,8 +1,7 @@
 //! Whom to talk to: by process id, by name, or over a port.
 
-use super::signals::Signals;
+use super::end_rule::{EndRule, SIGNAL_CHECK};
 use super::transcript::Transcript;
-use super::unless_ended::unless_ended;
 use crate::args::amount::Span;
 use crate::args::{TalkArgs, TargetArgs};
 use crate::failure::Failure;
@@ -12,10 +11,6 @@ use nettrace_ipc::{
     Arrival, Deadlines, Error, Found, Port, PortAddress, PortMode, PortOptions, ProcessKind,
     Recorder, Runtime, Search,
 };
-use std::time::Duration;
-
-/// How often a waiting loop checks whether to go on.
-pub(crate) const TICK: Duration = Duration::from_millis(50);
 
 /// How to talk to processes.
 #[derive(Debug, Default)]
@@ -148,11 +143,11 @@ pub(crate) enum Several {
 }
 
 /// The one that the user named. Connects only to a process behind a port, and waits for
-/// it until a signal comes.
+/// it until it is time to end.
 pub(crate) fn find(
     args: &TargetArgs,
     talk: &Talk,
-    signals: &Signals,
+    end: &EndRule,
 ) -> Result<ProcessOrPort, Failure> {
     if let Some(pid) = args.process_id {
         return by_id(pid, talk).map(|reached| ProcessOrPort::Process(Box::new(reached)));
@@ -168,7 +163,7 @@ pub(crate) fn find(
     let address = PortAddress::parse(port).map_err(|error| Failure::Usage(error.to_string()))?;
     if address.mode() == PortMode::Connect {
         let runtime = talk.with(Runtime::at(address.endpoint()));
-        let reached = unless_ended(signals, move || Reached::by_itself(runtime, None))?;
+        let reached = end.ask(move || Reached::by_itself(runtime, None))?;
         let reached = reached.ok_or_else(|| cannot(port, "did not answer in time"))?;
         return Ok(ProcessOrPort::Process(Box::new(reached)));
     }
@@ -182,25 +177,23 @@ pub(crate) fn find(
 pub(crate) fn one(
     args: &TargetArgs,
     talk: &Talk,
-    signals: &Signals,
+    end: &EndRule,
     messages: &mut Messages<'_>,
 ) -> Result<Option<One>, Failure> {
-    let port = match find(args, talk, signals)? {
+    let port = match find(args, talk, end)? {
         ProcessOrPort::Process(reached) => {
             return Ok(Some(One { reached: *reached, port: None }));
         }
         ProcessOrPort::Port(port) => port,
     };
-    messages.note(&invitation(&port));
-    signals.set_waiting(Some(port.resumer()));
-    Ok(first(&port, signals).map(|reached| One { reached, port: Some(port) }))
+    Ok(first(&port, end, messages).map(|reached| One { reached, port: Some(port) }))
 }
 
 /// What the arguments select; of a name, every process that has it and can be reached.
 pub(crate) fn find_several(
     args: &TargetArgs,
     talk: &Talk,
-    signals: &Signals,
+    end: &EndRule,
 ) -> Result<Several, Failure> {
     if let Some(name) = &args.name {
         let all = all(talk);
@@ -210,7 +203,7 @@ pub(crate) fn find_several(
             return Ok(Several::Processes(named));
         }
     }
-    Ok(match find(args, talk, signals)? {
+    Ok(match find(args, talk, end)? {
         ProcessOrPort::Process(reached) => Several::Processes(vec![*reached]),
         ProcessOrPort::Port(port) => Several::Port(port),
     })
@@ -255,11 +248,16 @@ fn by_name(name: &str, talk: &Talk) -> Result<Reached, Failure> {
     }
 }
 
-/// Waits for the first that comes to a port; `None` if a signal came before. The others
-/// go on untouched.
-pub(crate) fn first_arrival(port: &Port, signals: &Signals) -> Option<Arrival> {
-    while signals.seen().is_none() {
-        if let Some(arrival) = port.next(TICK) {
+/// Says how to come to a port, and waits for the first process that does; `None` if a
+/// signal came before. The others go on untouched.
+pub(crate) fn first_arrival(
+    port: &Port,
+    end: &EndRule,
+    messages: &mut Messages<'_>,
+) -> Option<Arrival> {
+    invite(port, end, messages);
+    while end.signals().seen().is_none() {
+        if let Some(arrival) = port.next(SIGNAL_CHECK) {
             port.resume_newcomers();
             return Some(arrival);
         }
@@ -268,17 +266,20 @@ pub(crate) fn first_arrival(port: &Port, signals: &Signals) -> Option<Arrival> {
 }
 
 /// The same, with its name.
-pub(crate) fn first(port: &Port, signals: &Signals) -> Option<Reached> {
-    reach(first_arrival(port, signals)?, signals)
+pub(crate) fn first(port: &Port, end: &EndRule, messages: &mut Messages<'_>) -> Option<Reached> {
+    reach(first_arrival(port, end, messages)?, end)
 }
 
-/// Asks the process that has connected for its name; `None` if a signal came before it
-/// answered.
-pub(crate) fn reach(arrival: Arrival, signals: &Signals) -> Option<Reached> {
-    unless_ended(signals, move || Reached::arrived(arrival)).ok().flatten()
+/// Asks the process that has connected for its name; `None` if it was time to end before
+/// it answered.
+pub(crate) fn reach(arrival: Arrival, end: &EndRule) -> Option<Reached> {
+    end.ask(move || Reached::arrived(arrival)).ok().flatten()
 }
 
-/// What to tell a program so that it comes to our port.
-pub(crate) fn invitation(port: &Port) -> String {
-    format!("waiting for a process started with DOTNET_DiagnosticPorts={}", port.address())
+/// Says what a program has to be told so that it comes to our port. A signal that exits
+/// at once resumes those that came.
+pub(crate) fn invite(port: &Port, end: &EndRule, messages: &mut Messages<'_>) {
+    let variable = format!("DOTNET_DiagnosticPorts={}", port.address());
+    messages.note(&format!("waiting for a process started with {variable}"));
+    end.signals().set_waiting(Some(port.resumer()));
 }

@@ -6,7 +6,7 @@ use crate::commands::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::live::program::{Program, Sharing};
-use crate::live::starting;
+use crate::live::start;
 use crate::live::target::{self, Talk};
 use nettrace_ipc::Children;
 
@@ -19,19 +19,19 @@ pub(super) fn run(
 ) -> Result<Exit, Failure> {
     let has_io = args.show_child_io;
     let sharing = Sharing { has_io, has_ctrl_c: has_io && context.stdin_is_terminal };
-    let signals = view.signals.clone();
-    let program = Program::start(&args.command, Children::Resume, sharing, talk, &signals)?;
+    let end = view.end.clone();
+    let program = Program::start(&args.command, Children::Resume, sharing, talk, end.signals())?;
     let Some(mut program) = program else { return Ok(Exit::Usage) };
     let shown = match program.arrival()? {
         Some(arrival) => {
             let runtime = arrival.runtime.clone();
-            let added = target::reach(arrival, &signals)
-                .map_or(Ok(()), |reached| view.add(&reached, context));
+            let added =
+                target::reach(arrival, &end).map_or(Ok(()), |reached| view.add(&reached, context));
             // Without a session, the process has not been resumed.
-            if view.feeds.is_empty() {
-                starting::let_go(runtime, &signals);
+            if view.sessions.is_empty() {
+                start::let_go(runtime, &end);
             }
-            added.and_then(|()| view.show(context, &mut || false))
+            added.and_then(|()| view.show(context))
         }
         None => {
             context.messages.warning(&program.says_nothing());

@@ -9,9 +9,8 @@ use super::Context;
 use crate::args::StackArgs;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::live::signals::Signals;
+use crate::live::end_rule::EndRule;
 use crate::live::target::{self, One, Reached, Talk};
-use crate::live::until_time::sleep_until;
 use document::Document;
 use nettrace_analysis::NameOptions;
 use std::time::Instant;
@@ -19,10 +18,10 @@ use take::{Taken, Taking};
 
 pub(super) fn run(args: &StackArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {
     let talk = Talk::new(&args.talk)?;
-    let signals = Signals::notice()?;
-    let one = target::one(&args.target, &talk, &signals, &mut context.messages)?;
+    let end = EndRule::notice(&context.delays, None, &talk.deadlines)?;
+    let one = target::one(&args.target, &talk, &end, &mut context.messages)?;
     let Some(One { reached, port }) = one else { return Ok(Exit::Failed) };
-    let taken = take(args, &reached, &signals, context);
+    let taken = take(args, &reached, &end, context);
     drop(port);
     talk.finish()?;
     let Some(taken) = taken? else { return Ok(Exit::Failed) };
@@ -52,7 +51,7 @@ fn merges(args: &StackArgs, context: &Context<'_>) -> bool {
 fn take(
     args: &StackArgs,
     reached: &Reached,
-    signals: &Signals,
+    end: &EndRule,
     context: &mut Context<'_>,
 ) -> Result<Option<Taken>, Failure> {
     let count = match (args.every, args.count) {
@@ -60,7 +59,7 @@ fn take(
         (Some(_), None) => 10,
         (Some(_), Some(count)) => count.get(),
     };
-    let mut taking = Taking::new(reached, signals, args);
+    let mut taking = Taking::new(reached, end, args);
     let mut next = Instant::now();
     for number in 1..=count {
         if number > 1 {
@@ -68,7 +67,7 @@ fn take(
             next += args.every.map_or(std::time::Duration::ZERO, |every| every.0);
             // A round that starts late does not make the next ones start early.
             next = next.max(Instant::now());
-            if !sleep_until(next, signals) {
+            if !end.sleep_until(next) {
                 break;
             }
         }

@@ -1,0 +1,149 @@
+//! When a command ends, and how long it still waits then: the same rule for every
+//! request, every session and every pause.
+//!
+//! A command ends at the first signal, or when `--duration` has elapsed since its session
+//! began, which is noticed within [`SIGNAL_CHECK`]. Then
+//!
+//! - a session is asked to stop at once, and its stream is read to its end, unless the
+//!   process sends nothing for 2 s (`Deadlines::drain` of `nettrace_ipc`); a view does not
+//!   wait longer than that for the end either,
+//! - a request that was not answered yet is waited for for [`LAST_ANSWER`] after a signal;
+//!   without one, it may take `--duration` and 2 s,
+//! - a second signal exits ([`super::signals`]).
+//!
+//! `--patience` takes the place of the 2 s.
+
+use super::signals::Signals;
+use crate::delays::Delays;
+use nettrace_ipc::Deadlines;
+use std::io;
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// How often whatever waits looks at signals and the clock.
+pub(crate) const SIGNAL_CHECK: Duration = Duration::from_millis(50);
+/// How long an answer is still waited for when a signal has come: most are there at once.
+pub(crate) const LAST_ANSWER: Duration = Duration::from_secs(1);
+
+/// Clones share one deadline.
+#[derive(Debug, Clone)]
+pub(crate) struct EndRule {
+    signals: Signals,
+    duration: Option<Duration>,
+    deadline: Arc<Mutex<Option<Instant>>>,
+    /// How long a silent process is waited for.
+    patience: Duration,
+}
+
+impl EndRule {
+    /// From now on signals are noticed; see [`EndRule::new`].
+    pub(crate) fn notice(
+        delays: &Delays,
+        duration: Option<Duration>,
+        deadlines: &Deadlines,
+    ) -> io::Result<EndRule> {
+        Ok(EndRule::new(&Signals::notice(delays)?, duration, deadlines))
+    }
+
+    /// At a signal, or `duration` after [`EndRule::begin`].
+    pub(crate) fn new(
+        signals: &Signals,
+        duration: Option<Duration>,
+        deadlines: &Deadlines,
+    ) -> EndRule {
+        let (signals, patience) = (signals.clone(), deadlines.drain);
+        EndRule { signals, duration, deadline: Arc::default(), patience }
+    }
+
+    /// The time runs from now: a session has begun, and what came before does not count.
+    pub(crate) fn begin(&self) {
+        *self.lock() = self.duration.and_then(|duration| Instant::now().checked_add(duration));
+    }
+
+    /// Not later than `time` from now.
+    pub(crate) fn hasten(&self, time: Duration) {
+        let mut deadline = self.lock();
+        let end = Instant::now().checked_add(time);
+        *deadline = match (*deadline, end) {
+            (Some(before), Some(end)) => Some(before.min(end)),
+            (before, end) => end.or(before),
+        };
+    }
+
+    /// Whether it is time to end.
+    pub(crate) fn is_due(&self) -> bool {
+        self.signals.seen().is_some() || self.lock().is_some_and(|end| Instant::now() >= end)
+    }
+
+    pub(crate) fn signals(&self) -> &Signals {
+        &self.signals
+    }
+
+    /// Sleeps until a moment; false: it was time to end before.
+    pub(crate) fn sleep_until(&self, moment: Instant) -> bool {
+        while !self.is_due() {
+            let left = moment.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return true;
+            }
+            std::thread::sleep(left.min(SIGNAL_CHECK));
+        }
+        false
+    }
+
+    /// Does what may have to wait long for a process, on a thread of its own. `None`: it
+    /// was time to end, and no answer came soon after. An answer that comes later is
+    /// dropped; a session that it brings is stopped by that.
+    pub(crate) fn ask<T: Send + 'static>(
+        &self,
+        act: impl FnOnce() -> T + Send + 'static,
+    ) -> io::Result<Option<T>> {
+        let (answer, answered) = sync_channel(1);
+        let thread = std::thread::Builder::new().name("nettrace-ask".to_owned());
+        thread.spawn(move || {
+            // Fails if it was time to end.
+            let _ = answer.send(act());
+        })?;
+        let mut waiting = Waiting::new();
+        loop {
+            match answered.recv_timeout(SIGNAL_CHECK) {
+                Ok(answer) => return Ok(Some(answer)),
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(io::Error::other("the asking thread panicked"));
+                }
+                Err(RecvTimeoutError::Timeout) if waiting.is_over(self) => return Ok(None),
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Instant>> {
+        self.deadline.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A request that was not answered yet.
+#[derive(Debug)]
+pub(crate) struct Waiting {
+    asked: Instant,
+    due_since: Option<Instant>,
+}
+
+impl Waiting {
+    /// The request is made now.
+    pub(crate) fn new() -> Waiting {
+        Waiting { asked: Instant::now(), due_since: None }
+    }
+
+    /// Whether the answer is not waited for any longer.
+    pub(crate) fn is_over(&mut self, end: &EndRule) -> bool {
+        let is_late = end.duration.is_some_and(|duration| self.asked.elapsed() >= duration);
+        if !is_late && !end.is_due() {
+            return false;
+        }
+        let since = *self.due_since.get_or_insert_with(Instant::now);
+        let has_signal = end.signals.seen().is_some();
+        since.elapsed() >= if has_signal { LAST_ANSWER } else { end.patience }
+    }
+}
