@@ -1,6 +1,7 @@
 //! `nettrace discover`: what a process emits, and what records it.
 
 use super::Context;
+use super::attached::{Attached, with_process, with_program};
 use crate::args::DiscoverArgs;
 use crate::args::profiles::{COMMON_KEYWORDS, RUNTIME, SAMPLER};
 use crate::cut::{Text, fixed, main};
@@ -11,16 +12,16 @@ use crate::live::counters::{CounterRequest, listing};
 use crate::live::end_rule::{EndRule, SIGNAL_CHECK};
 use crate::live::event_sources;
 use crate::live::live_session::LiveSession;
-use crate::live::program::{Program, Sharing};
-use crate::live::start::{self, Resume};
-use crate::live::target::{self, One, Reached, Talk};
+use crate::live::program::Sharing;
+use crate::live::start::Resume;
+use crate::live::target::Reached;
 use crate::printable::printable;
 use crate::table::{Column, Table, end_page, layout_of, left, right};
 use crate::units;
 use nettrace_analysis::live::{
     CounterList, DiscoveredEvent, DiscoveredInstrument, Discovery, DiscoverySnapshot,
 };
-use nettrace_ipc::{Children, Level, Provider, Providers, RequestError, Rundown, SessionConfig};
+use nettrace_ipc::{Level, Provider, Providers, RequestError, Rundown, SessionConfig};
 use nettrace_parser::catalog;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -46,68 +47,26 @@ const TASKS_DEBUG: u64 = 0x6_0000;
 const TASKS_FLOW: u64 = 0x80;
 
 pub(super) fn run(args: &DiscoverArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {
-    let talk = Talk::new(&args.talk)?;
-    let end = EndRule::notice(&context.delays, Some(args.duration.0), &talk.deadlines)?;
-    let result = match args.command.is_empty() {
-        true => of_process(args, &talk, &end, context),
-        false => of_program(args, &talk, &end, context),
-    };
-    talk.finish()?;
-    result
-}
-
-fn of_process(
-    args: &DiscoverArgs,
-    talk: &Talk,
-    end: &EndRule,
-    context: &mut Context<'_>,
-) -> Result<Exit, Failure> {
-    let one = target::one(&args.target, talk, end, &mut context.messages)?;
-    let Some(One { reached, port }) = one else { return Ok(Exit::Failed) };
-    let exit = look(args, &reached, end, context)?;
-    drop(port);
-    Ok(exit.unwrap_or(Exit::Failed))
-}
-
-/// Of a program from its beginning; ends as it does.
-fn of_program(
-    args: &DiscoverArgs,
-    talk: &Talk,
-    end: &EndRule,
-    context: &mut Context<'_>,
-) -> Result<Exit, Failure> {
-    let sharing = Sharing { has_io: false, has_ctrl_c: false };
-    let program = Program::start(&args.command, Children::Resume, sharing, talk, end.signals())?;
-    let Some(mut program) = program else { return Ok(Exit::Usage) };
-    let looked = match program.arrival()? {
-        Some(arrival) => {
-            let runtime = arrival.runtime.clone();
-            let looked = target::reach(arrival, end)
-                .map_or(Ok(None), |reached| look(args, &reached, end, context));
-            // Without a session, the process has not been resumed.
-            if !matches!(looked, Ok(Some(_))) {
-                start::let_go(runtime, end);
-            }
-            looked.map(|exit| exit.unwrap_or(Exit::Failed))
-        }
-        None => {
-            context.messages.warning(&program.says_nothing());
-            Ok(Exit::Failed)
-        }
-    };
-    if let Err(failure) = looked {
-        context.messages.error(&failure);
+    let duration = Some(args.duration.0);
+    if args.command.is_empty() {
+        let process = (&args.target, &args.talk);
+        return with_process(process, duration, context, |attached, context| {
+            Ok(look(args, attached, context)?.unwrap_or(Exit::Failed))
+        });
     }
-    program.wait(|_| {})
+    let program = (&*args.command, Sharing { has_io: false, has_ctrl_c: false });
+    with_program(program, &args.talk, duration, context, |attached, context| {
+        look(args, attached, context)
+    })
 }
 
 /// `None`: it was time to end before the process answered, and no session has begun.
 fn look(
     args: &DiscoverArgs,
-    reached: &Reached,
-    end: &EndRule,
+    attached: &Attached,
     context: &mut Context<'_>,
 ) -> Result<Option<Exit>, Failure> {
+    let Attached { reached, end, .. } = attached;
     let mut meter = Meter::new(reached.pid);
     // A program that we start does nothing yet.
     if args.command.is_empty() && end.sleep_until(Instant::now() + BASELINE) {
@@ -117,13 +76,11 @@ fn look(
     while !end.is_due() && !sessions.all.is_over() {
         std::thread::sleep(SIGNAL_CHECK);
     }
-    end.signals().stop_by_timer();
+    end.end_now();
     let cost = meter.look();
     let snapshot = sessions.snapshot();
-    sessions.named.stop();
-    sessions.all.stop();
     sessions.named.end();
-    let fault = sessions.all.end().fault.clone();
+    let problem = sessions.all.end().problem();
     let document = Document::of(args, reached, &snapshot, sessions.all.lost(), cost);
     if args.json {
         super::write_json(context, &document)?;
@@ -139,9 +96,8 @@ fn look(
         let lost = units::counted(document.lost, "event");
         context.messages.warning(&format!("{lost} lost: rates are too low"));
     }
-    if let Some(fault) = fault {
-        let text = format!("its stream cannot be parsed: {fault}");
-        context.messages.warning(&format!("{}: {text}", reached.label()));
+    if let Some(problem) = problem {
+        context.messages.warning(&format!("{}{problem}", reached.label()));
         return Ok(Some(Exit::Damaged));
     }
     Ok(Some(Exit::Fine))
@@ -167,13 +123,11 @@ fn start(
     let (named, all) =
         (named(&event_sources::names(reached.pid)).map_err(usage)?, everything().map_err(usage)?);
     let messages = &mut context.messages;
-    let session = start::start(reached, named, Resume::No, end, messages)?;
-    let Some(session) = session else { return Ok(None) };
-    let named = LiveSession::start(reached, session, Discovery::new()).map_err(Failure::Output)?;
-    let session = start::start(reached, all, Resume::Yes, end, messages)?;
-    let Some(session) = session else { return Ok(None) };
-    start::warn_of_lost(reached, &session, messages);
-    let all = LiveSession::start(reached, session, Discovery::new()).map_err(Failure::Output)?;
+    let view = Discovery::new;
+    let named = LiveSession::start(reached, named, Resume::No, view(), end, messages)?;
+    let Some(named) = named else { return Ok(None) };
+    let all = LiveSession::start(reached, all, Resume::Yes, view(), end, messages)?;
+    let Some(all) = all else { return Ok(None) };
     Ok(Some(Sessions { named, all }))
 }
 

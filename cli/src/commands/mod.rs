@@ -1,6 +1,7 @@
 //! The commands, one file each.
 
 mod analysed;
+mod attached;
 mod check;
 mod collect;
 pub(crate) mod command_line;

@@ -147,8 +147,6 @@ pub(crate) struct Driver {
     sink: Sink,
     stop: Stop,
     end: Option<EndRule>,
-    /// Whether the end of the stream is waited for, however long the process sends.
-    wants_rest: bool,
     bytes: u64,
     events: u64,
     fault: Option<String>,
@@ -174,7 +172,6 @@ impl Driver {
             sink: Sink::Nowhere,
             stop,
             end: None,
-            wants_rest: true,
             bytes: 0,
             events: 0,
             fault: None,
@@ -188,15 +185,10 @@ impl Driver {
         Driver { sink, ..self }
     }
 
-    /// Stops when it is time to.
+    /// Stops when it is time to. If nobody keeps the bytes, the rest is not waited for for
+    /// long then: a process may have hundreds of megabytes of events.
     pub(crate) fn until(self, end: &EndRule) -> Driver {
         Driver { end: Some(end.clone()), ..self }
-    }
-
-    /// Once stopped, waits for the rest no longer than for a silent process: there may be
-    /// hundreds of megabytes of events that nobody looks at any more.
-    pub(crate) fn without_rest(self) -> Driver {
-        Driver { wants_rest: false, ..self }
     }
 
     pub(crate) fn stop(&self) -> Stop {
@@ -298,17 +290,17 @@ impl Driver {
         let lost = self.feed.losses().total();
         let position = Position { bytes: self.bytes, events: self.events, lost, is_idle };
         let next = consumer.look(&position)?;
-        if let Some(end) = self.end.as_ref().filter(|end| end.is_due()) {
-            end.signals().stop_by_timer();
-            self.stop.begin();
-        }
-        let patience = self.session.runtime().current_deadlines().drain;
-        let stopping = self.stop.since.get().filter(|_| !self.wants_rest);
-        if stopping.is_some_and(|since| since.elapsed() >= patience) {
+        let goes_on = self.obey(next);
+        let Some(end) = self.end.as_ref().filter(|end| end.is_due()) else { return Ok(goes_on) };
+        end.signals().stop_by_timer();
+        self.stop.begin();
+        let is_kept = !matches!(self.sink, Sink::Nowhere);
+        let stopping = self.stop.since.get().filter(|_| !is_kept);
+        if stopping.is_some_and(|since| since.elapsed() >= end.patience()) {
             self.session.cut();
             return Ok(false);
         }
-        Ok(self.obey(next))
+        Ok(goes_on)
     }
 
     /// False: nothing more is to be read.

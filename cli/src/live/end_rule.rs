@@ -4,11 +4,11 @@
 //! A command ends at the first signal, or when `--duration` has elapsed since its session
 //! began, which is noticed within [`SIGNAL_CHECK`]. Then
 //!
-//! - a session is asked to stop at once, and its stream is read to its end, unless the
-//!   process sends nothing for 2 s (`Deadlines::drain` of `nettrace_ipc`); a view does not
-//!   wait longer than that for the end either,
-//! - a request that was not answered yet is waited for for [`LAST_ANSWER`] after a signal;
-//!   without one, it may take `--duration` and 2 s,
+//! - a session is asked to stop at once. If its bytes are recorded, its stream is read to
+//!   the end, unless the process sends nothing for 2 s (`Deadlines::drain` of
+//!   `nettrace_ipc`),
+//! - what nobody keeps is not waited for for longer than that: the rest of a view, or the
+//!   answer to a request. After a signal it is [`AFTER_SIGNAL`],
 //! - a second signal exits ([`super::signals`]).
 //!
 //! `--patience` takes the place of the 2 s.
@@ -23,8 +23,9 @@ use std::time::{Duration, Instant};
 
 /// How often whatever waits looks at signals and the clock.
 pub(crate) const SIGNAL_CHECK: Duration = Duration::from_millis(50);
-/// How long an answer is still waited for when a signal has come: most are there at once.
-pub(crate) const LAST_ANSWER: Duration = Duration::from_secs(1);
+/// How long after a signal something is waited for that nobody keeps. Most answers are
+/// there at once; with the time to notice the signal, the command ends within 2 s.
+pub(crate) const AFTER_SIGNAL: Duration = Duration::from_millis(1800);
 
 /// Clones share one deadline.
 #[derive(Debug, Clone)]
@@ -71,6 +72,12 @@ impl EndRule {
         };
     }
 
+    /// It is time to end without a signal: the command has what it wants.
+    pub(crate) fn end_now(&self) {
+        self.hasten(Duration::ZERO);
+        self.signals.stop_by_timer();
+    }
+
     /// Whether it is time to end.
     pub(crate) fn is_due(&self) -> bool {
         self.signals.seen().is_some() || self.lock().is_some_and(|end| Instant::now() >= end)
@@ -92,6 +99,11 @@ impl EndRule {
         false
     }
 
+    /// How long what nobody keeps is waited for, now that it is time to end.
+    pub(crate) fn patience(&self) -> Duration {
+        if self.signals.seen().is_some() { AFTER_SIGNAL } else { self.patience }
+    }
+
     /// Does what may have to wait long for a process, on a thread of its own. `None`: it
     /// was time to end, and no answer came soon after. An answer that comes later is
     /// dropped; a session that it brings is stopped by that.
@@ -105,45 +117,26 @@ impl EndRule {
             // Fails if it was time to end.
             let _ = answer.send(act());
         })?;
-        let mut waiting = Waiting::new();
+        let (asked, mut due_since) = (Instant::now(), None);
         loop {
             match answered.recv_timeout(SIGNAL_CHECK) {
                 Ok(answer) => return Ok(Some(answer)),
                 Err(RecvTimeoutError::Disconnected) => {
                     return Err(io::Error::other("the asking thread panicked"));
                 }
-                Err(RecvTimeoutError::Timeout) if waiting.is_over(self) => return Ok(None),
                 Err(RecvTimeoutError::Timeout) => {}
+            }
+            let is_late = self.duration.is_some_and(|duration| asked.elapsed() >= duration);
+            if is_late || self.is_due() {
+                let since = *due_since.get_or_insert_with(Instant::now);
+                if since.elapsed() >= self.patience() {
+                    return Ok(None);
+                }
             }
         }
     }
 
     fn lock(&self) -> MutexGuard<'_, Option<Instant>> {
         self.deadline.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// A request that was not answered yet.
-#[derive(Debug)]
-pub(crate) struct Waiting {
-    asked: Instant,
-    due_since: Option<Instant>,
-}
-
-impl Waiting {
-    /// The request is made now.
-    pub(crate) fn new() -> Waiting {
-        Waiting { asked: Instant::now(), due_since: None }
-    }
-
-    /// Whether the answer is not waited for any longer.
-    pub(crate) fn is_over(&mut self, end: &EndRule) -> bool {
-        let is_late = end.duration.is_some_and(|duration| self.asked.elapsed() >= duration);
-        if !is_late && !end.is_due() {
-            return false;
-        }
-        let since = *self.due_since.get_or_insert_with(Instant::now);
-        let has_signal = end.signals.seen().is_some();
-        since.elapsed() >= if has_signal { LAST_ANSWER } else { end.patience }
     }
 }

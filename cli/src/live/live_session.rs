@@ -1,11 +1,14 @@
 //! A session that feeds a live view: a thread reads it, and who looks at the view locks it
 //! for a moment.
 
-use super::driver::{Consumer, Driven, Driver, Next, Position, Stop};
+use super::driver::{Consumer, Driven, Driver, Next, Position};
+use super::end_rule::EndRule;
+use super::start::{self, Resume};
 use super::target::Reached;
 use crate::failure::Failure;
+use crate::messages::Messages;
 use nettrace_analysis::live::{Live, LiveReport};
-use nettrace_ipc::Session;
+use nettrace_ipc::SessionConfig;
 use nettrace_parser::{Event, Feed};
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -22,7 +25,6 @@ pub(crate) struct LiveSession<R> {
     pub(crate) name: String,
     live: Arc<Mutex<Live<R>>>,
     lost: Arc<AtomicU64>,
-    stop: Stop,
     thread: Option<JoinHandle<Result<Driven, Failure>>>,
     end: SessionEnd,
 }
@@ -30,10 +32,21 @@ pub(crate) struct LiveSession<R> {
 /// How a session ended.
 #[derive(Debug, Default)]
 pub(crate) struct SessionEnd {
-    /// The process went away in the middle of it.
-    pub(crate) is_cut: bool,
-    /// The stream cannot be read.
-    pub(crate) fault: Option<String>,
+    is_cut: bool,
+    fault: Option<String>,
+}
+
+impl SessionEnd {
+    /// What went wrong, to stand after the process's name.
+    pub(crate) fn problem(&self) -> Option<String> {
+        match &self.fault {
+            Some(fault) => Some(format!(": its stream cannot be parsed: {fault}")),
+            None if self.is_cut => {
+                Some(" exited without completing the session (was it killed?)".to_owned())
+            }
+            None => None,
+        }
+    }
 }
 
 /// Passes events on to the view.
@@ -59,21 +72,26 @@ fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl<R: LiveReport + Send + 'static> LiveSession<R> {
-    /// Reads the session on a thread of its own.
+    /// Starts a session, and reads it on a thread of its own. `None`: it was time to end
+    /// before the process answered, which a message says.
     pub(crate) fn start(
         process: &Reached,
-        session: Session,
+        config: SessionConfig,
+        resume: Resume,
         report: R,
-    ) -> io::Result<LiveSession<R>> {
-        let driver = Driver::new(session, Feed::in_time_order()).without_rest();
+        end: &EndRule,
+        messages: &mut Messages<'_>,
+    ) -> Result<Option<LiveSession<R>>, Failure> {
+        let session = start::start(process, config, resume, end, messages)?;
+        let Some(session) = session else { return Ok(None) };
+        let driver = Driver::new(session, Feed::in_time_order()).until(end);
         let (live, lost) = (Arc::new(Mutex::new(Live::new(report))), Arc::default());
-        let (stop, mut feeding) =
-            (driver.stop(), Feeding { live: Arc::clone(&live), lost: Arc::clone(&lost) });
+        let mut feeding = Feeding { live: Arc::clone(&live), lost: Arc::clone(&lost) };
         let thread = std::thread::Builder::new().name("nettrace-view".to_owned());
-        let thread = thread.spawn(move || driver.run(&mut feeding))?;
+        let thread = Some(thread.spawn(move || driver.run(&mut feeding))?);
         let (label, pid, name) = (process.label(), process.pid, process.name.clone());
-        let thread = Some(thread);
-        Ok(LiveSession { label, pid, name, live, lost, stop, thread, end: SessionEnd::default() })
+        let end = SessionEnd::default();
+        Ok(Some(LiveSession { label, pid, name, live, lost, thread, end }))
     }
 
     /// Looks at the view.
@@ -91,21 +109,13 @@ impl<R: LiveReport + Send + 'static> LiveSession<R> {
         self.thread.as_ref().is_none_or(JoinHandle::is_finished)
     }
 
-    /// Begins to stop the session.
-    pub(crate) fn stop(&self) {
-        self.stop.begin();
-    }
-
-    /// Waits for the end of a session that was stopped.
+    /// Waits for the end of the session, now that it is time to end.
     pub(crate) fn end(&mut self) -> &SessionEnd {
         if let Some(thread) = self.thread.take() {
-            self.end = match thread.join() {
-                Ok(Ok(driven)) => SessionEnd { is_cut: driven.is_cut(), fault: driven.fault },
-                Ok(Err(failure)) => SessionEnd { is_cut: false, fault: Some(failure.to_string()) },
-                Err(_) => {
-                    let fault = Some("the reading thread panicked".to_owned());
-                    SessionEnd { is_cut: false, fault }
-                }
+            let panicked = |_| Err(Failure::Output(io::Error::other("the thread panicked")));
+            self.end = match thread.join().unwrap_or_else(panicked) {
+                Ok(read) => SessionEnd { is_cut: read.is_cut(), fault: read.fault },
+                Err(failure) => SessionEnd { is_cut: false, fault: Some(failure.to_string()) },
             };
         }
         &self.end

@@ -26,7 +26,6 @@ pub(crate) mod scrape;
 pub(crate) mod signals;
 pub(crate) mod sink;
 pub(crate) mod start;
-pub(crate) mod status;
 pub(crate) mod stdout_queue;
 pub(crate) mod target;
 pub(crate) mod transcript;

@@ -13,8 +13,8 @@ pub(crate) enum Resume {
     No,
 }
 
-/// Starts a session. `None`: it was time to end before the process answered, which a
-/// message says.
+/// Starts a session, and says what the runtime is too old for. `None`: it was time to end
+/// before the process answered, which a message says.
 pub(crate) fn start(
     reached: &Reached,
     config: SessionConfig,
@@ -34,17 +34,13 @@ pub(crate) fn start(
     };
     let (session, resumed) = started.map_err(|error| reached.failed(&error))?;
     end.begin();
-    // A process that does not wait loses nothing by it.
-    resumed.map_err(|error| reached.failed(&error))?;
-    Ok(Some(session))
-}
-
-/// Says what the runtime is too old for. Stacks that are not looked at may be taken.
-pub(crate) fn warn_of_lost(reached: &Reached, session: &Session, messages: &mut Messages<'_>) {
+    // Stacks that nobody looks at may be taken.
     for lost in session.lost().iter().filter(|lost| **lost != Lost::StacksOff) {
         let text = "this runtime is too old for part of the request";
         messages.warning(&format!("{}: {text}: {lost}", reached.label()));
     }
+    resumed.map_err(|error| reached.failed(&error))?;
+    Ok(Some(session))
 }
 
 /// Lets a process go in which no session has begun: what waits at its start would wait

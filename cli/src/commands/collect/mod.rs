@@ -7,6 +7,7 @@ mod formats;
 mod guard;
 mod recording;
 mod starts;
+mod status;
 mod summary;
 
 use super::Context;

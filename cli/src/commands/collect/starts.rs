@@ -3,8 +3,9 @@
 
 use super::files::{Files, is_packed};
 use crate::failure::Failure;
-use crate::live::end_rule::{EndRule, Waiting};
+use crate::live::end_rule::EndRule;
 use crate::live::sink::Sink;
+use crate::live::start;
 use crate::live::stdout_queue::StdoutQueue;
 use crate::live::target::Reached;
 use nettrace_ipc::{Arrival, Error, Session, SessionConfig, Startup};
@@ -61,23 +62,15 @@ pub(super) struct Started {
 pub(super) struct StartResult {
     number: usize,
     pub(super) request: StartRequest,
-    pub(super) reached: Reached,
-    pub(super) result: Result<Started, Failure>,
+    pub(super) started: Result<(Reached, Started), Failure>,
 }
 
 /// All requests that were not answered yet.
 pub(super) struct PendingStarts {
     places: Places,
-    pending: Vec<PendingStart>,
+    end: EndRule,
+    pending: Vec<(usize, StartRequest)>,
     next: usize,
-}
-
-struct PendingStart {
-    number: usize,
-    /// As messages name the process.
-    label: String,
-    request: StartRequest,
-    waiting: Waiting,
 }
 
 /// Where traces go.
@@ -89,17 +82,21 @@ struct Places {
 }
 
 impl PendingStarts {
-    pub(super) fn new(files: Option<Files>, queue: Option<StdoutQueue>) -> PendingStarts {
-        let files = files.map(|files| Arc::new(Mutex::new(files)));
-        PendingStarts { places: Places { files, queue }, pending: Vec::new(), next: 0 }
+    pub(super) fn new(
+        files: Option<Files>,
+        queue: Option<StdoutQueue>,
+        end: &EndRule,
+    ) -> PendingStarts {
+        let places = Places { files: files.map(|files| Arc::new(Mutex::new(files))), queue };
+        PendingStarts { places, end: end.clone(), pending: Vec::new(), next: 0 }
     }
 
     pub(super) fn count(&self) -> usize {
         self.pending.len()
     }
 
-    /// Asks for a session. `report` is called on another thread; if nobody takes the
-    /// session that it brings, it is stopped.
+    /// Asks for a session. `report` is called on another thread, at the latest soon after
+    /// it is time to end; if nobody takes the session that it brings, it is stopped.
     pub(super) fn begin(
         &mut self,
         target: Target,
@@ -108,28 +105,24 @@ impl PendingStarts {
     ) -> io::Result<()> {
         let number = self.next;
         self.next += 1;
-        let label = match &target {
-            Target::Reached(reached) => reached.label(),
-            Target::Arrived(arrival) => format!("process {}", arrival.pid),
-        };
-        let (places, asked) = (self.places.clone(), request.clone());
+        let (own, places, end) = (request.clone(), self.places.clone(), self.end.clone());
         let thread = std::thread::Builder::new().name("nettrace-start".to_owned());
         thread.spawn(move || {
-            let (reached, result) = start(target, &asked, &places);
-            report(StartResult { number, request: asked, reached, result });
+            let started = begin(target, &own, &places, &end);
+            report(StartResult { number, request: own, started });
         })?;
-        self.pending.push(PendingStart { number, label, request, waiting: Waiting::new() });
+        self.pending.push((number, request));
         Ok(())
     }
 
     /// Whether the next file of this recording is about to begin.
     pub(super) fn replaces(&self, number: usize) -> bool {
-        self.pending.iter().any(|pending| pending.request.replaces == Some(number))
+        self.pending.iter().any(|(_, request)| request.replaces == Some(number))
     }
 
     /// The rules whose recordings are about to begin.
     pub(super) fn rules(&self) -> impl Iterator<Item = usize> {
-        self.pending.iter().filter_map(|pending| match pending.request.job {
+        self.pending.iter().filter_map(|(_, request)| match request.job {
             Job::Rule { rule, .. } => Some(rule),
             Job::Record { .. } | Job::Watch { .. } => None,
         })
@@ -137,39 +130,30 @@ impl PendingStarts {
 
     /// Takes note of an answer.
     pub(super) fn answered(&mut self, result: &StartResult) {
-        self.pending.retain(|pending| pending.number != result.number);
-    }
-
-    /// Whether none of the answers is waited for any longer.
-    pub(super) fn are_over(&mut self, end: &EndRule) -> bool {
-        // Each has to be asked: its time runs from then.
-        self.pending.iter_mut().fold(true, |all, pending| pending.waiting.is_over(end) && all)
-    }
-
-    /// Does not wait for answers any longer. Gives the processes that owe one.
-    pub(super) fn forget(&mut self) -> Vec<String> {
-        // Threads that may never come back have begun files.
-        crate::new_file::leave_unfinished();
-        self.pending.drain(..).map(|pending| pending.label).collect()
+        self.pending.retain(|(number, _)| *number != result.number);
     }
 }
 
-fn start(
+fn begin(
     target: Target,
     request: &StartRequest,
     places: &Places,
-) -> (Reached, Result<Started, Failure>) {
-    let is_newcomer = matches!(target, Target::Arrived(_));
-    let reached = match target {
-        Target::Reached(reached) => reached,
-        Target::Arrived(arrival) => Reached::arrived(arrival),
+    end: &EndRule,
+) -> Result<(Reached, Started), Failure> {
+    let (reached, is_new) = match target {
+        Target::Reached(reached) => (reached, false),
+        Target::Arrived(arrival) => {
+            let label = format!("process {}", arrival.pid);
+            let reached = end.ask(move || Reached::arrived(arrival))?;
+            (reached.ok_or_else(|| silent(label))?, true)
+        }
     };
-    let result = start_session(&reached, request, places);
-    if result.is_err() && (is_newcomer || request.resumes) {
+    let started = start_session(&reached, request, places, end);
+    if started.is_err() && (is_new || request.resumes) {
         // One that cannot be recorded must not wait for ever.
-        let _ = reached.runtime.resume();
+        start::let_go(reached.runtime.clone(), end);
     }
-    (reached, result)
+    Ok((reached, started?))
 }
 
 /// Starts a session. No file is left if that fails: it is empty, and goes with its sink.
@@ -177,14 +161,25 @@ fn start_session(
     reached: &Reached,
     request: &StartRequest,
     places: &Places,
+    end: &EndRule,
 ) -> Result<Started, Failure> {
     let (path, sink) = places.sink(reached, &request.job)?;
-    let session = reached.runtime.start(&request.config).map_err(|error| reached.failed(&error))?;
-    let resumed = request.resumes.then(|| reached.runtime.resume());
-    // A resume reaches only who waits for us.
-    let is_waiting = reached.may_wait
-        && reached.runtime.startup().is_ok_and(|startup| startup == Startup::Suspended);
+    let (asked, config, resumes) = (reached.clone(), request.config.clone(), request.resumes);
+    let answer = end.ask(move || -> Result<_, Error> {
+        let session = asked.runtime.start(&config)?;
+        let resumed = resumes.then(|| asked.runtime.resume());
+        // A resume reaches only who waits for us.
+        let is_waiting = asked.may_wait
+            && asked.runtime.startup().is_ok_and(|startup| startup == Startup::Suspended);
+        Ok((session, resumed, is_waiting))
+    });
+    let answer = answer?.ok_or_else(|| silent(reached.label()))?;
+    let (session, resumed, is_waiting) = answer.map_err(|error| reached.failed(&error))?;
     Ok(Started { session, path, sink, resumed, is_waiting })
+}
+
+fn silent(label: String) -> Failure {
+    Failure::Input { file: label, message: "did not answer in time".to_owned() }
 }
 
 impl Places {

@@ -1,9 +1,9 @@
 //! What is reported of a recording at its end.
 
 use super::recording::RecordingOutcome;
+use super::status::advice;
 use crate::failure::Failure;
 use crate::live::sink::Saved;
-use crate::live::status::advice;
 use crate::messages::Messages;
 use crate::units;
 use nettrace_ipc::Ending;

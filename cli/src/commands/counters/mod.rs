@@ -1,13 +1,13 @@
 //! `nettrace counters`: counters and metrics of running processes as they change.
 
 mod board;
-mod launched;
 mod rows;
 mod screen;
 mod series_rows;
 mod unseen;
 
 use super::Context;
+use super::attached::with_program;
 use crate::args::CountersArgs;
 use crate::args::OnStall;
 use crate::exit::Exit;
@@ -15,8 +15,9 @@ use crate::failure::Failure;
 use crate::live::counters::{self, CounterRequest, SHARED, client_id};
 use crate::live::end_rule::{EndRule, SIGNAL_CHECK};
 use crate::live::live_session::LiveSession;
+use crate::live::program::Sharing;
 use crate::live::scrape::Scrape;
-use crate::live::start::{self, Resume};
+use crate::live::start::Resume;
 use crate::live::stdout_queue::StdoutQueue;
 use crate::live::target::{self, Reached, Several, Talk};
 use crate::live::{event_sources, meters, metrics_notice};
@@ -24,7 +25,7 @@ use crate::units;
 use nettrace_analysis::live::LiveCounters;
 use nettrace_ipc::{Providers, RequestError, Rundown, SessionConfig};
 use rows::Rows;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// After this many intervals without a value, a name is reported as missing.
 const SILENT_INTERVALS: u32 = 3;
@@ -35,17 +36,18 @@ type CounterSession = LiveSession<LiveCounters>;
 pub(super) fn run(args: &CountersArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {
     let rows = Rows::new(args, context)?;
     let scrape = scrape(args, context)?;
-    let talk = Talk::new(&args.talk)?;
     let duration = args.duration.map(|span| span.0);
-    let end = EndRule::notice(&context.delays, duration, &talk.deadlines)?;
-    let mut view = View::new(args, rows, scrape, end, context);
-    let result = if args.command.is_empty() {
-        watch(args, &mut view, &talk, context)
-    } else {
-        launched::run(args, &mut view, &talk, context)
-    };
-    talk.finish()?;
-    result
+    if args.command.is_empty() {
+        return watch(args, (rows, scrape), duration, context);
+    }
+    let has_io = args.show_child_io;
+    let sharing = Sharing { has_io, has_ctrl_c: has_io && context.stdin_is_terminal };
+    let program = (&*args.command, sharing);
+    with_program(program, &args.talk, duration, context, |attached, context| {
+        let mut view = View::new(args, rows, scrape, attached.end.clone(), context);
+        view.add(&attached.reached, context)?;
+        if view.sessions.is_empty() { Ok(None) } else { view.show(context).map(Some) }
+    })
 }
 
 /// Where values are served, if that is wanted.
@@ -66,21 +68,24 @@ fn scrape(args: &CountersArgs, context: &mut Context<'_>) -> Result<Option<Scrap
 /// Running processes, or the first that comes to a port.
 fn watch(
     args: &CountersArgs,
-    view: &mut View<'_>,
-    talk: &Talk,
+    (rows, scrape): (Rows, Option<Scrape>),
+    duration: Option<Duration>,
     context: &mut Context<'_>,
 ) -> Result<Exit, Failure> {
+    let talk = Talk::new(&args.talk)?;
+    let end = EndRule::notice(&context.delays, duration, &talk.deadlines)?;
     let mut open_port = None;
-    let processes = match target::find_several(&args.target, talk, &view.end)? {
+    let processes = match target::find_several(&args.target, &talk, &end)? {
         Several::Processes(processes) => processes,
         Several::Port(port) => {
-            let reached = target::first(&port, &view.end, &mut context.messages);
+            let reached = target::first(&port, &end, &mut context.messages);
             let Some(reached) = reached else { return Ok(Exit::Failed) };
             open_port = Some(port);
             vec![reached]
         }
     };
     let is_only = processes.len() == 1;
+    let mut view = View::new(args, rows, scrape, end, context);
     for reached in processes {
         match view.add(&reached, context) {
             Ok(()) => {}
@@ -89,9 +94,10 @@ fn watch(
             Err(failure) => return Err(failure),
         }
     }
-    let exit = view.show(context)?;
+    let exit = view.show(context);
     drop(open_port);
-    Ok(exit)
+    talk.finish()?;
+    exit
 }
 
 /// What is shown, and where it comes from.
@@ -156,15 +162,15 @@ impl<'v> View<'v> {
         }
         let providers = Providers::new(providers).map_err(refused)?;
         let config = SessionConfig::new(providers).stacks(false).rundown(Rundown::Off);
-        let session = start::start(reached, config, Resume::Yes, &self.end, &mut context.messages)?;
-        let Some(session) = session else { return Ok(()) };
-        start::warn_of_lost(reached, &session, &mut context.messages);
         let report = LiveCounters::new()
             .wanted(list)
             .interval(interval.as_secs_f64())
             .session(SHARED, &client_id());
         let report = if self.has_board { report } else { report.keeping_new() };
-        self.sessions.push(LiveSession::start(reached, session, report).map_err(Failure::Output)?);
+        let messages = &mut context.messages;
+        let session =
+            LiveSession::start(reached, config, Resume::Yes, report, &self.end, messages)?;
+        self.sessions.extend(session);
         Ok(())
     }
 
@@ -236,8 +242,7 @@ impl<'v> View<'v> {
         context: &mut Context<'_>,
         queue: Option<StdoutQueue>,
     ) -> Result<Exit, Failure> {
-        self.end.signals().stop_by_timer();
-        self.sessions.iter().for_each(LiveSession::stop);
+        self.end.end_now();
         for session in &mut self.sessions {
             session.end();
         }
@@ -280,14 +285,7 @@ fn conclude(session: &mut CounterSession, is_due: bool, context: &mut Context<'_
     if lost > 0 {
         messages.warning(&format!("{label}: {} lost", units::counted(lost, "event")));
     }
-    let end = session.end();
-    let problem = match &end.fault {
-        Some(fault) => Some(format!(": its stream cannot be parsed: {fault}")),
-        None if end.is_cut => {
-            Some(" exited without completing the session (was it killed?)".to_owned())
-        }
-        None => None,
-    };
+    let problem = session.end().problem();
     if let Some(problem) = &problem {
         messages.warning(&format!("{label}{problem}"));
     }

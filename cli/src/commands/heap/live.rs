@@ -11,6 +11,7 @@
 //! here, and a message says so.
 
 use super::super::Context;
+use super::super::attached::{Attached, with_process, with_program};
 use super::overview;
 use super::trace::HeapTrace;
 use crate::args::profiles::RUNTIME;
@@ -19,16 +20,16 @@ use crate::exit::Exit;
 use crate::failure::{Failure, plain};
 use crate::live::driver::{Consumer, Driven, Driver, Next, Position};
 use crate::live::end_rule::EndRule;
-use crate::live::program::{Program, Sharing};
+use crate::live::program::Sharing;
 use crate::live::sink::{Saved, Sink};
 use crate::live::start::{self, Resume};
-use crate::live::target::{self, One, Reached, Talk};
+use crate::live::target::Reached;
 use crate::messages::Messages;
 use crate::new_file::{NewFile, Unfinished};
 use crate::status_line::StatusLine;
 use crate::units;
 use nettrace_analysis::heap::{HeapReader, RECORD_KEYWORDS};
-use nettrace_ipc::{Children, Level, Provider, Providers, RequestError, Rundown, SessionConfig};
+use nettrace_ipc::{Level, Provider, Providers, RequestError, Rundown, SessionConfig};
 use nettrace_parser::{Event, Feed};
 use std::io;
 use std::num::NonZeroU32;
@@ -44,72 +45,20 @@ pub(super) fn run(
     target: &TargetArgs,
     context: &mut Context<'_>,
 ) -> Result<Exit, Failure> {
-    let talk = Talk::new(&args.talk)?;
     let save = args.save.as_deref();
     let save = save
         .map(|path| NewFile::create(path, args.talk.force, &[], Unfinished::Kept))
         .transpose()?;
     let sink = save.map_or(Sink::Nowhere, |file| Sink::file(file, false));
-    let end = EndRule::notice(&context.delays, None, &talk.deadlines)?;
-    let result = if args.program.is_empty() {
-        attach(args, target, sink, &end, &talk, context)
-    } else {
-        launch(args, sink, &end, &talk, context)
-    };
-    talk.finish()?;
-    result
-}
-
-fn attach(
-    args: &HeapArgs,
-    target: &TargetArgs,
-    sink: Sink,
-    end: &EndRule,
-    talk: &Talk,
-    context: &mut Context<'_>,
-) -> Result<Exit, Failure> {
-    let one = target::one(target, talk, end, &mut context.messages)?;
-    let Some(One { reached, port }) = one else { return Ok(Exit::Failed) };
-    if port.is_some() {
-        let runtime = reached.runtime.clone();
-        let Some(resumed) = end.ask(move || runtime.resume())? else { return Ok(Exit::Failed) };
-        resumed.map_err(|error| reached.failed(&error))?;
+    if args.program.is_empty() {
+        return with_process((target, &args.talk), None, context, |attached, context| {
+            dump(args, attached, sink, context)
+        });
     }
-    let run_up = if port.is_some() { RUN_UP } else { Duration::ZERO };
-    end.sleep_until(Instant::now() + args.after.map_or(run_up, |span| span.0));
-    let exit = dump(args, &reached, sink, end, context);
-    drop(port);
-    exit
-}
-
-fn launch(
-    args: &HeapArgs,
-    sink: Sink,
-    end: &EndRule,
-    talk: &Talk,
-    context: &mut Context<'_>,
-) -> Result<Exit, Failure> {
-    let sharing = Sharing { has_io: true, has_ctrl_c: true };
-    let program = Program::start(&args.program, Children::Resume, sharing, talk, end.signals())?;
-    let Some(mut program) = program else { return Ok(Exit::Usage) };
-    match program.arrival() {
-        Ok(Some(arrival)) => {
-            let runtime = arrival.runtime.clone();
-            start::let_go(runtime, end);
-            end.sleep_until(Instant::now() + args.after.map_or(RUN_UP, |span| span.0));
-            let dumped = target::reach(arrival, end)
-                .map_or(Ok(Exit::Failed), |reached| dump(args, &reached, sink, end, context));
-            // Whatever became of the dump, the program is not left alone.
-            if let Err(failure) = dumped {
-                context.messages.error(&failure);
-            }
-        }
-        Ok(None) => {
-            context.messages.warning(&format!("{}; there is no dump", program.says_nothing()));
-        }
-        Err(failure) => context.messages.error(&failure),
-    }
-    program.wait(|_| {})
+    let program = (&*args.program, Sharing { has_io: true, has_ctrl_c: true });
+    with_program(program, &args.talk, None, context, |attached, context| {
+        dump(args, attached, sink, context).map(Some)
+    })
 }
 
 fn config() -> Result<SessionConfig, RequestError> {
@@ -137,11 +86,16 @@ fn forget_types(reached: &Reached, end: &EndRule) -> Result<(), RequestError> {
 /// Takes a dump and shows it.
 fn dump(
     args: &HeapArgs,
-    reached: &Reached,
+    attached: &Attached,
     sink: Sink,
-    end: &EndRule,
     context: &mut Context<'_>,
 ) -> Result<Exit, Failure> {
+    let Attached { reached, is_new, end } = attached;
+    if *is_new {
+        start::let_go(reached.runtime.clone(), end);
+    }
+    let run_up = if *is_new { RUN_UP } else { Duration::ZERO };
+    end.sleep_until(Instant::now() + args.after.map_or(run_up, |span| span.0));
     let refused = |error: RequestError| Failure::Usage(error.to_string());
     forget_types(reached, end).map_err(refused)?;
     let config = config().map_err(refused)?;

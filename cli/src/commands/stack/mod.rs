@@ -6,28 +6,32 @@ mod take;
 mod text;
 
 use super::Context;
+use super::attached::{Attached, with_process};
 use crate::args::StackArgs;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::live::end_rule::EndRule;
-use crate::live::target::{self, One, Reached, Talk};
+use crate::live::target::Reached;
 use document::Document;
 use nettrace_analysis::NameOptions;
 use std::time::Instant;
 use take::{Taken, Taking};
 
 pub(super) fn run(args: &StackArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {
-    let talk = Talk::new(&args.talk)?;
-    let end = EndRule::notice(&context.delays, None, &talk.deadlines)?;
-    let one = target::one(&args.target, &talk, &end, &mut context.messages)?;
-    let Some(One { reached, port }) = one else { return Ok(Exit::Failed) };
-    let taken = take(args, &reached, &end, context);
-    drop(port);
-    talk.finish()?;
-    let Some(taken) = taken? else { return Ok(Exit::Failed) };
+    with_process((&args.target, &args.talk), None, context, |attached, context| {
+        let taken = take(args, attached, context)?;
+        taken.map_or(Ok(Exit::Failed), |taken| show(args, &attached.reached, taken, context))
+    })
+}
+
+fn show(
+    args: &StackArgs,
+    reached: &Reached,
+    taken: Taken,
+    context: &mut Context<'_>,
+) -> Result<Exit, Failure> {
     let (is_merged, has_more) = (merges(args, context), args.all);
     let is_complete = taken.is_complete;
-    let document = Document::new(&reached, taken, NameOptions::default(), args, is_merged);
+    let document = Document::new(reached, taken, NameOptions::default(), args, is_merged);
     if args.json {
         super::write_json(context, &document)?;
     } else {
@@ -50,8 +54,7 @@ fn merges(args: &StackArgs, context: &Context<'_>) -> bool {
 /// Takes stacks as often as is wished. `None`: a signal came before any were seen.
 fn take(
     args: &StackArgs,
-    reached: &Reached,
-    end: &EndRule,
+    attached: &Attached,
     context: &mut Context<'_>,
 ) -> Result<Option<Taken>, Failure> {
     let count = match (args.every, args.count) {
@@ -59,7 +62,7 @@ fn take(
         (Some(_), None) => 10,
         (Some(_), Some(count)) => count.get(),
     };
-    let mut taking = Taking::new(reached, end, args);
+    let mut taking = Taking::new(attached, args);
     let mut next = Instant::now();
     for number in 1..=count {
         if number > 1 {
@@ -67,7 +70,7 @@ fn take(
             next += args.every.map_or(std::time::Duration::ZERO, |every| every.0);
             // A round that starts late does not make the next ones start early.
             next = next.max(Instant::now());
-            if !end.sleep_until(next) {
+            if !attached.end.sleep_until(next) {
                 break;
             }
         }

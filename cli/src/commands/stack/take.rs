@@ -1,11 +1,12 @@
 //! Short sessions of the sampler, each of which ends when every thread was seen.
 
+use super::super::attached::Attached;
 use super::Context;
 use crate::args::StackArgs;
 use crate::args::profiles::RUNTIME;
 use crate::failure::Failure;
 use crate::live::driver::{Consumer, Driver, Next, Position};
-use crate::live::end_rule::{EndRule, LAST_ANSWER};
+use crate::live::end_rule::{AFTER_SIGNAL, EndRule};
 use crate::live::mappings;
 use crate::live::method_names;
 use crate::live::native::{self, NativeStacks};
@@ -14,7 +15,9 @@ use crate::live::signals::Signals;
 use crate::live::start::{self, Resume};
 use crate::live::target::Reached;
 use nettrace_analysis::live::ThreadStacks;
-use nettrace_ipc::{Level, Provider, Providers, RequestError, Rundown, Session, SessionConfig};
+use nettrace_ipc::{
+    Ending, Level, Provider, Providers, RequestError, Rundown, Session, SessionConfig,
+};
 use nettrace_parser::{Event, Feed};
 use std::num::NonZeroU32;
 use std::time::{Duration, Instant};
@@ -69,12 +72,16 @@ impl OsFacts {
 pub(super) struct Taking<'t> {
     reached: &'t Reached,
     end: &'t EndRule,
+    /// Who comes to a port may wait to be resumed.
+    resume: Resume,
     args: &'t StackArgs,
     stacks: ThreadStacks,
     os: Result<OsFacts, String>,
     /// Of the latest look: first and last address of memory with code, and its file.
     mappings: Vec<(u64, u64, String)>,
     has_names: bool,
+    /// It did not answer, or not end a session, in time.
+    is_silent: bool,
     is_complete: bool,
     start: Instant,
     /// When the current session has to end.
@@ -85,7 +92,8 @@ pub(super) struct Taking<'t> {
 }
 
 impl<'t> Taking<'t> {
-    pub(super) fn new(reached: &'t Reached, end: &'t EndRule, args: &'t StackArgs) -> Taking<'t> {
+    pub(super) fn new(attached: &'t Attached, args: &'t StackArgs) -> Taking<'t> {
+        let Attached { reached, is_new, end } = attached;
         let mut os = match (reached.pid, args.target.port.is_some()) {
             (Some(_), _) => Ok(OsFacts::default()),
             (None, _) => Err("the process does not say its id".to_owned()),
@@ -94,11 +102,13 @@ impl<'t> Taking<'t> {
         Taking {
             reached,
             end,
+            resume: if *is_new { Resume::Yes } else { Resume::No },
             args,
             stacks: ThreadStacks::new(),
             os,
             mappings: Vec::new(),
             has_names: false,
+            is_silent: false,
             is_complete: true,
             start: Instant::now(),
             deadline: None,
@@ -119,7 +129,10 @@ impl<'t> Taking<'t> {
         is_last: bool,
         context: &mut Context<'_>,
     ) -> Result<bool, Failure> {
-        let Some(session) = self.start(is_last, context)? else { return Ok(false) };
+        let Some(session) = self.start(is_last, context)? else {
+            self.is_silent = true;
+            return Ok(false);
+        };
         self.deadline = Instant::now().checked_add(self.args.timeout.0);
         self.is_taken = false;
         let driver = Driver::new(session, Feed::in_time_order()).until(self.end);
@@ -130,6 +143,7 @@ impl<'t> Taking<'t> {
         }
         // Unless the process has ended before.
         self.take();
+        self.is_silent = read.ending == Some(Ending::Cut);
         self.has_names |= read.outcome.is_complete() && is_last;
         Ok(!self.end.is_due() && !read.is_cut())
     }
@@ -137,9 +151,8 @@ impl<'t> Taking<'t> {
     /// `None`: there is no session, which a message says.
     fn start(&self, is_last: bool, context: &mut Context<'_>) -> Result<Option<Session>, Failure> {
         let config = config(is_last).map_err(|error| Failure::Usage(error.to_string()))?;
-        // Who comes to a port may wait to be resumed.
-        let resume = if self.args.target.port.is_some() { Resume::Yes } else { Resume::No };
-        let started = start::start(self.reached, config, resume, self.end, &mut context.messages);
+        let messages = &mut context.messages;
+        let started = start::start(self.reached, config, self.resume, self.end, messages);
         match started {
             // What was taken before is not lost with the process.
             Err(failure) if self.stacks.samples() > 0 => {
@@ -189,20 +202,11 @@ impl<'t> Taking<'t> {
             }
             return Err(Failure::Input { file: self.reached.label(), message: self.why_nothing() });
         }
-        if !self.has_names {
-            // A signal ended it before the session that brings the names. They are worth
-            // a moment.
-            let deadlines = self.reached.runtime.current_deadlines().drain(Duration::ZERO);
-            let moment = EndRule::new(&Signals::none(), Some(LAST_ANSWER), &deadlines);
-            moment.begin();
-            let model = self.stacks.model_mut();
-            let learnt = method_names::rundown(self.reached, BUFFER_MEGABYTES, &moment, |event| {
-                let _ = model.learn(event);
-            });
-            if let Err(reason) = learnt {
-                let text = "frames are shown as addresses";
-                context.messages.warning(&format!("{}: {text}: {reason}", self.reached.label()));
-            }
+        if !self.has_names
+            && let Err(reason) = self.learn_names()
+        {
+            let text = "frames are shown as addresses";
+            context.messages.warning(&format!("{}: {text}: {reason}", self.reached.label()));
         }
         if let Ok(facts) = &self.os
             && !self.stacks.thread_ids().any(|id| facts.threads.contains_key(&id))
@@ -224,6 +228,21 @@ impl<'t> Taking<'t> {
             is_complete: self.is_complete,
             duration: self.start.elapsed(),
         }))
+    }
+
+    /// A signal ended it before the session that brings the names. They are worth a
+    /// moment.
+    fn learn_names(&mut self) -> Result<(), String> {
+        if self.is_silent {
+            return Err("it does not answer".to_owned());
+        }
+        let deadlines = self.reached.runtime.current_deadlines().drain(Duration::ZERO);
+        let moment = EndRule::new(&Signals::none(), Some(AFTER_SIGNAL / 2), &deadlines);
+        moment.begin();
+        let model = self.stacks.model_mut();
+        method_names::rundown(self.reached, BUFFER_MEGABYTES, &moment, |event| {
+            let _ = model.learn(event);
+        })
     }
 
     /// Native stacks, now that the sampler is off: it suspends threads, which shows as

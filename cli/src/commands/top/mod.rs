@@ -4,6 +4,7 @@ mod board;
 mod rows;
 
 use super::Context;
+use super::attached::{Attached, with_process};
 use crate::args::profiles::RUNTIME;
 use crate::args::{OnStall, TopArgs, TopView};
 use crate::exit::Exit;
@@ -14,8 +15,7 @@ use crate::live::end_rule::{EndRule, SIGNAL_CHECK};
 use crate::live::live_session::LiveSession;
 use crate::live::mappings;
 use crate::live::method_names;
-use crate::live::start::{self, Resume};
-use crate::live::target::{self, One, Reached, Talk};
+use crate::live::start::Resume;
 use crate::screen::{Input, Screen, Theme};
 use crate::units;
 use board::{Board, Pressed, Seen};
@@ -43,16 +43,13 @@ pub(super) fn run(args: &TopArgs, context: &mut Context<'_>) -> Result<Exit, Fai
     if !(Duration::from_secs(1)..=Duration::from_secs(60)).contains(&args.window.0) {
         return Err(Failure::Usage("--window is 1s to 60s".to_owned()));
     }
-    let talk = Talk::new(&args.talk)?;
     let duration = args.duration.map(|span| span.0);
-    let end = EndRule::notice(&context.delays, duration, &talk.deadlines)?;
-    let one = target::one(&args.target, &talk, &end, &mut context.messages)?;
-    let Some(One { reached, port }) = one else { return Ok(Exit::Failed) };
-    let result = Watching::start(args, &reached, end, context)
-        .and_then(|watching| watching.map_or(Ok(Exit::Failed), |watching| watching.run(context)));
-    drop(port);
-    talk.finish()?;
-    result
+    with_process((&args.target, &args.talk), duration, context, |attached, context| {
+        match Watching::start(args, attached, context)? {
+            Some(watching) => watching.run(context),
+            None => Ok(Exit::Failed),
+        }
+    })
 }
 
 fn shows_screen(args: &TopArgs, context: &Context<'_>) -> bool {
@@ -98,24 +95,23 @@ struct TopDocument<'s> {
 impl<'w> Watching<'w> {
     fn start(
         args: &'w TopArgs,
-        reached: &Reached,
-        end: EndRule,
+        attached: &Attached,
         context: &mut Context<'_>,
     ) -> Result<Option<Watching<'w>>, Failure> {
         let config = config(args).map_err(|error| Failure::Usage(error.to_string()))?;
+        let Attached { reached, end, .. } = attached;
         let mut meter = Meter::new(reached.pid);
         if !end.sleep_until(Instant::now() + BASELINE) {
             return Ok(None);
         }
         meter.begin();
-        let session = start::start(reached, config, Resume::Yes, &end, &mut context.messages)?;
-        let Some(session) = session else { return Ok(None) };
-        start::warn_of_lost(reached, &session, &mut context.messages);
         let rows = if shows_screen(args, context) { SCREEN_ROWS } else { args.number };
         let top = LiveTop::new().window(args.window.0).rows(rows);
-        let session = LiveSession::start(reached, session, top).map_err(Failure::Output)?;
+        let messages = &mut context.messages;
+        let session = LiveSession::start(reached, config, Resume::Yes, top, end, messages)?;
+        let Some(session) = session else { return Ok(None) };
         // Once: methods that are loaded from now on are reported by the session itself.
-        let learnt = method_names::rundown(reached, args.buffersize, &end, |event| {
+        let learnt = method_names::rundown(reached, args.buffersize, end, |event| {
             session.with(|live| live.report_mut().names_mut().learn(event));
         });
         if let Err(reason) = learnt {
@@ -124,7 +120,8 @@ impl<'w> Watching<'w> {
         }
         // What names take is not time that is watched.
         end.begin();
-        Ok(Some(Watching { args, session, meter, mapped: None, end, start: Instant::now() }))
+        let (end, start) = (end.clone(), Instant::now());
+        Ok(Some(Watching { args, session, meter, mapped: None, end, start }))
     }
 
     fn run(mut self, context: &mut Context<'_>) -> Result<Exit, Failure> {
@@ -137,12 +134,8 @@ impl<'w> Watching<'w> {
             self.show_lines(context)
         };
         let (label, is_over) = (self.session.label.clone(), self.session.is_over());
-        self.session.stop();
-        let end = self.session.end();
-        let problem = match &end.fault {
-            Some(fault) => Some(format!("its stream cannot be parsed: {fault}")),
-            None => end.is_cut.then(|| "exited without completing the trace".to_owned()),
-        };
+        self.end.end_now();
+        let problem = self.session.end().problem();
         shown?;
         context.finish_queue(queue)?;
         let lost = self.session.lost();
@@ -153,7 +146,7 @@ impl<'w> Watching<'w> {
                 .warning(&format!("{label}: {events} lost, and not in the percentages"));
         }
         if let Some(problem) = problem {
-            context.messages.warning(&format!("{label}: {problem}"));
+            context.messages.warning(&format!("{label}{problem}"));
             return Ok(Exit::Damaged);
         }
         if is_over {

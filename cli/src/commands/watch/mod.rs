@@ -7,6 +7,7 @@ mod shows;
 pub(super) use shows::requests;
 
 use super::Context;
+use super::attached::{Attached, with_process};
 use super::stack_names::StackNames;
 use crate::args::profiles::{COMMON_KEYWORDS, RUNTIME};
 use crate::args::{EventFormat, WatchArgs};
@@ -18,10 +19,11 @@ use crate::live::method_names::{self, Visible};
 use crate::live::request;
 use crate::live::start::{self, Resume};
 use crate::live::stdout_queue::{Dropped, StdoutQueue};
-use crate::live::target::{self, One, Reached, Talk};
+use crate::live::target::Reached;
 use crate::render::{Form, Text};
 use crate::units;
 use extra_facts::ExtraFacts;
+use nettrace_analysis::NamesSoFar;
 use nettrace_analysis::live::WatchRow;
 use nettrace_export::{Csv, EventPattern, EventTypes, Filter, Ndjson, Page, ProviderPattern};
 use nettrace_ipc::{Ending, Level, Provider, RequestError, Rundown, SessionConfig};
@@ -38,38 +40,42 @@ pub(super) fn run(args: &WatchArgs, context: &mut Context<'_>) -> Result<Exit, F
     for warning in request::warnings(&config) {
         context.messages.warning(&warning);
     }
-    let talk = Talk::new(&args.talk)?;
     let duration = args.duration.map(|span| span.0);
-    let end = EndRule::notice(&context.delays, duration, &talk.deadlines)?;
-    let one = target::one(&args.target, &talk, &end, &mut context.messages)?;
-    let Some(One { reached, port }) = one else { return Ok(Exit::Failed) };
-    let session = start::start(&reached, config, Resume::Yes, &end, &mut context.messages)?;
-    let Some(session) = session else { return Ok(Exit::Failed) };
-    start::warn_of_lost(&reached, &session, &mut context.messages);
-    let mut names = StackNames::new(shows_names, None);
-    if let Some(names) = names.so_far().filter(|_| visible.is_some()) {
-        let loaded = method_names::learn_loaded(&reached, args.session.buffersize, &end, names);
-        let lacking = match loaded {
-            // Who comes to a port has mostly just begun.
-            Ok(0) if port.is_none() => Some("its rundown lists no methods".to_owned()),
-            Ok(_) => None,
-            Err(reason) => Some(reason),
-        };
-        if let Some(reason) = lacking {
-            let text = "frames of methods that were loaded before are shown as addresses";
-            context.messages.note(&format!("{}: {text}: {reason}", reached.label()));
+    with_process((&args.target, &args.talk), duration, context, |attached, context| {
+        let Attached { reached, end, .. } = attached;
+        let session = start::start(reached, config, Resume::Yes, end, &mut context.messages)?;
+        let Some(session) = session else { return Ok(Exit::Failed) };
+        let mut names = StackNames::new(shows_names, None);
+        if let Some(names) = names.so_far().filter(|_| visible.is_some()) {
+            learn_names(args, attached, names, context);
         }
-        // What names take is not time that is watched.
-        end.begin();
+        let mut watch = Watch::new(args, Naming { names, visible }, end, context)?;
+        let driver = Driver::new(session, Feed::in_time_order()).until(end);
+        let read = driver.run(&mut watch)?;
+        watch.conclude(&read, reached)
+    })
+}
+
+/// Learns the names of what was loaded before, or says why they are missing.
+fn learn_names(
+    args: &WatchArgs,
+    attached: &Attached,
+    names: &mut NamesSoFar,
+    context: &mut Context<'_>,
+) {
+    let Attached { reached, is_new, end } = attached;
+    let loaded = method_names::learn_loaded(reached, args.session.buffersize, end, names);
+    let lacking = match loaded {
+        Ok(0) if !is_new => "its rundown lists no methods".to_owned(),
+        Ok(_) => String::new(),
+        Err(reason) => reason,
+    };
+    if !lacking.is_empty() {
+        let text = "frames of methods that were loaded before are shown as addresses";
+        context.messages.note(&format!("{}: {text}: {lacking}", reached.label()));
     }
-    let naming = Naming { names, visible };
-    let mut watch = Watch::new(args, naming, &end, context)?;
-    let driver = Driver::new(session, Feed::in_time_order()).until(&end).without_rest();
-    let read = driver.run(&mut watch);
-    let result = read.and_then(|read| watch.conclude(&read, &reached));
-    drop(port);
-    talk.finish()?;
-    result
+    // What names take is not time that is watched.
+    end.begin();
 }
 
 /// The session, and the events that were asked for if names of frames are asked for on

@@ -13,11 +13,11 @@ use super::files::Files;
 use super::guard::Guard;
 use super::recording::Report;
 use super::starts::{Job, PendingStarts, StartRequest, StartResult, Target};
+use super::status::{RecordingState, Status};
 use crate::args::CollectArgs;
 use crate::commands::Context;
 use crate::failure::Failure;
-use crate::live::end_rule::{EndRule, LAST_ANSWER, SIGNAL_CHECK};
-use crate::live::status::{RecordingState, Status};
+use crate::live::end_rule::{AFTER_SIGNAL, EndRule, SIGNAL_CHECK};
 use crate::live::stdout_queue::StdoutQueue;
 use crate::new_file::Written;
 use nettrace_export::Predicate;
@@ -101,7 +101,7 @@ impl Collector {
             config,
             guard,
             keeps: Vec::new(),
-            starts: PendingStarts::new(files, queue.clone()),
+            starts: PendingStarts::new(files, queue.clone(), &end),
             queue,
             queue_name: match args.output.as_deref().filter(|path| *path != Path::new("-")) {
                 Some(path) => path.display().to_string(),
@@ -179,18 +179,9 @@ impl Collector {
             if let Newcomers::LetGo(pids) = newcomers {
                 self.tell_let_go(&pids(), context);
             }
-            if self.active.is_empty() && !is_expecting {
-                if self.starts.count() == 0 {
-                    self.keep_what_is_due(true, context);
-                    return Ok(());
-                }
-                if self.starts.are_over(&self.end) {
-                    for label in self.starts.forget() {
-                        let text = "did not answer in time; a session that begins all the same is not recorded";
-                        context.messages.warning(&format!("{label} {text}"));
-                    }
-                    return Ok(());
-                }
+            if self.active.is_empty() && !is_expecting && self.starts.count() == 0 {
+                self.keep_what_is_due(true, context);
+                return Ok(());
             }
             match self.notices.1.recv_timeout(SIGNAL_CHECK) {
                 Ok(notice) => self.take(notice, context),
@@ -279,8 +270,7 @@ impl Collector {
 
     fn stop_all(&mut self) {
         self.stopping_since.get_or_insert_with(Instant::now);
-        self.end.hasten(Duration::ZERO);
-        self.end.signals().stop_by_timer();
+        self.end.end_now();
         // One whose next file is about to begin is stopped after that, as in any
         // rotation.
         let stopped = |active: &&Active| !self.starts.replaces(active.number);
@@ -289,7 +279,7 @@ impl Collector {
 
     /// The next file of a process that does not answer keeps no recording from its end.
     fn stop_who_waits_for_a_next_file(&mut self) {
-        if self.stopping_since.is_some_and(|since| since.elapsed() >= LAST_ANSWER) {
+        if self.stopping_since.is_some_and(|since| since.elapsed() >= AFTER_SIGNAL) {
             self.active.iter().for_each(|active| active.recording.stop.begin());
         }
     }

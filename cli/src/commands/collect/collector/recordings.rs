@@ -4,8 +4,8 @@ use super::{Collector, Notice, ROTATION_RETRY};
 use crate::commands::Context;
 use crate::commands::collect::recording::{Recording, RecordingPlan};
 use crate::commands::collect::starts::{Job, StartResult, Started};
+use crate::commands::collect::status::Status;
 use crate::failure::Failure;
-use crate::live::status::Status;
 use crate::live::target::Reached;
 use crate::units;
 use nettrace_export::Trigger;
@@ -72,19 +72,23 @@ impl Collector {
     /// A session has begun, or could not.
     pub(super) fn take_start(&mut self, start: StartResult, context: &mut Context<'_>) {
         self.starts.answered(&start);
-        let StartResult { request, reached, result, .. } = start;
+        let StartResult { request, started, .. } = start;
         let is_first = request.replaces.is_none();
-        let recorded = result.and_then(|started| {
-            self.record(started, &reached, request.job.clone(), is_first, context)
+        let recorded = started.and_then(|(reached, started)| {
+            self.record(started, &reached, request.job.clone(), is_first, context)?;
+            Ok(reached)
         });
-        let Err(failure) = recorded else {
-            if let Job::Watch { rotation: Some(resumes) } = request.job {
-                self.begin_rotation(reached, resumes, context);
+        let failure = match recorded {
+            Ok(reached) => {
+                if let Job::Watch { rotation: Some(resumes) } = request.job {
+                    self.begin_rotation(reached, resumes, context);
+                }
+                if let Some(replaced) = request.replaces {
+                    self.stop_one(replaced);
+                }
+                return;
             }
-            if let Some(replaced) = request.replaces {
-                self.stop_one(replaced);
-            }
-            return;
+            Err(failure) => failure,
         };
         self.status.clear();
         match request.replaces {
