@@ -120,7 +120,8 @@ impl<'a> Context<'a> {
         end: &EndRule,
     ) -> io::Result<Option<StdoutQueue>> {
         let Some(stdout) = (self.detached_stdout)() else { return Ok(None) };
-        let queue = StdoutQueue::new(stdout, on_stall, self.delays.stdout_stall, end)?;
+        let open = Box::new(|| Ok(stdout));
+        let queue = StdoutQueue::new(open, on_stall, self.delays.stdout_stall, end)?;
         self.out.lead_to(queue.clone());
         Ok(Some(queue))
     }

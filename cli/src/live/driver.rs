@@ -7,7 +7,7 @@ use crate::failure::Failure;
 use nettrace_ipc::{Ending, Session, StopHandle};
 use nettrace_parser::{Event, Feed, Outcome};
 use std::io::{self, BufRead};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Bytes come in bursts, about ten a second. After this much time without any, the burst
@@ -27,15 +27,21 @@ pub(crate) enum Next {
     Leave,
 }
 
-/// How far a session has been read.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Position {
+/// What has come of a session, or of several.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Received {
     pub(crate) bytes: u64,
     pub(crate) events: u64,
     /// Events that the process could not send.
     pub(crate) lost: u64,
-    /// Nothing has come for a while, and every event has been delivered.
-    pub(crate) is_idle: bool,
+}
+
+impl Received {
+    pub(crate) fn add(&mut self, other: Received) {
+        self.bytes += other.bytes;
+        self.events += other.events;
+        self.lost += other.lost;
+    }
 }
 
 /// What a command does with a session.
@@ -46,12 +52,13 @@ pub(crate) trait Consumer {
     /// Nothing more can be done with them: the session is left.
     fn event(&mut self, event: &Event<'_>) -> Result<Next, Failure>;
 
-    /// Looks around: after each burst, in pauses, and after many events.
+    /// Looks around: after each burst, after many events, and in pauses (`is_idle`):
+    /// nothing has come for a while, and every event has been delivered.
     ///
     /// # Errors
     /// As for [`Consumer::event`].
-    fn look(&mut self, position: &Position) -> Result<Next, Failure> {
-        let _ = position;
+    fn look(&mut self, received: Received, is_idle: bool) -> Result<Next, Failure> {
+        let _ = (received, is_idle);
         Ok(Next::Read)
     }
 
@@ -67,62 +74,44 @@ pub(crate) trait Consumer {
     }
 }
 
-/// A short session beside the one that the command is about: its events go to a closure,
-/// and it is left when it is time to end.
-pub(crate) struct Aside<'e, F> {
-    take: F,
-    end: &'e EndRule,
-    deadline: Option<Instant>,
-}
-
-impl<'e, F: FnMut(&Event<'_>) -> Next> Aside<'e, F> {
-    pub(crate) fn new(end: &'e EndRule, take: F) -> Aside<'e, F> {
-        Aside { take, end, deadline: None }
-    }
-
-    /// It is left after this time, too.
-    pub(crate) fn within(self, time: Duration) -> Aside<'e, F> {
-        Aside { deadline: Instant::now().checked_add(time), ..self }
-    }
-}
-
-impl<F: FnMut(&Event<'_>) -> Next> Consumer for Aside<'_, F> {
+/// For who only wants events.
+impl<F: FnMut(&Event<'_>) -> Next> Consumer for F {
     fn event(&mut self, event: &Event<'_>) -> Result<Next, Failure> {
-        Ok((self.take)(event))
-    }
-
-    fn look(&mut self, _: &Position) -> Result<Next, Failure> {
-        let is_late = self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
-        Ok(if is_late || self.end.is_due() { Next::Leave } else { Next::Read })
+        Ok(self(event))
     }
 }
 
-/// Stops a session, from any thread.
+/// A session that another thread reads.
 #[derive(Debug, Clone)]
-pub(crate) struct Stop {
-    handle: StopHandle,
-    since: Arc<OnceLock<Instant>>,
+pub(crate) struct SessionHandle {
+    stop: StopHandle,
+    stopping_since: Arc<OnceLock<Instant>>,
+    received: Arc<Mutex<Received>>,
 }
 
-impl Stop {
+impl SessionHandle {
     /// Asks the process to stop the session, once.
-    pub(crate) fn begin(&self) {
-        if self.since.set(Instant::now()).is_ok() && self.handle.stop_soon().is_err() {
+    pub(crate) fn stop(&self) {
+        if self.stopping_since.set(Instant::now()).is_ok() && self.stop.stop_soon().is_err() {
             // There is no thread for it, so this one waits. What arrives is queued.
-            let _ = self.handle.stop();
+            let _ = self.stop.stop();
         }
     }
 
-    pub(crate) fn has_begun(&self) -> bool {
-        self.since.get().is_some()
+    pub(crate) fn is_stopping(&self) -> bool {
+        self.stopping_since.get().is_some()
+    }
+
+    /// What has come so far.
+    pub(crate) fn received(&self) -> Received {
+        *self.received.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// How a session ended.
 #[derive(Debug)]
 pub(crate) struct Driven {
-    pub(crate) bytes: u64,
-    pub(crate) events: u64,
+    pub(crate) received: Received,
     /// `None`: it was left before its end.
     pub(crate) ending: Option<Ending>,
     pub(crate) outcome: Outcome,
@@ -145,14 +134,15 @@ pub(crate) struct Driver {
     session: Session,
     feed: Feed,
     sink: Sink,
-    stop: Stop,
+    handle: SessionHandle,
     end: Option<EndRule>,
-    bytes: u64,
-    events: u64,
+    received: Received,
     fault: Option<String>,
     failure: Option<io::Error>,
     /// The sink has failed.
     is_unwritten: bool,
+    /// Nobody wants what still comes; only the end of the session is waited for.
+    is_left: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -165,18 +155,20 @@ enum Arrived {
 impl Driver {
     /// Reads all of a session that others stop.
     pub(crate) fn new(session: Session, feed: Feed) -> Driver {
-        let stop = Stop { handle: session.stop_handle(), since: Arc::default() };
+        let stop = session.stop_handle();
+        let handle =
+            SessionHandle { stop, stopping_since: Arc::default(), received: Arc::default() };
         Driver {
             session,
             feed,
             sink: Sink::Nowhere,
-            stop,
+            handle,
             end: None,
-            bytes: 0,
-            events: 0,
+            received: Received::default(),
             fault: None,
             failure: None,
             is_unwritten: false,
+            is_left: false,
         }
     }
 
@@ -191,34 +183,31 @@ impl Driver {
         Driver { end: Some(end.clone()), ..self }
     }
 
-    pub(crate) fn stop(&self) -> Stop {
-        self.stop.clone()
+    pub(crate) fn handle(&self) -> SessionHandle {
+        self.handle.clone()
     }
 
-    /// Reads the session to its end, or until the consumer leaves it.
+    /// Reads the session to its end.
     ///
     /// # Errors
     /// Those of the consumer. The session is stopped.
     pub(crate) fn run(mut self, consumer: &mut dyn Consumer) -> Result<Driven, Failure> {
         self.session.set_read_timeout(consumer.pause());
-        let is_whole = loop {
-            let (arrived, next) = self.receive(consumer);
-            let goes_on = self.obey(next)
-                && self.deliver(consumer)?
-                && self.look(consumer, arrived == Arrived::Nothing)?;
-            if arrived == Arrived::End {
-                break !self.is_unwritten;
-            }
+        let mut is_whole = false;
+        while !is_whole && !self.gives_up() {
+            let arrived = self.receive(consumer);
+            self.deliver(consumer)?;
+            self.look(consumer, arrived == Arrived::Nothing)?;
             // Bytes that cannot be parsed are recorded all the same.
-            let is_over = !self.parses() && matches!(self.sink, Sink::Nowhere);
-            if is_over || !goes_on {
-                break false;
+            if !self.parses() && matches!(self.sink, Sink::Nowhere) {
+                self.obey(Next::Leave);
             }
-        };
+            is_whole = arrived == Arrived::End;
+        }
+        is_whole &= !self.is_unwritten && !self.is_left;
         let (saved, finished) = self.sink.finish(is_whole);
         Ok(Driven {
-            bytes: self.bytes,
-            events: self.events,
+            received: self.received,
             ending: self.session.ending(),
             outcome: self.feed.outcome(),
             fault: self.fault,
@@ -228,12 +217,12 @@ impl Driver {
     }
 
     /// Takes the next bytes.
-    fn receive(&mut self, consumer: &mut dyn Consumer) -> (Arrived, Next) {
-        let (parses, writes) = (self.parses(), !self.is_unwritten);
+    fn receive(&mut self, consumer: &mut dyn Consumer) -> Arrived {
+        let (parses, writes) = (self.parses(), !self.is_unwritten && !self.is_left);
         let (count, written) = match self.session.fill_buf() {
             Ok([]) => {
                 self.feed.end();
-                return (Arrived::End, Next::Read);
+                return Arrived::End;
             }
             Ok(bytes) => {
                 if parses {
@@ -243,31 +232,32 @@ impl Driver {
             }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                 self.feed.release();
-                return (Arrived::Nothing, Next::Read);
+                return Arrived::Nothing;
             }
             Err(error) => {
                 self.failure.get_or_insert(error);
                 self.feed.end();
-                return (Arrived::End, Next::Read);
+                return Arrived::End;
             }
         };
         self.session.consume(count);
-        self.bytes += count as u64;
-        let Err(error) = written else { return (Arrived::Bytes, Next::Read) };
-        self.is_unwritten = true;
-        let next = consumer.unwritten(&error);
-        self.failure = Some(error);
-        (Arrived::Bytes, next)
+        self.received.bytes += count as u64;
+        if let Err(error) = written {
+            self.is_unwritten = true;
+            self.obey(consumer.unwritten(&error));
+            self.failure = Some(error);
+        }
+        Arrived::Bytes
     }
 
     /// Whether more events may come.
     fn parses(&self) -> bool {
-        self.fault.is_none() && !self.feed.is_ended()
+        self.fault.is_none() && !self.is_left && !self.feed.is_ended()
     }
 
-    /// Passes on the events that have come. False: nothing more is to be read.
-    fn deliver(&mut self, consumer: &mut dyn Consumer) -> Result<bool, Failure> {
-        while self.fault.is_none() {
+    /// Passes on the events that have come.
+    fn deliver(&mut self, consumer: &mut dyn Consumer) -> Result<(), Failure> {
+        while self.fault.is_none() && !self.is_left {
             let next = match self.feed.next_event() {
                 Ok(Some(event)) => consumer.event(&event)?,
                 Ok(None) => break,
@@ -276,38 +266,56 @@ impl Driver {
                     break;
                 }
             };
-            self.events += 1;
-            let is_long = self.events.is_multiple_of(LOOK_EVENTS);
-            if !self.obey(next) || is_long && !self.look(consumer, false)? {
-                return Ok(false);
+            self.received.events += 1;
+            self.obey(next);
+            if self.received.events.is_multiple_of(LOOK_EVENTS) {
+                self.look(consumer, false)?;
             }
         }
-        Ok(true)
+        Ok(())
     }
 
-    /// Looks at signals, clock and consumer. False: nothing more is to be read.
-    fn look(&mut self, consumer: &mut dyn Consumer, is_idle: bool) -> Result<bool, Failure> {
-        let lost = self.feed.losses().total();
-        let position = Position { bytes: self.bytes, events: self.events, lost, is_idle };
-        let next = consumer.look(&position)?;
-        let goes_on = self.obey(next);
-        let Some(end) = self.end.as_ref().filter(|end| end.is_due()) else { return Ok(goes_on) };
-        end.signals().stop_by_timer();
-        self.stop.begin();
-        let is_kept = !matches!(self.sink, Sink::Nowhere);
-        let stopping = self.stop.since.get().filter(|_| !is_kept);
-        if stopping.is_some_and(|since| since.elapsed() >= end.patience()) {
+    /// Looks at signals, clock and consumer.
+    fn look(&mut self, consumer: &mut dyn Consumer, is_idle: bool) -> Result<(), Failure> {
+        self.received.lost = self.feed.losses().total();
+        let shared = self.handle.received.lock();
+        *shared.unwrap_or_else(PoisonError::into_inner) = self.received;
+        if !self.is_left {
+            let next = consumer.look(self.received, is_idle)?;
+            self.obey(next);
+        }
+        if let Some(end) = self.end.as_ref().filter(|end| end.is_due()) {
+            end.stop_by_timer();
+            self.handle.stop();
+        }
+        Ok(())
+    }
+
+    fn obey(&mut self, next: Next) {
+        match next {
+            Next::Read => {}
+            Next::Stop => self.handle.stop(),
+            Next::Leave => {
+                self.is_left = true;
+                self.handle.stop();
+                self.session.set_read_timeout(Some(BURST_PAUSE));
+            }
+        }
+    }
+
+    /// Whether the end of the session is not waited for any longer, since nobody keeps
+    /// what comes until then. If so, it is cut.
+    fn gives_up(&self) -> bool {
+        let is_kept = !matches!(self.sink, Sink::Nowhere) && !self.is_left;
+        let is_due = self.is_left || self.end.as_ref().is_some_and(EndRule::is_due);
+        let Some(since) = self.handle.stopping_since.get().filter(|_| is_due && !is_kept) else {
+            return false;
+        };
+        let patience = self.session.runtime().current_deadlines().drain;
+        let gives_up = since.elapsed() >= self.end.as_ref().map_or(patience, EndRule::patience);
+        if gives_up {
             self.session.cut();
-            return Ok(false);
         }
-        Ok(goes_on)
-    }
-
-    /// False: nothing more is to be read.
-    fn obey(&self, next: Next) -> bool {
-        if next == Next::Stop {
-            self.stop.begin();
-        }
-        next != Next::Leave
+        gives_up
     }
 }

@@ -35,6 +35,8 @@ pub(crate) struct EndRule {
     deadline: Arc<Mutex<Option<Instant>>>,
     /// How long a silent process is waited for.
     patience: Duration,
+    /// It is not the command that ends by it, but something beside.
+    is_part: bool,
 }
 
 impl EndRule {
@@ -54,7 +56,15 @@ impl EndRule {
         deadlines: &Deadlines,
     ) -> EndRule {
         let (signals, patience) = (signals.clone(), deadlines.drain);
-        EndRule { signals, duration, deadline: Arc::default(), patience }
+        EndRule { signals, duration, deadline: Arc::default(), patience, is_part: false }
+    }
+
+    /// For something beside: it ends with the command, and after `time` from now.
+    pub(crate) fn part(&self, time: Duration) -> EndRule {
+        let (duration, deadline) = (Some(time), Arc::default());
+        let part = EndRule { duration, deadline, is_part: true, ..self.clone() };
+        part.begin();
+        part
     }
 
     /// The time runs from now: a session has begun, and what came before does not count.
@@ -75,7 +85,14 @@ impl EndRule {
     /// It is time to end without a signal: the command has what it wants.
     pub(crate) fn end_now(&self) {
         self.hasten(Duration::ZERO);
-        self.signals.stop_by_timer();
+        self.stop_by_timer();
+    }
+
+    /// The end has begun without a signal.
+    pub(crate) fn stop_by_timer(&self) {
+        if !self.is_part {
+            self.signals.stop_by_timer();
+        }
     }
 
     /// Whether it is time to end.

@@ -1,7 +1,7 @@
 //! A session that feeds a live view: a thread reads it, and who looks at the view locks it
 //! for a moment.
 
-use super::driver::{Consumer, Driven, Driver, Next, Position};
+use super::driver::{Consumer, Driven, Driver, Next, SessionHandle};
 use super::end_rule::EndRule;
 use super::start::{self, Resume};
 use super::target::Reached;
@@ -11,7 +11,6 @@ use nettrace_analysis::live::{Live, LiveReport};
 use nettrace_ipc::SessionConfig;
 use nettrace_parser::{Event, Feed};
 use std::io;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
@@ -24,7 +23,7 @@ pub(crate) struct LiveSession<R> {
     /// The process's name; may be empty.
     pub(crate) name: String,
     live: Arc<Mutex<Live<R>>>,
-    lost: Arc<AtomicU64>,
+    handle: SessionHandle,
     thread: Option<JoinHandle<Result<Driven, Failure>>>,
     end: SessionEnd,
 }
@@ -50,19 +49,11 @@ impl SessionEnd {
 }
 
 /// Passes events on to the view.
-struct Feeding<R> {
-    live: Arc<Mutex<Live<R>>>,
-    lost: Arc<AtomicU64>,
-}
+struct Feeding<R>(Arc<Mutex<Live<R>>>);
 
 impl<R: LiveReport> Consumer for Feeding<R> {
     fn event(&mut self, event: &Event<'_>) -> Result<Next, Failure> {
-        lock(&self.live).event(event);
-        Ok(Next::Read)
-    }
-
-    fn look(&mut self, position: &Position) -> Result<Next, Failure> {
-        self.lost.store(position.lost, Ordering::Relaxed);
+        lock(&self.0).event(event);
         Ok(Next::Read)
     }
 }
@@ -85,13 +76,13 @@ impl<R: LiveReport + Send + 'static> LiveSession<R> {
         let session = start::start(process, config, resume, end, messages)?;
         let Some(session) = session else { return Ok(None) };
         let driver = Driver::new(session, Feed::in_time_order()).until(end);
-        let (live, lost) = (Arc::new(Mutex::new(Live::new(report))), Arc::default());
-        let mut feeding = Feeding { live: Arc::clone(&live), lost: Arc::clone(&lost) };
+        let (live, handle) = (Arc::new(Mutex::new(Live::new(report))), driver.handle());
+        let mut feeding = Feeding(Arc::clone(&live));
         let thread = std::thread::Builder::new().name("nettrace-view".to_owned());
         let thread = Some(thread.spawn(move || driver.run(&mut feeding))?);
         let (label, pid, name) = (process.label(), process.pid, process.name.clone());
         let end = SessionEnd::default();
-        Ok(Some(LiveSession { label, pid, name, live, lost, thread, end }))
+        Ok(Some(LiveSession { label, pid, name, live, handle, thread, end }))
     }
 
     /// Looks at the view.
@@ -101,7 +92,7 @@ impl<R: LiveReport + Send + 'static> LiveSession<R> {
 
     /// Events that the process could not send, so far.
     pub(crate) fn lost(&self) -> u64 {
-        self.lost.load(Ordering::Relaxed)
+        self.handle.received().lost
     }
 
     /// Whether the stream has ended.

@@ -2,7 +2,7 @@
 //! that are named, so they are asked first.
 
 use super::counters::listing;
-use super::driver::{Aside, Driver, Next};
+use super::driver::{Driver, Next};
 use super::end_rule::EndRule;
 use super::target::Reached;
 use nettrace_ipc::{ProcessInfo, Providers, SessionConfig, Startup};
@@ -49,7 +49,7 @@ fn list(reached: &Reached, end: &EndRule) -> Option<Vec<String>> {
     let providers = Providers::new([listing().ok()?]).ok()?;
     let session = reached.runtime.start(&SessionConfig::new(providers)).ok()?;
     let mut names = BTreeSet::new();
-    let listed = Aside::new(end, |event: &Event<'_>| {
+    let mut take = |event: &Event<'_>| {
         match event.name() {
             "InstrumentPublished" => {
                 names.extend(event.field("meterName").and_then(|value| value.to_text()));
@@ -58,7 +58,8 @@ fn list(reached: &Reached, end: &EndRule) -> Option<Vec<String>> {
             _ => {}
         }
         if names.len() < MOST_METERS { Next::Read } else { Next::Leave }
-    });
-    let _ = Driver::new(session, Feed::new()).run(&mut listed.within(LIST_TIMEOUT));
+    };
+    let end = end.part(LIST_TIMEOUT);
+    let _ = Driver::new(session, Feed::new()).until(&end).run(&mut take);
     Some(names.into_iter().collect())
 }

@@ -6,7 +6,7 @@
 //! and a second session, which is stopped at once, brings the latter.
 
 use super::counters::silent;
-use super::driver::{Aside, Driver, Next};
+use super::driver::{Driver, Next};
 use super::end_rule::EndRule;
 use super::target::Reached;
 use crate::args::profiles::RUNTIME;
@@ -97,13 +97,13 @@ pub(crate) fn rundown(
     let runtime = reached.runtime.clone();
     let started = end.ask(move || runtime.start(&config)).map_err(|error| error.to_string())?;
     let session = started.ok_or(INTERRUPTED)?.map_err(|error| error.to_string())?;
-    let driver = Driver::new(session, Feed::new());
-    driver.stop().begin();
-    let mut learning = Aside::new(end, |event: &Event<'_>| {
+    let driver = Driver::new(session, Feed::new()).until(end);
+    driver.handle().stop();
+    let mut take = |event: &Event<'_>| {
         learn(event);
         Next::Read
-    });
-    let read = driver.run(&mut learning).map_err(|failure| failure.to_string())?;
+    };
+    let read = driver.run(&mut take).map_err(|failure| failure.to_string())?;
     match read.fault {
         Some(fault) => Err(fault),
         None if read.outcome.is_complete() => Ok(()),

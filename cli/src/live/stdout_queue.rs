@@ -7,9 +7,8 @@
 use super::end_rule::{EndRule, SIGNAL_CHECK};
 use crate::args::OnStall;
 use std::collections::VecDeque;
-use std::fs::File;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -57,41 +56,18 @@ struct QueueState {
     is_closed: bool,
 }
 
-/// A named pipe. It is opened at the first write, because opening waits until there is a
-/// reader.
-#[derive(Debug)]
-pub(crate) struct NamedPipe {
-    path: PathBuf,
-    opened: Option<File>,
+/// Whether this is a named pipe.
+pub(crate) fn is_named_pipe(path: &Path) -> bool {
+    #[cfg(unix)]
+    if let Ok(data) = std::fs::metadata(path) {
+        return std::os::unix::fs::FileTypeExt::is_fifo(&data.file_type());
+    }
+    let _ = path;
+    false
 }
 
-impl NamedPipe {
-    /// Unless this is something else, or nothing.
-    pub(crate) fn at(path: &Path) -> Option<NamedPipe> {
-        #[cfg(unix)]
-        if std::fs::metadata(path)
-            .is_ok_and(|data| std::os::unix::fs::FileTypeExt::is_fifo(&data.file_type()))
-        {
-            return Some(NamedPipe { path: path.to_owned(), opened: None });
-        }
-        let _ = path;
-        None
-    }
-}
-
-impl Write for NamedPipe {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let file = match &mut self.opened {
-            Some(file) => file,
-            None => self.opened.insert(File::options().write(true).open(&self.path)?),
-        };
-        file.write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
+/// Gives the stream of a queue.
+pub(crate) type Open = Box<dyn FnOnce() -> io::Result<Box<dyn Write + Send>> + Send>;
 
 /// Takes bytes for standard output, or for a pipe, and never waits longer than it may.
 #[derive(Debug, Clone)]
@@ -117,10 +93,11 @@ impl Shared {
 }
 
 impl StdoutQueue {
-    /// Starts the thread that writes. It may outlive the command: nothing ends a write to
-    /// a pipe that has no reader.
+    /// Starts the thread that opens the stream, which waits for the reader of a pipe, and
+    /// writes. It may outlive the command: nothing ends a write to a pipe that has no
+    /// reader.
     pub(crate) fn new(
-        mut stream: Box<dyn Write + Send>,
+        open: Open,
         on_stall: OnStall,
         stall: Duration,
         end: &EndRule,
@@ -139,7 +116,7 @@ impl StdoutQueue {
         let shared = Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new() });
         let own = Arc::clone(&shared);
         let thread = std::thread::Builder::new().name("nettrace-stdout".to_owned());
-        thread.spawn(move || write(&own, &mut *stream))?;
+        thread.spawn(move || write(&own, open))?;
         Ok(StdoutQueue { shared, on_stall, stall, end: end.clone() })
     }
 
@@ -243,7 +220,15 @@ impl StdoutQueue {
 }
 
 /// Writes what comes until nothing more comes.
-fn write(shared: &Shared, stream: &mut dyn Write) {
+fn write(shared: &Shared, open: Open) {
+    let fail = |error| {
+        shared.lock().failure = Some(error);
+        shared.changed.notify_all();
+    };
+    let mut stream = match open() {
+        Ok(stream) => stream,
+        Err(error) => return fail(error),
+    };
     loop {
         let mut state = shared.lock();
         let piece = loop {
@@ -264,11 +249,9 @@ fn write(shared: &Shared, stream: &mut dyn Write) {
             state.queued_bytes = state.queued_bytes.saturating_sub(bytes.len());
             state.is_full &= state.queued_bytes > LIMIT_BYTES / 2;
             state.written_bytes = state.written_bytes.map(|left| left.saturating_sub(bytes.len()));
+            drop(state);
             if let Err(error) = written {
-                state.failure = Some(error);
-                drop(state);
-                shared.changed.notify_all();
-                return;
+                return fail(error);
             }
         }
         shared.lock().written_bytes = None;
@@ -303,7 +286,8 @@ mod tests {
         let (took, taken) = sync_channel(1 << 16);
         let end = EndRule::new(&Signals::none(), None, &Deadlines::default());
         let stall = Duration::from_millis(100);
-        let queue = StdoutQueue::new(Box::new(Gate(gate, took)), on_stall, stall, &end).unwrap();
+        let open: Open = Box::new(|| Ok(Box::new(Gate(gate, took))));
+        let queue = StdoutQueue::new(open, on_stall, stall, &end).unwrap();
         (queue, open, taken)
     }
 

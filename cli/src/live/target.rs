@@ -121,9 +121,9 @@ pub(crate) fn all(talk: &Talk) -> Vec<Reached> {
 }
 
 /// What the arguments select.
-pub(crate) enum ProcessOrPort {
-    /// A running process.
-    Process(Box<Reached>),
+pub(crate) enum Selected {
+    /// Running processes: several only of one name.
+    Processes(Vec<Reached>),
     /// A port of ours, to which processes connect.
     Port(Port),
 }
@@ -136,24 +136,14 @@ pub(crate) struct One {
     pub(crate) port: Option<Port>,
 }
 
-/// What the arguments select where several processes may be shown.
-pub(crate) enum Several {
-    Processes(Vec<Reached>),
-    Port(Port),
-}
-
-/// The one that the user named. Connects only to a process behind a port, and waits for
-/// it until it is time to end.
-pub(crate) fn find(
-    args: &TargetArgs,
-    talk: &Talk,
-    end: &EndRule,
-) -> Result<ProcessOrPort, Failure> {
+/// What the user named. Connects only to a process behind a port, and waits for it until
+/// it is time to end.
+pub(crate) fn find(args: &TargetArgs, talk: &Talk, end: &EndRule) -> Result<Selected, Failure> {
     if let Some(pid) = args.process_id {
-        return by_id(pid, talk).map(|reached| ProcessOrPort::Process(Box::new(reached)));
+        return by_id(pid, talk).map(|reached| Selected::Processes(vec![reached]));
     }
     if let Some(name) = &args.name {
-        return by_name(name, talk).map(|reached| ProcessOrPort::Process(Box::new(reached)));
+        return by_name(name, talk).map(Selected::Processes);
     }
     let Some(port) = &args.port else {
         return Err(Failure::Usage(
@@ -165,11 +155,11 @@ pub(crate) fn find(
         let runtime = talk.with(Runtime::at(address.endpoint()));
         let reached = end.ask(move || Reached::by_itself(runtime, None))?;
         let reached = reached.ok_or_else(|| cannot(port, "did not answer in time"))?;
-        return Ok(ProcessOrPort::Process(Box::new(reached)));
+        return Ok(Selected::Processes(vec![reached]));
     }
     let options = PortOptions::default().recorder(talk.recorder.clone()).deadlines(talk.deadlines);
     let opened = Port::listen(&address, options);
-    opened.map(ProcessOrPort::Port).map_err(|error| cannot(port, &error.to_string()))
+    opened.map(Selected::Port).map_err(|error| cannot(port, &error.to_string()))
 }
 
 /// The process that the user named, or the first one that comes to the port. `None`: a
@@ -181,32 +171,27 @@ pub(crate) fn one(
     messages: &mut Messages<'_>,
 ) -> Result<Option<One>, Failure> {
     let port = match find(args, talk, end)? {
-        ProcessOrPort::Process(reached) => {
-            return Ok(Some(One { reached: *reached, port: None }));
+        Selected::Processes(processes) => {
+            return Ok(Some(One { reached: only(processes)?, port: None }));
         }
-        ProcessOrPort::Port(port) => port,
+        Selected::Port(port) => port,
     };
     Ok(first(&port, end, messages).map(|reached| One { reached, port: Some(port) }))
 }
 
-/// What the arguments select; of a name, every process that has it and can be reached.
-pub(crate) fn find_several(
-    args: &TargetArgs,
-    talk: &Talk,
-    end: &EndRule,
-) -> Result<Several, Failure> {
-    if let Some(name) = &args.name {
-        let all = all(talk);
-        let has_name = |reached: &Reached| reached.name.to_lowercase() == name.to_lowercase();
-        let named: Vec<Reached> = all.into_iter().filter(has_name).collect();
-        if named.len() > 1 {
-            return Ok(Several::Processes(named));
+/// The only one of these processes.
+pub(crate) fn only(mut processes: Vec<Reached>) -> Result<Reached, Failure> {
+    match (processes.pop(), processes.is_empty()) {
+        (Some(reached), true) => Ok(reached),
+        (last, _) => {
+            processes.extend(last);
+            let name = processes.first().map(|reached| reached.name.clone()).unwrap_or_default();
+            let pids: Vec<String> =
+                processes.iter().filter_map(|reached| Some(reached.pid?.to_string())).collect();
+            let text = "several processes have this name; choose one with -p";
+            Err(cannot(&name, &format!("{text}: {}", pids.join(", "))))
         }
     }
-    Ok(match find(args, talk, end)? {
-        ProcessOrPort::Process(reached) => Several::Processes(vec![*reached]),
-        ProcessOrPort::Port(port) => Several::Port(port),
-    })
 }
 
 fn by_id(pid: u32, talk: &Talk) -> Result<Reached, Failure> {
@@ -219,31 +204,28 @@ fn by_id(pid: u32, talk: &Talk) -> Result<Reached, Failure> {
     }
 }
 
-fn by_name(name: &str, talk: &Talk) -> Result<Reached, Failure> {
+fn by_name(name: &str, talk: &Talk) -> Result<Vec<Reached>, Failure> {
     let processes = Search::new().run().processes;
     let wanted = name.to_lowercase();
     let is_wanted =
         |found: &&Found| found.kind == ProcessKind::Runtime && found.name.to_lowercase() == wanted;
-    let fitting: Vec<&Found> = processes.iter().filter(is_wanted).collect();
-    match fitting.as_slice() {
-        [one] => Reached::of(one, talk),
+    let named: Vec<&Found> = processes.iter().filter(is_wanted).collect();
+    match named.as_slice() {
         [] => {
             let names = nearest(name, processes.iter().map(|found| found.name.as_str()));
-            let message = match names.is_empty() {
-                true => "there is no .NET process of this name; nettrace ps lists all".to_owned(),
-                false => format!("there is no .NET process of this name{}", suggestion(&names)),
+            let hint = match names.is_empty() {
+                true => "; nettrace ps lists all".to_owned(),
+                false => suggestion(&names),
             };
-            Err(cannot(name, &message))
+            Err(cannot(name, &format!("there is no .NET process of this name{hint}")))
         }
-        several => {
-            let pids: Vec<String> = several.iter().map(|found| found.pid.to_string()).collect();
-            Err(cannot(
-                name,
-                &format!(
-                    "several processes have this name; choose one with -p: {}",
-                    pids.join(", ")
-                ),
-            ))
+        named => {
+            let (reached, mut others): (Vec<_>, Vec<_>) =
+                named.iter().map(|found| Reached::of(found, talk)).partition(Result::is_ok);
+            match others.pop().filter(|_| reached.is_empty()) {
+                Some(unreachable) => unreachable.map(|reached| vec![reached]),
+                None => Ok(reached.into_iter().flatten().collect()),
+            }
         }
     }
 }

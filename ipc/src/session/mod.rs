@@ -208,9 +208,13 @@ impl Read for Session {
 impl Drop for Session {
     fn drop(&mut self) {
         self.shared.stream.queue.change(|state| state.discard = true);
+        // A stream that has ended by itself needs no stop, or no answer to one.
+        let is_over = self.ending().is_some_and(|ending| ending != Ending::Cut);
         // If stopping fails, the socket is shut down below, so that the process is not
         // blocked by unread bytes.
-        let _ = self.shared.stop();
+        if !is_over {
+            let _ = self.shared.stop();
+        }
         if !self.shared.stream.queue.lock().ended {
             self.shared.stream.cut();
         }

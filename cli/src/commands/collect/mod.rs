@@ -20,8 +20,8 @@ use crate::live::enter;
 use crate::live::program::{Program, Sharing};
 use crate::live::request;
 use crate::live::rules::Rules;
-use crate::live::stdout_queue::{NamedPipe, StdoutQueue};
-use crate::live::target::{self, ProcessOrPort, Talk};
+use crate::live::stdout_queue::{Open, StdoutQueue, is_named_pipe};
+use crate::live::target::{self, Selected, Talk};
 use crate::live::until;
 use collector::{Collector, Newcomers};
 use files::{Files, RuleFiles};
@@ -31,8 +31,9 @@ use nettrace_export::{CounterName, Predicate};
 use nettrace_ipc::{Children, Provider, Providers, RequestError, SessionConfig, WhenFull};
 use signal_hook::consts::SIGINT;
 use starts::Target;
+use std::fs::File;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 pub(super) fn run(args: &CollectArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {
@@ -137,7 +138,7 @@ fn check_usage(args: &CollectArgs, conditions: &[Predicate]) -> Result<(), Failu
 /// Where the trace goes.
 enum Place {
     Stdout,
-    Pipe(NamedPipe),
+    Pipe(PathBuf),
     Files(Files),
 }
 
@@ -148,7 +149,7 @@ impl Place {
         let has_several = args.all || args.children || args.rotate.is_some();
         if args.output.as_deref() != Some(Path::new("-")) {
             let given = args.output.as_deref();
-            let Some(pipe) = given.and_then(NamedPipe::at) else {
+            let Some(pipe) = given.filter(|path| is_named_pipe(path)) else {
                 let is_rotating = args.rotate.is_some();
                 let files = Files::new(given, args.talk.force, args.all, is_rotating);
                 files.check(formats)?;
@@ -159,7 +160,7 @@ impl Place {
                     "a pipe takes one trace, and nothing is placed beside it; give -o FILE",
                 );
             }
-            return Ok(Place::Pipe(pipe));
+            return Ok(Place::Pipe(pipe.to_owned()));
         }
         if has_several {
             return usage("standard output takes one trace; give -o FILE");
@@ -185,28 +186,27 @@ impl Place {
         end: &EndRule,
         context: &Context<'_>,
     ) -> Result<(Option<Files>, Option<StdoutQueue>), Failure> {
-        let stream: Box<dyn Write + Send> = match self {
+        let open: Open = match self {
             Place::Files(files) => return Ok((Some(files), None)),
-            Place::Pipe(pipe) => Box::new(pipe),
+            Place::Pipe(path) => {
+                Box::new(move || Ok(Box::new(File::options().write(true).open(path)?)))
+            }
             Place::Stdout => {
                 let text = "standard output cannot be written by a thread";
-                (context.detached_stdout)()
-                    .ok_or_else(|| Failure::Output(io::Error::other(text)))?
+                let stdout = (context.detached_stdout)();
+                let stdout = stdout.ok_or_else(|| Failure::Output(io::Error::other(text)))?;
+                Box::new(|| Ok(stdout))
             }
         };
         let stall = context.delays.stdout_stall;
-        Ok((None, Some(StdoutQueue::new(stream, args.on_stall, stall, end)?)))
+        Ok((None, Some(StdoutQueue::new(open, args.on_stall, stall, end)?)))
     }
 }
 
 /// The rules of `--rules`.
 fn rules(args: &CollectArgs) -> Result<Option<Rules>, Failure> {
     let Some(path) = &args.rules else { return Ok(None) };
-    if args
-        .output
-        .as_deref()
-        .is_some_and(|path| path == Path::new("-") || NamedPipe::at(path).is_some())
-    {
+    if args.output.as_deref().is_some_and(|path| path == Path::new("-") || is_named_pipe(path)) {
         return Err(Failure::Usage(
             "recordings of rules are files; give -o FILE, or no -o".to_owned(),
         ));
@@ -300,15 +300,16 @@ fn collect(
     let found = target::find(&args.target, talk, end)?;
     opening.print(end, context)?;
     match found {
-        ProcessOrPort::Process(reached) => {
-            collector.add(Target::Reached(*reached), args.resume_runtime, true)?;
+        Selected::Processes(processes) => {
+            let reached = target::only(processes)?;
+            collector.add(Target::Reached(reached), args.resume_runtime, true)?;
             collector.run(&mut Newcomers::None, context)?;
         }
-        ProcessOrPort::Port(port) if args.all => {
+        Selected::Port(port) if args.all => {
             target::invite(&port, end, &mut context.messages);
             collector.run(&mut Newcomers::Port(&port), context)?;
         }
-        ProcessOrPort::Port(port) => {
+        Selected::Port(port) => {
             let arrival = target::first_arrival(&port, end, &mut context.messages);
             let Some(arrival) = arrival else { return Ok(Exit::Failed) };
             collector.add(Target::Arrived(arrival), args.resume_runtime, true)?;

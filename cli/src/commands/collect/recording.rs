@@ -2,7 +2,7 @@
 //! at, are known at once.
 
 use crate::failure::Failure;
-use crate::live::driver::{Consumer, Driven, Driver, Next, Position, Stop};
+use crate::live::driver::{Consumer, Driven, Driver, Next, Received, SessionHandle};
 use crate::live::sink::Sink;
 use nettrace_export::Trigger;
 use nettrace_ipc::Session;
@@ -43,46 +43,6 @@ pub(super) struct Watcher {
     pub(super) value_count: Arc<AtomicU64>,
 }
 
-/// What to do with a session.
-pub(super) struct RecordingPlan {
-    pub(super) sink: Sink,
-    /// The size that is reported.
-    pub(super) limit: Option<u64>,
-    /// What may come on top of that, from a process that has been asked to stop.
-    pub(super) rest: u64,
-    pub(super) trigger: Option<Trigger>,
-    /// Of all rules.
-    pub(super) watchers: Vec<Watcher>,
-}
-
-/// How far a recording is.
-#[derive(Debug, Default)]
-pub(super) struct Counts {
-    bytes: AtomicU64,
-    events: AtomicU64,
-    lost: AtomicU64,
-}
-
-impl Counts {
-    pub(super) fn bytes(&self) -> u64 {
-        self.bytes.load(Ordering::Relaxed)
-    }
-
-    pub(super) fn events(&self) -> u64 {
-        self.events.load(Ordering::Relaxed)
-    }
-
-    pub(super) fn lost(&self) -> u64 {
-        self.lost.load(Ordering::Relaxed)
-    }
-
-    fn set(&self, position: &Position) {
-        self.bytes.store(position.bytes, Ordering::Relaxed);
-        self.events.store(position.events, Ordering::Relaxed);
-        self.lost.store(position.lost, Ordering::Relaxed);
-    }
-}
-
 /// How a recording ended.
 #[derive(Debug)]
 pub(super) struct RecordingOutcome {
@@ -94,8 +54,7 @@ pub(super) struct RecordingOutcome {
 /// A session being recorded.
 #[derive(Debug)]
 pub(super) struct Recording {
-    pub(super) counts: Arc<Counts>,
-    pub(super) stop: Stop,
+    pub(super) session: SessionHandle,
     thread: JoinHandle<Result<RecordingOutcome, Failure>>,
 }
 
@@ -103,20 +62,11 @@ impl Recording {
     /// Records the session on a thread of its own.
     pub(super) fn start(
         session: Session,
-        plan: RecordingPlan,
-        report: Reporter,
+        sink: Sink,
+        mut recorder: Recorder,
     ) -> io::Result<Recording> {
-        let counts = Arc::new(Counts::default());
-        let driver = Driver::new(session, Feed::new()).into_sink(plan.sink);
-        let stop = driver.stop();
-        let mut recorder = Recorder {
-            report,
-            counts: Arc::clone(&counts),
-            limit: plan.limit,
-            most: plan.limit.map(|limit| limit.saturating_add(plan.rest)),
-            trigger: plan.trigger,
-            watchers: plan.watchers,
-        };
+        let driver = Driver::new(session, Feed::new()).into_sink(sink);
+        let session = driver.handle();
         let thread = std::thread::Builder::new().name("nettrace-record".to_owned());
         let thread = thread.spawn(move || {
             let read = driver.run(&mut recorder);
@@ -124,7 +74,7 @@ impl Recording {
             (recorder.report)(Report::Ended);
             outcome
         })?;
-        Ok(Recording { counts, stop, thread })
+        Ok(Recording { session, thread })
     }
 
     /// Waits for the end.
@@ -135,20 +85,20 @@ impl Recording {
 }
 
 /// Looks at what is recorded.
-struct Recorder {
-    report: Reporter,
-    counts: Arc<Counts>,
-    limit: Option<u64>,
-    /// The largest size, whatever the process does.
-    most: Option<u64>,
-    trigger: Option<Trigger>,
-    watchers: Vec<Watcher>,
+pub(super) struct Recorder {
+    pub(super) report: Reporter,
+    /// The size that is reported.
+    pub(super) limit: Option<u64>,
+    /// The largest size, whatever the process sends once it has been asked to stop.
+    pub(super) most: Option<u64>,
+    pub(super) trigger: Option<Trigger>,
+    /// Of all rules.
+    pub(super) watchers: Vec<Watcher>,
 }
 
 impl Recorder {
     fn conclude(&mut self, mut read: Driven) -> RecordingOutcome {
-        self.counts.bytes.store(read.bytes, Ordering::Relaxed);
-        if read.failure.is_none() && self.most.is_some_and(|most| read.bytes >= most) {
+        if read.failure.is_none() && self.most.is_some_and(|most| read.received.bytes >= most) {
             let text =
                 "the process keeps sending although it was asked to stop; the file ends here";
             read.failure = Some(io::Error::other(text));
@@ -188,12 +138,11 @@ impl Consumer for Recorder {
         Ok(Next::Read)
     }
 
-    fn look(&mut self, position: &Position) -> Result<Next, Failure> {
-        self.counts.set(position);
-        if self.limit.take_if(|limit| position.bytes >= *limit).is_some() {
+    fn look(&mut self, received: Received, _: bool) -> Result<Next, Failure> {
+        if self.limit.take_if(|limit| received.bytes >= *limit).is_some() {
             (self.report)(Report::Size);
         }
-        let is_over = self.most.is_some_and(|most| position.bytes >= most);
+        let is_over = self.most.is_some_and(|most| received.bytes >= most);
         Ok(if is_over { Next::Leave } else { Next::Read })
     }
 

@@ -47,6 +47,14 @@ pub(super) struct StartRequest {
     pub(super) replaces: Option<usize>,
 }
 
+impl StartRequest {
+    /// Beside what else is recorded.
+    pub(super) fn new(job: Job, config: &SessionConfig) -> StartRequest {
+        let config = config.clone();
+        StartRequest { job, config, resumes: false, is_only: false, replaces: None }
+    }
+}
+
 /// A session that has begun.
 pub(super) struct Started {
     pub(super) session: Session,

@@ -1,5 +1,6 @@
 //! How a recording goes, in the status line.
 
+use crate::live::driver::Received;
 use crate::status_line::StatusLine;
 use crate::units;
 use std::time::{Duration, Instant};
@@ -10,9 +11,7 @@ const RATE_WINDOW: Duration = Duration::from_secs(1);
 /// What the line says.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct RecordingState {
-    pub(crate) bytes: u64,
-    pub(crate) events: u64,
-    pub(crate) lost: u64,
+    pub(crate) received: Received,
     pub(crate) sessions: usize,
     /// The processes are being asked for the rest.
     pub(crate) is_stopping: bool,
@@ -39,12 +38,12 @@ impl Status {
 
     /// Shows how it goes now.
     pub(crate) fn show(&mut self, state: RecordingState) {
-        let (since, events) = self.window;
+        let ((since, events), now) = (self.window, state.received.events);
         let passed = since.elapsed();
         if passed >= RATE_WINDOW {
             // A rate for reading needs no fractions.
-            self.rate = (state.events.saturating_sub(events) as f64 / passed.as_secs_f64()) as u64;
-            self.window = (Instant::now(), state.events);
+            self.rate = (now.saturating_sub(events) as f64 / passed.as_secs_f64()) as u64;
+            self.window = (Instant::now(), now);
         }
         self.line.show(|| text(self.start.elapsed(), state, self.rate, self.buffer_megabytes));
     }
@@ -63,11 +62,11 @@ fn text(elapsed: Duration, state: RecordingState, rate: u64, buffer_megabytes: u
         if state.sessions > 1 { format!("  {} sessions", state.sessions) } else { String::new() };
     let mut text = format!(
         "{what} {clock}{several}  {}  {}/s  {} lost",
-        units::bytes(state.bytes),
+        units::bytes(state.received.bytes),
         units::counted(rate, "event"),
-        units::count(state.lost)
+        units::count(state.received.lost)
     );
-    if state.lost > 0 && !state.is_stopping {
+    if state.received.lost > 0 && !state.is_stopping {
         text.push_str(&format!(" ({})", advice(buffer_megabytes)));
     } else if state.is_stopping && state.next_exits_now {
         text.push_str("  (Ctrl-C gives up)");
@@ -87,9 +86,7 @@ mod tests {
     #[test]
     fn the_line_tells_time_size_rate_and_losses() {
         let state = RecordingState {
-            bytes: 3 << 20,
-            events: 100,
-            lost: 0,
+            received: Received { bytes: 3 << 20, events: 100, lost: 0 },
             sessions: 1,
             is_stopping: false,
             next_exits_now: false,
@@ -99,7 +96,8 @@ mod tests {
             text(after, state, 1234, 256),
             "recording 01:02:05  3.0 MiB  1,234 events/s  0 lost"
         );
-        let lossy = RecordingState { lost: 7, sessions: 2, ..state };
+        let received = Received { lost: 7, ..state.received };
+        let lossy = RecordingState { received, sessions: 2, ..state };
         assert_eq!(
             text(after, lossy, 1, 4),
             "recording 01:02:05  2 sessions  3.0 MiB  1 event/s  7 lost (--buffersize 16 or fewer events would help)"

@@ -81,8 +81,8 @@ impl Summary<'_> {
         let lost = read.outcome.losses().total();
         messages.note(&format!(
             "{file}: {} and {} in {}, {} lost",
-            units::bytes(read.bytes),
-            units::counted(read.events, "event"),
+            units::bytes(read.received.bytes),
+            units::counted(read.received.events, "event"),
             units::duration(nanos),
             units::count(lost),
         ));

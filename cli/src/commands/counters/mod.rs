@@ -19,7 +19,7 @@ use crate::live::program::Sharing;
 use crate::live::scrape::Scrape;
 use crate::live::start::Resume;
 use crate::live::stdout_queue::StdoutQueue;
-use crate::live::target::{self, Reached, Several, Talk};
+use crate::live::target::{self, Reached, Selected, Talk};
 use crate::live::{event_sources, meters, metrics_notice};
 use crate::units;
 use nettrace_analysis::live::LiveCounters;
@@ -75,9 +75,9 @@ fn watch(
     let talk = Talk::new(&args.talk)?;
     let end = EndRule::notice(&context.delays, duration, &talk.deadlines)?;
     let mut open_port = None;
-    let processes = match target::find_several(&args.target, &talk, &end)? {
-        Several::Processes(processes) => processes,
-        Several::Port(port) => {
+    let processes = match target::find(&args.target, &talk, &end)? {
+        Selected::Processes(processes) => processes,
+        Selected::Port(port) => {
             let reached = target::first(&port, &end, &mut context.messages);
             let Some(reached) = reached else { return Ok(Exit::Failed) };
             open_port = Some(port);

@@ -18,7 +18,7 @@ use crate::args::profiles::RUNTIME;
 use crate::args::{HeapArgs, TargetArgs};
 use crate::exit::Exit;
 use crate::failure::{Failure, plain};
-use crate::live::driver::{Consumer, Driven, Driver, Next, Position};
+use crate::live::driver::{Consumer, Driven, Driver, Next, Received};
 use crate::live::end_rule::EndRule;
 use crate::live::program::Sharing;
 use crate::live::sink::{Saved, Sink};
@@ -182,7 +182,7 @@ impl Consumer for Dumping<'_, '_> {
         Ok(if self.is_stopping { Next::Stop } else { Next::Read })
     }
 
-    fn look(&mut self, _: &Position) -> Result<Next, Failure> {
+    fn look(&mut self, _: Received, _: bool) -> Result<Next, Failure> {
         let what = if self.is_stopping { "  taking the names of modules" } else { "" };
         let objects = self.heap.objects();
         self.line.show(|| format!("{}{what}", units::counted(objects, "object")));

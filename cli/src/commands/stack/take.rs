@@ -5,7 +5,7 @@ use super::Context;
 use crate::args::StackArgs;
 use crate::args::profiles::RUNTIME;
 use crate::failure::Failure;
-use crate::live::driver::{Consumer, Driver, Next, Position};
+use crate::live::driver::{Consumer, Driver, Next, Received};
 use crate::live::end_rule::{AFTER_SIGNAL, EndRule};
 use crate::live::mappings;
 use crate::live::method_names;
@@ -289,7 +289,7 @@ impl Consumer for Taking<'_> {
         Ok(Next::Stop)
     }
 
-    fn look(&mut self, _: &Position) -> Result<Next, Failure> {
+    fn look(&mut self, _: Received, _: bool) -> Result<Next, Failure> {
         if self.is_taken {
             return Ok(Next::Read);
         }

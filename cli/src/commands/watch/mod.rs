@@ -13,7 +13,7 @@ use crate::args::profiles::{COMMON_KEYWORDS, RUNTIME};
 use crate::args::{EventFormat, WatchArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::live::driver::{Consumer, Driven, Driver, Next, Position};
+use crate::live::driver::{Consumer, Driven, Driver, Next, Received};
 use crate::live::end_rule::EndRule;
 use crate::live::method_names::{self, Visible};
 use crate::live::request;
@@ -333,9 +333,9 @@ impl Consumer for Watch<'_, '_> {
         Ok(if self.left > 0 { Next::Read } else { Next::Leave })
     }
 
-    fn look(&mut self, position: &Position) -> Result<Next, Failure> {
-        if position.is_idle {
-            self.pause(position.lost)?;
+    fn look(&mut self, received: Received, is_idle: bool) -> Result<Next, Failure> {
+        if is_idle {
+            self.pause(received.lost)?;
         }
         let Some(queue) = &self.queue else { return Ok(Next::Read) };
         let (has_dropped, is_given_up) = (queue.has_dropped(), queue.is_given_up());

@@ -35,7 +35,7 @@ impl Collector {
             }
         };
         let read = &outcome.read;
-        self.totals.add(read.bytes, read.events, read.outcome.losses().total());
+        self.totals.add(read.received);
         let summary = Summary { outcome: &outcome, label: &label, file: &file, elapsed };
         summary.tell(self.buffer_megabytes, &mut context.messages);
         self.is_damaged |= summary.is_damaged();

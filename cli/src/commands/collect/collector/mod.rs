@@ -17,12 +17,13 @@ use super::status::{RecordingState, Status};
 use crate::args::CollectArgs;
 use crate::commands::Context;
 use crate::failure::Failure;
+use crate::live::driver::Received;
 use crate::live::end_rule::{AFTER_SIGNAL, EndRule, SIGNAL_CHECK};
 use crate::live::stdout_queue::StdoutQueue;
 use crate::new_file::Written;
 use nettrace_export::Predicate;
 use nettrace_ipc::SessionConfig;
-use recordings::{Active, Totals};
+use recordings::Active;
 use rules::Keep;
 use std::collections::VecDeque;
 use std::io;
@@ -76,7 +77,7 @@ pub(super) struct Collector {
     /// Processes that were to be recorded.
     wanted: usize,
     /// Of recordings that have ended.
-    totals: Totals,
+    totals: Received,
     is_damaged: bool,
     failure: Option<Failure>,
     /// Processes that went on unrecorded because descriptors had run out.
@@ -122,7 +123,7 @@ impl Collector {
             finished: VecDeque::new(),
             count: 0,
             wanted: 0,
-            totals: Totals::default(),
+            totals: Received::default(),
             is_damaged: false,
             failure: None,
             turned_away: 0,
@@ -148,14 +149,14 @@ impl Collector {
         is_only: bool,
     ) -> Result<(), Failure> {
         self.wanted += 1;
-        let (job, config) = match &self.guard {
+        let request = match &self.guard {
             Some((_, config)) => {
                 let rotation = self.kept.map(|_| std::mem::take(&mut resumes));
-                (Job::Watch { rotation }, config.clone())
+                StartRequest::new(Job::Watch { rotation }, config)
             }
-            None => (Job::Record { part: self.kept.map(|_| 1) }, self.config.clone()),
+            None => StartRequest::new(Job::Record { part: self.kept.map(|_| 1) }, &self.config),
         };
-        let request = StartRequest { job, config, resumes, is_only, replaces: None };
+        let request = StartRequest { resumes, is_only, ..request };
         Ok(self.begin(target, request)?)
     }
 
@@ -264,7 +265,7 @@ impl Collector {
 
     fn stop_one(&mut self, number: usize) {
         if let Some(active) = self.active.iter().find(|active| active.number == number) {
-            active.recording.stop.begin();
+            active.recording.session.stop();
         }
     }
 
@@ -274,29 +275,25 @@ impl Collector {
         // One whose next file is about to begin is stopped after that, as in any
         // rotation.
         let stopped = |active: &&Active| !self.starts.replaces(active.number);
-        self.active.iter().filter(stopped).for_each(|active| active.recording.stop.begin());
+        self.active.iter().filter(stopped).for_each(|active| active.recording.session.stop());
     }
 
     /// The next file of a process that does not answer keeps no recording from its end.
     fn stop_who_waits_for_a_next_file(&mut self) {
         if self.stopping_since.is_some_and(|since| since.elapsed() >= AFTER_SIGNAL) {
-            self.active.iter().for_each(|active| active.recording.stop.begin());
+            self.active.iter().for_each(|active| active.recording.session.stop());
         }
     }
 
     fn state(&self) -> RecordingState {
-        let mut totals = self.totals;
+        let mut received = self.totals;
         let shown = || self.active.iter().filter(|active| !active.is_watch());
-        for active in shown() {
-            let counts = &active.recording.counts;
-            totals.add(counts.bytes(), counts.events(), counts.lost());
-        }
-        let Totals { bytes, events, lost } = totals;
+        shown().for_each(|active| received.add(active.recording.session.received()));
         let are_stopping = self.active.iter().all(Active::is_stopping) && !self.active.is_empty();
         let is_stopping = self.is_stopping() || are_stopping;
         let next_exits_now = self.end.signals().next_exits_now();
         let sessions = shown().count();
-        RecordingState { bytes, events, lost, sessions, is_stopping, next_exits_now }
+        RecordingState { received, sessions, is_stopping, next_exits_now }
     }
 }
 
@@ -306,7 +303,7 @@ impl Drop for Collector {
     fn drop(&mut self) {
         self.stop_all();
         for active in self.active.drain(..) {
-            active.recording.stop.begin();
+            active.recording.session.stop();
             drop(active.recording.outcome());
         }
     }

@@ -2,7 +2,7 @@
 
 use super::{Collector, Notice, ROTATION_RETRY};
 use crate::commands::Context;
-use crate::commands::collect::recording::{Recording, RecordingPlan};
+use crate::commands::collect::recording::{Recorder, Recording};
 use crate::commands::collect::starts::{Job, StartResult, Started};
 use crate::commands::collect::status::Status;
 use crate::failure::Failure;
@@ -48,23 +48,7 @@ impl Active {
     }
 
     pub(super) fn is_stopping(&self) -> bool {
-        self.recording.stop.has_begun()
-    }
-}
-
-/// What several recordings have.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Totals {
-    pub(super) bytes: u64,
-    pub(super) events: u64,
-    pub(super) lost: u64,
-}
-
-impl Totals {
-    pub(super) fn add(&mut self, bytes: u64, events: u64, lost: u64) {
-        self.bytes += bytes;
-        self.events += events;
-        self.lost += lost;
+        self.recording.session.is_stopping()
     }
 }
 
@@ -147,19 +131,20 @@ impl Collector {
             (Some((guard, _)), Job::Watch { .. }) => (guard.watch(number, reached.label()), None),
             _ => (Vec::new(), trigger),
         };
-        let rest = (u64::from(self.buffer_megabytes) << 20).saturating_add(RUNDOWN_BYTES);
         let (limit, duration) = self.bounds(&job);
-        let plan = RecordingPlan { sink, limit, rest, trigger, watchers };
+        let rest = (u64::from(self.buffer_megabytes) << 20).saturating_add(RUNDOWN_BYTES);
+        let most = limit.map(|limit| limit.saturating_add(rest));
         let notices = self.notices.0.clone();
-        let report = move |report| drop(notices.send(Notice::Recording(number, report)));
-        let recording = Recording::start(session, plan, Box::new(report))?;
+        let report = Box::new(move |report| drop(notices.send(Notice::Recording(number, report))));
+        let recorder = Recorder { report, limit, most, trigger, watchers };
+        let recording = Recording::start(session, sink, recorder)?;
         self.count += 1;
         if self.count == 1 {
             self.status = Status::new(context.shows_status, self.buffer_megabytes);
             self.end.begin();
         }
         if self.is_stopping() {
-            recording.stop.begin();
+            recording.session.stop();
         }
         self.active.push(Active {
             number,

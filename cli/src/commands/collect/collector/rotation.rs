@@ -19,13 +19,9 @@ impl Collector {
         };
         active.full_since = None;
         let target = Target::Reached(active.reached.clone());
-        let request = StartRequest {
-            job: Job::Record { part: Some(active.part() + 1) },
-            config: self.config.clone(),
-            resumes: false,
-            is_only: false,
-            replaces: Some(active.number),
-        };
+        let job = Job::Record { part: Some(active.part() + 1) };
+        let replaces = Some(active.number);
+        let request = StartRequest { replaces, ..StartRequest::new(job, &self.config) };
         if let Err(error) = self.begin(target, request) {
             self.status.clear();
             context.messages.warning(&format!("no new file: {error}"));

@@ -28,13 +28,8 @@ impl Collector {
         resumes: bool,
         context: &mut Context<'_>,
     ) {
-        let request = StartRequest {
-            job: Job::Record { part: Some(1) },
-            config: self.config.clone(),
-            resumes,
-            is_only: false,
-            replaces: None,
-        };
+        let request = StartRequest::new(Job::Record { part: Some(1) }, &self.config);
+        let request = StartRequest { resumes, ..request };
         if let Err(error) = self.begin(Target::Reached(reached), request) {
             context.messages.warning(&format!("nothing is recorded: {error}"));
         }
@@ -80,13 +75,8 @@ impl Collector {
             Action::Start(start) => {
                 let path = guard.files.path(&reached, &fired.name, &stamp(), None);
                 guard.tell_fired(fired, &reached, values, Some(&path), &mut context.messages);
-                let request = StartRequest {
-                    job: Job::Rule { rule, watch: number, path },
-                    config: start.config.clone(),
-                    resumes: false,
-                    is_only: false,
-                    replaces: None,
-                };
+                let job = Job::Rule { rule, watch: number, path };
+                let request = StartRequest::new(job, &start.config);
                 if let Err(error) = self.begin(Target::Reached(reached), request) {
                     context.messages.warning(&format!("no recording: {error}"));
                     if let Some((guard, _)) = &mut self.guard {
@@ -106,7 +96,7 @@ impl Collector {
     /// the bytes.
     pub(super) fn growing(&self) -> Vec<(usize, u64)> {
         let its = self.active.iter().filter_map(|active| match active.job {
-            Job::Rule { rule, .. } => Some((rule, active.recording.counts.bytes())),
+            Job::Rule { rule, .. } => Some((rule, active.recording.session.received().bytes)),
             Job::Record { .. } | Job::Watch { .. } => None,
         });
         its.chain(self.starts.rules().map(|rule| (rule, 0))).collect()
