@@ -7,6 +7,9 @@ use std::time::Duration;
 pub(crate) struct Delays {
     /// Signals that come within this time are one request to stop.
     pub(crate) same_signal: Duration,
+    /// How long processes that wait at startup may take to be resumed when a second signal
+    /// exits.
+    pub(crate) last_resume: Duration,
     /// A reader of standard output counts as stalled if it takes nothing for this long
     /// while the queue is full.
     pub(crate) stdout_stall: Duration,
@@ -19,6 +22,7 @@ pub(crate) struct Delays {
 impl Delays {
     const PRODUCT: Delays = Delays {
         same_signal: Duration::from_millis(500),
+        last_resume: Duration::from_secs(1),
         stdout_stall: Duration::from_secs(1),
         silent_rule: Duration::from_secs(10),
         publication: Duration::from_millis(250),
@@ -34,6 +38,7 @@ impl Delays {
             let Ok(time) = milliseconds.parse().map(Duration::from_millis) else { continue };
             match name {
                 "same-signal" => delays.same_signal = time,
+                "last-resume" => delays.last_resume = time,
                 "stdout-stall" => delays.stdout_stall = time,
                 "silent-rule" => delays.silent_rule = time,
                 "publication" => delays.publication = time,

@@ -10,6 +10,7 @@ use crate::command_id::Patience;
 /// use std::time::Duration;
 /// let hasty = nettrace_ipc::Deadlines::default().reply(Duration::from_secs(1));
 /// assert!(hasty.stop > hasty.reply);
+/// assert_eq!(hasty.drain, Duration::from_secs(2));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]

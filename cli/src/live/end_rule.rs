@@ -67,7 +67,7 @@ impl EndRule {
         part
     }
 
-    /// The time runs from now: a session has begun, and what came before does not count.
+    /// The time runs from now: what came before, such as learning names, does not count.
     pub(crate) fn begin(&self) {
         *self.lock() = self.duration.and_then(|duration| Instant::now().checked_add(duration));
     }

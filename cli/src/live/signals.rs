@@ -21,7 +21,7 @@ pub(crate) struct Signals {
     stopping: Arc<Mutex<Stopping>>,
     /// Processes that wait at startup for us to resume them.
     waiting: Arc<Mutex<Option<Resumer>>>,
-    same_signal: Duration,
+    delays: Delays,
 }
 
 /// How far the command's end has come.
@@ -61,13 +61,13 @@ impl Signals {
             seen: Arc::default(),
             stopping: Arc::default(),
             waiting: Arc::default(),
-            same_signal: Delays::default().same_signal,
+            delays: Delays::default(),
         }
     }
 
     /// From now on the first signal is only noticed.
     pub(crate) fn notice(delays: &Delays) -> io::Result<Signals> {
-        let signals = Signals { same_signal: delays.same_signal, ..Signals::none() };
+        let signals = Signals { delays: *delays, ..Signals::none() };
         let at_once = Arc::new(AtomicBool::new(false));
         for signal in wanted() {
             // In this order: a signal finds `at_once` as the one before it left it.
@@ -115,7 +115,7 @@ impl Signals {
     /// Whether a Ctrl-C would exit at once.
     pub(crate) fn next_exits_now(&self) -> bool {
         cfg!(not(unix))
-            || self.stopping().since.is_some_and(|since| since.elapsed() >= self.same_signal)
+            || self.stopping().since.is_some_and(|since| since.elapsed() >= self.delays.same_signal)
     }
 
     /// Processes that a signal that exits at once resumes first.
@@ -156,10 +156,7 @@ mod second {
     use std::io::{self, Read};
     use std::sync::{Arc, mpsc};
     use std::thread;
-    use std::time::{Duration, Instant};
-
-    /// How long processes that wait at startup may take to answer before we exit.
-    const RESUME_TIMEOUT: Duration = Duration::from_secs(1);
+    use std::time::Instant;
 
     pub(super) fn watch(signals: &Signals, at_once: Arc<AtomicBool>) -> io::Result<()> {
         let (mut came, come) = io::pipe()?;
@@ -170,7 +167,7 @@ mod second {
         let wait = move || {
             while came.read_exact(&mut [0; 1]).is_ok() {
                 let (now, seen) = (Instant::now(), signals.seen());
-                if signals.stopping().exits(now, signals.same_signal, seen) {
+                if signals.stopping().exits(now, signals.delays.same_signal, seen) {
                     exit(&signals, at_once);
                 }
             }
@@ -180,7 +177,7 @@ mod second {
 
     fn exit(signals: &Signals, at_once: Arc<AtomicBool>) -> ! {
         // The next signal need not wait, unless it is this one once more.
-        let same_signal = signals.same_signal;
+        let same_signal = signals.delays.same_signal;
         let _ = thread::Builder::new().spawn(move || {
             thread::sleep(same_signal);
             at_once.store(true, Ordering::SeqCst);
@@ -202,7 +199,7 @@ mod second {
             let _ = done.send(());
         };
         if thread::Builder::new().spawn(resume).is_ok() {
-            let _ = is_done.recv_timeout(RESUME_TIMEOUT);
+            let _ = is_done.recv_timeout(signals.delays.last_resume);
         }
     }
 }

@@ -33,7 +33,6 @@ pub(crate) fn start(
         return Ok(None);
     };
     let (session, resumed) = started.map_err(|error| reached.failed(&error))?;
-    end.begin();
     // Stacks that nobody looks at may be taken.
     for lost in session.lost().iter().filter(|lost| **lost != Lost::StacksOff) {
         let text = "this runtime is too old for part of the request";

@@ -286,8 +286,8 @@ mod tests {
         let (took, taken) = sync_channel(1 << 16);
         let end = EndRule::new(&Signals::none(), None, &Deadlines::default());
         let stall = Duration::from_millis(100);
-        let open: Open = Box::new(|| Ok(Box::new(Gate(gate, took))));
-        let queue = StdoutQueue::new(open, on_stall, stall, &end).unwrap();
+        let gated: Open = Box::new(|| Ok(Box::new(Gate(gate, took))));
+        let queue = StdoutQueue::new(gated, on_stall, stall, &end).unwrap();
         (queue, open, taken)
     }
 

@@ -180,6 +180,7 @@ impl<'v> View<'v> {
         if self.sessions.is_empty() {
             return Ok(Exit::Failed);
         }
+        self.end.begin();
         let silence = self.args.refresh_interval.0.saturating_mul(SILENT_INTERVALS);
         self.unseen_due = Instant::now().checked_add(silence);
         if self.has_board {

@@ -56,6 +56,7 @@ fn look(
         meter.begin();
     }
     let Some(mut sessions) = start(reached, end, context)? else { return Ok(None) };
+    end.begin();
     while !end.is_due() && !sessions.all.is_over() {
         std::thread::sleep(SIGNAL_CHECK);
     }

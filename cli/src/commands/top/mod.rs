@@ -118,7 +118,6 @@ impl<'w> Watching<'w> {
             let text = "frames of methods that were loaded before are shown as addresses";
             context.messages.note(&format!("{}: {text}: {reason}", reached.label()));
         }
-        // What names take is not time that is watched.
         end.begin();
         let (end, start) = (end.clone(), Instant::now());
         Ok(Some(Watching { args, session, meter, mapped: None, end, start }))

@@ -50,6 +50,7 @@ pub(super) fn run(args: &WatchArgs, context: &mut Context<'_>) -> Result<Exit, F
             learn_names(args, attached, names, context);
         }
         let mut watch = Watch::new(args, Naming { names, visible }, end, context)?;
+        end.begin();
         let driver = Driver::new(session, Feed::in_time_order()).until(end);
         let read = driver.run(&mut watch)?;
         watch.conclude(&read, reached)
@@ -74,8 +75,6 @@ fn learn_names(
         let text = "frames of methods that were loaded before are shown as addresses";
         context.messages.note(&format!("{}: {text}: {lacking}", reached.label()));
     }
-    // What names take is not time that is watched.
-    end.begin();
 }
 
 /// The session, and the events that were asked for if names of frames are asked for on
