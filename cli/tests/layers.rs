@@ -7,6 +7,7 @@ use std::path::Path;
 const ORDER: &[&[&str]] = &[
     &[
         "console",
+        "delays",
         "distinct",
         "exit",
         "json_text",
@@ -17,6 +18,7 @@ const ORDER: &[&[&str]] = &[
         "unblocked",
         "units",
     ],
+    &["status_line"],
     &["cut", "failure", "progress", "recommended", "render", "screen"],
     &["counter_text", "new_file", "symbols"],
     &["input"],

@@ -7,7 +7,8 @@ use std::rc::Rc;
 
 /// How long a writer that is at work may take for the next piece.
 #[cfg(unix)]
-const GRACE: rustix::event::Timespec = rustix::event::Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
+const NEXT_PIECE_WAIT: rustix::event::Timespec =
+    rustix::event::Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
 
 /// Whether reading from a pipe gives bytes, or its end, without waiting. `false` if that
 /// cannot be known.
@@ -15,7 +16,7 @@ const GRACE: rustix::event::Timespec = rustix::event::Timespec { tv_sec: 0, tv_n
 pub fn is_ready(input: &impl std::os::fd::AsFd) -> bool {
     use rustix::event::{PollFd, PollFlags, poll};
     let mut polled = [PollFd::new(input, PollFlags::IN)];
-    poll(&mut polled, Some(&GRACE)).is_ok_and(|count| count > 0)
+    poll(&mut polled, Some(&NEXT_PIECE_WAIT)).is_ok_and(|count| count > 0)
 }
 
 /// Whether reading from a pipe gives bytes, or its end, without waiting: unknown on this

@@ -81,6 +81,7 @@ impl Pty {
     }
 
     /// Whether the program has read all that was typed.
+    #[allow(dead_code, reason = "not all tests need it")]
     pub(crate) fn is_read(&self) -> bool {
         rustix::io::ioctl_fionread(&self.terminal).unwrap() == 0
     }

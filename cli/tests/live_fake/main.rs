@@ -162,6 +162,20 @@ fn signal(child: &Child, name: &str) {
     assert!(status.unwrap().success());
 }
 
+/// Sends a signal that the process takes before another one comes: two that wait to be
+/// taken are one.
+fn signal_taken(child: &Child, name: &str) {
+    signal(child, name);
+    wait_until("the signal to be taken", || {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", child.id()));
+        let status = status.unwrap_or_default();
+        let mut pending = status.lines().filter_map(|line| {
+            line.strip_prefix("ShdPnd:").or_else(|| line.strip_prefix("SigPnd:"))
+        });
+        pending.all(|mask| mask.trim().bytes().all(|digit| digit == b'0'))
+    });
+}
+
 /// Lines as they come, each with its time.
 fn lines_of(child: &mut Child) -> std::sync::mpsc::Receiver<(Instant, String)> {
     let (sender, receiver) = std::sync::mpsc::channel();

@@ -1,6 +1,6 @@
 //! Ports of ours, and what is left of them.
 
-use super::{EACH_SIGNAL_COUNTS, Folder, common::command, signal, wait_until};
+use super::{EACH_SIGNAL_COUNTS, Folder, common::command, signal_taken, wait_until};
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
@@ -21,14 +21,6 @@ fn silent_runtime(port: &str) -> UnixStream {
 /// Waits until it is asked something.
 fn asked(silent: &mut UnixStream) {
     silent.read_exact(&mut [0; 20]).unwrap();
-}
-
-/// Signals again and again until it ends.
-fn insist(child: &mut Child) {
-    wait_until("its end", || {
-        signal(child, "TERM");
-        child.try_wait().unwrap().is_some()
-    });
 }
 
 fn started(words: &[&str], folder: &Folder) -> Child {
@@ -64,13 +56,10 @@ fn a_port_at_which_somebody_is_still_being_asked_leaves_no_file_when_a_signal_co
         let mut child = started(&words, &folder);
         let mut silent = silent_runtime(&port);
         asked(&mut silent);
-        match signals {
-            1 => {
-                signal(&child, "TERM");
-                wait_until("its end", || child.try_wait().unwrap().is_some());
-            }
-            _ => insist(&mut child),
+        for _ in 0..signals {
+            signal_taken(&child, "TERM");
         }
+        wait_until("its end", || child.try_wait().unwrap().is_some());
         assert!(!Path::new(&port).exists(), "{own:?}, {signals} signals");
     }
 }
@@ -89,7 +78,10 @@ fn the_folder_of_a_started_programs_port_is_gone_when_a_second_signal_gives_up()
         assert!(Path::new(&port).starts_with(&folder.0), "{port}");
         let mut silent = silent_runtime(&port);
         asked(&mut silent);
-        insist(&mut child);
+        for _ in 0..2 {
+            signal_taken(&child, "TERM");
+        }
+        wait_until("its end", || child.try_wait().unwrap().is_some());
         let parent = Path::new(&port).parent().unwrap();
         assert!(!parent.exists(), "{own:?}: {}", parent.display());
     }

@@ -2,7 +2,8 @@
 
 use super::{
     EACH_SIGNAL_COUNTS, Folder, SIGNALS_ARE_ONE, address, common::command, ended, finished, ids,
-    metrics, on, patiently, ran, signal, streaming, trace, up_to_the_end_mark, wait_until,
+    metrics, on, patiently, ran, signal, signal_taken, streaming, trace, up_to_the_end_mark,
+    wait_until,
 };
 use nettrace_ipc::fake::{FakeConfig, FakeRuntime, Fault, FaultKind};
 use nettrace_ipc::{CommandId, Guid};
@@ -61,24 +62,16 @@ fn a_second_signal_gives_up_at_once_and_says_where_the_recording_is() {
         .unwrap();
     wait_until("the first bytes", || std::fs::metadata(&part).is_ok_and(|data| data.len() > 1000));
     fake.set_fault(Some(Fault::always(FaultKind::StopIgnored)));
-    signal(&child, "INT");
+    signal_taken(&child, "INT");
     wait_until("the stop", || ids(&fake).contains(&(2, 1)));
     assert!(child.try_wait().unwrap().is_none());
-    insist(&mut child);
+    signal(&child, "INT");
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(130));
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert!(stderr.contains("what was recorded is in x.nettrace.part\n"), "{stderr}");
     assert!(std::fs::read(&part).unwrap().starts_with(b"Nettrace"));
     assert_eq!(std::fs::read(&file).unwrap(), b"mine");
-}
-
-/// Ctrl-C again and again.
-fn insist(child: &mut Child) {
-    wait_until("its end", || {
-        signal(child, "INT");
-        child.try_wait().unwrap().is_some()
-    });
 }
 
 #[test]
@@ -314,10 +307,10 @@ fn a_second_signal_leaves_nobody_suspended() {
     let (stuck, other) = (come(1), come(2));
     wait_until("both sessions", || stuck.session_count() == 1 && other.session_count() == 1);
     stuck.set_fault(Some(Fault::on(CommandId::STOP_TRACING, FaultKind::StopIgnored)));
-    signal(&child, "INT");
+    signal_taken(&child, "INT");
     wait_until("the stop", || ids(&stuck).contains(&(2, 1)));
     assert!(child.try_wait().unwrap().is_none() && !other.is_resumed());
-    insist(&mut child);
+    signal(&child, "INT");
     assert_eq!(child.wait().unwrap().code(), Some(130));
     wait_until("the resume", || other.is_resumed());
 }

@@ -49,6 +49,8 @@ fn signals_give_the_terminal_back() {
 fn a_terminal_that_is_closed_ends_the_view_and_its_session() {
     for words in VIEWS {
         let Some((pty, fake, mut child)) = started(words) else { return };
+        // One that is closed while it is being taken over cannot be drawn on at all.
+        pty.wait_until("the first drawing", |pty| pty.written().contains("\x1b[30;"));
         let written = pty.hang_up();
         wait_until("the end of the command", || child.try_wait().unwrap().is_some());
         assert_eq!(child.wait().unwrap().code(), Some(0), "{words:?}: {written:?}");

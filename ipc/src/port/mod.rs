@@ -27,7 +27,7 @@ use nettrace_guid::Guid;
 use reserve::Reserve;
 
 /// How often the listening thread looks whether it is still wanted.
-const TICK: Duration = Duration::from_millis(50);
+const USE_CHECK: Duration = Duration::from_millis(50);
 /// How often it is looked whose process has ended.
 const BETWEEN_LOOKS: Duration = Duration::from_secs(1);
 /// Connections that may be saying who they are at the same time; more are turned away (a
@@ -157,7 +157,7 @@ impl Port {
                 let mut looked = Instant::now();
                 while !stopping.load(Ordering::SeqCst) && watched.strong_count() > 0 {
                     reserve.fill(&listener);
-                    let accepted = listener.accept(TICK);
+                    let accepted = listener.accept(USE_CHECK);
                     let has_run_out = accepted.as_ref().is_err_and(is_out_of_descriptors);
                     if (has_run_out || looked.elapsed() >= BETWEEN_LOOKS)
                         && let Some(table) = watched.upgrade()
@@ -176,7 +176,7 @@ impl Port {
                         Ok(None) => {}
                         Err(_) if has_run_out && reserve.spend() => {}
                         // Others may give some back.
-                        Err(_) => std::thread::sleep(TICK),
+                        Err(_) => std::thread::sleep(USE_CHECK),
                     }
                 }
                 drop(reserve);
