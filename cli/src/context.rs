@@ -1,16 +1,20 @@
 //! What every command is given: its streams, how to write to them, and the trace that the
 //! user named.
 
-use crate::args::{CommonArgs, InputArgs, ThreadArgs};
+use crate::args::{CommonArgs, InputArgs, OnStall, ThreadArgs};
 use crate::console::Console;
+use crate::delays::Delays;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input::{Ended, Input, Regions};
 use crate::json_text;
+use crate::live::end_rule::EndRule;
+use crate::live::stdout_queue::StdoutQueue;
 use crate::messages::{Condition, Messages};
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::style::{Style, is_coloured};
+use crate::units;
 use nettrace_analysis::report::OutcomeReport;
 use nettrace_export::TextOptions;
 use nettrace_parser::{Event, Limits, Reader};
@@ -42,6 +46,7 @@ pub(crate) struct Context<'a> {
     pub(crate) shows_status: bool,
     pub(crate) progress: Rc<Progress>,
     pub(crate) detached_stdout: fn() -> Option<Box<dyn io::Write + Send>>,
+    pub(crate) delays: Delays,
     pub(crate) out: Output<'a>,
     pub(crate) messages: Messages<'a>,
     /// For what goes to stdout.
@@ -66,6 +71,7 @@ impl<'a> Context<'a> {
             shows_status: console.stderr_is_terminal && !args.is_quiet(),
             progress: Rc::new(Progress::new(console.stderr_is_terminal && !args.is_quiet())),
             detached_stdout: console.detached_stdout,
+            delays: Delays::of((console.variable)("NETTRACE_DELAYS").as_deref()),
             out: Output::new(console.stdout),
             messages: Messages::new(console.stderr, message_style, args.is_quiet()),
             style,
@@ -100,6 +106,31 @@ impl<'a> Context<'a> {
             return Err(Failure::terminal());
         }
         Ok(self.stdin.take().unwrap_or_else(|| Box::new(io::empty())))
+    }
+
+    /// From now on results go through a queue, if standard output can be written by a
+    /// thread: a reader that stands still holds up neither us nor a process.
+    pub(crate) fn queue_results(
+        &mut self,
+        on_stall: OnStall,
+        end: &EndRule,
+    ) -> io::Result<Option<StdoutQueue>> {
+        let Some(stdout) = (self.detached_stdout)() else { return Ok(None) };
+        let open = Box::new(|| Ok(stdout));
+        let queue = StdoutQueue::new(open, on_stall, self.delays.stdout_stall, end)?;
+        self.out.lead_to(queue.clone());
+        Ok(Some(queue))
+    }
+
+    /// Writes what waits, and says how much could not be written.
+    pub(crate) fn finish_queue(&mut self, queue: Option<StdoutQueue>) -> io::Result<()> {
+        self.out.finish()?;
+        let dropped = queue.map_or(Ok(0), |queue| queue.finish().map(|dropped| dropped.bytes))?;
+        if dropped > 0 {
+            let text = "not shown, since standard output was not read";
+            self.messages.warning(&format!("{} {text}", units::bytes(dropped)));
+        }
+        Ok(())
     }
 
     /// Results that scroll by show by themselves how far reading is.

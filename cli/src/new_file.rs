@@ -9,9 +9,9 @@ mod identity;
 mod unfinished;
 
 pub(crate) use identity::FileId;
-pub(crate) use unfinished::give_up;
 #[cfg(unix)]
-pub(crate) use unfinished::give_up_on_signals;
+pub(crate) use unfinished::end_with_signals;
+pub(crate) use unfinished::leave_unfinished;
 
 use crate::failure::{Failure, plain};
 use std::fs::{self, File};
@@ -23,8 +23,8 @@ use std::path::{Path, PathBuf};
 pub(crate) enum Unfinished {
     /// It is made again by the same command, so half of it is worth nothing.
     Removed,
-    /// A recording: what is there cannot be had again. It stays under its temporary name,
-    /// which is said.
+    /// Recordings cannot be repeated, so a partial one stays as `NAME.part`; a message says
+    /// where.
     Kept,
 }
 
@@ -83,7 +83,7 @@ pub(crate) fn write(
     content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<(), Failure> {
     #[cfg(unix)]
-    give_up_on_signals()?;
+    end_with_signals()?;
     let mut out = BufWriter::new(NewFile::create(path, is_forced, inputs, Unfinished::Removed)?);
     content(&mut out).map_err(|error| cannot(path, &error))?;
     out.into_inner().map_err(|error| cannot(path, error.error()))?.finish().map(drop)
@@ -104,7 +104,7 @@ fn kind_of(path: &Path, is_forced: bool, inputs: &[&Path]) -> Result<NameUse, Fa
         Err(error) if error.kind() == ErrorKind::NotFound => {
             // A link to nothing is something, too.
             return match fs::symlink_metadata(path) {
-                Ok(_) if !is_forced => Err(there_already(path)),
+                Ok(_) if !is_forced => Err(already_exists(path)),
                 _ => Ok(NameUse::Free),
             };
         }
@@ -117,7 +117,7 @@ fn kind_of(path: &Path, is_forced: bool, inputs: &[&Path]) -> Result<NameUse, Fa
         // What is written to a disk takes the place of what was there; a pipe or a
         // terminal loses nothing.
         return if identity::is_disk(&there) && !is_forced {
-            Err(there_already(path))
+            Err(already_exists(path))
         } else {
             Ok(NameUse::Direct)
         };
@@ -133,7 +133,7 @@ fn kind_of(path: &Path, is_forced: bool, inputs: &[&Path]) -> Result<NameUse, Fa
             ));
         }
     }
-    if is_forced { Ok(NameUse::Old(there)) } else { Err(there_already(path)) }
+    if is_forced { Ok(NameUse::Old(there)) } else { Err(already_exists(path)) }
 }
 
 impl NewFile {
@@ -153,7 +153,7 @@ impl NewFile {
                 File::options().write(true).open(path).map_err(|error| cannot(path, &error))?;
             return Ok(NewFile { file, pending: Pending { path: path.to_owned(), part: None } });
         }
-        let target = behind_links(path).map_err(|error| cannot(path, &error))?;
+        let target = resolve_symlinks(path).map_err(|error| cannot(path, &error))?;
         let (file, beside) =
             unfinished::begin(&target, unfinished).map_err(|error| cannot(path, &error))?;
         let part = PartFile { path: beside, target, replaces: is_forced, unfinished };
@@ -169,11 +169,6 @@ impl NewFile {
     /// The bytes and the name, for writers that keep the file to themselves.
     pub(crate) fn split(self) -> (File, Pending) {
         (self.file, self.pending)
-    }
-
-    /// Leaves it without its name. Where it is then, if it is kept.
-    pub(crate) fn abandon(mut self) -> Option<PathBuf> {
-        self.pending.part.take().and_then(PartFile::give_up)
     }
 
     /// Gives it its name.
@@ -207,6 +202,11 @@ impl Pending {
         place(self).is_some_and(|own| place(other) == Some(own))
     }
 
+    /// Leaves the file without its name. Where it is then, if it is kept.
+    pub(crate) fn leave(mut self) -> Option<PathBuf> {
+        self.part.take().and_then(PartFile::leave)
+    }
+
     /// Gives the file its name. All of it must have been written.
     ///
     /// # Errors
@@ -216,10 +216,10 @@ impl Pending {
         if let Some(part) = &self.part {
             if let Err(error) = part.name() {
                 let failure = match error.kind() {
-                    ErrorKind::AlreadyExists => there_already(&self.path),
+                    ErrorKind::AlreadyExists => already_exists(&self.path),
                     _ => cannot(&self.path, &error),
                 };
-                let kept = self.part.take().and_then(PartFile::give_up);
+                let kept = self.part.take().and_then(PartFile::leave);
                 return Err(match kept {
                     Some(kept) => with_place(failure, &kept),
                     None => failure,
@@ -235,7 +235,7 @@ impl Pending {
 impl Drop for Pending {
     fn drop(&mut self) {
         if let Some(part) = self.part.take() {
-            let _ = part.give_up();
+            let _ = part.leave();
         }
     }
 }
@@ -256,7 +256,7 @@ impl PartFile {
     }
 
     /// Where something is kept.
-    fn give_up(self) -> Option<PathBuf> {
+    fn leave(self) -> Option<PathBuf> {
         unfinished::forget(&self.path);
         unfinished::end(&self.path, self.unfinished).then_some(self.path)
     }
@@ -306,7 +306,7 @@ fn rename_to_free(old: &Path, new: &Path) -> io::Result<()> {
 }
 
 /// Follows links, also to what is not there yet.
-fn behind_links(path: &Path) -> io::Result<PathBuf> {
+fn resolve_symlinks(path: &Path) -> io::Result<PathBuf> {
     const MOST_LINKS: usize = 40;
     let mut place = path.to_owned();
     for _ in 0..MOST_LINKS {
@@ -328,7 +328,7 @@ fn with_place(failure: Failure, kept: &Path) -> Failure {
     }
 }
 
-fn there_already(path: &Path) -> Failure {
+fn already_exists(path: &Path) -> Failure {
     refused(path, "is there already; --force replaces it")
 }
 

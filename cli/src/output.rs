@@ -1,6 +1,6 @@
 //! Where results go: one large buffer before stdout.
 
-use crate::live::outlet::Outlet;
+use crate::live::stdout_queue::StdoutQueue;
 use nettrace_export::Page;
 use std::io::{self, Write};
 
@@ -12,14 +12,14 @@ pub(crate) struct Output<'a> {
     stream: &'a mut (dyn Write + Send),
     buffer: Vec<u8>,
     /// Where results go instead of the stream.
-    outlet: Option<Outlet>,
+    queue: Option<StdoutQueue>,
     /// Lines that wait, where they are counted.
     items: u64,
 }
 
 impl<'a> Output<'a> {
     pub(crate) fn new(stream: &'a mut (dyn Write + Send)) -> Output<'a> {
-        Output { stream, buffer: Vec::with_capacity(BUFFER_BYTES + 4096), outlet: None, items: 0 }
+        Output { stream, buffer: Vec::with_capacity(BUFFER_BYTES + 4096), queue: None, items: 0 }
     }
 
     /// The bytes that wait; append to them, then call [`Output::hand_on`].
@@ -27,9 +27,9 @@ impl<'a> Output<'a> {
         &mut self.buffer
     }
 
-    /// From now on results go there.
-    pub(crate) fn lead_to(&mut self, outlet: Outlet) {
-        self.outlet = Some(outlet);
+    /// From now on results go to a queue.
+    pub(crate) fn lead_to(&mut self, queue: StdoutQueue) {
+        self.queue = Some(queue);
     }
 
     /// Counts a line among what waits.
@@ -46,8 +46,8 @@ impl<'a> Output<'a> {
     /// Writes what others have put together, after what waits.
     pub(crate) fn pass_on(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.write_buffer()?;
-        if let Some(outlet) = &self.outlet {
-            return outlet.offer(bytes.to_vec(), 0);
+        if let Some(queue) = &self.queue {
+            return queue.offer(bytes.to_vec(), 0);
         }
         bytes.chunks(BUFFER_BYTES).try_for_each(|piece| self.stream.write_all(piece))
     }
@@ -62,8 +62,8 @@ impl<'a> Output<'a> {
     #[inline(never)]
     pub(crate) fn write_page(&mut self, page: &mut Page) -> io::Result<()> {
         self.write_buffer()?;
-        let written = match &self.outlet {
-            Some(outlet) => outlet.offer(page.filled().to_vec(), 0),
+        let written = match &self.queue {
+            Some(queue) => queue.offer(page.filled().to_vec(), 0),
             None => self.stream.write_all(page.filled()),
         };
         page.clear(16 * BUFFER_BYTES);
@@ -73,16 +73,16 @@ impl<'a> Output<'a> {
     /// Writes all that waits.
     pub(crate) fn finish(&mut self) -> io::Result<()> {
         self.write_buffer()?;
-        if self.outlet.is_some() { Ok(()) } else { self.stream.flush() }
+        if self.queue.is_some() { Ok(()) } else { self.stream.flush() }
     }
 
     #[inline(never)]
     fn write_buffer(&mut self) -> io::Result<()> {
-        if let Some(outlet) = &self.outlet {
+        if let Some(queue) = &self.queue {
             if self.buffer.is_empty() {
                 return Ok(());
             }
-            return outlet.offer(std::mem::take(&mut self.buffer), std::mem::take(&mut self.items));
+            return queue.offer(std::mem::take(&mut self.buffer), std::mem::take(&mut self.items));
         }
         let written = self.stream.write_all(&self.buffer);
         self.buffer.clear();

@@ -1,50 +1,35 @@
-//! How far reading is: one line on stderr, rewritten in place, if stderr is a terminal
-//! and reading takes longer than a second.
+//! How far reading is: shown on stderr if that is a terminal and reading takes longer than
+//! a second.
 
+use crate::status_line::StatusLine;
 use crate::units;
-use std::cell::Cell;
-use std::io::Write;
+use std::cell::RefCell;
 use std::time::{Duration, Instant};
 
 /// Work that lasts no longer than this is not worth a line.
-const SILENT: Duration = Duration::from_secs(1);
-const BETWEEN: Duration = Duration::from_millis(100);
+const SHORT_WORK: Duration = Duration::from_secs(1);
 
-/// Shows how far reading is. Does nothing if stderr is not a terminal.
+/// Shows how far reading is.
 #[derive(Debug)]
 pub(crate) struct Progress {
     begun: Instant,
-    next: Cell<Option<Instant>>,
-    is_shown: Cell<bool>,
+    line: RefCell<StatusLine>,
 }
 
 impl Progress {
     pub(crate) fn new(is_wanted: bool) -> Progress {
-        let begun = Instant::now();
-        let next = is_wanted.then(|| begun + SILENT);
-        Progress { begun, next: Cell::new(next), is_shown: Cell::new(false) }
+        let line = RefCell::new(StatusLine::after(SHORT_WORK, is_wanted));
+        Progress { begun: Instant::now(), line }
     }
 
     /// `done` bytes of `whole`, if that is known, are read.
     pub(crate) fn at(&self, done: u64, whole: Option<u64>) {
-        let Some(next) = self.next.get() else { return };
-        let now = Instant::now();
-        if now < next {
-            return;
-        }
-        self.next.set(Some(now + BETWEEN));
-        self.is_shown.set(true);
-        let text = line(done, whole, now.duration_since(self.begun));
-        // Progress that cannot be shown is no reason to stop.
-        let _ = write!(std::io::stderr(), "\r{text}\x1b[K");
+        self.line.borrow_mut().show(|| line(done, whole, self.begun.elapsed()));
     }
 
-    /// Takes the line away, for something to be said or at the end. None comes any more.
+    /// Takes the line away, for a message or at the end. None comes any more.
     pub(crate) fn end(&self) {
-        self.next.set(None);
-        if self.is_shown.replace(false) {
-            let _ = write!(std::io::stderr(), "\r\x1b[K");
-        }
+        self.line.borrow_mut().end();
     }
 }
 
@@ -75,12 +60,6 @@ fn time_left(done: u64, whole: u64, since: Duration) -> Option<String> {
         0..120 => format!("{seconds} s"),
         _ => format!("{} min", seconds.div_ceil(60)),
     })
-}
-
-impl Drop for Progress {
-    fn drop(&mut self) {
-        self.end();
-    }
 }
 
 #[cfg(test)]

@@ -4,14 +4,14 @@ use std::io::{self, Write};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::time::Duration;
 
-/// How long a message may take to be written before the next ones are thrown away.
-const PATIENCE: Duration = Duration::from_millis(500);
+/// How long a message may take to be written before the next ones are dropped.
+const WRITE_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// A stream that is written on a thread of its own and waited for only for a limited
 /// time: a command that has received a signal must not hang while it prints a message
 /// about it.
 ///
-/// What is written while an earlier write hangs is thrown away; after it, everything is
+/// What is written while an earlier write hangs is dropped; after it, everything is
 /// as before.
 ///
 /// ```
@@ -69,7 +69,7 @@ impl Write for Unblocked {
             Ok(()) => {}
             Err(TrySendError::Full(_) | TrySendError::Disconnected(_)) => return Ok(bytes.len()),
         }
-        let done = thread.done.recv_timeout(PATIENCE);
+        let done = thread.done.recv_timeout(WRITE_TIMEOUT);
         thread.is_hanging = done.is_err();
         done.unwrap_or(Ok(())).map(|()| bytes.len())
     }

@@ -5,7 +5,18 @@ use std::path::Path;
 
 /// Lowest first: a module imports modules of lower lines only, and none of its own line.
 const ORDER: &[&[&str]] = &[
-    &["console", "exit", "json_text", "printable", "sparkline", "style", "unblocked", "units"],
+    &[
+        "console",
+        "delays",
+        "exit",
+        "json_text",
+        "printable",
+        "sparkline",
+        "style",
+        "unblocked",
+        "units",
+    ],
+    &["status_line"],
     &["cut", "failure", "progress", "recommended", "screen"],
     &["counter_text", "new_file", "symbols"],
     &["input"],

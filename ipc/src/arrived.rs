@@ -21,7 +21,7 @@ use crate::transcript::{Recorder, Tap};
 use nettrace_guid::Guid;
 
 /// How long an idle connection is believed without looking again.
-const TICK: Duration = Duration::from_millis(50);
+const PEER_CHECK: Duration = Duration::from_millis(50);
 /// A runtime without a connection is forgotten after this time, unless a
 /// [`Runtime`](crate::Runtime) of it is still in use. A live one reconnects within half a
 /// second, unless a command keeps it busy.
@@ -378,7 +378,7 @@ impl Line {
             }
             let left =
                 deadline.left().ok_or(Error::Deadline { step: Step::Accept, after: wait })?;
-            let waited = self.table.changed.wait_timeout(state, left.min(TICK));
+            let waited = self.table.changed.wait_timeout(state, left.min(PEER_CHECK));
             (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
         }
     }

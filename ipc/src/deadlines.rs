@@ -10,6 +10,7 @@ use crate::command_id::Patience;
 /// use std::time::Duration;
 /// let hasty = nettrace_ipc::Deadlines::default().reply(Duration::from_secs(1));
 /// assert!(hasty.stop > hasty.reply);
+/// assert_eq!(hasty.drain, Duration::from_secs(2));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -23,7 +24,9 @@ pub struct Deadlines {
     pub start: Duration,
     /// From StopTracing to its reply and the end of the stream. 60 s.
     pub stop: Duration,
-    /// The longest silence while a session is being stopped. 10 s.
+    /// The longest silence while a session is being stopped, and the longest wait for
+    /// the connection on which that is asked. 2 s: a process that sends nothing for so long
+    /// is frozen or deadlocked, and somebody who wants the end is waiting.
     pub drain: Duration,
     /// Until a dump is written. 10 min.
     pub dump: Duration,
@@ -40,7 +43,7 @@ impl Default for Deadlines {
             reply: Duration::from_secs(10),
             start: Duration::from_secs(30),
             stop: Duration::from_secs(60),
-            drain: Duration::from_secs(10),
+            drain: Duration::from_secs(2),
             dump: Duration::from_secs(600),
             startup_hook: Duration::from_secs(60),
             profiler: Duration::from_secs(30),

@@ -401,6 +401,11 @@ impl Error {
         self.code() == Some(HResult::UNKNOWN_COMMAND)
     }
 
+    /// Whether there was no descriptor for a connection.
+    pub(crate) fn is_out_of_descriptors(&self) -> bool {
+        matches!(self, Error::Io { source, .. } if is_out_of_descriptors(source))
+    }
+
     /// An I/O failure, sorted: a deadline, an ended connection, or another reason.
     pub(crate) fn io(step: Step, source: io::Error, after: Duration) -> Self {
         match source.kind() {
@@ -411,4 +416,17 @@ impl Error {
             _ => Error::Io { step, source },
         }
     }
+}
+
+/// Whether the process or the system has no more descriptors.
+#[cfg(unix)]
+pub(crate) fn is_out_of_descriptors(error: &io::Error) -> bool {
+    use rustix::io::Errno;
+    matches!(Errno::from_io_error(error), Some(Errno::MFILE | Errno::NFILE))
+}
+
+/// Elsewhere handles do not run out in practice.
+#[cfg(not(unix))]
+pub(crate) fn is_out_of_descriptors(_error: &io::Error) -> bool {
+    false
 }

@@ -20,7 +20,7 @@ use crate::transcript::Recorder;
 
 const VARIABLE: &str = "DOTNET_DiagnosticPorts";
 /// How often a program that has not arrived is looked at.
-const TICK: Duration = Duration::from_millis(50);
+const ARRIVAL_CHECK: Duration = Duration::from_millis(50);
 
 /// What happens to .NET processes that the program starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -188,7 +188,7 @@ impl Launched {
         let start = Instant::now();
         loop {
             let left = wait.saturating_sub(start.elapsed());
-            if let Some(arrival) = running.port.next(left.min(TICK)) {
+            if let Some(arrival) = running.port.next(left.min(ARRIVAL_CHECK)) {
                 running.given_out = running.given_out.saturating_add(1);
                 if running.children == Children::Resume {
                     running.port.resume_newcomers();
@@ -299,7 +299,7 @@ impl Running {
     fn linger(&self) {
         let start = Instant::now();
         while start.elapsed() < self.linger && self.is_awaited() {
-            std::thread::sleep(TICK.min(self.linger));
+            std::thread::sleep(ARRIVAL_CHECK.min(self.linger));
         }
     }
 }

@@ -22,7 +22,8 @@ use crate::message::{HEADER_BYTES, Writer};
 use crate::port::PortAddress;
 use crate::transcript::HEADING;
 
-const TICK: Duration = Duration::from_millis(20);
+/// How often whatever waits looks whether the replay is over.
+const END_CHECK: Duration = Duration::from_millis(20);
 /// Longest write; the end of the replay closes connections and ends it sooner.
 const LONG: Duration = Duration::from_secs(600);
 
@@ -219,7 +220,7 @@ impl Replay {
         let serving = Arc::clone(&stage);
         let thread = spawn(move || {
             while !serving.is_over() {
-                if let Ok(Some(wire)) = listener.accept(TICK) {
+                if let Ok(Some(wire)) = listener.accept(END_CHECK) {
                     serving.begin(wire);
                 }
             }
@@ -313,7 +314,7 @@ impl Stage {
     fn come(self: &Arc<Self>, port: &Endpoint, advertise: Advertise) {
         while !self.is_over() {
             let Ok(mut wire) = port.connect(Duration::from_millis(500)) else {
-                std::thread::sleep(TICK);
+                std::thread::sleep(END_CHECK);
                 continue;
             };
             if wire.write_all(&advertise.to_bytes(), Deadline::after(LONG)).is_err() {
@@ -339,7 +340,7 @@ impl Stage {
         }
         let mut request = Vec::new();
         while request.len() < HEADER_BYTES || request.len() < frame_bytes(&request) {
-            while !wire.wait_readable(TICK).ok()? {
+            while !wire.wait_readable(END_CHECK).ok()? {
                 if self.is_over() {
                     return None;
                 }
@@ -421,7 +422,7 @@ impl Stage {
     fn wait_until(&self, condition: impl Fn(&Played) -> bool) {
         let mut state = self.lock();
         while !self.is_over() && !condition(&state) {
-            let waited = self.changed.wait_timeout(state, TICK);
+            let waited = self.changed.wait_timeout(state, END_CHECK);
             (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
         }
     }

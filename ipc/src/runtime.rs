@@ -108,16 +108,20 @@ impl Runtime {
 
     /// A connection, which must be used at once.
     pub(crate) fn connect(&self) -> Result<Connection, Error> {
+        self.connect_within(self.deadlines.connect)
+    }
+
+    pub(crate) fn connect_within(&self, limit: Duration) -> Result<Connection, Error> {
         match &self.route {
             Route::Endpoint(endpoint) => {
-                let wire = endpoint.connect(self.deadlines.connect)?;
+                let wire = endpoint.connect(limit)?;
                 let tap = self
                     .recorder
                     .as_ref()
                     .map(|recorder| recorder.open(&format!("connect {endpoint}")));
                 Ok(Connection::new(wire, tap))
             }
-            Route::Line(line) => line.take(self.deadlines.connect),
+            Route::Line(line) => line.take(limit),
         }
     }
 

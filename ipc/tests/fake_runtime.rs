@@ -423,6 +423,33 @@ fn a_stop_that_is_ignored_cuts_the_stream_at_the_deadline() {
 }
 
 #[test]
+fn a_session_that_is_cut_keeps_what_has_come_and_nobody_waiting() {
+    let (fake, runtime) = fake(streaming(1000));
+    fake.set_fault(Some(Fault::always(FaultKind::StopIgnored)));
+    let mut session = runtime.start(&session_config()).unwrap();
+    eventually("all bytes have come", || session.received_bytes() == 1000);
+    session.stop_handle().stop_soon().unwrap();
+    eventually("the stop", || fake.requests().len() == 2);
+    session.cut();
+    let mut bytes = Vec::new();
+    session.read_to_end(&mut bytes).unwrap();
+    assert_eq!((bytes, session.ending()), (pattern(1000), Some(Ending::Cut)));
+    // Without the cut it would wait for the answer.
+    drop(session);
+}
+
+#[test]
+fn a_stream_pauses_where_it_is_asked_to_until_it_may_go_on() {
+    let (fake, runtime) = fake(FakeConfig { holds_at: Some(4096), ..streaming(10_000) });
+    let mut session = runtime.start(&session_config()).unwrap();
+    let mut bytes = vec![0; 4096];
+    session.read_exact(&mut bytes).unwrap();
+    assert_eq!(session.received_bytes(), 4096);
+    fake.go_on();
+    eventually("the rest", || session.received_bytes() == 10_000);
+}
+
+#[test]
 fn an_answer_for_another_session_is_not_believed() {
     let (fake, runtime) = fake(streaming(10));
     fake.set_fault(Some(Fault::always(FaultKind::StopOtherSession)));

@@ -9,6 +9,7 @@ use crate::held::Held;
 use crate::limits::Limits;
 use crate::loss::Losses;
 use crate::order::TimeOrdered;
+use crate::outcome::Outcome;
 use crate::reader::Reader;
 use crate::source::Source;
 use crate::statistics::Statistics;
@@ -239,6 +240,14 @@ impl Feed {
     /// See [`Reader::is_complete`].
     pub fn is_complete(&self) -> bool {
         self.reader().is_complete()
+    }
+
+    /// The result so far: see [`Reader::outcome`].
+    pub fn outcome(&self) -> Outcome {
+        match &self.way {
+            Way::File(reader) => reader.outcome(),
+            Way::Time(ordered) => ordered.outcome(),
+        }
     }
 
     /// Events that arrived too late for their place in time order: see

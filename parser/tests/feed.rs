@@ -58,6 +58,7 @@ fn assert_same(bytes: &[u8], size: usize, name: &str) {
         (ordered.out_of_order(), ordered.damage()),
         "{name}"
     );
+    assert_eq!(feed.outcome(), ordered.outcome(), "{name}");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+mod attached;
 mod check;
 mod collect;
 mod completions;

@@ -5,8 +5,9 @@ use crate::args::{AskArgs, DumpChoice, PerfMapChoice, ProcessArgs, ProcessReques
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::live::end_rule::EndRule;
 use crate::live::signals::Signals;
-use crate::live::target::{self, ProcessOrPort, Reached, Talk};
+use crate::live::target::{self, Reached, Selected, Talk};
 use crate::printable::printable;
 use nettrace_ipc::{
     AttachProfiler, CommandId, Dump, DumpType, PerfMapType, RawCommand, RequestError,
@@ -20,14 +21,14 @@ use std::path::Path;
 pub(super) fn run(args: &ProcessArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {
     let ask = ask(&args.request);
     let talk = Talk::new(&ask.talk)?;
-    let place = target::find(&ask.target, &talk, &Signals::unnoticed())?;
+    let end = EndRule::new(&Signals::none(), None, &talk.deadlines);
+    let place = target::find(&ask.target, &talk, &end)?;
     let (reached, port) = match place {
-        ProcessOrPort::Process(reached) => (*reached, None),
-        ProcessOrPort::Port(port) => {
-            context.messages.note(&target::invitation(&port));
-            let signals = Signals::notice()?;
-            signals.set_waiting(Some(port.resumer()));
-            let Some(reached) = target::first(&port, &signals) else { return Ok(Exit::Failed) };
+        Selected::Processes(processes) => (target::only(processes)?, None),
+        Selected::Port(port) => {
+            let end = EndRule::notice(&context.delays, None, &talk.deadlines)?;
+            let reached = target::first(&port, &end, &mut context.messages);
+            let Some(reached) = reached else { return Ok(Exit::Failed) };
             (reached, Some(port))
         }
     };
@@ -112,28 +113,7 @@ fn answer(request: &ProcessRequest, reached: &Reached) -> Result<Answer, Failure
                 format!("{label}: resumed, if it was suspended"),
             ))
         }
-        ProcessRequest::Perfmap { which, .. } => {
-            let kind = match which {
-                PerfMapChoice::All => Some((PerfMapType::All, "jit-PID.dump and perf-PID.map")),
-                PerfMapChoice::Jitdump => Some((PerfMapType::JitDump, "jit-PID.dump")),
-                PerfMapChoice::Perfmap => Some((PerfMapType::PerfMap, "perf-PID.map")),
-                PerfMapChoice::Off => None,
-            };
-            match kind {
-                Some((kind, files)) => {
-                    runtime.enable_perf_map(kind).map_err(failed)?;
-                    let text = format!("{label}: writes {files} into /tmp");
-                    Ok(Answer::done(CommandId::ENABLE_PERF_MAP, text))
-                }
-                None => {
-                    runtime.disable_perf_map().map_err(failed)?;
-                    Ok(Answer::done(
-                        CommandId::DISABLE_PERF_MAP,
-                        format!("{label}: stopped writing perf maps"),
-                    ))
-                }
-            }
-        }
+        ProcessRequest::Perfmap { which, .. } => perf_map(*which, reached),
         ProcessRequest::StartupHook { assembly, .. } => {
             let path = absolute(assembly)?;
             let hook =
@@ -147,25 +127,16 @@ fn answer(request: &ProcessRequest, reached: &Reached) -> Result<Answer, Failure
             for file in [Some(&path), report.as_ref()].into_iter().flatten() {
                 replaceable(file, runtime.target_root(), ask.talk.force)?;
             }
-            let kind = match kind {
-                DumpChoice::Normal => DumpType::Normal,
-                DumpChoice::Heap => DumpType::WithHeap,
-                DumpChoice::Triage => DumpType::Triage,
-                DumpChoice::Full => DumpType::Full,
-            };
-            let dump = Dump::new(&path, kind)
-                .map_err(refused)?
-                .logging(*logging)
-                .crash_report(*crash_report);
+            let dump = Dump::new(&path, dump_type(*kind)).map_err(refused)?;
+            let dump = dump.logging(*logging).crash_report(*crash_report);
             let command = runtime.write_dump(&dump).map_err(failed)?.id();
             let mut answer = Answer::done(command, format!("{label}: wrote {path}"));
             answer.json["path"] = json!(path);
             Ok(answer)
         }
         ProcessRequest::AttachProfiler { profiler, timeout, client_data, .. } => {
-            let mut attach =
-                AttachProfiler::new(profiler.class_id, &profiler.path).map_err(refused)?;
-            attach = attach.timeout(timeout.0);
+            let attach = AttachProfiler::new(profiler.class_id, &profiler.path);
+            let mut attach = attach.map_err(refused)?.timeout(timeout.0);
             if let Some(file) = client_data {
                 let bytes = std::fs::read(file)
                     .map_err(|error| Failure::open(&file.display().to_string(), file, &error))?;
@@ -196,6 +167,33 @@ fn answer(request: &ProcessRequest, reached: &Reached) -> Result<Answer, Failure
             let json = json!({ "command": command.to_string(), "reply_hex": hex });
             Ok(Answer { text: vec![hex], json, lacking: None })
         }
+    }
+}
+
+fn perf_map(which: PerfMapChoice, reached: &Reached) -> Result<Answer, Failure> {
+    let (runtime, label) = (&reached.runtime, reached.label());
+    let failed = |error: nettrace_ipc::Error| reached.failed(&error);
+    let (kind, files) = match which {
+        PerfMapChoice::All => (PerfMapType::All, "jit-PID.dump and perf-PID.map"),
+        PerfMapChoice::Jitdump => (PerfMapType::JitDump, "jit-PID.dump"),
+        PerfMapChoice::Perfmap => (PerfMapType::PerfMap, "perf-PID.map"),
+        PerfMapChoice::Off => {
+            runtime.disable_perf_map().map_err(failed)?;
+            let text = format!("{label}: stopped writing perf maps");
+            return Ok(Answer::done(CommandId::DISABLE_PERF_MAP, text));
+        }
+    };
+    runtime.enable_perf_map(kind).map_err(failed)?;
+    let text = format!("{label}: writes {files} into /tmp");
+    Ok(Answer::done(CommandId::ENABLE_PERF_MAP, text))
+}
+
+fn dump_type(choice: DumpChoice) -> DumpType {
+    match choice {
+        DumpChoice::Normal => DumpType::Normal,
+        DumpChoice::Heap => DumpType::WithHeap,
+        DumpChoice::Triage => DumpType::Triage,
+        DumpChoice::Full => DumpType::Full,
     }
 }
 

@@ -19,7 +19,7 @@ use std::time::Duration;
 
 /// A process that does not answer within this time is listed without the details that
 /// only it could give.
-const PATIENCE: Duration = Duration::from_secs(2);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
 /// Columns of a command line that is cut.
 const COMMAND_COLUMNS: usize = 60;
 
@@ -95,7 +95,7 @@ pub(super) fn run(args: &PsArgs, context: &mut Context<'_>) -> Result<Exit, Fail
 }
 
 fn report(found: &Found, recorder: Option<Recorder>) -> ProcessReport {
-    let deadlines = Deadlines::default().connect(PATIENCE).reply(PATIENCE);
+    let deadlines = Deadlines::default().connect(ANSWER_TIMEOUT).reply(ANSWER_TIMEOUT);
     let runtime = match found.kind {
         ProcessKind::Runtime => found.runtime().map(|runtime| runtime.deadlines(deadlines)),
         // A router passes what it is asked on to a device, or waits for one.

@@ -4,8 +4,8 @@ use crate::args::ReplayArgs;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::live::end_rule::SIGNAL_CHECK;
 use crate::live::signals::Signals;
-use crate::live::target::TICK;
 use nettrace_ipc::{Error, Pace, PortAddress, Replay, Transcript};
 use std::fs::File;
 use std::io::{BufReader, Write};
@@ -21,7 +21,7 @@ pub(super) fn run(args: &ReplayArgs, context: &mut Context<'_>) -> Result<Exit, 
         return Err(Failure::Input { file: name, message });
     }
     let pace = if args.at_once { Pace::AtOnce } else { Pace::AsRecorded };
-    let signals = Signals::notice()?;
+    let signals = Signals::notice(&context.delays)?;
     let address =
         |text: &str| PortAddress::parse(text).map_err(|error| Failure::Usage(error.to_string()));
     let replay = match (&args.connect, &args.listen) {
@@ -40,7 +40,7 @@ pub(super) fn run(args: &ReplayArgs, context: &mut Context<'_>) -> Result<Exit, 
         context.out.finish()?;
     }
     while signals.seen().is_none() && !(args.once && replay.is_finished()) {
-        std::thread::sleep(TICK);
+        std::thread::sleep(SIGNAL_CHECK);
     }
     Ok(Exit::Fine)
 }

@@ -9,7 +9,7 @@ use nettrace_parser::catalog::{self, CatalogEvent};
 use std::time::Duration;
 
 /// Publishes instruments of System.Diagnostics.Metrics.
-const METRICS: &str = "System.Diagnostics.Metrics";
+pub(crate) const METRICS: &str = "System.Diagnostics.Metrics";
 /// Values of time series.
 const TIME_SERIES: u64 = 0x2;
 /// Instruments being made known.

@@ -9,7 +9,7 @@ pub(crate) fn watch(signals: &Signals) -> io::Result<()> {
     let thread = std::thread::Builder::new().name("nettrace-enter".to_owned());
     let wait = move || {
         if wait_for_line() {
-            signals.wish_end();
+            signals.request_stop();
         }
     };
     thread.spawn(wait).map(drop)
@@ -23,7 +23,8 @@ fn wait_for_line() -> bool {
     use rustix::termios::tcgetpgrp;
     use std::time::Duration;
 
-    const TICK: Duration = Duration::from_millis(100);
+    /// How often it is looked whether a line has come, or we are in the foreground.
+    const LINE_CHECK: Duration = Duration::from_millis(100);
     let stdin = io::stdin();
     loop {
         // The system stops a background process that reads the terminal.
@@ -33,10 +34,10 @@ fn wait_for_line() -> bool {
             match poll(&mut polled, Some(&time)) {
                 Ok(1..) => return read_line(),
                 Ok(0) => {}
-                Err(_) => std::thread::sleep(TICK),
+                Err(_) => std::thread::sleep(LINE_CHECK),
             }
         } else {
-            std::thread::sleep(TICK);
+            std::thread::sleep(LINE_CHECK);
         }
     }
 }

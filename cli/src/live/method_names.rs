@@ -5,18 +5,16 @@
 //! session's end. So the watched session asks for the former beside what the user wants,
 //! and a second session, which is stopped at once, brings the latter.
 
-use super::signals::Signals;
-use super::stream::stream;
+use super::counters::silent;
+use super::driver::{Driver, Next};
+use super::end_rule::EndRule;
 use super::target::Reached;
-use super::unless_ended::unless_ended;
 use crate::args::profiles::RUNTIME;
 use nettrace_analysis::NamesSoFar;
 use nettrace_ipc::{EventFilter, Level, Provider, Providers, RequestError, Rundown, SessionConfig};
 use nettrace_parser::view::KnownProvider;
-use nettrace_parser::{Error, Event, Reader};
-use std::io;
+use nettrace_parser::{Event, Feed};
 use std::num::NonZeroU32;
-use std::time::Duration;
 
 /// Loader, JIT, NGEN: methods and modules come and go. Compilation diagnostic:
 /// precompiled code is handed out.
@@ -27,8 +25,6 @@ const IDS: [u32; 7] = [141, 142, 143, 144, 152, 153, 159];
 /// Of the rundown: loader, JIT, NGEN, at the session's end. Older runtimes than .NET 9
 /// send all they have.
 pub(crate) const RUNDOWN: Rundown = Rundown::Keyword(0x8 | 0x10 | 0x20 | 0x100);
-/// How often it is looked whether the user has enough, in the short session.
-const TICK: Duration = Duration::from_millis(50);
 
 /// Which events of the runtime's provider the user gets to see.
 #[derive(Debug)]
@@ -68,58 +64,52 @@ pub(crate) fn with_methods(providers: &Providers) -> Result<(Providers, Visible)
 }
 
 /// Learns what was loaded before: by the rundown of a session that has no events of its
-/// own. Gives the number of methods; none if it was interrupted by a signal.
+/// own. Gives the number of methods.
 ///
 /// # Errors
-/// Why its names, or the rest of them, cannot be had, for the user.
+/// Why some or all names are missing, for the user.
 pub(crate) fn learn_loaded(
     reached: &Reached,
     buffer: NonZeroU32,
-    signals: &Signals,
+    end: &EndRule,
     names: &mut NamesSoFar,
-) -> Result<Option<usize>, String> {
+) -> Result<usize, String> {
     let before = names.method_count();
-    let is_whole = rundown(reached, buffer, signals, |event| names.learn(event))?;
-    Ok(is_whole.then(|| names.method_count().saturating_sub(before)))
+    rundown(reached, buffer, end, |event| names.learn(event))?;
+    Ok(names.method_count().saturating_sub(before))
 }
 
 /// Passes the events of a rundown to `learn`: of a session that has no events of its own.
-/// False if it was interrupted by a signal.
 ///
 /// # Errors
-/// Why they, or the rest of them, cannot be had, for the user.
+/// Why some or all of them are missing, for the user.
 pub(crate) fn rundown(
     reached: &Reached,
     buffer: NonZeroU32,
-    signals: &Signals,
+    end: &EndRule,
     mut learn: impl FnMut(&Event<'_>),
-) -> Result<bool, String> {
+) -> Result<(), String> {
     // A session needs a provider.
-    let quiet = super::counters::silent();
-    let quiet =
-        quiet.and_then(|provider| Providers::new([provider])).map_err(|error| error.to_string())?;
+    let quiet = silent()
+        .and_then(|provider| Providers::new([provider]))
+        .map_err(|error| error.to_string())?;
     let config = SessionConfig::new(quiet).rundown(RUNDOWN).buffer_megabytes(buffer);
     let runtime = reached.runtime.clone();
-    let started = unless_ended(signals, move || runtime.start(&config));
-    let Some(started) = started.map_err(|error| error.to_string())? else { return Ok(false) };
-    let mut session = started.map_err(|error| error.to_string())?;
-    session.set_read_timeout(Some(TICK));
-    session.stop_handle().stop_soon().map_err(|error| error.to_string())?;
-    let mut reader = Reader::new(stream(session));
-    loop {
-        match reader.next_event() {
-            Ok(Some(event)) => learn(&event),
-            Ok(None) => break,
-            Err(Error::Io(error)) if error.kind() == io::ErrorKind::WouldBlock => {
-                if signals.seen().is_some() {
-                    return Ok(false);
-                }
-            }
-            Err(error) => return Err(error.to_string()),
-        }
-    }
-    match reader.is_complete() {
-        true => Ok(true),
-        false => Err("its rundown ended too early".to_owned()),
+    let started = end.ask(move || runtime.start(&config)).map_err(|error| error.to_string())?;
+    let session = started.ok_or(INTERRUPTED)?.map_err(|error| error.to_string())?;
+    let driver = Driver::new(session, Feed::new()).until(end);
+    driver.handle().stop();
+    let mut take = |event: &Event<'_>| {
+        learn(event);
+        Next::Read
+    };
+    let read = driver.run(&mut take).map_err(|failure| failure.to_string())?;
+    match read.fault {
+        Some(fault) => Err(fault),
+        None if read.outcome.is_complete() => Ok(()),
+        None if end.is_due() => Err(INTERRUPTED.to_owned()),
+        None => Err("its rundown ended too early".to_owned()),
     }
 }
+
+const INTERRUPTED: &str = "there was no time for its rundown";

@@ -1,35 +1,32 @@
-//! Talking to running processes: whom, about what, how long.
+//! Talking to running processes: which one, what about, how long.
 //!
-//! The way of a session: [`target`] (or a launched program) → [`request`] → a
-//! [`recording`] on a thread of its own, which writes the bytes and reads them on the way
-//! → the command, which watches [`signals`] and clock and shows the [`status`].
-//!
-//! A view has a [`feed`] in the place of a recording: a thread that reads the session
-//! into live state of the analysis, which the command looks at when it draws.
+//! The way of a session: [`target`] (or a launched [`program`]) → [`request`] → [`start`]
+//! → [`driver`], one loop in which its bytes arrive, go to a [`sink`], are parsed, and
+//! events come out. `watch`, `heap` and `stack` drive on their own thread; a recording of
+//! `collect` and the [`live_session`] of a view on one of theirs, while the command
+//! shows how it goes. When all of this ends is one rule, [`end_rule`].
 
 pub(crate) mod cost;
 pub(crate) mod counters;
+pub(crate) mod driver;
+pub(crate) mod end_rule;
 pub(crate) mod enter;
 pub(crate) mod event_sources;
-pub(crate) mod feed;
+pub(crate) mod live_session;
 pub(crate) mod mappings;
 pub(crate) mod meters;
 pub(crate) mod method_names;
 pub(crate) mod metrics_notice;
 pub(crate) mod native;
 pub(crate) mod os_threads;
-pub(crate) mod outlet;
 pub(crate) mod program;
-pub(crate) mod recording;
 pub(crate) mod request;
 pub(crate) mod rules;
 pub(crate) mod scrape;
 pub(crate) mod signals;
-pub(crate) mod starting;
-pub(crate) mod status;
-pub(crate) mod stream;
+pub(crate) mod sink;
+pub(crate) mod start;
+pub(crate) mod stdout_queue;
 pub(crate) mod target;
 pub(crate) mod transcript;
-pub(crate) mod unless_ended;
 pub(crate) mod until;
-pub(crate) mod until_time;

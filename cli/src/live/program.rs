@@ -1,7 +1,8 @@
 //! A program that a command starts, and with which the command ends.
 
+use super::end_rule::SIGNAL_CHECK;
 use super::signals::Signals;
-use super::target::{TICK, Talk};
+use super::target::Talk;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use nettrace_ipc::{Arrival, Children, Error, Launch, Launched};
@@ -60,7 +61,7 @@ impl Program {
         let name = &self.name;
         let failed = |error: Error| failure(name, &error);
         loop {
-            if let Some(arrival) = self.launched.next(TICK).map_err(failed)? {
+            if let Some(arrival) = self.launched.next(SIGNAL_CHECK).map_err(failed)? {
                 return Ok(Some(arrival));
             }
             let is_over = self.launched.try_wait().map_err(failed)?.is_some();
@@ -87,7 +88,7 @@ impl Program {
     pub(crate) fn wait(mut self, mut meanwhile: impl FnMut(&Launched)) -> Result<Exit, Failure> {
         self.launched.resume_newcomers();
         // A session may end long before its program does.
-        self.signals.begin_anew();
+        self.signals.reset();
         let mut is_passed_on = false;
         loop {
             let is_over = self.launched.try_wait();
@@ -99,7 +100,7 @@ impl Program {
             if self.signals.seen().is_some() && !std::mem::replace(&mut is_passed_on, true) {
                 self.pass_on();
             }
-            std::thread::sleep(TICK);
+            std::thread::sleep(SIGNAL_CHECK);
         }
         let status = self.launched.wait().map_err(|error| failure(&self.name, &error))?;
         Ok(Exit::Program(exit_code(status)))

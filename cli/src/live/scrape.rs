@@ -21,7 +21,7 @@ const MOST_HEADERS: usize = 64;
 /// How long a request, and the taking of its answer, may take.
 const DEADLINE: Duration = Duration::from_secs(5);
 /// After a failed accept, as without descriptors.
-const PAUSE: Duration = Duration::from_millis(100);
+const ACCEPT_RETRY: Duration = Duration::from_millis(100);
 
 const OPENMETRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 const PLAIN: &str = "text/plain; charset=utf-8";
@@ -64,7 +64,7 @@ fn serve(listener: &TcpListener, document: &Arc<Mutex<Arc<Vec<u8>>>>) {
     let open = Arc::new(AtomicUsize::new(0));
     loop {
         let Ok((stream, _)) = listener.accept() else {
-            std::thread::sleep(PAUSE);
+            std::thread::sleep(ACCEPT_RETRY);
             continue;
         };
         if open.fetch_add(1, Ordering::SeqCst) >= MOST_CONNECTIONS {

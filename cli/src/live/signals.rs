@@ -1,10 +1,11 @@
-//! Ctrl-C and similar signals: the first is noticed, a later one ends us at once, and
+//! Ctrl-C and similar signals: the first is noticed, a later one exits at once, and
 //! leaves no process suspended.
 //!
-//! One wish may come as several signals: GNU `timeout` signals the process and then its
-//! group, microseconds apart; a terminal that closes may do so too. What comes within
-//! [`SAME`] of the first is the same wish.
+//! One request to stop may come as several signals: GNU `timeout` signals the process and
+//! then its group, microseconds apart; a terminal that closes may do so too. What comes
+//! within [`Delays::same_signal`] of the first is the same request.
 
+use crate::delays::Delays;
 use nettrace_ipc::Resumer;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
@@ -13,36 +14,60 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Signals that are closer than this are one.
-const SAME: Duration = Duration::from_millis(500);
-
-/// Notices the signals that ask us to end.
+/// Notices the signals that ask us to stop.
 #[derive(Debug, Clone)]
 pub(crate) struct Signals {
     seen: Arc<AtomicUsize>,
-    ending: Arc<Mutex<Ending>>,
-    /// Who may wait for us when we end.
+    stopping: Arc<Mutex<Stopping>>,
+    /// Processes that wait at startup for us to resume them.
     waiting: Arc<Mutex<Option<Resumer>>>,
+    delays: Delays,
 }
 
-/// What is known of the end.
+/// How far the command's end has come.
 #[derive(Debug, Default)]
-struct Ending {
-    /// When it began, by a signal or because it was time.
+struct Stopping {
+    /// When it began, by a signal or by a timer.
     since: Option<Instant>,
     /// No signal asked for it.
-    is_by_itself: bool,
+    is_by_timer: bool,
+}
+
+impl Stopping {
+    /// Takes a signal that came `now`. Tells whether it exits at once. `seen`: the first
+    /// signal that was noticed.
+    #[cfg_attr(not(unix), expect(dead_code))]
+    fn exits(&mut self, now: Instant, same_signal: Duration, seen: Option<i32>) -> bool {
+        let Some(since) = self.since else {
+            self.since = Some(now);
+            return false;
+        };
+        if now.saturating_duration_since(since) < same_signal {
+            return false;
+        }
+        // The first SIGTERM always gets a clean shutdown, even while one is under way.
+        if std::mem::take(&mut self.is_by_timer) && seen != Some(SIGINT) {
+            self.since = Some(now);
+            return false;
+        }
+        true
+    }
 }
 
 impl Signals {
     /// Notices nothing.
-    pub(crate) fn unnoticed() -> Signals {
-        Signals { seen: Arc::default(), ending: Arc::default(), waiting: Arc::default() }
+    pub(crate) fn none() -> Signals {
+        Signals {
+            seen: Arc::default(),
+            stopping: Arc::default(),
+            waiting: Arc::default(),
+            delays: Delays::default(),
+        }
     }
 
     /// From now on the first signal is only noticed.
-    pub(crate) fn notice() -> io::Result<Signals> {
-        let signals = Signals::unnoticed();
+    pub(crate) fn notice(delays: &Delays) -> io::Result<Signals> {
+        let signals = Signals { delays: *delays, ..Signals::none() };
         let at_once = Arc::new(AtomicBool::new(false));
         for signal in wanted() {
             // In this order: a signal finds `at_once` as the one before it left it.
@@ -62,46 +87,48 @@ impl Signals {
         i32::try_from(self.seen.load(Ordering::SeqCst)).ok().filter(|signal| *signal != 0)
     }
 
-    /// The user wishes the end without a signal: as if Ctrl-C had come.
-    pub(crate) fn wish_end(&self) {
-        self.end_by_itself();
+    /// Stops as if Ctrl-C had come.
+    pub(crate) fn request_stop(&self) {
+        self.stop_by_timer();
         let number = usize::try_from(SIGINT).unwrap_or(usize::MAX);
         let _ = self.seen.compare_exchange(0, number, Ordering::SeqCst, Ordering::SeqCst);
     }
 
-    /// The end has begun without a signal, because it was time. The next Ctrl-C gives up.
-    pub(crate) fn end_by_itself(&self) {
-        let mut ending = self.ending();
-        if ending.since.is_none() {
-            *ending = Ending { since: Some(Instant::now()), is_by_itself: true };
+    /// The command stops because `--duration` elapsed, or it has what it wants; the next
+    /// Ctrl-C exits at once.
+    pub(crate) fn stop_by_timer(&self) {
+        let mut stopping = self.stopping();
+        if stopping.since.is_none() {
+            *stopping = Stopping { since: Some(Instant::now()), is_by_timer: true };
         }
     }
 
-    /// What ended by itself is over, and something else goes on: a program that was
-    /// started. The next signal is noticed again instead of giving up.
-    pub(crate) fn begin_anew(&self) {
-        let mut ending = self.ending();
-        if ending.is_by_itself && self.seen().is_none() {
-            *ending = Ending::default();
+    /// What stopped by a timer is over, and something else goes on: a program that was
+    /// started. The next signal is noticed again instead of exiting at once.
+    pub(crate) fn reset(&self) {
+        let mut stopping = self.stopping();
+        if stopping.is_by_timer && self.seen().is_none() {
+            *stopping = Stopping::default();
         }
     }
 
-    /// Whether a Ctrl-C would end us at once.
-    pub(crate) fn gives_up(&self) -> bool {
-        cfg!(not(unix)) || self.ending().since.is_some_and(|since| since.elapsed() >= SAME)
+    /// Whether a Ctrl-C would exit at once.
+    pub(crate) fn next_exits_now(&self) -> bool {
+        cfg!(not(unix))
+            || self.stopping().since.is_some_and(|since| since.elapsed() >= self.delays.same_signal)
     }
 
-    /// Processes that a signal that gives up is to let go.
+    /// Processes that a signal that exits at once resumes first.
     pub(crate) fn set_waiting(&self, resumer: Option<Resumer>) {
         *self.waiting.lock().unwrap_or_else(PoisonError::into_inner) = resumer;
     }
 
-    fn ending(&self) -> MutexGuard<'_, Ending> {
-        self.ending.lock().unwrap_or_else(PoisonError::into_inner)
+    fn stopping(&self) -> MutexGuard<'_, Stopping> {
+        self.stopping.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// The signals that ask for an end. A hangup that is ignored, as under `nohup`, stays
+/// The signals that ask us to stop. A hangup that is ignored, as under `nohup`, stays
 /// ignored.
 fn wanted() -> Vec<i32> {
     #[cfg(unix)]
@@ -124,15 +151,12 @@ fn is_ignored(signal: i32) -> bool {
 /// Signals after the first, which a thread takes: a handler may not talk to processes.
 #[cfg(unix)]
 mod second {
-    use super::{AtomicBool, Ordering, PoisonError, SAME, SIGINT, Signals, wanted};
+    use super::{AtomicBool, Ordering, PoisonError, Signals, wanted};
     use signal_hook::low_level::pipe::register;
     use std::io::{self, Read};
     use std::sync::{Arc, mpsc};
     use std::thread;
-    use std::time::{Duration, Instant};
-
-    /// How long processes that wait may take to answer.
-    const PATIENCE: Duration = Duration::from_secs(1);
+    use std::time::Instant;
 
     pub(super) fn watch(signals: &Signals, at_once: Arc<AtomicBool>) -> io::Result<()> {
         let (mut came, come) = io::pipe()?;
@@ -142,48 +166,30 @@ mod second {
         let signals = signals.clone();
         let wait = move || {
             while came.read_exact(&mut [0; 1]).is_ok() {
-                if is_last(&signals) {
-                    give_up(&signals, at_once);
+                let (now, seen) = (Instant::now(), signals.seen());
+                if signals.stopping().exits(now, signals.delays.same_signal, seen) {
+                    exit(&signals, at_once);
                 }
             }
         };
         thread::Builder::new().name("signals".to_owned()).spawn(wait).map(drop)
     }
 
-    /// Whether the signal that came gives up.
-    fn is_last(signals: &Signals) -> bool {
-        let now = Instant::now();
-        let mut ending = signals.ending();
-        let Some(since) = ending.since else {
-            // The first, which is noticed elsewhere.
-            ending.since = Some(now);
-            return false;
-        };
-        if now.saturating_duration_since(since) < SAME {
-            return false;
-        }
-        // A service manager's first wish is an end in peace, whatever has begun already.
-        if std::mem::take(&mut ending.is_by_itself) && signals.seen() != Some(SIGINT) {
-            ending.since = Some(now);
-            return false;
-        }
-        true
-    }
-
-    fn give_up(signals: &Signals, at_once: Arc<AtomicBool>) -> ! {
-        // The next need not wait, unless it is this one once more.
+    fn exit(signals: &Signals, at_once: Arc<AtomicBool>) -> ! {
+        // The next signal need not wait, unless it is this one once more.
+        let same_signal = signals.delays.same_signal;
         let _ = thread::Builder::new().spawn(move || {
-            thread::sleep(SAME);
+            thread::sleep(same_signal);
             at_once.store(true, Ordering::SeqCst);
         });
-        let_go(signals);
+        resume_everyone(signals);
         crate::screen::restore();
-        crate::new_file::give_up();
+        crate::new_file::leave_unfinished();
         nettrace_ipc::remove_port_files();
         std::process::exit(signals.seen().map_or(1, |signal| 128 + signal))
     }
 
-    fn let_go(signals: &Signals) {
+    fn resume_everyone(signals: &Signals) {
         let waiting = signals.waiting.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(resumer) = waiting else { return };
         let (done, is_done) = mpsc::channel();
@@ -193,7 +199,33 @@ mod second {
             let _ = done.send(());
         };
         if thread::Builder::new().spawn(resume).is_ok() {
-            let _ = is_done.recv_timeout(PATIENCE);
+            let _ = is_done.recv_timeout(signals.delays.last_resume);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GAP: Duration = Duration::from_millis(500);
+
+    #[test]
+    fn a_second_signal_exits_unless_it_is_the_first_once_more() {
+        let (start, mut stopping) = (Instant::now(), Stopping::default());
+        let mut exits =
+            |after| stopping.exits(start + Duration::from_millis(after), GAP, Some(SIGINT));
+        assert_eq!([0, 1, 499, 500].map(&mut exits), [false, false, false, true]);
+    }
+
+    #[test]
+    fn ctrl_c_exits_while_a_timer_stops_the_command_and_a_service_manager_has_to_ask_twice() {
+        let start = Instant::now();
+        let by_timer = || Stopping { since: Some(start), is_by_timer: true };
+        assert!(by_timer().exits(start + GAP, GAP, Some(SIGINT)));
+        let mut stopping = by_timer();
+        assert!(!stopping.exits(start + GAP, GAP, Some(SIGTERM)));
+        assert!(!stopping.exits(start + GAP, GAP, Some(SIGTERM)), "the same once more");
+        assert!(stopping.exits(start + GAP * 2, GAP, Some(SIGTERM)));
     }
 }

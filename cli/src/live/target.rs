@@ -1,8 +1,7 @@
 //! Whom to talk to: by process id, by name, or over a port.
 
-use super::signals::Signals;
+use super::end_rule::{EndRule, SIGNAL_CHECK};
 use super::transcript::Transcript;
-use super::unless_ended::unless_ended;
 use crate::args::amount::Span;
 use crate::args::{TalkArgs, TargetArgs};
 use crate::failure::Failure;
@@ -12,10 +11,6 @@ use nettrace_ipc::{
     Arrival, Deadlines, Error, Found, Port, PortAddress, PortMode, PortOptions, ProcessKind,
     Recorder, Runtime, Search,
 };
-use std::time::Duration;
-
-/// How often a waiting loop checks whether to go on.
-pub(crate) const TICK: Duration = Duration::from_millis(50);
 
 /// How to talk to processes.
 #[derive(Debug, Default)]
@@ -126,9 +121,9 @@ pub(crate) fn all(talk: &Talk) -> Vec<Reached> {
 }
 
 /// What the arguments select.
-pub(crate) enum ProcessOrPort {
-    /// A running process.
-    Process(Box<Reached>),
+pub(crate) enum Selected {
+    /// Running processes: several only of one name.
+    Processes(Vec<Reached>),
     /// A port of ours, to which processes connect.
     Port(Port),
 }
@@ -141,24 +136,14 @@ pub(crate) struct One {
     pub(crate) port: Option<Port>,
 }
 
-/// What the arguments select where several processes may be shown.
-pub(crate) enum Several {
-    Processes(Vec<Reached>),
-    Port(Port),
-}
-
-/// The one that the user named. Connects only to a process behind a port, and waits for
-/// it until a signal comes.
-pub(crate) fn find(
-    args: &TargetArgs,
-    talk: &Talk,
-    signals: &Signals,
-) -> Result<ProcessOrPort, Failure> {
+/// What the user named. Connects only to a process behind a port, and waits for it until
+/// it is time to end.
+pub(crate) fn find(args: &TargetArgs, talk: &Talk, end: &EndRule) -> Result<Selected, Failure> {
     if let Some(pid) = args.process_id {
-        return by_id(pid, talk).map(|reached| ProcessOrPort::Process(Box::new(reached)));
+        return by_id(pid, talk).map(|reached| Selected::Processes(vec![reached]));
     }
     if let Some(name) = &args.name {
-        return by_name(name, talk).map(|reached| ProcessOrPort::Process(Box::new(reached)));
+        return by_name(name, talk).map(Selected::Processes);
     }
     let Some(port) = &args.port else {
         return Err(Failure::Usage(
@@ -168,13 +153,13 @@ pub(crate) fn find(
     let address = PortAddress::parse(port).map_err(|error| Failure::Usage(error.to_string()))?;
     if address.mode() == PortMode::Connect {
         let runtime = talk.with(Runtime::at(address.endpoint()));
-        let reached = unless_ended(signals, move || Reached::by_itself(runtime, None))?;
+        let reached = end.ask(move || Reached::by_itself(runtime, None))?;
         let reached = reached.ok_or_else(|| cannot(port, "did not answer in time"))?;
-        return Ok(ProcessOrPort::Process(Box::new(reached)));
+        return Ok(Selected::Processes(vec![reached]));
     }
     let options = PortOptions::default().recorder(talk.recorder.clone()).deadlines(talk.deadlines);
     let opened = Port::listen(&address, options);
-    opened.map(ProcessOrPort::Port).map_err(|error| cannot(port, &error.to_string()))
+    opened.map(Selected::Port).map_err(|error| cannot(port, &error.to_string()))
 }
 
 /// The process that the user named, or the first one that comes to the port. `None`: a
@@ -182,38 +167,31 @@ pub(crate) fn find(
 pub(crate) fn one(
     args: &TargetArgs,
     talk: &Talk,
-    signals: &Signals,
+    end: &EndRule,
     messages: &mut Messages<'_>,
 ) -> Result<Option<One>, Failure> {
-    let port = match find(args, talk, signals)? {
-        ProcessOrPort::Process(reached) => {
-            return Ok(Some(One { reached: *reached, port: None }));
+    let port = match find(args, talk, end)? {
+        Selected::Processes(processes) => {
+            return Ok(Some(One { reached: only(processes)?, port: None }));
         }
-        ProcessOrPort::Port(port) => port,
+        Selected::Port(port) => port,
     };
-    messages.note(&invitation(&port));
-    signals.set_waiting(Some(port.resumer()));
-    Ok(first(&port, signals).map(|reached| One { reached, port: Some(port) }))
+    Ok(first(&port, end, messages).map(|reached| One { reached, port: Some(port) }))
 }
 
-/// What the arguments select; of a name, every process that has it and can be reached.
-pub(crate) fn find_several(
-    args: &TargetArgs,
-    talk: &Talk,
-    signals: &Signals,
-) -> Result<Several, Failure> {
-    if let Some(name) = &args.name {
-        let all = all(talk);
-        let has_name = |reached: &Reached| reached.name.to_lowercase() == name.to_lowercase();
-        let named: Vec<Reached> = all.into_iter().filter(has_name).collect();
-        if named.len() > 1 {
-            return Ok(Several::Processes(named));
+/// The only one of these processes.
+pub(crate) fn only(mut processes: Vec<Reached>) -> Result<Reached, Failure> {
+    match (processes.pop(), processes.is_empty()) {
+        (Some(reached), true) => Ok(reached),
+        (last, _) => {
+            processes.extend(last);
+            let name = processes.first().map(|reached| reached.name.clone()).unwrap_or_default();
+            let pids: Vec<String> =
+                processes.iter().filter_map(|reached| Some(reached.pid?.to_string())).collect();
+            let text = "several processes have this name; choose one with -p";
+            Err(cannot(&name, &format!("{text}: {}", pids.join(", "))))
         }
     }
-    Ok(match find(args, talk, signals)? {
-        ProcessOrPort::Process(reached) => Several::Processes(vec![*reached]),
-        ProcessOrPort::Port(port) => Several::Port(port),
-    })
 }
 
 fn by_id(pid: u32, talk: &Talk) -> Result<Reached, Failure> {
@@ -226,40 +204,42 @@ fn by_id(pid: u32, talk: &Talk) -> Result<Reached, Failure> {
     }
 }
 
-fn by_name(name: &str, talk: &Talk) -> Result<Reached, Failure> {
+fn by_name(name: &str, talk: &Talk) -> Result<Vec<Reached>, Failure> {
     let processes = Search::new().run().processes;
     let wanted = name.to_lowercase();
     let is_wanted =
         |found: &&Found| found.kind == ProcessKind::Runtime && found.name.to_lowercase() == wanted;
-    let fitting: Vec<&Found> = processes.iter().filter(is_wanted).collect();
-    match fitting.as_slice() {
-        [one] => Reached::of(one, talk),
+    let named: Vec<&Found> = processes.iter().filter(is_wanted).collect();
+    match named.as_slice() {
         [] => {
             let names = nearest(name, processes.iter().map(|found| found.name.as_str()));
-            let message = match names.is_empty() {
-                true => "there is no .NET process of this name; nettrace ps lists all".to_owned(),
-                false => format!("there is no .NET process of this name{}", suggestion(&names)),
+            let hint = match names.is_empty() {
+                true => "; nettrace ps lists all".to_owned(),
+                false => suggestion(&names),
             };
-            Err(cannot(name, &message))
+            Err(cannot(name, &format!("there is no .NET process of this name{hint}")))
         }
-        several => {
-            let pids: Vec<String> = several.iter().map(|found| found.pid.to_string()).collect();
-            Err(cannot(
-                name,
-                &format!(
-                    "several processes have this name; choose one with -p: {}",
-                    pids.join(", ")
-                ),
-            ))
+        named => {
+            let (reached, mut others): (Vec<_>, Vec<_>) =
+                named.iter().map(|found| Reached::of(found, talk)).partition(Result::is_ok);
+            match others.pop().filter(|_| reached.is_empty()) {
+                Some(unreachable) => unreachable.map(|reached| vec![reached]),
+                None => Ok(reached.into_iter().flatten().collect()),
+            }
         }
     }
 }
 
-/// Waits for the first that comes to a port; `None` if a signal came before. The others
-/// go on untouched.
-pub(crate) fn first_arrival(port: &Port, signals: &Signals) -> Option<Arrival> {
-    while signals.seen().is_none() {
-        if let Some(arrival) = port.next(TICK) {
+/// Says how to come to a port, and waits for the first process that does; `None` if a
+/// signal came before. The others go on untouched.
+pub(crate) fn first_arrival(
+    port: &Port,
+    end: &EndRule,
+    messages: &mut Messages<'_>,
+) -> Option<Arrival> {
+    invite(port, end, messages);
+    while end.signals().seen().is_none() {
+        if let Some(arrival) = port.next(SIGNAL_CHECK) {
             port.resume_newcomers();
             return Some(arrival);
         }
@@ -268,17 +248,20 @@ pub(crate) fn first_arrival(port: &Port, signals: &Signals) -> Option<Arrival> {
 }
 
 /// The same, with its name.
-pub(crate) fn first(port: &Port, signals: &Signals) -> Option<Reached> {
-    reach(first_arrival(port, signals)?, signals)
+pub(crate) fn first(port: &Port, end: &EndRule, messages: &mut Messages<'_>) -> Option<Reached> {
+    reach(first_arrival(port, end, messages)?, end)
 }
 
-/// Asks the process that has connected for its name; `None` if a signal came before it
-/// answered.
-pub(crate) fn reach(arrival: Arrival, signals: &Signals) -> Option<Reached> {
-    unless_ended(signals, move || Reached::arrived(arrival)).ok().flatten()
+/// Asks the process that has connected for its name; `None` if it was time to end before
+/// it answered.
+pub(crate) fn reach(arrival: Arrival, end: &EndRule) -> Option<Reached> {
+    end.ask(move || Reached::arrived(arrival)).ok().flatten()
 }
 
-/// What to tell a program so that it comes to our port.
-pub(crate) fn invitation(port: &Port) -> String {
-    format!("waiting for a process started with DOTNET_DiagnosticPorts={}", port.address())
+/// Says what a program has to be told so that it comes to our port. A signal that exits
+/// at once resumes those that came.
+pub(crate) fn invite(port: &Port, end: &EndRule, messages: &mut Messages<'_>) {
+    let variable = format!("DOTNET_DiagnosticPorts={}", port.address());
+    messages.note(&format!("waiting for a process started with {variable}"));
+    end.signals().set_waiting(Some(port.resumer()));
 }

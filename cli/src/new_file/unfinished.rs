@@ -42,12 +42,12 @@ pub(super) fn begin(target: &Path, unfinished: Unfinished) -> io::Result<(File, 
     Err(io::Error::new(ErrorKind::AlreadyExists, "too many unfinished .part files are beside it"))
 }
 
-/// It has its name, or has been given up.
+/// It has its name, or is left as it is.
 pub(super) fn forget(part: &Path) {
     begun().retain(|(path, _)| path != part);
 }
 
-/// Gives up a file. Tells whether it was kept.
+/// Removes an unfinished file unless it is to be kept. Tells whether it was kept.
 pub(super) fn end(part: &Path, unfinished: Unfinished) -> bool {
     let is_worth_it = || fs::metadata(part).is_ok_and(|metadata| metadata.len() > 0);
     if unfinished == Unfinished::Kept && is_worth_it() {
@@ -58,8 +58,8 @@ pub(super) fn end(part: &Path, unfinished: Unfinished) -> bool {
     false
 }
 
-/// The process is about to end: gives up what is begun, and says what is left.
-pub(crate) fn give_up() {
+/// The process is about to end: removes what is not kept, and says where the rest is.
+pub(crate) fn leave_unfinished() {
     for (part, unfinished) in std::mem::take(&mut *begun()) {
         if end(&part, unfinished) {
             let text = format!(
@@ -72,12 +72,12 @@ pub(crate) fn give_up() {
     }
 }
 
-/// From now on a signal that ends the process takes with it what is begun.
+/// From now on a signal that ends the process removes unfinished files, too.
 ///
 /// # Errors
 /// The signals cannot be handled.
 #[cfg(unix)]
-pub(crate) fn give_up_on_signals() -> io::Result<()> {
+pub(crate) fn end_with_signals() -> io::Result<()> {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
     use signal_hook::low_level::{emulate_default_handler, pipe};
     use std::io::Read;
@@ -92,7 +92,7 @@ pub(crate) fn give_up_on_signals() -> io::Result<()> {
         pipe::register(signal, come)?;
         let wait = move || {
             if came.read_exact(&mut [0]).is_ok() {
-                give_up();
+                leave_unfinished();
                 // Who started us sees that it was the signal.
                 let _ = emulate_default_handler(signal);
             }

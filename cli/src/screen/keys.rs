@@ -15,7 +15,7 @@ use std::time::Duration;
 
 /// How long more is waited for at once, so that what crossterm leaves unread keeps no core
 /// busy.
-const PAUSE: Duration = Duration::from_millis(10);
+const MORE_KEYS_WAIT: Duration = Duration::from_millis(10);
 
 /// What came of waiting.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -78,7 +78,7 @@ fn read(tty: &Tty, is_over: &AtomicBool, come: &Sender<io::Result<Event>>) -> io
     while tty.wait()? && !is_over.load(Ordering::SeqCst) {
         // More than one may have been read at once. Of a sequence that crossterm does not
         // know nothing comes.
-        while !tty.is_gone() && event::poll(PAUSE)? {
+        while !tty.is_gone() && event::poll(MORE_KEYS_WAIT)? {
             if come.send(event::read()).is_err() {
                 return Ok(());
             }

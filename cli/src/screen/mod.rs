@@ -7,7 +7,7 @@
 //! let mut screen = Screen::enter()?;
 //! while signals.seen().is_none() {
 //!     screen.draw(|frame| draw(frame, &state))?;
-//!     match screen.next(TICK)? {
+//!     match screen.next(KEY_WAIT)? {
 //!         Input::Key(key) if state.press(key) == Pressed::Quit => break,
 //!         Input::HungUp => break,
 //!         _ => {}

@@ -77,6 +77,12 @@ impl Pty {
         (&self.master).write_all(bytes).unwrap();
     }
 
+    /// Whether the program has read all that was typed.
+    #[allow(dead_code, reason = "not all tests need it")]
+    pub(crate) fn is_read(&self) -> bool {
+        rustix::io::ioctl_fionread(&self.terminal).unwrap() == 0
+    }
+
     /// Whether lines are edited and echoed, as a shell needs it.
     pub(crate) fn is_as_for_a_shell(&self) -> bool {
         let wanted = LocalModes::ICANON | LocalModes::ECHO | LocalModes::ISIG;

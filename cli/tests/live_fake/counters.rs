@@ -6,6 +6,7 @@ use nettrace_ipc::fake::{FakeConfig, FakeRuntime};
 use nettrace_testdata::corpus;
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::io::{Read, Write};
 use std::process::Stdio;
 
 /// A process that streams a session and then exits.
@@ -167,7 +168,7 @@ fn lines_are_shown_as_they_come_and_a_signal_ends_them_and_the_session() {
         .spawn()
         .unwrap();
     let lines = super::lines_of(&mut child);
-    let (_, line) = lines.recv_timeout(super::LONG).unwrap();
+    let (_, line) = lines.recv_timeout(super::HANG).unwrap();
     assert!(line.starts_with("20") && line.contains("  Nettrace.Workload  "), "{line}");
     wait_until("the session to be counted", || fake.session_count() == 1);
     signal(&child, "INT");
@@ -211,9 +212,17 @@ fn prometheus_reads_what_is_served() {
     let address = message.split_whitespace().last().unwrap().to_owned();
     assert!(address.starts_with("http://127.0.0.1:"), "{message}");
     let lines = super::lines_of(&mut child);
-    lines.recv_timeout(super::LONG).unwrap();
-    // The document is made anew four times a second.
-    std::thread::sleep(std::time::Duration::from_secs(1));
+    lines.recv_timeout(super::HANG).unwrap();
+    wait_until("a document with the values", || {
+        let mut stream = std::net::TcpStream::connect(
+            &address["http://".len()..address.len() - "/metrics".len()],
+        )
+        .unwrap();
+        stream.write_all(b"GET /metrics HTTP/1.1\r\n\r\n").unwrap();
+        let mut text = String::new();
+        stream.read_to_string(&mut text).unwrap();
+        text.contains("orders_total{")
+    });
     let client = super::top().join("target/prometheus-client");
     let output = std::process::Command::new("python3")
         .args(["-c", SCRAPE, &address])

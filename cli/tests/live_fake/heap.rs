@@ -79,8 +79,6 @@ fn a_signal_ends_the_wait_for_a_dump_and_no_session_is_left() {
         .spawn()
         .unwrap();
     wait_until("the second session", || fake.stops().len() == 1 && fake.session_count() == 1);
-    std::thread::sleep(std::time::Duration::from_millis(300));
-    assert_eq!(fake.session_count(), 1, "it goes on as long as there is no dump");
     signal(&child, "TERM");
     let output = child.wait_with_output().unwrap();
     let stderr = String::from_utf8_lossy(&output.stderr);
@@ -113,4 +111,15 @@ fn a_number_stands_for_rows_and_a_word_for_a_process() {
     );
     let name = ran(&["heap", "-n", "nobody-has-this-name"], &folder);
     assert!(name.code == Some(1) && name.stderr.contains("of this name"), "{}", name.stderr);
+}
+
+#[test]
+fn a_dump_that_cannot_be_saved_is_shown_and_the_command_fails() {
+    let folder = Folder::new();
+    let fake = FakeRuntime::start(up_to_the_end_mark(&heap())).unwrap();
+    let run = on(&fake, &folder, &["heap", "--json", "--save", "/dev/full"]);
+    assert_eq!(run.code, Some(1), "{}", run.stderr);
+    assert!(run.stderr.contains("/dev/full: cannot be written: no space left"), "{}", run.stderr);
+    assert_eq!(run.json()["objects"], 4602);
+    assert_eq!((fake.stops().len(), fake.session_count()), (2, 0));
 }

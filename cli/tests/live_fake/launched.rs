@@ -2,11 +2,10 @@
 //! program is a shell, and the runtime in it is a fake that comes to its port.
 
 use super::pty::Pty;
-use super::{Folder, common::command, metrics, signal, streaming, wait_until};
+use super::{Folder, SIGNALS_ARE_ONE, common::command, metrics, signal, streaming, wait_until};
 use nettrace_ipc::Endpoint;
 use nettrace_ipc::fake::{FakeConfig, FakeRuntime};
 use std::process::{Child, Stdio};
-use std::time::Duration;
 
 /// Says where its port is, and ends with 7 when it is asked to.
 const PROGRAM: &str = "trap 'exit 7' INT TERM; echo \"$DOTNET_DiagnosticPorts\" > said; \
@@ -18,7 +17,14 @@ fn words<'w>(own: &[&'w str]) -> Vec<&'w str> {
 }
 
 fn started(own: &[&str], folder: &Folder) -> Child {
+    started_with(("", ""), own, folder)
+}
+
+fn started_with(variable: (&str, &str), own: &[&str], folder: &Folder) -> Child {
     let mut command = command(&words(own));
+    if !variable.0.is_empty() {
+        command.env(variable.0, variable.1);
+    }
     command.current_dir(&folder.0).stdin(Stdio::null()).stdout(Stdio::null());
     command.stderr(Stdio::null()).spawn().unwrap()
 }
@@ -58,13 +64,12 @@ fn a_signal_after_the_recording_reaches_the_program() {
         &["collect", "--duration", "300ms", "-o", "x.nettrace"],
     ] {
         let folder = Folder::new();
-        let mut child = started(own, &folder);
+        // It does not matter whether the command notices the end of the recording first.
+        let mut child = started_with(SIGNALS_ARE_ONE, own, &folder);
         let fake = runtime(streaming(&metrics()), &folder);
         wait_until("the end of the recording", || {
             !fake.stops().is_empty() && fake.session_count() == 0
         });
-        // Later than what would be the same wish.
-        std::thread::sleep(Duration::from_secs(1));
         assert!(child.try_wait().unwrap().is_none(), "{own:?}: the program still runs");
         signal(&child, "INT");
         assert_eq!(code(&mut child), Some(7), "{own:?}");

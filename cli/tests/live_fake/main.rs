@@ -100,7 +100,25 @@ fn address(fake: &FakeRuntime) -> String {
 }
 
 fn ran(args: &[&str], folder: &Folder) -> Ran {
-    let output = command(args).current_dir(&folder.0).stdin(Stdio::null()).output().unwrap();
+    let mut command = command(args);
+    finished(command.current_dir(&folder.0).stdin(Stdio::null()))
+}
+
+/// Runs a command to its end.
+fn finished(command: &mut Command) -> Ran {
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    ended(child)
+}
+
+/// How a command ends, unless it hangs.
+fn ended(child: Child) -> Ran {
+    let (pid, (sender, receiver)) = (child.id(), std::sync::mpsc::channel());
+    std::thread::spawn(move || sender.send(child.wait_with_output()));
+    let Ok(output) = receiver.recv_timeout(HANG) else {
+        let _ = Command::new("kill").args(["-KILL", &pid.to_string()]).status();
+        panic!("it does not end: {:?}", receiver.recv());
+    };
+    let output = output.unwrap();
     let stderr = String::from_utf8(output.stderr).unwrap();
     Ran { code: output.status.code(), stdout: output.stdout, stderr }
 }
@@ -123,13 +141,18 @@ fn ids(fake: &FakeRuntime) -> Vec<(u8, u8)> {
     fake.requests().iter().map(|request| (request[16], request[17])).collect()
 }
 
-/// The longest that anything is waited for: a machine may be busy with other things.
-const LONG: Duration = Duration::from_secs(60);
+/// What takes longer than this hangs: a machine may be busy with other things.
+const HANG: Duration = Duration::from_secs(120);
+
+/// A second signal, however soon, exits at once.
+const EACH_SIGNAL_COUNTS: (&str, &str) = ("NETTRACE_DELAYS", "same-signal=0,last-resume=5000");
+/// All signals are the first once more.
+const SIGNALS_ARE_ONE: (&str, &str) = ("NETTRACE_DELAYS", "same-signal=3600000");
 
 fn wait_until(what: &str, mut condition: impl FnMut() -> bool) {
     let start = Instant::now();
     while !condition() {
-        assert!(start.elapsed() < LONG, "{what}");
+        assert!(start.elapsed() < HANG, "{what}");
         std::thread::sleep(Duration::from_millis(10));
     }
 }
@@ -137,6 +160,20 @@ fn wait_until(what: &str, mut condition: impl FnMut() -> bool) {
 fn signal(child: &Child, name: &str) {
     let status = Command::new("kill").args([&format!("-{name}"), &child.id().to_string()]).status();
     assert!(status.unwrap().success());
+}
+
+/// Sends a signal that the process takes before another one comes: two that wait to be
+/// taken are one.
+fn signal_taken(child: &Child, name: &str) {
+    signal(child, name);
+    wait_until("the signal to be taken", || {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", child.id()));
+        let status = status.unwrap_or_default();
+        let mut pending = status.lines().filter_map(|line| {
+            line.strip_prefix("ShdPnd:").or_else(|| line.strip_prefix("SigPnd:"))
+        });
+        pending.all(|mask| mask.trim().bytes().all(|digit| digit == b'0'))
+    });
 }
 
 /// Lines as they come, each with its time.

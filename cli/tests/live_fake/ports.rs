@@ -1,7 +1,7 @@
 //! Ports of ours, and what is left of them.
 
-use super::{Folder, common::command, signal, wait_until};
-use std::io::Write;
+use super::{EACH_SIGNAL_COUNTS, Folder, common::command, signal_taken, wait_until};
+use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::{Child, Stdio};
@@ -18,8 +18,14 @@ fn silent_runtime(port: &str) -> UnixStream {
     stream
 }
 
+/// Waits until it is asked something.
+fn asked(silent: &mut UnixStream) {
+    silent.read_exact(&mut [0; 20]).unwrap();
+}
+
 fn started(words: &[&str], folder: &Folder) -> Child {
     let mut command = command(words);
+    command.env(EACH_SIGNAL_COUNTS.0, EACH_SIGNAL_COUNTS.1);
     command.current_dir(&folder.0).env("TMPDIR", &folder.0).stdin(Stdio::null());
     command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
 }
@@ -48,12 +54,10 @@ fn a_port_at_which_somebody_is_still_being_asked_leaves_no_file_when_a_signal_co
         let port = folder.path("port");
         let words = [*own, &["--port", &port, "--patience", "600s"]].concat();
         let mut child = started(&words, &folder);
-        let _silent = silent_runtime(&port);
-        std::thread::sleep(std::time::Duration::from_millis(300));
-        signal(&child, "TERM");
-        if signals > 1 {
-            std::thread::sleep(std::time::Duration::from_millis(600));
-            signal(&child, "TERM");
+        let mut silent = silent_runtime(&port);
+        asked(&mut silent);
+        for _ in 0..signals {
+            signal_taken(&child, "TERM");
         }
         wait_until("its end", || child.try_wait().unwrap().is_some());
         assert!(!Path::new(&port).exists(), "{own:?}, {signals} signals");
@@ -72,10 +76,10 @@ fn the_folder_of_a_started_programs_port_is_gone_when_a_second_signal_gives_up()
         wait_until("the program", || said.exists());
         let port = std::fs::read_to_string(&said).unwrap().trim().to_owned();
         assert!(Path::new(&port).starts_with(&folder.0), "{port}");
-        let _silent = silent_runtime(&port);
+        let mut silent = silent_runtime(&port);
+        asked(&mut silent);
         for _ in 0..2 {
-            signal(&child, "TERM");
-            std::thread::sleep(std::time::Duration::from_millis(600));
+            signal_taken(&child, "TERM");
         }
         wait_until("its end", || child.try_wait().unwrap().is_some());
         let parent = Path::new(&port).parent().unwrap();

@@ -19,7 +19,15 @@ fn watching(fake: &FakeRuntime, folder: &Folder, rules: &str, words: &[&str]) ->
     let said = std::fs::File::create(folder.0.join("said")).unwrap();
     let port = address(fake);
     let words = [&["collect", "--port", &port, "--rules", "rules.toml"], words].concat();
-    command(&words).current_dir(&folder.0).stdin(Stdio::null()).stderr(said).spawn().unwrap()
+    // A silent rule is one without a value for ten of its intervals, however short.
+    let mut command = command(&words);
+    command
+        .env("NETTRACE_DELAYS", "silent-rule=0")
+        .current_dir(&folder.0)
+        .stdin(Stdio::null())
+        .stderr(said)
+        .spawn()
+        .unwrap()
 }
 
 fn said(folder: &Folder) -> String {
@@ -371,17 +379,16 @@ fn a_process_that_waits_at_startup_is_let_go_once_it_is_watched() {
 fn a_rule_whose_counters_fall_silent_says_so_once_and_when_they_are_back() {
     let folder = Folder::new();
     let bytes = metrics();
-    // The second value of the heap comes when ten seconds without any are over.
-    let config = FakeConfig {
-        piece_bytes: bytes.len() / 2,
-        piece_pause: Duration::from_secs(12),
-        ..up_to_the_end_mark(&bytes)
-    };
+    // The second value of the heap comes when it has been missed.
+    let config = FakeConfig { holds_at: Some(bytes.len() / 2), ..up_to_the_end_mark(&bytes) };
     let fake = FakeRuntime::start(config).unwrap();
-    let rules = "[[rule]]\nname = \"heap\"\nwhen = \"System.Runtime/gc-heap-size > 1TB\"\n\
+    let rules = "interval = \"100ms\"\n\
+                 [[rule]]\nname = \"heap\"\nwhen = \"System.Runtime/gc-heap-size > 1TB\"\n\
                  [[rule]]\nname = \"none\"\nwhen = \"Nobody/nothing > 10\"\n\
                  [[rule]]\nname = \"event\"\nwhen = \"Nobody/Happens\"\n";
     let mut child = watching(&fake, &folder, rules, &["--rundown"]);
+    wait_until("the silence", || said(&folder).matches("no value of").count() == 2);
+    fake.go_on();
     wait_until("the values", || said(&folder).contains("has values again"));
     signal(&child, "INT");
     assert_eq!(child.wait().unwrap().code(), Some(0), "{}", said(&folder));
@@ -393,7 +400,7 @@ fn a_rule_whose_counters_fall_silent_says_so_once_and_when_they_are_back() {
             .collect();
         assert_eq!(silent.len(), 1, "{said}");
         assert!(
-            silent[0].contains(&format!("no value of {counter} for 10 s; until one comes")),
+            silent[0].contains(&format!("no value of {counter} for 1 s; until one comes")),
             "{said}"
         );
     }

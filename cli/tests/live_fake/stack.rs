@@ -1,10 +1,9 @@
 //! `nettrace stack` on the fake runtime.
 
-use super::{Folder, LONG, address, ids, on, ran, signal, streaming, trace, wait_until};
+use super::{Folder, address, ids, on, ran, signal, streaming, trace, wait_until};
 use crate::common::command;
 use nettrace_ipc::fake::{FakeConfig, FakeRuntime};
 use std::process::Stdio;
-use std::time::Instant;
 
 /// Samples of a program with some threads, and then the names.
 pub(super) fn sampled() -> FakeConfig {
@@ -17,10 +16,8 @@ pub(super) fn sampled() -> FakeConfig {
 fn the_session_is_stopped_as_soon_as_each_thread_was_seen_and_its_rundown_names_the_frames() {
     let folder = Folder::new();
     let fake = FakeRuntime::start(sampled()).unwrap();
-    let begin = Instant::now();
     let run = on(&fake, &folder, &["stack", "--json", "--merge", "--timeout", "1000s"]);
     assert_eq!((run.code, &*run.stderr), (Some(0), ""));
-    assert!(begin.elapsed() < LONG);
     let document = run.json();
     assert_eq!((&document["complete"], &document["taken"]), (&true.into(), &1.into()));
     // A process of another machine, or none: nothing is said about its threads.

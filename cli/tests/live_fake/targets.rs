@@ -66,11 +66,6 @@ fn acts_as_a_net_program() {
     let config = FakeConfig { suspended: true, pid: pid.into(), cookie, ..streaming(&metrics()) };
     let fake = FakeRuntime::connect_to(config, endpoint).unwrap();
     wait_until("the resume", || fake.is_resumed());
-    let start = std::time::Instant::now();
-    // As long as it is traced, and a moment if it is not.
-    while fake.session_count() > 0 && start.elapsed().as_millis() < 500 {
-        std::thread::sleep(std::time::Duration::from_millis(10));
-    }
     println!("acted");
 }
 

@@ -1,7 +1,9 @@
 //! `nettrace top` on the fake runtime.
 
-use super::{Folder, ids, on, trace};
+use super::common::command;
+use super::{Folder, HANG, address, ids, lines_of, on, signal, trace};
 use nettrace_ipc::fake::{FakeConfig, FakeRuntime};
+use std::process::Stdio;
 
 /// Samples of a program, and then the names.
 fn sampled() -> FakeConfig {
@@ -14,7 +16,8 @@ fn sampled() -> FakeConfig {
 fn one_look_for_scripts_has_all_lists_and_names_by_one_rundown() {
     let folder = Folder::new();
     let fake = FakeRuntime::start(sampled()).unwrap();
-    let run = on(&fake, &folder, &["top", "--once", "--json", "--window", "2s", "-N", "50"]);
+    let run =
+        on(&fake, &folder, &["top", "--json", "--window", "60s", "--duration", "1s", "-N", "50"]);
     assert_eq!((run.code, &*run.stderr), (Some(0), ""));
     let document = run.json();
     let rows = |list: &str| document[list].as_array().unwrap().clone();
@@ -33,16 +36,24 @@ fn one_look_for_scripts_has_all_lists_and_names_by_one_rundown() {
 
 #[test]
 fn where_there_is_no_terminal_each_look_is_a_block_of_lines() {
-    let folder = Folder::new();
     for view in ["methods", "threads", "allocations", "exceptions", "contention", "waits", "http"] {
         let fake = FakeRuntime::start(sampled()).unwrap();
-        let words =
-            ["top", "--window", "1s", "--refresh-interval", "500ms", "--duration", "1800ms"];
-        let run = on(&fake, &folder, &[&words[..], &["--view", view]].concat());
-        assert_eq!(run.code, Some(0), "{}", run.stderr);
-        let text = run.text();
-        assert!(text.matches("samples").count() >= 2, "{view}: {text}");
-        assert!(text.contains("watching: ") && !text.contains('\u{1b}'), "{view}: {text}");
+        let port = address(&fake);
+        let words = ["top", "--window", "1s", "--refresh-interval", "100ms", "--port", &port];
+        let mut child = command(&[&words[..], &["--view", view]].concat())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let lines = lines_of(&mut child);
+        let mut looks = 0;
+        while looks < 2 {
+            let (_, line) = lines.recv_timeout(HANG).unwrap();
+            assert!(!line.contains('\u{1b}'), "{view}: {line}");
+            looks += u32::from(line.contains("watching: "));
+        }
+        signal(&child, "INT");
+        assert_eq!(child.wait().unwrap().code(), Some(0), "{view}");
         assert_eq!(fake.session_count(), 0);
     }
 }

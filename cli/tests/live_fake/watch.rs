@@ -1,7 +1,7 @@
 //! `nettrace watch` against the fake runtime.
 
 use super::{
-    Folder, LONG, address, common::command, ids, lines_of, metrics, on, ran, signal, streaming,
+    Folder, HANG, address, common::command, ids, lines_of, metrics, on, ran, signal, streaming,
     trace, up_to_the_end_mark, wait_until,
 };
 use nettrace_ipc::CommandId;
@@ -30,7 +30,7 @@ fn watch_shows_all_that_has_come_when_nothing_more_comes() {
     let lines = lines_of(&mut child);
     let mut seen = 0;
     while seen < expected {
-        let (_, line) = lines.recv_timeout(LONG).unwrap_or_else(|_| panic!("{seen}/{expected}"));
+        let (_, line) = lines.recv_timeout(HANG).unwrap_or_else(|_| panic!("{seen}/{expected}"));
         serde_json::from_str::<Value>(&line).unwrap();
         seen += 1;
     }
@@ -60,7 +60,7 @@ fn the_last_event_of_a_burst_is_shown_soon_after_its_bytes() {
     let lines = lines_of(&mut child);
     wait_until("the resume", || fake.is_resumed());
     for _ in 0..expected {
-        lines.recv_timeout(LONG).unwrap();
+        lines.recv_timeout(HANG).unwrap();
     }
     // All came although the session is still open and no more bytes are sent: silence
     // released them.

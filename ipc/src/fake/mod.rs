@@ -68,6 +68,9 @@ pub struct FakeConfig {
     pub piece_bytes: usize,
     /// Pause after each write.
     pub piece_pause: Duration,
+    /// After so many bytes a session pauses until [`FakeRuntime::go_on`] is called, or it
+    /// is stopped.
+    pub holds_at: Option<usize>,
     /// Streams `stream` again and again until it is stopped.
     pub repeat: bool,
     /// What a session streams when it is stopped: the rundown and the end.
@@ -104,6 +107,7 @@ impl FakeConfig {
             stream: Vec::new(),
             piece_bytes: 4096,
             piece_pause: Duration::ZERO,
+            holds_at: None,
             repeat: false,
             tail: Vec::new(),
             max_sessions: 64,
@@ -127,6 +131,7 @@ struct Shared {
     state: Mutex<FakeState>,
     stop: AtomicBool,
     resumed: AtomicBool,
+    goes_on: AtomicBool,
 }
 
 #[derive(Debug, Default)]
@@ -151,7 +156,8 @@ impl Shared {
             ..FakeState::default()
         };
         let resumed = AtomicBool::new(!config.suspended);
-        Arc::new(Shared { config, state: Mutex::new(state), stop: AtomicBool::new(false), resumed })
+        let (state, stop) = (Mutex::new(state), AtomicBool::new(false));
+        Arc::new(Shared { config, state, stop, resumed, goes_on: AtomicBool::new(false) })
     }
 
     fn lock(&self) -> MutexGuard<'_, FakeState> {
@@ -284,6 +290,11 @@ impl FakeRuntime {
     /// How many resume commands it received.
     pub fn resume_count(&self) -> usize {
         self.shared.lock().resumes
+    }
+
+    /// Ends the pause of [`FakeConfig::holds_at`], for all sessions.
+    pub fn go_on(&self) {
+        self.shared.goes_on.store(true, Ordering::SeqCst);
     }
 
     /// Number of running sessions.

@@ -12,7 +12,8 @@ use crate::command_id::CommandId;
 use crate::deadlines::Deadline;
 use crate::endpoint::{Endpoint, Listener, Wire};
 
-const TICK: Duration = Duration::from_millis(20);
+/// How often whatever waits looks whether the fake is over.
+const END_CHECK: Duration = Duration::from_millis(20);
 const LONG: Duration = Duration::from_secs(120);
 const BAD_ENCODING: u32 = 0x8013_1384;
 const UNKNOWN_COMMAND: u32 = 0x8013_1385;
@@ -22,7 +23,7 @@ const VARIABLE_NOT_FOUND: u32 = 0x8007_00CB;
 
 pub(super) fn listen(shared: &Arc<Shared>, listener: &Listener) {
     while !shared.is_over() {
-        if let Ok(Some(wire)) = listener.accept(TICK) {
+        if let Ok(Some(wire)) = listener.accept(END_CHECK) {
             serve(shared, wire);
         }
     }
@@ -56,7 +57,7 @@ pub(super) fn connect(shared: &Arc<Shared>, port: &Endpoint) {
 fn read(shared: &Shared, wire: &mut Wire, count: usize) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     while bytes.len() < count {
-        while !wire.wait_readable(TICK).ok()? {
+        while !wire.wait_readable(END_CHECK).ok()? {
             if shared.is_over() {
                 return None;
             }
@@ -334,7 +335,7 @@ fn stop(shared: &Arc<Shared>, mut wire: Wire, payload: &[u8], fault: Option<Faul
 #[cfg(unix)]
 fn receive_descriptor(shared: &Shared, wire: &mut Wire) -> bool {
     use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
-    while !wire.wait_readable(TICK).unwrap_or(true) {
+    while !wire.wait_readable(END_CHECK).unwrap_or(true) {
         if shared.is_over() {
             return false;
         }

@@ -60,6 +60,13 @@ fn write(shared: &Shared, stop: &AtomicBool, wire: &mut Wire, fault: Option<&Fau
             if shared.is_over() || (config.repeat && over()) {
                 return;
             }
+            let holds = |limit: usize| written.saturating_add(piece.len()) > limit;
+            while config.holds_at.is_some_and(holds)
+                && !shared.goes_on.load(Ordering::SeqCst)
+                && !over()
+            {
+                std::thread::sleep(Duration::from_millis(2));
+            }
             let piece = match fault {
                 Some(FaultKind::DieInStream(limit)) => {
                     piece.get(..limit.saturating_sub(written)).unwrap_or(piece)

@@ -20,14 +20,14 @@ use crate::advertise::{ADVERTISE_BYTES, Advertise};
 use crate::arrived::Table;
 use crate::deadlines::{Deadline, Deadlines};
 use crate::endpoint::{Listener, Made, Wire};
-use crate::error::{Error, RequestError, Step};
+use crate::error::{Error, RequestError, Step, is_out_of_descriptors};
 use crate::runtime::Runtime;
 use crate::transcript::Recorder;
 use nettrace_guid::Guid;
-use reserve::{Reserve, has_run_out};
+use reserve::Reserve;
 
 /// How often the listening thread looks whether it is still wanted.
-const TICK: Duration = Duration::from_millis(50);
+const USE_CHECK: Duration = Duration::from_millis(50);
 /// How often it is looked whose process has ended.
 const BETWEEN_LOOKS: Duration = Duration::from_secs(1);
 /// Connections that may be saying who they are at the same time; more are turned away (a
@@ -157,8 +157,8 @@ impl Port {
                 let mut looked = Instant::now();
                 while !stopping.load(Ordering::SeqCst) && watched.strong_count() > 0 {
                     reserve.fill(&listener);
-                    let accepted = listener.accept(TICK);
-                    let has_run_out = accepted.as_ref().is_err_and(has_run_out);
+                    let accepted = listener.accept(USE_CHECK);
+                    let has_run_out = accepted.as_ref().is_err_and(is_out_of_descriptors);
                     if (has_run_out || looked.elapsed() >= BETWEEN_LOOKS)
                         && let Some(table) = watched.upgrade()
                     {
@@ -176,7 +176,7 @@ impl Port {
                         Ok(None) => {}
                         Err(_) if has_run_out && reserve.spend() => {}
                         // Others may give some back.
-                        Err(_) => std::thread::sleep(TICK),
+                        Err(_) => std::thread::sleep(USE_CHECK),
                     }
                 }
                 drop(reserve);

@@ -49,15 +49,3 @@ impl Reserve {
         false
     }
 }
-
-/// Whether the process or the system has no more descriptors.
-#[cfg(unix)]
-pub(super) fn has_run_out(error: &std::io::Error) -> bool {
-    use rustix::io::Errno;
-    matches!(Errno::from_io_error(error), Some(Errno::MFILE | Errno::NFILE))
-}
-
-#[cfg(not(unix))]
-pub(super) fn has_run_out(_error: &std::io::Error) -> bool {
-    false
-}

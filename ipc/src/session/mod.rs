@@ -146,6 +146,12 @@ impl Session {
         self.shared.stop()
     }
 
+    /// Closes the event socket, for a reader that will not wait any longer. What has
+    /// arrived stays readable; the target is free, and whoever waits for a stop too.
+    pub fn cut(&self) {
+        self.shared.stream.cut();
+    }
+
     /// Makes reads return [`io::ErrorKind::WouldBlock`] if no bytes arrive in that time.
     /// `None`, the default, waits for ever, since a quiet stream is not an error.
     pub fn set_read_timeout(&mut self, timeout: Option<Duration>) {
@@ -202,9 +208,13 @@ impl Read for Session {
 impl Drop for Session {
     fn drop(&mut self) {
         self.shared.stream.queue.change(|state| state.discard = true);
+        // A stream that has ended by itself needs no stop, or no answer to one.
+        let is_over = self.ending().is_some_and(|ending| ending != Ending::Cut);
         // If stopping fails, the socket is shut down below, so that the process is not
         // blocked by unread bytes.
-        let _ = self.shared.stop();
+        if !is_over {
+            let _ = self.shared.stop();
+        }
         if !self.shared.stream.queue.lock().ended {
             self.shared.stream.cut();
         }
@@ -241,5 +251,7 @@ fn drain(mut wire: Wire, queue: &Queue, tap: Option<&Tap>) {
         tap.ended();
     }
     wire.close();
+    // Before anybody is told: a stop may need its descriptor.
+    drop(wire);
     queue.change(|state| state.ended = true);
 }

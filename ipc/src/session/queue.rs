@@ -11,7 +11,7 @@ pub(super) const CHUNK_BYTES: usize = 64 << 10;
 const LIMIT_BYTES: usize = 8 << 20;
 /// How long a stopping drain waits for a reader that does not read before it takes more
 /// memory.
-const PATIENCE: Duration = Duration::from_millis(100);
+const READER_WAIT: Duration = Duration::from_millis(100);
 
 /// How a stream ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -112,9 +112,9 @@ impl Queue {
         let unread = |state: &mut QueueState| {
             state.queued_bytes > LIMIT_BYTES
                 && !state.discard
-                && state.last_taken.elapsed() < PATIENCE
+                && state.last_taken.elapsed() < READER_WAIT
         };
-        let waited = self.changed.wait_timeout_while(state, PATIENCE, unread);
+        let waited = self.changed.wait_timeout_while(state, READER_WAIT, unread);
         (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
         if state.discard {
             state.chunks.clear();

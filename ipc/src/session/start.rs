@@ -10,7 +10,7 @@ use crate::error::{Error, Step};
 use crate::runtime::Runtime;
 
 /// How long a start that was given up is looked after.
-const LATE: Duration = Duration::from_secs(600);
+const LATE_START_WAIT: Duration = Duration::from_secs(600);
 
 impl Runtime {
     /// Starts a session with the lowest command that says all of the configuration. If
@@ -76,7 +76,7 @@ impl Runtime {
         let thread = std::thread::Builder::new().name("nettrace-late".to_owned());
         // Without a thread the connection closes here, which later runtimes bear.
         drop(thread.spawn(move || {
-            if matches!(connection.wait_readable(LATE), Ok(true)) {
+            if matches!(connection.wait_readable(LATE_START_WAIT), Ok(true)) {
                 drop(runtime.take_session(connection, command, Vec::new()));
             }
         }));

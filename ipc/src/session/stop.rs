@@ -28,8 +28,8 @@ use crate::deadlines::Deadline;
 use crate::error::{Error, Step};
 use crate::runtime::Runtime;
 
-/// How often the silence is looked at.
-const TICK: Duration = Duration::from_millis(50);
+/// How often a stop that is under way looks whether the target has fallen silent.
+const SILENCE_CHECK: Duration = Duration::from_millis(50);
 
 /// Stops a session from anywhere: another thread, the one that waits for signals. Clones
 /// stop the same session, which is stopped once.
@@ -102,13 +102,19 @@ impl Shared {
             }
             Turn::Ours => {
                 let deadline = Deadline::after(deadlines.stop);
-                let answered = self.ask(deadline);
+                let mut answered = self.ask(deadline);
+                if answered.as_ref().is_err_and(Error::is_out_of_descriptors) {
+                    // The event socket has the descriptor that the request needs. What the
+                    // target still had to send is lost; a session left behind would be worse.
+                    self.stream.cut();
+                    answered = self.ask(deadline);
+                }
                 let ended = self.wait_for_end(deadline);
                 queue.change(|state| {
                     state.stop = if answered.is_ok() { Stop::Answered } else { Stop::Failed };
                 });
                 match (ended, answered) {
-                    (true, Ok(())) => Ok(Ending::Stopped),
+                    (true, Ok(())) => Ok(self.stream.ending().unwrap_or(Ending::Stopped)),
                     // The process is gone or went while it was asked: the stream ended
                     // all the same.
                     (true, Err(Error::Gone { .. } | Error::Io { .. })) => Ok(Ending::ByTarget),
@@ -131,10 +137,11 @@ impl Shared {
         let deadlines = self.runtime.current_deadlines();
         let stop = StopTracing(self.id);
         let message = stop.message()?;
-        let mut connection = self.runtime.connect()?;
-        connection.send(&message, Deadline::after(deadlines.connect))?;
-        while !connection.wait_readable(TICK)? {
-            let silent = self.stream.queue.lock().last_arrival.elapsed() > deadlines.drain;
+        let connect = deadlines.connect.min(deadlines.drain);
+        let mut connection = self.runtime.connect_within(connect)?;
+        connection.send(&message, Deadline::after(connect))?;
+        while !connection.wait_readable(SILENCE_CHECK)? {
+            let silent = self.stream.is_silent(deadlines.drain);
             if silent || deadline.left().is_none() {
                 let after = if silent { deadlines.drain } else { deadline.whole };
                 // The request stays behind: a target that was merely stopped carries it
@@ -152,11 +159,10 @@ impl Shared {
     fn wait_for_end(&self, deadline: Deadline) -> bool {
         let drain = self.runtime.current_deadlines().drain;
         loop {
-            if self.stream.queue.wait_until(TICK, |state| state.ended) {
+            if self.stream.queue.wait_until(SILENCE_CHECK, |state| state.ended) {
                 return true;
             }
-            let silent = self.stream.queue.lock().last_arrival.elapsed() > drain;
-            if silent || deadline.left().is_none() {
+            if self.stream.is_silent(drain) || deadline.left().is_none() {
                 return false;
             }
         }
@@ -171,6 +177,12 @@ impl Runtime {
 }
 
 impl Stream {
+    /// Whether nothing has arrived for so long, or nothing is waited for any more.
+    fn is_silent(&self, limit: Duration) -> bool {
+        let state = self.queue.lock();
+        state.cut || state.last_arrival.elapsed() > limit
+    }
+
     /// Closes the event socket; the drain thread ends and the target is free.
     pub(super) fn cut(&self) {
         self.queue.change(|state| state.cut = true);

@@ -86,7 +86,7 @@ pub(crate) struct TalkArgs {
     pub(crate) force: bool,
 
     /// How long a process may take to answer; default: 10 s, 30 s to begin a session, 60
-    /// s and 10 s of silence to end one, 10 min to write a dump
+    /// s and 2 s of silence to end one, 10 min to write a dump
     #[arg(long, value_name = "TIME")]
     pub(crate) patience: Option<Span>,
 }

@@ -2,7 +2,7 @@
 //! that stays.
 
 use super::files::{RuleFiles, stamp};
-use crate::live::recording::Watcher;
+use super::recording::Watcher;
 use crate::live::rules::{Limit, Rule, Rules, WhenFull};
 use crate::live::target::Reached;
 use crate::messages::Messages;
@@ -15,15 +15,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// A counter that has no value for this many intervals, and for this long, is silent.
+/// A counter that has no value for this many intervals, and for
+/// [`Delays::silent_rule`](crate::delays::Delays), is silent.
 const SILENT_INTERVALS: u32 = 10;
-const SILENT: Duration = Duration::from_secs(10);
 
 /// All rules of one run.
 #[derive(Debug)]
 pub(super) struct Guard {
     pub(super) rules: Rules,
     pub(super) files: RuleFiles,
+    silence: Duration,
     watches: Vec<Watch>,
     /// Finished files, oldest first.
     kept: Vec<Kept>,
@@ -89,9 +90,11 @@ struct Line<'l> {
 }
 
 impl Guard {
-    pub(super) fn new(rules: Rules, files: RuleFiles) -> Guard {
+    /// `silence`: the shortest time without a value that is reported.
+    pub(super) fn new(rules: Rules, files: RuleFiles, silence: Duration) -> Guard {
         let is_full = vec![false; rules.all.len()];
-        let mut guard = Guard { rules, files, watches: Vec::new(), kept: Vec::new(), is_full };
+        let (watches, kept) = (Vec::new(), Vec::new());
+        let mut guard = Guard { rules, files, silence, watches, kept, is_full };
         for (path, name, bytes) in guard.files.found() {
             if let Some(rule) = rule_of(&name, guard.rules.all.iter().map(|rule| &*rule.name)) {
                 guard.kept.push(Kept { rule, path, written: None, bytes });
@@ -128,7 +131,7 @@ impl Guard {
     /// Says which rules are blind, because no values of their counters come, and when
     /// they see again. A process may hang, or have lost its counters to another tool.
     pub(super) fn tell_silence(&mut self, messages: &mut Messages<'_>) {
-        let patience = self.rules.interval.saturating_mul(SILENT_INTERVALS).max(SILENT);
+        let patience = self.rules.interval.saturating_mul(SILENT_INTERVALS).max(self.silence);
         for watch in &mut self.watches {
             for (rule, state) in self.rules.all.iter().zip(&mut watch.states) {
                 let Some(voice) = &mut state.voice else { continue };

@@ -1,11 +1,13 @@
 //! `nettrace collect`: events of running processes into files.
 
-mod begin;
 mod collector;
 mod dry_run;
 mod files;
 mod formats;
 mod guard;
+mod recording;
+mod starts;
+mod status;
 mod summary;
 
 use crate::args::{BufferingMode, CollectArgs};
@@ -13,15 +15,14 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::live::counters;
+use crate::live::end_rule::EndRule;
 use crate::live::enter;
-use crate::live::outlet::{NamedPipe, Outlet};
 use crate::live::program::{Program, Sharing};
 use crate::live::request;
 use crate::live::rules::Rules;
-use crate::live::signals::Signals;
-use crate::live::target::{self, ProcessOrPort, Talk};
+use crate::live::stdout_queue::{Open, StdoutQueue, is_named_pipe};
+use crate::live::target::{self, Selected, Talk};
 use crate::live::until;
-use begin::Whom;
 use collector::{Collector, Newcomers};
 use files::{Files, RuleFiles};
 use formats::Formats;
@@ -29,20 +30,90 @@ use guard::Guard;
 use nettrace_export::{CounterName, Predicate};
 use nettrace_ipc::{Children, Provider, Providers, RequestError, SessionConfig, WhenFull};
 use signal_hook::consts::SIGINT;
-use std::io::Write;
-use std::path::Path;
+use starts::Target;
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 pub(super) fn run(args: &CollectArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {
+    let conditions = conditions(args)?;
+    let config = config(args, &conditions)?;
+    check_usage(args, &conditions)?;
+    if args.format.iter().any(|format| format == "list") {
+        context.out.write_all(crate::commands::convert::formats().as_bytes())?;
+        context.out.finish()?;
+        return Ok(Exit::Fine);
+    }
+    let formats = Formats::new(&args.format)?;
+    let rules = rules(args)?;
+    let watch = rules.as_ref().map(Rules::watch_config).transpose();
+    let rules = rules.zip(watch.map_err(|error| Failure::Usage(error.to_string()))?);
+    if args.dry_run {
+        match &rules {
+            Some((rules, watch)) => {
+                let rotation = args.rotate.map(|_| &config);
+                dry_run::write_rules(context, args, rules, watch, rotation)?;
+            }
+            None => dry_run::write(context, args, &config)?,
+        }
+        return Ok(Exit::Fine);
+    }
+    let place = Place::of(args, &formats, context)?;
+    for warning in request::warnings(&config)
+        .into_iter()
+        .chain(until::warnings(&conditions, config.providers().iter()))
+    {
+        context.messages.warning(&warning);
+    }
+    let talk = Talk::new(&args.talk)?;
+    let duration = args.duration.map(|span| span.0);
+    let end = EndRule::notice(&context.delays, duration, &talk.deadlines)?;
+    let records = args.rules.is_none() || args.rotate.is_some();
+    let opening = Opening {
+        table: if records { request::table(&args.session, &config) } else { Vec::new() },
+        // A started program reads the terminal itself.
+        has_enter: context.stdin_is_terminal && args.command.is_empty(),
+    };
+    let guard = rules.map(|(rules, watch)| {
+        let files = RuleFiles::new(place.given(args), rules.folder.as_deref());
+        (Guard::new(rules, files, context.delays.silent_rule), watch)
+    });
+    let place = place.open(args, &end, context)?;
+    let mut collector = Collector::new(args, config, conditions, guard, place, end.clone());
+    let result = if args.command.is_empty() {
+        collect(args, &mut collector, opening, &end, &talk, context)
+    } else {
+        launch(args, &mut collector, opening, &end, &talk, context)
+    };
+    talk.finish()?;
+    let exit = result?;
+    match formats.convert(&collector.into_written(), args.talk.force, context) {
+        // A program's own exit code says more.
+        Ok(Exit::Fine) => Ok(exit),
+        Ok(_) if matches!(exit, Exit::Program(_)) => Ok(exit),
+        Ok(converted) => Ok(converted),
+        Err(failure) if matches!(exit, Exit::Program(_)) => {
+            context.messages.error(&failure);
+            Ok(exit)
+        }
+        Err(failure) => Err(failure),
+    }
+}
+
+/// The session that is asked for.
+fn config(args: &CollectArgs, conditions: &[Predicate]) -> Result<SessionConfig, Failure> {
     let rundown = request::rundown(&args.session, args.rundown);
     let config = request::config(&args.session, Vec::new(), rundown)?;
     let config = match args.buffering_mode {
         BufferingMode::Drop => config,
         BufferingMode::Block => config.when_full(WhenFull::Block),
     };
-    let conditions = conditions(args)?;
-    let config =
-        with_counters(config, &conditions).map_err(|error| Failure::Usage(error.to_string()))?;
+    with_counters(config, conditions).map_err(|error| Failure::Usage(error.to_string()))
+}
+
+/// Refuses options that make no sense together.
+fn check_usage(args: &CollectArgs, conditions: &[Predicate]) -> Result<(), Failure> {
     if let Some(platform) = &args.dsrouter {
         return Err(Failure::Usage(format!(
             "--dsrouter {platform}: nettrace needs no router. Let the app connect to a port here (Android: adb \
@@ -61,102 +132,81 @@ pub(super) fn run(args: &CollectArgs, context: &mut Context<'_>) -> Result<Exit,
             "--children needs a program to start; give -- COMMAND".to_owned(),
         ));
     }
-    if args.format.iter().any(|format| format == "list") {
-        context.out.write_all(crate::commands::convert::formats().as_bytes())?;
-        context.out.finish()?;
-        return Ok(Exit::Fine);
-    }
-    let formats = Formats::new(&args.format)?;
-    let rules = rules(args)?;
-    let watch = rules.as_ref().map(Rules::watch_config).transpose();
-    let watch = watch.map_err(|error| Failure::Usage(error.to_string()))?;
-    if args.dry_run {
-        if let (Some(rules), Some(watch)) = (&rules, &watch) {
-            let rotation = args.rotate.map(|_| &config);
-            dry_run::write_rules(context, args, rules, watch, rotation)?;
-            return Ok(Exit::Fine);
+    Ok(())
+}
+
+/// Where the trace goes.
+enum Place {
+    Stdout,
+    Pipe(PathBuf),
+    Files(Files),
+}
+
+impl Place {
+    /// Refuses what would fail later, before any process is touched.
+    fn of(args: &CollectArgs, formats: &Formats, context: &Context<'_>) -> Result<Place, Failure> {
+        let usage = |text: &str| Err(Failure::Usage(text.to_owned()));
+        let has_several = args.all || args.children || args.rotate.is_some();
+        if args.output.as_deref() != Some(Path::new("-")) {
+            let given = args.output.as_deref();
+            let Some(pipe) = given.filter(|path| is_named_pipe(path)) else {
+                let is_rotating = args.rotate.is_some();
+                let files = Files::new(given, args.talk.force, args.all, is_rotating);
+                files.check(formats)?;
+                return Ok(Place::Files(files));
+            };
+            if has_several || !formats.is_empty() {
+                return usage(
+                    "a pipe takes one trace, and nothing is placed beside it; give -o FILE",
+                );
+            }
+            return Ok(Place::Pipe(pipe.to_owned()));
         }
-        dry_run::write(context, args, &config)?;
-        return Ok(Exit::Fine);
-    }
-    let is_stdout = args.output.as_deref() == Some(Path::new("-"));
-    let pipe = args.output.as_deref().filter(|_| !is_stdout).and_then(NamedPipe::at);
-    if pipe.is_some() && (args.all || args.children || args.rotate.is_some() || !formats.is_empty())
-    {
-        return Err(Failure::Usage(
-            "a pipe takes one trace, and nothing is placed beside it; give -o FILE".to_owned(),
-        ));
-    }
-    if is_stdout && (args.all || args.children || args.rotate.is_some()) {
-        return Err(Failure::Usage("standard output takes one trace; give -o FILE".to_owned()));
-    }
-    if is_stdout && !formats.is_empty() {
-        return Err(Failure::Usage(
-            "converted files are placed beside the trace; give -o FILE".to_owned(),
-        ));
-    }
-    if is_stdout && context.stdout_is_terminal {
-        return Err(Failure::Usage(
-            "a trace is binary; redirect standard output to a file or a program".to_owned(),
-        ));
-    }
-    let given = args.output.as_deref().filter(|_| !is_stdout);
-    let files = Files::new(given, args.talk.force, args.all, args.rotate.is_some());
-    files.check(&formats)?;
-    for warning in request::warnings(&config)
-        .into_iter()
-        .chain(until::warnings(&conditions, config.providers().iter()))
-    {
-        context.messages.warning(&warning);
-    }
-    let talk = Talk::new(&args.talk)?;
-    let signals = Signals::notice()?;
-    let records = args.rules.is_none() || args.rotate.is_some();
-    let opening = Opening {
-        table: if records { request::table(&args.session, &config) } else { Vec::new() },
-        // A started program reads the terminal itself.
-        has_enter: context.stdin_is_terminal && args.command.is_empty(),
-    };
-    let guard = rules.zip(watch).map(|(rules, watch)| {
-        let files = RuleFiles::new(given, rules.folder.as_deref());
-        (Guard::new(rules, files), watch)
-    });
-    let files = (!is_stdout && pipe.is_none()).then_some(files);
-    let stdout = if is_stdout { (context.detached_stdout)() } else { None };
-    let stream = pipe.map(|pipe| Box::new(pipe) as Box<dyn Write + Send>).or(stdout);
-    let outlet =
-        stream.map(|stream| Outlet::new(stream, args.on_stall, signals.clone())).transpose()?;
-    let mut collector =
-        Collector::new(args, config, conditions, guard, files, outlet, signals.clone());
-    let result = if args.command.is_empty() {
-        collect(args, &mut collector, opening, &signals, &talk, context)
-    } else {
-        launch(args, &mut collector, opening, &signals, &talk, context)
-    };
-    talk.finish()?;
-    let exit = result?;
-    let written = collector.into_written();
-    match formats.convert(&written, args.talk.force, context) {
-        // A program's own exit code says more.
-        Ok(Exit::Fine) => Ok(exit),
-        Ok(_) if matches!(exit, Exit::Program(_)) => Ok(exit),
-        Ok(converted) => Ok(converted),
-        Err(failure) if matches!(exit, Exit::Program(_)) => {
-            context.messages.error(&failure);
-            Ok(exit)
+        if has_several {
+            return usage("standard output takes one trace; give -o FILE");
         }
-        Err(failure) => Err(failure),
+        if !formats.is_empty() {
+            return usage("converted files are placed beside the trace; give -o FILE");
+        }
+        if context.stdout_is_terminal {
+            return usage("a trace is binary; redirect standard output to a file or a program");
+        }
+        Ok(Place::Stdout)
+    }
+
+    /// The file that was asked for.
+    fn given<'a>(&self, args: &'a CollectArgs) -> Option<&'a Path> {
+        args.output.as_deref().filter(|_| !matches!(self, Place::Stdout))
+    }
+
+    /// Files, or a queue of bytes.
+    fn open(
+        self,
+        args: &CollectArgs,
+        end: &EndRule,
+        context: &Context<'_>,
+    ) -> Result<(Option<Files>, Option<StdoutQueue>), Failure> {
+        let open: Open = match self {
+            Place::Files(files) => return Ok((Some(files), None)),
+            Place::Pipe(path) => {
+                Box::new(move || Ok(Box::new(File::options().write(true).open(path)?)))
+            }
+            Place::Stdout => {
+                let text = "standard output cannot be written by a thread";
+                let stdout = (context.detached_stdout)();
+                let stdout = stdout.ok_or_else(|| Failure::Output(io::Error::other(text)))?;
+                Box::new(|| Ok(stdout))
+            }
+        };
+        let stall = context.delays.stdout_stall;
+        Ok((None, Some(StdoutQueue::new(open, args.on_stall, stall, end)?)))
     }
 }
 
 /// The rules of `--rules`.
 fn rules(args: &CollectArgs) -> Result<Option<Rules>, Failure> {
     let Some(path) = &args.rules else { return Ok(None) };
-    if args
-        .output
-        .as_deref()
-        .is_some_and(|path| path == Path::new("-") || NamedPipe::at(path).is_some())
-    {
+    if args.output.as_deref().is_some_and(|path| path == Path::new("-") || is_named_pipe(path)) {
         return Err(Failure::Usage(
             "recordings of rules are files; give -o FILE, or no -o".to_owned(),
         ));
@@ -205,31 +255,31 @@ fn conditions(args: &CollectArgs) -> Result<Vec<Predicate>, Failure> {
     Ok(conditions)
 }
 
-/// What is said when there is something to record.
+/// Messages printed when recording starts.
 struct Opening {
     table: Vec<String>,
     has_enter: bool,
 }
 
 impl Opening {
-    fn say(self, signals: &Signals, context: &mut Context<'_>) -> Result<(), Failure> {
+    fn print(self, end: &EndRule, context: &mut Context<'_>) -> Result<(), Failure> {
         for line in self.table {
             context.messages.note(&line);
         }
         if self.has_enter {
-            enter::watch(signals)?;
+            enter::watch(end.signals())?;
             context.messages.note("Enter or Ctrl-C ends the recording");
         }
         Ok(())
     }
 }
 
-/// Records processes that are there, or come to a port.
+/// Records running processes, or processes that come to a port.
 fn collect(
     args: &CollectArgs,
     collector: &mut Collector,
     opening: Opening,
-    signals: &Signals,
+    end: &EndRule,
     talk: &Talk,
     context: &mut Context<'_>,
 ) -> Result<Exit, Failure> {
@@ -239,33 +289,31 @@ fn collect(
             let message = "no process can be reached; nettrace ps says why".to_owned();
             return Err(Failure::Input { file: "processes".to_owned(), message });
         }
-        opening.say(signals, context)?;
+        opening.print(end, context)?;
         for reached in all {
             // One that is just ending must not spoil the others.
-            collector.add(Whom::Reached(reached), false, false)?;
+            collector.add(Target::Reached(reached), false, false)?;
         }
         collector.run(&mut Newcomers::None, context)?;
         return collector.conclude(context);
     }
-    let found = target::find(&args.target, talk, signals)?;
-    opening.say(signals, context)?;
+    let found = target::find(&args.target, talk, end)?;
+    opening.print(end, context)?;
     match found {
-        ProcessOrPort::Process(reached) => {
-            collector.add(Whom::Reached(*reached), args.resume_runtime, true)?;
+        Selected::Processes(processes) => {
+            let reached = target::only(processes)?;
+            collector.add(Target::Reached(reached), args.resume_runtime, true)?;
             collector.run(&mut Newcomers::None, context)?;
         }
-        ProcessOrPort::Port(port) => {
-            context.messages.note(&target::invitation(&port));
-            signals.set_waiting(Some(port.resumer()));
-            if args.all {
-                collector.run(&mut Newcomers::Port(&port), context)?;
-            } else {
-                let Some(arrival) = target::first_arrival(&port, signals) else {
-                    return Ok(Exit::Failed);
-                };
-                collector.add(Whom::Arrived(arrival), args.resume_runtime, true)?;
-                collector.run(&mut Newcomers::LetGo(&|| port.let_go()), context)?;
-            }
+        Selected::Port(port) if args.all => {
+            target::invite(&port, end, &mut context.messages);
+            collector.run(&mut Newcomers::Port(&port), context)?;
+        }
+        Selected::Port(port) => {
+            let arrival = target::first_arrival(&port, end, &mut context.messages);
+            let Some(arrival) = arrival else { return Ok(Exit::Failed) };
+            collector.add(Target::Arrived(arrival), args.resume_runtime, true)?;
+            collector.run(&mut Newcomers::LetGo(&|| port.let_go()), context)?;
         }
     }
     collector.conclude(context)
@@ -276,7 +324,7 @@ fn launch(
     args: &CollectArgs,
     collector: &mut Collector,
     opening: Opening,
-    signals: &Signals,
+    end: &EndRule,
     talk: &Talk,
     context: &mut Context<'_>,
 ) -> Result<Exit, Failure> {
@@ -284,9 +332,9 @@ fn launch(
     let has_io = args.show_child_io;
     let sharing = Sharing { has_io, has_ctrl_c: has_io && context.stdin_is_terminal };
     let children = if args.children { Children::GiveOut } else { Children::Resume };
-    let program = Program::start(&args.command, children, sharing, talk, signals)?;
+    let program = Program::start(&args.command, children, sharing, talk, end.signals())?;
     let Some(mut program) = program else { return Ok(Exit::Usage) };
-    opening.say(signals, context)?;
+    opening.print(end, context)?;
     let recorded = record_launched(args, collector, &mut program, context);
     // Whatever became of the trace, the program is not left alone.
     if let Err(failure) = recorded {
@@ -298,8 +346,8 @@ fn launch(
     if let Err(failure) = &trace {
         context.messages.error(failure);
     }
-    if program.has_ctrl_c() && signals.seen() == Some(SIGINT) && matches!(trace, Ok(Exit::Damaged))
-    {
+    let has_ctrl_c = program.has_ctrl_c() && end.signals().seen() == Some(SIGINT);
+    if has_ctrl_c && matches!(trace, Ok(Exit::Damaged)) {
         let text = "Ctrl-C reached the program too, and ended it before its trace: the end is missing, and names of \
                     methods with it; with </dev/null it would have been stopped first";
         context.messages.warning(text);
@@ -318,7 +366,7 @@ fn record_launched(
     context: &mut Context<'_>,
 ) -> Result<(), Failure> {
     let Some(arrival) = program.arrival()? else { return Ok(()) };
-    collector.add(Whom::Arrived(arrival), true, true)?;
+    collector.add(Target::Arrived(arrival), true, true)?;
     let launched = &mut program.launched;
     if args.children {
         return collector.run(&mut Newcomers::Launched(launched), context);

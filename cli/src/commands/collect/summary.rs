@@ -1,8 +1,9 @@
-//! What is said of a recording at its end.
+//! What is reported of a recording at its end.
 
+use super::recording::RecordingOutcome;
+use super::status::advice;
 use crate::failure::Failure;
-use crate::live::recording::RecordingOutcome;
-use crate::live::status::advice;
+use crate::live::sink::Saved;
 use crate::messages::Messages;
 use crate::units;
 use nettrace_ipc::Ending;
@@ -21,7 +22,7 @@ pub(super) struct Summary<'s> {
 impl Summary<'_> {
     /// What kept the recording from being made.
     pub(super) fn failure(&self) -> Option<Failure> {
-        let error = self.outcome.failure.as_ref()?;
+        let error = self.outcome.read.failure.as_ref()?;
         let is_gone = self.file == "standard output" && error.kind() == io::ErrorKind::BrokenPipe;
         Some(match is_gone {
             true => Failure::Output(io::ErrorKind::BrokenPipe.into()),
@@ -34,56 +35,75 @@ impl Summary<'_> {
 
     /// Whether something is missing that is not counted as lost.
     pub(super) fn is_damaged(&self) -> bool {
-        let outcome = self.outcome;
-        outcome.fault.is_some() || outcome.damage_count > 0 || self.cut_off().is_some()
+        let read = &self.outcome.read;
+        let is_damaged = read.outcome.damage().is_damaged();
+        self.fault().is_some() || is_damaged || self.cut_off().is_some()
+    }
+
+    /// Why the stream cannot be parsed, unless that is no wonder.
+    fn fault(&self) -> Option<&str> {
+        let read = &self.outcome.read;
+        read.fault.as_deref().filter(|_| read.failure.is_none())
     }
 
     /// Why the stream has no end, if it has none.
     fn cut_off(&self) -> Option<String> {
         let (label, file) = (self.label, self.file);
-        match self.outcome.ending {
+        let read = &self.outcome.read;
+        let is_complete = read.outcome.is_complete();
+        match read.ending {
             Some(Ending::Cut) => Some(format!(
-                "{label} did not end the session in time, so the connection was closed; {file} has what was received until then"
+                "{label} did not end the session in time, so the connection was closed; {file} has what was received until then; --patience waits longer"
             )),
-            Some(Ending::ByTarget) if !self.outcome.is_complete => Some(format!(
+            Some(Ending::ByTarget) if !is_complete => Some(format!(
                 "{label} exited without completing the trace (was it killed?); {file} has what was received until then"
             )),
-            Some(Ending::Stopped) if !self.outcome.is_complete && self.outcome.fault.is_none() => {
-                Some(format!(
-                    "{file}: the stream has no end mark; everything that was received is in the file"
-                ))
-            }
+            Some(Ending::Stopped) if !is_complete && read.fault.is_none() => Some(format!(
+                "{file}: the stream has no end mark; everything that was received is in the file"
+            )),
             _ => None,
         }
     }
 
     pub(super) fn tell(&self, buffer_megabytes: u32, messages: &mut Messages<'_>) {
-        let (outcome, file) = (self.outcome, self.file);
+        let (read, file) = (&self.outcome.read, self.file);
+        if let Saved::Part(part) = &read.saved {
+            messages.note(&match part {
+                Some(part) => {
+                    let bytes = part.metadata().map_or(0, |data| data.len());
+                    format!("what was recorded is in {}: {}", part.display(), units::bytes(bytes))
+                }
+                None => format!("nothing was recorded in {file}"),
+            });
+            return;
+        }
         let nanos = i64::try_from(self.elapsed.as_nanos()).unwrap_or(i64::MAX);
+        let lost = read.outcome.losses().total();
         messages.note(&format!(
             "{file}: {} and {} in {}, {} lost",
-            units::bytes(outcome.bytes),
-            units::counted(outcome.events, "event"),
+            units::bytes(read.received.bytes),
+            units::counted(read.received.events, "event"),
             units::duration(nanos),
-            units::count(outcome.lost),
+            units::count(lost),
         ));
-        if outcome.lost > 0 {
+        if lost > 0 {
             messages.warning(&format!(
                 "{file}: {} lost: the buffers of the process were full; {}",
-                units::counted(outcome.lost, "event"),
+                units::counted(lost, "event"),
                 advice(buffer_megabytes)
             ));
         }
-        if let Some(lacking) = &outcome.lacking {
+        if let Some(lacking) = &self.outcome.lacking {
             let text = "the condition to stop at was not met";
             messages.warning(&format!("{file}: {text}: {lacking}"));
         }
-        if let Some(fault) = &outcome.fault {
+        let findings = read.outcome.damage().loss_count();
+        if let Some(fault) = self.fault() {
             messages.warning(&format!(
                 "{file}: the stream cannot be parsed ({fault}); its bytes are in the file"
             ));
-        } else if outcome.damage_count > 0 {
-            let findings = units::counted(outcome.damage_count, "finding");
+        } else if findings > 0 {
+            let findings = units::counted(findings, "finding");
             messages.warning(&format!("{file}: {findings} in the stream"));
         }
         if let Some(cut_off) = self.cut_off() {

@@ -71,7 +71,7 @@ pub(super) fn write(
     let (mut made, mut unused) = (Vec::<Pending>::new(), Vec::new());
     let mut lacks = None;
     #[cfg(unix)]
-    new_file::give_up_on_signals()?;
+    new_file::end_with_signals()?;
     let result = (|| {
         let mut analysis = Analysis::new(options);
         let mut stdout: Option<&mut (dyn Write + Send)> = Some(&mut context.out);

@@ -20,7 +20,7 @@ const KEYS: [(&str, &str); 10] = [
     ("r", "reverses the order"),
     ("t", "folds and unfolds the tags of all counters"),
     ("Enter", "those of the selected one"),
-    ("p", "pauses; values still come, and are there afterwards"),
+    ("p", "pause the display; recording continues"),
     ("↑ ↓", "select; also PgUp, PgDn, Home and End"),
     ("grey", "no value has come for three intervals"),
 ];
@@ -103,11 +103,11 @@ impl Board {
         }
     }
 
-    pub(super) fn say(&mut self, notice: String) {
+    pub(super) fn notice(&mut self, notice: String) {
         self.notices.push(notice);
     }
 
-    /// What was said, for when the screen is gone.
+    /// All notices, for when the screen is gone.
     pub(super) fn into_notices(self) -> Vec<String> {
         self.notices
     }

@@ -1,24 +1,26 @@
 //! `nettrace counters`: counters and metrics of running processes as they change.
 
 mod board;
-mod launched;
 mod rows;
 mod screen;
 mod series_rows;
 mod unseen;
 
+use super::attached::with_program;
 use crate::args::CountersArgs;
 use crate::args::OnStall;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::live::counters::{self, CounterRequest, SHARED, client_id};
-use crate::live::feed::Feed;
+use crate::live::end_rule::{EndRule, SIGNAL_CHECK};
+use crate::live::live_session::LiveSession;
+use crate::live::program::Sharing;
 use crate::live::scrape::Scrape;
-use crate::live::signals::Signals;
-use crate::live::starting;
-use crate::live::target::{self, Reached, Several, TICK, Talk};
-use crate::live::{event_sources, meters, metrics_notice, outlet::Outlet};
+use crate::live::start::Resume;
+use crate::live::stdout_queue::StdoutQueue;
+use crate::live::target::{self, Reached, Selected, Talk};
+use crate::live::{event_sources, meters, metrics_notice};
 use crate::units;
 use nettrace_analysis::live::LiveCounters;
 use nettrace_ipc::{Providers, RequestError, Rundown, SessionConfig};
@@ -27,46 +29,63 @@ use std::time::{Duration, Instant};
 
 /// After this many intervals without a value, a name is reported as missing.
 const SILENT_INTERVALS: u32 = 3;
-/// How often the document that is scraped is made anew.
-const PUBLISH: Duration = Duration::from_millis(250);
 
 /// The counters of one process.
-type CounterFeed = Feed<LiveCounters>;
+type CounterSession = LiveSession<LiveCounters>;
 
 pub(super) fn run(args: &CountersArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {
-    let mut view = View::new(args, context)?;
-    let talk = Talk::new(&args.talk)?;
-    let signals = Signals::notice()?;
-    view.signals = signals.clone();
-    let result = if args.command.is_empty() {
-        watch(args, &mut view, &talk, context)
-    } else {
-        launched::run(args, &mut view, &talk, context)
-    };
-    talk.finish()?;
-    result
+    let rows = Rows::new(args, context)?;
+    let scrape = scrape(args, context)?;
+    let duration = args.duration.map(|span| span.0);
+    if args.command.is_empty() {
+        return watch(args, (rows, scrape), duration, context);
+    }
+    let has_io = args.show_child_io;
+    let sharing = Sharing { has_io, has_ctrl_c: has_io && context.stdin_is_terminal };
+    let program = (&*args.command, sharing);
+    with_program(program, &args.talk, duration, context, |attached, context| {
+        let mut view = View::new(args, rows, scrape, attached.end.clone(), context);
+        view.add(&attached.reached, context)?;
+        if view.sessions.is_empty() { Ok(None) } else { view.show(context).map(Some) }
+    })
 }
 
-/// Processes that are there, or the first that comes to a port.
+/// Where values are served, if that is wanted.
+fn scrape(args: &CountersArgs, context: &mut Context<'_>) -> Result<Option<Scrape>, Failure> {
+    let scrape = args.openmetrics_listen.map(Scrape::listen).transpose()?;
+    if let Some(scrape) = &scrape {
+        let address = scrape.address();
+        context.messages.note(&format!("metrics are served at http://{address}/metrics"));
+        if !address.ip().is_loopback() {
+            let text =
+                "anyone who can connect to this address can read them: there is no authentication";
+            context.messages.warning(&format!("{address}: {text}"));
+        }
+    }
+    Ok(scrape)
+}
+
+/// Running processes, or the first that comes to a port.
 fn watch(
     args: &CountersArgs,
-    view: &mut View<'_>,
-    talk: &Talk,
+    (rows, scrape): (Rows, Option<Scrape>),
+    duration: Option<Duration>,
     context: &mut Context<'_>,
 ) -> Result<Exit, Failure> {
-    let signals = view.signals.clone();
+    let talk = Talk::new(&args.talk)?;
+    let end = EndRule::notice(&context.delays, duration, &talk.deadlines)?;
     let mut open_port = None;
-    let processes = match target::find_several(&args.target, talk, &signals)? {
-        Several::Processes(processes) => processes,
-        Several::Port(port) => {
-            context.messages.note(&target::invitation(&port));
-            signals.set_waiting(Some(port.resumer()));
-            let Some(reached) = target::first(&port, &signals) else { return Ok(Exit::Failed) };
+    let processes = match target::find(&args.target, &talk, &end)? {
+        Selected::Processes(processes) => processes,
+        Selected::Port(port) => {
+            let reached = target::first(&port, &end, &mut context.messages);
+            let Some(reached) = reached else { return Ok(Exit::Failed) };
             open_port = Some(port);
             vec![reached]
         }
     };
     let is_only = processes.len() == 1;
+    let mut view = View::new(args, rows, scrape, end, context);
     for reached in processes {
         match view.add(&reached, context) {
             Ok(()) => {}
@@ -75,20 +94,20 @@ fn watch(
             Err(failure) => return Err(failure),
         }
     }
-    let exit = view.show(context, &mut || false)?;
+    let exit = view.show(context);
     drop(open_port);
-    Ok(exit)
+    talk.finish()?;
+    exit
 }
 
 /// What is shown, and where it comes from.
 struct View<'v> {
     args: &'v CountersArgs,
     rows: Rows,
-    feeds: Vec<CounterFeed>,
-    signals: Signals,
-    deadline: Option<Instant>,
-    /// When names that no counter has are said; `None` once they were.
-    doubts: Option<Instant>,
+    sessions: Vec<CounterSession>,
+    end: EndRule,
+    /// When names that no counter has are reported; `None` once they were.
+    unseen_due: Option<Instant>,
     /// A screen instead of rows.
     has_board: bool,
     scrape: Option<Scrape>,
@@ -97,32 +116,17 @@ struct View<'v> {
 }
 
 impl<'v> View<'v> {
-    fn new(args: &'v CountersArgs, context: &mut Context<'_>) -> Result<View<'v>, Failure> {
-        let rows = Rows::new(args, context)?;
-        let (feeds, signals) = (Vec::new(), Signals::unnoticed());
+    fn new(
+        args: &'v CountersArgs,
+        rows: Rows,
+        scrape: Option<Scrape>,
+        end: EndRule,
+        context: &Context<'_>,
+    ) -> View<'v> {
         // A program that prints on the same terminal would spoil the screen.
         let has_board = context.shows_screens() && rows.are_for_people() && !args.show_child_io;
-        let scrape = args.openmetrics_listen.map(Scrape::listen).transpose()?;
-        if let Some(scrape) = &scrape {
-            let address = scrape.address();
-            context.messages.note(&format!("metrics are served at http://{address}/metrics"));
-            if !address.ip().is_loopback() {
-                let text = "anyone who can connect to this address can read them: there is no authentication";
-                context.messages.warning(&format!("{address}: {text}"));
-            }
-        }
-        let scraped = None;
-        Ok(View {
-            args,
-            rows,
-            feeds,
-            signals,
-            deadline: None,
-            doubts: None,
-            has_board,
-            scrape,
-            scraped,
-        })
+        let (unseen_due, scraped) = (None, None);
+        View { args, rows, sessions: Vec::new(), end, unseen_due, has_board, scrape, scraped }
     }
 
     /// Starts a session in a process.
@@ -135,7 +139,7 @@ impl<'v> View<'v> {
             true => Vec::new(),
             false => event_sources::names(reached.pid),
         };
-        let meters = meters::to_name(reached, &found, &self.signals);
+        let meters = meters::to_name(reached, &found, &self.end);
         let request = CounterRequest {
             list: &list,
             found: &found,
@@ -158,153 +162,137 @@ impl<'v> View<'v> {
         }
         let providers = Providers::new(providers).map_err(refused)?;
         let config = SessionConfig::new(providers).stacks(false).rundown(Rundown::Off);
-        let session = starting::start(reached, config, &self.signals, &mut context.messages)?;
-        let Some(session) = session else { return Ok(()) };
         let report = LiveCounters::new()
             .wanted(list)
             .interval(interval.as_secs_f64())
             .session(SHARED, &client_id());
         let report = if self.has_board { report } else { report.keeping_new() };
-        self.feeds.push(Feed::start(reached, session, report).map_err(Failure::Output)?);
+        let messages = &mut context.messages;
+        let session =
+            LiveSession::start(reached, config, Resume::Yes, report, &self.end, messages)?;
+        self.sessions.extend(session);
         Ok(())
     }
 
-    /// Shows values until the user, a signal, a time limit or `is_over` ends it.
-    fn show(
-        &mut self,
-        context: &mut Context<'_>,
-        is_over: &mut dyn FnMut() -> bool,
-    ) -> Result<Exit, Failure> {
-        if self.feeds.is_empty() {
+    /// Shows values until the user, a signal or a time limit ends it, or all processes
+    /// have ended.
+    fn show(&mut self, context: &mut Context<'_>) -> Result<Exit, Failure> {
+        if self.sessions.is_empty() {
             return Ok(Exit::Failed);
         }
-        self.deadline = self.args.duration.and_then(|span| Instant::now().checked_add(span.0));
-        let patience = self.args.refresh_interval.0.saturating_mul(SILENT_INTERVALS);
-        self.doubts = Instant::now().checked_add(patience);
+        self.end.begin();
+        let silence = self.args.refresh_interval.0.saturating_mul(SILENT_INTERVALS);
+        self.unseen_due = Instant::now().checked_add(silence);
         if self.has_board {
             let shown = self.show_board(context);
-            let exit = self.end(context, None)?;
+            let exit = self.finish(context, None)?;
             return shown.map(|()| exit);
         }
-        let stdout = if self.rows.goes_to_stdout() { (context.detached_stdout)() } else { None };
-        let outlet = stdout
-            .map(|stdout| Outlet::new(stdout, OnStall::Drop, self.signals.clone()))
-            .transpose()?;
-        if let Some(outlet) = &outlet {
-            outlet.set_deadline(self.deadline);
-            context.out.lead_to(outlet.clone());
+        let queue = match self.rows.goes_to_stdout() {
+            true => context.queue_results(OnStall::Drop, &self.end)?,
+            false => None,
+        };
+        self.rows.begin(&self.sessions, context)?;
+        while !self.end.is_due() && !self.sessions.iter().all(LiveSession::is_over) {
+            self.rows.write_new(&self.sessions, context)?;
+            self.report(context);
+            self.publish(context)?;
+            std::thread::sleep(SIGNAL_CHECK);
         }
-        self.rows.begin(&self.feeds, context)?;
-        while !self.is_over() && !is_over() {
-            self.rows.write_new(&self.feeds, context)?;
-            self.tell(context);
-            self.publish()?;
-            std::thread::sleep(TICK);
-        }
-        self.end(context, outlet)
-    }
-
-    fn is_over(&self) -> bool {
-        self.signals.seen().is_some() || self.is_late() || self.feeds.iter().all(Feed::is_over)
-    }
-
-    fn is_late(&self) -> bool {
-        self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+        self.finish(context, queue)
     }
 
     /// Renews what is served.
-    fn publish(&mut self) -> Result<(), Failure> {
+    fn publish(&mut self, context: &Context<'_>) -> Result<(), Failure> {
         let Some(scrape) = &self.scrape else { return Ok(()) };
-        if self.scraped.is_some_and(|scraped| scraped.elapsed() < PUBLISH) {
+        if self.scraped.is_some_and(|scraped| scraped.elapsed() < context.delays.publication) {
             return Ok(());
         }
         self.scraped = Some(Instant::now());
         let mut document = Vec::new();
-        rows::exposition(&self.feeds).write_openmetrics(&mut document)?;
+        rows::exposition(&self.sessions).write_openmetrics(&mut document)?;
         scrape.publish(document);
         Ok(())
     }
 
     /// Notices of the processes, and names on the command line that had no value.
     fn notices(&mut self) -> Vec<String> {
-        let is_late = self.doubts.is_some_and(|doubts| Instant::now() >= doubts);
-        if is_late {
-            self.doubts = None;
-        }
-        let of = |feed: &CounterFeed| {
-            let notices = feed.with(|live| live.report_mut().take_notices());
-            let said = |notice| format!("{}: {}", feed.label, metrics_notice::text(notice));
-            let mut said: Vec<String> = notices.iter().map(said).collect();
-            if is_late {
-                said.extend(self.unseen(feed));
+        let is_due = self.unseen_due.take_if(|due| *due <= Instant::now()).is_some();
+        let of = |session: &CounterSession| {
+            let label = &session.label;
+            let notices = session.with(|live| live.report_mut().take_notices());
+            let text = |notice| format!("{label}: {}", metrics_notice::text(notice));
+            let mut texts: Vec<String> = notices.iter().map(text).collect();
+            if is_due {
+                texts.extend(unseen_of(session));
             }
-            said
+            texts
         };
-        self.feeds.iter().flat_map(of).collect()
+        self.sessions.iter().flat_map(of).collect()
     }
 
-    /// Names on the command line that no counter of a process has had so far.
-    fn unseen(&self, feed: &CounterFeed) -> Vec<String> {
-        let unseen = feed.with(|live| live.report().unseen());
-        unseen.iter().map(|name| format!("{}: {}", feed.label, unseen::text(name))).collect()
-    }
-
-    fn tell(&mut self, context: &mut Context<'_>) {
+    fn report(&mut self, context: &mut Context<'_>) {
         for notice in self.notices() {
             context.messages.warning(&notice);
         }
     }
 
     /// Stops the sessions and writes what still comes.
-    fn end(&mut self, context: &mut Context<'_>, outlet: Option<Outlet>) -> Result<Exit, Failure> {
-        self.signals.end_by_itself();
-        self.feeds.iter().for_each(Feed::stop);
-        self.feeds.iter().for_each(Feed::end);
-        self.tell(context);
+    fn finish(
+        &mut self,
+        context: &mut Context<'_>,
+        queue: Option<StdoutQueue>,
+    ) -> Result<Exit, Failure> {
+        self.end.end_now();
+        for session in &mut self.sessions {
+            session.end();
+        }
+        self.report(context);
         if !self.has_board {
-            self.rows.write_new(&self.feeds, context)?;
-            self.rows.finish(&self.feeds, context)?;
+            self.rows.write_new(&self.sessions, context)?;
+            self.rows.finish(&self.sessions, context)?;
         }
-        if let Some(outlet) = outlet {
-            let thrown = outlet.finish()?;
-            if thrown.bytes > 0 {
-                let text = "not shown, since standard output was not read";
-                context.messages.warning(&format!("{} {text}", units::bytes(thrown.bytes)));
-            }
-        }
+        context.finish_queue(queue)?;
         let mut exit = Exit::Fine;
-        let is_due = self.doubts.take().is_some();
-        for feed in std::mem::take(&mut self.feeds) {
-            let label = feed.label.clone();
-            // Without any value the interval was too short to tell.
-            if is_due && feed.with(|live| live.events()) > 0 {
-                self.unseen(&feed).iter().for_each(|text| context.messages.warning(text));
-            }
-            let (events, left_out) =
-                feed.with(|live| (live.events(), live.report().values_left_out()));
-            let Some(end) = feed.outcome() else { continue };
-            if left_out > 0 {
-                let values = units::counted(left_out, "value");
-                let text = "not shown: there are too many series";
-                context.messages.warning(&format!("{label}: {values} {text}"));
-            }
-            if end.lost > 0 {
-                let lost = units::counted(end.lost, "event");
-                context.messages.warning(&format!("{label}: {lost} lost"));
-            }
-            if let Some(fault) = end.fault {
-                context.messages.warning(&format!("{label}: its stream cannot be parsed: {fault}"));
+        let is_due = self.unseen_due.take().is_some();
+        for mut session in std::mem::take(&mut self.sessions) {
+            if conclude(&mut session, is_due, context) == Exit::Damaged {
                 exit = Exit::Damaged;
-            } else if end.is_cut {
-                let text = "exited without completing the session (was it killed?)";
-                context.messages.warning(&format!("{label} {text}"));
-                exit = Exit::Damaged;
-            }
-            if events == 0 {
-                let text = "no counter had a value: they come at the end of each interval";
-                context.messages.warning(&format!("{label}: {text}"));
             }
         }
         Ok(exit)
     }
+}
+
+/// Names on the command line that no counter of a process has had so far.
+fn unseen_of(session: &CounterSession) -> Vec<String> {
+    let unseen = session.with(|live| live.report().unseen());
+    unseen.iter().map(|name| format!("{}: {}", session.label, unseen::text(name))).collect()
+}
+
+/// Says how a session ended. `is_due`: names without a value were not reported yet.
+fn conclude(session: &mut CounterSession, is_due: bool, context: &mut Context<'_>) -> Exit {
+    let (label, messages) = (session.label.clone(), &mut context.messages);
+    let (events, left_out) = session.with(|live| (live.events(), live.report().values_left_out()));
+    // Without any value the interval was too short to tell.
+    if is_due && events > 0 {
+        unseen_of(session).iter().for_each(|text| messages.warning(text));
+    }
+    if left_out > 0 {
+        let values = units::counted(left_out, "value");
+        messages.warning(&format!("{label}: {values} not shown: there are too many series"));
+    }
+    let lost = session.lost();
+    if lost > 0 {
+        messages.warning(&format!("{label}: {} lost", units::counted(lost, "event")));
+    }
+    let problem = session.end().problem();
+    if let Some(problem) = &problem {
+        messages.warning(&format!("{label}{problem}"));
+    }
+    if events == 0 {
+        let text = "no counter had a value: they come at the end of each interval";
+        messages.warning(&format!("{label}: {text}"));
+    }
+    if problem.is_some() { Exit::Damaged } else { Exit::Fine }
 }

@@ -1,6 +1,6 @@
 //! Values as lines and files.
 
-use super::CounterFeed;
+use super::CounterSession;
 use crate::args::{CountersArgs, LiveCounterFormat};
 use crate::context::Context;
 use crate::counter_text;
@@ -119,10 +119,10 @@ impl Rows {
 
     pub(super) fn begin(
         &mut self,
-        feeds: &[CounterFeed],
+        sessions: &[CounterSession],
         context: &mut Context<'_>,
     ) -> Result<(), Failure> {
-        self.documents.resize_with(feeds.len(), Document::new);
+        self.documents.resize_with(sessions.len(), Document::new);
         if self.format == Form::Given(LiveCounterFormat::Csv) {
             let mut header = Vec::new();
             CountersReport::default().write_csv(&mut header)?;
@@ -134,28 +134,28 @@ impl Rows {
     /// Writes what has come since the last time.
     pub(super) fn write_new(
         &mut self,
-        feeds: &[CounterFeed],
+        sessions: &[CounterSession],
         context: &mut Context<'_>,
     ) -> Result<(), Failure> {
         let mut bytes = Vec::new();
         let mut has_new = false;
-        for (at, feed) in feeds.iter().enumerate() {
-            let mut new = feed.with(|live| live.report_mut().take_new());
+        for (at, session) in sessions.iter().enumerate() {
+            let mut new = session.with(|live| live.report_mut().take_new());
             if new.series.is_empty() {
                 continue;
             }
             has_new = true;
-            let several = (feeds.len() > 1).then_some(feed);
+            let several = (sessions.len() > 1).then_some(session);
             match self.format {
                 Form::Lines => lines(&mut bytes, &new, several)?,
                 Form::Given(LiveCounterFormat::Csv) => {
-                    several.into_iter().for_each(|feed| label(&mut new, feed));
+                    several.into_iter().for_each(|session| label(&mut new, session));
                     match self.is_safe {
                         true => new.write_csv_rows_safe(&mut bytes)?,
                         false => new.write_csv_rows(&mut bytes)?,
                     }
                 }
-                Form::Given(LiveCounterFormat::Ndjson) => ndjson(&mut bytes, &new, feed)?,
+                Form::Given(LiveCounterFormat::Ndjson) => ndjson(&mut bytes, &new, session)?,
                 Form::Given(LiveCounterFormat::Json) => self.keep(at, new),
                 Form::Given(LiveCounterFormat::Openmetrics) => {}
             }
@@ -163,7 +163,7 @@ impl Rows {
         let is_openmetrics = self.format == Form::Given(LiveCounterFormat::Openmetrics);
         if let Some(path) = self.path.as_ref().filter(|_| is_openmetrics && has_new) {
             let mut file = NewFile::create(path, self.is_forced, &[], Unfinished::Removed)?;
-            exposition(feeds).write_openmetrics(&mut file)?;
+            exposition(sessions).write_openmetrics(&mut file)?;
             file.finish()?;
             // From now on it is ours.
             self.is_forced = true;
@@ -174,14 +174,14 @@ impl Rows {
     /// Writes what is written at the end, and gives the file its name.
     pub(super) fn finish(
         &mut self,
-        feeds: &[CounterFeed],
+        sessions: &[CounterSession],
         context: &mut Context<'_>,
     ) -> Result<(), Failure> {
         let mut bytes = Vec::new();
         match self.format {
-            Form::Given(LiveCounterFormat::Json) => self.write_documents(feeds, &mut bytes)?,
+            Form::Given(LiveCounterFormat::Json) => self.write_documents(sessions, &mut bytes)?,
             Form::Given(LiveCounterFormat::Openmetrics) if self.path.is_none() => {
-                exposition(feeds).write_openmetrics(&mut bytes)?;
+                exposition(sessions).write_openmetrics(&mut bytes)?;
                 if self.is_safe {
                     bytes = printable_lines(&bytes);
                 }
@@ -237,13 +237,17 @@ impl Rows {
         }
     }
 
-    fn write_documents(&mut self, feeds: &[CounterFeed], bytes: &mut Vec<u8>) -> io::Result<()> {
+    fn write_documents(
+        &mut self,
+        sessions: &[CounterSession],
+        bytes: &mut Vec<u8>,
+    ) -> io::Result<()> {
         let mut processes: Vec<ProcessDocument> = Vec::new();
-        for (feed, document) in feeds.iter().zip(std::mem::take(&mut self.documents)) {
+        for (session, document) in sessions.iter().zip(std::mem::take(&mut self.documents)) {
             // The series are taken already: this is the frame of the document.
-            let mut report = feed.with(|live| live.report_mut().take_new());
+            let mut report = session.with(|live| live.report_mut().take_new());
             report.series = document.into_values().collect();
-            let (process_id, process) = (feed.pid, feed.name.clone());
+            let (process_id, process) = (session.pid, session.name.clone());
             processes.push(ProcessDocument { process_id, process, report });
         }
         match processes.as_slice() {
@@ -259,13 +263,13 @@ impl Rows {
 }
 
 /// The last values of all processes. Those of several have their process's id as a tag.
-pub(super) fn exposition(feeds: &[CounterFeed]) -> CountersReport {
+pub(super) fn exposition(sessions: &[CounterSession]) -> CountersReport {
     let mut all = CountersReport::default();
-    for feed in feeds {
-        let snapshot: CountersSnapshot = feed.with(|live| live.snapshot());
+    for session in sessions {
+        let snapshot: CountersSnapshot = session.with(|live| live.snapshot());
         let mut last = snapshot.last_values();
-        if feeds.len() > 1 {
-            label(&mut last, feed);
+        if sessions.len() > 1 {
+            label(&mut last, session);
         }
         // Points are relative to the start of their session.
         let start = last.start_unix_ns.unwrap_or(0);
@@ -279,8 +283,8 @@ pub(super) fn exposition(feeds: &[CounterFeed]) -> CountersReport {
 }
 
 /// Says of which process the series are.
-fn label(report: &mut CountersReport, feed: &CounterFeed) {
-    let id = feed.pid.map_or_else(|| feed.label.clone(), |pid| pid.to_string());
+fn label(report: &mut CountersReport, session: &CounterSession) {
+    let id = session.pid.map_or_else(|| session.label.clone(), |pid| pid.to_string());
     for series in &mut report.series {
         series.tags.insert(0, ("process_id".to_owned(), id.clone()));
     }
@@ -295,12 +299,13 @@ fn time(report: &CountersReport, ts_ns: i64) -> Option<String> {
 fn lines(
     out: &mut Vec<u8>,
     report: &CountersReport,
-    process: Option<&CounterFeed>,
+    process: Option<&CounterSession>,
 ) -> io::Result<()> {
     for (series, point) in report.in_time_order() {
         let time =
             time(report, point.ts_ns).unwrap_or_else(|| crate::units::milliseconds(point.ts_ns));
-        let process = process.map_or(String::new(), |feed| format!("  {}", printable(&feed.label)));
+        let process =
+            process.map_or(String::new(), |session| format!("  {}", printable(&session.label)));
         let provider = printable(&series.provider);
         let name = counter_text::name(series);
         let value = counter_text::number(point.rate_per_second.unwrap_or(point.value));
@@ -314,15 +319,15 @@ fn lines(
     Ok(())
 }
 
-fn ndjson(out: &mut Vec<u8>, report: &CountersReport, feed: &CounterFeed) -> io::Result<()> {
+fn ndjson(out: &mut Vec<u8>, report: &CountersReport, session: &CounterSession) -> io::Result<()> {
     for (series, point) in report.in_time_order() {
         let tags =
             series.tags.iter().map(|(key, value)| (key.clone(), value.clone().into())).collect();
         let line = CounterLine {
             ts_ns: point.ts_ns,
             time: time(report, point.ts_ns).map(|text| text.replace(' ', "T") + "Z"),
-            process_id: feed.pid,
-            process: &feed.name,
+            process_id: session.pid,
+            process: &session.name,
             provider: &series.provider,
             name: &series.name,
             kind: series.kind,

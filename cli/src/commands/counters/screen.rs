@@ -8,10 +8,10 @@ use crate::live::scrape::Scrape;
 use crate::screen::{Input, Screen, Theme};
 use std::time::{Duration, Instant};
 
-/// How often it is drawn without a key.
-const REFRESH: Duration = Duration::from_millis(250);
-/// How often signals and the clock are looked at.
-const TICK: Duration = Duration::from_millis(100);
+/// How often the screen is drawn without a key.
+const REDRAW_INTERVAL: Duration = Duration::from_millis(250);
+/// How long a key is waited for before signals and the clock are looked at.
+const KEY_WAIT: Duration = Duration::from_millis(100);
 
 impl View<'_> {
     /// Until the user quits, a signal comes or the time is over. Of processes that have
@@ -19,7 +19,7 @@ impl View<'_> {
     pub(super) fn show_board(&mut self, context: &mut Context<'_>) -> Result<(), Failure> {
         let mut board =
             Board::new(Theme::of(context.style), self.scrape.as_ref().map(Scrape::address));
-        let shown = self.run_board(&mut board);
+        let shown = self.run_board(&mut board, context);
         // The terminal is its own again.
         for notice in board.into_notices() {
             context.messages.warning(&notice);
@@ -27,18 +27,18 @@ impl View<'_> {
         shown
     }
 
-    fn run_board(&mut self, board: &mut Board) -> Result<(), Failure> {
+    fn run_board(&mut self, board: &mut Board, context: &Context<'_>) -> Result<(), Failure> {
         let mut screen = Screen::enter()?;
         let mut drawn: Option<Instant> = None;
-        while self.signals.seen().is_none() && !self.is_late() {
-            self.publish()?;
-            if drawn.is_none_or(|drawn| drawn.elapsed() >= REFRESH) {
+        while !self.end.is_due() {
+            self.publish(context)?;
+            if drawn.is_none_or(|drawn| drawn.elapsed() >= REDRAW_INTERVAL) {
                 board.update(self.seen());
-                self.notices().into_iter().for_each(|notice| board.say(notice));
+                self.notices().into_iter().for_each(|notice| board.notice(notice));
                 screen.draw(|frame| board.draw(frame))?;
                 drawn = Some(Instant::now());
             }
-            match screen.next(TICK)? {
+            match screen.next(KEY_WAIT)? {
                 Input::Key(key) => match board.press(key) {
                     Pressed::Quit => {
                         self.quit();
@@ -62,17 +62,17 @@ impl View<'_> {
     /// key, and the program gets no signal.
     fn quit(&self) {
         if !self.args.command.is_empty() {
-            self.signals.wish_end();
+            self.end.signals().request_stop();
         }
     }
 
     fn seen(&self) -> Vec<Seen> {
-        let of = |feed: &super::CounterFeed| Seen {
-            label: feed.label.clone(),
-            snapshot: feed.with(|live| live.snapshot()),
-            lost: feed.lost(),
-            is_over: feed.is_over(),
+        let of = |session: &super::CounterSession| Seen {
+            label: session.label.clone(),
+            snapshot: session.with(|live| live.snapshot()),
+            lost: session.lost(),
+            is_over: session.is_over(),
         };
-        self.feeds.iter().map(of).collect()
+        self.sessions.iter().map(of).collect()
     }
 }

@@ -103,19 +103,19 @@ fn export_all(
     threads: usize,
     context: &mut Context<'_>,
 ) -> Result<Counts, Failure> {
-    let twins = Twins::of(named);
+    let duplicates = Duplicates::of(named);
     let (next, stops) = (AtomicUsize::new(0), AtomicBool::new(false));
     let (sender, receiver) = mpsc::channel();
     let mut counts = Counts::default();
     let mut fault = None;
     thread::scope(|scope| {
         for _ in 0..threads {
-            let (sender, next, stops, twins) = (sender.clone(), &next, &stops, &twins);
+            let (sender, next, stops, duplicates) = (sender.clone(), &next, &stops, &duplicates);
             scope.spawn(move || {
                 while !stops.load(Ordering::Relaxed) {
                     let at = next.fetch_add(1, Ordering::Relaxed);
                     let Some(input) = named.get(at) else { break };
-                    let done = exporter.export(input, |hash| twins.is_first(hash, at));
+                    let done = exporter.export(input, |hash| duplicates.is_first(hash, at));
                     if sender.send((at, done)).is_err() {
                         break;
                     }
@@ -161,7 +161,7 @@ fn say(done: &Done, counts: &mut Counts, context: &mut Context<'_>) {
             counts.skipped += 1;
             counts.damaged += u64::from(*is_damaged);
         }
-        Done::Again { file } => {
+        Done::Duplicate { file } => {
             counts.again += 1;
             context
                 .messages
@@ -176,12 +176,12 @@ fn say(done: &Done, counts: &mut Counts, context: &mut Context<'_>) {
 
 /// Which inputs may have the same content: those of the same size. Of them the first in
 /// the order of the command line is exported.
-struct Twins {
+struct Duplicates {
     first: Mutex<BTreeMap<String, usize>>,
 }
 
-impl Twins {
-    fn of(named: &[Named]) -> Twins {
+impl Duplicates {
+    fn of(named: &[Named]) -> Duplicates {
         let mut sizes: BTreeMap<u64, u32> = BTreeMap::new();
         for input in named {
             *sizes.entry(input.size()).or_default() += 1;
@@ -194,7 +194,7 @@ impl Twins {
                 first.entry(hashed.hash.hex()).or_insert(at);
             }
         }
-        Twins { first: Mutex::new(first) }
+        Duplicates { first: Mutex::new(first) }
     }
 
     fn is_first(&self, hash: &str, at: usize) -> bool {

@@ -41,7 +41,7 @@ pub(super) enum Done {
     /// It was there.
     Skipped { is_damaged: bool },
     /// Another input is the same.
-    Again { file: String },
+    Duplicate { file: String },
     /// It is a row of `inputs`, and nothing else.
     Failed(Failure),
 }
@@ -101,7 +101,7 @@ impl Exporter<'_> {
         if !is_first(&hash) {
             // Of inputs that are no traces, such as two empty files, each has its row.
             return match self.open(input) {
-                Ok(_) => Ok(Done::Again { file: input.name.clone() }),
+                Ok(_) => Ok(Done::Duplicate { file: input.name.clone() }),
                 Err(failure) => self.failed(input, Some(hashed), failure),
             };
         }

@@ -7,37 +7,37 @@
 //!
 //! The runtime describes a type once to all sessions together. So a short session without
 //! types comes first: with it the last session that wanted types is forgotten. Beside one
-//! that still wants them this does not help, and types that were reported to it have no
-//! names here; that is said.
+//! that still wants them this does not help: types that were reported to it have no names
+//! here, and a message says so.
 
+use super::super::attached::{Attached, with_process, with_program};
 use super::overview;
 use super::trace::HeapTrace;
 use crate::args::profiles::RUNTIME;
 use crate::args::{HeapArgs, TargetArgs};
 use crate::context::Context;
 use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::live::program::{Program, Sharing};
-use crate::live::signals::Signals;
-use crate::live::stream::shared;
-use crate::live::target::{self, One, Reached, TICK, Talk};
+use crate::failure::{Failure, plain};
+use crate::live::driver::{Consumer, Driven, Driver, Next, Received};
+use crate::live::end_rule::EndRule;
+use crate::live::program::Sharing;
+use crate::live::sink::{Saved, Sink};
+use crate::live::start::{self, Resume};
+use crate::live::target::Reached;
+use crate::messages::Messages;
 use crate::new_file::{NewFile, Unfinished};
+use crate::status_line::StatusLine;
 use crate::units;
 use nettrace_analysis::heap::{HeapReader, RECORD_KEYWORDS};
-use nettrace_ipc::{
-    Children, Ending, Level, Provider, Providers, RequestError, Rundown, Session, SessionConfig,
-};
-use nettrace_parser::{Error, Reader};
-use std::fs::File;
-use std::io::{self, Read, Write};
+use nettrace_ipc::{Level, Provider, Providers, RequestError, Rundown, SessionConfig};
+use nettrace_parser::{Event, Feed};
+use std::io;
 use std::num::NonZeroU32;
 use std::time::{Duration, Instant};
 
 /// Memory that the process may spend on events not yet sent: what dotnet-gcdump asks for.
 const BUFFER: NonZeroU32 = NonZeroU32::new(1024).expect("is not zero");
-/// How often it is looked whether to stop, and how far the dump is.
-const LOOK: Duration = Duration::from_millis(50);
-/// How long a program that was started runs before its dump, unless it is said.
+/// How long a program that was started runs before its dump by default.
 const RUN_UP: Duration = Duration::from_secs(1);
 
 pub(super) fn run(
@@ -45,77 +45,20 @@ pub(super) fn run(
     target: &TargetArgs,
     context: &mut Context<'_>,
 ) -> Result<Exit, Failure> {
-    let talk = Talk::new(&args.talk)?;
     let save = args.save.as_deref();
     let save = save
         .map(|path| NewFile::create(path, args.talk.force, &[], Unfinished::Kept))
         .transpose()?;
-    let signals = Signals::notice()?;
-    let result = if args.program.is_empty() {
-        attach(args, target, save, &signals, &talk, context)
-    } else {
-        launch(args, save, &signals, &talk, context)
-    };
-    talk.finish()?;
-    result
-}
-
-fn attach(
-    args: &HeapArgs,
-    target: &TargetArgs,
-    save: Option<NewFile>,
-    signals: &Signals,
-    talk: &Talk,
-    context: &mut Context<'_>,
-) -> Result<Exit, Failure> {
-    let one = target::one(target, talk, signals, &mut context.messages)?;
-    let Some(One { reached, port }) = one else { return Ok(Exit::Failed) };
-    if port.is_some() {
-        reached.runtime.resume().map_err(|error| reached.failed(&error))?;
+    let sink = save.map_or(Sink::Nowhere, |file| Sink::file(file, false));
+    if args.program.is_empty() {
+        return with_process((target, &args.talk), None, context, |attached, context| {
+            dump(args, attached, sink, context)
+        });
     }
-    let run_up = if port.is_some() { RUN_UP } else { Duration::ZERO };
-    wait(args.after.map_or(run_up, |span| span.0), signals);
-    let exit = dump(args, &reached, save, signals, context);
-    drop(port);
-    exit
-}
-
-/// Lets a process run for a while.
-fn wait(time: Duration, signals: &Signals) {
-    let start = Instant::now();
-    while start.elapsed() < time && signals.seen().is_none() {
-        std::thread::sleep(TICK.min(time.saturating_sub(start.elapsed())));
-    }
-}
-
-fn launch(
-    args: &HeapArgs,
-    save: Option<NewFile>,
-    signals: &Signals,
-    talk: &Talk,
-    context: &mut Context<'_>,
-) -> Result<Exit, Failure> {
-    let sharing = Sharing { has_io: true, has_ctrl_c: true };
-    let program = Program::start(&args.program, Children::Resume, sharing, talk, signals)?;
-    let Some(mut program) = program else { return Ok(Exit::Usage) };
-    match program.arrival() {
-        Ok(Some(arrival)) => {
-            let reached = Reached::arrived(arrival);
-            if let Err(error) = reached.runtime.resume() {
-                context.messages.error(&reached.failed(&error));
-            }
-            wait(args.after.map_or(RUN_UP, |span| span.0), signals);
-            // Whatever became of the dump, the program is not left alone.
-            if let Err(failure) = dump(args, &reached, save, signals, context) {
-                context.messages.error(&failure);
-            }
-        }
-        Ok(None) => {
-            context.messages.warning(&format!("{}; there is no dump", program.says_nothing()));
-        }
-        Err(failure) => context.messages.error(&failure),
-    }
-    program.wait(|_| {})
+    let program = (&*args.program, Sharing { has_io: true, has_ctrl_c: true });
+    with_program(program, &args.talk, None, context, |attached, context| {
+        dump(args, attached, sink, context).map(Some)
+    })
 }
 
 fn config() -> Result<SessionConfig, RequestError> {
@@ -129,143 +72,128 @@ fn config() -> Result<SessionConfig, RequestError> {
 }
 
 /// Makes the runtime forget to whom it described which types.
-fn forget_types(reached: &Reached) -> Result<(), nettrace_ipc::Error> {
+fn forget_types(reached: &Reached, end: &EndRule) -> Result<(), RequestError> {
     // Collections, at a level at which there are none.
-    let Ok(providers) = Provider::new(RUNTIME)
-        .map(|provider| provider.keywords(0x1).level(Level::Critical))
-        .and_then(|provider| Providers::new([provider]))
-    else {
-        return Ok(());
-    };
-    let config = SessionConfig::new(providers).rundown(Rundown::Off);
-    reached.runtime.start(&config)?.stop().map(drop)
+    let provider = Provider::new(RUNTIME)?.keywords(0x1).level(Level::Critical);
+    let config = SessionConfig::new(Providers::new([provider])?).rundown(Rundown::Off);
+    let runtime = reached.runtime.clone();
+    // A session of before leaves a list of types; without this some lack names, which a
+    // message says.
+    let _ = end.ask(move || runtime.start(&config)?.stop());
+    Ok(())
 }
 
 /// Takes a dump and shows it.
 fn dump(
     args: &HeapArgs,
-    reached: &Reached,
-    save: Option<NewFile>,
-    signals: &Signals,
+    attached: &Attached,
+    sink: Sink,
     context: &mut Context<'_>,
 ) -> Result<Exit, Failure> {
-    // A session of before leaves a list of types; without this they lack names, which is
-    // said.
-    let _ = forget_types(reached);
-    let config = config().map_err(|error| Failure::Usage(error.to_string()))?;
-    let mut session = reached.runtime.start(&config).map_err(|error| reached.failed(&error))?;
-    session.set_read_timeout(Some(LOOK));
-    let stop = session.stop_handle();
-    let (file, pending) = save.map(NewFile::split).unzip();
-    let (tee, bytes) = shared(Tee { session, save: file, failure: None });
-    let mut events = Reader::new(bytes).time_ordered();
-    let mut heap = HeapReader::new();
-    let mut line = ProgressLine::new(context.shows_status);
-    let mut is_stopping = false;
-    let fault = loop {
-        match events.next_event() {
-            Ok(Some(event)) => heap.event(&event),
-            Ok(None) => break None,
-            Err(Error::Io(error)) if error.kind() == io::ErrorKind::WouldBlock => events.release(),
-            Err(error) => break Some(error),
-        }
-        line.show(heap.objects(), is_stopping);
-        if !is_stopping && (heap.has_dump() || signals.seen().is_some()) {
-            is_stopping = true;
-            // Without a thread to stop it on, it is stopped when it is dropped.
-            let _ = stop.stop_soon();
-        }
+    let Attached { reached, is_new, end } = attached;
+    if *is_new {
+        start::let_go(reached.runtime.clone(), end);
+    }
+    let run_up = if *is_new { RUN_UP } else { Duration::ZERO };
+    end.sleep_until(Instant::now() + args.after.map_or(run_up, |span| span.0));
+    let refused = |error: RequestError| Failure::Usage(error.to_string());
+    forget_types(reached, end).map_err(refused)?;
+    let config = config().map_err(refused)?;
+    let session = start::start(reached, config, Resume::No, end, &mut context.messages)?;
+    let Some(session) = session else { return Ok(Exit::Failed) };
+    let line = StatusLine::new(context.shows_status);
+    let file = args.save.as_ref().map(|path| path.display().to_string()).unwrap_or_default();
+    let mut dumping = Dumping {
+        heap: HeapReader::new(),
+        line,
+        is_stopping: false,
+        file: &file,
+        messages: &mut context.messages,
     };
-    line.clear();
-    let outcome = events.outcome();
-    let tee = tee.borrow();
-    let (was_killed, unsaved) =
-        (tee.session.ending() == Some(Ending::ByTarget), tee.failure.as_ref());
-    if let (Some(error), Some(path)) = (unsaved, &args.save) {
-        let message = format!("cannot be written: {error}");
-        context.messages.error(&Failure::Input { file: path.display().to_string(), message });
-    }
-    if let Some(error) = fault.filter(|_| unsaved.is_none()) {
-        let message = format!("its stream cannot be parsed: {error}");
-        context.messages.error(&Failure::Input { file: reached.label(), message });
-    }
-    if was_killed && !outcome.is_complete() {
-        let text = "exited without completing the trace (was it killed?)";
-        context.messages.warning(&format!("{} {text}", reached.label()));
-    }
-    let is_unsaved = unsaved.is_some();
-    drop(events);
-    let dumps = heap.finish();
-    if let Some(pending) = pending.filter(|_| !is_unsaved) {
-        match pending.finish() {
-            Ok(written) => {
-                context.messages.note(&format!("the trace is in {}", written.path().display()))
-            }
-            // The dump is shown all the same.
-            Err(failure) => context.messages.error(&failure),
-        }
-    }
-    let trace = HeapTrace::live(reached.label(), outcome, dumps);
-    if let (Some(shown), there @ 2..) = (trace.dump(), trace.dumps.len()) {
+    let driver = Driver::new(session, Feed::in_time_order()).into_sink(sink).until(end);
+    let read = driver.run(&mut dumping)?;
+    dumping.line.clear();
+    let dumps = dumping.heap.finish();
+    let is_saved = conclude(&read, reached, &file, context);
+    let trace = HeapTrace::live(reached.label(), read.outcome, dumps);
+    if let (Some(shown), count @ 2..) = (trace.dump(), trace.dumps.len()) {
         let text = format!(
             "{}: it collected by itself just then, so it made {}; this is number {}",
             trace.file,
-            units::counted(there as u64, "heap dump"),
+            units::counted(count as u64, "heap dump"),
             shown.index()
         );
         context.messages.note(&text);
     }
-    overview::run(args, &trace, context)
+    // The dump is shown although it could not be saved: the process was stopped for it.
+    let exit = overview::run(args, &trace, context)?;
+    Ok(if is_saved { exit } else { Exit::Failed })
 }
 
-/// The bytes on their way: what is read is kept, too.
-struct Tee {
-    session: Session,
-    save: Option<File>,
-    /// The file could not be written.
-    failure: Option<io::Error>,
-}
-
-impl Read for Tee {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let count = self.session.read(buffer)?;
-        let bytes = buffer.get(..count).unwrap_or_default();
-        if let Some(Err(error)) = self.save.as_mut().map(|file| file.write_all(bytes)) {
-            // The dump is shown all the same.
-            self.failure.get_or_insert(error);
-            self.save = None;
+/// Says how the session ended and where its bytes are. False: not all are in the file
+/// that was asked for.
+fn conclude(read: &Driven, reached: &Reached, file: &str, context: &mut Context<'_>) -> bool {
+    let messages = &mut context.messages;
+    if let Some(fault) = &read.fault {
+        let message = format!("its stream cannot be parsed: {fault}");
+        messages.error(&Failure::Input { file: reached.label(), message });
+    }
+    if read.is_cut() {
+        let text = "exited without completing the trace (was it killed?)";
+        messages.warning(&format!("{} {text}", reached.label()));
+    }
+    match &read.saved {
+        Saved::Nothing => true,
+        Saved::Whole(written) => {
+            messages.note(&format!("the trace is in {}", written.path().display()));
+            true
         }
-        Ok(count)
+        Saved::Unnamed(failure) => {
+            messages.error(failure);
+            false
+        }
+        Saved::Part(part) => {
+            let place = part.as_ref().map(|part| part.display().to_string());
+            let text = match place {
+                Some(place) => format!("what was recorded is in {place}"),
+                None => format!("{file}: nothing was recorded"),
+            };
+            messages.note(&text);
+            false
+        }
     }
 }
 
-/// How far the dump is: one line on stderr, rewritten in place, if stderr is a terminal.
-struct ProgressLine {
-    is_wanted: bool,
-    is_shown: bool,
-    last: Option<Instant>,
+/// A dump that is being taken.
+struct Dumping<'d, 'm> {
+    heap: HeapReader,
+    line: StatusLine,
+    is_stopping: bool,
+    /// Where the trace is saved.
+    file: &'d str,
+    messages: &'d mut Messages<'m>,
 }
 
-impl ProgressLine {
-    const BETWEEN: Duration = Duration::from_millis(100);
-
-    fn new(is_wanted: bool) -> ProgressLine {
-        ProgressLine { is_wanted, is_shown: false, last: None }
+impl Consumer for Dumping<'_, '_> {
+    fn event(&mut self, event: &Event<'_>) -> Result<Next, Failure> {
+        self.heap.event(event);
+        // The runtime is done with it; no other collection is to be waited for.
+        self.is_stopping |= self.heap.has_dump();
+        Ok(if self.is_stopping { Next::Stop } else { Next::Read })
     }
 
-    fn show(&mut self, objects: u64, is_stopping: bool) {
-        if !self.is_wanted || self.last.is_some_and(|last| last.elapsed() < ProgressLine::BETWEEN) {
-            return;
-        }
-        (self.last, self.is_shown) = (Some(Instant::now()), true);
-        let what = if is_stopping { "  taking the names of modules" } else { "" };
-        // A line that cannot be shown is no reason to stop.
-        let _ = write!(io::stderr(), "\r{}{what}\x1b[K", units::counted(objects, "object"));
+    fn look(&mut self, _: Received, _: bool) -> Result<Next, Failure> {
+        let what = if self.is_stopping { "  taking the names of modules" } else { "" };
+        let objects = self.heap.objects();
+        self.line.show(|| format!("{}{what}", units::counted(objects, "object")));
+        Ok(Next::Read)
     }
 
-    fn clear(&mut self) {
-        if std::mem::take(&mut self.is_shown) {
-            let _ = write!(io::stderr(), "\r\x1b[K");
-        }
+    fn unwritten(&mut self, error: &io::Error) -> Next {
+        self.line.clear();
+        let message = format!("cannot be written: {}", plain(error));
+        self.messages.error(&Failure::Input { file: self.file.to_owned(), message });
+        // The dump is shown all the same.
+        Next::Read
     }
 }

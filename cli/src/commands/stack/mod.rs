@@ -5,30 +5,33 @@ mod natives;
 mod take;
 mod text;
 
+use super::attached::{Attached, with_process};
 use crate::args::StackArgs;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::live::signals::Signals;
-use crate::live::target::{self, One, Reached, Talk};
-use crate::live::until_time::sleep_until;
+use crate::live::target::Reached;
 use document::Document;
 use nettrace_analysis::NameOptions;
 use std::time::Instant;
 use take::{Taken, Taking};
 
 pub(super) fn run(args: &StackArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {
-    let talk = Talk::new(&args.talk)?;
-    let signals = Signals::notice()?;
-    let one = target::one(&args.target, &talk, &signals, &mut context.messages)?;
-    let Some(One { reached, port }) = one else { return Ok(Exit::Failed) };
-    let taken = take(args, &reached, &signals, context);
-    drop(port);
-    talk.finish()?;
-    let Some(taken) = taken? else { return Ok(Exit::Failed) };
+    with_process((&args.target, &args.talk), None, context, |attached, context| {
+        let taken = take(args, attached, context)?;
+        taken.map_or(Ok(Exit::Failed), |taken| show(args, &attached.reached, taken, context))
+    })
+}
+
+fn show(
+    args: &StackArgs,
+    reached: &Reached,
+    taken: Taken,
+    context: &mut Context<'_>,
+) -> Result<Exit, Failure> {
     let (is_merged, has_more) = (merges(args, context), args.all);
     let is_complete = taken.is_complete;
-    let document = Document::new(&reached, taken, NameOptions::default(), args, is_merged);
+    let document = Document::new(reached, taken, NameOptions::default(), args, is_merged);
     if args.json {
         context.write_json(&document)?;
     } else {
@@ -51,8 +54,7 @@ fn merges(args: &StackArgs, context: &Context<'_>) -> bool {
 /// Takes stacks as often as is wished. `None`: a signal came before any were seen.
 fn take(
     args: &StackArgs,
-    reached: &Reached,
-    signals: &Signals,
+    attached: &Attached,
     context: &mut Context<'_>,
 ) -> Result<Option<Taken>, Failure> {
     let count = match (args.every, args.count) {
@@ -60,7 +62,7 @@ fn take(
         (Some(_), None) => 10,
         (Some(_), Some(count)) => count.get(),
     };
-    let mut taking = Taking::new(reached, signals, args);
+    let mut taking = Taking::new(attached, args);
     let mut next = Instant::now();
     for number in 1..=count {
         if number > 1 {
@@ -68,7 +70,7 @@ fn take(
             next += args.every.map_or(std::time::Duration::ZERO, |every| every.0);
             // A round that starts late does not make the next ones start early.
             next = next.max(Instant::now());
-            if !sleep_until(next, signals) {
+            if !attached.end.sleep_until(next) {
                 break;
             }
         }

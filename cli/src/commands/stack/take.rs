@@ -1,21 +1,24 @@
 //! Short sessions of the sampler, each of which ends when every thread was seen.
 
+use super::super::attached::Attached;
 use crate::args::StackArgs;
 use crate::args::profiles::RUNTIME;
 use crate::context::Context;
 use crate::failure::Failure;
+use crate::live::driver::{Consumer, Driver, Next, Received};
+use crate::live::end_rule::{AFTER_SIGNAL, EndRule};
 use crate::live::mappings;
 use crate::live::method_names;
 use crate::live::native::{self, NativeStacks};
 use crate::live::os_threads::{self, OsThreads};
 use crate::live::signals::Signals;
-use crate::live::stream::shared;
+use crate::live::start::{self, Resume};
 use crate::live::target::Reached;
-use crate::live::unless_ended::unless_ended;
 use nettrace_analysis::live::ThreadStacks;
-use nettrace_ipc::{Ending, Level, Provider, Providers, RequestError, Rundown, SessionConfig};
-use nettrace_parser::{Error, Reader};
-use std::io;
+use nettrace_ipc::{
+    Ending, Level, Provider, Providers, RequestError, Rundown, Session, SessionConfig,
+};
+use nettrace_parser::{Event, Feed};
 use std::num::NonZeroU32;
 use std::time::{Duration, Instant};
 
@@ -28,9 +31,9 @@ const CONTENTION: u64 = 0x4000;
 const ENOUGH_ROUNDS: u64 = 3;
 /// A session of some rounds fills little.
 const BUFFER_MEGABYTES: NonZeroU32 = NonZeroU32::new(64).unwrap();
-/// How often it is looked at clock, signals and the operating system while nothing comes.
-const TICK: Duration = Duration::from_millis(20);
-/// With more threads than this, looking at all of them takes longer than a tick.
+/// How often the threads that the operating system lists are looked at.
+const OS_LOOK_INTERVAL: Duration = Duration::from_millis(20);
+/// With more threads than this, looking at all of them takes longer than that.
 const MANY_THREADS: usize = 500;
 
 const STOPPED: &str = "the process is stopped, by a signal or a debugger";
@@ -68,23 +71,29 @@ impl OsFacts {
 /// Sessions with one process, one after the other.
 pub(super) struct Taking<'t> {
     reached: &'t Reached,
-    signals: &'t Signals,
+    end: &'t EndRule,
+    /// Who comes to a port may wait to be resumed.
+    resume: Resume,
     args: &'t StackArgs,
     stacks: ThreadStacks,
     os: Result<OsFacts, String>,
     /// Of the latest look: first and last address of memory with code, and its file.
     mappings: Vec<(u64, u64, String)>,
     has_names: bool,
+    /// It did not answer, or not end a session, in time.
+    is_silent: bool,
     is_complete: bool,
     start: Instant,
+    /// When the current session has to end.
+    deadline: Option<Instant>,
+    /// Whether the current session has what it is for.
+    is_taken: bool,
+    os_looked: Instant,
 }
 
 impl<'t> Taking<'t> {
-    pub(super) fn new(
-        reached: &'t Reached,
-        signals: &'t Signals,
-        args: &'t StackArgs,
-    ) -> Taking<'t> {
+    pub(super) fn new(attached: &'t Attached, args: &'t StackArgs) -> Taking<'t> {
+        let Attached { reached, is_new, end } = attached;
         let mut os = match (reached.pid, args.target.port.is_some()) {
             (Some(_), _) => Ok(OsFacts::default()),
             (None, _) => Err("the process does not say its id".to_owned()),
@@ -92,14 +101,19 @@ impl<'t> Taking<'t> {
         look(&mut os, reached.pid);
         Taking {
             reached,
-            signals,
+            end,
+            resume: if *is_new { Resume::Yes } else { Resume::No },
             args,
             stacks: ThreadStacks::new(),
             os,
             mappings: Vec::new(),
             has_names: false,
+            is_silent: false,
             is_complete: true,
             start: Instant::now(),
+            deadline: None,
+            is_taken: false,
+            os_looked: Instant::now(),
         }
     }
 
@@ -115,78 +129,52 @@ impl<'t> Taking<'t> {
         is_last: bool,
         context: &mut Context<'_>,
     ) -> Result<bool, Failure> {
-        let config = config(is_last).map_err(|error| Failure::Usage(error.to_string()))?;
-        let runtime = self.reached.runtime.clone();
-        let is_new = self.args.target.port.is_some();
-        let started = unless_ended(self.signals, move || {
-            let started = runtime.start(&config);
-            // Who comes to a port may wait to be resumed.
-            let resumed = (is_new && started.is_ok()).then(|| runtime.resume());
-            started.map(|session| (session, resumed))
-        })?;
-        let Some(started) = started else {
-            let text = format!("{} did not answer in time", self.reached.label());
-            context.messages.warning(&text);
+        let Some(session) = self.start(is_last, context)? else {
+            self.is_silent = true;
             return Ok(false);
         };
-        let (mut session, _) = match started {
-            Ok(started) => started,
+        self.deadline = Instant::now().checked_add(self.args.timeout.0);
+        self.is_taken = false;
+        let driver = Driver::new(session, Feed::in_time_order()).until(self.end);
+        let read = driver.run(self)?;
+        if let Some(fault) = read.fault {
+            let message = format!("its stream cannot be parsed: {fault}");
+            return Err(Failure::Input { file: self.reached.label(), message });
+        }
+        // Unless the process has ended before.
+        self.take();
+        self.is_silent = read.ending == Some(Ending::Cut);
+        self.has_names |= read.outcome.is_complete() && is_last;
+        Ok(!self.end.is_due() && !read.is_cut())
+    }
+
+    /// `None`: there is no session, which a message says.
+    fn start(&self, is_last: bool, context: &mut Context<'_>) -> Result<Option<Session>, Failure> {
+        let config = config(is_last).map_err(|error| Failure::Usage(error.to_string()))?;
+        let messages = &mut context.messages;
+        let started = start::start(self.reached, config, self.resume, self.end, messages);
+        match started {
             // What was taken before is not lost with the process.
-            Err(error) if self.stacks.samples() > 0 => {
-                context.messages.warning(&format!("{}: {error}", self.reached.label()));
-                return Ok(false);
+            Err(failure) if self.stacks.samples() > 0 => {
+                context.messages.warning(&failure.to_string());
+                Ok(None)
             }
-            Err(error) => {
-                let mut message = error.to_string();
-                if self.is_stopped() {
-                    message.push_str(&format!("; {STOPPED}"));
-                }
-                return Err(Failure::Input { file: self.reached.label(), message });
+            Err(Failure::Input { file, message }) if self.is_stopped() => {
+                Err(Failure::Input { file, message: format!("{message}; {STOPPED}") })
             }
-        };
-        session.set_read_timeout(Some(TICK));
-        let (session, bytes) = shared(session);
-        let mut events = Reader::new(bytes).time_ordered();
-        let deadline = Instant::now().checked_add(self.args.timeout.0);
-        let mut looked = Instant::now();
-        let mut is_stopping = false;
-        loop {
-            match events.next_event() {
-                Ok(Some(event)) => self.stacks.event(&event),
-                Ok(None) => break,
-                Err(Error::Io(error)) if error.kind() == io::ErrorKind::WouldBlock => {
-                    events.release();
-                }
-                Err(error) => {
-                    let message = format!("its stream cannot be parsed: {error}");
-                    return Err(Failure::Input { file: self.reached.label(), message });
-                }
-            }
-            if is_stopping {
-                continue;
-            }
-            let is_seen = self.stacks.rounds() >= ENOUGH_ROUNDS;
-            let is_late = deadline.is_some_and(|deadline| Instant::now() >= deadline);
-            if is_seen || is_late || self.signals.seen().is_some() {
-                is_stopping = true;
-                self.is_complete &= self.stacks.rounds() > 0;
-                self.stacks.count_stacks();
-                look(&mut self.os, self.reached.pid);
-                self.look_at_memory();
-                let _ = session.borrow().stop_handle().stop_soon();
-            } else if looked.elapsed() >= TICK && self.may_look() {
-                looked = Instant::now();
-                look(&mut self.os, self.reached.pid);
-            }
+            started => started,
         }
-        if !is_stopping {
-            // The process has ended.
-            self.stacks.count_stacks();
-            self.is_complete &= self.stacks.rounds() > 0;
+    }
+
+    /// The session has what it is for, or has to end without it.
+    fn take(&mut self) {
+        if std::mem::replace(&mut self.is_taken, true) {
+            return;
         }
-        self.has_names |= events.is_complete() && is_last;
-        let is_cut = session.borrow().ending() == Some(Ending::ByTarget) && !events.is_complete();
-        Ok(self.signals.seen().is_none() && !is_cut)
+        self.is_complete &= self.stacks.rounds() > 0;
+        self.stacks.count_stacks();
+        look(&mut self.os, self.reached.pid);
+        self.look_at_memory();
     }
 
     /// Where code lies that the runtime never names, such as precompiled calls of native
@@ -209,26 +197,16 @@ impl<'t> Taking<'t> {
     /// If it was nothing: why.
     pub(super) fn finish(mut self, context: &mut Context<'_>) -> Result<Option<Taken>, Failure> {
         if self.stacks.samples() == 0 {
-            if self.signals.seen().is_some() {
+            if self.end.is_due() {
                 return Ok(None);
             }
             return Err(Failure::Input { file: self.reached.label(), message: self.why_nothing() });
         }
-        if !self.has_names {
-            // A signal ended it before the session that brings the names.
-            let model = self.stacks.model_mut();
-            let learnt = method_names::rundown(
-                self.reached,
-                BUFFER_MEGABYTES,
-                &crate::live::signals::Signals::unnoticed(),
-                |event| {
-                    let _ = model.learn(event);
-                },
-            );
-            if let Err(reason) = learnt {
-                let text = "frames are shown as addresses";
-                context.messages.warning(&format!("{}: {text}: {reason}", self.reached.label()));
-            }
+        if !self.has_names
+            && let Err(reason) = self.learn_names()
+        {
+            let text = "frames are shown as addresses";
+            context.messages.warning(&format!("{}: {text}: {reason}", self.reached.label()));
         }
         if let Ok(facts) = &self.os
             && !self.stacks.thread_ids().any(|id| facts.threads.contains_key(&id))
@@ -250,6 +228,21 @@ impl<'t> Taking<'t> {
             is_complete: self.is_complete,
             duration: self.start.elapsed(),
         }))
+    }
+
+    /// A signal ended it before the session that brings the names. They are worth a
+    /// moment.
+    fn learn_names(&mut self) -> Result<(), String> {
+        if self.is_silent {
+            return Err("it does not answer".to_owned());
+        }
+        let deadlines = self.reached.runtime.current_deadlines().drain(Duration::ZERO);
+        let moment = EndRule::new(&Signals::none(), Some(AFTER_SIGNAL / 2), &deadlines);
+        moment.begin();
+        let model = self.stacks.model_mut();
+        method_names::rundown(self.reached, BUFFER_MEGABYTES, &moment, |event| {
+            let _ = model.learn(event);
+        })
     }
 
     /// Native stacks, now that the sampler is off: it suspends threads, which shows as
@@ -283,6 +276,37 @@ impl<'t> Taking<'t> {
             }
         };
         format!("no thread was sampled in {after}: {reason}")
+    }
+}
+
+impl Consumer for Taking<'_> {
+    fn event(&mut self, event: &Event<'_>) -> Result<Next, Failure> {
+        self.stacks.event(event);
+        if self.is_taken || self.stacks.rounds() < ENOUGH_ROUNDS {
+            return Ok(Next::Read);
+        }
+        self.take();
+        Ok(Next::Stop)
+    }
+
+    fn look(&mut self, _: Received, _: bool) -> Result<Next, Failure> {
+        if self.is_taken {
+            return Ok(Next::Read);
+        }
+        let is_late = self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        if is_late || self.end.is_due() {
+            self.take();
+            return Ok(Next::Stop);
+        }
+        if self.os_looked.elapsed() >= OS_LOOK_INTERVAL && self.may_look() {
+            self.os_looked = Instant::now();
+            look(&mut self.os, self.reached.pid);
+        }
+        Ok(Next::Read)
+    }
+
+    fn pause(&self) -> Option<Duration> {
+        Some(OS_LOOK_INTERVAL)
     }
 }
 

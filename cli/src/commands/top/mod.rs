@@ -3,6 +3,7 @@
 mod board;
 mod rows;
 
+use super::attached::{Attached, with_process};
 use crate::args::profiles::RUNTIME;
 use crate::args::{OnStall, TopArgs, TopView};
 use crate::context::Context;
@@ -10,14 +11,11 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::json_text;
 use crate::live::cost::{Cost, Meter};
-use crate::live::feed::Feed;
+use crate::live::end_rule::{EndRule, SIGNAL_CHECK};
+use crate::live::live_session::LiveSession;
 use crate::live::mappings;
 use crate::live::method_names;
-use crate::live::outlet::Outlet;
-use crate::live::signals::Signals;
-use crate::live::starting;
-use crate::live::target::{self, One, Reached, Talk};
-use crate::live::until_time::sleep_until;
+use crate::live::start::Resume;
 use crate::screen::{Input, Screen, Theme};
 use crate::units;
 use board::{Board, Pressed, Seen};
@@ -32,11 +30,12 @@ use std::time::{Duration, Instant};
 /// counters.
 const KEYWORDS: u64 = 0x1 | 0x8 | 0x10 | 0x20 | 0x4000 | 0x8000 | 0x20_0000_0000;
 /// How long the use of processors is measured before the session begins, to compare with.
-const BEFORE: Duration = Duration::from_millis(300);
-/// How often keys, signals and the clock are looked at.
-const TICK: Duration = Duration::from_millis(100);
+const BASELINE: Duration = Duration::from_millis(300);
+/// How long a key is waited for before signals and the clock are looked at. Lines are not
+/// written more often.
+const KEY_WAIT: Duration = Duration::from_millis(100);
 /// How often it is looked what the memory of the process holds.
-const BETWEEN_MAPPINGS: Duration = Duration::from_secs(10);
+const MAPPINGS_INTERVAL: Duration = Duration::from_secs(10);
 /// Rows that a screen may scroll through.
 const SCREEN_ROWS: usize = 200;
 
@@ -44,15 +43,13 @@ pub(super) fn run(args: &TopArgs, context: &mut Context<'_>) -> Result<Exit, Fai
     if !(Duration::from_secs(1)..=Duration::from_secs(60)).contains(&args.window.0) {
         return Err(Failure::Usage("--window is 1s to 60s".to_owned()));
     }
-    let talk = Talk::new(&args.talk)?;
-    let signals = Signals::notice()?;
-    let one = target::one(&args.target, &talk, &signals, &mut context.messages)?;
-    let Some(One { reached, port }) = one else { return Ok(Exit::Failed) };
-    let result = Watching::start(args, &reached, signals, context)
-        .and_then(|watching| watching.map_or(Ok(Exit::Failed), |watching| watching.run(context)));
-    drop(port);
-    talk.finish()?;
-    result
+    let duration = args.duration.map(|span| span.0);
+    with_process((&args.target, &args.talk), duration, context, |attached, context| {
+        match Watching::start(args, attached, context)? {
+            Some(watching) => watching.run(context),
+            None => Ok(Exit::Failed),
+        }
+    })
 }
 
 fn shows_screen(args: &TopArgs, context: &Context<'_>) -> bool {
@@ -75,11 +72,11 @@ fn config(args: &TopArgs) -> Result<SessionConfig, RequestError> {
 /// A session that is looked at.
 struct Watching<'w> {
     args: &'w TopArgs,
-    feed: Feed<LiveTop>,
+    session: LiveSession<LiveTop>,
     meter: Meter,
     /// When the memory of the process was looked at.
     mapped: Option<Instant>,
-    signals: Signals,
+    end: EndRule,
     start: Instant,
 }
 
@@ -98,95 +95,80 @@ struct TopDocument<'s> {
 impl<'w> Watching<'w> {
     fn start(
         args: &'w TopArgs,
-        reached: &Reached,
-        signals: Signals,
+        attached: &Attached,
         context: &mut Context<'_>,
     ) -> Result<Option<Watching<'w>>, Failure> {
         let config = config(args).map_err(|error| Failure::Usage(error.to_string()))?;
+        let Attached { reached, end, .. } = attached;
         let mut meter = Meter::new(reached.pid);
-        if !sleep_until(Instant::now() + BEFORE, &signals) {
+        if !end.sleep_until(Instant::now() + BASELINE) {
             return Ok(None);
         }
         meter.begin();
-        let session = starting::start(reached, config, &signals, &mut context.messages)?;
-        let Some(session) = session else { return Ok(None) };
         let rows = if shows_screen(args, context) { SCREEN_ROWS } else { args.number };
         let top = LiveTop::new().window(args.window.0).rows(rows);
-        let feed = Feed::start(reached, session, top).map_err(Failure::Output)?;
+        let messages = &mut context.messages;
+        let session = LiveSession::start(reached, config, Resume::Yes, top, end, messages)?;
+        let Some(session) = session else { return Ok(None) };
         // Once: methods that are loaded from now on are reported by the session itself.
-        let learnt = method_names::rundown(reached, args.buffersize, &signals, |event| {
-            feed.with(|live| live.report_mut().names_mut().learn(event));
+        let learnt = method_names::rundown(reached, args.buffersize, end, |event| {
+            session.with(|live| live.report_mut().names_mut().learn(event));
         });
         if let Err(reason) = learnt {
             let text = "frames of methods that were loaded before are shown as addresses";
             context.messages.note(&format!("{}: {text}: {reason}", reached.label()));
         }
-        Ok(Some(Watching { args, feed, meter, mapped: None, signals, start: Instant::now() }))
+        end.begin();
+        let (end, start) = (end.clone(), Instant::now());
+        Ok(Some(Watching { args, session, meter, mapped: None, end, start }))
     }
 
     fn run(mut self, context: &mut Context<'_>) -> Result<Exit, Failure> {
-        let mut outlet = None;
+        let mut queue = None;
         let shown = if shows_screen(self.args, context) {
             self.show_screen(context)
         } else {
-            outlet = self.outlet(context)?;
+            // A reader that stands still must not change what the process does.
+            queue = context.queue_results(OnStall::Drop, &self.end)?;
             self.show_lines(context)
         };
-        let (label, is_over) = (self.feed.label.clone(), self.feed.is_over());
-        self.feed.stop();
-        self.feed.end();
-        let lost = self.feed.lost();
-        let end = self.feed.outcome();
+        let (label, is_over) = (self.session.label.clone(), self.session.is_over());
+        self.end.end_now();
+        let problem = self.session.end().problem();
         shown?;
-        context.out.finish()?;
-        if let Some(outlet) = outlet {
-            let thrown = outlet.finish()?;
-            if thrown.bytes > 0 {
-                let text = "not shown, since standard output was not read";
-                context.messages.warning(&format!("{} {text}", units::bytes(thrown.bytes)));
-            }
-        }
+        context.finish_queue(queue)?;
+        let lost = self.session.lost();
         if lost > 0 {
             let events = units::counted(lost, "event");
             context
                 .messages
                 .warning(&format!("{label}: {events} lost, and not in the percentages"));
         }
-        let fault = end.and_then(|end| {
-            let unreadable = end.fault.map(|fault| format!("its stream cannot be parsed: {fault}"));
-            unreadable
-                .or_else(|| end.is_cut.then(|| "exited without completing the trace".to_owned()))
-        });
-        match fault {
-            Some(fault) => {
-                context.messages.warning(&format!("{label}: {fault}"));
-                Ok(Exit::Damaged)
-            }
-            None => {
-                if is_over {
-                    context.messages.note(&format!("{label} has ended"));
-                }
-                Ok(Exit::Fine)
-            }
+        if let Some(problem) = problem {
+            context.messages.warning(&format!("{label}{problem}"));
+            return Ok(Exit::Damaged);
         }
+        if is_over {
+            context.messages.note(&format!("{label} has ended"));
+        }
+        Ok(Exit::Fine)
     }
 
     fn is_over(&self) -> bool {
-        let is_late = self.args.duration.is_some_and(|span| self.start.elapsed() >= span.0);
-        is_late || self.signals.seen().is_some()
+        self.end.is_due() || self.session.is_over()
     }
 
     fn look(&mut self) -> Seen {
         let cost = self.meter.look();
-        let is_time = self.mapped.is_none_or(|mapped| mapped.elapsed() >= BETWEEN_MAPPINGS);
-        if let Some(pid) = self.feed.pid.filter(|_| is_time) {
+        let is_time = self.mapped.is_none_or(|mapped| mapped.elapsed() >= MAPPINGS_INTERVAL);
+        if let Some(pid) = self.session.pid.filter(|_| is_time) {
             self.mapped = Some(Instant::now());
             let mappings = mappings::of_process(pid);
-            self.feed.with(|live| live.report_mut().set_mappings(&mappings));
+            self.session.with(|live| live.report_mut().set_mappings(&mappings));
         }
-        let snapshot = self.feed.with(|live| live.snapshot());
-        let (lost, is_over) = (self.feed.lost(), self.feed.is_over());
-        Seen { label: self.feed.label.clone(), snapshot, lost, is_over, cost }
+        let snapshot = self.session.with(|live| live.snapshot());
+        let (lost, is_over) = (self.session.lost(), self.session.is_over());
+        Seen { label: self.session.label.clone(), snapshot, lost, is_over, cost }
     }
 
     fn show_screen(&mut self, context: &Context<'_>) -> Result<(), Failure> {
@@ -197,12 +179,12 @@ impl<'w> Watching<'w> {
         // Once the process has ended its last seconds stay: later looks would be empty.
         // Who had the view paused sees them afterwards.
         let (mut ended_ns, mut last) = (None, None);
-        while !self.is_over() {
+        while !self.end.is_due() {
             let is_time =
                 looked.is_none_or(|looked| looked.elapsed() >= self.args.refresh_interval.0);
-            if ended_ns.is_none() && (self.feed.is_over() || is_time && !board.is_paused()) {
+            if ended_ns.is_none() && (self.session.is_over() || is_time && !board.is_paused()) {
                 looked = Some(Instant::now());
-                ended_ns = self.feed.is_over().then(|| self.feed.with(|live| live.now_ns()));
+                ended_ns = self.session.is_over().then(|| self.session.with(|live| live.now_ns()));
                 last = Some(self.look());
             }
             if let Some(seen) = last.take_if(|_| !board.is_paused()) {
@@ -211,7 +193,7 @@ impl<'w> Watching<'w> {
             }
             if !is_drawn {
                 if let Some((view, name)) = board.wants_callers() {
-                    let callers = self.feed.with(|live| {
+                    let callers = self.session.with(|live| {
                         let (top, now) = (live.report(), ended_ns.unwrap_or(live.now_ns()));
                         match view {
                             TopView::Methods => top.callers_of_method(now, &name),
@@ -227,7 +209,7 @@ impl<'w> Watching<'w> {
                 screen.draw(|frame| board.draw(frame))?;
                 is_drawn = true;
             }
-            match screen.next(TICK)? {
+            match screen.next(KEY_WAIT)? {
                 Input::Key(key) => match board.press(key) {
                     Pressed::Quit => break,
                     Pressed::Something => is_drawn = false,
@@ -241,27 +223,21 @@ impl<'w> Watching<'w> {
         Ok(())
     }
 
-    /// From now on a reader that stands still holds up neither us nor the process.
-    fn outlet(&self, context: &mut Context<'_>) -> Result<Option<Outlet>, Failure> {
-        let Some(stdout) = (context.detached_stdout)() else { return Ok(None) };
-        let outlet = Outlet::new(stdout, OnStall::Drop, self.signals.clone())?;
-        context.out.lead_to(outlet.clone());
-        Ok(Some(outlet))
-    }
-
     fn show_lines(&mut self, context: &mut Context<'_>) -> Result<(), Failure> {
         // The first look is at a whole window.
         let mut next = self.start + self.args.window.0;
         loop {
-            while Instant::now() < next && !self.is_over() && !self.feed.is_over() {
-                std::thread::sleep(TICK.min(next.saturating_duration_since(Instant::now())));
+            while Instant::now() < next && !self.is_over() {
+                std::thread::sleep(
+                    SIGNAL_CHECK.min(next.saturating_duration_since(Instant::now())),
+                );
             }
-            let ends = self.args.once || self.is_over() || self.feed.is_over();
+            let ends = self.args.once || self.is_over();
             let seen = self.look();
             if self.args.json {
                 let document = TopDocument {
-                    process_id: self.feed.pid,
-                    process_name: &self.feed.name,
+                    process_id: self.session.pid,
+                    process_name: &self.session.name,
                     lost_events: seen.lost,
                     cost: seen.cost,
                     snapshot: &seen.snapshot,
@@ -279,7 +255,7 @@ impl<'w> Watching<'w> {
             if ends {
                 return Ok(());
             }
-            next = Instant::now() + self.args.refresh_interval.0.max(TICK);
+            next = Instant::now() + self.args.refresh_interval.0.max(KEY_WAIT);
         }
     }
 }

@@ -1,108 +1,99 @@
 //! `nettrace watch`: what happens in a running process, one a line.
 
-mod besides;
+mod extra_facts;
 mod rows;
 mod shows;
 
 pub(super) use shows::requests;
 
+use super::attached::{Attached, with_process};
 use crate::args::WatchArgs;
 use crate::args::profiles::{COMMON_KEYWORDS, RUNTIME};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::live::driver::{Consumer, Driven, Driver, Next, Received};
+use crate::live::end_rule::EndRule;
 use crate::live::method_names::{self, Visible};
-use crate::live::outlet::{Outlet, Thrown};
 use crate::live::request;
-use crate::live::signals::Signals;
-use crate::live::stream::{Stream, shared};
-use crate::live::target::{self, One, Reached, Talk};
-use crate::live::unless_ended::unless_ended;
-use crate::output::Output;
+use crate::live::start::{self, Resume};
+use crate::live::stdout_queue::{Dropped, StdoutQueue};
+use crate::live::target::Reached;
 use crate::stack_names::StackNames;
 use crate::units;
-use besides::Besides;
+use extra_facts::ExtraFacts;
+use nettrace_analysis::NamesSoFar;
 use nettrace_analysis::live::WatchRow;
 use nettrace_export::{
     EventPattern, EventTypes, EventWriter, Filter, ProviderPattern, WriteOptions,
 };
-use nettrace_ipc::{Ending, Level, Lost, Provider, RequestError, Rundown, Session};
-use nettrace_parser::{Error, Reader, TimeOrdered};
+use nettrace_ipc::{Ending, Level, Provider, RequestError, Rundown, SessionConfig};
+use nettrace_parser::{Event, Feed};
 use rows::Rows;
 use std::borrow::Cow;
-use std::cell::RefCell;
-use std::io;
-use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-/// Bytes come in bursts, about ten a second. After this much time without any, the burst
-/// is over, and all events that were held back for sorting by time are shown.
-const SILENCE: Duration = Duration::from_millis(50);
-/// Events between two looks at signals and clock.
-const LOOK: u64 = 32;
-/// How long the remaining events are shown after the session was stopped: a process may
-/// have hundreds of megabytes of them.
-const REST: Duration = Duration::from_secs(2);
-/// How often losses are reported at most.
-const BETWEEN_LOSSES: Duration = Duration::from_secs(5);
+/// Losses are not reported more often.
+const LOSS_REPORT_INTERVAL: Duration = Duration::from_secs(5);
 
 pub(super) fn run(args: &WatchArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {
-    let failed = |error: RequestError| Failure::Usage(error.to_string());
-    let has_stacks = args.stacks && !args.session.no_stacks;
     let shows_names = args.shape.shows_names(args.format, args.stacks);
-    let has_names = has_stacks && shows_names;
-    let mut config = request::config(&args.session, wanted(args).map_err(failed)?, Rundown::Off)?;
-    let mut visible = None;
-    if has_names {
-        let (providers, asked) = method_names::with_methods(config.providers()).map_err(failed)?;
-        (config, visible) = (config.providing(providers), Some(asked));
-    }
-    // Stacks that are not shown need not be taken.
-    let config = config.stacks(has_stacks);
+    let (config, visible) = config(args, shows_names)?;
     for warning in request::warnings(&config) {
         context.messages.warning(&warning);
     }
-    let talk = Talk::new(&args.talk)?;
-    let signals = Signals::notice()?;
-    let one = target::one(&args.target, &talk, &signals, &mut context.messages)?;
-    let Some(One { reached, port }) = one else { return Ok(Exit::Failed) };
-    let runtime = reached.runtime.clone();
-    let started = unless_ended(&signals, move || {
-        let started = runtime.start(&config);
-        let resumed = started.is_ok().then(|| runtime.resume());
-        started.map(|session| (session, resumed))
-    })?;
-    let Some(started) = started else {
-        context.messages.warning(&format!("{} did not answer in time", reached.label()));
-        return Ok(Exit::Failed);
-    };
-    let (session, resumed) = started.map_err(|error| reached.failed(&error))?;
-    for lost in session.lost().iter().filter(|lost| **lost != Lost::StacksOff) {
-        context.messages.warning(&format!(
-            "{}: this runtime is too old for part of the request: {lost}",
-            reached.label()
-        ));
-    }
-    resumed.transpose().map_err(|error| reached.failed(&error))?;
-    let mut names = StackNames::new(shows_names, None);
-    if let Some(names) = names.so_far().filter(|_| has_names) {
-        let loaded = method_names::learn_loaded(&reached, args.session.buffersize, &signals, names);
-        let lacking = match loaded {
-            // Who comes to a port has mostly just begun.
-            Ok(Some(0)) if port.is_none() => Some("its rundown lists no methods".to_owned()),
-            Ok(_) => None,
-            Err(reason) => Some(reason),
-        };
-        if let Some(reason) = lacking {
-            let text = "frames of methods that were loaded before are shown as addresses";
-            context.messages.note(&format!("{}: {text}: {reason}", reached.label()));
+    let duration = args.duration.map(|span| span.0);
+    with_process((&args.target, &args.talk), duration, context, |attached, context| {
+        let Attached { reached, end, .. } = attached;
+        let session = start::start(reached, config, Resume::Yes, end, &mut context.messages)?;
+        let Some(session) = session else { return Ok(Exit::Failed) };
+        let mut names = StackNames::new(shows_names, None);
+        if let Some(names) = names.so_far().filter(|_| visible.is_some()) {
+            learn_names(args, attached, names, context);
         }
+        let mut watch = Watch::new(args, Naming { names, visible }, end, context)?;
+        end.begin();
+        let driver = Driver::new(session, Feed::in_time_order()).until(end);
+        let read = driver.run(&mut watch)?;
+        watch.conclude(&read, reached)
+    })
+}
+
+/// Learns the names of what was loaded before, or says why they are missing.
+fn learn_names(
+    args: &WatchArgs,
+    attached: &Attached,
+    names: &mut NamesSoFar,
+    context: &mut Context<'_>,
+) {
+    let Attached { reached, is_new, end } = attached;
+    let loaded = method_names::learn_loaded(reached, args.session.buffersize, end, names);
+    let lacking = match loaded {
+        Ok(0) if !is_new => "its rundown lists no methods".to_owned(),
+        Ok(_) => String::new(),
+        Err(reason) => reason,
+    };
+    if !lacking.is_empty() {
+        let text = "frames of methods that were loaded before are shown as addresses";
+        context.messages.note(&format!("{}: {text}: {lacking}", reached.label()));
     }
-    let naming = Naming { names, visible };
-    let result = Watch::new(args, session, signals, naming, context)?.run(&reached, context);
-    drop(port);
-    talk.finish()?;
-    result
+}
+
+/// The session, and the events that were asked for if names of frames are asked for on
+/// top of them.
+fn config(
+    args: &WatchArgs,
+    shows_names: bool,
+) -> Result<(SessionConfig, Option<Visible>), Failure> {
+    let failed = |error: RequestError| Failure::Usage(error.to_string());
+    let has_stacks = args.stacks && !args.session.no_stacks;
+    let config = request::config(&args.session, wanted(args).map_err(failed)?, Rundown::Off)?;
+    // Stacks that are not shown need not be taken.
+    if !has_stacks || !shows_names {
+        return Ok((config.stacks(has_stacks), None));
+    }
+    let (providers, visible) = method_names::with_methods(config.providers()).map_err(failed)?;
+    Ok((config.providing(providers).stacks(true), Some(visible)))
 }
 
 /// Providers that `--show` needs; without any wish those of `--provider`, else the
@@ -152,42 +143,14 @@ struct Naming {
     visible: Option<Visible>,
 }
 
-/// Where rows are shown.
-struct To<'t, 'o> {
-    left: &'t mut u64,
-    outlet: Option<&'t Outlet>,
-    out: &'t mut Output<'o>,
+/// The names without what they are borrowed from.
+fn own(names: Vec<Cow<'_, str>>) -> Vec<Cow<'static, str>> {
+    names.into_iter().map(|name| Cow::Owned(name.into_owned())).collect()
 }
 
-impl To<'_, '_> {
-    /// Shows rows, each with the frames of the event that ended it.
-    fn show(
-        &mut self,
-        rows: &Rows,
-        ended: &[WatchRow],
-        frames: &[Cow<'_, str>],
-    ) -> Result<(), Failure> {
-        for row in ended {
-            if *self.left == 0 {
-                break;
-            }
-            if let Some(outlet) = self.outlet.filter(|outlet| outlet.is_full()) {
-                outlet.throw(1);
-                continue;
-            }
-            rows.write(self.out.buffer(), row, frames);
-            *self.left -= 1;
-            self.out.count_item();
-            self.out.hand_on()?;
-        }
-        Ok(())
-    }
-}
-
-/// A session being shown.
-struct Watch {
-    session: Rc<RefCell<Session>>,
-    events: TimeOrdered<Stream<'static>>,
+/// Shows what comes.
+struct Watch<'w, 'c> {
+    context: &'w mut Context<'c>,
     writer: EventWriter,
     naming: Naming,
     has_warned_of_nameless: bool,
@@ -196,40 +159,28 @@ struct Watch {
     /// What has happened, if that is shown and not events.
     rows: Option<Rows>,
     /// Facts about events that come from other events.
-    besides: Option<Besides>,
+    extra_facts: Option<ExtraFacts>,
     types: EventTypes,
     left: u64,
-    signals: Signals,
-    outlet: Option<Outlet>,
+    queue: Option<StdoutQueue>,
     has_warned_of_stall: bool,
-    deadline: Option<Instant>,
-    is_stopping: bool,
-    stopping_since: Option<Instant>,
+    /// Losses that were reported, and when.
     reported_losses: (u64, Instant),
 }
 
-impl Watch {
+impl<'w, 'c> Watch<'w, 'c> {
     fn new(
         args: &WatchArgs,
-        mut session: Session,
-        signals: Signals,
         naming: Naming,
-        context: &mut Context<'_>,
-    ) -> Result<Watch, Failure> {
-        session.set_read_timeout(Some(SILENCE));
+        end: &EndRule,
+        context: &'w mut Context<'c>,
+    ) -> Result<Watch<'w, 'c>, Failure> {
         let mut options = WriteOptions::default();
         options.detail = args.shape.detail(args.format, args.stacks, args.utc);
         options.csv_safe = context.has_user && !args.shape.raw;
         options.text = context.event_text();
         let mut writer = EventWriter::new(args.format.form(), options);
-        let deadline = args.duration.and_then(|span| Instant::now().checked_add(span.0));
-        let stdout = (context.detached_stdout)();
-        let outlet =
-            stdout.map(|stdout| Outlet::new(stdout, args.on_stall, signals.clone())).transpose()?;
-        if let Some(outlet) = &outlet {
-            outlet.set_deadline(deadline);
-            context.out.lead_to(outlet.clone());
-        }
+        let queue = context.queue_results(args.on_stall, end)?;
         let rows = Rows::new(args, context.style)?;
         match &rows {
             Some(rows) => rows.begin(context.out.buffer()),
@@ -238,183 +189,161 @@ impl Watch {
         context.out.finish()?;
         // Beside rows, events that were named.
         let has_events = rows.is_none() || !args.filter.event.is_empty();
-        let (session, bytes) = shared(session);
         Ok(Watch {
-            session,
-            events: Reader::new(bytes).time_ordered(),
+            context,
             writer,
             naming,
             has_warned_of_nameless: false,
             filter: has_events.then(|| filter(args)),
             rows,
-            besides: Besides::new(args),
+            extra_facts: ExtraFacts::new(args),
             types: EventTypes::default(),
             left: args.limit.unwrap_or(u64::MAX),
-            signals,
-            outlet,
+            queue,
             has_warned_of_stall: false,
-            deadline,
-            is_stopping: false,
-            stopping_since: None,
             reported_losses: (0, Instant::now()),
         })
     }
 
-    fn run(mut self, reached: &Reached, context: &mut Context<'_>) -> Result<Exit, Failure> {
-        let mut round = 0_u64;
-        while self.left > 0 {
-            // Also when no event is one to be shown.
-            if round.is_multiple_of(LOOK) && self.look_up(context) {
+    /// Whether the next line would only be dropped; if so, it is counted.
+    fn drops_line(&self) -> bool {
+        let full = self.queue.as_ref().filter(|queue| queue.is_full());
+        full.inspect(|queue| queue.count_dropped(1)).is_some()
+    }
+
+    /// A line was written.
+    fn hand_on(&mut self) -> Result<(), Failure> {
+        self.left -= 1;
+        self.context.out.count_item();
+        Ok(self.context.out.hand_on()?)
+    }
+
+    /// Shows rows, each with the frames of the event that ended it.
+    fn show_rows(&mut self, ended: &[WatchRow], frames: &[Cow<'_, str>]) -> Result<(), Failure> {
+        for row in ended {
+            if self.left == 0 {
                 break;
             }
-            round += 1;
-            match self.events.next_event() {
-                Ok(Some(event)) => {
-                    self.naming.names.learn(&event);
-                    if self.naming.visible.as_ref().is_some_and(|visible| !visible.is(&event)) {
-                        continue;
-                    }
-                    let place = self.types.index_of(&event);
-                    let beside = self.besides.as_mut().and_then(|besides| besides.event(&event));
-                    let ended = match &mut self.rows {
-                        Some(rows) => rows.event(&event, place, &self.types),
-                        None => Vec::new(),
-                    };
-                    if let (Some(rows), false) = (&self.rows, ended.is_empty()) {
-                        let frames = match rows.has_stacks() {
-                            true => self.naming.names.of(&event),
-                            false => Vec::new(),
-                        };
-                        let mut to = To {
-                            left: &mut self.left,
-                            outlet: self.outlet.as_ref(),
-                            out: &mut context.out,
-                        };
-                        to.show(rows, &ended, &frames)?;
-                    }
-                    let types = &self.types;
-                    let filter = self.filter.as_mut();
-                    if filter.is_none_or(|filter| !filter.accepts(&event, place, types))
-                        || self.left == 0
-                    {
-                        continue;
-                    }
-                    if let Some(outlet) = self.outlet.as_ref().filter(|outlet| outlet.is_full()) {
-                        // It would be thrown away; the session must be read as fast as
-                        // possible.
-                        outlet.throw(1);
-                        continue;
-                    }
-                    let names = &mut self.naming.names;
-                    self.writer.write_named(context.out.buffer(), &event, |event| names.of(event));
-                    if let Some(beside) = beside {
-                        beside.append(context.out.buffer())?;
-                    }
-                    self.left -= 1;
-                    context.out.count_item();
-                    context.out.hand_on()?;
-                }
-                Ok(None) => break,
-                Err(Error::Io(error)) if error.kind() == io::ErrorKind::WouldBlock => {
-                    self.events.release();
-                    // Unless something waits there is nothing more to show for now.
-                    if self.events.waiting() == 0 {
-                        self.show_rest(context)?;
-                        context.out.finish()?;
-                    }
-                    self.pause(context);
-                    round = 0;
-                }
-                Err(error) => {
-                    context.out.finish()?;
-                    let message = format!("its stream cannot be parsed: {error}");
-                    return Err(Failure::Input { file: reached.label(), message });
-                }
+            if self.drops_line() {
+                continue;
             }
+            if let Some(rows) = &self.rows {
+                rows.write(self.context.out.buffer(), row, frames);
+            }
+            self.hand_on()?;
         }
-        self.show_rest(context)?;
-        context.out.finish()?;
-        if let Some(outlet) = &self.outlet {
-            let thrown = outlet.finish()?;
-            if thrown != Thrown::default() {
-                let events = units::counted(thrown.items, "event");
+        Ok(())
+    }
+
+    /// Shows rows that waited for more about them, and all that was not handed on yet.
+    fn flush(&mut self) -> Result<(), Failure> {
+        let ended = self.rows.as_mut().map(Rows::rest).unwrap_or_default();
+        self.show_rows(&ended, &[])?;
+        Ok(self.context.out.finish()?)
+    }
+
+    fn report_losses(&mut self, total: u64) {
+        if total > self.reported_losses.0 {
+            let text = format!("{} lost so far", units::counted(total, "event"));
+            self.context.messages.warning(&text);
+        }
+        self.reported_losses = (total, Instant::now());
+    }
+
+    /// While nothing comes.
+    fn pause(&mut self, lost: u64) -> Result<(), Failure> {
+        self.flush()?;
+        if self.reported_losses.1.elapsed() >= LOSS_REPORT_INTERVAL {
+            self.report_losses(lost);
+        }
+        let has_nameless = self.naming.names.so_far().is_some_and(|names| names.left_out() > 0);
+        if has_nameless && !std::mem::replace(&mut self.has_warned_of_nameless, true) {
+            let text = "too many methods to keep all names: frames of the latest ones are shown as addresses";
+            self.context.messages.warning(text);
+        }
+        Ok(())
+    }
+
+    /// Says how it ended.
+    fn conclude(mut self, read: &Driven, reached: &Reached) -> Result<Exit, Failure> {
+        self.flush()?;
+        let label = reached.label();
+        if let Some(fault) = &read.fault {
+            let message = format!("its stream cannot be parsed: {fault}");
+            return Err(Failure::Input { file: label, message });
+        }
+        if let Some(queue) = &self.queue {
+            let dropped = queue.finish()?;
+            if dropped != Dropped::default() {
+                let events = units::counted(dropped.items, "event");
                 let text = "not shown, since standard output was not read";
-                context.messages.warning(&format!("{events} {text}"));
+                self.context.messages.warning(&format!("{events} {text}"));
             }
         }
         if self.left > 0 {
             let rows = self.rows.as_ref().map(|rows| rows.unmatched(&self.types));
             let events = self.filter.as_ref().map(|filter| filter.unmatched(&self.types));
             for message in rows.into_iter().chain(events).flatten() {
-                context.messages.warning(&format!("{}: {message}", reached.label()));
+                self.context.messages.warning(&format!("{label}: {message}"));
             }
         }
-        self.tell_losses(context);
-        let is_cut =
-            self.session.borrow().ending() == Some(Ending::ByTarget) && !self.events.is_complete();
-        if is_cut {
+        self.report_losses(read.outcome.losses().total());
+        if read.ending == Some(Ending::Cut) {
+            let text = "the rest is not shown: the process did not send it in time";
+            self.context.messages.warning(text);
+        }
+        if read.is_cut() {
             let text = "exited without completing the trace (was it killed?)";
-            context.messages.warning(&format!("{} {text}", reached.label()));
+            self.context.messages.warning(&format!("{label} {text}"));
         }
-        Ok(if is_cut { Exit::Damaged } else { Exit::Fine })
+        Ok(if read.is_cut() { Exit::Damaged } else { Exit::Fine })
     }
+}
 
-    /// Rows that waited for more about them.
-    fn show_rest(&mut self, context: &mut Context<'_>) -> Result<(), Failure> {
-        let ended = self.rows.as_mut().map(Rows::rest).unwrap_or_default();
-        let Some(rows) = self.rows.as_ref().filter(|_| !ended.is_empty()) else { return Ok(()) };
-        let mut to =
-            To { left: &mut self.left, outlet: self.outlet.as_ref(), out: &mut context.out };
-        to.show(rows, &ended, &[])
-    }
-
-    /// While nothing comes.
-    fn pause(&mut self, context: &mut Context<'_>) {
-        if self.reported_losses.1.elapsed() >= BETWEEN_LOSSES {
-            self.tell_losses(context);
+impl Consumer for Watch<'_, '_> {
+    fn event(&mut self, event: &Event<'_>) -> Result<Next, Failure> {
+        self.naming.names.learn(event);
+        if self.naming.visible.as_ref().is_some_and(|visible| !visible.is(event)) {
+            return Ok(Next::Read);
         }
-        let has_nameless = self.naming.names.so_far().is_some_and(|names| names.left_out() > 0);
-        if has_nameless && !self.has_warned_of_nameless {
-            self.has_warned_of_nameless = true;
-            let text = "too many methods to keep all names: frames of the latest ones are shown as addresses";
-            context.messages.warning(text);
-        }
-    }
-
-    fn tell_losses(&mut self, context: &mut Context<'_>) {
-        let total = self.events.losses().total();
-        if total > self.reported_losses.0 {
-            context.messages.warning(&format!("{} lost so far", units::counted(total, "event")));
-        }
-        self.reported_losses = (total, Instant::now());
-    }
-
-    /// Stops the session when it is time to; what still comes is shown, unless that takes
-    /// too long: true.
-    fn look_up(&mut self, context: &mut Context<'_>) -> bool {
-        let is_late = self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
-        let mut is_over = is_late || self.signals.seen().is_some();
-        if let Some(outlet) = &self.outlet {
-            is_over |= outlet.is_given_up();
-            if outlet.has_thrown() && !std::mem::replace(&mut self.has_warned_of_stall, true) {
-                context
-                    .messages
-                    .warning("standard output is not read: events are thrown away until it is");
+        let place = self.types.index_of(event);
+        let facts = self.extra_facts.as_mut().and_then(|facts| facts.event(event));
+        if let Some(rows) = &mut self.rows {
+            let ended = rows.event(event, place, &self.types);
+            if !ended.is_empty() {
+                let frames = match rows.has_stacks() {
+                    true => own(self.naming.names.of(event)),
+                    false => Vec::new(),
+                };
+                self.show_rows(&ended, &frames)?;
             }
         }
-        if !self.is_stopping && is_over {
-            self.is_stopping = true;
-            self.signals.end_by_itself();
-            self.stopping_since = Some(Instant::now());
-            // Without a thread to stop it on, it is stopped when it is dropped.
-            let _ = self.session.borrow().stop_handle().stop_soon();
+        let types = &self.types;
+        let is_shown =
+            self.filter.as_mut().is_some_and(|filter| filter.accepts(event, place, types));
+        // What would be dropped is not even put together: the session must be read as
+        // fast as possible.
+        if is_shown && self.left > 0 && !self.drops_line() {
+            let names = &mut self.naming.names;
+            self.writer.write_named(self.context.out.buffer(), event, |event| names.of(event));
+            if let Some(facts) = facts {
+                facts.append(self.context.out.buffer())?;
+            }
+            self.hand_on()?;
         }
-        let is_long = self.stopping_since.is_some_and(|since| since.elapsed() >= REST);
-        if is_long {
-            context
-                .messages
-                .warning("the rest is not shown: the process had too much left to tell");
+        Ok(if self.left > 0 { Next::Read } else { Next::Leave })
+    }
+
+    fn look(&mut self, received: Received, is_idle: bool) -> Result<Next, Failure> {
+        if is_idle {
+            self.pause(received.lost)?;
         }
-        is_long
+        let Some(queue) = &self.queue else { return Ok(Next::Read) };
+        let (has_dropped, is_given_up) = (queue.has_dropped(), queue.is_given_up());
+        if has_dropped && !std::mem::replace(&mut self.has_warned_of_stall, true) {
+            let text = "standard output is not read: events are thrown away until it is";
+            self.context.messages.warning(text);
+        }
+        Ok(if is_given_up { Next::Stop } else { Next::Read })
     }
 }

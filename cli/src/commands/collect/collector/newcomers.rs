@@ -1,16 +1,16 @@
 //! Processes that come while others are recorded.
 
 use super::Collector;
-use crate::commands::collect::begin::Whom;
+use crate::commands::collect::starts::Target;
 use crate::context::Context;
 use crate::failure::Failure;
 use nettrace_ipc::{Launched, Port, Search};
 use std::time::Duration;
 
 /// Maximum number of unrecorded processes that are named in messages.
-const TOLD: u32 = 10;
+const MOST_NAMED: u32 = 10;
 /// Processes that may be asked for a session at the same time.
-const AT_ONCE: usize = 4;
+const MOST_STARTS: usize = 4;
 
 /// Where more processes come from.
 pub(in super::super) enum Newcomers<'n> {
@@ -37,7 +37,7 @@ impl Collector {
     pub(super) fn admit(&mut self, newcomers: &mut Newcomers<'_>) -> Result<bool, Failure> {
         loop {
             // Each needs some descriptors, and the machine has other things to do.
-            let is_busy = self.beginnings.count() >= AT_ONCE;
+            let is_busy = self.starts.count() >= MOST_STARTS;
             let (arrival, more, resumes) = match newcomers {
                 Newcomers::None | Newcomers::LetGo(_) => return Ok(false),
                 Newcomers::Port(_) if is_busy => return Ok(true),
@@ -52,7 +52,7 @@ impl Collector {
                 }
             };
             match arrival {
-                Some(arrival) => self.add(Whom::Arrived(arrival), resumes, false)?,
+                Some(arrival) => self.add(Target::Arrived(arrival), resumes, false)?,
                 None => return Ok(more),
             }
         }
@@ -62,7 +62,7 @@ impl Collector {
     pub(in super::super) fn tell_let_go(&mut self, pids: &[u64], context: &mut Context<'_>) {
         for pid in pids {
             self.let_go += 1;
-            if self.let_go > TOLD {
+            if self.let_go > MOST_NAMED {
                 continue;
             }
             let found = u32::try_from(*pid).ok().and_then(|pid| Search::new().process(pid));
@@ -70,7 +70,7 @@ impl Collector {
                 || format!("process {pid}"),
                 |found| format!("{} ({pid})", found.name),
             );
-            let more = if self.let_go == TOLD { "; so do all that follow" } else { "" };
+            let more = if self.let_go == MOST_NAMED { "; so do all that follow" } else { "" };
             self.status.clear();
             let text = "goes on unrecorded; --children (or --all, at a port) records it too";
             context.messages.note(&format!("{label} {text}{more}"));

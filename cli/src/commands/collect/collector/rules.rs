@@ -1,8 +1,9 @@
 //! What rules do to the recordings of a run.
 
-use super::{Active, Collector};
-use crate::commands::collect::begin::{Begin, Job, Whom};
+use super::Collector;
+use super::recordings::Active;
 use crate::commands::collect::files::stamp;
+use crate::commands::collect::starts::{Job, StartRequest, Target};
 use crate::context::Context;
 use crate::live::rules::Action;
 use crate::live::target::Reached;
@@ -27,15 +28,9 @@ impl Collector {
         resumes: bool,
         context: &mut Context<'_>,
     ) {
-        let begin = Begin {
-            whom: Whom::Reached(reached),
-            job: Job::Record { part: Some(1) },
-            config: self.config.clone(),
-            resumes,
-            is_only: false,
-            replaces: None,
-        };
-        if let Err(error) = self.beginnings.begin(begin) {
+        let request = StartRequest::new(Job::Record { part: Some(1) }, &self.config);
+        let request = StartRequest { resumes, ..request };
+        if let Err(error) = self.begin(Target::Reached(reached), request) {
             context.messages.warning(&format!("nothing is recorded: {error}"));
         }
     }
@@ -68,10 +63,10 @@ impl Collector {
         context: &mut Context<'_>,
     ) {
         self.status.clear();
-        let growing = self.growing();
+        let (growing, is_stopping) = (self.growing(), self.is_stopping());
         let Some((guard, _)) = &mut self.guard else { return };
         let Some(watch) = self.active.iter().find(|active| active.number == number) else { return };
-        if self.is_stopping || guard.is_full(rule, &growing, &mut context.messages) {
+        if is_stopping || guard.is_full(rule, &growing, &mut context.messages) {
             return;
         }
         let reached = watch.reached.clone();
@@ -80,17 +75,13 @@ impl Collector {
             Action::Start(start) => {
                 let path = guard.files.path(&reached, &fired.name, &stamp(), None);
                 guard.tell_fired(fired, &reached, values, Some(&path), &mut context.messages);
-                let begin = Begin {
-                    whom: Whom::Reached(reached),
-                    job: Job::Rule { rule, watch: number, path },
-                    config: start.config.clone(),
-                    resumes: false,
-                    is_only: false,
-                    replaces: None,
-                };
-                if let Err(error) = self.beginnings.begin(begin) {
+                let job = Job::Rule { rule, watch: number, path };
+                let request = StartRequest::new(job, &start.config);
+                if let Err(error) = self.begin(Target::Reached(reached), request) {
                     context.messages.warning(&format!("no recording: {error}"));
-                    guard.rest(rule, number);
+                    if let Some((guard, _)) = &mut self.guard {
+                        guard.rest(rule, number);
+                    }
                 }
             }
             Action::Keep { after } => {
@@ -105,23 +96,23 @@ impl Collector {
     /// the bytes.
     pub(super) fn growing(&self) -> Vec<(usize, u64)> {
         let its = self.active.iter().filter_map(|active| match active.job {
-            Job::Rule { rule, .. } => Some((rule, active.recording.counts.bytes())),
+            Job::Rule { rule, .. } => Some((rule, active.recording.session.received().bytes)),
             Job::Record { .. } | Job::Watch { .. } => None,
         });
-        its.chain(self.beginnings.rules().iter().map(|rule| (*rule, 0))).collect()
+        its.chain(self.starts.rules().map(|rule| (rule, 0))).collect()
     }
 
     /// Ends recordings of rules that are long enough, and keeps to what may be on disk.
     pub(super) fn look_at_rules(&mut self, context: &mut Context<'_>) {
-        let growing = self.growing();
+        let (growing, is_stopping) = (self.growing(), self.is_stopping());
         let Some((guard, _)) = &mut self.guard else { return };
         guard.arm();
-        if !self.is_stopping {
+        if !is_stopping {
             guard.tell_silence(&mut context.messages);
         }
         let full = guard.hold_limits(&growing, &mut context.messages);
         let is_over = |active: &&Active| {
-            !active.is_stopping
+            !active.is_stopping()
                 && (active.deadline.is_some_and(|deadline| Instant::now() >= deadline)
                     || matches!(active.job, Job::Rule { rule, .. } if full.contains(&rule)))
         };

@@ -1,224 +1,35 @@
-//! `nettrace discover`: what a process emits, and what records it.
+//! What `nettrace discover` shows.
 
 use crate::args::DiscoverArgs;
 use crate::args::profiles::{COMMON_KEYWORDS, RUNTIME, SAMPLER};
 use crate::context::Context;
 use crate::cut::{Text, fixed, main};
-use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::live::cost::{Cost, Meter};
-use crate::live::counters::{CounterRequest, listing};
-use crate::live::event_sources;
-use crate::live::feed::Feed;
-use crate::live::program::{Program, Sharing};
-use crate::live::signals::Signals;
-use crate::live::starting;
-use crate::live::target::{self, One, Reached, TICK, Talk};
-use crate::live::unless_ended::unless_ended;
-use crate::live::until_time::sleep_until;
+use crate::live::cost::Cost;
+use crate::live::counters::METRICS;
+use crate::live::target::Reached;
 use crate::printable::printable;
 use crate::table::{Column, Table, end_page, layout_of, left, right};
 use crate::units;
-use nettrace_analysis::live::{
-    CounterList, DiscoveredEvent, DiscoveredInstrument, Discovery, DiscoverySnapshot,
-};
-use nettrace_ipc::{Children, Level, Provider, Providers, RequestError, Rundown, SessionConfig};
+use nettrace_analysis::live::{DiscoveredEvent, DiscoveredInstrument, DiscoverySnapshot};
 use nettrace_parser::catalog;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io::Write;
-use std::time::{Duration, Instant};
 
-/// The runtime's word for all providers, with all keywords and the highest level.
-const EVERYTHING: &str = "*";
 /// What default profiles of collect ask of the runtime.
 const DEFAULT_LEVEL: u32 = 4;
-/// Keywords that make the runtime do extra work: enumerate methods, walk the heap,
-/// collect it, watch or sample allocations, take stacks.
-const COSTLY: u64 = 0x43F0_00C0 | 0x800_0000_0000;
-/// How long the process is watched before the session begins.
-const BEFORE: Duration = Duration::from_millis(500);
 /// Comes in every session.
 const OF_SESSIONS: &str = "Microsoft-DotNETCore-EventPipe";
-const METRICS: &str = "System.Diagnostics.Metrics";
 const TASKS: &str = "System.Threading.Tasks.TplEventSource";
 /// Keywords of messages about activity ids, which are only written while activity ids are
 /// tracked: that is another keyword, which has no events.
 const TASKS_DEBUG: u64 = 0x6_0000;
 const TASKS_FLOW: u64 = 0x80;
 
-pub(super) fn run(args: &DiscoverArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {
-    let talk = Talk::new(&args.talk)?;
-    let signals = Signals::notice()?;
-    let result = match args.command.is_empty() {
-        true => of_process(args, &talk, &signals, context),
-        false => of_program(args, &talk, &signals, context),
-    };
-    talk.finish()?;
-    result
-}
-
-fn of_process(
-    args: &DiscoverArgs,
-    talk: &Talk,
-    signals: &Signals,
-    context: &mut Context<'_>,
-) -> Result<Exit, Failure> {
-    let one = target::one(&args.target, talk, signals, &mut context.messages)?;
-    let Some(One { reached, port }) = one else { return Ok(Exit::Failed) };
-    let exit = look(args, &reached, signals, context)?;
-    drop(port);
-    Ok(exit.unwrap_or(Exit::Failed))
-}
-
-/// Of a program from its beginning; ends as it does.
-fn of_program(
-    args: &DiscoverArgs,
-    talk: &Talk,
-    signals: &Signals,
-    context: &mut Context<'_>,
-) -> Result<Exit, Failure> {
-    let sharing = Sharing { has_io: false, has_ctrl_c: false };
-    let program = Program::start(&args.command, Children::Resume, sharing, talk, signals)?;
-    let Some(mut program) = program else { return Ok(Exit::Usage) };
-    let looked = match program.arrival()? {
-        Some(arrival) => {
-            let runtime = arrival.runtime.clone();
-            let looked = target::reach(arrival, signals)
-                .map_or(Ok(None), |reached| look(args, &reached, signals, context));
-            // Without a session, the process has not been resumed.
-            if !matches!(looked, Ok(Some(_))) {
-                starting::let_go(runtime, signals);
-            }
-            looked.map(|exit| exit.unwrap_or(Exit::Failed))
-        }
-        None => {
-            context.messages.warning(&program.says_nothing());
-            Ok(Exit::Failed)
-        }
-    };
-    if let Err(failure) = looked {
-        context.messages.error(&failure);
-    }
-    program.wait(|_| {})
-}
-
-/// `None`: a signal came before the process answered, and no session has begun.
-fn look(
-    args: &DiscoverArgs,
-    reached: &Reached,
-    signals: &Signals,
-    context: &mut Context<'_>,
-) -> Result<Option<Exit>, Failure> {
-    let usage = |error: RequestError| Failure::Usage(error.to_string());
-    let found = event_sources::names(reached.pid);
-    let (named, everything) = (named(&found).map_err(usage)?, everything().map_err(usage)?);
-    let mut meter = Meter::new(reached.pid);
-    // A program that we start does nothing yet.
-    if args.command.is_empty() && sleep_until(Instant::now() + BEFORE, signals) {
-        meter.begin();
-    }
-    // The list of instruments is sent at once, and only to the session that asks for it.
-    // So that session starts first; a process that waits at startup is resumed only by
-    // the other one.
-    let runtime = reached.runtime.clone();
-    let asking = unless_ended(signals, move || runtime.start(&named)).map_err(Failure::Output)?;
-    let Some(asking) = asking else {
-        context.messages.warning(&format!("{} did not answer in time", reached.label()));
-        return Ok(None);
-    };
-    let asking = asking.map_err(|error| reached.failed(&error))?;
-    let asking = Feed::start(reached, asking, Discovery::new()).map_err(Failure::Output)?;
-    let Some(session) = starting::start(reached, everything, signals, &mut context.messages)?
-    else {
-        return Ok(None);
-    };
-    let feed = Feed::start(reached, session, Discovery::new()).map_err(Failure::Output)?;
-    let deadline = Instant::now().checked_add(args.duration.0);
-    while signals.seen().is_none()
-        && !feed.is_over()
-        && deadline.is_none_or(|deadline| Instant::now() < deadline)
-    {
-        std::thread::sleep(TICK);
-    }
-    signals.end_by_itself();
-    let cost = meter.look();
-    let mut snapshot = feed.with(|live| live.snapshot());
-    let asked = asking.with(|live| live.snapshot());
-    for counter in asked.counters {
-        if !snapshot.counters.contains(&counter) {
-            snapshot.counters.push(counter);
-        }
-    }
-    for instrument in asked.instruments {
-        if !snapshot.instruments.contains(&instrument) {
-            snapshot.instruments.push(instrument);
-        }
-    }
-    snapshot.counters.sort();
-    snapshot.instruments.sort();
-    asking.stop();
-    feed.stop();
-    asking.end();
-    feed.end();
-    let document = Document::of(args, reached, &snapshot, feed.lost(), cost);
-    if args.json {
-        context.write_json(&document)?;
-    } else {
-        write_text(&document, context)?;
-    }
-    context.out.finish()?;
-    if snapshot.events_left_out > 0 {
-        let events = units::counted(snapshot.events_left_out, "event");
-        context.messages.warning(&format!("{events} of too many types are not listed"));
-    }
-    if document.lost > 0 {
-        let lost = units::counted(document.lost, "event");
-        context.messages.warning(&format!("{lost} lost: rates are too low"));
-    }
-    let end = feed.outcome();
-    if let Some(fault) = end.and_then(|end| end.fault) {
-        let text = format!("its stream cannot be parsed: {fault}");
-        context.messages.warning(&format!("{}: {text}", reached.label()));
-        return Ok(Some(Exit::Damaged));
-    }
-    Ok(Some(Exit::Fine))
-}
-
-fn everything() -> Result<SessionConfig, RequestError> {
-    let all = Provider::new(EVERYTHING)?.exact_keywords(u64::MAX).level(Level::Verbose);
-    // Stacks would not be shown; runtimes before .NET 9 take them all the same.
-    Ok(SessionConfig::new(Providers::new([all])?).rundown(Rundown::Off).stacks(false))
-}
-
-/// What a session for `*` does not receive: counters, instruments, and most events of the
-/// runtime, which checks whether its provider was named. Once any session has named it,
-/// every session receives them.
-fn named(found: &[String]) -> Result<SessionConfig, RequestError> {
-    let request = CounterRequest {
-        list: &CounterList::default(),
-        found,
-        meters: Some(&[]),
-        interval: Duration::from_secs(1),
-        max_time_series: 1000,
-        max_histograms: 10,
-    };
-    // An event source that a session has named is sent to the session for `*` with what the
-    // name asks for, no more: without keywords its own events would be missing there.
-    let all = |provider: Provider| match provider.name() == METRICS {
-        true => provider,
-        false => provider.exact_keywords(u64::MAX).level(Level::Verbose),
-    };
-    let mut providers: Vec<Provider> = request.providers()?.into_iter().map(all).collect();
-    providers.push(listing()?);
-    providers.push(Provider::new(RUNTIME)?.keywords(!COSTLY).level(Level::Verbose));
-    let providers = Providers::new(providers)?;
-    Ok(SessionConfig::new(providers).rundown(Rundown::Off).stacks(false))
-}
-
 /// The keys are a promise to scripts.
 #[derive(Debug, Serialize)]
-struct Document {
+pub(super) struct Document {
     schema: u32,
     process_id: Option<u64>,
     process: String,
@@ -280,7 +91,7 @@ struct InstrumentRow {
 }
 
 impl Document {
-    fn of(
+    pub(super) fn of(
         args: &DiscoverArgs,
         reached: &Reached,
         snapshot: &DiscoverySnapshot,
@@ -438,7 +249,7 @@ const COLUMNS: &[Column] = &[
     left("EVENT", 12, 0),
 ];
 
-fn write_text(document: &Document, context: &mut Context<'_>) -> Result<(), Failure> {
+pub(super) fn write_text(document: &Document, context: &mut Context<'_>) -> Result<(), Failure> {
     let (strong, faint) = (context.style.strong(), context.style.faint());
     let tables: Vec<Table> = document.providers.iter().map(events_table).collect();
     let layout = layout_of(&tables, context);

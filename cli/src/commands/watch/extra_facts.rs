@@ -9,47 +9,48 @@ use serde::Serialize;
 use std::io;
 
 /// Finds it out.
-pub(super) struct Besides {
+pub(super) struct ExtraFacts {
     live: Live<LiveWatch>,
 }
 
 /// What is known of an event.
 #[derive(Serialize)]
 #[serde(untagged)]
-pub(super) enum Beside {
+pub(super) enum Facts {
     Message { scopes: Vec<String> },
     Request { duration_ns: u64 },
 }
 
-impl Besides {
+impl ExtraFacts {
     /// `None` if the form has no place for it, or nothing of the kind is shown.
-    pub(super) fn new(args: &WatchArgs) -> Option<Besides> {
+    pub(super) fn new(args: &WatchArgs) -> Option<ExtraFacts> {
         let is_such = |show: &&Show| matches!(show, Show::Http | Show::Logs);
         let kinds: Vec<_> =
             args.show.iter().filter(is_such).map(|show| super::shows::kind(*show)).collect();
         let has_place = args.format == EventFormat::Ndjson && !args.shape.raw;
-        (has_place && !kinds.is_empty()).then(|| Besides { live: Live::new(LiveWatch::new(kinds)) })
+        (has_place && !kinds.is_empty())
+            .then(|| ExtraFacts { live: Live::new(LiveWatch::new(kinds)) })
     }
 
     /// Processes an event.
-    pub(super) fn event(&mut self, event: &Event<'_>) -> Option<Beside> {
+    pub(super) fn event(&mut self, event: &Event<'_>) -> Option<Facts> {
         self.live.event(event);
         // A message is reported at its first event.
         let last = self.live.report_mut().take_all().pop()?;
         match last.what {
             WatchedEvent::Log(message) => {
                 let scopes = message.scopes.iter().map(|scope| scope.to_string()).collect();
-                Some(Beside::Message { scopes })
+                Some(Facts::Message { scopes })
             }
             WatchedEvent::Http(request) => {
-                request.duration_ns.map(|duration_ns| Beside::Request { duration_ns })
+                request.duration_ns.map(|duration_ns| Facts::Request { duration_ns })
             }
             _ => None,
         }
     }
 }
 
-impl Beside {
+impl Facts {
     /// Appends its keys to the line that was written last.
     pub(super) fn append(&self, line: &mut Vec<u8>) -> io::Result<()> {
         const END: &[u8] = b"}\n";

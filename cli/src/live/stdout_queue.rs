@@ -1,17 +1,14 @@
 //! Standard output of a session: a thread of its own writes, so that a reader that stands
 //! still (`| less`) holds up neither the session nor the process that it belongs to.
 //!
-//! A session that is not read blocks its process, which then cannot even exit. So what
-//! waits for the reader is bounded, and what becomes of the rest is the user's choice:
-//! `--on-stall`.
+//! A session that is not read blocks its process, which then cannot even exit. So the
+//! queue is bounded, and what becomes of the rest is the user's choice: `--on-stall`.
 
-use super::signals::Signals;
-use super::target::TICK;
+use super::end_rule::{EndRule, SIGNAL_CHECK};
 use crate::args::OnStall;
 use std::collections::VecDeque;
-use std::fs::File;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -19,20 +16,16 @@ use std::time::{Duration, Instant};
 const LIMIT_BYTES: usize = 16 << 20;
 /// Bytes of one write: how fine progress is seen.
 const WRITE_BYTES: usize = 16 << 10;
-/// A reader counts as stalled if it takes nothing for this long while the queue is full.
-const GRACE: Duration = Duration::from_secs(1);
-/// How long a reader that takes nothing is waited for at the end.
-const LAST_GRACE: Duration = Duration::from_secs(2);
 
 /// What was not written.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Thrown {
+pub(crate) struct Dropped {
     pub(crate) bytes: u64,
     /// Lines, where they are counted.
     pub(crate) items: u64,
 }
 
-impl Thrown {
+impl Dropped {
     fn add(&mut self, piece: &Piece) {
         self.bytes += piece.bytes.len() as u64;
         self.items += piece.items;
@@ -46,115 +39,88 @@ struct Piece {
 }
 
 #[derive(Debug)]
-struct OutletState {
+struct QueueState {
     pieces: VecDeque<Piece>,
     queued_bytes: usize,
     /// Of the piece that is being written.
     written_bytes: Option<usize>,
     last_progress: Instant,
-    thrown: Thrown,
+    dropped: Dropped,
     /// Something did not fit. Until half of what waits is written, nothing more is put
-    /// together that would only be thrown away.
+    /// together that would only be dropped.
     is_full: bool,
     failure: Option<io::Error>,
-    /// From here on everything is thrown away: the stream ends here.
+    /// From here on everything is dropped: the stream ends here.
     is_given_up: bool,
     /// Nothing more will come.
     is_closed: bool,
-    /// After this, writers no longer wait for room.
-    deadline: Option<Instant>,
 }
 
-/// A named pipe. It is opened at the first write, because opening waits until there is a
-/// reader.
-#[derive(Debug)]
-pub(crate) struct NamedPipe {
-    path: PathBuf,
-    opened: Option<File>,
-}
-
-impl NamedPipe {
-    /// Unless this is something else, or nothing.
-    pub(crate) fn at(path: &Path) -> Option<NamedPipe> {
-        #[cfg(unix)]
-        if std::fs::metadata(path)
-            .is_ok_and(|data| std::os::unix::fs::FileTypeExt::is_fifo(&data.file_type()))
-        {
-            return Some(NamedPipe { path: path.to_owned(), opened: None });
-        }
-        let _ = path;
-        None
+/// Whether this is a named pipe.
+pub(crate) fn is_named_pipe(path: &Path) -> bool {
+    #[cfg(unix)]
+    if let Ok(data) = std::fs::metadata(path) {
+        return std::os::unix::fs::FileTypeExt::is_fifo(&data.file_type());
     }
+    let _ = path;
+    false
 }
 
-impl Write for NamedPipe {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let file = match &mut self.opened {
-            Some(file) => file,
-            None => self.opened.insert(File::options().write(true).open(&self.path)?),
-        };
-        file.write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
+/// Gives the stream of a queue.
+pub(crate) type Open = Box<dyn FnOnce() -> io::Result<Box<dyn Write + Send>> + Send>;
 
 /// Takes bytes for standard output, or for a pipe, and never waits longer than it may.
 #[derive(Debug, Clone)]
-pub(crate) struct Outlet {
+pub(crate) struct StdoutQueue {
     shared: Arc<Shared>,
     on_stall: OnStall,
-    signals: Signals,
+    /// A reader counts as stalled if it takes nothing for this long while the queue is
+    /// full.
+    stall: Duration,
+    end: EndRule,
 }
 
 #[derive(Debug)]
 struct Shared {
-    state: Mutex<OutletState>,
+    state: Mutex<QueueState>,
     changed: Condvar,
 }
 
 impl Shared {
-    fn lock(&self) -> MutexGuard<'_, OutletState> {
+    fn lock(&self) -> MutexGuard<'_, QueueState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Outlet {
-    /// Starts the thread that writes. It may outlive the command: nothing ends a write to
-    /// a pipe that has no reader.
+impl StdoutQueue {
+    /// Starts the thread that opens the stream, which waits for the reader of a pipe, and
+    /// writes. It may outlive the command: nothing ends a write to a pipe that has no
+    /// reader.
     pub(crate) fn new(
-        mut stream: Box<dyn Write + Send>,
+        open: Open,
         on_stall: OnStall,
-        signals: Signals,
-    ) -> io::Result<Outlet> {
-        let state = OutletState {
+        stall: Duration,
+        end: &EndRule,
+    ) -> io::Result<StdoutQueue> {
+        let state = QueueState {
             pieces: VecDeque::new(),
             queued_bytes: 0,
             written_bytes: None,
             last_progress: Instant::now(),
-            thrown: Thrown::default(),
+            dropped: Dropped::default(),
             is_full: false,
             failure: None,
             is_given_up: false,
             is_closed: false,
-            deadline: None,
         };
         let shared = Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new() });
         let own = Arc::clone(&shared);
         let thread = std::thread::Builder::new().name("nettrace-stdout".to_owned());
-        thread.spawn(move || write(&own, &mut *stream))?;
-        Ok(Outlet { shared, on_stall, signals })
+        thread.spawn(move || write(&own, open))?;
+        Ok(StdoutQueue { shared, on_stall, stall, end: end.clone() })
     }
 
-    /// After this time, writers no longer wait for room, as after a signal.
-    pub(crate) fn set_deadline(&self, deadline: Option<Instant>) {
-        self.shared.lock().deadline = deadline;
-    }
-
-    /// Takes bytes that are `items` lines, or throws them away. Fails if the reader is
-    /// gone.
+    /// Takes bytes that are `items` lines, or drops them. Fails if the reader is gone.
     pub(crate) fn offer(&self, bytes: Vec<u8>, items: u64) -> io::Result<()> {
         let piece = Piece { bytes, items };
         let mut state = self.shared.lock();
@@ -174,14 +140,13 @@ impl Outlet {
                 self.shared.changed.notify_all();
                 return Ok(());
             }
-            let is_ending = self.signals.seen().is_some()
-                || state.deadline.is_some_and(|deadline| Instant::now() >= deadline);
+            let is_ending = self.end.is_due();
             let stands_still = match self.on_stall {
                 OnStall::Drop => break,
-                OnStall::Stop => state.last_progress.elapsed() >= GRACE,
+                OnStall::Stop => state.last_progress.elapsed() >= self.stall,
                 OnStall::Wait if is_ending => {
                     let since = *ending_since.get_or_insert_with(Instant::now);
-                    since.max(state.last_progress).elapsed() >= GRACE
+                    since.max(state.last_progress).elapsed() >= self.stall
                 }
                 OnStall::Wait => false,
             };
@@ -189,21 +154,21 @@ impl Outlet {
                 state.is_given_up = true;
                 break;
             }
-            let waited = self.shared.changed.wait_timeout(state, TICK);
+            let waited = self.shared.changed.wait_timeout(state, SIGNAL_CHECK);
             (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
         }
         state.is_full = true;
-        state.thrown.add(&piece);
+        state.dropped.add(&piece);
         Ok(())
     }
 
-    /// Counts lines that were not even put together, because they would have been thrown
+    /// Counts lines that were not even put together, because they would have been dropped
     /// away.
-    pub(crate) fn throw(&self, items: u64) {
-        self.shared.lock().thrown.items += items;
+    pub(crate) fn count_dropped(&self, items: u64) {
+        self.shared.lock().dropped.items += items;
     }
 
-    /// Whether the next bytes are thrown away.
+    /// Whether the next bytes are dropped.
     pub(crate) fn is_full(&self) -> bool {
         let state = self.shared.lock();
         state.is_given_up || (self.on_stall == OnStall::Drop && state.is_full)
@@ -214,9 +179,9 @@ impl Outlet {
         self.shared.lock().is_given_up
     }
 
-    /// Whether something was thrown away.
-    pub(crate) fn has_thrown(&self) -> bool {
-        self.shared.lock().thrown != Thrown::default()
+    /// Whether something was dropped.
+    pub(crate) fn has_dropped(&self) -> bool {
+        self.shared.lock().dropped != Dropped::default()
     }
 
     /// Whether the reader is gone.
@@ -226,7 +191,7 @@ impl Outlet {
 
     /// Waits until everything is written, as long as the reader takes something now and
     /// then. Tells what was not written.
-    pub(crate) fn finish(&self) -> io::Result<Thrown> {
+    pub(crate) fn finish(&self) -> io::Result<Dropped> {
         let mut state = self.shared.lock();
         state.is_closed = true;
         self.shared.changed.notify_all();
@@ -236,25 +201,34 @@ impl Outlet {
                 return Err(error);
             }
             if state.pieces.is_empty() && state.written_bytes.is_none() {
-                return Ok(state.thrown);
+                return Ok(state.dropped);
             }
-            if since.max(state.last_progress).elapsed() >= LAST_GRACE {
+            // Twice as long at the end: a pager may just be scrolling.
+            if since.max(state.last_progress).elapsed() >= self.stall * 2 {
                 state.is_given_up = true;
                 while let Some(piece) = state.pieces.pop_front() {
-                    state.thrown.add(&piece);
+                    state.dropped.add(&piece);
                 }
                 let unwritten = state.written_bytes.unwrap_or_default();
-                state.thrown.bytes += unwritten as u64;
-                return Ok(state.thrown);
+                state.dropped.bytes += unwritten as u64;
+                return Ok(state.dropped);
             }
-            let waited = self.shared.changed.wait_timeout(state, TICK);
+            let waited = self.shared.changed.wait_timeout(state, SIGNAL_CHECK);
             (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
         }
     }
 }
 
 /// Writes what comes until nothing more comes.
-fn write(shared: &Shared, stream: &mut dyn Write) {
+fn write(shared: &Shared, open: Open) {
+    let fail = |error| {
+        shared.lock().failure = Some(error);
+        shared.changed.notify_all();
+    };
+    let mut stream = match open() {
+        Ok(stream) => stream,
+        Err(error) => return fail(error),
+    };
     loop {
         let mut state = shared.lock();
         let piece = loop {
@@ -275,11 +249,9 @@ fn write(shared: &Shared, stream: &mut dyn Write) {
             state.queued_bytes = state.queued_bytes.saturating_sub(bytes.len());
             state.is_full &= state.queued_bytes > LIMIT_BYTES / 2;
             state.written_bytes = state.written_bytes.map(|left| left.saturating_sub(bytes.len()));
+            drop(state);
             if let Err(error) = written {
-                state.failure = Some(error);
-                drop(state);
-                shared.changed.notify_all();
-                return;
+                return fail(error);
             }
         }
         shared.lock().written_bytes = None;
@@ -290,6 +262,8 @@ fn write(shared: &Shared, stream: &mut dyn Write) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::live::signals::Signals;
+    use nettrace_ipc::Deadlines;
     use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
     /// A reader that takes one write for each word it gets.
@@ -307,83 +281,85 @@ mod tests {
         }
     }
 
-    fn gated(on_stall: OnStall) -> (Outlet, SyncSender<()>, Receiver<usize>) {
+    fn gated(on_stall: OnStall) -> (StdoutQueue, SyncSender<()>, Receiver<usize>) {
         let (open, gate) = sync_channel(1 << 16);
         let (took, taken) = sync_channel(1 << 16);
-        let outlet =
-            Outlet::new(Box::new(Gate(gate, took)), on_stall, Signals::unnoticed()).unwrap();
-        (outlet, open, taken)
+        let end = EndRule::new(&Signals::none(), None, &Deadlines::default());
+        let stall = Duration::from_millis(100);
+        let gated: Open = Box::new(|| Ok(Box::new(Gate(gate, took))));
+        let queue = StdoutQueue::new(gated, on_stall, stall, &end).unwrap();
+        (queue, open, taken)
     }
 
     #[test]
-    fn what_does_not_fit_is_thrown_away_and_counted() {
-        let (outlet, open, taken) = gated(OnStall::Drop);
+    fn what_does_not_fit_is_dropped_and_counted() {
+        let (queue, open, taken) = gated(OnStall::Drop);
         for _ in 0..20 {
-            outlet.offer(vec![0; 1 << 20], 10).unwrap();
+            queue.offer(vec![0; 1 << 20], 10).unwrap();
         }
-        assert!(outlet.is_full() && outlet.has_thrown() && !outlet.is_given_up());
+        assert!(queue.is_full() && queue.has_dropped() && !queue.is_given_up());
         for _ in 0..(17 << 20) / WRITE_BYTES {
             open.send(()).unwrap();
         }
-        let thrown = outlet.finish().unwrap();
+        let dropped = queue.finish().unwrap();
         let written: usize = taken.try_iter().sum();
-        assert_eq!(written as u64 + thrown.bytes, 20 << 20);
-        assert!((3..=4).contains(&(thrown.bytes >> 20)), "{thrown:?}");
-        assert_eq!(thrown.items * (1 << 20), thrown.bytes * 10);
+        assert_eq!(written as u64 + dropped.bytes, 20 << 20);
+        assert!((3..=4).contains(&(dropped.bytes >> 20)), "{dropped:?}");
+        assert_eq!(dropped.items * (1 << 20), dropped.bytes * 10);
     }
 
     #[test]
-    fn what_would_be_thrown_away_is_not_put_together_until_there_is_room() {
-        let (outlet, open, taken) = gated(OnStall::Drop);
+    fn what_would_be_dropped_is_not_put_together_until_there_is_room() {
+        let (queue, open, taken) = gated(OnStall::Drop);
         // The sixth does not fit, though there is room for a smaller one.
         for _ in 0..6 {
-            assert!(!outlet.is_full());
-            outlet.offer(vec![0; 3 << 20], 10).unwrap();
+            assert!(!queue.is_full());
+            queue.offer(vec![0; 3 << 20], 10).unwrap();
         }
-        assert!(outlet.is_full());
+        assert!(queue.is_full());
         for _ in 0..(8 << 20) / WRITE_BYTES {
             open.send(()).unwrap();
             taken.recv().unwrap();
         }
-        while outlet.is_full() {
+        while queue.is_full() {
             std::thread::sleep(Duration::from_millis(1));
         }
-        outlet.offer(vec![0; 3 << 20], 10).unwrap();
-        assert!(!outlet.is_full());
+        queue.offer(vec![0; 3 << 20], 10).unwrap();
+        assert!(!queue.is_full());
     }
 
     #[test]
     fn a_stream_that_may_not_have_holes_ends_where_its_reader_stands_still() {
-        let (outlet, open, taken) = gated(OnStall::Stop);
-        while !outlet.is_given_up() {
-            outlet.offer(vec![0; 1 << 20], 0).unwrap();
+        let (queue, open, taken) = gated(OnStall::Stop);
+        while !queue.is_given_up() {
+            queue.offer(vec![0; 1 << 20], 0).unwrap();
         }
-        let before = outlet.shared.lock().thrown;
+        let before = queue.shared.lock().dropped;
         // There is room again, but the stream has ended.
         for _ in 0..(17 << 20) / WRITE_BYTES {
             open.send(()).unwrap();
         }
-        outlet.offer(vec![0; 100], 0).unwrap();
-        let thrown = outlet.finish().unwrap();
-        assert_eq!(thrown.bytes, before.bytes + 100);
+        queue.offer(vec![0; 100], 0).unwrap();
+        let dropped = queue.finish().unwrap();
+        assert_eq!(dropped.bytes, before.bytes + 100);
         assert!(taken.try_iter().sum::<usize>() >= LIMIT_BYTES);
     }
 
     #[test]
     fn nobody_who_is_to_wait_waits_longer_than_the_session() {
-        let (outlet, _open, _taken) = gated(OnStall::Wait);
-        outlet.set_deadline(Some(Instant::now()));
-        while !outlet.is_given_up() {
-            outlet.offer(vec![0; 4 << 20], 0).unwrap();
+        let (queue, _open, _taken) = gated(OnStall::Wait);
+        queue.end.hasten(Duration::ZERO);
+        while !queue.is_given_up() {
+            queue.offer(vec![0; 4 << 20], 0).unwrap();
         }
-        assert!(outlet.finish().unwrap().bytes > LIMIT_BYTES as u64);
+        assert!(queue.finish().unwrap().bytes > LIMIT_BYTES as u64);
     }
 
     #[test]
     fn a_reader_that_has_gone_is_an_error() {
-        let (outlet, open, _taken) = gated(OnStall::Wait);
+        let (queue, open, _taken) = gated(OnStall::Wait);
         drop(open);
-        outlet.offer(vec![0; 10], 0).unwrap();
-        assert!(outlet.finish().is_err());
+        queue.offer(vec![0; 10], 0).unwrap();
+        assert!(queue.finish().is_err());
     }
 }

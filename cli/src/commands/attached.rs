@@ -1,0 +1,74 @@
+//! What commands on one process do around their own work.
+
+use crate::args::{TalkArgs, TargetArgs};
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::live::end_rule::EndRule;
+use crate::live::program::{Program, Sharing};
+use crate::live::start;
+use crate::live::target::{self, Reached, Talk};
+use nettrace_ipc::Children;
+use std::ffi::OsString;
+use std::time::Duration;
+
+/// The process that a command is about.
+pub(super) struct Attached {
+    pub(super) reached: Reached,
+    /// It came to a port of ours, or was started by us: so it has mostly just begun.
+    pub(super) is_new: bool,
+    pub(super) end: EndRule,
+}
+
+/// Does something with the process that the user named, or the first that comes to the
+/// port.
+pub(super) fn with_process(
+    (target, talk): (&TargetArgs, &TalkArgs),
+    duration: Option<Duration>,
+    context: &mut Context<'_>,
+    act: impl FnOnce(&Attached, &mut Context<'_>) -> Result<Exit, Failure>,
+) -> Result<Exit, Failure> {
+    let talk = Talk::new(talk)?;
+    let end = EndRule::notice(&context.delays, duration, &talk.deadlines)?;
+    let one = target::one(target, &talk, &end, &mut context.messages)?;
+    let Some(target::One { reached, port }) = one else { return Ok(Exit::Failed) };
+    let result = act(&Attached { reached, is_new: port.is_some(), end }, context);
+    // Until now, processes that came later were let go on.
+    drop(port);
+    talk.finish()?;
+    result
+}
+
+/// Starts a program, does something with its first process, and ends as the program does.
+/// `act` gives `None` if it has let nobody go who waits at startup.
+pub(super) fn with_program(
+    (command, sharing): (&[OsString], Sharing),
+    talk: &TalkArgs,
+    duration: Option<Duration>,
+    context: &mut Context<'_>,
+    act: impl FnOnce(&Attached, &mut Context<'_>) -> Result<Option<Exit>, Failure>,
+) -> Result<Exit, Failure> {
+    let talk = Talk::new(talk)?;
+    let end = EndRule::notice(&context.delays, duration, &talk.deadlines)?;
+    let program = Program::start(command, Children::Resume, sharing, &talk, end.signals())?;
+    let Some(mut program) = program else { return Ok(Exit::Usage) };
+    match program.arrival() {
+        Ok(Some(arrival)) => {
+            let (runtime, own) = (arrival.runtime.clone(), end.clone());
+            let acted = target::reach(arrival, &end)
+                .map_or(Ok(None), |reached| act(&Attached { reached, is_new: true, end }, context));
+            if !matches!(acted, Ok(Some(_))) {
+                start::let_go(runtime, &own);
+            }
+            if let Err(failure) = acted {
+                context.messages.error(&failure);
+            }
+        }
+        Ok(None) => context.messages.warning(&program.says_nothing()),
+        Err(failure) => context.messages.error(&failure),
+    }
+    // Whatever became of it, the program is not left alone.
+    let exit = program.wait(|_| {});
+    talk.finish()?;
+    exit
+}

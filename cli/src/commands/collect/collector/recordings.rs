@@ -1,0 +1,218 @@
+//! Recordings from the answer to their request on.
+
+use super::{Collector, Notice, ROTATION_RETRY};
+use crate::commands::collect::recording::{Recorder, Recording};
+use crate::commands::collect::starts::{Job, StartResult, Started};
+use crate::commands::collect::status::Status;
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::live::target::Reached;
+use crate::units;
+use nettrace_export::Trigger;
+use nettrace_ipc::{Error, Lost, Session};
+use std::path::PathBuf;
+use std::time::Instant;
+
+/// Bytes that a process may have left to send at the end, beside the events in its
+/// buffers: names of everything.
+const RUNDOWN_BYTES: u64 = 64 << 20;
+
+/// One recording.
+pub(super) struct Active {
+    pub(super) number: usize,
+    pub(super) reached: Reached,
+    /// None: standard output, or nowhere.
+    pub(super) path: Option<PathBuf>,
+    pub(super) job: Job,
+    /// The rule (and session) that asked to keep the rotation so far.
+    pub(super) keeps: Option<(usize, usize)>,
+    /// When it has been long enough.
+    pub(super) deadline: Option<Instant>,
+    pub(super) recording: Recording,
+    pub(super) start: Instant,
+    /// The file is full; when to try to go on in a new one.
+    pub(super) full_since: Option<Instant>,
+}
+
+impl Active {
+    /// Number within a rotation.
+    pub(super) fn part(&self) -> u64 {
+        match self.job {
+            Job::Record { part } => part.unwrap_or(1),
+            Job::Watch { .. } | Job::Rule { .. } => 1,
+        }
+    }
+
+    pub(super) fn is_watch(&self) -> bool {
+        matches!(self.job, Job::Watch { .. })
+    }
+
+    pub(super) fn is_stopping(&self) -> bool {
+        self.recording.session.is_stopping()
+    }
+}
+
+impl Collector {
+    /// A session has begun, or could not.
+    pub(super) fn take_start(&mut self, start: StartResult, context: &mut Context<'_>) {
+        self.starts.answered(&start);
+        let StartResult { request, started, .. } = start;
+        let is_first = request.replaces.is_none();
+        let recorded = started.and_then(|(reached, started)| {
+            self.record(started, &reached, request.job.clone(), is_first, context)?;
+            Ok(reached)
+        });
+        let failure = match recorded {
+            Ok(reached) => {
+                if let Job::Watch { rotation: Some(resumes) } = request.job {
+                    self.begin_rotation(reached, resumes, context);
+                }
+                if let Some(replaced) = request.replaces {
+                    self.stop_one(replaced);
+                }
+                return;
+            }
+            Err(failure) => failure,
+        };
+        self.status.clear();
+        match request.replaces {
+            Some(number) if self.is_stopping() => self.stop_one(number),
+            Some(number) => {
+                // The process may be ending; if not, the file grows until the next try.
+                context.messages.warning(&format!("no new file yet: {failure}"));
+                if let Some(active) = self.active.iter_mut().find(|active| active.number == number)
+                {
+                    active.full_since = Instant::now().checked_add(ROTATION_RETRY);
+                }
+            }
+            None if request.is_only => {
+                self.failure.get_or_insert(failure);
+            }
+            // It must not spoil the others.
+            None => {
+                context.messages.error(&failure);
+                if let (Job::Rule { rule, watch, .. }, Some((guard, _))) =
+                    (request.job, &mut self.guard)
+                {
+                    guard.rest(rule, watch);
+                }
+            }
+        }
+    }
+
+    /// Records a session that has begun.
+    fn record(
+        &mut self,
+        started: Started,
+        reached: &Reached,
+        job: Job,
+        is_first: bool,
+        context: &mut Context<'_>,
+    ) -> Result<(), Failure> {
+        let Started { session, path, sink, resumed, is_waiting } = started;
+        let number = self.count;
+        if is_first {
+            self.report_lost(&session, reached, &job, context);
+            let file =
+                path.as_ref().map_or(self.queue_name.clone(), |path| path.display().to_string());
+            context.messages.note(&match (&self.guard, &job) {
+                (Some((guard, _)), Job::Watch { .. }) => {
+                    let rules = units::counted(guard.rules.all.len() as u64, "rule");
+                    format!("watching {} by {rules}", reached.label())
+                }
+                _ => format!("recording {} to {file}", reached.label()),
+            });
+        }
+        let is_resumed_later = matches!(job, Job::Watch { rotation: Some(true) });
+        let is_waiting = is_waiting && is_first && !is_resumed_later;
+        warn_of_startup(reached, resumed, is_waiting, context);
+        let trigger = (!self.conditions.is_empty()).then(|| Trigger::new(self.conditions.clone()));
+        let (watchers, trigger) = match (&mut self.guard, &job) {
+            (Some((guard, _)), Job::Watch { .. }) => (guard.watch(number, reached.label()), None),
+            _ => (Vec::new(), trigger),
+        };
+        let (limit, duration) = self.bounds(&job);
+        let rest = (u64::from(self.buffer_megabytes) << 20).saturating_add(RUNDOWN_BYTES);
+        let most = limit.map(|limit| limit.saturating_add(rest));
+        let notices = self.notices.0.clone();
+        let report = Box::new(move |report| drop(notices.send(Notice::Recording(number, report))));
+        let recorder = Recorder { report, limit, most, trigger, watchers };
+        let recording = Recording::start(session, sink, recorder)?;
+        self.count += 1;
+        if self.count == 1 {
+            self.status = Status::new(context.shows_status, self.buffer_megabytes);
+            self.end.begin();
+        }
+        if self.is_stopping() {
+            recording.session.stop();
+        }
+        self.active.push(Active {
+            number,
+            reached: reached.clone(),
+            path,
+            job,
+            keeps: None,
+            deadline: duration.and_then(|duration| Instant::now().checked_add(duration)),
+            recording,
+            start: Instant::now(),
+            full_since: None,
+        });
+        Ok(())
+    }
+
+    /// Says what the runtime is too old for.
+    fn report_lost(
+        &mut self,
+        session: &Session,
+        reached: &Reached,
+        job: &Job,
+        context: &mut Context<'_>,
+    ) {
+        let is_watch = matches!(job, Job::Watch { .. });
+        for lost in session.lost().iter().filter(|lost| !is_watch || **lost != Lost::StacksOff) {
+            let text = "this runtime is too old for part of the request";
+            let text = format!("{}: {text}: {lost}", reached.label());
+            // Rules record a process again and again.
+            if !self.reported_losses.contains(&text) {
+                context.messages.warning(&text);
+                self.reported_losses.push(text);
+            }
+        }
+    }
+
+    /// A file has reached its size.
+    pub(super) fn take_size(&mut self, number: usize) {
+        let rotates = |active: &&mut Active| {
+            active.number == number && matches!(active.job, Job::Record { part: Some(_) })
+        };
+        match self.active.iter_mut().find(rotates) {
+            Some(active) => active.full_since = Some(Instant::now()),
+            None => self.stop_one(number),
+        }
+    }
+}
+
+/// Says that a process was not resumed, or waits for somebody else.
+fn warn_of_startup(
+    reached: &Reached,
+    resumed: Option<Result<(), Error>>,
+    is_waiting: bool,
+    context: &mut Context<'_>,
+) {
+    // The session goes on whatever became of this; a process that does not wait loses
+    // nothing.
+    if let Some(Err(error)) = &resumed {
+        context.messages.warning(&format!("{}: not resumed: {error}", reached.label()));
+    }
+    if is_waiting {
+        let text = match resumed {
+            Some(_) => {
+                "is suspended at startup and waits for a different diagnostic port; resume it from there"
+            }
+            None => {
+                "waits at startup: nettrace process resume lets it go, unless it waits for a port"
+            }
+        };
+        context.messages.warning(&format!("{} {text}", reached.label()));
+    }
+}

@@ -1,0 +1,153 @@
+//! One session on its way to a file, on a thread of its own: losses, and events to stop
+//! at, are known at once.
+
+use crate::failure::Failure;
+use crate::live::driver::{Consumer, Driven, Driver, Next, Received, SessionHandle};
+use crate::live::sink::Sink;
+use nettrace_export::Trigger;
+use nettrace_ipc::Session;
+use nettrace_parser::{Event, Feed};
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// What a recording reports.
+#[derive(Debug)]
+pub(super) enum Report {
+    /// The file has reached its size.
+    Size,
+    /// An event came at which to stop: the text of the condition that it fulfils.
+    Event(String),
+    /// An event came that shows why a condition cannot be fulfilled.
+    Trouble(String),
+    /// A rule's condition is fulfilled: its number, and the values of its counters.
+    Fired { rule: usize, values: Vec<(String, f64)> },
+    /// An event came that shows why a rule's condition cannot be fulfilled.
+    RuleTrouble { rule: usize, trouble: String },
+    /// The recording has ended.
+    Ended,
+}
+
+/// Who is told.
+pub(super) type Reporter = Box<dyn Fn(Report) + Send>;
+
+/// Looks for what a rule waits for. What it finds it reports once, until it is armed
+/// again.
+#[derive(Debug)]
+pub(super) struct Watcher {
+    pub(super) trigger: Trigger,
+    pub(super) is_armed: Arc<AtomicBool>,
+    /// How many values of its counters have come.
+    pub(super) value_count: Arc<AtomicU64>,
+}
+
+/// How a recording ended.
+#[derive(Debug)]
+pub(super) struct RecordingOutcome {
+    pub(super) read: Driven,
+    /// Why no condition was fulfilled, if that can be known.
+    pub(super) lacking: Option<String>,
+}
+
+/// A session being recorded.
+#[derive(Debug)]
+pub(super) struct Recording {
+    pub(super) session: SessionHandle,
+    thread: JoinHandle<Result<RecordingOutcome, Failure>>,
+}
+
+impl Recording {
+    /// Records the session on a thread of its own.
+    pub(super) fn start(
+        session: Session,
+        sink: Sink,
+        mut recorder: Recorder,
+    ) -> io::Result<Recording> {
+        let driver = Driver::new(session, Feed::new()).into_sink(sink);
+        let session = driver.handle();
+        let thread = std::thread::Builder::new().name("nettrace-record".to_owned());
+        let thread = thread.spawn(move || {
+            let read = driver.run(&mut recorder);
+            let outcome = read.map(|read| recorder.conclude(read));
+            (recorder.report)(Report::Ended);
+            outcome
+        })?;
+        Ok(Recording { session, thread })
+    }
+
+    /// Waits for the end.
+    pub(super) fn outcome(self) -> Result<RecordingOutcome, Failure> {
+        let panicked = io::Error::other("the recording thread panicked");
+        self.thread.join().unwrap_or(Err(Failure::Output(panicked)))
+    }
+}
+
+/// Looks at what is recorded.
+pub(super) struct Recorder {
+    pub(super) report: Reporter,
+    /// The size that is reported.
+    pub(super) limit: Option<u64>,
+    /// The largest size, whatever the process sends once it has been asked to stop.
+    pub(super) most: Option<u64>,
+    pub(super) trigger: Option<Trigger>,
+    /// Of all rules.
+    pub(super) watchers: Vec<Watcher>,
+}
+
+impl Recorder {
+    fn conclude(&mut self, mut read: Driven) -> RecordingOutcome {
+        if read.failure.is_none() && self.most.is_some_and(|most| read.received.bytes >= most) {
+            let text =
+                "the process keeps sending although it was asked to stop; the file ends here";
+            read.failure = Some(io::Error::other(text));
+        }
+        for (rule, watcher) in self.watchers.iter().enumerate() {
+            if let Some(reason) = watcher.trigger.why_not() {
+                let trouble = format!("never fired: {reason}");
+                (self.report)(Report::RuleTrouble { rule, trouble });
+            }
+        }
+        RecordingOutcome { read, lacking: self.trigger.as_ref().and_then(Trigger::why_not) }
+    }
+}
+
+impl Consumer for Recorder {
+    fn event(&mut self, event: &Event<'_>) -> Result<Next, Failure> {
+        let report = &self.report;
+        if let Some(trigger) = &mut self.trigger {
+            if let Some(predicate) = trigger.fired(event) {
+                report(Report::Event(predicate.text().to_owned()));
+            }
+            if let Some(trouble) = trigger.take_trouble() {
+                report(Report::Trouble(trouble));
+            }
+        }
+        for (rule, watcher) in self.watchers.iter_mut().enumerate() {
+            let has_fired = watcher.trigger.fired(event).is_some();
+            watcher.value_count.store(watcher.trigger.value_count(), Ordering::Relaxed);
+            if has_fired && watcher.is_armed.swap(false, Ordering::Relaxed) {
+                report(Report::Fired { rule, values: watcher.trigger.values(0) });
+            }
+            if let Some(trouble) = watcher.trigger.take_trouble() {
+                let trouble = format!("cannot fire: {trouble}");
+                report(Report::RuleTrouble { rule, trouble });
+            }
+        }
+        Ok(Next::Read)
+    }
+
+    fn look(&mut self, received: Received, _: bool) -> Result<Next, Failure> {
+        if self.limit.take_if(|limit| received.bytes >= *limit).is_some() {
+            (self.report)(Report::Size);
+        }
+        let is_over = self.most.is_some_and(|most| received.bytes >= most);
+        Ok(if is_over { Next::Leave } else { Next::Read })
+    }
+
+    /// Whoever owns the recording stops it.
+    fn pause(&self) -> Option<Duration> {
+        None
+    }
+}

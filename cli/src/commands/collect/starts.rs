@@ -1,0 +1,210 @@
+//! Sessions that are about to start: each on a thread of its own, since a process may
+//! take long to answer, or never do so, and signals and time limits must still be obeyed.
+
+use super::files::{Files, is_packed};
+use crate::failure::Failure;
+use crate::live::end_rule::EndRule;
+use crate::live::sink::Sink;
+use crate::live::start;
+use crate::live::stdout_queue::StdoutQueue;
+use crate::live::target::Reached;
+use nettrace_ipc::{Arrival, Error, Session, SessionConfig, Startup};
+use std::io;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The process to record.
+#[derive(Debug)]
+pub(super) enum Target {
+    Reached(Reached),
+    /// Came to a port; who it is has still to be asked.
+    Arrived(Arrival),
+}
+
+/// What a session is for.
+#[derive(Debug, Clone)]
+pub(super) enum Job {
+    /// What the command line asks for; `part`: its number within a rotation.
+    Record { part: Option<u64> },
+    /// To see when rules fire. `rotation`: a rotation is recorded too; the value says
+    /// whether the process is resumed then.
+    Watch { rotation: Option<bool> },
+    /// A rule has fired: its place, the number of the session in which it did, and the
+    /// file.
+    Rule { rule: usize, watch: usize, path: PathBuf },
+}
+
+/// A request to start a session.
+#[derive(Debug, Clone)]
+pub(super) struct StartRequest {
+    pub(super) job: Job,
+    pub(super) config: SessionConfig,
+    /// Let the process go once the session has begun.
+    pub(super) resumes: bool,
+    /// There is no other process to record.
+    pub(super) is_only: bool,
+    /// The recording whose next file this is.
+    pub(super) replaces: Option<usize>,
+}
+
+impl StartRequest {
+    /// Beside what else is recorded.
+    pub(super) fn new(job: Job, config: &SessionConfig) -> StartRequest {
+        let config = config.clone();
+        StartRequest { job, config, resumes: false, is_only: false, replaces: None }
+    }
+}
+
+/// A session that has begun.
+pub(super) struct Started {
+    pub(super) session: Session,
+    pub(super) path: Option<PathBuf>,
+    pub(super) sink: Sink,
+    /// How its resume went, if that was wanted.
+    pub(super) resumed: Option<Result<(), Error>>,
+    /// It still waits at startup.
+    pub(super) is_waiting: bool,
+}
+
+/// What became of a request.
+pub(super) struct StartResult {
+    number: usize,
+    pub(super) request: StartRequest,
+    pub(super) started: Result<(Reached, Started), Failure>,
+}
+
+/// All requests that were not answered yet.
+pub(super) struct PendingStarts {
+    places: Places,
+    end: EndRule,
+    pending: Vec<(usize, StartRequest)>,
+    next: usize,
+}
+
+/// Where traces go.
+#[derive(Clone)]
+struct Places {
+    /// `None`: to the queue.
+    files: Option<Arc<Mutex<Files>>>,
+    queue: Option<StdoutQueue>,
+}
+
+impl PendingStarts {
+    pub(super) fn new(
+        files: Option<Files>,
+        queue: Option<StdoutQueue>,
+        end: &EndRule,
+    ) -> PendingStarts {
+        let places = Places { files: files.map(|files| Arc::new(Mutex::new(files))), queue };
+        PendingStarts { places, end: end.clone(), pending: Vec::new(), next: 0 }
+    }
+
+    pub(super) fn count(&self) -> usize {
+        self.pending.len()
+    }
+
+    /// Asks for a session. `report` is called on another thread, at the latest soon after
+    /// it is time to end; if nobody takes the session that it brings, it is stopped.
+    pub(super) fn begin(
+        &mut self,
+        target: Target,
+        request: StartRequest,
+        report: impl FnOnce(StartResult) + Send + 'static,
+    ) -> io::Result<()> {
+        let number = self.next;
+        self.next += 1;
+        let (own, places, end) = (request.clone(), self.places.clone(), self.end.clone());
+        let thread = std::thread::Builder::new().name("nettrace-start".to_owned());
+        thread.spawn(move || {
+            let started = begin(target, &own, &places, &end);
+            report(StartResult { number, request: own, started });
+        })?;
+        self.pending.push((number, request));
+        Ok(())
+    }
+
+    /// Whether the next file of this recording is about to begin.
+    pub(super) fn replaces(&self, number: usize) -> bool {
+        self.pending.iter().any(|(_, request)| request.replaces == Some(number))
+    }
+
+    /// The rules whose recordings are about to begin.
+    pub(super) fn rules(&self) -> impl Iterator<Item = usize> {
+        self.pending.iter().filter_map(|(_, request)| match request.job {
+            Job::Rule { rule, .. } => Some(rule),
+            Job::Record { .. } | Job::Watch { .. } => None,
+        })
+    }
+
+    /// Takes note of an answer.
+    pub(super) fn answered(&mut self, result: &StartResult) {
+        self.pending.retain(|(number, _)| *number != result.number);
+    }
+}
+
+fn begin(
+    target: Target,
+    request: &StartRequest,
+    places: &Places,
+    end: &EndRule,
+) -> Result<(Reached, Started), Failure> {
+    let (reached, is_new) = match target {
+        Target::Reached(reached) => (reached, false),
+        Target::Arrived(arrival) => {
+            let label = format!("process {}", arrival.pid);
+            let reached = end.ask(move || Reached::arrived(arrival))?;
+            (reached.ok_or_else(|| silent(label))?, true)
+        }
+    };
+    let started = start_session(&reached, request, places, end);
+    if started.is_err() && (is_new || request.resumes) {
+        // One that cannot be recorded must not wait for ever.
+        start::let_go(reached.runtime.clone(), end);
+    }
+    Ok((reached, started?))
+}
+
+/// Starts a session. No file is left if that fails: it is empty, and goes with its sink.
+fn start_session(
+    reached: &Reached,
+    request: &StartRequest,
+    places: &Places,
+    end: &EndRule,
+) -> Result<Started, Failure> {
+    let (path, sink) = places.sink(reached, &request.job)?;
+    let (asked, config, resumes) = (reached.clone(), request.config.clone(), request.resumes);
+    let answer = end.ask(move || -> Result<_, Error> {
+        let session = asked.runtime.start(&config)?;
+        let resumed = resumes.then(|| asked.runtime.resume());
+        // A resume reaches only who waits for us.
+        let is_waiting = asked.may_wait
+            && asked.runtime.startup().is_ok_and(|startup| startup == Startup::Suspended);
+        Ok((session, resumed, is_waiting))
+    });
+    let answer = answer?.ok_or_else(|| silent(reached.label()))?;
+    let (session, resumed, is_waiting) = answer.map_err(|error| reached.failed(&error))?;
+    Ok(Started { session, path, sink, resumed, is_waiting })
+}
+
+fn silent(label: String) -> Failure {
+    Failure::Input { file: label, message: "did not answer in time".to_owned() }
+}
+
+impl Places {
+    fn sink(&self, reached: &Reached, job: &Job) -> Result<(Option<PathBuf>, Sink), Failure> {
+        if matches!(job, Job::Watch { .. }) {
+            return Ok((None, Sink::Nowhere));
+        }
+        let Some(files) = &self.files else {
+            return Ok((None, self.queue.clone().map_or(Sink::Nowhere, Sink::Stdout)));
+        };
+        let mut files = files.lock().unwrap_or_else(PoisonError::into_inner);
+        let (path, file) = match job {
+            Job::Rule { path, .. } => (path.clone(), files.create_for_rule(path)?),
+            Job::Record { part } => files.create(reached, *part)?,
+            Job::Watch { .. } => return Ok((None, Sink::Nowhere)),
+        };
+        let is_packed = is_packed(&path);
+        Ok((Some(path), Sink::file(file, is_packed)))
+    }
+}

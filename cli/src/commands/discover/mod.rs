@@ -1,0 +1,163 @@
+//! `nettrace discover`: what a process emits, and what records it.
+
+mod document;
+
+use super::attached::{Attached, with_process, with_program};
+use crate::args::DiscoverArgs;
+use crate::args::profiles::RUNTIME;
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::live::cost::Meter;
+use crate::live::counters::{CounterRequest, METRICS, listing};
+use crate::live::end_rule::{EndRule, SIGNAL_CHECK};
+use crate::live::event_sources;
+use crate::live::live_session::LiveSession;
+use crate::live::program::Sharing;
+use crate::live::start::Resume;
+use crate::live::target::Reached;
+use crate::units;
+use document::Document;
+use nettrace_analysis::live::{CounterList, Discovery, DiscoverySnapshot};
+use nettrace_ipc::{Level, Provider, Providers, RequestError, Rundown, SessionConfig};
+use std::time::{Duration, Instant};
+
+/// The runtime's word for all providers, with all keywords and the highest level.
+const EVERYTHING: &str = "*";
+/// Keywords that make the runtime do extra work: enumerate methods, walk the heap,
+/// collect it, watch or sample allocations, take stacks.
+const COSTLY: u64 = 0x43F0_00C0 | 0x800_0000_0000;
+/// How long the process is watched before the session begins.
+const BASELINE: Duration = Duration::from_millis(500);
+pub(super) fn run(args: &DiscoverArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {
+    let duration = Some(args.duration.0);
+    if args.command.is_empty() {
+        let process = (&args.target, &args.talk);
+        return with_process(process, duration, context, |attached, context| {
+            Ok(look(args, attached, context)?.unwrap_or(Exit::Failed))
+        });
+    }
+    let program = (&*args.command, Sharing { has_io: false, has_ctrl_c: false });
+    with_program(program, &args.talk, duration, context, |attached, context| {
+        look(args, attached, context)
+    })
+}
+
+/// `None`: it was time to end before the process answered, and no session has begun.
+fn look(
+    args: &DiscoverArgs,
+    attached: &Attached,
+    context: &mut Context<'_>,
+) -> Result<Option<Exit>, Failure> {
+    let Attached { reached, end, .. } = attached;
+    let mut meter = Meter::new(reached.pid);
+    // A program that we start does nothing yet.
+    if args.command.is_empty() && end.sleep_until(Instant::now() + BASELINE) {
+        meter.begin();
+    }
+    let Some(mut sessions) = start(reached, end, context)? else { return Ok(None) };
+    end.begin();
+    while !end.is_due() && !sessions.all.is_over() {
+        std::thread::sleep(SIGNAL_CHECK);
+    }
+    end.end_now();
+    let cost = meter.look();
+    let snapshot = sessions.snapshot();
+    sessions.named.end();
+    let problem = sessions.all.end().problem();
+    let document = Document::of(args, reached, &snapshot, sessions.all.lost(), cost);
+    if args.json {
+        context.write_json(&document)?;
+    } else {
+        document::write_text(&document, context)?;
+    }
+    context.out.finish()?;
+    if snapshot.events_left_out > 0 {
+        let events = units::counted(snapshot.events_left_out, "event");
+        context.messages.warning(&format!("{events} of too many types are not listed"));
+    }
+    let lost = sessions.all.lost();
+    if lost > 0 {
+        let lost = units::counted(lost, "event");
+        context.messages.warning(&format!("{lost} lost: rates are too low"));
+    }
+    if let Some(problem) = problem {
+        context.messages.warning(&format!("{}{problem}", reached.label()));
+        return Ok(Some(Exit::Damaged));
+    }
+    Ok(Some(Exit::Fine))
+}
+
+/// What listens to a process.
+struct Sessions {
+    /// Counters, instruments, and providers by name.
+    named: LiveSession<Discovery>,
+    /// Everything else.
+    all: LiveSession<Discovery>,
+}
+
+/// The list of instruments is sent at once, and only to the session that asks for it. So
+/// that session starts first; a process that waits at startup is resumed only by the
+/// other one. `None`: it was time to end before the process answered.
+fn start(
+    reached: &Reached,
+    end: &EndRule,
+    context: &mut Context<'_>,
+) -> Result<Option<Sessions>, Failure> {
+    let usage = |error: RequestError| Failure::Usage(error.to_string());
+    let (named, all) =
+        (named(&event_sources::names(reached.pid)).map_err(usage)?, everything().map_err(usage)?);
+    let messages = &mut context.messages;
+    let view = Discovery::new;
+    let named = LiveSession::start(reached, named, Resume::No, view(), end, messages)?;
+    let Some(named) = named else { return Ok(None) };
+    let all = LiveSession::start(reached, all, Resume::Yes, view(), end, messages)?;
+    let Some(all) = all else { return Ok(None) };
+    Ok(Some(Sessions { named, all }))
+}
+
+impl Sessions {
+    /// What both have seen.
+    fn snapshot(&self) -> DiscoverySnapshot {
+        let mut snapshot = self.all.with(|live| live.snapshot());
+        let named = self.named.with(|live| live.snapshot());
+        snapshot.counters.extend(named.counters);
+        snapshot.counters.sort();
+        snapshot.counters.dedup();
+        snapshot.instruments.extend(named.instruments);
+        snapshot.instruments.sort();
+        snapshot.instruments.dedup();
+        snapshot
+    }
+}
+
+fn everything() -> Result<SessionConfig, RequestError> {
+    let all = Provider::new(EVERYTHING)?.exact_keywords(u64::MAX).level(Level::Verbose);
+    // Stacks would not be shown; runtimes before .NET 9 take them all the same.
+    Ok(SessionConfig::new(Providers::new([all])?).rundown(Rundown::Off).stacks(false))
+}
+
+/// What a session for `*` does not receive: counters, instruments, and most events of the
+/// runtime, which checks whether its provider was named. Once any session has named it,
+/// every session receives them.
+fn named(found: &[String]) -> Result<SessionConfig, RequestError> {
+    let request = CounterRequest {
+        list: &CounterList::default(),
+        found,
+        meters: Some(&[]),
+        interval: Duration::from_secs(1),
+        max_time_series: 1000,
+        max_histograms: 10,
+    };
+    // An event source that a session has named is sent to the session for `*` with what the
+    // name asks for, no more: without keywords its own events would be missing there.
+    let all = |provider: Provider| match provider.name() == METRICS {
+        true => provider,
+        false => provider.exact_keywords(u64::MAX).level(Level::Verbose),
+    };
+    let mut providers: Vec<Provider> = request.providers()?.into_iter().map(all).collect();
+    providers.push(listing()?);
+    providers.push(Provider::new(RUNTIME)?.keywords(!COSTLY).level(Level::Verbose));
+    let providers = Providers::new(providers)?;
+    Ok(SessionConfig::new(providers).rundown(Rundown::Off).stacks(false))
+}

@@ -1,0 +1,68 @@
+//! Delays that tests change, so that they depend on no clock.
+
+use std::time::Duration;
+
+/// What the command does by the clock, and a test would have to wait for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Delays {
+    /// Signals that come within this time are one request to stop.
+    pub(crate) same_signal: Duration,
+    /// How long processes that wait at startup may take to be resumed when a second signal
+    /// exits.
+    pub(crate) last_resume: Duration,
+    /// A reader of standard output counts as stalled if it takes nothing for this long
+    /// while the queue is full.
+    pub(crate) stdout_stall: Duration,
+    /// A rule whose counters have had no value for at least this long is reported.
+    pub(crate) silent_rule: Duration,
+    /// Between two documents for who scrapes.
+    pub(crate) publication: Duration,
+}
+
+impl Delays {
+    const PRODUCT: Delays = Delays {
+        same_signal: Duration::from_millis(500),
+        last_resume: Duration::from_secs(1),
+        stdout_stall: Duration::from_secs(1),
+        silent_rule: Duration::from_secs(10),
+        publication: Duration::from_millis(250),
+    };
+
+    /// Those of the command, but for what `NETTRACE_DELAYS` says: `same-signal=0,…`, in
+    /// milliseconds. Only the tests of this crate set it.
+    pub(crate) fn of(variable: Option<&str>) -> Delays {
+        let mut delays = Delays::PRODUCT;
+        for (name, milliseconds) in
+            variable.unwrap_or_default().split(',').filter_map(|pair| pair.split_once('='))
+        {
+            let Ok(time) = milliseconds.parse().map(Duration::from_millis) else { continue };
+            match name {
+                "same-signal" => delays.same_signal = time,
+                "last-resume" => delays.last_resume = time,
+                "stdout-stall" => delays.stdout_stall = time,
+                "silent-rule" => delays.silent_rule = time,
+                "publication" => delays.publication = time,
+                _ => {}
+            }
+        }
+        delays
+    }
+}
+
+impl Default for Delays {
+    fn default() -> Delays {
+        Delays::PRODUCT
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_variable_changes_what_it_names() {
+        assert_eq!(Delays::of(None), Delays::PRODUCT);
+        let delays = Delays::of(Some("same-signal=0,nonsense,other=1,silent-rule=x"));
+        assert_eq!(delays, Delays { same_signal: Duration::ZERO, ..Delays::PRODUCT });
+    }
+}

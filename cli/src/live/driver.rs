@@ -1,0 +1,321 @@
+//! One session of a running process, in one loop for every command: its bytes arrive, go
+//! to the sink, are pushed into the parser, and its events come out.
+
+use super::end_rule::EndRule;
+use super::sink::{Saved, Sink};
+use crate::failure::Failure;
+use nettrace_ipc::{Ending, Session, StopHandle};
+use nettrace_parser::{Event, Feed, Outcome};
+use std::io::{self, BufRead};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Bytes come in bursts, about ten a second. After this much time without any, the burst
+/// is over: events that were held back for sorting by time are released, and the consumer
+/// looks around.
+const BURST_PAUSE: Duration = Duration::from_millis(50);
+/// Events after which the consumer looks around although more of them wait.
+const LOOK_EVENTS: u64 = 1024;
+
+/// What a consumer wants next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Next {
+    Read,
+    /// The session is to stop; what the process still sends is read.
+    Stop,
+    /// Nothing more is read.
+    Leave,
+}
+
+/// What has come of a session, or of several.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Received {
+    pub(crate) bytes: u64,
+    pub(crate) events: u64,
+    /// Events that the process could not send.
+    pub(crate) lost: u64,
+}
+
+impl Received {
+    pub(crate) fn add(&mut self, other: Received) {
+        self.bytes += other.bytes;
+        self.events += other.events;
+        self.lost += other.lost;
+    }
+}
+
+/// What a command does with a session.
+pub(crate) trait Consumer {
+    /// Takes the next event.
+    ///
+    /// # Errors
+    /// Nothing more can be done with them: the session is left.
+    fn event(&mut self, event: &Event<'_>) -> Result<Next, Failure>;
+
+    /// Looks around: after each burst, after many events, and in pauses (`is_idle`):
+    /// nothing has come for a while, and every event has been delivered.
+    ///
+    /// # Errors
+    /// As for [`Consumer::event`].
+    fn look(&mut self, received: Received, is_idle: bool) -> Result<Next, Failure> {
+        let _ = (received, is_idle);
+        Ok(Next::Read)
+    }
+
+    /// The sink has failed, and gets nothing more.
+    fn unwritten(&mut self, error: &io::Error) -> Next {
+        let _ = error;
+        Next::Leave
+    }
+
+    /// How long without bytes is a pause; `None`: it needs no pauses.
+    fn pause(&self) -> Option<Duration> {
+        Some(BURST_PAUSE)
+    }
+}
+
+/// For who only wants events.
+impl<F: FnMut(&Event<'_>) -> Next> Consumer for F {
+    fn event(&mut self, event: &Event<'_>) -> Result<Next, Failure> {
+        Ok(self(event))
+    }
+}
+
+/// A session that another thread reads.
+#[derive(Debug, Clone)]
+pub(crate) struct SessionHandle {
+    stop: StopHandle,
+    stopping_since: Arc<OnceLock<Instant>>,
+    received: Arc<Mutex<Received>>,
+}
+
+impl SessionHandle {
+    /// Asks the process to stop the session, once.
+    pub(crate) fn stop(&self) {
+        if self.stopping_since.set(Instant::now()).is_ok() && self.stop.stop_soon().is_err() {
+            // There is no thread for it, so this one waits. What arrives is queued.
+            let _ = self.stop.stop();
+        }
+    }
+
+    pub(crate) fn is_stopping(&self) -> bool {
+        self.stopping_since.get().is_some()
+    }
+
+    /// What has come so far.
+    pub(crate) fn received(&self) -> Received {
+        *self.received.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// How a session ended.
+#[derive(Debug)]
+pub(crate) struct Driven {
+    pub(crate) received: Received,
+    /// `None`: it was left before its end.
+    pub(crate) ending: Option<Ending>,
+    pub(crate) outcome: Outcome,
+    /// Why the stream cannot be parsed.
+    pub(crate) fault: Option<String>,
+    /// The bytes could not be written, or not be received.
+    pub(crate) failure: Option<io::Error>,
+    pub(crate) saved: Saved,
+}
+
+impl Driven {
+    /// Whether the process went away in the middle of it.
+    pub(crate) fn is_cut(&self) -> bool {
+        self.ending == Some(Ending::ByTarget) && !self.outcome.is_complete()
+    }
+}
+
+/// A session, and what becomes of it.
+pub(crate) struct Driver {
+    session: Session,
+    feed: Feed,
+    sink: Sink,
+    handle: SessionHandle,
+    end: Option<EndRule>,
+    received: Received,
+    fault: Option<String>,
+    failure: Option<io::Error>,
+    /// The sink has failed.
+    is_unwritten: bool,
+    /// Nobody wants what still comes; only the end of the session is waited for.
+    is_left: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Arrived {
+    Bytes,
+    Nothing,
+    End,
+}
+
+impl Driver {
+    /// Reads all of a session that others stop.
+    pub(crate) fn new(session: Session, feed: Feed) -> Driver {
+        let stop = session.stop_handle();
+        let handle =
+            SessionHandle { stop, stopping_since: Arc::default(), received: Arc::default() };
+        Driver {
+            session,
+            feed,
+            sink: Sink::Nowhere,
+            handle,
+            end: None,
+            received: Received::default(),
+            fault: None,
+            failure: None,
+            is_unwritten: false,
+            is_left: false,
+        }
+    }
+
+    /// Writes the bytes, too.
+    pub(crate) fn into_sink(self, sink: Sink) -> Driver {
+        Driver { sink, ..self }
+    }
+
+    /// Stops when it is time to. If nobody keeps the bytes, the rest is not waited for for
+    /// long then: a process may have hundreds of megabytes of events.
+    pub(crate) fn until(self, end: &EndRule) -> Driver {
+        Driver { end: Some(end.clone()), ..self }
+    }
+
+    pub(crate) fn handle(&self) -> SessionHandle {
+        self.handle.clone()
+    }
+
+    /// Reads the session to its end.
+    ///
+    /// # Errors
+    /// Those of the consumer. The session is stopped.
+    pub(crate) fn run(mut self, consumer: &mut dyn Consumer) -> Result<Driven, Failure> {
+        self.session.set_read_timeout(consumer.pause());
+        let mut is_whole = false;
+        while !is_whole && !self.gives_up() {
+            let arrived = self.receive(consumer);
+            self.deliver(consumer)?;
+            self.look(consumer, arrived == Arrived::Nothing)?;
+            // Bytes that cannot be parsed are recorded all the same.
+            if !self.parses() && matches!(self.sink, Sink::Nowhere) {
+                self.obey(Next::Leave);
+            }
+            is_whole = arrived == Arrived::End;
+        }
+        is_whole &= !self.is_unwritten && !self.is_left;
+        let (saved, finished) = self.sink.finish(is_whole);
+        Ok(Driven {
+            received: self.received,
+            ending: self.session.ending(),
+            outcome: self.feed.outcome(),
+            fault: self.fault,
+            failure: self.failure.or(finished.err()),
+            saved,
+        })
+    }
+
+    /// Takes the next bytes.
+    fn receive(&mut self, consumer: &mut dyn Consumer) -> Arrived {
+        let (parses, writes) = (self.parses(), !self.is_unwritten && !self.is_left);
+        let (count, written) = match self.session.fill_buf() {
+            Ok([]) => {
+                self.feed.end();
+                return Arrived::End;
+            }
+            Ok(bytes) => {
+                if parses {
+                    self.feed.push(bytes);
+                }
+                (bytes.len(), if writes { self.sink.write(bytes) } else { Ok(()) })
+            }
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                self.feed.release();
+                return Arrived::Nothing;
+            }
+            Err(error) => {
+                self.failure.get_or_insert(error);
+                self.feed.end();
+                return Arrived::End;
+            }
+        };
+        self.session.consume(count);
+        self.received.bytes += count as u64;
+        if let Err(error) = written {
+            self.is_unwritten = true;
+            self.obey(consumer.unwritten(&error));
+            self.failure = Some(error);
+        }
+        Arrived::Bytes
+    }
+
+    /// Whether more events may come.
+    fn parses(&self) -> bool {
+        self.fault.is_none() && !self.is_left && !self.feed.is_ended()
+    }
+
+    /// Passes on the events that have come.
+    fn deliver(&mut self, consumer: &mut dyn Consumer) -> Result<(), Failure> {
+        while self.fault.is_none() && !self.is_left {
+            let next = match self.feed.next_event() {
+                Ok(Some(event)) => consumer.event(&event)?,
+                Ok(None) => break,
+                Err(error) => {
+                    self.fault = Some(error.to_string());
+                    break;
+                }
+            };
+            self.received.events += 1;
+            self.obey(next);
+            if self.received.events.is_multiple_of(LOOK_EVENTS) {
+                self.look(consumer, false)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Looks at signals, clock and consumer.
+    fn look(&mut self, consumer: &mut dyn Consumer, is_idle: bool) -> Result<(), Failure> {
+        self.received.lost = self.feed.losses().total();
+        let shared = self.handle.received.lock();
+        *shared.unwrap_or_else(PoisonError::into_inner) = self.received;
+        if !self.is_left {
+            let next = consumer.look(self.received, is_idle)?;
+            self.obey(next);
+        }
+        if let Some(end) = self.end.as_ref().filter(|end| end.is_due()) {
+            end.stop_by_timer();
+            self.handle.stop();
+        }
+        Ok(())
+    }
+
+    fn obey(&mut self, next: Next) {
+        match next {
+            Next::Read => {}
+            Next::Stop => self.handle.stop(),
+            Next::Leave => {
+                self.is_left = true;
+                self.handle.stop();
+                self.session.set_read_timeout(Some(BURST_PAUSE));
+            }
+        }
+    }
+
+    /// Whether the end of the session is not waited for any longer, since nobody keeps
+    /// what comes until then. If so, it is cut.
+    fn gives_up(&self) -> bool {
+        let is_kept = !matches!(self.sink, Sink::Nowhere) && !self.is_left;
+        let is_due = self.is_left || self.end.as_ref().is_some_and(EndRule::is_due);
+        let Some(since) = self.handle.stopping_since.get().filter(|_| is_due && !is_kept) else {
+            return false;
+        };
+        let patience = self.session.runtime().current_deadlines().drain;
+        let gives_up = since.elapsed() >= self.end.as_ref().map_or(patience, EndRule::patience);
+        if gives_up {
+            self.session.cut();
+        }
+        gives_up
+    }
+}

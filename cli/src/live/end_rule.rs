@@ -1,0 +1,159 @@
+//! When a command ends, and how long it still waits then: the same rule for every
+//! request, every session and every pause.
+//!
+//! A command ends at the first signal, or when `--duration` has elapsed since its session
+//! began, which is noticed within [`SIGNAL_CHECK`]. Then
+//!
+//! - a session is asked to stop at once. If its bytes are recorded, its stream is read to
+//!   the end, unless the process sends nothing for 2 s (`Deadlines::drain` of
+//!   `nettrace_ipc`),
+//! - what nobody keeps is not waited for for longer than that: the rest of a view, or the
+//!   answer to a request. After a signal it is [`AFTER_SIGNAL`],
+//! - a second signal exits ([`super::signals`]).
+//!
+//! `--patience` takes the place of the 2 s.
+
+use super::signals::Signals;
+use crate::delays::Delays;
+use nettrace_ipc::Deadlines;
+use std::io;
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// How often whatever waits looks at signals and the clock.
+pub(crate) const SIGNAL_CHECK: Duration = Duration::from_millis(50);
+/// How long after a signal something is waited for that nobody keeps. Most answers are
+/// there at once; with the time to notice the signal, the command ends within 2 s.
+pub(crate) const AFTER_SIGNAL: Duration = Duration::from_millis(1800);
+
+/// Clones share one deadline.
+#[derive(Debug, Clone)]
+pub(crate) struct EndRule {
+    signals: Signals,
+    duration: Option<Duration>,
+    deadline: Arc<Mutex<Option<Instant>>>,
+    /// How long a silent process is waited for.
+    patience: Duration,
+    /// It is not the command that ends by it, but something beside.
+    is_part: bool,
+}
+
+impl EndRule {
+    /// From now on signals are noticed; see [`EndRule::new`].
+    pub(crate) fn notice(
+        delays: &Delays,
+        duration: Option<Duration>,
+        deadlines: &Deadlines,
+    ) -> io::Result<EndRule> {
+        Ok(EndRule::new(&Signals::notice(delays)?, duration, deadlines))
+    }
+
+    /// At a signal, or `duration` after [`EndRule::begin`].
+    pub(crate) fn new(
+        signals: &Signals,
+        duration: Option<Duration>,
+        deadlines: &Deadlines,
+    ) -> EndRule {
+        let (signals, patience) = (signals.clone(), deadlines.drain);
+        EndRule { signals, duration, deadline: Arc::default(), patience, is_part: false }
+    }
+
+    /// For something beside: it ends with the command, and after `time` from now.
+    pub(crate) fn part(&self, time: Duration) -> EndRule {
+        let (duration, deadline) = (Some(time), Arc::default());
+        let part = EndRule { duration, deadline, is_part: true, ..self.clone() };
+        part.begin();
+        part
+    }
+
+    /// The time runs from now: what came before, such as learning names, does not count.
+    pub(crate) fn begin(&self) {
+        *self.lock() = self.duration.and_then(|duration| Instant::now().checked_add(duration));
+    }
+
+    /// Not later than `time` from now.
+    pub(crate) fn hasten(&self, time: Duration) {
+        let mut deadline = self.lock();
+        let end = Instant::now().checked_add(time);
+        *deadline = match (*deadline, end) {
+            (Some(before), Some(end)) => Some(before.min(end)),
+            (before, end) => end.or(before),
+        };
+    }
+
+    /// It is time to end without a signal: the command has what it wants.
+    pub(crate) fn end_now(&self) {
+        self.hasten(Duration::ZERO);
+        self.stop_by_timer();
+    }
+
+    /// The end has begun without a signal.
+    pub(crate) fn stop_by_timer(&self) {
+        if !self.is_part {
+            self.signals.stop_by_timer();
+        }
+    }
+
+    /// Whether it is time to end.
+    pub(crate) fn is_due(&self) -> bool {
+        self.signals.seen().is_some() || self.lock().is_some_and(|end| Instant::now() >= end)
+    }
+
+    pub(crate) fn signals(&self) -> &Signals {
+        &self.signals
+    }
+
+    /// Sleeps until a moment; false: it was time to end before.
+    pub(crate) fn sleep_until(&self, moment: Instant) -> bool {
+        while !self.is_due() {
+            let left = moment.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return true;
+            }
+            std::thread::sleep(left.min(SIGNAL_CHECK));
+        }
+        false
+    }
+
+    /// How long what nobody keeps is waited for, now that it is time to end.
+    pub(crate) fn patience(&self) -> Duration {
+        if self.signals.seen().is_some() { AFTER_SIGNAL } else { self.patience }
+    }
+
+    /// Does what may have to wait long for a process, on a thread of its own. `None`: it
+    /// was time to end, and no answer came soon after. An answer that comes later is
+    /// dropped; a session that it brings is stopped by that.
+    pub(crate) fn ask<T: Send + 'static>(
+        &self,
+        act: impl FnOnce() -> T + Send + 'static,
+    ) -> io::Result<Option<T>> {
+        let (answer, answered) = sync_channel(1);
+        let thread = std::thread::Builder::new().name("nettrace-ask".to_owned());
+        thread.spawn(move || {
+            // Fails if it was time to end.
+            let _ = answer.send(act());
+        })?;
+        let (asked, mut due_since) = (Instant::now(), None);
+        loop {
+            match answered.recv_timeout(SIGNAL_CHECK) {
+                Ok(answer) => return Ok(Some(answer)),
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(io::Error::other("the asking thread panicked"));
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+            let is_late = self.duration.is_some_and(|duration| asked.elapsed() >= duration);
+            if is_late || self.is_due() {
+                let since = *due_since.get_or_insert_with(Instant::now);
+                if since.elapsed() >= self.patience() {
+                    return Ok(None);
+                }
+            }
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Instant>> {
+        self.deadline.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,67 @@
+//! Where the bytes of a session are written, as they came.
+
+use super::stdout_queue::StdoutQueue;
+use crate::failure::Failure;
+use crate::new_file::{NewFile, Pending, Written};
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+/// Where bytes go.
+#[derive(Debug)]
+pub(crate) enum Sink {
+    /// The session is only looked at.
+    Nowhere,
+    File(File, Pending),
+    Packed(GzEncoder<File>, Pending),
+    Stdout(StdoutQueue),
+}
+
+/// What became of them.
+#[derive(Debug)]
+pub(crate) enum Saved {
+    /// There is no file.
+    Nothing,
+    /// The file has all that was received, and its name.
+    Whole(Written),
+    /// Not all could be written. What could be is in the file under its temporary name,
+    /// unless that is nothing.
+    Part(Option<PathBuf>),
+    /// The file could not be given its name.
+    Unnamed(Failure),
+}
+
+impl Sink {
+    pub(crate) fn file(file: NewFile, is_packed: bool) -> Sink {
+        let (file, pending) = file.split();
+        match is_packed {
+            true => Sink::Packed(GzEncoder::new(file, Compression::fast()), pending),
+            false => Sink::File(file, pending),
+        }
+    }
+
+    pub(crate) fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        match self {
+            Sink::Nowhere => Ok(()),
+            Sink::File(file, _) => file.write_all(bytes),
+            Sink::Packed(file, _) => file.write_all(bytes),
+            Sink::Stdout(queue) => queue.offer(bytes.to_vec(), 0),
+        }
+    }
+
+    /// `is_whole`: nothing more belongs to it. A packed file may fail in its last bytes.
+    pub(crate) fn finish(self, is_whole: bool) -> (Saved, io::Result<()>) {
+        let (pending, written) = match self {
+            Sink::Nowhere | Sink::Stdout(_) => return (Saved::Nothing, Ok(())),
+            Sink::File(_, pending) => (pending, Ok(())),
+            Sink::Packed(file, pending) => (pending, file.finish().map(drop)),
+        };
+        let saved = match is_whole && written.is_ok() {
+            true => pending.finish().map_or_else(Saved::Unnamed, Saved::Whole),
+            false => Saved::Part(pending.leave()),
+        };
+        (saved, written)
+    }
+}

@@ -1,0 +1,50 @@
+//! How sessions begin.
+
+use super::end_rule::EndRule;
+use super::target::Reached;
+use crate::failure::Failure;
+use crate::messages::Messages;
+use nettrace_ipc::{Error, Lost, Runtime, Session, SessionConfig};
+
+/// Whether a process that waits at its start is let go once the session has begun.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Resume {
+    Yes,
+    No,
+}
+
+/// Starts a session, and says what the runtime is too old for. `None`: it was time to end
+/// before the process answered, which a message says.
+pub(crate) fn start(
+    reached: &Reached,
+    config: SessionConfig,
+    resume: Resume,
+    end: &EndRule,
+    messages: &mut Messages<'_>,
+) -> Result<Option<Session>, Failure> {
+    let runtime = reached.runtime.clone();
+    let started = end.ask(move || -> Result<_, Error> {
+        let session = runtime.start(&config)?;
+        let resumed = if resume == Resume::Yes { runtime.resume() } else { Ok(()) };
+        Ok((session, resumed))
+    });
+    let Some(started) = started.map_err(Failure::Output)? else {
+        messages.warning(&format!("{} did not answer in time", reached.label()));
+        return Ok(None);
+    };
+    let (session, resumed) = started.map_err(|error| reached.failed(&error))?;
+    // Stacks that nobody looks at may be taken.
+    for lost in session.lost().iter().filter(|lost| **lost != Lost::StacksOff) {
+        let text = "this runtime is too old for part of the request";
+        messages.warning(&format!("{}: {text}: {lost}", reached.label()));
+    }
+    resumed.map_err(|error| reached.failed(&error))?;
+    Ok(Some(session))
+}
+
+/// Lets a process go in which no session has begun: what waits at its start would wait
+/// for ever. It is not waited for longer than a signal allows.
+pub(crate) fn let_go(runtime: Runtime, end: &EndRule) {
+    // One that does not answer, or is gone, cannot be helped.
+    let _ = end.ask(move || runtime.resume());
+}
