@@ -35,6 +35,7 @@ pub(crate) struct Overviewed {
     pub(crate) pool: ThreadPoolReport,
     pub(crate) activities: ActivitiesReport,
     pub(crate) logs: LogsReport,
+    #[cfg_attr(not(feature = "page"), allow(dead_code, reason = "only the page shows it"))]
     pub(crate) counters: CountersReport,
     pub(super) subjects: Subjects,
 }

@@ -48,6 +48,7 @@ impl TypeCount {
 /// Id of a thread and of its process.
 type ThreadKey = (Option<u64>, Option<u64>);
 
+/// Threads that are remembered; a power of two, at most 256.
 const RECENT: usize = 64;
 
 /// Recently counted threads, each at an index computed from its id: in most traces, a few
@@ -67,7 +68,7 @@ impl Recent {
     fn is_new(&mut self, key: ThreadKey) -> bool {
         // Ids of threads that begin together are often multiples of 4.
         let id = key.0.unwrap_or(0);
-        let at = usize::try_from((id ^ id >> 6) % RECENT as u64).unwrap_or(0);
+        let at = usize::from((id ^ id >> 6).to_le_bytes()[0]) & (RECENT - 1);
         match self.0.get_mut(at) {
             Some(known) if *known == key => false,
             Some(known) => {

@@ -3,7 +3,7 @@
 use super::contract::{Report, ReportInput};
 use crate::driver::Finished;
 use crate::model::{Coverage, Model, Moment, Process, Profile, Resolved, ThreadState};
-use nettrace_parser::{Event, Outcome};
+use nettrace_parser::Event;
 
 /// Reports that share a pass: one, a tuple of up to ten, or a list of the same type.
 pub trait Reports {
@@ -60,7 +60,7 @@ impl<'m> Resolving<'m> {
 
     /// How reading went, if that is known.
     #[cfg(feature = "page")]
-    pub(crate) fn outcome(&self) -> Option<&Outcome> {
+    pub(crate) fn outcome(&self) -> Option<&nettrace_parser::Outcome> {
         self.finished.outcome.as_ref()
     }
 
