@@ -29,6 +29,7 @@ const ORDER: &[&[&str]] = &[
     &["stack_names"],
     // What several commands need is below all of them. A command may still show what another
     // one does.
+    &["commands::attached"],
     &[
         "commands::check",
         "commands::convert",
