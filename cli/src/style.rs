@@ -81,8 +81,10 @@ impl Style {
     }
 
     fn paint(self, style: Ansi) -> Paint {
-        let (on, off) = (style.render().to_string(), style.render_reset().to_string());
-        if self.is_coloured { Paint { on, off } } else { Paint::default() }
+        match self.is_coloured {
+            true => Paint::new(style.render().to_string(), style.render_reset().to_string()),
+            false => Paint::default(),
+        }
     }
 }
 

@@ -24,6 +24,7 @@ const EVENT: &str = "EVENT";
 /// What to write before and after a text to set it off, such as a terminal's sequences for
 /// colours. Nothing by default.
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct Paint {
     /// Before the text.
     pub on: String,
@@ -32,6 +33,11 @@ pub struct Paint {
 }
 
 impl Paint {
+    /// Written before and after a text.
+    pub fn new(on: impl Into<String>, off: impl Into<String>) -> Paint {
+        Paint { on: on.into(), off: off.into() }
+    }
+
     /// The text with what is written before and after it.
     pub fn over(&self, text: impl fmt::Display) -> String {
         format!("{}{text}{}", self.on, self.off)

@@ -21,7 +21,8 @@ const ORDER: &[&[&str]] = &[
     &["resync"],
     &["reader"],
     &["order"],
-    &["outcome", "feed", "raw", "positioned", "check"],
+    &["outcome"],
+    &["feed", "raw", "positioned", "check"],
     &["mapping", "parallel", "serialize_findings"],
     &["internal"],
 ];
