@@ -51,7 +51,7 @@ pub(crate) enum RunEnd {
 
 /// What the next blob must be like to be passed on without further checks. It is notified
 /// of every field that a header stores; inherited fields have been checked before.
-struct Expected<const IS_V6: bool> {
+struct Usual {
     covered: Covered,
     /// Threads write many events in a row, so the thread and its next sequence number are
     /// computed once per run.
@@ -60,238 +60,343 @@ struct Expected<const IS_V6: bool> {
     /// in the previous header, so headers do not need to track a number.
     number: u32,
     /// Sequence numbers that an unusual header skips.
-    skipped: u32,
-    /// A row is left to the careful path if its time is not below this: one tick after
-    /// the latest time that its block states, or 0 once anything else about the row is
-    /// unusual. A flag beside the time would be a second comparison for each event.
-    careful_from: u64,
-    /// Whether the row cannot be decoded at all.
+    left_out: u32,
+    /// A row is unusual if its time is not below this: one tick after the latest time
+    /// that its block states, or 0 once anything else about the row is unusual. So one
+    /// comparison checks for both.
+    odd_from: u64,
     is_wrong: bool,
 }
 
-impl<const IS_V6: bool> Expected<IS_V6> {
+impl Usual {
     /// `None` if further checks are needed in any case.
-    #[inline(always)]
-    fn new(covered: Covered, run: Option<(u64, u32)>, most_ticks: u64) -> Option<Self> {
+    #[inline]
+    fn of(covered: Covered, run: Option<(u64, u32)>, most_ticks: u64) -> Option<Usual> {
         let (thread, number) = run?;
         // In some versions, an event of type 0 has no sequence number. If a stream
         // defines that type, use the careful path.
         let is_countable = !covered.metadata.contains(0);
-        let is_known = !IS_V6 || covered.threads.contains(thread);
-        (is_countable && is_known).then_some(Expected {
+        is_countable.then_some(Usual {
             covered,
             thread,
             number,
-            skipped: 0,
+            left_out: 0,
             // The careful path decides about the largest possible time.
-            careful_from: most_ticks.saturating_add(1),
+            odd_from: most_ticks.saturating_add(1),
             is_wrong: false,
         })
     }
 
-    /// Whether a blob can inherit from this header without further checks.
-    #[inline(always)]
-    fn may_inherit(&self, header: &BlobHeader) -> bool {
-        let is_usual = self.covered.metadata.contains(u64::from(header.metadata_id))
-            && self.covered.stacks.contains(u64::from(header.stack))
-            && header.capture_thread == self.thread
-            && header.sequence.wrapping_add(1) == self.number;
-        let is_usual_v6 = || {
-            !header.has_reserved_flag
-                && self.covered.threads.contains(header.thread)
-                && self.covered.labels.contains(u64::from(header.label_list))
-        };
-        is_usual && (!IS_V6 || is_usual_v6())
+    /// The same, if the next blob inherits from the previous one.
+    #[inline]
+    fn after(
+        header: &BlobHeader,
+        covered: Covered,
+        run: Option<(u64, u32)>,
+        most_ticks: u64,
+    ) -> Option<Usual> {
+        let is_usual = covered.metadata.contains(u64::from(header.metadata_id))
+            && covered.stacks.contains(u64::from(header.stack));
+        Usual::of(covered, run, most_ticks).filter(|usual| {
+            is_usual
+                && header.capture_thread == usual.thread
+                && header.sequence.wrapping_add(1) == usual.number
+        })
     }
 
-    /// Leaves the decoded row to the careful path.
-    #[inline(always)]
-    fn leave_to_careful_path(&mut self) {
-        self.careful_from = any_time();
+    /// The same for version 6.
+    #[inline]
+    fn after_v6(
+        header: &BlobHeader,
+        covered: Covered,
+        run: Option<(u64, u32)>,
+        most_ticks: u64,
+    ) -> Option<Usual> {
+        let is_usual = !header.has_reserved_flag
+            && covered.threads.contains(header.thread)
+            && covered.labels.contains(u64::from(header.label_list));
+        Usual::after(header, covered, run, most_ticks)
+            .filter(|usual| is_usual && covered.threads.contains(usual.thread))
     }
 
-    /// Whether the decoded row is left to the careful path, because of its time or
-    /// because a field said so.
+    /// Whether the decoded row is unusual, by its time or because it was marked so.
     #[inline(always)]
-    fn needs_careful_path(&self, ticks: u64) -> bool {
-        ticks >= self.careful_from
+    fn is_odd(&self, ticks: u64) -> bool {
+        ticks >= self.odd_from
     }
 }
 
-/// The time from which on every row is left to the careful path. A function of its own
-/// only to be cold, so that the branches that call it count as unlikely; were
-/// [`Expected::leave_to_careful_path`] cold, it would not be inlined, and what is
-/// expected would have to lie in memory.
+/// The time that every row reaches. Cold, so that the branch counts as unlikely.
 #[cold]
-fn any_time() -> u64 {
+fn always() -> u64 {
     0
 }
 
-impl<const IS_V6: bool> Watch for Expected<IS_V6> {
+impl Watch for Usual {
     #[inline(always)]
     fn next(&mut self, _: &mut u32, _: u32) {}
 
     #[inline(always)]
     fn metadata(&mut self, id: u32) {
         if !self.covered.metadata.contains(u64::from(id)) {
-            self.leave_to_careful_path();
+            self.odd_from = always();
         }
     }
 
     #[inline(always)]
     fn capture(&mut self, _: &mut u32, thread: u64, step: u32) {
         if thread != self.thread || step != 0 {
-            self.leave_to_careful_path();
-            self.skipped = step;
+            self.odd_from = always();
+            self.left_out = step;
         }
     }
 
-    /// Before version 6 threads are identified by their ids alone, so any is right.
     #[inline(always)]
     fn thread(&mut self, id: u64) {
-        if IS_V6 && id != self.thread && !self.covered.threads.contains(id) {
-            self.leave_to_careful_path();
+        if id != self.thread && !self.covered.threads.contains(id) {
+            self.odd_from = always();
         }
     }
 
     #[inline(always)]
     fn stack(&mut self, id: u32) {
         if !self.covered.stacks.contains(u64::from(id)) {
-            self.leave_to_careful_path();
+            self.odd_from = always();
         }
     }
 
     #[inline(always)]
     fn labels(&mut self, id: u32, has_reserved_flag: bool) {
         if has_reserved_flag || !self.covered.labels.contains(u64::from(id)) {
-            self.leave_to_careful_path();
+            self.odd_from = always();
         }
     }
 
     #[cold]
-    #[inline(never)]
     fn wrong(&mut self) {
-        (self.careful_from, self.is_wrong) = (0, true);
+        (self.odd_from, self.is_wrong) = (0, true);
     }
 }
 
-/// One encoding of blobs. Versions 4 and 5 share their encodings.
-trait Decode<const IS_V6: bool> {
+/// The same before version 6, where threads are identified by their ids alone.
+struct UsualV4(Usual);
+
+impl Watch for UsualV4 {
+    #[inline(always)]
+    fn next(&mut self, _: &mut u32, _: u32) {}
+
+    #[inline(always)]
+    fn metadata(&mut self, id: u32) {
+        self.0.metadata(id);
+    }
+
+    #[inline(always)]
+    fn capture(&mut self, sequence: &mut u32, thread: u64, step: u32) {
+        self.0.capture(sequence, thread, step);
+    }
+
+    #[inline(always)]
+    fn thread(&mut self, _: u64) {}
+
+    #[inline(always)]
+    fn stack(&mut self, id: u32) {
+        self.0.stack(id);
+    }
+
+    fn labels(&mut self, _: u32, _: bool) {}
+
+    fn wrong(&mut self) {
+        self.0.wrong();
+    }
+}
+
+/// One encoding of blobs.
+trait Decode {
+    /// Observes the blob's fields and records what is unusual.
+    type Watch: Watch;
     /// Whether a header inherits from the previous one.
     const INHERITS: bool;
-    /// Whether the next blob may be read on this path, given the previous header.
-    fn begin(header: &mut BlobHeader, expected: &Expected<IS_V6>) -> bool;
+    const IS_V6: bool;
+    /// `None` if the next blob needs further checks.
+    fn begin(
+        header: &mut BlobHeader,
+        covered: Covered,
+        run: Option<(u64, u32)>,
+        most_ticks: u64,
+    ) -> Option<Self::Watch>;
+    fn usual(watch: &mut Self::Watch) -> &mut Usual;
+    /// Whether the decoded blob is unusual.
+    fn is_odd(header: &BlobHeader, watch: &mut Self::Watch) -> bool;
     /// Decodes the blob at the beginning of `rest`, if all of it is there. Otherwise
     /// `header` is unusable.
-    fn decode(
-        header: &mut BlobHeader,
-        rest: &[u8],
-        expected: &mut Expected<IS_V6>,
-    ) -> Option<Extent>;
-    /// Whether the decoded blob is left to the careful path.
-    fn needs_careful_path(header: &BlobHeader, expected: &Expected<IS_V6>) -> bool;
-    /// Computes the sequence number of a blob that is left to the careful path.
-    fn number(header: &mut BlobHeader, blob: &[u8], expected: &Expected<IS_V6>);
+    fn decode(header: &mut BlobHeader, rest: &[u8], watch: &mut Self::Watch) -> Option<Extent>;
+    /// Computes the sequence number of an unusual blob.
+    fn settle(header: &mut BlobHeader, blob: &[u8], usual: &Usual);
 }
 
-struct Compressed;
-
-impl<const IS_V6: bool> Decode<IS_V6> for Compressed {
-    const INHERITS: bool = true;
-
-    #[inline(always)]
-    fn begin(header: &mut BlobHeader, expected: &Expected<IS_V6>) -> bool {
-        // Fields that the version does not have are always zero. Stating it lets the
-        // compiler leave them out of the loop.
-        if IS_V6 {
-            (header.activity, header.related_activity) = (Guid::ZERO, Guid::ZERO);
-        } else {
-            (header.label_list, header.has_reserved_flag) = (0, false);
+macro_rules! version_4 {
+    () => {
+        type Watch = UsualV4;
+        const IS_V6: bool = false;
+        #[inline(always)]
+        fn usual(watch: &mut UsualV4) -> &mut Usual {
+            &mut watch.0
         }
-        expected.may_inherit(header)
-    }
+    };
+}
 
-    #[inline(always)]
-    #[expect(clippy::arithmetic_side_effects, reason = "64 bits hold a window's index and 32 bits")]
-    fn decode(
-        header: &mut BlobHeader,
-        rest: &[u8],
-        expected: &mut Expected<IS_V6>,
-    ) -> Option<Extent> {
-        let end;
-        let window = match rest.first_chunk() {
-            Some(window) => window,
-            None => {
-                end = at_end(rest);
-                &end
+macro_rules! version_6 {
+    () => {
+        type Watch = Usual;
+        const IS_V6: bool = true;
+        #[inline(always)]
+        fn usual(watch: &mut Usual) -> &mut Usual {
+            watch
+        }
+    };
+}
+
+macro_rules! compressed {
+    ($name:ident, $decode:path, $version:ident, $begin:expr) => {
+        struct $name;
+        impl Decode for $name {
+            $version!();
+            const INHERITS: bool = true;
+            #[inline(always)]
+            fn begin(
+                header: &mut BlobHeader,
+                covered: Covered,
+                run: Option<(u64, u32)>,
+                most_ticks: u64,
+            ) -> Option<Self::Watch> {
+                $begin(header, covered, run, most_ticks)
             }
-        };
-        let payload_at = match IS_V6 {
-            true => compressed_v6(header, window, expected),
-            false => compressed_v4(header, window, expected),
-        };
-        // Two zero bytes mean that nothing changed, not even the time.
-        if IS_V6 && let [0, 0, ..] = window {
-            expected.leave_to_careful_path();
+            #[inline(always)]
+            fn is_odd(header: &BlobHeader, watch: &mut Self::Watch) -> bool {
+                Self::usual(watch).is_odd(header.timestamp)
+            }
+            #[inline(always)]
+            #[expect(
+                clippy::arithmetic_side_effects,
+                reason = "64 bits hold a window's index and 32 bits"
+            )]
+            fn decode(
+                header: &mut BlobHeader,
+                rest: &[u8],
+                watch: &mut Self::Watch,
+            ) -> Option<Extent> {
+                let end;
+                let window = match rest.first_chunk() {
+                    Some(window) => window,
+                    None => {
+                        end = at_end(rest);
+                        &end
+                    }
+                };
+                let payload_at = $decode(header, window, watch);
+                // Two zero bytes mean that nothing changed, not even the time.
+                if Self::IS_V6
+                    && let [0, 0, ..] = window
+                {
+                    Self::usual(watch).odd_from = always();
+                }
+                // The size of a wrong header is far larger than any block.
+                let next_at = payload_at as u64 + u64::from(header.payload_size);
+                header.header_size = size_of_header(payload_at);
+                let next_at = usize::try_from(next_at).ok()?;
+                (next_at <= rest.len()).then_some(Extent { payload_at, next_at })
+            }
+            fn settle(header: &mut BlobHeader, blob: &[u8], usual: &Usual) {
+                header.sequence = usual.number.wrapping_add(usual.left_out);
+                // Events of type 0 have no sequence number.
+                if header.metadata_id == 0 && !blob.first().is_some_and(|flags| says_number(*flags))
+                {
+                    header.sequence = header.sequence.wrapping_sub(1);
+                }
+            }
         }
-        // The size of a wrong header is far larger than any block.
-        let next_at = payload_at as u64 + u64::from(header.payload_size);
-        header.header_size = size_of_header(payload_at);
-        let next_at = usize::try_from(next_at).ok()?;
-        (next_at <= rest.len()).then_some(Extent { payload_at, next_at })
-    }
-
-    #[inline(always)]
-    fn needs_careful_path(header: &BlobHeader, expected: &Expected<IS_V6>) -> bool {
-        expected.needs_careful_path(header.timestamp)
-    }
-
-    fn number(header: &mut BlobHeader, blob: &[u8], expected: &Expected<IS_V6>) {
-        header.sequence = expected.number.wrapping_add(expected.skipped);
-        // Events of type 0 have no sequence number.
-        if header.metadata_id == 0 && !blob.first().is_some_and(|flags| says_number(*flags)) {
-            header.sequence = header.sequence.wrapping_sub(1);
-        }
-    }
+    };
 }
 
-struct Fixed;
-
-impl<const IS_V6: bool> Decode<IS_V6> for Fixed {
-    const INHERITS: bool = false;
-
-    #[inline(always)]
-    fn begin(_: &mut BlobHeader, _: &Expected<IS_V6>) -> bool {
-        true
-    }
-
-    #[inline(always)]
-    fn decode(header: &mut BlobHeader, rest: &[u8], _: &mut Expected<IS_V6>) -> Option<Extent> {
-        // Stated so that the compiler does not keep fields from one blob to the next.
-        *header = BlobHeader::default();
-        if IS_V6 { quick_v6(header, rest) } else { quick_v4(header, rest) }
-    }
-
-    #[inline(always)]
-    fn needs_careful_path(header: &BlobHeader, expected: &Expected<IS_V6>) -> bool {
-        let covered = &expected.covered;
-        // Threads that write about other threads, and labels, are rare: one test finds
-        // that there are none.
-        let is_usual_v6 = || {
-            (header.thread ^ header.capture_thread) | u64::from(header.label_list) == 0
-                || covered.threads.contains(header.thread)
-                    && covered.labels.contains(u64::from(header.label_list))
-        };
-        !(!expected.needs_careful_path(header.timestamp)
-            && covered.metadata.contains(u64::from(header.metadata_id))
-            && covered.stacks.contains(u64::from(header.stack))
-            && header.capture_thread == expected.thread
-            && header.sequence == expected.number
-            && (!IS_V6 || is_usual_v6()))
-    }
-
-    fn number(_: &mut BlobHeader, _: &[u8], _: &Expected<IS_V6>) {}
+macro_rules! fixed {
+    ($name:ident, $decode:path, $version:ident, $begin:expr, $has_threads:expr) => {
+        struct $name;
+        impl Decode for $name {
+            $version!();
+            const INHERITS: bool = false;
+            #[inline(always)]
+            fn begin(
+                _: &mut BlobHeader,
+                covered: Covered,
+                run: Option<(u64, u32)>,
+                most_ticks: u64,
+            ) -> Option<Self::Watch> {
+                $begin(covered, run, most_ticks)
+            }
+            #[inline(always)]
+            fn is_odd(header: &BlobHeader, watch: &mut Self::Watch) -> bool {
+                let (usual, has_threads) = (Self::usual(watch), $has_threads);
+                !(!usual.is_odd(header.timestamp)
+                    && usual.covered.metadata.contains(u64::from(header.metadata_id))
+                    && usual.covered.stacks.contains(u64::from(header.stack))
+                    && header.capture_thread == usual.thread
+                    && header.sequence == usual.number
+                    // Threads that write about other threads, and labels, are rare.
+                    && (!has_threads
+                        || (header.thread ^ header.capture_thread) | u64::from(header.label_list) == 0
+                        || usual.covered.threads.contains(header.thread)
+                            && usual.covered.labels.contains(u64::from(header.label_list))))
+            }
+            #[inline(always)]
+            fn decode(header: &mut BlobHeader, rest: &[u8], _: &mut Self::Watch) -> Option<Extent> {
+                // Stated explicitly so that the compiler does not keep fields from one
+                // blob to the next.
+                *header = BlobHeader::default();
+                $decode(header, rest)
+            }
+            fn settle(_: &mut BlobHeader, _: &[u8], _: &Usual) {}
+        }
+    };
 }
+
+#[inline(always)]
+fn begin_compressed_v4(
+    header: &mut BlobHeader,
+    covered: Covered,
+    run: Option<(u64, u32)>,
+    most_ticks: u64,
+) -> Option<UsualV4> {
+    // Stated explicitly for the compiler.
+    (header.label_list, header.has_reserved_flag) = (0, false);
+    Usual::after(header, covered, run, most_ticks).map(UsualV4)
+}
+
+#[inline(always)]
+fn begin_compressed_v6(
+    header: &mut BlobHeader,
+    covered: Covered,
+    run: Option<(u64, u32)>,
+    most_ticks: u64,
+) -> Option<Usual> {
+    // Stated explicitly for the compiler.
+    (header.activity, header.related_activity) = (Guid::ZERO, Guid::ZERO);
+    Usual::after_v6(header, covered, run, most_ticks)
+}
+
+#[inline(always)]
+fn begin_fixed_v4(covered: Covered, run: Option<(u64, u32)>, most_ticks: u64) -> Option<UsualV4> {
+    Usual::of(covered, run, most_ticks).map(UsualV4)
+}
+
+#[inline(always)]
+fn begin_fixed_v6(covered: Covered, run: Option<(u64, u32)>, most_ticks: u64) -> Option<Usual> {
+    Usual::of(covered, run, most_ticks).filter(|usual| covered.threads.contains(usual.thread))
+}
+
+compressed!(CompressedV4, compressed_v4, version_4, begin_compressed_v4);
+compressed!(CompressedV6, compressed_v6, version_6, begin_compressed_v6);
+fixed!(FixedV4, quick_v4, version_4, begin_fixed_v4, false);
+fixed!(FixedV6, quick_v6, version_6, begin_fixed_v6, true);
 
 impl State {
     /// Passes the next events to `take`, as long as nothing about them is unusual and
@@ -302,42 +407,30 @@ impl State {
     #[inline(always)]
     pub(crate) fn run(&mut self, window: &[u8], start: u64, take: &mut impl Take) -> RunEnd {
         match self.cursor.encoding {
-            BlobEncoding::CompressedV4 => self.run_blobs::<Compressed, false>(window, start, take),
-            BlobEncoding::CompressedV6 => self.run_blobs::<Compressed, true>(window, start, take),
-            BlobEncoding::FixedV4 => self.run_blobs::<Fixed, false>(window, start, take),
-            BlobEncoding::FixedV6 => self.run_blobs::<Fixed, true>(window, start, take),
+            BlobEncoding::CompressedV4 => self.run_blobs::<CompressedV4>(window, start, take),
+            BlobEncoding::CompressedV6 => self.run_blobs::<CompressedV6>(window, start, take),
+            BlobEncoding::FixedV4 => self.run_blobs::<FixedV4>(window, start, take),
+            BlobEncoding::FixedV6 => self.run_blobs::<FixedV6>(window, start, take),
             BlobEncoding::FixedV3 => RunEnd::Between,
         }
     }
 
-    /// The loop of [`State::run`] for one encoding. A blob that needs more than this loop
-    /// checks ends it: the careful path reads or judges that one, and the next run begins
-    /// after it.
     #[inline(always)]
     #[expect(
         clippy::arithmetic_side_effects,
         reason = "positions within a block, which ends within 64 bits"
     )]
-    fn run_blobs<D: Decode<IS_V6>, const IS_V6: bool>(
-        &mut self,
-        window: &[u8],
-        start: u64,
-        take: &mut impl Take,
-    ) -> RunEnd {
+    fn run_blobs<D: Decode>(&mut self, window: &[u8], start: u64, take: &mut impl Take) -> RunEnd {
         if self.cursor.is_done() || self.cursor.is_contradicted {
             return RunEnd::Between;
         }
         let mut header = self.cursor.header;
         let times = self.cursor.times;
-        // The time of the run's last event, for the next check that a thread's times rise.
-        // Version 6 promises no such thing, so there the loop need not keep it.
         let mut last_ticks = header.timestamp;
         let covered = self.context.tables.covered;
-        let expected = Expected::<IS_V6>::new(covered, self.losses.run(), times.most());
-        let Some(mut expected) = expected.filter(|expected| D::begin(&mut header, expected)) else {
-            return RunEnd::Between;
-        };
-        let first = expected.number;
+        let begun = D::begin(&mut header, covered, self.losses.run(), times.most());
+        let Some(mut watch) = begun else { return RunEnd::Between };
+        let first = D::usual(&mut watch).number;
         take.begin(self.cursor.end, &self.context.tables.covered);
         let (from, to) = (index(self.cursor.at, start), index(self.cursor.end, start));
         // The rest of the block. Its length is the only thing to check and to update.
@@ -346,18 +439,18 @@ impl State {
         while !rest.is_empty() {
             // A broken blob makes `header` unusable. It is decoded again on the careful
             // path, and ends its block.
-            let Some(blob) = D::decode(&mut header, rest, &mut expected) else { break };
+            let Some(blob) = D::decode(&mut header, rest, &mut watch) else { break };
             let Some(behind) = rest.get(blob.next_at..) else { break };
             let payload = rest.get(blob.payload_at..).unwrap_or_default();
             let blob_at = self.cursor.end - rest.len() as u64;
             let payload_at = blob_at + blob.payload_at as u64;
             // Deltas are unsigned, so the times of a run are never before the block's
             // first.
-            if D::needs_careful_path(&header, &expected) {
-                if expected.is_wrong {
+            if D::is_odd(&header, &mut watch) {
+                if D::usual(&mut watch).is_wrong {
                     break;
                 }
-                D::number(&mut header, rest, &expected);
+                D::settle(&mut header, rest, D::usual(&mut watch));
                 if !D::INHERITS {
                     self.cursor.header = header;
                 }
@@ -366,25 +459,26 @@ impl State {
                 run_end = RunEnd::OnBlob;
                 break;
             }
+            let usual = D::usual(&mut watch);
             if D::INHERITS {
-                header.sequence = expected.number;
+                header.sequence = usual.number;
             }
-            expected.number = expected.number.wrapping_add(1);
-            if !IS_V6 {
+            usual.number = usual.number.wrapping_add(1);
+            if !D::IS_V6 {
                 last_ticks = header.timestamp;
             }
             let changes_what_lasts = match rest {
                 [flags, ..] if D::INHERITS => Some(says_what_lasts(*flags)),
                 _ => None,
             };
-            let form = BlobForm { is_v6: IS_V6, changes_what_lasts };
+            let form = BlobForm { is_v6: D::IS_V6, changes_what_lasts };
             rest = behind;
             if !take.take(&self.context, &header, payload, payload_at, form) {
                 break;
             }
         }
-        let next = expected.number;
-        if !IS_V6 {
+        let next = D::usual(&mut watch).number;
+        if !D::IS_V6 {
             // The times of one thread rise, so its last one is the latest. If they do
             // not, another check finds out.
             self.cursor.times.latest = times.latest.max(last_ticks.wrapping_sub(times.least));
