@@ -2,8 +2,8 @@
 //! that lists them.
 //!
 //! A finding is a sentence with a number that the report it mentions shows too. Every view
-//! that has findings computes them from [`Overviewed`](overview::Overviewed), so that a
-//! trace has the same ones in all of them.
+//! that has findings computes them from the same reports (`overview`), so that a trace has
+//! the same ones in all of them.
 
 mod finding;
 pub(crate) mod overview;

@@ -6,7 +6,7 @@ use crate::model::{Model, Resolved, ThreadState};
 use nettrace_parser::Event;
 use std::fmt;
 
-/// A report: receives the events of a trace and computes a plain struct. [`ReportPass`]
+/// A report: receives the events of a trace and computes a plain struct. [`ReportPass`](super::ReportPass)
 /// drives it.
 pub trait Report {
     /// The result.

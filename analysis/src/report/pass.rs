@@ -87,7 +87,7 @@ impl<R: Reports> ReportPass<R> {
 
     /// Adds a converter that receives the samples and marks of the pass, of the kinds
     /// that the options ask for. It receives them only if a report is computed from
-    /// samples ([`ReportInput::Samples`]), each before the reports receive its event; it
+    /// samples ([`ReportInput::Samples`](super::ReportInput::Samples)), each before the reports receive its event; it
     /// receives no events.
     pub fn add(&mut self, converter: Box<dyn Convert>) {
         self.analysis.add(converter);

@@ -139,7 +139,7 @@ pub trait FilteredEvents {
     /// all are taken, this call does nothing. `None` if there are no more events.
     ///
     /// Events that `filter` does not defer also count towards
-    /// [`TimeOrdered::out_of_order`].
+    /// [`TimeOrdered::out_of_order`](super::TimeOrdered::out_of_order).
     ///
     /// ```
     /// use nettrace_parser::Reader;
