@@ -321,9 +321,7 @@ mod tests {
             open.send(()).unwrap();
             taken.recv().unwrap();
         }
-        while queue.is_full() {
-            std::thread::sleep(Duration::from_millis(1));
-        }
+        nettrace_testdata::eventually("there is room", || !queue.is_full());
         queue.offer(vec![0; 3 << 20], 10).unwrap();
         assert!(!queue.is_full());
     }
