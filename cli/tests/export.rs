@@ -108,7 +108,7 @@ fn inputs_that_fail_are_rows_with_a_reason_and_the_others_are_exported() {
     let ran = export(&[folder.to_str().unwrap(), &missing, "--partition-by", "process,date"], &out);
     assert_eq!(ran.code, Some(3), "{}", ran.stderr);
     assert!(
-        ran.stderr.contains("3 traces exported") && ran.stderr.contains("3 not readable"),
+        ran.stderr.contains("3 traces exported") && ran.stderr.contains("3 unreadable"),
         "{}",
         ran.stderr
     );
@@ -147,7 +147,7 @@ fn what_is_there_is_left_out_unless_other_tables_are_asked_for() {
     );
     let ran = export(&[&[input], &few[..]].concat(), &out);
     assert!(
-        ran.stderr.contains("0 traces exported") && ran.stderr.contains("2 there already"),
+        ran.stderr.contains("0 traces exported") && ran.stderr.contains("2 skipped"),
         "{}",
         ran.stderr
     );
@@ -279,7 +279,7 @@ fn fewer_tables_than_there_are_need_no_export() {
     let (input, out) = (folder.to_str().unwrap(), folder.join("out"));
     assert_eq!(export(&[input], &out).code, Some(0));
     let ran = export(&[input, "--tables", "samples", "--skip-existing"], &out);
-    assert!(ran.stderr.contains("2 there already"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("2 skipped"), "{}", ran.stderr);
     let ran = export(&[input, "--no-payload", "--skip-existing"], &out);
     assert!(ran.stderr.contains("2 traces exported"), "{}", ran.stderr);
 }

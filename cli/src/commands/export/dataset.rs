@@ -1,9 +1,9 @@
 //! The folder of tables.
 //!
-//! Files are written in `_parts`, in a folder of this process, and moved to their places
-//! when all files of a trace are whole; that of `inputs` is moved last, so a trace that
-//! is there is there as a whole. What a process that was killed left in `_parts` goes
-//! with the next export. Query engines pass over names that begin with `_`.
+//! Files are written below `_parts`, in a folder of this process, and moved to their places
+//! when all files of a trace are complete; that of `inputs` is moved last, so a trace with a
+//! row in `inputs` has all its files. The next export removes what a killed process left in
+//! `_parts`. Query engines ignore names that begin with `_`.
 
 use super::keys::Keys;
 use crate::failure::{Failure, plain};
@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What says how the folder is laid out.
+/// The file that records how the folder is laid out.
 const LAYOUT: &str = "_nettrace.json";
 const PARTS: &str = "_parts";
 const LOCK: &str = "lock";
@@ -27,18 +27,18 @@ const FAILED: &str = "failed-";
 pub(super) struct Dataset {
     folder: PathBuf,
     parts: PathBuf,
-    /// Held as long as this process is at work.
+    /// Locked while this process runs.
     lock: Option<File>,
     number: AtomicU64,
-    /// Files of `inputs` that were there before, by the hash in their name.
-    there: HashMap<String, PathBuf>,
-    /// Of those, the files for inputs that failed, by the part of their name that stands
-    /// for the input's path.
+    /// Files of `inputs` from earlier exports, by the hash in their name.
+    existing: HashMap<String, PathBuf>,
+    /// The files among them for inputs that could not be read, by the hash of the input's
+    /// path.
     failures: HashMap<String, Vec<PathBuf>>,
 }
 
-/// The name of the file for an input that failed: by its path, then by what it contains,
-/// so that no task writes over the row of another one's input.
+/// The name of the file in `inputs` for an input that could not be read. It has hashes of its
+/// path and of its content, so that tasks do not overwrite each other's rows.
 pub(super) fn failure_name(input: &str, content_hash: Option<&str>) -> String {
     let mut path = ContentHash::new();
     path.add(input.as_bytes());
@@ -61,13 +61,13 @@ impl Dataset {
             parts: PathBuf::new(),
             lock: None,
             number: AtomicU64::new(0),
-            there: HashMap::new(),
+            existing: HashMap::new(),
             failures: HashMap::new(),
         };
         (dataset.parts, dataset.lock) = own_folder(&parts).map_err(refused)?;
         dataset.check_layout(keys)?;
-        find_inputs(&folder.join(INPUTS.name), &mut dataset.there).map_err(refused)?;
-        for (name, path) in &dataset.there {
+        find_inputs(&folder.join(INPUTS.name), &mut dataset.existing).map_err(refused)?;
+        for (name, path) in &dataset.existing {
             if let Some(name) = name.strip_prefix(FAILED) {
                 let input = name.split('-').next().unwrap_or(name).to_owned();
                 dataset.failures.entry(input).or_default().push(path.clone());
@@ -76,7 +76,7 @@ impl Dataset {
         Ok(dataset)
     }
 
-    /// A trace is in one place only if all exports lay out the folder in the same way.
+    /// All exports into a folder must use the same layout, or a trace could be in it twice.
     fn check_layout(&self, keys: &Keys) -> Result<(), Failure> {
         let path = self.folder.join(LAYOUT);
         let layout = serde_json::json!({ "schema": 1, "partition_by": keys.names() }).to_string();
@@ -102,19 +102,19 @@ impl Dataset {
         &self.folder
     }
 
-    /// The path of a temporary file that nothing else has.
+    /// An unused path for a temporary file.
     fn part(&self) -> PathBuf {
         self.parts.join(self.number.fetch_add(1, Ordering::Relaxed).to_string())
     }
 
-    /// Copies a stream to a file, because its content must be known before it is read.
+    /// Copies a stream to a file, because it is hashed before it is read.
     pub(super) fn spool(&self, mut stream: impl Read) -> io::Result<PathBuf> {
         let path = self.part();
         io::copy(&mut stream, &mut File::create(&path)?)?;
         Ok(path)
     }
 
-    /// Makes temporary files, which are gone when they are closed.
+    /// Makes temporary files that are deleted when they are closed.
     pub(super) fn make_spill(&self) -> nettrace_tables::MakeSpill {
         let (parts, number) = (self.parts.clone(), Arc::new(AtomicU64::new(0)));
         let worker = self.number.fetch_add(1, Ordering::Relaxed);
@@ -127,22 +127,22 @@ impl Dataset {
         })
     }
 
-    /// What is there of the trace with this hash.
+    /// What an earlier export wrote about the trace with this hash.
     pub(super) fn written(&self, hash: &str) -> Option<WrittenInput> {
-        self.there.get(hash).and_then(|path| File::open(path).ok()).and_then(WrittenInput::of)
+        self.existing.get(hash).and_then(|path| File::open(path).ok()).and_then(WrittenInput::of)
     }
 
-    /// Removes rows of an input that failed before, and does not any more.
+    /// Removes rows of earlier exports that could not read this input.
     pub(super) fn forget_failures(&self, input: &str) {
         let name = failure_name(input, None);
         let outdated = name.strip_prefix(FAILED).and_then(|input| self.failures.get(input));
         for path in outdated.into_iter().flatten() {
-            // Another export may have done it.
+            // Another export may have removed it.
             let _ = fs::remove_file(path);
         }
     }
 
-    /// Makes sure that each table has a file, so that engines know its columns.
+    /// Writes an empty file for each table without one, so that engines know its columns.
     pub(super) fn finish(&self, tables: &[&'static Table], keys: &Keys) -> Result<(), Failure> {
         for table in tables {
             let folder = self.folder.join(table.name);
@@ -165,13 +165,13 @@ impl Drop for Dataset {
         let _ = fs::remove_dir_all(&self.parts);
         self.lock = None;
         if let Some(all) = self.parts.parent() {
-            // As long as others are at work, it stays.
+            // Fails while other processes have folders in it.
             let _ = fs::remove_dir(all);
         }
     }
 }
 
-/// The files of a trace, which get their names together.
+/// The files of a trace, which are moved to their places together.
 pub(super) struct TraceFiles<'d> {
     dataset: &'d Dataset,
     keys: PathBuf,
@@ -180,12 +180,12 @@ pub(super) struct TraceFiles<'d> {
 }
 
 impl<'d> TraceFiles<'d> {
-    /// Files called `name.parquet`, in the folder of these keys.
+    /// Files named `name.parquet`, in the folder of these keys.
     pub(super) fn new(dataset: &'d Dataset, keys: PathBuf, name: String) -> TraceFiles<'d> {
         TraceFiles { dataset, keys, name, made: std::sync::Mutex::default() }
     }
 
-    /// Sets the folder of the keys, which is known when the trace has been read.
+    /// Sets the folder of the keys, which is known once the trace has been read.
     pub(super) fn keep_in(&mut self, keys: PathBuf) {
         self.keys = keys;
     }
@@ -200,7 +200,7 @@ impl<'d> TraceFiles<'d> {
         Ok(Box::new(BufWriter::with_capacity(256 << 10, file)))
     }
 
-    /// All are whole: each gets its name, in the order in which they were made.
+    /// Moves the complete files to their places, in the order in which they were created.
     pub(super) fn publish(&self) -> io::Result<()> {
         let mut made = self.made.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         for (part, path) in made.drain(..) {
@@ -222,7 +222,7 @@ impl Drop for TraceFiles<'_> {
     }
 }
 
-fn find_inputs(folder: &Path, there: &mut HashMap<String, PathBuf>) -> io::Result<()> {
+fn find_inputs(folder: &Path, found: &mut HashMap<String, PathBuf>) -> io::Result<()> {
     let entries = match fs::read_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         entries => entries?,
@@ -231,11 +231,11 @@ fn find_inputs(folder: &Path, there: &mut HashMap<String, PathBuf>) -> io::Resul
         let entry = entry?;
         let path = entry.path();
         if entry.file_type()?.is_dir() {
-            find_inputs(&path, there)?;
+            find_inputs(&path, found)?;
         } else if let Some(name) = path.file_name().and_then(|name| name.to_str())
             && let Some(hash) = name.strip_suffix(".parquet")
         {
-            there.insert(hash.to_owned(), path);
+            found.insert(hash.to_owned(), path);
         }
     }
     Ok(())
@@ -253,7 +253,7 @@ fn has_file(folder: &Path) -> bool {
 fn own_folder(parts: &Path) -> io::Result<(PathBuf, Option<File>)> {
     for number in 0..10_000 {
         let folder = parts.join(format!("{}-{number}", std::process::id()));
-        // Another machine may have a process of the same number.
+        // On a shared file system, another machine may have a process with the same id.
         match fs::create_dir(&folder) {
             Ok(()) => {
                 let lock = File::create(folder.join(LOCK))?;
@@ -264,10 +264,10 @@ fn own_folder(parts: &Path) -> io::Result<(PathBuf, Option<File>)> {
             Err(error) => return Err(error),
         }
     }
-    Err(io::Error::other("too many exports are at work"))
+    Err(io::Error::other("too many exports write to this folder at once"))
 }
 
-/// Removes what processes that are gone have left. One that is at work holds its lock.
+/// Removes what ended processes left. A running one holds the lock of its folder.
 fn clear(parts: &Path) {
     for entry in fs::read_dir(parts).into_iter().flatten().flatten() {
         let folder = entry.path();
@@ -279,7 +279,7 @@ fn clear(parts: &Path) {
     }
 }
 
-/// Locks a file, unless somebody else has.
+/// Tries to lock a file; false if another process has locked it.
 #[cfg(unix)]
 fn is_locked_now(file: &File) -> bool {
     rustix::fs::flock(file, rustix::fs::FlockOperation::NonBlockingLockExclusive).is_ok()

@@ -1,4 +1,4 @@
-//! Which files the user means.
+//! Finds the files that the arguments name.
 
 use crate::failure::plain;
 use nettrace_export::Glob;
@@ -7,7 +7,7 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// Files in folders that are traces, by their names.
+/// Ends of the names of files in folders that are traces.
 const ENDINGS: [&str; 4] = [".nettrace", ".nettrace.gz", ".netperf", ".netperf.gz"];
 
 /// An input.
@@ -23,14 +23,14 @@ pub(super) struct Named {
 pub(super) enum Place {
     File(PathBuf),
     Stdin,
-    /// There is none: what the user named, and why.
+    /// There is none: the argument, and why.
     Nothing {
         path: PathBuf,
         why: String,
     },
 }
 
-/// What a file contains.
+/// The hash and the size of a file's content.
 pub(super) struct Hashed {
     pub(super) hash: ContentHash,
     pub(super) bytes: u64,
@@ -50,8 +50,8 @@ impl Named {
         fs::metadata(self.path()).map_or(0, |metadata| metadata.len())
     }
 
-    /// Whether its bytes can be read only once: standard input, a pipe by name, or one of
-    /// the shell's `<(…)`.
+    /// Whether its bytes can be read only once: standard input, a named pipe, or the shell's
+    /// `<(…)`.
     pub(super) fn is_stream(&self) -> bool {
         match &self.place {
             Place::Stdin => true,
@@ -85,9 +85,9 @@ impl Named {
     }
 }
 
-/// All files that are meant, each once, in an order that does not depend on the file
-/// system. A folder without traces, or a pattern that matches nothing, is an input that
-/// fails: the others are exported all the same.
+/// All files that the arguments name, each once, in an order that does not depend on the
+/// file system. A folder without traces and a pattern that matches nothing are inputs that
+/// fail; the others are still exported.
 pub(super) fn find(inputs: &[PathBuf]) -> Vec<Named> {
     let mut found: Vec<Named> = Vec::new();
     let mut known = std::collections::HashSet::new();
@@ -113,7 +113,7 @@ pub(super) fn find(inputs: &[PathBuf]) -> Vec<Named> {
         match listed {
             Ok(Some(why)) if files.is_empty() => found.push(nothing(why)),
             Ok(_) => {}
-            // What was found until then is exported.
+            // The files found before the error are exported.
             Err(error) => found.push(nothing(plain(&error))),
         }
         files.sort();
@@ -169,7 +169,7 @@ fn matching(pattern: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
         }
     }
     if root.as_os_str().is_empty() {
-        // What is found is named as the pattern is: without a folder before it.
+        // Files get relative names, as the pattern is relative.
         return walk(Path::new(""), &parts, files);
     }
     walk(&root, &parts, files)

@@ -1,11 +1,11 @@
-//! Folders by what a trace is of: `process=web/date=2026-11-23/host=a1`.
+//! Partition folders by properties of a trace: `process=web/date=2026-11-23/host=a1`.
 
 use crate::failure::Failure;
 use nettrace_tables::ContentHash;
 use regex::Regex;
 use std::path::PathBuf;
 
-/// What stands for a value that is not known, as Hive has it.
+/// The folder name of an unknown value, as Hive writes it.
 const UNKNOWN: &str = "__HIVE_DEFAULT_PARTITION__";
 
 /// The keys, outermost first.
@@ -15,12 +15,12 @@ pub(super) struct Keys(Vec<Key>);
 #[derive(Debug)]
 struct Key {
     name: String,
-    of: Of,
+    source: ValueSource,
 }
 
-/// What a value is made of.
+/// Where the value of a key comes from.
 #[derive(Debug)]
-enum Of {
+enum ValueSource {
     Process,
     Date,
     /// The folder this many above the trace.
@@ -31,7 +31,7 @@ enum Of {
     Text(Option<String>),
 }
 
-/// What is known of a trace.
+/// The properties of a trace that keys are made of.
 #[derive(Debug, Default)]
 pub(super) struct Facts<'f> {
     pub(super) path: &'f str,
@@ -42,8 +42,8 @@ pub(super) struct Facts<'f> {
 }
 
 impl Keys {
-    /// Keys with commas between them. A comma inside an expression belongs to it: after
-    /// one that is between keys there is a name.
+    /// Parses keys separated by commas. A comma separates keys only if a key follows it;
+    /// any other is part of the expression.
     pub(super) fn parse(texts: &[String]) -> Result<Keys, Failure> {
         let mut pieces: Vec<String> = Vec::new();
         for text in texts {
@@ -60,7 +60,7 @@ impl Keys {
         let keys: Vec<Key> = pieces.iter().map(|piece| key(piece)).collect::<Result<_, _>>()?;
         for (at, key) in keys.iter().enumerate() {
             if keys.iter().take(at).any(|other| other.name == key.name) {
-                return Err(Failure::Usage(format!("--partition-by: {} is there twice", key.name)));
+                return Err(Failure::Usage(format!("--partition-by: {} is given twice", key.name)));
             }
         }
         Ok(Keys(keys))
@@ -72,10 +72,13 @@ impl Keys {
 
     /// The folder of a trace, below that of a table.
     pub(super) fn folder(&self, facts: &Facts<'_>) -> PathBuf {
-        self.0.iter().map(|key| format!("{}={}", key.name, escaped(key.of.value(facts)))).collect()
+        self.0
+            .iter()
+            .map(|key| format!("{}={}", key.name, escaped(key.source.value(facts))))
+            .collect()
     }
 
-    /// The folder of what is of no trace.
+    /// The folder of files that belong to no trace.
     pub(super) fn unknown_folder(&self) -> PathBuf {
         self.0.iter().map(|key| format!("{}={UNKNOWN}", key.name)).collect()
     }
@@ -93,23 +96,23 @@ fn is_name(name: &str) -> bool {
 
 fn key(piece: &str) -> Result<Key, Failure> {
     let wrong = |why: &str| Failure::Usage(format!("--partition-by {piece}: {why}"));
-    let of_name = |name: &str, of| Ok(Key { name: name.to_owned(), of });
+    let named = |name: &str, source| Ok(Key { name: name.to_owned(), source });
     match piece {
-        "process" => return of_name("process", Of::Process),
-        "date" => return of_name("date", Of::Date),
+        "process" => return named("process", ValueSource::Process),
+        "date" => return named("date", ValueSource::Date),
         _ => {}
     }
     let Some((name, expression)) = piece.split_once('=') else {
         return Err(wrong("give process, date, or NAME=EXPR, such as host=dir"));
     };
     if !is_name(name) {
-        return Err(wrong("a name has small letters, digits and _"));
+        return Err(wrong("a name consists of lower-case letters, digits and _"));
     }
     let is_column = nettrace_tables::schema::TABLES
         .iter()
         .any(|table| table.columns.iter().any(|column| column.name == name));
     if is_column {
-        return Err(wrong("a table has a column of this name; take another"));
+        return Err(wrong("a table has a column of this name; choose another"));
     }
     let regex = |text: &str| {
         Regex::new(text).map_err(|error| {
@@ -117,54 +120,56 @@ fn key(piece: &str) -> Result<Key, Failure> {
             wrong(text.lines().last().unwrap_or_default())
         })
     };
-    let of = match expression.split_once(':') {
-        _ if expression == "dir" => Of::Folder(1),
+    let source = match expression.split_once(':') {
+        _ if expression == "dir" => ValueSource::Folder(1),
         Some(("dir", up)) => match up.parse() {
-            Ok(up) if up > 0 => Of::Folder(up),
+            Ok(up) if up > 0 => ValueSource::Folder(up),
             _ => return Err(wrong("dir:N takes a number from 1")),
         },
-        Some(("path", text)) => Of::PathMatch(regex(text)?),
-        Some(("command", text)) => Of::CommandMatch(regex(text)?),
-        Some(("property", text)) => Of::Property(text.to_owned()),
-        Some(("env", text)) => Of::Text(std::env::var(text).ok().filter(|text| !text.is_empty())),
+        Some(("path", text)) => ValueSource::PathMatch(regex(text)?),
+        Some(("command", text)) => ValueSource::CommandMatch(regex(text)?),
+        Some(("property", text)) => ValueSource::Property(text.to_owned()),
+        Some(("env", text)) => {
+            ValueSource::Text(std::env::var(text).ok().filter(|text| !text.is_empty()))
+        }
         _ => {
             let quoted = |quote| expression.strip_prefix(quote)?.strip_suffix(quote);
             match quoted('\'').or_else(|| quoted('"')) {
-                Some(text) => Of::Text(Some(text.to_owned())),
+                Some(text) => ValueSource::Text(Some(text.to_owned())),
                 None if expression.contains(':') || expression.is_empty() => {
                     let known = "dir, path:REGEX, property:KEY, command:REGEX, env:NAME or 'TEXT'";
                     return Err(wrong(&format!("an expression is {known}")));
                 }
-                None => Of::Text(Some(expression.to_owned())),
+                None => ValueSource::Text(Some(expression.to_owned())),
             }
         }
     };
-    of_name(name, of)
+    named(name, source)
 }
 
-impl Of {
+impl ValueSource {
     fn value(&self, facts: &Facts<'_>) -> Option<String> {
         let value = match self {
-            Of::Process => facts.process.map(str::to_owned),
-            Of::Date => facts.start_unix_ns.map(date),
-            Of::Folder(up) => {
+            ValueSource::Process => facts.process.map(str::to_owned),
+            ValueSource::Date => facts.start_unix_ns.map(date),
+            ValueSource::Folder(up) => {
                 let path = std::path::absolute(facts.path).ok()?;
                 let folder = path.ancestors().nth(*up)?;
                 folder.file_name().map(|name| name.to_string_lossy().into_owned())
             }
-            Of::PathMatch(regex) => group(regex, facts.path),
-            Of::CommandMatch(regex) => group(regex, facts.command_line?),
-            Of::Property(key) => {
+            ValueSource::PathMatch(regex) => group(regex, facts.path),
+            ValueSource::CommandMatch(regex) => group(regex, facts.command_line?),
+            ValueSource::Property(key) => {
                 let of_key = |(name, _): &&(String, String)| name.eq_ignore_ascii_case(key);
                 facts.properties.iter().rev().find(of_key).map(|(_, value)| value.clone())
             }
-            Of::Text(text) => text.clone(),
+            ValueSource::Text(text) => text.clone(),
         };
         value.filter(|value| !value.is_empty())
     }
 }
 
-/// The first group, or all that is matched if there is no group.
+/// The first group, or the whole match if there is no group.
 fn group(regex: &Regex, text: &str) -> Option<String> {
     let captures = regex.captures(text)?;
     let found = captures.get(1).or_else(|| captures.get(0))?;
@@ -175,10 +180,10 @@ fn date(nanos: i64) -> String {
     nettrace_parser::utc_text(i128::from(nanos), 0).chars().take(10).collect()
 }
 
-/// Bytes of a value in a path: file systems allow names of 255, the key's included.
+/// Most bytes of a value in a path: file systems allow names of 255, including the key.
 const MOST_VALUE_BYTES: usize = 160;
 
-/// As Hive, Spark and DuckDB write a value into a path. A value that is too long for a
+/// Escapes a value for a path as Hive, Spark and DuckDB do. One that is too long for a
 /// folder's name is cut between two characters, and ends in its hash.
 fn escaped(value: Option<String>) -> String {
     let Some(value) = value else { return UNKNOWN.to_owned() };
@@ -281,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_that_no_folder_can_be_called_is_cut_and_ends_in_its_hash() {
+    fn a_value_too_long_for_a_folder_name_is_cut_and_ends_in_its_hash() {
         let host = |text: &str| folder(&format!("host='{text}'"), &Facts::default());
         for text in ["x".repeat(300), "ä".repeat(300), "/".repeat(300), "\u{85}".repeat(300)] {
             let cut = host(&text);

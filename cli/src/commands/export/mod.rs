@@ -23,7 +23,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::thread;
-use trace::{Done, Exporter};
+use trace::{Exporter, InputResult};
 
 pub(super) fn run(args: &ExportArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {
     match &args.format {
@@ -74,9 +74,9 @@ fn parquet(args: &ParquetArgs, context: &mut Context<'_>) -> Result<Exit, Failur
         args.output.display()
     );
     for (count, what) in [
-        (counts.skipped, "there already"),
-        (counts.again, "given twice"),
-        (counts.failed, "not readable"),
+        (counts.skipped, "skipped"),
+        (counts.duplicates, "duplicates"),
+        (counts.failed, "unreadable"),
     ] {
         if count > 0 {
             text.push_str(&format!(", {} {what}", units::count(count)));
@@ -86,17 +86,17 @@ fn parquet(args: &ParquetArgs, context: &mut Context<'_>) -> Result<Exit, Failur
     Ok(if counts.failed + counts.damaged > 0 { Exit::Damaged } else { Exit::Fine })
 }
 
-/// What became of the inputs.
+/// How many inputs had which result.
 #[derive(Debug, Default)]
 struct Counts {
     exported: u64,
     skipped: u64,
-    again: u64,
+    duplicates: u64,
     failed: u64,
     damaged: u64,
 }
 
-/// Exports all inputs. What is said about them comes in their order.
+/// Exports all inputs. Messages are printed in the order of the inputs.
 fn export_all(
     exporter: &Exporter<'_>,
     named: &[Named],
@@ -110,27 +110,28 @@ fn export_all(
     let mut fault = None;
     thread::scope(|scope| {
         for _ in 0..threads {
-            let (sender, next, stops, duplicates) = (sender.clone(), &next, &stops, &duplicates);
+            let (sender, next, stops) = (sender.clone(), &next, &stops);
+            let duplicates = &duplicates;
             scope.spawn(move || {
                 while !stops.load(Ordering::Relaxed) {
                     let at = next.fetch_add(1, Ordering::Relaxed);
                     let Some(input) = named.get(at) else { break };
-                    let done = exporter.export(input, |hash| duplicates.is_first(hash, at));
-                    if sender.send((at, done)).is_err() {
+                    let result = exporter.export(input, |hash| duplicates.is_first(hash, at));
+                    if sender.send((at, result)).is_err() {
                         break;
                     }
                 }
             });
         }
         drop(sender);
-        let mut waiting: BTreeMap<usize, Result<Done, Failure>> = BTreeMap::new();
-        let mut said = 0;
-        for (at, done) in receiver {
-            waiting.insert(at, done);
-            while let Some(done) = waiting.remove(&said) {
-                said += 1;
-                match done {
-                    Ok(done) => say(&done, &mut counts, context),
+        let mut waiting: BTreeMap<usize, Result<InputResult, Failure>> = BTreeMap::new();
+        let mut reported = 0;
+        for (at, result) in receiver {
+            waiting.insert(at, result);
+            while let Some(result) = waiting.remove(&reported) {
+                reported += 1;
+                match result {
+                    Ok(result) => report(&result, &mut counts, context),
                     Err(failure) => {
                         stops.store(true, Ordering::Relaxed);
                         fault.get_or_insert(failure);
@@ -142,9 +143,10 @@ fn export_all(
     fault.map_or(Ok(counts), Err)
 }
 
-fn say(done: &Done, counts: &mut Counts, context: &mut Context<'_>) {
-    match done {
-        Done::Exported { file, ended, wide_left_out } => {
+/// Counts the result of one input, and prints the messages about it.
+fn report(result: &InputResult, counts: &mut Counts, context: &mut Context<'_>) {
+    match result {
+        InputResult::Exported { file, ended, wide_left_out } => {
             counts.exported += 1;
             if *wide_left_out > 0 {
                 context.messages.warning(&format!(
@@ -157,26 +159,27 @@ fn say(done: &Done, counts: &mut Counts, context: &mut Context<'_>) {
                 counts.damaged += 1;
             }
         }
-        Done::Skipped { is_damaged } => {
+        InputResult::Skipped { is_damaged } => {
             counts.skipped += 1;
             counts.damaged += u64::from(*is_damaged);
         }
-        Done::Duplicate { file } => {
-            counts.again += 1;
+        InputResult::Duplicate { file } => {
+            counts.duplicates += 1;
             context
                 .messages
                 .warning(&format!("{file}: another input has the same content; left out"));
         }
-        Done::Failed(failure) => {
+        InputResult::Failed(failure) => {
             counts.failed += 1;
             context.messages.error(failure);
         }
     }
 }
 
-/// Which inputs may have the same content: those of the same size. Of them the first in
-/// the order of the command line is exported.
+/// Finds inputs with the same content, of which the first on the command line is exported.
+/// Only those of equal size are hashed beforehand.
 struct Duplicates {
+    /// The place of the first input with each content, by its hash.
     first: Mutex<BTreeMap<String, usize>>,
 }
 
@@ -213,7 +216,7 @@ impl Duplicates {
 fn tables(names: &[String]) -> Result<Vec<&'static Table>, Failure> {
     if let Some(name) = names.iter().find(|name| Table::by_name(name).is_none()) {
         let known: Vec<&str> = TABLES.iter().map(|table| table.name).collect();
-        let text = format!("there is no table {name}; there are {}", known.join(", "));
+        let text = format!("there is no table {name}; the tables are {}", known.join(", "));
         return Err(Failure::Usage(text));
     }
     let wants = |table: &&Table| {

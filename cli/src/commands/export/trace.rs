@@ -1,4 +1,4 @@
-//! One trace.
+//! Exports one trace.
 
 use super::dataset::{Dataset, TraceFiles, failure_name};
 use super::inputs::{Hashed, Named, Place};
@@ -17,36 +17,36 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// What all traces are exported with.
+/// What is the same for all traces of an export.
 pub(super) struct Exporter<'e> {
     pub(super) dataset: &'e Dataset,
     pub(super) keys: &'e Keys,
     pub(super) tables: &'e [&'static Table],
     pub(super) has_payload: bool,
     pub(super) wide: &'e [String],
-    /// Whether there was an event for each of them.
+    /// Whether any trace had an event that matches, for each of them.
     pub(super) wide_matched: Vec<AtomicBool>,
     pub(super) skips_existing: bool,
     pub(super) read: ReadArgs,
 }
 
-/// What became of an input.
-pub(super) enum Done {
+/// The result of one input.
+pub(super) enum InputResult {
     Exported {
         file: String,
         ended: Box<Ended>,
         /// Events of `--wide` without a row.
         wide_left_out: u64,
     },
-    /// It was there.
+    /// An earlier export wrote it.
     Skipped { is_damaged: bool },
-    /// Another input is the same.
+    /// Another input has the same content.
     Duplicate { file: String },
-    /// It is a row of `inputs`, and nothing else.
+    /// It could not be read; only `inputs` has a row.
     Failed(Failure),
 }
 
-/// Files of tables, created when the pass ends.
+/// The files of a trace, for [`TablePass::finish`].
 struct Files<'f>(&'f TraceFiles<'f>);
 
 impl Destination for Files<'_> {
@@ -56,8 +56,7 @@ impl Destination for Files<'_> {
 }
 
 impl Exporter<'_> {
-    /// With what options a trace was exported: the tables, then all else that decides
-    /// what is in them.
+    /// The options of this export as text: the tables, then all that changes their content.
     fn options(&self) -> String {
         let names: Vec<&str> = self.tables.iter().map(|table| table.name).collect();
         let payload = if self.has_payload { "" } else { " no-payload" };
@@ -65,8 +64,9 @@ impl Exporter<'_> {
         format!("{}{payload}{wide}", names.join(","))
     }
 
-    /// Whether what is there has all tables that are wanted, made in the same way.
-    fn suffices(&self, written: &str) -> bool {
+    /// Whether an export with the options `written` wrote all tables asked for now, with the
+    /// same content.
+    fn covers(&self, written: &str) -> bool {
         let wanted = self.options();
         let parts = |text: &str| {
             let (tables, rest) = text.split_once(' ').unwrap_or((text, ""));
@@ -76,8 +76,8 @@ impl Exporter<'_> {
         rest == rest_there && wanted.iter().all(|table| written.contains(table))
     }
 
-    /// Exports a trace. `is_first` tells whether its content comes here for the first
-    /// time.
+    /// Exports a trace. `is_first` returns whether no earlier input has its content, given
+    /// the hash of it.
     ///
     /// # Errors
     /// The tables cannot be written.
@@ -85,7 +85,7 @@ impl Exporter<'_> {
         &self,
         input: &Named,
         is_first: impl FnOnce(&str) -> bool,
-    ) -> Result<Done, Failure> {
+    ) -> Result<InputResult, Failure> {
         if let Place::Nothing { why, .. } = &input.place {
             let failure = Failure::Input { file: input.name.clone(), message: why.clone() };
             return self.failed(input, None, failure);
@@ -99,18 +99,18 @@ impl Exporter<'_> {
         };
         let hash = hashed.hash.hex();
         if !is_first(&hash) {
-            // Of inputs that are no traces, such as two empty files, each has its row.
+            // Inputs that are no traces, such as empty files, get a row each.
             return match self.open(input) {
-                Ok(_) => Ok(Done::Duplicate { file: input.name.clone() }),
+                Ok(_) => Ok(InputResult::Duplicate { file: input.name.clone() }),
                 Err(failure) => self.failed(input, Some(hashed), failure),
             };
         }
         if self.skips_existing
             && let Some(written) = self.dataset.written(&hash)
-            && self.suffices(&written.options)
+            && self.covers(&written.options)
         {
             self.forget_failures(input);
-            return Ok(Done::Skipped { is_damaged: written.status != "ok" });
+            return Ok(InputResult::Skipped { is_damaged: written.status != "ok" });
         }
         self.read(input, hashed)
     }
@@ -127,21 +127,22 @@ impl Exporter<'_> {
         }
     }
 
-    /// An input that failed before may be whole now.
+    /// Removes the row of an earlier export that could not read this input.
     fn forget_failures(&self, input: &Named) {
-        // Standard input is another one each time.
+        // Standard input is a different one each time.
         if input.name != "-" {
             self.dataset.forget_failures(&input.name);
         }
     }
 
-    fn read(&self, input: &Named, hashed: Hashed) -> Result<Done, Failure> {
+    fn read(&self, input: &Named, hashed: Hashed) -> Result<InputResult, Failure> {
         let (reader, header) = match self.open(input) {
             Ok(opened) => opened,
             Err(failure) => return self.failed(input, Some(hashed), failure),
         };
         let hash = hashed.hash.hex();
-        // The folder depends on what events say; it is known when the first file is made.
+        // The folder depends on events, such as the one with the command line. Files are
+        // made after all of them.
         let mut files = TraceFiles::new(self.dataset, PathBuf::new(), hash);
         let (mut survey, mut events) = (Survey::bounded(), reader.time_ordered());
         let options = TableOptions::new(self.tables, self.dataset.make_spill());
@@ -178,7 +179,11 @@ impl Exporter<'_> {
             is_matched.fetch_or(*is_here, Ordering::Relaxed);
         }
         let wide_left_out = written.wide_left_out;
-        Ok(Done::Exported { file: input.name.clone(), ended: Box::new(ended), wide_left_out })
+        Ok(InputResult::Exported {
+            file: input.name.clone(),
+            ended: Box::new(ended),
+            wide_left_out,
+        })
     }
 
     fn row(&self, input: &Named, hashed: &Hashed, info: TraceInfo, ended: &Ended) -> InputRow {
@@ -199,13 +204,13 @@ impl Exporter<'_> {
         }
     }
 
-    /// What could not be read is a row with the reason.
+    /// Writes a row with the reason for an input that could not be read.
     fn failed(
         &self,
         input: &Named,
         hashed: Option<Hashed>,
         failure: Failure,
-    ) -> Result<Done, Failure> {
+    ) -> Result<InputResult, Failure> {
         let reason = match &failure {
             Failure::Input { message, .. } => message.clone(),
             other => other.to_string(),
@@ -228,7 +233,7 @@ impl Exporter<'_> {
         let files = TraceFiles::new(self.dataset, self.keys.folder(&facts), name);
         let written = files.create(INPUTS.name, "").and_then(|out| row.write(&self.options(), out));
         written.and_then(|()| files.publish()).map_err(|error| self.unwritten(&error))?;
-        Ok(Done::Failed(failure))
+        Ok(InputResult::Failed(failure))
     }
 
     fn unwritten(&self, error: &io::Error) -> Failure {
