@@ -1,5 +1,4 @@
-//! What a table's columns are: the one description that files, documentation and tests
-//! share.
+//! Describes the columns of tables, for files, documentation and tests.
 
 /// How values are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -22,7 +21,7 @@ pub enum ColumnKind {
 }
 
 impl ColumnKind {
-    /// The type as Parquet and its readers call it.
+    /// The name of the type in Parquet and its readers.
     pub fn name(self) -> &'static str {
         match self {
             ColumnKind::Small => "int32",
@@ -36,25 +35,24 @@ impl ColumnKind {
     }
 }
 
-/// How the values of a column lie on disk.
+/// How the values of a column are encoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Layout {
-    /// Distinct values once, then their numbers.
+    /// A dictionary of the distinct values, and indices into it.
     Dictionary,
-    /// Differences to the value before.
-    Steps,
-    /// One after the other, without statistics: nobody asks for a range of such values.
+    /// Differences to the previous value: for values that grow.
+    Delta,
+    /// As they are, without ranges of pages: for long texts, of which nobody asks for a range.
     Plain,
 }
 
-/// What a column's values are made of, if they are not known when a row is added.
+/// What a column's values are looked up by when the trace has ended, if they depend on
+/// names of frames, which are complete only then.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Later {
-    /// The row has its value.
-    No,
-    /// The id of a stack, which depends on the names of its frames.
+pub(crate) enum Deferred {
+    /// The id of a stack.
     StackId,
-    /// The state of a sampled thread, which depends on them, too.
+    /// The state of a sampled thread.
     State,
 }
 
@@ -73,16 +71,17 @@ pub struct Column {
     /// When it is null; `None` if it never is.
     pub null: Option<&'static str>,
     pub(crate) layout: Layout,
-    pub(crate) later: Later,
+    /// `None` if a row's value is known when the row is added.
+    pub(crate) deferred: Option<Deferred>,
 }
 
 impl Column {
     pub(crate) const fn new(name: &'static str, kind: ColumnKind, about: &'static str) -> Column {
         let layout = match kind {
-            ColumnKind::Instant => Layout::Steps,
+            ColumnKind::Instant => Layout::Delta,
             _ => Layout::Dictionary,
         };
-        Column { name, kind, unit: "", about, null: None, layout, later: Later::No }
+        Column { name, kind, unit: "", about, null: None, layout, deferred: None }
     }
 
     pub(crate) const fn unit(self, unit: &'static str) -> Column {
@@ -97,8 +96,8 @@ impl Column {
         Column { layout, ..self }
     }
 
-    pub(crate) const fn later(self, later: Later) -> Column {
-        Column { later, ..self }
+    pub(crate) const fn deferred(self, deferred: Deferred) -> Column {
+        Column { deferred: Some(deferred), ..self }
     }
 }
 
@@ -112,6 +111,6 @@ pub struct Table {
     pub about: &'static str,
     /// The events that rows come from, and the report that counts the same.
     pub source: &'static str,
-    /// Its columns, in the order in which they lie in files.
+    /// Its columns, in the order in which files have them.
     pub columns: &'static [Column],
 }

@@ -1,19 +1,18 @@
-//! Hashes that are the same in every trace, on every machine, in every version.
+//! Hashes that are stable across traces, machines and versions.
 
 use twox_hash::{XxHash3_128, XxHash64};
 
-/// XXH64 with seed 0, as a signed number: engines that know no unsigned one join by it,
-/// too.
+/// XXH64 with seed 0, as a signed number, because some engines have no unsigned ones.
 pub(crate) fn id_of(bytes: &[u8]) -> i64 {
     XxHash64::oneshot(0, bytes).cast_signed()
 }
 
-/// The id of texts that belong together.
+/// The id of several texts together.
 pub(crate) fn id_of_texts(texts: &[&str]) -> i64 {
     id_of(texts.join("\0").as_bytes())
 }
 
-/// What a file contains, as a number: XXH3 with 128 bits.
+/// The hash of a file's content: XXH3 with 128 bits.
 ///
 /// ```
 /// use nettrace_tables::ContentHash;
@@ -36,12 +35,12 @@ impl Default for ContentHash {
 }
 
 impl ContentHash {
-    /// Of nothing yet.
+    /// The hash of no bytes.
     pub fn new() -> ContentHash {
         ContentHash(XxHash3_128::new())
     }
 
-    /// Adds the bytes that follow.
+    /// Adds the next bytes.
     pub fn add(&mut self, bytes: &[u8]) {
         self.0.write(bytes);
     }

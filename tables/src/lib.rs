@@ -3,7 +3,9 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::restriction, clippy::pedantic))]
 
+mod batch;
 mod column;
+mod deferred;
 mod encode;
 mod hash;
 mod input_row;
@@ -24,8 +26,8 @@ pub use spill::MakeSpill;
 
 use std::io::{self, Write};
 
-/// Writes a file of a table without rows: an engine that finds no other file of the table
-/// still learns its columns.
+/// Writes a file without rows, from which engines learn the columns of a table that has no
+/// other file.
 ///
 /// # Errors
 /// If writing fails.

@@ -18,8 +18,8 @@ pub struct TableOptions {
 }
 
 impl TableOptions {
-    /// These tables. `make_spill` makes temporary files for row groups that are full
-    /// before the trace ends.
+    /// Options for these tables. `make_spill` makes the temporary files in which large tables
+    /// wait until the trace ends.
     pub fn new(tables: &[&'static Table], make_spill: MakeSpill) -> TableOptions {
         let tables = tables.iter().map(|table| table.name).collect();
         TableOptions { tables, has_payload: true, wide: Vec::new(), make_spill }
@@ -31,7 +31,7 @@ impl TableOptions {
         TableOptions { has_payload, ..self }
     }
 
-    /// Adds a table for each type of event that a pattern matches, with a column a field.
+    /// Adds a table for each event type that a pattern matches, with a column for each field.
     #[must_use]
     pub fn wide(self, wide: Vec<EventPattern>) -> TableOptions {
         TableOptions { wide, ..self }

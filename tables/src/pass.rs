@@ -1,32 +1,34 @@
 //! One pass over a trace that fills its tables.
 
+use crate::column::Table;
+use crate::deferred::ResolvedStacks;
 use crate::options::TableOptions;
 use crate::rows::code;
 use crate::rows::events::EventRows;
+use crate::rows::exceptions::exception;
 use crate::rows::marks::{Marks, Shared, shared_of};
-use crate::rows::thrown::exception;
-use crate::rows::{self, Place};
+use crate::rows::{self, RowPrefix};
 use crate::schema::{
     ACTIVITIES, ALLOCATIONS, CONTENTIONS, COUNTERS, EVENTS, EXCEPTIONS, FRAMES, GCS, JIT, LOGS,
     METHODS, SAMPLES, STACKS, THREADS,
 };
-use crate::sheet::{Ending, Sheet};
+use crate::sheet::Sheet;
 use crate::wide::Wide;
 use nettrace_analysis::report::{
     Counters, Gc, Jit, Logs, Moment, Report, ReportInput, ReportPass, Reports, Resolving,
 };
-use nettrace_analysis::{AnalysisOptions, Kind, Model, StackHandle};
+use nettrace_analysis::{AnalysisOptions, Kind, Model};
 use nettrace_parser::{Event, Outcome, Source, TimeOrdered, Trace};
 use std::io::{self, Write};
 
-/// Messages that are kept before they become rows.
-const MOST_MESSAGES: u32 = 1024;
+/// Messages that are gathered before they are written as rows.
+const MESSAGE_BATCH: u32 = 1024;
 
 /// Where the files of a trace go.
 pub trait Destination {
-    /// Creates the file of a table. Only called for tables with rows. A table of one event
-    /// type has a file for each layout of its payload, whose name ends in `part`; it is
-    /// empty for all others.
+    /// Creates the file of a table; called only for tables with rows. `part` is the end of
+    /// the file's name: a table of one event type has a file for each layout of its payload.
+    /// It is empty for other tables.
     ///
     /// # Errors
     /// If it cannot be created.
@@ -39,20 +41,20 @@ pub struct TablePass {
     pass: ReportPass<Observers>,
 }
 
-/// The tables of a trace that were written, and their rows.
+/// The tables that were written of a trace.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 #[must_use = "a trace that is cut or damaged gives tables without an error"]
 pub struct TableRows {
-    /// Name of each table that has rows, and their number.
+    /// The name and the number of rows of each table with rows.
     pub tables: Vec<(String, u64)>,
-    /// Events of [`TableOptions::wide`] without a row, because a trace has at most 256 layouts
-    /// of payloads with files of their own.
+    /// Events of [`TableOptions::wide`] that have no row, because only 256 layouts of payloads
+    /// get files.
     pub wide_left_out: u64,
     /// For each pattern of [`TableOptions::wide`], whether the trace has such an event.
     pub wide_matched: Vec<bool>,
-    /// How reading went. If the trace is truncated or damaged, tables lack rows. `None` if
-    /// the events were passed one by one.
+    /// How reading ended: if the trace is truncated or damaged, rows are missing. `None` if
+    /// the caller read the events itself.
     pub outcome: Option<Outcome>,
 }
 
@@ -67,7 +69,7 @@ impl TablePass {
         let (wants_samples, wants_marks) = (shared.wants_samples(), shared.wants_marks());
         let shared = Shared::new(shared, input_id);
         let observers = Observers {
-            place: Place { input_id, start: None, has_start: false },
+            prefix: RowPrefix { input_id, start: None, has_start: false },
             wants_samples: wants_samples || wants_marks,
             events: options
                 .sheet(&EVENTS)?
@@ -104,11 +106,11 @@ impl TablePass {
     }
 
     /// Processes the next event; events must come in time order.
-    // In this crate, which is built for speed, whoever calls it.
+    // Not inlined into callers that are built for size.
     #[inline(never)]
     pub fn event(&mut self, event: &Event<'_>) {
         let tables = self.pass.reports_mut();
-        if !tables.place.has_start {
+        if !tables.prefix.has_start {
             tables.begin(event.session());
         }
         self.pass.event(event);
@@ -144,7 +146,8 @@ impl TablePass {
         written.wide_left_out = encoded.wide_left_out;
         written.wide_matched = encoded.wide_matched;
         for (table, part, sheet) in encoded.sheets {
-            let rows = sheet.finish(|| destination.create(&table, &part))?;
+            let rows = sheet
+                .finish_with(&encoded.resolved_stacks, || destination.create(&table, &part))?;
             if rows > 0 {
                 written.tables.push((table, rows));
             }
@@ -155,7 +158,7 @@ impl TablePass {
 
 /// Everything that fills tables.
 struct Observers {
-    place: Place,
+    prefix: RowPrefix,
     wants_samples: bool,
     events: Option<EventRows>,
     wide: Option<Wide>,
@@ -165,7 +168,7 @@ struct Observers {
     jit: Option<(Jit, Sheet)>,
     counters: Option<(Counters, Sheet)>,
     logs: Option<(Logs, Sheet)>,
-    /// Messages since the last rows.
+    /// Messages that are not rows yet.
     messages: u32,
     threads: Option<Sheet>,
     stacks: Option<Sheet>,
@@ -176,8 +179,8 @@ struct Observers {
 
 impl Observers {
     fn begin(&mut self, session: &Trace) {
-        self.place.begin(session);
-        self.shared.begin(self.place);
+        self.prefix.begin(session);
+        self.shared.begin(self.prefix);
     }
 
     /// Whether a table has rows of events, and not only of samples, threads and code.
@@ -200,7 +203,7 @@ impl Reports for Observers {
     fn inputs(&self) -> Vec<ReportInput> {
         let events = self.wants_events().then_some(ReportInput::Events);
         let samples = self.wants_samples.then_some(ReportInput::Samples);
-        // Threads are learnt in any case.
+        // The analysis always records threads.
         events.into_iter().chain(samples).collect()
     }
 
@@ -210,18 +213,18 @@ impl Reports for Observers {
 
     #[inline]
     fn observe(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model, _: u32) -> u64 {
-        let place = self.place;
+        let prefix = self.prefix;
         if let Some(events) = &mut self.events {
-            events.add(event, moment, model, place);
+            events.add(event, moment, model, prefix);
         }
         if let Some(wide) = &mut self.wide {
-            wide.add(event, moment, model, place);
+            wide.add(event, moment, model, prefix);
         }
         if let Some(sheet) = &mut self.exceptions {
-            exception(sheet, event, moment, model, place);
+            exception(sheet, event, moment, model, prefix);
         }
         if let Some(sheet) = &mut self.allocations {
-            rows::allocations::allocation(sheet, event, &self.shared, model, place);
+            rows::allocations::allocation(sheet, event, &self.shared, model, prefix);
         }
         self.shared.event(event, moment);
         if let Some((report, _)) = &mut self.gcs {
@@ -237,9 +240,9 @@ impl Reports for Observers {
             && report.event(event, moment, model)
         {
             self.messages = self.messages.saturating_add(1);
-            if self.messages >= MOST_MESSAGES {
+            if self.messages >= MESSAGE_BATCH {
                 self.messages = 0;
-                report.take().iter().for_each(|row| rows::logs::message(sheet, row, place));
+                report.take().iter().for_each(|row| rows::logs::message(sheet, row, prefix));
             }
         }
         1
@@ -247,38 +250,37 @@ impl Reports for Observers {
 
     fn outputs(self, resolving: &mut Resolving<'_>) -> Encoded {
         let resolved = resolving.for_report::<Gc>();
-        let (model, place) = (resolved.model(), self.place);
-        let stacks: Vec<StackHandle> = model.stacks().handles().collect();
+        let (model, prefix) = (resolved.model(), self.prefix);
         let code = code::Code::new(resolved);
-        let ending = Ending { resolved, stack_ids: code.stack_ids(), stacks: &stacks };
         let shared = self.shared.take();
-        let (mut of_stacks, mut frames, mut methods) = (self.stacks, self.frames, self.methods);
-        code.write(of_stacks.as_mut(), frames.as_mut(), methods.as_mut(), place);
+        let (mut stacks, mut frames, mut methods) = (self.stacks, self.frames, self.methods);
+        code.write(stacks.as_mut(), frames.as_mut(), methods.as_mut(), prefix);
+        let resolved_stacks = ResolvedStacks::new(code.into_stack_ids(), resolved);
         let mut threads = self.threads;
         if let Some(sheet) = &mut threads {
-            rows::threads(sheet, model, place);
+            rows::threads(sheet, model, prefix);
         }
         let gcs = self.gcs.map(|(report, mut sheet)| {
-            rows::gcs::collections(&mut sheet, &report.finish(resolved), place);
+            rows::gcs::collections(&mut sheet, &report.finish(resolved), prefix);
             sheet
         });
         let jit = self.jit.map(|(report, mut sheet)| {
-            rows::jit::methods(&mut sheet, &report.finish(resolved), place);
+            rows::jit::methods(&mut sheet, &report.finish(resolved), prefix);
             sheet
         });
         let counters = self.counters.map(|(report, mut sheet)| {
-            rows::counters::values(&mut sheet, &report.finish(resolved), place);
+            rows::counters::values(&mut sheet, &report.finish(resolved), prefix);
             sheet
         });
         let logs = self.logs.map(|(report, mut sheet)| {
             let report = report.finish(resolved);
-            report.messages.iter().for_each(|row| rows::logs::message(&mut sheet, row, place));
+            report.messages.iter().for_each(|row| rows::logs::message(&mut sheet, row, prefix));
             sheet
         });
         let sheets = [
             (&EVENTS, self.events.map(EventRows::into_sheet)),
             (&SAMPLES, shared.samples),
-            (&STACKS, of_stacks),
+            (&STACKS, stacks),
             (&FRAMES, frames),
             (&METHODS, methods),
             (&THREADS, threads),
@@ -291,25 +293,20 @@ impl Reports for Observers {
             (&ACTIVITIES, shared.activities),
             (&LOGS, logs),
         ];
-        let settled = sheets.into_iter().filter_map(|(table, sheet)| {
-            let mut sheet = sheet?;
-            sheet.settle(&ending);
-            Some((table.name.to_owned(), String::new(), sheet))
-        });
-        let mut sheets: Vec<_> = settled.collect();
+        let named = |(table, sheet): (&Table, Option<Sheet>)| {
+            Some((table.name.to_owned(), String::new(), sheet?))
+        };
+        let mut sheets: Vec<_> = sheets.into_iter().filter_map(named).collect();
         let (mut wide_left_out, mut wide_matched) = (0, Vec::new());
         if let Some(wide) = self.wide {
             wide_left_out = wide.left_out();
             wide_matched = wide.matched().to_vec();
             match wide.into_sheets() {
-                Ok(wide) => sheets.extend(wide.into_iter().map(|(table, part, mut sheet)| {
-                    sheet.settle(&ending);
-                    (table, part, sheet)
-                })),
+                Ok(wide) => sheets.extend(wide),
                 Err(error) => return Encoded(Err(error)),
             }
         }
-        Encoded(Ok(EncodedTables { sheets, wide_left_out, wide_matched }))
+        Encoded(Ok(EncodedTables { sheets, resolved_stacks, wide_left_out, wide_matched }))
     }
 }
 
@@ -317,8 +314,9 @@ impl Reports for Observers {
 struct Encoded(io::Result<EncodedTables>);
 
 struct EncodedTables {
-    /// Name, what the name of the file ends in, rows.
+    /// Table, end of the file's name, rows.
     sheets: Vec<(String, String, Sheet)>,
+    resolved_stacks: ResolvedStacks,
     wide_left_out: u64,
     wide_matched: Vec<bool>,
 }

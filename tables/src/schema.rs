@@ -1,31 +1,32 @@
 //! The tables, column by column.
 
 use crate::column::ColumnKind::{Flag, Instant, Real, Small, Text, Unsigned, Whole};
-use crate::column::{Column, Later, Layout, Table};
+use crate::column::{Column, Deferred, Layout, Table};
 
 const fn column(name: &'static str, kind: crate::ColumnKind, about: &'static str) -> Column {
     Column::new(name, kind, about)
 }
 
-const INPUT: Column = column("input_id", Whole, "the trace: `inputs.input_id`");
+// The same in all rows of a file: differences cost less than a look-up in a dictionary.
+const INPUT: Column =
+    column("input_id", Whole, "the trace: `inputs.input_id`").layout(Layout::Delta);
 pub(crate) const TIME: Column =
-    column("time", Instant, "when it happened").null("the trace does not say when it began");
-pub(crate) const TIME_NS: Column =
-    column("time_ns", Whole, "the same since the start of the session")
-        .unit("ns")
-        .layout(Layout::Steps);
+    column("time", Instant, "when it happened").null("the trace has no start time");
+pub(crate) const TIME_NS: Column = column("time_ns", Whole, "time since the start of the session")
+    .unit("ns")
+    .layout(Layout::Delta);
 pub(crate) const PROCESS: Column =
-    column("process_id", Whole, "OS id of the process").null("the trace does not have it");
+    column("process_id", Whole, "OS id of the process").null("not in the trace");
 pub(crate) const THREAD: Column =
-    column("thread_id", Whole, "OS id of the thread").null("the trace does not have it");
+    column("thread_id", Whole, "OS id of the thread").null("not in the trace");
 pub(crate) const STACK: Column = column("stack_id", Whole, "the stack: `stacks.stack_id`")
     .null("there is no stack")
-    .later(Later::StackId);
+    .deferred(Deferred::StackId);
 
-/// One row for each input, also for those that could not be read.
+/// Inputs, including those that could not be read.
 pub const INPUTS: Table = Table {
     name: "inputs",
-    about: "One row an input, also of those that could not be read: what `nettrace info --json` says, losses and damage.",
+    about: "One row per input, including those that could not be read: what `nettrace info --json` reports, losses and damage.",
     source: "the whole trace; `nettrace info`",
     columns: &[
         column(
@@ -56,14 +57,14 @@ pub const INPUTS: Table = Table {
             .null("`status` is `failed`"),
         column("complete", Flag, "whether the end mark of the stream was read")
             .null("`status` is `failed`"),
-        column("end_offset", Whole, "where the stream ended, unpacked")
+        column("end_offset", Whole, "where the stream ended, in uncompressed bytes")
             .unit("bytes")
             .null("`status` is `failed`"),
-        column("compressed", Flag, "whether the file is packed with gzip")
+        column("compressed", Flag, "whether the file is compressed with gzip")
             .null("`status` is `failed`"),
         column("writer", Text, "who wrote the stream, such as `.NET 10.0.1`").null("unknown"),
         column("process_id", Whole, "OS id of the traced process")
-            .null("the trace has several processes, or does not say"),
+            .null("unknown, or several processes"),
         column("processes", Whole, "number of processes that events are about")
             .null("`status` is `failed`"),
         column("processes_are_at_least", Flag, "whether there may be more processes")
@@ -75,7 +76,7 @@ pub const INPUTS: Table = Table {
         )
         .null("unknown, or several processes"),
         column("command_line", Text, "the command line of the process").null("not recorded"),
-        column("os", Text, "operating system, as the runtime says it").null("not recorded"),
+        column("os", Text, "operating system, as the runtime reports it").null("not recorded"),
         column("architecture", Text, "architecture of the process").null("not recorded"),
         column("pointer_size", Small, "size of an address")
             .unit("bytes")
@@ -84,11 +85,11 @@ pub const INPUTS: Table = Table {
         column("ticks_per_second", Whole, "frequency of the event clock")
             .unit("Hz")
             .null("`status` is `failed`"),
-        column("sampling_period_ns", Whole, "period of the CPU sampler, as the stream says")
+        column("sampling_period_ns", Whole, "period of the CPU sampler, as the stream states it")
             .unit("ns")
             .null("not recorded"),
-        column("start_time", Instant, "start of the session").null("the trace does not say"),
-        column("duration_ns", Whole, "from the start of the session to the youngest event")
+        column("start_time", Instant, "start of the session").null("the trace has no start time"),
+        column("duration_ns", Whole, "from the start of the session to the newest event")
             .unit("ns")
             .null("no event, or no usable clock"),
         column("events", Whole, "number of events").null("`status` is `failed`"),
@@ -104,7 +105,7 @@ pub const INPUTS: Table = Table {
         column(
             "lost_is_at_least",
             Flag,
-            "whether more may be lost: of very many threads they are counted from below",
+            "whether more may be lost: with very many threads, `lost` is a lower bound",
         )
         .null("`status` is `failed`"),
         column("lost_threads", Whole, "threads that lost events").null("`status` is `failed`"),
@@ -132,7 +133,7 @@ pub const INPUTS: Table = Table {
             .null("`status` is `failed`"),
         column("damage", Text, "findings of damage, JSON array as in `nettrace info --json`")
             .null("`status` is `failed`"),
-        column("notes", Text, "what is odd, but harmless, JSON array").null("`status` is `failed`"),
+        column("notes", Text, "oddities that do no harm, JSON array").null("`status` is `failed`"),
         column("properties", Text, "further keys and values of the stream's header, JSON object")
             .null("`status` is `failed`"),
     ],
@@ -141,7 +142,7 @@ pub const INPUTS: Table = Table {
 /// Events.
 pub const EVENTS: Table = Table {
     name: "events",
-    about: "One row an event, in time order.",
+    about: "One row per event, in time order.",
     source: "every event; `nettrace events`",
     columns: &[
         INPUT,
@@ -179,7 +180,7 @@ pub const EVENTS: Table = Table {
 /// CPU samples.
 pub const SAMPLES: Table = Table {
     name: "samples",
-    about: "One row a CPU sample; with recorders of operating systems, also one a time that a thread was switched out.",
+    about: "One row per CPU sample; recorders of operating systems add one for each time that a thread was switched out.",
     source: "`Microsoft-DotNETCore-SampleProfiler`, `Universal.Events` `cpu` and `cswitch`; `nettrace report topn`",
     columns: &[
         INPUT,
@@ -189,14 +190,14 @@ pub const SAMPLES: Table = Table {
         THREAD,
         column("kind", Text, "`cpu`, `off_cpu`"),
         column("state", Text, "`managed`, `native` or `waiting`, as in `--state`")
-            .later(Later::State),
+            .deferred(Deferred::State),
         column(
             "weight_ns",
             Whole,
             "time until the thread's next sample, or the time that the sample stands for",
         )
         .unit("ns")
-        .layout(Layout::Steps),
+        .layout(Layout::Delta),
         STACK,
     ],
 };
@@ -204,7 +205,7 @@ pub const SAMPLES: Table = Table {
 /// Stacks.
 pub const STACKS: Table = Table {
     name: "stacks",
-    about: "One row a frame of a distinct stack. Equal stacks of different traces have equal ids.",
+    about: "One row per frame of each distinct stack. Equal stacks of different traces have equal ids.",
     source: "stacks of the events in the other tables",
     columns: &[
         INPUT,
@@ -218,7 +219,7 @@ pub const STACKS: Table = Table {
         column(
             "is_first",
             Flag,
-            "whether no frame further in is the same; a recursive method is counted once by these",
+            "whether this is the innermost occurrence of the frame in the stack; counting only these counts a recursive method once",
         ),
     ],
 };
@@ -226,7 +227,7 @@ pub const STACKS: Table = Table {
 /// Frames.
 pub const FRAMES: Table = Table {
     name: "frames",
-    about: "One row a distinct frame. Equal frames of different traces have equal ids.",
+    about: "One row per distinct frame. Equal frames of different traces have equal ids.",
     source: "methods, symbols and mappings that the trace reports",
     columns: &[
         INPUT,
@@ -242,16 +243,20 @@ pub const FRAMES: Table = Table {
         column(
             "is_named",
             Flag,
-            "whether it has a name; if not, the text is an address, which no other process shares",
+            "whether it has a name; if not, `text` is an address, which means something only in its process",
         ),
-        column("is_guessed", Flag, "whether the name is that of a method a little below"),
+        column(
+            "is_guessed",
+            Flag,
+            "whether the name is that of a method at a slightly lower address",
+        ),
     ],
 };
 
 /// Methods.
 pub const METHODS: Table = Table {
     name: "methods",
-    about: "One row a distinct method or function that is on a stack; overloads share it.",
+    about: "One row per distinct method or function on a stack; overloads share it.",
     source: "methods and symbols that the trace reports",
     columns: &[
         INPUT,
@@ -262,7 +267,7 @@ pub const METHODS: Table = Table {
         ),
         column("module", Text, "short name of the module; empty if unknown"),
         column("namespace", Text, "namespace; empty for native code"),
-        column("type", Text, "the type with those around it; empty for native code"),
+        column("type", Text, "the type, with the types that contain it; empty for native code"),
         column("method", Text, "name without arguments"),
     ],
 };
@@ -270,7 +275,7 @@ pub const METHODS: Table = Table {
 /// Threads.
 pub const THREADS: Table = Table {
     name: "threads",
-    about: "One row a thread that events are about.",
+    about: "One row per thread that events are about.",
     source: "every event; names from runtime 85 and rundown 159, or the recorder",
     columns: &[
         INPUT,
@@ -284,14 +289,14 @@ pub const THREADS: Table = Table {
 /// Collections.
 pub const GCS: Table = Table {
     name: "gcs",
-    about: "One row a garbage collection.",
+    about: "One row per garbage collection.",
     source: "runtime 1, 2, 3, 4, 9, 204, 205; `collections` of `nettrace report gc --json`",
     columns: &[
         INPUT,
-        column("time", Instant, "when it started").null("the trace does not say when it began"),
-        column("time_ns", Whole, "the same since the start of the session")
+        column("time", Instant, "when it started").null("the trace has no start time"),
+        column("time_ns", Whole, "time since the start of the session")
             .unit("ns")
-            .layout(Layout::Steps),
+            .layout(Layout::Delta),
         PROCESS,
         column("number", Whole, "its number in the process, from 1"),
         column("generation", Small, "the generation it collected: 0, 1 or 2"),
@@ -299,7 +304,7 @@ pub const GCS: Table = Table {
         column("type", Text, "`NonConcurrentGC`, `BackgroundGC`, `ForegroundGC`"),
         column("duration_ns", Whole, "from its start to its end")
             .unit("ns")
-            .null("an end is missing"),
+            .null("its start or end is missing"),
         column("pause_ns", Whole, "how long all threads were paused for it").unit("ns"),
         column("pauses", Small, "number of its pauses"),
         column("suspend_ns", Whole, "the part of its pauses before all threads were suspended")
@@ -320,19 +325,23 @@ pub const GCS: Table = Table {
         column("promoted_bytes", Whole, "what survived in the collected generations")
             .unit("bytes")
             .null("not recorded"),
-        column("survival_percent", Real, "the same of what was there")
-            .unit("%")
-            .null("not recorded"),
+        column(
+            "survival_percent",
+            Real,
+            "`promoted_bytes` as a share of what the collected generations held",
+        )
+        .unit("%")
+        .null("not recorded"),
         column("fragmentation_bytes", Whole, "free space within the generations")
             .unit("bytes")
             .null("not recorded"),
-        column("fragmentation_percent", Real, "the same of the heap")
+        column("fragmentation_percent", Real, "`fragmentation_bytes` as a share of the heap")
             .unit("%")
             .null("not recorded"),
         column("allocated_bytes", Whole, "allocated since the collection before it")
             .unit("bytes")
             .null("not recorded"),
-        column("allocated_bytes_per_second", Real, "the same by second")
+        column("allocated_bytes_per_second", Real, "`allocated_bytes` per second")
             .unit("bytes/s")
             .null("not recorded"),
         column("gen0_after_bytes", Whole, "size of generation 0 after it")
@@ -354,7 +363,9 @@ pub const GCS: Table = Table {
         column("pinned_objects", Whole, "objects that could not be moved").null("not recorded"),
         column("finalized_objects", Whole, "objects kept alive only by their finalizers")
             .null("not recorded"),
-        column("finalized_bytes", Whole, "size of those").unit("bytes").null("not recorded"),
+        column("finalized_bytes", Whole, "size of these objects")
+            .unit("bytes")
+            .null("not recorded"),
         column("handles", Whole, "handles in use").null("not recorded"),
         column("sync_blocks", Whole, "synchronisation blocks in use").null("not recorded"),
         column("heaps", Small, "number of heaps").null("not recorded"),
@@ -377,7 +388,7 @@ pub const GCS: Table = Table {
 /// Allocations.
 pub const ALLOCATIONS: Table = Table {
     name: "allocations",
-    about: "One row an allocation that was sampled. Ticks and random samples both stand for all allocations: do not add them up together.",
+    about: "One row per sampled allocation. Ticks and random samples both stand for all allocations: do not add them up together.",
     source: "runtime 10 (`tick`) and 303 (`sample`); `nettrace report alloc`",
     columns: &[
         INPUT,
@@ -388,7 +399,7 @@ pub const ALLOCATIONS: Table = Table {
         column("kind", Text, "`tick`: about every 100 KB; `sample`: at random, .NET 10"),
         column("heap", Text, "`small`, `large`, `pinned`, or the number that was recorded"),
         column("type", Text, "type of the object").null("not recorded (first version of the tick)"),
-        column("objects", Whole, "objects that it stands for; 1 for a tick"),
+        column("objects", Whole, "number of objects that it stands for; 1 for a tick"),
         column("weight_bytes", Whole, "bytes that it stands for").unit("bytes"),
         column("object_bytes", Whole, "size of the object").unit("bytes").null("not recorded"),
         column("address", Unsigned, "address of the object").null("not recorded"),
@@ -399,7 +410,7 @@ pub const ALLOCATIONS: Table = Table {
 /// Exceptions.
 pub const EXCEPTIONS: Table = Table {
     name: "exceptions",
-    about: "One row an exception that was thrown.",
+    about: "One row per exception that was thrown.",
     source: "runtime 80; `nettrace report exceptions`",
     columns: &[
         INPUT,
@@ -424,7 +435,7 @@ pub const EXCEPTIONS: Table = Table {
 /// Waits for locks.
 pub const CONTENTIONS: Table = Table {
     name: "contentions",
-    about: "One row a completed wait for a lock, at the time when it started.",
+    about: "One row per completed wait for a lock, at the time when it started.",
     source: "runtime 81, 91; `nettrace report contention`",
     columns: &[
         INPUT,
@@ -443,15 +454,15 @@ pub const CONTENTIONS: Table = Table {
 /// Compiled methods.
 pub const JIT: Table = Table {
     name: "jit",
-    about: "One row a method that was compiled, each time it was.",
+    about: "One row for each time that a method was compiled.",
     source: "runtime 145, 141, 143, 283, 284; `methods` of `nettrace report jit --json`",
     columns: &[
         INPUT,
         column("time", Instant, "when compiling started; if that is missing, when it ended")
-            .null("the trace does not say when it began"),
-        column("time_ns", Whole, "the same since the start of the session")
+            .null("the trace has no start time"),
+        column("time_ns", Whole, "time since the start of the session")
             .unit("ns")
-            .layout(Layout::Steps),
+            .layout(Layout::Delta),
         PROCESS,
         THREAD,
         column("name", Text, "`Namespace.Type.Method(arguments)`"),
@@ -471,7 +482,7 @@ pub const JIT: Table = Table {
 /// Counters.
 pub const COUNTERS: Table = Table {
     name: "counters",
-    about: "One row a value of a counter, at the time when it was published.",
+    about: "One row per value of a counter, at the time when it was published.",
     source: "`EventCounters` of any provider, `System.Diagnostics.Metrics`; `nettrace report counters --json`",
     columns: &[
         INPUT,
@@ -480,7 +491,7 @@ pub const COUNTERS: Table = Table {
         PROCESS,
         column("provider", Text, "provider of the counter, or meter"),
         column("name", Text, "name of the counter or instrument"),
-        column("display_name", Text, "its name for people; empty if it has none"),
+        column("display_name", Text, "its display name; empty if it has none"),
         column(
             "kind",
             Text,
@@ -501,7 +512,7 @@ pub const COUNTERS: Table = Table {
 /// Activities.
 pub const ACTIVITIES: Table = Table {
     name: "activities",
-    about: "One row an activity: an operation with a start and a stop, such as a request.",
+    about: "One row per activity: an operation with a start and a stop, such as a request.",
     source: "starts and stops of EventSources and of `Microsoft-Diagnostics-DiagnosticSource`; `nettrace report activities`",
     columns: &[
         INPUT,
@@ -509,17 +520,17 @@ pub const ACTIVITIES: Table = Table {
         TIME_NS,
         PROCESS,
         column("thread_id", Whole, "OS id of the thread that it started on")
-            .null("the trace does not have it"),
+            .null("not in the trace"),
         column("end_thread_id", Whole, "OS id of the thread that it ended on")
-            .null("the trace does not have it"),
-        column("name", Text, "its name, the same for all of a sort"),
+            .null("not in the trace"),
+        column("name", Text, "its name, equal for all activities of a kind"),
         column(
             "duration_ns",
             Whole,
-            "from its start to its stop; as far as the trace goes if it is `open_at_end`",
+            "from its start to its stop; to the end of the trace if `ends` is `open_at_end`",
         )
         .unit("ns")
-        .null("start or stop is missing, and nothing says how long it was"),
+        .null("start or stop is missing, and the duration is not recorded"),
         column(
             "ends",
             Text,
@@ -532,7 +543,7 @@ pub const ACTIVITIES: Table = Table {
 /// Messages.
 pub const LOGS: Table = Table {
     name: "logs",
-    about: "One row a message.",
+    about: "One row per message.",
     source: "`Microsoft-Extensions-Logging`, EventSourceMessage; `nettrace report logs --json`",
     columns: &[
         INPUT,
@@ -544,7 +555,7 @@ pub const LOGS: Table = Table {
         column("event", Text, "id and name of the event, as far as they are known"),
         column("message", Text, "the message"),
         column("exception", Text, "the exception, JSON").null("there is none"),
-        column("arguments", Text, "its arguments, JSON").null("the message itself is there"),
+        column("arguments", Text, "its arguments, JSON").null("`message` has them in it"),
         column("scopes", Text, "open scopes of the thread, outermost first, JSON array"),
     ],
 };
@@ -569,7 +580,7 @@ pub const TABLES: &[Table] = &[
 ];
 
 impl Table {
-    /// The table of a name.
+    /// The table with this name.
     pub fn by_name(name: &str) -> Option<&'static Table> {
         TABLES.iter().find(|table| table.name == name)
     }

@@ -1,51 +1,43 @@
-//! A table of one trace while its rows come.
+//! A table being written.
 //!
-//! Each value goes to its column, which encodes and compresses a page of them at a time.
-//! Pages wait in a temporary file, because the table's file can only be written at the end:
-//! ids of stacks are hashes of the names of their frames, which are complete only when the
-//! whole trace has been read. So memory holds the pages since [`WAITING_BYTES`] were set
-//! aside, the distinct values of columns that have a dictionary, and at the end, of one
-//! column, 8 bytes for each row of a row group.
+//! Each value goes to its column's batch, and batches to the column writers of the row
+//! group, which encode and compress them as pages. Pages wait in the spill, because the file
+//! can be written only when the trace has been read: a row group has one column after the
+//! other, and [deferred](crate::deferred) columns are among them.
 
-use crate::column::{Column, ColumnKind, Later, Layout};
-use crate::encode::{ClosedChunk, Encoder, PAGE_BYTES, PAGE_ROWS, Packer, physical};
-use crate::spill::{MakeSpill, Piece, Spill};
-use nettrace_analysis::{Mode, Resolved, StackHandle};
-use parquet::basic::{Compression, LogicalType, Repetition, TimeUnit};
-use parquet::column::writer::ColumnCloseResult;
-use parquet::errors::ParquetError;
+use crate::batch::Batch;
+use crate::column::{Column, ColumnKind, Deferred, Layout};
+use crate::deferred::{ResolvedStacks, stack_number, state_number};
+use crate::encode::{column_writer, physical, with_layout, with_pages};
+use crate::spill::{Chunk, MakeSpill, Spill};
+use nettrace_analysis::{Mode, StackHandle};
+use parquet::basic::{LogicalType, Repetition, TimeUnit};
+use parquet::column::writer::{ColumnCloseResult, ColumnWriter};
+use parquet::errors::{ParquetError, Result};
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{WriterProperties, WriterPropertiesPtr};
 use parquet::file::writer::SerializedFileWriter;
-use parquet::schema::types::{ColumnDescPtr, SchemaDescriptor, Type, TypePtr};
-use std::io::{self, Write};
+use parquet::schema::types::{ColumnPath, SchemaDescPtr, SchemaDescriptor, Type, TypePtr};
+use std::io::{self, Read, Write};
 use std::sync::Arc;
 
 /// Rows of a row group.
 const GROUP_ROWS: usize = 1 << 20;
-/// A row group ends earlier if it has grown to this size: with very long texts.
-const GROUP_BYTES: usize = 256 << 20;
-/// When pages and values of a table take this much memory, they are set aside.
-const WAITING_BYTES: usize = 4 << 20;
+/// Bytes from which on a row group ends earlier: with very long texts.
+const GROUP_BYTES: u64 = 256 << 20;
+/// Rows that are gathered before they are encoded.
+const BATCH_ROWS: usize = 1024;
+/// Bytes of their texts from which on they are encoded earlier.
+const BATCH_BYTES: usize = 1 << 20;
 
-/// What is known when the trace has been read, for columns that wait for it.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Ending<'r> {
-    pub(crate) resolved: &'r Resolved<'r>,
-    /// By the stack's handle; `None` for stacks without frames.
-    pub(crate) stack_ids: &'r [Option<i64>],
-    /// All handles of stacks, in the same order.
-    pub(crate) stacks: &'r [StackHandle],
-}
-
-/// What a sheet needs to know of a column.
+/// A column of a sheet.
 #[derive(Debug, Clone)]
 pub(crate) struct SheetColumn {
     pub(crate) name: String,
     kind: ColumnKind,
     is_optional: bool,
     layout: Layout,
-    later: Later,
+    deferred: Option<Deferred>,
 }
 
 impl SheetColumn {
@@ -55,15 +47,11 @@ impl SheetColumn {
             kind: column.kind,
             is_optional: column.null.is_some(),
             layout: column.layout,
-            later: column.later,
+            deferred: column.deferred,
         }
     }
 
-    fn encoder(&self, descriptor: ColumnDescPtr) -> Encoder {
-        Encoder::new(descriptor, self.kind, self.layout, self.is_optional)
-    }
-
-    /// Long texts, each another one.
+    /// Long texts, which hardly repeat.
     pub(crate) fn long(name: String) -> SheetColumn {
         SheetColumn { layout: Layout::Plain, ..SheetColumn::field(name, ColumnKind::Text) }
     }
@@ -71,42 +59,48 @@ impl SheetColumn {
     /// A field of a payload, which may be missing.
     pub(crate) fn field(name: String, kind: ColumnKind) -> SheetColumn {
         let layout = Layout::Dictionary;
-        SheetColumn { name, kind, is_optional: true, layout, later: Later::No }
+        SheetColumn { name, kind, is_optional: true, layout, deferred: None }
+    }
+
+    fn batch(&self) -> Batch {
+        Batch::new(self.kind, self.layout, self.is_optional)
     }
 }
 
-/// A column while its rows come.
+/// A column of the current row group.
 struct Open {
-    later: Later,
-    encoder: Encoder,
-    /// A number for each row, from which its value is computed at the end.
-    pending: Vec<u64>,
-    /// Pages of the row group, or pending numbers, that were set aside.
-    aside: Vec<Piece>,
+    column: SheetColumn,
+    /// Values that are not encoded yet; numbers if they are deferred.
+    batch: Batch,
+    /// `None` until the row group has values, and for deferred ones.
+    writer: Option<ColumnWriter<'static>>,
 }
 
 /// A column of a row group that ended.
 enum Closed {
-    Encoded(Box<ColumnCloseResult>, Vec<Piece>),
-    Pending(Vec<Piece>),
+    Encoded(Box<ColumnCloseResult>, Chunk),
+    /// The numbers of its values.
+    Deferred(Deferred, Chunk),
 }
 
-/// A table that grows.
+/// A table being written.
 pub(crate) struct Sheet {
     schema: TypePtr,
+    descriptor: SchemaDescPtr,
     properties: WriterPropertiesPtr,
     columns: Vec<Open>,
-    packer: Packer,
-    /// Rows of the page, and bytes of their texts since columns were asked for theirs.
-    page: usize,
-    page_bytes: usize,
-    /// Rows in the row group, without those of the page.
+    /// Rows of the batch, and bytes of their texts.
+    batch: usize,
+    batch_bytes: usize,
+    /// Rows in the row group, without those of the batch.
     group: usize,
-    /// Rows of all pages that ended.
+    /// Bytes of all row groups before this one.
+    group_start: u64,
+    /// Rows of all batches that ended.
     rows: u64,
     groups: Vec<Vec<Closed>>,
     /// Bytes at which a row group ends.
-    group_bytes: usize,
+    group_bytes: u64,
     spill: Spill,
     /// Keys and values in the file's metadata.
     notes: Vec<KeyValue>,
@@ -124,33 +118,29 @@ impl Sheet {
         columns: Vec<SheetColumn>,
         make_spill: MakeSpill,
     ) -> io::Result<Sheet> {
-        let fields = columns.iter().map(field).collect::<Result<_, _>>().map_err(plain)?;
+        let fields = columns.iter().map(field).collect::<Result<_>>().map_err(io_error)?;
         let schema = Type::group_type_builder(name).with_fields(fields).build();
-        let schema: TypePtr = Arc::new(schema.map_err(plain)?);
-        let descriptor = SchemaDescriptor::new(Arc::clone(&schema));
-        let properties = Arc::new(properties(name));
-        let columns = columns
-            .iter()
-            .enumerate()
-            .map(|(at, column)| Open {
-                later: column.later,
-                encoder: column.encoder(descriptor.column(at)),
-                pending: Vec::new(),
-                aside: Vec::new(),
-            })
-            .collect();
+        let schema: TypePtr = Arc::new(schema.map_err(io_error)?);
+        let open = |column: SheetColumn| {
+            let batch = match column.deferred {
+                None => column.batch(),
+                Some(_) => Batch::new(ColumnKind::Whole, Layout::Plain, false),
+            };
+            Open { column, batch, writer: None }
+        };
         Ok(Sheet {
+            descriptor: Arc::new(SchemaDescriptor::new(Arc::clone(&schema))),
             schema,
-            properties,
-            columns,
-            packer: Packer::new(),
-            page: 0,
-            page_bytes: 0,
+            properties: Arc::new(properties(name, &columns)),
+            spill: Spill::new(make_spill, columns.len()),
+            columns: columns.into_iter().map(open).collect(),
+            batch: 0,
+            batch_bytes: 0,
             group: 0,
+            group_start: 0,
             rows: 0,
             groups: Vec::new(),
             group_bytes: GROUP_BYTES,
-            spill: Spill::new(make_spill),
             notes: Vec::new(),
             fault: None,
         })
@@ -170,159 +160,116 @@ impl Sheet {
     /// Counts a row whose values were given.
     #[inline]
     pub(crate) fn end_row(&mut self, text_bytes: usize) {
-        self.page = self.page.saturating_add(1);
-        self.page_bytes = self.page_bytes.saturating_add(text_bytes);
-        if self.page >= PAGE_ROWS {
-            self.end_page();
-        } else if self.page_bytes >= PAGE_BYTES {
-            self.end_large_pages();
+        self.batch = self.batch.saturating_add(1);
+        self.batch_bytes = self.batch_bytes.saturating_add(text_bytes);
+        if self.batch >= BATCH_ROWS || self.batch_bytes >= BATCH_BYTES {
+            self.end_batch();
         }
     }
 
     #[inline(never)]
-    fn end_page(&mut self) {
-        self.rows = self.rows.saturating_add(self.page as u64);
-        self.group = self.group.saturating_add(self.page);
-        (self.page, self.page_bytes) = (0, 0);
-        if self.fault.is_some() {
-            self.columns.iter_mut().for_each(Open::forget);
-            return;
+    fn end_batch(&mut self) {
+        self.rows = self.rows.saturating_add(self.batch as u64);
+        self.group = self.group.saturating_add(self.batch);
+        (self.batch, self.batch_bytes) = (0, 0);
+        if self.fault.is_none() {
+            self.fault = self.write_batch().err();
         }
-        let mut columns = self.columns.iter_mut();
-        let written = columns.try_for_each(|column| column.encoder.end_page(&mut self.packer));
-        let written = written.and_then(|()| {
-            if self.group >= GROUP_ROWS || self.bytes() >= self.group_bytes {
-                self.end_group(true)
-            } else {
-                self.set_aside()
+        self.columns.iter_mut().for_each(|column| column.batch.clear());
+    }
+
+    fn write_batch(&mut self) -> Result<()> {
+        let Sheet { columns, descriptor, properties, spill, .. } = self;
+        for (number, column) in columns.iter_mut().enumerate() {
+            if column.column.deferred.is_some() {
+                let numbers = column.batch.wholes().iter();
+                spill.append(number, |bytes| {
+                    numbers.for_each(|number| bytes.extend_from_slice(&number.to_le_bytes()));
+                    Ok(())
+                })?;
+                continue;
             }
-        });
-        self.fault = written.err();
-    }
-
-    /// Writes pages that are large, though they have few rows yet.
-    #[inline(never)]
-    fn end_large_pages(&mut self) {
-        self.page_bytes = 0;
-        for column in &mut self.columns {
-            if self.fault.is_some() {
-                column.encoder.forget();
-            } else if column.encoder.is_large() {
-                self.fault = column.encoder.end_page(&mut self.packer).err();
-            }
+            let writer = column.writer.get_or_insert_with(|| {
+                let descriptor = descriptor.column(number);
+                column_writer(number, descriptor, Arc::clone(properties), spill.clone())
+            });
+            column.batch.write(writer)?;
         }
-        if self.bytes() >= self.group_bytes {
-            self.end_page();
-        } else if self.fault.is_none() {
-            self.fault = self.set_aside().err();
+        let bytes = self.spill.len().saturating_sub(self.group_start);
+        if self.group >= GROUP_ROWS || bytes >= self.group_bytes {
+            self.end_group()
+        } else {
+            Ok(())
         }
     }
 
-    /// Bytes of the row group.
-    fn bytes(&self) -> usize {
-        self.columns.iter().map(|column| column.encoder.len()).sum()
-    }
-
-    /// Sets aside what the row group has in memory, if it is much.
-    fn set_aside(&mut self) -> Result<(), ParquetError> {
-        if self.columns.iter().map(Open::waiting).sum::<usize>() < WAITING_BYTES {
-            return Ok(());
-        }
-        for column in &mut self.columns {
-            let waiting = column.take_waiting();
-            column.aside.extend(self.spill.put(&waiting)?);
-        }
-        Ok(())
-    }
-
-    fn end_group(&mut self, sets_aside: bool) -> Result<(), ParquetError> {
+    fn end_group(&mut self) -> Result<()> {
         let mut closed = Vec::with_capacity(self.columns.len());
-        for column in &mut self.columns {
-            let mut column = if column.later != Later::No {
-                let waiting = column.take_waiting();
-                let aside = std::mem::take(&mut column.aside);
-                Closed::Pending(aside.into_iter().chain(Piece::of(waiting)).collect())
-            } else {
-                column.close(&mut self.packer)?
-            };
-            if sets_aside {
-                let (Closed::Encoded(_, pieces) | Closed::Pending(pieces)) = &mut column;
-                self.spill.put_all(pieces)?;
-            }
-            closed.push(column);
+        for (number, column) in self.columns.iter_mut().enumerate() {
+            let result = column.writer.take().map(ColumnWriter::close).transpose()?;
+            let chunk = self.spill.take_chunk(number);
+            closed.push(match (result, column.column.deferred) {
+                (Some(result), _) => Closed::Encoded(Box::new(result), chunk),
+                (None, Some(deferred)) => Closed::Deferred(deferred, chunk),
+                (None, None) => {
+                    return Err(ParquetError::General("a column without values".to_owned()));
+                }
+            });
         }
         self.groups.push(closed);
         self.group = 0;
+        self.group_start = self.spill.len();
         Ok(())
     }
 
-    /// Ends the last row group, which stays in memory.
-    fn end_last_group(&mut self) -> Result<(), ParquetError> {
-        self.rows = self.rows.saturating_add(self.page as u64);
-        self.group = self.group.saturating_add(self.page);
-        (self.page, self.page_bytes) = (0, 0);
-        if self.group > 0 { self.end_group(false) } else { Ok(()) }
-    }
-
-    /// The trace has ended: columns that waited for it get their values.
-    pub(crate) fn settle(&mut self, ending: &Ending<'_>) {
-        if self.fault.is_none()
-            && let Err(error) = self.settle_groups(ending)
-        {
-            self.fault = Some(error);
-        }
-    }
-
-    fn settle_groups(&mut self, ending: &Ending<'_>) -> Result<(), ParquetError> {
-        self.end_last_group()?;
-        for group in &mut self.groups {
-            for (closed, open) in group.iter_mut().zip(&mut self.columns) {
-                let Closed::Pending(pieces) = closed else { continue };
-                let is_aside = pieces.iter().any(|piece| matches!(piece, Piece::File { .. }));
-                let pending = self.spill.chunk(std::mem::take(pieces))?.fetch()?;
-                write_later(open, &pending, ending, &mut self.packer)?;
-                *closed = open.close(&mut self.packer)?;
-                if let (true, Closed::Encoded(_, pieces)) = (is_aside, closed) {
-                    self.spill.put_all(pieces)?;
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Writes the file and returns its number of rows; without rows, no file is created. A
-    /// table with columns that wait for names must be settled first.
+    /// Writes a table without deferred columns: see [`Sheet::finish_with`].
     pub(crate) fn finish(
-        mut self,
+        self,
         create: impl FnOnce() -> io::Result<Box<dyn Write + Send>>,
     ) -> io::Result<u64> {
-        if let Some(fault) = self.fault.take() {
-            return Err(plain(fault));
+        self.finish_with(&ResolvedStacks::default(), create)
+    }
+
+    /// Writes the file and returns its number of rows; without rows, no file is created.
+    pub(crate) fn finish_with(
+        mut self,
+        stacks: &ResolvedStacks,
+        create: impl FnOnce() -> io::Result<Box<dyn Write + Send>>,
+    ) -> io::Result<u64> {
+        self.end_batch();
+        if self.fault.is_none() && self.group > 0 {
+            self.fault = self.end_group().err();
         }
-        self.end_last_group().map_err(plain)?;
+        if let Some(fault) = self.fault.take() {
+            return Err(io_error(fault));
+        }
         if self.rows == 0 {
             return Ok(0);
         }
         let rows = self.rows;
-        self.write(create()?).map_err(plain)?;
+        self.write(stacks, create()?).map_err(io_error)?;
         Ok(rows)
     }
 
     /// A file without rows, from which query engines learn the columns.
     pub(crate) fn write_empty(self, out: Box<dyn Write + Send>) -> io::Result<()> {
-        self.write(out).map_err(plain)
+        self.write(&ResolvedStacks::default(), out).map_err(io_error)
     }
 
-    fn write(self, out: Box<dyn Write + Send>) -> Result<(), ParquetError> {
-        let Sheet { schema, properties, groups, spill, notes, .. } = self;
+    fn write(self, stacks: &ResolvedStacks, out: Box<dyn Write + Send>) -> Result<()> {
+        let Sheet { schema, properties, columns, groups, notes, .. } = self;
         let mut file = SerializedFileWriter::new(out, schema, properties)?;
         for group in groups {
             let mut rows = file.next_row_group()?;
-            for closed in group {
-                let Closed::Encoded(result, pieces) = closed else {
-                    return Err(ParquetError::General("a column without its values".to_owned()));
-                };
-                rows.append_column(&spill.chunk(pieces)?, *result)?;
+            for (closed, Open { column, .. }) in group.into_iter().zip(&columns) {
+                match closed {
+                    Closed::Encoded(result, chunk) => rows.append_column(&chunk, *result)?,
+                    Closed::Deferred(deferred, chunk) => {
+                        let Some(mut writer) = rows.next_column()? else { break };
+                        write_deferred(column, deferred, &chunk, stacks, writer.untyped())?;
+                        writer.close()?;
+                    }
+                }
             }
             rows.close()?;
         }
@@ -333,7 +280,31 @@ impl Sheet {
     }
 }
 
-/// A row that is being added. Each value goes to the next column.
+/// Writes the values of a column that wait as numbers.
+fn write_deferred(
+    column: &SheetColumn,
+    deferred: Deferred,
+    chunk: &Chunk,
+    stacks: &ResolvedStacks,
+    writer: &mut ColumnWriter<'_>,
+) -> Result<()> {
+    let mut batch = column.batch();
+    let (mut numbers, mut bytes) = (chunk.bytes(), Vec::new());
+    loop {
+        bytes.clear();
+        (&mut numbers).take(8 * BATCH_ROWS as u64).read_to_end(&mut bytes)?;
+        let (words, _) = bytes.as_chunks::<8>();
+        if words.is_empty() {
+            return Ok(());
+        }
+        for number in words {
+            stacks.add(&mut batch, deferred, i64::from_le_bytes(*number));
+        }
+        batch.write(writer)?;
+    }
+}
+
+/// A row being added. Each value goes to the next column.
 pub(crate) struct Row<'s> {
     columns: std::slice::IterMut<'s, Open>,
     text_bytes: usize,
@@ -341,25 +312,25 @@ pub(crate) struct Row<'s> {
 
 impl Row<'_> {
     #[inline(always)]
-    fn put(&mut self, put: impl FnOnce(&mut Encoder)) {
+    fn put(&mut self, put: impl FnOnce(&mut Batch)) {
         if let Some(column) = self.columns.next() {
-            put(&mut column.encoder);
+            put(&mut column.batch);
         }
     }
 
     #[inline(always)]
     pub(crate) fn small(&mut self, value: impl Into<Option<i32>>) {
-        let value: Option<i32> = value.into();
-        self.whole(value.map(i64::from));
+        let value = value.into();
+        self.put(|column| column.small(value));
     }
 
     #[inline(always)]
     pub(crate) fn whole(&mut self, value: impl Into<Option<i64>>) {
         let value = value.into();
-        self.put(|column| column.number(value));
+        self.put(|column| column.whole(value));
     }
 
-    /// A count, which stays at the largest number that the column can hold.
+    /// A count. One too large for the column becomes the largest that it can hold.
     #[inline(always)]
     pub(crate) fn count(&mut self, value: impl Into<Option<u64>>) {
         let value: Option<u64> = value.into();
@@ -375,8 +346,8 @@ impl Row<'_> {
 
     #[inline(always)]
     pub(crate) fn real(&mut self, value: impl Into<Option<f64>>) {
-        let value: Option<f64> = value.into();
-        self.whole(value.map(|value| value.to_bits().cast_signed()));
+        let value = value.into();
+        self.put(|column| column.real(value));
     }
 
     #[inline(always)]
@@ -400,37 +371,30 @@ impl Row<'_> {
     #[inline(always)]
     pub(crate) fn write<R: Default>(&mut self, write: impl FnOnce(&mut Vec<u8>) -> R) -> R {
         let Some(column) = self.columns.next() else { return R::default() };
-        let (length, result) = column.encoder.write(write);
+        let (length, result) = column.batch.text_of(write);
         self.text_bytes = self.text_bytes.saturating_add(length);
         result
     }
 
-    /// A text of which the caller has numbered all that this column may have.
+    /// A text that the caller has numbered, one number for each text of this column.
     #[inline(always)]
     pub(crate) fn named(&mut self, name: usize, text: &str) {
         self.put(|column| column.named(name, text));
     }
 
-    /// The stack's index, from which its id follows at the end; `u64::MAX` for null.
+    /// The id of a stack.
     #[inline(always)]
     pub(crate) fn stack(&mut self, stack: Option<StackHandle>) {
-        self.later(stack.map_or(u64::MAX, |stack| stack.index() as u64));
+        self.whole(stack_number(stack));
     }
 
-    /// The stack's index above the mode in the low 8 bits: see [`state_of`].
+    /// The state of a sampled thread.
     #[inline(always)]
     pub(crate) fn state(&mut self, stack: StackHandle, mode: Mode) {
-        self.later((stack.index() as u64) << 8 | u64::from(mode_number(mode)));
+        self.whole(state_number(stack, mode));
     }
 
-    fn later(&mut self, value: u64) {
-        if let Some(column) = self.columns.next() {
-            debug_assert!(column.later != Later::No, "a column that does not wait for names");
-            column.pending.push(value);
-        }
-    }
-
-    /// All values were given: the bytes of their texts, for [`Sheet::end_row`].
+    /// Ends the row. Returns the bytes of its texts, for [`Sheet::end_row`].
     #[inline(always)]
     pub(crate) fn end(self) -> usize {
         debug_assert!(self.columns.len() == 0, "{} columns without a value", self.columns.len());
@@ -438,89 +402,7 @@ impl Row<'_> {
     }
 }
 
-impl Open {
-    fn forget(&mut self) {
-        self.encoder.forget();
-        self.pending.clear();
-    }
-
-    /// Bytes in memory, without those of the page.
-    fn waiting(&self) -> usize {
-        self.encoder.waiting().saturating_add(self.pending.len().saturating_mul(8))
-    }
-
-    /// What is in memory, as bytes.
-    fn take_waiting(&mut self) -> Vec<u8> {
-        if self.later == Later::No {
-            return self.encoder.take_pages();
-        }
-        let bytes = self.pending.iter().flat_map(|value| value.to_le_bytes()).collect();
-        self.pending.clear();
-        bytes
-    }
-
-    /// Ends the row group.
-    fn close(&mut self, packer: &mut Packer) -> Result<Closed, ParquetError> {
-        let ClosedChunk { result, head, tail } = self.encoder.close(packer)?;
-        let aside = std::mem::take(&mut self.aside);
-        let pieces = Piece::of(head).into_iter().chain(aside).chain(Piece::of(tail));
-        Ok(Closed::Encoded(Box::new(result), pieces.collect()))
-    }
-}
-
-/// Writes the values of a column that are known now.
-fn write_later(
-    open: &mut Open,
-    pending: &[u8],
-    ending: &Ending<'_>,
-    packer: &mut Packer,
-) -> Result<(), ParquetError> {
-    let (words, _) = pending.as_chunks::<8>();
-    for page in words.chunks(PAGE_ROWS) {
-        for number in page.iter().map(|word| u64::from_le_bytes(*word)) {
-            if open.later == Later::State {
-                let (name, text) = state_of(number, ending);
-                open.encoder.named(name, text);
-            } else {
-                let at = usize::try_from(number).ok();
-                open.encoder.number(at.and_then(|at| ending.stack_ids.get(at).copied()?));
-            }
-        }
-        open.encoder.end_page(packer)?;
-    }
-    Ok(())
-}
-
-fn mode_number(mode: Mode) -> u8 {
-    match mode {
-        Mode::Managed => 0,
-        Mode::External => 1,
-        Mode::Blocked => 2,
-        Mode::OnCpu => 3,
-        _ => 4,
-    }
-}
-
-/// The name of a state, and its number.
-fn state_of(number: u64, ending: &Ending<'_>) -> (usize, &'static str) {
-    let mode = match number & 0xff {
-        0 => Mode::Managed,
-        1 => Mode::External,
-        2 => Mode::Blocked,
-        3 => Mode::OnCpu,
-        _ => Mode::Unknown,
-    };
-    let stack = usize::try_from(number >> 8).ok();
-    match stack.and_then(|at| ending.stacks.get(at)) {
-        Some(stack) => {
-            let state = ending.resolved.state(*stack, mode);
-            (state as usize, state.name())
-        }
-        None => (usize::from(u8::MAX), "native"),
-    }
-}
-
-fn field(column: &SheetColumn) -> Result<TypePtr, ParquetError> {
+fn field(column: &SheetColumn) -> Result<TypePtr> {
     let logical = match column.kind {
         ColumnKind::Unsigned => Some(LogicalType::integer(64, false)),
         ColumnKind::Text => Some(LogicalType::String),
@@ -535,19 +417,20 @@ fn field(column: &SheetColumn) -> Result<TypePtr, ParquetError> {
     Ok(Arc::new(field))
 }
 
-fn properties(name: &str) -> WriterProperties {
+fn properties(name: &str, columns: &[SheetColumn]) -> WriterProperties {
     let pair = |key: &str, value: &str| KeyValue::new(key.to_owned(), value.to_owned());
-    WriterProperties::builder()
-        .set_compression(Compression::SNAPPY)
+    let file = WriterProperties::builder()
         .set_key_value_metadata(Some(vec![
             pair("nettrace.table", name),
             pair("nettrace.schema", "1"),
         ]))
-        .set_created_by("nettrace".to_owned())
-        .build()
+        .set_created_by("nettrace".to_owned());
+    let columns =
+        columns.iter().map(|column| (ColumnPath::from(column.name.clone()), column.layout));
+    columns.fold(with_pages(file), |all, (column, layout)| with_layout(all, column, layout)).build()
 }
 
-fn plain(error: ParquetError) -> io::Error {
+fn io_error(error: ParquetError) -> io::Error {
     match error {
         ParquetError::External(error) => match error.downcast::<io::Error>() {
             Ok(error) => *error,
@@ -561,6 +444,8 @@ fn plain(error: ParquetError) -> io::Error {
 mod tests {
     use super::*;
     use parquet::file::reader::{FileReader, SerializedFileReader};
+    use parquet::file::statistics::Statistics;
+    use parquet::record::Field;
     use std::fs::File;
 
     #[test]
@@ -593,6 +478,71 @@ mod tests {
         let rows: Vec<i64> = reader.metadata().row_groups().iter().map(|g| g.num_rows()).collect();
         std::fs::remove_file(&path).unwrap();
         assert!(rows.len() > 5 && rows.iter().sum::<i64>() == 40_000, "{rows:?}");
+    }
+
+    #[test]
+    fn values_of_every_kind_come_back_with_their_nulls() {
+        const ROWS: i64 = 20_000;
+        // Some texts repeat, others are distinct.
+        let text = |at: i64| format!("{}", if at % 2 == 0 { at % 50 } else { at });
+        let value = |at: i64| (at % 7 != 0 && at / 3000 != 2).then_some(at - ROWS / 2);
+        let kinds = [
+            ColumnKind::Small,
+            ColumnKind::Whole,
+            ColumnKind::Unsigned,
+            ColumnKind::Real,
+            ColumnKind::Flag,
+            ColumnKind::Text,
+            ColumnKind::Text,
+        ];
+        let columns = kinds.iter().enumerate();
+        let columns = columns.map(|(at, kind)| SheetColumn::field(format!("c{at}"), *kind));
+        let columns = columns.chain([SheetColumn::long("long".to_owned())]).collect();
+        let mut sheet = Sheet::of_columns("t", columns, Arc::new(tempfile)).unwrap();
+        for at in 0..ROWS {
+            let (value, text) = (value(at), text(at));
+            let mut row = sheet.row();
+            row.small(value.map(|value| value as i32));
+            row.whole(value);
+            row.unsigned(value.map(|value| value as u64));
+            row.real(value.map(|value| value as f64));
+            row.flag(value.map(|value| value % 2 == 0));
+            row.text(value.map(|_| &*text));
+            row.named(at as usize % 3, ["a", "b", ""][at as usize % 3]);
+            row.write(|out| out.extend_from_slice(text.as_bytes()));
+            let bytes = row.end();
+            sheet.end_row(bytes);
+        }
+        let path = std::env::temp_dir().join(format!("nettrace-kinds-{}", std::process::id()));
+        let file = File::create(&path).unwrap();
+        assert_eq!(sheet.finish(|| Ok(Box::new(file))).unwrap(), ROWS as u64);
+        let reader = SerializedFileReader::new(File::open(&path).unwrap()).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        for (at, row) in (0..).zip(reader.get_row_iter(None).unwrap()) {
+            let value = value(at);
+            let or_null = |field| if value.is_some() { field } else { Field::Null };
+            let number = value.unwrap_or_default();
+            let expected = [
+                or_null(Field::Int(number as i32)),
+                or_null(Field::Long(number)),
+                or_null(Field::ULong(number as u64)),
+                or_null(Field::Double(number as f64)),
+                or_null(Field::Bool(number % 2 == 0)),
+                or_null(Field::Str(text(at))),
+                Field::Str(["a", "b", ""][at as usize % 3].to_owned()),
+                Field::Str(text(at)),
+            ];
+            let row = row.unwrap();
+            assert!(row.get_column_iter().map(|(_, field)| field).eq(&expected), "{at}: {row}");
+        }
+        // Unsigned numbers compare as such: -1 stands for the largest.
+        let range = reader.metadata().row_group(0).column(2).statistics().unwrap().clone();
+        let Statistics::Int64(range) = range else { panic!("{range:?}") };
+        assert_eq!((range.min_opt(), range.max_opt()), (Some(&0), Some(&-1)));
+        assert_eq!(
+            range.null_count_opt(),
+            Some((0..ROWS).filter(|at| value(*at).is_none()).count() as u64)
+        );
     }
 
     fn tempfile() -> io::Result<File> {

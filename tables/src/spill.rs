@@ -1,168 +1,171 @@
-//! Bytes that wait for their place in a file: in memory, or in a temporary file.
+//! Encoded pages, and numbers of deferred values, until the file of their table can be
+//! written: the newest bytes in memory, older ones in a temporary file.
 
 use bytes::Bytes;
-use parquet::errors::{ParquetError, Result};
+use parquet::errors::Result;
 use parquet::file::reader::{ChunkReader, Length};
 use std::fs::File;
-use std::io::{self, Cursor, Read, Seek, SeekFrom, Take, Write};
-use std::sync::Arc;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::ops::Range;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Makes a temporary file that nobody else sees.
 pub type MakeSpill = Arc<dyn Fn() -> io::Result<File> + Send + Sync>;
 
-/// Some bytes that wait.
-#[derive(Debug, Clone)]
-pub(crate) enum Piece {
-    Memory(Bytes),
-    File { at: u64, len: u64 },
-}
+/// Bytes that a table keeps in memory before it moves them to its temporary file.
+const MEMORY_BYTES: usize = 4 << 20;
 
-impl Piece {
-    /// Bytes in memory; `None` if there are none.
-    pub(crate) fn of(bytes: Vec<u8>) -> Option<Piece> {
-        (!bytes.is_empty()).then(|| Piece::Memory(Bytes::from(bytes)))
-    }
+/// The waiting bytes of one table. Clones share them, because the writer of each column
+/// adds to them.
+#[derive(Clone)]
+pub(crate) struct Spill(Arc<Mutex<Waiting>>);
 
-    fn len(&self) -> u64 {
-        match self {
-            Piece::Memory(bytes) => bytes.len() as u64,
-            Piece::File { len, .. } => *len,
-        }
-    }
-}
-
-/// The temporary file of a table, which is made when it is needed.
-pub(crate) struct Spill {
+struct Waiting {
     make: MakeSpill,
     file: Option<File>,
-    end: u64,
+    /// Bytes in the file; those in memory follow them.
+    in_file: u64,
+    memory: Vec<u8>,
+    /// Where the bytes of each column's current chunk are.
+    columns: Vec<Vec<Range<u64>>>,
 }
 
 impl Spill {
-    pub(crate) fn new(make: MakeSpill) -> Spill {
-        Spill { make, file: None, end: 0 }
+    pub(crate) fn new(make: MakeSpill, columns: usize) -> Spill {
+        let columns = vec![Vec::new(); columns];
+        let memory = Vec::new();
+        Spill(Arc::new(Mutex::new(Waiting { make, file: None, in_file: 0, memory, columns })))
     }
 
-    /// Writes bytes to the file. `None` if there are none.
-    pub(crate) fn put(&mut self, bytes: &[u8]) -> io::Result<Option<Piece>> {
-        if bytes.is_empty() {
-            return Ok(None);
-        }
-        if self.file.is_none() {
-            self.file = Some((self.make)()?);
-        }
-        let Some(file) = &mut self.file else { return Ok(None) };
-        file.seek(SeekFrom::Start(self.end))?;
-        file.write_all(bytes)?;
-        let (at, len) = (self.end, bytes.len() as u64);
-        self.end = at.saturating_add(len);
-        Ok(Some(Piece::File { at, len }))
+    fn lock(&self) -> MutexGuard<'_, Waiting> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Moves pieces that are in memory to the file.
-    pub(crate) fn put_all(&mut self, pieces: &mut [Piece]) -> io::Result<()> {
-        for piece in pieces {
-            if let Piece::Memory(bytes) = piece
-                && let Some(there) = self.put(&bytes.clone())?
-            {
-                *piece = there;
+    /// Bytes of all columns since the table began.
+    pub(crate) fn len(&self) -> u64 {
+        self.lock().end()
+    }
+
+    /// Appends what `write` appends to the chunk of a column.
+    pub(crate) fn append<R>(
+        &self,
+        column: usize,
+        write: impl FnOnce(&mut Vec<u8>) -> Result<R>,
+    ) -> Result<R> {
+        let mut waiting = self.lock();
+        let start = waiting.end();
+        let result = write(&mut waiting.memory)?;
+        waiting.end_piece(column, start)?;
+        Ok(result)
+    }
+
+    /// Ends the chunk of a column.
+    pub(crate) fn take_chunk(&self, column: usize) -> Chunk {
+        let pieces = self.lock().columns.get_mut(column).map(std::mem::take).unwrap_or_default();
+        Chunk { spill: self.clone(), pieces }
+    }
+}
+
+impl Waiting {
+    fn end(&self) -> u64 {
+        self.in_file.saturating_add(self.memory.len() as u64)
+    }
+
+    /// The bytes from `start` on belong to the chunk of a column.
+    fn end_piece(&mut self, column: usize, start: u64) -> io::Result<()> {
+        let end = self.end();
+        if let Some(pieces) = self.columns.get_mut(column) {
+            match pieces.last_mut() {
+                Some(last) if last.end == start => last.end = end,
+                _ => pieces.push(start..end),
             }
+        }
+        if self.memory.len() >= MEMORY_BYTES {
+            self.move_to_file()?;
         }
         Ok(())
     }
 
-    /// What the pieces hold, one after the other.
-    pub(crate) fn chunk(&self, pieces: Vec<Piece>) -> io::Result<Pieces> {
-        let file = self.file.as_ref().map(File::try_clone).transpose()?;
-        Ok(Pieces { file, pieces })
+    fn move_to_file(&mut self) -> io::Result<()> {
+        if self.file.is_none() {
+            self.file = Some((self.make)()?);
+        }
+        let Some(file) = &mut self.file else { return Ok(()) };
+        file.seek(SeekFrom::Start(self.in_file))?;
+        file.write_all(&self.memory)?;
+        self.in_file = self.end();
+        self.memory.clear();
+        Ok(())
+    }
+
+    fn read(&mut self, start: u64, out: &mut [u8]) -> io::Result<usize> {
+        match (start.checked_sub(self.in_file), &mut self.file) {
+            (Some(at), _) => {
+                let at = usize::try_from(at).unwrap_or(usize::MAX);
+                self.memory.get(at..).unwrap_or_default().read(out)
+            }
+            (None, Some(file)) => {
+                file.seek(SeekFrom::Start(start))?;
+                file.read(out)
+            }
+            (None, None) => Ok(0),
+        }
     }
 }
 
-/// A chunk of a file that lies in pieces.
-pub(crate) struct Pieces {
-    file: Option<File>,
-    pieces: Vec<Piece>,
+/// What a column has in a row group.
+pub(crate) struct Chunk {
+    spill: Spill,
+    pieces: Vec<Range<u64>>,
 }
 
-impl Pieces {
-    /// All of it at once.
-    pub(crate) fn fetch(&self) -> Result<Vec<u8>> {
-        let mut bytes = Vec::new();
-        self.get_read(0)?.read_to_end(&mut bytes)?;
-        Ok(bytes)
+impl Chunk {
+    pub(crate) fn bytes(&self) -> ChunkBytes {
+        let pieces = self.pieces.clone().into_iter();
+        ChunkBytes { spill: self.spill.clone(), pieces, piece: 0..0 }
     }
 }
 
-impl Length for Pieces {
+impl Length for Chunk {
     fn len(&self) -> u64 {
-        self.pieces.iter().map(Piece::len).fold(0, u64::saturating_add)
+        self.pieces.iter().map(|piece| piece.end.saturating_sub(piece.start)).sum()
     }
 }
 
-impl ChunkReader for Pieces {
-    type T = PieceReader;
+impl ChunkReader for Chunk {
+    type T = ChunkBytes;
 
-    fn get_read(&self, start: u64) -> Result<PieceReader> {
-        let file = self.file.as_ref().map(File::try_clone).transpose()?;
-        let mut reader =
-            PieceReader { file, pieces: self.pieces.clone().into_iter(), at: At::Nothing };
-        io::copy(&mut (&mut reader).take(start), &mut io::sink())?;
-        Ok(reader)
+    fn get_read(&self, start: u64) -> Result<ChunkBytes> {
+        let mut bytes = self.bytes();
+        io::copy(&mut (&mut bytes).take(start), &mut io::sink())?;
+        Ok(bytes)
     }
 
     fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes> {
-        let mut bytes = Vec::new();
-        self.get_read(start)?.take(length as u64).read_to_end(&mut bytes)?;
-        if bytes.len() == length {
-            Ok(Bytes::from(bytes))
-        } else {
-            Err(ParquetError::EOF("a chunk is shorter than it was".to_owned()))
-        }
+        let mut bytes = vec![0; length];
+        self.get_read(start)?.read_exact(&mut bytes)?;
+        Ok(Bytes::from(bytes))
     }
 }
 
-/// Reads pieces one after the other.
-pub(crate) struct PieceReader {
-    file: Option<File>,
-    pieces: std::vec::IntoIter<Piece>,
-    at: At,
+/// Reads the pieces of a chunk one after the other.
+pub(crate) struct ChunkBytes {
+    spill: Spill,
+    pieces: std::vec::IntoIter<Range<u64>>,
+    piece: Range<u64>,
 }
 
-enum At {
-    Nothing,
-    Memory(Cursor<Bytes>),
-    File(Take<File>),
-}
-
-impl PieceReader {
-    fn open(&self, piece: Piece) -> io::Result<At> {
-        match (piece, &self.file) {
-            (Piece::Memory(bytes), _) => Ok(At::Memory(Cursor::new(bytes))),
-            (Piece::File { at, len }, Some(file)) => {
-                let mut file = file.try_clone()?;
-                file.seek(SeekFrom::Start(at))?;
-                Ok(At::File(file.take(len)))
-            }
-            _ => Err(io::Error::other("the temporary file of a table is missing")),
-        }
-    }
-}
-
-impl Read for PieceReader {
+impl Read for ChunkBytes {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        loop {
-            let count = match &mut self.at {
-                At::Nothing => 0,
-                At::Memory(bytes) => bytes.read(out)?,
-                At::File(file) => file.read(out)?,
-            };
-            if count > 0 || out.is_empty() {
-                return Ok(count);
-            }
-            match self.pieces.next() {
-                Some(piece) => self.at = self.open(piece)?,
-                None => return Ok(0),
-            }
+        while self.piece.is_empty() {
+            let Some(next) = self.pieces.next() else { return Ok(0) };
+            self.piece = next;
         }
+        let left = self.piece.end.saturating_sub(self.piece.start);
+        let most = usize::try_from(left).unwrap_or(usize::MAX).min(out.len());
+        let part = out.get_mut(..most).unwrap_or_default();
+        let count = self.spill.lock().read(self.piece.start, part)?;
+        self.piece.start = self.piece.start.saturating_add(count as u64);
+        Ok(count)
     }
 }

@@ -1,10 +1,10 @@
-//! Events of chosen types with a column for each field.
+//! Tables of chosen event types, with a column for each field.
 //!
-//! Each layout of a payload is a file of its own, whose columns are named after its
-//! fields: engines put files with different columns together by name.
+//! Each layout of a payload gets a file, whose columns have the names of its fields. Engines
+//! combine files with different columns by name.
 
-use crate::column::{Column, ColumnKind, Later};
-use crate::rows::{Place, ids};
+use crate::column::{Column, ColumnKind};
+use crate::rows::{RowPrefix, ids};
 use crate::schema::{PROCESS, STACK, THREAD, TIME, TIME_NS};
 use crate::sheet::{Row, Sheet, SheetColumn};
 use crate::spill::MakeSpill;
@@ -16,13 +16,13 @@ use nettrace_parser::{Event, FieldType, Value};
 use std::collections::HashMap;
 use std::io;
 
-/// Layouts of a trace that have files, each with buffers for its columns. Events of further
-/// ones are left out and counted.
+/// Most layouts of a trace that get files, because each has buffers for its columns. Events of
+/// other layouts are left out and counted.
 const MOST_LAYOUTS: usize = 256;
-/// Columns of a file; further fields are in `payload` alone.
+/// Most fields that get columns; further ones are only in `payload`.
 const MOST_FIELDS: usize = 256;
 
-/// What all such files begin with.
+/// The first columns of each file.
 const FIRST: &[Column] = &[
     Column::new("input_id", ColumnKind::Whole, "the trace"),
     TIME,
@@ -34,15 +34,15 @@ const FIRST: &[Column] = &[
     STACK,
 ];
 
-/// The files of a trace.
+/// The tables of chosen event types of a trace.
 pub(crate) struct Wide {
     patterns: Vec<EventPattern>,
-    /// Whether there was an event for each of them.
+    /// Whether an event matched, for each pattern.
     matched: Vec<bool>,
     make_spill: MakeSpill,
     types: EventTypes,
     payloads: PayloadJson,
-    /// By the number of the shape.
+    /// By the index of the shape.
     layouts: HashMap<usize, Target>,
     left_out: u64,
     sheets: Vec<Layout>,
@@ -88,7 +88,7 @@ impl Wide {
         event: &Event<'_>,
         moment: &Moment,
         model: &mut Model,
-        place: Place,
+        prefix: RowPrefix,
     ) {
         let index = self.types.index_of(event);
         let target = match self.layouts.get(&index.shape) {
@@ -109,7 +109,7 @@ impl Wide {
         let (process, thread) = ids(model, moment.thread);
         let text = &mut self.text;
         let mut row = layout.sheet.row();
-        place.begin_row(&mut row, moment.nanos);
+        prefix.begin_row(&mut row, moment.nanos);
         row.count(process);
         row.count(thread);
         row.small(i32::try_from(event.version()).unwrap_or(i32::MAX));
@@ -163,12 +163,12 @@ impl Wide {
         target
     }
 
-    /// Whether there was an event for each of the patterns.
+    /// Whether an event matched, for each pattern.
     pub(crate) fn matched(&self) -> &[bool] {
         &self.matched
     }
 
-    /// Events whose layouts have no file, because there are too many.
+    /// Number of events that were left out, because there are too many layouts.
     pub(crate) fn left_out(&self) -> u64 {
         self.left_out
     }
@@ -196,7 +196,7 @@ impl Wide {
         Ok(Some(Layout { folder, part, kinds, sheet }))
     }
 
-    /// The folder of each file, what its name ends in, and its rows.
+    /// The table, the end of the file's name, and the rows of each file.
     pub(crate) fn into_sheets(self) -> io::Result<Vec<(String, String, Sheet)>> {
         match self.fault {
             Some(fault) => Err(fault),
@@ -209,7 +209,7 @@ impl Wide {
     }
 }
 
-/// How values of a field are stored. What has no type of its own there is text, as in CSV.
+/// How values of a field are stored. Types that Parquet does not have are text, as in CSV.
 fn kind_of(field: &FieldType) -> ColumnKind {
     match field {
         FieldType::Boolean32 | FieldType::Boolean8 => ColumnKind::Flag,
@@ -248,7 +248,7 @@ fn put(row: &mut Row<'_>, kind: ColumnKind, value: Option<&Value<'_>>, text: &mu
     }
 }
 
-/// A name that no other column has; engines do not tell small letters from large ones.
+/// A name that no other column has. Engines compare names without regard to case.
 fn free_name(name: &str, columns: &[SheetColumn]) -> String {
     let is_taken = |name: &str| columns.iter().any(|column| column.name.eq_ignore_ascii_case(name));
     let mut free = if name.is_empty() { "field".to_owned() } else { name.to_owned() };
@@ -271,6 +271,3 @@ fn file_name(name: &str) -> String {
     };
     name.chars().map(plain).take(200).collect()
 }
-
-/// Nothing waits but stacks.
-const _: () = assert!(matches!(STACK.later, Later::StackId));

@@ -1,4 +1,4 @@
-//! Tables say what reports say.
+//! Tables agree with reports.
 
 use crate::memory_files::{
     MemoryFiles, files_of, files_with, real, rows_of, spill, sum, text, whole,
@@ -99,14 +99,14 @@ fn counts_and_sums_are_those_of_the_reports() {
     }
 }
 
-/// What a table alone does without must not be what it needs.
+/// A pass for one table skips work for the others, which must not change its rows.
 #[test]
 fn a_table_alone_has_the_bytes_that_it_has_among_all() {
     for name in ["net10-linux-x64/all.nettrace", "one-collect-v6/cpu-and-switches.nettrace"] {
         let bytes = corpus::trace(name).unwrap().bytes();
         let all = files_of(&bytes);
         assert!(all.len() > 3, "{name}: {:?}", all.keys());
-        // Those of code have what the other tables refer to.
+        // Tables of code have rows for what the other tables refer to.
         let of_code = ["stacks", "frames", "methods"];
         for (table, file) in all.iter().filter(|(table, _)| !of_code.contains(&table.as_str())) {
             let table = Table::by_name(table).unwrap();
@@ -144,7 +144,7 @@ fn samples_and_their_methods_are_those_of_topn() {
             let of_table = samples.iter().filter(is_it).count() as u64;
             assert_eq!(of_table, states.get(state.name()).copied().unwrap_or(0), "{name}");
         }
-        // A query of a fleet: innermost frame of each stack, its text, the sum.
+        // As a query over a fleet joins them: samples, innermost frames, texts.
         let frames: BTreeMap<i64, String> = rows_of(&files, "frames")
             .iter()
             .map(|row| (whole(row, "frame_id").unwrap(), text(row, "text").unwrap().to_owned()))

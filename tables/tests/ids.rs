@@ -1,4 +1,4 @@
-//! Ids are the same wherever the same thing is met.
+//! Ids of equal stacks and frames are equal in all traces.
 
 use crate::memory_files::{files_of, rows_of, text, whole};
 use nettrace_testdata::corpus;
@@ -18,7 +18,7 @@ fn equal_frames_of_different_traces_have_equal_ids_and_equal_ids_mean_equal_fram
             assert_eq!(by_text.entry(name).or_insert(id), &id);
         }
     }
-    assert!(traces > 3 && again > 100, "{traces} traces, {again} frames met again");
+    assert!(traces > 3 && again > 100, "{traces} traces, {again} frames seen again");
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! Traces with more rows than a row group has: full ones are set aside in a temporary file
-//! until the trace ends, because ids of stacks come last.
+//! Traces with more rows than a row group has: their tables wait in temporary files until the
+//! trace ends, because ids of stacks are known last.
 
 use crate::memory_files::{MemoryFiles, rows_of, text, whole};
 use nettrace_parser::Reader;
@@ -22,7 +22,7 @@ const METHODS: u64 = 7;
 const MANAGED: u32 = 2;
 const EXTERNAL: u32 = 1;
 
-/// Files that vanish when they are closed, and how many were made.
+/// Makes files that are deleted when they are closed, and counts them.
 fn counting_spill() -> (MakeSpill, Arc<AtomicU32>) {
     let count = Arc::new(AtomicU32::new(0));
     let made = Arc::clone(&count);
@@ -122,7 +122,7 @@ fn event(event_type: usize, thread: u64, stack: &[u64], values: Vec<Value>) -> S
     })
 }
 
-/// Samples, each a microsecond after the one before; what they are follows from their
+/// A stream of samples, a microsecond apart; stack, thread and state follow from a sample's
 /// number.
 fn samples(count: u64) -> Vec<u8> {
     let rundown = "Microsoft-Windows-DotNETRuntimeRundown";
@@ -154,7 +154,7 @@ fn samples(count: u64) -> Vec<u8> {
 
 #[test]
 fn a_trace_of_more_rows_than_a_row_group_has_is_written_whole_through_a_temporary_file() {
-    // Not a multiple of anything that rows are gathered by.
+    // Not a multiple of a batch, page or row group.
     let count = GROUP as u64 + 150_001;
     let bytes = samples(count);
     let (spill, made) = counting_spill();
@@ -163,7 +163,7 @@ fn a_trace_of_more_rows_than_a_row_group_has_is_written_whole_through_a_temporar
     let rows: BTreeMap<&str, u64> =
         written.tables.iter().map(|(name, rows)| (name.as_str(), *rows)).collect();
     assert_eq!((rows["events"], rows["samples"]), (count + METHODS, count));
-    // One for each of the tables that are so long.
+    // One for each of the two long tables.
     assert_eq!(made.load(Ordering::Relaxed), 2);
 
     // Names of stacks by their ids, as a query would join them.

@@ -6,7 +6,8 @@ use std::path::Path;
 /// Lowest first: a module imports modules of lower lines only, and none of its own line.
 const ORDER: &[&[&str]] = &[
     &["column", "hash", "spill"],
-    &["encode", "schema"],
+    &["batch", "encode", "schema"],
+    &["deferred"],
     &["sheet"],
     &["options", "input_row"],
     &["rows"],

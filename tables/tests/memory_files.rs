@@ -1,4 +1,4 @@
-//! Tables of a trace as files in memory, and their rows as they are read back.
+//! Tables as files in memory, and their rows, read back.
 
 use nettrace_parser::Reader;
 use nettrace_tables::schema::TABLES;
@@ -42,8 +42,7 @@ pub(crate) fn spill() -> nettrace_tables::MakeSpill {
     Arc::new(|| Err(io::Error::other("these traces are small")))
 }
 
-/// The files of a trace, by table. Events, of which there are many, have a test of their
-/// own.
+/// The files of a trace by table, without that of events, which is large and has its own test.
 pub(crate) fn files_of(bytes: &[u8]) -> BTreeMap<String, Vec<u8>> {
     let tables: Vec<&Table> = TABLES.iter().filter(|table| table.name != "events").collect();
     files_with(bytes, &TableOptions::new(&tables, spill()))

@@ -1,4 +1,4 @@
-//! What may go to another thread, and be read by several.
+//! Which public types are `Send` and `Sync`.
 
 use nettrace_tables::*;
 

@@ -1,18 +1,18 @@
 //! Allocations.
 
 use super::marks::Shared;
-use super::{Place, ids};
+use super::{RowPrefix, ids};
 use crate::sheet::Sheet;
 use nettrace_analysis::{Kind, Model};
 use nettrace_parser::{Event, view};
 
-/// Adds the allocation that the analysis has weighed for this event.
+/// Adds a row for the allocation of this event, with the weight from the analysis.
 pub(crate) fn allocation(
     sheet: &mut Sheet,
     event: &Event<'_>,
     shared: &Shared,
     model: &Model,
-    place: Place,
+    prefix: RowPrefix,
 ) {
     let Some(sample) = shared.take_allocation() else { return };
     let allocation = view::Allocation::of(event);
@@ -24,7 +24,7 @@ pub(crate) fn allocation(
     };
     let (process, thread) = ids(model, sample.thread);
     let mut row = sheet.row();
-    place.begin_row(&mut row, sample.nanos);
+    prefix.begin_row(&mut row, sample.nanos);
     row.count(process);
     row.count(thread);
     row.text(if sample.kind == Kind::AllocationSamples { "sample" } else { "tick" });

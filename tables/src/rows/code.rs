@@ -1,6 +1,6 @@
-//! Stacks, frames and methods, with ids that are the same in every trace.
+//! Stacks, frames and methods, with ids that are equal in all traces.
 
-use super::Place;
+use super::RowPrefix;
 use crate::hash::{id_of, id_of_texts};
 use crate::sheet::Sheet;
 use nettrace_analysis::{Frame, FrameKind, Resolved};
@@ -9,8 +9,9 @@ use std::collections::HashSet;
 /// The code of a trace.
 pub(crate) struct Code<'r> {
     resolved: &'r Resolved<'r>,
-    /// By handle.
+    /// By the frame's handle.
     frame_ids: Vec<i64>,
+    /// By the stack's handle; `None` for stacks without frames.
     stack_ids: Vec<Option<i64>>,
 }
 
@@ -35,8 +36,8 @@ impl<'r> Code<'r> {
         Code { resolved, frame_ids, stack_ids }
     }
 
-    pub(crate) fn stack_ids(&self) -> &[Option<i64>] {
-        &self.stack_ids
+    pub(crate) fn into_stack_ids(self) -> Vec<Option<i64>> {
+        self.stack_ids
     }
 
     pub(crate) fn write(
@@ -44,15 +45,15 @@ impl<'r> Code<'r> {
         stacks: Option<&mut Sheet>,
         frames: Option<&mut Sheet>,
         methods: Option<&mut Sheet>,
-        place: Place,
+        prefix: RowPrefix,
     ) {
         if let Some(sheet) = stacks {
-            self.stacks(sheet, place);
+            self.stacks(sheet, prefix);
         }
         if let Some(sheet) = frames {
             for (frame, id) in self.resolved.all_frames().iter().zip(&self.frame_ids) {
                 let mut row = sheet.row();
-                row.whole(place.input_id);
+                row.whole(prefix.input_id);
                 row.whole(*id);
                 row.text(kind_name(frame.kind));
                 row.text(&*frame.text);
@@ -68,7 +69,7 @@ impl<'r> Code<'r> {
         for frame in self.resolved.all_frames() {
             let Some(id) = method_id(frame).filter(|id| written.insert(*id)) else { continue };
             let mut row = sheet.row();
-            row.whole(place.input_id);
+            row.whole(prefix.input_id);
             row.whole(id);
             row.text(&*frame.module);
             row.text(&*frame.namespace);
@@ -79,19 +80,19 @@ impl<'r> Code<'r> {
         }
     }
 
-    fn stacks(&self, sheet: &mut Sheet, place: Place) {
+    fn stacks(&self, sheet: &mut Sheet, prefix: RowPrefix) {
         let mut written = HashSet::new();
-        let mut met = HashSet::new();
+        let mut seen = HashSet::new();
         for (stack, id) in self.resolved.model().stacks().handles().zip(&self.stack_ids) {
             let Some(id) = id.filter(|id| written.insert(*id)) else { continue };
-            met.clear();
+            seen.clear();
             for (depth, frame) in self.resolved.frames(stack).iter().enumerate() {
                 let mut row = sheet.row();
-                row.whole(place.input_id);
+                row.whole(prefix.input_id);
                 row.whole(id);
                 row.small(i32::try_from(depth).unwrap_or(i32::MAX));
                 row.whole(self.frame_ids.get(frame.index()).copied().unwrap_or_default());
-                row.flag(met.insert(*frame));
+                row.flag(seen.insert(*frame));
                 let bytes = row.end();
                 sheet.end_row(bytes);
             }

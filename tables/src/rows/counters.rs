@@ -1,16 +1,16 @@
 //! Values of counters.
 
-use super::{Place, json};
+use super::{RowPrefix, json};
 use crate::sheet::Sheet;
 use nettrace_analysis::report::CountersReport;
 
-pub(crate) fn values(sheet: &mut Sheet, report: &CountersReport, place: Place) {
+pub(crate) fn values(sheet: &mut Sheet, report: &CountersReport, prefix: RowPrefix) {
     let mut tags = Vec::new();
     for series in &report.series {
         json::texts(&mut tags, series.tags.iter().map(|(name, value)| (&**name, &**value)));
         for point in &series.points {
             let mut row = sheet.row();
-            place.begin_row(&mut row, point.ts_ns);
+            prefix.begin_row(&mut row, point.ts_ns);
             row.count(series.process_id);
             row.text(&*series.provider);
             row.text(&*series.name);

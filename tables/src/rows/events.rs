@@ -1,6 +1,6 @@
 //! Events.
 
-use super::{Place, ids};
+use super::{RowPrefix, ids};
 use crate::sheet::Sheet;
 use nettrace_analysis::Model;
 use nettrace_analysis::report::Moment;
@@ -12,7 +12,7 @@ use nettrace_parser::Event;
 pub(crate) struct EventRows {
     sheet: Sheet,
     types: EventTypes,
-    /// What all events of a type have in common, by the type's number.
+    /// By the number of the event type.
     names: Vec<TypeNames>,
     payloads: Option<PayloadJson>,
     activity: Vec<u8>,
@@ -51,7 +51,7 @@ impl EventRows {
         event: &Event<'_>,
         moment: &Moment,
         model: &mut Model,
-        place: Place,
+        prefix: RowPrefix,
     ) {
         let index = self.types.index_of(event);
         if index.number >= self.names.len() {
@@ -62,7 +62,7 @@ impl EventRows {
         let (process, thread) = ids(model, moment.thread);
         let Some(names) = self.names.get(index.number) else { return };
         let mut row = self.sheet.row();
-        place.begin_row(&mut row, moment.nanos);
+        prefix.begin_row(&mut row, moment.nanos);
         row.count(process);
         row.count(thread);
         row.named(index.number, &names.provider);

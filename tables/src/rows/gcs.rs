@@ -1,17 +1,17 @@
 //! Collections.
 
-use super::Place;
+use super::RowPrefix;
 use crate::sheet::Sheet;
 use nettrace_analysis::report::GcReport;
 
-pub(crate) fn collections(sheet: &mut Sheet, report: &GcReport, place: Place) {
+pub(crate) fn collections(sheet: &mut Sheet, report: &GcReport, prefix: RowPrefix) {
     for gc in &report.collections {
         let after = |name: &str| {
             let row = gc.generations.iter().find(|row| row.name == name);
             row.and_then(|row| row.after_bytes)
         };
         let mut row = sheet.row();
-        place.begin_row(&mut row, gc.start_ns);
+        prefix.begin_row(&mut row, gc.start_ns);
         row.count(gc.process_id);
         row.count(u64::from(gc.number));
         row.small(i32::try_from(gc.generation).unwrap_or(i32::MAX));

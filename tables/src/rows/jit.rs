@@ -1,13 +1,13 @@
 //! Compiled methods.
 
-use super::Place;
+use super::RowPrefix;
 use crate::sheet::Sheet;
 use nettrace_analysis::report::JitReport;
 
-pub(crate) fn methods(sheet: &mut Sheet, report: &JitReport, place: Place) {
+pub(crate) fn methods(sheet: &mut Sheet, report: &JitReport, prefix: RowPrefix) {
     for method in &report.methods {
         let mut row = sheet.row();
-        place.begin_row(&mut row, method.start_ns);
+        prefix.begin_row(&mut row, method.start_ns);
         row.count(method.process_id);
         row.count(method.thread);
         row.text(&*method.name);

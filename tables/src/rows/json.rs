@@ -1,4 +1,4 @@
-//! Small JSON values in columns.
+//! JSON values of columns.
 
 use nettrace_analysis::model::{Argument, Arguments};
 use nettrace_export::json::Json;

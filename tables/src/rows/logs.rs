@@ -1,14 +1,14 @@
 //! Messages.
 
-use super::{Place, json};
+use super::{RowPrefix, json};
 use crate::sheet::Sheet;
 use nettrace_analysis::report::{LogLevel, LogRow};
 
-pub(crate) fn message(sheet: &mut Sheet, message: &LogRow, place: Place) {
+pub(crate) fn message(sheet: &mut Sheet, message: &LogRow, prefix: RowPrefix) {
     let mut scopes = Vec::new();
     json::list(&mut scopes, message.scopes.iter().map(|scope| &**scope));
     let mut row = sheet.row();
-    place.begin_row(&mut row, message.ts_ns);
+    prefix.begin_row(&mut row, message.ts_ns);
     row.count(message.thread_id);
     row.text(match message.level {
         LogLevel::Trace => "trace",

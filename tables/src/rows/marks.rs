@@ -1,7 +1,7 @@
-//! What the analysis hands out while it reads: samples with their weights, waits, and
-//! activities with both ends.
+//! Tables of what the analysis reports during the pass: samples with their weights, waits for
+//! locks, and activities.
 
-use super::{Place, ids, json};
+use super::{RowPrefix, ids, json};
 use crate::options::TableOptions;
 use crate::schema::{ACTIVITIES, ALLOCATIONS, CONTENTIONS, SAMPLES};
 use crate::sheet::Sheet;
@@ -15,19 +15,19 @@ use std::collections::BTreeMap;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Starts of waits that are kept of a thread until they end. More than a few are starts
-/// whose ends were lost.
+/// Most open waits that are kept for a thread. More than a few are waits whose ends were lost.
 const MOST_OPEN: usize = 64;
 
-/// The tables that are filled.
+/// The tables, and what their rows are made of.
 #[derive(Default)]
 pub(crate) struct SharedSheets {
     pub(crate) samples: Option<Sheet>,
     pub(crate) contentions: Option<Sheet>,
     pub(crate) activities: Option<Sheet>,
     has_allocations: bool,
-    place: Option<Place>,
-    /// The newest allocation, until its event comes.
+    prefix: Option<RowPrefix>,
+    /// The allocation of the current event: the analysis reports it before the pass sees the
+    /// event.
     allocation: Option<Sample>,
     /// Locks and owners of waits that have not ended, by thread and start.
     locks: BTreeMap<(ThreadHandle, i64), ContentionStart>,
@@ -54,27 +54,27 @@ impl SharedSheets {
     }
 }
 
-/// The same for the converter and for the pass around it.
+/// Shared between the converter, which gets samples and marks, and the pass, which gets events.
 #[derive(Clone)]
 pub(crate) struct Shared(Arc<Mutex<SharedSheets>>);
 
 impl Shared {
     pub(crate) fn new(sheets: SharedSheets, input_id: i64) -> Shared {
-        let place = Some(Place { input_id, start: None, has_start: false });
-        Shared(Arc::new(Mutex::new(SharedSheets { place, ..sheets })))
+        let prefix = Some(RowPrefix { input_id, start: None, has_start: false });
+        Shared(Arc::new(Mutex::new(SharedSheets { prefix, ..sheets })))
     }
 
     fn lock(&self) -> MutexGuard<'_, SharedSheets> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether events say more about what is handed out: which lock a wait is for.
+    /// Whether rows need events as well: they have the locks of waits, and sizes of objects.
     pub(crate) fn wants_events(&self) -> bool {
         self.lock().contentions.is_some()
     }
 
-    pub(crate) fn begin(&self, place: Place) {
-        self.lock().place = Some(place);
+    pub(crate) fn begin(&self, prefix: RowPrefix) {
+        self.lock().prefix = Some(prefix);
     }
 
     /// Remembers which lock a wait is for.
@@ -103,11 +103,11 @@ impl Shared {
     }
 }
 
-/// Passes samples and activities to the tables.
+/// Writes samples, waits and activities to the tables.
 pub(crate) struct Marks {
     shared: Shared,
-    /// The table of samples while they come: nobody else adds to it.
-    samples: Option<(Sheet, Place)>,
+    /// The table of samples, taken out of `shared` so that a sample does not lock it.
+    samples: Option<(Sheet, RowPrefix)>,
     wants_samples: bool,
     wants_marks: bool,
 }
@@ -129,20 +129,20 @@ impl Convert for Marks {
 
     fn sample(&mut self, sample: &Sample, model: &Model) -> Result<(), ConvertError> {
         let is_cpu = matches!(sample.kind, Kind::Cpu | Kind::OffCpu);
-        if is_cpu && let Some((sheet, place)) = &mut self.samples {
-            cpu_sample(sheet, sample, model, *place);
+        if is_cpu && let Some((sheet, prefix)) = &mut self.samples {
+            cpu_sample(sheet, sample, model, *prefix);
             return Ok(());
         }
         let mut shared = self.shared.lock();
         let shared = &mut *shared;
-        let Some(place) = shared.place else { return Ok(()) };
+        let Some(prefix) = shared.prefix else { return Ok(()) };
         match sample.kind {
             Kind::Cpu | Kind::OffCpu => {
                 if let Some(sheet) = &mut shared.samples {
-                    cpu_sample(sheet, sample, model, place);
+                    cpu_sample(sheet, sample, model, prefix);
                 }
-                if place.has_start {
-                    self.samples = shared.samples.take().map(|sheet| (sheet, place));
+                if prefix.has_start {
+                    self.samples = shared.samples.take().map(|sheet| (sheet, prefix));
                 }
             }
             Kind::AllocationTicks | Kind::AllocationSamples => shared.allocation = Some(*sample),
@@ -153,7 +153,7 @@ impl Convert for Marks {
                 let key = shared.locks.range(began).next().map(|(key, _)| *key);
                 let start = key.and_then(|key| shared.locks.remove(&key));
                 if let Some(sheet) = &mut shared.contentions {
-                    contention(sheet, sample, start, model, place);
+                    contention(sheet, sample, start, model, prefix);
                 }
             }
             _ => {}
@@ -165,9 +165,9 @@ impl Convert for Marks {
         let TimelineMark::Span(span) = mark else { return Ok(()) };
         if span.category == Category::Activity {
             let mut shared = self.shared.lock();
-            let SharedSheets { activities, text, place, .. } = &mut *shared;
-            if let (Some(sheet), Some(place)) = (activities, *place) {
-                activity(sheet, span, model, place, text);
+            let SharedSheets { activities, text, prefix, .. } = &mut *shared;
+            if let (Some(sheet), Some(prefix)) = (activities, *prefix) {
+                activity(sheet, span, model, prefix, text);
             }
         }
         Ok(())
@@ -181,11 +181,11 @@ impl Convert for Marks {
     }
 }
 
-fn cpu_sample(sheet: &mut Sheet, sample: &Sample, model: &Model, place: Place) {
+fn cpu_sample(sheet: &mut Sheet, sample: &Sample, model: &Model, prefix: RowPrefix) {
     let (process, thread) = ids(model, sample.thread);
     let has_stack = !model.stacks().addresses(sample.stack).is_empty();
     let mut row = sheet.row();
-    place.begin_row(&mut row, sample.nanos);
+    prefix.begin_row(&mut row, sample.nanos);
     row.count(process);
     row.count(thread);
     if sample.kind == Kind::Cpu {
@@ -205,11 +205,11 @@ fn contention(
     sample: &Sample,
     start: Option<ContentionStart>,
     model: &Model,
-    place: Place,
+    prefix: RowPrefix,
 ) {
     let (process, thread) = ids(model, sample.thread);
     let mut row = sheet.row();
-    place.begin_row(&mut row, sample.nanos);
+    prefix.begin_row(&mut row, sample.nanos);
     row.count(process);
     row.count(thread);
     row.count(sample.weight);
@@ -221,18 +221,18 @@ fn contention(
     sheet.end_row(bytes);
 }
 
-fn activity(sheet: &mut Sheet, span: &Span, model: &Model, place: Place, text: &mut Vec<u8>) {
+fn activity(sheet: &mut Sheet, span: &Span, model: &Model, prefix: RowPrefix, text: &mut Vec<u8>) {
     let (process, thread) = ids(model, span.thread);
     let (_, end_thread) = ids(model, span.end_thread);
     json::arguments(text, &span.arguments);
     let mut row = sheet.row();
-    place.begin_row(&mut row, span.start_nanos);
+    prefix.begin_row(&mut row, span.start_nanos);
     row.count(process);
     row.count(thread);
     row.count(end_thread);
     row.text(&*span.name);
     row.count(match span.ends {
-        // Nothing says how long.
+        // The duration is unknown.
         Ends::NoStart | Ends::Left | Ends::NoStop if span.nanos == 0 => None,
         _ => Some(span.nanos),
     });

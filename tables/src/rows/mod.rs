@@ -1,36 +1,36 @@
-//! Rows of each table, one file each.
+//! The rows of tables: one file for each table, or for tables with the same source.
 
 pub(crate) mod allocations;
 pub(crate) mod code;
 pub(crate) mod counters;
 pub(crate) mod events;
+pub(crate) mod exceptions;
 pub(crate) mod gcs;
 pub(crate) mod jit;
 pub(crate) mod json;
 pub(crate) mod logs;
 pub(crate) mod marks;
-pub(crate) mod thrown;
 
 use crate::sheet::{Row, Sheet};
 use nettrace_analysis::{Model, ThreadHandle};
 use nettrace_parser::Trace;
 
-/// What all rows of a trace have in common.
+/// The values with which all rows of a trace begin.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Place {
+pub(crate) struct RowPrefix {
     pub(crate) input_id: i64,
-    /// Nanoseconds from 1970 to the start of the session.
+    /// Start of the session, in nanoseconds since 1970; `None` if the trace has none.
     pub(crate) start: Option<i64>,
     pub(crate) has_start: bool,
 }
 
-impl Place {
+impl RowPrefix {
     pub(crate) fn begin(&mut self, session: &Trace) {
         self.has_start = true;
         self.start = session.start.unix_nanos().and_then(|start| i64::try_from(start).ok());
     }
 
-    /// The trace, and when: the columns with which most tables begin.
+    /// Begins a row with the first columns of most tables: the trace and the time.
     #[inline]
     pub(crate) fn begin_row(&self, row: &mut Row<'_>, nanos: i64) {
         row.whole(self.input_id);
@@ -48,10 +48,10 @@ pub(crate) fn ids(model: &Model, thread: ThreadHandle) -> (Option<u64>, Option<u
 }
 
 /// The table of threads.
-pub(crate) fn threads(sheet: &mut Sheet, model: &Model, place: Place) {
+pub(crate) fn threads(sheet: &mut Sheet, model: &Model, prefix: RowPrefix) {
     for (_, thread) in model.threads().iter() {
         let mut row = sheet.row();
-        row.whole(place.input_id);
+        row.whole(prefix.input_id);
         row.count(model.process(thread.process).and_then(|process| process.id));
         row.count(thread.os_thread_id);
         row.text(thread.name.as_deref());

@@ -1,6 +1,6 @@
 //! Exceptions.
 
-use super::{Place, ids};
+use super::{RowPrefix, ids};
 use crate::sheet::Sheet;
 use nettrace_analysis::report::Moment;
 use nettrace_analysis::{Model, NameOptions};
@@ -12,7 +12,7 @@ pub(crate) fn exception(
     event: &Event<'_>,
     moment: &Moment,
     model: &mut Model,
-    place: Place,
+    prefix: RowPrefix,
 ) {
     if event.known_provider() != KnownProvider::Runtime || event.id() != 80 {
         return;
@@ -24,10 +24,10 @@ pub(crate) fn exception(
     let message = thrown.as_ref().map(|thrown| thrown.message.to_string());
     let (process, thread) = ids(model, moment.thread);
     let mut row = sheet.row();
-    place.begin_row(&mut row, moment.nanos);
+    prefix.begin_row(&mut row, moment.nanos);
     row.count(process);
     row.count(thread);
-    // As in the report of exceptions.
+    // The same text as in the report of exceptions.
     row.text(type_name.map_or("(unknown type)", |name| model.texts().get(name)));
     // .NET 6 and later write NULL if there is no message.
     row.text(message.as_deref().filter(|text| !text.is_empty() && *text != "NULL"));

@@ -1,0 +1,220 @@
+//! The values of a column until its writer encodes them, many at once: a call for each value
+//! would cost more than encoding it.
+
+use crate::column::{ColumnKind, Layout};
+use bytes::Bytes;
+use parquet::column::writer::ColumnWriter;
+use parquet::data_type::ByteArray;
+use parquet::errors::{ParquetError, Result};
+
+/// Values of some rows.
+pub(crate) struct Batch {
+    is_optional: bool,
+    /// 1 for each value, 0 for each null; empty if there can be no null.
+    levels: Vec<i16>,
+    values: Values,
+}
+
+/// The values that are not null.
+enum Values {
+    Small(Vec<i32>),
+    Whole(Vec<i64>),
+    Real(Vec<f64>),
+    Flag(Vec<bool>),
+    Text {
+        all: Vec<ByteArray>,
+        /// Texts that the caller has numbered.
+        named: Vec<Option<ByteArray>>,
+    },
+    /// Texts one after the other, and where each ends: long ones are written in place.
+    LongText {
+        bytes: Vec<u8>,
+        ends: Vec<usize>,
+    },
+}
+
+impl Values {
+    fn new(kind: ColumnKind, layout: Layout) -> Values {
+        match kind {
+            ColumnKind::Text if layout == Layout::Plain => {
+                Values::LongText { bytes: Vec::new(), ends: Vec::new() }
+            }
+            ColumnKind::Small => Values::Small(Vec::new()),
+            ColumnKind::Whole | ColumnKind::Unsigned | ColumnKind::Instant => {
+                Values::Whole(Vec::new())
+            }
+            ColumnKind::Real => Values::Real(Vec::new()),
+            ColumnKind::Flag => Values::Flag(Vec::new()),
+            ColumnKind::Text => Values::Text { all: Vec::new(), named: Vec::new() },
+        }
+    }
+
+    fn clear(&mut self) {
+        match self {
+            Values::Small(all) => all.clear(),
+            Values::Whole(all) => all.clear(),
+            Values::Real(all) => all.clear(),
+            Values::Flag(all) => all.clear(),
+            Values::Text { all, .. } => all.clear(),
+            Values::LongText { bytes, ends } => {
+                bytes.clear();
+                ends.clear();
+            }
+        }
+    }
+}
+
+impl Batch {
+    pub(crate) fn new(kind: ColumnKind, layout: Layout, is_optional: bool) -> Batch {
+        Batch { is_optional, levels: Vec::new(), values: Values::new(kind, layout) }
+    }
+
+    #[inline(always)]
+    fn level(&mut self, is_value: bool) {
+        debug_assert!(is_value || self.is_optional, "null in a column that has none");
+        if self.is_optional {
+            self.levels.push(i16::from(is_value));
+        }
+    }
+
+    /// A whole number, or the bits of an unsigned one.
+    #[inline(always)]
+    pub(crate) fn whole(&mut self, value: Option<i64>) {
+        self.level(value.is_some());
+        match &mut self.values {
+            Values::Whole(all) => all.extend(value),
+            _ => wrong_kind(),
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn small(&mut self, value: Option<i32>) {
+        self.level(value.is_some());
+        match &mut self.values {
+            Values::Small(all) => all.extend(value),
+            _ => wrong_kind(),
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn real(&mut self, value: Option<f64>) {
+        self.level(value.is_some());
+        match &mut self.values {
+            Values::Real(all) => all.extend(value),
+            _ => wrong_kind(),
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn flag(&mut self, value: Option<bool>) {
+        self.level(value.is_some());
+        match &mut self.values {
+            Values::Flag(all) => all.extend(value),
+            _ => wrong_kind(),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn text(&mut self, value: Option<&[u8]>) {
+        self.level(value.is_some());
+        match (&mut self.values, value) {
+            (_, None) => {}
+            (Values::Text { all, .. }, Some(text)) => {
+                // Texts often repeat the one before. Otherwise each has memory of its own,
+                // because the writer's dictionary keeps some of them.
+                let same = all.last().filter(|last| last.data() == text).cloned();
+                all.push(same.unwrap_or_else(|| ByteArray::from(text.to_vec())));
+            }
+            (Values::LongText { bytes, ends }, Some(text)) => {
+                bytes.extend_from_slice(text);
+                ends.push(bytes.len());
+            }
+            _ => wrong_kind(),
+        }
+    }
+
+    /// A text that `write` appends. Returns its length and the result of `write`.
+    #[inline]
+    pub(crate) fn text_of<R>(&mut self, write: impl FnOnce(&mut Vec<u8>) -> R) -> (usize, R) {
+        if let Values::LongText { bytes, ends } = &mut self.values {
+            self.levels.extend(self.is_optional.then_some(1));
+            let start = bytes.len();
+            let result = write(bytes);
+            ends.push(bytes.len());
+            return (bytes.len().saturating_sub(start), result);
+        }
+        let mut text = Vec::new();
+        let result = write(&mut text);
+        self.text(Some(&text));
+        (text.len(), result)
+    }
+
+    /// A text that the caller has numbered among those of this column.
+    #[inline]
+    pub(crate) fn named(&mut self, name: usize, text: &str) {
+        self.level(true);
+        let Values::Text { all, named } = &mut self.values else {
+            return wrong_kind();
+        };
+        if name >= named.len() {
+            named.resize(name.saturating_add(1), None);
+        }
+        if let Some(named) = named.get_mut(name) {
+            all.push(
+                named.get_or_insert_with(|| ByteArray::from(text.as_bytes().to_vec())).clone(),
+            );
+        }
+    }
+
+    /// Whole numbers that are not null.
+    pub(crate) fn wholes(&self) -> &[i64] {
+        match &self.values {
+            Values::Whole(all) => all,
+            _ => &[],
+        }
+    }
+
+    /// Drops the values.
+    pub(crate) fn clear(&mut self) {
+        self.levels.clear();
+        self.values.clear();
+    }
+
+    /// Encodes the values, and drops them.
+    pub(crate) fn write(&mut self, writer: &mut ColumnWriter<'_>) -> Result<()> {
+        let levels = self.is_optional.then_some(self.levels.as_slice());
+        let written = match (writer, &mut self.values) {
+            (ColumnWriter::Int32ColumnWriter(writer), Values::Small(all)) => {
+                writer.write_batch(all, levels, None)
+            }
+            (ColumnWriter::Int64ColumnWriter(writer), Values::Whole(all)) => {
+                writer.write_batch(all, levels, None)
+            }
+            (ColumnWriter::DoubleColumnWriter(writer), Values::Real(all)) => {
+                writer.write_batch(all, levels, None)
+            }
+            (ColumnWriter::BoolColumnWriter(writer), Values::Flag(all)) => {
+                writer.write_batch(all, levels, None)
+            }
+            (ColumnWriter::ByteArrayColumnWriter(writer), Values::Text { all, .. }) => {
+                writer.write_batch(all, levels, None)
+            }
+            (ColumnWriter::ByteArrayColumnWriter(writer), Values::LongText { bytes, ends }) => {
+                let capacity = bytes.capacity();
+                let bytes = Bytes::from(std::mem::replace(bytes, Vec::with_capacity(capacity)));
+                let starts = std::iter::once(0).chain(ends.iter().copied());
+                let texts = starts.zip(ends.iter()).map(|(start, end)| bytes.slice(start..*end));
+                let texts: Vec<ByteArray> = texts.map(ByteArray::from).collect();
+                writer.write_batch(&texts, levels, None)
+            }
+            _ => return Err(ParquetError::General("a writer of the wrong type".to_owned())),
+        };
+        self.clear();
+        written.map(drop)
+    }
+}
+
+/// The caller mixed up the columns of its table, which its tests find.
+fn wrong_kind() {
+    debug_assert!(false, "a value of the wrong kind for its column");
+}

@@ -1,0 +1,93 @@
+//! The column writers of the `parquet` crate: their properties, and where their pages go.
+
+use crate::column::{ColumnKind, Layout};
+use crate::spill::Spill;
+use parquet::basic::{Compression, Encoding, Type};
+use parquet::column::page::{CompressedPage, PageWriteSpec, PageWriter};
+use parquet::column::writer::{ColumnWriter, get_column_writer};
+use parquet::errors::Result;
+use parquet::file::properties::{EnabledStatistics, WriterPropertiesBuilder, WriterPropertiesPtr};
+use parquet::file::writer::{SerializedPageWriter, TrackedWrite};
+use parquet::schema::types::{ColumnDescPtr, ColumnPath};
+use std::io::Write;
+
+/// Rows of a page.
+const PAGE_ROWS: usize = 8192;
+/// Bytes of a page before compression, from which on it ends. Snappy compresses pieces of
+/// 64 KiB, so pages a little below that are one piece each.
+const PAGE_BYTES: usize = 62 << 10;
+
+/// Sets the size and the compression of pages.
+pub(crate) fn with_pages(properties: WriterPropertiesBuilder) -> WriterPropertiesBuilder {
+    properties
+        .set_compression(Compression::SNAPPY)
+        .set_data_page_row_count_limit(PAGE_ROWS)
+        .set_data_page_size_limit(PAGE_BYTES)
+}
+
+/// Sets how the values of a column are encoded.
+pub(crate) fn with_layout(
+    properties: WriterPropertiesBuilder,
+    column: ColumnPath,
+    layout: Layout,
+) -> WriterPropertiesBuilder {
+    match layout {
+        Layout::Dictionary => properties,
+        Layout::Delta => properties
+            .set_column_dictionary_enabled(column.clone(), false)
+            .set_column_encoding(column, Encoding::DELTA_BINARY_PACKED),
+        // No query asks for a range of long texts. The row group has one, with its nulls.
+        Layout::Plain => properties
+            .set_column_dictionary_enabled(column.clone(), false)
+            .set_column_statistics_enabled(column, EnabledStatistics::Chunk),
+    }
+}
+
+/// A writer for a column of a row group, which puts its pages into the spill. `number` is the
+/// place of the column in its table.
+pub(crate) fn column_writer(
+    number: usize,
+    descriptor: ColumnDescPtr,
+    properties: WriterPropertiesPtr,
+    spill: Spill,
+) -> ColumnWriter<'static> {
+    let pages = Pages { spill, column: number, written: 0 };
+    get_column_writer(descriptor, properties, Box::new(pages))
+}
+
+/// Puts the pages of a column's chunk into the spill.
+struct Pages {
+    spill: Spill,
+    column: usize,
+    /// Bytes of the chunk so far.
+    written: u64,
+}
+
+impl PageWriter for Pages {
+    fn write_page(&mut self, page: CompressedPage) -> Result<PageWriteSpec> {
+        let mut spec = self.spill.append(self.column, |bytes| {
+            let mut out = TrackedWrite::new(bytes);
+            let spec = SerializedPageWriter::new(&mut out).write_page(page)?;
+            out.flush()?;
+            Ok(spec)
+        })?;
+        spec.offset = self.written;
+        self.written = self.written.saturating_add(spec.bytes_written);
+        Ok(spec)
+    }
+
+    fn close(&mut self) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// The physical type of a kind.
+pub(crate) fn physical(kind: ColumnKind) -> Type {
+    match kind {
+        ColumnKind::Small => Type::INT32,
+        ColumnKind::Whole | ColumnKind::Unsigned | ColumnKind::Instant => Type::INT64,
+        ColumnKind::Real => Type::DOUBLE,
+        ColumnKind::Flag => Type::BOOLEAN,
+        ColumnKind::Text => Type::BYTE_ARRAY,
+    }
+}
