@@ -169,6 +169,9 @@ impl Sheet {
 
     #[inline(never)]
     fn end_batch(&mut self) {
+        if self.batch == 0 {
+            return;
+        }
         self.rows = self.rows.saturating_add(self.batch as u64);
         self.group = self.group.saturating_add(self.batch);
         (self.batch, self.batch_bytes) = (0, 0);
