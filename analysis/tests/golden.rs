@@ -13,7 +13,7 @@
 //!   is no such module; we leave it out, and so does the comparison.
 
 use flate2::read::GzDecoder;
-use nettrace_analysis::convert::{ConvertOptions, Folded};
+use nettrace_analysis::convert::{ConvertOptions, Format};
 use nettrace_analysis::{
     Analysis, AnalysisOptions, Finished, NameOptions, NameStyle, TopN, TopNOptions,
 };
@@ -86,7 +86,7 @@ fn folded(bytes: &[u8]) -> BTreeMap<String, u64> {
     options.is_by_thread = true;
     options.counts_samples = true;
     let mut analysis = analysis();
-    analysis.add(Box::new(Folded::new(Box::new(&mut out), &options)));
+    analysis.add((Format::by_name("folded").unwrap().make)(Box::new(&mut out), &options));
     read(analysis, bytes);
     lines(std::str::from_utf8(&out).unwrap())
 }

@@ -3,7 +3,7 @@
 use crate::common;
 
 use common::*;
-use nettrace_analysis::convert::{ConvertOptions, Folded};
+use nettrace_analysis::convert::{ConvertOptions, Format};
 use nettrace_analysis::report::{
     CallTree, Exceptions, GroupBy, ModulesReport, ReportPass, ThreadsReport, TreeOptions,
 };
@@ -303,7 +303,8 @@ fn a_perf_map_names_what_the_trace_does_not() {
     let bytes = session.record().stream.bytes;
     let mut out = Vec::new();
     let mut analysis = Analysis::new(full_names());
-    analysis.add(Box::new(Folded::new(Box::new(&mut out), &ConvertOptions::new())));
+    analysis
+        .add((Format::by_name("folded").unwrap().make)(Box::new(&mut out), &ConvertOptions::new()));
     let mut events = Reader::from_slice(&bytes).time_ordered();
     assert!(analysis.read(&mut events).unwrap().is_complete());
     let map = "1000 20 void [app] N.Program::Run(int32)[Tier0]\n2000 20 stale\n2000 20 memset\n";

@@ -39,7 +39,7 @@ const FIRST_ROW: u64 = 0x4000_0000;
 
 /// Writes Chrome's trace events.
 #[derive(Debug)]
-pub struct Chromium<'o> {
+pub(crate) struct Chromium<'o> {
     json: Json<Output<'o>>,
     kinds: Vec<Kind>,
     title: String,
@@ -67,7 +67,7 @@ struct At {
 
 impl<'o> Chromium<'o> {
     /// Writes to `out`.
-    pub fn new(out: Box<dyn Write + Send + 'o>, options: &ConvertOptions) -> Chromium<'o> {
+    pub(crate) fn new(out: Box<dyn Write + Send + 'o>, options: &ConvertOptions) -> Chromium<'o> {
         Chromium {
             json: Json::new(Output::new(out, options.is_gzip)),
             kinds: options.kinds_or(KINDS),

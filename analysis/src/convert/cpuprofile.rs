@@ -31,14 +31,14 @@ const FIRST_CALL: u64 = 3;
 
 /// Writes V8's CPU profile.
 #[derive(Debug)]
-pub struct CpuProfile<'o> {
+pub(crate) struct CpuProfile<'o> {
     out: Output<'o>,
     threads: BTreeMap<ThreadHandle, Timeline>,
 }
 
 impl<'o> CpuProfile<'o> {
     /// Writes to `out`.
-    pub fn new(out: Box<dyn Write + Send + 'o>, options: &ConvertOptions) -> CpuProfile<'o> {
+    pub(crate) fn new(out: Box<dyn Write + Send + 'o>, options: &ConvertOptions) -> CpuProfile<'o> {
         let out = Output::new(out, options.is_gzip);
         CpuProfile { out, threads: BTreeMap::new() }
     }

@@ -13,7 +13,7 @@ const GATHERED_BYTES: usize = 64 * 1024;
 
 /// Writes events in time order, one per line. Only the filter's times, threads and
 /// processes apply, because events have no frames.
-pub struct Events<'o> {
+pub(crate) struct Events<'o> {
     out: Output<'o>,
     writer: EventWriter,
     lines: Vec<u8>,
@@ -21,12 +21,12 @@ pub struct Events<'o> {
 
 impl<'o> Events<'o> {
     /// One JSON object per event, each on its own line.
-    pub fn ndjson(out: Box<dyn Write + Send + 'o>, options: &ConvertOptions) -> Events<'o> {
+    pub(crate) fn ndjson(out: Box<dyn Write + Send + 'o>, options: &ConvertOptions) -> Events<'o> {
         Events::new(out, options, EventForm::Ndjson)
     }
 
     /// A header line, and one row per event, with the payload as JSON.
-    pub fn csv(out: Box<dyn Write + Send + 'o>, options: &ConvertOptions) -> Events<'o> {
+    pub(crate) fn csv(out: Box<dyn Write + Send + 'o>, options: &ConvertOptions) -> Events<'o> {
         Events::new(out, options, EventForm::Csv)
     }
 

@@ -39,7 +39,7 @@ const INTERVAL_NANOS: u64 = 1_000_000;
 
 /// Writes Firefox Profiler's format.
 #[derive(Debug)]
-pub struct Firefox<'o> {
+pub(crate) struct Firefox<'o> {
     out: Output<'o>,
     kinds: Vec<Kind>,
     samples: BTreeMap<(Kind, ThreadHandle), Track>,
@@ -92,7 +92,7 @@ impl fx::Marker for Marker {
 
 impl<'o> Firefox<'o> {
     /// Writes to `out`.
-    pub fn new(out: Box<dyn Write + Send + 'o>, options: &ConvertOptions) -> Firefox<'o> {
+    pub(crate) fn new(out: Box<dyn Write + Send + 'o>, options: &ConvertOptions) -> Firefox<'o> {
         let title = if options.title.is_empty() { "trace" } else { &options.title };
         let profile = fx::Profile::new(
             title,

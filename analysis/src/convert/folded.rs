@@ -28,14 +28,14 @@ pub(super) const KINDS: &[Kind] = &[Kind::Cpu];
 
 /// Writes folded stacks.
 #[derive(Debug)]
-pub struct Folded<'o> {
+pub(crate) struct Folded<'o> {
     out: Output<'o>,
     options: ConvertOptions,
 }
 
 impl<'o> Folded<'o> {
     /// Writes to `out`.
-    pub fn new(out: Box<dyn Write + Send + 'o>, options: &ConvertOptions) -> Folded<'o> {
+    pub(crate) fn new(out: Box<dyn Write + Send + 'o>, options: &ConvertOptions) -> Folded<'o> {
         let out = Output::new(out, options.is_gzip);
         Folded { out, options: options.clone() }
     }

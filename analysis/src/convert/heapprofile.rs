@@ -20,13 +20,16 @@ pub(super) const KINDS: &[Kind] = &[Kind::AllocationSamples, Kind::AllocationTic
 
 /// Writes V8's sampling heap profile.
 #[derive(Debug)]
-pub struct HeapProfile<'o> {
+pub(crate) struct HeapProfile<'o> {
     out: Output<'o>,
 }
 
 impl<'o> HeapProfile<'o> {
     /// Writes to `out`.
-    pub fn new(out: Box<dyn Write + Send + 'o>, options: &ConvertOptions) -> HeapProfile<'o> {
+    pub(crate) fn new(
+        out: Box<dyn Write + Send + 'o>,
+        options: &ConvertOptions,
+    ) -> HeapProfile<'o> {
         HeapProfile { out: Output::new(out, options.is_gzip) }
     }
 }

@@ -49,7 +49,7 @@ const PROPERTY: u64 = 2;
 
 /// Writes V8's heap snapshot.
 #[derive(Debug)]
-pub struct HeapSnapshot<'o> {
+pub(crate) struct HeapSnapshot<'o> {
     out: Output<'o>,
     heap: HeapReader,
     dump: Option<usize>,
@@ -57,7 +57,10 @@ pub struct HeapSnapshot<'o> {
 
 impl<'o> HeapSnapshot<'o> {
     /// Writes to `out`.
-    pub fn new(out: Box<dyn Write + Send + 'o>, options: &ConvertOptions) -> HeapSnapshot<'o> {
+    pub(crate) fn new(
+        out: Box<dyn Write + Send + 'o>,
+        options: &ConvertOptions,
+    ) -> HeapSnapshot<'o> {
         let out = Output::new(out, options.is_gzip);
         HeapSnapshot { out, heap: HeapReader::new(), dump: options.dump }
     }

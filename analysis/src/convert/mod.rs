@@ -42,20 +42,21 @@ mod pprof;
 mod speedscope;
 mod svg;
 
-pub use chromium::Chromium;
-pub use cpuprofile::CpuProfile;
-pub use events::Events;
-#[cfg(feature = "firefox")]
-pub use firefox::Firefox;
-pub use folded::Folded;
-pub use heapprofile::HeapProfile;
-pub use heapsnapshot::HeapSnapshot;
 pub use output::Output;
-pub use perfetto::Perfetto;
+
+use chromium::Chromium;
+use cpuprofile::CpuProfile;
+use events::Events;
+#[cfg(feature = "firefox")]
+use firefox::Firefox;
+use folded::Folded;
+use heapprofile::HeapProfile;
+use heapsnapshot::HeapSnapshot;
+use perfetto::Perfetto;
 #[cfg(feature = "gzip")]
-pub use pprof::Pprof;
-pub use speedscope::Speedscope;
-pub use svg::Svg;
+use pprof::Pprof;
+use speedscope::Speedscope;
+use svg::Svg;
 
 use crate::model::{
     Call, FrameHandle, Kind, Model, Profile, ProfileKey, Resolved, Sample, ThreadHandle,
@@ -180,7 +181,7 @@ impl ConvertOptions {
     }
 
     /// The kinds to show: [`ConvertOptions::kinds`], or `default` if it is empty.
-    pub fn kinds_or(&self, default: &[Kind]) -> Vec<Kind> {
+    pub(crate) fn kinds_or(&self, default: &[Kind]) -> Vec<Kind> {
         if self.kinds.is_empty() { default.to_vec() } else { self.kinds.clone() }
     }
 }
@@ -207,7 +208,7 @@ pub fn shown_kinds(kinds: &[Kind], profile: &Profile) -> Result<Vec<Kind>, Conve
 ///
 /// # Errors
 /// If there are none.
-pub fn first_kind(kinds: &[Kind], profile: &Profile) -> Result<Kind, ConvertError> {
+pub(crate) fn first_kind(kinds: &[Kind], profile: &Profile) -> Result<Kind, ConvertError> {
     let shown = shown_kinds(kinds, profile)?;
     shown.first().copied().ok_or(ConvertError::NothingToShow { wanted: "samples" })
 }
@@ -254,6 +255,18 @@ pub struct Format {
     pub make: Make,
 }
 
+/// A format of text with kinds of its own; the rows of [`FORMATS`] say what is different.
+const TEXT: Format = Format {
+    name: "",
+    extensions: &[],
+    about: "",
+    kinds: &[],
+    takes_kinds: false,
+    is_always_gzip: false,
+    is_binary: false,
+    make: |out, options| Box::new(Events::ndjson(out, options)),
+};
+
 /// All formats, one row each.
 pub const FORMATS: &[Format] = &[
     Format {
@@ -262,9 +275,8 @@ pub const FORMATS: &[Format] = &[
         about: "speedscope.app: sampled profiles, one for each thread and one for all",
         kinds: speedscope::KINDS,
         takes_kinds: true,
-        is_always_gzip: false,
-        is_binary: false,
         make: |out, options| dominator_paths::or_samples(options, Speedscope::new(out, options)),
+        ..TEXT
     },
     #[cfg(feature = "gzip")]
     Format {
@@ -276,6 +288,7 @@ pub const FORMATS: &[Format] = &[
         is_always_gzip: true,
         is_binary: true,
         make: |out, options| dominator_paths::or_samples(options, Pprof::new(out, options)),
+        ..TEXT
     },
     Format {
         name: "folded",
@@ -283,9 +296,8 @@ pub const FORMATS: &[Format] = &[
         about: "flamegraph.pl, inferno, speedscope: one line per stack",
         kinds: folded::KINDS,
         takes_kinds: true,
-        is_always_gzip: false,
-        is_binary: false,
         make: |out, options| dominator_paths::or_samples(options, Folded::new(out, options)),
+        ..TEXT
     },
     Format {
         name: "svg",
@@ -293,59 +305,49 @@ pub const FORMATS: &[Format] = &[
         about: "any browser: a flame graph with search and zoom in one file",
         kinds: svg::KINDS,
         takes_kinds: true,
-        is_always_gzip: false,
-        is_binary: false,
         make: |out, options| dominator_paths::or_samples(options, Svg::new(out, options)),
+        ..TEXT
     },
     Format {
         name: "cpuprofile",
         extensions: &["cpuprofile"],
         about: "Chrome DevTools, VS Code, speedscope: V8's CPU profile, one thread after the other",
         kinds: cpuprofile::KINDS,
-        takes_kinds: false,
-        is_always_gzip: false,
-        is_binary: false,
         make: |out, options| Box::new(CpuProfile::new(out, options)),
+        ..TEXT
     },
     Format {
         name: "heapprofile",
         extensions: &["heapprofile"],
         about: "Chrome DevTools, VS Code: V8's sampling heap profile, bytes allocated by stack",
         kinds: heapprofile::KINDS,
-        takes_kinds: false,
-        is_always_gzip: false,
-        is_binary: false,
         make: |out, options| Box::new(HeapProfile::new(out, options)),
+        ..TEXT
     },
     Format {
         name: "heapsnapshot",
         extensions: &["heapsnapshot"],
         about: "Chrome DevTools, VS Code, memlab: V8's heap snapshot, from a trace with a heap dump",
         kinds: &[],
-        takes_kinds: false,
-        is_always_gzip: false,
-        is_binary: false,
         make: |out, options| Box::new(HeapSnapshot::new(out, options)),
+        ..TEXT
     },
     Format {
         name: "chromium",
         extensions: &["chromium.json", "trace.json"],
         about: "ui.perfetto.dev, chrome://tracing: what ran when, spans, counters, CPU samples",
         kinds: chromium::KINDS,
-        takes_kinds: false,
-        is_always_gzip: false,
-        is_binary: false,
         make: |out, options| Box::new(Chromium::new(out, options)),
+        ..TEXT
     },
     Format {
         name: "perfetto",
         extensions: &["pftrace", "perfetto-trace"],
         about: "ui.perfetto.dev, trace_processor: what ran when, spans, counters, CPU samples with stacks",
         kinds: perfetto::KINDS,
-        takes_kinds: false,
-        is_always_gzip: false,
         is_binary: true,
         make: |out, options| Box::new(Perfetto::new(out, options)),
+        ..TEXT
     },
     #[cfg(feature = "firefox")]
     Format {
@@ -353,30 +355,24 @@ pub const FORMATS: &[Format] = &[
         extensions: &["firefox.json", "profile.json"],
         about: "profiler.firefox.com, samply load: samples, markers, counters, allocations",
         kinds: firefox::KINDS,
-        takes_kinds: false,
-        is_always_gzip: false,
-        is_binary: false,
         make: |out, options| Box::new(Firefox::new(out, options)),
+        ..TEXT
     },
     Format {
         name: "ndjson",
         extensions: &["ndjson", "jsonl"],
         about: "jq, DuckDB, scripts: all events, one JSON object a line, as nettrace events writes them",
         kinds: &[],
-        takes_kinds: false,
-        is_always_gzip: false,
-        is_binary: false,
         make: |out, options| Box::new(Events::ndjson(out, options)),
+        ..TEXT
     },
     Format {
         name: "csv",
         extensions: &["csv"],
         about: "spreadsheets, pandas, DuckDB: all events, one row each, the payload as JSON",
         kinds: &[],
-        takes_kinds: false,
-        is_always_gzip: false,
-        is_binary: false,
         make: |out, options| Box::new(Events::csv(out, options)),
+        ..TEXT
     },
 ];
 

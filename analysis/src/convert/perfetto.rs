@@ -73,7 +73,7 @@ const MOST_ID: u64 = 0x3fff_ffff;
 
 /// Writes Perfetto's format.
 #[derive(Debug)]
-pub struct Perfetto<'o> {
+pub(crate) struct Perfetto<'o> {
     out: Output<'o>,
     kinds: Vec<Kind>,
     samples: BTreeMap<ThreadHandle, Track>,
@@ -101,7 +101,7 @@ enum TrackContent {
 
 impl<'o> Perfetto<'o> {
     /// Writes to `out`.
-    pub fn new(out: Box<dyn Write + Send + 'o>, options: &ConvertOptions) -> Perfetto<'o> {
+    pub(crate) fn new(out: Box<dyn Write + Send + 'o>, options: &ConvertOptions) -> Perfetto<'o> {
         Perfetto {
             out: Output::new(out, options.is_gzip),
             kinds: options.kinds_or(KINDS),

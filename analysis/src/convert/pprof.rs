@@ -26,7 +26,7 @@ pub(super) const KINDS: &[Kind] = &[Kind::Cpu];
 
 /// Writes pprof's format.
 #[derive(Debug)]
-pub struct Pprof<'o> {
+pub(crate) struct Pprof<'o> {
     out: Output<'o>,
     kinds: Vec<Kind>,
     title: String,
@@ -34,7 +34,7 @@ pub struct Pprof<'o> {
 
 impl<'o> Pprof<'o> {
     /// Writes to `out`, compressed.
-    pub fn new(out: Box<dyn Write + Send + 'o>, options: &ConvertOptions) -> Pprof<'o> {
+    pub(crate) fn new(out: Box<dyn Write + Send + 'o>, options: &ConvertOptions) -> Pprof<'o> {
         Pprof {
             out: Output::new(out, true),
             kinds: options.kinds_or(KINDS),

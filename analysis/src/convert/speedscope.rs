@@ -39,7 +39,7 @@ pub(super) const KINDS: &[Kind] = &[
 
 /// Writes speedscope's format.
 #[derive(Debug)]
-pub struct Speedscope<'o> {
+pub(crate) struct Speedscope<'o> {
     out: Output<'o>,
     kinds: Vec<Kind>,
     title: String,
@@ -50,7 +50,7 @@ pub struct Speedscope<'o> {
 
 impl<'o> Speedscope<'o> {
     /// Writes to `out`.
-    pub fn new(out: Box<dyn Write + Send + 'o>, options: &ConvertOptions) -> Speedscope<'o> {
+    pub(crate) fn new(out: Box<dyn Write + Send + 'o>, options: &ConvertOptions) -> Speedscope<'o> {
         let kinds = options.kinds_or(KINDS);
         Speedscope {
             out: Output::new(out, options.is_gzip),

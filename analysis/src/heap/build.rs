@@ -44,7 +44,6 @@ pub(super) fn dump(index: usize, gathered: Gathered, rows: &TypeRows, model: &Mo
         start_nanos: gathered.start_nanos,
         pause_nanos: gathered.pause_nanos,
         weak_roots: gathered.unused.weak_roots,
-        com_wrappers: gathered.com_wrappers,
         starts,
         targets,
         roots,

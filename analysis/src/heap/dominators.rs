@@ -5,7 +5,10 @@
 //! exactly what it dominates is removed with it: that is what it *retains*.
 //!
 //! There are two algorithms. [`breadth_first`] is fast on typical heaps, and gives up on
-//! graphs that are hard for it; [`lengauer_tarjan`] takes O(m log n) on every graph.
+//! graphs that are hard for it; [`lengauer_tarjan`] takes O(m log n) on every graph. With
+//! the second alone, `nettrace heap` takes 5.5 s of processor time instead of 1.2 s for
+//! three million objects, because it waits for memory at each reference. The first alone
+//! would be quadratic on long linked lists.
 
 use super::links::{Links, NONE, length};
 use super::{breadth_first, lengauer_tarjan};

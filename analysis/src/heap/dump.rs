@@ -96,7 +96,6 @@ pub struct HeapDump {
     pub(super) pause_nanos: Option<i64>,
     pub(super) losses: HeapLosses,
     pub(super) weak_roots: u64,
-    pub(super) com_wrappers: u64,
     pub(super) addresses: Vec<u64>,
     /// [`NONE`] if it is in `large`.
     pub(super) bytes: Vec<u32>,
@@ -178,11 +177,6 @@ impl HeapDump {
     /// [`HeapDump::roots`].
     pub fn weak_roots(&self) -> u64 {
         self.weak_roots
-    }
-
-    /// Number of objects that wrap COM objects.
-    pub fn com_wrappers(&self) -> u64 {
-        self.com_wrappers
     }
 
     /// Number of objects.
@@ -267,12 +261,6 @@ impl HeapDump {
             (Some(name), _) => format!("static {name}"),
             (None, kind) => kind.as_str().to_owned(),
         }
-    }
-
-    /// Whether the trace says which memory belongs to which generation (keyword 0x400000
-    /// of the runtime).
-    pub fn has_generations(&self) -> bool {
-        !self.ranges.is_empty()
     }
 
     /// The generation of an object.

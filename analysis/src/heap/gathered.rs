@@ -81,7 +81,6 @@ pub(super) struct Gathered {
     name_places: std::collections::HashMap<String, u32>,
     /// Key and value.
     pub(super) dependents: Vec<(u64, u64)>,
-    pub(super) com_wrappers: u64,
     pub(super) ranges: Vec<HeapRange>,
     /// Whether they are those that were reported after the objects.
     pub(super) has_last_ranges: bool,
@@ -182,7 +181,6 @@ impl Gathered {
             static_names: Vec::new(),
             name_places: std::collections::HashMap::new(),
             dependents: Vec::new(),
-            com_wrappers: 0,
             ranges: Vec::new(),
             has_last_ranges: false,
             unused: Unused::default(),
@@ -296,7 +294,8 @@ impl Gathered {
     }
 
     pub(super) fn com_wrappers(&mut self, mut rows: Rows<'_, HeapComObject>) {
-        self.com_wrappers = self.com_wrappers.saturating_add((&mut rows).count() as u64);
+        // They keep nothing alive, but may be cut off.
+        (&mut rows).for_each(drop);
         self.missing(rows.missing());
     }
 

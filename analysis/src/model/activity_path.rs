@@ -36,7 +36,7 @@ const MULTIPLE_BYTES: u8 = 12;
 /// assert_eq!(activity_path(Guid::from_bytes(id), Some(17178)).as_deref(), Some("/#17178/1/16"));
 /// assert_eq!(activity_path(Guid::from_bytes([7; 16]), Some(17178)), None);
 /// ```
-pub fn activity_path(id: Guid, process_id: Option<u64>) -> Option<String> {
+pub(crate) fn activity_path(id: Guid, process_id: Option<u64>) -> Option<String> {
     let bytes = id.to_bytes();
     let (words, _) = bytes.as_chunks::<4>();
     let [first, second, third, last] = words else { return None };

@@ -14,7 +14,7 @@ use nettrace_parser::view::KnownProvider;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
-pub struct Assembly {
+pub(crate) struct Assembly {
     /// The id by which modules refer to it.
     pub assembly_id: u64,
     /// Id of its domain.
@@ -29,7 +29,7 @@ pub struct Assembly {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
-pub struct Domain {
+pub(crate) struct Domain {
     /// The id by which assemblies refer to it.
     pub domain_id: u64,
     /// Name, such as `clrhost`.
@@ -82,19 +82,11 @@ impl Assemblies {
         Some(())
     }
 
-    pub(crate) fn rows(&self) -> &[Assembly] {
-        &self.rows
-    }
-
     pub(crate) fn find(&self, assembly_id: u64) -> Option<&Assembly> {
         self.rows.get(*self.by_id.get(&assembly_id)? as usize)
     }
 
     pub(crate) fn find_domain(&self, domain_id: u64) -> Option<&Domain> {
         self.domains.get(*self.domain_by_id.get(&domain_id)? as usize)
-    }
-
-    pub(crate) fn domains(&self) -> &[Domain] {
-        &self.domains
     }
 }

@@ -24,7 +24,6 @@ mod memory_map;
 mod methods;
 mod modules;
 mod moment;
-mod named;
 mod names;
 mod names_so_far;
 mod overlaps;
@@ -54,7 +53,7 @@ mod waits;
 mod weights;
 mod when;
 
-pub use assemblies::{Assembly, Domain};
+pub(crate) use assemblies::{Assembly, Domain};
 pub(crate) use call_nodes::{Call, CallNode, CallNodes};
 pub use coverage::Coverage;
 pub(crate) use cpu::{CpuWeights, Weighed, is_sample_gap};
@@ -66,7 +65,6 @@ pub(crate) use memory_map::MemoryMap;
 pub use methods::MethodCode;
 pub use modules::Module;
 pub use moment::Moment;
-pub use named::NamedSample;
 pub use names::{Frame, FrameKind, NameOptions, NameStyle};
 pub(crate) use names::{short, shorten};
 pub use names_so_far::NamesSoFar;
@@ -76,7 +74,8 @@ pub use perf_map::{PerfMapSymbol, perf_map};
 pub use profile::{Profile, ProfileKey, Totals};
 pub use resolved::Resolved;
 pub(crate) use role::{Role, WaitChain, state_of};
-pub use sample::{Kind, Mode, Sample, SampleClock, ThreadState, Unit};
+pub(crate) use sample::SampleClock;
+pub use sample::{Kind, Mode, Sample, ThreadState, Unit};
 pub(crate) use session_span::SessionSpan;
 pub(crate) use shown::{handler_text, method_text, task_text, type_text};
 pub use spans::{
@@ -88,8 +87,8 @@ pub use stacks::Stacks;
 pub use symbol_file::{SymbolFile, SymbolFileError};
 pub use texts::Texts;
 pub use threads::{Thread, Threads};
-pub use timeline::{Piece, Run, Timeline};
-pub use track::{TimedSample, Track};
+pub(crate) use timeline::{Piece, Run, Timeline};
+pub(crate) use track::{TimedSample, Track};
 pub(crate) use type_name::split_outside;
 pub use universal::Mapping;
 pub use wait_for::WaitFor;
@@ -155,23 +154,13 @@ impl Process {
         self.modules.rows()
     }
 
-    /// Its assemblies, in the order in which they were first reported.
-    pub fn assemblies(&self) -> &[Assembly] {
-        self.assemblies.rows()
-    }
-
     /// The assembly of a module.
-    pub fn assembly_of(&self, module: &Module) -> Option<&Assembly> {
+    pub(crate) fn assembly_of(&self, module: &Module) -> Option<&Assembly> {
         self.assemblies.find(module.assembly_id)
     }
 
-    /// Its application domains, in the order in which they were first reported.
-    pub fn domains(&self) -> &[Domain] {
-        self.assemblies.domains()
-    }
-
     /// The domain of an assembly.
-    pub fn domain_of(&self, assembly: &Assembly) -> Option<&Domain> {
+    pub(crate) fn domain_of(&self, assembly: &Assembly) -> Option<&Domain> {
         self.assemblies.find_domain(assembly.domain_id)
     }
 

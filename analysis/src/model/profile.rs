@@ -200,7 +200,7 @@ impl Profile {
 
     /// What the weights of its CPU samples measure: [`SampleClock::Cpu`] if all were
     /// taken on processors.
-    pub fn clock(&self) -> SampleClock {
+    pub(crate) fn clock(&self) -> SampleClock {
         let mut cpu = self.rows.iter().filter(|(key, _)| key.kind == Kind::Cpu).peekable();
         match cpu.peek().is_some() && cpu.all(|(key, _)| key.mode == Mode::OnCpu) {
             true => SampleClock::Cpu,

@@ -252,7 +252,7 @@ impl<'m> Resolved<'m> {
 
     /// Whether a sample with this stack and mode passes the filter.
     #[inline]
-    pub fn admits(&self, stack: StackHandle, mode: Mode) -> bool {
+    pub(crate) fn admits(&self, stack: StackHandle, mode: Mode) -> bool {
         self.stacks.get(stack.index()).map_or(self.admits_unknown_stacks, |row| row.passes)
             && (self.states.is_empty() || self.states.contains(&self.state(stack, mode)))
     }
@@ -271,7 +271,7 @@ impl<'m> Resolved<'m> {
 
     /// The states that the filter accepts, as text: `all`, `running`, `waiting`,
     /// `managed,waiting`.
-    pub fn state_names(&self) -> String {
+    pub(crate) fn state_names(&self) -> String {
         ThreadState::names(&self.states)
     }
 

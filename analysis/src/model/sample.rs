@@ -138,7 +138,7 @@ impl Mode {
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
-pub enum SampleClock {
+pub(crate) enum SampleClock {
     /// Elapsed time, whether the thread was running or not: the runtime's sampler samples
     /// all threads.
     Wall,
@@ -148,7 +148,7 @@ pub enum SampleClock {
 
 impl SampleClock {
     /// Name for use in sentences.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             SampleClock::Wall => "wall time",
             SampleClock::Cpu => "CPU time",
@@ -156,7 +156,7 @@ impl SampleClock {
     }
 
     /// Name for use in JSON and pprof.
-    pub fn key(self) -> &'static str {
+    pub(crate) fn key(self) -> &'static str {
         match self {
             SampleClock::Wall => "wall",
             SampleClock::Cpu => "cpu",

@@ -62,7 +62,7 @@ impl Stacks {
     /// stream's current id for it: equal stacks with equal ids are found without a lookup
     /// in the table.
     #[inline]
-    pub fn intern(
+    pub(crate) fn intern(
         &mut self,
         process: ProcessHandle,
         id: u32,

@@ -176,7 +176,7 @@ impl SymbolFile {
     ///
     /// # Errors
     /// [`SymbolFileError::OtherBuild`].
-    pub fn check_build(&self, of_trace: &str) -> Result<(), SymbolFileError> {
+    pub(crate) fn check_build(&self, of_trace: &str) -> Result<(), SymbolFileError> {
         match &self.build_id {
             Some(of_file) if !of_file.eq_ignore_ascii_case(of_trace) => {
                 Err(SymbolFileError::OtherBuild {

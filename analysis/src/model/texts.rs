@@ -14,7 +14,7 @@ pub struct Texts {
 
 impl Texts {
     /// The handle of a text; a new one if the text is new.
-    pub fn intern(&mut self, text: &str) -> TextHandle {
+    pub(crate) fn intern(&mut self, text: &str) -> TextHandle {
         if let Some(handle) = self.handles.get(text) {
             return *handle;
         }
@@ -26,7 +26,7 @@ impl Texts {
     }
 
     /// The same for anything that implements `Display`.
-    pub fn intern_shown(&mut self, text: impl std::fmt::Display) -> TextHandle {
+    pub(crate) fn intern_shown(&mut self, text: impl std::fmt::Display) -> TextHandle {
         use std::fmt::Write;
         let mut scratch = std::mem::take(&mut self.scratch);
         scratch.clear();

@@ -8,7 +8,7 @@ use std::slice;
 /// consecutive samples are merged; each run takes eight bytes, and so does each gap
 /// without samples.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Timeline {
+pub(crate) struct Timeline {
     /// Stack, mode and weight; or [`GAP`] and a length. Values that do not fit follow an
     /// [`ESCAPE`] in two rows: stack and mode, then the two halves of the weight.
     rows: Vec<[u32; 2]>,
@@ -22,7 +22,7 @@ pub struct Timeline {
 /// What a [`Timeline`] consists of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Piece {
+pub(crate) enum Piece {
     /// Consecutive samples.
     Run(Run),
     /// A time in nanoseconds without samples: the thread did not exist, was asleep, or
@@ -33,7 +33,7 @@ pub enum Piece {
 /// Consecutive samples with the same stack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Run {
+pub(crate) struct Run {
     /// Their stack.
     pub stack: StackHandle,
     /// Their mode.
@@ -73,7 +73,7 @@ const MOST_STACKS: u32 = u32::MAX >> 3;
 impl Timeline {
     /// Adds the next sample.
     #[inline]
-    pub fn add(&mut self, sample: &Sample) {
+    pub(crate) fn add(&mut self, sample: &Sample) {
         self.weight = self.weight.saturating_add(sample.weight);
         if self.first_nanos.is_none() {
             (self.first_nanos, self.end_nanos) = (Some(sample.nanos), sample.nanos);
@@ -128,17 +128,17 @@ impl Timeline {
     }
 
     /// Time of the first sample, in nanoseconds since the session's start.
-    pub fn first_nanos(&self) -> Option<i64> {
+    pub(crate) fn first_nanos(&self) -> Option<i64> {
         self.first_nanos
     }
 
     /// Sum of the weights.
-    pub fn weight(&self) -> u64 {
+    pub(crate) fn weight(&self) -> u64 {
         self.weight
     }
 
     /// The samples, in time order.
-    pub fn runs(&self) -> impl Iterator<Item = Run> + '_ {
+    pub(crate) fn runs(&self) -> impl Iterator<Item = Run> + '_ {
         self.pieces().filter_map(|piece| match piece {
             Piece::Run(run) => Some(run),
             Piece::Gap(_) => None,
@@ -149,7 +149,7 @@ impl Timeline {
     /// [`Timeline::first_nanos`]. If samples of an operating system are closer to each
     /// other than their period, the following ones are shifted to later, up to the next
     /// gap.
-    pub fn pieces(&self) -> impl Iterator<Item = Piece> + '_ {
+    pub(crate) fn pieces(&self) -> impl Iterator<Item = Piece> + '_ {
         Pieces { rows: self.rows.iter(), last: self.last }
     }
 }

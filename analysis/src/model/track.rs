@@ -10,17 +10,16 @@ use super::varints::{self, Varints};
 ///
 /// [`Timeline`](super::Timeline) is smaller, but does not keep the times of all samples.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Track {
+pub(crate) struct Track {
     /// Varints: time since the last sample's end (zigzag), stack and mode, weight, label.
     bytes: Vec<u8>,
     end_nanos: i64,
-    samples: u64,
 }
 
 /// A sample with its time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct TimedSample {
+pub(crate) struct TimedSample {
     /// The time, in nanoseconds since the session's start.
     pub nanos: i64,
     /// Its stack.
@@ -37,7 +36,7 @@ const MODES: [Mode; 5] = [Mode::Managed, Mode::External, Mode::OnCpu, Mode::Unkn
 
 impl Track {
     /// Adds the next sample.
-    pub fn add(&mut self, sample: &Sample) {
+    pub(crate) fn add(&mut self, sample: &Sample) {
         let gap = sample.nanos.wrapping_sub(self.end_nanos);
         varints::push(&mut self.bytes, (gap << 1 ^ gap >> 63).cast_unsigned());
         let mode = MODES.iter().position(|mode| *mode == sample.mode).unwrap_or(3);
@@ -48,21 +47,10 @@ impl Track {
             sample.label.map_or(0, |label| u64::from(label.0).saturating_add(1)),
         );
         self.end_nanos = sample.nanos.saturating_add_unsigned(sample.weight);
-        self.samples = self.samples.saturating_add(1);
-    }
-
-    /// Number of samples.
-    pub fn len(&self) -> u64 {
-        self.samples
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.samples == 0
     }
 
     /// The samples, in time order.
-    pub fn samples(&self) -> impl Iterator<Item = TimedSample> + '_ {
+    pub(crate) fn samples(&self) -> impl Iterator<Item = TimedSample> + '_ {
         let mut numbers = Varints::new(&self.bytes);
         let mut varint = move || numbers.next();
         let mut end_nanos = 0i64;
@@ -112,6 +100,6 @@ mod tests {
             .samples()
             .map(|sample| (sample.nanos, sample.stack.0, sample.mode, sample.weight, sample.label))
             .collect();
-        assert_eq!((back, track.len()), (rows.to_vec(), 5));
+        assert_eq!(back, rows);
     }
 }

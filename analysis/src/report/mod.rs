@@ -100,4 +100,3 @@ pub use waiting::WaitTotals;
 pub use waits::{WaitPlace, WaitThread, Waits, WaitsReport};
 
 pub use crate::document::SCHEMA;
-pub use crate::model::activity_path::activity_path;

@@ -2,7 +2,7 @@
 
 #![allow(dead_code, unreachable_pub, missing_docs, reason = "each test file uses its part")]
 
-use nettrace_analysis::convert::{ConvertOptions, Folded};
+use nettrace_analysis::convert::{ConvertOptions, Format};
 use nettrace_analysis::{Analysis, AnalysisOptions, Finished, NameStyle};
 use nettrace_parser::Reader;
 use nettrace_testdata::synth::{
@@ -129,7 +129,7 @@ pub fn folded_with(
     let bytes = session.record().stream.bytes;
     let mut out = Vec::new();
     let mut analysis = Analysis::new(options);
-    analysis.add(Box::new(Folded::new(Box::new(&mut out), convert)));
+    analysis.add((Format::by_name("folded").unwrap().make)(Box::new(&mut out), convert));
     assert!(analysis.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete());
     analysis.finish().unwrap();
     String::from_utf8(out).unwrap()

@@ -50,14 +50,14 @@ const LETTERS: u64 = 166;
 
 /// Writes a flame graph.
 #[derive(Debug)]
-pub struct Svg<'o> {
+pub(crate) struct Svg<'o> {
     out: Output<'o>,
     options: ConvertOptions,
 }
 
 impl<'o> Svg<'o> {
     /// Writes to `out`.
-    pub fn new(out: Box<dyn Write + Send + 'o>, options: &ConvertOptions) -> Svg<'o> {
+    pub(crate) fn new(out: Box<dyn Write + Send + 'o>, options: &ConvertOptions) -> Svg<'o> {
         let out = Output::new(out, options.is_gzip);
         Svg { out, options: options.clone() }
     }

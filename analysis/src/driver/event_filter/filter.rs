@@ -171,6 +171,11 @@ impl EventFilter {
         (&mut self.threads, self.samples.get(..end).unwrap_or_default())
     }
 
+    /// Number of events that were not deferred.
+    pub(super) fn passed(&self) -> u64 {
+        self.threads.iter().fold(0, |sum, row| sum.saturating_add(row.events))
+    }
+
     /// Must be called after the complete samples have been removed. `has_deferred`:
     /// whether the reader still has deferred events.
     pub(super) fn go_on(&mut self, has_deferred: bool) {
@@ -196,56 +201,35 @@ impl EventFilter {
         role
     }
 
-    /// The index of the row of an event's thread.
+    /// The index of the row of the thread with this number, if it was needed recently.
     #[inline(always)]
-    fn place_of(&mut self, event: &Event<'_>) -> u32 {
-        let number = event.raw_thread();
-        let place = match self.recent.get(recent_place(number)) {
-            Some((known, place)) if *known == number && *place != u32::MAX => *place,
-            _ => self.find_or_add(*event),
-        };
-        if self.is_v6 { self.checked(place, *event) } else { place }
+    fn recent(&self, number: u64) -> Option<u32> {
+        let (known, place) = self.recent.get(recent_place(number))?;
+        (*known == number && *place != u32::MAX).then_some(*place)
     }
 
+    /// The index of the row of an event's thread.
     #[inline(never)]
     fn find_or_add(&mut self, event: Event<'_>) -> u32 {
         let number = event.raw_thread();
-        let place = match self.by_number.get(&number) {
-            Some(place) => *place,
-            None => self.add_thread(event),
-        };
-        if let Some(recent) = self.recent.get_mut(recent_place(number)) {
+        let (process_id, thread_id) = (event.process_id(), event.thread_id());
+        let known = self.by_number.get(&number).copied().filter(|place| {
+            let row = self.threads.get(*place as usize);
+            row.is_some_and(|row| (row.process_id, row.thread_id) == (process_id, thread_id))
+        });
+        let place = known.unwrap_or_else(|| {
+            let place = u32::try_from(self.threads.len()).unwrap_or(u32::MAX);
+            self.by_number.insert(number, place);
+            let (first, last, events) = (u64::MAX, 0, 0);
+            let row = SeenThread { process_id, thread_id, first, last, events, handle: None };
+            self.threads.push(row);
+            place
+        });
+        // In version 6, a number may be given to another thread.
+        if let Some(recent) = self.recent.get_mut(recent_place(number)).filter(|_| !self.is_v6) {
             *recent = (number, place);
         }
         place
-    }
-
-    fn add_thread(&mut self, event: Event<'_>) -> u32 {
-        let place = u32::try_from(self.threads.len()).unwrap_or(u32::MAX);
-        self.by_number.insert(event.raw_thread(), place);
-        self.threads.push(SeenThread {
-            process_id: event.process_id(),
-            thread_id: event.thread_id(),
-            first: u64::MAX,
-            last: 0,
-            events: 0,
-            handle: None,
-        });
-        place
-    }
-
-    /// The row of a thread, which is another one if the stream has given its number to
-    /// another thread since (version 6).
-    #[inline(never)]
-    fn checked(&mut self, place: u32, event: Event<'_>) -> u32 {
-        let ids = (event.process_id(), event.thread_id());
-        match self.threads.get(place as usize) {
-            Some(row) if (row.process_id, row.thread_id) == ids => place,
-            _ => {
-                self.add_thread(event);
-                self.find_or_add(event)
-            }
-        }
     }
 }
 
@@ -286,7 +270,8 @@ impl PendingFilter for Filtering<'_> {
         }
         let ticks = event.timestamp_ticks();
         let filter = &mut *self.filter;
-        let thread = filter.place_of(&event);
+        let recent = filter.recent(event.raw_thread());
+        let thread = recent.unwrap_or_else(|| filter.find_or_add(event));
         let Some(row) = filter.threads.get_mut(thread as usize) else { return true };
         if ticks < row.first {
             row.first = ticks;
@@ -297,12 +282,11 @@ impl PendingFilter for Filtering<'_> {
             let Some(stack) = candidate.stack_number().filter(|_| !candidate.is_late()) else {
                 return true;
             };
-            let mode = match role {
-                Role::OnCpuSample => Mode::OnCpu,
-                _ => match view::Sample::of_payload(event.payload()) {
-                    Some(sample) => Mode::of(sample.state),
-                    None => return true,
-                },
+            let mode = if role == Role::Sample {
+                let Some(sample) = view::Sample::of_payload(event.payload()) else { return true };
+                Mode::of(sample.state)
+            } else {
+                Mode::OnCpu
             };
             filter.samples.push(PendingSample {
                 ticks,

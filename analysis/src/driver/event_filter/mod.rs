@@ -28,6 +28,10 @@ use nettrace_parser::internal::{FilteredEvents, Watermark};
 use nettrace_parser::{Source, TimeOrdered};
 use samples::{SampleFeed, StackHandles};
 
+/// The filter is used as long as there are no more deferred events than this for each that
+/// it passes.
+const MOST_DEFERRED: u64 = 3;
+
 /// Reads the remaining events. The result is that of `Analysis::event_for` for each of
 /// them in time order.
 pub(super) fn read<S: Source>(
@@ -40,7 +44,8 @@ pub(super) fn read<S: Source>(
     let is_v6 = events.reader().version().is_some_and(|version| version.major() == 6);
     let mut filter = EventFilter::new(wanted, is_v6);
     let mut handles = StackHandles::default();
-    loop {
+    let (mut deferred, mut is_worth_it) = (0u64, true);
+    while is_worth_it {
         let model = analysis.model_mut();
         let mut filtering = Filtering { filter: &mut filter, model, observer: &*observer };
         let Some(complete) = events.advance(&mut filtering)? else { break };
@@ -51,6 +56,7 @@ pub(super) fn read<S: Source>(
             feed.until(Some(next), ready, analysis, |number| events.stack(number))?;
             if let Some(event) = events.ready() {
                 analysis.event_for(&event, observer)?;
+                deferred = deferred.saturating_add(1);
             }
         }
         feed.until(None, ready, analysis, |number| events.stack(number))?;
@@ -59,7 +65,14 @@ pub(super) fn read<S: Source>(
         if complete == Watermark::All {
             filter.roles.clear();
             handles.clear();
+            // If most events are deferred, it is faster to sort them all.
+            is_worth_it = deferred / MOST_DEFERRED <= filter.passed();
         }
+    }
+    if !is_worth_it {
+        events.try_for_each(|event| {
+            analysis.event_for(&event, observer).map_err(AnalysisError::from)
+        })?;
     }
     for row in filter.threads.iter().filter(|row| row.events > 0) {
         analysis.model_mut().count_events(row.process_id, row.thread_id, row.events);

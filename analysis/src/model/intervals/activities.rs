@@ -230,14 +230,6 @@ impl<T> OpenActivities<T> {
         self.cut_short
     }
 
-    /// The keys of all open activities with this id, innermost first.
-    pub(crate) fn all_with_id(
-        &self,
-        id: &str,
-    ) -> impl Iterator<Item = OpenActivityKey> + use<'_, T> {
-        self.ids.all(id)
-    }
-
     /// The innermost open activity with this id.
     pub(crate) fn with_id(&self, id: &str) -> Option<&OpenActivity<T>> {
         self.at(self.ids.newest(id)?)
@@ -276,17 +268,36 @@ impl<T> OpenActivities<T> {
         id: Option<&str>,
         named: Option<&str>,
     ) -> Option<OpenActivityKey> {
-        if let Some(parent) = named.and_then(|named| self.ids.newest(named)) {
+        self.parent_among(id, named, |_| true)
+    }
+
+    /// The key of the parent, if only some activities count.
+    pub(crate) fn parent_among(
+        &self,
+        id: Option<&str>,
+        named: Option<&str>,
+        counts: impl Fn(&T) -> bool,
+    ) -> Option<OpenActivityKey> {
+        if let Some(parent) = named.and_then(|named| self.newest_among(named, &counts)) {
             return Some(parent);
         }
         let mut path = id.filter(|id| id.starts_with('/'))?;
         for _ in 0..DEEPEST_PATH {
             path = parent_path(path)?;
-            if let Some(parent) = self.ids.newest(path) {
+            if let Some(parent) = self.newest_among(path, &counts) {
                 return Some(parent);
             }
         }
         None
+    }
+
+    /// The key of the innermost open activity with this id, if only some count.
+    pub(crate) fn newest_among(
+        &self,
+        id: &str,
+        counts: impl Fn(&T) -> bool,
+    ) -> Option<OpenActivityKey> {
+        self.ids.all(id).find(|place| self.at(*place).is_some_and(|open| counts(&open.what)))
     }
 
     /// The activities still open when the trace ends, in the order of their starts.

@@ -237,7 +237,7 @@ impl TimelineMark {
     }
 
     /// Its start and end, in nanoseconds since the session's start.
-    pub fn extent_nanos(&self) -> (i64, i64) {
+    pub(crate) fn extent_nanos(&self) -> (i64, i64) {
         match self {
             TimelineMark::Span(span) => (span.start_nanos, span.end_nanos()),
             TimelineMark::Instant(instant) => (instant.nanos, instant.nanos),

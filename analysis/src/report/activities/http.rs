@@ -20,35 +20,19 @@ pub(crate) trait MaybeRequest {
 
     /// The request of which it is a further layer.
     fn layer_of(&self) -> Option<OpenActivityKey>;
-
-    /// The activity that it is inside, if other activities are tracked, too.
-    fn parent(&self) -> Option<OpenActivityKey> {
-        None
-    }
 }
-
-/// Maximum number of other activities between a request and one inside it.
-const MOST_BETWEEN: usize = 32;
 
 /// The requests that a start refers to as those around it: by id, and by path.
 pub(crate) fn requests_around<T: MaybeRequest>(
     open: &OpenActivities<T>,
     edge: &ActivityEdge,
 ) -> impl Iterator<Item = OpenActivityKey> {
-    let nearest = |id: Option<&str>, parent: Option<&str>| {
-        let mut place = open.parent_place(id, parent)?;
-        for _ in 0..MOST_BETWEEN {
-            let activity = open.at(place)?;
-            if activity.what.http().is_some() {
-                return Some(place);
-            }
-            place = activity.what.parent()?;
-        }
-        None
-    };
-    let (id, path) = (edge.id.as_deref(), edge.path.as_deref());
-    let reported = nearest(id, edge.parent.as_deref()).or_else(|| nearest(id, None));
-    reported.into_iter().chain(path.and_then(|path| nearest(Some(path), None)))
+    let is_request = |activity: &T| activity.http().is_some();
+    let reported = open.parent_among(edge.id.as_deref(), edge.parent.as_deref(), is_request);
+    let path = edge.path.as_deref();
+    reported
+        .into_iter()
+        .chain(path.and_then(|path| open.parent_among(Some(path), None, is_request)))
 }
 
 /// The open request that a start refers to as a further layer of the program: it runs

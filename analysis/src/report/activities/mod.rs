@@ -67,8 +67,6 @@ pub struct Activities {
 /// Facts about an open activity beside those used for matching.
 #[derive(Debug)]
 struct Begun {
-    /// The activity that it is inside.
-    parent: Option<OpenActivityKey>,
     /// Its node in the tree of all.
     node: usize,
     stack: StackHandle,
@@ -108,10 +106,6 @@ impl MaybeRequest for Begun {
     fn layer_of(&self) -> Option<OpenActivityKey> {
         self.request.as_ref()?.layer_of
     }
-
-    fn parent(&self) -> Option<OpenActivityKey> {
-        self.parent
-    }
 }
 
 impl Default for Activities {
@@ -144,7 +138,7 @@ impl Activities {
 
     /// HTTP requests too, in [`ActivitiesReport::http`].
     #[must_use]
-    pub fn with_http(self) -> Activities {
+    pub(crate) fn with_http(self) -> Activities {
         Activities { http: Some(ActivityView::default()), ..self }
     }
 
@@ -197,7 +191,6 @@ impl Activities {
             .as_mut()
             .map(|parts| parts.start(event, moment, around.and_then(|it| it.part), is_wanted));
         let begun = Begun {
-            parent,
             node,
             stack: model.stack_of(event, moment.thread),
             is_selected: moment.is_selected,
@@ -401,11 +394,9 @@ impl Activities {
         {
             activity.what.is_error = true;
         }
-        let request = self.open.all_with_id(&id).find(|place| {
-            self.open.at(*place).is_some_and(|activity| activity.what.request.is_some())
-        });
-        if let Some((name, number)) = request.filter(|(name, _)| is_its(*name))
-            && let Some(request) = self.request_mut((name, number))
+        let request = self.open.newest_among(&id, |activity| activity.request.is_some());
+        if let Some(place) = request.filter(|(name, _)| is_its(*name))
+            && let Some(request) = self.request_mut(place)
         {
             request.is_error = true;
         }
