@@ -69,18 +69,18 @@ impl CounterList {
     }
 
     /// Whether an EventCounter is meant.
-    pub(crate) fn has_event_counter(&self, provider: &str, counter: &str) -> bool {
+    pub fn has_event_counter(&self, provider: &str, counter: &str) -> bool {
         self.choices.iter().any(|choice| choice.has(provider, counter))
     }
 
     /// Whether an instrument of `System.Diagnostics.Metrics` is meant.
-    pub(crate) fn has_instrument(&self, meter: &str, instrument: &str) -> bool {
+    pub fn has_instrument(&self, meter: &str, instrument: &str) -> bool {
         let mut choices = self.choices.iter().filter(|choice| !choice.event_counters_only);
         choices.any(|choice| choice.has(meter, instrument))
     }
 
     /// Whether a provider's EventCounters are meant even if a meter has the same name.
-    pub(crate) fn insists_on_event_counters(&self, provider: &str) -> bool {
+    pub fn insists_on_event_counters(&self, provider: &str) -> bool {
         let mut only = self.choices.iter().filter(|choice| choice.event_counters_only);
         only.any(|choice| is_match(&choice.provider, provider))
     }
