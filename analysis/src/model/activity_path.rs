@@ -28,14 +28,6 @@ const MULTIPLE_BYTES: u8 = 12;
 /// The path encoded in an activity id, such as `//1/1/5`, or `/#17178/1/5` if it includes
 /// the process id; `None` for other GUIDs. Without `process_id`, the check is less
 /// strict.
-///
-/// ```
-/// use nettrace_analysis::report::activity_path;
-/// use nettrace_parser::Guid;
-/// let id = [0x1c, 0x10, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xd3, 0xea, 0x9d, 0x59];
-/// assert_eq!(activity_path(Guid::from_bytes(id), Some(17178)).as_deref(), Some("/#17178/1/16"));
-/// assert_eq!(activity_path(Guid::from_bytes([7; 16]), Some(17178)), None);
-/// ```
 pub(crate) fn activity_path(id: Guid, process_id: Option<u64>) -> Option<String> {
     let bytes = id.to_bytes();
     let (words, _) = bytes.as_chunks::<4>();
