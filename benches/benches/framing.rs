@@ -8,8 +8,10 @@ mod shared;
 use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use nettrace_benches::cases::Case;
-use nettrace_benches::floor::touch;
+use nettrace_benches::floor;
+use nettrace_benches::gate;
+use nettrace_benches::make::Case;
+use nettrace_benches::pass::{self, Input, Mode};
 use nettrace_parser::Reader;
 
 fn blocks(stream: &[u8]) -> u64 {
@@ -22,50 +24,32 @@ fn blocks(stream: &[u8]) -> u64 {
     count
 }
 
-/// From size to size, trusting everything.
-fn hop(stream: &[u8], is_v6: bool) -> Option<u64> {
-    let (mut at, mut count) = (if is_v6 { 20 } else { 32 }, 0);
-    let word = |at: usize| stream.get(at..)?.first_chunk().map(|bytes| u32::from_le_bytes(*bytes));
-    loop {
-        if is_v6 {
-            let header = word(at)?;
-            if header >> 24 == 0 {
-                return Some(count);
-            }
-            at += 4 + (header & 0x00ff_ffff) as usize;
-        } else {
-            if *stream.get(at)? == 1 {
-                return Some(count);
-            }
-            let name = word(at + 11)? as usize;
-            let behind_type = at + 16 + name;
-            at = match name {
-                5 => behind_type + 48 + 1,
-                _ => (behind_type + 4).next_multiple_of(4) + word(behind_type)? as usize + 1,
-            };
-        }
-        count += 1;
-    }
-}
-
 fn framing(criterion: &mut Criterion) {
+    let folder = gate::folder().expect("the program knows its path");
     for case in [Case::Mixed, Case::Net10, Case::Fat, Case::V6] {
-        let stream = case.bytes(shared::TRACE_BYTES);
+        let file = case.file(&folder, shared::TRACE_BYTES).expect("there is room on the disk");
+        let stream = std::fs::read(&file).expect("it was just written");
         let count = blocks(&stream);
-        let is_v6 = case == Case::V6;
-        assert_eq!(hop(&stream, is_v6), Some(count), "{}", case.name());
-        let mut group =
-            shared::group(criterion, &format!("framing/{}", case.name()), count, stream.len());
-        group.bench_function("ours: next_block", |bencher| {
+        let name = format!("framing/{}", case.name());
+        let mut group = shared::group(criterion, &name, count, stream.len());
+        group.bench_function("blocks in memory", |bencher| {
             bencher.iter(|| assert_eq!(blocks(black_box(&stream)), count));
         });
-        group.bench_function("floor: hop by sizes", |bencher| {
-            bencher.iter(|| assert_eq!(hop(black_box(&stream), is_v6), Some(count)));
+        group.bench_function("index of a file", |bencher| {
+            let index = || pass::file(&file, Mode::Index, Input::Mapped, 1);
+            bencher.iter(|| assert_eq!(index().expect("a file of our own").checksum.events, count));
+        });
+        group.bench_function("first event after open", |bencher| {
+            bencher.iter(|| {
+                let mut reader = Reader::new(pass::mapped(&file).expect("a file of our own"));
+                assert!(reader.next_event().expect("a file of our own").is_some());
+            });
         });
         group.bench_function("floor: touch", |bencher| {
-            bencher.iter(|| touch::sum(black_box(&stream)))
+            bencher.iter(|| floor::touch(black_box(&stream)));
         });
         group.finish();
+        std::fs::remove_file(file).expect("it is ours");
     }
 }
 

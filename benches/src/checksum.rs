@@ -66,6 +66,12 @@ impl Checksum {
         self.add(3, number);
     }
 
+    /// The sum that [`Checksum::number`] adds to.
+    #[inline(always)]
+    pub(crate) fn numbers(&self) -> u64 {
+        self.sums[3]
+    }
+
     #[inline(always)]
     fn add(&mut self, at: usize, number: u64) {
         self.sums[at] = self.sums[at].wrapping_add(number);

@@ -11,69 +11,39 @@ use nettrace_parser::parallel::{self, Options, Order};
 use nettrace_parser::{Buffered, Event, PositionedFile, Reader, Source, Visit};
 
 use crate::checksum::Checksum;
-use crate::pass::{Input, mapped};
+use crate::pass::{Input, Seen, mapped};
 
 /// A page is handed on when it has so many bytes, as the command does.
 const PAGE_BYTES: usize = 64 * 1024;
 
-/// Counts bytes, and lines if somebody wants to know.
-struct Nowhere<'o> {
-    lines: u64,
-    bytes: u64,
-    observe: Option<&'o mut (dyn FnMut(u64) + Send)>,
-}
-
-impl Nowhere<'_> {
-    #[inline(never)]
-    fn take(&mut self, page: &mut Page) {
-        let bytes = page.filled();
-        self.bytes += bytes.len() as u64;
-        if let Some(observe) = &mut self.observe {
-            self.lines += memchr::memchr_iter(b'\n', bytes).count() as u64;
-            observe(self.lines);
-        }
-        page.clear(16 * PAGE_BYTES);
+/// Writes a trace; the checksum is the number of bytes.
+///
+/// # Errors
+/// What reading reports.
+pub fn pass(path: &Path, order: Order, input: Input, threads: usize) -> io::Result<Seen> {
+    match input {
+        Input::Read => by_one(order, Buffered::new(File::open(path)?)),
+        Input::Mapped if threads == 1 => by_one(order, mapped(path)?),
+        Input::Mapped => by_several(path, order, threads),
     }
 }
 
-/// The bytes alone, so that nothing but the writing is measured: looking for ends of
-/// lines costs some hundred instructions a line.
-///
-/// # Errors
-/// When the file cannot be read.
-pub fn bytes(path: &Path, order: Order, input: Input, threads: usize) -> io::Result<u64> {
-    let nowhere = Nowhere { lines: 0, bytes: 0, observe: None };
-    Ok(written(nowhere, path, order, input, threads)?.bytes)
+/// Counts what is written.
+#[derive(Debug, Default)]
+struct Nowhere {
+    events: u64,
+    bytes: u64,
 }
 
-/// Lines as events, bytes as the checksum. `observe` is called with the number of lines
-/// so far now and then.
-///
-/// # Errors
-/// When the file cannot be read.
-pub fn pass(
-    path: &Path,
-    order: Order,
-    input: Input,
-    threads: usize,
-    mut observe: impl FnMut(u64) + Send,
-) -> io::Result<Checksum> {
-    let nowhere = Nowhere { lines: 0, bytes: 0, observe: Some(&mut observe) };
-    let written = written(nowhere, path, order, input, threads)?;
-    Ok(Checksum::of_output(written.lines, written.bytes))
-}
+impl Nowhere {
+    #[inline(never)]
+    fn take(&mut self, page: &mut Page) {
+        self.bytes += page.filled().len() as u64;
+        page.clear(16 * PAGE_BYTES);
+    }
 
-fn written<'o>(
-    nowhere: Nowhere<'o>,
-    path: &Path,
-    order: Order,
-    input: Input,
-    threads: usize,
-) -> io::Result<Nowhere<'o>> {
-    match input {
-        Input::Read => by_one(nowhere, order, Buffered::new(File::open(path)?)),
-        Input::Mapped if threads == 1 => by_one(nowhere, order, mapped(path)?),
-        Input::Mapped => by_several(nowhere, path, order, threads),
+    fn sum(&self) -> Checksum {
+        Checksum::of_output(self.events, self.bytes)
     }
 }
 
@@ -82,51 +52,50 @@ fn writer() -> EventWriter {
 }
 
 /// Writes each event.
-struct Lines<'o> {
+struct Lines {
     writer: EventWriter,
-    nowhere: Nowhere<'o>,
+    nowhere: Nowhere,
 }
 
-impl Visit for Lines<'_> {
+impl Visit for Lines {
     #[inline(always)]
     fn event(&mut self, event: Event<'_>) {
         self.writer.put(&event);
+        self.nowhere.events += 1;
         if self.writer.page().len() >= PAGE_BYTES {
             self.nowhere.take(self.writer.page());
         }
     }
 }
 
-fn by_one<S: Source>(nowhere: Nowhere<'_>, order: Order, source: S) -> io::Result<Nowhere<'_>> {
-    let mut lines = Lines { writer: writer(), nowhere };
+fn by_one<S: Source>(order: Order, source: S) -> io::Result<Seen> {
+    let mut lines = Lines { writer: writer(), nowhere: Nowhere::default() };
     let mut reader = Reader::new(source);
-    let result = match order {
-        Order::Time => reader.time_ordered().visit(&mut lines),
-        _ => reader.visit(&mut lines),
+    let outcome = match order {
+        Order::Time => {
+            let mut events = reader.time_ordered();
+            events.visit(&mut lines).map(|()| events.outcome())
+        }
+        _ => reader.visit(&mut lines).map(|()| reader.outcome()),
     };
-    result.map_err(io::Error::other)?;
+    let outcome = outcome.map_err(io::Error::other)?;
     lines.nowhere.take(lines.writer.page());
-    Ok(lines.nowhere)
+    Ok(Seen::new(lines.nowhere.sum(), &outcome))
 }
 
-fn by_several<'o>(
-    mut nowhere: Nowhere<'o>,
-    path: &Path,
-    order: Order,
-    threads: usize,
-) -> io::Result<Nowhere<'o>> {
+fn by_several(path: &Path, order: Order, threads: usize) -> io::Result<Seen> {
     let file = PositionedFile::open(path)?;
     let options = Options::new().threads(threads).order(order);
     let parts = EventParts::of(&writer()).ok_or_else(|| io::Error::other("not divisible"))?;
+    let mut nowhere = Nowhere::default();
     let collect = |mut page: Page| {
+        // A line for each event; only the pages come back from the threads.
+        nowhere.events += page.filled().iter().filter(|byte| **byte == b'\n').count() as u64;
         nowhere.take(&mut page);
         parts.reuse(page);
         ControlFlow::Continue(())
     };
     let outcome = parallel::read_in_parts(|| file.reopened(), options, || parts.part(), collect)
         .map_err(io::Error::other)?;
-    if !outcome.is_intact() {
-        return Err(io::Error::other(outcome.to_string()));
-    }
-    Ok(nowhere)
+    Ok(Seen::new(nowhere.sum(), &outcome))
 }

@@ -4,17 +4,15 @@ use std::fs::File;
 use std::io;
 use std::ops::ControlFlow;
 use std::path::Path;
-use std::sync::OnceLock;
 
 use nettrace_parser::parallel::{self, Options, Order, Region};
 use nettrace_parser::{
-    Buffered, Event, FieldValue, MappedFile, PositionedFile, Reader, Source, TimeOrdered, Value,
-    Visit, VisitValues, Whole,
+    Buffered, Event, FieldValue, MappedFile, Outcome, PositionedFile, Reader, Source, Value, Visit,
+    VisitValues, Whole,
 };
 
 use crate::checksum::Checksum;
-use crate::memory::allocations;
-use crate::ndjson;
+use crate::{memory, ndjson};
 
 /// What is done with each event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,14 +58,6 @@ impl Mode {
         }
     }
 
-    /// The order that events come in.
-    pub fn order(self) -> Order {
-        match self {
-            Mode::Ordered | Mode::OrderedFields | Mode::OrderedNdjson => Order::Time,
-            Mode::Raw | Mode::Fields | Mode::Ndjson | Mode::Index => Order::File,
-        }
-    }
-
     /// The one of that name.
     pub fn of_name(name: &str) -> Option<Mode> {
         Mode::ALL.into_iter().find(|mode| mode.name() == name)
@@ -77,10 +67,10 @@ impl Mode {
 /// How a file is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Input {
-    /// As it is fastest: mapped into memory piece by piece, or by several threads in file
+    /// The fastest way: mapped into memory piece by piece, or by several threads in file
     /// order at positions.
     Mapped,
-    /// By `read`, through a buffer.
+    /// By `read`, through a buffer, with one thread.
     Read,
 }
 
@@ -89,57 +79,31 @@ pub enum Input {
 pub struct Seen {
     /// Events, and what they sum up to.
     pub checksum: Checksum,
-    /// What went wrong on the way, if all was not well: losses, damage, a missing end.
-    pub wrong: Wrong,
+    /// Nothing is lost, damaged, out of order or missing at the end.
+    pub is_intact: bool,
 }
 
-/// What no valid trace has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Wrong {
-    /// Events lost.
-    pub lost: u64,
-    /// Threads that began anew.
-    pub restarts: u64,
-    /// Events out of order (time-ordered modes).
-    pub out_of_order: u64,
-    /// Findings of damage.
-    pub damage: u64,
-    /// Whether the end mark is missing.
-    pub is_incomplete: bool,
+impl Seen {
+    pub(crate) fn new(checksum: Checksum, outcome: &Outcome) -> Seen {
+        Seen { checksum, is_intact: outcome.is_intact() && outcome.out_of_order() == 0 }
+    }
 }
 
-/// Opens `path` and makes one pass. In file order more than one thread read at positions,
-/// and so does the index, by one; a file that comes in by `read` does so by one thread
-/// whatever their number.
+/// Opens `path` and makes one pass.
 ///
 /// # Errors
 /// What reading reports.
 pub fn file(path: &Path, mode: Mode, input: Input, threads: usize) -> io::Result<Seen> {
-    file_watched(path, mode, input, threads, |_| ())
-}
-
-/// The same; `observe` is called with the number of events so far after each, or after
-/// each region.
-///
-/// # Errors
-/// As `file`.
-#[inline(always)]
-pub fn file_watched(
-    path: &Path,
-    mode: Mode,
-    input: Input,
-    threads: usize,
-    observe: impl Fn(u64) + Send,
-) -> io::Result<Seen> {
     match (mode, input) {
-        (Mode::Ndjson | Mode::OrderedNdjson, _) => {
-            let checksum = ndjson::pass(path, mode.order(), input, threads, observe)?;
-            Ok(Seen { checksum, wrong: Wrong::default() })
-        }
-        (_, Input::Read) => source(Buffered::new(File::open(path)?), mode, observe),
-        (Mode::Index, _) => source(PositionedFile::open(path)?, mode, observe),
-        (_, Input::Mapped) if threads == 1 => source(mapped(path)?, mode, observe),
-        (_, Input::Mapped) => in_regions(path, mode, threads, observe),
+        (Mode::Ndjson, _) => ndjson::pass(path, Order::File, input, threads),
+        (Mode::OrderedNdjson, _) => ndjson::pass(path, Order::Time, input, threads),
+        (_, Input::Read) => source(Buffered::new(File::open(path)?), mode),
+        (Mode::Index, _) => source(PositionedFile::open(path)?, mode),
+        (_, Input::Mapped) if threads == 1 => source(mapped(path)?, mode),
+        (Mode::Raw, _) => at_positions::<Headers>(path, threads),
+        (Mode::Fields, _) => at_positions::<AllFields>(path, threads),
+        (Mode::Ordered, _) => in_time_order::<SchemaAndStack>(path, threads),
+        (Mode::OrderedFields, _) => in_time_order::<AllFields>(path, threads),
     }
 }
 
@@ -159,55 +123,20 @@ pub fn mapped(path: &Path) -> io::Result<MappedFile> {
 /// # Errors
 /// As `file`.
 pub fn memory(stream: &[u8], mode: Mode) -> io::Result<Seen> {
-    source(Whole::new(stream), mode, |_| ())
+    source(Whole::new(stream), mode)
 }
 
-/// Makes a pass and counts what it allocates after its first half: its tables and
-/// buffers have their size by then, so that what is left would go on for ever. `events`
-/// is their number. With several threads each region costs some allocations, whatever the
-/// number of its events.
-///
-/// # Errors
-/// As `file`.
-pub fn allocations_when_warm(
-    path: &Path,
-    mode: Mode,
-    input: Input,
-    threads: usize,
-    events: u64,
-) -> io::Result<u64> {
-    let at_half = OnceLock::new();
-    file_watched(path, mode, input, threads, |count| {
-        if count >= events / 2 {
-            at_half.get_or_init(allocations);
-        }
-    })?;
-    Ok(allocations() - at_half.into_inner().unwrap_or(0))
-}
-
-/// Makes one pass over a source. `observe` is called with the number of events so far
-/// after each.
-///
-/// # Errors
-/// As `file`.
-#[inline(always)]
-pub fn source<S: Source>(source: S, mode: Mode, observe: impl Fn(u64) + Send) -> io::Result<Seen> {
-    if mode == Mode::Index {
-        return index(Reader::of_blocks(source));
-    }
-    let reader = Reader::new(source);
+fn source<S: Source>(source: S, mode: Mode) -> io::Result<Seen> {
     match mode {
-        Mode::Raw => in_file_order(reader, HeaderAlone, observe),
-        Mode::Fields => in_file_order(reader, AllFields, observe),
-        Mode::Ordered => in_time_order(reader.time_ordered(), SchemaAndStack, observe),
-        Mode::OrderedFields => in_time_order(reader.time_ordered(), AllFields, observe),
-        Mode::Ndjson | Mode::OrderedNdjson => Err(unsupported("NDJSON of anything but a file")),
-        Mode::Index => Err(unsupported("events of an index")),
+        Mode::Raw => one_thread::<_, Headers>(source, Order::File),
+        Mode::Fields => one_thread::<_, AllFields>(source, Order::File),
+        Mode::Ordered => one_thread::<_, SchemaAndStack>(source, Order::Time),
+        Mode::OrderedFields => one_thread::<_, AllFields>(source, Order::Time),
+        Mode::Index => index(Reader::of_blocks(source)),
+        Mode::Ndjson | Mode::OrderedNdjson => {
+            Err(io::Error::new(io::ErrorKind::Unsupported, "NDJSON is made of files only"))
+        }
     }
-}
-
-fn unsupported(what: &str) -> io::Error {
-    io::Error::new(io::ErrorKind::Unsupported, format!("{what}: there is nothing for it"))
 }
 
 /// Finds all blocks: each counts as an event does elsewhere, and its place goes into the
@@ -219,182 +148,130 @@ fn index<S: Source>(mut reader: Reader<S>) -> io::Result<Seen> {
         sum.number(block.span().start.rotate_left(20) ^ u64::from(block.span().len));
     }
     // Without events nothing is known of losses.
-    Ok(Seen { checksum: sum, wrong: Wrong { lost: 0, restarts: 0, ..Wrong::of(&reader, 0) } })
+    let is_intact = reader.is_complete() && reader.damage().findings().is_empty();
+    Ok(Seen { checksum: sum, is_intact })
 }
 
-/// Reads regions with several threads. What waits for its turn holds the bytes after it,
-/// so in time order a mapping spares as much memory as a region has, touched for the
-/// first time.
-fn in_regions(
-    path: &Path,
-    mode: Mode,
-    threads: usize,
-    observe: impl Fn(u64) + Send,
-) -> io::Result<Seen> {
-    let positioned = || PositionedFile::open(path);
-    let mapped = || mapped(path);
-    match mode {
-        Mode::Raw => {
-            let file = positioned()?;
-            regions(
-                || file.reopened(),
-                Order::File,
-                threads,
-                |region| folded(region, HeaderAlone),
-                observe,
-            )
+/// The most memory that no file backs while a mapped file is read, looked at now and then.
+///
+/// # Errors
+/// As `file`.
+pub fn anonymous_peak(path: &Path) -> io::Result<u64> {
+    const EVENTS_BETWEEN_LOOKS: u64 = 50_000;
+    let (mut count, mut peak) = (0u64, 0);
+    let mut reader = Reader::new(mapped(path)?);
+    let each = |_: Event<'_>| {
+        count += 1;
+        if count % EVENTS_BETWEEN_LOOKS == 0 {
+            peak = peak.max(memory::anonymous_bytes().unwrap_or(0));
         }
-        Mode::Fields => {
-            let file = positioned()?;
-            regions(
-                || file.reopened(),
-                Order::File,
-                threads,
-                |region| folded(region, AllFields),
-                observe,
-            )
-        }
-        Mode::Ordered => {
-            let file = mapped()?;
-            regions(
-                || file.reopened(),
-                Order::Time,
-                threads,
-                |region| folded(region, SchemaAndStack),
-                observe,
-            )
-        }
-        Mode::OrderedFields => {
-            let file = mapped()?;
-            regions(
-                || file.reopened(),
-                Order::Time,
-                threads,
-                |region| folded(region, AllFields),
-                observe,
-            )
-        }
-        Mode::Ndjson | Mode::OrderedNdjson | Mode::Index => {
-            Err(unsupported("regions of this mode"))
-        }
+    };
+    reader.for_each(each).map_err(io::Error::other)?;
+    Ok(peak)
+}
+
+/// Folds events: a short visitor, inlined into the loop over a block.
+trait Fold: Visit + Default {
+    fn sum(self) -> Checksum;
+}
+
+#[inline(never)]
+fn one_thread<S: Source, F: Fold>(source: S, order: Order) -> io::Result<Seen> {
+    let (mut fold, mut reader) = (F::default(), Reader::new(source));
+    if order == Order::File {
+        reader.visit(&mut fold).map_err(io::Error::other)?;
+        return Ok(Seen::new(fold.sum(), &reader.outcome()));
     }
+    let mut events = reader.time_ordered();
+    events.visit(&mut fold).map_err(io::Error::other)?;
+    Ok(Seen::new(fold.sum(), &events.outcome()))
 }
 
-fn regions<S: Source>(
+fn at_positions<F: Fold>(path: &Path, threads: usize) -> io::Result<Seen> {
+    let file = PositionedFile::open(path)?;
+    in_regions::<_, F>(|| file.reopened(), Order::File, threads)
+}
+
+/// What waits for its turn holds the bytes after it, so in time order a mapping spares as
+/// much memory as a region has, touched for the first time.
+fn in_time_order<F: Fold>(path: &Path, threads: usize) -> io::Result<Seen> {
+    let file = mapped(path)?;
+    in_regions::<_, F>(|| file.reopened(), Order::Time, threads)
+}
+
+/// Reads regions with several threads.
+fn in_regions<S: Source, F: Fold>(
     source: impl Fn() -> S + Sync,
     order: Order,
     threads: usize,
-    fold: impl Fn(&mut Region<'_, S>) -> Result<Checksum, nettrace_parser::Error> + Sync,
-    observe: impl Fn(u64) + Send,
 ) -> io::Result<Seen> {
     let options = Options::new().threads(threads).order(order);
+    let fold = |region: &mut Region<'_, S>| {
+        let mut fold = F::default();
+        region.visit(&mut fold).map(|()| fold.sum())
+    };
     let mut sum = Checksum::default();
     let outcome = parallel::read(source, options, fold, |region| {
         sum = sum.join(region);
-        observe(sum.events);
         ControlFlow::Continue(())
     })
     .map_err(io::Error::other)?;
-    let wrong = Wrong {
-        lost: outcome.losses().total(),
-        restarts: outcome.losses().restarts(),
-        out_of_order: outcome.out_of_order(),
-        damage: outcome.damage().findings().len() as u64,
-        is_incomplete: !outcome.is_complete(),
-    };
-    Ok(Seen { checksum: sum, wrong })
+    Ok(Seen::new(sum, &outcome))
 }
 
-#[inline(always)]
-fn folded<S: Source>(
-    region: &mut Region<'_, S>,
-    take: impl TakeEvent,
-) -> Result<Checksum, nettrace_parser::Error> {
-    // Not a closure: one of this size is called and not inlined, with an event that is put together in memory.
-    let mut each = Each { sum: Checksum::default(), take, observe: |_| () };
-    region.visit(&mut each)?;
-    Ok(each.sum)
-}
+/// The header alone.
+#[derive(Default)]
+struct Headers(Checksum);
 
-/// A short visitor, inlined into the loop over a block.
-struct Each<T, O> {
-    sum: Checksum,
-    take: T,
-    observe: O,
-}
-
-impl<T: TakeEvent, O: Fn(u64)> Visit for Each<T, O> {
+impl Visit for Headers {
     #[inline(always)]
     fn event(&mut self, event: Event<'_>) {
-        self.take.event(&mut self.sum, &event);
-        (self.observe)(self.sum.events);
+        self.0.header(&event);
     }
 }
 
-#[inline(never)]
-fn in_file_order<S: Source>(
-    mut reader: Reader<S>,
-    take: impl TakeEvent,
-    observe: impl Fn(u64) + Send,
-) -> io::Result<Seen> {
-    let mut each = Each { sum: Checksum::default(), take, observe };
-    reader.visit(&mut each).map_err(io::Error::other)?;
-    Ok(Seen { checksum: each.sum, wrong: Wrong::of(&reader, 0) })
-}
-
-#[inline(never)]
-fn in_time_order<S: Source>(
-    mut events: TimeOrdered<S>,
-    take: impl TakeEvent,
-    observe: impl Fn(u64) + Send,
-) -> io::Result<Seen> {
-    let mut each = Each { sum: Checksum::default(), take, observe };
-    events.visit(&mut each).map_err(io::Error::other)?;
-    Ok(Seen { checksum: each.sum, wrong: Wrong::of(events.reader(), events.out_of_order()) })
-}
-
-/// Folds an event. A trait and not a function, so that it is inlined where events come
-/// from.
-trait TakeEvent {
-    fn event(&self, sum: &mut Checksum, event: &Event<'_>);
-}
-
-struct HeaderAlone;
-
-impl TakeEvent for HeaderAlone {
-    #[inline(always)]
-    fn event(&self, sum: &mut Checksum, event: &Event<'_>) {
-        sum.header(event);
+impl Fold for Headers {
+    fn sum(self) -> Checksum {
+        self.0
     }
 }
 
 /// Header, schema and stack.
-struct SchemaAndStack;
+#[derive(Default)]
+struct SchemaAndStack(Checksum);
 
-impl TakeEvent for SchemaAndStack {
+impl Visit for SchemaAndStack {
     #[inline(always)]
-    fn event(&self, sum: &mut Checksum, event: &Event<'_>) {
-        sum.header(event);
-        schema_and_stack(sum, event);
+    fn event(&mut self, event: Event<'_>) {
+        self.0.header(&event);
+        // What only the event's type and its stack have.
+        let fields = event.schema().map_or(0, |schema| schema.fields.len() as u64);
+        let leaf = event.stack().addresses().next().unwrap_or(0);
+        self.0.number(fields ^ leaf);
     }
 }
 
-/// Folds in what can only be had by looking up the event's type and its stack.
-#[inline(always)]
-pub fn schema_and_stack(sum: &mut Checksum, event: &Event<'_>) {
-    let fields = event.schema().map_or(0, |schema| schema.fields.len() as u64);
-    let leaf = event.stack().addresses().next().unwrap_or(0);
-    sum.number(fields ^ leaf);
+impl Fold for SchemaAndStack {
+    fn sum(self) -> Checksum {
+        self.0
+    }
 }
 
 /// Header and every value of the payload.
-struct AllFields;
+#[derive(Default)]
+struct AllFields(Checksum);
 
-impl TakeEvent for AllFields {
+impl Visit for AllFields {
     #[inline(always)]
-    fn event(&self, sum: &mut Checksum, event: &Event<'_>) {
-        sum.header(event);
-        event.visit_fields(&mut Values(sum));
+    fn event(&mut self, event: Event<'_>) {
+        self.0.header(&event);
+        event.visit_fields(&mut Values(&mut self.0));
+    }
+}
+
+impl Fold for AllFields {
+    fn sum(self) -> Checksum {
+        self.0
     }
 }
 
@@ -413,29 +290,7 @@ impl<'r> VisitValues<'r> for Values<'_> {
     }
 }
 
-/// The values within another one.
-struct Nested(u64);
-
-impl<'r> VisitValues<'r> for Nested {
-    #[inline(always)]
-    fn field(&mut self, field: FieldValue<'r>) {
-        self.add(field.value.as_ref().map_or(1, value));
-    }
-
-    #[inline(always)]
-    fn element(&mut self, element: Value<'r>) {
-        self.add(value(&element));
-    }
-}
-
-impl Nested {
-    #[inline(always)]
-    fn add(&mut self, number: u64) {
-        self.0 = self.0.wrapping_add(number);
-    }
-}
-
-/// A number that cannot be had without decoding the value.
+/// A number for which the value has to be decoded.
 #[inline(always)]
 fn value(value: &Value<'_>) -> u64 {
     match value {
@@ -461,23 +316,11 @@ fn value(value: &Value<'_>) -> u64 {
 
 #[inline(never)]
 fn nested_value(nested: &Value<'_>) -> u64 {
-    let mut values = Nested(2);
+    let mut sum = Checksum::default();
     match nested {
-        Value::Array(array) => array.visit(&mut values),
-        Value::Object(object) => object.fields().visit(&mut values),
+        Value::Array(array) => array.visit(&mut Values(&mut sum)),
+        Value::Object(object) => object.fields().visit(&mut Values(&mut sum)),
         _ => return 4,
     }
-    values.0
-}
-
-impl Wrong {
-    fn of<S: Source>(reader: &Reader<S>, out_of_order: u64) -> Wrong {
-        Wrong {
-            lost: reader.losses().total(),
-            restarts: reader.losses().restarts(),
-            out_of_order,
-            damage: reader.damage().findings().len() as u64,
-            is_incomplete: !reader.is_complete(),
-        }
-    }
+    sum.numbers()
 }

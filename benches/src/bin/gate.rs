@@ -1,15 +1,14 @@
-//! Fails when reading has become slower or hungrier than it may be. See
-//! `benches/README.md`.
+//! Fails when reading takes more instructions, allocations or memory than its limits
+//! allow. See `benches/README.md`.
 #![allow(clippy::restriction, clippy::pedantic)]
 
 use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 
-use nettrace_benches::cases::Case;
-use nettrace_benches::gate::{self, child, convert, report::GateReport};
+use nettrace_benches::gate::{self, child, report::GateReport};
+use nettrace_benches::make::Case;
 use nettrace_benches::memory::{COUNTING, Counting};
-use nettrace_benches::pass::Mode;
 
 #[global_allocator]
 static ALLOCATOR: &Counting = &COUNTING;
@@ -18,7 +17,6 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let done = match arguments.split_first() {
         Some((flag, rest)) if flag == child::FLAG => child::serve(rest).map(|()| true),
-        Some((flag, rest)) if flag == convert::FLAG => convert::serve(rest).map(|()| true),
         Some((flag, rest)) if flag == "--instructions" => instructions(rest),
         Some((what, [])) if what == "counts" => measured(gate::counts),
         Some((other, _)) => Err(io::Error::other(format!("there is no argument {other}"))),
@@ -34,21 +32,18 @@ fn main() -> ExitCode {
     }
 }
 
-/// `--instructions CASE MODE`: one number, for whoever works on it.
+/// `--instructions CASE MODE`: one number.
 fn instructions(arguments: &[String]) -> io::Result<bool> {
-    let [case, mode] = arguments else {
+    let [case, work] = arguments else {
         return Err(io::Error::other("--instructions needs a case and a mode"));
     };
-    let cases = || Case::ALL.into_iter().chain(Case::CONVERTED);
-    let case = cases().find(|known| known.name() == case);
-    let is_mode = mode == child::IDIOM || Mode::of_name(mode).is_some() || convert::is_format(mode);
-    let Some(case) = case.filter(|_| is_mode) else {
-        let names = cases().map(Case::name).collect::<Vec<_>>().join(", ");
-        let text = format!("cases: {names}; modes: as of throughput, idiom, formats, report:NAME");
+    let Some(case) = Case::of_name(case).filter(|_| child::is_work(work)) else {
+        let names = Case::ALL.map(Case::name).join(", ");
+        let text = format!("cases: {names}; modes: as of throughput, idiom, stats, formats, report:NAME");
         return Err(io::Error::other(text));
     };
-    let per_event = gate::instructions_per_event(&gate::folder()?, case, mode)?;
-    println!("{}, {}: {per_event:.1} Ir/event", case.name(), mode);
+    let per_event = gate::instructions_per_event(&gate::folder()?, case, work)?;
+    println!("{}, {work}: {per_event:.1} Ir/event", case.name());
     Ok(true)
 }
 

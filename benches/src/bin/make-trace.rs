@@ -1,6 +1,4 @@
-//! Writes a valid trace of any size: `make-trace
-//! uniform|mixed|fat|v6|v6c|heap|heap-far|FILE SIZE OUT`, or one with very many different
-//! things: `make-trace stacks|methods|threads|threads-v6|types|providers COUNT OUT`.
+//! Writes a valid trace of any size, or one with very many different things.
 #![allow(clippy::restriction, clippy::pedantic)]
 
 use std::fs::File;
@@ -9,10 +7,10 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use nettrace_benches::make::scale::Scale;
-use nettrace_benches::make::{Synthetic, Written, repeat};
+use nettrace_benches::make::{Case, Written, repeat};
 use nettrace_benches::size;
 
-const USAGE: &str = "usage: make-trace uniform|mixed|fat|v6|v6c|heap|heap-far|FILE SIZE OUT
+const USAGE: &str = "usage: make-trace uniform|mixed|fat|v6|v6c|heap|heap-far|net10-all|…|FILE SIZE OUT
        make-trace stacks|methods|threads|threads-v6|types|providers COUNT OUT
   FILE   a trace to repeat, gzip or not
   SIZE   bytes: 500k, 100MB, 1GB, 64MiB
@@ -45,8 +43,8 @@ fn write(what: &str, bytes: u64, out: &Path) -> io::Result<Written> {
     if let Some(scale) = Scale::of_name(what) {
         return scale.write(create()?, bytes);
     }
-    match Synthetic::of_name(what) {
-        Some(synthetic) => synthetic.write(create()?, bytes),
+    match Case::of_name(what) {
+        Some(case) => case.write(create()?, bytes),
         None => repeat::write(create()?, &repeat::Base::open(what.as_ref())?, bytes),
     }
 }

@@ -8,7 +8,7 @@ use nom::error::{Error, ErrorKind};
 use nom::number::complete::{le_u8, le_u32, le_u64, le_u128};
 use nom::{Err, IResult, Parser};
 
-use super::{Encoding, Header, Rows, fold};
+use super::{Encoding, Header, Rows};
 use crate::checksum::Checksum;
 
 /// One event: its header and its payload.
@@ -17,8 +17,8 @@ type Event<'a> = (Header, &'a [u8]);
 fn varuint64(input: &[u8]) -> IResult<&[u8], u64> {
     let (mut rest, mut value) = (input, 0);
     for shift in (0..64).step_by(7) {
-        let (behind, part) = le_u8(rest)?;
-        rest = behind;
+        let (after, part) = le_u8(rest)?;
+        rest = after;
         value |= u64::from(part & 0x7f) << shift;
         if part & 0x80 == 0 {
             return Ok((rest, value));
@@ -114,19 +114,23 @@ fn rows<'a>(
 ) -> Option<()> {
     let mut header = Header::default();
     while !rest.is_empty() {
-        let (behind, (next, _)) = event(rest, &header).ok()?;
-        (rest, header) = (behind, next);
+        let (after, (next, _)) = event(rest, &header).ok()?;
+        (rest, header) = (after, next);
         sum.stored(&header);
     }
     Some(())
 }
 
 /// Decodes all headers.
+///
+/// # Panics
+/// If a row does not fit.
 #[inline(never)]
 pub fn decode(stream: &[u8], blocks: &[Rows]) -> Checksum {
-    fold(blocks, |block, sum| {
-        let bytes = stream.get(block.start..block.end)?;
-        match block.encoding {
+    let mut sum = Checksum::default();
+    for block in blocks {
+        let (bytes, sum) = (&stream[block.range.clone()], &mut sum);
+        let decoded = match block.encoding {
             Encoding::CompressedV4 => {
                 rows(bytes, sum, |input, before| compressed(input, before, false))
             }
@@ -134,6 +138,8 @@ pub fn decode(stream: &[u8], blocks: &[Rows]) -> Checksum {
                 rows(bytes, sum, |input, before| compressed(input, before, true))
             }
             Encoding::FixedV6 => rows(bytes, sum, |input, _| fixed_v6(input)),
-        }
-    })
+        };
+        decoded.expect("rows of our own");
+    }
+    sum
 }

@@ -3,172 +3,161 @@
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::convert;
-use crate::floor::{Rows, idiom};
-use crate::memory;
+use nettrace_analysis::convert::Format;
+
+use crate::floor::{self, idiom};
 use crate::pass::{self, Input, Mode};
+use crate::{analyse, memory};
+
+/// First argument of the gate when it is such a process.
+pub const FLAG: &str = "--one-pass";
+
+/// Stands for a mode: nom's idiom decodes all headers in memory.
+pub const IDIOM: &str = "idiom";
+
+/// Stands for a mode: the command `nettrace stats` runs.
+pub const STATS: &str = "stats";
+
+/// Before the names of reports, in place of a mode.
+const REPORT: &str = "report:";
 
 /// What a pass in its own process says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Child {
     /// Events seen.
     pub events: u64,
+    /// Allocations.
+    pub allocations: u64,
     /// Most memory held, in bytes.
     pub peak: u64,
-    /// Most memory that no file backs, in bytes; not for instruction counts.
+    /// Most memory that no file backs, in bytes, where it was looked at.
     pub anonymous: u64,
     /// Instructions, if they were counted.
     pub instructions: u64,
 }
 
-/// First argument of the gate when it is such a process.
-pub const FLAG: &str = "--one-pass";
+/// How the process reads its file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum How {
+    /// Mapped.
+    Mapped,
+    /// By `read`.
+    Read,
+    /// Mapped, in file order; its memory is looked at now and then.
+    Watched,
+}
 
-/// How a file is read, as such a process is asked to.
-pub const READ: &str = "read";
+impl How {
+    const ALL: [(How, &str); 3] =
+        [(How::Mapped, "mapped"), (How::Read, "read"), (How::Watched, "watched")];
+}
 
-/// Stands for a mode where nom's idiom is to decode all headers in memory.
-pub const IDIOM: &str = "idiom";
+/// Whether there is such work: a mode, a format, reports, [`IDIOM`] or [`STATS`].
+pub fn is_work(name: &str) -> bool {
+    let is_report = name.starts_with(REPORT);
+    is_report || [IDIOM, STATS].contains(&name) || Mode::of_name(name).is_some() || is_format(name)
+}
 
-/// Stands for a mode where the command `nettrace stats` is to run.
-pub const STATS: &str = "stats";
-
-/// Environment variable that asks such a process to look at its memory now and then.
-const WATCHED: &str = "NETTRACE_GATE_WATCHED";
-
-const EVENTS_BETWEEN_LOOKS: u64 = 50_000;
+/// NDJSON is a mode, too: written in the order of the file, without an analysis.
+fn is_format(name: &str) -> bool {
+    Mode::of_name(name).is_none() && Format::by_name(name).is_some()
+}
 
 /// Whether instructions can be counted here.
 pub fn has_callgrind() -> bool {
     Command::new("valgrind").arg("--version").output().is_ok_and(|output| output.status.success())
 }
 
-/// Makes the pass that the arguments after [`FLAG`] ask for, and prints what [`Child`]
-/// reads.
+/// Makes the pass that the arguments after [`FLAG`] ask for, and prints what
+/// [`Child::run`] reads.
 ///
 /// # Errors
 /// What the pass reports.
 pub fn serve(arguments: &[String]) -> io::Result<()> {
-    let [file, mode, input] = arguments else {
-        return Err(io::Error::other("a file, a mode and how to read it"));
+    let [file, work, how] = arguments else {
+        return Err(io::Error::other("a file, what to do, and how to read it"));
     };
-    if mode == IDIOM {
+    let how = How::ALL.into_iter().find(|(_, name)| name == how);
+    let (how, _) = how.ok_or_else(|| io::Error::other("no such way to read"))?;
+    let input = if how == How::Read { Input::Read } else { Input::Mapped };
+    let (file, mut anonymous) = (Path::new(file), 0);
+    let events = if how == How::Watched {
+        anonymous = pass::anonymous_peak(file)?;
+        0
+    } else if let Some(mode) = Mode::of_name(work) {
+        pass::file(file, mode, input, 1)?.checksum.events
+    } else if let Some(reports) = work.strip_prefix(REPORT) {
+        analyse::report(file, reports)?
+    } else if work == IDIOM {
         let stream = std::fs::read(file)?;
-        println!("{} 0 0", idiom::decode(&stream, &Rows::of(&stream)).events);
-        return Ok(());
-    }
-    let mode = Mode::of_name(mode).ok_or_else(|| io::Error::other("no such mode"))?;
-    let input = if input == READ { Input::Read } else { Input::Mapped };
-    let (events, anonymous) = match std::env::var_os(WATCHED) {
-        // Whoever counts instructions knows the number of events, which would be counted
-        // too.
-        None if matches!(mode, Mode::Ndjson | Mode::OrderedNdjson) => {
-            crate::ndjson::bytes(file.as_ref(), mode.order(), input, 1)?;
-            (0, 0)
-        }
-        Some(_) => watched(file.as_ref(), mode, input)?,
-        None => (pass::file(file.as_ref(), mode, input, 1)?.checksum.events, 0),
+        idiom::decode(&stream, &floor::rows(&stream)).events
+    } else {
+        analyse::convert(file, work, input)?
     };
-    let peak = memory::peak_bytes().unwrap_or(0);
-    println!("{events} {peak} {anonymous}");
+    println!(
+        "{events} {} {} {anonymous}",
+        memory::allocations(),
+        memory::peak_bytes().unwrap_or(0)
+    );
     Ok(())
-}
-
-/// Looks at the memory now and then. Events, and the most that no file backs.
-fn watched(file: &Path, mode: Mode, input: Input) -> io::Result<(u64, u64)> {
-    let most = AtomicU64::new(0);
-    let seen = pass::file_watched(file, mode, input, 1, |count| {
-        if count % EVENTS_BETWEEN_LOOKS == 0 {
-            most.fetch_max(memory::anonymous_bytes().unwrap_or(0), Ordering::Relaxed);
-        }
-    })?;
-    Ok((seen.checksum.events, most.into_inner()))
 }
 
 /// The command, as it is built beside the gate.
 ///
 /// # Errors
 /// When the gate's own path is not known.
-pub fn command() -> io::Result<PathBuf> {
+fn command() -> io::Result<PathBuf> {
     let name = format!("nettrace{}", std::env::consts::EXE_SUFFIX);
     Ok(std::env::current_exe()?.with_file_name(name))
 }
 
-/// The count in what callgrind says.
-fn collected(said: &str) -> io::Result<u64> {
-    let count = said.lines().find_map(|line| line.split_once("Collected : "));
-    let count = count.and_then(|(_, count)| count.trim().parse().ok());
-    count.ok_or_else(|| io::Error::other(format!("valgrind gave no count: {said}")))
-}
-
 impl Child {
-    /// A pass alone, or a conversion; `mode` is a mode's name, or a format's.
+    /// Work alone.
     ///
     /// # Errors
     /// When it fails.
-    pub fn plain(file: &Path, mode: &str, input: Input) -> io::Result<Child> {
-        let mut command = Command::new(std::env::current_exe()?);
-        command.env(WATCHED, "1");
-        Child::run(&mut command, file, mode, input).map(|(child, _)| child)
+    pub fn run(file: &Path, work: &str, how: How) -> io::Result<Child> {
+        Child::of(Command::new(std::env::current_exe()?), file, work, how).map(|(child, _)| child)
     }
 
-    /// The same with its instructions counted; `mode` may be [`IDIOM`], too.
+    /// The same with its instructions counted.
     ///
     /// # Errors
     /// When it fails.
-    pub fn under_callgrind(file: &Path, mode: &str) -> io::Result<Child> {
-        let mut command = Command::new("valgrind");
-        command
-            .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
-            .arg(std::env::current_exe()?);
-        let (mut child, said) = Child::run(&mut command, file, mode, Input::Mapped)?;
-        child.instructions = collected(&said)?;
+    pub fn under_callgrind(file: &Path, work: &str) -> io::Result<Child> {
+        let mut callgrind = Command::new("valgrind");
+        callgrind.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]);
+        let (mut child, said) = if work == STATS {
+            callgrind.arg(command()?).args([STATS, "--quiet", "--threads", "1"]).arg(file);
+            let output = callgrind.output()?;
+            let events = pass::file(file, Mode::Raw, Input::Mapped, 1)?.checksum.events;
+            let child = Child { events, ..Child::default() };
+            (child, String::from_utf8_lossy(&output.stderr).into_owned())
+        } else {
+            callgrind.arg(std::env::current_exe()?);
+            Child::of(callgrind, file, work, How::Mapped)?
+        };
+        let count = said.lines().find_map(|line| line.split_once("Collected : "));
+        let count = count.and_then(|(_, count)| count.trim().parse().ok());
+        child.instructions =
+            count.ok_or_else(|| io::Error::other(format!("valgrind gave no count: {said}")))?;
         Ok(child)
     }
 
-    /// The instructions of `nettrace stats` with one thread; the command lies beside the
-    /// gate.
-    ///
-    /// # Errors
-    /// When it fails.
-    pub fn stats_under_callgrind(file: &Path) -> io::Result<Child> {
-        let output = Command::new("valgrind")
-            .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
-            .arg(command()?)
-            .args([STATS, "--quiet", "--threads", "1"])
-            .arg(file)
-            .output()?;
-        let said = String::from_utf8_lossy(&output.stderr);
-        if !output.status.success() {
-            return Err(io::Error::other(format!("stats failed: {said}")));
-        }
-        Ok(Child { instructions: collected(&said)?, ..Child::default() })
-    }
-
-    fn run(
-        command: &mut Command,
-        file: &Path,
-        mode: &str,
-        input: Input,
-    ) -> io::Result<(Child, String)> {
-        let input = if input == Input::Read { READ } else { "mapped" };
-        // NDJSON is both; it is measured in the order of the file, without an analysis.
-        let is_mode = Mode::of_name(mode).is_some();
-        let flag = if !is_mode && convert::is_format(mode) { convert::FLAG } else { FLAG };
-        let output = command.arg(flag).arg(file).args([mode, input]).output()?;
+    fn of(mut command: Command, file: &Path, work: &str, how: How) -> io::Result<(Child, String)> {
+        let how = How::ALL.into_iter().find(|(known, _)| *known == how).map_or("", |(_, name)| name);
+        let output = command.arg(FLAG).arg(file).args([work, how]).output()?;
         let (out, said) =
             (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
         let numbers: Vec<u64> =
             out.split_whitespace().filter_map(|word| word.parse().ok()).collect();
-        match (output.status.success(), numbers.as_slice()) {
-            (true, [events, peak, anonymous]) => {
-                let child =
-                    Child { events: *events, peak: *peak, anonymous: *anonymous, instructions: 0 };
+        match (output.status.success(), *numbers.as_slice()) {
+            (true, [events, allocations, peak, anonymous]) => {
+                let child = Child { events, allocations, peak, anonymous, instructions: 0 };
                 Ok((child, said.into_owned()))
             }
-            _ => Err(io::Error::other(format!("a pass failed: {out}{said}"))),
+            _ => Err(io::Error::other(format!("{work} failed: {out}{said}"))),
         }
     }
 }

@@ -1,22 +1,19 @@
-//! The gate: what must not get worse, measured so that it does not flicker.
+//! Limits on what does not depend on how fast or how busy the machine is.
 //!
-//! Instructions are counted by callgrind in runs of two lengths, so that what is done
-//! once cancels; times are compared only within one process and as medians of many
-//! rounds; allocations and memory are counted.
+//! Instructions and allocations are counted in runs of two lengths, so that what is done
+//! once cancels; memory is that of a pass over a long trace.
 
 pub mod child;
-pub mod convert;
 pub mod report;
 
+use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::sync::{Mutex, PoisonError, mpsc};
 
-use crate::cases::Case;
-use crate::checksum::Checksum;
-use crate::floor::{Rows, idiom, window};
-use crate::pass::{self, Input, Mode};
-use child::Child;
+use crate::make::Case;
+use crate::pass::Mode;
+use child::{Child, How};
 use report::{GateReport, Limit};
 
 /// Where the gate keeps its traces: beside the program.
@@ -28,25 +25,146 @@ pub fn folder() -> io::Result<PathBuf> {
     Ok(program.with_file_name("bench-data"))
 }
 
-/// Measures all goals.
+/// A limit on instructions.
+#[derive(Debug, Clone, Copy)]
+struct Row {
+    /// A mode, a format, or what else a process of its own can do.
+    work: &'static str,
+    case: Case,
+    unit: Unit,
+    limit: Limit,
+    /// Where it is not the limit.
+    goal: Option<f64>,
+}
+
+/// What a limit is put on.
+#[derive(Debug, Clone, Copy)]
+enum Unit {
+    /// Instructions an event.
+    Event,
+    /// The same without those of raw iteration.
+    AboveRaw,
+    /// Instructions as a multiple of those of the dearest of these.
+    Times(&'static [&'static str]),
+}
+
+const fn event(work: &'static str, case: Case, limit: f64) -> Row {
+    Row { work, case, unit: Unit::Event, limit: Limit::AtMost(limit), goal: None }
+}
+
+const fn times(work: &'static str, case: Case, of: &'static [&'static str], limit: Limit) -> Row {
+    Row { work, case, unit: Unit::Times(of), limit, goal: None }
+}
+
+impl Row {
+    const fn above_raw(self) -> Row {
+        Row { unit: Unit::AboveRaw, ..self }
+    }
+
+    const fn goal(self, goal: f64) -> Row {
+        Row { goal: Some(goal), ..self }
+    }
+
+    /// What has to be measured: the work, and what it is compared with.
+    fn works(&self) -> impl Iterator<Item = (Case, &'static str)> {
+        let others: &[&str] = match self.unit {
+            Unit::Event => &[],
+            Unit::AboveRaw => &["raw"],
+            Unit::Times(others) => others,
+        };
+        std::iter::once(self.work).chain(others.iter().copied()).map(|work| (self.case, work))
+    }
+
+    fn add_to(&self, report: &mut GateReport, measured: &HashMap<(Case, &'static str), f64>) {
+        let of = |work| measured.get(&(self.case, work)).copied().unwrap_or(f64::NAN);
+        let (work, case, own) = (self.work, self.case.name(), of(self.work));
+        let (what, value, unit) = match self.unit {
+            Unit::Event => (format!("{work}, {case}"), own, "Ir/event"),
+            Unit::AboveRaw => (format!("{work} above raw, {case}"), own - of("raw"), "Ir/event"),
+            Unit::Times(others) => {
+                let dearest = others.iter().map(|work| of(work)).fold(f64::NAN, f64::max);
+                let what = format!("{work} over {}, {case}", others.join(" or "));
+                (what, own / dearest, "times the Ir")
+            }
+        };
+        report.add(&what, self.limit, self.goal, value, unit);
+    }
+}
+
+/// Limits on reading and on NDJSON, a few percent above what was reached.
+const READING: [Row; 16] = [
+    // 3 to 6 of them compare a row's time with the times that its block states
+    // (FORMAT.md 13.6).
+    event("raw", Case::Uniform, 81.0).goal(100.0),
+    event("raw", Case::Mixed, 101.5).goal(110.0),
+    event("raw", Case::Net10, 130.0).goal(120.0),
+    event("raw", Case::Net31, 155.0).goal(120.0),
+    event("raw", Case::Fat, 101.0).goal(120.0),
+    event("raw", Case::V6, 94.5).goal(60.0),
+    event("raw", Case::V6Compressed, 172.0),
+    event("ordered", Case::Mixed, 375.0).goal(260.0),
+    event("ordered", Case::Net10, 328.0).goal(300.0),
+    event("ordered", Case::Net31, 347.0).goal(310.0),
+    event("ndjson", Case::Mixed, 640.0).above_raw().goal(800.0),
+    event("ndjson", Case::Net10, 1_000.0).above_raw(),
+    event("ndjson", Case::Net31, 920.0).above_raw().goal(1_000.0),
+    event("ndjson", Case::Fat, 1_610.0).above_raw().goal(1_800.0),
+    event("ordered-ndjson", Case::Mixed, 960.0),
+    event("ordered-ndjson", Case::Net10, 1_275.0),
+];
+
+/// The idiom takes 395 to 560 instructions an event of the mixed trace, depending on
+/// whether the compiler inlines its functions into its loop. The limits are a little below
+/// the ratio where it does. The goals are 2.5, 3 and 3.
+const IDIOM: [Row; 3] = [
+    times(child::IDIOM, Case::Mixed, &["raw"], Limit::AtLeast(3.9)),
+    times(child::IDIOM, Case::Net10, &["raw"], Limit::AtLeast(3.5)),
+    times(child::IDIOM, Case::Net31, &["raw"], Limit::AtLeast(3.1)),
+];
+
+/// Fields, raw iteration included; `stats` with one thread; conversions, whose goals are
+/// ratios in time; two reports in one pass.
+const REST: [Row; 17] = [
+    event("ordered-fields", Case::Mixed, 412.0),
+    event("ordered-fields", Case::Net10, 628.0),
+    event("fields", Case::Mixed, 235.0),
+    event("fields", Case::Net10, 540.0),
+    event("fields", Case::Fat, 885.0),
+    event("fields", Case::Metrics, 10_800.0),
+    event(child::STATS, Case::Mixed, 245.0),
+    event(child::STATS, Case::Net10, 282.0),
+    times("folded", Case::Samples, &["raw"], Limit::AtMost(3.4)).goal(1.15),
+    times("speedscope", Case::Samples, &["raw"], Limit::AtMost(5.15)).goal(1.5),
+    times("pprof", Case::Samples, &["raw"], Limit::AtMost(3.4)).goal(1.5),
+    times("folded", Case::Clr, &["raw"], Limit::AtMost(3.05)).goal(1.15),
+    times("speedscope", Case::Clr, &["raw"], Limit::AtMost(7.3)).goal(1.5),
+    times("pprof", Case::Clr, &["raw"], Limit::AtMost(3.05)).goal(1.5),
+    times("report:gc+contention", Case::Net10, &["report:gc", "report:contention"], TOGETHER),
+    times("report:gc+exceptions", Case::Net10, &["report:gc", "report:exceptions"], TOGETHER),
+    times("report:topN+tree", Case::Net10, &["report:topN", "report:tree"], TOGETHER),
+];
+
+const TOGETHER: Limit = Limit::AtMost(1.3);
+
+/// Passes under callgrind that run at the same time: they do not disturb each other.
+const PASSES_AT_ONCE: usize = 2;
+
+/// Measures everything.
 ///
 /// # Errors
 /// When something cannot be measured at all.
 pub fn run(folder: &Path, report: &mut GateReport) -> io::Result<()> {
     if child::has_callgrind() {
-        instructions(folder, report)?;
-        convert::instructions(folder, report)?;
+        let rows = [READING.as_slice(), &IDIOM, &REST].concat();
+        instructions(&rows, folder, report)?;
     } else {
         report.skip("instructions per event", "valgrind is not there");
     }
-    idioms(report)?;
     allocations(folder, report)?;
-    memory(folder, report)?;
-    convert::limits(folder, report)
+    memory(folder, report)
 }
 
-/// Measures the instructions of the parser, of time order and of NDJSON alone: they are
-/// the same on every machine, however busy it is.
+/// Measures the instructions of reading and of NDJSON alone.
 ///
 /// # Errors
 /// When there is no valgrind, or a pass under it fails.
@@ -54,304 +172,135 @@ pub fn counts(folder: &Path, report: &mut GateReport) -> io::Result<()> {
     if !child::has_callgrind() {
         return Err(io::Error::other("valgrind is not installed"));
     }
-    let raw = raw_instructions(folder, report)?;
-    ordered_instructions(folder, report)?;
-    ndjson_instructions(folder, report, &raw)
+    instructions(&READING, folder, report)
 }
 
-/// Two lengths of a trace. The longer is about a second of callgrind.
-fn lengths(case: Case, mode: &str) -> (u64, u64) {
-    let unit = match case {
-        // So that the short one holds a whole copy: all metadata, all shapes.
-        Case::Net10 => 5_700_000,
-        Case::Net31 => 1_300_000,
-        Case::V6 => 4_000_000,
-        Case::Samples | Case::Clr => return (6_000_000, 12_000_000),
-        Case::Fat => 3_000_000,
-        _ => 1_500_000,
-    };
-    let long = if mode == Mode::Raw.name() { 4 } else { 2 };
-    (unit, long * unit)
+/// Measures what the rows need, each once, and reports a row when all before it are known.
+fn instructions(rows: &[Row], folder: &Path, report: &mut GateReport) -> io::Result<()> {
+    let mut works: Vec<(Case, &str)> = Vec::new();
+    for work in rows.iter().flat_map(Row::works) {
+        if !works.contains(&work) {
+            works.push(work);
+        }
+    }
+    let works = Mutex::new(works.into_iter());
+    let next = || works.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let (sender, receiver) = mpsc::channel();
+    std::thread::scope(|scope| {
+        for _ in 0..PASSES_AT_ONCE {
+            let sender = sender.clone();
+            scope.spawn(move || {
+                while let Some((case, work)) = next() {
+                    let measured = instructions_per_event(folder, case, work);
+                    // Nobody listens any more after a failure.
+                    if sender.send(((case, work), measured)).is_err() {
+                        break;
+                    }
+                }
+            });
+        }
+        drop(sender);
+        let (mut measured, mut rows) = (HashMap::new(), rows.iter().peekable());
+        for (work, per_event) in receiver {
+            measured.insert(work, per_event?);
+            let is_known = |row: &&Row| row.works().all(|work| measured.contains_key(&work));
+            while let Some(row) = rows.next_if(is_known) {
+                row.add_to(report, &measured);
+            }
+        }
+        Ok(())
+    })
 }
 
-/// Instructions that one event costs, start-up left out; `mode` is a mode's name, a
-/// format's, [`child::IDIOM`], or [`child::STATS`].
+/// Instructions that one event costs, start-up left out.
 ///
 /// # Errors
 /// When callgrind, or a pass under it, fails.
-pub fn instructions_per_event(folder: &Path, case: Case, mode: &str) -> io::Result<f64> {
-    let (short, long) = lengths(case, mode);
-    let count = |bytes| -> io::Result<(f64, f64)> {
-        let file = case.file(folder, bytes)?;
-        let counted = match mode {
-            child::STATS => Child::stats_under_callgrind(&file)?,
-            _ => Child::under_callgrind(&file, mode)?,
-        };
-        let events = match counted.events {
-            0 => pass::file(&file, Mode::Raw, Input::Mapped, 1)?.checksum.events,
-            events => events,
-        };
-        std::fs::remove_file(file)?;
-        Ok((counted.instructions as f64, events as f64))
+pub fn instructions_per_event(folder: &Path, case: Case, work: &str) -> io::Result<f64> {
+    // The short one of the real mix holds a whole copy: all metadata, all shapes.
+    let unit = match case {
+        Case::Net10 => 5_700_000,
+        Case::Net31 => 1_300_000,
+        Case::V6 => 4_000_000,
+        Case::Samples | Case::Clr => 6_000_000,
+        Case::Fat => 3_000_000,
+        _ => 1_500_000,
     };
-    let (few, many) = (count(short)?, count(long)?);
-    Ok((many.0 - few.0) / (many.1 - few.1))
+    let is_converted = matches!(case, Case::Samples | Case::Clr);
+    let long = if work == Mode::Raw.name() && !is_converted { 4 } else { 2 };
+    per_event(folder, case, work, [unit, long * unit], |file| {
+        let child = Child::under_callgrind(file, work)?;
+        Ok((child.events, child.instructions))
+    })
 }
 
-/// Instructions an event of raw iteration: the goal, and the limit, a few percent above
-/// what was reached, so that nothing gets worse.
-const RAW_INSTRUCTIONS: [(Case, f64, f64); 7] = [
-    // Since a row's time is held against those that its block states (FORMAT.md 13.6),
-    // each event takes 3 to 6 more: the time of the run's last row is kept (not in version
-    // 6), and what is compared has its place in memory.
-    (Case::Uniform, 100.0, 81.0),
-    (Case::Mixed, 110.0, 101.5),
-    (Case::Net10, 120.0, 130.0),
-    (Case::Net31, 120.0, 155.0),
-    (Case::Fat, 120.0, 101.0),
-    (Case::V6, 60.0, 94.5),
-    // Only to be measured and stated.
-    (Case::V6Compressed, 180.0, 172.0),
-];
-
-/// How many times fewer instructions than nom's idiom; the goals are 2.5, 3 and 3. The
-/// idiom takes 395 to 560 instructions an event of the mixed trace, by whether the compiler
-/// happens to inline its functions into its loop, which changes when other code of this
-/// crate does. The limits are a little below what is reached where it does: a good day for
-/// the idiom is what we compare with. Our own instructions have limits of their own.
-const OVER_IDIOM: [(Case, f64); 3] = [(Case::Mixed, 3.9), (Case::Net10, 3.5), (Case::Net31, 3.1)];
-
-/// The same of NDJSON, without those of raw iteration.
-const NDJSON_INSTRUCTIONS: [(Case, f64, f64); 4] = [
-    (Case::Mixed, 800.0, 640.0),
-    (Case::Net10, 1_000.0, 1_000.0),
-    (Case::Net31, 1_000.0, 920.0),
-    (Case::Fat, 1_800.0, 1_610.0),
-];
-
-/// The same of NDJSON in time order, raw iteration not taken off: a few percent above what
-/// was reached.
-const ORDERED_NDJSON_INSTRUCTIONS: [(Case, f64); 2] =
-    [(Case::Mixed, 960.0), (Case::Net10, 1_275.0)];
-
-/// The same of `nettrace stats` with one thread.
-const STATS_INSTRUCTIONS: [(Case, f64); 2] = [(Case::Mixed, 245.0), (Case::Net10, 282.0)];
-
-/// The same in time order, with schema and stack: the goal, and the limit, a few percent
-/// above what was reached.
-const ORDERED_INSTRUCTIONS: [(Case, f64, f64); 3] =
-    [(Case::Mixed, 260.0, 375.0), (Case::Net10, 300.0, 328.0), (Case::Net31, 310.0, 347.0)];
-
-/// The same in time order with all fields, without schema and stack: a few percent above
-/// what was reached.
-const ORDERED_FIELDS_INSTRUCTIONS: [(Case, f64); 2] = [(Case::Mixed, 412.0), (Case::Net10, 628.0)];
-
-/// The same of walking all fields, raw iteration included: a few percent above what was
-/// reached. The goals are times.
-const FIELDS_INSTRUCTIONS: [(Case, f64); 4] =
-    [(Case::Mixed, 235.0), (Case::Net10, 540.0), (Case::Fat, 885.0), (Case::Metrics, 10_800.0)];
-
-/// A case and the instructions that one of its events takes.
-type PerEvent = Vec<(Case, f64)>;
-
-/// That of `case`, or of no event if it was not measured.
-fn of_case(measured: &PerEvent, case: Case) -> Option<f64> {
-    measured.iter().find(|(other, _)| *other == case).map(|(_, per_event)| *per_event)
-}
-
-fn raw_instructions(folder: &Path, report: &mut GateReport) -> io::Result<PerEvent> {
-    let mut per_event = Vec::new();
-    for (case, goal, limit) in RAW_INSTRUCTIONS {
-        let measured = instructions_per_event(folder, case, Mode::Raw.name())?;
-        per_event.push((case, measured));
-        report.add_with_goal(format!("raw, {}", case.name()), goal, limit, measured, "Ir/event");
-    }
-    Ok(per_event)
-}
-
-fn ordered_instructions(folder: &Path, report: &mut GateReport) -> io::Result<()> {
-    for (case, goal, limit) in ORDERED_INSTRUCTIONS {
-        let measured = instructions_per_event(folder, case, Mode::Ordered.name())?;
-        let what = format!("ordered, {}", case.name());
-        report.add_with_goal(what, goal, limit, measured, "Ir/event");
-    }
-    Ok(())
-}
-
-fn ndjson_instructions(folder: &Path, report: &mut GateReport, raw: &PerEvent) -> io::Result<()> {
-    for (case, goal, limit) in NDJSON_INSTRUCTIONS {
-        let below = of_case(raw, case).unwrap_or(0.0);
-        let measured = instructions_per_event(folder, case, Mode::Ndjson.name())? - below;
-        let what = format!("NDJSON above raw, {}", case.name());
-        report.add_with_goal(what, goal, limit, measured, "Ir/event");
-    }
-    for (case, limit) in ORDERED_NDJSON_INSTRUCTIONS {
-        let measured = instructions_per_event(folder, case, Mode::OrderedNdjson.name())?;
-        let what = format!("NDJSON in time order, {}", case.name());
-        report.add(what, Limit::AtMost(limit), measured, "Ir/event");
-    }
-    Ok(())
-}
-
-fn instructions(folder: &Path, report: &mut GateReport) -> io::Result<()> {
-    let raw = raw_instructions(folder, report)?;
-    for (case, goal) in OVER_IDIOM {
-        let ours = of_case(&raw, case).unwrap_or(f64::NAN);
-        let ratio = instructions_per_event(folder, case, child::IDIOM)? / ours;
-        let what = format!("fewer than nom's idiom, {}", case.name());
-        report.add(what, Limit::AtLeast(goal), ratio, "times the Ir");
-    }
-    ordered_instructions(folder, report)?;
-    for (case, limit) in ORDERED_FIELDS_INSTRUCTIONS {
-        let measured = instructions_per_event(folder, case, Mode::OrderedFields.name())?;
-        let what = format!("ordered fields, {}", case.name());
-        report.add(what, Limit::AtMost(limit), measured, "Ir/event");
-    }
-    for (case, limit) in FIELDS_INSTRUCTIONS {
-        let measured = instructions_per_event(folder, case, Mode::Fields.name())?;
-        report.add(format!("fields, {}", case.name()), Limit::AtMost(limit), measured, "Ir/event");
-    }
-    ndjson_instructions(folder, report, &raw)?;
-    if !child::command()?.exists() {
-        report.skip("stats", "the command is not beside the gate");
-        return Ok(());
-    }
-    for (case, limit) in STATS_INSTRUCTIONS {
-        let measured = instructions_per_event(folder, case, child::STATS)?;
-        report.add(format!("stats, {}", case.name()), Limit::AtMost(limit), measured, "Ir/event");
-    }
-    Ok(())
-}
-
-/// How many times faster than idiomatic nom, and how near to the floor, in this process.
-fn idioms(report: &mut GateReport) -> io::Result<()> {
-    // Times differ from build to build of the same code and from processor to processor:
-    // the very same program reached 3.9 times on one machine and 2.9 on another. So the
-    // limit in time only notices a decoder that fell back to the idiom; what holds the
-    // goals is the limit in instructions.
-    for case in [Case::Mixed, Case::Net10, Case::Net31] {
-        let stream = case.bytes(12_000_000);
-        let rows = Rows::of(&stream);
-        let (mut over_idiom, mut over_floor) = (Vec::new(), Vec::new());
-        for _ in 0..15 {
-            let ours = seconds(|| pass::memory(&stream, Mode::Raw).map(|seen| seen.checksum));
-            let idiom = seconds(|| Ok(idiom::decode(&stream, &rows)));
-            let floor = seconds(|| Ok(window::decode(&stream, &rows)));
-            let (ours, idiom, floor) = (ours?, idiom?, floor?);
-            if ours.1 != idiom.1 || ours.1 != floor.1 {
-                return Err(io::Error::other("decoders disagree on what they saw"));
-            }
-            over_idiom.push(idiom.0 / ours.0);
-            over_floor.push(ours.0 / floor.0);
-        }
-        let name = case.name();
-        let over_idiom = median(over_idiom);
-        report.add(
-            format!("faster than nom's idiom, {name}"),
-            Limit::AtLeast(2.0),
-            over_idiom,
-            "times",
-        );
-        report.note(format!("slower than the floor, {name}"), median(over_floor), "times");
-    }
-    Ok(())
-}
-
-fn seconds(work: impl FnOnce() -> io::Result<Checksum>) -> io::Result<(f64, Checksum)> {
-    let begin = Instant::now();
-    let seen = work()?;
-    Ok((begin.elapsed().as_secs_f64(), seen))
-}
-
-/// The middle one.
-pub fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
+/// What each event adds to a count, by traces of two lengths.
+fn per_event(
+    folder: &Path,
+    case: Case,
+    work: &str,
+    lengths: [u64; 2],
+    count: impl Fn(&Path) -> io::Result<(u64, u64)>,
+) -> io::Result<f64> {
+    // Of its own, since others may need a trace of that length at the same time.
+    let folder = folder.join(work.replace(':', "-"));
+    let counted = |bytes| -> io::Result<(f64, f64)> {
+        let file = case.file(&folder, bytes)?;
+        let (events, count) = count(&file)?;
+        std::fs::remove_file(file)?;
+        Ok((events as f64, count as f64))
+    };
+    let [short, long] = lengths;
+    let ((few, low), (many, high)) = (counted(short)?, counted(long)?);
+    Ok((high - low) / (many - few))
 }
 
 /// Allocations an event, when everything has its size.
 fn allocations(folder: &Path, report: &mut GateReport) -> io::Result<()> {
     for case in [Case::Mixed, Case::Net10, Case::Fat, Case::V6] {
-        let file = case.file(folder, 12_000_000)?;
-        let events = pass::file(&file, Mode::Raw, Input::Mapped, 1)?.checksum.events;
         for mode in [Mode::Raw, Mode::Ordered, Mode::Fields, Mode::Ndjson] {
-            let count = pass::allocations_when_warm(&file, mode, Input::Mapped, 1, events)?;
-            let per_event = count as f64 / (events / 2) as f64;
-            let what = format!("allocations, {}, {}", mode.name(), case.name());
+            let (name, lengths) = (mode.name(), [6_000_000, 12_000_000]);
+            let value = per_event(folder, case, name, lengths, |file| {
+                let child = Child::run(file, name, How::Mapped)?;
+                Ok((child.events, child.allocations))
+            })?;
+            let what = format!("allocations, {name}, {}", case.name());
             // A table may still grow once or twice; an event may not cost any.
-            report.add(what, Limit::AtMost(0.001), per_event, "an event");
+            report.add(&what, Limit::AtMost(0.001), None, value, "an event");
         }
-        std::fs::remove_file(file)?;
     }
     Ok(())
 }
 
-pub(crate) const MIB: f64 = (1 << 20) as f64;
-
-/// Memory of passes over long traces, each in a process of its own.
+/// Memory of passes over 200 MB, each in a process of its own.
 fn memory(folder: &Path, report: &mut GateReport) -> io::Result<()> {
-    for case in [Case::Mixed, Case::Net10, Case::Fat] {
-        let name = case.name();
-        let file = case.file(folder, 200_000_000)?;
-        let (largest_block, largest_region) = extent(&file)?;
-        let read = Child::plain(&file, Mode::Raw.name(), Input::Read)?;
-        let limit = 8.0 + 2.0 * largest_block as f64 / MIB;
-        report.add(
-            format!("memory, read, {name}"),
-            Limit::AtMost(limit),
-            read.peak as f64 / MIB,
-            "MiB",
-        );
-        let mapped = Child::plain(&file, Mode::Raw.name(), Input::Mapped)?;
-        report.add(
-            format!("memory, mapped, {name}"),
-            Limit::AtMost(24.0),
-            mapped.peak as f64 / MIB,
-            "MiB",
-        );
-        let anonymous = mapped.anonymous as f64 / MIB;
-        report.add(
-            format!("memory, mapped, anonymous, {name}"),
-            Limit::AtMost(4.0),
-            anonymous,
-            "MiB",
-        );
-        let ordered = Child::plain(&file, Mode::Ordered.name(), Input::Read)?;
-        let limit = (16.0 + 80.0 * largest_region as f64 / MIB).min(256.0);
-        report.add(
-            format!("memory, ordered, {name}"),
-            Limit::AtMost(limit),
-            ordered.peak as f64 / MIB,
-            "MiB",
-        );
+    const MIB: f64 = (1 << 20) as f64;
+    // 8 MiB and two of the largest block; 16 MiB and 80 bytes for each event of the largest
+    // region between two sequence points.
+    let reading = [(Case::Mixed, READ, MIXED), (Case::Net10, READ, NET10), (Case::Fat, READ, FAT)];
+    for (case, read, ordered) in reading {
+        let (file, name) = (case.file(folder, 200_000_000)?, case.name());
+        let mut add = |what: &str, limit, bytes: u64| {
+            let what = format!("memory, {what}, {name}");
+            report.add(&what, Limit::AtMost(limit), None, bytes as f64 / MIB, "MiB");
+        };
+        let peak = |mode: Mode, how| Child::run(&file, mode.name(), how).map(|child| child.peak);
+        add("read", read, peak(Mode::Raw, How::Read)?);
+        add("mapped", 24.0, peak(Mode::Raw, How::Mapped)?);
+        let watched = Child::run(&file, Mode::Raw.name(), How::Watched)?;
+        add("mapped, anonymous", 4.0, watched.anonymous);
+        add("ordered", ordered, peak(Mode::Ordered, How::Read)?);
+        std::fs::remove_file(file)?;
+    }
+    for case in [Case::Net10, Case::Net31, Case::Samples] {
+        let (file, name) = (case.file(folder, 200_000_000)?, case.name());
+        // Formats that do not grow with the trace.
+        for format in ["folded", "pprof", "svg"] {
+            let peak = Child::run(&file, format, How::Read)?.peak as f64 / MIB;
+            let what = format!("memory, {format}, {name}");
+            report.add(&what, Limit::AtMost(32.0), None, peak, "MiB");
+        }
         std::fs::remove_file(file)?;
     }
     Ok(())
-}
-
-/// Bytes of the largest block, and events of the largest region between two sequence
-/// points, in what is enough of a trace to meet them.
-pub(crate) fn extent(file: &Path) -> io::Result<(u64, u64)> {
-    let mut beginning = std::fs::read(file)?;
-    beginning.truncate(20_000_000);
-    let mut reader = nettrace_parser::Reader::from_slice(&beginning);
-    let (mut block_bytes, mut region, mut largest) = (0, 0, 0);
-    while let Some(block) = reader.next_block().map_err(io::Error::other)? {
-        let size = u64::from(block.span().len);
-        block_bytes = block_bytes.max(size);
-        if size != block.content().len() as u64 {
-            break;
-        }
-        match block.kind() {
-            nettrace_parser::BlockKind::SequencePoint => region = 0,
-            nettrace_parser::BlockKind::Event => {
-                let start = block.span().start as usize;
-                let rows = Rows::of_block(block.content(), start, false);
-                region += rows.map_or(0, |rows| window::decode(&beginning, &[rows]).events);
-                largest = largest.max(region);
-            }
-            _ => {}
-        }
-    }
-    Ok((block_bytes, largest))
 }

@@ -26,6 +26,7 @@ pub mod stream;
 pub mod uniform;
 
 use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 
 /// What was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -36,70 +37,141 @@ pub struct Written {
     pub bytes: u64,
 }
 
-/// Synthetic traces by name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Synthetic {
-    /// See [`uniform`].
+/// A kind of trace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Case {
+    /// One header shape: see [`uniform`].
     Uniform,
-    /// See [`mixed`].
+    /// Shapes that cannot be predicted: see [`mixed`].
     Mixed,
-    /// See [`fat`].
+    /// Large payloads of text: see [`fat`].
     Fat,
     /// [`mixed`] in version 6, uncompressed.
     V6,
-    /// [`mixed`] in version 6, compressed.
+    /// [`mixed`] in version 6, compressed as one-collect writes.
     V6Compressed,
-    /// See [`heap`].
+    /// A heap dump: see [`heap`].
     Heap,
-    /// [`heap`], but references lead anywhere.
+    /// The same, but references lead anywhere.
     HeapFar,
+    /// The real mix: what .NET 10 wrote of a program of many kinds of events.
+    Net10,
+    /// The same of .NET Core 3.1.
+    Net31,
+    /// Large payloads of a real program: metrics of .NET 10, 1,885 bytes an event.
+    Metrics,
+    /// For conversions: CPU samples of .NET 10, and the list of methods at the end of
+    /// each copy.
+    Samples,
+    /// For conversions: events of the runtime of .NET 10, with stacks, and hardly any CPU
+    /// sample.
+    Clr,
 }
 
-impl Synthetic {
+impl Case {
     /// All of them.
-    pub const ALL: [Synthetic; 7] = [
-        Synthetic::Uniform,
-        Synthetic::Mixed,
-        Synthetic::Fat,
-        Synthetic::V6,
-        Synthetic::V6Compressed,
-        Synthetic::Heap,
-        Synthetic::HeapFar,
+    pub const ALL: [Case; 12] = [
+        Case::Uniform,
+        Case::Mixed,
+        Case::Fat,
+        Case::V6,
+        Case::V6Compressed,
+        Case::Heap,
+        Case::HeapFar,
+        Case::Net10,
+        Case::Net31,
+        Case::Metrics,
+        Case::Samples,
+        Case::Clr,
     ];
 
-    /// The name on the command line.
+    /// What reading is measured with.
+    pub const READ: [Case; 8] = [
+        Case::Uniform,
+        Case::Mixed,
+        Case::Fat,
+        Case::Metrics,
+        Case::V6,
+        Case::V6Compressed,
+        Case::Net10,
+        Case::Net31,
+    ];
+
+    /// A name for tables, files and the command line.
     pub fn name(self) -> &'static str {
         match self {
-            Synthetic::Uniform => "uniform",
-            Synthetic::Mixed => "mixed",
-            Synthetic::Fat => "fat",
-            Synthetic::V6 => "v6",
-            Synthetic::V6Compressed => "v6c",
-            Synthetic::Heap => "heap",
-            Synthetic::HeapFar => "heap-far",
+            Case::Uniform => "uniform",
+            Case::Mixed => "mixed",
+            Case::Fat => "fat",
+            Case::V6 => "v6",
+            Case::V6Compressed => "v6c",
+            Case::Heap => "heap",
+            Case::HeapFar => "heap-far",
+            Case::Net10 => "net10-all",
+            Case::Net31 => "net3.1-all",
+            Case::Metrics => "net10-metrics",
+            Case::Samples => "net10-samples",
+            Case::Clr => "net10-clr",
         }
     }
 
     /// The one of that name.
-    pub fn of_name(name: &str) -> Option<Synthetic> {
-        Synthetic::ALL.into_iter().find(|synthetic| synthetic.name() == name)
+    pub fn of_name(name: &str) -> Option<Case> {
+        Case::ALL.into_iter().find(|case| case.name() == name)
     }
 
     /// Writes a trace of at least `bytes` bytes, by less than a block and its stacks
     /// more.
+    ///
+    /// # Errors
+    /// What `out` reports.
+    ///
+    /// # Panics
+    /// If a trace of the repository is not there.
     pub fn write(self, out: impl Write, bytes: u64) -> io::Result<Written> {
-        match self {
-            Synthetic::Uniform => session::write(out, &mut uniform::Uniform::new(), bytes),
-            Synthetic::Mixed => session::write(out, &mut mixed::Mixed::v4(), bytes),
-            Synthetic::Fat => session::write(out, &mut fat::Fat::new(), bytes),
-            Synthetic::Heap => session::write(out, &mut heap::Heap::new(bytes, 10), bytes),
-            Synthetic::HeapFar => session::write(out, &mut heap::Heap::new(bytes, 100), bytes),
-            Synthetic::V6 => {
-                session::write(out, &mut mixed::Mixed::v6(rows::Layout::Uncompressed), bytes)
+        let repeated = match self {
+            Case::Uniform => return session::write(out, &mut uniform::Uniform::new(), bytes),
+            Case::Mixed => return session::write(out, &mut mixed::Mixed::v4(), bytes),
+            Case::Fat => return session::write(out, &mut fat::Fat::new(), bytes),
+            Case::V6 => {
+                let mut events = mixed::Mixed::v6(rows::Layout::Uncompressed);
+                return session::write(out, &mut events, bytes);
             }
-            Synthetic::V6Compressed => {
-                session::write(out, &mut mixed::Mixed::v6(rows::Layout::Compressed), bytes)
+            Case::V6Compressed => {
+                let mut events = mixed::Mixed::v6(rows::Layout::Compressed);
+                return session::write(out, &mut events, bytes);
             }
-        }
+            Case::Heap => return session::write(out, &mut heap::Heap::new(bytes, 10), bytes),
+            Case::HeapFar => return session::write(out, &mut heap::Heap::new(bytes, 100), bytes),
+            Case::Net10 => "net10-linux-x64/all.nettrace",
+            Case::Net31 => "net3.1-linux-x64/all.nettrace",
+            Case::Metrics => "net10-linux-x64/metrics.nettrace",
+            Case::Samples => "net10-linux-x64/samples-only.nettrace",
+            Case::Clr => "net10-linux-x64/clr.nettrace",
+        };
+        let trace = nettrace_testdata::corpus::trace(repeated).expect("it is in the repository");
+        repeat::write(out, &repeat::Base::new(&trace.bytes())?, bytes)
+    }
+
+    /// A trace of at least `bytes` bytes in memory.
+    ///
+    /// # Panics
+    /// As [`Case::write`].
+    pub fn bytes(self, bytes: u64) -> Vec<u8> {
+        let mut stream = Vec::new();
+        self.write(&mut stream, bytes).expect("writing to memory does not fail");
+        stream
+    }
+
+    /// A trace of at least `bytes` bytes in `folder`, made anew.
+    ///
+    /// # Errors
+    /// What the file system reports.
+    pub fn file(self, folder: &Path, bytes: u64) -> io::Result<PathBuf> {
+        std::fs::create_dir_all(folder)?;
+        let path = folder.join(format!("{}-{bytes}.nettrace", self.name()));
+        let file = io::BufWriter::with_capacity(1 << 20, std::fs::File::create(&path)?);
+        self.write(file, bytes)?;
+        Ok(path)
     }
 }

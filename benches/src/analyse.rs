@@ -1,0 +1,81 @@
+//! What analysis makes of a trace, thrown away: files of other formats, and reports, alone
+//! and several in one pass.
+
+use std::fs::File;
+use std::io;
+use std::path::Path;
+
+use nettrace_analysis::convert::{ConvertOptions, Format};
+use nettrace_analysis::report::{Contention, Exceptions, Gc, ReportPass, Reports, TreeOptions};
+use nettrace_analysis::{Analysis, AnalysisOptions, TopNOptions};
+use nettrace_parser::{Buffered, Mapping, Outcome, Reader, Source, Whole};
+
+use crate::pass::Input;
+
+/// Converts a trace as `nettrace convert` does. Gives the number of events.
+///
+/// # Errors
+/// When there is no such format, or the trace cannot be read or has nothing to show.
+pub fn convert(file: &Path, format: &str, input: Input) -> io::Result<u64> {
+    let format = Format::by_name(format).ok_or_else(|| io::Error::other("no such format"))?;
+    match input {
+        Input::Mapped => converted(Reader::new(Whole::new(whole(file)?)), format),
+        Input::Read => converted(Reader::new(Buffered::new(File::open(file)?)), format),
+    }
+}
+
+#[expect(unsafe_code, reason = "benchmarks read files that nobody else has")]
+fn whole(file: &Path) -> io::Result<Mapping> {
+    // SAFETY: the traces of a benchmark are written before it begins, and not changed
+    // until it ends.
+    unsafe { Mapping::open(file) }
+}
+
+fn converted<S: Source>(reader: Reader<S>, format: &Format) -> io::Result<u64> {
+    let mut options = AnalysisOptions::new();
+    options.kinds = format.kinds.to_vec();
+    let mut analysis = Analysis::new(options);
+    analysis.add((format.make)(Box::new(io::sink()), &ConvertOptions::new()));
+    let outcome = analysis.read(&mut reader.time_ordered()).map_err(io::Error::other)?;
+    analysis.finish().map_err(io::Error::other)?;
+    events(&outcome, 1)
+}
+
+/// Makes the reports of a trace in one pass: of `gc` and the like, or of `gc+exceptions`.
+/// Gives the number of events.
+///
+/// # Errors
+/// When there are no such reports, or the trace cannot be read or has nothing for them.
+pub fn report(file: &Path, name: &str) -> io::Result<u64> {
+    let stream = std::fs::read(file)?;
+    match name {
+        "gc" => reports(Gc::new(), &stream),
+        "contention" => reports(Contention::new(), &stream),
+        "exceptions" => reports(Exceptions::new(), &stream),
+        "topN" => reports(TopNOptions::default(), &stream),
+        "tree" => reports(TreeOptions::default(), &stream),
+        "gc+contention" => reports((Gc::new(), Contention::new()), &stream),
+        "gc+exceptions" => reports((Gc::new(), Exceptions::new()), &stream),
+        "topN+tree" => reports((TopNOptions::default(), TreeOptions::default()), &stream),
+        _ => Err(io::Error::other("no such reports")),
+    }
+}
+
+/// Reports of a stream.
+///
+/// # Errors
+/// As [`report`].
+pub fn reports<R: Reports>(reports: R, stream: &[u8]) -> io::Result<u64> {
+    let mut pass = ReportPass::new(reports);
+    let outcome =
+        pass.read(&mut Reader::from_slice(stream).time_ordered()).map_err(io::Error::other)?;
+    events(&outcome, pass.finish().events)
+}
+
+/// The events of a trace in which `found` of them were for a report.
+fn events(outcome: &Outcome, found: u64) -> io::Result<u64> {
+    if !outcome.is_complete() || found == 0 {
+        return Err(io::Error::other(format!("the trace has nothing for a report: {outcome}")));
+    }
+    Ok(outcome.statistics().events)
+}
