@@ -20,7 +20,7 @@ use crate::error::{Error, Step};
 use crate::transcript::{Recorder, Tap};
 use nettrace_guid::Guid;
 
-/// How long an idle connection is believed without looking again.
+/// How often who waits for a connection checks that the process is alive.
 const PEER_CHECK: Duration = Duration::from_millis(50);
 /// A runtime without a connection is forgotten after this time, unless a
 /// [`Runtime`](crate::Runtime) of it is still in use. A live one reconnects within half a
@@ -124,7 +124,7 @@ impl Table {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A runtime has connected and said who it is.
+    /// A runtime has connected and sent its cookie and process id.
     pub(crate) fn arrive(self: &Arc<Self>, advertise: Advertise, wire: Wire, tap: Option<Tap>) {
         let mut state = self.lock();
         let (unwanted, closed) = (state.resume_newcomers, state.closed);

@@ -323,7 +323,7 @@ pub enum Error {
     WrongPeer {
         /// the process looked for
         expected: u32,
-        /// the process behind the socket
+        /// the process that holds the socket
         found: u32,
     },
     /// The transcript to replay is unreadable.
@@ -350,7 +350,7 @@ impl fmt::Display for Error {
                 }?;
                 match command.since() {
                     Some(major) if *code == HResult::UNKNOWN_COMMAND && major > 3 => {
-                        write!(f, "; it came with .NET {major}")
+                        write!(f, "; introduced in .NET {major}")
                     }
                     _ => Ok(()),
                 }

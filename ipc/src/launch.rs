@@ -19,7 +19,7 @@ use crate::port::{Arrival, Port, PortAddress, PortOptions, Resumer};
 use crate::transcript::Recorder;
 
 const VARIABLE: &str = "DOTNET_DiagnosticPorts";
-/// How often a program that has not arrived is looked at.
+/// How often a program that has not arrived is checked for having ended.
 const ARRIVAL_CHECK: Duration = Duration::from_millis(50);
 
 /// What happens to .NET processes that the program starts.
@@ -179,7 +179,7 @@ impl Launched {
     /// without one: it may be no .NET program, or have its diagnostics switched off.
     ///
     /// # Errors
-    /// The state of the program cannot be had.
+    /// The system does not tell whether the program runs.
     pub fn next(&mut self, wait: Duration) -> Result<Option<Arrival>, Error> {
         let Some(running) = &mut self.0 else { return Ok(None) };
         if running.children == Children::Resume && running.given_out > 0 {

@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn the_null_string_and_the_empty_string_are_told_apart() {
+    fn the_null_string_is_not_the_empty_string() {
         let bytes = [0, 0, 0, 0, 1, 0, 0, 0, 0, 0];
         let mut reader = Reader::new(&bytes);
         assert_eq!(reader.nullable("a"), Ok(None));

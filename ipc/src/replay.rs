@@ -22,10 +22,10 @@ use crate::message::{HEADER_BYTES, Writer};
 use crate::port::PortAddress;
 use crate::transcript::HEADING;
 
-/// How often whatever waits looks whether the replay is over.
+/// How often waiting threads check whether the replay is over.
 const END_CHECK: Duration = Duration::from_millis(20);
 /// Longest write; the end of the replay closes connections and ends it sooner.
-const LONG: Duration = Duration::from_secs(600);
+const WRITE_TIMEOUT: Duration = Duration::from_secs(600);
 
 /// A transcript in memory.
 #[derive(Clone, Debug, Default)]
@@ -317,7 +317,7 @@ impl Stage {
                 std::thread::sleep(END_CHECK);
                 continue;
             };
-            if wire.write_all(&advertise.to_bytes(), Deadline::after(LONG)).is_err() {
+            if wire.write_all(&advertise.to_bytes(), Deadline::after(WRITE_TIMEOUT)).is_err() {
                 continue;
             }
             if let Some(place) = self.receive(&mut wire, Some(advertise)) {
@@ -349,7 +349,7 @@ impl Stage {
                 if request.len() < HEADER_BYTES { HEADER_BYTES } else { frame_bytes(&request) };
             let mut buffer = vec![0; wanted.saturating_sub(request.len())];
             let count =
-                wire.read(&mut buffer, Deadline::after(LONG)).ok().filter(|count| *count > 0)?;
+                wire.read(&mut buffer, Deadline::after(WRITE_TIMEOUT)).ok().filter(|count| *count > 0)?;
             request.extend_from_slice(buffer.get(..count)?);
         }
         let place = self.choose(&request, advertise);
@@ -386,7 +386,7 @@ impl Stage {
             refusal.u32(crate::HResult::UNKNOWN_COMMAND.0);
             if let Ok(message) = refusal.finish() {
                 // The client may be gone.
-                drop(wire.write_all(message.as_bytes(), Deadline::after(LONG)));
+                drop(wire.write_all(message.as_bytes(), Deadline::after(WRITE_TIMEOUT)));
             }
             return;
         };
@@ -406,7 +406,7 @@ impl Stage {
                 let due = time.saturating_sub(recorded.asked);
                 std::thread::sleep(due.saturating_sub(begun.elapsed()));
             }
-            if self.is_over() || wire.write_all(bytes, Deadline::after(LONG)).is_err() {
+            if self.is_over() || wire.write_all(bytes, Deadline::after(WRITE_TIMEOUT)).is_err() {
                 break;
             }
         }
@@ -453,7 +453,7 @@ mod tests {
     }
 
     #[test]
-    fn damage_is_told_by_line() {
+    fn damage_is_reported_with_its_line() {
         let reason = |text: &str| match line(text) {
             Err(Error::Transcript { line, reason }) => (line, reason),
             result => panic!("{result:?}"),

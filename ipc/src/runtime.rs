@@ -52,7 +52,7 @@ enum Route {
 }
 
 impl Runtime {
-    /// The runtime behind that endpoint. Does no I/O.
+    /// The runtime at that endpoint. Does no I/O.
     pub fn at(endpoint: Endpoint) -> Self {
         Runtime {
             route: Route::Endpoint(endpoint),

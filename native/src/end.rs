@@ -2,12 +2,13 @@
 
 /// Where the way to the callers ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum End {
+#[non_exhaustive]
+pub enum StackEnd {
     /// The thread's first function.
     Start,
     /// The next frame is found by a register whose value is unknown.
     RegisterUnknown,
-    /// The code has no table that tells how to leave it.
+    /// The code has no table that says how to leave it.
     NoTable,
     /// Its file cannot be read.
     FileUnread,
@@ -21,36 +22,36 @@ pub(crate) enum End {
     TooDeep,
 }
 
-impl End {
+impl StackEnd {
     /// The name in JSON.
-    pub(crate) fn name(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
-            End::Start => "start",
-            End::RegisterUnknown => "register_unknown",
-            End::NoTable => "no_table",
-            End::FileUnread => "file_unread",
-            End::NoCode => "no_code",
-            End::StackUnread => "stack_unread",
-            End::Wrong => "wrong",
-            End::TooDeep => "too_deep",
+            StackEnd::Start => "start",
+            StackEnd::RegisterUnknown => "register_unknown",
+            StackEnd::NoTable => "no_table",
+            StackEnd::FileUnread => "file_unread",
+            StackEnd::NoCode => "no_code",
+            StackEnd::StackUnread => "stack_unread",
+            StackEnd::Wrong => "wrong",
+            StackEnd::TooDeep => "too_deep",
         }
     }
 
     /// For sentences: "the rest is unknown: …".
-    pub(crate) fn text(self) -> &'static str {
+    pub fn text(self) -> &'static str {
         match self {
-            End::Start => "it is the thread's first function",
-            End::RegisterUnknown => {
+            StackEnd::Start => "it is the thread's first function",
+            StackEnd::RegisterUnknown => {
                 "the caller is found by a register that only a stopped thread shows"
             }
-            End::NoTable => "this code has no table that tells its caller",
-            End::FileUnread => {
+            StackEnd::NoTable => "this code has no table that tells its caller",
+            StackEnd::FileUnread => {
                 "the file of this code cannot be read, or has been replaced since it was loaded"
             }
-            End::NoCode => "the return address does not point to code",
-            End::StackUnread => "the stack is larger than the part that was read",
-            End::Wrong => "the table of this code contradicts the stack",
-            End::TooDeep => "there are more frames than are kept",
+            StackEnd::NoCode => "the return address does not point to code",
+            StackEnd::StackUnread => "the stack is larger than the part that was read",
+            StackEnd::Wrong => "the table of this code contradicts the stack",
+            StackEnd::TooDeep => "there are more frames than are kept",
         }
     }
 }

@@ -1,5 +1,5 @@
-//! Real .NET runtimes to test against: 3.1, 8, 9 and 10, each with a program that does
-//! what it is told to.
+//! Real .NET runtimes to test against: 3.1, 8, 9 and 10, each with a program whose
+//! scenario the test chooses.
 //!
 //! `.ci/peers` makes them ready and prints the folder, which `NETTRACE_PEERS` names.
 //! Where they are not, tests say on stderr that they skip (`SKIPPED`) and pass.

@@ -30,11 +30,11 @@ pub struct ThreadRow {
     pub size: Option<u16>,
     /// Index that events refer to.
     pub index: u64,
-    /// What is said of the thread, in order.
+    /// Facts about the thread, in order.
     pub entries: Vec<ThreadEntry>,
 }
 
-/// One thing said of a thread ([FORMAT.md 7.6]): u8 kind, then its content.
+/// One fact about a thread ([FORMAT.md 7.6]): u8 kind, then its content.
 ///
 /// [FORMAT.md 7.6]: https://docs.rs/nettrace-parser/latest/nettrace_parser/format_guide/#7.6
 #[derive(Clone, Debug, PartialEq, Eq)]

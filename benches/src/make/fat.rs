@@ -111,16 +111,8 @@ impl Events for Fat {
     }
 
     fn types(&self) -> Vec<EventType> {
-        // As the runtime sends them: without name or fields. METHOD and MAP in this
-        // order.
-        let native = |id, version| EventType {
-            provider: PROVIDER,
-            id,
-            version,
-            name: String::new(),
-            fields: Vec::new(),
-        };
-        vec![native(144, 1), native(150, 0)]
+        // METHOD and MAP in this order.
+        vec![EventType::native(PROVIDER, 144, 1), EventType::native(PROVIDER, 150, 0)]
     }
 
     fn capture_threads(&self) -> Vec<u64> {

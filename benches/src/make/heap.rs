@@ -34,13 +34,13 @@ pub struct Heap {
     objects: u64,
     /// How many percent of the references that are no tree lead anywhere.
     far: u64,
-    told: u64,
+    written: u64,
     /// Sizes of the subtrees that come next.
     subtrees: Vec<u64>,
     references: VecDeque<u64>,
     object_blocks: u32,
     reference_blocks: u32,
-    /// Events that were told in front of the objects and after them.
+    /// Events that were written before the objects and after them.
     begun: u64,
     ended: u8,
 }
@@ -55,7 +55,7 @@ impl Heap {
             ticks: START_TICKS,
             objects,
             far,
-            told: 0,
+            written: 0,
             subtrees: vec![objects],
             references: VecDeque::new(),
             object_blocks: 0,
@@ -71,8 +71,8 @@ impl Heap {
 
     /// An object, with its references: to its children, and to others.
     fn object(&mut self, sink: &mut Sink) {
-        let at = self.told;
-        self.told += 1;
+        let at = self.written;
+        self.written += 1;
         let below = self.subtrees.pop().unwrap_or(1) - 1;
         let (left, right) = (below.div_ceil(2), below / 2);
         let mut targets = 0;
@@ -123,7 +123,7 @@ impl Heap {
             self.begun += 1;
             return 15;
         }
-        let is_last = self.told == self.objects;
+        let is_last = self.written == self.objects;
         if self.references.len() >= REFERENCES || (is_last && !self.references.is_empty()) {
             let count = self.references.len().min(REFERENCES);
             sink.u32(self.reference_blocks).u32(count as u32).u16(0);
@@ -134,7 +134,7 @@ impl Heap {
             return 19;
         }
         if !is_last {
-            let count = OBJECTS.min(self.objects - self.told);
+            let count = OBJECTS.min(self.objects - self.written);
             sink.u32(self.object_blocks).u32(count as u32).u16(0);
             self.object_blocks += 1;
             for _ in 0..count {
@@ -170,14 +170,7 @@ impl Events for Heap {
     }
 
     fn types(&self) -> Vec<EventType> {
-        let native = |(id, version)| EventType {
-            provider: PROVIDER,
-            id,
-            version,
-            name: String::new(),
-            fields: Vec::new(),
-        };
-        KINDS.into_iter().map(native).collect()
+        KINDS.map(|(id, version)| EventType::native(PROVIDER, id, version)).to_vec()
     }
 
     fn capture_threads(&self) -> Vec<u64> {

@@ -1,5 +1,5 @@
-//! `stacks`, `methods`, `threads`, `threads-v6`, `types`, `providers`: traces with very many different things of one
-//! kind, which is what readers keep. Their size is a count: `make-trace stacks 1000000`.
+//! `stacks`, `methods`, `threads`, `threads-v6`, `types`, `providers`: traces with very
+//! many different things of one kind, which is what readers keep. Their size is a count: `make-trace stacks 1000000`.
 //!
 //! | what | of each there is | besides |
 //! |---|---|---|
@@ -15,13 +15,13 @@ use std::io::{self, Write};
 use std::ops::RangeInclusive;
 
 use nettrace_testdata::synth::{
-    Blob, Content, Definition, EventBlock, MetadataBlock, MetadataRow, Optional, PartKind,
-    SequencePoint, Sink, StackBlock, ThreadBlock, ThreadRow, Trace, Version,
+    Blob, Definition, EventBlock, PartKind, SequencePoint, Sink, StackBlock, ThreadBlock,
+    ThreadRow, Trace, Version,
 };
 
 use super::Written;
 use super::rows::{Layout, Rows};
-use super::session::START_TICKS;
+use super::session::{self, EventType, START_TICKS};
 use super::stream::Writer;
 use crate::random::Random;
 
@@ -146,18 +146,6 @@ impl Scale {
     }
 }
 
-/// Provider, event id and version of types, from metadata id 1 on.
-fn definitions_v6(types: &[(&str, u32, u32)]) -> Content {
-    let rows = types.iter().zip(1u32..).map(|((provider, event_id, version), id)| MetadataRow {
-        metadata_id: id,
-        provider: (*provider).to_owned(),
-        event_id: *event_id,
-        optional: vec![Optional::Level(4), Optional::Version(*version as u8)],
-        ..MetadataRow::default()
-    });
-    MetadataBlock::new(rows.collect()).content()
-}
-
 /// A stream under construction.
 struct Session<W> {
     version: Version,
@@ -175,24 +163,8 @@ impl<W: Write> Session<W> {
         let mut writer = Writer::new(out, version)?;
         writer.trace(&Trace::default().with_known_keys())?;
         let types = [(SAMPLES, 0, 0), (RUNDOWN, 144, 1), (RUNTIME, 10, 4)];
-        let content = if version == Version::V6 {
-            definitions_v6(&types)
-        } else {
-            let rows = types.into_iter().zip(1u32..).map(|((provider, event_id, version), id)| {
-                let definition = Definition {
-                    metadata_id: id,
-                    provider: provider.to_owned(),
-                    event_id,
-                    version,
-                    keywords: 1,
-                    level: 4,
-                    ..Definition::default()
-                };
-                Blob::definition(40_000, START_TICKS, definition.encode())
-            });
-            EventBlock::new(rows).content(version)
-        };
-        writer.part(PartKind::Metadata, content.bytes)?;
+        let types = types.map(|(provider, id, version)| EventType::native(provider, id, version));
+        session::write_types(&mut writer, &types)?;
         let rows = Rows::new(version, Layout::Compressed);
         let (random, ticks) = (Random::new(21), START_TICKS);
         let numbers = BTreeMap::new();

@@ -30,6 +30,13 @@ pub struct EventType {
     pub fields: Vec<Field>,
 }
 
+impl EventType {
+    /// A native event, which has neither a name nor fields in the stream.
+    pub fn native(provider: &'static str, id: u32, version: u32) -> EventType {
+        EventType { provider, id, version, name: String::new(), fields: Vec::new() }
+    }
+}
+
 /// Where a synthetic session's events come from.
 pub trait Events {
     /// Version of the stream.
@@ -106,7 +113,8 @@ pub fn write(out: impl Write, events: &mut impl Events, bytes: u64) -> io::Resul
     Ok(Written { events: count, bytes: writer.end()? })
 }
 
-fn write_types<W: Write>(writer: &mut Writer<W>, types: &[EventType]) -> io::Result<()> {
+/// Defines event types, from metadata id 1 on.
+pub(super) fn write_types<W: Write>(writer: &mut Writer<W>, types: &[EventType]) -> io::Result<()> {
     let ids = 1u32..;
     let version = writer.version();
     let content = if version == Version::V6 {

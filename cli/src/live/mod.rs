@@ -17,7 +17,6 @@ pub(crate) mod mappings;
 pub(crate) mod meters;
 pub(crate) mod method_names;
 pub(crate) mod metrics_notice;
-pub(crate) mod native;
 pub(crate) mod os_threads;
 pub(crate) mod program;
 pub(crate) mod request;

@@ -131,13 +131,19 @@ pub(crate) fn expect(name: &str, actual: &str) {
         .unwrap_or_else(|error| panic!("{}: {error}; UPDATE_EXPECT=1 makes it", path.display()));
     let expected = expected.replace("\r\n", "\n");
     if expected != actual {
-        let at = expected.lines().zip(actual.lines()).position(|(a, b)| a != b);
-        let at = at.unwrap_or_else(|| expected.lines().count().min(actual.lines().count()));
+        let (mut old, mut new): (Vec<_>, Vec<_>) =
+            (expected.lines().collect(), actual.lines().collect());
+        let same = old.iter().zip(&new).take_while(|(old, new)| old == new).count();
+        (old, new) = (old.split_off(same), new.split_off(same));
+        while old.last() == new.last() && old.pop().is_some() {
+            new.pop();
+        }
+        let lines = |sign, lines: Vec<&str>| lines.iter().map(|line| format!("{sign}{line}\n")).collect::<String>();
         panic!(
-            "{name} differs from line {}:\n  expected: {}\n  actual:   {}\n(UPDATE_EXPECT=1 takes the new text)\n\n{actual}",
-            at + 1,
-            expected.lines().nth(at).unwrap_or("(end)"),
-            actual.lines().nth(at).unwrap_or("(end)"),
+            "{name} differs from line {}:\n{}{}(UPDATE_EXPECT=1 takes the new text)\n\n{actual}",
+            same + 1,
+            lines('-', old),
+            lines('+', new),
         );
     }
 }

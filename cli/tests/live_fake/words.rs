@@ -103,7 +103,7 @@ fn refusals_of_old_runtimes_name_the_version_that_is_needed() {
     for (words, major) in [(&["process", "info"][..], 5), (&["process", "env"], 6)] {
         let run = on(&fake, &folder, words);
         assert_eq!(run.code, Some(1));
-        assert!(run.stderr.contains(&format!("it came with .NET {major}")), "{}", run.stderr);
+        assert!(run.stderr.contains(&format!("introduced in .NET {major}")), "{}", run.stderr);
     }
 }
 

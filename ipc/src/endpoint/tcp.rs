@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hosts_and_ports_are_told_apart() {
+    fn hosts_and_ports_are_separated() {
         for (text, loopback) in [
             ("127.0.0.1:9000", true),
             ("[::1]:9000", true),

@@ -1,4 +1,4 @@
-//! Unix sockets: connecting with a deadline, long paths, who is behind, passing
+//! Unix sockets: connecting with a deadline, long paths, which process is at the other end, passing
 //! descriptors.
 
 use std::fs::File;

@@ -118,7 +118,7 @@ fn collect(id: u8, walk: &mut Walk<'_>) -> Result<(), &'static str> {
     if id == 7 && !user_events && walk.u32().ok_or(cut)? > 1 {
         return Err("an unknown buffer mode");
     }
-    if walk.0.is_empty() { Ok(()) } else { Err("bytes behind the payload") }
+    if walk.0.is_empty() { Ok(()) } else { Err("bytes after the payload") }
 }
 
 fn ids(

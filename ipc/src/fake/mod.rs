@@ -217,7 +217,7 @@ impl FakeRuntime {
         Self::serve_at(config, listener, Endpoint::socket(path), None)
     }
 
-    /// A runtime behind a TCP port of this machine.
+    /// A runtime at a TCP port of this machine.
     ///
     /// # Errors
     /// The system refuses port or thread.

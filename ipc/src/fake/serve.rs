@@ -12,9 +12,10 @@ use crate::command_id::CommandId;
 use crate::deadlines::Deadline;
 use crate::endpoint::{Endpoint, Listener, Wire};
 
-/// How often whatever waits looks whether the fake is over.
+/// How often waiting threads check whether the fake is over.
 const END_CHECK: Duration = Duration::from_millis(20);
-const LONG: Duration = Duration::from_secs(120);
+/// Longest write; the end of the fake closes connections and ends it sooner.
+const WRITE_TIMEOUT: Duration = Duration::from_secs(120);
 const BAD_ENCODING: u32 = 0x8013_1384;
 const UNKNOWN_COMMAND: u32 = 0x8013_1385;
 const UNKNOWN_MAGIC: u32 = 0x8013_1386;
@@ -37,7 +38,7 @@ pub(super) fn connect(shared: &Arc<Shared>, port: &Endpoint) {
         match port.connect(Duration::from_millis(500)) {
             Ok(mut wire) => {
                 pause = Duration::from_millis(10);
-                if wire.write_all(&advertise, Deadline::after(LONG)).is_ok() {
+                if wire.write_all(&advertise, Deadline::after(WRITE_TIMEOUT)).is_ok() {
                     serve(shared, wire);
                 }
             }
@@ -63,7 +64,7 @@ fn read(shared: &Shared, wire: &mut Wire, count: usize) -> Option<Vec<u8>> {
             }
         }
         let mut buffer = vec![0; count.saturating_sub(bytes.len())];
-        let read = wire.read(&mut buffer, Deadline::after(LONG)).ok().filter(|read| *read > 0)?;
+        let read = wire.read(&mut buffer, Deadline::after(WRITE_TIMEOUT)).ok().filter(|read| *read > 0)?;
         bytes.extend_from_slice(buffer.get(..read)?);
     }
     Some(bytes)
@@ -85,7 +86,7 @@ fn handle(shared: &Arc<Shared>, mut wire: Wire) -> bool {
         shared.lock().fault.as_ref().is_some_and(|fault| fault.kind == FaultKind::CloseUnread);
     if unread {
         // The client has surely sent something by now.
-        drop(wire.wait_readable(LONG));
+        drop(wire.wait_readable(WRITE_TIMEOUT));
         return false;
     }
     let Some(header) = read(shared, &mut wire, 20) else { return false };
@@ -162,7 +163,7 @@ fn knows(shared: &Shared, command: CommandId) -> bool {
 
 fn send(wire: &mut Wire, bytes: &[u8]) {
     // A client that went away does not want it.
-    drop(wire.write_all(bytes, Deadline::after(LONG)));
+    drop(wire.write_all(bytes, Deadline::after(WRITE_TIMEOUT)));
 }
 
 fn wait_for_close(shared: &Shared, wire: &mut Wire) {
@@ -217,7 +218,7 @@ fn spoil(shared: &Shared, wire: &mut Wire, mut bytes: Vec<u8>, fault: Option<Fau
         }
         Some(FaultKind::SlowDrip(pause)) => {
             for byte in bytes {
-                if wire.write_all(&[byte], Deadline::after(LONG)).is_err() || shared.is_over() {
+                if wire.write_all(&[byte], Deadline::after(WRITE_TIMEOUT)).is_err() || shared.is_over() {
                     return;
                 }
                 std::thread::sleep(pause);

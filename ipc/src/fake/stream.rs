@@ -11,7 +11,7 @@ use crate::deadlines::Deadline;
 use crate::endpoint::Wire;
 
 /// Longest wait of one write; the end of the fake closes the socket and ends it sooner.
-const LONG: Duration = Duration::from_secs(120);
+const WRITE_TIMEOUT: Duration = Duration::from_secs(120);
 
 #[derive(Debug)]
 pub(super) struct FakeSession {
@@ -43,7 +43,7 @@ impl FakeSession {
             drop(thread.join());
         }
         // If the client closed the event socket, it does not want the rest.
-        drop(self.wire.write_all(&config.tail, Deadline::after(LONG)));
+        drop(self.wire.write_all(&config.tail, Deadline::after(WRITE_TIMEOUT)));
         self.wire.close();
     }
 }
@@ -73,7 +73,7 @@ fn write(shared: &Shared, stop: &AtomicBool, wire: &mut Wire, fault: Option<&Fau
                 }
                 _ => piece,
             };
-            if wire.write_all(piece, Deadline::after(LONG)).is_err() {
+            if wire.write_all(piece, Deadline::after(WRITE_TIMEOUT)).is_err() {
                 return;
             }
             written = written.saturating_add(piece.len());

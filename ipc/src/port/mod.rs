@@ -26,10 +26,10 @@ use crate::transcript::Recorder;
 use nettrace_guid::Guid;
 use reserve::Reserve;
 
-/// How often the listening thread looks whether it is still wanted.
+/// How often the listening thread checks whether it is still wanted.
 const USE_CHECK: Duration = Duration::from_millis(50);
-/// How often it is looked whose process has ended.
-const BETWEEN_LOOKS: Duration = Duration::from_secs(1);
+/// How often connections are checked for processes that have ended.
+const DEAD_PEER_CHECK: Duration = Duration::from_secs(1);
 /// Connections that may be saying who they are at the same time; more are turned away (a
 /// runtime tries again).
 const MAX_GREETINGS: usize = 256;
@@ -159,7 +159,7 @@ impl Port {
                     reserve.fill(&listener);
                     let accepted = listener.accept(USE_CHECK);
                     let has_run_out = accepted.as_ref().is_err_and(is_out_of_descriptors);
-                    if (has_run_out || looked.elapsed() >= BETWEEN_LOOKS)
+                    if (has_run_out || looked.elapsed() >= DEAD_PEER_CHECK)
                         && let Some(table) = watched.upgrade()
                     {
                         table.look_round();

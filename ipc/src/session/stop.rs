@@ -28,7 +28,7 @@ use crate::deadlines::Deadline;
 use crate::error::{Error, Step};
 use crate::runtime::Runtime;
 
-/// How often a stop that is under way looks whether the target has fallen silent.
+/// How often a stop checks whether bytes still come.
 const SILENCE_CHECK: Duration = Duration::from_millis(50);
 
 /// Stops a session from anywhere: another thread, the one that waits for signals. Clones
@@ -144,8 +144,8 @@ impl Shared {
             let silent = self.stream.is_silent(deadlines.drain);
             if silent || deadline.left().is_none() {
                 let after = if silent { deadlines.drain } else { deadline.whole };
-                // The request stays behind: a target that was merely stopped carries it
-                // out later.
+                // The request stays in the socket: a target that was merely stopped carries
+                // it out later.
                 return Err(Error::Deadline { step: Step::Stop, after });
             }
         }

@@ -71,10 +71,10 @@ impl Image {
     /// The linker's address of a place in the file; `None`: no part of the program, such
     /// as what an installer has appended to it.
     pub(super) fn address_of(&self, offset: u64) -> Option<u64> {
-        let segment = self.segments.iter().find(|segment| {
-            offset.checked_sub(segment.offset).is_some_and(|within| within < segment.size)
-        })?;
-        segment.address.checked_add(offset - segment.offset)
+        self.segments.iter().find_map(|segment| {
+            let within = offset.checked_sub(segment.offset);
+            segment.address.checked_add(within.filter(|within| *within < segment.size)?)
+        })
     }
 
     /// The function at a place in the file.
@@ -95,7 +95,7 @@ impl Image {
         Some(frames)
     }
 
-    /// The entry that tells how to leave the function at an address of the linker.
+    /// The entry that says how to leave the function at an address of the linker.
     pub(super) fn entry(&self, address: u64) -> Option<Entry<'_>> {
         let (frames, bases) = (self.frames()?, self.bases());
         let index = self.frames_index.as_ref().and_then(|section| {

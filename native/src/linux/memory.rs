@@ -5,7 +5,9 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 
-const PAGE: u64 = 4096;
+const PAGE: usize = 4096;
+/// The place within a page.
+const IN_PAGE: u64 = 4095;
 /// How far above its stack pointer a thread's stack is read. Deeper frames are missing;
 /// the end of the stack then says so.
 const MOST_STACK: u64 = 256 * 1024;
@@ -24,10 +26,10 @@ impl Memory {
     pub(super) fn read(&self, address: u64, bytes: usize) -> Vec<u8> {
         let mut buffer = vec![0; bytes];
         let mut filled = 0;
-        while filled < bytes {
-            match self.0.read_at(&mut buffer[filled..], address.saturating_add(filled as u64)) {
+        while let Some(rest) = buffer.get_mut(filled..).filter(|rest| !rest.is_empty()) {
+            match self.0.read_at(rest, address.saturating_add(filled as u64)) {
                 Ok(0) => break,
-                Ok(count) => filled += count,
+                Ok(count) => filled = filled.saturating_add(count),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(_) => break,
             }
@@ -59,10 +61,10 @@ impl<'m> StackMemory<'m> {
         }
         let mut bytes = [0; 8];
         for (byte, at) in bytes.iter_mut().zip(address..end) {
-            let page = at - at % PAGE;
+            let page = at & !IN_PAGE;
             let held = self.pages.entry(page);
-            let held = held.or_insert_with(|| self.memory.read(page, PAGE as usize));
-            *byte = *held.get((at % PAGE) as usize)?;
+            let held = held.or_insert_with(|| self.memory.read(page, PAGE));
+            *byte = *held.get(usize::try_from(at & IN_PAGE).ok()?)?;
         }
         Some(u64::from_le_bytes(bytes))
     }

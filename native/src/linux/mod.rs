@@ -1,27 +1,35 @@
 //! The stacks of threads that are blocked, without stopping them.
 
-use super::memory::StackMemory;
-use super::space::Space;
-use super::system_call::{self, Doing, Place};
-use super::unwind::{Code, Process, Step, unwind};
-use super::{End, NativeStack, NativeStacks, NativeState};
+mod image;
+mod mappings;
+mod memory;
+mod prologue;
+mod space;
+mod system_call;
+mod unwind;
+
+use crate::{Error, NativeStack, NativeStacks, NativeState, StackEnd};
+use memory::StackMemory;
+use space::Space;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use system_call::{Doing, Place};
+use unwind::{Code, Process, Step, unwind};
 
 /// Maximum number of attempts to read a stack that changes while it is read.
 const ATTEMPTS: usize = 5;
 
-/// What these threads do outside of managed code.
+/// What the threads of a process do outside of managed code.
 ///
 /// # Errors
-/// Why that cannot be had, and what to do.
-pub(crate) fn take(pid: u64, threads: &[u64]) -> Result<NativeStacks, String> {
-    let mut space = Space::open(pid).map_err(|error| refusal(pid, &error))?;
+/// The process's memory may not be read, or the kernel does not show enough.
+pub fn take(pid: u64, threads: &[u64]) -> Result<NativeStacks, Error> {
+    let mut space = Space::open(pid).map_err(|error| refusal(pid, error))?;
     let mut stacks = NativeStacks::new();
     for thread in threads {
         let folder = PathBuf::from(format!("/proc/{pid}/task/{thread}"));
-        let stack = of_thread(&folder, &mut space).map_err(|error| refusal(pid, &error))?;
+        let stack = of_thread(&folder, &mut space).map_err(|error| refusal(pid, error))?;
         stacks.insert(*thread, stack);
     }
     Ok(stacks)
@@ -45,12 +53,11 @@ impl Moment {
 }
 
 fn of_thread(folder: &Path, space: &mut Space) -> io::Result<NativeStack> {
-    let without = |state| NativeStack { state, system_call: None, frames: Vec::new(), end: None };
     let mut state = NativeState::MovedOn;
     for _ in 0..ATTEMPTS {
         let before = match Moment::now(folder) {
             Ok(moment) => moment,
-            Err(error) if is_gone(folder, &error) => return Ok(without(NativeState::Ended)),
+            Err(error) if is_gone(folder, &error) => return Ok(NativeStack::new(NativeState::Ended)),
             Err(error) => return Err(error),
         };
         let place = match system_call::parse(&before.system_call) {
@@ -59,7 +66,7 @@ fn of_thread(folder: &Path, space: &mut Space) -> io::Result<NativeStack> {
                 continue;
             }
             Some(Doing::Blocked(place)) => place,
-            None => return Ok(without(NativeState::Unknown)),
+            None => return Ok(NativeStack::new(NativeState::Unknown)),
         };
         let (steps, end) = steps(place, space);
         if Moment::now(folder).is_ok_and(|after| after == before) {
@@ -72,12 +79,12 @@ fn of_thread(folder: &Path, space: &mut Space) -> io::Result<NativeStack> {
         }
         state = NativeState::MovedOn;
     }
-    Ok(without(state))
+    Ok(NativeStack::new(state))
 }
 
 /// The frames. Where the way leads to a file that was not read yet, it is read, and the
 /// way is gone again.
-fn steps(place: Place, space: &mut Space) -> (Vec<Step>, End) {
+fn steps(place: Place, space: &mut Space) -> (Vec<Step>, StackEnd) {
     loop {
         let stack = StackMemory::new(space.memory(), place.stack_pointer);
         let mut thread = Thread { stack, space, missing: None };
@@ -121,37 +128,14 @@ fn is_gone(folder: &Path, error: &io::Error) -> bool {
         || (error.kind() == io::ErrorKind::NotFound && !folder.exists())
 }
 
-/// Why native frames cannot be had, and what to do.
-fn refusal(pid: u64, error: &io::Error) -> String {
+fn refusal(pid: u64, error: io::Error) -> Error {
     match error.kind() {
-        io::ErrorKind::NotFound if Path::new(&format!("/proc/{pid}")).exists() => {
-            "this kernel does not show where threads are blocked (/proc/PID/task/TID/syscall)"
-                .to_owned()
-        }
+        io::ErrorKind::NotFound if Path::new(&format!("/proc/{pid}")).exists() => Error::NotShown,
         io::ErrorKind::PermissionDenied => {
             let scope = fs::read_to_string("/proc/sys/kernel/yama/ptrace_scope").ok();
-            advice(scope.as_deref().map(str::trim))
+            Error::Forbidden { ptrace_scope: scope.map(|scope| scope.trim().to_owned()) }
         }
-        _ => format!("the memory of process {pid} cannot be read: {error}"),
-    }
-}
-
-/// What to do, by the setting of the kernel that forbids to trace.
-fn advice(scope: Option<&str>) -> String {
-    let start = "the system does not allow to read the process's stacks, which takes the same right \
-                 as to debug it";
-    match scope {
-        Some("1" | "2") => format!(
-            "{start}: run nettrace as root, or with CAP_SYS_PTRACE (in a container: --cap-add \
-             SYS_PTRACE), or allow it with `sysctl kernel.yama.ptrace_scope=0`"
-        ),
-        Some("3") => {
-            format!("{start}: kernel.yama.ptrace_scope is 3, which forbids it until reboot")
-        }
-        _ => format!(
-            "{start}: run nettrace as the process's user or as root (in a container: --cap-add \
-             SYS_PTRACE)"
-        ),
+        _ => Error::Unreadable { pid, source: error },
     }
 }
 
@@ -209,13 +193,13 @@ mod tests {
             frame.symbol.as_ref().is_some_and(|name| name.contains("futex") || name == "syscall")
         });
         assert!(wait || first.module.as_deref() == Some("libc.so.6"), "{names:#?}");
-        assert_eq!(stack.end, Some(End::Start), "{names:#?}");
+        assert_eq!(stack.end, Some(StackEnd::Start), "{names:#?}");
         assert_eq!(stack.above_managed().len(), stack.frames.len());
         assert!(stack.frames.iter().all(|frame| frame.offset.is_some()), "{:#?}", stack.frames);
     }
 
     #[test]
-    fn a_thread_that_runs_is_said_to_run_and_one_that_is_gone_to_have_ended() {
+    fn a_thread_that_runs_is_running_and_one_that_is_gone_has_ended() {
         let pid = u64::from(std::process::id());
         let (ready, is_ready) = mpsc::channel();
         let (stop, end) = mpsc::channel::<()>();
@@ -235,16 +219,10 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_says_what_to_do() {
-        assert!(advice(Some("1")).contains("kernel.yama.ptrace_scope=0"));
-        assert!(advice(Some("3")).contains("until reboot"));
-        assert!(advice(Some("0")).contains("as root") && advice(None).contains("as root"));
-        let denied = io::Error::from(io::ErrorKind::PermissionDenied);
-        assert!(
-            refusal(1, &denied).contains("CAP_SYS_PTRACE")
-                || refusal(1, &denied).contains("SYS_PTRACE")
-        );
-        let gone = take(u64::from(u32::MAX), &[]).unwrap_err();
+    fn a_process_that_is_gone_has_no_memory_to_read() {
+        let denied = refusal(1, io::Error::from(io::ErrorKind::PermissionDenied));
+        assert!(matches!(denied, Error::Forbidden { .. }));
+        let gone = take(u64::from(u32::MAX), &[]).unwrap_err().to_string();
         assert!(gone.contains("cannot be read"), "{gone}");
     }
 }

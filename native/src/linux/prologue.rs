@@ -11,7 +11,7 @@
 //!
 //! So the distance from the stack pointer to the frame pointer stands in the code. A
 //! function that moves the stack pointer later on has another distance: above the frame
-//! pointer there is no return address then, and nothing is said.
+//! pointer there is no return address then, so no frame is reported.
 
 use super::unwind::Process;
 
@@ -50,18 +50,18 @@ fn distance(code: &[u8]) -> Option<u64> {
     let mut code = code
         .strip_prefix(&[0x48, 0x89, 0xe5])
         .or_else(|| code.strip_prefix(&[0x48, 0x8b, 0xec]))?;
-    let mut bytes = 0;
+    let mut bytes = 0_u64;
     loop {
         code = match code {
             [0x50..=0x57, rest @ ..] | [0x41, 0x50..=0x57, rest @ ..] => rest,
             _ => break,
         };
-        bytes += 8;
+        bytes = bytes.checked_add(8)?;
     }
     match *code {
-        [0x48, 0x83, 0xec, room, ..] if room < 0x80 => Some(bytes + u64::from(room)),
+        [0x48, 0x83, 0xec, room, ..] if room < 0x80 => bytes.checked_add(u64::from(room)),
         [0x48, 0x81, 0xec, a, b, c, d, ..] if d < 0x80 => {
-            Some(bytes + u64::from(u32::from_le_bytes([a, b, c, d])))
+            bytes.checked_add(u64::from(u32::from_le_bytes([a, b, c, d])))
         }
         _ => Some(bytes),
     }
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_return_address_in_its_place_nothing_is_said() {
+    fn without_a_return_address_in_its_place_there_is_no_frame_pointer() {
         // push rbp; mov rbp, rsp; sub rsp, 16; nop; call …
         let mut code = vec![0x55, 0x48, 0x89, 0xe5, 0x48, 0x83, 0xec, 16, 0x90, 0x90];
         code.extend([0xe8, 0, 0, 0, 0, 0xc3]);

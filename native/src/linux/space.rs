@@ -1,7 +1,7 @@
 //! The code of a process: which file lies at an address, and what its functions are
 //! called.
 
-use super::NativeFrame;
+use crate::NativeFrame;
 use super::image::Image;
 use super::mappings::{self, Mapping};
 use super::memory::Memory;
@@ -21,6 +21,8 @@ const LARGEST_MAP: u64 = 1 << 28;
 /// So much of a mapped file is compared with the file: its headers, with the id of its
 /// build.
 const HEAD: usize = 4096;
+/// The kernel's own functions have a few pages.
+const MOST_VDSO: usize = 1 << 20;
 const ELF: &[u8] = b"\x7fELF";
 
 /// The code of a process.
@@ -97,10 +99,12 @@ impl Space {
 
     fn found(&self, mapping: &Mapping) -> Found {
         if !mapping.has_file() {
-            // The functions of the kernel that every process has; the rest is none of
-            // ours.
+            // The functions of the kernel that every process has.
             let bytes = match &*mapping.path {
-                "[vdso]" => usize::try_from(mapping.end - mapping.start).unwrap_or(0).min(1 << 20),
+                "[vdso]" => {
+                    let bytes = mapping.end.saturating_sub(mapping.start);
+                    usize::try_from(bytes).unwrap_or(0).min(MOST_VDSO)
+                }
                 _ => 0,
             };
             let image = Image::parse(&self.memory.read(mapping.start, bytes));
@@ -169,13 +173,8 @@ impl Space {
     /// A frame with its names.
     pub(super) fn frame(&mut self, step: &Step) -> NativeFrame {
         let inside = step.inside();
-        let mut frame = NativeFrame {
-            address: step.address,
-            module: None,
-            symbol: None,
-            offset: None,
-            is_managed: step.is_compiled,
-        };
+        let mut frame = NativeFrame::new(step.address);
+        frame.is_managed = step.is_compiled;
         let Some(mapping) = mappings::at(&self.mappings, inside).cloned() else { return frame };
         if !is_of_runtime(&mapping) {
             let name = mapping.path.rsplit('/').next().filter(|name| !name.is_empty());
@@ -184,13 +183,13 @@ impl Space {
         }
         match self.code(inside) {
             Code::File(image, at) => {
-                frame.offset = Some(at + u64::from(step.is_return));
+                frame.offset = Some(at.saturating_add(u64::from(step.is_return)));
                 frame.symbol = image.function(place(&mapping, inside)).map(|name| name.into());
             }
             Code::Compiled => {
                 let names = self.perf_map.get_or_insert_with(|| read_perf_map(self.pid));
                 let before = names.range(..=inside).next_back();
-                let found = before.filter(|(start, (size, _))| inside - **start < *size);
+                let found = before.filter(|(start, (size, _))| inside.abs_diff(**start) < *size);
                 frame.symbol = found.map(|(_, (_, name))| name.clone());
             }
             Code::Unread | Code::None => {}
@@ -221,10 +220,10 @@ fn open_regular(path: &Path, most: u64) -> Option<File> {
 
 fn read_up_to(file: &mut File, buffer: &mut [u8]) -> Option<usize> {
     let mut filled = 0;
-    while filled < buffer.len() {
-        match file.read(&mut buffer[filled..]).ok()? {
+    while let Some(rest) = buffer.get_mut(filled..).filter(|rest| !rest.is_empty()) {
+        match file.read(rest).ok()? {
             0 => break,
-            count => filled += count,
+            count => filled = filled.saturating_add(count),
         }
     }
     Some(filled)
@@ -290,7 +289,7 @@ mod tests {
     #[test]
     fn code_of_ours_lies_in_a_file_and_a_stack_is_no_code() {
         let mut space = Space::open(u64::from(std::process::id())).unwrap();
-        let here = read_perf_map as *const () as u64;
+        let here = read_perf_map as usize as u64;
         assert!(!space.has_read(here));
         assert!(matches!(space.code(here), Code::Unread));
         space.read_file(here);

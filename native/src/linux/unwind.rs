@@ -2,17 +2,16 @@
 //!
 //! The rules come from the call frame information of ELF files (`.eh_frame`), read by
 //! `gimli`. A register whose value is unknown is `None`: all but two are at first,
-//! because the kernel shows no more of a thread that is not stopped. That rules out
-//! existing unwinders, which need a value for the frame pointer and cannot tell a wrong
-//! one from the end of the stack.
+//! because the kernel shows no more of a thread that is not stopped.
 //!
 //! The frame pointer is the one that is missed most: the runtime's functions find their
 //! callers by it, and functions that only make a system call leave it where it is. Where
-//! a function begins as compilers let it begin, [`prologue`](super::prologue) tells it.
+//! a function begins as compilers let it begin, [`prologue`](super::prologue) works it
+//! out.
 //!
 //! Compiled managed code has no such tables; its methods keep the frame pointer.
 
-use super::end::End;
+use crate::StackEnd;
 use super::image::{Bytes, Entry, Image};
 use super::prologue;
 use gimli::{
@@ -21,8 +20,8 @@ use gimli::{
 };
 use std::rc::Rc;
 
-/// More frames than that are cut off: a recursion without end would fill the memory.
-pub(super) const MOST_FRAMES: usize = 512;
+/// More frames are cut off: a recursion without end would fill the memory.
+const MOST_FRAMES: usize = 512;
 /// Steps of an expression; real ones have ten.
 const MOST_STEPS: u32 = 1000;
 
@@ -94,8 +93,23 @@ impl Step {
 struct Registers([Option<u64>; REGISTERS]);
 
 impl Registers {
-    fn get(&self, register: Register) -> Option<u64> {
-        *self.0.get(usize::from(register.0))?
+    fn unknown() -> Registers {
+        Registers([None; REGISTERS])
+    }
+
+    fn of(&self, register: Register) -> Option<u64> {
+        self.get(usize::from(register.0))
+    }
+
+    fn get(&self, number: usize) -> Option<u64> {
+        *self.0.get(number)?
+    }
+
+    /// Without effect for registers that are not followed.
+    fn set(&mut self, number: usize, value: Option<u64>) {
+        if let Some(register) = self.0.get_mut(number) {
+            *register = value;
+        }
     }
 }
 
@@ -116,21 +130,21 @@ pub(super) fn unwind(
     stack_pointer: u64,
     instruction: u64,
     process: &mut dyn Process,
-) -> (Vec<Step>, End) {
+) -> (Vec<Step>, StackEnd) {
     let mut context = UnwindContext::new();
-    let mut registers = Registers([None; REGISTERS]);
-    registers.0[STACK_POINTER] = Some(stack_pointer);
+    let mut registers = Registers::unknown();
+    registers.set(STACK_POINTER, Some(stack_pointer));
     let mut step = Step { address: instruction, is_return: false, is_compiled: false };
     let mut steps = Vec::new();
     loop {
         let code = process.code(step.inside());
         step.is_compiled = matches!(code, Code::Compiled);
         if matches!(code, Code::None) && !steps.is_empty() {
-            return (steps, End::NoCode);
+            return (steps, StackEnd::NoCode);
         }
         steps.push(step);
         if steps.len() >= MOST_FRAMES {
-            return (steps, End::TooDeep);
+            return (steps, StackEnd::TooDeep);
         }
         let left = match code {
             Code::File(image, at) => {
@@ -139,8 +153,8 @@ pub(super) fn unwind(
                 leave_function(&function, steps.len() == 1, &registers, process, &mut context)
             }
             Code::Compiled => leave_compiled(&registers, process),
-            Code::Unread => Err(End::FileUnread),
-            Code::None => Err(End::NoCode),
+            Code::Unread => Err(StackEnd::FileUnread),
+            Code::None => Err(StackEnd::NoCode),
         };
         match left {
             Ok((callers, address, is_return)) => {
@@ -170,36 +184,37 @@ fn leave_function(
     registers: &Registers,
     process: &mut dyn Process,
     context: &mut UnwindContext<usize>,
-) -> Result<Left, End> {
+) -> Result<Left, StackEnd> {
     let Function { image, address, loaded_at } = *function;
     let (Some(frames), Some(entry)) = (image.frames(), image.entry(address)) else {
-        return Err(End::NoTable);
+        return Err(StackEnd::NoTable);
     };
     let row = entry
         .unwind_info_for_address(&frames, &image.bases(), context, address)
-        .map_err(|_| End::NoTable)?;
+        .map_err(|_| StackEnd::NoTable)?;
     let mut registers = registers.clone();
     let frame = match row.cfa() {
         CfaRule::RegisterAndOffset { register, offset } => {
-            if usize::from(register.0) == FRAME_POINTER && registers.0[FRAME_POINTER].is_none() {
+            if usize::from(register.0) == FRAME_POINTER && registers.get(FRAME_POINTER).is_none() {
                 let start = entry.initial_address().wrapping_add(loaded_at);
-                let stack_pointer = registers.0[STACK_POINTER].unwrap_or(0);
-                registers.0[FRAME_POINTER] = prologue::frame_pointer(start, stack_pointer, process);
+                let stack_pointer = registers.get(STACK_POINTER).unwrap_or(0);
+                let found = prologue::frame_pointer(start, stack_pointer, process);
+                registers.set(FRAME_POINTER, found);
             }
-            let base = registers.get(*register).ok_or(End::RegisterUnknown)?;
+            let base = registers.of(*register).ok_or(StackEnd::RegisterUnknown)?;
             base.wrapping_add_signed(*offset)
         }
         CfaRule::Expression(expression) => {
             evaluate(expression, &entry, &frames, None, &registers, process)?
         }
     };
-    let mut callers = Registers([None; REGISTERS]);
+    let mut callers = Registers::unknown();
     for kept in KEPT {
-        callers.0[*kept] = registers.0[*kept];
+        callers.set(*kept, registers.get(*kept));
     }
-    callers.0[STACK_POINTER] = Some(frame);
+    callers.set(STACK_POINTER, Some(frame));
     // A function that has not saved its return address yet, or never does.
-    let mut return_address = (IN_REGISTER && is_innermost).then_some(Err(End::RegisterUnknown));
+    let mut return_address = (IN_REGISTER && is_innermost).then_some(Err(StackEnd::RegisterUnknown));
     for (register, rule) in row.registers() {
         let saved_at = match rule {
             RegisterRule::Offset(offset) => Some(frame.wrapping_add_signed(*offset)),
@@ -210,8 +225,8 @@ fn leave_function(
         };
         let value = match (saved_at, rule) {
             (Some(at), _) => process.word(at),
-            (_, RegisterRule::SameValue) => registers.get(*register),
-            (_, RegisterRule::Register(other)) => registers.get(*other),
+            (_, RegisterRule::SameValue) => registers.of(*register),
+            (_, RegisterRule::Register(other)) => registers.of(*other),
             (_, RegisterRule::ValOffset(offset)) => Some(frame.wrapping_add_signed(*offset)),
             (_, RegisterRule::ValExpression(expression)) => {
                 Some(evaluate(expression, &entry, &frames, Some(frame), &registers, process)?)
@@ -224,46 +239,44 @@ fn leave_function(
             return_address = match rule {
                 RegisterRule::Undefined => None,
                 _ => Some(value.ok_or(match saved_at {
-                    Some(_) => End::StackUnread,
-                    None => End::RegisterUnknown,
+                    Some(_) => StackEnd::StackUnread,
+                    None => StackEnd::RegisterUnknown,
                 })),
             };
         }
-        if let Some(place) = callers.0.get_mut(at) {
-            *place = value;
-        }
+        callers.set(at, value);
     }
     // The first function of a thread has no rule for it.
-    let return_address = plain(return_address.ok_or(End::Start)??);
+    let return_address = plain(return_address.ok_or(StackEnd::Start)??);
     if return_address == 0 {
-        return Err(End::Start);
+        return Err(StackEnd::Start);
     }
     // Handlers of signals may have a stack of their own.
     let is_signal = entry.is_signal_trampoline();
-    let before = registers.0[STACK_POINTER].unwrap_or(0);
-    let after = callers.0[STACK_POINTER].unwrap_or(0);
+    let before = registers.get(STACK_POINTER).unwrap_or(0);
+    let after = callers.get(STACK_POINTER).unwrap_or(0);
     let has_moved = after > before || (IN_REGISTER && is_innermost && after == before);
     if !has_moved && !is_signal {
-        return Err(End::Wrong);
+        return Err(StackEnd::Wrong);
     }
     Ok((callers, return_address, !is_signal))
 }
 
 /// A method that the runtime compiled: the frame pointer leads to that of the caller, and
 /// the return address lies beside it.
-fn leave_compiled(registers: &Registers, process: &mut dyn Process) -> Result<Left, End> {
-    let frame = registers.0[FRAME_POINTER].ok_or(End::RegisterUnknown)?;
-    let before = registers.0[STACK_POINTER].unwrap_or(0);
+fn leave_compiled(registers: &Registers, process: &mut dyn Process) -> Result<Left, StackEnd> {
+    let frame = registers.get(FRAME_POINTER).ok_or(StackEnd::RegisterUnknown)?;
+    let before = registers.get(STACK_POINTER).unwrap_or(0);
     if frame < before {
-        return Err(End::Wrong);
+        return Err(StackEnd::Wrong);
     }
-    let callers_frame = process.word(frame).ok_or(End::StackUnread)?;
-    let return_address = process.word(frame.saturating_add(8)).ok_or(End::StackUnread)?;
-    let mut callers = Registers([None; REGISTERS]);
-    callers.0[FRAME_POINTER] = Some(callers_frame);
-    callers.0[STACK_POINTER] = Some(frame.saturating_add(16));
+    let callers_frame = process.word(frame).ok_or(StackEnd::StackUnread)?;
+    let return_address = process.word(frame.saturating_add(8)).ok_or(StackEnd::StackUnread)?;
+    let mut callers = Registers::unknown();
+    callers.set(FRAME_POINTER, Some(callers_frame));
+    callers.set(STACK_POINTER, Some(frame.saturating_add(16)));
     match plain(return_address) {
-        0 => Err(End::Start),
+        0 => Err(StackEnd::Start),
         address => Ok((callers, address, true)),
     }
 }
@@ -275,32 +288,32 @@ fn evaluate(
     first: Option<u64>,
     registers: &Registers,
     process: &mut dyn Process,
-) -> Result<u64, End> {
-    let expression = expression.get(frames).map_err(|_| End::Wrong)?;
+) -> Result<u64, StackEnd> {
+    let expression = expression.get(frames).map_err(|_| StackEnd::Wrong)?;
     let mut evaluation = expression.evaluation(entry.cie().encoding());
     evaluation.set_max_iterations(MOST_STEPS);
     if let Some(first) = first {
         evaluation.set_initial_value(first);
     }
-    let mut state = evaluation.evaluate().map_err(|_| End::Wrong)?;
+    let mut state = evaluation.evaluate().map_err(|_| StackEnd::Wrong)?;
     loop {
         let next = match state {
             EvaluationResult::Complete => break,
             EvaluationResult::RequiresRegister { register, .. } => {
-                let value = registers.get(register).ok_or(End::RegisterUnknown)?;
+                let value = registers.of(register).ok_or(StackEnd::RegisterUnknown)?;
                 evaluation.resume_with_register(Value::Generic(value))
             }
             EvaluationResult::RequiresMemory { address, size: 8, .. } => {
-                let value = process.word(address).ok_or(End::StackUnread)?;
+                let value = process.word(address).ok_or(StackEnd::StackUnread)?;
                 evaluation.resume_with_memory(Value::Generic(value))
             }
-            _ => return Err(End::Wrong),
+            _ => return Err(StackEnd::Wrong),
         };
-        state = next.map_err(|_| End::Wrong)?;
+        state = next.map_err(|_| StackEnd::Wrong)?;
     }
     match evaluation.value_result() {
         Some(Value::Generic(value)) => Ok(value),
-        _ => Err(End::Wrong),
+        _ => Err(StackEnd::Wrong),
     }
 }
 
@@ -326,36 +339,36 @@ mod tests {
         }
     }
 
-    fn callers(frame: u64, words: &[(u64, u64)]) -> Result<(u64, u64), End> {
+    fn callers(frame: u64, words: &[(u64, u64)]) -> Result<(u64, u64), StackEnd> {
         let mut process = Made(words.iter().copied().collect());
-        let mut registers = Registers([None; REGISTERS]);
-        registers.0[STACK_POINTER] = Some(1000);
-        registers.0[FRAME_POINTER] = (frame != 0).then_some(frame);
+        let mut registers = Registers::unknown();
+        registers.set(STACK_POINTER, Some(1000));
+        registers.set(FRAME_POINTER, (frame != 0).then_some(frame));
         let left = leave_compiled(&registers, &mut process);
-        left.map(|(callers, address, _)| (address, callers.0[STACK_POINTER].unwrap()))
+        left.map(|(callers, address, _)| (address, callers.get(STACK_POINTER).unwrap()))
     }
 
     #[test]
     fn compiled_code_is_left_by_the_frame_pointer() {
         assert_eq!(callers(1008, &[(1008, 2000), (1016, 42)]), Ok((42, 1024)));
-        assert_eq!(callers(1008, &[(1008, 2000), (1016, 0)]), Err(End::Start));
-        assert_eq!(callers(1008, &[(1008, 2000)]), Err(End::StackUnread));
-        assert_eq!(callers(1008, &[]), Err(End::StackUnread));
-        assert_eq!(callers(u64::MAX - 3, &[]), Err(End::StackUnread));
+        assert_eq!(callers(1008, &[(1008, 2000), (1016, 0)]), Err(StackEnd::Start));
+        assert_eq!(callers(1008, &[(1008, 2000)]), Err(StackEnd::StackUnread));
+        assert_eq!(callers(1008, &[]), Err(StackEnd::StackUnread));
+        assert_eq!(callers(u64::MAX - 3, &[]), Err(StackEnd::StackUnread));
     }
 
     #[test]
     fn a_frame_pointer_that_is_unknown_or_leads_back_ends_the_stack() {
-        assert_eq!(callers(0, &[]), Err(End::RegisterUnknown));
-        assert_eq!(callers(992, &[(992, 2000), (1000, 42)]), Err(End::Wrong));
+        assert_eq!(callers(0, &[]), Err(StackEnd::RegisterUnknown));
+        assert_eq!(callers(992, &[(992, 2000), (1000, 42)]), Err(StackEnd::Wrong));
     }
 
     #[test]
     fn an_instruction_outside_of_code_is_the_only_frame() {
         let (steps, end) = unwind(1000, 5000, &mut Made(BTreeMap::new()));
-        assert_eq!((steps.len(), end), (1, End::NoCode));
+        assert_eq!((steps.len(), end), (1, StackEnd::NoCode));
         let (steps, end) = unwind(1000, 50, &mut Made(BTreeMap::new()));
-        assert_eq!((steps.len(), end), (1, End::RegisterUnknown));
+        assert_eq!((steps.len(), end), (1, StackEnd::RegisterUnknown));
         assert!(steps[0].is_compiled);
     }
 }

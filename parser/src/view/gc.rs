@@ -71,7 +71,8 @@ pub struct GcHeapStats {
     pub finalization_count: u64,
     /// Objects that could not be moved.
     pub pinned_objects: u32,
-    /// Synchronisation blocks in use.
+    /// Synchronisation blocks (sync blocks) in use; the runtime's field is misspelt
+    /// `SinkBlockCount`.
     pub sink_blocks: u32,
     /// Handles in use.
     pub handles: u32,

@@ -94,18 +94,18 @@ pub struct GoldenEvent {
 /// 842,152.
 pub const TRACE_WITHOUT_EVENTS: &str = "aspnet-net10-linux-x64/web.nettrace";
 
-/// The events that the reference reader saw in the trace `name`. None, said on stderr,
-/// without `NETTRACE_SHARED` or such a golden.
+/// The events that the reference reader saw in the trace `name`. None, with a line
+/// on stderr, without `NETTRACE_SHARED` or such a golden.
 ///
 /// # Panics
-/// If the golden has a line that is not as told above.
+/// If the golden has a line that is not as described above.
 pub fn golden_events(name: &str) -> Option<GoldenEvents> {
     Some(parse_events(&golden_text(name, ".events.tsv.gz")?))
 }
 
 /// Names and values of the first 20 events of each type in the trace `name`, a JSON
 /// object a line: `index` (line in the events), `ts`, `tid`, `provider`, `id`, `version`,
-/// `name`, `fields`. None, said on stderr, without `NETTRACE_SHARED` or such a golden.
+/// `name`, `fields`. None, with a line on stderr, without `NETTRACE_SHARED` or such a golden.
 pub fn golden_fields(name: &str) -> Option<Vec<String>> {
     Some(golden_text(name, ".fields.jsonl.gz")?.lines().map(str::to_owned).collect())
 }
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn events_and_trailer_are_told_apart() {
+    fn events_and_trailer_are_separated() {
         let text = "1000100\t11\t1234\t0\tDemo\t7\t0\t4\tf1\t0\t-\t-\t12\tae767b8e\t2\t551364de\tHi\n\
                     #lost\t1\n#error\tnone\n#count\t3\tDemo/7/Hi\n";
         let golden = parse_events(text);

@@ -193,7 +193,7 @@ fn paths(
     let mut at = 0;
     while let Some(token) = tokens.get(at) {
         let before = at.checked_sub(1).and_then(|at| tokens.get(at)).map_or("", |token| token.text);
-        let behind = tokens.get(at + 1).map_or("", |token| token.text);
+        let after = tokens.get(at + 1).map_or("", |token| token.text);
         let here: Vec<String> =
             file_module.iter().chain(inside.iter().map(|(name, _)| name)).cloned().collect();
         let mut tree = Vec::new();
@@ -204,12 +204,12 @@ fn paths(
                 inside.retain(|(_, begin)| *begin <= depth);
             }
             "mod" if tokens.get(at + 2).is_some_and(|token| token.text == "{") => {
-                inside.push((behind.to_owned(), depth + 1));
+                inside.push((after.to_owned(), depth + 1));
                 // The name, so that it is not taken for a path.
                 at += 1;
             }
             "use" => at = use_tree(tokens, at + 1, &[], &mut tree) - 1,
-            text if behind == "::" && before != "::" && is_name(text) => {
+            text if after == "::" && before != "::" && is_name(text) => {
                 at = use_tree(tokens, at, &[], &mut tree) - 1
             }
             _ => {}

@@ -30,12 +30,12 @@ pub(super) fn tokens(text: &str) -> Vec<Token<'_>> {
             _ if is_word(first) => (rest.find(|c| !is_word(c)).unwrap_or(rest.len()), true),
             _ => (first.len_utf8(), !first.is_whitespace()),
         };
-        let (token, behind) = rest.split_at(len);
+        let (token, after) = rest.split_at(len);
         if is_token {
             found.push(Token { text: token, line });
         }
         line += token.matches('\n').count();
-        rest = behind;
+        rest = after;
     }
     found
 }
@@ -83,10 +83,10 @@ fn string(text: &str) -> usize {
 
 /// `r"`, `r#"`, `br##"` and so on: how many hashes, and where the text begins.
 fn raw_hashes(text: &str) -> Option<(usize, usize)> {
-    let behind = text.trim_start_matches(['b', 'c']);
-    let behind = behind.strip_prefix('r')?;
-    let hashes = behind.len() - behind.trim_start_matches('#').len();
-    behind[hashes..].starts_with('"').then(|| (hashes, text.len() - behind.len() + hashes + 1))
+    let after = text.trim_start_matches(['b', 'c']);
+    let after = after.strip_prefix('r')?;
+    let hashes = after.len() - after.trim_start_matches('#').len();
+    after[hashes..].starts_with('"').then(|| (hashes, text.len() - after.len() + hashes + 1))
 }
 
 fn raw_string(text: &str) -> usize {

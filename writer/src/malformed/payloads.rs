@@ -51,7 +51,7 @@ pub(super) fn version_6(cases: &mut Cases) {
     with("array-of-65535-empty-objects", &[objects], &[Value::U16(0xffff)]);
     let at = |place: u32, size: u32| Value::U32(size << 16 | place);
     with("located-outside", &[rel(), int()], &[at(4, 100), Value::I32(1)]);
-    with("located-behind-the-end", &[data(), int()], &[at(0xffff, 0xffff), Value::I32(1)]);
+    with("located-after-the-end", &[data(), int()], &[at(0xffff, 0xffff), Value::I32(1)]);
     with("located-size-odd", &[data(), int()], &[at(4, 3), Value::I32(1)]);
     with("located-on-itself", &[data(), int()], &[at(0, 8), Value::I32(1)]);
     with("located-cut", &[int(), rel()], &[Value::I32(1), Value::U16(4)]);

@@ -13,11 +13,11 @@ pub struct Recording {
     /// Events that the sequence numbers show to be lost. Numbers that nothing later
     /// reports do not count.
     pub lost: u64,
-    /// Losses that look undone, and how many events each is of (versions 4 and 5). A
-    /// thread ended at a sequence point and its id came back, so the numbers fell to 1;
-    /// the next that the new thread lost are just as many as they fell by. Only a number
-    /// that was damaged jumps and comes back otherwise, so no reader can tell the two
-    /// apart.
+    /// Losses that look like one damaged number, and how many events each is of (versions
+    /// 4 and 5). Example: a thread ends with number 5, its id comes back, and the new
+    /// thread writes 1, 2, 8, so 5 events are lost. Where 6 was due came 1, which is 5 too
+    /// few; where 3 was due came 8, which is 5 too many. If 1 and 2 had been damaged it
+    /// would look the same, so no reader can distinguish the two.
     pub undone: Vec<u64>,
 }
 

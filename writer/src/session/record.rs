@@ -20,10 +20,10 @@ pub(super) struct Numbers {
     /// Last number given out.
     pub(super) last: u32,
     /// Sequence numbers at the end that no event has.
-    pub(super) untold: u64,
+    pub(super) unreported: u64,
     /// It has ended, and the next sequence point is its last.
     pub(super) has_ended: bool,
-    /// It ended before: its first number is 1 again, whatever is said to be lost.
+    /// It ended before: its first number is 1 again, whatever the session says is lost.
     pub(super) starts_again: bool,
     /// Last number of the thread that had the id at the latest sequence point.
     pub(super) of_ended: u32,
@@ -151,7 +151,7 @@ impl<'s> Recorder<'s> {
         let numbers = self.numbers.entry(self.key(thread_at)).or_default();
         if !numbers.starts_again {
             numbers.last = numbers.last.wrapping_add(u32::from(count));
-            numbers.untold += u64::from(count);
+            numbers.unreported += u64::from(count);
             numbers.has_ended = false;
             self.mentioned.push(thread_at);
         }
@@ -168,7 +168,7 @@ impl<'s> Recorder<'s> {
         if !self.is_v3() {
             let numbers = self.numbers.entry(self.key(capture_at)).or_default();
             let lost_before = if numbers.starts_again { 0 } else { event.lost_before };
-            let missing = u64::from(lost_before) + numbers.untold;
+            let missing = u64::from(lost_before) + numbers.unreported;
             if numbers.starts_again {
                 numbers.fell = std::mem::take(&mut numbers.of_ended);
             } else if missing > 0 {
@@ -179,7 +179,7 @@ impl<'s> Recorder<'s> {
             numbers.last = numbers.last.wrapping_add(u32::from(lost_before)).wrapping_add(1);
             sequence_number = numbers.last;
             self.lost += missing;
-            numbers.untold = 0;
+            numbers.unreported = 0;
         }
         self.batch.push(Queued {
             type_at: event.event_type % types,

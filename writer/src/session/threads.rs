@@ -42,7 +42,7 @@ impl<'s> Recorder<'s> {
             let Some(listed_as) = listed_as.filter(|_| lists || !is_v6) else { continue };
             if !numbers.starts_again {
                 threads.push((listed_as, numbers.last));
-                self.lost += std::mem::take(&mut numbers.untold);
+                self.lost += std::mem::take(&mut numbers.unreported);
             }
             (numbers.of_ended, numbers.fell) = (0, 0);
             if numbers.has_ended {
@@ -85,7 +85,7 @@ impl<'s> Recorder<'s> {
         if let Some(index) = self.thread_indices.remove(&thread_at) {
             self.free_indices.insert(index);
             let numbers = self.numbers.remove(&self.key(thread_at)).unwrap_or_default();
-            self.lost += numbers.untold;
+            self.lost += numbers.unreported;
             self.stream.remove_thread_block(&RemoveThreadBlock::new(vec![(index, numbers.last)]));
         }
     }

@@ -3,11 +3,11 @@
 use super::natives::{self, FrameDocument, Native};
 use super::take::{OsFacts, Taken};
 use crate::args::StackArgs;
-use crate::live::native::NativeStacks;
 use crate::live::os_threads::OsThread;
 use crate::live::target::Reached;
 use nettrace_analysis::live::SampledThread;
 use nettrace_analysis::{NameOptions, ThreadState};
+use nettrace_native::NativeStacks;
 use serde::Serialize;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,11 +1,11 @@
 //! Native frames of the threads of a document.
 
 use super::document::ThreadDocument;
-use crate::live::native::{End, NativeFrame, NativeStack, NativeStacks, NativeState};
 use crate::units;
 use nettrace_analysis::ThreadState;
 use nettrace_analysis::live::SampledThread;
 use nettrace_analysis::model::WaitFor;
+use nettrace_native::{NativeFrame, NativeStack, NativeStacks, NativeState, StackEnd};
 use serde::Serialize;
 
 /// The native stack of a thread. Its keys stand among those of the thread.
@@ -27,7 +27,7 @@ pub(super) struct Native {
     #[serde(rename = "native_confirmed", skip_serializing_if = "Option::is_none")]
     confirmed: Option<bool>,
     #[serde(skip)]
-    pub(super) end: Option<End>,
+    pub(super) end: Option<StackEnd>,
     /// Names of the frames above the managed ones.
     #[serde(skip)]
     functions: Vec<String>,
@@ -70,7 +70,7 @@ impl Native {
             native_state: stack.state.name(),
             system_call: stack.system_call.clone(),
             frames: stack.frames.iter().map(FrameDocument::of).collect(),
-            native_end: stack.end.map(End::name),
+            native_end: stack.end.map(StackEnd::name),
             end: stack.end,
             confirmed: None,
             functions: stack.above_managed().iter().map(NativeFrame::text).collect(),
@@ -81,12 +81,7 @@ impl Native {
     /// Of a thread with managed frames, which were sampled a little earlier.
     pub(super) fn of_sampled(stack: &NativeStack, row: &SampledThread) -> Native {
         if has_moved(stack, row) {
-            return Native::of(&NativeStack {
-                state: NativeState::MovedOn,
-                system_call: None,
-                frames: Vec::new(),
-                end: None,
-            });
+            return Native::of(&NativeStack::new(NativeState::MovedOn));
         }
         let confirmed = (stack.state == NativeState::Blocked).then(|| meets(stack, row));
         Native { waits_for: waits_for(stack), confirmed, ..Native::of(stack) }
@@ -115,7 +110,7 @@ impl Native {
     /// Why the frames end before managed code or the thread's start.
     pub(super) fn gap(&self) -> Option<&'static str> {
         let leads_on = self.frames.iter().any(|frame| frame.managed);
-        self.end.filter(|end| *end != End::Start && !leads_on).map(End::text)
+        self.end.filter(|end| *end != StackEnd::Start && !leads_on).map(StackEnd::text)
     }
 }
 
@@ -126,7 +121,7 @@ fn has_moved(stack: &NativeStack, row: &SampledThread) -> bool {
     if stack.state != NativeState::Blocked {
         return false;
     }
-    let is_elsewhere = stack.end == Some(End::Start) && !meets(stack, row);
+    let is_elsewhere = stack.end == Some(StackEnd::Start) && !meets(stack, row);
     row.state == ThreadState::Managed || is_elsewhere
 }
 
@@ -189,18 +184,16 @@ mod tests {
     use super::*;
 
     fn frame(module: &str, symbol: &str, is_managed: bool) -> NativeFrame {
-        NativeFrame {
-            address: 0x1000,
-            module: Some(module.to_owned()),
-            symbol: Some(symbol.to_owned()),
-            offset: Some(0x10),
-            is_managed,
-        }
+        let mut frame = NativeFrame::new(0x1000);
+        (frame.module, frame.symbol) = (Some(module.to_owned()), Some(symbol.to_owned()));
+        frame.is_managed = is_managed;
+        frame
     }
 
     fn stack(frames: Vec<NativeFrame>) -> NativeStack {
-        let (state, end) = (NativeState::Blocked, Some(End::Start));
-        NativeStack { state, system_call: Some("futex".to_owned()), frames, end }
+        let mut stack = NativeStack::new(NativeState::Blocked);
+        (stack.frames, stack.end) = (frames, Some(StackEnd::Start));
+        stack
     }
 
     #[test]
@@ -230,9 +223,13 @@ mod tests {
     }
 
     #[test]
-    fn an_end_before_managed_code_and_before_the_start_is_said() {
-        let ended = |end| Native::of(&NativeStack { end: Some(end), ..stack(Vec::new()) }).gap();
-        assert_eq!(ended(End::Start), None);
-        assert!(ended(End::RegisterUnknown).unwrap().contains("register"));
+    fn a_stack_that_ends_before_managed_code_and_the_start_has_a_reason() {
+        let ended = |end| {
+            let mut stack = stack(Vec::new());
+            stack.end = Some(end);
+            Native::of(&stack).gap()
+        };
+        assert_eq!(ended(StackEnd::Start), None);
+        assert!(ended(StackEnd::RegisterUnknown).unwrap().contains("register"));
     }
 }

@@ -9,7 +9,6 @@ use crate::live::driver::{Consumer, Driver, Next, Received};
 use crate::live::end_rule::{AFTER_SIGNAL, EndRule};
 use crate::live::mappings;
 use crate::live::method_names;
-use crate::live::native::{self, NativeStacks};
 use crate::live::os_threads::{self, OsThreads};
 use crate::live::signals::Signals;
 use crate::live::start::{self, Resume};
@@ -18,6 +17,7 @@ use nettrace_analysis::live::ThreadStacks;
 use nettrace_ipc::{
     Ending, Level, Provider, Providers, RequestError, Rundown, Session, SessionConfig,
 };
+use nettrace_native::NativeStacks;
 use nettrace_parser::{Event, Feed};
 use std::num::NonZeroU32;
 use std::time::{Duration, Instant};
@@ -252,7 +252,8 @@ impl<'t> Taking<'t> {
         let facts = self.os.as_ref().map_err(Clone::clone)?;
         let alive = facts.threads.iter().filter(|(id, _)| facts.alive.contains(id));
         let threads: Vec<u64> = alive.map(|(_, thread)| thread.id).collect();
-        native::take(self.reached.pid.unwrap_or(0), &threads)
+        nettrace_native::take(self.reached.pid.unwrap_or(0), &threads)
+            .map_err(|error| error.to_string())
     }
 
     /// Whether the process has been stopped, as by SIGSTOP or a debugger.
