@@ -152,8 +152,8 @@ impl Child {
             (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
         let numbers: Vec<u64> =
             out.split_whitespace().filter_map(|word| word.parse().ok()).collect();
-        match (output.status.success(), *numbers.as_slice()) {
-            (true, [events, allocations, peak, anonymous]) => {
+        match (output.status.success(), numbers.as_slice()) {
+            (true, &[events, allocations, peak, anonymous]) => {
                 let child = Child { events, allocations, peak, anonymous, instructions: 0 };
                 Ok((child, said.into_owned()))
             }
