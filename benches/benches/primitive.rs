@@ -68,8 +68,9 @@ fn utf16(criterion: &mut Criterion) {
             });
         });
         let all = texts.concat();
-        group
-            .bench_function("floor: touch", |bencher| bencher.iter(|| floor::touch(black_box(&all))));
+        group.bench_function("floor: touch", |bencher| {
+            bencher.iter(|| floor::touch(black_box(&all)))
+        });
         group.finish();
     }
 }

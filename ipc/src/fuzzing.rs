@@ -34,7 +34,8 @@ pub fn bytes_from_outside(bytes: &[u8]) {
         Ok(transcript) => Ok(transcript.connection_count()),
         Err(error) => Err(error.to_string()),
     };
-    let (whole, in_pieces) = (outcome(&mut &*bytes), outcome(&mut BufReader::with_capacity(3, bytes)));
+    let (whole, in_pieces) =
+        (outcome(&mut &*bytes), outcome(&mut BufReader::with_capacity(3, bytes)));
     assert_eq!(whole, in_pieces, "a transcript reads the same in whatever pieces it comes");
 }
 

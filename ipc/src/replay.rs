@@ -348,8 +348,10 @@ impl Stage {
             let wanted =
                 if request.len() < HEADER_BYTES { HEADER_BYTES } else { frame_bytes(&request) };
             let mut buffer = vec![0; wanted.saturating_sub(request.len())];
-            let count =
-                wire.read(&mut buffer, Deadline::after(WRITE_TIMEOUT)).ok().filter(|count| *count > 0)?;
+            let count = wire
+                .read(&mut buffer, Deadline::after(WRITE_TIMEOUT))
+                .ok()
+                .filter(|count| *count > 0)?;
             request.extend_from_slice(buffer.get(..count)?);
         }
         let place = self.choose(&request, advertise);

@@ -37,8 +37,7 @@ const EXCEPTIONS: [(&str, &str, &str); 8] = [
 /// Libraries whose public items others build on. Not `writer`: its rows and blobs are
 /// plain structures on purpose, written as `Blob { ticks: 5, ..Blob::default() }`. Not
 /// `cli`, which is a program.
-const LIBRARIES: [&str; 7] =
-    ["guid", "parser", "export", "analysis", "tables", "ipc", "native"];
+const LIBRARIES: [&str; 7] = ["guid", "parser", "export", "analysis", "tables", "ipc", "native"];
 
 fn sources(folder: &Path, found: &mut Vec<(PathBuf, String)>) {
     for entry in

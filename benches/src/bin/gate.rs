@@ -39,7 +39,8 @@ fn instructions(arguments: &[String]) -> io::Result<bool> {
     };
     let Some(case) = Case::of_name(case).filter(|_| child::is_work(work)) else {
         let names = Case::ALL.map(Case::name).join(", ");
-        let text = format!("cases: {names}; modes: as of throughput, idiom, stats, formats, report:NAME");
+        let text =
+            format!("cases: {names}; modes: as of throughput, idiom, stats, formats, report:NAME");
         return Err(io::Error::other(text));
     };
     let per_event = gate::instructions_per_event(&gate::folder()?, case, work)?;

@@ -10,7 +10,8 @@ use nettrace_benches::make::scale::Scale;
 use nettrace_benches::make::{Case, Written, repeat};
 use nettrace_benches::size;
 
-const USAGE: &str = "usage: make-trace uniform|mixed|fat|v6|v6c|heap|heap-far|net10-all|…|FILE SIZE OUT
+const USAGE: &str =
+    "usage: make-trace uniform|mixed|fat|v6|v6c|heap|heap-far|net10-all|…|FILE SIZE OUT
        make-trace stacks|methods|threads|threads-v6|types|providers COUNT OUT
   FILE   a trace to repeat, gzip or not
   SIZE   bytes: 500k, 100MB, 1GB, 64MiB

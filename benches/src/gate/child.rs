@@ -146,7 +146,8 @@ impl Child {
     }
 
     fn of(mut command: Command, file: &Path, work: &str, how: How) -> io::Result<(Child, String)> {
-        let how = How::ALL.into_iter().find(|(known, _)| *known == how).map_or("", |(_, name)| name);
+        let how =
+            How::ALL.into_iter().find(|(known, _)| *known == how).map_or("", |(_, name)| name);
         let output = command.arg(FLAG).arg(file).args([work, how]).output()?;
         let (out, said) =
             (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));

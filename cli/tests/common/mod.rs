@@ -138,7 +138,9 @@ pub(crate) fn expect(name: &str, actual: &str) {
         while old.last() == new.last() && old.pop().is_some() {
             new.pop();
         }
-        let lines = |sign, lines: Vec<&str>| lines.iter().map(|line| format!("{sign}{line}\n")).collect::<String>();
+        let lines = |sign, lines: Vec<&str>| {
+            lines.iter().map(|line| format!("{sign}{line}\n")).collect::<String>()
+        };
         panic!(
             "{name} differs from line {}:\n{}{}(UPDATE_EXPECT=1 takes the new text)\n\n{actual}",
             same + 1,

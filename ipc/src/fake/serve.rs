@@ -64,7 +64,8 @@ fn read(shared: &Shared, wire: &mut Wire, count: usize) -> Option<Vec<u8>> {
             }
         }
         let mut buffer = vec![0; count.saturating_sub(bytes.len())];
-        let read = wire.read(&mut buffer, Deadline::after(WRITE_TIMEOUT)).ok().filter(|read| *read > 0)?;
+        let read =
+            wire.read(&mut buffer, Deadline::after(WRITE_TIMEOUT)).ok().filter(|read| *read > 0)?;
         bytes.extend_from_slice(buffer.get(..read)?);
     }
     Some(bytes)
@@ -218,7 +219,9 @@ fn spoil(shared: &Shared, wire: &mut Wire, mut bytes: Vec<u8>, fault: Option<Fau
         }
         Some(FaultKind::SlowDrip(pause)) => {
             for byte in bytes {
-                if wire.write_all(&[byte], Deadline::after(WRITE_TIMEOUT)).is_err() || shared.is_over() {
+                if wire.write_all(&[byte], Deadline::after(WRITE_TIMEOUT)).is_err()
+                    || shared.is_over()
+                {
                     return;
                 }
                 std::thread::sleep(pause);

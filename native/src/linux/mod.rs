@@ -57,7 +57,9 @@ fn of_thread(folder: &Path, space: &mut Space) -> io::Result<NativeStack> {
     for _ in 0..ATTEMPTS {
         let before = match Moment::now(folder) {
             Ok(moment) => moment,
-            Err(error) if is_gone(folder, &error) => return Ok(NativeStack::new(NativeState::Ended)),
+            Err(error) if is_gone(folder, &error) => {
+                return Ok(NativeStack::new(NativeState::Ended));
+            }
             Err(error) => return Err(error),
         };
         let place = match system_call::parse(&before.system_call) {

@@ -11,9 +11,9 @@
 //!
 //! Compiled managed code has no such tables; its methods keep the frame pointer.
 
-use crate::StackEnd;
 use super::image::{Bytes, Entry, Image};
 use super::prologue;
+use crate::StackEnd;
 use gimli::{
     CfaRule, EhFrame, EvaluationResult, Register, RegisterRule, UnwindContext, UnwindExpression,
     Value,
@@ -214,7 +214,8 @@ fn leave_function(
     }
     callers.set(STACK_POINTER, Some(frame));
     // A function that has not saved its return address yet, or never does.
-    let mut return_address = (IN_REGISTER && is_innermost).then_some(Err(StackEnd::RegisterUnknown));
+    let mut return_address =
+        (IN_REGISTER && is_innermost).then_some(Err(StackEnd::RegisterUnknown));
     for (register, rule) in row.registers() {
         let saved_at = match rule {
             RegisterRule::Offset(offset) => Some(frame.wrapping_add_signed(*offset)),

@@ -167,10 +167,7 @@ fn quick<const SIZE: usize>(header: &mut BlobHeader, input: &[u8]) -> Option<Ext
 }
 
 #[inline(always)]
-fn fixed<'a, const SIZE: usize>(
-    header: &mut BlobHeader,
-    input: &'a [u8],
-) -> Parsed<'a, Extent> {
+fn fixed<'a, const SIZE: usize>(header: &mut BlobHeader, input: &'a [u8]) -> Parsed<'a, Extent> {
     match quick::<SIZE>(header, input) {
         Some(extent) => Ok((input.get(extent.next_at..).unwrap_or_default(), extent)),
         None => FaultAt::error(input, refused(header, input, SIZE)),
