@@ -39,12 +39,6 @@ enum Task {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         rest: Vec<String>,
     },
-    /// Measure all rates in one sitting
-    Sitting {
-        /// Handed on
-        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
-        rest: Vec<String>,
-    },
     /// Write the pages of commands anew that tests compare with
     Pages,
     /// Check what has changed, in two minutes
@@ -65,7 +59,6 @@ fn main() -> ExitCode {
         Task::Peers => script(".ci/peers", &[]),
         Task::Consumers => script("analysis/consumers/install", &[]),
         Task::Gate { rest } => script("benches/gate", &rest),
-        Task::Sitting { rest } => script("benches/sitting", &rest),
         Task::Pages => {
             let pages = updated("UPDATE_EXPECT", &["nettrace-cli", "--test", "pages"]);
             if pages == ExitCode::SUCCESS {
