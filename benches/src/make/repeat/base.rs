@@ -6,7 +6,7 @@ use std::path::Path;
 
 use flate2::read::GzDecoder;
 use nettrace_parser::{BlockKind, Reader};
-use nettrace_testdata::synth::{Blob, Version};
+use nettrace_testdata::synth::Version;
 
 use super::decode::{self, RowReader};
 
@@ -80,16 +80,14 @@ impl Base {
 
     /// Finds the span of time, and leaves out event blocks with rows that cannot be read.
     fn measure(&mut self) {
-        let (version, mut blob) = (self.version, Blob::default());
+        let version = self.version;
         let (mut events, mut oldest, mut newest) = (0, u64::MAX, 0);
         self.blocks.retain(|(kind, content)| match kind {
             BlockKind::Event => {
                 let Some(mut reader) = RowReader::new(version, content) else { return false };
                 let (mut count, mut first, mut last) = (0, u64::MAX, 0);
                 while !reader.is_done() {
-                    if reader.next(&mut blob).is_none() {
-                        return false;
-                    }
+                    let Some(blob) = reader.next() else { return false };
                     if version == Version::V3 && blob.metadata_id == 0 {
                         continue;
                     }

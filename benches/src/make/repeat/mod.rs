@@ -13,14 +13,14 @@ mod decode;
 use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
 
-use nettrace_parser::BlockKind;
-use nettrace_testdata::synth::{Blob, PartKind, RemoveThreadBlock, SequencePoint, Sink, Version};
+use nettrace_parser::{BlockKind, raw};
+use nettrace_testdata::synth::{PartKind, RemoveThreadBlock, SequencePoint, Sink, Version};
 
 use super::Written;
 use super::rows::{Layout, Rows};
 use super::stream::Writer;
 pub use base::{Base, unpacked};
-use decode::{Bytes, RowReader};
+use decode::RowReader;
 
 /// Writes `base` repeated to at least `bytes` bytes, by less than a block and what ends
 /// it more.
@@ -107,9 +107,8 @@ impl<W: Write> Copies<W> {
         let mut reader = RowReader::new(version, content).ok_or_else(invalid)?;
         let layout = if reader.is_compressed() { Layout::Compressed } else { Layout::Uncompressed };
         let mut rows = Rows::new(version, layout);
-        let mut blob = Blob::default();
         while !reader.is_done() {
-            reader.next(&mut blob).ok_or_else(invalid)?;
+            let mut blob = reader.next().ok_or_else(invalid)?;
             if version == Version::V3 && blob.metadata_id == 0 {
                 if self.is_first {
                     rows.push(&blob);
@@ -136,17 +135,15 @@ impl<W: Write> Copies<W> {
 
     /// Rows of types that are not defined yet.
     fn types(&mut self, content: &[u8]) -> io::Result<()> {
-        let mut bytes = Bytes::new(content);
-        let header = usize::from(bytes.u16().ok_or_else(invalid)?);
-        bytes.take(header).ok_or_else(invalid)?;
+        let (rows, ()) = raw::metadata_block_header_v6(content).map_err(|_| invalid())?;
         let mut out = Sink::new();
         out.u16(0);
-        self.rows(bytes, out, PartKind::Metadata, |copies, id| copies.types.insert(id))
+        self.rows(rows, out, PartKind::Metadata, |copies, id| copies.types.insert(id))
     }
 
     /// Rows of threads that are not alive.
     fn threads(&mut self, content: &[u8]) -> io::Result<()> {
-        self.rows(Bytes::new(content), Sink::new(), PartKind::Thread, |copies, index| {
+        self.rows(content, Sink::new(), PartKind::Thread, |copies, index| {
             let is_new = copies.threads.insert(index);
             if is_new {
                 copies.numbers.insert(index, 0);
@@ -158,19 +155,19 @@ impl<W: Write> Copies<W> {
     /// Copies those rows of a u16 size and a varuint id that `is_wanted`.
     fn rows(
         &mut self,
-        mut bytes: Bytes<'_>,
+        mut rest: &[u8],
         mut out: Sink,
         kind: PartKind,
         is_wanted: impl Fn(&mut Self, u64) -> bool,
     ) -> io::Result<()> {
         let empty = out.len();
-        while !bytes.is_empty() {
-            let size = bytes.u16().ok_or_else(invalid)?;
-            let row = bytes.take(usize::from(size)).ok_or_else(invalid)?;
-            let id = Bytes::new(row).varuint().ok_or_else(invalid)?;
+        while !rest.is_empty() {
+            let (after, row) = raw::sized_row(rest).map_err(|_| invalid())?;
+            let (_, id) = raw::varuint64(row).map_err(|_| invalid())?;
             if is_wanted(self, id) {
-                out.u16(size).raw(row);
+                out.u16(row.len() as u16).raw(row);
             }
+            rest = after;
         }
         if out.len() == empty {
             return Ok(());
@@ -179,14 +176,13 @@ impl<W: Write> Copies<W> {
     }
 
     fn removals(&mut self, content: &[u8]) -> io::Result<()> {
-        let mut bytes = Bytes::new(content);
-        let mut removed = Vec::new();
-        while !bytes.is_empty() {
-            let index = bytes.varuint().ok_or_else(invalid)?;
-            bytes.varuint().ok_or_else(invalid)?;
+        let (mut rest, mut removed) = (content, Vec::new());
+        while !rest.is_empty() {
+            let (after, (index, _)) = raw::sequence_entry_v6(rest).map_err(|_| invalid())?;
             if self.threads.remove(&index) {
                 removed.push((index, self.numbers.remove(&index).unwrap_or(0)));
             }
+            rest = after;
         }
         self.writer.part(PartKind::RemoveThread, RemoveThreadBlock::new(removed).content().bytes)
     }
