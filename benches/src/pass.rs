@@ -34,33 +34,25 @@ pub enum Mode {
 }
 
 impl Mode {
-    /// All of them.
-    pub const ALL: [Mode; 7] = [
-        Mode::Raw,
-        Mode::Ordered,
-        Mode::Fields,
-        Mode::OrderedFields,
-        Mode::Ndjson,
-        Mode::OrderedNdjson,
-        Mode::Index,
+    /// All of them, with their names on the command line.
+    pub const ALL: [(Mode, &'static str); 7] = [
+        (Mode::Raw, "raw"),
+        (Mode::Ordered, "ordered"),
+        (Mode::Fields, "fields"),
+        (Mode::OrderedFields, "ordered-fields"),
+        (Mode::Ndjson, "ndjson"),
+        (Mode::OrderedNdjson, "ordered-ndjson"),
+        (Mode::Index, "index"),
     ];
 
-    /// The name on the command line.
+    /// Its name.
     pub fn name(self) -> &'static str {
-        match self {
-            Mode::Raw => "raw",
-            Mode::Ordered => "ordered",
-            Mode::Fields => "fields",
-            Mode::OrderedFields => "ordered-fields",
-            Mode::Ndjson => "ndjson",
-            Mode::OrderedNdjson => "ordered-ndjson",
-            Mode::Index => "index",
-        }
+        Mode::ALL.into_iter().find(|(mode, _)| *mode == self).map_or("", |(_, name)| name)
     }
 
     /// The one of that name.
     pub fn of_name(name: &str) -> Option<Mode> {
-        Mode::ALL.into_iter().find(|mode| mode.name() == name)
+        Mode::ALL.into_iter().find(|(_, known)| *known == name).map(|(mode, _)| mode)
     }
 }
 

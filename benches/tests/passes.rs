@@ -12,7 +12,7 @@ fn events_and_checksum_are_equal_over_threads_and_ways_to_read() {
     for case in Case::READ {
         println!("{}", case.name());
         let file = case.file(&folder(), 1_000_000).unwrap();
-        for mode in Mode::ALL {
+        for (mode, _) in Mode::ALL {
             let seen = pass::file(&file, mode, Input::Mapped, 1).unwrap();
             assert!(seen.checksum.events > 0 && seen.is_intact, "{mode:?} {seen:?}");
             for (input, threads) in

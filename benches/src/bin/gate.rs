@@ -38,7 +38,7 @@ fn instructions(arguments: &[String]) -> io::Result<bool> {
         return Err(io::Error::other("--instructions needs a case and a mode"));
     };
     let Some(case) = Case::of_name(case).filter(|_| child::is_work(work)) else {
-        let names = Case::ALL.map(Case::name).join(", ");
+        let names = Case::ALL.map(|(_, name)| name).join(", ");
         let text =
             format!("cases: {names}; modes: as of throughput, idiom, stats, formats, report:NAME");
         return Err(io::Error::other(text));

@@ -2,13 +2,14 @@
 //! optional fields by `cond`, the default error type, the event returned by value, a loop
 //! around it.
 
+use nettrace_parser::raw::BlobEncoding;
 use nom::bytes::complete::take;
 use nom::combinator::cond;
 use nom::error::{Error, ErrorKind};
 use nom::number::complete::{le_u8, le_u32, le_u64, le_u128};
 use nom::{Err, IResult, Parser};
 
-use super::{Encoding, Header, Rows};
+use super::{Header, Rows};
 use crate::checksum::Checksum;
 
 /// One event: its header and its payload.
@@ -124,20 +125,21 @@ fn rows<'a>(
 /// Decodes all headers.
 ///
 /// # Panics
-/// If a row does not fit.
+/// If a row does not fit, or is in the fixed form of versions 3 to 5.
 #[inline(never)]
 pub fn decode(stream: &[u8], blocks: &[Rows]) -> Checksum {
     let mut sum = Checksum::default();
     for block in blocks {
         let (bytes, sum) = (&stream[block.range.clone()], &mut sum);
         let decoded = match block.encoding {
-            Encoding::CompressedV4 => {
+            BlobEncoding::CompressedV4 => {
                 rows(bytes, sum, |input, before| compressed(input, before, false))
             }
-            Encoding::CompressedV6 => {
+            BlobEncoding::CompressedV6 => {
                 rows(bytes, sum, |input, before| compressed(input, before, true))
             }
-            Encoding::FixedV6 => rows(bytes, sum, |input, _| fixed_v6(input)),
+            BlobEncoding::FixedV6 => rows(bytes, sum, |input, _| fixed_v6(input)),
+            other => panic!("rows of {other:?}"),
         };
         decoded.expect("rows of our own");
     }

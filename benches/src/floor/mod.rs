@@ -3,7 +3,8 @@
 
 pub mod idiom;
 
-use nettrace_parser::{BlockKind, EventBlockHeader, Reader, Version};
+use nettrace_parser::raw::BlobEncoding;
+use nettrace_parser::{BlockKind, EventBlockHeader, Reader};
 
 /// The sum of all bytes, eight at a time: no reader that looks at all of its input is faster.
 #[inline(never)]
@@ -56,40 +57,24 @@ pub struct Rows {
     /// Where they lie.
     pub range: std::ops::Range<usize>,
     /// How headers are written.
-    pub encoding: Encoding,
-}
-
-/// How headers are written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Encoding {
-    /// Flags and differences, version 4.
-    CompressedV4,
-    /// Flags and differences, version 6.
-    CompressedV6,
-    /// Fixed, version 6.
-    FixedV6,
+    pub encoding: BlobEncoding,
 }
 
 /// The rows of all event blocks of a stream, found beforehand so that only decoding is
 /// compared.
 ///
 /// # Panics
-/// If the stream cannot be read, or has rows in the fixed form of version 4.
+/// If the stream cannot be read.
 pub fn rows(stream: &[u8]) -> Vec<Rows> {
     let mut reader = Reader::from_slice(stream);
     reader.trace().expect("a stream of our own");
-    let is_v6 = matches!(reader.version(), Some(Version::V6 { .. }));
+    let version = reader.version().expect("a stream of our own");
     let mut found = Vec::new();
     while let Some(block) = reader.next_block().expect("a stream of our own") {
         if block.kind() == BlockKind::Event {
             let content = block.content();
             let header = EventBlockHeader::parse(content).expect("a block of our own");
-            let encoding = match (is_v6, header.is_compressed) {
-                (false, true) => Encoding::CompressedV4,
-                (true, true) => Encoding::CompressedV6,
-                (true, false) => Encoding::FixedV6,
-                (false, false) => panic!("fixed rows of version 4"),
-            };
+            let encoding = BlobEncoding::of(version, header.is_compressed);
             let start = block.span().start as usize;
             let range = start + usize::from(header.size)..start + content.len();
             found.push(Rows { range, encoding });

@@ -4,9 +4,8 @@
 //! their maps from IL to native code, and the first description after each, which names
 //! its type again.
 
-use nettrace_testdata::synth::{Blob, Sink, Version};
+use nettrace_testdata::synth::{Blob, Sink};
 
-use super::rows::Layout;
 use super::session::{EventType, Events, START_TICKS};
 use crate::random::Random;
 
@@ -102,14 +101,6 @@ impl Default for Fat {
 }
 
 impl Events for Fat {
-    fn version(&self) -> Version {
-        Version::V4
-    }
-
-    fn layout(&self) -> Layout {
-        Layout::Compressed
-    }
-
     fn types(&self) -> Vec<EventType> {
         // METHOD and MAP in this order.
         vec![EventType::native(PROVIDER, 144, 1), EventType::native(PROVIDER, 150, 0)]

@@ -6,9 +6,8 @@
 
 use std::collections::VecDeque;
 
-use nettrace_testdata::synth::{Blob, Sink, Version};
+use nettrace_testdata::synth::{Blob, Sink};
 
-use super::rows::Layout;
 use super::session::{EventType, Events, START_TICKS};
 use crate::random::Random;
 
@@ -161,14 +160,6 @@ impl Heap {
 }
 
 impl Events for Heap {
-    fn version(&self) -> Version {
-        Version::V4
-    }
-
-    fn layout(&self) -> Layout {
-        Layout::Compressed
-    }
-
     fn types(&self) -> Vec<EventType> {
         KINDS.map(|(id, version)| EventType::native(PROVIDER, id, version)).to_vec()
     }

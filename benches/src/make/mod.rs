@@ -69,20 +69,20 @@ pub enum Case {
 }
 
 impl Case {
-    /// All of them.
-    pub const ALL: [Case; 12] = [
-        Case::Uniform,
-        Case::Mixed,
-        Case::Fat,
-        Case::V6,
-        Case::V6Compressed,
-        Case::Heap,
-        Case::HeapFar,
-        Case::Net10,
-        Case::Net31,
-        Case::Metrics,
-        Case::Samples,
-        Case::Clr,
+    /// All of them, with their names for tables, files and the command line.
+    pub const ALL: [(Case, &'static str); 12] = [
+        (Case::Uniform, "uniform"),
+        (Case::Mixed, "mixed"),
+        (Case::Fat, "fat"),
+        (Case::V6, "v6"),
+        (Case::V6Compressed, "v6c"),
+        (Case::Heap, "heap"),
+        (Case::HeapFar, "heap-far"),
+        (Case::Net10, "net10-all"),
+        (Case::Net31, "net3.1-all"),
+        (Case::Metrics, "net10-metrics"),
+        (Case::Samples, "net10-samples"),
+        (Case::Clr, "net10-clr"),
     ];
 
     /// What reading is measured with.
@@ -97,27 +97,14 @@ impl Case {
         Case::Net31,
     ];
 
-    /// A name for tables, files and the command line.
+    /// Its name.
     pub fn name(self) -> &'static str {
-        match self {
-            Case::Uniform => "uniform",
-            Case::Mixed => "mixed",
-            Case::Fat => "fat",
-            Case::V6 => "v6",
-            Case::V6Compressed => "v6c",
-            Case::Heap => "heap",
-            Case::HeapFar => "heap-far",
-            Case::Net10 => "net10-all",
-            Case::Net31 => "net3.1-all",
-            Case::Metrics => "net10-metrics",
-            Case::Samples => "net10-samples",
-            Case::Clr => "net10-clr",
-        }
+        Case::ALL.into_iter().find(|(case, _)| *case == self).map_or("", |(_, name)| name)
     }
 
     /// The one of that name.
     pub fn of_name(name: &str) -> Option<Case> {
-        Case::ALL.into_iter().find(|case| case.name() == name)
+        Case::ALL.into_iter().find(|(_, known)| *known == name).map(|(case, _)| case)
     }
 
     /// Writes a trace of at least `bytes` bytes, by less than a block and its stacks

@@ -69,31 +69,19 @@ pub enum Scale {
 }
 
 impl Scale {
-    /// All of them.
-    pub const ALL: [Scale; 6] = [
-        Scale::Stacks,
-        Scale::Methods,
-        Scale::Threads,
-        Scale::ThreadsV6,
-        Scale::Types,
-        Scale::Providers,
+    /// All of them, with their names on the command line.
+    pub const ALL: [(Scale, &'static str); 6] = [
+        (Scale::Stacks, "stacks"),
+        (Scale::Methods, "methods"),
+        (Scale::Threads, "threads"),
+        (Scale::ThreadsV6, "threads-v6"),
+        (Scale::Types, "types"),
+        (Scale::Providers, "providers"),
     ];
-
-    /// The name on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Scale::Stacks => "stacks",
-            Scale::Methods => "methods",
-            Scale::Threads => "threads",
-            Scale::ThreadsV6 => "threads-v6",
-            Scale::Types => "types",
-            Scale::Providers => "providers",
-        }
-    }
 
     /// The one of that name.
     pub fn of_name(name: &str) -> Option<Scale> {
-        Scale::ALL.into_iter().find(|scale| scale.name() == name)
+        Scale::ALL.into_iter().find(|(_, known)| *known == name).map(|(scale, _)| scale)
     }
 
     /// Writes a trace with this many of them.

@@ -40,9 +40,13 @@ impl EventType {
 /// Where a synthetic session's events come from.
 pub trait Events {
     /// Version of the stream.
-    fn version(&self) -> Version;
+    fn version(&self) -> Version {
+        Version::V4
+    }
     /// How rows are written.
-    fn layout(&self) -> Layout;
+    fn layout(&self) -> Layout {
+        Layout::Compressed
+    }
     /// Event types; the first has metadata id 1.
     fn types(&self) -> Vec<EventType>;
     /// Threads that write events: OS ids, in version 6 indices.

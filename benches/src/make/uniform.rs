@@ -1,8 +1,7 @@
 //! `uniform`: one thread, and one header shape that a branch predictor learns at once.
 
-use nettrace_testdata::synth::{Blob, Field, FieldType, Version, flag};
+use nettrace_testdata::synth::{Blob, Field, FieldType, flag};
 
-use super::rows::Layout;
 use super::session::{EventType, Events, START_TICKS};
 use crate::random::Random;
 
@@ -32,14 +31,6 @@ impl Default for Uniform {
 }
 
 impl Events for Uniform {
-    fn version(&self) -> Version {
-        Version::V4
-    }
-
-    fn layout(&self) -> Layout {
-        Layout::Compressed
-    }
-
     fn types(&self) -> Vec<EventType> {
         let fields = |size| match size {
             12 => vec![FieldType::Int64, FieldType::Int32],

@@ -217,24 +217,8 @@ fn leave_function(
     let mut return_address =
         (IN_REGISTER && is_innermost).then_some(Err(StackEnd::RegisterUnknown));
     for (register, rule) in row.registers() {
-        let saved_at = match rule {
-            RegisterRule::Offset(offset) => Some(frame.wrapping_add_signed(*offset)),
-            RegisterRule::Expression(expression) => {
-                Some(evaluate(expression, &entry, &frames, Some(frame), &registers, process)?)
-            }
-            _ => None,
-        };
-        let value = match (saved_at, rule) {
-            (Some(at), _) => process.word(at),
-            (_, RegisterRule::SameValue) => registers.of(*register),
-            (_, RegisterRule::Register(other)) => registers.of(*other),
-            (_, RegisterRule::ValOffset(offset)) => Some(frame.wrapping_add_signed(*offset)),
-            (_, RegisterRule::ValExpression(expression)) => {
-                Some(evaluate(expression, &entry, &frames, Some(frame), &registers, process)?)
-            }
-            (_, RegisterRule::Constant(value)) => Some(*value),
-            _ => None,
-        };
+        let place = Place { entry: &entry, frames: &frames, frame, registers: &registers };
+        let (saved_at, value) = place.value(*register, rule, process)?;
         let at = usize::from(register.0);
         if at == RETURN_ADDRESS {
             return_address = match rule {
@@ -261,6 +245,45 @@ fn leave_function(
         return Err(StackEnd::Wrong);
     }
     Ok((callers, return_address, !is_signal))
+}
+
+/// Where the rules of a function for its caller's registers are followed.
+struct Place<'f, 'i> {
+    entry: &'f Entry<'i>,
+    frames: &'f EhFrame<Bytes<'i>>,
+    /// The canonical frame address.
+    frame: u64,
+    registers: &'f Registers,
+}
+
+impl Place<'_, '_> {
+    /// Where in memory a rule finds a register, if there, and its value.
+    fn value(
+        &self,
+        register: Register,
+        rule: &RegisterRule<usize>,
+        process: &mut dyn Process,
+    ) -> Result<(Option<u64>, Option<u64>), StackEnd> {
+        let Place { entry, frames, frame, registers } = *self;
+        let mut evaluated =
+            |expression| evaluate(expression, entry, frames, Some(frame), registers, process);
+        let saved_at = match rule {
+            RegisterRule::Offset(offset) => frame.wrapping_add_signed(*offset),
+            RegisterRule::Expression(expression) => evaluated(expression)?,
+            _ => {
+                let value = match rule {
+                    RegisterRule::SameValue => registers.of(register),
+                    RegisterRule::Register(other) => registers.of(*other),
+                    RegisterRule::ValOffset(offset) => Some(frame.wrapping_add_signed(*offset)),
+                    RegisterRule::ValExpression(expression) => Some(evaluated(expression)?),
+                    RegisterRule::Constant(value) => Some(*value),
+                    _ => None,
+                };
+                return Ok((None, value));
+            }
+        };
+        Ok((Some(saved_at), process.word(saved_at)))
+    }
 }
 
 /// A method that the runtime compiled: the frame pointer leads to that of the caller, and
