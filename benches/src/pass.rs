@@ -1,4 +1,4 @@
-//! One pass over a trace: opened anew, read to its end, folded into a checksum.
+//! One pass over a trace: opened, read to its end, folded into a checksum.
 
 use std::fs::File;
 use std::io;

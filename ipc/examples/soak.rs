@@ -1,8 +1,8 @@
-//! Many short sessions on each real runtime, with nothing left behind: `soak [MINUTES
+//! Many short sessions on each real runtime, without leaks: `soak [MINUTES
 //! SESSIONS]`.
 //!
 //! The script `ipc/soak` runs it. Of our own process it counts descriptors and threads.
-//! That no session is left in a runtime shows in that all 64 it has can be had again, and
+//! That no session is left in a runtime shows in that all 64 can be started again, and
 //! no 65th; that no connection is left, in its sockets.
 //!
 //! With `NETTRACE_COMMAND`, the command takes part too: recordings and `watch` that end
@@ -70,7 +70,7 @@ mod soak {
         if subjects.is_empty() {
             return Err("there is no runtime; NETTRACE_PEERS=$(.ci/peers)".into());
         }
-        // What is made once and kept is made now: each kind of session has been had.
+        // What is created once and kept exists now: each kind of session has been used.
         for subject in &mut subjects {
             for kind in (0..KINDS).cycle().take(2 * KINDS as usize) {
                 short(subject, kind)?;
@@ -112,10 +112,10 @@ mod soak {
         Ok(())
     }
 
-    /// How long a command may take to end, and a program to be let go, on a busy machine.
+    /// How long a command may take to end, and a program to be resumed, on a busy machine.
     const PATIENCE: Duration = Duration::from_secs(60);
 
-    /// The command, as people treat it.
+    /// The command, used as people use it.
     struct Commands {
         path: Option<String>,
         folder: std::path::PathBuf,
@@ -186,7 +186,7 @@ mod soak {
                 _ => &["watch", "--format", "ndjson", "-p", &pid],
             };
             let Some(mut command) = self.command(words) else { return Ok(()) };
-            // Nobody reads it; every other time nobody can any more.
+            // Not read; every other time the reader is gone.
             let (reader, writer) = io::pipe()?;
             let mut child = command.stdout(writer).spawn()?;
             drop(command);
@@ -272,7 +272,7 @@ mod soak {
         }
     }
 
-    /// Whether whoever started us had it ignored; who is started by us inherits that.
+    /// Whether it is ignored since our start; programs that we start inherit that.
     fn is_hangup_ignored() -> bool {
         let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
         let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
@@ -308,7 +308,7 @@ mod soak {
         let mut session = runtime.start(&config)?;
         std::thread::sleep(Duration::from_millis(150));
         if kind == 1 {
-            // Somebody lost interest in the middle of it.
+            // The client disconnects in the middle.
             subject.bytes += session.received_bytes();
             return Ok(());
         }
@@ -320,7 +320,7 @@ mod soak {
             bytes
         } else {
             if session.stop()? != Ending::Stopped {
-                return Err("the session ended by itself".into());
+                return Err("the session ended without a stop".into());
             }
             read(&mut session)?
         };

@@ -25,13 +25,13 @@ const PEER_CHECK: Duration = Duration::from_millis(50);
 /// A runtime without a connection is forgotten after this time, unless a
 /// [`Runtime`](crate::Runtime) of it is still in use. A live one reconnects within half a
 /// second, unless a command keeps it busy.
-const ABSENCE: Duration = Duration::from_secs(60);
+const FORGOTTEN_AFTER: Duration = Duration::from_secs(60);
 /// A runtime that has nothing to do here is sent away no more often than this.
-const BETWEEN_RETURNS: Duration = Duration::from_millis(20);
+const DISMISSAL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// Maximum number of processes that were let go and are remembered until the caller asks
+/// Maximum number of resumed processes that are remembered until the caller asks
 /// for them.
-const MAX_LET_GO: usize = 1000;
+const MAX_REMEMBERED_RESUMED: usize = 1000;
 
 #[derive(Debug)]
 pub(crate) struct Table {
@@ -62,7 +62,7 @@ struct LineState {
 impl LineState {
     /// A list that is never asked for must not grow.
     fn note_let_go(&mut self, pid: u64) {
-        if self.let_go.len() < MAX_LET_GO {
+        if self.let_go.len() < MAX_REMEMBERED_RESUMED {
             self.let_go.push(pid);
         }
     }
@@ -173,7 +173,7 @@ impl Table {
         if !waits {
             drop(state);
             // It connects again at once.
-            std::thread::sleep(BETWEEN_RETURNS);
+            std::thread::sleep(DISMISSAL_INTERVAL);
             return;
         }
         let is_wanted = !state.resume_newcomers;
@@ -193,7 +193,7 @@ impl Table {
         }
     }
 
-    /// Gives up every connection that is not in use. Runtimes that have not been given
+    /// Closes every connection that is not in use. Runtimes that have not been given
     /// out yet are resumed at once; those that are running already connect again when
     /// there is room.
     pub(crate) fn shed(self: &Arc<Self>) {
@@ -240,8 +240,8 @@ impl Table {
         self.lock().turned_away
     }
 
-    /// Closes the connections of processes that have ended, and forgets who has long been
-    /// away.
+    /// Closes the connections of processes that have ended, and forgets runtimes that have not
+    /// connected for long.
     pub(crate) fn look_round(&self) {
         let mut state = self.lock();
         state.runtimes.retain(|_, known| {
@@ -251,7 +251,8 @@ impl Table {
                 known.absent_since = None;
                 return true;
             }
-            let is_away = known.absent_since.get_or_insert_with(Instant::now).elapsed() >= ABSENCE;
+            let is_away =
+                known.absent_since.get_or_insert_with(Instant::now).elapsed() >= FORGOTTEN_AFTER;
             let is_awaited = known.is_held() || !(known.given_out || known.resumed);
             is_awaited || !is_away
         });

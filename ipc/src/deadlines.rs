@@ -26,7 +26,7 @@ pub struct Deadlines {
     pub stop: Duration,
     /// The longest silence while a session is being stopped, and the longest wait for
     /// the connection on which that is asked. 2 s: a process that sends nothing for so long
-    /// is frozen or deadlocked, and somebody who wants the end is waiting.
+    /// is frozen or deadlocked, and the user is waiting for the end.
     pub drain: Duration,
     /// Until a dump is written. 10 min.
     pub dump: Duration,

@@ -90,16 +90,16 @@ impl fmt::Display for RequestError {
                 write!(f, "{count} providers given; runtimes take 1,000 at most")
             }
             RequestError::ConflictingArguments { provider, key } if key.is_empty() => {
-                write!(f, "provider {provider} is given twice with different arguments")
+                write!(f, "provider {provider} is named more than once with different arguments")
             }
             RequestError::ConflictingArguments { provider, key } => {
                 write!(
                     f,
-                    "provider {provider} is given twice with different values of argument {key}"
+                    "provider {provider} is named more than once with different values of argument {key}"
                 )
             }
             RequestError::DuplicateProvider(provider) => {
-                write!(f, "provider {provider} is given twice")
+                write!(f, "provider {provider} is named more than once")
             }
             RequestError::NoTracepoint(provider) => {
                 write!(

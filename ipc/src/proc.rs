@@ -81,7 +81,7 @@ impl Process {
         Some(variables.collect())
     }
 
-    /// `TMPDIR` byte by byte, since paths need not be Unicode; `/tmp` where there is none
+    /// `TMPDIR` byte by byte, since paths need not be Unicode; `/tmp` without one
     /// or it is empty.
     pub(crate) fn temporary_directory(&self) -> Option<PathBuf> {
         let bytes = fs::read(self.directory.join("environ")).ok()?;
@@ -183,7 +183,7 @@ fn parse_status(text: &str) -> Status {
 /// Why a process cannot write dumps: its runtime lacks `createdump`, or may not run it.
 /// `None` if it is there, or we cannot tell.
 ///
-/// Quirk: .NET Core 3.1 that cannot run it leaves a copy of itself behind, with all its
+/// Quirk: .NET Core 3.1 that cannot run it leaves a copy of itself running, with all its
 /// descriptors.
 pub(crate) fn no_createdump(pid: u32) -> Option<String> {
     let process = Process::at(Path::new("/proc"), &pid.to_string());

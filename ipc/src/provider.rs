@@ -80,7 +80,7 @@ pub enum EventFilter {
 }
 
 impl EventFilter {
-    /// Only events of these ids. An id given twice counts once.
+    /// Only events of these ids. A repeated id counts once.
     pub fn only(ids: impl IntoIterator<Item = u32>) -> Self {
         EventFilter::Only(ids.into_iter().collect())
     }

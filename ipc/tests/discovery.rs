@@ -136,7 +136,7 @@ fn a_socket_whose_key_is_the_start_time_is_the_process_s() {
 }
 
 #[test]
-fn stale_and_recycled_sockets_are_told_apart_exactly() {
+fn stale_and_recycled_sockets_are_distinguished_exactly() {
     let mut world = World::new();
     let directory = world.directory("tmp");
     world.socket(&directory, "dotnet-diagnostic-901-5000-socket");

@@ -250,7 +250,7 @@ fn an_environment_with_huge_counts_is_a_fault_and_no_allocation() {
 }
 
 #[test]
-fn nobody_there_is_an_error_at_once() {
+fn a_missing_endpoint_is_an_error_at_once() {
     let runtime = Runtime::at(Endpoint::socket("/nonexistent/socket"));
     let runtime = runtime.deadlines(patient().connect(Duration::MAX));
     assert!(matches!(runtime.info(), Err(Error::Io { step: Step::Connect, .. })));

@@ -1,4 +1,4 @@
-//! Nothing of ours is left behind. One test, since it counts what the whole process
+//! No descriptor or thread leaks. One test, since it counts what the whole process
 //! holds.
 #![cfg(target_os = "linux")]
 #![allow(clippy::restriction, clippy::pedantic)]

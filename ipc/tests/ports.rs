@@ -74,7 +74,7 @@ fn a_runtime_that_comes_to_the_port_takes_commands_and_sessions() {
 }
 
 #[test]
-fn five_processes_on_one_port_are_told_apart() {
+fn five_processes_on_one_port_are_distinguished() {
     let (port, endpoint) = tcp_port();
     let fakes: Vec<_> =
         (0..5).map(|_| FakeRuntime::connect_to(suspended(), endpoint.clone()).unwrap()).collect();

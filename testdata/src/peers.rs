@@ -203,7 +203,7 @@ impl Target {
         self.child.id()
     }
 
-    /// How many sockets and files it has open: what others can leave behind in it.
+    /// How many sockets and files it has open: what clients may leak in it.
     pub fn descriptor_count(&self) -> usize {
         self.held().len()
     }

@@ -10,12 +10,12 @@ use std::sync::Mutex;
 /// The harness shows what the print macros write only of tests that fail, so this does not
 /// use them.
 pub fn skipped(what: impl Display) {
-    static SAID: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+    static PRINTED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
     let line = format!("SKIPPED: {what}\n");
-    let mut said = SAID.lock().expect("nothing panics while it is held");
-    if !said.contains(&line) {
+    let mut printed = PRINTED.lock().expect("nothing panics while it is held");
+    if !printed.contains(&line) {
         // A test does not fail because nobody reads this.
         let _ = stderr().write_all(line.as_bytes());
-        said.insert(line);
+        printed.insert(line);
     }
 }

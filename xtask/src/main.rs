@@ -24,7 +24,7 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Task {
-    /// Make the catalog of well-known events anew from parser/catalog/clr-events.json
+    /// Generate the catalog of well-known events from parser/catalog/clr-events.json
     Catalog,
     /// Unpack or pack the corpus of the fuzz targets
     #[command(subcommand)]
@@ -39,7 +39,7 @@ enum Task {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         rest: Vec<String>,
     },
-    /// Write the pages of commands anew that tests compare with
+    /// Update the expected pages of commands
     Pages,
     /// Check what has changed, in two minutes
     Quick,

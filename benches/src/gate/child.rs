@@ -128,7 +128,7 @@ impl Child {
     pub fn under_callgrind(file: &Path, work: &str) -> io::Result<Child> {
         let mut callgrind = Command::new("valgrind");
         callgrind.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]);
-        let (mut child, said) = if work == STATS {
+        let (mut child, messages) = if work == STATS {
             callgrind.arg(command()?).args([STATS, "--quiet", "--threads", "1"]).arg(file);
             let output = callgrind.output()?;
             let events = pass::file(file, Mode::Raw, Input::Mapped, 1)?.checksum.events;
@@ -138,10 +138,10 @@ impl Child {
             callgrind.arg(std::env::current_exe()?);
             Child::of(callgrind, file, work, How::Mapped)?
         };
-        let count = said.lines().find_map(|line| line.split_once("Collected : "));
+        let count = messages.lines().find_map(|line| line.split_once("Collected : "));
         let count = count.and_then(|(_, count)| count.trim().parse().ok());
         child.instructions =
-            count.ok_or_else(|| io::Error::other(format!("valgrind gave no count: {said}")))?;
+            count.ok_or_else(|| io::Error::other(format!("valgrind gave no count: {messages}")))?;
         Ok(child)
     }
 
@@ -149,16 +149,16 @@ impl Child {
         let how =
             How::ALL.into_iter().find(|(known, _)| *known == how).map_or("", |(_, name)| name);
         let output = command.arg(FLAG).arg(file).args([work, how]).output()?;
-        let (out, said) =
+        let (out, messages) =
             (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
         let numbers: Vec<u64> =
             out.split_whitespace().filter_map(|word| word.parse().ok()).collect();
         match (output.status.success(), numbers.as_slice()) {
             (true, &[events, allocations, peak, anonymous]) => {
                 let child = Child { events, allocations, peak, anonymous, instructions: 0 };
-                Ok((child, said.into_owned()))
+                Ok((child, messages.into_owned()))
             }
-            _ => Err(io::Error::other(format!("{work} failed: {out}{said}"))),
+            _ => Err(io::Error::other(format!("{work} failed: {out}{messages}"))),
         }
     }
 }

@@ -150,7 +150,7 @@ impl Case {
         stream
     }
 
-    /// A trace of at least `bytes` bytes in `folder`, made anew.
+    /// A trace of at least `bytes` bytes in `folder`, replaced if it exists.
     ///
     /// # Errors
     /// What the file system reports.

@@ -28,7 +28,7 @@ pub struct AttachProfiler {
 
 impl AttachProfiler {
     /// The profiler of that class in the library at that path, as the target sees it. The
-    /// runtime gives up after 10 seconds by default.
+    /// runtime stops trying after 10 seconds by default.
     ///
     /// # Errors
     /// The path is empty or holds a NUL.

@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn sets_are_written_behind_the_default() {
+    fn sets_are_written_after_the_default() {
         let sets = Tracepoints::all_to("D").unwrap().with_set("S", [7, 5, 7]).unwrap();
         let message = UserEventsConfig::new([(workload(), sets)]).unwrap().message().unwrap();
         let tail = [

@@ -102,8 +102,8 @@ impl Search {
     pub(super) fn platform(&self) -> Listing {
         let here = Here::new(&self.proc);
         // Processes of one mount namespace may still have roots of their own (chroot).
-        type Place = (Option<OsString>, Option<PathBuf>, PathBuf);
-        let mut by_place: HashMap<Place, Vec<Socket>> = HashMap::new();
+        type Directory = (Option<OsString>, Option<PathBuf>, PathBuf);
+        let mut by_place: HashMap<Directory, Vec<Socket>> = HashMap::new();
         let mut ours: BTreeMap<PathBuf, Socket> = BTreeMap::new();
         for directory in &self.directories {
             for socket in sockets(directory, directory) {

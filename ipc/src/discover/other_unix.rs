@@ -11,7 +11,7 @@ use super::{Found, LeftBy, Leftover, Listing, Search, Unreachable};
 use crate::endpoint::Endpoint;
 
 /// How far a start time may be off, since `ps` gives whole seconds.
-const TOLERANCE_SECONDS: u64 = 3;
+const START_TOLERANCE_SECONDS: u64 = 3;
 
 /// What `ps` says of a process.
 struct Known {
@@ -89,7 +89,7 @@ fn group_containers() -> Vec<PathBuf> {
 fn started_at(name: &SocketName, uptime: Duration) -> bool {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let started = now.saturating_sub(uptime).as_secs();
-    name.key.parse().is_ok_and(|key: u64| key.abs_diff(started) <= TOLERANCE_SECONDS)
+    name.key.parse().is_ok_and(|key: u64| key.abs_diff(started) <= START_TOLERANCE_SECONDS)
 }
 
 fn ask_ps(pid: u32) -> Option<Known> {

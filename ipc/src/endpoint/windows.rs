@@ -126,7 +126,7 @@ impl PipeStream {
         self.pipe.write(bytes)
     }
 
-    /// Starts the reading thread with the first wish to read.
+    /// Starts the reading thread at the first read.
     fn start(&self) -> io::Result<()> {
         let mut state = self.inbox.lock();
         if state.reading {

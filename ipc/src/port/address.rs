@@ -143,7 +143,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn addresses_have_schemes_and_one_word_behind_them() {
+    fn addresses_have_schemes_and_one_word_after_them() {
         for (text, shown) in [
             ("/tmp/a", "/tmp/a,listen"),
             ("/tmp/a,connect", "/tmp/a,connect"),

@@ -5,9 +5,9 @@
 
 use crate::endpoint::Listener;
 
-/// Runtimes that can be let go at the same time when descriptors have run out.
+/// Number of runtimes that can be resumed at the same time when descriptors have run out.
 #[cfg(unix)]
-const SPARE: usize = 8;
+const SPARE_DESCRIPTORS: usize = 8;
 
 #[derive(Debug, Default)]
 pub(super) struct Reserve {
@@ -17,9 +17,9 @@ pub(super) struct Reserve {
 
 #[cfg(unix)]
 impl Reserve {
-    /// Takes as many as there are to be had.
+    /// Takes as many as the system gives.
     pub(super) fn fill(&mut self, listener: &Listener) {
-        while self.spare.len() < SPARE {
+        while self.spare.len() < SPARE_DESCRIPTORS {
             let Ok(one) = listener.spare() else { return };
             self.spare.push(one);
         }
@@ -27,7 +27,7 @@ impl Reserve {
 
     /// Whether descriptors have run out.
     pub(super) fn is_touched(&self) -> bool {
-        self.spare.len() < SPARE
+        self.spare.len() < SPARE_DESCRIPTORS
     }
 
     /// Gives one up. Tells whether there was one.

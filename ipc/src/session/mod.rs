@@ -147,7 +147,7 @@ impl Session {
     }
 
     /// Closes the event socket, for a reader that will not wait any longer. What has
-    /// arrived stays readable; the target is free, and whoever waits for a stop too.
+    /// arrived stays readable; the target is free, and a thread that waits for a stop returns.
     pub fn cut(&self) {
         self.shared.stream.cut();
     }
@@ -208,7 +208,7 @@ impl Read for Session {
 impl Drop for Session {
     fn drop(&mut self) {
         self.shared.stream.queue.change(|state| state.discard = true);
-        // A stream that has ended by itself needs no stop, or no answer to one.
+        // A stream that has already ended needs no stop, or no answer to one.
         let is_over = self.ending().is_some_and(|ending| ending != Ending::Cut);
         // If stopping fails, the socket is shut down below, so that the process is not
         // blocked by unread bytes.
@@ -218,7 +218,7 @@ impl Drop for Session {
         if !self.shared.stream.queue.lock().ended {
             self.shared.stream.cut();
         }
-        // A thread that still reads ends by itself; waiting for it could take for ever.
+        // A thread that still reads ends later; waiting for it could take for ever.
         if let Some(drain) = self.drain.take_if(|drain| drain.is_finished()) {
             let _ = drain.join();
         }
@@ -251,7 +251,7 @@ fn drain(mut wire: Wire, queue: &Queue, tap: Option<&Tap>) {
         tap.ended();
     }
     wire.close();
-    // Before anybody is told: a stop may need its descriptor.
+    // Before waiters are notified: a stop may need its descriptor.
     drop(wire);
     queue.change(|state| state.ended = true);
 }

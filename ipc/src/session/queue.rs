@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 pub(super) const CHUNK_BYTES: usize = 64 << 10;
 /// Above this the drain waits for the reader, so that a slow reader costs the target
 /// events (which the stream counts) and not us memory.
-const LIMIT_BYTES: usize = 8 << 20;
+const MAX_QUEUED_BYTES: usize = 8 << 20;
 /// How long a stopping drain waits for a reader that does not read before it takes more
 /// memory.
 const READER_WAIT: Duration = Duration::from_millis(100);
@@ -106,11 +106,11 @@ impl Queue {
             state.total_bytes.saturating_add(u64::try_from(count).unwrap_or(u64::MAX));
         state.last_arrival = Instant::now();
         let full = |state: &mut QueueState| {
-            state.queued_bytes > LIMIT_BYTES && !state.discard && state.stop == Stop::Not
+            state.queued_bytes > MAX_QUEUED_BYTES && !state.discard && state.stop == Stop::Not
         };
         state = self.changed.wait_while(state, full).unwrap_or_else(PoisonError::into_inner);
         let unread = |state: &mut QueueState| {
-            state.queued_bytes > LIMIT_BYTES
+            state.queued_bytes > MAX_QUEUED_BYTES
                 && !state.discard
                 && state.last_taken.elapsed() < READER_WAIT
         };

@@ -105,7 +105,7 @@ impl Shared {
                 let mut answered = self.ask(deadline);
                 if answered.as_ref().is_err_and(Error::is_out_of_descriptors) {
                     // The event socket has the descriptor that the request needs. What the
-                    // target still had to send is lost; a session left behind would be worse.
+                    // target still had to send is lost; a session that stays in the target would be worse.
                     self.stream.cut();
                     answered = self.ask(deadline);
                 }

@@ -1,4 +1,4 @@
-//! Real processes are found, or it is said why they cannot be reached.
+//! Real processes are found, or there is a reason why they cannot be reached.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -27,7 +27,7 @@ fn processes_are_found_with_name_owner_and_uptime() {
         assert_eq!(found.root, Path::new("/"));
         let socket = found.endpoint.unwrap();
         assert!(socket.path().unwrap().starts_with(target.folder.path()));
-        // Without being told the directory: the process's own TMPDIR says it.
+        // Without the directory as an argument: it comes from the process's own TMPDIR.
         assert!(Search::new().process(target.pid()).unwrap().endpoint.is_ok());
         assert!(target.finish().success());
     });

@@ -141,7 +141,7 @@ fn a_frozen_target_costs_a_deadline_and_is_as_before_when_it_goes_on() {
         target.signal("CONT");
         // The start that was given up is carried out now, and stopped in the background.
         target.assert_unharmed(before);
-        // No session was left behind, not even by the start that was given up.
+        // No session is left, not even that of the start that was abandoned.
         let runtime = target.runtime();
         let small = config().buffer_megabytes(std::num::NonZeroU32::MIN).rundown(Rundown::Off);
         let sessions: Vec<_> = (0..64).map(|_| runtime.start(&small)).collect();

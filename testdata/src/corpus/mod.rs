@@ -102,7 +102,7 @@ fn listed(found: BTreeMap<String, PathBuf>) -> Vec<TraceFile> {
     found.into_iter().map(|(name, path)| TraceFile { name, path }).collect()
 }
 
-/// The trace of that name. None, said on stderr, if it is not in the repository and
+/// The trace of that name. None, with a note on stderr, if it is not in the repository and
 /// `NETTRACE_SHARED` is not set.
 ///
 /// # Panics
@@ -117,7 +117,7 @@ pub fn trace(name: &str) -> Option<TraceFile> {
 }
 
 /// The folder that `NETTRACE_SHARED` names, with more traces in `traces` and what the
-/// reference reader saw in them in `golden`. None, said on stderr, if it is not set: then
+/// reference reader saw in them in `golden`. None, with a note on stderr, if it is not set: then
 /// tests hold the same everywhere, on the repository's own traces.
 ///
 /// # Panics

@@ -8,7 +8,7 @@ use generate::File;
 use std::path::PathBuf;
 use std::{fs, io};
 
-/// Writes the generated files anew.
+/// Writes the generated files.
 pub(crate) fn write() -> io::Result<()> {
     let files = files()?;
     for entry in fs::read_dir(folder())? {
@@ -54,7 +54,7 @@ mod tests {
             let same = checked_in.lines().zip(text.lines()).take_while(|(a, b)| a == b).count();
             assert!(
                 checked_in == text,
-                "{name}: line {} differs; `cargo xtask catalog` writes it anew",
+                "{name}: line {} differs; `cargo xtask catalog` updates it",
                 same + 1
             );
         }

@@ -1,6 +1,6 @@
 //! A real trace, again and again, as one long session would have been written.
 //!
-//! Framing and padding are made anew. What the writer would do once (metadata) is done
+//! Framing and padding are written again. What the writer would do once (metadata) is done
 //! once; stacks, labels and, where the stream had forgotten them, threads are written
 //! again. Events are re-encoded: each copy's timestamps are later than those of all
 //! copies before it, and every capture thread's numbers go on without a gap. A number
@@ -213,7 +213,7 @@ impl<W: Write> Copies<W> {
         self.writer.part(PartKind::SequencePoint, point.content(version).bytes)
     }
 
-    /// A sequence point where the base has none: stacks begin anew after it.
+    /// A sequence point where the base has none: stack ids restart after it.
     fn point_here(&mut self) -> io::Result<()> {
         let version = self.writer.version();
         if version == Version::V3 {
