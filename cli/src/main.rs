@@ -10,7 +10,7 @@ fn main() -> ExitCode {
         stdin: Box::new(stdin()),
         stdout: &mut stdout(),
         detached_stdout,
-        stderr: &mut Unblocked::new(|| Box::new(stderr())),
+        stderr: &mut Unblocked::default(),
         stdin_is_terminal: stdin().is_terminal(),
         stdout_is_terminal: stdout().is_terminal(),
         stderr_is_terminal: stderr().is_terminal(),

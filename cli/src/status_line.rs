@@ -20,7 +20,7 @@ impl StatusLine {
     pub(crate) fn after(delay: Duration, is_wanted: bool) -> StatusLine {
         let next = is_wanted.then(|| Instant::now() + delay);
         // Standard error may have no reader, and must not hold up a session.
-        StatusLine { next, is_shown: false, stderr: Unblocked::new(|| Box::new(std::io::stderr())) }
+        StatusLine { next, is_shown: false, stderr: Unblocked::default() }
     }
 
     pub(crate) fn new(is_wanted: bool) -> StatusLine {
@@ -40,14 +40,14 @@ impl StatusLine {
         let _ = self.stderr.write_all(format!("\r{}\x1b[K", text()).as_bytes());
     }
 
-    /// Takes the line away, for a message.
+    /// Removes the line for a message.
     pub(crate) fn clear(&mut self) {
         if std::mem::take(&mut self.is_shown) {
             let _ = self.stderr.write_all(b"\r\x1b[K");
         }
     }
 
-    /// Takes the line away for good.
+    /// Removes the line for good.
     pub(crate) fn end(&mut self) {
         self.next = None;
         self.clear();

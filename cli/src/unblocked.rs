@@ -1,77 +1,38 @@
-//! Messages to a standard error that may have no reader: `2>&1 | less`.
+//! Standard error that may have no reader: `2>&1 | less`.
 
-use std::io::{self, Write};
-use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::io::{self, Write, stderr};
 use std::time::Duration;
 
-/// How long a message may take to be written before the next ones are dropped.
+/// How long a message waits for room before it and the next ones are dropped.
 const WRITE_TIMEOUT: Duration = Duration::from_millis(500);
+/// A pipe that can be written to has room for this much (`PIPE_BUF`).
+const PIECE_BYTES: usize = if cfg!(target_os = "linux") { 4096 } else { 512 };
 
-/// A stream that is written on a thread of its own and waited for only for a limited
-/// time: a command that has received a signal must not hang while it prints a message
-/// about it.
+/// Standard error that is only written to while it has room: a command that has received a
+/// signal must not hang while it prints a message about it.
 ///
-/// What is written while an earlier write hangs is dropped; after it, everything is
-/// as before.
+/// What is written while there is no room is dropped; afterwards, everything is as before.
+/// Asking for room first needs no thread that may hang in a write. On Windows, where the
+/// system cannot be asked, writing waits.
 ///
 /// ```
 /// use std::io::Write;
-/// writeln!(nettrace_cli::Unblocked::new(|| Box::new(std::io::stderr())), "a message")?;
+/// writeln!(nettrace_cli::Unblocked::default(), "a message")?;
 /// # Ok::<(), std::io::Error>(())
 /// ```
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Unblocked {
-    open: fn() -> Box<dyn Write + Send>,
-    thread: Option<Thread>,
-}
-
-#[derive(Debug)]
-struct Thread {
-    messages: SyncSender<Vec<u8>>,
-    done: Receiver<io::Result<()>>,
-    /// A write has not come back yet.
-    is_hanging: bool,
-}
-
-impl Unblocked {
-    /// The stream that `open` gives, which is asked for at the first write.
-    pub fn new(open: fn() -> Box<dyn Write + Send>) -> Unblocked {
-        Unblocked { open, thread: None }
-    }
-
-    fn start(&self) -> io::Result<Thread> {
-        let (messages, received) = sync_channel::<Vec<u8>>(1);
-        let (tell, done) = sync_channel(1);
-        let mut stream = (self.open)();
-        std::thread::Builder::new().name("nettrace-messages".to_owned()).spawn(move || {
-            for message in received {
-                let written = stream.write_all(&message).and_then(|()| stream.flush());
-                if tell.send(written).is_err() {
-                    return;
-                }
-            }
-        })?;
-        Ok(Thread { messages, done, is_hanging: false })
-    }
+    is_stalled: bool,
 }
 
 impl Write for Unblocked {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let thread = match self.thread.take() {
-            Some(thread) => thread,
-            None => self.start()?,
-        };
-        let thread = self.thread.insert(thread);
-        if thread.is_hanging && thread.done.try_recv().is_err() {
+        let wait = if self.is_stalled { Duration::ZERO } else { WRITE_TIMEOUT };
+        self.is_stalled = !has_room(&stderr(), wait);
+        if self.is_stalled {
             return Ok(bytes.len());
         }
-        match thread.messages.try_send(bytes.to_vec()) {
-            Ok(()) => {}
-            Err(TrySendError::Full(_) | TrySendError::Disconnected(_)) => return Ok(bytes.len()),
-        }
-        let done = thread.done.recv_timeout(WRITE_TIMEOUT);
-        thread.is_hanging = done.is_err();
-        done.unwrap_or(Ok(())).map(|()| bytes.len())
+        stderr().write(&bytes[..bytes.len().min(PIECE_BYTES)])
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -79,37 +40,38 @@ impl Write for Unblocked {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::sync::Mutex;
-
-    static WRITTEN: Mutex<Vec<u8>> = Mutex::new(Vec::new());
-
-    struct Stream;
-
-    impl Write for Stream {
-        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            if bytes == b"hang" {
-                loop {
-                    std::thread::park();
-                }
-            }
-            WRITTEN.lock().unwrap().extend(bytes);
-            Ok(bytes.len())
-        }
-
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(())
+/// Whether a write would not wait. An error counts as room, so that the write reports it.
+#[cfg(unix)]
+fn has_room(stream: &impl std::os::fd::AsFd, wait: Duration) -> bool {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    let wait = Timespec::try_from(wait).ok();
+    loop {
+        match poll(&mut [PollFd::new(stream, PollFlags::OUT)], wait.as_ref()) {
+            Ok(0) => return false,
+            Err(rustix::io::Errno::INTR) => {}
+            Ok(_) | Err(_) => return true,
         }
     }
+}
+
+#[cfg(not(unix))]
+fn has_room(_stream: &impl Write, _wait: Duration) -> bool {
+    true
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use std::io::Read;
 
     #[test]
-    fn messages_are_written_in_order_until_one_hangs() {
-        let mut stream = Unblocked::new(|| Box::new(Stream));
-        for word in [&b"one "[..], b"two", b"hang", b"three"] {
-            assert_eq!(stream.write(word).unwrap(), word.len());
+    fn a_full_pipe_has_no_room_until_it_is_read() {
+        let (mut reader, mut writer) = io::pipe().unwrap();
+        let mut count = 0;
+        while has_room(&writer, Duration::ZERO) {
+            count += writer.write(&[0; PIECE_BYTES]).unwrap();
         }
-        assert_eq!(*WRITTEN.lock().unwrap(), b"one two");
+        reader.read_exact(&mut vec![0; count]).unwrap();
+        assert!(has_room(&writer, Duration::ZERO));
     }
 }

@@ -16,7 +16,7 @@ type Inner = (u64, u64);
 type Inner = std::path::PathBuf;
 
 impl FileId {
-    /// The file of this name, behind links. `None`: there is none, or it is no regular
+    /// The file of this name, following links. `None`: there is none, or it is no regular
     /// file.
     pub(crate) fn of(path: &Path) -> Option<FileId> {
         FileId::of_metadata(&fs::metadata(path).ok()?, path)

@@ -15,7 +15,8 @@ static BEGUN: Mutex<Vec<(PathBuf, Unfinished)>> = Mutex::new(Vec::new());
 /// Longer names are not tried: with what stands after them they might be too long for
 /// the file system.
 const MOST_NAME_BYTES: usize = 240;
-/// How many others of the same name may be in the works, or left behind.
+/// Maximum number of other unfinished files of the same name, including leftovers of
+/// killed processes.
 const MOST_OTHERS: u32 = 1000;
 
 /// Makes the file beside its target, under a name that nothing else has.
@@ -66,8 +67,8 @@ pub(crate) fn leave_unfinished() {
                 "nettrace: what was recorded is in {}\n",
                 printable(&part.display().to_string())
             );
-            // A closed stderr is no reason to wait.
-            let _ = Unblocked::new(|| Box::new(io::stderr())).write_all(text.as_bytes());
+            // A closed stderr must not keep the process from ending.
+            let _ = Unblocked::default().write_all(text.as_bytes());
         }
     }
 }
