@@ -32,7 +32,7 @@ impl Analysed {
         })
     }
 
-    /// The same; `other` says what it means that something else than reading fails.
+    /// The same; `other` maps errors other than those of reading.
     pub(crate) fn read_or(
         &mut self,
         read: impl FnOnce(&mut TimeOrdered<Input>) -> Result<Outcome, AnalysisError>,

@@ -109,7 +109,7 @@ impl CommonArgs {
         self.quiet.quiet
     }
 
-    /// Adds those that stand behind the command's name.
+    /// Adds the options that follow the command's name.
     fn join(&mut self, matches: &ArgMatches) {
         let mut level = matches;
         while let Some((_, inner)) = level.subcommand() {

@@ -7,13 +7,13 @@ use std::io::{Read, Write};
 pub struct Console<'a> {
     /// Read when the trace is given as `-`.
     pub stdin: Box<dyn Read>,
-    /// Takes the results.
+    /// Receives the results.
     pub stdout: &'a mut (dyn Write + Send),
     /// The same as `stdout`, for a thread that writes what a session brings: it may
     /// outlive the command, since nothing ends a write that has no reader. `None`: such
     /// results are written like all others.
     pub detached_stdout: fn() -> Option<Box<dyn Write + Send>>,
-    /// Takes everything else.
+    /// Receives everything else.
     pub stderr: &'a mut dyn Write,
     /// Whether a person would have to type the trace.
     pub stdin_is_terminal: bool,

@@ -19,7 +19,7 @@ pub(crate) enum Failure {
     },
     /// The results could not be written.
     Output(io::Error),
-    /// The command line is right for clap, but not for us.
+    /// Wrong usage that clap does not detect.
     Usage(String),
 }
 
@@ -49,7 +49,7 @@ impl Failure {
         Failure::Input { file: "standard input".to_owned(), message }
     }
 
-    /// The parser gave up.
+    /// The parser failed.
     pub(crate) fn read(file: &str, error: &Error, position: u64) -> Failure {
         let message = match error {
             Error::Format { offset, context, fault } => {

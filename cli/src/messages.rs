@@ -64,7 +64,7 @@ impl<'a> Messages<'a> {
         let _ = self.stream.write_all(line.as_bytes());
     }
 
-    /// Says what is wrong with a trace that was read to its end.
+    /// Reports what is wrong with a trace that was read to its end.
     pub(crate) fn condition(&mut self, file: &str, trace: &Ended, is_whole: bool) {
         let condition = Condition::of(trace, is_whole);
         if let Some(fault) = condition.unpack_fault {
@@ -89,7 +89,7 @@ impl<'a> Messages<'a> {
         }
     }
 
-    /// Says how many events the writer had to drop.
+    /// Reports how many events the writer had to drop.
     pub(crate) fn losses(&mut self, file: &str, trace: &Ended) {
         let losses = trace.losses();
         if losses.total() > 0 {

@@ -48,7 +48,7 @@ pub(crate) struct Pending {
 #[derive(Debug)]
 struct PartFile {
     path: PathBuf,
-    /// Its name at the end, behind all links.
+    /// Its final name, with symbolic links resolved.
     target: PathBuf,
     /// There was a file of that name, and it may go.
     replaces: bool,
@@ -66,7 +66,7 @@ pub(crate) struct Written {
 /// Tells whether a file of this name may be written, before any work is done for it.
 ///
 /// # Errors
-/// It is a folder, one of the `inputs`, or there already and not to be replaced.
+/// It is a folder, one of the `inputs`, or exists and may not be replaced.
 pub(crate) fn check(path: &Path, is_forced: bool, inputs: &[&Path]) -> Result<(), Failure> {
     kind_of(path, is_forced, inputs).map(drop)
 }
@@ -329,7 +329,7 @@ fn with_place(failure: Failure, kept: &Path) -> Failure {
 }
 
 fn already_exists(path: &Path) -> Failure {
-    refused(path, "is there already; --force replaces it")
+    refused(path, "already exists; use --force to overwrite")
 }
 
 fn cannot(path: &Path, error: &io::Error) -> Failure {

@@ -2,9 +2,8 @@
 
 use std::io::{self, Write};
 
-/// The text without characters that show something else than what is there: names come
-/// from traces and file systems and may hold anything; they must not end a line, move a
-/// cursor, or run backwards.
+/// Replaces characters that could move the cursor or reorder text. Names come from traces
+/// and file systems and may contain anything.
 pub(crate) fn printable(text: &str) -> String {
     nettrace_export::hidden::printable(text).into_owned()
 }
@@ -16,7 +15,7 @@ pub(crate) fn printable_lines(document: &[u8]) -> Vec<u8> {
 }
 
 /// A line of which this many bytes are waiting is shown before its end.
-const LONG_LINE: usize = 64 * 1024;
+const LONG_LINE_BYTES: usize = 64 * 1024;
 
 /// Passes on text as [`printable`] makes it: what a converter writes to a terminal.
 pub(crate) struct PrintableText<W: Write> {
@@ -52,7 +51,7 @@ impl<W: Write> Write for PrintableText<W> {
         // What waited has no end of a line.
         if let Some(end) = bytes.iter().rposition(|byte| *byte == b'\n') {
             self.show(before + end + 1)?;
-        } else if self.waiting.len() >= LONG_LINE {
+        } else if self.waiting.len() >= LONG_LINE_BYTES {
             // Not within a character.
             let begins = |byte: &u8| *byte & 0xc0 != 0x80;
             let end = self.waiting.iter().rposition(begins).unwrap_or(0);
@@ -73,7 +72,7 @@ mod tests {
 
     #[test]
     fn however_text_comes_no_control_character_reaches_the_terminal() {
-        let text = format!("\u{1b}[31mred\u{9b}\nnext{}\u{202e}end", "é".repeat(LONG_LINE));
+        let text = format!("\u{1b}[31mred\u{9b}\nnext{}\u{202e}end", "é".repeat(LONG_LINE_BYTES));
         for size in [1, 2, 3, 7, 4096, text.len()] {
             let mut shown = Vec::new();
             let mut out = PrintableText::new(&mut shown);

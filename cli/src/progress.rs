@@ -6,8 +6,8 @@ use crate::units;
 use std::cell::RefCell;
 use std::time::{Duration, Instant};
 
-/// Work that lasts no longer than this is not worth a line.
-const SHORT_WORK: Duration = Duration::from_secs(1);
+/// Progress is shown only for work that takes longer than this.
+const SHOWN_AFTER: Duration = Duration::from_secs(1);
 
 /// Shows how far reading is.
 #[derive(Debug)]
@@ -18,7 +18,7 @@ pub(crate) struct Progress {
 
 impl Progress {
     pub(crate) fn new(is_wanted: bool) -> Progress {
-        let line = RefCell::new(StatusLine::after(SHORT_WORK, is_wanted));
+        let line = RefCell::new(StatusLine::after(SHOWN_AFTER, is_wanted));
         Progress { begun: Instant::now(), line }
     }
 
@@ -27,7 +27,7 @@ impl Progress {
         self.line.borrow_mut().show(|| line(done, whole, self.begun.elapsed()));
     }
 
-    /// Takes the line away, for a message or at the end. None comes any more.
+    /// Removes the line for a message or at the end; it does not come back.
     pub(crate) fn end(&self) {
         self.line.borrow_mut().end();
     }
@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_line_tells_how_far_reading_is() {
+    fn the_line_shows_how_far_reading_is() {
         let since = Duration::from_secs(2);
         assert_eq!(line(512, Some(2048), since), "reading  25 %  512 B of 2.0 KiB, 6 s left");
         assert_eq!(line(1, Some(2048), since), "reading   0 %  1 B of 2.0 KiB");

@@ -69,8 +69,8 @@ impl<'m> StackNames<'m> {
     }
 }
 
-/// What a file says about its code; `None` if it can be read only once, which is said.
-/// What is wrong with the file is said when its events are read.
+/// The method names of a file. `None` for pipes, with a note on stderr. Damage is
+/// reported later, when the events are read.
 pub(crate) fn model_of(
     input: &InputArgs,
     context: &mut Context<'_>,

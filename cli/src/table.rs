@@ -12,7 +12,7 @@ use std::io::{self, Write};
 use unicode_width::UnicodeWidthStr;
 
 /// The last column is given at least this much before columns are left out for it.
-const LEAST_NAME: usize = 30;
+const LEAST_LAST_COLUMN: usize = 30;
 
 /// A column: what stands above it, how wide it is at least, and how important it is.
 #[derive(Debug, Clone, Copy)]
@@ -30,12 +30,12 @@ pub(crate) struct Column {
 
 /// A column of numbers, at the right edge.
 pub(crate) const fn right(heading: &'static str, width: usize, rank: u8) -> Column {
-    Column { heading, width, is_left: false, rank, least: LEAST_NAME, is_whole: false }
+    Column { heading, width, is_left: false, rank, least: LEAST_LAST_COLUMN, is_whole: false }
 }
 
 /// A column of words, at the left edge. The last one takes what is left of the line.
 pub(crate) const fn left(heading: &'static str, width: usize, rank: u8) -> Column {
-    Column { heading, width, is_left: true, rank, least: LEAST_NAME, is_whole: false }
+    Column { heading, width, is_left: true, rank, least: LEAST_LAST_COLUMN, is_whole: false }
 }
 
 impl Column {

@@ -35,21 +35,21 @@ const REPORTS: [&[&str]; 17] = [
     &["summary"],
 ];
 
-/// A trace, and all that is said of it.
-struct Told {
+/// A trace, with all its reports.
+struct TraceReports {
     path: String,
     stats: Value,
     reports: BTreeMap<&'static str, Value>,
 }
 
-impl Told {
-    fn new(path: &str) -> Told {
+impl TraceReports {
+    fn new(path: &str) -> TraceReports {
         let json = |args: &[&str]| nettrace(args).json();
         let reports = REPORTS.iter().map(|words| {
             let args = [&["report", words[0], path, "--json"], &words[1..]].concat();
             (words[0], json(&args))
         });
-        Told {
+        TraceReports {
             path: path.to_owned(),
             stats: json(&["stats", path, "--json"]),
             reports: reports.collect(),
@@ -96,7 +96,7 @@ impl Told {
     }
 }
 
-/// What is not as it should be, so that one run shows all of it.
+/// All disagreements, so that one run shows every one.
 #[derive(Default)]
 struct Doubts(Vec<String>);
 
@@ -119,10 +119,10 @@ fn reports_agree_with_each_other_and_with_the_counts_of_events() {
         for _ in 0..threads {
             scope.spawn(|| {
                 while let Some(path) = { left.lock().unwrap().pop() } {
-                    let told = Told::new(&path);
+                    let trace = TraceReports::new(&path);
                     let mut of_trace = Doubts::default();
-                    sums(&told, &mut of_trace);
-                    summary(&told, &mut of_trace);
+                    sums(&trace, &mut of_trace);
+                    summary(&trace, &mut of_trace);
                     let named = of_trace.0.into_iter().map(|doubt| format!("{path}: {doubt}"));
                     doubts.lock().unwrap().extend(named);
                 }
@@ -133,14 +133,14 @@ fn reports_agree_with_each_other_and_with_the_counts_of_events() {
     assert!(doubts.is_empty(), "{}", doubts.join("\n"));
 }
 
-fn sums(told: &Told, doubts: &mut Doubts) {
-    let number = |report: &str, pointer: &str| told.number(report, pointer);
-    let runtime = |ids: &[u64]| told.events(RUNTIME, ids);
+fn sums(trace: &TraceReports, doubts: &mut Doubts) {
+    let number = |report: &str, pointer: &str| trace.number(report, pointer);
+    let runtime = |ids: &[u64]| trace.events(RUNTIME, ids);
 
     let thrown = number("exceptions", "/count");
     doubts.same("exceptions", thrown, runtime(&[80]));
-    doubts.same("exceptions by type", told.sum("exceptions", "/types", "/count"), thrown);
-    doubts.same("exceptions by thread", told.sum("exceptions", "/threads", "/count"), thrown);
+    doubts.same("exceptions by type", trace.sum("exceptions", "/types", "/count"), thrown);
+    doubts.same("exceptions by thread", trace.sum("exceptions", "/threads", "/count"), thrown);
 
     for (report, start, stop, places) in
         [("contention", 81, 91, "/locks"), ("waits", 301, 302, "/places")]
@@ -151,10 +151,10 @@ fn sums(told: &Told, doubts: &mut Doubts) {
         let measured = number(report, "/waits/count");
         doubts.same(
             &format!("{report} by place"),
-            told.sum(report, places, "/waits/count"),
+            trace.sum(report, places, "/waits/count"),
             measured,
         );
-        let of_places = told.sum(report, places, "/waits/total_ns");
+        let of_places = trace.sum(report, places, "/waits/total_ns");
         doubts.same(
             &format!("{report} time by place"),
             of_places,
@@ -174,39 +174,39 @@ fn sums(told: &Told, doubts: &mut Doubts) {
         ("/waits_ended", 11),
     ] {
         // Ends whose begin was lost are not counted.
-        if told.stats["lost"] == 0 || id != 11 {
+        if trace.stats["lost"] == 0 || id != 11 {
             doubts.same(
                 &format!("tasks {member}"),
                 number("tasks", member),
-                told.events(TASKS, &[id]),
+                trace.events(TASKS, &[id]),
             );
         }
     }
     doubts.same(
         "tasks by name",
-        told.sum("tasks", "/tasks", "/scheduled"),
+        trace.sum("tasks", "/tasks", "/scheduled"),
         number("tasks", "/scheduled"),
     );
 
     let samples = number("threads", "/samples");
-    doubts.same("samples", samples, told.samples());
-    doubts.same("samples by thread", told.sum("threads", "/threads", "/samples"), samples);
+    doubts.same("samples", samples, trace.samples());
+    doubts.same("samples by thread", trace.sum("threads", "/threads", "/samples"), samples);
     let ran = number("topN", "/samples");
     doubts.same("samples that ran or waited", ran + number("topN", "/waiting_samples"), samples);
     doubts.same("samples of the tree", number("tree", "/samples"), ran);
-    let of_methods = told.sum("topN", "/methods", "/self_samples");
+    let of_methods = trace.sum("topN", "/methods", "/self_samples");
     doubts.same("samples by method", of_methods + number("topN", "/samples_without_stack"), ran);
 
-    let whole = told.rows("gc", "/collections").len() as u64;
-    let partial = told.rows("gc", "/partial").len() as u64;
+    let whole = trace.rows("gc", "/collections").len() as u64;
+    let partial = trace.rows("gc", "/partial").len() as u64;
     doubts.same("collections", whole + partial, runtime(&[1]));
     doubts.same(
         "collections by generation",
-        told.sum("gc", "/totals/generations", "/count"),
+        trace.sum("gc", "/totals/generations", "/count"),
         whole,
     );
 
-    for source in told.rows("alloc", "/sources") {
+    for source in trace.rows("alloc", "/sources") {
         let ids: &[u64] = match source["source"].as_str().unwrap() {
             "AllocationSampled" => &[303],
             "AllocationTick" => &[10],
@@ -224,58 +224,58 @@ fn sums(told: &Told, doubts: &mut Doubts) {
             stacks.iter().map(|row| format!("{} {}", row["type"], row["frames"])).collect();
         doubts.same("distinct stacks of allocations", distinct.len() as u64, stacks.len() as u64);
     }
-    if let Some(source) = told.rows("alloc", "/sources").first() {
+    if let Some(source) = trace.rows("alloc", "/sources").first() {
         doubts.same("bytes by type", number("types", "/bytes"), source["bytes"].as_u64().unwrap());
     }
 
     let methods = number("jit", "/totals/methods");
-    doubts.same("compiled methods", told.rows("jit", "/methods").len() as u64, methods);
-    doubts.same("compiled methods by tier", told.sum("jit", "/tiers", "/methods"), methods);
+    doubts.same("compiled methods", trace.rows("jit", "/methods").len() as u64, methods);
+    doubts.same("compiled methods by tier", trace.sum("jit", "/tiers", "/methods"), methods);
 
     // Recorders of operating systems tell of files in memory, which are modules that no
     // runtime loaded.
-    if told.rows("loader", "/modules").is_empty() {
-        let native = told.rows("modules", "/modules").iter().filter(|row| row["kind"] == "native");
+    if trace.rows("loader", "/modules").is_empty() {
+        let native = trace.rows("modules", "/modules").iter().filter(|row| row["kind"] == "native");
         doubts.same(
             "native modules",
             native.count() as u64,
-            told.rows("modules", "/modules").len() as u64,
+            trace.rows("modules", "/modules").len() as u64,
         );
     } else {
-        let modules = told.rows("modules", "/modules").len() as u64;
-        doubts.same("modules", modules, told.rows("loader", "/modules").len() as u64);
+        let modules = trace.rows("modules", "/modules").len() as u64;
+        doubts.same("modules", modules, trace.rows("loader", "/modules").len() as u64);
     }
 
     for report in ["activities", "http"] {
         let started = number(report, "/started");
         doubts.same(
             &format!("{report} by name"),
-            told.sum(report, "/activities", "/started"),
+            trace.sum(report, "/activities", "/started"),
             started,
         );
     }
 
     // Of a request that two layers of the server tell of, one is a layer of the other.
-    let starts = |provider: &str, id| told.events(provider, &[id]);
+    let starts = |provider: &str, id| trace.events(provider, &[id]);
     let inner = starts("Microsoft-AspNetCore-Server-Kestrel", 3);
     let requests =
         starts("Microsoft.AspNetCore.Hosting", 3).max(inner) + starts("System.Net.Http", 1);
-    if told.stats["lost"] == 0 && requests > 0 {
+    if trace.stats["lost"] == 0 && requests > 0 {
         doubts.same("requests", number("http", "/started"), requests);
     }
 
-    let activities = told.sum("activities", "/tree", "/started");
+    let activities = trace.sum("activities", "/tree", "/started");
     doubts.same("activities by place", activities, number("activities", "/started"));
 
-    for answer in told.rows("summary", "/answers") {
+    for answer in trace.rows("summary", "/answers") {
         let due = match answer["report"].as_str().unwrap() {
             "topN" => samples,
             "gc" => runtime(&[1]),
-            "alloc" => told.rows("alloc", "/sources")[0]["events"].as_u64().unwrap(),
+            "alloc" => trace.rows("alloc", "/sources")[0]["events"].as_u64().unwrap(),
             "exceptions" => thrown,
             "contention" => number("contention", "/started"),
             "waits" => number("waits", "/started"),
-            "tasks" => told.events(TASKS, &[7, 8, 9, 10, 11]),
+            "tasks" => trace.events(TASKS, &[7, 8, 9, 10, 11]),
             _ => continue,
         };
         doubts.same(
@@ -301,17 +301,17 @@ fn pointer(about: &str) -> &'static str {
     }
 }
 
-fn summary(told: &Told, doubts: &mut Doubts) {
-    for finding in told.rows("summary", "/findings") {
+fn summary(trace: &TraceReports, doubts: &mut Doubts) {
+    for finding in trace.rows("summary", "/findings") {
         let text = |member: &str| finding[member].as_str().unwrap();
         let (about, value) = (text("about"), finding["value"].as_u64().unwrap());
         let mut words: Vec<&str> = text("command").split(' ').collect();
-        words.push(&told.path);
+        words.push(&trace.path);
         match about {
             "lost_events" => doubts.same(
                 "lost",
                 value,
-                nettrace(&["info", &told.path, "--json"]).json()["lost"].as_u64().unwrap(),
+                nettrace(&["info", &trace.path, "--json"]).json()["lost"].as_u64().unwrap(),
             ),
             "missing_names" => {
                 let said = nettrace(&words).stderr;
@@ -328,11 +328,11 @@ fn summary(told: &Told, doubts: &mut Doubts) {
                 continue;
             }
             "hottest_method" => {
-                let methods = told.rows("topN", "/methods");
+                let methods = trace.rows("topN", "/methods");
                 let is_there = methods.iter().take(3).any(|row| row["self_ns"] == value);
                 doubts.same(text("text"), is_there.into(), 1);
             }
-            _ => doubts.same(text("text"), value, told.number(words[1], pointer(about))),
+            _ => doubts.same(text("text"), value, trace.number(words[1], pointer(about))),
         }
         // The first words of the sentence have the number as the report has it.
         let shown = nettrace(&[&words[..], &["-n", "3"]].concat());
@@ -347,28 +347,28 @@ fn summary(told: &Told, doubts: &mut Doubts) {
             1,
         );
     }
-    let told_to_people = nettrace(&[&told.path]);
+    let summary_page = nettrace(&[&trace.path]);
     let findings =
-        told_to_people.text().lines().skip_while(|line| *line != "What stands out").skip(1);
+        summary_page.text().lines().skip_while(|line| *line != "What stands out").skip(1);
     // Whole, as it is no terminal.
-    let texts = told.rows("summary", "/findings");
+    let texts = trace.rows("summary", "/findings");
     for line in findings.take_while(|line| !line.is_empty()) {
         let is_command = line.starts_with("    nettrace ");
         let is_whole = texts.iter().any(|finding| finding["text"] == line.trim());
         doubts.same(line, (is_command || is_whole).into(), 1);
     }
-    // What is offered can be had.
-    for answer in told.rows("summary", "/answers") {
+    // Each report that the summary offers has content.
+    for answer in trace.rows("summary", "/answers") {
         let rows = match answer["report"].as_str().unwrap() {
-            "topN" => told.number("threads", "/samples"),
-            "gc" => told.rows("gc", "/collections").len() as u64,
-            "alloc" => told.rows("alloc", "/sources").len() as u64,
-            "jit" => told.number("jit", "/totals/methods"),
-            "counters" => told.rows("counters", "/series").len() as u64,
-            "exceptions" => told.number("exceptions", "/count"),
-            "tasks" => told.number("tasks", "/scheduled") + told.number("tasks", "/waits_begun"),
-            report @ ("contention" | "waits" | "activities") => told.number(report, "/started"),
-            report => nettrace(&["report", report, &told.path]).stdout.len() as u64,
+            "topN" => trace.number("threads", "/samples"),
+            "gc" => trace.rows("gc", "/collections").len() as u64,
+            "alloc" => trace.rows("alloc", "/sources").len() as u64,
+            "jit" => trace.number("jit", "/totals/methods"),
+            "counters" => trace.rows("counters", "/series").len() as u64,
+            "exceptions" => trace.number("exceptions", "/count"),
+            "tasks" => trace.number("tasks", "/scheduled") + trace.number("tasks", "/waits_begun"),
+            report @ ("contention" | "waits" | "activities") => trace.number(report, "/started"),
+            report => nettrace(&["report", report, &trace.path]).stdout.len() as u64,
         };
         doubts.same(
             &format!("the report {} has something", answer["report"]),

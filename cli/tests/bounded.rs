@@ -13,20 +13,30 @@ use nettrace_testdata::{cases, one_type};
 use std::fs::File;
 use std::process::{Command, Stdio};
 
+const SPACE_512_MIB: &str = "ulimit -v 524288";
+
+/// What the command writes to its standard output, or to a program that reads it, in a
+/// shell that limits it.
+fn limited(limit: &str, reader: &str, args: &[&str], input: Option<&str>) -> String {
+    let script = format!("{limit}; {{ \"$0\" \"$@\"; echo \"exit $?\" >&2; }} {reader}");
+    let mut command = Command::new("sh");
+    command.args(["-c", &script, env!("CARGO_BIN_EXE_nettrace")]).args(args);
+    let stdin = input.map_or(Stdio::null(), |path| File::open(path).unwrap().into());
+    let output = command.current_dir(common::top()).stdin(stdin).output().unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert!(stderr.ends_with("exit 0\n"), "{args:?}: {stderr}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// What the command writes within 512 MiB of address space.
+fn within(args: &[&str]) -> String {
+    limited(SPACE_512_MIB, "", args, None)
+}
+
 /// Bytes that the command writes within 512 MiB of address space, and their checksum.
 fn written(args: &[&str], input: Option<&str>) -> (usize, String) {
     // `cksum` has the bytes through its hands faster than a test does.
-    let limited = r#"ulimit -v 524288; { "$0" "$@"; echo "exit $?" >&2; } | cksum"#;
-    let mut command = Command::new("sh");
-    command
-        .args(["-c", limited, env!("CARGO_BIN_EXE_nettrace")])
-        .args(args)
-        .current_dir(common::top());
-    let stdin = input.map_or(Stdio::null(), |path| File::open(path).unwrap().into());
-    let output = command.stdin(stdin).output().unwrap();
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert!(said.ends_with("exit 0\n"), "{args:?}: {said}");
-    let sum = String::from_utf8(output.stdout).unwrap();
+    let sum = limited(SPACE_512_MIB, "| cksum", args, input);
     let (sum, bytes) = sum.trim().split_once(' ').unwrap();
     (bytes.parse().unwrap(), sum.to_owned())
 }
@@ -34,23 +44,50 @@ fn written(args: &[&str], input: Option<&str>) -> (usize, String) {
 /// The checksum of the first 8 MB that the command writes within 512 MiB of address space,
 /// to a program that begins to read late: what piles up meanwhile must be bounded, too.
 fn begun(args: &[&str], input: Option<&str>) -> String {
-    let limited = r#"ulimit -v 524288; { "$0" "$@"; echo "exit $?" >&2; } | { sleep 1; head -c 8000000; } | cksum"#;
-    let mut command = Command::new("sh");
-    command
-        .args(["-c", limited, env!("CARGO_BIN_EXE_nettrace")])
-        .args(args)
-        .current_dir(common::top());
-    let stdin = input.map_or(Stdio::null(), |path| File::open(path).unwrap().into());
-    let output = command.stdin(stdin).output().unwrap();
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert!(said.ends_with("exit 0\n"), "{args:?}: {said}");
-    String::from_utf8(output.stdout).unwrap()
+    limited(SPACE_512_MIB, "| { sleep 1; head -c 8000000; } | cksum", args, input)
+}
+
+/// A stream whose event type 1 is of this provider.
+fn stream_of(version: Version, provider: &str, event_id: u32, fields: Vec<Field>) -> Stream {
+    let mut stream = Stream::new(version);
+    stream.trace(&Trace::default());
+    let provider = provider.into();
+    let definition =
+        Definition { metadata_id: 1, provider, event_id, fields, ..Definition::default() };
+    stream.metadata_blobs(&EventBlock::new([Blob::definition(1, 1, definition.encode())]));
+    stream
+}
+
+/// A stream of the runtime's sampler.
+fn stream_of_samples(version: Version) -> Stream {
+    let kind = vec![Field::new("Type", FieldType::UInt32)];
+    stream_of(version, "Microsoft-DotNETCore-SampleProfiler", 0, kind)
+}
+
+/// A sample of a thread that ran managed code.
+fn sample(number: u32, thread: u64, stack_id: u32, ticks: u64) -> Blob {
+    Blob {
+        metadata_id: 1,
+        sequence_number: number,
+        thread_id: thread,
+        capture_thread_id: thread,
+        stack_id,
+        ticks,
+        is_sorted: true,
+        payload: 2u32.to_le_bytes().to_vec(),
+        ..Blob::default()
+    }
+}
+
+fn ended(mut stream: Stream) -> Vec<u8> {
+    stream.end();
+    stream.bytes
 }
 
 /// Ten times the sizes of the shared hostile streams. Whole, their output would take a
 /// test minutes.
 #[test]
-fn what_is_ten_times_as_hostile_is_written_within_the_same_bounds_however_it_is_read() {
+fn ten_times_as_hostile_traces_stay_within_the_same_bounds_however_they_are_read() {
     let streams = [
         ("long-name-10", long_name(100_000, 5_000_000), &[][..]),
         ("deep-10", deep_stack(50_000, 40_960), &["--stacks"][..]),
@@ -73,18 +110,9 @@ fn what_is_ten_times_as_hostile_is_written_within_the_same_bounds_however_it_is_
 
 /// Events of a provider with a name of so many characters.
 fn long_name(events: u32, characters: usize) -> Vec<u8> {
-    let mut stream = Stream::new(Version::V4);
-    stream.trace(&Trace::default());
-    let definition = Definition {
-        metadata_id: 1,
-        provider: "n".repeat(characters),
-        event_id: 7,
-        ..Definition::default()
-    };
-    stream.metadata_blobs(&EventBlock::new([Blob::definition(1, 1, definition.encode())]));
+    let mut stream = stream_of(Version::V4, &"n".repeat(characters), 7, vec![]);
     plain_events(&mut stream, events);
-    stream.end();
-    stream.bytes
+    ended(stream)
 }
 
 /// Events whose only field is an array of 65,535 objects without fields.
@@ -103,8 +131,7 @@ fn arrays_of_nothing(events: u32) -> Vec<u8> {
     stream.metadata_rows(&MetadataBlock::new(vec![row]));
     stream.thread_block(&ThreadBlock::new(vec![ThreadRow::new(1, 1, 1)]));
     plain_events(&mut stream, events);
-    stream.end();
-    stream.bytes
+    ended(stream)
 }
 
 /// Events of type 1 and thread 1, in blocks of 1,000.
@@ -124,11 +151,7 @@ fn plain_events(stream: &mut Stream, events: u32) {
     }
 }
 
-/// One stack of 8,000 frames, and events that have it.
-fn deep_stacks(events: u32) -> Vec<u8> {
-    deep_stack(events, 8000)
-}
-
+/// One stack of so many frames, and events that have it.
 fn deep_stack(events: u32, frames: u64) -> Vec<u8> {
     let mut stream = synth::tiny_v4();
     // The end mark.
@@ -139,24 +162,17 @@ fn deep_stack(events: u32, frames: u64) -> Vec<u8> {
         let rows = (1..=100).map(|row| {
             let number = block * 100 + row;
             let ticks = 1_000_000 + u64::from(number);
-            Blob {
-                metadata_id: 1,
-                sequence_number: number,
-                thread_id: 1,
-                stack_id: 1,
-                ticks,
-                ..Blob::default()
-            }
+            let of = Blob { metadata_id: 1, thread_id: 1, stack_id: 1, ..Blob::default() };
+            Blob { sequence_number: number, ticks, ..of }
         });
         stream.event_block(&EventBlock::new(rows));
     }
-    stream.end();
-    stream.bytes
+    ended(stream)
 }
 
 #[test]
 fn stacks_that_become_much_are_written_within_bounds_however_they_are_read() {
-    let path = file("deep.nettrace", &deep_stacks(2400));
+    let path = file("deep.nettrace", &deep_stack(2400, 8000));
     // Each a few seconds.
     let ways: [(&str, &[&[&str]]); 2] = [
         ("ndjson", &[&["--threads", "2"], &["--threads", "4"], &["--no-mmap"]]),
@@ -176,9 +192,9 @@ fn stacks_that_become_much_are_written_within_bounds_however_they_are_read() {
 }
 
 #[test]
-fn names_of_half_a_million_characters_and_arrays_of_nothing_are_cut_in_rows_and_that_is_said() {
+fn names_of_half_a_million_characters_and_empty_arrays_are_cut_in_rows_with_a_note() {
     let Some(shared) = nettrace_testdata::corpus::shared_folder() else { return };
-    for (name, said, most) in [
+    for (name, expected, most) in [
         ("oom-ndjson-1MB-long-provider-name", "more characters)", 60 << 20),
         ("oom-ndjson-90KB-empty-objects", "{\"empty_elements\":65535}", 10 << 20),
     ] {
@@ -195,23 +211,14 @@ fn names_of_half_a_million_characters_and_arrays_of_nothing_are_cut_in_rows_and_
             "{name}"
         );
         let first = common::nettrace(&["events", "--format", "ndjson", "-n", "1", &path]);
-        assert!(first.text().contains(said), "{name}: {:.200}", first.text());
+        assert!(first.text().contains(expected), "{name}: {:.200}", first.text());
     }
 }
 
 /// Samples of one thread each. Every stack has 2,000 frames; `are_shared`: all are the
 /// same one, else each has an outermost frame of its own.
 fn samples(threads: u32, are_shared: bool) -> Vec<u8> {
-    let mut stream = Stream::new(Version::V5);
-    stream.trace(&Trace::default());
-    let sample = Definition {
-        metadata_id: 1,
-        provider: "Microsoft-DotNETCore-SampleProfiler".into(),
-        event_id: 0,
-        fields: vec![Field::new("Type", FieldType::UInt32)],
-        ..Definition::default()
-    };
-    stream.metadata_blobs(&EventBlock::new([Blob::definition(1, 1, sample.encode())]));
+    let mut stream = stream_of_samples(Version::V5);
     let stack = |last: u64| -> Vec<u64> {
         (0..2000u64)
             .map(|frame| 0x7f00_0000_1000 + frame * 0x1000)
@@ -223,39 +230,18 @@ fn samples(threads: u32, are_shared: bool) -> Vec<u8> {
         stream.stack_block(&StackBlock::new(number + 1, 8, &[stack(u64::from(number))]));
     }
     for thread in 0..threads {
-        let row = |ticks| Blob {
-            metadata_id: 1,
-            sequence_number: ticks,
-            thread_id: u64::from(thread) + 1,
-            capture_thread_id: u64::from(thread) + 1,
-            stack_id: if are_shared { 1 } else { thread + 1 },
-            ticks: 1_000_000 + u64::from(ticks) * 1000,
-            is_sorted: true,
-            // It ran managed code.
-            payload: 2u32.to_le_bytes().to_vec(),
-            ..Blob::default()
+        let stack_id = if are_shared { 1 } else { thread + 1 };
+        let row = |number| {
+            let ticks = 1_000_000 + u64::from(number) * 1000;
+            sample(number, u64::from(thread) + 1, stack_id, ticks)
         };
         stream.event_block(&EventBlock::new([row(1), row(2)]));
     }
-    stream.end();
-    stream.bytes
-}
-
-/// What the command writes within 512 MiB of address space.
-fn within(args: &[&str]) -> String {
-    let limited = "ulimit -v 524288; exec \"$0\" \"$@\"";
-    let mut command = Command::new("sh");
-    command
-        .args(["-c", limited, env!("CARGO_BIN_EXE_nettrace")])
-        .args(args)
-        .current_dir(common::top());
-    let output = command.stdin(Stdio::null()).output().unwrap();
-    assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap()
+    ended(stream)
 }
 
 #[test]
-fn trees_of_calls_have_a_budget_and_what_is_beyond_it_is_counted_and_shown_as_deeper() {
+fn call_trees_have_a_budget_beyond_which_calls_are_counted_as_deeper() {
     let shared = file("shared-deep.nettrace", &samples(400, true));
     let own = file("own-deep.nettrace", &samples(300, false));
     for format in ["cpuprofile", "firefox"] {
@@ -279,9 +265,9 @@ fn trees_of_calls_have_a_budget_and_what_is_beyond_it_is_counted_and_shown_as_de
     let ends: u64 = nodes.iter().map(|node| node["self_samples"].as_u64().unwrap()).sum();
     assert_eq!((of_roots, ends), (all, all), "nothing is missing from the sums");
     let is_deeper = |node: &&serde_json::Value| node["name"] == "(deeper)";
-    let said: u64 =
+    let shown: u64 =
         nodes.iter().filter(is_deeper).map(|node| node["self_samples"].as_u64().unwrap()).sum();
-    assert_eq!(said, deeper);
+    assert_eq!(shown, deeper);
     assert!(nodes.len() <= (1 << 18) + (1 << 15), "{}", nodes.len());
     // Of many threads, only what is shown is kept.
     let threads = within(&["report", "topN", "--by-thread", "--json", &shared]);
@@ -293,16 +279,8 @@ fn trees_of_calls_have_a_budget_and_what_is_beyond_it_is_counted_and_shown_as_de
 /// frame becomes that of another method. `are_named`: the other frames are of one method,
 /// else their addresses are all that is known of them.
 fn reused_memory(times: u32, are_named: bool) -> Vec<u8> {
-    let mut stream = Stream::new(Version::V4);
-    stream.trace(&Trace::default());
+    let mut stream = stream_of_samples(Version::V4);
     let field = |name: &str, field_type| Field::new(name, field_type);
-    let sample = Definition {
-        metadata_id: 1,
-        provider: "Microsoft-DotNETCore-SampleProfiler".into(),
-        event_id: 0,
-        fields: vec![field("Type", FieldType::UInt32)],
-        ..Definition::default()
-    };
     let load = Definition {
         metadata_id: 2,
         provider: "Microsoft-Windows-DotNETRuntime".into(),
@@ -320,21 +298,10 @@ fn reused_memory(times: u32, are_named: bool) -> Vec<u8> {
         ],
         ..Definition::default()
     };
-    let definitions = [sample, load].map(|definition| Blob::definition(1, 1, definition.encode()));
-    stream.metadata_blobs(&EventBlock::new(definitions));
+    stream.metadata_blobs(&EventBlock::new([Blob::definition(1, 1, load.encode())]));
     let outermost = 0x7e00_0000_0000_u64;
     let frames = (1..4096).map(|frame| 0x7f00_0000_0000 + frame * 0x1000).chain([outermost + 16]);
     stream.stack_block(&StackBlock::new(1, 8, &[frames.collect::<Vec<u64>>()]));
-    let row = |metadata_id, place: u32, payload| Blob {
-        metadata_id,
-        sequence_number: place,
-        thread_id: 7,
-        capture_thread_id: 7,
-        ticks: u64::from(5 * place),
-        is_sorted: true,
-        payload,
-        ..Blob::default()
-    };
     let text = |text: &str| -> Vec<u8> {
         text.encode_utf16().chain([0]).flat_map(u16::to_le_bytes).collect()
     };
@@ -347,22 +314,21 @@ fn reused_memory(times: u32, are_named: bool) -> Vec<u8> {
         texts.into_iter().for_each(|text| payload.extend(text));
         payload
     };
+    let row = |place: u32, stack_id| sample(place, 7, stack_id, u64::from(5 * place));
+    let load = |place, payload| Blob { metadata_id: 2, payload, ..row(place, 0) };
     if are_named {
-        let load = row(2, 1, loaded(0, 0x7f00_0000_0000, 0x100_0000));
-        stream.event_block(&EventBlock::new([load]));
+        let all = loaded(0, 0x7f00_0000_0000, 0x100_0000);
+        stream.event_block(&EventBlock::new([load(1, all)]));
     }
     for number in 1..=times {
-        let load = row(2, 2 * number, loaded(number, outermost, 0x100));
-        // It ran managed code.
-        let sample = row(1, 2 * number + 1, 2u32.to_le_bytes().to_vec());
-        stream.event_block(&EventBlock::new([load, Blob { stack_id: 1, ..sample }]));
+        let one = load(2 * number, loaded(number, outermost, 0x100));
+        stream.event_block(&EventBlock::new([one, row(2 * number + 1, 1)]));
     }
-    stream.end();
-    stream.bytes
+    ended(stream)
 }
 
 #[test]
-fn a_comparison_of_what_is_hostile_ends_within_the_same_bounds_as_text_and_as_a_page() {
+fn comparing_hostile_traces_stays_within_the_same_bounds_as_text_and_page() {
     let size = cases(1).min(4);
     for (name, bytes) in [
         ("diff-shared-deep", samples(100 * size, true)),
@@ -371,8 +337,8 @@ fn a_comparison_of_what_is_hostile_ends_within_the_same_bounds_as_text_and_as_a_
         ("diff-reused-memory", reused_memory(250 * size, false)),
     ] {
         let path = file(&format!("{name}.nettrace"), &bytes);
-        let said = within(&["diff", &path, &path]);
-        assert!(said.contains("Nothing changed beyond noise"), "{name}: {said}");
+        let text = within(&["diff", &path, &path]);
+        assert!(text.contains("Nothing changed beyond noise"), "{name}: {text}");
         let page = file(&format!("{name}.html"), b"");
         within(&["diff", &path, &path, "-o", &page, "--force"]);
         let written = std::fs::read_to_string(&page).unwrap();
@@ -392,16 +358,7 @@ fn forty_million_frames_of_stacks_whose_memory_was_reused_are_kept_once() {
 /// Threads that each have one sample of each of 200 stacks: 4 frames that all have, and 20
 /// of their own.
 fn same_stacks(threads: u64) -> Vec<u8> {
-    let mut stream = Stream::new(Version::V5);
-    stream.trace(&Trace::default());
-    let sample = Definition {
-        metadata_id: 1,
-        provider: "Microsoft-DotNETCore-SampleProfiler".into(),
-        event_id: 0,
-        fields: vec![Field::new("Type", FieldType::UInt32)],
-        ..Definition::default()
-    };
-    stream.metadata_blobs(&EventBlock::new([Blob::definition(1, 1, sample.encode())]));
+    let mut stream = stream_of_samples(Version::V5);
     let frame = |number: u64| 0x7f00_0000_1000 + number * 0x1000;
     let stacks: Vec<Vec<u64>> = (0..200)
         .map(|stack| {
@@ -411,38 +368,23 @@ fn same_stacks(threads: u64) -> Vec<u8> {
         .collect();
     stream.stack_block(&StackBlock::new(1, 8, &stacks));
     for thread in 1..=threads {
-        let rows = (1..=200).map(|number| Blob {
-            metadata_id: 1,
-            sequence_number: number,
-            thread_id: thread,
-            capture_thread_id: thread,
-            stack_id: number,
-            ticks: 1_000_000 + 200 * thread + u64::from(number),
-            is_sorted: true,
-            // It ran managed code.
-            payload: 2u32.to_le_bytes().to_vec(),
-            ..Blob::default()
+        let rows = (1..=200).map(|number| {
+            sample(number, thread, number, 1_000_000 + 200 * thread + u64::from(number))
         });
         stream.event_block(&EventBlock::new(rows));
     }
-    stream.end();
-    stream.bytes
+    ended(stream)
 }
 
 #[test]
 fn a_thousand_threads_with_the_same_stacks_are_drawn_whole_in_the_memory_of_their_samples() {
     // By thread these are four million calls.
     let path = file("same-stacks.nettrace", &same_stacks(1000));
-    let limited = "ulimit -d 131072; exec \"$0\" convert --format svg --by-thread -o - \"$1\"";
-    let output = Command::new("sh")
-        .args(["-c", limited, env!("CARGO_BIN_EXE_nettrace"), &path])
-        .output()
-        .unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let graph = String::from_utf8(output.stdout).unwrap();
+    let args = ["convert", "--format", "svg", "--by-thread", "-o", "-", &path];
+    let graph = limited("ulimit -d 131072", "", &args, None);
     assert!(!graph.contains("(deeper)"));
     // The whole, and of each thread itself and the frames that its stacks share; the 200
-    // stacks behind them are too narrow.
+    // stacks above them are too narrow.
     assert_eq!(graph.matches("</title><rect").count(), 1 + 1000 * 5);
     assert!(graph.contains("; 200,000 frames below 0.01 % are left out"));
 }
@@ -464,8 +406,7 @@ fn long_labels(events: u32, characters: usize) -> Vec<u8> {
         });
         stream.event_block(&EventBlock::new(rows));
     }
-    stream.end();
-    stream.bytes
+    ended(stream)
 }
 
 #[test]
@@ -488,15 +429,7 @@ fn a_long_list_of_labels_is_written_within_bounds_however_it_is_read() {
 
 /// An event of each of so many threads.
 fn many_threads(threads: u64) -> Vec<u8> {
-    let mut stream = Stream::new(Version::V4);
-    stream.trace(&Trace::default());
-    let definition = Definition {
-        metadata_id: 1,
-        provider: "Demo".into(),
-        event_id: 7,
-        ..Definition::default()
-    };
-    stream.metadata_blobs(&EventBlock::new([Blob::definition(1, 1, definition.encode())]));
+    let mut stream = stream_of(Version::V4, "Demo", 7, vec![]);
     for block in 0..threads / 1000 {
         let rows = (0..1000).map(|row| Blob {
             metadata_id: 1,
@@ -508,8 +441,7 @@ fn many_threads(threads: u64) -> Vec<u8> {
         });
         stream.event_block(&EventBlock::new(rows));
     }
-    stream.end();
-    stream.bytes
+    ended(stream)
 }
 
 #[test]
@@ -527,12 +459,7 @@ fn info_counts_very_many_threads_as_at_least_so_many_in_little_memory() {
     let line = text.text().lines().find(|line| line.starts_with("  threads ")).unwrap().to_owned();
     assert!(line.contains("at least 65,536"), "{line}");
     // Memory that is written to; a set of them all would take more.
-    let limited = "ulimit -d 24576; exec \"$0\" info --threads 1 \"$1\"";
-    let output = Command::new("sh")
-        .args(["-c", limited, env!("CARGO_BIN_EXE_nettrace"), &path])
-        .output()
-        .unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    limited("ulimit -d 24576", "", &["info", "--threads", "1", &path], None);
 }
 
 /// Event types of a provider each, with two events of each: one where it is defined, one at
@@ -567,17 +494,11 @@ fn many_providers(count: u32) -> Vec<u8> {
         });
         stream.metadata_blobs(&EventBlock::new(rows));
         events(&mut stream, ids);
-        let threads = vec![(1, ids_end(first, count))];
+        let threads = vec![(1, (first + 999).min(count))];
         stream.sequence_point(&SequencePoint { threads, ..SequencePoint::default() });
     }
     events(&mut stream, 1..count + 1);
-    stream.end();
-    stream.bytes
-}
-
-/// The last number after the block that begins with this type.
-fn ids_end(first: u32, count: u32) -> u32 {
-    (first + 999).min(count)
+    ended(stream)
 }
 
 #[test]
@@ -608,13 +529,8 @@ fn info_lists_thousands_of_providers_and_counts_the_others_within_bounds() {
 #[test]
 fn info_of_more_types_than_it_keeps_is_still_no_damage() {
     let path = file("most-providers.nettrace", &many_providers(200_000));
-    let limited = "ulimit -d 65536; exec \"$0\" info --json --threads 2 \"$1\"";
-    let output = Command::new("sh")
-        .args(["-c", limited, env!("CARGO_BIN_EXE_nettrace"), &path])
-        .output()
-        .unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let info: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let info = limited("ulimit -d 65536", "", &["info", "--json", "--threads", "2", &path], None);
+    let info: serde_json::Value = serde_json::from_str(&info).unwrap();
     assert_eq!((&info["events"], &info["damage_count"]), (&400_000.into(), &0.into()));
     assert_eq!(info["types_are_at_least"], true);
     // Those that are counted one by one, and 65,536 others.

@@ -2,17 +2,12 @@
 
 use crate::common;
 
-use common::{nettrace, nettrace_with_input};
+use common::{nettrace, nettrace_with_input, run};
 use nettrace_testdata::synth;
 
 #[test]
 fn a_clean_trace_ends_with_0_even_if_notes_are_asked_for() {
-    let ran = nettrace(&[
-        "check",
-        "testdata/traces/net10-linux-x64/all.nettrace.gz",
-        "--strict",
-        "--json",
-    ]);
+    let ran = run("check testdata/traces/net10-linux-x64/all.nettrace.gz --strict --json");
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     let report = ran.json();
     assert_eq!(report["schema"], 1);
@@ -51,7 +46,7 @@ fn damage_ends_with_3_and_is_listed_with_offset_block_and_section() {
 fn what_is_no_trace_ends_with_1_and_an_empty_stdout() {
     let ran = nettrace_with_input(&["check", "-", "--json"], b"PK\x03\x04 and more of an archive");
     assert_eq!((ran.code, ran.stdout.len()), (Some(1), 0));
-    assert!(ran.stderr.contains("zip"), "{}", ran.stderr);
+    ran.assert_message("zip");
 }
 
 #[test]

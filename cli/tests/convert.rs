@@ -2,7 +2,7 @@
 
 use crate::common;
 
-use common::{file, nettrace};
+use common::{file, nettrace, run};
 use flate2::read::GzDecoder;
 use std::fs;
 use std::io::Read;
@@ -51,7 +51,7 @@ fn nothing_is_overwritten_without_force() {
     fs::write(&out, "mine").unwrap();
     let ran = nettrace(&["convert", &path, "-o", &out]);
     assert_eq!(ran.code, Some(1));
-    assert!(ran.stderr.contains("--force"), "{}", ran.stderr);
+    ran.assert_message("--force");
     assert_eq!(fs::read(&out).unwrap(), b"mine");
     let ran = nettrace(&["convert", &path, "-o", &out, "--force"]);
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
@@ -66,36 +66,26 @@ fn what_could_not_be_made_leaves_no_file() {
     let out = format!("{stem}.none.folded");
     let ran = nettrace(&["convert", "testdata/traces/tiny-v4.nettrace.gz", "-o", &out]);
     assert_eq!(ran.code, Some(1));
-    assert!(ran.stderr.contains("nothing to show"), "{}", ran.stderr);
+    ran.assert_message("nothing to show");
     assert!(!Path::new(&out).exists());
 }
 
 #[test]
-fn what_a_trace_has_instead_is_said_with_its_kind() {
+fn a_message_lists_the_kinds_that_the_trace_has_instead() {
     let alloc = "testdata/traces/net10-linux-x64/killed-1.nettrace.gz";
     let none = "testdata/traces/tiny-v4.nettrace.gz";
-    let said = |arguments: &[&str]| {
+    let messages = |arguments: &[&str]| {
         let ran = nettrace(&[&["convert"], arguments, &["-o", "-"]].concat());
         assert_eq!((ran.code, &*ran.stdout), (Some(1), &b""[..]), "{arguments:?}");
         ran.stderr
     };
-    let off_cpu = said(&[alloc, "--format", "pprof", "--kind", "off-cpu"]);
+    let off_cpu = messages(&[alloc, "--format", "pprof", "--kind", "off-cpu"]);
     let (_, there) =
         off_cpu.split_once("the trace has no off cpu; it has --kind cpu (").expect(&off_cpu);
     let folded = |kind| {
-        let ran = nettrace(&[
-            "convert",
-            alloc,
-            "--format",
-            "folded",
-            "-o",
-            "-",
-            "--by-thread",
-            "--unit",
-            "samples",
-            "--kind",
-            kind,
-        ]);
+        let ran = run(&format!(
+            "convert {alloc} --format folded -o - --by-thread --unit samples --kind {kind}"
+        ));
         let count = |line: &str| line.rsplit_once(' ').unwrap().1.parse::<u64>().unwrap();
         ran.text().lines().map(count).sum::<u64>()
     };
@@ -104,17 +94,17 @@ fn what_a_trace_has_instead_is_said_with_its_kind() {
     assert_eq!(number(there), folded("cpu"));
     let (_, there) = there.split_once("alloc (").expect(&off_cpu);
     assert_eq!(number(there), folded("alloc"));
-    let nothing = said(&[none, "--format", "svg"]);
+    let nothing = messages(&[none, "--format", "svg"]);
     assert!(
         nothing.contains("no CPU samples, and no samples of another --kind; `nettrace stats`"),
         "{nothing}"
     );
-    let samples = said(&[SAMPLES, "--format", "heapprofile"]);
+    let samples = messages(&[SAMPLES, "--format", "heapprofile"]);
     let formats =
         "it has cpu (1,720); use --kind with one of the formats speedscope, pprof, folded, svg";
     assert!(samples.contains(formats), "{samples}");
     // What the filters hide is not called missing.
-    let hidden = said(&[SAMPLES, "--format", "folded", "--frame", "no method is called so"]);
+    let hidden = messages(&[SAMPLES, "--format", "folded", "--frame", "no method is called so"]);
     assert!(!hidden.contains("--kind"), "{hidden}");
 }
 
@@ -126,14 +116,10 @@ fn a_file_that_cannot_be_written_is_named() {
     std::os::unix::fs::symlink("/dev/full", &full).unwrap();
     let ran = nettrace(&["convert", SAMPLES, "-o", &full, "--force"]);
     assert_eq!(ran.code, Some(1));
-    let said = format!("nettrace: error: {full}: cannot be written: no space left on device\n");
-    assert_eq!(ran.stderr, said);
+    let expected = format!("nettrace: error: {full}: cannot be written: no space left on device\n");
+    assert_eq!(ran.stderr, expected);
     let ran = nettrace(&["convert", SAMPLES, "-o", "no/such/folder/x.folded"]);
-    assert!(
-        ran.stderr.contains("no/such/folder/x.folded: cannot be written: no such file"),
-        "{}",
-        ran.stderr
-    );
+    ran.assert_message("no/such/folder/x.folded: cannot be written: no such file");
 }
 
 #[test]
@@ -154,18 +140,9 @@ fn an_empty_file_of_stacks_is_never_the_answer() {
         assert!(ran.stderr.contains("nothing to show"), "{format}: {}", ran.stderr);
     }
     // Events without stacks.
-    let ran = nettrace(&[
-        "convert",
-        trace,
-        "--format",
-        "folded",
-        "-o",
-        "-",
-        "--kind",
-        "Method/DCStopVerbose",
-    ]);
+    let ran = run(&format!("convert {trace} --format folded -o - --kind Method/DCStopVerbose"));
     assert_eq!((ran.code, &*ran.stdout), (Some(1), &b""[..]));
-    assert!(ran.stderr.contains("none of them has a stack"), "{}", ran.stderr);
+    ran.assert_message("none of them has a stack");
 }
 
 #[test]
@@ -183,7 +160,7 @@ fn events_to_count_are_known_by_any_of_their_names() {
     }
     let none = folded("Request/Strt");
     assert_eq!(none.code, Some(1));
-    assert!(none.stderr.contains("no event is Request/Strt"), "{}", none.stderr);
+    none.assert_message("no event is Request/Strt");
 }
 
 #[test]
@@ -208,12 +185,12 @@ fn a_name_that_may_be_several_formats_is_answered_with_all_of_them() {
     let (path, stem) = trace();
     let ran = nettrace(&["convert", &path, "-o", &format!("{stem}.json")]);
     assert_eq!(ran.code, Some(2));
-    let said = "could be speedscope or chromium or firefox; give --format with one of them, or name the file \
+    let expected = "could be speedscope or chromium or firefox; give --format with one of them, or name the file \
                 .speedscope.json or .chromium.json or .firefox.json";
-    assert!(ran.stderr.contains(said), "{}", ran.stderr);
+    ran.assert_message(expected);
     assert!(!Path::new(&format!("{stem}.json")).exists());
     let ran = nettrace(&["convert", &path, "-o", &format!("{stem}.txt")]);
-    assert!(ran.stderr.contains("folded"), "{}", ran.stderr);
+    ran.assert_message("folded");
     let ran = nettrace(&["convert", &path, "-o", &format!("{stem}.nothing")]);
-    assert!(ran.stderr.contains("matches no format"), "{}", ran.stderr);
+    ran.assert_message("matches no format");
 }

@@ -22,7 +22,7 @@ fn found() -> Vec<PathBuf> {
     files
 }
 
-fn assert_calm(target: &str, run: fn(&[u8])) {
+fn assert_inputs_hold(target: &str, run: fn(&[u8])) {
     let mut failed = Vec::new();
     for (name, bytes) in fuzz_corpus::inputs(target).unwrap() {
         if catch_unwind(AssertUnwindSafe(|| run(&bytes))).is_err() {
@@ -33,18 +33,18 @@ fn assert_calm(target: &str, run: fn(&[u8])) {
 }
 
 #[test]
-fn every_input_of_the_target_convert_is_calm() {
-    assert_calm("convert", invariants::convert);
+fn corpus_inputs_of_convert_hold_invariants() {
+    assert_inputs_hold("convert", invariants::convert);
 }
 
 #[test]
-fn every_input_of_the_target_files_is_said_alike_however_it_is_read() {
-    assert_calm("files", invariants::files::files);
+fn corpus_inputs_of_files_give_the_same_output_however_they_are_read() {
+    assert_inputs_hold("files", invariants::files::files);
 }
 
 #[test]
 fn reports_on_every_session_of_the_target_reports_are_well_formed() {
-    assert_calm("reports", invariants::sessions::reports);
+    assert_inputs_hold("reports", invariants::sessions::reports);
 }
 
 /// JSON has no word for it.

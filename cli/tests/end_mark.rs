@@ -19,7 +19,7 @@ const COMMANDS: [&[&str]; 6] = [
 ];
 
 #[test]
-fn a_pipe_that_is_held_open_behind_the_end_mark_does_not_block() {
+fn a_pipe_that_is_held_open_after_the_end_mark_does_not_block() {
     for bytes in [synth::tiny_v4().into_bytes(), synth::tiny_v6().into_bytes()] {
         for sent in [bytes.clone(), gzip(&bytes), [&bytes[..], b"something else"].concat()] {
             for args in COMMANDS {

@@ -99,32 +99,32 @@ fn filters_let_pass_what_they_say() {
 #[test]
 fn a_filter_that_fits_nothing_says_so_with_the_nearest_names() {
     let path = trace(&session());
-    let said = |args: &[&str]| {
+    let messages = |args: &[&str]| {
         let ran = nettrace(&[&["events", &path], args].concat());
         assert_eq!(ran.code, Some(0));
         ran.stderr
     };
-    let message = said(&["--provider", "Demo.Htp"]);
+    let message = messages(&["--provider", "Demo.Htp"]);
     assert!(
         message.contains("no event is of a provider like Demo.Htp; did you mean Demo.Http?"),
         "{message}"
     );
-    let message = said(&["--event", "RequstStart"]);
+    let message = messages(&["--event", "RequstStart"]);
     assert!(message.contains("did you mean RequestStart"), "{message}");
-    let message = said(&["--event", "Native/11"]);
+    let message = messages(&["--event", "Native/11"]);
     assert!(message.contains("did you mean Native/10?"), "{message}");
-    let message = said(&["--thread", "13"]);
+    let message = messages(&["--thread", "13"]);
     assert!(message.contains("no event is of thread 13"), "{message}");
-    let message = said(&["--time", "1s.."]);
+    let message = messages(&["--time", "1s.."]);
     assert!(
         message.contains("no event lies in --time")
             && message.contains("from 1.000 µs to 12.000 µs"),
         "{message}"
     );
-    let message = said(&["--provider", "Native", "--event", "RequestStop"]);
+    let message = messages(&["--provider", "Native", "--event", "RequestStop"]);
     assert!(message.contains("no event passes all filters together"), "{message}");
-    assert_eq!(said(&["--event", "RequestStop"]), "");
-    assert_eq!(said(&["--event", "nope", "--quiet"]), "");
+    assert_eq!(messages(&["--event", "RequestStop"]), "");
+    assert_eq!(messages(&["--event", "nope", "--quiet"]), "");
 }
 
 #[test]
@@ -238,7 +238,7 @@ fn unknown_threads_and_processors_are_minus_one() {
 }
 
 #[test]
-fn losses_of_netperf_are_said_to_be_unknown() {
+fn losses_of_netperf_are_reported_as_unknown() {
     let session = Session { version: Version::V3, ..session() };
     let path = trace(&session);
     let json = nettrace(&["info", "--json", &path]).json();

@@ -113,7 +113,7 @@ fn inputs_that_fail_are_rows_with_a_reason_and_the_others_are_exported() {
         ran.stderr
     );
     let rows = rows(&out, "inputs");
-    let mut said: Vec<(String, String)> = rows
+    let mut statuses: Vec<(String, String)> = rows
         .iter()
         .map(|row| {
             let name = text(&row["path"]).rsplit('/').next().unwrap().to_owned();
@@ -121,7 +121,7 @@ fn inputs_that_fail_are_rows_with_a_reason_and_the_others_are_exported() {
             (name, text(&row["status"]).to_owned())
         })
         .collect();
-    said.sort();
+    statuses.sort();
     let expected = [
         ("a.nettrace", "ok"),
         ("b.nettrace.gz", "ok"),
@@ -130,11 +130,11 @@ fn inputs_that_fail_are_rows_with_a_reason_and_the_others_are_exported() {
         ("foreign.nettrace", "failed"),
         ("missing.nettrace", "failed"),
     ];
-    assert_eq!(said, expected.map(|(name, status)| (name.to_owned(), status.to_owned())));
+    assert_eq!(statuses, expected.map(|(name, status)| (name.to_owned(), status.to_owned())));
 }
 
 #[test]
-fn what_is_there_is_left_out_unless_other_tables_are_asked_for() {
+fn exported_traces_are_skipped_unless_other_tables_are_requested() {
     let folder = traces();
     let (input, out) = (folder.to_str().unwrap(), folder.join("out"));
     let few = ["--tables", "samples", "--skip-existing"];
@@ -153,11 +153,11 @@ fn what_is_there_is_left_out_unless_other_tables_are_asked_for() {
     );
     assert!(files(&out) == before);
     let ran = export(&[input, "--skip-existing"], &out);
-    assert!(ran.stderr.contains("2 traces exported"), "{}", ran.stderr);
+    ran.assert_message("2 traces exported");
     assert!(files(&out).keys().any(|name| name.starts_with("stacks/")));
     let ran = export(&[input, "--partition-by", "date"], &out);
     assert_eq!(ran.code, Some(1));
-    assert!(ran.stderr.contains("another layout"), "{}", ran.stderr);
+    ran.assert_message("another layout");
 }
 
 #[test]
@@ -186,11 +186,7 @@ fn equal_inputs_are_exported_once() {
     let out = folder.join("out");
     let ran = export(&[folder.to_str().unwrap()], &out);
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
-    assert!(
-        ran.stderr.contains("copy.nettrace: another input has the same content"),
-        "{}",
-        ran.stderr
-    );
+    ran.assert_message("copy.nettrace: another input has the same content");
     assert_eq!(rows(&out, "inputs").len(), 2);
 }
 
@@ -263,7 +259,7 @@ fn inputs_that_fail_for_the_same_reason_have_a_row_each() {
 }
 
 #[test]
-fn a_damaged_trace_that_is_there_already_ends_with_the_same_exit_code() {
+fn a_damaged_trace_that_was_exported_before_ends_with_the_same_exit_code() {
     let folder = traces();
     let out = folder.join("out");
     let whole = synth::tiny_v4().bytes;
@@ -279,9 +275,9 @@ fn fewer_tables_than_there_are_need_no_export() {
     let (input, out) = (folder.to_str().unwrap(), folder.join("out"));
     assert_eq!(export(&[input], &out).code, Some(0));
     let ran = export(&[input, "--tables", "samples", "--skip-existing"], &out);
-    assert!(ran.stderr.contains("2 skipped"), "{}", ran.stderr);
+    ran.assert_message("2 skipped");
     let ran = export(&[input, "--no-payload", "--skip-existing"], &out);
-    assert!(ran.stderr.contains("2 traces exported"), "{}", ran.stderr);
+    ran.assert_message("2 traces exported");
 }
 
 #[test]
@@ -315,7 +311,7 @@ fn an_event_type_that_no_trace_has_is_named() {
     let words = [folder.to_str().unwrap(), "--wide", "No/Such", "--wide", "*/Hi"];
     let ran = export(&words, &out);
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
-    assert!(ran.stderr.contains("--wide No/Such: no trace"), "{}", ran.stderr);
+    ran.assert_message("--wide No/Such: no trace");
     assert!(!ran.stderr.contains("--wide */Hi:"), "{}", ran.stderr);
 }
 

@@ -50,11 +50,11 @@ fn the_dump_that_is_shown_is_of_all_generations_and_another_says_what_it_is() {
     let path = file("younger-first.nettrace", &trace(&[(1, 9), (2, 5), (0, 7), (2, 6)]));
     let ran = nettrace(&["heap", &path]);
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
-    assert!(ran.stderr.contains("it has 4 heap dumps; this is number 2, "), "{}", ran.stderr);
+    ran.assert_message("it has 4 heap dumps; this is number 2, ");
     assert!(ran.text().starts_with("dump 2 of 4: 5 objects, "), "{}", ran.text());
     assert!(!ran.text().contains("garbage"), "{}", ran.text());
     let ran = nettrace(&["heap", &path, "--dump", "1"]);
-    // The trace describes no types, which is said.
+    // The trace describes no types, which a message reports.
     assert!(ran.code == Some(0) && !ran.stderr.contains("incomplete"), "{}", ran.stderr);
     let text = "of a collection up to generation 1: objects of older ones may be garbage\n";
     assert!(ran.text().contains("dump 1 of 4: 9 objects, ") && ran.text().contains(text));
@@ -84,5 +84,5 @@ fn a_trace_given_twice_is_compared_by_dumps_of_one_kind() {
     }
     let (code, line, stderr) = compared("#3");
     assert_eq!((code, &*line), (Some(1), ""));
-    assert!(stderr.contains("no heap dump of the same kind behind that one; give "), "{stderr}");
+    assert!(stderr.contains("no later heap dump of the same kind; give "), "{stderr}");
 }

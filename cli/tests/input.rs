@@ -53,14 +53,14 @@ fn members_of_gzip_that_follow_each_other_are_one_trace() {
 }
 
 #[test]
-fn a_compressed_file_that_is_cut_off_is_read_up_to_the_cut_and_told() {
+fn a_compressed_file_that_is_cut_off_is_read_up_to_the_cut_and_reported() {
     let trace =
         std::fs::read(top().join("testdata/traces/net10-linux-x64/waits.nettrace.gz")).unwrap();
     let cut = file("cut.nettrace.gz", &trace[..trace.len() / 2]);
     let ran = nettrace(&["info", "--json", &cut]);
     let json = ran.json();
     assert_eq!(ran.code, Some(3));
-    assert!(ran.stderr.contains("the gzip data ends too early"), "{}", ran.stderr);
+    ran.assert_message("the gzip data ends too early");
     assert!(json["events"].as_u64().unwrap() > 1000, "events before the cut are counted");
     assert_eq!(
         (&json["complete"], &json["damage"][0]["context"]),
@@ -72,11 +72,11 @@ fn a_compressed_file_that_is_cut_off_is_read_up_to_the_cut_and_told() {
 }
 
 #[test]
-fn what_follows_the_compressed_data_is_told_and_costs_nothing() {
+fn what_follows_the_compressed_data_is_reported_and_costs_nothing() {
     let packed = [gzip(&tiny_v4()), b"something else".to_vec()].concat();
     let ran = nettrace(&["info", "--json", &file("trailing.gz", &packed)]);
     assert_eq!((ran.code, &ran.json()["events"]), (Some(0), &4.into()));
-    assert!(ran.stderr.contains("data that is not gzip follows"), "{}", ran.stderr);
+    ran.assert_message("data that is not gzip follows");
     assert_eq!(ran.json()["notes"][0]["context"], "compressed file");
 }
 
@@ -87,16 +87,16 @@ fn a_wrong_checksum_is_damage() {
     packed[at] ^= 0xff;
     let ran = nettrace(&["stats", "--json", &file("checksum.gz", &packed)]);
     assert_eq!((ran.code, &ran.json()["events"]), (Some(3), &4.into()));
-    assert!(ran.stderr.contains("the gzip data is corrupt"), "{}", ran.stderr);
+    ran.assert_message("the gzip data is corrupt");
 }
 
 #[test]
-fn a_trace_without_its_end_is_delivered_and_told() {
+fn a_trace_without_its_end_is_delivered_and_reported() {
     let mut bytes = tiny_v4();
     bytes.pop();
     let ran = nettrace(&["events", "--format", "ndjson", &file("killed.nettrace", &bytes)]);
     assert_eq!((ran.lines().len(), ran.code), (4, Some(3)));
-    assert!(ran.stderr.contains("incomplete: the stream ends at offset 0x241"), "{}", ran.stderr);
+    ran.assert_message("incomplete: the stream ends at offset 0x241");
     let quiet = nettrace(&["events", "--quiet", &file("killed.nettrace", &bytes)]);
     assert_eq!((quiet.stderr.as_str(), quiet.code), ("", Some(3)));
 }
@@ -118,13 +118,13 @@ fn damage_is_listed_with_offset_block_context_and_fault() {
     let offset = finding["offset"].as_u64().unwrap() as usize;
     assert!(row.contains(&offset), "{offset} lies in {row:?}");
     assert!(finding["context"].is_string() && finding["fault"].is_string());
-    assert!(ran.stderr.contains(&format!("{offset:#x}")), "{}", ran.stderr);
+    ran.assert_message(&format!("{offset:#x}"));
     let page = nettrace(&["info", &path]);
     assert!(page.text().contains("1 finding") && page.code == Some(3), "{}", page.text());
 }
 
 #[test]
-fn bytes_behind_the_end_are_a_note_and_no_damage() {
+fn bytes_after_the_end_are_a_note_and_no_damage() {
     let bytes = [tiny_v4(), b"more".to_vec()].concat();
     let ran = nettrace(&["info", "--json", &file("more.nettrace", &bytes)]);
     let json = ran.json();
@@ -136,7 +136,7 @@ fn bytes_behind_the_end_are_a_note_and_no_damage() {
 fn a_file_that_cannot_be_read_is_named_with_what_was_found_and_what_to_try() {
     let header = |bytes: &[u8]| file("header", bytes);
     let netperf = |version: u8| {
-        // The version of the Trace object, behind the tags of the first object.
+        // The version of the Trace object, after the tags of the first object.
         let mut bytes = synth::Stream::new(synth::Version::V3);
         bytes.trace(&synth::Trace::default()).end();
         let at = bytes.nth(PartKind::Trace, 0).start + 3;

@@ -47,7 +47,7 @@ fn of_several_outputs_all_are_written_or_none() {
     let ran =
         nettrace(&["convert", text(&trace), "-o", text(&one), "-o", text(&folder), "--force"]);
     assert_eq!(ran.code, Some(1));
-    assert!(ran.stderr.contains("two.folded: is a folder"), "{}", ran.stderr);
+    ran.assert_message("two.folded: is a folder");
     assert_eq!(names_beside(&one), ["samples.nettrace.gz", "two.folded"]);
 }
 
@@ -58,7 +58,7 @@ fn one_file_is_not_two_outputs() {
     let again = trace.parent().unwrap().join(".").join("a.folded");
     let ran = nettrace(&["convert", text(&trace), "-o", text(&out), "-o", text(&again), "--force"]);
     assert_eq!(ran.code, Some(1));
-    assert!(ran.stderr.contains("is given twice"), "{}", ran.stderr);
+    ran.assert_message("is named more than once");
     assert_eq!(names_beside(&out), ["samples.nettrace.gz"]);
 }
 
@@ -93,7 +93,7 @@ mod unix {
                 "--force",
             ]);
             assert_eq!(ran.code, Some(1), "{out:?}");
-            assert!(ran.stderr.contains("is read by this command"), "{}", ran.stderr);
+            ran.assert_message("is read by this command");
             assert!(fs::read(&trace).unwrap() == bytes, "{out:?} took the trace with it");
             let mut with_input =
                 command(&["convert", "-", "--format", "folded", "--force", "-o", text(out)]);
@@ -159,7 +159,7 @@ mod unix {
     }
 
     #[test]
-    fn a_link_stays_a_link_and_the_file_behind_it_keeps_its_permissions() {
+    fn a_link_stays_a_link_and_its_target_keeps_its_permissions() {
         let trace = trace();
         let (old, link) = (trace.with_file_name("old.folded"), trace.with_file_name("link.folded"));
         fs::write(&old, "mine").unwrap();
@@ -207,7 +207,7 @@ mod unix {
     }
 
     #[test]
-    fn a_file_that_somebody_made_meanwhile_stays() {
+    fn a_file_that_was_created_meanwhile_stays() {
         let out = PathBuf::from(file("other", b"")).with_file_name("out.ndjson");
         let mut child = waiting(&out, &[]);
         fs::write(&out, "theirs").unwrap();
@@ -215,7 +215,10 @@ mod unix {
         let output = child.wait_with_output().unwrap();
         let stderr = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(1), "{stderr}");
-        assert!(stderr.contains("out.ndjson: is there already; --force replaces it"), "{stderr}");
+        assert!(
+            stderr.contains("out.ndjson: already exists; use --force to overwrite"),
+            "{stderr}"
+        );
         assert_eq!(fs::read(&out).unwrap(), b"theirs");
         assert_eq!(names_beside(&out), ["other", "out.ndjson"]);
     }

@@ -95,7 +95,7 @@ fn methods_of_report(report: &Value) -> BTreeMap<String, (u64, u64, u64)> {
     .collect()
 }
 
-fn assert_calm(seen: &Value) {
+fn assert_no_page_errors(seen: &Value) {
     for list in ["errors", "requests", "wide", "axe"] {
         assert_eq!(seen[list], json!([]), "{list}");
     }
@@ -110,7 +110,7 @@ fn each_view_of_a_page_shows_the_numbers_of_the_report_and_is_used_with_mouse_ke
     let path = page("all.html", ALL);
     let pictures = Path::new(env!("CARGO_TARGET_TMPDIR")).join("page-pictures");
     let Some(seen) = seen(&path, Some(&pictures)) else { return };
-    assert_calm(&seen);
+    assert_no_page_errors(&seen);
     let summary = report("summary", ALL, &[]);
     for (key, id) in [("events", "events"), ("threads", "threads"), ("duration_ns", "duration")] {
         assert_eq!(number(&seen["overview"][id]), number(&summary[key]), "{key}");
@@ -326,7 +326,7 @@ fn messages_stand_on_a_page_with_level_exception_and_scopes() {
 #[test]
 fn losses_are_plainly_visible_on_a_page() {
     let Some(seen) = seen(&page("lossy.html", LOSSY), None) else { return };
-    assert_calm(&seen);
+    assert_no_page_errors(&seen);
     let summary = report("summary", LOSSY, &[]);
     let lost = number(&summary["outcome"]["lost"]);
     assert!(lost > 1000.0, "{summary}");
@@ -368,7 +368,7 @@ fn names_that_are_markup_do_nothing_on_a_page() {
     let html = std::fs::read_to_string(&path).unwrap();
     assert!(!html.contains("<iframe") && !html.contains("onerror=q"));
     let Some(seen) = seen(&path, None) else { return };
-    assert_calm(&seen);
+    assert_no_page_errors(&seen);
     assert_eq!(seen["exceptions"]["types"][0][0], "<img src=x onerror=q=1>/");
     assert!(seen["methods"]["rows"].to_string().contains("</script><b>"));
 }
@@ -382,7 +382,7 @@ fn a_page_goes_beside_the_trace_or_where_it_is_asked_for_and_replaces_nothing_un
     assert_eq!((ran.code, &*ran.stderr), (Some(0), &*format!("nettrace: wrote {beside}\n")));
     let ran = nettrace(&["report", "html", &trace]);
     assert_eq!(ran.code, Some(1));
-    assert!(ran.stderr.contains("--force"), "{}", ran.stderr);
+    ran.assert_message("--force");
     let written = std::fs::read(&beside).unwrap();
     let ran = nettrace(&["report", "html", &trace, "-o", "-"]);
     assert_eq!(
@@ -437,7 +437,7 @@ fn opened(name: &str, programs: &[(&str, &str)], variables: &[(&str, &str)]) -> 
 
 #[test]
 #[cfg(target_os = "linux")]
-fn open_starts_the_browser_that_there_is_and_prints_the_path_where_there_is_none() {
+fn open_starts_the_browser_and_without_one_prints_the_path() {
     let says = "echo \"$0 $1\" > SEEN";
     let is_page = |text: &str| text.trim().ends_with(".html") && text.contains("/cache/nettrace/");
     let on_screen = [("DISPLAY", ":9")];

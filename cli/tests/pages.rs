@@ -38,7 +38,7 @@ fn help_of_every_command_is_as_expected() {
 }
 
 #[test]
-fn the_version_tells_the_formats_that_are_read() {
+fn the_version_lists_the_formats_that_are_read() {
     for flag in ["-V", "--version"] {
         let ran = nettrace(&[flag]);
         let expected = format!(

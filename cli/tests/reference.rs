@@ -3,7 +3,7 @@
 //! Compared are ticks, thread, provider, id, version, level, keywords, opcode,
 //! activities, size and checksum of the payload, and number and checksum of the stack's
 //! frames. The goldens are a folder beside the checkout; without it nothing is compared,
-//! and that is said.
+//! and a note says so.
 
 use crate::common;
 
@@ -34,7 +34,7 @@ struct Line<'a> {
 
 /// What is compared, in the goldens' columns.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct Row {
+struct EventRow {
     ticks: u64,
     tid: i64,
     provider: String,
@@ -77,13 +77,13 @@ fn bytes_of(hex: &str) -> Vec<u8> {
     bytes
 }
 
-impl Row {
-    fn of_line(line: &Line<'_>) -> Row {
+impl EventRow {
+    fn of_line(line: &Line<'_>) -> EventRow {
         let payload = bytes_of(line.payload_hex);
         // All these traces are of 64-bit processes.
         let stack: Vec<u8> =
             line.stack.iter().flat_map(|address| hex(address).to_le_bytes()).collect();
-        Row {
+        EventRow {
             ticks: line.ticks,
             tid: line.tid,
             provider: line.provider.to_owned(),
@@ -99,9 +99,9 @@ impl Row {
         }
     }
 
-    fn of_golden(event: &GoldenEvent) -> Row {
+    fn of_golden(event: &GoldenEvent) -> EventRow {
         let text = |guid: &[u8; 16]| nettrace_parser::Guid::from_bytes(*guid).to_string();
-        Row {
+        EventRow {
             ticks: event.ticks,
             tid: event.thread_id,
             provider: event.provider.clone(),
@@ -122,7 +122,7 @@ const RUNTIME: &str = "Microsoft-Windows-DotNETRuntime";
 
 /// A row of ours without what the reference reader hides: stacks of all rundown events
 /// and of some runtime events, which the stream holds.
-fn as_the_reader_shows(mut row: Row) -> Row {
+fn as_the_reader_shows(mut row: EventRow) -> EventRow {
     let hides_stack = row.provider.ends_with("Rundown")
         || (row.provider == RUNTIME && matches!(row.id, 140..=144 | 190));
     if hides_stack {
@@ -132,7 +132,7 @@ fn as_the_reader_shows(mut row: Row) -> Row {
 }
 
 /// A row of the reference reader without what it makes up.
-fn as_the_stream_says(mut row: Row, is_netperf: bool) -> Row {
+fn as_the_stream_says(mut row: EventRow, is_netperf: bool) -> EventRow {
     // It renumbers GCDynamicEvent by the name in its payload.
     if row.provider == RUNTIME && row.id >= 0xff00 {
         row.id = 39;
@@ -144,7 +144,7 @@ fn as_the_stream_says(mut row: Row, is_netperf: bool) -> Row {
     row
 }
 
-fn ours(trace: &TraceFile) -> Vec<Row> {
+fn ours(trace: &TraceFile) -> Vec<EventRow> {
     let path = trace.path().display().to_string();
     let args = ["events", "--format", "ndjson", "--raw", "--stacks", "--quiet", &path];
     let mut child =
@@ -152,7 +152,7 @@ fn ours(trace: &TraceFile) -> Vec<Row> {
     let mut stdout = BufReader::new(child.stdout.take().expect("it is piped"));
     let (mut rows, mut text) = (Vec::new(), String::new());
     while stdout.read_line(&mut text).expect("it is UTF-8") > 0 {
-        rows.push(Row::of_line(&serde_json::from_str(&text).expect("each line is JSON")));
+        rows.push(EventRow::of_line(&serde_json::from_str(&text).expect("each line is JSON")));
         text.clear();
     }
     let code = child.wait().expect("it ends").code();
@@ -162,15 +162,15 @@ fn ours(trace: &TraceFile) -> Vec<Row> {
 
 fn compare(trace: &TraceFile, golden: &GoldenEvents) {
     let is_netperf = trace.name().ends_with(".netperf");
-    let mut counts: BTreeMap<Row, i64> = BTreeMap::new();
+    let mut counts: BTreeMap<EventRow, i64> = BTreeMap::new();
     for row in ours(trace) {
         *counts.entry(as_the_reader_shows(row)).or_default() += 1;
     }
     for event in &golden.events {
-        let row = as_the_stream_says(Row::of_golden(event), is_netperf);
+        let row = as_the_stream_says(EventRow::of_golden(event), is_netperf);
         *counts.entry(row).or_default() -= 1;
     }
-    // At the end of a trace without an end mark the reference reader gives up; we read
+    // At the end of a trace without an end mark the reference reader stops; we read
     // on.
     let is_superset = golden.error().is_some();
     let different: Vec<_> = counts
@@ -222,7 +222,7 @@ fn traces_of_killed_processes_have_exactly_their_events_and_losses() {
         ("net3.1-linux-x64/killed-1.nettrace", 3_496, 0),
         ("net3.1-linux-x64/killed-2.nettrace", 4_198, 0),
     ] {
-        // Not all of them are in the repository; the others are said to be missing.
+        // Not all of them are in the repository; the others are reported as missing.
         let Some(trace) = corpus::trace(name) else { continue };
         let ran = common::nettrace(&["info", "--json", &trace.path().display().to_string()]);
         let json = ran.json();

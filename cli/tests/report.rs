@@ -2,7 +2,7 @@
 
 use crate::common;
 
-use common::nettrace;
+use common::{nettrace, run};
 use nettrace_testdata::corpus;
 use serde_json::Value;
 use std::fs;
@@ -90,7 +90,7 @@ const FLAGS: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn a_flag_that_a_reports_help_does_not_list_is_refused() {
+fn an_option_that_a_report_does_not_have_is_refused() {
     let help = nettrace(&["report", "--help"]);
     let reports = help.text().lines().skip_while(|line| *line != "Reports:").skip(1);
     let reports: Vec<&str> = reports
@@ -258,7 +258,7 @@ fn names_have_three_lengths_and_a_raw_form() {
 }
 
 #[test]
-fn a_file_without_symbols_is_told_and_a_missing_folder_is_an_error() {
+fn a_file_without_symbols_is_reported_and_a_missing_folder_is_an_error() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("symbols");
     fs::create_dir_all(&folder).unwrap();
     fs::write(folder.join("libcoreclr.so"), "no ELF").unwrap();
@@ -272,14 +272,10 @@ fn a_file_without_symbols_is_told_and_a_missing_folder_is_an_error() {
         "1",
     ]);
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
-    assert!(
-        ran.stderr.contains("libcoreclr.so is not used: no readable ELF file"),
-        "{}",
-        ran.stderr
-    );
+    ran.assert_message("libcoreclr.so is not used: no readable ELF file");
     let ran = nettrace(&["report", "topN", ONE_COLLECT, "--symbols", "/nonexistent/symbols"]);
     assert_eq!(ran.code, Some(1));
-    assert!(ran.stderr.contains("/nonexistent/symbols"), "{}", ran.stderr);
+    ran.assert_message("/nonexistent/symbols");
 }
 
 /// Sums over stacks, each outermost first, as `convert --format folded` writes them.
@@ -480,12 +476,6 @@ fn every_id_that_a_report_shows_is_one_that_it_takes() {
 
 #[test]
 fn openmetrics_have_their_end_mark_also_without_counters() {
-    let ran = nettrace(&[
-        "report",
-        "counters",
-        "testdata/traces/tiny-v4.nettrace.gz",
-        "--format",
-        "openmetrics",
-    ]);
+    let ran = run("report counters testdata/traces/tiny-v4.nettrace.gz --format openmetrics");
     assert_eq!((ran.code, ran.text()), (Some(0), "# EOF\n"));
 }

@@ -33,7 +33,7 @@ fn long_trace() -> Vec<u8> {
     stream.bytes
 }
 
-/// A command in the middle of the file, waiting for somebody to read what it writes.
+/// A command in the middle of the file, waiting for its output to be read.
 fn begun(path: &str, args: &[&str]) -> Child {
     let mut child = command(args)
         .arg(path)
@@ -84,7 +84,7 @@ fn a_file_that_is_read_and_shrinks_is_incomplete_and_all_before_its_new_end_is_d
 
 #[test]
 fn a_mapped_file_that_loses_the_end_of_its_last_page_is_incomplete() {
-    // A page that is there in part is shown with zeros behind that, and no signal is
+    // A page that is there in part is shown with zeros after that, and no signal is
     // raised.
     let length = long_trace().len() as u64;
     let (code, _, stderr) =

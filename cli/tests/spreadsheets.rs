@@ -8,9 +8,9 @@ use nettrace_cli::{Console, Exit, run};
 use nettrace_testdata::corpus;
 use nettrace_testdata::synth::{Blob, Definition, EventBlock, Stream, Trace, Version};
 
-/// What a command says to somebody at a terminal, who has sent its output to a file, or
-/// to nobody.
-fn said(args: &[&str], has_user: bool) -> (Exit, String) {
+/// The output of a command that a user at a terminal sends to a file, or of one without a
+/// user.
+fn output(args: &[&str], has_user: bool) -> (Exit, String) {
     let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
     let console = Console {
         stdin: Box::new(std::io::empty()),
@@ -58,7 +58,7 @@ fn cells_that_spreadsheets_run_are_texts_for_a_user_at_a_terminal_and_raw_keeps_
     let path = file("formulas.nettrace", &formulas());
     let runs = |args: &[&str], has_user| {
         let (exit, text) =
-            said(&[&["events", "--format", "csv"], args, &[&path]].concat(), has_user);
+            output(&[&["events", "--format", "csv"], args, &[&path]].concat(), has_user);
         assert_eq!(exit, Exit::Fine);
         assert!(text.contains("cmd|") && text.contains("SUM"), "{text}");
         text.split([',', '\n', '"']).any(|cell| cell.starts_with(['=', '@']))
@@ -73,7 +73,7 @@ fn cells_that_spreadsheets_run_are_texts_for_a_user_at_a_terminal_and_raw_keeps_
     }
     let converted = |args: &[&str], has_user| {
         let words = [&["convert", "--format", "csv", "-o", "-"], args, &[&*path]].concat();
-        let (exit, text) = said(&words, has_user);
+        let (exit, text) = output(&words, has_user);
         assert_eq!(exit, Exit::Fine);
         text.split([',', '\n', '"']).any(|cell| cell.starts_with(['=', '@']))
     };
@@ -91,7 +91,7 @@ fn openmetrics_of_damaged_and_cut_traces_have_their_end_mark() {
     let cut = [bytes.len() / 8, middle, bytes.len() - 1].map(|end| bytes[..end].to_vec());
     for bytes in cut.into_iter().chain([zeroed]) {
         let path = file("cut.nettrace", &bytes);
-        let (exit, text) = said(&["report", "counters", "--format", "openmetrics", &path], false);
+        let (exit, text) = output(&["report", "counters", "--format", "openmetrics", &path], false);
         assert_eq!(exit, Exit::Damaged);
         assert!(text.ends_with("# EOF\n") && text.matches("# EOF").count() == 1, "{text}");
     }

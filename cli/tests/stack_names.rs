@@ -2,7 +2,7 @@
 
 use crate::common;
 
-use common::nettrace;
+use common::{nettrace, run};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -29,17 +29,7 @@ fn stacks_have_the_names_that_converters_give_them() {
         frames.reverse();
         *stacks.entry(frames.join(";")).or_default() += 1;
     }
-    let ran = nettrace(&[
-        "convert",
-        ALL,
-        "--format",
-        "folded",
-        "--kind",
-        "exceptions",
-        "-o",
-        "-",
-        "--quiet",
-    ]);
+    let ran = run(&format!("convert {ALL} --format folded --kind exceptions -o - --quiet"));
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     let folded: BTreeMap<String, u64> = ran
         .text()

@@ -99,7 +99,7 @@ fn reports_fit_into_terminals_of_80_and_200_columns() {
 }
 
 #[test]
-fn columns_that_were_asked_for_are_shown_and_others_said_to_be_left_out() {
+fn requested_columns_are_shown_and_others_are_listed_as_left_out() {
     let of = |file: &str| top().join(format!("testdata/traces/{file}")).display().to_string();
     let all = of("net10-linux-x64/all.nettrace.gz");
     for columns in ["60", "80"] {
@@ -123,7 +123,7 @@ fn columns_that_were_asked_for_are_shown_and_others_said_to_be_left_out() {
 }
 
 #[test]
-fn rows_of_places_and_counters_can_be_told_apart_on_80_columns() {
+fn rows_of_places_and_counters_are_distinguishable_on_80_columns() {
     let of = |file: &str| top().join(format!("testdata/traces/{file}")).display().to_string();
     let waits = shown(&["report", "waits", &of("net10-linux-x64/waits.nettrace.gz")], "80");
     let places: Vec<&str> = waits.lines().filter(|line| line.contains("Enter_Slowpath")).collect();

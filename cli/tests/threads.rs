@@ -19,7 +19,7 @@ impl Plain {
     }
 
     /// What commands say of it with some number of threads.
-    fn said(&self, words: &[&str], threads: &str) -> (Option<i32>, Vec<u8>, String) {
+    fn output(&self, words: &[&str], threads: &str) -> (Option<i32>, Vec<u8>, String) {
         let path = self.0.to_str().unwrap();
         let mut args = vec![words[0], path];
         args.extend(&words[1..]);
@@ -29,10 +29,10 @@ impl Plain {
     }
 
     fn assert_equal(&self, words: &[&str]) {
-        let one = self.said(words, "1");
+        let one = self.output(words, "1");
         assert!(!one.1.is_empty(), "{words:?}: {}", one.2);
         for threads in ["2", "5"] {
-            let several = self.said(words, threads);
+            let several = self.output(words, threads);
             assert!(
                 one == several,
                 "{}: {words:?} with {threads} threads\n{}",
@@ -74,7 +74,7 @@ fn several_threads_write_the_same_bytes_as_one() {
 }
 
 #[test]
-fn several_threads_tell_the_same_of_a_damaged_trace_as_one() {
+fn several_threads_report_the_same_damage_as_one() {
     let trace = corpus::traces()
         .into_iter()
         .find(|trace| trace.name().contains("net10-linux-x64/"))
@@ -90,7 +90,7 @@ fn several_threads_tell_the_same_of_a_damaged_trace_as_one() {
 }
 
 #[test]
-fn conversions_and_reports_of_scripts_that_say_a_number_of_threads_are_as_without() {
+fn conversions_and_reports_take_threads_without_effect() {
     let trace = corpus::trace("net10-linux-x64/samples-only.nettrace").unwrap();
     let plain = Plain::new("samples", &trace.bytes());
     let path = plain.0.to_str().unwrap();
@@ -99,9 +99,9 @@ fn conversions_and_reports_of_scripts_that_say_a_number_of_threads_are_as_withou
         &["report", "topN", path],
         &["report", "modules", path, "--json"],
     ] {
-        let (said, unsaid) = (nettrace(&[words, &["--threads", "2"]].concat()), nettrace(words));
-        assert_eq!((said.code, unsaid.code), (Some(0), Some(0)), "{words:?}: {}", said.stderr);
-        assert!(said.stdout == unsaid.stdout && !said.stdout.is_empty(), "{words:?}");
+        let (output, unsaid) = (nettrace(&[words, &["--threads", "2"]].concat()), nettrace(words));
+        assert_eq!((output.code, unsaid.code), (Some(0), Some(0)), "{words:?}: {}", output.stderr);
+        assert!(output.stdout == unsaid.stdout && !output.stdout.is_empty(), "{words:?}");
     }
 }
 

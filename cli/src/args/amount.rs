@@ -78,7 +78,7 @@ impl FromStr for Bytes {
 }
 
 /// Each part is a whole trace, with a beginning and an end of its own.
-const LEAST_PART: u64 = 64_000;
+const LEAST_PART_BYTES: u64 = 64_000;
 
 /// `5x100MB`: at most five files of about that size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -100,7 +100,7 @@ impl FromStr for Rotation {
             return Err("at least one file must be kept".to_owned());
         }
         let bytes = size.parse::<Bytes>()?.0;
-        if bytes < LEAST_PART {
+        if bytes < LEAST_PART_BYTES {
             return Err(format!(
                 "{text}: each file has at least 64 KB, since each begins with names; 5x100MB"
             ));

@@ -288,7 +288,7 @@ pub(crate) struct HeapTreeArgs {
 }
 
 const DIFF_EXAMPLES: &str = "\
-FILE#2 is the second dump of a trace. Of one file given twice the first dump is compared with the last; those of \
+FILE#2 is the second dump of a trace. If OLD and NEW are one file, its first dump is compared with its last; those of \
 younger collections are left out.
 
 Examples:

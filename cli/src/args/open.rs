@@ -7,7 +7,7 @@ const OPEN_EXAMPLES: &str = "\
 The page is one HTML file, the same that `nettrace report html` writes. It is written to the folder `nettrace` of the \
 user's cache ($XDG_CACHE_HOME or ~/.cache, on macOS ~/Library/Caches, on Windows %LOCALAPPDATA%), is kept there, and is \
 replaced when a trace of the same path is opened again. The browser is what BROWSER names, else what the system opens pages \
-with (xdg-open, open, start); where there is none, or no display, the path is printed.
+with (xdg-open, open, start); without a browser or a display, the path is printed.
 
 Examples:
   nettrace open trace.nettrace

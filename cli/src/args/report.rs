@@ -107,7 +107,7 @@ fn record<R: report::Report>() -> Resettable<StyledStr> {
     Resettable::from(text)
 }
 
-/// A trace, what the report takes by itself, and what of the trace counts.
+/// A trace, the options of the report itself, and which events or samples count.
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs<Own: Args, Counted: Args> {
     #[command(flatten)]

@@ -6,7 +6,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
 /// `nettrace FILE …` stands for `nettrace report summary FILE …`, and so does `nettrace
-/// report FILE …`. The report's name may stand behind the trace and behind options, as
+/// report FILE …`. The report's name may follow the trace and options, as
 /// users of dotnet-trace write it: `nettrace report FILE topN`.
 pub(super) fn written_out(mut args: Vec<OsString>, root: &Command) -> Vec<OsString> {
     let Some(first) = word_from(&args, 1) else { return args };
@@ -42,7 +42,7 @@ fn is_trace(word: &OsStr) -> bool {
     word == "-" || is_path() || path.is_file()
 }
 
-/// Puts the report's name at this place, which is right behind `report`.
+/// Moves the report's name to this place, right after `report`.
 fn put_report_first(args: &mut Vec<OsString>, at: usize) {
     let Some(next) = args.get(at) else { return };
     if next.to_str().is_some_and(Report::has_subcommand) {
@@ -58,9 +58,9 @@ fn put_report_first(args: &mut Vec<OsString>, at: usize) {
             .find(|name| word.eq_ignore_ascii_case(name))
     };
     let words = || args[at..].iter().take_while(|word| *word != "--").enumerate();
-    if let Some((behind, name)) = words().find_map(|(behind, word)| Some((behind, name_of(word)?)))
+    if let Some((offset, name)) = words().find_map(|(offset, word)| Some((offset, name_of(word)?)))
     {
-        args.remove(at + behind);
+        args.remove(at + offset);
         args.insert(at, name.into());
     } else if words().find(|(_, word)| !is_option(word)).is_some_and(|(_, word)| is_trace(word)) {
         args.insert(at, "summary".into());
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reports_name_may_stand_behind_its_trace() {
+    fn a_reports_name_may_follow_its_trace() {
         for (short, long) in [
             ("n report a.nettrace gc", "n report gc a.nettrace"),
             ("n report a.nettrace topn -n 5", "n report topN a.nettrace -n 5"),

@@ -1,4 +1,4 @@
-//! What commands on one process do around their own work.
+//! What all commands that work on one process have in common.
 
 use crate::args::{TalkArgs, TargetArgs};
 use crate::context::Context;
@@ -15,7 +15,7 @@ use std::time::Duration;
 /// The process that a command is about.
 pub(super) struct Attached {
     pub(super) reached: Reached,
-    /// It came to a port of ours, or was started by us: so it has mostly just begun.
+    /// It connected to our port or was started by us, so it has most likely just begun.
     pub(super) is_new: bool,
     pub(super) end: EndRule,
 }
@@ -33,14 +33,14 @@ pub(super) fn with_process(
     let one = target::one(target, &talk, &end, &mut context.messages)?;
     let Some(target::One { reached, port }) = one else { return Ok(Exit::Failed) };
     let result = act(&Attached { reached, is_new: port.is_some(), end }, context);
-    // Until now, processes that came later were let go on.
+    // Until now, the port resumed processes that connected later.
     drop(port);
     talk.finish()?;
     result
 }
 
 /// Starts a program, does something with its first process, and ends as the program does.
-/// `act` gives `None` if it has let nobody go who waits at startup.
+/// `act` returns `None` if it did not resume a process that is suspended at startup.
 pub(super) fn with_program(
     (command, sharing): (&[OsString], Sharing),
     talk: &TalkArgs,
@@ -67,7 +67,7 @@ pub(super) fn with_program(
         Ok(None) => context.messages.warning(&program.says_nothing()),
         Err(failure) => context.messages.error(&failure),
     }
-    // Whatever became of it, the program is not left alone.
+    // Even if `act` failed, we wait for the program that we started.
     let exit = program.wait(|_| {});
     talk.finish()?;
     exit

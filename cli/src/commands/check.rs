@@ -13,7 +13,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io::Write;
 
-/// Places of a kind that text shows; JSON has up to 64.
+/// Offsets listed for each kind of finding in text; JSON has up to 64.
 const SHOWN_PER_KIND: usize = 5;
 
 pub(super) fn run(args: &CheckArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {
@@ -49,7 +49,7 @@ struct CheckReport<'a> {
     /// Whether the stream's end mark was seen.
     complete: bool,
     events: u64,
-    /// Events that the writer numbered, and that are not there.
+    /// Events that the writer numbered but that are missing.
     lost: u64,
     /// By offset; at most 64 of a kind.
     findings: Vec<FindingReport<'a>>,
@@ -139,7 +139,7 @@ fn text(context: &mut Context<'_>, trace: &Trace, findings: &Findings) -> Result
                 )?;
             }
             if of_kind.len() > SHOWN_PER_KIND {
-                // A kind may be found as damage and as a note; the other ones are not
+                // A kind can occur both as damage and as a note; only those of this level are
                 // among these.
                 let others = findings.violations().iter().filter(|it| it.kind == kind).count()
                     - of_kind.len();

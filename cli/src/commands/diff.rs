@@ -142,7 +142,7 @@ fn read_one(
     Ok((Read { name: trace.file.clone(), ended: trace.ended() }, pass.finish().output))
 }
 
-/// What is divided by nothing says nothing.
+/// A total divided by zero has no meaning.
 fn divisible(per: Per, side: &Side) -> Result<(), Failure> {
     let lacks = |facts: &TraceFacts| match per {
         Per::Request => facts.requests == 0,
@@ -153,7 +153,8 @@ fn divisible(per: Per, side: &Side) -> Result<(), Failure> {
     let Some((read, _)) = traces.find(|(_, facts)| lacks(facts)) else { return Ok(()) };
     let (what, per) =
         if per == Per::Request { ("requests", "request") } else { ("CPU samples", "sample") };
-    let message = format!("it has no {what}, so nothing can be said --per {per}; use --per second");
+    let message =
+        format!("it has no {what}, so totals cannot be divided --per {per}; use --per second");
     Err(Failure::Input { file: read.name.clone(), message })
 }
 
@@ -175,7 +176,7 @@ fn trace_row<'d>(read: &'d Read, facts: &TraceFacts) -> TraceRow<'d> {
 fn say(outcome: &ConditionOutcome, context: &mut Context<'_>) {
     let condition = &outcome.condition;
     if outcome.rows == 0 {
-        let text = format!("{condition}: the traces have nothing of the kind, so it does not hold");
+        let text = format!("{condition}: no data for this metric; the condition counts as false");
         context.messages.warning(&text);
     }
     for (name, unit) in outcome.incomparable.iter().take(5) {

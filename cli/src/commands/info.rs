@@ -30,7 +30,7 @@ pub(super) fn run(args: &InfoArgs, context: &mut Context<'_>) -> Result<Exit, Fa
 }
 
 /// Lines of a list before the rest is only counted.
-const LISTED: usize = 12;
+const LISTED_ITEMS: usize = 12;
 
 fn text(context: &mut Context<'_>, file: &str, report: &TraceInfo) -> Result<(), Failure> {
     let style = context.style;
@@ -154,11 +154,11 @@ impl Page<'_> {
             .map_or((0, false), |others| (others.providers, others.providers_are_at_least));
         let count = units::count((report.providers.len() as u64).saturating_add(others));
         self.line("providers", &if is_at_least { format!("at least {count}") } else { count })?;
-        for provider in report.providers.iter().take(LISTED) {
+        for provider in report.providers.iter().take(LISTED_ITEMS) {
             let name = self.style.name().over(printable(&provider.name));
             writeln!(self.out, "  {:>21}  {name}", units::count(provider.events))?;
         }
-        if let Some(rest) = report.providers.len().checked_sub(LISTED + 1) {
+        if let Some(rest) = report.providers.len().checked_sub(LISTED_ITEMS + 1) {
             let rest = units::count((rest as u64 + 1).saturating_add(others));
             let at_least = if is_at_least { "at least " } else { "" };
             writeln!(self.out, "  {:>21}  and {at_least}{rest} more", "…")?;
@@ -192,7 +192,7 @@ impl Page<'_> {
             let text = format!("{}{lost}", units::counted(report.damage_count, "finding"));
             let text = self.style.bad().over(text);
             self.line("damage", &text)?;
-            for finding in report.damage.iter().take(LISTED) {
+            for finding in report.damage.iter().take(LISTED_ITEMS) {
                 let block =
                     finding.block.map_or_else(String::new, |block| format!("{block} block, "));
                 writeln!(
@@ -201,7 +201,7 @@ impl Page<'_> {
                     finding.offset, finding.class, finding.context, finding.fault
                 )?;
             }
-            let listed = report.damage.len().min(LISTED) as u64;
+            let listed = report.damage.len().min(LISTED_ITEMS) as u64;
             if report.damage_count > listed {
                 writeln!(
                     self.out,
@@ -211,7 +211,7 @@ impl Page<'_> {
                 )?;
             }
         }
-        for note in report.notes.iter().take(LISTED) {
+        for note in report.notes.iter().take(LISTED_ITEMS) {
             let times = if note.count > 1 {
                 format!(" ({} times)", units::count(note.count))
             } else {

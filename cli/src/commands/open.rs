@@ -89,7 +89,7 @@ fn private_folder(folder: &Path) -> std::io::Result<()> {
 }
 
 /// A browser that runs after this long was started, and shows what it was given.
-const STARTS_WITHIN: Duration = Duration::from_millis(1500);
+const FAILS_WITHIN: Duration = Duration::from_millis(1500);
 
 /// A program that shows a page, and its arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -98,7 +98,7 @@ struct Opener {
     words: Vec<OsString>,
 }
 
-/// Asks one of those that can to show a file.
+/// Opens a file with the first program that starts.
 fn show(page: &Path) -> Result<(), String> {
     let openers = openers(page, |name| std::env::var_os(name));
     if openers.is_empty() {
@@ -183,7 +183,7 @@ fn start(opener: &Opener) -> Result<(), String> {
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
     let mut child = command.spawn().map_err(|error| format!("{name}: {}", plain(&error)))?;
     let begun = Instant::now();
-    while begun.elapsed() < STARTS_WITHIN {
+    while begun.elapsed() < FAILS_WITHIN {
         match child.try_wait() {
             Ok(Some(status)) if status.success() => return Ok(()),
             Ok(Some(status)) => return Err(format!("{name} ended with {status}")),

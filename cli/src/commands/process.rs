@@ -33,7 +33,7 @@ pub(super) fn run(args: &ProcessArgs, context: &mut Context<'_>) -> Result<Exit,
         }
     };
     let answer = answer(&args.request, &reached);
-    // A process that came to our port is let go by this.
+    // This also resumes a process that connected to our port.
     drop(port);
     talk.finish()?;
     let answer = answer?;
@@ -60,7 +60,7 @@ struct ProcessReport<'r> {
 struct Answer {
     text: Vec<String>,
     json: Value,
-    /// What else was asked for, and is not there.
+    /// Requested variables that do not exist.
     lacking: Option<Failure>,
 }
 
@@ -280,9 +280,9 @@ fn replaceable(file: &str, target_root: &Path, is_forced: bool) -> Result<(), Fa
     let seen = target_root.join(file.trim_start_matches('/'));
     let message = match std::fs::symlink_metadata(&seen) {
         Err(_) => return Ok(()),
-        Ok(there) if !there.is_file() => "is there already, and is no regular file",
+        Ok(there) if !there.is_file() => "already exists and is not a regular file",
         Ok(_) if is_forced => return Ok(()),
-        Ok(_) => "is there already; --force replaces it",
+        Ok(_) => "already exists; use --force to overwrite",
     };
     Err(Failure::Input { file: file.to_owned(), message: message.to_owned() })
 }

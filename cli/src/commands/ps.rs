@@ -71,7 +71,7 @@ pub(super) fn run(args: &PsArgs, context: &mut Context<'_>) -> Result<Exit, Fail
     let asked: Vec<_> = listing
         .processes
         .into_iter()
-        // They are asked all at once, since each may take its time.
+        // All are asked at the same time, since each may take seconds to answer.
         .map(|found| {
             let recorder = recorder.clone();
             std::thread::Builder::new().spawn(move || report(&found, recorder))
@@ -190,7 +190,7 @@ fn write_text(context: &mut Context<'_>, args: &PsArgs, report: &PsReport) -> Re
 }
 
 /// The place of the column that says what a process can do.
-const CAN: usize = 5;
+const CAN_COLUMN: usize = 5;
 
 fn table(context: &mut Context<'_>, args: &PsArgs, report: &PsReport) -> Result<(), Failure> {
     let is_whole = args.all || context.is_wide();
@@ -210,10 +210,10 @@ fn table(context: &mut Context<'_>, args: &PsArgs, report: &PsReport) -> Result<
         rows.row(row(process, is_whole, context));
     }
     let layout = layout_of(std::slice::from_ref(&rows), context);
-    if !layout.lacks(CAN) {
+    if !layout.lacks(CAN_COLUMN) {
         return Ok(rows.write_in(&layout, context)?);
     }
-    // What all can do is known from their versions; what one cannot do must be said.
+    // Capabilities follow from the version, so only exceptions are shown.
     let (mut rows, warning) = (make(), context.style.warning());
     for process in &report.processes {
         rows.row(row(process, is_whole, context));
@@ -232,7 +232,7 @@ fn row(process: &ProcessReport, is_whole: bool, context: &Context<'_>) -> [Cell;
         command = command.chars().take(COMMAND_COLUMNS - 1).chain(['…']).collect();
     }
     let paint = if process.reachable { Paint::default() } else { context.style.warning() };
-    // All but numbers comes from outside, also what is said of a reply.
+    // Everything but numbers comes from outside, including error texts that quote a reply.
     [
         process.pid.to_string(),
         process.name.clone(),

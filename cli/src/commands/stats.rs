@@ -42,10 +42,10 @@ pub(super) fn run(args: &StatsArgs, context: &mut Context<'_>) -> Result<Exit, F
 }
 
 /// Below this many columns dates are not repeated.
-const NARROW: usize = 110;
+const NARROW_COLUMNS: usize = 110;
 
 /// Room that an event's own name mostly needs.
-const LEAST_EVENT: usize = 40;
+const LEAST_EVENT_COLUMNS: usize = 40;
 
 /// The date of all events, if there is one: `2024-02-29`.
 fn common_day(rows: &[TypeStats<'_>], clock: Clock) -> Option<String> {
@@ -68,7 +68,7 @@ fn text(
     let (from, to) = if is_utc { ("FIRST", "LAST") } else { ("FIRST ms", "LAST ms") };
     // On a narrow terminal, names need the room of two dates that are the same in each
     // row.
-    let is_narrow = context.table_width().is_some_and(|width| width < NARROW);
+    let is_narrow = context.table_width().is_some_and(|width| width < NARROW_COLUMNS);
     let day = if is_utc && is_narrow { common_day(rows, clock) } else { None };
     let time = match (is_utc, &day) {
         (false, _) => 10,
@@ -98,7 +98,7 @@ fn text(
             .asked_for(is_utc || sort == SortKey::Last)
             .of(&|row| instant(row.last_ticks).into()),
         left("EVENT", 5, 0)
-            .at_least(LEAST_EVENT)
+            .at_least(LEAST_EVENT_COLUMNS)
             .of(&|row| Cell::new(event(row.event_type), &name)),
     ])?;
     let summary = format!(

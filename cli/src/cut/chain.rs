@@ -6,7 +6,7 @@ use crate::printable::printable;
 use unicode_width::UnicodeWidthStr;
 
 /// A caller is shown cut only if this much of it can be shown.
-const LEAST_OF_A_FRAME: usize = 10;
+const LEAST_FRAME_COLUMNS: usize = 10;
 
 /// Names that lead to each other, such as a method and its callers.
 #[derive(Debug, Clone)]
@@ -151,7 +151,7 @@ impl Chain {
             })
         };
         let room = most.checked_sub(shown(0).width())?;
-        (room >= LEAST_OF_A_FRAME).then(|| shown(room))
+        (room >= LEAST_FRAME_COLUMNS).then(|| shown(room))
     }
 }
 
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn what_differs_behind_the_same_begin_is_shown_at_least_in_part() {
+    fn what_differs_after_a_common_beginning_is_shown_at_least_in_part() {
         let of = |caller| chain(&["My.App.Throw", caller, "System.Http.Process"]).cut(36);
         assert_eq!(
             of("System.Routing.EndpointMiddleware.Invoke"),

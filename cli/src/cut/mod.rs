@@ -1,4 +1,4 @@
-//! Texts for which there may not be room: what tells one from another stays longest.
+//! Shortens text to a width; the part that identifies the row is cut last.
 
 mod chain;
 mod name;
@@ -14,17 +14,17 @@ use unicode_width::UnicodeWidthStr;
 /// Stands for what is left out.
 const LEFT_OUT: &str = "…";
 /// What a part of less weight keeps where a weightier one is cut.
-const LEAST_OF_A_PART: usize = 8;
+const LEAST_PART_COLUMNS: usize = 8;
 
 /// A text, and how it is cut.
 #[derive(Debug, Clone)]
 pub(crate) enum Text {
-    /// Loses its arguments, its begin, its middle: see [`cut`].
+    /// Arguments are dropped first, then the beginning, then the middle: see [`cut`].
     Name(String),
     /// Loses whole links first.
     Chain(Chain),
-    /// Each is cut by itself.
-    Parts(Vec<Part>),
+    /// Each part is cut separately.
+    Parts(Vec<TextPart>),
     /// What matters less the later it stands: loses its end.
     List(Vec<String>),
     /// The same text, longer and shorter; the longest that fits is shown.
@@ -33,7 +33,7 @@ pub(crate) enum Text {
 
 /// A part of a text, and what happens to it where there is no room.
 #[derive(Debug, Clone)]
-pub(crate) struct Part {
+pub(crate) struct TextPart {
     text: String,
     weight: Weight,
 }
@@ -48,18 +48,18 @@ enum Weight {
 }
 
 /// A part that stays as it is: a number, or what stands between two names.
-pub(crate) fn fixed(text: &str) -> Part {
-    Part { text: printable(text), weight: Weight::Fixed }
+pub(crate) fn fixed(text: &str) -> TextPart {
+    TextPart { text: printable(text), weight: Weight::Fixed }
 }
 
 /// A name that says most.
-pub(crate) fn main(text: &str) -> Part {
-    Part { text: printable(text), weight: Weight::Main }
+pub(crate) fn main(text: &str) -> TextPart {
+    TextPart { text: printable(text), weight: Weight::Main }
 }
 
 /// A name that says more about it.
-pub(crate) fn other(text: &str) -> Part {
-    Part { text: printable(text), weight: Weight::Other }
+pub(crate) fn other(text: &str) -> TextPart {
+    TextPart { text: printable(text), weight: Weight::Other }
 }
 
 impl From<&str> for Text {
@@ -75,7 +75,7 @@ impl From<String> for Text {
 }
 
 impl Text {
-    pub(crate) fn parts(parts: impl IntoIterator<Item = Part>) -> Text {
+    pub(crate) fn parts(parts: impl IntoIterator<Item = TextPart>) -> Text {
         Text::Parts(parts.into_iter().collect())
     }
 
@@ -112,10 +112,10 @@ impl Text {
 
 /// Each part is as wide as there is room for it. Those that are short leave theirs to the
 /// others, and those of less weight some of theirs to the weightier ones.
-fn cut_parts(parts: &[Part], most: usize) -> String {
-    let is_fixed = |part: &&Part| part.weight == Weight::Fixed;
+fn cut_parts(parts: &[TextPart], most: usize) -> String {
+    let is_fixed = |part: &&TextPart| part.weight == Weight::Fixed;
     let fixed: usize = parts.iter().filter(is_fixed).map(|part| part.text.width()).sum();
-    let names: Vec<&Part> = parts.iter().filter(|part| !is_fixed(part)).collect();
+    let names: Vec<&TextPart> = parts.iter().filter(|part| !is_fixed(part)).collect();
     let Some(room) = most.checked_sub(fixed).filter(|room| *room >= 4 * names.len()) else {
         return cut_middle(&parts.iter().map(|part| part.text.as_str()).collect::<String>(), most);
     };
@@ -124,13 +124,13 @@ fn cut_parts(parts: &[Part], most: usize) -> String {
     for main in (0..names.len()).filter(|at| names[*at].weight == Weight::Main) {
         for other in (0..names.len()).filter(|at| names[*at].weight == Weight::Other) {
             let missing = widths[main].saturating_sub(rooms[main]);
-            let given = missing.min(rooms[other].saturating_sub(LEAST_OF_A_PART));
+            let given = missing.min(rooms[other].saturating_sub(LEAST_PART_COLUMNS));
             rooms[main] += given;
             rooms[other] -= given;
         }
     }
     let mut rooms = rooms.into_iter();
-    let shown = |part: &Part| match part.weight {
+    let shown = |part: &TextPart| match part.weight {
         Weight::Fixed => part.text.clone(),
         _ => cut(&part.text, rooms.next().unwrap_or(0)),
     };
@@ -162,7 +162,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parts_are_cut_each_by_itself() {
+    fn parts_are_cut_separately() {
         let name = main("System.Console");
         let text = Text::parts([name, fixed("; "), other("/usr/share/dotnet/System.Console.dll")]);
         assert_eq!(text.whole(), "System.Console; /usr/share/dotnet/System.Console.dll");

@@ -1,4 +1,4 @@
-//! What is known of a trace when reading it has ended.
+//! How reading a trace ended.
 
 use super::{Input, UnpackFault};
 use nettrace_analysis::info::{Survey, TraceInfo};

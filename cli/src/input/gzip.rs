@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn zeros_behind_the_last_member_are_padding() {
+    fn zeros_after_the_last_member_are_padding() {
         let file = [packed(b"one"), vec![0; 1000]].concat();
         assert_eq!(unpacked(&file), (b"one".to_vec(), None));
     }
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_checksum_is_reported_behind_all_data() {
+    fn a_wrong_checksum_is_reported_after_all_data() {
         let data = noise(100_000);
         let mut file = packed(&data);
         let at = file.len() - 8;

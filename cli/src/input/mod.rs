@@ -30,7 +30,8 @@ pub(crate) struct Input {
     unpack_fault: Option<Rc<Cell<Option<UnpackFault>>>>,
 }
 
-/// One source of two: the reader behind it is compiled once, and chooses by a branch.
+/// One of two sources. An enum instead of a type parameter, so that the parser's reader is
+/// compiled once; the branch costs less than a second copy.
 enum Bytes {
     Mapped(MappedFile),
     Read(Buffered<Box<dyn Read>>),
@@ -98,7 +99,7 @@ impl Input {
         } else {
             (Box::new(counted), None)
         };
-        // What follows the end of a trace in a pipe may never come, and is not waited for.
+        // A pipe may stay open after the end of its trace, so what follows is not waited for.
         let buffered =
             if whole.is_some() { Buffered::at_rest(bytes) } else { Buffered::new(bytes) };
         Input { bytes: Bytes::Read(buffered), progress, whole, consumed, unpack_fault }

@@ -38,24 +38,25 @@ impl<T> Spare<T> {
 
 /// Bytes that may have been made and wait for their turn, of all regions together, for
 /// each thread. A region of an ordinary trace comes to 40 MiB of NDJSON at most.
-const HELD_PER_THREAD: usize = 64 << 20;
-/// Address space that a thread takes by itself, most of it for its share of the
+const HELD_BYTES_PER_THREAD: usize = 64 << 20;
+/// Address space that each thread takes, most of it for its share of the
 /// allocator.
-const THREAD_SPACE: usize = 128 << 20;
+const ADDRESS_SPACE_PER_THREAD: usize = 128 << 20;
 /// Of the memory that the process may have, the part that what waits may take.
-const HELD_PART: usize = 8;
+const HELD_SHARE: usize = 8;
 /// Files up to this size are read by one thread unless more are asked for: another takes
 /// about 10 ms to touch its memory for the first time, and to learn the event types.
-const SMALL_FILE: u64 = 8 << 20;
+const SMALL_FILE_BYTES: u64 = 8 << 20;
 
 impl Regions {
     /// `None`: one thread reads it, because there are no more, or because it is small or
     /// no plain file that can be mapped.
     pub(super) fn of(input: &Input, threads: Option<usize>) -> Option<Regions> {
-        let is_small = input.whole.is_some_and(|bytes| bytes <= SMALL_FILE);
+        let is_small = input.whole.is_some_and(|bytes| bytes <= SMALL_FILE_BYTES);
         let processors = || std::thread::available_parallelism().map_or(1, |count| count.get());
         let threads = threads.unwrap_or_else(|| if is_small { 1 } else { processors() });
-        let threads = memory_limit().map_or(threads, |limit| threads.min(limit / THREAD_SPACE));
+        let threads =
+            memory_limit().map_or(threads, |limit| threads.min(limit / ADDRESS_SPACE_PER_THREAD));
         let file = input.mapped().filter(|_| threads > 1)?.positioned();
         let (progress, limits) = (Rc::clone(&input.progress), Limits::new());
         Some(Regions { file, threads, progress, whole: input.whole, limits })
@@ -67,8 +68,8 @@ impl Regions {
     }
 
     fn options(&self, order: Order) -> Options {
-        let most = HELD_PER_THREAD.saturating_mul(self.threads);
-        let most = memory_limit().map_or(most, |limit| most.min(limit / HELD_PART));
+        let most = HELD_BYTES_PER_THREAD.saturating_mul(self.threads);
+        let most = memory_limit().map_or(most, |limit| most.min(limit / HELD_SHARE));
         let options = Options::new().threads(self.threads).order(order).held_bytes(most);
         options.limits(self.limits)
     }

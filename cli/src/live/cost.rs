@@ -29,7 +29,7 @@ impl Cost {
     }
 }
 
-/// A digit behind the point where it matters.
+/// With one decimal place for small numbers.
 fn digits(value: f64) -> usize {
     usize::from(value < 100.0)
 }
@@ -55,7 +55,7 @@ impl Meter {
         }
     }
 
-    /// The session is about to begin: what came until now is without it.
+    /// The session is about to begin; what was measured until now is the baseline.
     pub(crate) fn begin(&mut self) {
         self.cost.process_before_percent = self.since_last();
     }

@@ -11,9 +11,9 @@ use std::time::Duration;
 /// Publishes instruments of System.Diagnostics.Metrics.
 pub(crate) const METRICS: &str = "System.Diagnostics.Metrics";
 /// Values of time series.
-const TIME_SERIES: u64 = 0x2;
+const TIME_SERIES_KEYWORD: u64 = 0x2;
 /// Instruments being made known.
-const INSTRUMENTS: u64 = 0x4;
+const INSTRUMENTS_KEYWORD: u64 = 0x4;
 /// Instruments with more tags than that, and histograms, are left out by the runtime. As
 /// dotnet-counters has them: tools share a session only if they agree.
 const MOST_SERIES: u32 = 1000;
@@ -122,14 +122,16 @@ fn metrics(
         ("MaxTimeSeries", &most_series.to_string()),
         ("MaxHistograms", &most_histograms.to_string()),
     ])?;
-    let provider = Provider::new(METRICS)?.keywords(TIME_SERIES).level(Level::Informational);
+    let provider =
+        Provider::new(METRICS)?.keywords(TIME_SERIES_KEYWORD).level(Level::Informational);
     Ok(provider.arguments(arguments))
 }
 
 /// Tells which instruments there are, without values.
 pub(crate) fn listing() -> Result<Provider, RequestError> {
     let arguments = Arguments::pairs([("SessionId", SHARED), ("ClientId", &client_id())])?;
-    let provider = Provider::new(METRICS)?.keywords(INSTRUMENTS).level(Level::Informational);
+    let provider =
+        Provider::new(METRICS)?.keywords(INSTRUMENTS_KEYWORD).level(Level::Informational);
     Ok(provider.arguments(arguments))
 }
 

@@ -11,11 +11,11 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Bytes come in bursts, about ten a second. After this much time without any, the burst
-/// is over: events that were held back for sorting by time are released, and the consumer
-/// looks around.
+/// is over: events that were held back for sorting by time are released, and
+/// [`Consumer::look`] is called.
 const BURST_PAUSE: Duration = Duration::from_millis(50);
-/// Events after which the consumer looks around although more of them wait.
-const LOOK_EVENTS: u64 = 1024;
+/// Maximum number of events between two calls of [`Consumer::look`].
+const EVENTS_BETWEEN_LOOKS: u64 = 1024;
 
 /// What a consumer wants next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,7 +52,7 @@ pub(crate) trait Consumer {
     /// Nothing more can be done with them: the session is left.
     fn event(&mut self, event: &Event<'_>) -> Result<Next, Failure>;
 
-    /// Looks around: after each burst, after many events, and in pauses (`is_idle`):
+    /// Called after each burst, after many events, and in pauses (`is_idle`):
     /// nothing has come for a while, and every event has been delivered.
     ///
     /// # Errors
@@ -74,7 +74,7 @@ pub(crate) trait Consumer {
     }
 }
 
-/// For who only wants events.
+/// A consumer that only wants events.
 impl<F: FnMut(&Event<'_>) -> Next> Consumer for F {
     fn event(&mut self, event: &Event<'_>) -> Result<Next, Failure> {
         Ok(self(event))
@@ -92,8 +92,10 @@ pub(crate) struct SessionHandle {
 impl SessionHandle {
     /// Asks the process to stop the session, once.
     pub(crate) fn stop(&self) {
+        // Not on this thread: it may be the one that reads the session, and the runtime
+        // answers only after it has sent the rest of the stream.
         if self.stopping_since.set(Instant::now()).is_ok() && self.stop.stop_soon().is_err() {
-            // There is no thread for it, so this one waits. What arrives is queued.
+            // No thread could be started, so this one waits. What arrives is queued.
             let _ = self.stop.stop();
         }
     }
@@ -141,7 +143,7 @@ pub(crate) struct Driver {
     failure: Option<io::Error>,
     /// The sink has failed.
     is_unwritten: bool,
-    /// Nobody wants what still comes; only the end of the session is waited for.
+    /// What still comes is not kept; only the end of the session is waited for.
     is_left: bool,
 }
 
@@ -192,9 +194,11 @@ impl Driver {
     /// # Errors
     /// Those of the consumer. The session is stopped.
     pub(crate) fn run(mut self, consumer: &mut dyn Consumer) -> Result<Driven, Failure> {
+        // A quiet session would otherwise never let the consumer look, or show the events
+        // that wait to be sorted.
         self.session.set_read_timeout(consumer.pause());
         let mut is_whole = false;
-        while !is_whole && !self.gives_up() {
+        while !is_whole && !self.stops_waiting() {
             let arrived = self.receive(consumer);
             self.deliver(consumer)?;
             self.look(consumer, arrived == Arrived::Nothing)?;
@@ -225,6 +229,7 @@ impl Driver {
                 return Arrived::End;
             }
             Ok(bytes) => {
+                // Parsed even if they cannot be written: a full disk must not hide losses.
                 if parses {
                     self.feed.push(bytes);
                 }
@@ -268,16 +273,18 @@ impl Driver {
             };
             self.received.events += 1;
             self.obey(next);
-            if self.received.events.is_multiple_of(LOOK_EVENTS) {
+            // A burst may hold a million events, and a signal must not wait for their end.
+            if self.received.events.is_multiple_of(EVENTS_BETWEEN_LOOKS) {
                 self.look(consumer, false)?;
             }
         }
         Ok(())
     }
 
-    /// Looks at signals, clock and consumer.
+    /// Checks signals, the time limit and the consumer.
     fn look(&mut self, consumer: &mut dyn Consumer, is_idle: bool) -> Result<(), Failure> {
         self.received.lost = self.feed.losses().total();
+        // A copy for other threads: counters that they share would be locked once an event.
         let shared = self.handle.received.lock();
         *shared.unwrap_or_else(PoisonError::into_inner) = self.received;
         if !self.is_left {
@@ -298,24 +305,28 @@ impl Driver {
             Next::Leave => {
                 self.is_left = true;
                 self.handle.stop();
+                // Recordings set none; now the time has to be looked at.
                 self.session.set_read_timeout(Some(BURST_PAUSE));
             }
         }
     }
 
-    /// Whether the end of the session is not waited for any longer, since nobody keeps
-    /// what comes until then. If so, it is cut.
-    fn gives_up(&self) -> bool {
+    /// Whether to stop waiting for the end of the session, because nobody keeps what still
+    /// comes. If so, the session is cut.
+    fn stops_waiting(&self) -> bool {
+        // A recording is read to its end whatever time it takes: the rundown comes last, and
+        // without it methods have no names.
         let is_kept = !matches!(self.sink, Sink::Nowhere) && !self.is_left;
         let is_due = self.is_left || self.end.as_ref().is_some_and(EndRule::is_due);
         let Some(since) = self.handle.stopping_since.get().filter(|_| is_due && !is_kept) else {
             return false;
         };
         let patience = self.session.runtime().current_deadlines().drain;
-        let gives_up = since.elapsed() >= self.end.as_ref().map_or(patience, EndRule::patience);
-        if gives_up {
+        let stops_waiting =
+            since.elapsed() >= self.end.as_ref().map_or(patience, EndRule::patience);
+        if stops_waiting {
             self.session.cut();
         }
-        gives_up
+        stops_waiting
     }
 }

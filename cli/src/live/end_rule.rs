@@ -8,7 +8,7 @@
 //!   the end, unless the process sends nothing for 2 s (`Deadlines::drain` of
 //!   `nettrace_ipc`),
 //! - what nobody keeps is not waited for for longer than that: the rest of a view, or the
-//!   answer to a request. After a signal it is [`AFTER_SIGNAL`],
+//!   answer to a request. After a signal it is [`SIGNAL_PATIENCE`],
 //! - a second signal exits ([`super::signals`]).
 //!
 //! `--patience` takes the place of the 2 s.
@@ -21,17 +21,18 @@ use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How often whatever waits looks at signals and the clock.
+/// How often a wait checks signals and the clock.
 pub(crate) const SIGNAL_CHECK: Duration = Duration::from_millis(50);
-/// How long after a signal something is waited for that nobody keeps. Most answers are
-/// there at once; with the time to notice the signal, the command ends within 2 s.
-pub(crate) const AFTER_SIGNAL: Duration = Duration::from_millis(1800);
+/// How long after a signal to wait for what nobody keeps. Most answers come
+/// at once; with the time to notice the signal, the command ends within 2 s.
+pub(crate) const SIGNAL_PATIENCE: Duration = Duration::from_millis(1800);
 
 /// Clones share one deadline.
 #[derive(Debug, Clone)]
 pub(crate) struct EndRule {
     signals: Signals,
     duration: Option<Duration>,
+    /// May still move when threads have their clones: see [`EndRule::hasten`].
     deadline: Arc<Mutex<Option<Instant>>>,
     /// How long a silent process is waited for.
     patience: Duration,
@@ -106,6 +107,7 @@ impl EndRule {
 
     /// Sleeps until a moment; false: it was time to end before.
     pub(crate) fn sleep_until(&self, moment: Instant) -> bool {
+        // In short sleeps, because a signal handler can wake nothing up.
         while !self.is_due() {
             let left = moment.saturating_duration_since(Instant::now());
             if left.is_zero() {
@@ -118,7 +120,7 @@ impl EndRule {
 
     /// How long what nobody keeps is waited for, now that it is time to end.
     pub(crate) fn patience(&self) -> Duration {
-        if self.signals.seen().is_some() { AFTER_SIGNAL } else { self.patience }
+        if self.signals.seen().is_some() { SIGNAL_PATIENCE } else { self.patience }
     }
 
     /// Does what may have to wait long for a process, on a thread of its own. `None`: it
@@ -128,6 +130,7 @@ impl EndRule {
         &self,
         act: impl FnOnce() -> T + Send + 'static,
     ) -> io::Result<Option<T>> {
+        // A blocking request has only its own deadline, of 10 s and more.
         let (answer, answered) = sync_channel(1);
         let thread = std::thread::Builder::new().name("nettrace-ask".to_owned());
         thread.spawn(move || {

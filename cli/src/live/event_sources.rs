@@ -17,10 +17,10 @@ use std::path::{Path, PathBuf};
 
 /// Assemblies that are read, and bytes of each.
 const MOST_FILES: usize = 300;
-const MOST_BYTES: u64 = 32 << 20;
+const MOST_FILE_BYTES: u64 = 32 << 20;
 /// Names that are given.
 const MOST_NAMES: usize = 100;
-const MOST_LENGTH: usize = 120;
+const MOST_NAME_LENGTH: usize = 120;
 
 /// Names that the assemblies of a process of this machine hold, those of .NET itself left
 /// out. Empty where it cannot be read.
@@ -102,7 +102,7 @@ fn is_of_dotnet(path: &str) -> bool {
 
 fn read(path: &Path) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
-    File::open(path).ok()?.take(MOST_BYTES).read_to_end(&mut bytes).ok()?;
+    File::open(path).ok()?.take(MOST_FILE_BYTES).read_to_end(&mut bytes).ok()?;
     Some(bytes)
 }
 
@@ -141,7 +141,7 @@ fn wide_strings(bytes: &[u8]) -> Vec<String> {
     let mut at = 0;
     while let Some(length) = bytes.get(at).map(|length| usize::from(*length)) {
         at += 1;
-        if length < 9 || length.is_multiple_of(2) || length > MOST_LENGTH {
+        if length < 9 || length.is_multiple_of(2) || length > MOST_NAME_LENGTH {
             continue;
         }
         let Some(text) = bytes.get(at..at + length - 1) else { continue };
@@ -161,7 +161,7 @@ fn wide_strings(bytes: &[u8]) -> Vec<String> {
 fn is_name(name: &str) -> bool {
     let is_part = |c: char| c.is_ascii_alphanumeric() || ['-', '.', '_'].contains(&c);
     name.len() >= 4
-        && name.len() <= MOST_LENGTH
+        && name.len() <= MOST_NAME_LENGTH
         && name.starts_with(|c: char| c.is_ascii_uppercase())
         && name.chars().all(is_part)
         && name.ends_with(|c: char| c.is_ascii_alphanumeric())

@@ -76,6 +76,8 @@ impl<R: LiveReport + Send + 'static> LiveSession<R> {
         let session = start::start(process, config, resume, end, messages)?;
         let Some(session) = session else { return Ok(None) };
         let driver = Driver::new(session, Feed::in_time_order()).until(end);
+        // Shared by a lock and not sent as events: a view wants sums, and one that draws
+        // slowly must not make events pile up.
         let (live, handle) = (Arc::new(Mutex::new(Live::new(report))), driver.handle());
         let mut feeding = Feeding(Arc::clone(&live));
         let thread = std::thread::Builder::new().name("nettrace-view".to_owned());

@@ -11,10 +11,10 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 /// First version that knows patterns of meters.
-const KNOWS_PATTERNS: u32 = 9;
+const PATTERNS_SINCE: u32 = 9;
 /// A process names its meters at once; one that has no such source sends nothing.
 const LIST_TIMEOUT: Duration = Duration::from_secs(1);
-/// Meters that are named at most.
+/// Maximum number of meters in a request.
 const MOST_METERS: usize = 500;
 
 /// The meters that have to be named; `None` if a pattern does it. None are named if it is
@@ -29,7 +29,7 @@ pub(crate) fn to_name(reached: &Reached, found: &[String], end: &EndRule) -> Opt
 fn ask(reached: &Reached, found: Vec<String>, end: &EndRule) -> Option<Vec<String>> {
     let info = reached.runtime.info().ok();
     let version = info.as_ref().and_then(ProcessInfo::version);
-    if version.is_some_and(|version| version.major >= KNOWS_PATTERNS) {
+    if version.is_some_and(|version| version.major >= PATTERNS_SINCE) {
         return None;
     }
     // .NET Core 3.1 does not tell its version, and has no meters.

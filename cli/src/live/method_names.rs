@@ -1,4 +1,4 @@
-//! What it takes to name the frames of a session that is watched.
+//! Names for the frames of a live session.
 //!
 //! A stack is a list of addresses. The runtime reports which method lies where in two
 //! ways: when a method is loaded, to sessions that ask for it, and in a rundown, at a
@@ -18,7 +18,7 @@ use std::num::NonZeroU32;
 
 /// Loader, JIT, NGEN: methods and modules come and go. Compilation diagnostic:
 /// precompiled code is handed out.
-const KEYWORDS: u64 = 0x8 | 0x10 | 0x20 | 0x20_0000_0000;
+const METHOD_KEYWORDS: u64 = 0x8 | 0x10 | 0x20 | 0x20_0000_0000;
 /// Method load and unload, without and with names; module load and unload; precompiled
 /// code handed out.
 const IDS: [u32; 7] = [141, 142, 143, 144, 152, 153, 159];
@@ -55,7 +55,7 @@ impl Visible {
 /// asked of it.
 pub(crate) fn with_methods(providers: &Providers) -> Result<(Providers, Visible), RequestError> {
     let asked = providers.iter().find(|provider| provider.name() == RUNTIME).cloned();
-    let mut names = Provider::new(RUNTIME)?.keywords(KEYWORDS).level(Level::Verbose);
+    let mut names = Provider::new(RUNTIME)?.keywords(METHOD_KEYWORDS).level(Level::Verbose);
     if asked.as_ref().is_some_and(|asked| asked.event_filter().is_some()) {
         names = names.filter(EventFilter::only(IDS));
     }

@@ -1,4 +1,4 @@
-//! Talking to running processes: which one, what about, how long.
+//! Talking to running processes: which one, what to ask for, and when to end.
 //!
 //! The way of a session: [`target`] (or a launched [`program`]) → [`request`] → [`start`]
 //! → [`driver`], one loop in which its bytes arrive, go to a [`sink`], are parsed, and

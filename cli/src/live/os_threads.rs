@@ -1,7 +1,7 @@
-//! What the operating system says about the threads of a process.
+//! What the operating system reports about the threads of a process.
 //!
 //! Linux has it in `/proc/PID/task/TID`. Elsewhere, and of processes on other machines or
-//! behind another user's namespace, nothing can be had; that is said, not guessed.
+//! in another namespace, no data is available, and the output says so.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -122,9 +122,9 @@ mod tests {
     #[test]
     #[cfg(target_os = "linux")]
     fn our_own_threads_are_listed_with_their_names() {
-        let (tell, told) = std::sync::mpsc::channel::<()>();
+        let (stop, stopped) = std::sync::mpsc::channel::<()>();
         let named = std::thread::Builder::new().name("os-thread-test".to_owned());
-        let thread = named.spawn(move || told.recv().is_err()).unwrap();
+        let thread = named.spawn(move || stopped.recv().is_err()).unwrap();
         let is_there = || {
             let threads = list(u64::from(std::process::id())).unwrap();
             threads.values().any(|thread| thread.name == "os-thread-test")
@@ -132,7 +132,7 @@ mod tests {
         while !is_there() {
             std::thread::yield_now();
         }
-        drop(tell);
+        drop(stop);
         assert!(thread.join().unwrap());
         assert!(list(u64::MAX).unwrap_err().starts_with("/proc/"));
     }

@@ -86,10 +86,12 @@ impl Program {
     /// Waits for its end, whatever became of its sessions, and passes on one signal;
     /// calls `meanwhile` from time to time, and once after the end.
     pub(crate) fn wait(mut self, mut meanwhile: impl FnMut(&Launched)) -> Result<Exit, Failure> {
+        // Nobody records them any more, so they must not stay suspended.
         self.launched.resume_newcomers();
         // A session may end long before its program does.
         self.signals.reset();
         let mut is_passed_on = false;
+        // Polled, because a wait for the program cannot be interrupted by a signal.
         loop {
             let is_over = self.launched.try_wait();
             let is_over = is_over.map_err(|error| failure(&self.name, &error))?.is_some();

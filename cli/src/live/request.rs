@@ -1,4 +1,4 @@
-//! From the command line to what is asked of the process.
+//! From the command line to the request that is sent to the process.
 
 use crate::args::profiles::{DIAGNOSTIC_SOURCE, RUNTIME, united_rundown};
 use crate::args::providers::{RundownChoice, default_keywords};
@@ -10,7 +10,7 @@ use nettrace_ipc::{Level, Provider, Providers, RequestError, Rundown, SessionCon
 const DEFAULT_PROFILES: [ProfileName; 2] =
     [ProfileName::DotnetCommon, ProfileName::DotnetSampledThreadTime];
 
-/// Those of the command line; without any wish the default ones.
+/// The profiles of the command line, or the default ones.
 fn profiles(args: &SessionArgs) -> &[ProfileName] {
     let is_silent = args.providers.is_empty()
         && args.profile.is_empty()
@@ -132,7 +132,7 @@ fn sources(args: &SessionArgs, name: &str) -> Vec<String> {
     sources
 }
 
-/// What the user should know before such a session.
+/// Notes to the user before such a session.
 pub(crate) fn warnings(config: &SessionConfig) -> Vec<String> {
     let mut warnings = Vec::new();
     for provider in config.providers() {
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rundown_is_what_the_profiles_need_unless_it_is_said() {
+    fn the_rundown_is_what_the_profiles_need_unless_given() {
         assert_eq!(asked(&["--profile", "gc-collect"]).lowest(), CollectCommand::V4);
         assert_eq!(asked(&["--profile", "gc-collect,gc-verbose"]).lowest(), CollectCommand::V2);
         assert_eq!(

@@ -16,10 +16,10 @@ use std::time::{Duration, Instant};
 /// Connections at a time. Others are closed at once.
 const MOST_CONNECTIONS: usize = 8;
 /// Bytes of a request's head.
-const MOST_HEAD: usize = 8 << 10;
+const MOST_HEAD_BYTES: usize = 8 << 10;
 const MOST_HEADERS: usize = 64;
 /// How long a request, and the taking of its answer, may take.
-const DEADLINE: Duration = Duration::from_secs(5);
+const EXCHANGE_TIMEOUT: Duration = Duration::from_secs(5);
 /// After a failed accept, as without descriptors.
 const ACCEPT_RETRY: Duration = Duration::from_millis(100);
 
@@ -86,7 +86,7 @@ fn serve(listener: &TcpListener, document: &Arc<Mutex<Arc<Vec<u8>>>>) {
 
 /// One request, one answer.
 fn answer(mut stream: TcpStream, document: &Mutex<Arc<Vec<u8>>>) -> io::Result<()> {
-    let deadline = Instant::now() + DEADLINE;
+    let deadline = Instant::now() + EXCHANGE_TIMEOUT;
     let head = match read_head(&mut stream, deadline)? {
         Some(head) => head,
         None => return reply(&mut stream, deadline, "400 Bad Request", PLAIN, b"", false),
@@ -129,7 +129,7 @@ fn read_head(stream: &mut TcpStream, deadline: Instant) -> io::Result<Option<Hea
                 let text = |part: Option<&str>| part.unwrap_or_default().to_owned();
                 return Ok(Some(Head { method: text(request.method), path: text(request.path) }));
             }
-            Ok(httparse::Status::Partial) if bytes.len() < MOST_HEAD => {}
+            Ok(httparse::Status::Partial) if bytes.len() < MOST_HEAD_BYTES => {}
             Ok(httparse::Status::Partial) | Err(_) => return Ok(None),
         }
     }
@@ -208,7 +208,7 @@ mod tests {
         assert_eq!(status(b"GET /other HTTP/1.1\r\n\r\n"), "404");
         assert_eq!(status(b"POST /metrics HTTP/1.1\r\n\r\n"), "405");
         assert_eq!(status(b"\x16\x03\x01 hello\r\n\r\n"), "400");
-        let long = [&b"GET /"[..], &vec![b'a'; 2 * MOST_HEAD], b" HTTP/1.1\r\n\r\n"].concat();
+        let long = [&b"GET /"[..], &vec![b'a'; 2 * MOST_HEAD_BYTES], b" HTTP/1.1\r\n\r\n"].concat();
         // The rest of it may still be on the way when it is refused.
         assert!(["400", ""].contains(&&*status(&long)));
     }

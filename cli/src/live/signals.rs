@@ -142,6 +142,7 @@ fn wanted() -> Vec<i32> {
 /// system says.
 #[cfg(unix)]
 fn is_ignored(signal: i32) -> bool {
+    // `sigaction` would tell on every system, but only by unsafe code.
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     let mask = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
@@ -182,6 +183,7 @@ mod second {
             thread::sleep(same_signal);
             at_once.store(true, Ordering::SeqCst);
         });
+        // Before anything else that can fail: a suspended process would stay so for ever.
         resume_everyone(signals);
         crate::screen::restore();
         crate::new_file::leave_unfinished();
@@ -198,6 +200,7 @@ mod second {
             // Fails if the receiver has stopped waiting.
             let _ = done.send(());
         };
+        // On a thread, since a runtime may not answer.
         if thread::Builder::new().spawn(resume).is_ok() {
             let _ = is_done.recv_timeout(signals.delays.last_resume);
         }
@@ -208,13 +211,13 @@ mod second {
 mod tests {
     use super::*;
 
-    const GAP: Duration = Duration::from_millis(500);
+    const SAME_SIGNAL: Duration = Duration::from_millis(500);
 
     #[test]
     fn a_second_signal_exits_unless_it_is_the_first_once_more() {
         let (start, mut stopping) = (Instant::now(), Stopping::default());
         let mut exits =
-            |after| stopping.exits(start + Duration::from_millis(after), GAP, Some(SIGINT));
+            |after| stopping.exits(start + Duration::from_millis(after), SAME_SIGNAL, Some(SIGINT));
         assert_eq!([0, 1, 499, 500].map(&mut exits), [false, false, false, true]);
     }
 
@@ -222,10 +225,13 @@ mod tests {
     fn ctrl_c_exits_while_a_timer_stops_the_command_and_a_service_manager_has_to_ask_twice() {
         let start = Instant::now();
         let by_timer = || Stopping { since: Some(start), is_by_timer: true };
-        assert!(by_timer().exits(start + GAP, GAP, Some(SIGINT)));
+        assert!(by_timer().exits(start + SAME_SIGNAL, SAME_SIGNAL, Some(SIGINT)));
         let mut stopping = by_timer();
-        assert!(!stopping.exits(start + GAP, GAP, Some(SIGTERM)));
-        assert!(!stopping.exits(start + GAP, GAP, Some(SIGTERM)), "the same once more");
-        assert!(stopping.exits(start + GAP * 2, GAP, Some(SIGTERM)));
+        assert!(!stopping.exits(start + SAME_SIGNAL, SAME_SIGNAL, Some(SIGTERM)));
+        assert!(
+            !stopping.exits(start + SAME_SIGNAL, SAME_SIGNAL, Some(SIGTERM)),
+            "the same once more"
+        );
+        assert!(stopping.exits(start + SAME_SIGNAL * 2, SAME_SIGNAL, Some(SIGTERM)));
     }
 }

@@ -47,6 +47,7 @@ impl Sink {
             Sink::Nowhere => Ok(()),
             Sink::File(file, _) => file.write_all(bytes),
             Sink::Packed(file, _) => file.write_all(bytes),
+            // A copy, since the session's buffer is reused before a slow reader has it.
             Sink::Stdout(queue) => queue.offer(bytes.to_vec(), 0),
         }
     }
@@ -54,6 +55,7 @@ impl Sink {
     /// `is_whole`: nothing more belongs to it. A packed file may fail in its last bytes.
     pub(crate) fn finish(self, is_whole: bool) -> (Saved, io::Result<()>) {
         let (pending, written) = match self {
+            // Several sessions may write to the queue, so its owner finishes it.
             Sink::Nowhere | Sink::Stdout(_) => return (Saved::Nothing, Ok(())),
             Sink::File(_, pending) => (pending, Ok(())),
             Sink::Packed(file, pending) => (pending, file.finish().map(drop)),

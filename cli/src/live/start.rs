@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::messages::Messages;
 use nettrace_ipc::{Error, Lost, Runtime, Session, SessionConfig};
 
-/// Whether a process that waits at its start is let go once the session has begun.
+/// Whether to resume a process that is suspended at startup once the session has begun.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Resume {
     Yes,
@@ -33,7 +33,7 @@ pub(crate) fn start(
         return Ok(None);
     };
     let (session, resumed) = started.map_err(|error| reached.failed(&error))?;
-    // Stacks that nobody looks at may be taken.
+    // Stacks that the request does not want may be recorded all the same.
     for lost in session.lost().iter().filter(|lost| **lost != Lost::StacksOff) {
         let text = "this runtime is too old for part of the request";
         messages.warning(&format!("{}: {text}: {lost}", reached.label()));
@@ -42,8 +42,8 @@ pub(crate) fn start(
     Ok(Some(session))
 }
 
-/// Lets a process go in which no session has begun: what waits at its start would wait
-/// for ever. It is not waited for longer than a signal allows.
+/// Resumes a process whose session could not be started, because otherwise it would stay
+/// suspended for ever. After a signal, this waits only as long as the end rule allows.
 pub(crate) fn let_go(runtime: Runtime, end: &EndRule) {
     // One that does not answer, or is gone, cannot be helped.
     let _ = end.ask(move || runtime.resume());

@@ -13,7 +13,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// What may wait for the reader.
-const LIMIT_BYTES: usize = 16 << 20;
+const MOST_QUEUED_BYTES: usize = 16 << 20;
 /// Bytes of one write: how fine progress is seen.
 const WRITE_BYTES: usize = 16 << 10;
 
@@ -51,7 +51,7 @@ struct QueueState {
     is_full: bool,
     failure: Option<io::Error>,
     /// From here on everything is dropped: the stream ends here.
-    is_given_up: bool,
+    is_cut: bool,
     /// Nothing more will come.
     is_closed: bool,
 }
@@ -110,7 +110,7 @@ impl StdoutQueue {
             dropped: Dropped::default(),
             is_full: false,
             failure: None,
-            is_given_up: false,
+            is_cut: false,
             is_closed: false,
         };
         let shared = Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new() });
@@ -129,17 +129,20 @@ impl StdoutQueue {
             if let Some(error) = &state.failure {
                 return Err(error.kind().into());
             }
-            if state.is_given_up {
+            if state.is_cut {
                 break;
             }
             // One that is larger than all that may wait has to go through, too.
-            if state.pieces.is_empty() || state.queued_bytes + piece.bytes.len() <= LIMIT_BYTES {
+            if state.pieces.is_empty()
+                || state.queued_bytes + piece.bytes.len() <= MOST_QUEUED_BYTES
+            {
                 state.queued_bytes += piece.bytes.len();
                 state.pieces.push_back(piece);
                 drop(state);
                 self.shared.changed.notify_all();
                 return Ok(());
             }
+            // Waited for in steps: neither signals nor the clock notify `changed`.
             let is_ending = self.end.is_due();
             let stands_still = match self.on_stall {
                 OnStall::Drop => break,
@@ -151,7 +154,7 @@ impl StdoutQueue {
                 OnStall::Wait => false,
             };
             if stands_still {
-                state.is_given_up = true;
+                state.is_cut = true;
                 break;
             }
             let waited = self.shared.changed.wait_timeout(state, SIGNAL_CHECK);
@@ -162,8 +165,7 @@ impl StdoutQueue {
         Ok(())
     }
 
-    /// Counts lines that were not even put together, because they would have been dropped
-    /// away.
+    /// Counts lines that were not even formatted, because they would have been dropped.
     pub(crate) fn count_dropped(&self, items: u64) {
         self.shared.lock().dropped.items += items;
     }
@@ -171,12 +173,12 @@ impl StdoutQueue {
     /// Whether the next bytes are dropped.
     pub(crate) fn is_full(&self) -> bool {
         let state = self.shared.lock();
-        state.is_given_up || (self.on_stall == OnStall::Drop && state.is_full)
+        state.is_cut || (self.on_stall == OnStall::Drop && state.is_full)
     }
 
     /// Whether the session is to be stopped, since its reader stands still.
-    pub(crate) fn is_given_up(&self) -> bool {
-        self.shared.lock().is_given_up
+    pub(crate) fn is_cut(&self) -> bool {
+        self.shared.lock().is_cut
     }
 
     /// Whether something was dropped.
@@ -205,7 +207,7 @@ impl StdoutQueue {
             }
             // Twice as long at the end: a pager may just be scrolling.
             if since.max(state.last_progress).elapsed() >= self.stall * 2 {
-                state.is_given_up = true;
+                state.is_cut = true;
                 while let Some(piece) = state.pieces.pop_front() {
                     state.dropped.add(&piece);
                 }
@@ -242,12 +244,14 @@ fn write(shared: &Shared, open: Open) {
         };
         state.written_bytes = Some(piece.bytes.len());
         drop(state);
+        // In parts, so that a slow reader of a large piece differs from a stalled one.
         for bytes in piece.bytes.chunks(WRITE_BYTES) {
             let written = stream.write_all(bytes).and_then(|()| stream.flush());
             let mut state = shared.lock();
             state.last_progress = Instant::now();
             state.queued_bytes = state.queued_bytes.saturating_sub(bytes.len());
-            state.is_full &= state.queued_bytes > LIMIT_BYTES / 2;
+            // Half of the room first, or each line would be dropped or kept by chance.
+            state.is_full &= state.queued_bytes > MOST_QUEUED_BYTES / 2;
             state.written_bytes = state.written_bytes.map(|left| left.saturating_sub(bytes.len()));
             drop(state);
             if let Err(error) = written {
@@ -297,7 +301,7 @@ mod tests {
         for _ in 0..20 {
             queue.offer(vec![0; 1 << 20], 10).unwrap();
         }
-        assert!(queue.is_full() && queue.has_dropped() && !queue.is_given_up());
+        assert!(queue.is_full() && queue.has_dropped() && !queue.is_cut());
         for _ in 0..(17 << 20) / WRITE_BYTES {
             open.send(()).unwrap();
         }
@@ -329,7 +333,7 @@ mod tests {
     #[test]
     fn a_stream_that_may_not_have_holes_ends_where_its_reader_stands_still() {
         let (queue, open, taken) = gated(OnStall::Stop);
-        while !queue.is_given_up() {
+        while !queue.is_cut() {
             queue.offer(vec![0; 1 << 20], 0).unwrap();
         }
         let before = queue.shared.lock().dropped;
@@ -340,17 +344,17 @@ mod tests {
         queue.offer(vec![0; 100], 0).unwrap();
         let dropped = queue.finish().unwrap();
         assert_eq!(dropped.bytes, before.bytes + 100);
-        assert!(taken.try_iter().sum::<usize>() >= LIMIT_BYTES);
+        assert!(taken.try_iter().sum::<usize>() >= MOST_QUEUED_BYTES);
     }
 
     #[test]
     fn nobody_who_is_to_wait_waits_longer_than_the_session() {
         let (queue, _open, _taken) = gated(OnStall::Wait);
         queue.end.hasten(Duration::ZERO);
-        while !queue.is_given_up() {
+        while !queue.is_cut() {
             queue.offer(vec![0; 4 << 20], 0).unwrap();
         }
-        assert!(queue.finish().unwrap().bytes > LIMIT_BYTES as u64);
+        assert!(queue.finish().unwrap().bytes > MOST_QUEUED_BYTES as u64);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Whom to talk to: by process id, by name, or over a port.
+//! Which process to talk to: by process id, by name, or over a port.
 
 use super::end_rule::{EndRule, SIGNAL_CHECK};
 use super::transcript::Transcript;
@@ -95,8 +95,8 @@ impl Reached {
         }
     }
 
-    /// Who came to a port, or answers behind one.
-    pub(crate) fn by_itself(runtime: Runtime, pid: Option<u64>) -> Reached {
+    /// The process that connected to a port, or answers at one.
+    pub(crate) fn running(runtime: Runtime, pid: Option<u64>) -> Reached {
         // .NET Core 3 cannot tell; other runtimes that do not answer will say why at the
         // next request.
         let info = runtime.info().ok();
@@ -105,7 +105,7 @@ impl Reached {
     }
 
     pub(crate) fn arrived(arrival: Arrival) -> Reached {
-        Reached::by_itself(arrival.runtime, Some(arrival.pid))
+        Reached::running(arrival.runtime, Some(arrival.pid))
     }
 }
 
@@ -131,12 +131,12 @@ pub(crate) enum Selected {
 /// The process that a command is about.
 pub(crate) struct One {
     pub(crate) reached: Reached,
-    /// The port to which it came. Kept open until the command has ended: a process that
-    /// comes later is let go on.
+    /// The port to which it connected. Kept open until the command has ended, so that
+    /// processes that connect later are resumed.
     pub(crate) port: Option<Port>,
 }
 
-/// What the user named. Connects only to a process behind a port, and waits for it until
+/// What the user named. Connects only to a process at a port, and waits for it until
 /// it is time to end.
 pub(crate) fn find(args: &TargetArgs, talk: &Talk, end: &EndRule) -> Result<Selected, Failure> {
     if let Some(pid) = args.process_id {
@@ -153,7 +153,7 @@ pub(crate) fn find(args: &TargetArgs, talk: &Talk, end: &EndRule) -> Result<Sele
     let address = PortAddress::parse(port).map_err(|error| Failure::Usage(error.to_string()))?;
     if address.mode() == PortMode::Connect {
         let runtime = talk.with(Runtime::at(address.endpoint()));
-        let reached = end.ask(move || Reached::by_itself(runtime, None))?;
+        let reached = end.ask(move || Reached::running(runtime, None))?;
         let reached = reached.ok_or_else(|| cannot(port, "did not answer in time"))?;
         return Ok(Selected::Processes(vec![reached]));
     }
@@ -230,7 +230,7 @@ fn by_name(name: &str, talk: &Talk) -> Result<Vec<Reached>, Failure> {
     }
 }
 
-/// Says how to come to a port, and waits for the first process that does; `None` if a
+/// Says how to connect to a port, and waits for the first process that does; `None` if a
 /// signal came before. The others go on untouched.
 pub(crate) fn first_arrival(
     port: &Port,
@@ -258,8 +258,8 @@ pub(crate) fn reach(arrival: Arrival, end: &EndRule) -> Option<Reached> {
     end.ask(move || Reached::arrived(arrival)).ok().flatten()
 }
 
-/// Says what a program has to be told so that it comes to our port. A signal that exits
-/// at once resumes those that came.
+/// Prints the environment variable that makes a program connect to our port. A signal
+/// that exits at once resumes the processes that connected.
 pub(crate) fn invite(port: &Port, end: &EndRule, messages: &mut Messages<'_>) {
     let variable = format!("DOTNET_DiagnosticPorts={}", port.address());
     messages.note(&format!("waiting for a process started with {variable}"));

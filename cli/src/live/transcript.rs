@@ -1,4 +1,4 @@
-//! The file that keeps what crosses the connections.
+//! The transcript: a file with all bytes of the connections (`--record`).
 
 use crate::failure::{Failure, plain};
 use crate::new_file::{NewFile, Pending, Unfinished};
@@ -7,8 +7,8 @@ use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-/// A transcript being written. It gets its name at the end, however the command ends: it
-/// tells why.
+/// A transcript being written. It gets its name at the end, also if the command fails: it
+/// shows why.
 #[derive(Debug)]
 pub(crate) struct Transcript {
     recorder: Recorder,
@@ -42,7 +42,7 @@ impl Transcript {
 
 impl Drop for Transcript {
     fn drop(&mut self) {
-        // Why the command ends is said already, and matters more.
+        // The reason for the command's end has been reported, and matters more.
         let _ = self.finish();
     }
 }

@@ -1,5 +1,5 @@
-//! What `--until` waits for, held against what the session records: an event that cannot
-//! come is known before it starts.
+//! Compares the conditions of `--until` with what the session records, to warn before it
+//! starts about an event that cannot come.
 
 use nettrace_export::Predicate;
 use nettrace_export::nearest::{nearest, suggestion};
@@ -94,7 +94,7 @@ mod tests {
 
     const RUNTIME: &str = "Microsoft-Windows-DotNETRuntime";
 
-    fn said(until: &str) -> String {
+    fn warning(until: &str) -> String {
         let runtime =
             Provider::new(RUNTIME).unwrap().exact_keywords(0x1).level(Level::Informational);
         let own = Provider::new("Nettrace-Workload").unwrap();
@@ -114,30 +114,30 @@ mod tests {
             "Microsoft-Windows-DotNETRuntimeRundown/MethodDCEnd",
             "Depth > 1",
         ] {
-            assert_eq!(said(until), "", "{until}");
+            assert_eq!(warning(until), "", "{until}");
         }
     }
 
     #[test]
     fn a_provider_that_is_not_recorded_is_named() {
         assert_eq!(
-            said("System.Net.Http/RequestStart"),
+            warning("System.Net.Http/RequestStart"),
             "no System.Net.Http/RequestStart will come: the session does not record System.Net.Http; add it with \
              --providers System.Net.Http"
         );
         assert!(
-            said("Nettrace-Workloat/RequestStart").ends_with("did you mean Nettrace-Workload?")
+            warning("Nettrace-Workloat/RequestStart").ends_with("did you mean Nettrace-Workload?")
         );
     }
 
     #[test]
     fn an_event_that_the_runtime_does_not_know_or_that_is_not_asked_for_is_named() {
-        let unknown = said("Microsoft-Windows-DotNETRuntime/GC/Strat");
+        let unknown = warning("Microsoft-Windows-DotNETRuntime/GC/Strat");
         assert!(
             unknown.contains("is known; did you mean") && unknown.contains("GC/Start"),
             "{unknown}"
         );
-        let unasked = said("Microsoft-Windows-DotNETRuntime/Exception/Start");
+        let unasked = warning("Microsoft-Windows-DotNETRuntime/Exception/Start");
         assert!(
             unasked.contains("add it with --providers Microsoft-Windows-DotNETRuntime:0x"),
             "{unasked}"

@@ -125,7 +125,7 @@ fn sequence(foreground: Color, background: Color, modifier: Modifier) -> String 
     text
 }
 
-/// `base` is 30 for the text, 40 for what is behind it.
+/// `base` is 30 for the text, 40 for its background.
 fn color_code(color: Color, base: u32) -> String {
     let plain = |number: u32| format!(";{}", base + number);
     let bright = |number: u32| format!(";{}", base + 60 + number);

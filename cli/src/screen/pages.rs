@@ -6,7 +6,7 @@ use ratatui_core::terminal::{Frame, Terminal};
 use std::path::Path;
 
 /// Compares a screen with `tests/expected/screen-NAME.txt`. With `UPDATE_EXPECT` set, the
-/// file is written anew.
+/// file is written again.
 pub(crate) fn page(name: &str, text: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("tests/expected")
@@ -15,7 +15,7 @@ pub(crate) fn page(name: &str, text: &str) {
         std::fs::write(&path, text).unwrap();
     }
     let expected = std::fs::read_to_string(&path).unwrap_or_default();
-    assert_eq!(text, expected, "{}; UPDATE_EXPECT=1 writes it anew", path.display());
+    assert_eq!(text, expected, "{}; UPDATE_EXPECT=1 writes it again", path.display());
 }
 
 /// What a view draws on a terminal of this size.

@@ -25,7 +25,7 @@ pub(crate) struct Pty {
 }
 
 impl Pty {
-    /// `None`, said aloud, where there are none.
+    /// `None`, with a note on stderr, where there are none.
     pub(crate) fn new(columns: u16, rows: u16) -> Option<Pty> {
         // Programs that have it, too, would keep it open.
         let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
@@ -38,7 +38,7 @@ impl Pty {
         let (master, name) = match opened {
             Ok(opened) => opened,
             Err(error) => {
-                skipped(format_args!("no pseudo-terminal can be had: {error}"));
+                skipped(format_args!("no pseudo-terminal: {error}"));
                 return None;
             }
         };
@@ -111,7 +111,7 @@ impl Pty {
         for [on, off] in
             [["\x1b[?1049l", "\x1b[?1049h"], ["\x1b[?25h", "\x1b[?25l"], ["\x1b[?7h", "\x1b[?7l"]]
         {
-            self.wait_until(&format!("{on:?} behind {off:?}"), |pty| {
+            self.wait_until(&format!("{on:?} after {off:?}"), |pty| {
                 let written = pty.written();
                 written.rfind(on) > written.rfind(off)
             });

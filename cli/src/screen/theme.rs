@@ -10,7 +10,7 @@ pub(crate) struct Theme {
 }
 
 impl Theme {
-    /// As the command line and the environment wish it for results.
+    /// As the command line and the environment set it for results.
     pub(crate) fn of(style: Plain) -> Theme {
         Theme { is_coloured: style.is_coloured() }
     }

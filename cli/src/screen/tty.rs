@@ -49,7 +49,7 @@ impl Tty {
     }
 }
 
-/// The console, of which the system says by itself when it is gone.
+/// The console, whose end the system reports by an error of reading.
 #[cfg(windows)]
 #[derive(Debug)]
 pub(super) struct Tty;

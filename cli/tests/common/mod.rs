@@ -19,6 +19,13 @@ pub(crate) struct Ran {
 }
 
 impl Ran {
+    /// A message has this text.
+    #[track_caller]
+    pub(crate) fn assert_message(&self, text: impl AsRef<str>) {
+        let text = text.as_ref();
+        assert!(self.stderr.contains(text), "no {text:?} in {}", self.stderr);
+    }
+
     pub(crate) fn text(&self) -> &str {
         std::str::from_utf8(&self.stdout).expect("stdout is UTF-8")
     }
@@ -56,6 +63,11 @@ pub(crate) fn command(args: &[&str]) -> Command {
 /// Runs the binary without input.
 pub(crate) fn nettrace(args: &[&str]) -> Ran {
     ran(command(args).stdin(Stdio::null()).output().expect("the binary starts"))
+}
+
+/// The same with the words of a line.
+pub(crate) fn run(line: &str) -> Ran {
+    nettrace(&line.split(' ').collect::<Vec<_>>())
 }
 
 /// Runs the binary with these bytes on its standard input.
@@ -150,7 +162,7 @@ pub(crate) fn expect(name: &str, actual: &str) {
     }
 }
 
-/// What a run said, as one text to compare: exit code, stdout, stderr.
+/// Exit code, stdout and stderr of a run, as one text to compare.
 pub(crate) fn transcript(args: &[&str], ran: &Ran) -> String {
     let mut text = format!("$ nettrace {}\n{}", args.join(" "), ran.text());
     if !ran.stderr.is_empty() {

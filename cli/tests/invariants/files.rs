@@ -1,7 +1,7 @@
 //! A trace as a file, mapped or not, by one thread or several, and as standard input:
 //! what commands say of it is the same. What the fuzz target `files` does.
 
-use super::{MOST_BYTES, bytes_said, sum};
+use super::{MOST_BYTES, output_bytes, sum};
 use nettrace_cli::Exit;
 use std::fs;
 use std::path::PathBuf;
@@ -63,11 +63,12 @@ fn same_whatever_way((form, takes_threads): Form, bytes: &[u8]) {
     }
     let file = File::of(bytes);
     let path = file.0.to_str().expect("the temporary folder's name is UTF-8");
-    let said = |args: &[&str], stdin: &[u8]| {
-        let (exit, stdout, _) = bytes_said(&[form, args].concat(), stdin, bytes);
+    let output = |args: &[&str], stdin: &[u8]| {
+        let (exit, stdout, _) = output_bytes(&[form, args].concat(), stdin, bytes);
         (exit, stdout)
     };
-    let one = if takes_threads { said(&["--threads", "1", path], &[]) } else { said(&[path], &[]) };
+    let one =
+        if takes_threads { output(&["--threads", "1", path], &[]) } else { output(&[path], &[]) };
     let same = |way: &str, other: (Exit, Vec<u8>)| {
         assert_eq!(other.0, one.0, "{form:?}, {way}: the exit code");
         assert!(
@@ -78,8 +79,8 @@ fn same_whatever_way((form, takes_threads): Form, bytes: &[u8]) {
         );
     };
     if takes_threads {
-        same("three threads", said(&["--threads", "3", path], &[]));
+        same("three threads", output(&["--threads", "3", path], &[]));
     }
-    same("not mapped", said(&["--no-mmap", path], &[]));
-    same("standard input", said(&["-"], bytes));
+    same("not mapped", output(&["--no-mmap", path], &[]));
+    same("standard input", output(&["-"], bytes));
 }

@@ -103,7 +103,7 @@ pub(crate) fn convert(bytes: &[u8]) {
         converted(format, sum % 2 == 1, bytes);
     }
     let (args, prints) = COMMANDS[sum % COMMANDS.len()];
-    drop(said(args, prints, bytes));
+    drop(output(args, prints, bytes));
 }
 
 /// One converter, and one command for every other input: a part of [`convert`], so that a
@@ -117,7 +117,7 @@ pub(crate) fn convert_once(bytes: &[u8]) {
     converted(&FORMATS[sum / 2 % FORMATS.len()], sum % 2 == 1, bytes);
     if (sum / 2).is_multiple_of(2) {
         let (args, prints) = COMMANDS[sum / 4 % COMMANDS.len()];
-        drop(said(args, prints, bytes));
+        drop(output(args, prints, bytes));
     }
 }
 
@@ -131,7 +131,7 @@ fn sum(bytes: &[u8]) -> usize {
 #[allow(dead_code, reason = "the fuzz target asks one a run")]
 pub(crate) fn say(turn: usize, bytes: &[u8]) {
     for (args, prints) in COMMANDS.iter().skip(turn % TURNS).step_by(TURNS) {
-        drop(said(args, *prints, bytes));
+        drop(output(args, *prints, bytes));
     }
 }
 
@@ -139,7 +139,7 @@ pub(crate) fn say(turn: usize, bytes: &[u8]) {
 #[allow(dead_code, reason = "the fuzz target asks one a run")]
 pub(crate) fn all(bytes: &[u8], mut each: impl FnMut(&[&str], String)) {
     for (args, prints) in COMMANDS {
-        each(args, said(args, *prints, bytes));
+        each(args, output(args, *prints, bytes));
     }
 }
 
@@ -172,7 +172,7 @@ fn converted(format: &Format, is_gzip: bool, bytes: &[u8]) {
 
 /// How a command ends, and what it writes to standard output and errors. Both are bounded
 /// by `bytes`, the trace that it reads.
-fn bytes_said(args: &[&str], stdin: &[u8], bytes: &[u8]) -> (Exit, Vec<u8>, Vec<u8>) {
+fn output_bytes(args: &[&str], stdin: &[u8], bytes: &[u8]) -> (Exit, Vec<u8>, Vec<u8>) {
     let (mut stdout, mut stderr) = (Bounded::for_input(bytes), Bounded::for_input(bytes));
     let console = Console {
         stdin: Box::new(Cursor::new(stdin.to_vec())),
@@ -191,8 +191,8 @@ fn bytes_said(args: &[&str], stdin: &[u8], bytes: &[u8]) -> (Exit, Vec<u8>, Vec<
 
 /// What a command says of the bytes is well formed too, and its exit code is one of those
 /// for traces.
-fn said(args: &[&str], prints: Prints, bytes: &[u8]) -> String {
-    let (exit, stdout, stderr) = bytes_said(&[args, &["-"]].concat(), bytes, bytes);
+fn output(args: &[&str], prints: Prints, bytes: &[u8]) -> String {
+    let (exit, stdout, stderr) = output_bytes(&[args, &["-"]].concat(), bytes, bytes);
     let errors = assert_text(&stderr);
     match exit {
         Exit::Fine | Exit::Damaged | Exit::Noted => match prints {

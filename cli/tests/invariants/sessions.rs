@@ -4,7 +4,7 @@
 //! The bytes choose, event by event: which event, when, on which thread, with which stack
 //! and with which small numbers and names in its payload. Few of each, so that they meet.
 
-use super::{COMMANDS, MOST_BYTES, Prints, converted, said, sum};
+use super::{COMMANDS, MOST_BYTES, Prints, converted, output, sum};
 use nettrace_analysis::convert::FORMATS;
 use nettrace_parser::{Count, Field, FieldType, catalog, catalog::CatalogEvent};
 use nettrace_testdata::synth::{
@@ -203,10 +203,10 @@ fn reports_in_turn(bytes: &[u8], turn: usize, count: usize) {
     let stream = session(bytes);
     for turn in (turn..).step_by(7).take(count) {
         let (args, prints) = COMMANDS[turn % COMMANDS.len()];
-        let first = said(args, prints, &stream);
+        let first = output(args, prints, &stream);
         // What a report says follows from the trace alone.
         if matches!(prints, Prints::Json) {
-            assert_eq!(said(args, prints, &stream), first, "{args:?} twice");
+            assert_eq!(output(args, prints, &stream), first, "{args:?} twice");
         }
     }
     converted(&FORMATS[turn % FORMATS.len()], false, &stream);

@@ -68,7 +68,7 @@ pub(super) fn assert_text(made: &[u8]) -> &str {
 /// Frames, a space, a number.
 fn assert_folded(made: &[u8]) {
     for line in std::str::from_utf8(made).expect("folded stacks are UTF-8").lines() {
-        let (frames, weight) = line.rsplit_once(' ').expect("a weight behind the frames");
+        let (frames, weight) = line.rsplit_once(' ').expect("a weight after the frames");
         assert!(!frames.is_empty() && weight.parse::<u64>().is_ok(), "{line:?}");
     }
 }
@@ -107,8 +107,8 @@ fn assert_protobuf(name: &str, made: &[u8]) {
 fn varint(rest: &mut &[u8]) -> u64 {
     let mut value = 0;
     for shift in (0..64).step_by(7) {
-        let (byte, behind) = rest.split_first().expect("a number goes on");
-        *rest = behind;
+        let (byte, after) = rest.split_first().expect("a number goes on");
+        *rest = after;
         value |= u64::from(byte & 0x7f) << shift;
         if *byte < 0x80 {
             return value;

@@ -57,11 +57,7 @@ fn collect_writes_over_nothing_unless_forced() {
     let args = ["collect", "--duration", "100ms", "-o", "x.nettrace"];
     let run = on(&fake, &folder, &args);
     assert_eq!(run.code, Some(1));
-    assert!(
-        run.stderr.contains("x.nettrace: is there already; --force replaces it"),
-        "{}",
-        run.stderr
-    );
+    run.assert_message("x.nettrace: already exists; use --force to overwrite");
     assert_eq!(std::fs::read(folder.0.join("x.nettrace")).unwrap(), b"precious");
     assert!(fake.requests().is_empty());
     let forced = [&args[..], &["--force"]].concat();
@@ -76,25 +72,25 @@ fn collect_makes_no_file_if_the_session_is_refused() {
     fake.set_fault(Some(Fault::on(CommandId::COLLECT_TRACING_2, FaultKind::Refuse(HResult::FAIL))));
     let run = on(&fake, &folder, &["collect", "-o", "x.nettrace"]);
     assert_eq!(run.code, Some(1));
-    assert!(run.stderr.contains("0x80004005"), "{}", run.stderr);
+    run.assert_message("0x80004005");
     assert!(folder.names().is_empty());
 }
 
 #[test]
-fn collect_tells_what_an_older_runtime_cannot_do() {
+fn collect_reports_what_an_older_runtime_cannot_do() {
     let folder = Folder::new();
     let config = FakeConfig { major: 8, ..streaming(&metrics()) };
     let fake = FakeRuntime::start(config).unwrap();
     let run =
         on(&fake, &folder, &["collect", "--no-stacks", "--duration", "100ms", "-o", "x.nettrace"]);
     assert_eq!(run.code, Some(0));
-    assert!(run.stderr.contains("stacks are recorded; they cannot be disabled"), "{}", run.stderr);
+    run.assert_message("stacks are recorded; they cannot be disabled");
     let collects: Vec<_> = ids(&fake).into_iter().filter(|id| id.0 == 2 && id.1 > 1).collect();
     assert_eq!(collects, [(2, 4), (2, 3)]);
 }
 
 #[test]
-fn collect_resumes_a_waiting_process_unless_told_not_to() {
+fn collect_resumes_a_waiting_process_unless_disabled() {
     for (args, resumes) in [(&[][..], 1), (&["--resume-runtime", "false"], 0)] {
         let folder = Folder::new();
         let fake =
@@ -149,7 +145,7 @@ fn options_that_make_no_sense_are_wrong_usage() {
     }
     let run = ran(&["collect", "-p", "4194304"], &folder);
     assert_eq!(run.code, Some(1));
-    assert!(run.stderr.contains("nettrace ps lists"), "{}", run.stderr);
+    run.assert_message("nettrace ps lists");
 }
 
 /// The bytes of the request that starts a session.
@@ -200,9 +196,9 @@ fn a_finished_trace_is_converted_to_every_format_asked_for() {
     let before = fake.requests().len();
     let run = on(&fake, &folder, &args);
     assert_eq!(run.code, Some(1));
-    assert!(run.stderr.contains("x.speedscope.json: is there already"), "{}", run.stderr);
+    run.assert_message("x.speedscope.json: already exists");
     assert_eq!(fake.requests().len(), before);
     let run = on(&fake, &folder, &["collect", "--format", "speedscop", "-o", "y.nettrace"]);
     assert_eq!(run.code, Some(2));
-    assert!(run.stderr.contains("speedscope"), "{}", run.stderr);
+    run.assert_message("speedscope");
 }

@@ -1,13 +1,12 @@
 //! `nettrace counters` against the fake runtime, which streams recorded sessions.
 
 use super::common::command;
-use super::{Folder, address, ids, metrics, on, ran, signal, streaming, wait_until};
+use super::{Folder, address, ids, metrics, on, ran, signal, start, streaming, wait_until};
 use nettrace_ipc::fake::{FakeConfig, FakeRuntime};
 use nettrace_testdata::corpus;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
-use std::process::Stdio;
 
 /// A process that streams a session and then exits.
 fn whole(bytes: &[u8]) -> FakeRuntime {
@@ -15,10 +14,10 @@ fn whole(bytes: &[u8]) -> FakeRuntime {
 }
 
 /// Values by provider, name with tags, and type.
-type Rows = BTreeMap<(String, String, String), Vec<f64>>;
+type SeriesValues = BTreeMap<(String, String, String), Vec<f64>>;
 
-fn rows(csv: &str) -> Rows {
-    let mut rows = Rows::new();
+fn rows(csv: &str) -> SeriesValues {
+    let mut rows = SeriesValues::new();
     for line in csv.lines().skip(1) {
         let mut fields = line.splitn(3, ',').skip(1);
         let (provider, rest) = (fields.next().unwrap(), fields.next().unwrap());
@@ -150,7 +149,7 @@ fn json_is_the_document_of_the_report_and_openmetrics_has_the_last_values() {
     assert!(text.ends_with("# EOF\n"), "{text}");
     let orders = text.lines().filter(|line| line.starts_with("orders_total{")).count();
     assert_eq!(orders, 2, "{text}");
-    // Nothing else is left behind.
+    // No other file is left.
     assert_eq!(folder.names(), ["out.prom", "whole.nettrace"]);
 }
 
@@ -162,11 +161,7 @@ fn lines_are_shown_as_they_come_and_a_signal_ends_them_and_the_session() {
         FakeConfig { stream: stream.to_vec(), tail: tail.to_vec(), ..FakeConfig::default() };
     let fake = FakeRuntime::start(config).unwrap();
     let port = address(&fake);
-    let mut child = command(&["counters", "--port", &port])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut child = start(&mut command(&["counters", "--port", &port]));
     let lines = super::lines_of(&mut child);
     let (_, line) = lines.recv_timeout(super::HANG).unwrap();
     assert!(line.starts_with("20") && line.contains("  Nettrace.Workload  "), "{line}");
@@ -205,7 +200,7 @@ fn prometheus_reads_what_is_served() {
     let fake = FakeRuntime::start(config).unwrap();
     let port = address(&fake);
     let words = ["counters", "--port", &port, "--openmetrics-listen", "0", "--format", "ndjson"];
-    let mut child = command(&words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child = start(&mut command(&words));
     let mut message = String::new();
     let mut messages = std::io::BufReader::new(child.stderr.take().unwrap());
     std::io::BufRead::read_line(&mut messages, &mut message).unwrap();
@@ -244,7 +239,7 @@ fn prometheus_reads_what_is_served() {
     assert!(counts[0] > 30 && counts[0] == counts[1], "{counts:?}");
 }
 
-/// One of .NET 8 that waits at its start for whoever listens there.
+/// One of .NET 8 that waits at its start for a tool that listens there.
 fn waiting(port: &str) -> FakeRuntime {
     let config = FakeConfig {
         major: 8,
@@ -263,23 +258,19 @@ fn no_session_is_stopped_in_a_process_that_still_waits_at_its_start() {
         let folder = Folder::new();
         let port = folder.path("port");
         let words = ["counters", "--port", &port, "--duration", "500ms", "--patience", "120s"];
-        let child = command(&[&words[..], more].concat())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let child = start(&mut command(&[&words[..], more].concat()));
         wait_until("the port", || std::path::Path::new(&port).exists());
         let fake = waiting(&port);
         let output = child.wait_with_output().unwrap();
-        let said = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(0), "{said}");
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(0), "{message}");
         // .NET 8 may crash of it, later.
         let ids = ids(&fake);
         let resume = ids.iter().position(|id| *id == (4, 1)).expect("it is resumed");
         let stop = ids.iter().position(|id| *id == (2, 1)).expect("the session is stopped");
         assert!(resume < stop, "{ids:?}");
         let note = "no provider or meter matches Nothing.Like* yet";
-        assert_eq!(said.contains(note), !more.is_empty(), "{said}");
+        assert_eq!(message.contains(note), !more.is_empty(), "{message}");
     }
 }
 
@@ -293,23 +284,23 @@ fn a_pattern_that_nothing_matches_is_no_error() {
     let run = on(&fake, &folder, &words);
     assert_eq!(run.code, Some(0), "{}", run.stderr);
     let note = "no provider or meter matches Nothing.Like*, Nor.This* yet";
-    assert!(run.stderr.contains(note), "{}", run.stderr);
+    run.assert_message(note);
     assert_eq!(fake.session_count(), 0);
 }
 
 #[test]
-fn names_that_no_counter_has_are_said_with_the_nearest_ones() {
+fn unknown_counter_names_are_reported_with_the_nearest_ones() {
     let folder = Folder::new();
     let list = r"Nettrace.Workload[orders,oders],System.Runtme,EventCounters\System.Runtime[cpu-*]";
     let fake = whole(&metrics());
     let run = on(&fake, &folder, &["counters", "--duration", "2s", "--counters", list]);
     assert_eq!(run.code, Some(0), "{}", run.stderr);
     assert!(run.text().contains("orders"), "{}", run.text());
-    for said in [
+    for message in [
         ": Nettrace.Workload[oders] had no value; did you mean orders?",
         ": no counter of System.Runtme had a value; did you mean System.Runtime?",
     ] {
-        assert_eq!(run.stderr.matches(said).count(), 1, "{}", run.stderr);
+        assert_eq!(run.stderr.matches(message).count(), 1, "{}", run.stderr);
     }
     assert!(!run.stderr.contains("[orders]"), "{}", run.stderr);
 }

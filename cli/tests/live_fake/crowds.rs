@@ -44,7 +44,7 @@ fn descriptors(running: &Running) -> usize {
     nettrace_testdata::peers::descriptor_count(running.0.id())
 }
 
-/// Ends it, and gives what it said.
+/// Stops it and returns its messages.
 fn ended(mut running: Running, folder: &Folder) -> String {
     signal(&running.0, "INT");
     running.0.wait().unwrap();
@@ -53,7 +53,7 @@ fn ended(mut running: Running, folder: &Folder) -> String {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn five_thousand_short_processes_leave_no_descriptor_behind() {
+fn five_thousand_short_processes_leak_no_descriptor() {
     let folder = Folder::new();
     let (child, port) = listening(&folder, 64);
     let first = newcomer(&port, 0);
@@ -88,10 +88,10 @@ fn nobody_stays_suspended_when_descriptors_run_out() {
     wait_until("two to be recorded", || first.iter().all(is_recorded));
     let crowd: Vec<FakeRuntime> = (2..62).map(|number| newcomer(&port, number)).collect();
     wait_until("all to be let go", || crowd.iter().all(FakeRuntime::is_resumed));
-    let said = || std::fs::read_to_string(folder.0.join("stderr")).unwrap();
-    wait_until("the warning", || said().contains("out of file descriptors"));
-    assert!(first.iter().all(is_recorded), "{}", said());
-    let said = ended(child, &folder);
-    assert!(said.contains("were not recorded because file descriptors ran out"), "{said}");
-    assert!(first.iter().all(|process| process.stops().len() == 1), "{said}");
+    let messages = || std::fs::read_to_string(folder.0.join("stderr")).unwrap();
+    wait_until("the warning", || messages().contains("out of file descriptors"));
+    assert!(first.iter().all(is_recorded), "{}", messages());
+    let messages = ended(child, &folder);
+    assert!(messages.contains("were not recorded because file descriptors ran out"), "{messages}");
+    assert!(first.iter().all(|process| process.stops().len() == 1), "{messages}");
 }

@@ -1,23 +1,22 @@
 //! `nettrace heap` of a process, against the fake runtime.
 
 use super::{
-    Folder, address, common::command, on, ran, signal, trace, up_to_the_end_mark, wait_until,
+    Folder, address, common::command, on, ran, signal, start, trace, up_to_the_end_mark, wait_until,
 };
 use nettrace_ipc::CommandId;
 use nettrace_ipc::fake::{FakeRuntime, Fault, FaultKind};
-use std::process::Stdio;
 
 fn heap() -> Vec<u8> {
     trace("net3.1-linux-x64/heap.nettrace.gz")
 }
 
 #[test]
-fn a_dump_of_a_process_is_that_of_its_trace_and_the_session_is_stopped_behind_it() {
+fn a_dump_of_a_process_is_that_of_its_trace_and_the_session_is_stopped_after_it() {
     let (folder, bytes) = (Folder::new(), heap());
     let fake = FakeRuntime::start(up_to_the_end_mark(&bytes)).unwrap();
     let run = on(&fake, &folder, &["heap", "--json", "--save", "kept.nettrace"]);
     assert_eq!((run.code, fake.death()), (Some(0), None), "{}", run.stderr);
-    // Nobody said when to stop. The first session makes the runtime forget which types it
+    // The test sets no end. The first session makes the runtime forget which types it
     // described.
     assert_eq!((fake.stops().len(), fake.session_count()), (2, 0));
     assert!(std::fs::read(folder.0.join("kept.nettrace")).unwrap() == bytes);
@@ -51,14 +50,14 @@ fn the_runtime_is_asked_for_what_dotnet_gcdump_asks_for() {
 }
 
 #[test]
-fn a_process_that_dies_in_its_dump_leaves_what_it_told() {
+fn a_process_that_dies_in_its_dump_leaves_what_it_sent() {
     let (folder, bytes) = (Folder::new(), heap());
     let fake = FakeRuntime::start(up_to_the_end_mark(&bytes)).unwrap();
     // Behind the first blocks of objects.
     fake.set_fault(Some(Fault::on(CommandId::COLLECT_TRACING_3, FaultKind::DieInStream(300_000))));
     let run = on(&fake, &folder, &["heap", "--json"]);
     assert_eq!(run.code, Some(3), "{}", run.stderr);
-    assert!(run.stderr.contains("is incomplete: its end"), "{}", run.stderr);
+    run.assert_message("is incomplete: its end");
     let report = run.json();
     assert_eq!(
         (&report["missing"]["is_cut_off"], &report["dumps"][0]["complete"]),
@@ -72,12 +71,7 @@ fn a_signal_ends_the_wait_for_a_dump_and_no_session_is_left() {
     let folder = Folder::new();
     let fake = FakeRuntime::start(up_to_the_end_mark(&super::metrics())).unwrap();
     let port = address(&fake);
-    let child = command(&["heap", "--port", &port])
-        .current_dir(&folder.0)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let child = start(command(&["heap", "--port", &port]).current_dir(&folder.0));
     wait_until("the second session", || fake.stops().len() == 1 && fake.session_count() == 1);
     signal(&child, "TERM");
     let output = child.wait_with_output().unwrap();
@@ -119,7 +113,7 @@ fn a_dump_that_cannot_be_saved_is_shown_and_the_command_fails() {
     let fake = FakeRuntime::start(up_to_the_end_mark(&heap())).unwrap();
     let run = on(&fake, &folder, &["heap", "--json", "--save", "/dev/full"]);
     assert_eq!(run.code, Some(1), "{}", run.stderr);
-    assert!(run.stderr.contains("/dev/full: cannot be written: no space left"), "{}", run.stderr);
+    run.assert_message("/dev/full: cannot be written: no space left");
     assert_eq!(run.json()["objects"], 4602);
     assert_eq!((fake.stops().len(), fake.session_count()), (2, 0));
 }

@@ -8,8 +8,8 @@ use nettrace_ipc::fake::{FakeConfig, FakeRuntime};
 use std::process::{Child, Stdio};
 
 /// Says where its port is, and ends with 7 when it is asked to.
-const PROGRAM: &str = "trap 'exit 7' INT TERM; echo \"$DOTNET_DiagnosticPorts\" > said; \
-                       mv said port; while :; do sleep 0.05; done";
+const PROGRAM: &str = "trap 'exit 7' INT TERM; echo \"$DOTNET_DiagnosticPorts\" > written; \
+                       mv written port; while :; do sleep 0.05; done";
 
 /// Words that start the program.
 fn words<'w>(own: &[&'w str]) -> Vec<&'w str> {

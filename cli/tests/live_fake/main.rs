@@ -100,14 +100,12 @@ fn address(fake: &FakeRuntime) -> String {
 }
 
 fn ran(args: &[&str], folder: &Folder) -> Ran {
-    let mut command = command(args);
-    finished(command.current_dir(&folder.0).stdin(Stdio::null()))
+    ended(start(command(args).current_dir(&folder.0)))
 }
 
-/// Runs a command to its end.
-fn finished(command: &mut Command) -> Ran {
-    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    ended(child)
+/// Starts a command without input, whose output a test may read.
+fn start(command: &mut Command) -> Child {
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
 /// How a command ends, unless it hangs.

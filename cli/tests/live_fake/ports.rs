@@ -34,7 +34,7 @@ const COMMANDS: [&[&str]; 4] =
     [&["counters"], &["top"], &["watch"], &["collect", "-o", "x.nettrace"]];
 
 #[test]
-fn a_port_that_is_given_up_leaves_no_file() {
+fn a_port_that_is_dropped_leaves_no_file() {
     for own in COMMANDS {
         let folder = Folder::new();
         let port = folder.path("port");
@@ -48,7 +48,7 @@ fn a_port_that_is_given_up_leaves_no_file() {
 }
 
 #[test]
-fn a_port_at_which_somebody_is_still_being_asked_leaves_no_file_when_a_signal_comes() {
+fn a_port_with_a_request_under_way_leaves_no_file_when_a_signal_comes() {
     for (own, signals) in COMMANDS.iter().flat_map(|own| [(own, 1), (own, 2)]) {
         let folder = Folder::new();
         let port = folder.path("port");
@@ -65,16 +65,16 @@ fn a_port_at_which_somebody_is_still_being_asked_leaves_no_file_when_a_signal_co
 }
 
 #[test]
-fn the_folder_of_a_started_programs_port_is_gone_when_a_second_signal_gives_up() {
-    let program = "trap '' HUP TERM; echo \"$DOTNET_DiagnosticPorts\" > said; mv said port; \
+fn the_folder_of_a_started_programs_port_is_gone_when_a_second_signal_exits() {
+    let program = "trap '' HUP TERM; echo \"$DOTNET_DiagnosticPorts\" > written; mv written port; \
                    exec sleep 20";
     for own in [&["counters"][..], &["discover"], &["collect", "-o", "x.nettrace"]] {
         let folder = Folder::new();
         let words = [own, &["--patience", "600s", "--", "sh", "-c", program]].concat();
         let mut child = started(&words, &folder);
-        let said = folder.0.join("port");
-        wait_until("the program", || said.exists());
-        let port = std::fs::read_to_string(&said).unwrap().trim().to_owned();
+        let written = folder.0.join("port");
+        wait_until("the program", || written.exists());
+        let port = std::fs::read_to_string(&written).unwrap().trim().to_owned();
         assert!(Path::new(&port).starts_with(&folder.0), "{port}");
         let mut silent = silent_runtime(&port);
         asked(&mut silent);

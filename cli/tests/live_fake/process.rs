@@ -93,7 +93,7 @@ fn the_name_of_a_dump_is_taken_as_it_is_and_nothing_that_is_there_is_written_ove
     ] {
         let run = on(&fake, &folder, &[&["process", "dump", "-o"], words].concat());
         assert_eq!(run.code, Some(1), "{words:?}: {}", run.stderr);
-        assert!(run.stderr.contains("is there already"), "{words:?}: {}", run.stderr);
+        assert!(run.stderr.contains("already exists"), "{words:?}: {}", run.stderr);
     }
     assert_eq!(dump_paths(&fake).len(), before, "nothing of it was sent");
     for words in [&["taken", "--force"][..], &["new"]] {
@@ -121,12 +121,12 @@ fn requests_that_would_harm_are_not_sent() {
     let fake = FakeRuntime::start(config).unwrap();
     let run = on(&fake, &folder, &["process", "perfmap"]);
     assert_eq!(run.code, Some(1));
-    assert!(run.stderr.contains("resume it first"), "{}", run.stderr);
+    run.assert_message("resume it first");
     assert_eq!(fake.death(), None);
 }
 
 #[test]
-fn every_fault_of_a_process_is_told_in_time() {
+fn every_fault_of_a_process_is_reported_in_time() {
     let kinds = [
         FaultKind::Silence,
         FaultKind::HalfReply,

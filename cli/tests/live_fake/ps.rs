@@ -12,7 +12,7 @@ pub(super) fn own_socket(folder: &Folder) -> PathBuf {
     folder.0.join(format!("dotnet-diagnostic-{}-{start}-socket", std::process::id()))
 }
 
-/// What is told of this process.
+/// The line of this process.
 #[cfg(target_os = "linux")]
 fn own(report: &Value) -> &Value {
     report["processes"].as_array().unwrap().iter().find(|p| p["pid"] == std::process::id()).unwrap()

@@ -37,7 +37,7 @@ fn what_is_no_transcript_is_refused() {
     std::fs::write(folder.0.join("x"), "something").unwrap();
     let run = ran(&["replay", "x"], &folder);
     assert_eq!(run.code, Some(1));
-    assert!(run.stderr.contains("line 1"), "{}", run.stderr);
+    run.assert_message("line 1");
     assert_eq!(ran(&["replay", "missing"], &folder).code, Some(1));
 }
 
@@ -60,6 +60,6 @@ fn every_live_command_can_be_recorded() {
         assert_eq!(transcript.connection_count(), fake.requests().len(), "{words:?}");
         let run = on(&fake, &folder, &[words, &["--record", "t"]].concat());
         assert_eq!(run.code, Some(1), "{words:?}");
-        assert!(run.stderr.contains("is there already"), "{words:?}: {}", run.stderr);
+        assert!(run.stderr.contains("already exists"), "{words:?}: {}", run.stderr);
     }
 }

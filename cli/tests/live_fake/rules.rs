@@ -13,10 +13,10 @@ use std::time::Duration;
 /// Of the two values in [`metrics`], a second apart, the smaller is 10.4.
 const HOLDS: &str = "when = \"System.Runtime/gc-heap-size > 10 for 2s\"\n";
 
-/// A run with these rules, with its messages in the file `said`.
+/// A run with these rules, with its messages in the file `messages`.
 fn watching(fake: &FakeRuntime, folder: &Folder, rules: &str, words: &[&str]) -> Child {
     std::fs::write(folder.0.join("rules.toml"), rules).unwrap();
-    let said = std::fs::File::create(folder.0.join("said")).unwrap();
+    let messages = std::fs::File::create(folder.0.join("messages")).unwrap();
     let port = address(fake);
     let words = [&["collect", "--port", &port, "--rules", "rules.toml"], words].concat();
     // A silent rule is one without a value for ten of its intervals, however short.
@@ -25,19 +25,20 @@ fn watching(fake: &FakeRuntime, folder: &Folder, rules: &str, words: &[&str]) ->
         .env("NETTRACE_DELAYS", "silent-rule=0")
         .current_dir(&folder.0)
         .stdin(Stdio::null())
-        .stderr(said)
+        .stderr(messages)
         .spawn()
         .unwrap()
 }
 
-fn said(folder: &Folder) -> String {
-    std::fs::read_to_string(folder.0.join("said")).unwrap()
+fn messages(folder: &Folder) -> String {
+    std::fs::read_to_string(folder.0.join("messages")).unwrap()
 }
 
 /// The lines for programs.
 fn objects(folder: &Folder) -> Vec<serde_json::Value> {
-    let said = said(folder);
-    said.lines()
+    let messages = messages(folder);
+    messages
+        .lines()
         .filter(|line| line.starts_with('{'))
         .map(|line| serde_json::from_str(line).unwrap())
         .collect()
@@ -53,7 +54,7 @@ fn ended_after(
     let of = || objects(folder).into_iter().filter(|object| object["event"] == event).count();
     wait_until(event, || of() >= count || child.try_wait().unwrap().is_some());
     signal(&child, "INT");
-    assert_eq!(child.wait().unwrap().code(), Some(0), "{}", said(folder));
+    assert_eq!(child.wait().unwrap().code(), Some(0), "{}", messages(folder));
     objects(folder)
 }
 
@@ -117,15 +118,18 @@ fn a_rule_whose_condition_does_not_hold_for_so_long_records_nothing() {
                  [[rule]]\nname = \"typo\"\nwhen = \"System.Runtime/gc-heap-szie > 10\"\n\
                  [[rule]]\nname = \"none\"\nwhen = \"Nobody/nothing > 10\"\n";
     let mut child = watching(&fake, &folder, rules, &["--duration", "1s"]);
-    assert_eq!(child.wait().unwrap().code(), Some(0), "{}", said(&folder));
+    assert_eq!(child.wait().unwrap().code(), Some(0), "{}", messages(&folder));
     assert_eq!((recordings(&folder).len(), objects(&folder).len(), fake.stops().len()), (0, 0, 1));
-    let said = said(&folder);
+    let messages = messages(&folder);
     assert!(
-        said.contains("rule typo cannot fire: System.Runtime has no counter gc-heap-szie"),
-        "{said}"
+        messages.contains("rule typo cannot fire: System.Runtime has no counter gc-heap-szie"),
+        "{messages}"
     );
-    assert!(said.contains("rule none never fired: no value of Nobody/nothing came"), "{said}");
-    assert!(!said.contains("rule heap"), "{said}");
+    assert!(
+        messages.contains("rule none never fired: no value of Nobody/nothing came"),
+        "{messages}"
+    );
+    assert!(!messages.contains("rule heap"), "{messages}");
 }
 
 #[test]
@@ -203,10 +207,10 @@ fn a_rule_has_so_many_files_and_those_of_runs_before_are_its_too() {
             "{files:?}"
         );
         assert_eq!(
-            said(&folder).contains("is removed: newer ones take its place"),
+            messages(&folder).contains("is removed: newer ones take its place"),
             removes,
             "{}",
-            said(&folder)
+            messages(&folder)
         );
     }
 }
@@ -218,7 +222,7 @@ fn a_rule_that_may_not_remove_anything_records_no_more() {
     std::fs::write(folder.0.join("shop_1_20200101_000000_heap.nettrace"), "old").unwrap();
     let rules = format!("when-full = \"stop\"\nmax-files = 1\n[[rule]]\nname = \"heap\"\n{HOLDS}");
     let mut child = watching(&fake, &folder, &rules, &[]);
-    wait_until("the end of it", || said(&folder).contains("it records nothing more"));
+    wait_until("the end of it", || messages(&folder).contains("it records nothing more"));
     signal(&child, "INT");
     assert_eq!(child.wait().unwrap().code(), Some(0));
     assert_eq!((recordings(&folder).len(), objects(&folder).len()), (1, 0));
@@ -261,7 +265,7 @@ fn a_file_goes_where_the_rules_or_the_command_line_say() {
 }
 
 #[test]
-fn what_is_wrong_in_a_file_of_rules_is_said_with_its_place_and_what_helps() {
+fn errors_in_a_file_of_rules_have_their_place_and_a_hint() {
     let folder = Folder::new();
     let rule = |more: &str| format!("[[rule]]\nname = \"a\"\nwhen = \"P/c > 1\"\n{more}\n");
     for (rules, place, reason) in [
@@ -387,29 +391,29 @@ fn a_rule_whose_counters_fall_silent_says_so_once_and_when_they_are_back() {
                  [[rule]]\nname = \"none\"\nwhen = \"Nobody/nothing > 10\"\n\
                  [[rule]]\nname = \"event\"\nwhen = \"Nobody/Happens\"\n";
     let mut child = watching(&fake, &folder, rules, &["--rundown"]);
-    wait_until("the silence", || said(&folder).matches("no value of").count() == 2);
+    wait_until("the silence", || messages(&folder).matches("no value of").count() == 2);
     fake.go_on();
-    wait_until("the values", || said(&folder).contains("has values again"));
+    wait_until("the values", || messages(&folder).contains("has values again"));
     signal(&child, "INT");
-    assert_eq!(child.wait().unwrap().code(), Some(0), "{}", said(&folder));
-    let said = said(&folder);
+    assert_eq!(child.wait().unwrap().code(), Some(0), "{}", messages(&folder));
+    let messages = messages(&folder);
     for (rule, counter) in [("heap", "System.Runtime/gc-heap-size"), ("none", "Nobody/nothing")] {
-        let silent: Vec<&str> = said
+        let silent: Vec<&str> = messages
             .lines()
             .filter(|line| line.contains(&format!("rule {rule}: ")) && line.contains("no value of"))
             .collect();
-        assert_eq!(silent.len(), 1, "{said}");
+        assert_eq!(silent.len(), 1, "{messages}");
         assert!(
             silent[0].contains(&format!("no value of {counter} for 1 s; until one comes")),
-            "{said}"
+            "{messages}"
         );
     }
-    assert_eq!(said.matches("has values again").count(), 1, "{said}");
-    assert!(!said.contains("rule event: "), "{said}");
+    assert_eq!(messages.matches("has values again").count(), 1, "{messages}");
+    assert!(!messages.contains("rule event: "), "{messages}");
 }
 
 #[test]
-fn that_a_runtime_is_too_old_is_said_once_and_not_by_each_rule() {
+fn a_runtime_that_is_too_old_is_reported_once_and_not_by_each_rule() {
     let folder = Folder::new();
     let config = FakeConfig { major: 8, ..up_to_the_end_mark(&metrics()) };
     let fake = FakeRuntime::start(config).unwrap();
@@ -418,8 +422,8 @@ fn that_a_runtime_is_too_old_is_said_once_and_not_by_each_rule() {
     };
     let rules = format!("{}{}", rule("one"), rule("two"));
     ended_after(watching(&fake, &folder, &rules, &[]), &folder, "rule-recorded", 2);
-    let said = said(&folder);
-    assert_eq!(said.matches("this runtime is too old").count(), 1, "{said}");
+    let messages = messages(&folder);
+    assert_eq!(messages.matches("this runtime is too old").count(), 1, "{messages}");
 }
 
 #[test]

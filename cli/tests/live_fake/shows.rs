@@ -29,7 +29,7 @@ fn ending(bytes: &[u8]) -> FakeRuntime {
     fake
 }
 
-/// The lines behind the heading that a process with this stream gets.
+/// The lines after the heading that a process with this stream gets.
 fn shown(bytes: &[u8], words: &[&str]) -> Vec<String> {
     let (run, lines) = watched(bytes, words);
     assert_eq!(run.stderr, "", "{words:?}");
@@ -302,7 +302,7 @@ fn ndjson(bytes: &[u8], words: &[&str]) -> Vec<serde_json::Value> {
 }
 
 #[test]
-fn messages_as_ndjson_have_their_scopes_behind_what_events_have() {
+fn messages_as_ndjson_have_their_scopes_after_the_keys_of_events() {
     let lines = ndjson(&messages(), &["--show", "logs"]);
     let scopes: Vec<String> = lines.iter().map(|line| line["scopes"].to_string()).collect();
     let (order, step) = (r#""{\"order\":7}""#, r#""{\"step\":1}""#);

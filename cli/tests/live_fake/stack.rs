@@ -20,7 +20,7 @@ fn the_session_is_stopped_as_soon_as_each_thread_was_seen_and_its_rundown_names_
     assert_eq!((run.code, &*run.stderr), (Some(0), ""));
     let document = run.json();
     assert_eq!((&document["complete"], &document["taken"]), (&true.into(), &1.into()));
-    // A process of another machine, or none: nothing is said about its threads.
+    // A process of another machine, or none: nothing is known about its threads.
     assert_eq!(document["os"]["available"], false);
     let threads = document["threads"].as_array().unwrap();
     assert!(!threads.is_empty());
@@ -43,7 +43,7 @@ fn a_process_in_which_nothing_is_sampled_is_a_failure_with_its_reason() {
         FakeRuntime::start(streaming(&trace("net10-linux-x64/metrics.nettrace.gz"))).unwrap();
     let run = on(&fake, &folder, &["stack", "--timeout", "300ms"]);
     assert_eq!(run.code, Some(1), "{}", run.stderr);
-    assert!(run.stderr.contains("no thread was sampled in 300"), "{}", run.stderr);
+    run.assert_message("no thread was sampled in 300");
     assert!(run.stdout.is_empty());
     assert_eq!(fake.session_count(), 0);
     let run = ran(&["stack", "--count", "3"], &folder);

@@ -1,6 +1,6 @@
 //! Readers of standard output that stand still: `| less` that nobody scrolls.
 
-use super::{Folder, address, common::command, signal, wait_until};
+use super::{Folder, address, common::command, signal, start, wait_until};
 use nettrace_ipc::fake::{FakeConfig, FakeRuntime};
 use nettrace_testdata::synth::{
     EventType, Field, FieldType, Session, SessionThread, Step, Value, Version,
@@ -12,7 +12,7 @@ use std::process::{Child, Stdio};
 /// Events of the stream: as text they are more than may wait for a reader.
 const EVENTS: u64 = 8_000;
 
-/// A process that says much, and ends when it has said it only if somebody listens.
+/// A process that sends many events, and cannot exit while nobody reads them.
 fn talkative() -> FakeRuntime {
     let fields = vec![Field::new("text", FieldType::String)];
     let event_type = EventType {
@@ -80,7 +80,7 @@ impl Stalled {
         Stalled { child, reader, folder }
     }
 
-    fn said(&self) -> String {
+    fn messages(&self) -> String {
         std::fs::read_to_string(self.folder.0.join("stderr")).unwrap()
     }
 
@@ -104,13 +104,13 @@ fn watch_throws_away_what_nobody_reads_and_obeys_signals() {
     for name in ["INT", "TERM", "HUP"] {
         let fake = talkative();
         let mut stalled = Stalled::start(&fake, &WATCH);
-        wait_until("the stall", || stalled.said().contains("standard output is not read"));
+        wait_until("the stall", || stalled.messages().contains("standard output is not read"));
         signal(&stalled.child, name);
-        assert_eq!(stalled.end(), Some(0), "SIG{name}: {}", stalled.said());
+        assert_eq!(stalled.end(), Some(0), "SIG{name}: {}", stalled.messages());
         // The process was read on, or the session could not have been stopped.
         assert_eq!((fake.stops().len(), fake.session_count()), (1, 0), "SIG{name}");
-        let said = stalled.said();
-        assert!(said.contains("not shown, since standard output was not read"), "{said}");
+        let messages = stalled.messages();
+        assert!(messages.contains("not shown, since standard output was not read"), "{messages}");
     }
 }
 
@@ -126,9 +126,9 @@ fn top_ends_in_time_and_obeys_signals_though_nobody_reads_it() {
             wait_until("the session", || fake.session_count() == 1 && fake.stops().len() == 1);
             signal(&stalled.child, name);
         }
-        assert_eq!(stalled.end(), Some(0), "{name:?}: {}", stalled.said());
-        let said = stalled.said();
-        assert!(said.contains("not shown, since standard output was not read"), "{said}");
+        assert_eq!(stalled.end(), Some(0), "{name:?}: {}", stalled.messages());
+        let messages = stalled.messages();
+        assert!(messages.contains("not shown, since standard output was not read"), "{messages}");
         // Its own, and the one that brought the names.
         assert_eq!((fake.stops().len(), fake.session_count()), (2, 0), "{name:?}");
     }
@@ -138,11 +138,11 @@ fn top_ends_in_time_and_obeys_signals_though_nobody_reads_it() {
 fn watch_counts_what_it_throws_away() {
     let fake = talkative();
     let mut stalled = Stalled::start(&fake, &WATCH);
-    wait_until("the stall", || stalled.said().contains("standard output is not read"));
+    wait_until("the stall", || stalled.messages().contains("standard output is not read"));
     signal(&stalled.child, "INT");
-    assert_eq!(stalled.end(), Some(0), "{}", stalled.said());
-    let said = stalled.said();
-    let line = said.lines().find(|line| line.contains(" not shown, since")).unwrap();
+    assert_eq!(stalled.end(), Some(0), "{}", stalled.messages());
+    let messages = stalled.messages();
+    let line = messages.lines().find(|line| line.contains(" not shown, since")).unwrap();
     let digits: String =
         line.split(" event").next().unwrap().chars().filter(char::is_ascii_digit).collect();
     let thrown: u64 = digits.parse().unwrap();
@@ -160,30 +160,35 @@ fn watch_counts_what_it_throws_away() {
 }
 
 #[test]
-fn watch_waits_for_its_reader_or_stops_if_that_is_wished() {
+fn watch_waits_for_its_reader_or_stops_as_on_stall_says() {
     let fake = talkative();
     let mut stalled = Stalled::start(&fake, &[&WATCH[..], &["--on-stall", "stop"]].concat());
-    assert_eq!(stalled.end(), Some(0), "{}", stalled.said());
-    assert_eq!(fake.stops().len(), 1, "{}", stalled.said());
+    assert_eq!(stalled.end(), Some(0), "{}", stalled.messages());
+    assert_eq!(fake.stops().len(), 1, "{}", stalled.messages());
     // One that waits loses nothing once it is read, and obeys as long as it is not.
     let fake = talkative();
     let mut stalled =
         Stalled::start(&fake, &[&WATCH[..], &["--on-stall", "wait", "--duration", "2s"]].concat());
-    assert_eq!(stalled.end(), Some(0), "{}", stalled.said());
+    assert_eq!(stalled.end(), Some(0), "{}", stalled.messages());
 }
 
 #[test]
 fn a_trace_that_nobody_reads_is_cut_and_its_session_stopped() {
-    for (on_stall, said) in [("stop", "the trace is cut here"), ("drop", "the trace has a hole")] {
+    for (on_stall, message) in [("stop", "the trace is cut here"), ("drop", "the trace has a hole")]
+    {
         let fake = talkative();
         let duration = if on_stall == "drop" { "5s" } else { "600s" };
         let mut stalled = Stalled::start(
             &fake,
             &["collect", "-o", "-", "--on-stall", on_stall, "--duration", duration],
         );
-        assert_eq!(stalled.end(), Some(3), "{}", stalled.said());
-        assert!(stalled.said().contains(said), "{}", stalled.said());
-        assert!(stalled.said().contains("of the trace were thrown away"), "{}", stalled.said());
+        assert_eq!(stalled.end(), Some(3), "{}", stalled.messages());
+        assert!(stalled.messages().contains(message), "{}", stalled.messages());
+        assert!(
+            stalled.messages().contains("of the trace were thrown away"),
+            "{}",
+            stalled.messages()
+        );
         assert_eq!((fake.stops().len(), fake.session_count()), (1, 0));
     }
 }
@@ -194,7 +199,7 @@ fn a_trace_that_nobody_reads_ends_at_a_signal() {
     let mut stalled = Stalled::start(&fake, &["collect", "-o", "-", "--on-stall", "wait"]);
     wait_until("the session", || fake.session_count() == 1);
     signal(&stalled.child, "INT");
-    assert_eq!(stalled.end(), Some(3), "{}", stalled.said());
+    assert_eq!(stalled.end(), Some(3), "{}", stalled.messages());
     assert_eq!(fake.stops().len(), 1);
 }
 
@@ -235,19 +240,19 @@ fn a_pipe_that_nobody_reads_holds_up_neither_the_process_nor_us() {
         let reader = is_opened.then(|| File::options().read(true).write(true).open(&path).unwrap());
         let port = address(&fake);
         let words = ["collect", "--port", &port, "--patience", "120s", "-o", "pipe"];
-        let said = File::create(folder.0.join("said")).unwrap();
+        let messages = File::create(folder.0.join("messages")).unwrap();
         let mut child = command(&words)
             .current_dir(&folder.0)
             .stdin(Stdio::null())
-            .stderr(said)
+            .stderr(messages)
             .spawn()
             .unwrap();
-        // It stops by itself, as it does when standard output is not read.
+        // It stops without a signal, as it does when standard output is not read.
         wait_until("its end", || child.try_wait().unwrap().is_some());
-        let said = std::fs::read_to_string(folder.0.join("said")).unwrap();
-        assert_eq!(child.wait().unwrap().code(), Some(3), "{said}");
-        assert!(said.contains("pipe is not read: the trace is cut here"), "{said}");
-        assert!(said.contains("were thrown away, since pipe was not read"), "{said}");
+        let messages = std::fs::read_to_string(folder.0.join("messages")).unwrap();
+        assert_eq!(child.wait().unwrap().code(), Some(3), "{messages}");
+        assert!(messages.contains("pipe is not read: the trace is cut here"), "{messages}");
+        assert!(messages.contains("were thrown away, since pipe was not read"), "{messages}");
         assert_eq!((fake.stops().len(), fake.session_count()), (1, 0));
         drop(reader);
     }
@@ -260,12 +265,7 @@ fn one_signal_ends_a_recording_to_a_pipe_that_nobody_opens() {
     fifo(&folder);
     let port = address(&fake);
     let words = ["collect", "--port", &port, "--patience", "120s", "-o", "pipe"];
-    let mut child = command(&words)
-        .current_dir(&folder.0)
-        .stdin(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
+    let mut child = start(command(&words).current_dir(&folder.0));
     wait_until("a session", || fake.session_count() == 1);
     signal(&child, "INT");
     wait_until("its end", || child.try_wait().unwrap().is_some());
@@ -273,7 +273,7 @@ fn one_signal_ends_a_recording_to_a_pipe_that_nobody_opens() {
 }
 
 #[test]
-fn a_pipe_that_is_read_has_every_byte_and_a_full_disk_is_said() {
+fn a_pipe_that_is_read_has_every_byte_and_a_full_disk_is_reported() {
     let (folder, bytes) = (Folder::new(), super::metrics());
     let fake = FakeRuntime::start(super::streaming(&bytes)).unwrap();
     let path = fifo(&folder);
@@ -283,7 +283,7 @@ fn a_pipe_that_is_read_has_every_byte_and_a_full_disk_is_said() {
     assert!(reading.join().unwrap() == bytes);
     let run = super::on(&fake, &folder, &["collect", "--duration", "60s", "-o", "/dev/full"]);
     assert_eq!(run.code, Some(1), "{}", run.stderr);
-    assert!(run.stderr.contains("/dev/full: recording failed: No space left"), "{}", run.stderr);
+    run.assert_message("/dev/full: recording failed: No space left");
     assert_eq!(fake.session_count(), 0);
     let run = super::on(&fake, &folder, &["collect", "--rotate", "3x1MB", "-o", "pipe"]);
     assert!(run.code == Some(2) && run.stderr.contains("a pipe takes one trace"), "{}", run.stderr);

@@ -1,9 +1,8 @@
 //! When `nettrace collect` stops, and how recordings end.
 
 use super::{
-    EACH_SIGNAL_COUNTS, Folder, SIGNALS_ARE_ONE, address, common::command, ended, finished, ids,
-    metrics, on, patiently, ran, signal, signal_taken, streaming, trace, up_to_the_end_mark,
-    wait_until,
+    EACH_SIGNAL_COUNTS, Folder, SIGNALS_ARE_ONE, address, common::command, ended, ids, metrics, on,
+    patiently, ran, signal, signal_taken, start, streaming, trace, up_to_the_end_mark, wait_until,
 };
 use nettrace_ipc::fake::{FakeConfig, FakeRuntime, Fault, FaultKind};
 use nettrace_ipc::{CommandId, Guid};
@@ -26,11 +25,9 @@ fn a_signal_ends_collect_with_a_whole_file() {
         let (folder, bytes) = (Folder::new(), metrics());
         let fake = FakeRuntime::start(streaming(&bytes)).unwrap();
         let port = address(&fake);
-        let child = command(&["collect", "--port", &port, "-o", "x.nettrace"])
-            .current_dir(&folder.0)
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let child = start(
+            command(&["collect", "--port", &port, "-o", "x.nettrace"]).current_dir(&folder.0),
+        );
         let (file, part) = (folder.0.join("x.nettrace"), folder.0.join("x.nettrace.part"));
         let grown =
             || std::fs::metadata(&part).is_ok_and(|data| data.len() >= bytes.len() as u64 - 500);
@@ -46,7 +43,7 @@ fn a_signal_ends_collect_with_a_whole_file() {
 }
 
 #[test]
-fn a_second_signal_gives_up_at_once_and_says_where_the_recording_is() {
+fn a_second_signal_exits_at_once_and_says_where_the_recording_is() {
     let folder = Folder::new();
     let fake = FakeRuntime::start(streaming(&metrics())).unwrap();
     let port = address(&fake);
@@ -55,12 +52,9 @@ fn a_second_signal_gives_up_at_once_and_says_where_the_recording_is() {
     std::fs::write(&file, "mine").unwrap();
     let arguments =
         ["collect", "--port", &port, "--patience", "600s", "-o", "x.nettrace", "--force"];
-    let mut child = command(&arguments)
-        .env(EACH_SIGNAL_COUNTS.0, EACH_SIGNAL_COUNTS.1)
-        .current_dir(&folder.0)
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut child = start(
+        command(&arguments).env(EACH_SIGNAL_COUNTS.0, EACH_SIGNAL_COUNTS.1).current_dir(&folder.0),
+    );
     wait_until("the first bytes", || std::fs::metadata(&part).is_ok_and(|data| data.len() > 1000));
     fake.set_fault(Some(Fault::always(FaultKind::StopIgnored)));
     signal_taken(&child, "INT");
@@ -85,12 +79,11 @@ fn signals_that_come_together_are_one() {
         let slowly = FaultKind::SlowDrip(Duration::from_millis(50));
         fake.set_fault(Some(Fault::on(CommandId::STOP_TRACING, slowly)));
         let port = address(&fake);
-        let child = command(&["collect", "--port", &port, "-o", "x.nettrace"])
-            .env(SIGNALS_ARE_ONE.0, SIGNALS_ARE_ONE.1)
-            .current_dir(&folder.0)
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let child = start(
+            command(&["collect", "--port", &port, "-o", "x.nettrace"])
+                .env(SIGNALS_ARE_ONE.0, SIGNALS_ARE_ONE.1)
+                .current_dir(&folder.0),
+        );
         let file = folder.0.join("x.nettrace");
         let part = folder.0.join("x.nettrace.part");
         let grown =
@@ -137,12 +130,10 @@ fn one_signal_ends_the_waiting_for_a_session() {
         fake.set_fault(Some(Fault::on(CommandId::COLLECT_TRACING_2, FaultKind::Silence)));
         fake.set_fault(Some(Fault::always(FaultKind::Silence)));
         let port = address(&fake);
-        let mut child = command(&[words, &["--port", &port, "--patience", "600s"]].concat())
-            .current_dir(&folder.0)
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
+        let mut child = start(
+            command(&[words, &["--port", &port, "--patience", "600s"]].concat())
+                .current_dir(&folder.0),
+        );
         wait_until("the request", || !fake.requests().is_empty());
         signal(&child, "INT");
         wait_until("its end", || child.try_wait().unwrap().is_some());
@@ -164,12 +155,10 @@ fn one_signal_ends_the_waiting_for_a_session_that_only_asks() {
         let fake = FakeRuntime::start(FakeConfig { stream: metrics(), ..config }).unwrap();
         fake.set_fault(Some(Fault::on(silent, FaultKind::Silence)));
         let port = address(&fake);
-        let mut child = command(&[words, &["--port", &port, "--patience", "600s"]].concat())
-            .current_dir(&folder.0)
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
+        let mut child = start(
+            command(&[words, &["--port", &port, "--patience", "600s"]].concat())
+                .current_dir(&folder.0),
+        );
         wait_until(&format!("the request: {words:?}"), || ids(&fake).contains(&(2, silent.id)));
         signal(&child, "INT");
         wait_until(&format!("its end: {words:?}"), || child.try_wait().unwrap().is_some());
@@ -195,12 +184,8 @@ fn one_signal_ends_a_view_whatever_its_process_does_with_the_stop() {
     ] {
         let fake = ignoring_stops();
         let port = address(&fake);
-        let child = command(&[words, &["--port", &port, "--patience", "600s"]].concat())
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let child =
+            start(&mut command(&[words, &["--port", &port, "--patience", "600s"]].concat()));
         wait_until("the session", || fake.session_count() > 0);
         signal(&child, "INT");
         let run = ended(child);
@@ -216,7 +201,7 @@ fn what_has_come_of_a_recording_is_saved_although_its_process_falls_silent() {
     // Without --patience: it is not waited for for long.
     let run = ran(&["collect", "--port", &port, "--duration", "1s", "-o", "x.nettrace"], &folder);
     assert_eq!(run.code, Some(3), "{}", run.stderr);
-    assert!(run.stderr.contains("did not end the session in time"), "{}", run.stderr);
+    run.assert_message("did not end the session in time");
     assert!(std::fs::read(folder.0.join("x.nettrace")).unwrap() == bytes[..bytes.len() - 500]);
 }
 
@@ -246,11 +231,11 @@ fn limited(limit: &str, words: &[&str], folder: &Folder) -> super::common::Ran {
     let mut shell = Command::new("sh");
     shell.args(["-c", &format!("{limit}; exec \"$0\" \"$@\"")]);
     shell.arg(own.get_program()).args(own.get_args());
-    finished(shell.current_dir(&folder.0).stdin(Stdio::null()))
+    ended(start(shell.current_dir(&folder.0)))
 }
 
 #[test]
-fn however_few_descriptors_there_are_a_recording_ends_and_leaves_no_session() {
+fn with_few_descriptors_a_recording_ends_and_leaves_no_session() {
     for count in 4..=14 {
         let folder = Folder::new();
         let fake = FakeRuntime::start(streaming(&metrics())).unwrap();
@@ -277,9 +262,9 @@ fn a_disk_that_is_full_is_an_error_at_once_that_says_what_was_saved() {
         let words = ["collect", "--port", &port, "--duration", "600s", "-o", name];
         let run = limited(full, &words, &folder);
         assert_eq!(run.code, Some(1), "{}", run.stderr);
-        assert!(run.stderr.contains(&format!("{name}: recording failed: ")), "{}", run.stderr);
+        run.assert_message(&format!("{name}: recording failed: "));
         let saved = format!("what was recorded is in {name}.part: 32.0 KiB");
-        assert!(run.stderr.contains(&saved), "{}", run.stderr);
+        run.assert_message(&saved);
         assert_eq!(folder.names(), [format!("{name}.part")]);
         assert_eq!((fake.stops().len(), fake.session_count()), (1, 0));
     }
@@ -293,12 +278,11 @@ fn a_second_signal_leaves_nobody_suspended() {
     // has to wait.
     let args =
         ["collect", "--port", &port, "--all", "--resume-runtime", "false", "--patience", "600s"];
-    let mut child = command(&[&args[..], &["-o", "x.nettrace"]].concat())
-        .env(EACH_SIGNAL_COUNTS.0, EACH_SIGNAL_COUNTS.1)
-        .current_dir(&folder.0)
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
+    let mut child = start(
+        command(&[&args[..], &["-o", "x.nettrace"]].concat())
+            .env(EACH_SIGNAL_COUNTS.0, EACH_SIGNAL_COUNTS.1)
+            .current_dir(&folder.0),
+    );
     wait_until("the port", || std::path::Path::new(&port).exists());
     let come = |number: u8| {
         let cookie = Guid::from_bytes([number; 16]);
@@ -324,7 +308,7 @@ fn a_target_that_dies_leaves_a_readable_file_and_collect_says_so() {
     fake.set_fault(Some(Fault::on(CommandId::COLLECT_TRACING_2, FaultKind::DieInStream(half))));
     let run = on(&fake, &folder, &["collect", "-o", "x.nettrace"]);
     assert_eq!(run.code, Some(3));
-    assert!(run.stderr.contains("exited without completing the trace"), "{}", run.stderr);
+    run.assert_message("exited without completing the trace");
     assert!(std::fs::read(folder.0.join("x.nettrace")).unwrap() == bytes[..half]);
     assert!(ran(&["info", "x.nettrace", "--json"], &folder).json()["events"].as_u64().unwrap() > 0);
 }
@@ -338,7 +322,7 @@ fn a_stop_that_is_ignored_ends_at_the_deadline() {
     // The start is to be done within it too.
     let run = patiently(&fake, &folder, &args, "5s");
     assert_eq!(run.code, Some(3));
-    assert!(run.stderr.contains("did not end the session in time"), "{}", run.stderr);
+    run.assert_message("did not end the session in time");
 }
 
 #[test]
@@ -366,7 +350,7 @@ fn collect_stops_at_an_event() {
         let fake = FakeRuntime::start(streaming(&bytes)).unwrap();
         let run = on(&fake, &folder, &[&["collect", "--force", "-o", "x.nettrace"], args].concat());
         assert_eq!((run.code, fake.stops().len()), (Some(0), 1), "{}", run.stderr);
-        assert!(run.stderr.contains(": stopping\n"), "{}", run.stderr);
+        run.assert_message(": stopping\n");
     }
 }
 
@@ -406,9 +390,9 @@ fn collect_says_that_a_condition_asks_for_a_field_that_is_not_there() {
     ];
     let run = on(&fake, &folder, &args);
     // At the first event, with what may have been meant, and not only at the end.
-    let told = run.stderr.find("GC/Start has no field Deep; it has Count, Depth, Reason, ");
+    let reported = run.stderr.find("GC/Start has no field Deep; it has Count, Depth, Reason, ");
     assert!(
-        told.is_some_and(|told| told < run.stderr.find(" lost\n").unwrap_or(0)),
+        reported.is_some_and(|reported| reported < run.stderr.find(" lost\n").unwrap_or(0)),
         "{}",
         run.stderr
     );
@@ -421,12 +405,12 @@ fn collect_says_at_the_start_that_the_event_to_stop_at_is_not_recorded() {
     let fake = FakeRuntime::start(streaming(&bytes)).unwrap();
     let until = "Microsoft-Windows-DotNETRuntime/GC/Start where Depth ~ '('";
     let run = on(&fake, &folder, &["collect", "-o", "x.nettrace", "--until", until]);
-    assert!(run.stderr.contains("column 56: no regular expression"), "{}", run.stderr);
+    run.assert_message("column 56: no regular expression");
     let until = ["--duration", "300ms", "--until", "System.Net.Http/RequestStart"];
     let run = on(&fake, &folder, &[&["collect", "-o", "x.nettrace"][..], &until].concat());
     let text =
         "the session does not record System.Net.Http; add it with --providers System.Net.Http";
-    assert!(run.stderr.contains(text), "{}", run.stderr);
+    run.assert_message(text);
 }
 
 #[test]
@@ -445,14 +429,14 @@ fn a_rotation_keeps_the_newest_files_and_overlaps_sessions() {
         "-o",
         "x.nettrace",
     ];
-    let child = command(&args).current_dir(&folder.0).stderr(Stdio::piped()).spawn().unwrap();
+    let child = start(command(&args).current_dir(&folder.0));
     wait_until("some files", || fake.stops().len() >= 3);
     signal(&child, "INT");
     let output = child.wait_with_output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(0), "{said}");
+    let messages = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{messages}");
     let names = folder.names();
-    assert_eq!(names.len(), 2, "{names:?}\n{said}");
+    assert_eq!(names.len(), 2, "{names:?}\n{messages}");
     assert!(!names.contains(&"x_0001.nettrace".to_owned()), "{names:?}");
     for name in &names {
         let info = ran(&["info", name, "--json"], &folder);
@@ -483,7 +467,7 @@ fn a_stopping_event_may_have_to_have_values() {
     ];
     for (filter, stops) in [("number:37,url:/items/37", true), ("number:-17", false)] {
         let fake = FakeRuntime::start(streaming(&bytes)).unwrap();
-        // One that is to stop by itself is not stopped before.
+        // One with a condition to stop at is not stopped before.
         let duration = if stops { "600s" } else { "1s" };
         let args = ["collect", "--force", "-o", "x.nettrace", "--duration", duration];
         let filter = ["--stopping-event-payload-filter", filter];
@@ -533,7 +517,7 @@ fn collect_stops_when_a_counter_is_so_for_a_time_and_asks_for_it() {
     let words = ["collect", "--until", condition, "--profile", "gc-collect", "-o", "x.nettrace"];
     let run = on(&fake, &folder, &words);
     assert_eq!(run.code, Some(0), "{}", run.stderr);
-    assert!(run.stderr.contains(&format!("{condition}: stopping")), "{}", run.stderr);
+    run.assert_message(&format!("{condition}: stopping"));
     assert!(
         run.stderr.contains("System.Runtime  ") && run.stderr.contains("--until"),
         "{}",
@@ -550,9 +534,5 @@ fn collect_stops_when_a_counter_is_so_for_a_time_and_asks_for_it() {
         &folder,
         &["collect", "--until", condition, "--duration", "2s", "-o", "y.nettrace"],
     );
-    assert!(
-        run.stderr.contains("has no counter gc-heap-siez; did you mean gc-heap-size"),
-        "{}",
-        run.stderr
-    );
+    run.assert_message("has no counter gc-heap-siez; did you mean gc-heap-size");
 }

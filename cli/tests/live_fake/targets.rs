@@ -1,7 +1,7 @@
 //! Whom `nettrace collect` records: processes that come to a port, programs that it
 //! starts.
 
-use super::{Folder, common::command, metrics, ran, signal, streaming, wait_until};
+use super::{Folder, common::command, metrics, ran, signal, start, streaming, wait_until};
 use nettrace_ipc::fake::{FakeConfig, FakeRuntime};
 use std::path::Path;
 use std::process::Stdio;
@@ -13,7 +13,7 @@ fn processes_that_come_to_a_port_are_recorded_or_let_go() {
         let port = folder.path("port");
         let mut args = vec!["collect", "--port", &port, "--patience", "120s", "-o", "x.nettrace"];
         args.extend(Some(option).filter(|option| !option.is_empty()));
-        let child = command(&args).current_dir(&folder.0).stderr(Stdio::piped()).spawn().unwrap();
+        let child = start(command(&args).current_dir(&folder.0));
         wait_until("the port", || Path::new(&port).exists());
         let endpoint = nettrace_ipc::Endpoint::socket(&port);
         let come = |_| {
@@ -24,13 +24,13 @@ fn processes_that_come_to_a_port_are_recorded_or_let_go() {
         wait_until("both to be resumed", || fakes.iter().all(FakeRuntime::is_resumed));
         signal(&child, "INT");
         let output = child.wait_with_output().unwrap();
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(0), "{said}");
-        assert!(said.contains(&format!("DOTNET_DiagnosticPorts={port}")), "{said}");
+        let messages = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{messages}");
+        assert!(messages.contains(&format!("DOTNET_DiagnosticPorts={port}")), "{messages}");
         assert_eq!(
             folder.names().iter().filter(|name| name.ends_with(".nettrace")).count(),
             files,
-            "{said}"
+            "{messages}"
         );
     }
 }
@@ -40,7 +40,7 @@ fn a_launched_programs_exit_code_and_terminal_are_passed_on() {
     let folder = Folder::new();
     let run = ran(&["collect", "-o", "x.nettrace", "--", "sh", "-c", "echo out; exit 7"], &folder);
     assert_eq!((run.code, run.text()), (Some(7), "out\n"));
-    assert!(run.stderr.contains("started no .NET program"), "{}", run.stderr);
+    run.assert_message("started no .NET program");
     assert!(folder.names().is_empty());
     let run = ran(&["collect", "--", "sh", "-c", "kill -9 $$"], &folder);
     assert_eq!(run.code, Some(137));
@@ -48,7 +48,7 @@ fn a_launched_programs_exit_code_and_terminal_are_passed_on() {
     assert_eq!(run.code, Some(1));
 }
 
-/// No test of its own: what the tests below start is this test program again, told by its
+/// No test of its own: what the tests below start is this test program again, selected by its
 /// environment to do what follows, which is what a .NET program does that a tool has
 /// started.
 #[test]
@@ -59,7 +59,7 @@ fn acts_as_a_net_program() {
     let port = std::env::var("DOTNET_DiagnosticPorts").unwrap();
     let endpoint =
         nettrace_ipc::PortAddress::parse(port.split(',').next().unwrap()).unwrap().endpoint();
-    // Who comes to a port is told apart by the cookie.
+    // Processes on one port are distinguished by their cookies.
     let pid = std::process::id();
     let cookie =
         nettrace_ipc::Guid::from_bytes((0x5eed_u128 << 64 | u128::from(pid)).to_le_bytes());
@@ -83,17 +83,17 @@ fn children_of_a_started_program_are_let_go_or_recorded() {
             .env("NETTRACE_ACTS", "1")
             .output()
             .unwrap();
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(5), "{said}");
+        let messages = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(5), "{messages}");
         let out = String::from_utf8_lossy(&output.stdout);
-        assert_eq!(out.matches("acted").count(), 2, "{said}");
+        assert_eq!(out.matches("acted").count(), 2, "{messages}");
         assert_eq!(
             folder.names().iter().filter(|name| name.ends_with(".nettrace")).count(),
             files,
-            "{said}"
+            "{messages}"
         );
         // The one that nobody records is named.
-        assert_eq!(said.contains("goes on unrecorded; --children"), files == 1, "{said}");
+        assert_eq!(messages.contains("goes on unrecorded; --children"), files == 1, "{messages}");
     }
 }
 
@@ -108,15 +108,15 @@ fn a_signal_reaches_the_program_also_when_its_trace_is_whole() {
     let mut child = command(&[&["collect"], &options[..]].concat())
         .current_dir(&folder.0)
         .env("NETTRACE_ACTS", "1")
-        .stdin(std::process::Stdio::null())
-        .stderr(std::fs::File::create(folder.0.join("said")).unwrap())
+        .stdin(Stdio::null())
+        .stderr(std::fs::File::create(folder.0.join("messages")).unwrap())
         .spawn()
         .unwrap();
-    let said = || std::fs::read_to_string(folder.0.join("said")).unwrap();
-    wait_until("the whole trace", || said().contains("0 lost"));
+    let messages = || std::fs::read_to_string(folder.0.join("messages")).unwrap();
+    wait_until("the whole trace", || messages().contains("0 lost"));
     super::signal(&child, "TERM");
     wait_until("the end", || child.try_wait().unwrap().is_some());
-    assert_eq!(child.wait().unwrap().code(), Some(143), "{}", said());
+    assert_eq!(child.wait().unwrap().code(), Some(143), "{}", messages());
 }
 
 #[cfg(target_os = "linux")]

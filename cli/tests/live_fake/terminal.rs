@@ -23,7 +23,7 @@ fn assert_given_back(words: &[&str], end: impl FnOnce(&Pty, &Child)) {
     end(&pty, &child);
     assert_eq!(child.wait().unwrap().code(), Some(0), "{words:?}: {:?}", pty.written());
     pty.assert_restored();
-    // Nothing is left behind in the process either.
+    // No session is left in the process either.
     wait_until("the session to end", || fake.session_count() == 0);
 }
 
@@ -71,7 +71,7 @@ fn half_a_sequence_of_a_key_does_not_hold_up_the_end_of_the_terminal() {
 }
 
 #[test]
-fn a_view_is_drawn_anew_in_the_size_that_its_terminal_has_now() {
+fn a_view_is_redrawn_when_its_terminal_is_resized() {
     for words in VIEWS {
         let Some((pty, _fake, mut child)) = started(words) else { return };
         pty.wait_until("the first drawing", |pty| pty.written().contains("\x1b[30;"));

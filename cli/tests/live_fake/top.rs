@@ -1,9 +1,8 @@
 //! `nettrace top` on the fake runtime.
 
 use super::common::command;
-use super::{Folder, HANG, address, ids, lines_of, on, signal, trace};
+use super::{Folder, HANG, address, ids, lines_of, on, signal, start, trace};
 use nettrace_ipc::fake::{FakeConfig, FakeRuntime};
-use std::process::Stdio;
 
 /// Samples of a program, and then the names.
 fn sampled() -> FakeConfig {
@@ -40,11 +39,7 @@ fn where_there_is_no_terminal_each_look_is_a_block_of_lines() {
         let fake = FakeRuntime::start(sampled()).unwrap();
         let port = address(&fake);
         let words = ["top", "--window", "1s", "--refresh-interval", "100ms", "--port", &port];
-        let mut child = command(&[&words[..], &["--view", view]].concat())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
+        let mut child = start(&mut command(&[&words[..], &["--view", view]].concat()));
         let lines = lines_of(&mut child);
         let mut looks = 0;
         while looks < 2 {

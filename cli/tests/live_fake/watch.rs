@@ -1,14 +1,13 @@
 //! `nettrace watch` against the fake runtime.
 
 use super::{
-    Folder, HANG, address, common::command, ids, lines_of, metrics, on, ran, signal, streaming,
-    trace, up_to_the_end_mark, wait_until,
+    Folder, HANG, address, common::command, ids, lines_of, metrics, on, ran, signal, start,
+    streaming, trace, up_to_the_end_mark, wait_until,
 };
 use nettrace_ipc::CommandId;
 use nettrace_ipc::fake::{FakeConfig, FakeRuntime, Fault, FaultKind};
 use serde_json::Value;
 use std::collections::BTreeSet;
-use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 #[test]
@@ -22,11 +21,8 @@ fn watch_shows_all_that_has_come_when_nothing_more_comes() {
     };
     let fake = FakeRuntime::start(up_to_the_end_mark(&bytes)).unwrap();
     let port = address(&fake);
-    let mut child = command(&["watch", "--port", &port, "--providers", "X", "--format", "ndjson"])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut child =
+        start(&mut command(&["watch", "--port", &port, "--providers", "X", "--format", "ndjson"]));
     let lines = lines_of(&mut child);
     let mut seen = 0;
     while seen < expected {
@@ -53,10 +49,8 @@ fn the_last_event_of_a_burst_is_shown_soon_after_its_bytes() {
         std::fs::write(folder.0.join("cut.nettrace"), &burst).unwrap();
         ran(&["events", "cut.nettrace", "--format", "ndjson"], &folder).lines().len()
     };
-    let mut child = command(&["watch", "--port", &port, "--providers", "X", "--format", "ndjson"])
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut child =
+        start(&mut command(&["watch", "--port", &port, "--providers", "X", "--format", "ndjson"]));
     let lines = lines_of(&mut child);
     wait_until("the resume", || fake.is_resumed());
     for _ in 0..expected {
@@ -81,7 +75,7 @@ fn watch_filters_and_ends_as_events_does() {
     assert_eq!(fake.session_count(), 0);
     let run = on(&fake, &folder, &["watch", "--event", "Nope*", "--duration", "300ms"]);
     assert_eq!(run.code, Some(0));
-    assert!(run.stderr.contains("no event is Nope*"), "{}", run.stderr);
+    run.assert_message("no event is Nope*");
 }
 
 /// A process that tells the names of its methods when a session ends.
@@ -127,7 +121,7 @@ fn methods_that_were_loaded_before_are_named_by_the_rundown_of_a_session_that_en
 }
 
 #[test]
-fn that_a_process_does_not_name_what_it_loaded_before_is_said_once() {
+fn missing_names_of_methods_loaded_before_are_reported_once() {
     let folder = Folder::new();
     let fake = FakeRuntime::start(with_rundown()).unwrap();
     let refusal = FaultKind::Refuse(nettrace_ipc::HResult(0x8000_4005));
@@ -227,11 +221,8 @@ fn delay(burst: &[u8], event_count: usize) -> Duration {
     let config = FakeConfig { suspended: true, stream: burst.to_vec(), ..FakeConfig::default() };
     let fake = FakeRuntime::start(config).unwrap();
     let port = address(&fake);
-    let mut child = command(&["watch", "--port", &port, "--providers", "X", "--format", "ndjson"])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
+    let mut child =
+        start(&mut command(&["watch", "--port", &port, "--providers", "X", "--format", "ndjson"]));
     let lines = lines_of(&mut child);
     while !fake.is_resumed() {
         std::thread::sleep(Duration::from_micros(100));

@@ -82,7 +82,7 @@ fn a_dump_replaces_nothing_unless_forced() {
     let fake = FakeRuntime::start(FakeConfig::default()).unwrap();
     let run = on(&fake, &folder, &["process", "dump", "-o", "core"]);
     assert_eq!(run.code, Some(1));
-    assert!(run.stderr.contains("core: is there already; --force replaces it"), "{}", run.stderr);
+    run.assert_message("core: already exists; use --force to overwrite");
     assert!(ids(&fake).iter().all(|id| id.0 != 1), "{:?}", ids(&fake));
     assert_eq!(on(&fake, &folder, &["process", "dump", "--force", "-o", "core"]).code, Some(0));
 }
@@ -93,7 +93,7 @@ fn variables_that_are_there_are_shown_beside_one_that_is_not() {
     let fake = FakeRuntime::start(FakeConfig::default()).unwrap();
     let run = on(&fake, &folder, &["process", "env", "LANG", "MISSING"]);
     assert_eq!((run.code, run.text()), (Some(1), "LANG=C.UTF-8\n"));
-    assert!(run.stderr.contains("no MISSING"), "{}", run.stderr);
+    run.assert_message("no MISSING");
 }
 
 #[test]
@@ -103,7 +103,7 @@ fn refusals_of_old_runtimes_name_the_version_that_is_needed() {
     for (words, major) in [(&["process", "info"][..], 5), (&["process", "env"], 6)] {
         let run = on(&fake, &folder, words);
         assert_eq!(run.code, Some(1));
-        assert!(run.stderr.contains(&format!("introduced in .NET {major}")), "{}", run.stderr);
+        run.assert_message(&format!("introduced in .NET {major}"));
     }
 }
 
@@ -165,7 +165,7 @@ fn a_process_that_ignores_the_stop_cannot_fill_the_disk() {
     let words = ["collect", "--max-size", "1MB", "--buffersize", "1", "-o", "x.nettrace"];
     let run = patiently(&fake, &folder, &words, "4s");
     assert_ne!(run.code, Some(0));
-    assert!(run.stderr.contains("although it was asked to stop"), "{}", run.stderr);
+    run.assert_message("although it was asked to stop");
     // 1 MB, buffers of 1 MB, and what a process may have to say at its end.
     let names = folder.names();
     let size: u64 =
@@ -193,7 +193,7 @@ fn options_are_taken_as_dotnet_trace_takes_them() {
     assert_eq!((hidden.code, hidden.text()), (Some(4), ""));
     let router = ran(&["collect", "--dsrouter", "android"], &folder);
     assert_eq!(router.code, Some(2));
-    assert!(router.stderr.contains("--port tcp://127.0.0.1:9000"), "{}", router.stderr);
+    router.assert_message("--port tcp://127.0.0.1:9000");
     let fake = FakeRuntime::start(FakeConfig { major: 11, ..streaming(&metrics()) }).unwrap();
     let block = ["collect", "--buffering-mode", "Block", "--duration", "200ms", "-o", "x.nettrace"];
     assert_eq!(on(&fake, &folder, &block).code, Some(0));

@@ -51,7 +51,7 @@ fn each_family_of_options_gives_a_whole_trace() {
                 assert!(run.stderr.contains(": stopping\n"), "{context}: {}", run.stderr);
             }
             let info = subject.info("x.nettrace");
-            // A small buffer, or a busy machine: then it is said.
+            // A small buffer or a busy machine loses events, which a message reports.
             let lost = info["lost"].as_u64().unwrap();
             let is_said = run
                 .stderr
@@ -160,15 +160,15 @@ fn all_processes_that_can_be_reached_are_recorded() {
         folder = Folder::new();
         output = record_all_of(&lines, &folder);
     }
-    let said = String::from_utf8_lossy(&output.stderr);
-    let is_refused = said.contains("unshare") || output.status.code() == Some(9);
+    let messages = String::from_utf8_lossy(&output.stderr);
+    let is_refused = messages.contains("unshare") || output.status.code() == Some(9);
     if is_refused && output.stdout.is_empty() && traces(&folder).is_empty() {
-        eprintln!("SKIPPED: no namespaces here: {said}");
+        eprintln!("SKIPPED: no namespaces here: {messages}");
         return;
     }
-    assert_eq!(output.status.code(), Some(0), "{said}");
+    assert_eq!(output.status.code(), Some(0), "{messages}");
     let names = traces(&folder);
-    assert_eq!(names.len(), lines.len(), "{names:?}: {said}");
+    assert_eq!(names.len(), lines.len(), "{names:?}: {messages}");
     for name in names {
         assert_eq!(ran(&["info", &name, "--json"], &folder).json()["complete"], true, "{name}");
     }

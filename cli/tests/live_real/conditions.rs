@@ -1,4 +1,4 @@
-//! Conditions to stop at: those that cannot be met are said at the start, or at the first
+//! Conditions to stop at: those that cannot be met are reported at the start, or at the first
 //! event that shows it.
 
 use super::Subject;
@@ -14,7 +14,7 @@ enum When {
 }
 
 #[test]
-fn what_cannot_be_stopped_at_is_said_at_the_start_or_at_the_first_event() {
+fn unreachable_conditions_are_reported_at_the_start_or_at_the_first_event() {
     use When::{AtAnEvent, AtTheStart};
     const RUNTIME: &str = "Microsoft-Windows-DotNETRuntime";
     let cases = [
@@ -47,15 +47,15 @@ fn what_cannot_be_stopped_at_is_said_at_the_start_or_at_the_first_event() {
         for (until, when, reason) in &cases {
             let run = subject.collect(&[&["--until", until.as_str()][..], &options].concat());
             assert_eq!(run.code, Some(0), ".NET {}: {}", peer.major, run.stderr);
-            let (before, behind) = run.stderr.split_once("recording workload").unwrap();
-            let place = if *when == AtTheStart { before } else { behind };
+            let (before, after) = run.stderr.split_once("recording workload").unwrap();
+            let place = if *when == AtTheStart { before } else { after };
             assert!(place.contains(reason), ".NET {} {until}: {}", peer.major, run.stderr);
         }
         // The same of the options of dotnet-trace.
         let event = ["--stopping-event-provider-name", RUNTIME, "--stopping-event-event-name"];
         let filter = ["GC/Start", "--stopping-event-payload-filter", "Dept:0"];
         let run = subject.collect(&[&event[..], &filter, &options].concat());
-        assert!(run.stderr.contains("has no field Dept; did you mean Depth?"), "{}", run.stderr);
+        run.assert_message("has no field Dept; did you mean Depth?");
         // One that can be met ends it before its time.
         let until = format!("{RUNTIME}/GC/Start where Depth >= 0 and Reason ~ '^(Induced|Alloc)'");
         let options = ["--profile", "gc-collect", "--rundown", "false", "-o", "x.nettrace"];

@@ -51,7 +51,7 @@ fn event_counters_and_instruments_come_without_being_named() {
 }
 
 #[test]
-fn two_views_share_the_metrics_of_a_process_and_one_with_other_settings_is_told_so() {
+fn two_views_share_the_metrics_of_a_process_and_one_with_other_settings_gets_a_notice() {
     peers::each(peers::modern().into_iter().filter(|peer| peer.major >= 8).collect(), |peer| {
         let mut subject = Subject::start(peer, "metrics");
         let words = ["counters", "--counters", "Nettrace.Workload", "--format", "ndjson"];
@@ -61,7 +61,7 @@ fn two_views_share_the_metrics_of_a_process_and_one_with_other_settings_is_told_
         // Before another one ends: .NET forgets the settings when one of several does.
         let other = ["--maxHistograms", "3", "--duration", "3s"];
         let third = subject.run(&[&words[..], &other].concat());
-        assert!(third.stderr.contains("--maxHistograms 10"), "{}", third.stderr);
+        third.assert_message("--maxHistograms 10");
         let second = subject.run(&[&words[..], &["--duration", "4s"]].concat());
         assert_eq!(second.code, Some(0), "{}", second.stderr);
         assert!(second.lines().iter().any(|line| line["name"] == "orders"), "{}", second.stderr);
@@ -145,7 +145,7 @@ fn processes_of_one_name_are_in_one_table() {
         // One of them, for those who ask for one.
         let run = ran(&patient(&["watch", "-n", &name, "--duration", "1s"]), &folder);
         assert_ne!(run.code, Some(0), ".NET {}", peer.major);
-        assert!(run.stderr.contains(&name), "{}", run.stderr);
+        run.assert_message(&name);
     });
 }
 

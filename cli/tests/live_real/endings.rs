@@ -32,7 +32,7 @@ fn a_killed_process_leaves_a_readable_file() {
         let run = finished(child.wait_with_output().unwrap());
         subject.target.wait();
         assert_eq!(run.code, Some(3), "{}", run.stderr);
-        assert!(run.stderr.contains("exited without completing the trace"), "{}", run.stderr);
+        run.assert_message("exited without completing the trace");
         assert!(subject.info("x.nettrace")["events"].as_u64().unwrap() > 10);
     });
 }
@@ -65,7 +65,7 @@ fn a_process_that_stands_still_costs_the_deadline_and_keeps_no_session() {
         peers::signal(child.id(), "INT");
         let run = finished(child.wait_with_output().unwrap());
         assert_eq!(run.code, Some(3), "{}", run.stderr);
-        assert!(run.stderr.contains("did not end the session in time"), "{}", run.stderr);
+        run.assert_message("did not end the session in time");
         assert!(subject.info("x.nettrace")["events"].as_u64().unwrap() > 10);
         subject.target.signal("CONT");
         subject.assert_unharmed();

@@ -94,11 +94,7 @@ fn a_program_without_ports_runs_as_if_we_were_not_there() {
         args.extend(words.iter().map(String::as_str));
         let run = ran(&args, &folder);
         assert_eq!(run.code, Some(0), "{}", run.stderr);
-        assert!(
-            run.stderr.contains("started no .NET program that can be traced"),
-            "{}",
-            run.stderr
-        );
+        run.assert_message("started no .NET program that can be traced");
         assert!(run.text().ends_with("done\n"), "{}", run.text());
         assert!(traces(&folder).is_empty());
     });

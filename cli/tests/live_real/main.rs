@@ -110,7 +110,7 @@ impl Subject {
     fn assert_unharmed(&mut self) {
         let run = self.run(&["process", "info", "--json"]);
         if self.target.major == 3 {
-            assert!(run.stderr.contains("0x80131385"), "{}", run.stderr);
+            run.assert_message("0x80131385");
         } else {
             assert_eq!(run.code, Some(0), "{}", run.stderr);
         }

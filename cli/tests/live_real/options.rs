@@ -33,7 +33,7 @@ const KNOWN: &[Known] = &[
     other(
         "--output",
         &[&["-o", "x.nettrace"], &["--output:x.nettrace"]],
-        "the name without it has no underscores for a name that cannot be had; nothing is \
+        "the name without it has no underscores for an unknown name; nothing is \
          overwritten without --force; FILE.part until it is whole",
     ),
     other(
@@ -157,9 +157,10 @@ fn defaults(help: &str) -> BTreeMap<String, String> {
         {
             option = name.to_owned();
         }
-        let told = line.trim().strip_prefix("[default: ").and_then(|rest| rest.strip_suffix(']'));
-        if let Some(told) = told {
-            all.insert(option.clone(), told.to_owned());
+        let default =
+            line.trim().strip_prefix("[default: ").and_then(|rest| rest.strip_suffix(']'));
+        if let Some(default) = default {
+            all.insert(option.clone(), default.to_owned());
         }
     }
     all
@@ -221,7 +222,7 @@ fn every_option_of_dotnet_trace_is_taken_with_its_values_or_differs_for_a_reason
 }
 
 #[test]
-fn where_a_script_for_dotnet_trace_gets_something_else_the_difference_is_as_it_stands_here() {
+fn differences_from_dotnet_trace_are_those_listed_here() {
     // Without keywords: all of them.
     let run = tried(&["--providers", "Shop"]);
     assert!(run.text().contains("Shop  keywords 0xffffffffffffffff"), "{}", run.text());

@@ -7,17 +7,22 @@ use std::process::{Child, Stdio};
 /// A run with these rules, with its messages in a file.
 fn watching(subject: &Subject, rules: &str, words: &[&str]) -> Child {
     std::fs::write(subject.folder.file("rules.toml"), rules).unwrap();
-    let said = std::fs::File::create(subject.folder.file("said")).unwrap();
+    let messages = std::fs::File::create(subject.folder.file("messages")).unwrap();
     let pid = subject.pid();
     let words =
         [&["collect", "-p", &pid, "--patience", "120s", "--rules", "rules.toml"], words].concat();
     let mut command = crate::common::command(&words);
-    command.current_dir(subject.folder.path()).stdin(Stdio::null()).stderr(said).spawn().unwrap()
+    command
+        .current_dir(subject.folder.path())
+        .stdin(Stdio::null())
+        .stderr(messages)
+        .spawn()
+        .unwrap()
 }
 
 fn objects(subject: &Subject, event: &str) -> Vec<serde_json::Value> {
-    let said = std::fs::read_to_string(subject.folder.file("said")).unwrap();
-    let lines = said.lines().filter(|line| line.starts_with('{'));
+    let messages = std::fs::read_to_string(subject.folder.file("messages")).unwrap();
+    let lines = messages.lines().filter(|line| line.starts_with('{'));
     let objects = lines.map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
     objects.filter(|object| object["event"] == event).collect()
 }
@@ -41,10 +46,10 @@ fn rules_of_exceptions_and_of_the_heap_record_what_happens_then() {
             objects(&subject, "rule-recorded").len() == 2 || child.try_wait().unwrap().is_some()
         });
         peers::signal(child.id(), "INT");
-        let said = || std::fs::read_to_string(subject.folder.file("said")).unwrap();
-        assert_eq!(child.wait().unwrap().code(), Some(0), ".NET {}: {}", peer.major, said());
+        let messages = || std::fs::read_to_string(subject.folder.file("messages")).unwrap();
+        assert_eq!(child.wait().unwrap().code(), Some(0), ".NET {}: {}", peer.major, messages());
         let fired = objects(&subject, "rule-fired");
-        assert_eq!(fired.len(), 2, "{}", said());
+        assert_eq!(fired.len(), 2, "{}", messages());
         for name in ["exceptions", "heap"] {
             let recorded = objects(&subject, "rule-recorded");
             let recorded = recorded.iter().find(|object| object["rule"] == name).unwrap();
@@ -63,7 +68,7 @@ fn rules_of_exceptions_and_of_the_heap_record_what_happens_then() {
             traces(&subject.folder).iter().filter(|name| name.starts_with("ring_")).count(),
             3,
             "{}",
-            said()
+            messages()
         );
         subject.assert_unharmed();
     });
@@ -83,8 +88,8 @@ fn rules_of_instruments_know_tags_and_percentiles() {
             objects(&subject, "rule-recorded").len() == 2 || child.try_wait().unwrap().is_some()
         });
         peers::signal(child.id(), "INT");
-        let said = std::fs::read_to_string(subject.folder.file("said")).unwrap();
-        assert_eq!(child.wait().unwrap().code(), Some(0), ".NET {}: {said}", peer.major);
+        let messages = std::fs::read_to_string(subject.folder.file("messages")).unwrap();
+        assert_eq!(child.wait().unwrap().code(), Some(0), ".NET {}: {messages}", peer.major);
         subject.assert_unharmed();
     });
 }
@@ -103,7 +108,7 @@ fn collect_stops_when_a_counter_has_been_so_for_a_time() {
             "until.nettrace",
         ]);
         assert_eq!(run.code, Some(0), "{}", run.stderr);
-        assert!(run.stderr.contains("for 2s: stopping"), "{}", run.stderr);
+        run.assert_message("for 2s: stopping");
         subject.assert_unharmed();
     });
 }
@@ -137,12 +142,12 @@ fn a_rule_may_be_about_processor_memory_queue_requests_and_exceptions() {
                 || child.try_wait().unwrap().is_some()
         });
         peers::signal(child.id(), "INT");
-        let said = || std::fs::read_to_string(subject.folder.file("said")).unwrap();
-        assert_eq!(child.wait().unwrap().code(), Some(0), ".NET {}: {}", peer.major, said());
+        let messages = || std::fs::read_to_string(subject.folder.file("messages")).unwrap();
+        assert_eq!(child.wait().unwrap().code(), Some(0), ".NET {}: {}", peer.major, messages());
         for (name, when, _) in its {
             let fired = objects(&subject, "rule-fired");
             let fired: Vec<_> = fired.iter().filter(|object| object["rule"] == *name).collect();
-            assert_eq!(fired.len(), 1, ".NET {} {name}: {}", peer.major, said());
+            assert_eq!(fired.len(), 1, ".NET {} {name}: {}", peer.major, messages());
             assert_eq!(fired[0]["condition"], *when);
             let file = fired[0]["files"][0].as_str().unwrap();
             assert!(file.ends_with(&format!("_{name}.nettrace")), "{file}");
@@ -172,15 +177,15 @@ fn a_rule_rests_and_keeps_so_many_files_and_bytes() {
             of("files") >= 5 && of("bytes") >= 5 || child.try_wait().unwrap().is_some()
         });
         peers::signal(child.id(), "INT");
-        let said = || std::fs::read_to_string(subject.folder.file("said")).unwrap();
-        assert_eq!(child.wait().unwrap().code(), Some(0), ".NET {}: {}", peer.major, said());
+        let messages = || std::fs::read_to_string(subject.folder.file("messages")).unwrap();
+        assert_eq!(child.wait().unwrap().code(), Some(0), ".NET {}: {}", peer.major, messages());
         let left = |name: &str| {
             let all = traces(&subject.folder);
             let is_its =
                 |file: &&String| file.trim_end_matches(".nettrace").contains(&format!("_{name}"));
             all.iter().filter(is_its).cloned().collect::<Vec<String>>()
         };
-        assert_eq!((left("files").len(), left("once").len()), (2, 1), "{}", said());
+        assert_eq!((left("files").len(), left("once").len()), (2, 1), "{}", messages());
         let sizes = left("bytes")
             .into_iter()
             .map(|file| subject.folder.path().join(file).metadata().unwrap().len());

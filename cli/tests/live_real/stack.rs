@@ -40,7 +40,7 @@ fn assert_all_named(subject: &Subject, (scenario, waits_in): (&str, &str), run: 
         let is_named = |frame: &&str| frame.contains('!') && !frame.starts_with("0x");
         assert!(!frames.is_empty() && frames.iter().all(is_named), "{context}: {thread:#}");
         // The runtime never names precompiled calls of native functions, such as the one that
-        // reads the clock: of those it is said which file has them. Nobody waits there.
+        // reads the clock: for those the file that contains them is shown. Nobody waits there.
         let has_nameless = frames.iter().any(|frame| frame.ends_with("!(no name)"));
         assert!(thread["state"] != "waiting" || !has_nameless, "{context}: {thread:#}");
     }
@@ -247,7 +247,7 @@ fn a_process_that_is_stopped_is_called_so() {
         subject.target.freeze();
         let ran = subject.run(&["stack", "--patience", "1s"]);
         assert_eq!(ran.code, Some(1), "{}", ran.stderr);
-        assert!(ran.stderr.contains("the process is stopped"), "{}", ran.stderr);
+        ran.assert_message("the process is stopped");
         subject.target.signal("CONT");
         subject.assert_unharmed();
     });

@@ -89,13 +89,13 @@ fn stalled(peer: &Peer, words: &[&str], target_ends: bool) -> Duration {
     let mut subject = Subject::start(peer, "throughput");
     let (reader, writer) = std::io::pipe().unwrap();
     let pid = subject.pid();
-    let said = std::fs::File::create(subject.folder.file("stderr")).unwrap();
+    let messages = std::fs::File::create(subject.folder.file("stderr")).unwrap();
     let mut command = command(&[words, &["-p", &pid]].concat());
-    command.stdin(Stdio::null()).stdout(writer).stderr(said);
+    command.stdin(Stdio::null()).stdout(writer).stderr(messages);
     let mut child = command.current_dir(subject.folder.path()).spawn().unwrap();
     drop(command);
-    let said = || std::fs::read_to_string(subject.folder.file("stderr")).unwrap();
-    wait_until("the stall", || said().contains("standard output is not read"));
+    let messages = || std::fs::read_to_string(subject.folder.file("stderr")).unwrap();
+    wait_until("the stall", || messages().contains("standard output is not read"));
     let start = Instant::now();
     if target_ends {
         subject.target.close_input();
@@ -178,7 +178,7 @@ fn ctrl_c_for_a_started_program_ends_its_trace_first() {
 }
 
 #[test]
-fn that_a_process_waits_for_somebody_else_is_said() {
+fn a_process_that_waits_for_another_port_is_reported() {
     peers::each(peers::modern(), |peer| {
         let folder = Folder::new();
         let address = folder.file("other");
@@ -201,7 +201,7 @@ fn that_a_process_waits_for_somebody_else_is_said() {
             "x.nettrace",
         ];
         let run = ran(&args, &folder);
-        assert!(run.stderr.contains("waits for a different diagnostic port"), "{}", run.stderr);
+        run.assert_message("waits for a different diagnostic port");
         arrival.runtime.resume().unwrap();
         assert!(program.wait().unwrap().success());
     });

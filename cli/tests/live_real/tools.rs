@@ -13,10 +13,10 @@ fn dotnet_trace_converts_what_was_collected() {
         assert_eq!(subject.collect(&[&until[..], &["-o", "x.nettrace"]].concat()).code, Some(0));
         tool.args(["convert", "x.nettrace", "--format", "Speedscope", "-o", "y"]);
         let output = tool.current_dir(subject.folder.path()).output().unwrap();
-        let said = String::from_utf8_lossy(&output.stdout);
-        assert!(output.status.success(), ".NET {}: {said}", peer.major);
+        let output_text = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success(), ".NET {}: {output_text}", peer.major);
         let converted = std::fs::read_to_string(subject.folder.file("y.speedscope.json"))
-            .unwrap_or_else(|error| panic!(".NET {}: {error}: {said}", peer.major));
+            .unwrap_or_else(|error| panic!(".NET {}: {error}: {output_text}", peer.major));
         assert!(
             converted.contains("CpuRound"),
             ".NET {}: a method of the program is named",
@@ -34,10 +34,14 @@ fn trace_event_sees_every_event_that_was_collected() {
         assert_eq!(subject.collect(&["--duration", "500ms", "-o", "x.nettrace"]).code, Some(0));
         tool.args(["events", "x.nettrace", "y"]);
         let output = tool.current_dir(subject.folder.path()).output().unwrap();
-        let said = String::from_utf8_lossy(&output.stdout);
+        let output_text = String::from_utf8_lossy(&output.stdout);
         let counted = subject.info("x.nettrace")["events"].as_u64().unwrap();
         let expected = format!("events {counted} lost 0 error none");
-        assert!(output.status.success() && said.contains(&expected), ".NET {}: {said}", peer.major);
+        assert!(
+            output.status.success() && output_text.contains(&expected),
+            ".NET {}: {output_text}",
+            peer.major
+        );
         subject.assert_unharmed();
     });
 }

@@ -1,5 +1,5 @@
 //! What NDJSON says of payloads against what the reference reader saw. The goldens are a
-//! folder beside the checkout; without it nothing is compared, and that is said.
+//! folder beside the checkout; without it nothing is compared, and a note says so.
 //!
 //! The parser's own test compares every value of every provider. Here the way from value
 //! to JSON is under test.

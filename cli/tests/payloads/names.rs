@@ -35,7 +35,7 @@ fn an_event_has_many_names_that_all_find_it() {
 }
 
 #[test]
-fn a_name_that_no_event_has_is_told_with_the_nearest_and_is_no_failure() {
+fn a_name_that_no_event_has_is_reported_with_the_nearest_and_is_no_failure() {
     for (args, expected) in [
         (["--event", "GC/Strat"], "no event is GC/Strat; did you mean GC/Start"),
         (["--event", "GCStrt_V2"], "did you mean GCStart_V2"),
@@ -69,6 +69,6 @@ fn a_condition_that_cannot_be_is_wrong_usage() {
     for wrong in ["Count", "=1", "Name~(", "Count<", "Count>="] {
         let ran = nettrace(&["events", ALL, "--where", wrong]);
         assert_eq!((ran.code, ran.text()), (Some(2), ""), "{wrong}: {}", ran.stderr);
-        assert!(ran.stderr.contains("--where"), "{}", ran.stderr);
+        ran.assert_message("--where");
     }
 }

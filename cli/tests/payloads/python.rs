@@ -22,9 +22,9 @@ fn python(args: &[&str]) -> Option<u64> {
         skipped("no python3, so its readers of JSON and CSV have not seen the output");
         return None;
     };
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
-    Some(said.trim().parse().expect("the script prints a number"))
+    Some(printed.trim().parse().expect("the script prints a number"))
 }
 
 /// The output of `events` as a file.

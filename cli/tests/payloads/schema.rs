@@ -41,7 +41,7 @@ fn fields_are_from_the_stream_or_the_catalog_or_not_described() {
         let json = schema(&with_all_sources(version), &[]);
         assert_eq!((&json["schema"], &json["events"]), (&json!(1), &json!(4)));
         let rows = json["types"].as_array().unwrap();
-        let told = |row: &Json| json!([row["name"], row["id"], row["source"], row["events"]]);
+        let summary = |row: &Json| json!([row["name"], row["id"], row["source"], row["events"]]);
         let mut expected = vec![
             json!(["GC/Stop", 2, "catalog", 2]),
             json!(["E", 1, "stream", 1]),
@@ -51,7 +51,7 @@ fn fields_are_from_the_stream_or_the_catalog_or_not_described() {
         if rows.len() > expected.len() {
             expected.push(json!(["Never", 6, "none", 0]));
         }
-        assert_eq!(rows.iter().map(told).collect::<Vec<_>>(), expected, "{version:?}");
+        assert_eq!(rows.iter().map(summary).collect::<Vec<_>>(), expected, "{version:?}");
         assert_eq!(rows[0]["symbol"], "GCEnd");
         assert_eq!(
             rows[1]["fields"],

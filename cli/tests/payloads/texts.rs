@@ -6,7 +6,7 @@ use crate::{ALL, ALL_31, NETPERF, fields, ndjson, trace};
 use nettrace_testdata::synth::{FieldType, Value, Version};
 use serde_json::json;
 
-/// The lines behind the heading.
+/// The lines after the heading.
 fn rows(path: &str, args: &[&str]) -> Vec<String> {
     let ran = nettrace(&[&["events", path], args].concat());
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
@@ -137,7 +137,7 @@ fn half_a_surrogate_pair_is_a_replacement_character_and_the_rest_stays() {
 }
 
 #[test]
-fn an_empty_text_is_told_from_an_absent_one() {
+fn an_empty_text_differs_from_an_absent_one() {
     for version in [Version::V4, Version::V5, Version::V6] {
         let kinds = fields(&[("n", FieldType::Int32), ("s", FieldType::String)]);
         let payloads = vec![vec![Value::I32(1), Value::Text(String::new())], vec![Value::I32(2)]];

@@ -1,7 +1,7 @@
 //! Values of every kind, and what is wrong with payloads, in streams of versions 4,
 //! 5 and 6.
 
-use crate::common::{file, nettrace};
+use crate::common::{file, nettrace, run};
 use crate::{ALL_31, fields, ndjson, session, trace};
 use nettrace_testdata::synth::{
     Blob, Decimal, Definition, EventBlock, EventType, Field, FieldType, MetadataBlock, MetadataRow,
@@ -118,16 +118,8 @@ fn numbers_have_their_units_in_text_and_are_bare_elsewhere() {
         assert!(csv.text().ends_with(",0,7,15794.5,,,\r\n"), "{}", csv.text());
         assert_eq!(ndjson(&path, &["--where", "DurationNs>15794"]).len(), 1);
     }
-    let method = nettrace(&[
-        "events",
-        ALL_31,
-        "--event",
-        "*/144",
-        "--fields",
-        "MethodSize,MethodToken",
-        "--limit",
-        "1",
-    ]);
+    let method =
+        run(&format!("events {ALL_31} --event */144 --fields MethodSize,MethodToken --limit 1"));
     assert!(
         method.text().ends_with("MethodSize=0x116 B MethodToken=0x6001358\n"),
         "{}",
@@ -136,7 +128,7 @@ fn numbers_have_their_units_in_text_and_are_bare_elsewhere() {
 }
 
 #[test]
-fn bytes_behind_the_last_field_are_the_payloads_rest() {
+fn bytes_after_the_last_field_are_the_payloads_rest() {
     for version in VERSIONS {
         let kinds = fields(&[("n", FieldType::Int32)]);
         let values = vec![Value::I32(-7), Value::Raw(vec![0xde, 0xad, 0, 1])];
@@ -166,12 +158,9 @@ fn a_payload_that_nobody_describes_is_all_rest() {
 }
 
 #[test]
-fn a_bad_field_is_null_and_told_with_its_offset_while_the_fields_before_it_stand() {
-    let kinds = fields(&[
-        ("n", FieldType::Int32),
-        ("cut", FieldType::Int64),
-        ("behind", FieldType::String),
-    ]);
+fn a_bad_field_is_null_with_its_offset_while_the_fields_before_it_stay() {
+    let kinds =
+        fields(&[("n", FieldType::Int32), ("cut", FieldType::Int64), ("after", FieldType::String)]);
     for version in VERSIONS {
         let path =
             trace(version, kinds.clone(), vec![vec![Value::I32(5), Value::Raw(vec![1, 2, 3])]]);
@@ -203,7 +192,7 @@ fn a_bad_field_is_null_and_told_with_its_offset_while_the_fields_before_it_stand
 }
 
 #[test]
-fn a_text_without_its_end_mark_is_shown_and_told() {
+fn a_text_without_its_end_mark_is_shown_and_reported() {
     for version in VERSIONS {
         let kinds = fields(&[("n", FieldType::Int32), ("text", FieldType::String)]);
         let open = "λx".encode_utf16().flat_map(u16::to_le_bytes).collect();
@@ -305,7 +294,7 @@ fn an_object_that_is_cut_is_null_and_its_bytes_are_the_rest() {
 }
 
 #[test]
-fn a_fault_within_an_object_is_told_by_the_whole_name() {
+fn a_fault_within_an_object_is_reported_with_the_full_name() {
     let located = FieldType::DataLoc(Box::new(FieldType::Utf8CodeUnit));
     let inner = fields(&[("x", FieldType::Int32), ("y", located)]);
     let kinds = fields(&[("a", FieldType::Int32), ("outer", FieldType::Object(inner))]);
@@ -365,14 +354,14 @@ fn values_of_version_6_alone_are_read() {
         Value::FixedLengthArray(vec![Value::I16(-1), Value::I16(2)]),
         Value::Boolean8(true),
         Value::Array(vec![Value::U8(0), Value::U8(255)]),
-        Value::DataLoc("behind".bytes().map(Value::U8).collect()),
+        Value::DataLoc("after".bytes().map(Value::U8).collect()),
     ];
     let written = payload(&values);
     let path = trace(Version::V6, kinds, vec![values]);
     let line = &ndjson(&path, &["--raw"])[0];
     let expected = json!({
         "varint": -1_000_000, "varuint": u64::MAX, "utf8": "zoë 🎉", "chars": "λ\0\"\n", "fixed": [-1, 2],
-        "flag": true, "bytes": "00ff", "located": "behind",
+        "flag": true, "bytes": "00ff", "located": "after",
     });
     assert_eq!(line["payload"], expected);
     assert_eq!(line["payload_hex"].as_str().unwrap().len(), written.len() * 2);

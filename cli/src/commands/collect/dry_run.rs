@@ -1,4 +1,4 @@
-//! `nettrace collect --dry-run`: the request, and nothing sent.
+//! `nettrace collect --dry-run`: shows the request without sending it.
 
 use crate::args::CollectArgs;
 use crate::context::Context;

@@ -1,4 +1,4 @@
-//! Which files recordings go to. Nothing is written over unless that is asked for.
+//! Names of the files that recordings go to. Files are replaced only with --force.
 
 use super::formats::Formats;
 use crate::failure::Failure;
@@ -11,7 +11,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 /// Where recordings go.
 #[derive(Debug)]
 pub(super) struct Files {
-    /// As given; without, names are made.
+    /// The value of `-o`; `None`: names are generated.
     given: Option<PathBuf>,
     is_forced: bool,
     /// There may be several recordings, so that each needs a name of its own.
@@ -90,7 +90,7 @@ impl Files {
         if pid.is_empty() && part.is_empty() {
             return given.clone();
         }
-        // x.nettrace.gz has two endings.
+        // x.nettrace.gz has two suffixes.
         let plain = if is_packed(given) { given.with_extension("") } else { given.clone() };
         let mut name = plain.file_stem().unwrap_or_default().to_owned();
         name.push(pid);
@@ -191,7 +191,8 @@ impl RuleFiles {
         (is_part && !copy.is_empty() && are_digits(copy)).then_some(rule)
     }
 
-    /// Those that are there already, oldest first, with their rules' names and sizes.
+    /// Recordings of rules that already exist, oldest first, with their rules' names and
+    /// sizes.
     pub(super) fn found(&self) -> Vec<(PathBuf, String, u64)> {
         let folder = if self.folder.as_os_str().is_empty() { Path::new(".") } else { &self.folder };
         let mut found = Vec::new();
@@ -280,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn a_recording_that_somebody_renamed_is_no_rules_any_more() {
+    fn a_renamed_recording_belongs_to_no_rule() {
         let files =
             RuleFiles { folder: PathBuf::new(), stem: None, extension: "nettrace".to_owned() };
         let of = |end: &str| {

@@ -1,5 +1,5 @@
-//! Rules while processes run: which may fire, what they have recorded, and how much of
-//! that stays.
+//! The state of rules while processes run: which may fire, what they recorded, and how
+//! much of that stays on disk.
 
 use super::files::{RuleFiles, stamp};
 use super::recording::Watcher;
@@ -25,16 +25,16 @@ pub(super) struct Guard {
     pub(super) rules: Rules,
     pub(super) files: RuleFiles,
     silence: Duration,
-    watches: Vec<Watch>,
+    watches: Vec<WatchedProcess>,
     /// Finished files, oldest first.
     kept: Vec<Kept>,
-    /// Of each rule: it has said that it records nothing more.
+    /// For each rule, whether its limit has been reported.
     is_full: Vec<bool>,
 }
 
-/// A process that is looked at.
+/// A process whose counters and events are checked against the rules.
 #[derive(Debug)]
-struct Watch {
+struct WatchedProcess {
     /// Of its session.
     number: usize,
     /// What messages call the process.
@@ -124,12 +124,11 @@ impl Guard {
             let trigger = Trigger::new(vec![rule.condition.clone()]);
             watchers.push(Watcher { trigger, is_armed, value_count });
         }
-        self.watches.push(Watch { number, label, states });
+        self.watches.push(WatchedProcess { number, label, states });
         watchers
     }
 
-    /// Says which rules are blind, because no values of their counters come, and when
-    /// they see again. A process may hang, or have lost its counters to another tool.
+    /// Reports rules whose counters send no values, and when values are back. A process may hang, or have lost its counters to another tool.
     pub(super) fn tell_silence(&mut self, messages: &mut Messages<'_>) {
         let patience = self.rules.interval.saturating_mul(SILENT_INTERVALS).max(self.silence);
         for watch in &mut self.watches {
@@ -161,7 +160,7 @@ impl Guard {
         self.watches.retain(|watch| watch.number != number);
     }
 
-    /// Says that a rule has fired.
+    /// Reports that a rule has fired.
     pub(super) fn tell_fired(
         &self,
         rule: &Rule,
@@ -182,7 +181,7 @@ impl Guard {
         });
     }
 
-    /// A recording of a rule has ended. From now on it rests.
+    /// A recording of a rule has ended. Its cooldown starts now.
     pub(super) fn recorded(
         &mut self,
         rule: usize,
@@ -211,8 +210,8 @@ impl Guard {
         }
     }
 
-    /// Gives files of a rotation the rule's name, so that they stay. From now on the rule
-    /// rests.
+    /// Renames files of a rotation after the rule, so that they stay. The rule's cooldown
+    /// starts now.
     pub(super) fn keep(
         &mut self,
         rule: usize,
@@ -236,7 +235,7 @@ impl Guard {
         self.recorded(rule, watch, reached, kept, messages);
     }
 
-    /// From now on the rule rests for its cooldown.
+    /// Starts the rule's cooldown.
     pub(super) fn rest(&mut self, rule: usize, watch: usize) {
         let Some(cooldown) = self.rules.all.get(rule).map(|rule| rule.cooldown) else { return };
         let watch = self.watches.iter_mut().find(|other| other.number == watch);
@@ -245,7 +244,7 @@ impl Guard {
         }
     }
 
-    /// Lets those fire again that have rested.
+    /// Arms the rules whose cooldown is over.
     pub(super) fn arm(&mut self) {
         for state in self.watches.iter_mut().flat_map(|watch| &mut watch.states) {
             if state.rests_until.take_if(|until| *until <= Instant::now()).is_some() {
@@ -254,7 +253,7 @@ impl Guard {
         }
     }
 
-    /// Whether a rule may record no more; said once.
+    /// Whether a rule has reached its limit, which is reported once.
     pub(super) fn is_full(
         &mut self,
         rule: usize,
@@ -349,7 +348,7 @@ impl Guard {
     }
 }
 
-/// Whose file has this name behind its stamp: `busy`, or `busy-2` where there was one of
+/// The rule whose file has this after its time: `busy`, or `busy-2` where there was one of
 /// the same second. A rule may be called `busy-2`, too, and has precedence.
 fn rule_of<'r>(name: &str, rules: impl Iterator<Item = &'r str> + Clone) -> Option<usize> {
     let is_numbered = |rule: &str| {

@@ -59,7 +59,7 @@ pub(super) fn run(args: &CollectArgs, context: &mut Context<'_>) -> Result<Exit,
         }
         return Ok(Exit::Fine);
     }
-    let place = Place::of(args, &formats, context)?;
+    let place = Destination::of(args, &formats, context)?;
     for warning in request::warnings(&config)
         .into_iter()
         .chain(until::warnings(&conditions, config.providers().iter()))
@@ -112,7 +112,7 @@ fn config(args: &CollectArgs, conditions: &[Predicate]) -> Result<SessionConfig,
     with_counters(config, conditions).map_err(|error| Failure::Usage(error.to_string()))
 }
 
-/// Refuses options that make no sense together.
+/// Refuses combinations of options that contradict each other.
 fn check_usage(args: &CollectArgs, conditions: &[Predicate]) -> Result<(), Failure> {
     if let Some(platform) = &args.dsrouter {
         return Err(Failure::Usage(format!(
@@ -136,15 +136,19 @@ fn check_usage(args: &CollectArgs, conditions: &[Predicate]) -> Result<(), Failu
 }
 
 /// Where the trace goes.
-enum Place {
+enum Destination {
     Stdout,
     Pipe(PathBuf),
     Files(Files),
 }
 
-impl Place {
+impl Destination {
     /// Refuses what would fail later, before any process is touched.
-    fn of(args: &CollectArgs, formats: &Formats, context: &Context<'_>) -> Result<Place, Failure> {
+    fn of(
+        args: &CollectArgs,
+        formats: &Formats,
+        context: &Context<'_>,
+    ) -> Result<Destination, Failure> {
         let usage = |text: &str| Err(Failure::Usage(text.to_owned()));
         let has_several = args.all || args.children || args.rotate.is_some();
         if args.output.as_deref() != Some(Path::new("-")) {
@@ -153,14 +157,14 @@ impl Place {
                 let is_rotating = args.rotate.is_some();
                 let files = Files::new(given, args.talk.force, args.all, is_rotating);
                 files.check(formats)?;
-                return Ok(Place::Files(files));
+                return Ok(Destination::Files(files));
             };
             if has_several || !formats.is_empty() {
                 return usage(
                     "a pipe takes one trace, and nothing is placed beside it; give -o FILE",
                 );
             }
-            return Ok(Place::Pipe(pipe.to_owned()));
+            return Ok(Destination::Pipe(pipe.to_owned()));
         }
         if has_several {
             return usage("standard output takes one trace; give -o FILE");
@@ -171,12 +175,12 @@ impl Place {
         if context.stdout_is_terminal {
             return usage("a trace is binary; redirect standard output to a file or a program");
         }
-        Ok(Place::Stdout)
+        Ok(Destination::Stdout)
     }
 
     /// The file that was asked for.
     fn given<'a>(&self, args: &'a CollectArgs) -> Option<&'a Path> {
-        args.output.as_deref().filter(|_| !matches!(self, Place::Stdout))
+        args.output.as_deref().filter(|_| !matches!(self, Destination::Stdout))
     }
 
     /// Files, or a queue of bytes.
@@ -187,11 +191,11 @@ impl Place {
         context: &Context<'_>,
     ) -> Result<(Option<Files>, Option<StdoutQueue>), Failure> {
         let open: Open = match self {
-            Place::Files(files) => return Ok((Some(files), None)),
-            Place::Pipe(path) => {
+            Destination::Files(files) => return Ok((Some(files), None)),
+            Destination::Pipe(path) => {
                 Box::new(move || Ok(Box::new(File::options().write(true).open(path)?)))
             }
-            Place::Stdout => {
+            Destination::Stdout => {
                 let text = "standard output cannot be written by a thread";
                 let stdout = (context.detached_stdout)();
                 let stdout = stdout.ok_or_else(|| Failure::Output(io::Error::other(text)))?;
@@ -291,7 +295,7 @@ fn collect(
         }
         opening.print(end, context)?;
         for reached in all {
-            // One that is just ending must not spoil the others.
+            // One that is just exiting must not fail the others.
             collector.add(Target::Reached(reached), false, false)?;
         }
         collector.run(&mut Newcomers::None, context)?;
@@ -336,7 +340,7 @@ fn launch(
     let Some(mut program) = program else { return Ok(Exit::Usage) };
     opening.print(end, context)?;
     let recorded = record_launched(args, collector, &mut program, context);
-    // Whatever became of the trace, the program is not left alone.
+    // Even if recording failed, we wait for the program that we started.
     if let Err(failure) = recorded {
         context.messages.error(&failure);
     } else if collector.is_empty() {

@@ -1,5 +1,5 @@
-//! One session on its way to a file, on a thread of its own: losses, and events to stop
-//! at, are known at once.
+//! One session that is written to a file, on its own thread. The bytes are parsed at the
+//! same time, to notice losses and events to stop at.
 
 use crate::failure::Failure;
 use crate::live::driver::{Consumer, Driven, Driver, Next, Received, SessionHandle};
@@ -30,7 +30,7 @@ pub(super) enum Report {
     Ended,
 }
 
-/// Who is told.
+/// Where notices go.
 pub(super) type Reporter = Box<dyn Fn(Report) + Send>;
 
 /// Looks for what a rule waits for. What it finds it reports once, until it is armed

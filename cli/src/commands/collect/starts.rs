@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 #[derive(Debug)]
 pub(super) enum Target {
     Reached(Reached),
-    /// Came to a port; who it is has still to be asked.
+    /// Connected to a port; its name is not known yet.
     Arrived(Arrival),
 }
 
@@ -158,7 +158,7 @@ fn begin(
     };
     let started = start_session(&reached, request, places, end);
     if started.is_err() && (is_new || request.resumes) {
-        // One that cannot be recorded must not wait for ever.
+        // A process that cannot be recorded must not stay suspended.
         start::let_go(reached.runtime.clone(), end);
     }
     Ok((reached, started?))
@@ -176,7 +176,7 @@ fn start_session(
     let answer = end.ask(move || -> Result<_, Error> {
         let session = asked.runtime.start(&config)?;
         let resumed = resumes.then(|| asked.runtime.resume());
-        // A resume reaches only who waits for us.
+        // A resume has an effect only on a process that is suspended for our port.
         let is_waiting = asked.may_wait
             && asked.runtime.startup().is_ok_and(|startup| startup == Startup::Suspended);
         Ok((session, resumed, is_waiting))

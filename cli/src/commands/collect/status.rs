@@ -1,4 +1,4 @@
-//! How a recording goes, in the status line.
+//! The status line of recordings.
 
 use crate::live::driver::Received;
 use crate::status_line::StatusLine;
@@ -48,7 +48,7 @@ impl Status {
         self.line.show(|| text(self.start.elapsed(), state, self.rate, self.buffer_megabytes));
     }
 
-    /// Takes the line away, for a message.
+    /// Removes the line before a message is printed.
     pub(crate) fn clear(&mut self) {
         self.line.clear();
     }
@@ -69,7 +69,7 @@ fn text(elapsed: Duration, state: RecordingState, rate: u64, buffer_megabytes: u
     if state.received.lost > 0 && !state.is_stopping {
         text.push_str(&format!(" ({})", advice(buffer_megabytes)));
     } else if state.is_stopping && state.next_exits_now {
-        text.push_str("  (Ctrl-C gives up)");
+        text.push_str("  (Ctrl-C exits at once)");
     }
     text
 }
@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_line_tells_time_size_rate_and_losses() {
+    fn the_line_shows_time_size_rate_and_losses() {
         let state = RecordingState {
             received: Received { bytes: 3 << 20, events: 100, lost: 0 },
             sessions: 1,
@@ -106,6 +106,6 @@ mod tests {
         let stopping = RecordingState { is_stopping: true, ..state };
         assert!(text(after, stopping, 0, 4).ends_with("0 lost"));
         let stopping = RecordingState { next_exits_now: true, ..stopping };
-        assert!(text(after, stopping, 0, 4).ends_with("0 lost  (Ctrl-C gives up)"));
+        assert!(text(after, stopping, 0, 4).ends_with("0 lost  (Ctrl-C exits at once)"));
     }
 }

@@ -1,4 +1,4 @@
-//! What is reported of a recording at its end.
+//! The report about a recording at its end.
 
 use super::recording::RecordingOutcome;
 use super::status::advice;
@@ -40,7 +40,7 @@ impl Summary<'_> {
         self.fault().is_some() || is_damaged || self.cut_off().is_some()
     }
 
-    /// Why the stream cannot be parsed, unless that is no wonder.
+    /// Why the stream cannot be parsed; `None` if the end of the session explains it.
     fn fault(&self) -> Option<&str> {
         let read = &self.outcome.read;
         read.fault.as_deref().filter(|_| read.failure.is_none())

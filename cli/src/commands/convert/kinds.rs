@@ -1,4 +1,4 @@
-//! What to say where a trace has nothing of the kinds that were wanted: which it has.
+//! The message for a trace that has nothing of the requested kinds: which kinds it has.
 
 use super::target::Target;
 use crate::analysed::Analysed;

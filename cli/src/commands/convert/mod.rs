@@ -56,7 +56,7 @@ pub(super) fn write(
             target.wanted.name
         )));
     }
-    // What cannot be read at all is said before anything is written.
+    // An unreadable trace is reported before any output is created.
     let mut trace = Analysed::new(context.open(&input)?)?;
     let file = trace.file.clone();
     let mut options = args.samples.options();
@@ -81,7 +81,8 @@ pub(super) fn write(
                     let new = NewFile::create(path, args.force, &read, Unfinished::Removed)?;
                     let (file, pending) = new.split();
                     if made.iter().any(|other| other.is_same(&pending)) {
-                        let message = "is given twice; each output needs its own file".to_owned();
+                        let message =
+                            "is named more than once; each output needs its own file".to_owned();
                         return Err(Failure::Input { file: path.display().to_string(), message });
                     }
                     made.push(pending);
@@ -134,7 +135,7 @@ pub(super) fn write(
     let finished = match result {
         Ok(finished) => finished,
         Err(failure) => {
-            // Half a file is worse than none.
+            // A partial file could pass for a complete one.
             drop(made);
             let Some(lacks) = lacks else { return Err(failure) };
             let there = kinds::there_are(&input, &wanted, &targets, context);

@@ -1,4 +1,4 @@
-//! A file whose faults say which file it is: several may be written at once.
+//! An output file whose errors name it, since several may be written at once.
 
 use crate::failure::{Failure, plain};
 use std::error::Error;

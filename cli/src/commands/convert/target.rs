@@ -27,8 +27,8 @@ fn by_path(path: &Path) -> Result<&'static Format, Failure> {
     }
 }
 
-/// What to say of a name that does not say the format: which ones its ending may stand
-/// for.
+/// The error for a file name that does not determine the format: the formats with its
+/// suffix.
 fn no_format(path: &Path, stem: &str) -> String {
     let path = path.display();
     let last = stem.rsplit('.').next();

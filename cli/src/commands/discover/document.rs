@@ -24,8 +24,8 @@ const OF_SESSIONS: &str = "Microsoft-DotNETCore-EventPipe";
 const TASKS: &str = "System.Threading.Tasks.TplEventSource";
 /// Keywords of messages about activity ids, which are only written while activity ids are
 /// tracked: that is another keyword, which has no events.
-const TASKS_DEBUG: u64 = 0x6_0000;
-const TASKS_FLOW: u64 = 0x80;
+const TASKS_DEBUG_KEYWORDS: u64 = 0x6_0000;
+const TASKS_FLOW_KEYWORD: u64 = 0x80;
 
 /// The keys are a promise to scripts.
 #[derive(Debug, Serialize)]
@@ -36,7 +36,7 @@ pub(super) struct Document {
     duration_ns: i64,
     /// Events that the process could not send.
     lost: u64,
-    /// What the looking cost.
+    /// The overhead of the session.
     cost: Cost,
     providers: Vec<ProviderRow>,
     instruments: Vec<InstrumentRow>,
@@ -224,8 +224,8 @@ fn record(provider: &str, keywords: u64, level: u32) -> String {
     // An event without keywords comes to every session that has its provider; so does one
     // of level 0.
     let mut keywords = if keywords == 0 { 0x1 } else { keywords };
-    if provider == TASKS && keywords & TASKS_DEBUG != 0 {
-        keywords |= TASKS_FLOW;
+    if provider == TASKS && keywords & TASKS_DEBUG_KEYWORDS != 0 {
+        keywords |= TASKS_FLOW_KEYWORD;
     }
     format!("--providers {provider}:{keywords:#x}:{}", level.max(1))
 }
@@ -305,7 +305,7 @@ fn events_table(provider: &ProviderRow) -> Table {
     table
 }
 
-/// With a digit behind the point where it matters.
+/// With one decimal place for small numbers.
 fn rate(per_second: f64) -> String {
     if per_second >= 100.0 {
         units::count(per_second.round() as u64)

@@ -26,9 +26,9 @@ use std::time::{Duration, Instant};
 const EVERYTHING: &str = "*";
 /// Keywords that make the runtime do extra work: enumerate methods, walk the heap,
 /// collect it, watch or sample allocations, take stacks.
-const COSTLY: u64 = 0x43F0_00C0 | 0x800_0000_0000;
+const COSTLY_KEYWORDS: u64 = 0x43F0_00C0 | 0x800_0000_0000;
 /// How long the process is watched before the session begins.
-const BASELINE: Duration = Duration::from_millis(500);
+const BASELINE_TIME: Duration = Duration::from_millis(500);
 pub(super) fn run(args: &DiscoverArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {
     let duration = Some(args.duration.0);
     if args.command.is_empty() {
@@ -52,7 +52,7 @@ fn look(
     let Attached { reached, end, .. } = attached;
     let mut meter = Meter::new(reached.pid);
     // A program that we start does nothing yet.
-    if args.command.is_empty() && end.sleep_until(Instant::now() + BASELINE) {
+    if args.command.is_empty() && end.sleep_until(Instant::now() + BASELINE_TIME) {
         meter.begin();
     }
     let Some(mut sessions) = start(reached, end, context)? else { return Ok(None) };
@@ -157,7 +157,7 @@ fn named(found: &[String]) -> Result<SessionConfig, RequestError> {
     };
     let mut providers: Vec<Provider> = request.providers()?.into_iter().map(all).collect();
     providers.push(listing()?);
-    providers.push(Provider::new(RUNTIME)?.keywords(!COSTLY).level(Level::Verbose));
+    providers.push(Provider::new(RUNTIME)?.keywords(!COSTLY_KEYWORDS).level(Level::Verbose));
     let providers = Providers::new(providers)?;
     Ok(SessionConfig::new(providers).rundown(Rundown::Off).stacks(false))
 }

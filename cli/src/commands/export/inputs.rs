@@ -15,12 +15,12 @@ const ENDINGS: [&str; 4] = [".nettrace", ".nettrace.gz", ".netperf", ".netperf.g
 pub(super) struct Named {
     /// As the user named it.
     pub(super) name: String,
-    pub(super) place: Place,
+    pub(super) place: InputSource,
 }
 
 /// Where its bytes are.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum InputSource {
     File(PathBuf),
     Stdin,
     /// There is none: the argument, and why.
@@ -39,9 +39,9 @@ pub(super) struct Hashed {
 impl Named {
     pub(super) fn path(&self) -> &Path {
         match &self.place {
-            Place::File(path) => path,
-            Place::Stdin => Path::new("-"),
-            Place::Nothing { path, .. } => path,
+            InputSource::File(path) => path,
+            InputSource::Stdin => Path::new("-"),
+            InputSource::Nothing { path, .. } => path,
         }
     }
 
@@ -54,9 +54,9 @@ impl Named {
     /// `<(…)`.
     pub(super) fn is_stream(&self) -> bool {
         match &self.place {
-            Place::Stdin => true,
-            Place::File(path) => is_pipe(path),
-            Place::Nothing { .. } => false,
+            InputSource::Stdin => true,
+            InputSource::File(path) => is_pipe(path),
+            InputSource::Nothing { .. } => false,
         }
     }
 
@@ -93,10 +93,10 @@ pub(super) fn find(inputs: &[PathBuf]) -> Vec<Named> {
     let mut known = std::collections::HashSet::new();
     for input in inputs {
         let named = |name: &Path, place| Named { name: name.display().to_string(), place };
-        let nothing = |why: String| named(input, Place::Nothing { path: input.clone(), why });
+        let nothing = |why: String| named(input, InputSource::Nothing { path: input.clone(), why });
         if input == Path::new("-") {
             if known.insert(input.clone()) {
-                found.push(named(input, Place::Stdin));
+                found.push(named(input, InputSource::Stdin));
             }
             continue;
         }
@@ -119,7 +119,7 @@ pub(super) fn find(inputs: &[PathBuf]) -> Vec<Named> {
         files.sort();
         for path in files {
             if known.insert(path.clone()) {
-                found.push(named(&path.clone(), Place::File(path)));
+                found.push(named(&path.clone(), InputSource::File(path)));
             }
         }
     }

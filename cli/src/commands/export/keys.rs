@@ -60,7 +60,10 @@ impl Keys {
         let keys: Vec<Key> = pieces.iter().map(|piece| key(piece)).collect::<Result<_, _>>()?;
         for (at, key) in keys.iter().enumerate() {
             if keys.iter().take(at).any(|other| other.name == key.name) {
-                return Err(Failure::Usage(format!("--partition-by: {} is given twice", key.name)));
+                return Err(Failure::Usage(format!(
+                    "--partition-by: {} is named more than once",
+                    key.name
+                )));
             }
         }
         Ok(Keys(keys))

@@ -11,7 +11,7 @@ use crate::exit::Exit;
 use crate::failure::{Failure, plain};
 use crate::units;
 use dataset::Dataset;
-use inputs::{Named, Place};
+use inputs::{InputSource, Named};
 use keys::Keys;
 use nettrace_tables::Table;
 use nettrace_tables::schema::{INPUTS, TABLES};
@@ -38,12 +38,14 @@ fn parquet(args: &ParquetArgs, context: &mut Context<'_>) -> Result<Exit, Failur
     let dataset = Dataset::open(&args.output, &keys)?;
     for input in named.iter_mut().filter(|input| input.is_stream()) {
         let spooled = match &input.place {
-            Place::Stdin => dataset.spool(context.stdin()?),
+            InputSource::Stdin => dataset.spool(context.stdin()?),
             _ => File::open(input.path()).and_then(|file| dataset.spool(file)),
         };
         input.place = match spooled {
-            Ok(path) => Place::File(path),
-            Err(error) => Place::Nothing { path: input.path().to_owned(), why: plain(&error) },
+            Ok(path) => InputSource::File(path),
+            Err(error) => {
+                InputSource::Nothing { path: input.path().to_owned(), why: plain(&error) }
+            }
         };
     }
     let exporter = Exporter {

@@ -1,7 +1,7 @@
 //! Exports one trace.
 
 use super::dataset::{Dataset, TraceFiles, failure_name};
-use super::inputs::{Hashed, Named, Place};
+use super::inputs::{Hashed, InputSource, Named};
 use super::keys::{Facts, Keys, program};
 use crate::args::ReadArgs;
 use crate::failure::{Failure, plain};
@@ -86,7 +86,7 @@ impl Exporter<'_> {
         input: &Named,
         is_first: impl FnOnce(&str) -> bool,
     ) -> Result<InputResult, Failure> {
-        if let Place::Nothing { why, .. } = &input.place {
+        if let InputSource::Nothing { why, .. } = &input.place {
             let failure = Failure::Input { file: input.name.clone(), message: why.clone() };
             return self.failed(input, None, failure);
         }

@@ -26,12 +26,12 @@ pub(super) fn run(args: &HeapDiffArgs, context: &mut Context<'_>) -> Result<Exit
         if is_same && old_dump.is_some() {
             let there = match old.dumps.len() {
                 1 => "it has one heap dump",
-                _ => "it has no heap dump of the same kind behind that one",
+                _ => "it has no later heap dump of the same kind",
             };
             let message = format!("{there}; give another trace, or FILE#N");
             return Err(Failure::Input { file: old.file, message });
         }
-        // Which of them lacks it is said where they are concluded.
+        // `conclude` reports which trace has no dump.
         let exit = old.conclude(context)?;
         return Ok(match &new {
             Some(new) => worse(exit, new.conclude(context)?),

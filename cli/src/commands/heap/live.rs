@@ -1,14 +1,14 @@
 //! `nettrace heap -p PID`: a dump of a running process.
 //!
 //! A session with the keyword for it makes the runtime collect, with all threads stopped,
-//! and tell of what is left. The session is stopped when that collection has ended and
-//! the threads run again, however long it takes; what the runtime says of modules at the
-//! end is taken, too.
+//! and report what is left. The session is stopped when that collection has ended and
+//! the threads run again, however long it takes. The module events at the session's end
+//! are read, too.
 //!
 //! The runtime describes a type once to all sessions together. So a short session without
-//! types comes first: with it the last session that wanted types is forgotten. Beside one
-//! that still wants them this does not help: types that were reported to it have no names
-//! here, and a message says so.
+//! types comes first, which makes the runtime forget what it described. It does not forget
+//! while another tool's session still wants types: those already reported to that session
+//! have no names here, and a message says so.
 
 use super::super::attached::{Attached, with_process, with_program};
 use super::overview;
@@ -38,7 +38,7 @@ use std::time::{Duration, Instant};
 /// Memory that the process may spend on events not yet sent: what dotnet-gcdump asks for.
 const BUFFER: NonZeroU32 = NonZeroU32::new(1024).expect("is not zero");
 /// How long a program that was started runs before its dump by default.
-const RUN_UP: Duration = Duration::from_secs(1);
+const RUN_BEFORE_DUMP: Duration = Duration::from_secs(1);
 
 pub(super) fn run(
     args: &HeapArgs,
@@ -94,7 +94,7 @@ fn dump(
     if *is_new {
         start::let_go(reached.runtime.clone(), end);
     }
-    let run_up = if *is_new { RUN_UP } else { Duration::ZERO };
+    let run_up = if *is_new { RUN_BEFORE_DUMP } else { Duration::ZERO };
     end.sleep_until(Instant::now() + args.after.map_or(run_up, |span| span.0));
     let refused = |error: RequestError| Failure::Usage(error.to_string());
     forget_types(reached, end).map_err(refused)?;
@@ -118,7 +118,7 @@ fn dump(
     let trace = HeapTrace::live(reached.label(), read.outcome, dumps);
     if let (Some(shown), count @ 2..) = (trace.dump(), trace.dumps.len()) {
         let text = format!(
-            "{}: it collected by itself just then, so it made {}; this is number {}",
+            "{}: a garbage collection ran during the dump, so there are {}; this is number {}",
             trace.file,
             units::counted(count as u64, "heap dump"),
             shown.index()

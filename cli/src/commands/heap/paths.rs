@@ -16,7 +16,7 @@ use serde::Serialize;
 use std::io::{self, Write};
 
 /// Steps of a way that a row shows.
-const STEPS: usize = 12;
+const SHOWN_STEPS: usize = 12;
 
 /// `--json` of `--type`, whole.
 #[derive(Serialize)]
@@ -37,7 +37,7 @@ struct ObjectReport {
     dump: usize,
     root: Option<Root>,
     /// From the root on; the object itself comes last.
-    path: Vec<Step>,
+    path: Vec<PathStep>,
 }
 
 #[derive(Serialize)]
@@ -47,7 +47,7 @@ struct Root {
 }
 
 #[derive(Serialize)]
-struct Step {
+struct PathStep {
     address: String,
     type_name: String,
     bytes: u64,
@@ -110,7 +110,7 @@ fn one(
     let path = HeapPaths::of(dump).path(object);
     let root = path.as_ref().and_then(|path| dump.roots().get(path.root as usize));
     let objects = path.as_ref().map_or(vec![object], |path| path.objects.clone());
-    let step = |object: &u32| Step {
+    let step = |object: &u32| PathStep {
         address: format!("{:#x}", dump.address(*object)),
         type_name: dump.type_name(*object).to_owned(),
         bytes: dump.bytes_of(*object),
@@ -178,11 +178,11 @@ fn way(group: &HeapPathGroup) -> Text {
     let step =
         |step: &HeapStep| format!("{}{}", step.type_name, if step.is_repeated { " …" } else { "" });
     let steps: Vec<String> = group.steps.iter().map(step).collect();
-    let left_out = steps.len().saturating_sub(STEPS);
+    let left_out = steps.len().saturating_sub(SHOWN_STEPS);
     let parts = match left_out {
         0 => steps,
         _ => {
-            let (front, back) = (STEPS / 2, steps.len() - STEPS / 2);
+            let (front, back) = (SHOWN_STEPS / 2, steps.len() - SHOWN_STEPS / 2);
             let more = format!("({} more)", units::count(left_out as u64 + group.steps_left_out));
             [&steps[..front], &[more], &steps[back..]].concat()
         }

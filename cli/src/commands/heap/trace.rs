@@ -46,7 +46,7 @@ impl HeapTrace {
         Ok(trace)
     }
 
-    /// The same without a word on other dumps.
+    /// The same without a message about other dumps.
     pub(super) fn read_quietly(
         file: &Path,
         args: &DumpArgs,
@@ -107,13 +107,13 @@ impl HeapTrace {
         self.dumps.get(self.chosen?)
     }
 
-    /// The last of the dumps behind the one that is asked for. They are alike: of all
+    /// The last dump after the requested one that is of the same kind: of all
     /// generations, or of younger ones.
     pub(super) fn last(&self) -> Option<&HeapDump> {
         let first = self.dump()?;
         let is_of_all = first.is_of_all_generations();
-        let behind = self.dumps.get(first.index()..).unwrap_or_default();
-        behind.iter().rfind(|dump| dump.is_of_all_generations() == is_of_all)
+        let later = self.dumps.get(first.index()..).unwrap_or_default();
+        later.iter().rfind(|dump| dump.is_of_all_generations() == is_of_all)
     }
 
     /// Says what is missing, and how the command ends.

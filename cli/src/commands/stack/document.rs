@@ -38,7 +38,7 @@ pub(super) struct Document {
 pub(super) struct OsDocument {
     pub(super) available: bool,
     pub(super) reason: Option<String>,
-    /// With --native: how many threads have native frames, or why they cannot be had.
+    /// With --native: how many threads have native frames, or why there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) native: Option<String>,
 }

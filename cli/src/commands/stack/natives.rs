@@ -97,7 +97,7 @@ impl Native {
         &self.functions
     }
 
-    /// What is said in the place of frames.
+    /// The text shown instead of frames.
     pub(super) fn text(&self) -> &'static str {
         match self.native_state {
             "running" => "running: no native frames",
@@ -116,7 +116,7 @@ impl Native {
 
 /// Whether the thread is no longer where its sample shows it: it ran managed code then
 /// and waits now, or its whole native stack has no place of the sample. Where the native
-/// stack ends early, nothing speaks against it.
+/// stack ends early, it may still be there.
 fn has_moved(stack: &NativeStack, row: &SampledThread) -> bool {
     if stack.state != NativeState::Blocked {
         return false;
@@ -155,7 +155,7 @@ const BLOCKING: &[(&str, WaitFor)] = &[
     ("WaitHandleNative::CorWait", WaitFor::Handle),
 ];
 
-/// How many threads have native frames, or why they cannot be had.
+/// How many threads have native frames, or why there are none.
 pub(super) fn summary(native: &Result<NativeStacks, String>, threads: &[ThreadDocument]) -> String {
     if let Err(reason) = native {
         return reason.clone();

@@ -6,7 +6,7 @@ use crate::args::profiles::RUNTIME;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::live::driver::{Consumer, Driver, Next, Received};
-use crate::live::end_rule::{AFTER_SIGNAL, EndRule};
+use crate::live::end_rule::{EndRule, SIGNAL_PATIENCE};
 use crate::live::mappings;
 use crate::live::method_names;
 use crate::live::os_threads::{self, OsThreads};
@@ -25,7 +25,7 @@ use std::time::{Duration, Instant};
 const SAMPLER: &str = "Microsoft-DotNETCore-SampleProfiler";
 /// Waits for locks that begin during the session: before .NET 10 no method on the stack
 /// shows them.
-const CONTENTION: u64 = 0x4000;
+const CONTENTION_KEYWORD: u64 = 0x4000;
 /// Complete rounds of the sampler that are enough: one has every thread; more make up for
 /// samples that the runtime could not write.
 const ENOUGH_ROUNDS: u64 = 3;
@@ -43,14 +43,14 @@ pub(super) struct Taken {
     pub(super) stacks: ThreadStacks,
     /// All threads that the operating system listed at some time, and those at the end.
     pub(super) os: Result<OsFacts, String>,
-    /// With --native: what threads do outside of managed code, or why that cannot be had.
+    /// With --native: what threads do outside of managed code, or why that is not known.
     pub(super) native: Option<Result<NativeStacks, String>>,
     /// Whether it is certain that each thread was seen.
     pub(super) is_complete: bool,
     pub(super) duration: Duration,
 }
 
-/// What the operating system said.
+/// What the operating system reported.
 #[derive(Debug, Default)]
 pub(super) struct OsFacts {
     /// Threads as they were when they were last seen.
@@ -237,7 +237,7 @@ impl<'t> Taking<'t> {
             return Err("it does not answer".to_owned());
         }
         let deadlines = self.reached.runtime.current_deadlines().drain(Duration::ZERO);
-        let moment = EndRule::new(&Signals::none(), Some(AFTER_SIGNAL / 2), &deadlines);
+        let moment = EndRule::new(&Signals::none(), Some(SIGNAL_PATIENCE / 2), &deadlines);
         moment.begin();
         let model = self.stacks.model_mut();
         method_names::rundown(self.reached, BUFFER_MEGABYTES, &moment, |event| {
@@ -323,7 +323,8 @@ fn look(os: &mut Result<OsFacts, String>, pid: Option<u64>) {
 
 fn config(has_names: bool) -> Result<SessionConfig, RequestError> {
     let sampler = Provider::new(SAMPLER)?.keywords(0).level(Level::Verbose);
-    let contention = Provider::new(RUNTIME)?.keywords(CONTENTION).level(Level::Informational);
+    let contention =
+        Provider::new(RUNTIME)?.keywords(CONTENTION_KEYWORD).level(Level::Informational);
     let providers = Providers::new([sampler, contention])?;
     let rundown = if has_names { method_names::RUNDOWN } else { Rundown::Off };
     Ok(SessionConfig::new(providers).rundown(rundown).buffer_megabytes(BUFFER_MEGABYTES))

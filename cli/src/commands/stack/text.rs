@@ -9,7 +9,7 @@ use crate::units;
 use std::io::{self, Write};
 
 /// Names of threads without managed frames that are listed in one line.
-const NAMES: usize = 12;
+const SHOWN_NAMES: usize = 12;
 /// Before each frame.
 const INDENT: &str = "    ";
 
@@ -249,8 +249,8 @@ fn unmanaged(
             names.push(name);
         }
     }
-    let more = names.len().saturating_sub(NAMES);
-    names.truncate(NAMES);
+    let more = names.len().saturating_sub(SHOWN_NAMES);
+    names.truncate(SHOWN_NAMES);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     let list = names.join(", ");
     let title = strong.over(format!("{title} without managed frames"));

@@ -29,7 +29,7 @@ use nettrace_export::{
 };
 use nettrace_ipc::{Ending, Level, Provider, RequestError, Rundown, SessionConfig};
 use nettrace_parser::{Event, Feed};
-use rows::Rows;
+use rows::EventRows;
 use std::borrow::Cow;
 use std::time::{Duration, Instant};
 
@@ -51,7 +51,7 @@ pub(super) fn run(args: &WatchArgs, context: &mut Context<'_>) -> Result<Exit, F
         if let Some(names) = names.so_far().filter(|_| visible.is_some()) {
             learn_names(args, attached, names, context);
         }
-        let mut watch = Watch::new(args, Naming { names, visible }, end, context)?;
+        let mut watch = EventDisplay::new(args, Naming { names, visible }, end, context)?;
         end.begin();
         let driver = Driver::new(session, Feed::in_time_order()).until(end);
         let read = driver.run(&mut watch)?;
@@ -96,7 +96,7 @@ fn config(
     Ok((config.providing(providers).stacks(true), Some(visible)))
 }
 
-/// Providers that `--show` needs; without any wish those of `--provider`, else the
+/// Providers that `--show` needs; without `--show` those of `--provider`, else the
 /// runtime's.
 fn wanted(args: &WatchArgs) -> Result<Vec<Provider>, RequestError> {
     let mut wanted = shows::providers(args)?;
@@ -148,8 +148,8 @@ fn own(names: Vec<Cow<'_, str>>) -> Vec<Cow<'static, str>> {
     names.into_iter().map(|name| Cow::Owned(name.into_owned())).collect()
 }
 
-/// Shows what comes.
-struct Watch<'w, 'c> {
+/// Prints events as they arrive.
+struct EventDisplay<'w, 'c> {
     context: &'w mut Context<'c>,
     writer: EventWriter,
     naming: Naming,
@@ -157,7 +157,7 @@ struct Watch<'w, 'c> {
     /// Of events that are shown as they are; `None`: none is.
     filter: Option<Filter>,
     /// What has happened, if that is shown and not events.
-    rows: Option<Rows>,
+    rows: Option<EventRows>,
     /// Facts about events that come from other events.
     extra_facts: Option<ExtraFacts>,
     types: EventTypes,
@@ -168,20 +168,20 @@ struct Watch<'w, 'c> {
     reported_losses: (u64, Instant),
 }
 
-impl<'w, 'c> Watch<'w, 'c> {
+impl<'w, 'c> EventDisplay<'w, 'c> {
     fn new(
         args: &WatchArgs,
         naming: Naming,
         end: &EndRule,
         context: &'w mut Context<'c>,
-    ) -> Result<Watch<'w, 'c>, Failure> {
+    ) -> Result<EventDisplay<'w, 'c>, Failure> {
         let mut options = WriteOptions::default();
         options.detail = args.shape.detail(args.format, args.stacks, args.utc);
         options.csv_safe = context.has_user && !args.shape.raw;
         options.text = context.event_text();
         let mut writer = EventWriter::new(args.format.form(), options);
         let queue = context.queue_results(args.on_stall, end)?;
-        let rows = Rows::new(args, context.style)?;
+        let rows = EventRows::new(args, context.style)?;
         match &rows {
             Some(rows) => rows.begin(context.out.buffer()),
             None => writer.page().pour(context.out.buffer()),
@@ -189,7 +189,7 @@ impl<'w, 'c> Watch<'w, 'c> {
         context.out.finish()?;
         // Beside rows, events that were named.
         let has_events = rows.is_none() || !args.filter.event.is_empty();
-        Ok(Watch {
+        Ok(EventDisplay {
             context,
             writer,
             naming,
@@ -205,7 +205,7 @@ impl<'w, 'c> Watch<'w, 'c> {
         })
     }
 
-    /// Whether the next line would only be dropped; if so, it is counted.
+    /// Whether the next line would be dropped; if so, it is counted.
     fn drops_line(&self) -> bool {
         let full = self.queue.as_ref().filter(|queue| queue.is_full());
         full.inspect(|queue| queue.count_dropped(1)).is_some()
@@ -237,7 +237,7 @@ impl<'w, 'c> Watch<'w, 'c> {
 
     /// Shows rows that waited for more about them, and all that was not handed on yet.
     fn flush(&mut self) -> Result<(), Failure> {
-        let ended = self.rows.as_mut().map(Rows::rest).unwrap_or_default();
+        let ended = self.rows.as_mut().map(EventRows::rest).unwrap_or_default();
         self.show_rows(&ended, &[])?;
         Ok(self.context.out.finish()?)
     }
@@ -300,7 +300,7 @@ impl<'w, 'c> Watch<'w, 'c> {
     }
 }
 
-impl Consumer for Watch<'_, '_> {
+impl Consumer for EventDisplay<'_, '_> {
     fn event(&mut self, event: &Event<'_>) -> Result<Next, Failure> {
         self.naming.names.learn(event);
         if self.naming.visible.as_ref().is_some_and(|visible| !visible.is(event)) {
@@ -339,11 +339,11 @@ impl Consumer for Watch<'_, '_> {
             self.pause(received.lost)?;
         }
         let Some(queue) = &self.queue else { return Ok(Next::Read) };
-        let (has_dropped, is_given_up) = (queue.has_dropped(), queue.is_given_up());
+        let (has_dropped, is_cut) = (queue.has_dropped(), queue.is_cut());
         if has_dropped && !std::mem::replace(&mut self.has_warned_of_stall, true) {
             let text = "standard output is not read: events are thrown away until it is";
             self.context.messages.warning(text);
         }
-        Ok(if is_given_up { Next::Stop } else { Next::Read })
+        Ok(if is_cut { Next::Stop } else { Next::Read })
     }
 }

@@ -17,12 +17,12 @@ use nettrace_parser::{Event, utc_text};
 use std::borrow::Cow;
 use std::io::Write;
 
-/// Columns of what is behind the time: that of the kind is as wide as `threadpool`.
-const KIND: usize = 10;
-const UTC: usize = "2026-11-20 14:37:46.896123".len();
+/// Width of the column of kinds, as wide as `threadpool`.
+const KIND_COLUMNS: usize = 10;
+const UTC_COLUMNS: usize = "2026-11-20 14:37:46.896123".len();
 
-/// Shows rows.
-pub(super) struct Rows {
+/// Turns events into lines, one for each thing that has happened.
+pub(super) struct EventRows {
     live: Live<LiveWatch>,
     filter: Filter,
     style: Style,
@@ -32,9 +32,9 @@ pub(super) struct Rows {
     start_unix_ns: Option<i128>,
 }
 
-impl Rows {
+impl EventRows {
     /// `None` if events are to be shown as they are.
-    pub(super) fn new(args: &WatchArgs, style: Style) -> Result<Option<Rows>, Failure> {
+    pub(super) fn new(args: &WatchArgs, style: Style) -> Result<Option<EventRows>, Failure> {
         if !shows::shows_rows(args) {
             return Ok(None);
         }
@@ -50,7 +50,7 @@ impl Rows {
             return Err(Failure::Usage(text));
         }
         let kinds = args.show.iter().map(|show| shows::kind(*show));
-        Ok(Some(Rows {
+        Ok(Some(EventRows {
             live: Live::new(LiveWatch::new(kinds)),
             filter,
             style,
@@ -62,8 +62,8 @@ impl Rows {
 
     /// The heading.
     pub(super) fn begin(&self, out: &mut Vec<u8>) {
-        let (time, width) = if self.is_utc { ("UTC", UTC) } else { ("TIME ms", 12) };
-        let line = format!("{time:>width$}   THREAD  {:KIND$}  WHAT", "KIND");
+        let (time, width) = if self.is_utc { ("UTC", UTC_COLUMNS) } else { ("TIME ms", 12) };
+        let line = format!("{time:>width$}   THREAD  {:KIND_COLUMNS$}  WHAT", "KIND");
         // Writing to a vector cannot fail, here and below.
         let _ = writeln!(out, "{}", self.style.faint().over(line));
     }
@@ -121,7 +121,7 @@ impl Rows {
             Some(start) => {
                 write!(out, "{}", utc_text(start.saturating_add(i128::from(row.ts_ns)), 6))
             }
-            None if self.is_utc => write!(out, "{:>UTC$}", "?"),
+            None if self.is_utc => write!(out, "{:>UTC_COLUMNS$}", "?"),
             None => write!(out, "{:>12}", units::milliseconds(row.ts_ns)),
         };
         let thread = row.thread_id.map_or_else(|| "-".to_owned(), |id| id.to_string());
@@ -147,7 +147,7 @@ impl Rows {
             WatchedEvent::Threadpool(change) => ("threadpool", style.name(), pool(change)),
             _ => ("", style.faint(), String::new()),
         };
-        let kind = paint.over(format!("{kind:KIND$}"));
+        let kind = paint.over(format!("{kind:KIND_COLUMNS$}"));
         let _ = writeln!(out, "  {thread:>7}  {kind}  {text}");
         for frame in frames {
             let line = format!("{:12}  at {}", "", printable(frame));
@@ -219,9 +219,9 @@ fn log(message: &LogRow, style: Style) -> String {
     if !message.event.is_empty() {
         text.push_str(&format!("[{}]", printable(&message.event)));
     }
-    let said = message.arguments.as_ref().unwrap_or(&message.message);
-    if !said.is_empty() {
-        text.push_str(&format!("  {}", printable(said)));
+    let shown = message.arguments.as_ref().unwrap_or(&message.message);
+    if !shown.is_empty() {
+        text.push_str(&format!("  {}", printable(shown)));
     }
     let scopes: Vec<String> =
         message.scopes.iter().map(|scope| format!("=> {}", printable(scope))).collect();

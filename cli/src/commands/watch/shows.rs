@@ -7,9 +7,9 @@ use nettrace_ipc::{Level, Provider, RequestError};
 
 const LOGGING: &str = "Microsoft-Extensions-Logging";
 /// FormattedMessage.
-const FORMATTED: u64 = 0x4;
+const FORMATTED_KEYWORD: u64 = 0x4;
 /// JsonMessage: exceptions, and scopes with the names of their values.
-const JSON: u64 = 0x8;
+const JSON_KEYWORD: u64 = 0x8;
 
 /// Whether people see one line for each thing that has happened, not one for each event.
 pub(super) fn shows_rows(args: &WatchArgs) -> bool {
@@ -36,9 +36,9 @@ pub(super) fn providers(args: &WatchArgs) -> Result<Vec<Provider>, RequestError>
             Show::Threadpool => (RUNTIME, 0x10000, Level::Informational),
             // Levels below Information are chosen by the application.
             Show::Logs if shows_rows(args) || args.format == EventFormat::Ndjson => {
-                (LOGGING, FORMATTED | JSON, Level::Verbose)
+                (LOGGING, FORMATTED_KEYWORD | JSON_KEYWORD, Level::Verbose)
             }
-            Show::Logs => (LOGGING, FORMATTED, Level::Verbose),
+            Show::Logs => (LOGGING, FORMATTED_KEYWORD, Level::Verbose),
         };
         wanted.push(Provider::new(name)?.keywords(keywords).level(level));
     }

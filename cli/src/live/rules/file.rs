@@ -1,5 +1,4 @@
-//! A file of rules. Whatever is wrong in it is said with its line and column, and with
-//! what to write instead.
+//! A file of rules. Errors name line and column, and what to write instead.
 
 use super::{Action, Limit, Rule, Rules, Start, WhenFull};
 use crate::args::amount::{Bytes, Span};
@@ -17,14 +16,14 @@ use std::time::Duration;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// How long a recording takes, unless it is said.
-const DURATION: Duration = Duration::from_secs(30);
-/// How long what follows is still kept, unless it is said.
-const KEEP_AFTER: Duration = Duration::from_secs(5);
-/// How long a rule rests, unless it is said.
-const COOLDOWN: Duration = Duration::from_secs(60);
+/// Default duration of a recording.
+const DEFAULT_DURATION: Duration = Duration::from_secs(30);
+/// Default of `keep-after`.
+const DEFAULT_KEEP_AFTER: Duration = Duration::from_secs(5);
+/// Default pause after a rule has fired.
+const DEFAULT_COOLDOWN: Duration = Duration::from_secs(60);
 /// A file of rules is written by hand.
-const MOST_BYTES: u64 = 1 << 20;
+const MOST_FILE_BYTES: u64 = 1 << 20;
 /// Each has a recording of its own, perhaps at the same time as all others.
 const MOST_RULES: usize = 64;
 
@@ -77,7 +76,7 @@ impl Rules {
         let cannot = |message: String| Failure::Input { file: name.clone(), message };
         let too_long = || cannot("is no file of rules: it has more than 1 MiB".to_owned());
         let length = std::fs::metadata(path).map_err(|error| cannot(plain(&error)))?.len();
-        if length > MOST_BYTES {
+        if length > MOST_FILE_BYTES {
             return Err(too_long());
         }
         let text = std::fs::read_to_string(path).map_err(|error| cannot(plain(&error)))?;
@@ -183,7 +182,8 @@ fn rule(
                 );
                 return Err(fields.wrong(key, &text));
             }
-            let after = fields.parsed::<Span>("keep-after")?.map_or(KEEP_AFTER, |span| span.0);
+            let after =
+                fields.parsed::<Span>("keep-after")?.map_or(DEFAULT_KEEP_AFTER, |span| span.0);
             Action::Keep { after }
         }
         other => {
@@ -191,7 +191,7 @@ fn rule(
             return Err(fields.wrong("action", &text));
         }
     };
-    let cooldown = fields.parsed::<Span>("cooldown")?.map_or(COOLDOWN, |span| span.0);
+    let cooldown = fields.parsed::<Span>("cooldown")?.map_or(DEFAULT_COOLDOWN, |span| span.0);
     Ok(Rule { name: name.to_owned(), condition, watched, action, cooldown, limit: fields.limit()? })
 }
 
@@ -239,7 +239,7 @@ fn start(
     Ok(Start {
         session,
         config,
-        duration: fields.parsed::<Span>("duration")?.map_or(DURATION, |span| span.0),
+        duration: fields.parsed::<Span>("duration")?.map_or(DEFAULT_DURATION, |span| span.0),
         max_bytes: fields.parsed::<Bytes>("max-size")?.map(|bytes| bytes.0),
     })
 }

@@ -1,4 +1,4 @@
-//! How recordings end, and what is left of them.
+//! What happens when a recording ends.
 
 use super::recordings::Active;
 use super::{Collector, Job};
@@ -67,7 +67,7 @@ impl Collector {
     /// The session that looked for the conditions of rules has ended.
     fn forget_watch(&mut self, active: Active, label: &str, context: &mut Context<'_>) {
         drop(active.recording.outcome());
-        if let Some((guard, _)) = &mut self.guard {
+        if let Some(guard) = self.guard() {
             guard.forget(active.number);
         }
         if !self.is_stopping() {

@@ -1,5 +1,4 @@
-//! All recordings of one run: starts them, watches them, ends them, and says how they
-//! ended.
+//! All recordings of one run: starts, watches and stops them, and reports the results.
 
 mod ending;
 mod newcomers;
@@ -18,7 +17,7 @@ use crate::args::CollectArgs;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::live::driver::Received;
-use crate::live::end_rule::{AFTER_SIGNAL, EndRule, SIGNAL_CHECK};
+use crate::live::end_rule::{EndRule, SIGNAL_CHECK, SIGNAL_PATIENCE};
 use crate::live::stdout_queue::StdoutQueue;
 use crate::new_file::Written;
 use nettrace_export::Predicate;
@@ -131,9 +130,13 @@ impl Collector {
         }
     }
 
-    /// Whether nothing was ever to be recorded.
+    /// Whether no recording was ever requested.
     pub(super) fn is_empty(&self) -> bool {
         self.wanted == 0
+    }
+
+    fn guard(&mut self) -> Option<&mut Guard> {
+        self.guard.as_mut().map(|(guard, _)| guard)
     }
 
     fn is_stopping(&self) -> bool {
@@ -163,7 +166,7 @@ impl Collector {
     /// Asks for a session.
     fn begin(&mut self, target: Target, request: StartRequest) -> io::Result<()> {
         let notices = self.notices.0.clone();
-        // Nobody takes it once the command has ended.
+        // Fails only when the command is ending; the session is then stopped by its drop.
         let report = move |result| drop(notices.send(Notice::Start(Box::new(result))));
         self.starts.begin(target, request, report)
     }
@@ -187,7 +190,7 @@ impl Collector {
             match self.notices.1.recv_timeout(SIGNAL_CHECK) {
                 Ok(notice) => self.take(notice, context),
                 Err(RecvTimeoutError::Timeout) => {}
-                // We hold a sender ourselves.
+                // Cannot fail: `self` holds a sender.
                 Err(RecvTimeoutError::Disconnected) => return Ok(()),
             }
             while let Ok(notice) = self.notices.1.try_recv() {
@@ -209,8 +212,7 @@ impl Collector {
     /// Standard output may be read too slowly, or no more.
     fn look_at_queue(&mut self, context: &mut Context<'_>) {
         let Some(queue) = &self.queue else { return };
-        let (has_dropped, is_over) =
-            (queue.has_dropped(), queue.is_given_up() || queue.is_broken());
+        let (has_dropped, is_over) = (queue.has_dropped(), queue.is_cut() || queue.is_broken());
         if has_dropped && !std::mem::replace(&mut self.has_warned_of_stall, true) {
             self.status.clear();
             let text = match is_over {
@@ -280,7 +282,7 @@ impl Collector {
 
     /// The next file of a process that does not answer keeps no recording from its end.
     fn stop_who_waits_for_a_next_file(&mut self) {
-        if self.stopping_since.is_some_and(|since| since.elapsed() >= AFTER_SIGNAL) {
+        if self.stopping_since.is_some_and(|since| since.elapsed() >= SIGNAL_PATIENCE) {
             self.active.iter().for_each(|active| active.recording.session.stop());
         }
     }

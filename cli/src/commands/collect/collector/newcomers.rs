@@ -1,4 +1,4 @@
-//! Processes that come while others are recorded.
+//! Processes that connect while others are being recorded.
 
 use super::Collector;
 use crate::commands::collect::starts::Target;
@@ -10,7 +10,7 @@ use std::time::Duration;
 /// Maximum number of unrecorded processes that are named in messages.
 const MOST_NAMED: u32 = 10;
 /// Processes that may be asked for a session at the same time.
-const MOST_STARTS: usize = 4;
+const MOST_PENDING_STARTS: usize = 4;
 
 /// Where more processes come from.
 pub(in super::super) enum Newcomers<'n> {
@@ -33,11 +33,11 @@ impl Newcomers<'_> {
 }
 
 impl Collector {
-    /// Takes in who comes. Tells whether more may come.
+    /// Accepts processes that connect. Returns whether more can come.
     pub(super) fn admit(&mut self, newcomers: &mut Newcomers<'_>) -> Result<bool, Failure> {
         loop {
             // Each needs some descriptors, and the machine has other things to do.
-            let is_busy = self.starts.count() >= MOST_STARTS;
+            let is_busy = self.starts.count() >= MOST_PENDING_STARTS;
             let (arrival, more, resumes) = match newcomers {
                 Newcomers::None | Newcomers::LetGo(_) => return Ok(false),
                 Newcomers::Port(_) if is_busy => return Ok(true),
@@ -58,7 +58,7 @@ impl Collector {
         }
     }
 
-    /// Names those that might have been meant.
+    /// Names unrecorded processes, which the user may have meant to record.
     pub(in super::super) fn tell_let_go(&mut self, pids: &[u64], context: &mut Context<'_>) {
         for pid in pids {
             self.let_go += 1;
@@ -77,14 +77,14 @@ impl Collector {
         }
     }
 
-    /// Warns when the first process is let go because descriptors ran out, not for each:
-    /// there may be thousands.
+    /// Warns once, when the first process is resumed because descriptors ran out: there may
+    /// be thousands.
     pub(super) fn tell_turned_away(&mut self, now: u64, context: &mut Context<'_>) {
         let before = std::mem::replace(&mut self.turned_away, now);
         if before == 0 && now > 0 {
             self.status.clear();
             context.messages.warning(
-                "out of file descriptors: processes that come now are let go unrecorded; ulimit -n raises the limit",
+                "out of file descriptors: new processes are resumed without being recorded; ulimit -n raises the limit",
             );
         }
     }

@@ -1,4 +1,4 @@
-//! Recordings from the answer to their request on.
+//! Recordings after their session has started.
 
 use super::{Collector, Notice, ROTATION_RETRY};
 use crate::commands::collect::recording::{Recorder, Recording};
@@ -26,7 +26,7 @@ pub(super) struct Active {
     pub(super) job: Job,
     /// The rule (and session) that asked to keep the rotation so far.
     pub(super) keeps: Option<(usize, usize)>,
-    /// When it has been long enough.
+    /// When to stop it.
     pub(super) deadline: Option<Instant>,
     pub(super) recording: Recording,
     pub(super) start: Instant,
@@ -53,7 +53,7 @@ impl Active {
 }
 
 impl Collector {
-    /// A session has begun, or could not.
+    /// A session has started, or could not be started.
     pub(super) fn take_start(&mut self, start: StartResult, context: &mut Context<'_>) {
         self.starts.answered(&start);
         let StartResult { request, started, .. } = start;
@@ -88,13 +88,11 @@ impl Collector {
             None if request.is_only => {
                 self.failure.get_or_insert(failure);
             }
-            // It must not spoil the others.
+            // One failure must not end the other recordings.
             None => {
                 context.messages.error(&failure);
-                if let (Job::Rule { rule, watch, .. }, Some((guard, _))) =
-                    (request.job, &mut self.guard)
-                {
-                    guard.rest(rule, watch);
+                if let Job::Rule { rule, watch, .. } = request.job {
+                    self.rest(rule, watch);
                 }
             }
         }
@@ -160,7 +158,7 @@ impl Collector {
         Ok(())
     }
 
-    /// Says what the runtime is too old for.
+    /// Warns about parts of the request that the runtime is too old for.
     fn report_lost(
         &mut self,
         session: &Session,
@@ -172,7 +170,7 @@ impl Collector {
         for lost in session.lost().iter().filter(|lost| !is_watch || **lost != Lost::StacksOff) {
             let text = "this runtime is too old for part of the request";
             let text = format!("{}: {text}: {lost}", reached.label());
-            // Rules record a process again and again.
+            // Rules record a process repeatedly; one warning is enough.
             if !self.reported_losses.contains(&text) {
                 context.messages.warning(&text);
                 self.reported_losses.push(text);
@@ -192,7 +190,7 @@ impl Collector {
     }
 }
 
-/// Says that a process was not resumed, or waits for somebody else.
+/// Reports that a process was not resumed, or is suspended for another tool's port.
 fn warn_of_startup(
     reached: &Reached,
     resumed: Option<Result<(), Error>>,

@@ -1,4 +1,4 @@
-//! One file after the other, so that nothing falls between them.
+//! Rotation: the next session starts before the full file's session is stopped.
 
 use super::Collector;
 use super::recordings::Active;

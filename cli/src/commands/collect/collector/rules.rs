@@ -1,4 +1,4 @@
-//! What rules do to the recordings of a run.
+//! Recordings that rules start or keep.
 
 use super::Collector;
 use super::recordings::Active;
@@ -10,7 +10,7 @@ use crate::live::target::Reached;
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-/// A rule has fired that keeps what a rotation has.
+/// A rule that keeps the rotation's files has fired.
 pub(super) struct Keep {
     rule: usize,
     /// The session in which it fired.
@@ -41,12 +41,8 @@ impl Collector {
             Job::Watch { .. } => (None, None),
             Job::Record { .. } => (self.limit, None),
             Job::Rule { rule, .. } => {
-                match self
-                    .guard
-                    .as_ref()
-                    .and_then(|(guard, _)| guard.rule(*rule))
-                    .map(|rule| &rule.action)
-                {
+                let rule = self.guard.as_ref().and_then(|(guard, _)| guard.rule(*rule));
+                match rule.map(|rule| &rule.action) {
                     Some(Action::Start(start)) => (start.max_bytes, Some(start.duration)),
                     _ => (None, None),
                 }
@@ -79,9 +75,7 @@ impl Collector {
                 let request = StartRequest::new(job, &start.config);
                 if let Err(error) = self.begin(Target::Reached(reached), request) {
                     context.messages.warning(&format!("no recording: {error}"));
-                    if let Some((guard, _)) = &mut self.guard {
-                        guard.rest(rule, number);
-                    }
+                    self.rest(rule, number);
                 }
             }
             Action::Keep { after } => {
@@ -139,14 +133,17 @@ impl Collector {
                     active.full_since.get_or_insert_with(Instant::now);
                 }
                 // Another rule keeps the same.
-                Some(_) => {
-                    if let Some((guard, _)) = &mut self.guard {
-                        guard.rest(rule, watch);
-                    }
-                }
+                Some(_) => self.rest(rule, watch),
                 // The process has ended.
                 None => self.keep(rule, watch, &reached, context),
             }
+        }
+    }
+
+    /// Starts a rule's cooldown.
+    pub(super) fn rest(&mut self, rule: usize, watch: usize) {
+        if let Some(guard) = self.guard() {
+            guard.rest(rule, watch);
         }
     }
 
@@ -158,13 +155,11 @@ impl Collector {
         reached: &Reached,
         context: &mut Context<'_>,
     ) {
-        let (kept, others) = std::mem::take(&mut self.finished)
-            .into_iter()
-            .partition(|(pid, ..)| *pid == reached.pid);
+        let all = std::mem::take(&mut self.finished).into_iter();
+        let (kept, others) = all.partition::<VecDeque<_>, _>(|(pid, ..)| *pid == reached.pid);
         self.finished = others;
-        let kept: VecDeque<_> = kept;
         let written = kept.into_iter().map(|(.., written)| written).collect();
-        if let Some((guard, _)) = &mut self.guard {
+        if let Some(guard) = self.guard() {
             guard.keep(rule, watch, reached, written, &mut context.messages);
         }
     }
