@@ -13,6 +13,7 @@ mod args;
 mod commands;
 mod console;
 mod context;
+mod counter_lines;
 mod counter_text;
 mod cut;
 mod delays;

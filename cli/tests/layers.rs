@@ -18,7 +18,7 @@ const ORDER: &[&[&str]] = &[
     ],
     &["status_line"],
     &["cut", "failure", "progress", "recommended", "screen"],
-    &["counter_text", "new_file", "symbols"],
+    &["counter_lines", "counter_text", "new_file", "symbols"],
     &["input"],
     &["messages"],
     &["args"],

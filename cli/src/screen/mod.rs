@@ -25,10 +25,12 @@ pub(crate) mod pages;
 mod paint;
 #[cfg(all(test, target_os = "linux"))]
 mod pty;
+mod selection;
 mod theme;
 mod tty;
 
 pub(crate) use paint::{help, put, put_right, sparkline_of};
+pub(crate) use selection::{Pressed, Selection};
 pub(crate) use theme::Theme;
 
 use backend::AnsiBackend;
@@ -92,7 +94,7 @@ impl Screen {
     }
 
     /// Draws the view; only the cells that changed are written. Whether the terminal has
-    /// hung up is told by [`Screen::next`].
+    /// hung up is returned by [`Screen::next`].
     pub(crate) fn draw(&mut self, view: impl FnOnce(&mut Frame<'_>)) -> io::Result<()> {
         match self.terminal.draw(view).map(|completed| completed.area.as_size()) {
             Ok(size) => self.drawn = size,
@@ -187,7 +189,7 @@ mod tests {
         pty.type_bytes(b"x");
         assert!(!child.wait().unwrap().success());
         pty.assert_restored();
-        // The message stands behind the view, where it stays.
+        // The message is below the view, on the restored screen.
         let written = pty.written();
         let (message, left) = (written.rfind("a fault in a view"), written.find("\x1b[?1049l"));
         assert!(left.is_some() && message > left, "{written:?}");

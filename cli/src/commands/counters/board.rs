@@ -1,7 +1,7 @@
-//! The screen of counters: what is shown of what has come, and what the keys change.
+//! The screen of `counters`: its state, how it is drawn, and what the keys change.
 
-use super::series_rows::{Group, Row, distributions, folded, row};
-use crate::screen::{Theme, help, is_interrupt, put, put_right, sparkline_of};
+use super::series_rows::{Group, SeriesRow, distributions, folded, row};
+use crate::screen::{Pressed, Selection, Theme, help, is_interrupt, put, put_right, sparkline_of};
 use crate::units;
 use crossterm::event::{KeyCode, KeyEvent};
 use nettrace_analysis::live::{CountersSnapshot, LiveSeries};
@@ -15,7 +15,7 @@ use std::net::SocketAddr;
 const KEYS: [(&str, &str); 10] = [
     ("q", "quits, as does Ctrl-C"),
     ("?", "shows this"),
-    ("/", "filters by name, provider and tags; Esc takes the filter away"),
+    ("/", "filters by name, provider and tags; Esc removes the filter"),
     ("s", "sorts by name, by value, by change"),
     ("r", "reverses the order"),
     ("t", "folds and unfolds the tags of all counters"),
@@ -25,9 +25,9 @@ const KEYS: [(&str, &str); 10] = [
     ("grey", "no value has come for three intervals"),
 ];
 
-/// What was seen of one process.
+/// The state of one process when the screen is drawn.
 #[derive(Debug, Clone)]
-pub(super) struct Seen {
+pub(super) struct ProcessState {
     pub(super) label: String,
     pub(super) snapshot: CountersSnapshot,
     /// Events that the process could not send.
@@ -42,21 +42,13 @@ enum Sort {
     Change,
 }
 
-/// What a key did.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Pressed {
-    Quit,
-    Something,
-    Nothing,
-}
-
 /// The state of the screen.
 #[derive(Debug)]
 pub(super) struct Board {
     theme: Theme,
-    /// Where the same values are served.
+    /// The address at which Prometheus can scrape the same values.
     address: Option<SocketAddr>,
-    seen: Vec<Seen>,
+    seen: Vec<ProcessState>,
     /// Why values are missing, the newest last.
     notices: Vec<String>,
     sort: Sort,
@@ -66,13 +58,9 @@ pub(super) struct Board {
     is_paused: bool,
     has_help: bool,
     folds_all: bool,
-    /// Those that differ from the rest in being folded.
+    /// Groups whose folding differs from the default.
     turned: BTreeSet<Group>,
-    /// The selected row, and the first that is on the screen.
-    selected: usize,
-    first: usize,
-    /// Rows that fitted on the screen at the last drawing.
-    page: usize,
+    list: Selection,
 }
 
 impl Board {
@@ -90,14 +78,12 @@ impl Board {
             has_help: false,
             folds_all: false,
             turned: BTreeSet::new(),
-            selected: 0,
-            first: 0,
-            page: 10,
+            list: Selection::new(),
         }
     }
 
     /// New values are shown from now on, unless the view is paused.
-    pub(super) fn update(&mut self, seen: Vec<Seen>) {
+    pub(super) fn update(&mut self, seen: Vec<ProcessState>) {
         if !self.is_paused {
             self.seen = seen;
         }
@@ -131,10 +117,11 @@ impl Board {
                 }
                 _ => return Pressed::Nothing,
             }
-            self.selected = 0;
+            self.list.selected = 0;
             return Pressed::Something;
         }
         match key.code {
+            code if self.list.press(code, self.rows().len()) => {}
             KeyCode::Char('q') => return Pressed::Quit,
             KeyCode::Char('?' | 'h') => self.has_help = true,
             KeyCode::Char('/') => self.is_typing = true,
@@ -152,30 +139,26 @@ impl Board {
                 self.turned.clear();
             }
             KeyCode::Enter => {
-                if let Some(Row { group, .. }) = self.rows().into_iter().nth(self.selected) {
+                if let Some(SeriesRow { group, .. }) =
+                    self.rows().into_iter().nth(self.list.selected)
+                {
                     if !self.turned.remove(&group) {
                         self.turned.insert(group.clone());
                     }
                     // The row of the counter, which stands for its tag sets or above
                     // them.
                     let first = self.rows().iter().position(|row| row.group == group);
-                    self.selected = first.unwrap_or(self.selected);
+                    self.list.selected = first.unwrap_or(self.list.selected);
                 }
             }
             KeyCode::Char('p' | ' ') => self.is_paused = !self.is_paused,
-            KeyCode::Up | KeyCode::Char('k') => self.selected = self.selected.saturating_sub(1),
-            KeyCode::Down | KeyCode::Char('j') => self.selected += 1,
-            KeyCode::PageUp => self.selected = self.selected.saturating_sub(self.page),
-            KeyCode::PageDown => self.selected += self.page,
-            KeyCode::Home => self.selected = 0,
-            KeyCode::End => self.selected = usize::MAX,
             _ => return Pressed::Nothing,
         }
         Pressed::Something
     }
 
     /// The lines of the table, filtered and sorted.
-    fn rows(&self) -> Vec<Row> {
+    fn rows(&self) -> Vec<SeriesRow> {
         let mut rows = Vec::new();
         for (process, seen) in self.seen.iter().enumerate() {
             let all = &seen.snapshot.series;
@@ -195,11 +178,12 @@ impl Board {
                     continue;
                 }
                 let of_tags = lines.iter().map(|line| row(&key, line));
-                let mut of_tags: Vec<Row> = of_tags.filter(|row| self.is_wanted(row)).collect();
+                let mut of_tags: Vec<SeriesRow> =
+                    of_tags.filter(|row| self.is_wanted(row)).collect();
                 // By name, a counter's tag sets stand below it. Names with all their tags
                 // have no room on a terminal of 80 columns.
                 if self.sort == Sort::Name && lines.len() > 1 && !of_tags.is_empty() {
-                    of_tags = of_tags.into_iter().map(Row::below_its_name).collect();
+                    of_tags = of_tags.into_iter().map(SeriesRow::below_its_name).collect();
                     rows.push(folded(&key, &lines).above_its_tags());
                 }
                 rows.append(&mut of_tags);
@@ -224,7 +208,7 @@ impl Board {
     }
 
     /// Whether each word of the filter is in the row's names.
-    fn is_wanted(&self, row: &Row) -> bool {
+    fn is_wanted(&self, row: &SeriesRow) -> bool {
         let label = self.seen.get(row.group.0).map_or("", |seen| &seen.label);
         let text = format!("{label} {} {}", row.group.1, row.name).to_lowercase();
         self.filter.to_lowercase().split_whitespace().all(|word| text.contains(word))
@@ -239,14 +223,14 @@ impl Board {
         // Heads, headings, notice, keys.
         let top = 2 + u16::from(self.address.is_some());
         let page = usize::from(area.height.saturating_sub(top + 1 + notice_rows));
-        self.page = page.max(1);
-        self.selected = self.selected.min(rows.len().saturating_sub(1));
+        self.list.fitting = page.max(1);
+        self.list.selected = self.list.selected.min(rows.len().saturating_sub(1));
         let columns = Columns::of(area.width, self.seen.len() > 1);
         columns.draw_headings(buffer, top - 1, self.theme);
         let lines = lines(&rows, columns.provider == 0 && self.sort == Sort::Name);
         self.bring_in_sight(&lines);
         let mut provider = None;
-        for (line, y) in lines.iter().skip(self.first).take(page).zip(top..) {
+        for (line, y) in lines.iter().skip(self.list.first).take(page).zip(top..) {
             let (at, row) = match line {
                 Line::Provider(name) => {
                     put(buffer, (0, y), area.width, &format!("[{name}]"), self.theme.name());
@@ -254,12 +238,12 @@ impl Board {
                 }
                 Line::Row(at, row) => (*at, *row),
             };
-            let style = match (at == self.selected, row.is_stopped) {
+            let style = match (at == self.list.selected, row.is_stopped) {
                 (true, _) => self.theme.selected(),
                 (false, true) => self.theme.faint(),
                 (false, false) => Style::new(),
             };
-            // A provider's name is said once, unless another one's row stands between.
+            // The provider's name is shown once, unless another provider's row is in between.
             let is_new = provider.replace(&row.group.1) != Some(&row.group.1);
             let label = self.seen.get(row.group.0).map_or("", |seen| &seen.label);
             columns.draw_row(buffer, y, row, label, is_new, style, self.theme);
@@ -269,11 +253,11 @@ impl Board {
             put(buffer, (0, bottom.saturating_sub(1)), area.width, notice, self.theme.warning());
         }
         let foot = if self.is_typing {
-            format!("/{}▏ Enter keeps the filter, Esc takes it away", self.filter)
+            format!("/{}▏ Enter keeps the filter, Esc removes it", self.filter)
         } else if self.filter.is_empty() {
             "q quit  ? help  / filter  s sort  t tags  p pause".to_owned()
         } else {
-            format!("filter: {}  (Esc takes it away)  q quit  ? help", self.filter)
+            format!("filter: {}  (Esc removes it)  q quit  ? help", self.filter)
         };
         put(buffer, (0, bottom), area.width, &foot, self.theme.faint());
         if self.has_help {
@@ -284,13 +268,12 @@ impl Board {
     /// Scrolls so far that the selected row can be seen, and the provider above it.
     fn bring_in_sight(&mut self, lines: &[Line<'_>]) {
         let is_selected =
-            |line: &Line<'_>| matches!(line, Line::Row(at, _) if *at == self.selected);
+            |line: &Line<'_>| matches!(line, Line::Row(at, _) if *at == self.list.selected);
         let selected = lines.iter().position(is_selected).unwrap_or(0);
         let is_below_provider =
             selected > 0 && matches!(lines.get(selected - 1), Some(Line::Provider(_)));
-        let upper = selected - usize::from(is_below_provider && self.page > 1);
-        let last_first = selected.saturating_sub(self.page - 1);
-        self.first = self.first.clamp(last_first, upper.max(last_first));
+        let upper = selected - usize::from(is_below_provider);
+        self.list.scroll_to(selected, upper);
     }
 
     fn draw_head(&self, buffer: &mut Buffer, shown: usize) {
@@ -347,11 +330,11 @@ enum Line<'r> {
     /// Above the rows of one provider.
     Provider(&'r str),
     /// A row and its place among the rows.
-    Row(usize, &'r Row),
+    Row(usize, &'r SeriesRow),
 }
 
 /// The lines of a table, with headings if there is no column for the providers.
-fn lines(rows: &[Row], has_headings: bool) -> Vec<Line<'_>> {
+fn lines(rows: &[SeriesRow], has_headings: bool) -> Vec<Line<'_>> {
     let mut lines = Vec::new();
     let mut provider = None;
     for (at, row) in rows.iter().enumerate() {
@@ -415,7 +398,7 @@ impl Columns {
         self,
         buffer: &mut Buffer,
         y: u16,
-        row: &Row,
+        row: &SeriesRow,
         label: &str,
         is_new_provider: bool,
         style: Style,
@@ -463,7 +446,7 @@ mod tests {
     use ratatui_core::terminal::Terminal;
 
     /// What a recorded session has shown at its end, `later` nanoseconds after it.
-    fn seen(later: i64) -> Seen {
+    fn seen(later: i64) -> ProcessState {
         let bytes = corpus::trace("net10-linux-x64/metrics.nettrace").unwrap().bytes();
         let mut live = Live::new(LiveCounters::new().interval(1.0));
         let mut events = Reader::new(Whole::new(&bytes[..])).time_ordered();
@@ -473,10 +456,10 @@ mod tests {
             live.event(&event);
         }
         let snapshot = live.snapshot_at(last + later);
-        Seen { label: "shop (4711)".to_owned(), snapshot, lost: 0, is_over: false }
+        ProcessState { label: "shop (4711)".to_owned(), snapshot, lost: 0, is_over: false }
     }
 
-    fn board(seen: Vec<Seen>, is_coloured: bool) -> Board {
+    fn board(seen: Vec<ProcessState>, is_coloured: bool) -> Board {
         let mut board = Board::new(Theme::coloured(is_coloured), None);
         board.update(seen);
         board
@@ -507,7 +490,7 @@ mod tests {
         page("counters-wide", &text(&drawn(&mut board, 140, 40)));
         page("counters-80", &text(&drawn(&mut board, 80, 24)));
         page("counters-narrow", &text(&drawn(&mut board, 40, 12)));
-        // Nothing fits, and nothing breaks.
+        // Too small for anything, which must not panic.
         for size in [(1, 1), (3, 2), (10, 3), (300, 4)] {
             drawn(&mut board, size.0, size.1);
         }
@@ -648,10 +631,10 @@ mod tests {
         let at = board.rows().iter().position(|row| row.name == "load").unwrap();
         let before = board.rows().len();
         // From one of its tag sets.
-        board.selected = at + 1;
+        board.list.selected = at + 1;
         press(&mut board, "\n");
         let rows = board.rows();
-        assert_eq!((rows.len(), board.selected), (before - 2, at));
+        assert_eq!((rows.len(), board.list.selected), (before - 2, at));
         assert_eq!((&*rows[at].name, &*rows[at].value), ("load (2 tag sets)", "0.25000…0.50000"));
         press(&mut board, "\n");
         assert_eq!(board.rows().len(), before);
@@ -659,7 +642,7 @@ mod tests {
 
     #[test]
     fn several_processes_stand_in_one_table() {
-        let other = Seen { label: "shop (4712)".to_owned(), ..seen(0) };
+        let other = ProcessState { label: "shop (4712)".to_owned(), ..seen(0) };
         let mut board = board(vec![seen(0), other], true);
         press(&mut board, "/dotnet.process.cpu.count\n");
         page("counters-two", &text(&drawn(&mut board, 120, 8)));

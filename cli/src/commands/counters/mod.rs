@@ -24,7 +24,7 @@ use crate::live::{event_sources, meters, metrics_notice};
 use crate::units;
 use nettrace_analysis::live::LiveCounters;
 use nettrace_ipc::{Providers, RequestError, Rundown, SessionConfig};
-use rows::Rows;
+use rows::ValueWriter;
 use std::time::{Duration, Instant};
 
 /// After this many intervals without a value, a name is reported as missing.
@@ -34,7 +34,7 @@ const SILENT_INTERVALS: u32 = 3;
 type CounterSession = LiveSession<LiveCounters>;
 
 pub(super) fn run(args: &CountersArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {
-    let rows = Rows::new(args, context)?;
+    let rows = ValueWriter::new(args, context)?;
     let scrape = scrape(args, context)?;
     let duration = args.duration.map(|span| span.0);
     if args.command.is_empty() {
@@ -68,7 +68,7 @@ fn scrape(args: &CountersArgs, context: &mut Context<'_>) -> Result<Option<Scrap
 /// Running processes, or the first that comes to a port.
 fn watch(
     args: &CountersArgs,
-    (rows, scrape): (Rows, Option<Scrape>),
+    (rows, scrape): (ValueWriter, Option<Scrape>),
     duration: Option<Duration>,
     context: &mut Context<'_>,
 ) -> Result<Exit, Failure> {
@@ -89,7 +89,7 @@ fn watch(
     for reached in processes {
         match view.add(&reached, context) {
             Ok(()) => {}
-            // One that is just ending must not spoil the others.
+            // One that is just exiting must not fail the others.
             Err(failure) if !is_only => context.messages.error(&failure),
             Err(failure) => return Err(failure),
         }
@@ -103,7 +103,7 @@ fn watch(
 /// What is shown, and where it comes from.
 struct View<'v> {
     args: &'v CountersArgs,
-    rows: Rows,
+    rows: ValueWriter,
     sessions: Vec<CounterSession>,
     end: EndRule,
     /// When names that no counter has are reported; `None` once they were.
@@ -118,7 +118,7 @@ struct View<'v> {
 impl<'v> View<'v> {
     fn new(
         args: &'v CountersArgs,
-        rows: Rows,
+        rows: ValueWriter,
         scrape: Option<Scrape>,
         end: EndRule,
         context: &Context<'_>,
@@ -274,7 +274,7 @@ fn unseen_of(session: &CounterSession) -> Vec<String> {
 fn conclude(session: &mut CounterSession, is_due: bool, context: &mut Context<'_>) -> Exit {
     let (label, messages) = (session.label.clone(), &mut context.messages);
     let (events, left_out) = session.with(|live| (live.events(), live.report().values_left_out()));
-    // Without any value the interval was too short to tell.
+    // Without any value, the session was too short to judge names.
     if is_due && events > 0 {
         unseen_of(session).iter().for_each(|text| messages.warning(text));
     }

@@ -3,6 +3,7 @@
 use super::CounterSession;
 use crate::args::{CountersArgs, LiveCounterFormat};
 use crate::context::Context;
+use crate::counter_lines::{LiveProcess, ndjson, utc};
 use crate::counter_text;
 use crate::failure::Failure;
 use crate::json_text;
@@ -10,7 +11,6 @@ use crate::new_file::{self, NewFile, Unfinished};
 use crate::printable::{printable, printable_lines};
 use nettrace_analysis::live::CountersSnapshot;
 use nettrace_analysis::report::{CounterKind, CounterSeries, CountersReport};
-use nettrace_parser::utc_text;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -20,9 +20,9 @@ use std::path::PathBuf;
 const MOST_POINTS: usize = 2_000_000;
 
 /// Writes values as they come.
-pub(super) struct Rows {
+pub(super) struct ValueWriter {
     format: Form,
-    /// Names that spreadsheets would run, or a terminal obey, are made harmless.
+    /// Escapes names that a spreadsheet would run or a terminal obey.
     is_safe: bool,
     path: Option<PathBuf>,
     is_forced: bool,
@@ -43,28 +43,6 @@ enum Form {
 /// What has come of a process, by what tells its series apart.
 type Document = BTreeMap<(String, String, CounterKind, Vec<(String, String)>), CounterSeries>;
 
-/// A value as one line of NDJSON.
-#[derive(Serialize)]
-struct CounterLine<'r> {
-    ts_ns: i64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    time: Option<String>,
-    process_id: Option<u64>,
-    process: &'r str,
-    provider: &'r str,
-    name: &'r str,
-    kind: CounterKind,
-    unit: &'r str,
-    tags: serde_json::Map<String, serde_json::Value>,
-    value: f64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    rate_per_second: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    count: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    sum: Option<f64>,
-}
-
 /// The document of a process.
 #[derive(Serialize)]
 struct ProcessDocument {
@@ -80,8 +58,8 @@ struct Processes {
     processes: Vec<ProcessDocument>,
 }
 
-impl Rows {
-    pub(super) fn new(args: &CountersArgs, context: &Context<'_>) -> Result<Rows, Failure> {
+impl ValueWriter {
+    pub(super) fn new(args: &CountersArgs, context: &Context<'_>) -> Result<ValueWriter, Failure> {
         let form = match (args.format, &args.output) {
             (Some(format), _) => Form::Given(format),
             (None, Some(_)) => Form::Given(LiveCounterFormat::Csv),
@@ -90,13 +68,13 @@ impl Rows {
         let mut file = None;
         if let Some(path) = &args.output {
             if form == Form::Given(LiveCounterFormat::Openmetrics) {
-                // Made anew for each publication.
+                // Created again for each publication.
                 new_file::check(path, args.talk.force, &[])?;
             } else {
                 file = Some(NewFile::create(path, args.talk.force, &[], Unfinished::Kept)?);
             }
         }
-        Ok(Rows {
+        Ok(ValueWriter {
             format: form,
             is_safe: context.has_user && args.output.is_none(),
             path: args.output.clone(),
@@ -155,7 +133,10 @@ impl Rows {
                         false => new.write_csv_rows(&mut bytes)?,
                     }
                 }
-                Form::Given(LiveCounterFormat::Ndjson) => ndjson(&mut bytes, &new, session)?,
+                Form::Given(LiveCounterFormat::Ndjson) => {
+                    let process = LiveProcess { process_id: session.pid, process: &session.name };
+                    ndjson(&mut bytes, &new, Some(process))?;
+                }
                 Form::Given(LiveCounterFormat::Json) => self.keep(at, new),
                 Form::Given(LiveCounterFormat::Openmetrics) => {}
             }
@@ -290,11 +271,6 @@ fn label(report: &mut CountersReport, session: &CounterSession) {
     }
 }
 
-fn time(report: &CountersReport, ts_ns: i64) -> Option<String> {
-    let start = i128::from(report.start_unix_ns?);
-    Some(utc_text(start + i128::from(ts_ns), 3))
-}
-
 /// `2026-11-21 00:13:41.014  System.Runtime  dotnet.process.cpu.count  2 {cpu}`.
 fn lines(
     out: &mut Vec<u8>,
@@ -303,7 +279,7 @@ fn lines(
 ) -> io::Result<()> {
     for (series, point) in report.in_time_order() {
         let time =
-            time(report, point.ts_ns).unwrap_or_else(|| crate::units::milliseconds(point.ts_ns));
+            utc(report, point.ts_ns).unwrap_or_else(|| crate::units::milliseconds(point.ts_ns));
         let process =
             process.map_or(String::new(), |session| format!("  {}", printable(&session.label)));
         let provider = printable(&series.provider);
@@ -315,31 +291,6 @@ fn lines(
         };
         let line = format!("{time}{process}  {provider}  {name}  {value} {unit}");
         writeln!(out, "{}", line.trim_end())?;
-    }
-    Ok(())
-}
-
-fn ndjson(out: &mut Vec<u8>, report: &CountersReport, session: &CounterSession) -> io::Result<()> {
-    for (series, point) in report.in_time_order() {
-        let tags =
-            series.tags.iter().map(|(key, value)| (key.clone(), value.clone().into())).collect();
-        let line = CounterLine {
-            ts_ns: point.ts_ns,
-            time: time(report, point.ts_ns).map(|text| text.replace(' ', "T") + "Z"),
-            process_id: session.pid,
-            process: &session.name,
-            provider: &series.provider,
-            name: &series.name,
-            kind: series.kind,
-            unit: &series.unit,
-            tags,
-            value: point.value,
-            rate_per_second: point.rate_per_second,
-            count: point.count,
-            sum: point.sum,
-        };
-        json_text::line(&mut *out, &line)?;
-        out.push(b'\n');
     }
     Ok(())
 }

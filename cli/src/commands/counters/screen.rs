@@ -1,11 +1,11 @@
 //! Shows the board on the terminal while the sessions go on.
 
 use super::View;
-use super::board::{Board, Pressed, Seen};
+use super::board::{Board, ProcessState};
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::live::scrape::Scrape;
-use crate::screen::{Input, Screen, Theme};
+use crate::screen::{Input, Pressed, Screen, Theme};
 use std::time::{Duration, Instant};
 
 /// How often the screen is drawn without a key.
@@ -66,8 +66,8 @@ impl View<'_> {
         }
     }
 
-    fn seen(&self) -> Vec<Seen> {
-        let of = |session: &super::CounterSession| Seen {
+    fn seen(&self) -> Vec<ProcessState> {
+        let of = |session: &super::CounterSession| ProcessState {
             label: session.label.clone(),
             snapshot: session.with(|live| live.snapshot()),
             lost: session.lost(),

@@ -12,7 +12,7 @@ pub(super) type Group = (usize, String, String);
 
 /// A line of the table.
 #[derive(Debug, Clone)]
-pub(super) struct Row {
+pub(super) struct SeriesRow {
     pub(super) group: Group,
     /// What it is found and sorted by: the name of the counter, with its tags.
     pub(super) name: String,
@@ -32,15 +32,15 @@ pub(super) struct Row {
     tags: [String; 2],
 }
 
-impl Row {
+impl SeriesRow {
     /// Shows the tags alone, below a row that says the name.
-    pub(super) fn below_its_name(mut self) -> Row {
+    pub(super) fn below_its_name(mut self) -> SeriesRow {
         self.shown = Text::Forms(self.tags.iter().map(|tags| format!(" {tags}")).collect());
         self
     }
 
     /// Shows the name alone, above the rows of its tags.
-    pub(super) fn above_its_tags(mut self) -> Row {
+    pub(super) fn above_its_tags(mut self) -> SeriesRow {
         self.name.clone_from(&self.group.2);
         self.shown = to_cut(&self.name, "", "");
         self.is_heading = true;
@@ -70,7 +70,7 @@ fn tags(live: &LiveSeries) -> &[(String, String)] {
     all.split_last().filter(|_| is_histogram).map_or(all, |(_, tags)| tags)
 }
 
-pub(super) fn row(group: &Group, line: &[&LiveSeries]) -> Row {
+pub(super) fn row(group: &Group, line: &[&LiveSeries]) -> SeriesRow {
     let Some(first) = line.first() else { return folded(group, &[]) };
     let short = short_tags(tags(first));
     let tags: String = tags(first).iter().map(|(key, value)| format!(" {key}={value}")).collect();
@@ -80,7 +80,7 @@ pub(super) fn row(group: &Group, line: &[&LiveSeries]) -> Row {
     };
     let history = first.history();
     let size = first.shown();
-    Row {
+    SeriesRow {
         group: group.clone(),
         name: format!("{}{tags}", first.series.name),
         shown: to_cut(&first.series.name, &printable(&tags), &short),
@@ -112,7 +112,7 @@ fn quantiles(line: &[&LiveSeries]) -> String {
 
 /// One row for the series of all tags: the sum of what can be added, else from the
 /// smallest to the largest. Those that have stopped count only if all have.
-pub(super) fn folded(group: &Group, lines: &[Vec<&LiveSeries>]) -> Row {
+pub(super) fn folded(group: &Group, lines: &[Vec<&LiveSeries>]) -> SeriesRow {
     let all: Vec<&LiveSeries> = lines.iter().filter_map(|line| line.first().copied()).collect();
     let is_stopped = all.iter().all(|live| live.is_stopped);
     let counted: Vec<&LiveSeries> =
@@ -143,7 +143,7 @@ pub(super) fn folded(group: &Group, lines: &[Vec<&LiveSeries>]) -> Row {
         }
     }
     let count = format!(" ({})", units::counted(lines.len() as u64, "tag set"));
-    Row {
+    SeriesRow {
         group: group.clone(),
         name: format!("{}{count}", group.2),
         shown: to_cut(&group.2, &count, &count),

@@ -1,5 +1,5 @@
-//! Says which names on the command line no counter has: a run that shows less than was
-//! asked for looks like a process that has less to show.
+//! Reports names on the command line that no counter has; otherwise a typo would look
+//! like a process without that counter.
 
 use crate::live::counters::KNOWN;
 use nettrace_analysis::live::UnseenCounter;

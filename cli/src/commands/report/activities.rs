@@ -1,6 +1,6 @@
 //! `report activities` and `report http` for reading.
 
-use super::words::{SPREAD, duration, errors, id, ms, prose, spread_cells};
+use super::words::{duration, errors, id, ms, prose, spread_row, spread_table};
 use crate::args::ActivitiesArgs;
 use crate::context::Context;
 use crate::cut::{Text, fixed, main, other};
@@ -94,35 +94,16 @@ fn names_table(rows: &[&ActivityRow], context: &mut Context<'_>) -> io::Result<(
             Some(_) => "OUTGOING REQUESTS",
             None => "ACTIVITY",
         };
-        let [total, median, p95, max] = SPREAD;
-        let (started, stopped) = (right("STARTED", 7, 0), right("STOPPED", 7, 5));
-        let mut table = Table::new([
-            started,
-            stopped,
-            right("ERRORS", 7, 0),
-            total,
-            median,
-            p95,
-            max,
-            left(what, 8, 0),
-        ]);
+        let counts = [right("STARTED", 7, 0), right("STOPPED", 7, 5), right("ERRORS", 7, 0)];
+        let mut table = spread_table(counts, &[left(what, 8, 0)]);
         for row in group {
-            let [total, median, p95, max] = spread_cells(&row.durations);
             let shown = format!("{}{}", printable(&row.name), notes(row));
-            table.row([
-                units::count(row.started).into(),
-                units::count(row.stopped).into(),
-                errors(row.errors, &bad),
-                total,
-                median,
-                p95,
-                max,
-                Cell::new(shown, &name),
-            ]);
+            let [started, stopped] = [row.started, row.stopped].map(|n| units::count(n).into());
+            let counts = [started, stopped, errors(row.errors, &bad)];
+            table.row(spread_row(counts, &row.durations, [Cell::new(shown, &name)]));
             for layer in &row.layers {
-                let [total, median, p95, max] = spread_cells(&layer.durations);
                 let shown = Cell::new(format!("  {}", printable(&layer.name)), &faint);
-                table.row(["".into(), "".into(), "".into(), total, median, p95, max, shown]);
+                table.row(spread_row([(); 3].map(|()| "".into()), &layer.durations, [shown]));
             }
         }
         tables.push(table);
@@ -279,7 +260,7 @@ fn parts_text(parts: &Parts) -> Option<Text> {
 }
 
 /// Cells of a line of time.
-const CELLS: u64 = 60;
+const TIMELINE_CELLS: u64 = 60;
 
 /// What an activity did when: a character for each sixtieth of its time, and below what
 /// they mean.
@@ -295,7 +276,7 @@ fn line(line: &ActivityLine, context: &mut Context<'_>) -> io::Result<()> {
     )?;
     let length: u64 = line.stretches.iter().map(|stretch| stretch.duration_ns).sum();
     let cells: String =
-        (0..CELLS.min(length)).filter_map(|cell| cell_of(line, length, cell)).collect();
+        (0..TIMELINE_CELLS.min(length)).filter_map(|cell| cell_of(line, length, cell)).collect();
     if !cells.is_empty() {
         writeln!(out, "|{cells}|")?;
     }
@@ -310,7 +291,9 @@ fn line(line: &ActivityLine, context: &mut Context<'_>) -> io::Result<()> {
 /// What was done for most of a cell's time. What is rare and counts, such as a pause,
 /// wins when it has a quarter.
 fn cell_of(line: &ActivityLine, length: u64, cell: u64) -> Option<char> {
-    let edge = |cell: u64| length.saturating_mul(cell).checked_div(CELLS.min(length)).unwrap_or(0);
+    let edge = |cell: u64| {
+        length.saturating_mul(cell).checked_div(TIMELINE_CELLS.min(length)).unwrap_or(0)
+    };
     let (from, to) = (edge(cell), edge(cell.saturating_add(1)));
     let mut at = 0_u64;
     let mut sums: Vec<(Doing, u64)> = Vec::new();

@@ -9,7 +9,7 @@ use nettrace_analysis::report::{AllocReport, AllocSource, AllocType, TypesReport
 use std::io::{self, Write};
 
 /// Frames of a stack that are shown.
-const FRAMES: usize = 8;
+const SHOWN_FRAMES: usize = 8;
 
 pub(super) fn text(rows: usize, report: &AllocReport, context: &mut Context<'_>) -> io::Result<()> {
     let strong = context.style.strong();
@@ -101,8 +101,8 @@ fn stacks(rows: usize, source: &AllocSource, context: &mut Context<'_>) -> io::R
             left("TYPE; FRAMES", 12, 0).of(&|row| (&*row.type_name).into()),
         ],
         |row| {
-            let frames = row.frames.iter().take(FRAMES).map(|frame| printable(frame));
-            let more = row.frames.len().saturating_sub(FRAMES);
+            let frames = row.frames.iter().take(SHOWN_FRAMES).map(|frame| printable(frame));
+            let more = row.frames.len().saturating_sub(SHOWN_FRAMES);
             let more = (more > 0).then(|| format!("… {} more", units::count(more as u64)));
             frames.chain(more).map(|text| Detail::new(" ".repeat(20), text)).collect()
         },

@@ -4,16 +4,15 @@ use super::pass::{Asked, show};
 use super::words::prose;
 use crate::args::{CounterFormat, CounterFormatArgs};
 use crate::context::Context;
+use crate::counter_lines::ndjson;
 use crate::counter_text::{name_to_cut, number, unit};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::json_text;
 use crate::printable::{printable, printable_lines};
 use crate::sparkline::sparkline;
 use crate::table::{Table, first, layout_of, left, right};
 use crate::units;
-use nettrace_analysis::report::{CounterKind, Counters, CountersReport};
-use serde::Serialize;
+use nettrace_analysis::report::{Counters, CountersReport};
 use std::io::{self, Write};
 
 pub(super) fn run(
@@ -35,7 +34,7 @@ pub(super) fn run(
         CounterFormat::Table | CounterFormat::Json => table(report, context),
         CounterFormat::Csv => csv(args, report, context),
         CounterFormat::Openmetrics => openmetrics(report, context),
-        CounterFormat::Ndjson => ndjson(report, context),
+        CounterFormat::Ndjson => ndjson(context.out.buffer(), report, None),
     })
 }
 
@@ -59,38 +58,6 @@ fn openmetrics(report: &CountersReport, context: &mut Context<'_>) -> io::Result
     let mut document = Vec::new();
     report.write_openmetrics(&mut document)?;
     context.out.write_all(&printable_lines(&document))
-}
-
-/// A value as one line of NDJSON.
-#[derive(Serialize)]
-struct CounterLine<'r> {
-    ts_ns: i64,
-    provider: &'r str,
-    name: &'r str,
-    kind: CounterKind,
-    unit: &'r str,
-    tags: serde_json::Map<String, serde_json::Value>,
-    value: f64,
-}
-
-fn ndjson(report: &CountersReport, context: &mut Context<'_>) -> io::Result<()> {
-    let out = context.out.buffer();
-    for (series, point) in report.in_time_order() {
-        let tags =
-            series.tags.iter().map(|(key, value)| (key.clone(), value.clone().into())).collect();
-        let line = CounterLine {
-            ts_ns: point.ts_ns,
-            provider: &series.provider,
-            name: &series.name,
-            kind: series.kind,
-            unit: &series.unit,
-            tags,
-            value: point.value,
-        };
-        json_text::line(&mut *out, &line)?;
-        out.push(b'\n');
-    }
-    Ok(())
 }
 
 fn table(report: &CountersReport, context: &mut Context<'_>) -> io::Result<()> {

@@ -9,10 +9,10 @@ use nettrace_analysis::report::{ExceptionType, ExceptionsReport, Spread};
 use std::io;
 
 /// Messages, stacks and so on shown of each type.
-const DETAILS: usize = 3;
+const SHOWN_DETAILS: usize = 3;
 
 /// Room that a type with its namespace mostly needs.
-const LEAST_TYPE: usize = 40;
+const LEAST_TYPE_COLUMNS: usize = 40;
 
 pub(super) fn text(
     rows: usize,
@@ -35,7 +35,7 @@ pub(super) fn text(
             right("TO CATCH ms", 11, 2).of(&|row| median(&row.to_catch)),
             right("IN CATCH ms", 11, 3).of(&|row| median(&row.in_catch)),
             left("TYPE", 4, 0)
-                .at_least(LEAST_TYPE)
+                .at_least(LEAST_TYPE_COLUMNS)
                 .of(&|row| Cell::new(row.type_name.to_string(), &name)),
         ],
         details,
@@ -55,10 +55,10 @@ fn details(row: &ExceptionType) -> Vec<Detail> {
     let line = |what: &str, count: u64, text: Text| {
         Detail::new(format!("{:>16}  {what:<10} ", units::count(count)), text)
     };
-    let messages = row.messages.iter().take(DETAILS);
-    let inner = row.inner.iter().take(DETAILS);
-    let stacks = row.stacks.iter().take(DETAILS);
-    let caught_in = row.caught_in.iter().take(DETAILS);
+    let messages = row.messages.iter().take(SHOWN_DETAILS);
+    let inner = row.inner.iter().take(SHOWN_DETAILS);
+    let stacks = row.stacks.iter().take(SHOWN_DETAILS);
+    let caught_in = row.caught_in.iter().take(SHOWN_DETAILS);
     let mut lines: Vec<Detail> = messages
         .map(|message| line("message", message.count, (&*message.message).into()))
         .chain(inner.map(|inner| line("inner", inner.count, (&*inner.type_name).into())))

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use std::io::{self, Write};
 
 /// Room that two names mostly need.
-const LEAST_PAIR: usize = 56;
+const LEAST_PAIR_COLUMNS: usize = 56;
 
 pub(super) fn text(
     rows: usize,
@@ -37,7 +37,7 @@ pub(super) fn text(
                     _ => "il".into(),
                 }
             }),
-            left("ASSEMBLY; MODULES", 17, 0).at_least(LEAST_PAIR).of(&|row| {
+            left("ASSEMBLY; MODULES", 17, 0).at_least(LEAST_PAIR_COLUMNS).of(&|row| {
                 let paths: Vec<&str> = parts(row).iter().map(|part| &*part.path).collect();
                 let (name, version) = short(&row.name);
                 let paths = paths.join(", ");
@@ -52,7 +52,7 @@ pub(super) fn text(
             right("FIRST ms", 10, 2).of(&|row| units::milliseconds(row.first_ns).into()),
             right("COUNT", 5, 1).of(&|row| units::count(row.count).into()),
             right("CACHED", 6, 3).of(&|row| units::count(row.cached).into()),
-            left("ASSEMBLY <- REQUESTED BY", 24, 0).at_least(LEAST_PAIR).of(&|row| {
+            left("ASSEMBLY <- REQUESTED BY", 24, 0).at_least(LEAST_PAIR_COLUMNS).of(&|row| {
                 let result = if row.is_found { "" } else { "not found: " };
                 let (name, version) = short(&row.assembly);
                 let (by, by_version) = short(&row.requested_by);

@@ -1,4 +1,4 @@
-//! `nettrace report`: what happened.
+//! `nettrace report`: one file for each report.
 
 mod activities;
 mod alloc;

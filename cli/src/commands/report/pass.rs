@@ -16,7 +16,7 @@ use nettrace_parser::Event;
 use serde::Serialize;
 use std::io;
 
-/// What is asked of any report.
+/// Options of every report.
 pub(super) struct Asked<'a> {
     input: &'a InputArgs,
     pub(super) options: AnalysisOptions,
@@ -167,7 +167,7 @@ impl Shown<'_> {
         Ok(context.conclude(self.file, self.ended, true))
     }
 
-    /// Says what to record to have what a report is made of.
+    /// Prints what to record for a report.
     fn advise(&self, context: &mut Context<'_>) {
         let what = match self.input {
             ReportInput::Samples => "CPU samples",

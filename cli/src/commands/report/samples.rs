@@ -61,7 +61,7 @@ pub(super) fn top(top: &TopN, context: &mut Context<'_>) -> io::Result<()> {
         rows(&top.methods, context).write(context)?;
     }
     // Of very many threads each has its own layout, so that one table is held at a time.
-    let layout = (1..=MOST_ALIKE).contains(&top.threads.len()).then(|| {
+    let layout = (1..=MOST_ALIKE_THREADS).contains(&top.threads.len()).then(|| {
         let tables = top.threads.iter().map(|thread| rows(&thread.methods, context));
         layout_of(&tables.collect::<Vec<_>>(), context)
     });
@@ -88,7 +88,7 @@ pub(super) fn top(top: &TopN, context: &mut Context<'_>) -> io::Result<()> {
 }
 
 /// Maximum number of threads whose tables are laid out with the same columns.
-const MOST_ALIKE: usize = 256;
+const MOST_ALIKE_THREADS: usize = 256;
 
 /// What the rows without names are, where there are any.
 fn nameless(top: &TopN, context: &mut Context<'_>) -> io::Result<()> {
@@ -103,7 +103,7 @@ const NAMELESS: &str = "addresses without a name are one row per module; names c
                         before the process ends), from --perf-map or from --symbols";
 
 /// Room that a method with its type mostly needs.
-const LEAST_NAME: usize = 40;
+const LEAST_NAME_COLUMNS: usize = 40;
 
 const TOP_COLUMNS: &[Column] = &[
     right("SELF %", 7, 0),
@@ -111,7 +111,7 @@ const TOP_COLUMNS: &[Column] = &[
     right("SELF ms", 11, 2),
     right("TOTAL ms", 11, 3),
     right("SAMPLES", 7, 1),
-    left("NAME", 4, 0).at_least(LEAST_NAME),
+    left("NAME", 4, 0).at_least(LEAST_NAME_COLUMNS),
 ];
 
 /// The same with when each method was on a stack.
@@ -122,17 +122,17 @@ const WHEN_COLUMNS: &[Column] = &[
     right("TOTAL ms", 11, 4),
     right("SAMPLES", 7, 2),
     left("WHEN", MANY_CELLS, 0),
-    left("NAME", 4, 0).at_least(LEAST_NAME),
+    left("NAME", 4, 0).at_least(LEAST_NAME_COLUMNS),
 ];
 
 /// Cells of the line that shows when, and on narrow terminals.
 const MANY_CELLS: usize = 32;
 const FEW_CELLS: usize = 16;
-const NARROW: usize = 100;
+const NARROW_COLUMNS: usize = 100;
 
 fn rows(rows: &[MethodRow], context: &Context<'_>) -> Table {
     let has_when = rows.iter().any(|row| !row.when.is_empty());
-    let is_narrow = context.table_width().is_some_and(|width| width < NARROW);
+    let is_narrow = context.table_width().is_some_and(|width| width < NARROW_COLUMNS);
     let cells = if is_narrow { FEW_CELLS } else { MANY_CELLS };
     let mut table = Table::new(if has_when { WHEN_COLUMNS } else { TOP_COLUMNS });
     for row in rows {
@@ -162,7 +162,7 @@ pub(super) fn tree(tree: &CallTree, context: &mut Context<'_>) -> io::Result<()>
         right("SELF %", 7, 1).of(&|node| format!("{:.2}", node.self_percent).into()),
         right("TOTAL ms", 11, 3).of(&|node| ms(node.total_ns).into()),
         right("SAMPLES", 7, 2).of(&|node| units::count(node.total_samples).into()),
-        left("NAME", 4, 0).at_least(LEAST_NAME).of(&|node| {
+        left("NAME", 4, 0).at_least(LEAST_NAME_COLUMNS).of(&|node| {
             let indent = match node.depth {
                 depth if depth <= deepest => "  ".repeat(depth as usize),
                 depth => format!("{}[{depth}] ", "  ".repeat(deepest as usize)),
@@ -201,7 +201,7 @@ fn waiting(state: &str, samples: u64, nanos: u64, context: &mut Context<'_>) -> 
 }
 
 /// Room that a method with its type, or a module with its path, mostly needs.
-const LEAST_FRAME: usize = 42;
+const LEAST_FRAME_COLUMNS: usize = 42;
 
 pub(super) fn threads(
     rows: usize,
@@ -218,7 +218,7 @@ pub(super) fn threads(
         right("EVENTS", 7, 3).of(&|row| units::count(row.events).into()),
         right("FIRST ms", 11, 5).of(&|row| time(row.first_ns).into()),
         right("LAST ms", 11, 4).of(&|row| time(row.last_ns).into()),
-        left("NAME; TOP FRAME", 15, 0).at_least(LEAST_FRAME).of(&|row| {
+        left("NAME; TOP FRAME", 15, 0).at_least(LEAST_FRAME_COLUMNS).of(&|row| {
             let name = row.name.as_deref().unwrap_or_default();
             let between = if name.is_empty() { "" } else { "; " };
             match &row.top_frame {
@@ -257,7 +257,7 @@ pub(super) fn modules(
             (kind, ..) => kind.into(),
         }),
         left("NAME; PATH", 10, 0)
-            .at_least(LEAST_FRAME)
+            .at_least(LEAST_FRAME_COLUMNS)
             .of(&|row| Text::parts([main(&row.name), fixed("; "), other(&row.path)]).into()),
     ])?;
     let summary = units::counted(report.modules.len() as u64, "module");

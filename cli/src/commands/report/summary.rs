@@ -84,13 +84,13 @@ fn text(file: &str, report: &SummaryReport, context: &mut Context<'_>) -> io::Re
 
 /// Where less room is left for the name at a sentence's end, the sentence is cut as a
 /// whole.
-const LEAST_NAME: usize = 8;
+const LEAST_NAME_COLUMNS: usize = 8;
 
 /// A sentence that fits a line: its last word is a name, which is cut in its middle.
 fn fitted(text: &str, width: usize) -> String {
     let (start, name) = text.rsplit_once(' ').unwrap_or(("", text));
     match width.checked_sub(start.width() + 1) {
-        Some(room) if room >= LEAST_NAME => {
+        Some(room) if room >= LEAST_NAME_COLUMNS => {
             format!("{start} {}", cut(name, room)).trim_start().to_owned()
         }
         _ => cut(text, width),

@@ -1,9 +1,9 @@
 //! `report tasks` for reading.
 
-use super::words::{SPREAD, duration, errors, innermost, ms, prose, spread_cells};
+use super::words::{duration, errors, innermost, ms, prose, spread_row, spread_table};
 use crate::context::Context;
 use crate::printable::printable;
-use crate::table::{Cell, Detail, Table, first, left, right};
+use crate::table::{Cell, Detail, first, left, right};
 use crate::units;
 use nettrace_analysis::report::TasksReport;
 use std::io::{self, Write};
@@ -32,22 +32,13 @@ pub(super) fn text(rows: usize, report: &TasksReport, context: &mut Context<'_>)
     )?;
     if !report.waits.is_empty() {
         writeln!(context.out.buffer())?;
-        let [total, median, p95, max] = SPREAD;
-        let columns = [
-            right("WAITS", 7, 0),
-            total,
-            median,
-            p95,
-            max,
-            left("KIND", 8, 0),
-            left("WAITED FOR", 10, 0),
-        ];
-        let mut table = Table::new(columns);
+        let after = [left("KIND", 8, 0), left("WAITED FOR", 10, 0)];
+        let mut table = spread_table([right("WAITS", 7, 0)], &after);
         for row in report.waits.iter().take(rows) {
             let kind = if row.is_blocking { "blocking" } else { "await" };
-            let [total, median, p95, max] = spread_cells(&row.waits);
             let count = units::count(row.waits.count).into();
-            table.row([count, total, median, p95, max, kind.into(), printable(&row.name).into()]);
+            let after = [kind.into(), printable(&row.name).into()];
+            table.row(spread_row([count], &row.waits, after));
         }
         table.write(context)?;
     }

@@ -4,7 +4,7 @@ use crate::context::Context;
 use crate::cut::{Caller, Text, callers};
 use crate::printable::printable;
 use crate::style::Paint;
-use crate::table::{Cell, Column, right, wrapped};
+use crate::table::{Cell, Column, Table, right, wrapped};
 use crate::units;
 use nettrace_analysis::Folding;
 use nettrace_analysis::report::{Spread, WaitTotals};
@@ -20,21 +20,27 @@ pub(super) fn duration(nanos: u64) -> String {
     units::duration(i64::try_from(nanos).unwrap_or(i64::MAX))
 }
 
-/// Total, median, 95 %, longest, in milliseconds: the columns of [`spread_cells`].
-pub(super) const SPREAD: [Column; 4] = [
-    right("TOTAL ms", 11, 1),
-    right("MEDIAN ms", 11, 3),
-    right("P95 ms", 11, 4),
-    right("MAX ms", 11, 2),
-];
+/// A table with total, median, 95 % and longest, in milliseconds, between other columns.
+pub(super) fn spread_table<const N: usize>(before: [Column; N], after: &[Column]) -> Table {
+    let spread = [
+        right("TOTAL ms", 11, 1),
+        right("MEDIAN ms", 11, 3),
+        right("P95 ms", 11, 4),
+        right("MAX ms", 11, 2),
+    ];
+    Table::new([&before[..], &spread, after].concat())
+}
 
-/// Total, median, 95 %, longest, in milliseconds.
-pub(super) fn spread_cells(spread: &Spread) -> [Cell; 4] {
-    if spread.count == 0 {
-        return ["-"; 4].map(Cell::from);
-    }
-    [spread.total_ns, spread.p50_ns, spread.p95_ns, spread.max_ns]
-        .map(|nanos| Cell::from(ms(nanos)))
+/// A row of [`spread_table`].
+pub(super) fn spread_row<const N: usize, const M: usize>(
+    before: [Cell; N],
+    spread: &Spread,
+    after: [Cell; M],
+) -> impl Iterator<Item = Cell> {
+    let times = [spread.total_ns, spread.p50_ns, spread.p95_ns, spread.max_ns];
+    let is_known = spread.count > 0;
+    let cells = times.map(|nanos| if is_known { ms(nanos).into() } else { "-".into() });
+    before.into_iter().chain(cells).chain(after)
 }
 
 /// A count of errors, which stands out if there are any.

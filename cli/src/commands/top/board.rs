@@ -1,10 +1,10 @@
-//! The screen of `top`: what is shown of what has come, and what the keys change.
+//! The screen of `top`: its state, how it is drawn, and what the keys change.
 
-use super::rows::{self, Row, decimal};
+use super::rows::{self, TopRow, decimal};
 use crate::args::TopView;
 use crate::cut::{self, Text};
 use crate::live::cost::Cost;
-use crate::screen::{Theme, help, is_interrupt, put, put_right};
+use crate::screen::{Pressed, Selection, Theme, help, is_interrupt, put, put_right};
 use crate::units;
 use crossterm::event::{KeyCode, KeyEvent};
 use nettrace_analysis::live::{TopCaller, TopSnapshot};
@@ -43,9 +43,9 @@ const NUMBER: u16 = 10;
 /// Rows above the list.
 const ABOVE: u16 = 5;
 
-/// What was seen of the process.
+/// The state of the process when the screen is drawn.
 #[derive(Debug, Clone)]
-pub(super) struct Seen {
+pub(super) struct TopState {
     pub(super) label: String,
     pub(super) snapshot: TopSnapshot,
     /// Events that the process could not send.
@@ -54,22 +54,13 @@ pub(super) struct Seen {
     pub(super) cost: Cost,
 }
 
-/// What a key did.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Pressed {
-    Quit,
-    Something,
-    Nothing,
-}
-
 /// The state of the screen.
 #[derive(Debug)]
 pub(super) struct Board {
     theme: Theme,
     view: TopView,
-    seen: Option<Seen>,
-    selected: usize,
-    first: usize,
+    seen: Option<TopState>,
+    list: Selection,
     /// What the callers, or the methods of the thread, are shown of.
     inside: Option<String>,
     callers: Vec<TopCaller>,
@@ -77,8 +68,6 @@ pub(super) struct Board {
     is_by_total: bool,
     is_paused: bool,
     has_help: bool,
-    /// Rows of the list that fit, when it was last drawn.
-    fitting: usize,
 }
 
 impl Board {
@@ -87,26 +76,24 @@ impl Board {
             theme,
             view,
             seen: None,
-            selected: 0,
-            first: 0,
+            list: Selection::new(),
             inside: None,
             callers: Vec::new(),
             is_by_total: false,
             is_paused: false,
             has_help: false,
-            fitting: 10,
         }
     }
 
-    pub(super) fn update(&mut self, seen: Seen) {
+    pub(super) fn update(&mut self, seen: TopState) {
         // The same row stays selected, wherever it is now.
-        let name = self.rows().get(self.selected).map(Row::about);
+        let name = self.rows().get(self.list.selected).map(TopRow::about);
         self.seen = Some(seen);
-        if self.selected > 0
+        if self.list.selected > 0
             && let Some(name) = name
             && let Some(place) = self.rows().iter().position(|row| row.about() == name)
         {
-            self.selected = place;
+            self.list.selected = place;
         }
     }
 
@@ -125,7 +112,7 @@ impl Board {
     }
 
     /// The rows of the list that is shown.
-    fn rows(&self) -> Vec<Row> {
+    fn rows(&self) -> Vec<TopRow> {
         let Some(seen) = &self.seen else { return Vec::new() };
         let Some(inside) = &self.inside else {
             return match self.view {
@@ -142,7 +129,7 @@ impl Board {
             let thread = seen.snapshot.threads.iter().find(|row| Some(row.thread_id) == id);
             return thread.map_or(Vec::new(), |row| row.methods.iter().map(rows::method).collect());
         }
-        let callers = self.callers.iter().map(|caller| Row {
+        let callers = self.callers.iter().map(|caller| TopRow {
             cells: vec![decimal(caller.percent)],
             before: "  ".repeat(caller.depth.min(20)),
             name: caller.name.to_string(),
@@ -158,35 +145,30 @@ impl Board {
             self.has_help = false;
             return Pressed::Something;
         }
-        let last = self.rows().len().saturating_sub(1);
+        let count = self.rows().len();
         match key.code {
+            code if self.list.press(code, count) => {}
             KeyCode::Char('q') => return Pressed::Quit,
             KeyCode::Char('?') => self.has_help = true,
             KeyCode::Char('s') => self.is_by_total = !self.is_by_total,
             KeyCode::Char('p' | ' ') => self.is_paused = !self.is_paused,
-            KeyCode::Up | KeyCode::Char('k') => self.selected = self.selected.saturating_sub(1),
-            KeyCode::Down | KeyCode::Char('j') => self.selected = (self.selected + 1).min(last),
-            KeyCode::PageUp => self.selected = self.selected.saturating_sub(self.fitting),
-            KeyCode::PageDown => self.selected = (self.selected + self.fitting).min(last),
-            KeyCode::Home => self.selected = 0,
-            KeyCode::End => self.selected = last,
             KeyCode::Enter if self.inside_is().is_some() => {
-                let row = self.rows().into_iter().nth(self.selected);
+                let row = self.rows().into_iter().nth(self.list.selected);
                 let Some(row) = row else { return Pressed::Nothing };
                 self.inside = Some(row.about());
                 self.callers.clear();
-                (self.selected, self.first) = (0, 0);
+                self.list.reset();
             }
             KeyCode::Esc | KeyCode::Backspace | KeyCode::Left => {
                 self.inside = None;
-                (self.selected, self.first) = (0, 0);
+                self.list.reset();
             }
             KeyCode::Char(character) => {
                 let Some((view, _, _)) = VIEWS.iter().find(|(_, key, _)| *key == character) else {
                     return Pressed::Nothing;
                 };
                 (self.view, self.inside) = (*view, None);
-                (self.selected, self.first) = (0, 0);
+                self.list.reset();
             }
             _ => return Pressed::Nothing,
         }
@@ -196,12 +178,10 @@ impl Board {
     pub(super) fn draw(&mut self, frame: &mut Frame<'_>) {
         let area = frame.area();
         let rows = self.rows();
-        self.selected = self.selected.min(rows.len().saturating_sub(1));
-        self.fitting = usize::from(area.height.saturating_sub(ABOVE + 1)).max(1);
-        if self.selected < self.first {
-            self.first = self.selected;
-        }
-        self.first = self.first.max((self.selected + 1).saturating_sub(self.fitting));
+        let list = &mut self.list;
+        list.selected = list.selected.min(rows.len().saturating_sub(1));
+        list.fitting = usize::from(area.height.saturating_sub(ABOVE + 1)).max(1);
+        list.scroll_to(list.selected, list.selected);
         let buffer = frame.buffer_mut();
         self.draw_head(buffer, area.width);
         self.draw_list(buffer, area.width, &rows);
@@ -245,7 +225,7 @@ impl Board {
         }
     }
 
-    fn draw_list(&self, buffer: &mut Buffer, width: u16, rows: &[Row]) {
+    fn draw_list(&self, buffer: &mut Buffer, width: u16, rows: &[TopRow]) {
         let (numbers, about) = match (&self.inside, self.view) {
             (None, view) => rows::headings(view),
             (Some(_), TopView::Threads) => rows::headings(TopView::Methods),
@@ -260,9 +240,9 @@ impl Board {
         let name_at = at(room) + 2;
         let name_width = width.saturating_sub(name_at);
         put(buffer, (name_at, 4), name_width, about, self.theme.faint());
-        let visible = rows.iter().enumerate().skip(self.first).take(self.fitting);
+        let visible = rows.iter().enumerate().skip(self.list.first).take(self.list.fitting);
         for ((place, row), y) in visible.zip(ABOVE..) {
-            let is_selected = place == self.selected;
+            let is_selected = place == self.list.selected;
             let style = if is_selected { self.theme.selected() } else { Style::new() };
             if is_selected {
                 put(buffer, (0, y), width, &" ".repeat(usize::from(width)), style);
@@ -346,14 +326,14 @@ mod tests {
         (top, last)
     }
 
-    fn seen((top, last): &(Live<LiveTop>, i64)) -> Seen {
+    fn seen((top, last): &(Live<LiveTop>, i64)) -> TopState {
         let snapshot = top.snapshot_at(*last);
         let cost = Cost {
             process_before_percent: Some(40.0),
             process_percent: Some(45.5),
             own_percent: Some(1.5),
         };
-        Seen { label: "workload (4711)".to_owned(), snapshot, lost: 0, is_over: false, cost }
+        TopState { label: "workload (4711)".to_owned(), snapshot, lost: 0, is_over: false, cost }
     }
 
     fn drawn(board: &mut Board, width: u16, height: u16) -> Terminal<TestBackend> {

@@ -16,9 +16,9 @@ use crate::live::live_session::LiveSession;
 use crate::live::mappings;
 use crate::live::method_names;
 use crate::live::start::Resume;
-use crate::screen::{Input, Screen, Theme};
+use crate::screen::{Input, Pressed, Screen, Theme};
 use crate::units;
-use board::{Board, Pressed, Seen};
+use board::{Board, TopState};
 use nettrace_analysis::live::{LiveTop, TopSnapshot};
 use nettrace_ipc::{Arguments, Level, Provider, Providers, RequestError, Rundown, SessionConfig};
 use serde::Serialize;
@@ -28,9 +28,9 @@ use std::time::{Duration, Instant};
 /// Of the runtime: GC (ticks of allocation), loader, JIT, NGEN, contention, exceptions,
 /// and precompiled code that is handed out. What is known of the thread pool comes from
 /// counters.
-const KEYWORDS: u64 = 0x1 | 0x8 | 0x10 | 0x20 | 0x4000 | 0x8000 | 0x20_0000_0000;
+const RUNTIME_KEYWORDS: u64 = 0x1 | 0x8 | 0x10 | 0x20 | 0x4000 | 0x8000 | 0x20_0000_0000;
 /// How long the use of processors is measured before the session begins, to compare with.
-const BASELINE: Duration = Duration::from_millis(300);
+const BASELINE_TIME: Duration = Duration::from_millis(300);
 /// How long a key is waited for before signals and the clock are looked at. Lines are not
 /// written more often.
 const KEY_WAIT: Duration = Duration::from_millis(100);
@@ -61,7 +61,7 @@ fn config(args: &TopArgs) -> Result<SessionConfig, RequestError> {
     let counters = Provider::new("System.Runtime")?.keywords(0).level(Level::Critical);
     let mut wanted = vec![
         sampler.keywords(0).level(Level::Verbose),
-        Provider::new(RUNTIME)?.keywords(KEYWORDS).level(Level::Verbose),
+        Provider::new(RUNTIME)?.keywords(RUNTIME_KEYWORDS).level(Level::Verbose),
         counters.arguments(Arguments::pairs([("EventCounterIntervalSec", "1")])?),
     ];
     wanted.extend(super::watch::requests()?);
@@ -101,7 +101,7 @@ impl<'w> Watching<'w> {
         let config = config(args).map_err(|error| Failure::Usage(error.to_string()))?;
         let Attached { reached, end, .. } = attached;
         let mut meter = Meter::new(reached.pid);
-        if !end.sleep_until(Instant::now() + BASELINE) {
+        if !end.sleep_until(Instant::now() + BASELINE_TIME) {
             return Ok(None);
         }
         meter.begin();
@@ -128,7 +128,7 @@ impl<'w> Watching<'w> {
         let shown = if shows_screen(self.args, context) {
             self.show_screen(context)
         } else {
-            // A reader that stands still must not change what the process does.
+            // A stalled reader must not slow down the process.
             queue = context.queue_results(OnStall::Drop, &self.end)?;
             self.show_lines(context)
         };
@@ -158,7 +158,7 @@ impl<'w> Watching<'w> {
         self.end.is_due() || self.session.is_over()
     }
 
-    fn look(&mut self) -> Seen {
+    fn look(&mut self) -> TopState {
         let cost = self.meter.look();
         let is_time = self.mapped.is_none_or(|mapped| mapped.elapsed() >= MAPPINGS_INTERVAL);
         if let Some(pid) = self.session.pid.filter(|_| is_time) {
@@ -168,7 +168,7 @@ impl<'w> Watching<'w> {
         }
         let snapshot = self.session.with(|live| live.snapshot());
         let (lost, is_over) = (self.session.lost(), self.session.is_over());
-        Seen { label: self.session.label.clone(), snapshot, lost, is_over, cost }
+        TopState { label: self.session.label.clone(), snapshot, lost, is_over, cost }
     }
 
     fn show_screen(&mut self, context: &Context<'_>) -> Result<(), Failure> {

@@ -1,6 +1,6 @@
 //! The lists of `top` as rows of text, for the screen and for lines.
 
-use super::board::Seen;
+use super::board::TopState;
 use crate::args::TopView;
 use crate::context::Context;
 use crate::cut::{self, Text};
@@ -13,19 +13,19 @@ use unicode_width::UnicodeWidthStr;
 
 /// A row: numbers, and what they are about.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Row {
+pub(super) struct TopRow {
     pub(super) cells: Vec<String>,
     /// What stands before the name and is never cut.
     pub(super) before: String,
     pub(super) name: String,
 }
 
-impl Row {
-    fn new(cells: Vec<String>, name: &str) -> Row {
-        Row { cells, before: String::new(), name: name.to_owned() }
+impl TopRow {
+    fn new(cells: Vec<String>, name: &str) -> TopRow {
+        TopRow { cells, before: String::new(), name: name.to_owned() }
     }
 
-    /// What the row is about, and tells it from the others.
+    /// What the row is about: its identity when rows are sorted again.
     pub(super) fn about(&self) -> String {
         format!("{}{}", self.before, self.name).trim_end().to_owned()
     }
@@ -52,73 +52,47 @@ pub(super) fn headings(view: TopView) -> (&'static [&'static str], &'static str)
     }
 }
 
-pub(super) fn rows(snapshot: &TopSnapshot, view: TopView) -> Vec<Row> {
+pub(super) fn rows(snapshot: &TopSnapshot, view: TopView) -> Vec<TopRow> {
+    fn all<T>(list: &[T], row: impl Fn(&T) -> TopRow) -> Vec<TopRow> {
+        list.iter().map(row).collect()
+    }
+    let count = units::count;
     match view {
-        TopView::Methods => snapshot.methods.iter().map(method).collect(),
-        TopView::Threads => {
-            let rows = snapshot.threads.iter().map(|thread| {
-                let top = thread.methods.first().map_or("", |method| &method.name);
-                let cells = vec![
-                    decimal(thread.percent),
-                    units::count(thread.managed_samples),
-                    units::count(thread.native_samples),
-                    units::count(thread.waiting_samples),
-                ];
-                Row { before: format!("{} ", thread.thread_id), ..Row::new(cells, top) }
-            });
-            rows.collect()
-        }
-        TopView::Allocations => {
-            let rows = snapshot.allocations.iter().map(|one| {
-                let cells =
-                    vec![decimal(one.percent), size(one.bytes_per_s), units::count(one.ticks)];
-                Row::new(cells, &one.type_name)
-            });
-            rows.collect()
-        }
-        TopView::Exceptions => {
-            let rows = snapshot.exceptions.iter();
-            let cells = |per_s, count| vec![decimal(per_s), units::count(count)];
-            rows.map(|one| Row::new(cells(one.per_s, one.count), &one.type_name)).collect()
-        }
-        TopView::Contention => {
-            let rows = snapshot.contention.iter().map(|one| {
-                let cells = vec![ms(one.total_ns), ms(one.max_ns), units::count(one.count)];
-                Row::new(cells, &one.place)
-            });
-            rows.collect()
-        }
-        TopView::Waits => {
-            let rows = snapshot.waits.iter().map(|one| {
-                let cells = vec![
-                    decimal(one.percent),
-                    units::count(one.samples),
-                    units::count(one.threads),
-                    one.waits_for.name().to_owned(),
-                ];
-                Row::new(cells, &one.place)
-            });
-            rows.collect()
-        }
-        TopView::Http => {
-            let rows = snapshot.requests.iter().map(|one| {
-                let cells = vec![
-                    decimal(one.per_s),
-                    ms(one.mean_ns),
-                    ms(one.max_ns),
-                    units::count(one.errors),
-                ];
-                Row::new(cells, &one.request)
-            });
-            rows.collect()
-        }
+        TopView::Methods => all(&snapshot.methods, method),
+        TopView::Threads => all(&snapshot.threads, |one| {
+            let samples = [one.managed_samples, one.native_samples, one.waiting_samples];
+            let cells = [decimal(one.percent)].into_iter().chain(samples.map(count));
+            let top = one.methods.first().map_or("", |method| &method.name);
+            let before = format!("{} ", one.thread_id);
+            TopRow { before, ..TopRow::new(cells.collect(), top) }
+        }),
+        TopView::Allocations => all(&snapshot.allocations, |one| {
+            let cells = vec![decimal(one.percent), size(one.bytes_per_s), count(one.ticks)];
+            TopRow::new(cells, &one.type_name)
+        }),
+        TopView::Exceptions => all(&snapshot.exceptions, |one| {
+            TopRow::new(vec![decimal(one.per_s), count(one.count)], &one.type_name)
+        }),
+        TopView::Contention => all(&snapshot.contention, |one| {
+            TopRow::new(vec![ms(one.total_ns), ms(one.max_ns), count(one.count)], &one.place)
+        }),
+        TopView::Waits => all(&snapshot.waits, |one| {
+            let waits_for = one.waits_for.name().to_owned();
+            let (samples, threads) = (count(one.samples), count(one.threads));
+            TopRow::new(vec![decimal(one.percent), samples, threads, waits_for], &one.place)
+        }),
+        TopView::Http => all(&snapshot.requests, |one| {
+            let (mean, max) = (ms(one.mean_ns), ms(one.max_ns));
+            let cells = vec![decimal(one.per_s), mean, max, count(one.errors)];
+            TopRow::new(cells, &one.request)
+        }),
     }
 }
 
-pub(super) fn method(method: &TopMethod) -> Row {
+pub(super) fn method(method: &TopMethod) -> TopRow {
     let TopMethod { name, self_percent, total_percent, total_samples, .. } = method;
     let cells = vec![decimal(*self_percent), decimal(*total_percent), units::count(*total_samples)];
-    Row::new(cells, name)
+    TopRow::new(cells, name)
 }
 
 /// A sum in two forms: in full, and where there is not much room.
@@ -190,7 +164,7 @@ pub(super) fn header_line(snapshot: &TopSnapshot, width: usize) -> String {
 }
 
 /// What is missing from what is shown.
-pub(super) fn missing(seen: &Seen) -> Option<String> {
+pub(super) fn missing(seen: &TopState) -> Option<String> {
     let header = &seen.snapshot.header;
     let mut missing = Vec::new();
     if seen.lost > 0 {
@@ -207,7 +181,7 @@ pub(super) fn missing(seen: &Seen) -> Option<String> {
 }
 
 /// For standard output that is no terminal.
-pub(super) fn write(seen: &Seen, view: TopView, context: &mut Context<'_>) -> io::Result<()> {
+pub(super) fn write(seen: &TopState, view: TopView, context: &mut Context<'_>) -> io::Result<()> {
     let seconds = decimal(seen.snapshot.window_ns as f64 / 1e9);
     let samples = units::counted(seen.snapshot.header.samples, "sample");
     let strong = context.style.strong();
@@ -236,7 +210,7 @@ pub(super) fn decimal(value: f64) -> String {
     format!("{value:.1}")
 }
 
-/// A digit behind the point where it matters.
+/// With one decimal place for small numbers.
 fn brief(value: f64) -> String {
     if value < 100.0 { decimal(value) } else { units::count(whole(value.round())) }
 }
