@@ -2,6 +2,7 @@
 //! and what the summary says is in the report that it leads to.
 
 use crate::common;
+use crate::common::Json;
 
 use common::nettrace;
 use nettrace_testdata::corpus;
@@ -58,11 +59,9 @@ impl TraceReports {
 
     /// How many events of these ids a provider has.
     fn events(&self, provider: &str, ids: &[u64]) -> u64 {
-        let types = self.stats["types"].as_array().unwrap().iter();
-        let of = types.filter(|row| {
-            row["provider"] == provider && ids.contains(&row["id"].as_u64().unwrap())
-        });
-        of.map(|row| row["events"].as_u64().unwrap()).sum()
+        let types = self.stats["types"].list().iter();
+        let of = types.filter(|row| row["provider"] == provider && ids.contains(&row["id"].int()));
+        of.map(|row| row["events"].int()).sum()
     }
 
     fn value(&self, report: &str, pointer: &str) -> &Value {
@@ -77,22 +76,19 @@ impl TraceReports {
     }
 
     fn rows(&self, report: &str, pointer: &str) -> &[Value] {
-        self.value(report, pointer).as_array().unwrap()
+        self.value(report, pointer).list()
     }
 
     /// The sum of a member of all rows.
     fn sum(&self, report: &str, pointer: &str, member: &str) -> u64 {
-        self.rows(report, pointer)
-            .iter()
-            .map(|row| row.pointer(member).unwrap().as_u64().unwrap())
-            .sum()
+        self.rows(report, pointer).iter().map(|row| row.pointer(member).unwrap().int()).sum()
     }
 
     /// The samples of recorders of operating systems have a name only.
     fn samples(&self) -> u64 {
-        let types = self.stats["types"].as_array().unwrap().iter();
+        let types = self.stats["types"].list().iter();
         let of = types.filter(|row| row["provider"] == UNIVERSAL && row["name"] == "cpu");
-        of.map(|row| row["events"].as_u64().unwrap()).sum::<u64>() + self.events(SAMPLER, &[0])
+        of.map(|row| row["events"].int()).sum::<u64>() + self.events(SAMPLER, &[0])
     }
 }
 
@@ -207,25 +203,25 @@ fn sums(trace: &TraceReports, doubts: &mut Doubts) {
     );
 
     for source in trace.rows("alloc", "/sources") {
-        let ids: &[u64] = match source["source"].as_str().unwrap() {
+        let ids: &[u64] = match source["source"].text() {
             "AllocationSampled" => &[303],
             "AllocationTick" => &[10],
             _ => &[20, 32],
         };
-        let events = source["events"].as_u64().unwrap();
+        let events = source["events"].int();
         doubts.same("allocations", events, runtime(ids));
         for list in ["types", "stacks", "threads"] {
-            let rows = source[list].as_array().unwrap();
-            let sum = rows.iter().map(|row| row["events"].as_u64().unwrap()).sum();
+            let rows = source[list].list();
+            let sum = rows.iter().map(|row| row["events"].int()).sum();
             doubts.same(&format!("allocations by {list}"), sum, events);
         }
-        let stacks = source["stacks"].as_array().unwrap();
+        let stacks = source["stacks"].list();
         let distinct: BTreeSet<String> =
             stacks.iter().map(|row| format!("{} {}", row["type"], row["frames"])).collect();
         doubts.same("distinct stacks of allocations", distinct.len() as u64, stacks.len() as u64);
     }
     if let Some(source) = trace.rows("alloc", "/sources").first() {
-        doubts.same("bytes by type", number("types", "/bytes"), source["bytes"].as_u64().unwrap());
+        doubts.same("bytes by type", number("types", "/bytes"), source["bytes"].int());
     }
 
     let methods = number("jit", "/totals/methods");
@@ -268,21 +264,17 @@ fn sums(trace: &TraceReports, doubts: &mut Doubts) {
     doubts.same("activities by place", activities, number("activities", "/started"));
 
     for answer in trace.rows("summary", "/answers") {
-        let due = match answer["report"].as_str().unwrap() {
+        let due = match answer["report"].text() {
             "topN" => samples,
             "gc" => runtime(&[1]),
-            "alloc" => trace.rows("alloc", "/sources")[0]["events"].as_u64().unwrap(),
+            "alloc" => trace.rows("alloc", "/sources")[0]["events"].int(),
             "exceptions" => thrown,
             "contention" => number("contention", "/started"),
             "waits" => number("waits", "/started"),
             "tasks" => trace.events(TASKS, &[7, 8, 9, 10, 11]),
             _ => continue,
         };
-        doubts.same(
-            &format!("the summary's {}", answer["report"]),
-            answer["events"].as_u64().unwrap(),
-            due,
-        );
+        doubts.same(&format!("the summary's {}", answer["report"]), answer["events"].int(), due);
     }
 }
 
@@ -303,15 +295,15 @@ fn pointer(about: &str) -> &'static str {
 
 fn summary(trace: &TraceReports, doubts: &mut Doubts) {
     for finding in trace.rows("summary", "/findings") {
-        let text = |member: &str| finding[member].as_str().unwrap();
-        let (about, value) = (text("about"), finding["value"].as_u64().unwrap());
+        let text = |member: &str| finding[member].text();
+        let (about, value) = (text("about"), finding["value"].int());
         let mut words: Vec<&str> = text("command").split(' ').collect();
         words.push(&trace.path);
         match about {
             "lost_events" => doubts.same(
                 "lost",
                 value,
-                nettrace(&["info", &trace.path, "--json"]).json()["lost"].as_u64().unwrap(),
+                nettrace(&["info", &trace.path, "--json"]).json()["lost"].int(),
             ),
             "missing_names" => {
                 let said = nettrace(&words).stderr;
@@ -320,11 +312,7 @@ fn summary(trace: &TraceReports, doubts: &mut Doubts) {
             }
             "log_errors" => {
                 words.push("--json");
-                doubts.same(
-                    text("text"),
-                    value,
-                    nettrace(&words).json()["count"].as_u64().unwrap(),
-                );
+                doubts.same(text("text"), value, nettrace(&words).json()["count"].int());
                 continue;
             }
             "hottest_method" => {
@@ -359,7 +347,7 @@ fn summary(trace: &TraceReports, doubts: &mut Doubts) {
     }
     // Each report that the summary offers has content.
     for answer in trace.rows("summary", "/answers") {
-        let rows = match answer["report"].as_str().unwrap() {
+        let rows = match answer["report"].text() {
             "topN" => trace.number("threads", "/samples"),
             "gc" => trace.rows("gc", "/collections").len() as u64,
             "alloc" => trace.rows("alloc", "/sources").len() as u64,

@@ -3,6 +3,7 @@
 #![cfg(target_os = "linux")]
 
 use crate::common;
+use crate::common::Json;
 
 use common::file;
 use nettrace_testdata::synth::{
@@ -253,26 +254,24 @@ fn call_trees_have_a_budget_beyond_which_calls_are_counted_as_deeper() {
     assert!(graph.contains("<title>(deeper) "));
     let tree = within(&["report", "tree", "--min", "0", "--json", &own]);
     let tree: serde_json::Value = serde_json::from_str(&tree).unwrap();
-    let (deeper, all) =
-        (tree["deeper_samples"].as_u64().unwrap(), tree["samples"].as_u64().unwrap());
+    let (deeper, all) = (tree["deeper_samples"].int(), tree["samples"].int());
     assert!(0 < deeper && deeper <= all && all == 600, "{deeper} of {all}");
-    let nodes = tree["nodes"].as_array().unwrap();
+    let nodes = tree["nodes"].list();
     let of_roots: u64 = nodes
         .iter()
         .filter(|node| node["depth"] == 0)
-        .map(|node| node["total_samples"].as_u64().unwrap())
+        .map(|node| node["total_samples"].int())
         .sum();
-    let ends: u64 = nodes.iter().map(|node| node["self_samples"].as_u64().unwrap()).sum();
+    let ends: u64 = nodes.iter().map(|node| node["self_samples"].int()).sum();
     assert_eq!((of_roots, ends), (all, all), "nothing is missing from the sums");
     let is_deeper = |node: &&serde_json::Value| node["name"] == "(deeper)";
-    let shown: u64 =
-        nodes.iter().filter(is_deeper).map(|node| node["self_samples"].as_u64().unwrap()).sum();
+    let shown: u64 = nodes.iter().filter(is_deeper).map(|node| node["self_samples"].int()).sum();
     assert_eq!(shown, deeper);
     assert!(nodes.len() <= (1 << 18) + (1 << 15), "{}", nodes.len());
     // Of many threads, only what is shown is kept.
     let threads = within(&["report", "topN", "--by-thread", "--json", &shared]);
     let threads: serde_json::Value = serde_json::from_str(&threads).unwrap();
-    assert_eq!(threads["threads"].as_array().unwrap().len(), 400);
+    assert_eq!(threads["threads"].list().len(), 400);
 }
 
 /// Samples of one stack of 4,096 frames, before each of which the memory of its outermost
@@ -505,14 +504,14 @@ fn many_providers(count: u32) -> Vec<u8> {
 fn info_lists_thousands_of_providers_and_counts_the_others_within_bounds() {
     let few = file("few-providers.nettrace", &many_providers(8000));
     let info = common::nettrace(&["info", "--json", &few]).json();
-    assert_eq!(info["providers"].as_array().unwrap().len(), 8000);
+    assert_eq!(info["providers"].list().len(), 8000);
     assert_eq!((&info["types"], &info["events"]), (&8000.into(), &16_000.into()));
     assert_eq!((info.get("other_providers"), info.get("types_are_at_least")), (None, None));
     let count = 60_000u64;
     let path = file("many-providers.nettrace", &many_providers(60_000));
     let one = common::nettrace(&["info", "--json", "--threads", "1", &path]).json();
     assert_eq!((&one["types"], &one["events"]), (&count.into(), &(2 * count).into()));
-    let listed = one["providers"].as_array().unwrap();
+    let listed = one["providers"].list();
     assert_eq!((listed.len(), &listed[0]["events"]), (8192, &2.into()));
     let others = &one["other_providers"];
     assert_eq!(others["providers"], count - 8192);
@@ -535,6 +534,6 @@ fn info_of_more_types_than_it_keeps_is_still_no_damage() {
     assert_eq!(info["types_are_at_least"], true);
     // Those that are counted one by one, and 65,536 others.
     assert_eq!(info["types"], 8192 + 65_536);
-    let notes = info["notes"].as_array().unwrap();
-    assert!(notes.iter().any(|note| note["fault"].as_str().unwrap().contains("full")), "{notes:?}");
+    let notes = info["notes"].list();
+    assert!(notes.iter().any(|note| note["fault"].text().contains("full")), "{notes:?}");
 }

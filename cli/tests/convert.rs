@@ -1,6 +1,7 @@
 //! Which files `nettrace convert` writes, and which it leaves alone.
 
 use crate::common;
+use crate::common::Json;
 
 use common::{file, nettrace, run};
 use flate2::read::GzDecoder;
@@ -30,8 +31,8 @@ fn several_formats_are_written_beside_the_trace_in_one_pass() {
     assert_eq!((ran.code, &*ran.stderr), (Some(0), &*names.concat()));
     let speedscope: serde_json::Value =
         serde_json::from_slice(&fs::read(format!("{stem}.speedscope.json")).unwrap()).unwrap();
-    let weights = speedscope["profiles"][0]["weights"].as_array().unwrap();
-    let total: u64 = weights.iter().map(|weight| weight.as_u64().unwrap()).sum();
+    let weights = speedscope["profiles"][0]["weights"].list();
+    let total: u64 = weights.iter().map(|weight| weight.int()).sum();
     let top = nettrace(&["report", "topN", &path, "--json"]).json();
     assert_eq!(top["total_ns"], total);
     assert_eq!(top["samples"], 1720);

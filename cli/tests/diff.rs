@@ -1,6 +1,7 @@
 //! `nettrace diff`: rows, conditions and their exit code, the page.
 
 use crate::common;
+use crate::common::Json;
 use crate::page::in_browser;
 
 use common::{file, nettrace, run};
@@ -20,7 +21,7 @@ fn a_trace_does_not_differ_from_itself() {
     assert!(ran.text().contains("Nothing changed beyond noise"), "{}", ran.text());
     let report = nettrace(&["diff", NEW, NEW, "--json"]).json();
     assert_eq!((&report["significant"], &report["not_compared"]), (&json!(0), &json!([])));
-    for row in report["rows"].as_array().unwrap() {
+    for row in report["rows"].list() {
         assert_eq!(row["old"], row["new"], "{row}");
     }
 }
@@ -29,7 +30,7 @@ fn a_trace_does_not_differ_from_itself() {
 fn values_are_those_of_the_reports_divided_by_the_time() {
     let report = nettrace(&["diff", NEW, NEW, "--json"]).json();
     let row = |subject: &str, name: &str| {
-        let rows = report["rows"].as_array().unwrap();
+        let rows = report["rows"].list();
         let row = rows.iter().find(|row| row["subject"] == subject && row["name"] == name);
         number(&row.unwrap_or_else(|| panic!("{subject} {name}"))["old"])
     };
@@ -40,7 +41,7 @@ fn values_are_those_of_the_reports_divided_by_the_time() {
     let top = nettrace(&["report", "topN", NEW, "--json"]).json();
     near(row("cpu", "") * seconds, number(&top["total_ns"]));
     let first = &top["methods"][0];
-    near(row("method", first["name"].as_str().unwrap()) * seconds, number(&first["self_ns"]));
+    near(row("method", first["name"].text()) * seconds, number(&first["self_ns"]));
     let gc = nettrace(&["report", "gc", NEW, "--json"]).json();
     near(row("gc_pause", "") * seconds, number(&gc["totals"]["pause_ns"]));
     near(row("gc_pause", "p99"), number(&gc["totals"]["p99_pause_ns"]));
@@ -116,9 +117,7 @@ fn the_page_of_a_comparison_shows_its_rows_without_errors() {
         assert_eq!(seen[list], json!([]), "{list}");
     }
     assert_eq!(number(&seen["significant"]), number(&report["significant"]));
-    for (row, shown) in
-        report["rows"].as_array().unwrap().iter().zip(seen["rows"].as_array().unwrap())
-    {
+    for (row, shown) in report["rows"].list().iter().zip(seen["rows"].list()) {
         assert_eq!(
             (number(&row["old"]), number(&row["new"])),
             (number(&shown[1]), number(&shown[2])),
@@ -126,6 +125,6 @@ fn the_page_of_a_comparison_shows_its_rows_without_errors() {
         );
     }
     assert!(number(&seen["rectangles"]) > 20.0, "{}", seen["rectangles"]);
-    assert!(seen["chosen"].as_str().unwrap().contains("before"), "{}", seen["chosen"]);
+    assert!(seen["chosen"].text().contains("before"), "{}", seen["chosen"]);
     assert_ne!(seen["root"], "0", "Enter zooms");
 }

@@ -2,6 +2,7 @@
 #![cfg(target_os = "linux")]
 
 use crate::common;
+use crate::common::Json;
 
 use common::{command, file, gzip, nettrace};
 use nettrace_testdata::synth;
@@ -70,8 +71,7 @@ fn a_sparse_tail_of_a_terabyte_costs_nothing() {
     }
     let check = nettrace(&["check", "--json", &path]).json();
     assert_eq!(check["counts"]["trailing_bytes"], 1);
-    let message =
-        check["findings"].as_array().unwrap().iter().find(|it| it["kind"] == "trailing_bytes");
+    let message = check["findings"].list().iter().find(|it| it["kind"] == "trailing_bytes");
     assert_eq!(
         message.unwrap()["message"],
         "end of stream: more than 1048576 bytes follow the end of the stream"

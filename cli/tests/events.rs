@@ -1,6 +1,7 @@
 //! What `nettrace events` lets pass, in which order, and what its JSON says.
 
 use crate::common;
+use crate::common::Json;
 
 use common::{file, nettrace};
 use nettrace_testdata::synth::{
@@ -267,9 +268,9 @@ fn info_and_stats_and_events_agree_on_real_traces() {
         assert_eq!(info.code, Some(if complete { 0 } else { 3 }), "{path}");
         let (info, stats) = (info.json(), stats.json());
         assert_eq!((&info["events"], &info["lost"]), (&stats["events"], &stats["lost"]));
-        let rows = stats["types"].as_array().unwrap();
+        let rows = stats["types"].list();
         assert_eq!(info["types"], rows.len());
-        let sum: u64 = rows.iter().map(|row| row["events"].as_u64().unwrap()).sum();
+        let sum: u64 = rows.iter().map(|row| row["events"].int()).sum();
         assert_eq!(info["events"], sum);
         assert_eq!(events.text().lines().count() as u64, sum);
         let times: Vec<i64> =
@@ -293,24 +294,16 @@ fn stats_are_sorted_as_asked() {
         ("last", "last_ns", false),
     ] {
         let json = nettrace(&["stats", "--json", "--sort", sort, ALL]).json();
-        let mut values: Vec<i64> = json["types"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|row| row[key].as_i64().unwrap())
-            .collect();
+        let mut values: Vec<i64> =
+            json["types"].list().iter().map(|row| row[key].as_i64().unwrap()).collect();
         if falls {
             values.reverse();
         }
         assert!(values.is_sorted() && values.len() > 50, "{sort}");
     }
     let json = nettrace(&["stats", "--json", "--sort", "name", ALL]).json();
-    let names: Vec<(&str, u64)> = json["types"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|row| (row["provider"].as_str().unwrap(), row["id"].as_u64().unwrap()))
-        .collect();
+    let names: Vec<(&str, u64)> =
+        json["types"].list().iter().map(|row| (row["provider"].text(), row["id"].int())).collect();
     assert!(names.is_sorted());
 }
 

@@ -2,6 +2,7 @@
 //! is asked for, and the runtime makes a dump of that collection, too.
 
 use crate::common;
+use crate::common::Json;
 
 use common::{file, nettrace};
 use nettrace_testdata::synth::{
@@ -59,7 +60,7 @@ fn the_dump_that_is_shown_is_of_all_generations_and_another_says_what_it_is() {
     let text = "of a collection up to generation 1: objects of older ones may be garbage\n";
     assert!(ran.text().contains("dump 1 of 4: 9 objects, ") && ran.text().contains(text));
     let document = nettrace(&["heap", &path, "--json"]).json();
-    let dumps = document["dumps"].as_array().unwrap();
+    let dumps = document["dumps"].list();
     let rows: Vec<_> = dumps.iter().map(|row| row["collected_generation"].as_u64()).collect();
     assert_eq!((&document["dump"], rows), (&2.into(), [1, 2, 0, 2].map(Some).to_vec()));
     assert!(dumps.iter().all(|row| row["complete"] == true), "{document:#}");

@@ -2,6 +2,7 @@
 //! with them.
 
 use crate::common;
+use crate::common::Json;
 
 use common::{file, gzip, nettrace, nettrace_with_input, top};
 use nettrace_testdata::synth::{self, Damage, PartKind};
@@ -61,13 +62,13 @@ fn a_compressed_file_that_is_cut_off_is_read_up_to_the_cut_and_reported() {
     let json = ran.json();
     assert_eq!(ran.code, Some(3));
     ran.assert_message("the gzip data ends too early");
-    assert!(json["events"].as_u64().unwrap() > 1000, "events before the cut are counted");
+    assert!(json["events"].int() > 1000, "events before the cut are counted");
     assert_eq!(
         (&json["complete"], &json["damage"][0]["context"]),
         (&false.into(), &"compressed file".into())
     );
     let events = nettrace(&["events", "--order", "file", "--format", "ndjson", &cut]);
-    assert_eq!(events.lines().len() as u64, json["events"].as_u64().unwrap());
+    assert_eq!(events.lines().len() as u64, json["events"].int());
     assert_eq!(events.code, Some(3));
 }
 
@@ -115,7 +116,7 @@ fn damage_is_listed_with_offset_block_context_and_fault() {
     assert_eq!((ran.code, &json["complete"]), (Some(3), &true.into()));
     let finding = &json["damage"][0];
     assert_eq!(finding["block"], "Event");
-    let offset = finding["offset"].as_u64().unwrap() as usize;
+    let offset = finding["offset"].int() as usize;
     assert!(row.contains(&offset), "{offset} lies in {row:?}");
     assert!(finding["context"].is_string() && finding["fault"].is_string());
     ran.assert_message(&format!("{offset:#x}"));

@@ -1,6 +1,7 @@
 //! `report logs` on a stream made by hand: no recorded trace has messages of ILogger.
 
 use crate::common;
+use crate::common::Json;
 
 use common::{file, nettrace};
 use nettrace_testdata::synth::{
@@ -94,7 +95,7 @@ fn with_a_level_only_what_is_as_severe_is_shown_and_the_summary_leads_there() {
     assert_eq!(warnings["messages"][1]["exception"], "{\"TypeName\":\"App.Poor\"}");
 
     let summary = nettrace(&["report", "summary", &trace, "--json"]).json();
-    let findings = summary["findings"].as_array().unwrap();
+    let findings = summary["findings"].list();
     let found = findings.iter().find(|finding| finding["about"] == "log_errors").unwrap();
     assert_eq!(
         (&found["value"], &found["command"]),

@@ -2,6 +2,7 @@
 //! the reports.
 
 use crate::common;
+use crate::common::Json;
 
 use common::{file, nettrace, top};
 use nettrace_testdata::skipped;
@@ -74,21 +75,21 @@ fn number(value: &Value) -> f64 {
 
 /// Self and total of each method that has a name.
 fn methods_of_page(seen: &Value) -> BTreeMap<String, (u64, u64, u64)> {
-    let rows = seen["rows"].as_array().unwrap().iter();
+    let rows = seen["rows"].list().iter();
     rows.map(|row| {
         let number = |at: usize| number(&row[at]) as u64;
-        (row[0].as_str().unwrap().to_owned(), (number(1), number(3), number(5)))
+        (row[0].text().to_owned(), (number(1), number(3), number(5)))
     })
     .collect()
 }
 
 fn methods_of_report(report: &Value) -> BTreeMap<String, (u64, u64, u64)> {
-    let rows = report["methods"].as_array().unwrap().iter();
+    let rows = report["methods"].list().iter();
     let rows = rows.filter(|row| row["addresses"].is_null() && row["guessed"].is_null());
     rows.map(|row| {
-        let number = |key: &str| row[key].as_u64().unwrap();
+        let number = |key: &str| row[key].int();
         (
-            row["name"].as_str().unwrap().to_owned(),
+            row["name"].text().to_owned(),
             (number("self_ns"), number("total_ns"), number("total_samples")),
         )
     })
@@ -115,12 +116,8 @@ fn each_view_of_a_page_shows_the_numbers_of_the_report_and_is_used_with_mouse_ke
     for (key, id) in [("events", "events"), ("threads", "threads"), ("duration_ns", "duration")] {
         assert_eq!(number(&seen["overview"][id]), number(&summary[key]), "{key}");
     }
-    let findings: Vec<&Value> =
-        summary["findings"].as_array().unwrap().iter().map(|row| &row["text"]).collect();
-    assert_eq!(
-        seen["overview"]["findings"].as_array().unwrap().iter().collect::<Vec<_>>(),
-        findings
-    );
+    let findings: Vec<&Value> = summary["findings"].list().iter().map(|row| &row["text"]).collect();
+    assert_eq!(seen["overview"]["findings"].list().iter().collect::<Vec<_>>(), findings);
 
     for (key, more) in [("methods", &[][..]), ("methods_in_range", &["--time", RANGE])] {
         let top = report("topN", ALL, &[&["-n", "1000000"], more].concat());
@@ -149,11 +146,10 @@ fn each_view_of_a_page_shows_the_numbers_of_the_report_and_is_used_with_mouse_ke
     let of_thread = |row: &Value| {
         ["managed", "native"].iter().map(|state| number(&row[state]["ns"])).sum::<f64>()
     };
-    let mut wanted: Vec<f64> =
-        threads["threads"].as_array().unwrap().iter().map(of_thread).collect();
+    let mut wanted: Vec<f64> = threads["threads"].list().iter().map(of_thread).collect();
     wanted.retain(|nanos| *nanos > 0.0);
     wanted.sort_by(|one, other| other.total_cmp(one));
-    let shown = kinds["cpu"]["threads"].as_array().unwrap().iter();
+    let shown = kinds["cpu"]["threads"].list().iter();
     assert_eq!(shown.map(|row| number(&row[1])).collect::<Vec<_>>(), wanted);
     for (state, row) in seen["states"].as_object().unwrap() {
         let top = report("topN", ALL, &["--state", state]);
@@ -165,7 +161,7 @@ fn each_view_of_a_page_shows_the_numbers_of_the_report_and_is_used_with_mouse_ke
         assert_eq!(own["by_thread"]["counted"], own["counted"], "{kind}");
         assert_eq!(own["without_recursion"], own["counted"], "{kind}");
         assert_eq!(own["by_thread"]["pressed"], "true", "{kind}");
-        let threads = own["threads"].as_array().unwrap();
+        let threads = own["threads"].list();
         let sum: f64 = threads.iter().map(|row| number(&row[1])).sum();
         assert_eq!(sum, number(&own["counted"]), "{kind}");
         assert!(number(&own["tree_by_thread"]) >= threads.len() as f64, "{kind}");
@@ -177,18 +173,18 @@ fn each_view_of_a_page_shows_the_numbers_of_the_report_and_is_used_with_mouse_ke
     assert_eq!(number(&seen["range"]["gc"]), number(&in_range("gc")["totals"]["count"]));
     assert_eq!(number(&seen["range"]["exceptions"]), number(&in_range("exceptions")["count"]));
     let pool = report("threadpool", ALL, &["-n", "100000"]);
-    let adjustments = pool["adjustments"].as_array().unwrap().len();
+    let adjustments = pool["adjustments"].list().len();
     assert_eq!(number(&seen["pool"]["adjustments"]), adjustments as f64);
     let activities = report("activities", ALL, &["-n", "1000"]);
-    let slowest = activities["slowest"].as_array().unwrap();
+    let slowest = activities["slowest"].list();
     assert_eq!(number(&seen["slowest"]["longest"]), number(&slowest[0]["duration_ns"]));
-    for (row, shown) in slowest.iter().zip(seen["slowest"]["rows"].as_array().unwrap()) {
+    for (row, shown) in slowest.iter().zip(seen["slowest"]["rows"].list()) {
         assert_eq!(number(&row["duration_ns"]), number(&shown[2]), "{row}");
         assert_eq!(row["fields"], shown[1], "{row}");
     }
-    let card = seen["slowest"]["card"].as_str().unwrap();
+    let card = seen["slowest"]["card"].text();
     assert!(card.contains("Events of its threads meanwhile"), "{card}");
-    assert!(seen["slowest"]["hash"].as_str().unwrap().contains("activity="), "{seen}");
+    assert!(seen["slowest"]["hash"].text().contains("activity="), "{seen}");
     let gc = &report("gc", ALL, &[])["totals"];
     for (key, id) in [
         ("count", "count"),
@@ -200,23 +196,13 @@ fn each_view_of_a_page_shows_the_numbers_of_the_report_and_is_used_with_mouse_ke
     }
     let exceptions = report("exceptions", ALL, &[]);
     assert_eq!(number(&seen["exceptions"]["count"]), number(&exceptions["count"]));
-    for (row, shown) in exceptions["types"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .zip(seen["exceptions"]["types"].as_array().unwrap())
-    {
+    for (row, shown) in exceptions["types"].list().iter().zip(seen["exceptions"]["types"].list()) {
         assert_eq!((&row["type"], number(&row["count"])), (&shown[0], number(&shown[1])));
     }
     let contention = report("contention", ALL, &[]);
     assert_eq!(number(&seen["contention"]["count"]), number(&contention["waits"]["count"]));
     assert_eq!(number(&seen["contention"]["total"]), number(&contention["waits"]["total_ns"]));
-    for (row, shown) in contention["locks"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .zip(seen["contention"]["locks"].as_array().unwrap())
-    {
+    for (row, shown) in contention["locks"].list().iter().zip(seen["contention"]["locks"].list()) {
         let waits = &row["waits"];
         assert_eq!(
             (&row["lock_id"], number(&waits["count"]), number(&waits["total_ns"])),
@@ -224,9 +210,9 @@ fn each_view_of_a_page_shows_the_numbers_of_the_report_and_is_used_with_mouse_ke
         );
     }
     let counters = report("counters", ALL, &[]);
-    let series = counters["series"].as_array().unwrap();
-    assert_eq!(seen["counters"].as_array().unwrap().len(), series.len());
-    for (row, shown) in series.iter().zip(seen["counters"].as_array().unwrap()) {
+    let series = counters["series"].list();
+    assert_eq!(seen["counters"].list().len(), series.len());
+    for (row, shown) in series.iter().zip(seen["counters"].list()) {
         assert_eq!(number(&row["count"]), number(&shown[3]), "{row}");
         assert!(
             (number(&row["mean"]) - number(&shown[5])).abs() <= 1e-9 * number(&row["mean"]).abs()
@@ -237,23 +223,23 @@ fn each_view_of_a_page_shows_the_numbers_of_the_report_and_is_used_with_mouse_ke
 
     let whole = number(&seen["methods"]["counted"]);
     let brushed = &seen["brushed"];
-    assert!(brushed["hash"].as_str().unwrap().contains("from="), "{brushed}");
+    assert!(brushed["hash"].text().contains("from="), "{brushed}");
     assert!((1.0..whole).contains(&number(&brushed["counted"])), "{brushed}");
     assert_eq!(number(&brushed["back"]), whole, "the back button shows all again");
     let (from, to) = (number(&brushed["moved"][0]), number(&brushed["moved"][1]));
     let (was_from, was_to): (f64, f64) = (FROM.parse().unwrap(), TO.parse().unwrap());
     assert!(from > was_from && (to - from - (was_to - was_from)).abs() <= 2.0, "{brushed}");
-    assert!(brushed["by_key"].as_str().unwrap().contains("to="), "{brushed}");
-    assert!(!brushed["escaped"].as_str().unwrap().contains("from="), "{brushed}");
+    assert!(brushed["by_key"].text().contains("to="), "{brushed}");
+    assert!(!brushed["escaped"].text().contains("from="), "{brushed}");
 
     let flame = &seen["flame"];
-    assert!(flame["found"].as_str().unwrap().ends_with("% found"), "{flame}");
-    assert!(flame["hash"].as_str().unwrap().contains("q=program"), "{flame}");
+    assert!(flame["found"].text().ends_with("% found"), "{flame}");
+    assert!(flame["hash"].text().contains("q=program"), "{flame}");
     assert!(number(&flame["rectangles"]) > 50.0, "{flame}");
     assert_ne!(flame["zoomed"]["root"], "0", "a click zooms");
     assert_eq!((&flame["back"], &flame["escaped"]), (&"0".into(), &"0".into()));
     assert_ne!(flame["by_key"], "0", "Enter zooms");
-    assert!(flame["said"].as_str().unwrap().starts_with("zoomed to"), "{flame}");
+    assert!(flame["said"].text().starts_with("zoomed to"), "{flame}");
     assert_eq!(flame["focus"], seen["methods"]["rows"][0][0], "a link leads to a method");
     assert_eq!(seen["by_number"], "gc");
     let printed = &seen["printed"];
@@ -282,9 +268,9 @@ fn allocations_contention_and_waits_are_stacks_with_the_numbers_of_their_reports
         };
         assert!(near(&shown["counted"], &source["bytes"]), "{} {source}", shown["counted"]);
         assert_eq!(number(&shown["samples"]), number(&source["events"]));
-        let types = source["types"].as_array().unwrap();
-        assert_eq!(types.len(), shown["types"].as_array().unwrap().len());
-        for (row, shown) in types.iter().zip(shown["types"].as_array().unwrap()) {
+        let types = source["types"].list();
+        assert_eq!(types.len(), shown["types"].list().len());
+        for (row, shown) in types.iter().zip(shown["types"].list()) {
             assert!(near(&row["bytes"], &shown[1]), "{row} {shown}");
             assert_eq!(row["events"], shown[3], "{row}");
         }
@@ -310,9 +296,9 @@ fn messages_stand_on_a_page_with_level_exception_and_scopes() {
         json!(["Time", "Level", "Logger", "Message", "Exception", "Scopes", "Event", "Thread"]);
     assert_eq!(logs["head"], head);
     let report = report("logs", &trace, &[]);
-    let messages = report["messages"].as_array().unwrap();
-    assert_eq!((messages.len(), logs["rows"].as_array().unwrap().len()), (4, 4));
-    for (row, shown) in messages.iter().zip(logs["rows"].as_array().unwrap()) {
+    let messages = report["messages"].list();
+    assert_eq!((messages.len(), logs["rows"].list().len()), (4, 4));
+    for (row, shown) in messages.iter().zip(logs["rows"].list()) {
         for (key, column) in [("level", 1), ("logger", 2), ("message", 3)] {
             // What hides or moves text is replaced on a page.
             let text = row[key].as_str().unwrap_or_default().replace('\u{1b}', "\u{fffd}");
@@ -330,8 +316,8 @@ fn losses_are_plainly_visible_on_a_page() {
     let summary = report("summary", LOSSY, &[]);
     let lost = number(&summary["outcome"]["lost"]);
     assert!(lost > 1000.0, "{summary}");
-    assert_eq!(seen["overview"]["lost"].as_str().unwrap().replace(',', ""), format!("{lost}"));
-    let notices = seen["overview"]["notices"].as_str().unwrap().replace(',', "");
+    assert_eq!(seen["overview"]["lost"].text().replace(',', ""), format!("{lost}"));
+    let notices = seen["overview"]["notices"].text().replace(',', "");
     assert!(notices.contains(&format!("{lost} events were lost")), "{notices}");
 }
 

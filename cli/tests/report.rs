@@ -1,6 +1,7 @@
 //! What reports answer to programs: keys, filters, orders of arguments, names from files.
 
 use crate::common;
+use crate::common::Json;
 
 use common::{nettrace, run};
 use nettrace_testdata::corpus;
@@ -27,7 +28,7 @@ fn keys(value: &Value) -> Vec<&str> {
 }
 
 fn rows<'v>(report: &'v Value, list: &str) -> &'v [Value] {
-    report[list].as_array().unwrap()
+    report[list].list()
 }
 
 #[test]
@@ -47,8 +48,8 @@ fn top_methods_have_the_promised_keys() {
     ];
     let methods = rows(&top, "methods");
     assert!(methods.iter().all(|row| keys(row) == expected));
-    let sum = |key: &str| methods.iter().map(|row| row[key].as_u64().unwrap()).sum::<u64>();
-    assert_eq!((sum("self_samples"), sum("self_ns")), (1720, top["total_ns"].as_u64().unwrap()));
+    let sum = |key: &str| methods.iter().map(|row| row[key].int()).sum::<u64>();
+    assert_eq!((sum("self_samples"), sum("self_ns")), (1720, top["total_ns"].int()));
     for report in
         [report(&["tree", SAMPLES]), report(&["threads", SAMPLES]), report(&["modules", SAMPLES])]
     {
@@ -137,14 +138,12 @@ fn groups_and_threads_have_the_same_sum() {
     let whole = report(&["topN", ALL, "-n", "100000"]);
     for by in ["module", "namespace", "type"] {
         let grouped = report(&["topN", ALL, "-n", "100000", "--by", by]);
-        let sum: u64 =
-            rows(&grouped, "methods").iter().map(|row| row["self_ns"].as_u64().unwrap()).sum();
+        let sum: u64 = rows(&grouped, "methods").iter().map(|row| row["self_ns"].int()).sum();
         assert_eq!(Value::from(sum), whole["total_ns"], "{by}");
         assert!(rows(&grouped, "methods").len() < rows(&whole, "methods").len());
     }
     let threads = report(&["topN", ALL, "--by-thread"]);
-    let sum: u64 =
-        rows(&threads, "threads").iter().map(|row| row["samples"].as_u64().unwrap()).sum();
+    let sum: u64 = rows(&threads, "threads").iter().map(|row| row["samples"].int()).sum();
     assert_eq!(Value::from(sum), whole["samples"]);
 }
 
@@ -153,7 +152,7 @@ fn filters_hold_for_all_reports_of_samples() {
     let samples_of = |name: &str, arguments: &[&str]| {
         let mut all = vec![name, ALL];
         all.extend(arguments);
-        report(&all)["samples"].as_u64().unwrap()
+        report(&all)["samples"].int()
     };
     let samples = |arguments: &[&str]| samples_of("topN", arguments);
     // The trees of what ran leave out what waited; the threads do not.
@@ -196,7 +195,7 @@ fn what_ran_comes_first_and_waiting_is_counted_beside_it() {
             ["running", "waiting", "all"]
         );
         for key in ["samples", "total_ns"] {
-            let of = |report: &Value| report[key].as_u64().unwrap();
+            let of = |report: &Value| report[key].int();
             assert!(of(&running) > 0 && of(&waiting) > of(&running), "{name} {key}");
             assert_eq!(of(&running) + of(&waiting), of(&all), "{name} {key}");
         }
@@ -231,7 +230,7 @@ fn idle_threads_of_a_server_do_not_head_its_methods() {
         "Monitor.Wait(",
         "Sys.Read(",
     ];
-    let heads = |row: &&Value| idle.iter().any(|name| row["name"].as_str().unwrap().contains(name));
+    let heads = |row: &&Value| idle.iter().any(|name| row["name"].text().contains(name));
     for row in methods.iter().filter(heads) {
         assert!(row["self_percent"].as_f64().unwrap() < 0.5, "{row}");
     }
@@ -249,7 +248,7 @@ fn names_have_three_lengths_and_a_raw_form() {
     let first = |arguments: &[&str]| {
         let mut all = vec!["topN", SAMPLES, "-n", "1"];
         all.extend(arguments);
-        report(&all)["methods"][0]["name"].as_str().unwrap().to_owned()
+        report(&all)["methods"][0]["name"].text().to_owned()
     };
     assert_eq!(first(&["--names", "short"]), "Program.Spin");
     assert_eq!(first(&["--names", "full"]), "workload!Workload.Program.Spin");
@@ -306,8 +305,7 @@ fn folding_loses_no_time_in_reports_and_converters() {
         for key in ["samples", "total_ns", "samples_without_stack", "waiting_samples"] {
             assert_eq!(folded[key], whole[key], "{options:?} {key}");
         }
-        let own: u64 =
-            rows(&folded, "methods").iter().map(|row| row["self_ns"].as_u64().unwrap()).sum();
+        let own: u64 = rows(&folded, "methods").iter().map(|row| row["self_ns"].int()).sum();
         assert_eq!(Value::from(own), whole["total_ns"], "{options:?}");
         assert!(rows(&folded, "methods").len() <= rows(&whole, "methods").len());
         let stacks = stacks(options);
@@ -358,7 +356,7 @@ fn what_is_small_is_its_callers() {
         row["total_percent"].as_f64().unwrap() < 5.0
     };
     let nodes = rows(&tree, "nodes");
-    assert!(nodes.iter().any(|node| node["depth"].as_u64().unwrap() > 0));
+    assert!(nodes.iter().any(|node| node["depth"].int() > 0));
     for node in nodes.iter().filter(|node| is_small(&node["name"])) {
         // The outermost frame of a stack of which nothing else is left.
         assert_eq!(
@@ -421,18 +419,16 @@ fn when_a_method_ran_adds_up_to_its_time() {
     let plain = report(&["topN", ALL, "-n", "100000"]);
     assert!(rows(&plain, "methods").iter().all(|row| row["when"].is_null()));
     let top = report(&["topN", ALL, "-n", "100000", "--when"]);
-    let [from, to] = [0, 1].map(|at| top["when_extent_ns"][at].as_u64().unwrap());
+    let [from, to] = [0, 1].map(|at| top["when_extent_ns"][at].int());
     assert!(from == 0 && (2_900_000_000..3_200_000_000).contains(&to), "{to}");
     for (row, plain) in rows(&top, "methods").iter().zip(rows(&plain, "methods")) {
         assert_eq!((&row["name"], &row["total_ns"]), (&plain["name"], &plain["total_ns"]));
-        let cells: Vec<u64> =
-            row["when"].as_array().unwrap().iter().map(|cell| cell.as_u64().unwrap()).collect();
+        let cells: Vec<u64> = row["when"].list().iter().map(|cell| cell.int()).collect();
         assert_eq!(cells.len(), 32);
         // Each sample in a cell is rounded to a nanosecond.
-        let total = row["total_ns"].as_u64().unwrap();
+        let total = row["total_ns"].int();
         assert!(
-            cells.iter().sum::<u64>().abs_diff(total)
-                <= 32 * row["total_samples"].as_u64().unwrap(),
+            cells.iter().sum::<u64>().abs_diff(total) <= 32 * row["total_samples"].int(),
             "{row}"
         );
     }
@@ -440,10 +436,7 @@ fn when_a_method_ran_adds_up_to_its_time() {
     let part = report(&["topN", ALL, "--when", "--time", "1s..2s"]);
     assert_eq!(part["when_extent_ns"][0], 1_000_000_000);
     let head = &rows(&part, "methods")[0]["when"];
-    assert!(
-        head[31].as_u64().unwrap() + head[30].as_u64().unwrap() + head[29].as_u64().unwrap() > 0,
-        "{head}"
-    );
+    assert!(head[31].int() + head[30].int() + head[29].int() > 0, "{head}");
     assert_eq!(nettrace(&["report", "topN", ALL, "--when", "--by-thread"]).code, Some(2));
 }
 

@@ -1,6 +1,7 @@
 //! Names for the stacks of `nettrace events`.
 
 use crate::common;
+use crate::common::Json;
 
 use common::{nettrace, run};
 use serde_json::Value;
@@ -16,7 +17,7 @@ fn events(more: &[&str]) -> Vec<Value> {
 }
 
 fn texts<'v>(line: &'v Value, key: &str) -> Vec<&'v str> {
-    line[key].as_array().unwrap().iter().map(|text| text.as_str().unwrap()).collect()
+    line[key].list().iter().map(|text| text.text()).collect()
 }
 
 #[test]

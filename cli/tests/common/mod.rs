@@ -5,6 +5,7 @@
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use serde_json::Value;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -30,17 +31,41 @@ impl Ran {
         std::str::from_utf8(&self.stdout).expect("stdout is UTF-8")
     }
 
-    pub(crate) fn json(&self) -> serde_json::Value {
+    pub(crate) fn json(&self) -> Value {
         serde_json::from_slice(&self.stdout)
             .unwrap_or_else(|error| panic!("stdout is no JSON: {error}\n{}", self.text()))
     }
 
     /// NDJSON: a value for each line.
-    pub(crate) fn lines(&self) -> Vec<serde_json::Value> {
+    pub(crate) fn lines(&self) -> Vec<Value> {
         self.text()
             .lines()
             .map(|line| serde_json::from_str(line).expect("each line is JSON"))
             .collect()
+    }
+}
+
+/// What a test takes from a document, or the test fails.
+pub(crate) trait Json {
+    fn list(&self) -> &[Value];
+    fn int(&self) -> u64;
+    fn text(&self) -> &str;
+}
+
+impl Json for Value {
+    #[track_caller]
+    fn list(&self) -> &[Value] {
+        self.as_array().unwrap_or_else(|| panic!("{self} is no list"))
+    }
+
+    #[track_caller]
+    fn int(&self) -> u64 {
+        self.as_u64().unwrap_or_else(|| panic!("{self} is no whole number"))
+    }
+
+    #[track_caller]
+    fn text(&self) -> &str {
+        self.as_str().unwrap_or_else(|| panic!("{self} is no text"))
     }
 }
 

@@ -1,5 +1,6 @@
 //! `nettrace counters` against the fake runtime, which streams recorded sessions.
 
+use super::common::Json;
 use super::common::command;
 use super::{Folder, address, ids, metrics, on, ran, signal, start, streaming, wait_until};
 use nettrace_ipc::fake::{FakeConfig, FakeRuntime};
@@ -116,7 +117,7 @@ fn ndjson_has_event_times_and_rates_by_the_time_that_passed() {
         // As they were recorded, not as they were read.
         assert!((0.8..1.2).contains(&seconds), "{seconds}");
     }
-    assert!(orders[0]["time"].as_str().unwrap().ends_with('Z'));
+    assert!(orders[0]["time"].text().ends_with('Z'));
     let mut times: Vec<i64> = lines.iter().map(|line| line["ts_ns"].as_i64().unwrap()).collect();
     assert!(times.len() > 50);
     times.dedup();
@@ -133,11 +134,11 @@ fn json_is_the_document_of_the_report_and_openmetrics_has_the_last_values() {
     let live = run.json();
     assert_eq!(live["start_unix_ns"], report["start_unix_ns"]);
     assert_eq!(live["process"], "fake");
-    for series in live["series"].as_array().unwrap() {
+    for series in live["series"].list() {
         let same = |other: &&Value| {
             ["provider", "name", "kind", "tags"].iter().all(|key| other[*key] == series[*key])
         };
-        let other = report["series"].as_array().unwrap().iter().find(same).unwrap();
+        let other = report["series"].list().iter().find(same).unwrap();
         for key in ["count", "min", "mean", "max", "last", "points"] {
             assert_eq!(series[key], other[key], "{key} of {}", series["name"]);
         }

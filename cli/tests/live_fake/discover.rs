@@ -1,5 +1,6 @@
 //! `nettrace discover` against the fake runtime.
 
+use super::common::Json;
 use super::{Folder, ids, on, streaming, trace};
 use nettrace_ipc::fake::FakeRuntime;
 use serde_json::Value;
@@ -11,10 +12,10 @@ fn what_came_is_listed_with_rates_sizes_and_the_option_that_records_it() {
     let run = on(&fake, &folder, &["discover", "--duration", "1s", "--json", "--all"]);
     assert_eq!(run.code, Some(0), "{}", run.stderr);
     let document = run.json();
-    let providers = document["providers"].as_array().unwrap();
+    let providers = document["providers"].list();
     let find = |name: &str| providers.iter().find(|one| one["name"] == name).unwrap();
     let runtime = find("Microsoft-Windows-DotNETRuntime");
-    let events = runtime["events"].as_array().unwrap();
+    let events = runtime["events"].list();
     let thrown = events.iter().find(|event| event["id"] == 80).unwrap();
     assert_eq!(thrown["name"], "Exception/Start");
     assert_eq!((&thrown["level"], &thrown["is_default"]), (&2.into(), &true.into()));
@@ -26,8 +27,8 @@ fn what_came_is_listed_with_rates_sizes_and_the_option_that_records_it() {
     assert!(silent.len() > 30, "{}", silent.len());
     let workload = find("Nettrace-Workload");
     assert_eq!(workload["is_default"], false);
-    assert!(workload["record"].as_str().unwrap().starts_with("--providers Nettrace-Workload:0x"));
-    let counters = find("Nettrace-Workload-Counters")["counters"].as_array().unwrap();
+    assert!(workload["record"].text().starts_with("--providers Nettrace-Workload:0x"));
+    let counters = find("Nettrace-Workload-Counters")["counters"].list();
     assert_eq!(counters.len(), 3);
     // Named providers first, then everything.
     let started: Vec<(u8, u8)> =

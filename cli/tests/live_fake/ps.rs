@@ -1,5 +1,6 @@
 //! `nettrace ps` against the fake runtime.
 
+use super::common::Json;
 use super::{Folder, common::command, wait_until};
 use nettrace_ipc::fake::{FakeConfig, FakeRuntime, Fault, FaultKind};
 use serde_json::Value;
@@ -15,7 +16,7 @@ pub(super) fn own_socket(folder: &Folder) -> PathBuf {
 /// The line of this process.
 #[cfg(target_os = "linux")]
 fn own(report: &Value) -> &Value {
-    report["processes"].as_array().unwrap().iter().find(|p| p["pid"] == std::process::id()).unwrap()
+    report["processes"].list().iter().find(|p| p["pid"] == std::process::id()).unwrap()
 }
 
 #[cfg(target_os = "linux")]
@@ -43,13 +44,13 @@ fn ps_lists_processes_with_what_they_say_and_can_do() {
     assert_eq!(own["architecture"], "x64");
     assert_eq!(own["reachable"], true);
     assert_eq!(own["suspended"], false);
-    let commands = own["commands"].as_array().unwrap();
+    let commands = own["commands"].list();
     assert!(
         commands.contains(&"CollectTracing4".into())
             && !commands.contains(&"CollectTracing5".into())
     );
     let left = |entry: &Value| entry["path"] == dead.as_str();
-    assert!(report["leftovers"].as_array().unwrap().iter().any(left));
+    assert!(report["leftovers"].list().iter().any(left));
     let is_own = |line: &&str| line.trim_start().starts_with(&std::process::id().to_string());
     let (mut text, mut line) = (String::new(), String::new());
     wait_until("the answer", || {
@@ -72,7 +73,7 @@ fn ps_says_why_a_process_that_does_not_answer_can_do_nothing() {
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
     let own = own(&report);
     assert_eq!(own["reachable"], false);
-    assert!(own["reason"].as_str().unwrap().contains("deadline"), "{own}");
+    assert!(own["reason"].text().contains("deadline"), "{own}");
 }
 
 #[cfg(target_os = "linux")]

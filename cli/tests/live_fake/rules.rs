@@ -1,6 +1,7 @@
 //! `nettrace collect --rules`: when recordings are made and kept, and how much of them
 //! stays.
 
+use super::common::Json;
 use super::{
     Folder, address, common::command, ids, metrics, ran, signal, trace, up_to_the_end_mark,
     wait_until,
@@ -78,7 +79,7 @@ fn a_rule_records_when_its_condition_has_held_for_its_time_and_says_so() {
     );
     assert_eq!(fired["condition"], "System.Runtime/gc-heap-size > 10 for 2s");
     assert!(fired["values"]["System.Runtime/gc-heap-size"].as_f64().unwrap() > 10.0);
-    let pid = fired["process_id"].as_u64().unwrap();
+    let pid = fired["process_id"].int();
     let files = recordings(&folder);
     assert_eq!(files.len(), 1, "{files:?}");
     assert!(
@@ -257,7 +258,7 @@ fn a_file_goes_where_the_rules_or_the_command_line_say() {
         let words: Vec<&str> = output.into_iter().flat_map(|output| ["-o", output]).collect();
         let objects =
             ended_after(watching(&fake, &folder, &rules, &words), &folder, "rule-recorded", 1);
-        let file = objects[1]["files"][0].as_str().unwrap();
+        let file = objects[1]["files"][0].text();
         assert!(file.starts_with(place) && file.contains("_heap.nettrace"), "{file}");
         assert_eq!(file.ends_with(".gz"), output.is_some());
         assert!(ran(&["info", file], &folder).code == Some(0));

@@ -1,6 +1,7 @@
 //! `nettrace watch --show`: one line for each thing that has happened, in recorded
 //! sessions.
 
+use super::common::Json;
 use super::common::{Ran, file, nettrace};
 use super::{Folder, on, streaming, trace};
 use nettrace_ipc::fake::{FakeConfig, FakeRuntime, Fault, FaultKind};
@@ -71,7 +72,7 @@ fn a_collection_is_one_line_with_its_pause_and_what_it_left() {
         let lines = shown(&bytes, &["--show", "gc"]);
         let report = report(&bytes, "gc");
         let ended = |list: &str| -> Vec<serde_json::Value> {
-            let rows = report[list].as_array().unwrap();
+            let rows = report[list].list();
             rows.iter().filter(|row| row["duration_ns"].is_u64()).cloned().collect()
         };
         let known = [ended("collections"), ended("partial")].concat();
@@ -81,7 +82,7 @@ fn a_collection_is_one_line_with_its_pause_and_what_it_left() {
         for row in &known {
             let number = format!("  #{}  ", row["number"]);
             let generation = format!("gen {}  ", row["generation"]);
-            let parts = [&*number, &generation, row["type"].as_str().unwrap(), "heap "];
+            let parts = [&*number, &generation, row["type"].text(), "heap "];
             assert_eq!(count(&lines, "gc", &parts), 1, "{name} {row}: {lines:#?}");
         }
         let has_pause = count(&lines, "gc", &["paused "]) > 0;
@@ -95,11 +96,11 @@ fn an_exception_is_one_line_with_its_message() {
         let bytes = trace(name);
         let lines = shown(&bytes, &["--show", "exceptions"]);
         let report = report(&bytes, "exceptions");
-        assert_eq!(lines.len() as u64, report["count"].as_u64().unwrap(), "{name}");
-        for row in report["types"].as_array().unwrap() {
-            let type_name = format!("  {}: ", row["type"].as_str().unwrap());
+        assert_eq!(lines.len() as u64, report["count"].int(), "{name}");
+        for row in report["types"].list() {
+            let type_name = format!("  {}: ", row["type"].text());
             let found = count(&lines, "exception", &[&type_name]);
-            assert_eq!(found as u64, row["count"].as_u64().unwrap(), "{name} {type_name}");
+            assert_eq!(found as u64, row["count"].int(), "{name} {type_name}");
         }
         let widgets = count(&lines, "exception", &["WidgetException: widget λ 4"]);
         assert!(widgets > 0 || lines.is_empty(), "{name}");
@@ -112,10 +113,9 @@ fn a_wait_for_a_lock_is_one_line_with_its_duration() {
         let bytes = trace(name);
         let lines = shown(&bytes, &["--show", "contention"]);
         let known: u64 = report(&bytes, "contention")["locks"]
-            .as_array()
-            .unwrap()
+            .list()
             .iter()
-            .map(|lock| lock["waits"]["count"].as_u64().unwrap())
+            .map(|lock| lock["waits"]["count"].int())
             .sum();
         let waited = count(&lines, "contention", &["waited ", "s for a lock"]) as u64;
         assert_eq!(waited, known, "{name}");
@@ -131,11 +131,11 @@ fn a_compiled_method_is_one_line_with_its_tier() {
     let bytes = trace("net10-linux-x64/startup.nettrace.gz");
     let lines = shown(&bytes, &["--show", "jit"]);
     let report = report(&bytes, "jit");
-    let methods = report["methods"].as_array().unwrap();
+    let methods = report["methods"].list();
     let ready = methods.iter().filter(|row| row["native_bytes"].as_u64() > Some(0));
     assert_eq!(lines.len(), ready.clone().count());
     for row in ready.take(50) {
-        let parts = [row["name"].as_str().unwrap(), row["tier"].as_str().unwrap()];
+        let parts = [row["name"].text(), row["tier"].text()];
         assert!(count(&lines, "jit", &parts) > 0, "{row}");
     }
 }
@@ -146,13 +146,13 @@ fn changes_of_the_thread_pool_are_lines_with_the_reason() {
         let bytes = trace(name);
         let lines = shown(&bytes, &["--show", "threadpool"]);
         let report = report(&bytes, "threadpool");
-        for row in report["reasons"].as_array().unwrap() {
-            let found = count(&lines, "threadpool", &["wants ", row["reason"].as_str().unwrap()]);
-            assert_eq!(found as u64, row["count"].as_u64().unwrap(), "{name} {row}");
+        for row in report["reasons"].list() {
+            let found = count(&lines, "threadpool", &["wants ", row["reason"].text()]);
+            assert_eq!(found as u64, row["count"].int(), "{name} {row}");
         }
         for (key, text) in [("started", "a worker started"), ("stopped", "a worker stopped")] {
             let found = count(&lines, "threadpool", &[text]) as u64;
-            assert_eq!(found, report[key].as_u64().unwrap(), "{name} {key}");
+            assert_eq!(found, report[key].int(), "{name} {key}");
         }
     }
 }
@@ -163,7 +163,7 @@ fn a_request_is_one_line_with_its_duration() {
     for name in traces() {
         let bytes = trace(name);
         let lines = shown(&bytes, &["--show", "http"]);
-        let stopped = report(&bytes, "http")["stopped"].as_u64().unwrap();
+        let stopped = report(&bytes, "http")["stopped"].int();
         assert!(
             stopped > 10 && count(&lines, "http", &["/items/", "s"]) as u64 == stopped,
             "{name}"
@@ -174,7 +174,7 @@ fn a_request_is_one_line_with_its_duration() {
     let lines = shown(&bytes, &["--show", "http"]);
     let report = report(&bytes, "http");
     // Layers are part of their request.
-    assert_eq!(lines.len() as u64, report["stopped"].as_u64().unwrap());
+    assert_eq!(lines.len() as u64, report["stopped"].int());
     assert!(count(&lines, "http", &["in GET ", "/work", "ms"]) > 10, "{lines:#?}");
 }
 
@@ -318,9 +318,9 @@ fn requests_as_ndjson_have_their_duration_where_they_end() {
         let words = ["--show", "http", "--event", "*/RequestStop", "--event", "*/RequestStart"];
         let lines = ndjson(&bytes, &words);
         let ended: Vec<_> = lines.iter().filter(|line| line["duration_ns"].is_u64()).collect();
-        let stopped = report(&bytes, "http")["stopped"].as_u64().unwrap();
+        let stopped = report(&bytes, "http")["stopped"].int();
         assert!(stopped > 10 && ended.len() as u64 == stopped, "{name}: {}", ended.len());
-        let is_stop = |line: &&serde_json::Value| line["event"].as_str().unwrap().ends_with("Stop");
+        let is_stop = |line: &&serde_json::Value| line["event"].text().ends_with("Stop");
         assert!(ended.iter().all(is_stop), "{name}");
     }
 }

@@ -1,5 +1,6 @@
 //! `nettrace stack` on the fake runtime.
 
+use super::common::Json;
 use super::{Folder, address, ids, on, ran, signal, streaming, trace, wait_until};
 use crate::common::command;
 use nettrace_ipc::fake::{FakeConfig, FakeRuntime};
@@ -22,10 +23,10 @@ fn the_session_is_stopped_as_soon_as_each_thread_was_seen_and_its_rundown_names_
     assert_eq!((&document["complete"], &document["taken"]), (&true.into(), &1.into()));
     // A process of another machine, or none: nothing is known about its threads.
     assert_eq!(document["os"]["available"], false);
-    let threads = document["threads"].as_array().unwrap();
+    let threads = document["threads"].list();
     assert!(!threads.is_empty());
     let has_main = |thread: &serde_json::Value| {
-        let frames = thread["frames"].as_array().unwrap();
+        let frames = thread["frames"].list();
         frames.iter().any(|frame| frame == "workload!Workload.Program.Main(string[])")
     };
     assert!(threads.iter().any(has_main), "{document:#}");
@@ -64,6 +65,6 @@ fn a_signal_between_two_sessions_ends_it_with_what_was_taken() {
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(0), "{stderr}");
     let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert!(!document["threads"].as_array().unwrap().is_empty());
+    assert!(!document["threads"].list().is_empty());
     drop(folder);
 }

@@ -1,5 +1,6 @@
 //! `nettrace top` on the fake runtime.
 
+use super::common::Json;
 use super::common::command;
 use super::{Folder, HANG, address, ids, lines_of, on, signal, start, trace};
 use nettrace_ipc::fake::{FakeConfig, FakeRuntime};
@@ -19,8 +20,8 @@ fn one_look_for_scripts_has_all_lists_and_names_by_one_rundown() {
         on(&fake, &folder, &["top", "--json", "--window", "60s", "--duration", "1s", "-N", "50"]);
     assert_eq!((run.code, &*run.stderr), (Some(0), ""));
     let document = run.json();
-    let rows = |list: &str| document[list].as_array().unwrap().clone();
-    assert!(document["header"]["samples"].as_u64().unwrap() > 0, "{document:#}");
+    let rows = |list: &str| document[list].list();
+    assert!(document["header"]["samples"].int() > 0, "{document:#}");
     let has = |list: &str, key: &str, name: &str| rows(list).iter().any(|row| row[key] == name);
     assert!(has("methods", "name", "workload!Workload.Program.Main(string[])"), "{document:#}");
     for (list, key) in [("exceptions", "type"), ("allocations", "type"), ("waits", "place")] {

@@ -1,5 +1,6 @@
 //! `nettrace watch` against the fake runtime.
 
+use super::common::Json;
 use super::{
     Folder, HANG, address, common::command, ids, lines_of, metrics, on, ran, signal, start,
     streaming, trace, up_to_the_end_mark, wait_until,
@@ -69,7 +70,7 @@ fn watch_filters_and_ends_as_events_does() {
     let fake = FakeRuntime::start(streaming(&trace("net10-linux-x64/all.nettrace.gz"))).unwrap();
     let run = on(&fake, &folder, &["watch", "--show", "gc", "--limit", "3", "--format", "ndjson"]);
     assert_eq!(run.code, Some(0), "{}", run.stderr);
-    let ids: Vec<u64> = run.lines().iter().map(|line| line["id"].as_u64().unwrap()).collect();
+    let ids: Vec<u64> = run.lines().iter().map(|line| line["id"].int()).collect();
     assert_eq!(ids.len(), 3);
     assert!(ids.iter().all(|id| [1, 2, 4, 35].contains(id)), "{ids:?}");
     assert_eq!(fake.session_count(), 0);
@@ -171,7 +172,7 @@ fn events_that_only_names_are_learnt_from_are_shown_to_those_who_asked_for_them(
             .lines()
             .into_iter()
             .filter(|line| line["provider"] == "Microsoft-Windows-DotNETRuntime");
-        runtime.map(|line| line["event"].as_str().unwrap().to_owned()).collect()
+        runtime.map(|line| line["event"].text().to_owned()).collect()
     };
     let has =
         |names: &BTreeSet<String>, start: &str| names.iter().any(|name| name.starts_with(start));

@@ -1,5 +1,6 @@
 //! `nettrace counters` and `nettrace discover` on real runtimes.
 
+use super::common::Json;
 use super::{Subject, finished, launching, patient, ran};
 use nettrace_testdata::peers::{self, Folder};
 use serde_json::Value;
@@ -137,8 +138,7 @@ fn processes_of_one_name_are_in_one_table() {
         for provider in ["System.Runtime", "Nettrace-Workload-Counters"] {
             let lines = run.lines();
             let lines = lines.iter().filter(|line| line["provider"] == provider);
-            let seen: BTreeSet<u64> =
-                lines.map(|line| line["process_id"].as_u64().unwrap()).collect();
+            let seen: BTreeSet<u64> = lines.map(|line| line["process_id"].int()).collect();
             let started: BTreeSet<u64> = twins.0.iter().map(|child| child.id().into()).collect();
             assert_eq!(seen, started, ".NET {} {provider}", peer.major);
         }
@@ -165,7 +165,7 @@ fn what_discover_says_records_an_event_records_it() {
         for key in ["process_before_percent", "process_percent", "own_percent"] {
             assert!(document["cost"][key].is_number(), "{key}: {}", document["cost"]);
         }
-        let rows = |list: &Value| list.as_array().unwrap().clone();
+        let rows = |list: &Value| list.list().to_vec();
         // Those that come all the time: what a program loads and compiles is the less the
         // longer it runs.
         let again = subject.run(&["discover", "--duration", "4s", "--json"]).json();
@@ -173,12 +173,12 @@ fn what_discover_says_records_an_event_records_it() {
             let provider = rows(&document["providers"]).into_iter().find(|row| row["name"] == name);
             let events = provider.map(|row| rows(&row["events"])).unwrap_or_default();
             let counts = events.iter().filter(|row| row["id"] == *id);
-            counts.map(|row| row["count"].as_u64().unwrap()).sum()
+            counts.map(|row| row["count"].int()).sum()
         };
         let steady: Vec<(String, Vec<Value>)> = rows(&document["providers"])
             .into_iter()
             .map(|provider| {
-                let name = provider["name"].as_str().unwrap().to_owned();
+                let name = provider["name"].text().to_owned();
                 let is_steady = |event: &Value| {
                     let [first, second] =
                         [&document, &again].map(|document| count(document, &name, &event["id"]));
@@ -201,9 +201,8 @@ fn what_discover_says_records_an_event_records_it() {
             types.iter().any(|row| row["provider"] == name && row["id"] == event["id"])
         };
         // All lines together: some events are about those of others.
-        let providers = document["providers"].as_array().unwrap().iter();
-        let words: Vec<&str> =
-            providers.flat_map(|row| options(row["record"].as_str().unwrap())).collect();
+        let providers = document["providers"].list().iter();
+        let words: Vec<&str> = providers.flat_map(|row| options(row["record"].text())).collect();
         let all = types(&words);
         for (name, events) in &steady {
             for event in events {
@@ -212,7 +211,7 @@ fn what_discover_says_records_an_event_records_it() {
             // One alone. What tasks and buffers say is mostly about the events of others.
             let tells_of_others = name.starts_with("System.") && name != "System.Runtime";
             let event = &events[0];
-            let words = options(event["record"].as_str().unwrap());
+            let words = options(event["record"].text());
             assert!(
                 tells_of_others || has(&types(&words), name, event),
                 ".NET {} {words:?}: no {event}",
@@ -223,7 +222,7 @@ fn what_discover_says_records_an_event_records_it() {
         let instrument =
             rows(&document["instruments"]).into_iter().find(|row| row["name"] == "orders");
         if let Some(instrument) = instrument {
-            let words = options(instrument["record"].as_str().unwrap());
+            let words = options(instrument["record"].text());
             let words = [&words[..], &["--duration", "3s", "-o", "of.nettrace"]].concat();
             let run = subject.collect(&words);
             assert_eq!(run.code, Some(0), "{}", run.stderr);
@@ -242,15 +241,11 @@ fn providers_events_counters_and_instruments_are_discovered() {
         let run = subject.run(&["discover", "--duration", "4s", "--json"]);
         assert_eq!(run.code, Some(0), ".NET {}: {}", peer.major, run.stderr);
         let document = run.json();
-        let providers = document["providers"].as_array().unwrap();
+        let providers = document["providers"].list();
         let find = |name: &str| providers.iter().find(|one| one["name"] == name);
         let runtime = find("Microsoft-Windows-DotNETRuntime").unwrap();
-        let ids: Vec<u64> = runtime["events"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|event| event["id"].as_u64().unwrap())
-            .collect();
+        let ids: Vec<u64> =
+            runtime["events"].list().iter().map(|event| event["id"].int()).collect();
         // A collection, and what is allocated, at the highest level.
         assert!(ids.contains(&10) && ids.contains(&1), ".NET {}: {ids:?}", peer.major);
         // Found without being named: the runtime has a word for all.
@@ -260,9 +255,9 @@ fn providers_events_counters_and_instruments_are_discovered() {
             let events = find(name).map_or(0, |one| one["count"].as_u64().unwrap_or(0));
             assert!(events > 10, ".NET {}: {name}: {events} events", peer.major);
         }
-        let counters = find("System.Runtime").unwrap()["counters"].as_array().unwrap();
+        let counters = find("System.Runtime").unwrap()["counters"].list();
         assert!(counters.iter().any(|counter| counter["name"] == "cpu-usage"));
-        let instruments = document["instruments"].as_array().unwrap();
+        let instruments = document["instruments"].list();
         let has_orders = instruments.iter().any(|one| one["name"] == "orders");
         assert_eq!(has_orders, peer.major >= HAS_METRICS, "{instruments:?}");
         subject.assert_unharmed();

@@ -1,6 +1,7 @@
 //! `nettrace diff` of real runs: of a program that does the same, and of one that was
 //! changed.
 
+use super::common::Json;
 use super::{finished, launching, ran};
 use nettrace_testdata::peers::{self, Folder, Peer};
 use serde_json::Value;
@@ -49,7 +50,7 @@ fn a_program_recorded_again_did_not_change_and_a_planted_change_is_the_first_row
             record(peer, &folder, &SIDES[..2]);
             same = diff(&folder, "same");
         }
-        let rows = same["rows"].as_array().unwrap();
+        let rows = same["rows"].list();
         assert!(rows.len() > 100, "{} rows", rows.len());
         assert_eq!(same["significant"], 0, "{:#?}", &rows[..3]);
         let is_start = |row: &&Value| row["subject"] == "startup" && row["name"] == "program";
@@ -57,7 +58,7 @@ fn a_program_recorded_again_did_not_change_and_a_planted_change_is_the_first_row
         assert!(start["old"].as_f64() > Some(1e6) && start["unit"] == "ns", "{start}");
         let small = diff(&folder, "small");
         // More collections pause for longer together: either stands first.
-        let (rows, first) = (small["rows"].as_array().unwrap(), &small["rows"][0]);
+        let (rows, first) = (small["rows"].list(), &small["rows"][0]);
         assert_eq!(first["is_significant"], true, "{first}");
         assert!(["gc_count", "gc_pause"].iter().any(|gc| first["subject"] == *gc), "{first}");
         let is_count = |row: &&Value| row["subject"] == "gc_count" && row["name"] == "";

@@ -1,16 +1,17 @@
 //! `nettrace heap` of real runtimes.
 
+use super::common::Json;
 use super::{Subject, finished, launching, ran, wait_until};
 use nettrace_testdata::peers::{self, Folder};
 use serde_json::Value;
 
 fn row<'r>(report: &'r Value, name: &str) -> &'r Value {
-    let types = report["types"].as_array().unwrap();
+    let types = report["types"].list();
     types.iter().find(|row| row["name"] == name).unwrap_or_else(|| panic!("no {name}"))
 }
 
 fn nameless(report: &Value) -> u64 {
-    report["missing"]["undescribed_objects"].as_u64().unwrap()
+    report["missing"]["undescribed_objects"].int()
 }
 
 #[test]
@@ -46,12 +47,8 @@ fn a_process_is_dumped_again_and_again_and_each_time_types_have_names() {
             (&most["root_kind"], &most["root_name"]),
             (&"static".into(), &"survivors".into())
         );
-        let steps: Vec<&str> = most["steps"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|step| step["type_name"].as_str().unwrap())
-            .collect();
+        let steps: Vec<&str> =
+            most["steps"].list().iter().map(|step| step["type_name"].text()).collect();
         assert_eq!(steps, ["System.Object[]", "System.Byte[]"], ".NET {}", peer.major);
         assert!(most["count"].as_u64() > Some(1_000), "{most}");
         let diff =
@@ -68,7 +65,7 @@ fn assert_known_graph(subject: &Subject, file: &str, major: u32) {
     let sums = |name: &str| {
         let row = row(&report, name);
         assert_eq!(row["module"], "KnownGraph", ".NET {major}: {name}");
-        ["count", "bytes", "retained_bytes", "largest_bytes"].map(|key| row[key].as_u64().unwrap())
+        ["count", "bytes", "retained_bytes", "largest_bytes"].map(|key| row[key].int())
     };
     // A header of 16 bytes and the fields; of arrays the length, too, and no more than
     // their bytes.
@@ -78,18 +75,18 @@ fn assert_known_graph(subject: &Subject, file: &str, major: u32) {
     assert_eq!(sums("Known.Cart"), [1000, 1000 * cart, 1000 * cart, cart], ".NET {major}");
     assert_eq!(sums("Known.Link"), [500, 500 * 24, 500 * 24, 24], ".NET {major}");
     assert_eq!(sums("Known.Subscriber"), [300, 300 * 24, 300 * 24, 24], ".NET {major}");
-    assert!(report["types"].as_array().unwrap().iter().all(|row| row["name"] != "Known.Garbage"));
+    assert!(report["types"].list().iter().all(|row| row["name"] != "Known.Garbage"));
     let path = |name: &str| {
         let wanted = format!("^Known\\.{name}$");
         let report =
             ran(&["heap", "paths", file, "--type", &wanted, "--json"], &subject.folder).json();
-        let paths = report["paths"].as_array().unwrap();
+        let paths = report["paths"].list();
         assert_eq!(paths.len(), 1, ".NET {major}: {report}");
         assert_eq!(paths[0]["root_kind"], "static", ".NET {major}");
-        let mut way = vec![paths[0]["root_name"].as_str().unwrap().to_owned()];
-        let steps = paths[0]["steps"].as_array().unwrap();
-        way.extend(steps.iter().map(|step| step["type_name"].as_str().unwrap().to_owned()));
-        (paths[0]["count"].as_u64().unwrap(), way.join(" > "))
+        let mut way = vec![paths[0]["root_name"].text().to_owned()];
+        let steps = paths[0]["steps"].list();
+        way.extend(steps.iter().map(|step| step["type_name"].text().to_owned()));
+        (paths[0]["count"].int(), way.join(" > "))
     };
     let list =
         "s_sessions > System.Collections.Generic.List<Session> > Known.Session[] > Known.Session";

@@ -1,5 +1,6 @@
 //! `nettrace ps` and `nettrace process` on real runtimes.
 
+use super::common::Json;
 use super::{Ran, Subject, ran, wait_until};
 use nettrace_testdata::peers::{self, Folder};
 
@@ -14,7 +15,7 @@ fn ps_lists_each_runtime_with_its_version_and_what_it_can_do() {
     // Who does not answer within two seconds, as on a busy machine, is listed without its
     // version.
     let versions = |report: &serde_json::Value| {
-        let processes = report["processes"].as_array().unwrap().clone();
+        let processes = report["processes"].list();
         let ours = |pid: &serde_json::Value| targets.iter().any(|target| *pid == target.pid());
         processes
             .iter()
@@ -28,12 +29,12 @@ fn ps_lists_each_runtime_with_its_version_and_what_it_can_do() {
     });
     let text = ran(&["ps", "--all"], &folder);
     for target in &targets {
-        let processes = report["processes"].as_array().unwrap();
+        let processes = report["processes"].list();
         let own = processes.iter().find(|process| process["pid"] == target.pid()).unwrap();
         assert_eq!((&own["reachable"], &own["name"]), (&true.into(), &"workload".into()), "{own}");
-        let version = own["version"].as_str().unwrap();
+        let version = own["version"].text();
         assert!(version.starts_with(&format!("{}.", target.major)), "{version}");
-        let knows = |command: &str| own["commands"].as_array().unwrap().contains(&command.into());
+        let knows = |command: &str| own["commands"].list().contains(&command.into());
         assert!(
             knows("CollectTracing2") && knows("CollectTracing5") == (target.major == 10),
             "{own}"
@@ -57,7 +58,7 @@ fn each_request_of_process_is_answered() {
         };
         let info = fine(&["process", "info", "--json"]).json();
         assert_eq!(info["pid"], subject.target.pid());
-        assert!(info["command_line"].as_str().unwrap().ends_with("sleep 0"), "{info}");
+        assert!(info["command_line"].text().ends_with("sleep 0"), "{info}");
         fine(&["process", "setenv", "NETTRACE_TEST=a=b"]);
         assert!(fine(&["process", "env"]).text().contains("HOME="));
         fine(&["process", "setenv", "--unset", "NETTRACE_TEST"]);

@@ -1,5 +1,6 @@
 //! Rules on real runtimes: they fire by what the process counts.
 
+use super::common::Json;
 use super::{Subject, traces, wait_until};
 use nettrace_testdata::peers;
 use std::process::{Child, Stdio};
@@ -53,7 +54,7 @@ fn rules_of_exceptions_and_of_the_heap_record_what_happens_then() {
         for name in ["exceptions", "heap"] {
             let recorded = objects(&subject, "rule-recorded");
             let recorded = recorded.iter().find(|object| object["rule"] == name).unwrap();
-            let file = recorded["files"][0].as_str().unwrap();
+            let file = recorded["files"][0].text();
             let info = subject.info(file);
             assert_eq!(
                 (&info["complete"], &info["lost"]),
@@ -149,7 +150,7 @@ fn a_rule_may_be_about_processor_memory_queue_requests_and_exceptions() {
             let fired: Vec<_> = fired.iter().filter(|object| object["rule"] == *name).collect();
             assert_eq!(fired.len(), 1, ".NET {} {name}: {}", peer.major, messages());
             assert_eq!(fired[0]["condition"], *when);
-            let file = fired[0]["files"][0].as_str().unwrap();
+            let file = fired[0]["files"][0].text();
             assert!(file.ends_with(&format!("_{name}.nettrace")), "{file}");
             assert_eq!(subject.info(file)["complete"], true, "{file}");
         }

@@ -1,6 +1,7 @@
 //! `nettrace stack` on real runtimes.
 
 use super::Subject;
+use super::common::Json;
 use nettrace_testdata::peers;
 use serde_json::Value;
 use std::process::{Command, Stdio};
@@ -9,7 +10,7 @@ const MAIN: &str = "workload!Workload.Program.Main(string[])";
 
 /// The latest stack of each thread that is there.
 fn current(document: &Value) -> Vec<&Value> {
-    let threads = document["threads"].as_array().unwrap();
+    let threads = document["threads"].list();
     let is_current = |thread: &&Value| {
         thread["managed"] == true
             && thread["latest"] == true
@@ -19,7 +20,7 @@ fn current(document: &Value) -> Vec<&Value> {
 }
 
 fn frames(thread: &Value) -> Vec<&str> {
-    thread["frames"].as_array().unwrap().iter().map(|frame| frame.as_str().unwrap()).collect()
+    thread["frames"].list().iter().map(|frame| frame.text()).collect()
 }
 
 /// What the program does, and what its first thread waits in for nearly all of the time: threads of its own that wait for a
@@ -56,7 +57,7 @@ fn assert_all_named(subject: &Subject, (scenario, waits_in): (&str, &str), run: 
     assert_eq!((&reader["state"], &reader["waits_for"]), (&"waiting".into(), &"input".into()));
     assert_eq!(reader["os_state"], "sleeping", "{context}");
     // Those of the runtime have no managed frames.
-    let all = document["threads"].as_array().unwrap();
+    let all = document["threads"].list();
     let unmanaged = all.iter().filter(|thread| thread["managed"] == false).count();
     assert!(unmanaged > 0, "{context}: {document:#}");
 }
@@ -104,7 +105,7 @@ fn threads_that_wait_for_a_lock_are_recognised() {
         let mut has_lock = false;
         for _ in 0..20 {
             let document = subject.run(&["stack", "--json", "--merge"]).json();
-            let stacks = document["stacks"].as_array().unwrap();
+            let stacks = document["stacks"].list();
             let lock = stacks.iter().find(|stack| stack["waits_for"] == "lock");
             has_lock |= lock.is_some_and(|stack| {
                 frames(stack).iter().any(|frame| frame.contains("ContentionRound"))
@@ -126,7 +127,7 @@ fn stacks_that_are_taken_again_and_again_are_counted() {
         assert_eq!((ran.code, &*ran.stderr), (Some(0), ""), ".NET {}", peer.major);
         let document = ran.json();
         assert_eq!(document["taken"], 4);
-        let stacks = document["stacks"].as_array().unwrap();
+        let stacks = document["stacks"].list();
         let main = stacks.iter().find(|stack| frames(stack).contains(&MAIN)).unwrap();
         assert_eq!(main["count"], 4, ".NET {}: {document:#}", peer.major);
         let ran = subject.run(&["stack", "--merge", "--native", "--all"]);
@@ -139,7 +140,7 @@ fn stacks_that_are_taken_again_and_again_are_counted() {
 
 /// Names of the modules of a thread's native frames.
 fn modules(thread: &Value) -> Vec<&str> {
-    let frames = thread["native_frames"].as_array().unwrap();
+    let frames = thread["native_frames"].list();
     frames.iter().filter_map(|frame| frame["module"].as_str()).collect()
 }
 
@@ -151,14 +152,14 @@ fn threads_that_wait_in_native_code_show_the_frames_of_its_libraries() {
         assert_eq!((ran.code, &*ran.stderr), (Some(0), ""), ".NET {}", peer.major);
         let document = ran.json();
         let context = format!(".NET {}: {document:#}", peer.major);
-        assert!(document["os"]["native"].as_str().unwrap().starts_with("frames of "), "{context}");
-        let threads = document["threads"].as_array().unwrap();
+        assert!(document["os"]["native"].text().starts_with("frames of "), "{context}");
+        let threads = document["threads"].list();
         for thread in threads {
             let is_blocked = thread["native_state"] == "blocked";
-            let native = thread["native_frames"].as_array().unwrap();
+            let native = thread["native_frames"].list();
             assert_eq!(is_blocked, !native.is_empty(), "{context}");
             for frame in native {
-                assert!(frame["address"].as_str().unwrap().starts_with("0x"), "{context}");
+                assert!(frame["address"].text().starts_with("0x"), "{context}");
                 assert_eq!(frame["module"].is_null(), frame["offset"].is_null(), "{context}");
                 assert!(frame.get("symbol").is_some(), "{context}");
             }
@@ -171,7 +172,7 @@ fn threads_that_wait_in_native_code_show_the_frames_of_its_libraries() {
         assert_eq!(reader["system_call"], "read", "{context}");
         assert!(modules(reader)[0].starts_with("libc"), "{context}");
         assert!(modules(reader)[1..].iter().any(|name| name.ends_with("System.Native.so")));
-        let managed = reader["native_frames"].as_array().unwrap();
+        let managed = reader["native_frames"].list();
         assert!(managed.iter().any(|frame| frame["managed"] == true), "{context}");
         // Threads of the runtime itself, from the system call to their first function.
         let of_runtime = threads.iter().filter(|thread| thread["managed"] == false);
@@ -179,7 +180,7 @@ fn threads_that_wait_in_native_code_show_the_frames_of_its_libraries() {
             thread["native_end"] == "start" && modules(thread).contains(&"libcoreclr.so")
         });
         assert!(whole.count() >= 2, "{context}");
-        let stacks = document["stacks"].as_array().unwrap();
+        let stacks = document["stacks"].list();
         assert!(stacks.iter().all(|stack| stack["native_frames"].is_array()), "{context}");
         if peer.major == 3 {
             // Its library has names.
@@ -203,9 +204,9 @@ fn the_functions_of_an_old_runtime_say_what_a_thread_waits_for() {
         let mut subject = Subject::start(peer, "contention");
         let joins = |_: &u32| {
             let document = subject.run(&["stack", "--native", "--json"]).json();
-            let threads = document["threads"].as_array().unwrap();
+            let threads = document["threads"].list();
             let main = threads.iter().find(|thread| frames(thread).contains(&MAIN)).unwrap();
-            let native = main["native_frames"].as_array().unwrap();
+            let native = main["native_frames"].list();
             let joins = native.iter().any(|frame| {
                 let name = frame["symbol"].as_str();
                 name.is_some_and(|name| name.starts_with("ThreadNative::DoJoin("))
@@ -226,7 +227,7 @@ fn the_perf_map_of_a_process_names_its_compiled_methods() {
         let ran = subject.run(&["process", "perfmap", "perfmap"]);
         assert_eq!(ran.code, Some(0), "{}", ran.stderr);
         let document = subject.run(&["stack", "--native", "--json"]).json();
-        let threads = document["threads"].as_array().unwrap();
+        let threads = document["threads"].list();
         let native = threads.iter().filter_map(|thread| thread["native_frames"].as_array());
         let compiled = native.flatten().filter(|frame| frame["managed"] == true);
         let names: Vec<_> = compiled.filter_map(|frame| frame["symbol"].as_str()).collect();

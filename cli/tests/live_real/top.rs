@@ -1,6 +1,7 @@
 //! `nettrace top` on real runtimes.
 
 use super::Subject;
+use super::common::Json;
 use nettrace_testdata::peers;
 
 #[test]
@@ -13,8 +14,8 @@ fn one_look_names_the_hot_methods_and_what_is_allocated_and_thrown() {
         let document = run.json();
         let context = format!(".NET {}: {document:#}", peer.major);
         let has = |list: &str, key: &str, part: &str| {
-            let rows = document[list].as_array().unwrap();
-            rows.iter().any(|row| row[key].as_str().unwrap().contains(part))
+            let rows = document[list].list();
+            rows.iter().any(|row| row[key].text().contains(part))
         };
         assert!(has("methods", "name", "workload!Workload.Program."), "{context}");
         assert!(has("exceptions", "type", "Workload.WidgetException"), "{context}");
@@ -25,8 +26,8 @@ fn one_look_names_the_hot_methods_and_what_is_allocated_and_thrown() {
         assert!(document["cost"]["own_percent"].is_number(), "{context}");
         // Code without a name is named by what it lies in.
         assert!(!has("methods", "name", "0x"), "{context}");
-        let alike = document["methods"].as_array().unwrap().iter();
-        let names: Vec<_> = alike.map(|row| row["name"].as_str().unwrap()).collect();
+        let alike = document["methods"].list().iter();
+        let names: Vec<_> = alike.map(|row| row["name"].text()).collect();
         assert!(names.iter().all(|name| !name.contains("+0x")), "{context}");
         subject.assert_unharmed();
     });

@@ -1,6 +1,7 @@
 //! `nettrace watch` on real runtimes.
 
 use super::Subject;
+use super::common::Json;
 use nettrace_testdata::peers;
 
 #[test]
@@ -86,9 +87,9 @@ fn the_stack_of_an_exception_has_the_names_of_what_ran_before_it_was_watched() {
         let run = subject
             .run(&[&words[..4], &["--limit", "1", "--format", "ndjson", "--frames"]].concat());
         let line = &run.lines()[0];
-        let [stack, frames] = ["stack", "frames"].map(|key| line[key].as_array().unwrap());
+        let [stack, frames] = ["stack", "frames"].map(|key| line[key].list());
         assert_eq!(stack.len(), frames.len());
-        assert!(stack.iter().all(|address| address.as_str().unwrap().starts_with("0x")), "{line}");
+        assert!(stack.iter().all(|address| address.text().starts_with("0x")), "{line}");
         assert!(
             frames.iter().any(|name| name == "workload!Workload.Program.Thrower(int,int)"),
             "{line}"

@@ -4,6 +4,7 @@
 //! The parser's own test compares every value of every provider. Here the way from value
 //! to JSON is under test.
 
+use crate::common::Json as _;
 use crate::common::nettrace;
 use nettrace_testdata::{corpus, crc32};
 use serde_json::Value as Json;
@@ -39,12 +40,12 @@ fn lines(path: &str, is_native: bool) -> Vec<Json> {
 type Key = (u64, i64, String, u64, u32);
 
 fn key_of(line: &Json) -> Key {
-    let hex = line["payload_hex"].as_str().unwrap();
+    let hex = line["payload_hex"].text();
     let digits = hex.as_bytes().chunks(2).map(|pair| std::str::from_utf8(pair).unwrap());
     let payload: Vec<u8> = digits.map(|digits| u8::from_str_radix(digits, 16).unwrap()).collect();
-    let provider = line["provider"].as_str().unwrap().to_owned();
+    let provider = line["provider"].text().to_owned();
     (
-        line["ticks"].as_u64().unwrap(),
+        line["ticks"].int(),
         line["tid"].as_i64().unwrap(),
         provider,
         payload.len() as u64,
@@ -170,7 +171,7 @@ fn ndjson_of_native_events_agrees_in_the_values_of_common_names() {
             line.get("payload_faults").is_none() && line.get("payload_rest").is_none(),
             "{line}"
         );
-        if SHOWN_OTHERWISE.contains(&line["id"].as_u64().unwrap()) {
+        if SHOWN_OTHERWISE.contains(&line["id"].int()) {
             return;
         }
         for (name, theirs) in theirs.as_object().unwrap() {

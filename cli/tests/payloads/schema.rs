@@ -1,6 +1,7 @@
 //! `nettrace schema`: fields and types, where they are from, and how many events have
 //! them.
 
+use crate::common::Json as _;
 use crate::common::{file, nettrace};
 use crate::{ALL, fields, session};
 use nettrace_testdata::corpus;
@@ -40,7 +41,7 @@ fn fields_are_from_the_stream_or_the_catalog_or_not_described() {
     for version in [Version::V4, Version::V5, Version::V6] {
         let json = schema(&with_all_sources(version), &[]);
         assert_eq!((&json["schema"], &json["events"]), (&json!(1), &json!(4)));
-        let rows = json["types"].as_array().unwrap();
+        let rows = json["types"].list();
         let summary = |row: &Json| json!([row["name"], row["id"], row["source"], row["events"]]);
         let mut expected = vec![
             json!(["GC/Stop", 2, "catalog", 2]),
@@ -74,11 +75,11 @@ fn values_of_enumerations_and_flags_have_their_names() {
         &["--event", "GC/Start", "--event", "Microsoft-Windows-DotNETRuntimeRundown/144"],
     );
     let field = |symbol: &str, name: &str| {
-        let rows = json["types"].as_array().unwrap();
+        let rows = json["types"].list();
         let row = rows
             .iter()
             .find(|row| row["symbol"].as_str().is_some_and(|known| known.starts_with(symbol)));
-        let fields = row.expect(symbol)["fields"].as_array().unwrap();
+        let fields = row.expect(symbol)["fields"].list();
         fields.iter().find(|field| field["name"] == name).expect(name).clone()
     };
     let reason = &field("GCStart", "Reason")["values"];
@@ -107,8 +108,8 @@ fn types_and_events_are_those_of_stats_and_fields_are_those_of_events() {
         let json = schema(&path, &["--quiet"]);
         let stats = nettrace(&["stats", "--json", "--quiet", &path]).json();
         assert_eq!(json["events"], stats["events"], "{path}");
-        let types = json["types"].as_array().unwrap();
-        let sum: u64 = types.iter().map(|row| row["events"].as_u64().unwrap()).sum();
+        let types = json["types"].list();
+        let sum: u64 = types.iter().map(|row| row["events"].int()).sum();
         assert_eq!(json["events"], sum, "{path}");
         let events = nettrace(&["events", "--format", "ndjson", "--quiet", &path]).lines();
         for event in events.iter().step_by(7) {
@@ -119,9 +120,9 @@ fn types_and_events_are_those_of_stats_and_fields_are_those_of_events() {
             };
             let keys: Vec<&String> = event["payload"].as_object().unwrap().keys().collect();
             let mut names = types.iter().filter(is_of).map(|row| {
-                let fields = row["fields"].as_array().unwrap();
+                let fields = row["fields"].list();
                 let mut names: Vec<&str> =
-                    fields.iter().map(|field| field["name"].as_str().unwrap()).collect();
+                    fields.iter().map(|field| field["name"].text()).collect();
                 names.sort_unstable();
                 names
             });

@@ -1,6 +1,7 @@
 //! Texts of every script in text, NDJSON and CSV: those of real programs, and hostile
 //! ones.
 
+use crate::common::Json;
 use crate::common::nettrace;
 use crate::{ALL, ALL_31, NETPERF, fields, ndjson, trace};
 use nettrace_testdata::synth::{FieldType, Value, Version};
@@ -22,11 +23,8 @@ fn texts_of_the_workload_come_out_in_every_form() {
         assert!(lines.len() > 50, "{path}: {}", lines.len());
         assert_eq!((lines.len(), lines.len()), (text.len(), csv.len()));
         for ((line, text), csv) in lines.iter().zip(&text).zip(&csv) {
-            let number = line["payload"]["text"]
-                .as_str()
-                .unwrap()
-                .strip_prefix("text 日本語 🚀 ")
-                .expect(path);
+            let number =
+                line["payload"]["text"].text().strip_prefix("text 日本語 🚀 ").expect(path);
             assert!(number.parse::<u32>().is_ok(), "{line}");
             // Null and empty are the same bytes, and an empty text.
             assert_eq!(
@@ -54,7 +52,7 @@ fn texts_of_objects_and_exceptions_of_the_workload_come_out_in_every_form() {
     }
     let messages = ndjson(ALL, &["--event", "Exception/Start", "--fields", "ExceptionMessage"]);
     let is_widget = |line: &serde_json::Value| {
-        line["payload"]["ExceptionMessage"].as_str().unwrap().starts_with("widget λ ")
+        line["payload"]["ExceptionMessage"].text().starts_with("widget λ ")
     };
     assert!(messages.iter().filter(|line| is_widget(line)).count() > 10);
     let csv = rows(
@@ -73,7 +71,7 @@ fn texts_of_objects_and_exceptions_of_the_workload_come_out_in_every_form() {
         .map(|byte| format!("{byte:02x}"))
         .collect();
     for line in ndjson(ALL, &["--event", "Nettrace-Workload-Dynamic/Arrays"]) {
-        assert!(line["payload_rest"].as_str().unwrap().contains(&bytes), "{line}");
+        assert!(line["payload_rest"].text().contains(&bytes), "{line}");
     }
 }
 
