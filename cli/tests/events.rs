@@ -12,12 +12,8 @@ use serde_json::{Value, json};
 const ALL: &str = "testdata/traces/net10-linux-x64/all.nettrace.gz";
 
 fn types() -> Vec<EventType> {
-    let event_type = |provider: &str, event_id, name: &str| EventType {
-        provider: provider.into(),
-        event_id,
-        name: name.into(),
-        ..EventType::default()
-    };
+    let event_type =
+        |provider, event_id, name| common::event_type(provider, event_id, name, vec![]);
     vec![
         event_type("Demo.Http", 1, "RequestStart"),
         event_type("Demo.Http", 2, "RequestStop"),

@@ -4,7 +4,7 @@
 use crate::common;
 use crate::common::Json;
 
-use common::{file, gzip, nettrace, nettrace_with_input, top};
+use common::{event_type, file, gzip, nettrace, nettrace_with_input, session_of, top};
 use nettrace_testdata::synth::{self, Damage, PartKind};
 use nettrace_testdata::{eventually, skipped};
 
@@ -228,17 +228,8 @@ fn a_named_pipe_is_read_like_a_file() {
 
 #[test]
 fn hostile_names_cannot_write_to_the_terminal() {
-    let session = synth::Session {
-        types: vec![synth::EventType {
-            provider: "evil\x1b[31m\n".into(),
-            event_id: 1,
-            name: "\"bell\x07\\".into(),
-            ..synth::EventType::default()
-        }],
-        threads: vec![synth::SessionThread::new(1)],
-        steps: vec![synth::Step::event(0, 0, 1, vec![])],
-        ..synth::Session::new(synth::Version::V4)
-    };
+    let event_type = event_type("evil\x1b[31m\n", 1, "\"bell\x07\\", vec![]);
+    let session = session_of(synth::Version::V4, event_type, [vec![]]);
     let path = file("evil\u{1b}.nettrace", &session.record().stream.into_bytes());
     for command in ["info", "stats", "events"] {
         let ran = nettrace(&[command, &path]);

@@ -3,60 +3,21 @@
 use crate::common;
 use crate::common::Json;
 
+use common::logging::{self, message, scope};
 use common::{file, nettrace};
-use nettrace_testdata::synth::{
-    EventType, Field, FieldType, Session, SessionThread, Step, Value, Version,
-};
 
 /// Messages of all levels in a scope, one with an exception, one of several lines and
 /// with control characters.
 pub(crate) fn trace() -> String {
-    let event_type = |event_id, name: &str, names: &[&str]| {
-        let field = |name: &&str| {
-            let is_number = matches!(*name, "Level" | "FactoryID" | "ID");
-            Field::new(name, if is_number { FieldType::Int32 } else { FieldType::String })
-        };
-        let fields = names.iter().map(field).collect();
-        let provider = "Microsoft-Extensions-Logging".to_owned();
-        EventType {
-            provider,
-            event_id,
-            name: name.into(),
-            level: 4,
-            fields,
-            ..EventType::default()
-        }
-    };
-    let log = ["Level", "FactoryID", "LoggerName", "EventId", "EventName"];
-    let mut session = Session::new(Version::V4);
-    session.trace.tick_frequency = 1_000_000_000;
-    session.types = vec![
-        event_type(1, "FormattedMessage", &[&log[..], &["FormattedMessage"]].concat()),
-        event_type(5, "MessageJson", &[&log[..], &["ExceptionJson", "ArgumentsJson"]].concat()),
-        event_type(6, "ActivityJsonStart", &["ID", "FactoryID", "LoggerName", "ArgumentsJson"]),
+    let steps = vec![
+        scope(2, 1000, 1, &["{\"order\":7}"]),
+        message(0, 1_500_000, 0, &["looked"]),
+        message(0, 1000, 2, &["sold 1 thing"]),
+        message(0, 1000, 3, &["few things left\nreally\u{1b}[2J"]),
+        message(0, 1000, 4, &["no money"]),
+        message(1, 1000, 4, &["{\"TypeName\":\"App.Poor\"}", "{}"]),
     ];
-    session.threads = vec![SessionThread::new(4711)];
-    let text = |text: &str| Value::Text(text.to_owned());
-    let logged = |level, last: &[&str]| {
-        let mut values =
-            vec![Value::I32(level), Value::I32(1), text("App.Shop"), text("12"), text("")];
-        values.extend(last.iter().map(|last| text(last)));
-        values
-    };
-    session.steps = vec![
-        Step::event(
-            2,
-            0,
-            1000,
-            vec![Value::I32(1), Value::I32(1), text("App.Shop"), text("{\"order\":7}")],
-        ),
-        Step::event(0, 0, 1_500_000, logged(0, &["looked"])),
-        Step::event(0, 0, 1000, logged(2, &["sold 1 thing"])),
-        Step::event(0, 0, 1000, logged(3, &["few things left\nreally\u{1b}[2J"])),
-        Step::event(0, 0, 1000, logged(4, &["no money"])),
-        Step::event(1, 0, 1000, logged(4, &["{\"TypeName\":\"App.Poor\"}", "{}"])),
-    ];
-    file("logs.nettrace", &session.record().stream.bytes)
+    file("logs.nettrace", &logging::session(steps).record().stream.bytes)
 }
 
 #[test]

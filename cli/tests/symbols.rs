@@ -2,22 +2,15 @@
 
 use crate::common;
 
-use common::{file, nettrace};
+use common::{event_type, file, nettrace};
 use nettrace_testdata::small_elf;
-use nettrace_testdata::synth::{
-    EventType, Session, SessionEvent, SessionThread, Step, Value, Version,
-};
+use nettrace_testdata::synth::{Session, SessionEvent, SessionThread, Step, Value, Version};
 use std::fs;
 use std::path::Path;
 
 /// One sample in a library that is mapped; the trace has no symbols of its own.
 fn trace() -> Vec<u8> {
-    let named = |provider: &str, event_id, name: &str| EventType {
-        provider: provider.into(),
-        event_id,
-        name: name.into(),
-        ..EventType::default()
-    };
+    let named = |provider, event_id, name| event_type(provider, event_id, name, vec![]);
     let mut session = Session::new(Version::V6);
     session.trace.tick_frequency = 1_000_000_000;
     session.types =

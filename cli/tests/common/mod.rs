@@ -3,8 +3,11 @@
 // Each test file uses some of it.
 #![allow(dead_code)]
 
+pub(crate) mod logging;
+
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use nettrace_testdata::synth::{self, EventType, Field, Session, SessionThread, Step, Version};
 use serde_json::Value;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -117,6 +120,31 @@ pub(crate) fn nettrace_with_input(args: &[&str], input: &[u8]) -> Ran {
 fn ran(output: Output) -> Ran {
     let stderr = String::from_utf8(output.stderr).expect("stderr is UTF-8");
     Ran { code: output.status.code(), stdout: output.stdout, stderr }
+}
+
+/// An event type with these fields.
+pub(crate) fn event_type(
+    provider: &str,
+    event_id: u32,
+    name: &str,
+    fields: Vec<Field>,
+) -> EventType {
+    let (provider, name) = (provider.into(), name.into());
+    EventType { provider, event_id, name, fields, ..EventType::default() }
+}
+
+/// Events of one type and thread, 10 ticks apart.
+pub(crate) fn session_of(
+    version: Version,
+    event_type: EventType,
+    payloads: impl IntoIterator<Item = Vec<synth::Value>>,
+) -> Session {
+    Session {
+        types: vec![event_type],
+        threads: vec![SessionThread::new(11)],
+        steps: payloads.into_iter().map(|values| Step::event(0, 0, 10, values)).collect(),
+        ..Session::new(version)
+    }
 }
 
 /// A file of the tests with these bytes; its path.

@@ -2,13 +2,11 @@
 //! sessions.
 
 use super::common::Json;
+use super::common::logging::{self, message, scope};
 use super::common::{Ran, file, nettrace};
 use super::{Folder, on, streaming, trace};
 use nettrace_ipc::fake::{FakeConfig, FakeRuntime, Fault, FaultKind};
 use nettrace_testdata::corpus;
-use nettrace_testdata::synth::{
-    EventType, Field, FieldType, Session, SessionThread, Step, Value, Version,
-};
 
 /// Recordings of one program on several runtimes: two of them, with `NETTRACE_SHARED` all.
 fn traces() -> impl Iterator<Item = &'static str> {
@@ -180,57 +178,19 @@ fn a_request_is_one_line_with_its_duration() {
 
 /// Messages in a scope; of one the exception comes in an event of its own.
 fn messages() -> Vec<u8> {
-    let event_type = |event_id, name: &str, names: &[&str]| {
-        let field = |name: &&str| {
-            let is_number = matches!(*name, "Level" | "FactoryID" | "ID");
-            Field::new(name, if is_number { FieldType::Int32 } else { FieldType::String })
-        };
-        EventType {
-            provider: "Microsoft-Extensions-Logging".to_owned(),
-            event_id,
-            name: name.into(),
-            level: 4,
-            fields: names.iter().map(field).collect(),
-            ..EventType::default()
-        }
-    };
-    let log = ["Level", "FactoryID", "LoggerName", "EventId", "EventName"];
-    let scope = ["ID", "FactoryID", "LoggerName"];
-    let mut session = Session::new(Version::V4);
-    session.trace.tick_frequency = 1_000_000_000;
-    session.types = vec![
-        event_type(1, "FormattedMessage", &[&log[..], &["FormattedMessage"]].concat()),
-        event_type(5, "MessageJson", &[&log[..], &["ExceptionJson", "ArgumentsJson"]].concat()),
-        event_type(6, "ActivityJsonStart", &[&scope[..], &["ArgumentsJson"]].concat()),
-        event_type(7, "ActivityJsonStop", &scope),
+    let steps = vec![
+        scope(2, 1_000_000, 1, &["{\"order\":7}"]),
+        scope(2, 1_000_000, 2, &["{\"step\":1}"]),
+        message(0, 1_000_000, 3, &["few things left\nreally"]),
+        message(1, 1_000_000, 3, &["{}", "{\"left\":\"2\"}"]),
+        scope(3, 1_000_000, 2, &[]),
+        message(0, 1_000_000, 4, &["no money"]),
+        message(1, 1_000_000, 4, &["{\"TypeName\":\"App.Poor\"}", "{}"]),
+        scope(3, 1_000_000, 1, &[]),
+        message(0, 1_000_000, 2, &["sold 1 thing"]),
+        message(1, 1_000_000, 2, &["{}", "{}"]),
     ];
-    session.threads = vec![SessionThread::new(4711)];
-    let text = |text: &str| Value::Text(text.to_owned());
-    let event = |event_type, values| Step::event(event_type, 0, 1_000_000, values);
-    let logged = |event_type, level, last: &[&str]| {
-        let mut values =
-            vec![Value::I32(level), Value::I32(1), text("App.Shop"), text("12"), text("")];
-        values.extend(last.iter().map(|last| text(last)));
-        event(event_type, values)
-    };
-    let scope = |event_type, id, last: &[&str]| {
-        let mut values = vec![Value::I32(id), Value::I32(1), text("App.Shop")];
-        values.extend(last.iter().map(|last| text(last)));
-        event(event_type, values)
-    };
-    session.steps = vec![
-        scope(2, 1, &["{\"order\":7}"]),
-        scope(2, 2, &["{\"step\":1}"]),
-        logged(0, 3, &["few things left\nreally"]),
-        logged(1, 3, &["{}", "{\"left\":\"2\"}"]),
-        scope(3, 2, &[]),
-        logged(0, 4, &["no money"]),
-        logged(1, 4, &["{\"TypeName\":\"App.Poor\"}", "{}"]),
-        scope(3, 1, &[]),
-        logged(0, 2, &["sold 1 thing"]),
-        logged(1, 2, &["{}", "{}"]),
-    ];
-    session.record().stream.bytes
+    logging::session(steps).record().stream.bytes
 }
 
 #[test]

@@ -1,10 +1,9 @@
 //! Readers of standard output that stand still: `| less` that nobody scrolls.
 
-use super::{Folder, address, common::command, signal, start, wait_until};
-use nettrace_ipc::fake::{FakeConfig, FakeRuntime};
-use nettrace_testdata::synth::{
-    EventType, Field, FieldType, Session, SessionThread, Step, Value, Version,
-};
+use super::common::{command, event_type, session_of};
+use super::{Folder, address, signal, start, up_to_the_end_mark, wait_until};
+use nettrace_ipc::fake::FakeRuntime;
+use nettrace_testdata::synth::{Field, FieldType, Value, Version};
 use std::fs::File;
 use std::io::{PipeReader, PipeWriter, Read, Write};
 use std::process::{Child, Stdio};
@@ -15,28 +14,12 @@ const EVENTS: u64 = 8_000;
 /// A process that sends many events, and cannot exit while nobody reads them.
 fn talkative() -> FakeRuntime {
     let fields = vec![Field::new("text", FieldType::String)];
-    let event_type = EventType {
-        provider: "Synth".into(),
-        event_id: 1,
-        name: "E".into(),
-        fields,
-        ..EventType::default()
-    };
-    let text = "x".repeat(3000);
-    let mut session = Session {
-        types: vec![event_type],
-        threads: vec![SessionThread::new(11)],
-        steps: (0..EVENTS)
-            .map(|_| Step::event(0, 0, 10, vec![Value::Text(text.clone())]))
-            .collect(),
-        ..Session::new(Version::V4)
-    };
+    let text = vec![Value::Text("x".repeat(3000))];
+    let event_type = event_type("Synth", 1, "E", fields);
+    let payloads = std::iter::repeat_n(text, EVENTS as usize);
+    let mut session = session_of(Version::V4, event_type, payloads);
     session.events_per_block = 10;
-    let bytes = session.record().stream.into_bytes();
-    let (stream, tail) = bytes.split_at(bytes.len() - 1);
-    let config =
-        FakeConfig { stream: stream.to_vec(), tail: tail.to_vec(), ..FakeConfig::default() };
-    FakeRuntime::start(config).unwrap()
+    FakeRuntime::start(up_to_the_end_mark(&session.record().stream.into_bytes())).unwrap()
 }
 
 /// A command whose standard output nobody reads.

@@ -1,12 +1,11 @@
 //! What is written is true: words of help and messages, and dotnet-trace's forms of
 //! options.
 
-use super::{Folder, address, common::command, ids, metrics, on, patiently, ran, streaming};
+use super::common::{command, event_type, session_of};
+use super::{Folder, address, ids, metrics, on, patiently, ran, streaming};
 use nettrace_ipc::fake::{FakeConfig, FakeRuntime, Fault, FaultKind};
 use nettrace_ipc::{CommandId, HResult};
-use nettrace_testdata::synth::{
-    EventType, Field, FieldType, Session, SessionThread, Step, Value, Version,
-};
+use nettrace_testdata::synth::{Field, FieldType, Value, Version};
 use std::io::Read;
 
 /// What moves cursors, changes titles, ends lines, turns directions.
@@ -20,19 +19,9 @@ fn assert_harmless(what: &str, text: &str) {
 #[test]
 fn a_terminal_sees_no_control_characters_of_a_process() {
     let folder = Folder::new();
-    let event_type = EventType {
-        provider: HOSTILE.into(),
-        event_id: 1,
-        name: HOSTILE.into(),
-        fields: vec![Field::new(HOSTILE, FieldType::String)],
-        ..EventType::default()
-    };
-    let session = Session {
-        types: vec![event_type],
-        threads: vec![SessionThread::new(11)],
-        steps: vec![Step::event(0, 0, 10, vec![Value::Text(HOSTILE.into())])],
-        ..Session::new(Version::V4)
-    };
+    let fields = vec![Field::new(HOSTILE, FieldType::String)];
+    let event_type = event_type(HOSTILE, 1, HOSTILE, fields);
+    let session = session_of(Version::V4, event_type, [vec![Value::Text(HOSTILE.into())]]);
     let config = FakeConfig {
         product_version: format!("10.0.1{HOSTILE}"),
         command_line: HOSTILE.to_owned(),

@@ -11,10 +11,8 @@ mod schema;
 mod texts;
 mod values;
 
-use common::{file, nettrace};
-use nettrace_testdata::synth::{
-    EventType, Field, FieldType, Session, SessionThread, Step, Value, Version,
-};
+use common::{event_type, file, nettrace, session_of};
+use nettrace_testdata::synth::{Field, FieldType, Session, Value, Version};
 use serde_json::Value as Json;
 
 /// Real traces with a workload that says the same in all.
@@ -28,19 +26,7 @@ fn fields(fields: &[(&str, FieldType)]) -> Vec<Field> {
 
 /// Events of one type, `Synth/E`.
 fn session(version: Version, fields: Vec<Field>, payloads: Vec<Vec<Value>>) -> Session {
-    let event_type = EventType {
-        provider: "Synth".into(),
-        event_id: 1,
-        name: "E".into(),
-        fields,
-        ..EventType::default()
-    };
-    Session {
-        types: vec![event_type],
-        threads: vec![SessionThread::new(11)],
-        steps: payloads.into_iter().map(|values| Step::event(0, 0, 10, values)).collect(),
-        ..Session::new(version)
-    }
+    session_of(version, event_type("Synth", 1, "E", fields), payloads)
 }
 
 /// The file of a stream with such events.

@@ -2,10 +2,10 @@
 //! them.
 
 use crate::common::Json as _;
-use crate::common::{file, nettrace};
+use crate::common::{event_type, file, nettrace};
 use crate::{ALL, fields, session};
 use nettrace_testdata::corpus;
-use nettrace_testdata::synth::{EventType, FieldType, Step, Value, Version};
+use nettrace_testdata::synth::{FieldType, Step, Value, Version};
 use serde_json::{Value as Json, json};
 
 fn schema(path: &str, args: &[&str]) -> Json {
@@ -22,12 +22,7 @@ fn with_all_sources(version: Version) -> String {
         ("when", FieldType::DateTime),
     ]);
     let mut session = session(version, outer, Vec::new());
-    let bare = |provider: &str, event_id, name: &str| EventType {
-        provider: provider.into(),
-        event_id,
-        name: name.into(),
-        ..EventType::default()
-    };
+    let bare = |provider, event_id, name| event_type(provider, event_id, name, vec![]);
     session.types.push(bare("Microsoft-Windows-DotNETRuntime", 2, ""));
     session.types.push(bare("Synth", 5, "Bytes"));
     session.types.push(bare("Synth", 6, "Never"));
