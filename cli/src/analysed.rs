@@ -26,10 +26,7 @@ impl Analysed {
         &mut self,
         read: impl FnOnce(&mut TimeOrdered<Input>) -> Result<Outcome, AnalysisError>,
     ) -> Result<(), Failure> {
-        self.read_or(read, |file, error| Failure::Input {
-            file: file.to_owned(),
-            message: error.to_string(),
-        })
+        self.read_or(read, |file, error| Failure::input(file, error.to_string()))
     }
 
     /// The same; `other` maps errors other than those of reading.

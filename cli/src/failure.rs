@@ -2,6 +2,7 @@
 //! to try.
 
 use crate::units;
+use nettrace_ipc::RequestError;
 use nettrace_parser::{Error, Fault, Foreign};
 use std::fmt;
 use std::io;
@@ -24,6 +25,15 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
+    /// Something about a file, a process or another input, as messages name it.
+    pub(crate) fn input(name: impl Into<String>, message: impl Into<String>) -> Failure {
+        Failure::Input { file: name.into(), message: message.into() }
+    }
+
+    pub(crate) fn usage(message: impl Into<String>) -> Failure {
+        Failure::Usage(message.into())
+    }
+
     /// The file cannot be opened.
     pub(crate) fn open(file: &str, path: &Path, error: &io::Error) -> Failure {
         let hint = match error.kind() {
@@ -34,19 +44,19 @@ impl Failure {
             io::ErrorKind::PermissionDenied => "; check its permissions".to_owned(),
             _ => String::new(),
         };
-        Failure::Input { file: file.to_owned(), message: format!("{}{hint}", plain(error)) }
+        Failure::input(file, format!("{}{hint}", plain(error)))
     }
 
     /// The path is a folder.
     pub(crate) fn folder(file: &str) -> Failure {
         let message = "is a folder; give a .nettrace file in it".to_owned();
-        Failure::Input { file: file.to_owned(), message }
+        Failure::input(file, message)
     }
 
     /// Nothing is piped in.
     pub(crate) fn terminal() -> Failure {
         let message = "is a terminal; pipe a trace into it, or give a file".to_owned();
-        Failure::Input { file: "standard input".to_owned(), message }
+        Failure::input("standard input", message)
     }
 
     /// The parser failed.
@@ -66,7 +76,7 @@ impl Failure {
             }
             error => format!("offset {position:#x}: {error}"),
         };
-        Failure::Input { file: file.to_owned(), message }
+        Failure::input(file, message)
     }
 }
 
@@ -77,6 +87,13 @@ impl fmt::Display for Failure {
             Failure::Output(error) => write!(f, "writing the output failed: {}", plain(error)),
             Failure::Usage(message) => f.write_str(message),
         }
+    }
+}
+
+/// A request that must not be sent is one that the user should not make.
+impl From<RequestError> for Failure {
+    fn from(error: RequestError) -> Self {
+        Failure::Usage(error.to_string())
     }
 }
 

@@ -320,10 +320,9 @@ fn resolve_symlinks(path: &Path) -> io::Result<PathBuf> {
 
 fn with_place(failure: Failure, kept: &Path) -> Failure {
     match failure {
-        Failure::Input { file, message } => Failure::Input {
-            file,
-            message: format!("{message}; what was recorded is in {}", kept.display()),
-        },
+        Failure::Input { file, message } => {
+            Failure::input(file, format!("{message}; what was recorded is in {}", kept.display()))
+        }
         other => other,
     }
 }
@@ -337,5 +336,5 @@ fn cannot(path: &Path, error: &io::Error) -> Failure {
 }
 
 fn refused(path: &Path, message: &str) -> Failure {
-    Failure::Input { file: path.display().to_string(), message: message.to_owned() }
+    Failure::input(path.display().to_string(), message)
 }

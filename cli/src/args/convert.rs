@@ -85,7 +85,7 @@ impl ConvertArgs {
     pub(crate) fn input(&self) -> Result<InputArgs, Failure> {
         let file = self.file.clone();
         let file = file.ok_or_else(|| {
-            Failure::Usage("give the trace to convert: a file, or - for standard input".to_owned())
+            Failure::usage("give the trace to convert: a file, or - for standard input")
         })?;
         Ok(InputArgs { file, read: self.read })
     }

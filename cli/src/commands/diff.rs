@@ -111,9 +111,7 @@ fn files(args: &DiffArgs) -> Result<(Vec<PathBuf>, Vec<PathBuf>), Failure> {
         _ if !args.old.is_empty() && !args.new.is_empty() => {
             Ok((args.old.clone(), args.new.clone()))
         }
-        _ => Err(Failure::Usage(
-            "give two traces: nettrace diff OLD NEW, or --old A B --new C D".to_owned(),
-        )),
+        _ => Err(Failure::usage("give two traces: nettrace diff OLD NEW, or --old A B --new C D")),
     }
 }
 
@@ -155,7 +153,7 @@ fn divisible(per: Per, side: &Side) -> Result<(), Failure> {
         if per == Per::Request { ("requests", "request") } else { ("CPU samples", "sample") };
     let message =
         format!("it has no {what}, so totals cannot be divided --per {per}; use --per second");
-    Err(Failure::Input { file: read.name.clone(), message })
+    Err(Failure::input(read.name.clone(), message))
 }
 
 fn trace_rows(side: &Side) -> Vec<TraceRow<'_>> {

@@ -12,7 +12,7 @@ pub(super) fn run(context: &mut Context<'_>) -> Result<Exit, Failure> {
         let Some(value) = profile.to_possible_value() else { continue };
         let help = value.get_help().map(ToString::to_string).unwrap_or_default();
         writeln!(context.out, "{:<28}{help}", value.get_name())?;
-        let providers = profile.providers().map_err(|error| Failure::Usage(error.to_string()))?;
+        let providers = profile.providers()?;
         for provider in providers {
             let (keywords, level) = (provider.wire_keywords(), provider.wanted_level().number());
             writeln!(context.out, "{:<28}{}:{keywords:#x}:{level}", "", provider.name())?;

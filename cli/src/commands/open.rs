@@ -41,15 +41,13 @@ pub(super) fn run(args: &OpenArgs, context: &mut Context<'_>) -> Result<Exit, Fa
 /// trace of that name.
 fn place(trace: &Path) -> Result<PathBuf, Failure> {
     let Some(folder) = cache(|name| std::env::var_os(name)) else {
-        return Err(Failure::Usage(
+        return Err(Failure::usage(
             "there is no cache folder: neither HOME nor XDG_CACHE_HOME is set; `nettrace report html FILE -o PAGE` \
-             writes the page where you want it"
-                .to_owned(),
+             writes the page where you want it",
         ));
     };
-    private_folder(&folder).map_err(|error| Failure::Input {
-        file: folder.display().to_string(),
-        message: format!("cannot be made: {}", plain(&error)),
+    private_folder(&folder).map_err(|error| {
+        Failure::input(folder.display().to_string(), format!("cannot be made: {}", plain(&error)))
     })?;
     let whole = trace.canonicalize().unwrap_or_else(|_| trace.to_owned());
     let mut hasher = DefaultHasher::new();

@@ -10,8 +10,8 @@ use crate::live::signals::Signals;
 use crate::live::target::{self, Reached, Selected, Talk};
 use crate::printable::printable;
 use nettrace_ipc::{
-    AttachProfiler, CommandId, Dump, DumpType, PerfMapType, RawCommand, RequestError,
-    SetEnvironmentVariable, StartupHook, StartupProfiler, Variable,
+    AttachProfiler, CommandId, Dump, DumpType, PerfMapType, RawCommand, SetEnvironmentVariable,
+    StartupHook, StartupProfiler, Variable,
 };
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -93,7 +93,6 @@ fn ask(request: &ProcessRequest) -> &AskArgs {
 fn answer(request: &ProcessRequest, reached: &Reached) -> Result<Answer, Failure> {
     let runtime = &reached.runtime;
     let label = reached.label();
-    let refused = |error: RequestError| Failure::Usage(error.to_string());
     let failed = |error: nettrace_ipc::Error| reached.failed(&error);
     match request {
         ProcessRequest::Info { .. } => info(reached),
@@ -116,8 +115,7 @@ fn answer(request: &ProcessRequest, reached: &Reached) -> Result<Answer, Failure
         ProcessRequest::Perfmap { which, .. } => perf_map(*which, reached),
         ProcessRequest::StartupHook { assembly, .. } => {
             let path = absolute(assembly)?;
-            let hook =
-                StartupHook::in_root(Path::new(&path), runtime.target_root()).map_err(refused)?;
+            let hook = StartupHook::in_root(Path::new(&path), runtime.target_root())?;
             runtime.apply_startup_hook(&hook).map_err(failed)?;
             Ok(Answer::done(CommandId::APPLY_STARTUP_HOOK, format!("{label}: {path} has run")))
         }
@@ -127,7 +125,7 @@ fn answer(request: &ProcessRequest, reached: &Reached) -> Result<Answer, Failure
             for file in [Some(&path), report.as_ref()].into_iter().flatten() {
                 replaceable(file, runtime.target_root(), ask.talk.force)?;
             }
-            let dump = Dump::new(&path, dump_type(*kind)).map_err(refused)?;
+            let dump = Dump::new(&path, dump_type(*kind))?;
             let dump = dump.logging(*logging).crash_report(*crash_report);
             let command = runtime.write_dump(&dump).map_err(failed)?.id();
             let mut answer = Answer::done(command, format!("{label}: wrote {path}"));
@@ -136,7 +134,7 @@ fn answer(request: &ProcessRequest, reached: &Reached) -> Result<Answer, Failure
         }
         ProcessRequest::AttachProfiler { profiler, timeout, client_data, .. } => {
             let attach = AttachProfiler::new(profiler.class_id, &profiler.path);
-            let mut attach = attach.map_err(refused)?.timeout(timeout.0);
+            let mut attach = attach?.timeout(timeout.0);
             if let Some(file) = client_data {
                 let bytes = std::fs::read(file)
                     .map_err(|error| Failure::open(&file.display().to_string(), file, &error))?;
@@ -147,8 +145,7 @@ fn answer(request: &ProcessRequest, reached: &Reached) -> Result<Answer, Failure
             Ok(Answer::done(CommandId::ATTACH_PROFILER, text))
         }
         ProcessRequest::StartupProfiler { profiler, .. } => {
-            let startup =
-                StartupProfiler::new(profiler.class_id, &profiler.path).map_err(refused)?;
+            let startup = StartupProfiler::new(profiler.class_id, &profiler.path)?;
             runtime.startup_profiler(&startup).map_err(failed)?;
             let text = format!(
                 "{label}: {} will be loaded at startup, unless the process has already started",
@@ -241,7 +238,7 @@ fn environment(
     let missing: Vec<&str> = names.iter().filter(is_missing).map(String::as_str).collect();
     let lacking = (!missing.is_empty()).then(|| {
         let message = format!("its environment has no {}", missing.join(", "));
-        Failure::Input { file: reached.label(), message }
+        Failure::input(reached.label(), message)
     });
     let text = wanted.iter().map(|variable| match &variable.value {
         Some(value) => format!("{}={value}", variable.name),
@@ -258,17 +255,16 @@ fn variable_change(
     text: &str,
     is_unset: bool,
 ) -> Result<(SetEnvironmentVariable, String), Failure> {
-    let refused = |error: RequestError| Failure::Usage(error.to_string());
     match (text.split_once('='), is_unset) {
         (None, true) => {
-            let variable = SetEnvironmentVariable::unset(text).map_err(refused)?;
+            let variable = SetEnvironmentVariable::unset(text)?;
             Ok((variable, format!("{text} is removed")))
         }
         (Some((name, value)), false) => {
-            let variable = SetEnvironmentVariable::set(name, value).map_err(refused)?;
+            let variable = SetEnvironmentVariable::set(name, value)?;
             Ok((variable, format!("{name} is set")))
         }
-        (Some(_), true) => Err(Failure::Usage("--unset takes only the name".to_owned())),
+        (Some(_), true) => Err(Failure::usage("--unset takes only the name")),
         (None, false) => Err(Failure::Usage(format!("write {text}=VALUE, or --unset {text}"))),
     }
 }
@@ -284,7 +280,7 @@ fn replaceable(file: &str, target_root: &Path, is_forced: bool) -> Result<(), Fa
         Ok(_) if is_forced => return Ok(()),
         Ok(_) => "already exists; use --force to overwrite",
     };
-    Err(Failure::Input { file: file.to_owned(), message: message.to_owned() })
+    Err(Failure::input(file, message))
 }
 
 /// The process has another current folder than we.

@@ -14,16 +14,15 @@ pub(super) fn run(args: &ReplayArgs, context: &mut Context<'_>) -> Result<Exit, 
     let name = args.transcript.display().to_string();
     let file = File::open(&args.transcript)
         .map_err(|error| Failure::open(&name, &args.transcript, &error))?;
-    let failed = |error: Error| Failure::Input { file: name.clone(), message: error.to_string() };
+    let failed = |error: Error| Failure::input(name.clone(), error.to_string());
     let transcript = Transcript::read(BufReader::new(file)).map_err(failed)?;
     if transcript.connection_count() == 0 {
         let message = "the transcript has no connection with a request".to_owned();
-        return Err(Failure::Input { file: name, message });
+        return Err(Failure::input(name, message));
     }
     let pace = if args.at_once { Pace::AtOnce } else { Pace::AsRecorded };
     let signals = Signals::notice(&context.delays)?;
-    let address =
-        |text: &str| PortAddress::parse(text).map_err(|error| Failure::Usage(error.to_string()));
+    let address = |text: &str| PortAddress::parse(text);
     let replay = match (&args.connect, &args.listen) {
         (Some(port), _) => Replay::connect_to(transcript, &address(port)?.endpoint(), pace),
         (None, Some(listen)) => Replay::listen(transcript, &address(listen)?, pace),
@@ -32,8 +31,7 @@ pub(super) fn run(args: &ReplayArgs, context: &mut Context<'_>) -> Result<Exit, 
             Replay::listen(transcript, &address(&path.to_string_lossy())?, pace)
         }
     };
-    let replay = replay
-        .map_err(|error| Failure::Input { file: name.clone(), message: error.to_string() })?;
+    let replay = replay.map_err(|error| Failure::input(name.clone(), error.to_string()))?;
     if args.connect.is_none() {
         // Scripts wait for this line: from then on, the port accepts connections.
         writeln!(context.out, "{},connect", replay.endpoint())?;

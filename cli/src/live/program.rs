@@ -134,7 +134,7 @@ fn failure(name: &str, error: &Error) -> Failure {
     let message = error.to_string();
     // Without Rust's `(os error 2)`.
     let message = message.split(" (os error").next().unwrap_or_default().to_owned();
-    Failure::Input { file: name.to_owned(), message }
+    Failure::input(name, message)
 }
 
 /// As a shell reports it: 128 plus the signal's number for a program that was killed.

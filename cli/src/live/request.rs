@@ -31,19 +31,18 @@ pub(crate) fn config(
     more: Vec<Provider>,
     rundown: Rundown,
 ) -> Result<SessionConfig, Failure> {
-    let failed = |error: RequestError| Failure::Usage(error.to_string());
     let profiles = if more.is_empty() { profiles(args) } else { &args.profile };
     let mut wanted: Vec<Provider> =
         args.providers.iter().flat_map(|list| list.providers.clone()).collect();
     for profile in profiles {
-        wanted.extend(profile.providers().map_err(failed)?);
+        wanted.extend(profile.providers()?);
     }
     if let Some(keywords) = args.clrevents {
-        let provider = Provider::new(RUNTIME).map_err(failed)?;
+        let provider = Provider::new(RUNTIME)?;
         wanted.push(provider.keywords(keywords.0).level(args.clreventlevel));
     }
     wanted.extend(more);
-    let providers = filtered(wanted, args).map_err(failed)?;
+    let providers = filtered(wanted, args)?;
     Ok(SessionConfig::new(providers)
         .buffer_megabytes(args.buffersize)
         .stacks(!args.no_stacks)

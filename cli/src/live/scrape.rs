@@ -36,9 +36,11 @@ pub(crate) struct Scrape {
 impl Scrape {
     /// Listens at an address. The thread ends with the process.
     pub(crate) fn listen(address: SocketAddr) -> Result<Scrape, Failure> {
-        let failed = |error: io::Error| Failure::Input {
-            file: address.to_string(),
-            message: format!("cannot listen: {error}; give another --openmetrics-listen"),
+        let failed = |error: io::Error| {
+            Failure::input(
+                address.to_string(),
+                format!("cannot listen: {error}; give another --openmetrics-listen"),
+            )
         };
         let listener = TcpListener::bind(address).map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;

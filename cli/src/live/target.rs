@@ -81,7 +81,7 @@ impl Reached {
 
     /// A failure with this process.
     pub(crate) fn failed(&self, error: &Error) -> Failure {
-        Failure::Input { file: self.label(), message: error.to_string() }
+        Failure::input(self.label(), error.to_string())
     }
 
     fn of(found: &Found, talk: &Talk) -> Result<Reached, Failure> {
@@ -110,7 +110,7 @@ impl Reached {
 }
 
 fn cannot(what: &str, message: &str) -> Failure {
-    Failure::Input { file: what.to_owned(), message: message.to_owned() }
+    Failure::input(what, message)
 }
 
 /// Every process that can be reached.
@@ -146,11 +146,9 @@ pub(crate) fn find(args: &TargetArgs, talk: &Talk, end: &EndRule) -> Result<Sele
         return by_name(name, talk).map(Selected::Processes);
     }
     let Some(port) = &args.port else {
-        return Err(Failure::Usage(
-            "which process? Give -p PID, -n NAME or --port ADDRESS".to_owned(),
-        ));
+        return Err(Failure::usage("which process? Give -p PID, -n NAME or --port ADDRESS"));
     };
-    let address = PortAddress::parse(port).map_err(|error| Failure::Usage(error.to_string()))?;
+    let address = PortAddress::parse(port)?;
     if address.mode() == PortMode::Connect {
         let runtime = talk.with(Runtime::at(address.endpoint()));
         let reached = end.ask(move || Reached::running(runtime, None))?;

@@ -33,7 +33,7 @@ impl Transcript {
     pub(crate) fn finish(&self) -> Result<(), Failure> {
         self.recorder.finish().map_err(|error| {
             let message = format!("cannot be written: {}", plain(&error));
-            Failure::Input { file: self.path.display().to_string(), message }
+            Failure::input(self.path.display().to_string(), message)
         })?;
         let file = self.file.lock().unwrap_or_else(PoisonError::into_inner).take();
         file.map_or(Ok(()), |file| file.finish().map(drop))

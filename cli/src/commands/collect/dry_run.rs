@@ -92,7 +92,7 @@ pub(super) fn write(
     config: &SessionConfig,
 ) -> Result<(), Failure> {
     let command = config.lowest();
-    let message = config.message(command).map_err(|error| Failure::Usage(error.to_string()))?;
+    let message = config.message(command)?;
     let id = command.id();
     let out = &mut context.out;
     let since = id.since().map(|major| format!(", from .NET {major} on")).unwrap_or_default();

@@ -230,7 +230,7 @@ pub(super) fn is_packed(path: &Path) -> bool {
 }
 
 fn refused(path: &Path, message: &str) -> Failure {
-    Failure::Input { file: path.display().to_string(), message: message.to_owned() }
+    Failure::input(path.display().to_string(), message)
 }
 
 #[cfg(test)]

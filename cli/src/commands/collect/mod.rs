@@ -48,7 +48,7 @@ pub(super) fn run(args: &CollectArgs, context: &mut Context<'_>) -> Result<Exit,
     let formats = Formats::new(&args.format)?;
     let rules = rules(args)?;
     let watch = rules.as_ref().map(Rules::watch_config).transpose();
-    let rules = rules.zip(watch.map_err(|error| Failure::Usage(error.to_string()))?);
+    let rules = rules.zip(watch?);
     if args.dry_run {
         match &rules {
             Some((rules, watch)) => {
@@ -109,7 +109,7 @@ fn config(args: &CollectArgs, conditions: &[Predicate]) -> Result<SessionConfig,
         BufferingMode::Drop => config,
         BufferingMode::Block => config.when_full(WhenFull::Block),
     };
-    with_counters(config, conditions).map_err(|error| Failure::Usage(error.to_string()))
+    Ok(with_counters(config, conditions)?)
 }
 
 /// Refuses combinations of options that contradict each other.
@@ -122,15 +122,12 @@ fn check_usage(args: &CollectArgs, conditions: &[Predicate]) -> Result<(), Failu
         )));
     }
     if args.keep_after.is_some() && conditions.is_empty() {
-        return Err(Failure::Usage(
-            "--keep-after needs --until: it says how long to keep recording after that event"
-                .to_owned(),
+        return Err(Failure::usage(
+            "--keep-after needs --until: it says how long to keep recording after that event",
         ));
     }
     if args.children && args.command.is_empty() {
-        return Err(Failure::Usage(
-            "--children needs a program to start; give -- COMMAND".to_owned(),
-        ));
+        return Err(Failure::usage("--children needs a program to start; give -- COMMAND"));
     }
     Ok(())
 }
@@ -149,7 +146,7 @@ impl Destination {
         formats: &Formats,
         context: &Context<'_>,
     ) -> Result<Destination, Failure> {
-        let usage = |text: &str| Err(Failure::Usage(text.to_owned()));
+        let usage = |text: &str| Err(Failure::usage(text));
         let has_several = args.all || args.children || args.rotate.is_some();
         if args.output.as_deref() != Some(Path::new("-")) {
             let given = args.output.as_deref();
@@ -211,17 +208,14 @@ impl Destination {
 fn rules(args: &CollectArgs) -> Result<Option<Rules>, Failure> {
     let Some(path) = &args.rules else { return Ok(None) };
     if args.output.as_deref().is_some_and(|path| path == Path::new("-") || is_named_pipe(path)) {
-        return Err(Failure::Usage(
-            "recordings of rules are files; give -o FILE, or no -o".to_owned(),
-        ));
+        return Err(Failure::usage("recordings of rules are files; give -o FILE, or no -o"));
     }
     let rules = Rules::read(path, &args.session, args.rundown)?;
     if rules.keep() && args.rotate.is_none() {
-        return Err(Failure::Input {
-            file: path.display().to_string(),
-            message: "action = \"keep\" keeps what --rotate has; give --rotate 5x100MB, too"
-                .to_owned(),
-        });
+        return Err(Failure::input(
+            path.display().to_string(),
+            "action = \"keep\" keeps what --rotate has; give --rotate 5x100MB, too",
+        ));
     }
     Ok(Some(rules))
 }
@@ -291,7 +285,7 @@ fn collect(
         let all = target::all(talk);
         if all.is_empty() {
             let message = "no process can be reached; nettrace ps says why".to_owned();
-            return Err(Failure::Input { file: "processes".to_owned(), message });
+            return Err(Failure::input("processes", message));
         }
         opening.print(end, context)?;
         for reached in all {

@@ -187,7 +187,7 @@ fn start_session(
 }
 
 fn silent(label: String) -> Failure {
-    Failure::Input { file: label, message: "did not answer in time".to_owned() }
+    Failure::input(label, "did not answer in time")
 }
 
 impl Places {

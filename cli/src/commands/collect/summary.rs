@@ -26,10 +26,7 @@ impl Summary<'_> {
         let is_gone = self.file == "standard output" && error.kind() == io::ErrorKind::BrokenPipe;
         Some(match is_gone {
             true => Failure::Output(io::ErrorKind::BrokenPipe.into()),
-            false => Failure::Input {
-                file: self.file.to_owned(),
-                message: format!("recording failed: {error}"),
-            },
+            false => Failure::input(self.file, format!("recording failed: {error}")),
         })
     }
 

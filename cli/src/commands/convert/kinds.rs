@@ -67,9 +67,8 @@ fn survey(input: &InputArgs, context: &mut Context<'_>) -> Result<Survey, Failur
     let objects = Arc::new(AtomicU64::new(0));
     analysis.add(Box::new(Objects(Arc::clone(&objects))));
     trace.read(|events| analysis.read(events))?;
-    let finished = analysis
-        .finish()
-        .map_err(|error| Failure::Input { file: trace.file, message: error.to_string() })?;
+    let finished =
+        analysis.finish().map_err(|error| Failure::input(trace.file, error.to_string()))?;
     Ok(Survey { profile: finished.profile, objects: objects.load(Ordering::Relaxed) })
 }
 

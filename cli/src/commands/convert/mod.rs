@@ -83,7 +83,7 @@ pub(super) fn write(
                     if made.iter().any(|other| other.is_same(&pending)) {
                         let message =
                             "is named more than once; each output needs its own file".to_owned();
-                        return Err(Failure::Input { file: path.display().to_string(), message });
+                        return Err(Failure::input(path.display().to_string(), message));
                     }
                     made.push(pending);
                     Box::new(NamedFile::new(file, path))
@@ -111,19 +111,16 @@ pub(super) fn write(
         let read = |events: &mut _| analysis.read(events);
         trace.read_or(read, |file, error| match error {
             AnalysisError::Convert(error) => failure(file, error),
-            error => Failure::Input { file: file.to_owned(), message: error.to_string() },
+            error => Failure::input(file, error.to_string()),
         })?;
         unused = args.samples.add_names(analysis.model_mut())?;
         analysis.finish().map_err(|error| match error {
             // Where users name events, the name may be the mistake.
-            ConvertError::NothingToShow { .. } if !args.event_names().is_empty() => Failure::Input {
-                file: file.clone(),
-                message: format!(
+            ConvertError::NothingToShow { .. } if !args.event_names().is_empty() => Failure::input(file.clone(), format!(
                     "no event is {}, or none of them has a stack or passes the filters; `nettrace stats` lists the \
                      events of a trace, and how many have stacks",
                     args.event_names().join(" or ")
-                ),
-            },
+                )),
             error => {
                 if matches!(error, ConvertError::NothingToShow { .. }) {
                     lacks = Some(error.to_string());
@@ -139,7 +136,7 @@ pub(super) fn write(
             drop(made);
             let Some(lacks) = lacks else { return Err(failure) };
             let there = kinds::there_are(&input, &wanted, &targets, context);
-            return Err(Failure::Input { file, message: format!("{lacks}{there}") });
+            return Err(Failure::input(file, format!("{lacks}{there}")));
         }
     };
     made.into_iter().try_for_each(|file| file.finish().map(drop))?;
@@ -170,6 +167,6 @@ pub(crate) fn formats() -> String {
 fn failure(file: &str, error: ConvertError) -> Failure {
     match error {
         ConvertError::Write(error) => fault(error),
-        error => Failure::Input { file: file.to_owned(), message: error.to_string() },
+        error => Failure::input(file, error.to_string()),
     }
 }

@@ -61,10 +61,10 @@ impl Write for NamedFile {
 /// What to say of an output that cannot be written.
 pub(super) fn fault(error: io::Error) -> Failure {
     match error.get_ref().and_then(|inner| inner.downcast_ref::<FileFault>()) {
-        Some(fault) => Failure::Input {
-            file: fault.path.display().to_string(),
-            message: format!("cannot be written: {}", plain(&fault.error)),
-        },
+        Some(fault) => Failure::input(
+            fault.path.display().to_string(),
+            format!("cannot be written: {}", plain(&fault.error)),
+        ),
         None => Failure::Output(error),
     }
 }

@@ -19,9 +19,8 @@ fn by_path(path: &Path) -> Result<&'static Format, Failure> {
     let text = path.to_string_lossy().to_ascii_lowercase();
     match Format::by_path(&text) {
         Some((format, _)) => Ok(format),
-        None if path == Path::new("-") => Err(Failure::Usage(
-            "the format of standard output is not known; give --format (--format list shows them)"
-                .to_owned(),
+        None if path == Path::new("-") => Err(Failure::usage(
+            "the format of standard output is not known; give --format (--format list shows them)",
         )),
         None => Err(Failure::Usage(no_format(path, text.strip_suffix(".gz").unwrap_or(&text)))),
     }
@@ -86,9 +85,8 @@ pub(super) fn targets(args: &ConvertArgs, input: &Path) -> Result<Vec<Target>, F
     let formats = args.format.iter().map(|name| by_name(name)).collect::<Result<Vec<_>, _>>()?;
     let targets: Vec<Target> = match (formats.as_slice(), args.output.as_slice()) {
         ([], []) => {
-            return Err(Failure::Usage(
-                "give a format with --format, or an output with -o; --format list shows them"
-                    .to_owned(),
+            return Err(Failure::usage(
+                "give a format with --format, or an output with -o; --format list shows them",
             ));
         }
         (formats, []) => formats.iter().map(|wanted| Target::chosen(wanted, input)).collect(),
@@ -108,7 +106,7 @@ pub(super) fn targets(args: &ConvertArgs, input: &Path) -> Result<Vec<Target>, F
         }
     };
     if targets.iter().filter(|target| target.path.is_none()).count() > 1 {
-        return Err(Failure::Usage("only one format can go to standard output".to_owned()));
+        return Err(Failure::usage("only one format can go to standard output"));
     }
     Ok(targets)
 }

@@ -23,7 +23,7 @@ use crate::live::target::{self, Reached, Selected, Talk};
 use crate::live::{event_sources, meters, metrics_notice};
 use crate::units;
 use nettrace_analysis::live::LiveCounters;
-use nettrace_ipc::{Providers, RequestError, Rundown, SessionConfig};
+use nettrace_ipc::{Providers, Rundown, SessionConfig};
 use rows::ValueWriter;
 use std::time::{Duration, Instant};
 
@@ -148,8 +148,7 @@ impl<'v> View<'v> {
             max_time_series: args.max_time_series.get(),
             max_histograms: args.max_histograms.get(),
         };
-        let refused = |error: RequestError| Failure::Usage(error.to_string());
-        let mut providers = request.providers().map_err(refused)?;
+        let mut providers = request.providers()?;
         if providers.is_empty() {
             let patterns: Vec<&str> =
                 list.choices().iter().map(|choice| choice.provider.as_str()).collect();
@@ -158,9 +157,9 @@ impl<'v> View<'v> {
                 reached.label(),
                 patterns.join(", ")
             ));
-            providers.push(counters::silent().map_err(refused)?);
+            providers.push(counters::silent()?);
         }
-        let providers = Providers::new(providers).map_err(refused)?;
+        let providers = Providers::new(providers)?;
         let config = SessionConfig::new(providers).stacks(false).rundown(Rundown::Off);
         let report = LiveCounters::new()
             .wanted(list)

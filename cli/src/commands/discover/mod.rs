@@ -104,9 +104,7 @@ fn start(
     end: &EndRule,
     context: &mut Context<'_>,
 ) -> Result<Option<Sessions>, Failure> {
-    let usage = |error: RequestError| Failure::Usage(error.to_string());
-    let (named, all) =
-        (named(&event_sources::names(reached.pid)).map_err(usage)?, everything().map_err(usage)?);
+    let (named, all) = (named(&event_sources::names(reached.pid))?, everything()?);
     let messages = &mut context.messages;
     let view = Discovery::new;
     let named = LiveSession::start(reached, named, Resume::No, view(), end, messages)?;

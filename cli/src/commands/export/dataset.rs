@@ -48,9 +48,11 @@ pub(super) fn failure_name(input: &str, content_hash: Option<&str>) -> String {
 
 impl Dataset {
     pub(super) fn open(folder: &Path, keys: &Keys) -> Result<Dataset, Failure> {
-        let refused = |error: io::Error| Failure::Input {
-            file: folder.display().to_string(),
-            message: format!("cannot be written: {}", plain(&error)),
+        let refused = |error: io::Error| {
+            Failure::input(
+                folder.display().to_string(),
+                format!("cannot be written: {}", plain(&error)),
+            )
         };
         fs::create_dir_all(folder).map_err(refused)?;
         let parts = folder.join(PARTS);
@@ -80,8 +82,7 @@ impl Dataset {
     fn check_layout(&self, keys: &Keys) -> Result<(), Failure> {
         let path = self.folder.join(LAYOUT);
         let layout = serde_json::json!({ "schema": 1, "partition_by": keys.names() }).to_string();
-        let refused =
-            |message: String| Failure::Input { file: path.display().to_string(), message };
+        let refused = |message: String| Failure::input(path.display().to_string(), message);
         match fs::read_to_string(&path) {
             Ok(known) if known.trim() == layout => Ok(()),
             Ok(known) => Err(refused(format!(
@@ -151,9 +152,11 @@ impl Dataset {
             }
             let files = TraceFiles::new(self, keys.unknown_folder(), "empty".to_owned());
             let written = files.create(table.name, "").and_then(|out| write_empty(table, out));
-            written.and_then(|()| files.publish()).map_err(|error| Failure::Input {
-                file: folder.display().to_string(),
-                message: format!("cannot be written: {}", plain(&error)),
+            written.and_then(|()| files.publish()).map_err(|error| {
+                Failure::input(
+                    folder.display().to_string(),
+                    format!("cannot be written: {}", plain(&error)),
+                )
             })?;
         }
         Ok(())

@@ -87,7 +87,7 @@ impl Exporter<'_> {
         is_first: impl FnOnce(&str) -> bool,
     ) -> Result<InputResult, Failure> {
         if let InputSource::Nothing { why, .. } = &input.place {
-            let failure = Failure::Input { file: input.name.clone(), message: why.clone() };
+            let failure = Failure::input(input.name.clone(), why.clone());
             return self.failed(input, None, failure);
         }
         let hashed = match input.hash() {
@@ -237,9 +237,9 @@ impl Exporter<'_> {
     }
 
     fn unwritten(&self, error: &io::Error) -> Failure {
-        Failure::Input {
-            file: self.dataset.folder().display().to_string(),
-            message: format!("cannot be written: {}", plain(error)),
-        }
+        Failure::input(
+            self.dataset.folder().display().to_string(),
+            format!("cannot be written: {}", plain(error)),
+        )
     }
 }

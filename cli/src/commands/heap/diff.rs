@@ -29,7 +29,7 @@ pub(super) fn run(args: &HeapDiffArgs, context: &mut Context<'_>) -> Result<Exit
                 _ => "it has no later heap dump of the same kind",
             };
             let message = format!("{there}; give another trace, or FILE#N");
-            return Err(Failure::Input { file: old.file, message });
+            return Err(Failure::input(old.file, message));
         }
         // `conclude` reports which trace has no dump.
         let exit = old.conclude(context)?;

@@ -96,9 +96,8 @@ fn dump(
     }
     let run_up = if *is_new { RUN_BEFORE_DUMP } else { Duration::ZERO };
     end.sleep_until(Instant::now() + args.after.map_or(run_up, |span| span.0));
-    let refused = |error: RequestError| Failure::Usage(error.to_string());
-    forget_types(reached, end).map_err(refused)?;
-    let config = config().map_err(refused)?;
+    forget_types(reached, end)?;
+    let config = config()?;
     let session = start::start(reached, config, Resume::No, end, &mut context.messages)?;
     let Some(session) = session else { return Ok(Exit::Failed) };
     let line = StatusLine::new(context.shows_status);
@@ -136,7 +135,7 @@ fn conclude(read: &Driven, reached: &Reached, file: &str, context: &mut Context<
     let messages = &mut context.messages;
     if let Some(fault) = &read.fault {
         let message = format!("its stream cannot be parsed: {fault}");
-        messages.error(&Failure::Input { file: reached.label(), message });
+        messages.error(&Failure::input(reached.label(), message));
     }
     if read.is_cut() {
         let text = "exited without completing the trace (was it killed?)";
@@ -192,7 +191,7 @@ impl Consumer for Dumping<'_, '_> {
     fn unwritten(&mut self, error: &io::Error) -> Next {
         self.line.clear();
         let message = format!("cannot be written: {}", plain(error));
-        self.messages.error(&Failure::Input { file: self.file.to_owned(), message });
+        self.messages.error(&Failure::input(self.file, message));
         // The dump is shown all the same.
         Next::Read
     }

@@ -29,9 +29,8 @@ pub(super) fn run(args: &HeapArgs, context: &mut Context<'_>) -> Result<Exit, Fa
             overview::run(args, &trace, context)
         }
         Some(HeapSource::Process(target)) => live::run(args, &target, context),
-        None => Err(Failure::Usage(
-            "the heap of what? Give a FILE, or a process: -p PID, -n NAME, --port ADDRESS or -- COMMAND"
-                .to_owned(),
+        None => Err(Failure::usage(
+            "the heap of what? Give a FILE, or a process: -p PID, -n NAME, --port ADDRESS or -- COMMAND",
         )),
     }
 }

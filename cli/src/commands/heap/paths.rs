@@ -61,7 +61,7 @@ pub(super) fn run(args: &HeapPathsArgs, context: &mut Context<'_>) -> Result<Exi
         (Some(address), _) => {
             let Some(object) = dump.find(address) else {
                 let message = format!("dump {} has no object at {address:#x}", dump.index());
-                return Err(Failure::Input { file: trace.file, message });
+                return Err(Failure::input(trace.file, message));
             };
             one(args, &trace, dump, object, context)?;
         }

@@ -71,10 +71,10 @@ impl HeapTrace {
                         0 => "no heap dump".to_owned(),
                         count => units::counted(count as u64, "heap dump"),
                     };
-                    return Err(Failure::Input {
-                        message: format!("it has {there}, but no number {number}"),
+                    return Err(Failure::input(
                         file,
-                    });
+                        format!("it has {there}, but no number {number}"),
+                    ));
                 }
                 chosen
             }

@@ -139,7 +139,7 @@ impl<'t> Taking<'t> {
         let read = driver.run(self)?;
         if let Some(fault) = read.fault {
             let message = format!("its stream cannot be parsed: {fault}");
-            return Err(Failure::Input { file: self.reached.label(), message });
+            return Err(Failure::input(self.reached.label(), message));
         }
         // Unless the process has ended before.
         self.take();
@@ -150,7 +150,7 @@ impl<'t> Taking<'t> {
 
     /// `None`: there is no session, which a message says.
     fn start(&self, is_last: bool, context: &mut Context<'_>) -> Result<Option<Session>, Failure> {
-        let config = config(is_last).map_err(|error| Failure::Usage(error.to_string()))?;
+        let config = config(is_last)?;
         let messages = &mut context.messages;
         let started = start::start(self.reached, config, self.resume, self.end, messages);
         match started {
@@ -160,7 +160,7 @@ impl<'t> Taking<'t> {
                 Ok(None)
             }
             Err(Failure::Input { file, message }) if self.is_stopped() => {
-                Err(Failure::Input { file, message: format!("{message}; {STOPPED}") })
+                Err(Failure::input(file, format!("{message}; {STOPPED}")))
             }
             started => started,
         }
@@ -200,7 +200,7 @@ impl<'t> Taking<'t> {
             if self.end.is_due() {
                 return Ok(None);
             }
-            return Err(Failure::Input { file: self.reached.label(), message: self.why_nothing() });
+            return Err(Failure::input(self.reached.label(), self.why_nothing()));
         }
         if !self.has_names
             && let Err(reason) = self.learn_names()

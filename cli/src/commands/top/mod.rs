@@ -41,7 +41,7 @@ const SCREEN_ROWS: usize = 200;
 
 pub(super) fn run(args: &TopArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {
     if !(Duration::from_secs(1)..=Duration::from_secs(60)).contains(&args.window.0) {
-        return Err(Failure::Usage("--window is 1s to 60s".to_owned()));
+        return Err(Failure::usage("--window is 1s to 60s"));
     }
     let duration = args.duration.map(|span| span.0);
     with_process((&args.target, &args.talk), duration, context, |attached, context| {
@@ -98,7 +98,7 @@ impl<'w> Watching<'w> {
         attached: &Attached,
         context: &mut Context<'_>,
     ) -> Result<Option<Watching<'w>>, Failure> {
-        let config = config(args).map_err(|error| Failure::Usage(error.to_string()))?;
+        let config = config(args)?;
         let Attached { reached, end, .. } = attached;
         let mut meter = Meter::new(reached.pid);
         if !end.sleep_until(Instant::now() + BASELINE_TIME) {

@@ -85,14 +85,13 @@ fn config(
     args: &WatchArgs,
     shows_names: bool,
 ) -> Result<(SessionConfig, Option<Visible>), Failure> {
-    let failed = |error: RequestError| Failure::Usage(error.to_string());
     let has_stacks = args.stacks && !args.session.no_stacks;
-    let config = request::config(&args.session, wanted(args).map_err(failed)?, Rundown::Off)?;
+    let config = request::config(&args.session, wanted(args)?, Rundown::Off)?;
     // Stacks that are not shown need not be taken.
     if !has_stacks || !shows_names {
         return Ok((config.stacks(has_stacks), None));
     }
-    let (providers, visible) = method_names::with_methods(config.providers()).map_err(failed)?;
+    let (providers, visible) = method_names::with_methods(config.providers())?;
     Ok((config.providing(providers).stacks(true), Some(visible)))
 }
 
@@ -270,7 +269,7 @@ impl<'w, 'c> EventDisplay<'w, 'c> {
         let label = reached.label();
         if let Some(fault) = &read.fault {
             let message = format!("its stream cannot be parsed: {fault}");
-            return Err(Failure::Input { file: label, message });
+            return Err(Failure::input(label, message));
         }
         if let Some(queue) = &self.queue {
             let dropped = queue.finish()?;

@@ -73,7 +73,7 @@ impl Rules {
         rundown: Option<RundownChoice>,
     ) -> Result<Rules, Failure> {
         let name = path.display().to_string();
-        let cannot = |message: String| Failure::Input { file: name.clone(), message };
+        let cannot = |message: String| Failure::input(name.clone(), message);
         let too_long = || cannot("is no file of rules: it has more than 1 MiB".to_owned());
         let length = std::fs::metadata(path).map_err(|error| cannot(plain(&error)))?.len();
         if length > MOST_FILE_BYTES {
@@ -257,10 +257,7 @@ impl Source<'_> {
         let before = self.text.get(..at).unwrap_or(self.text);
         let line = before.split('\n').count();
         let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
-        Failure::Input {
-            file: format!("{}:{line}:{column}", self.file),
-            message: message.to_owned(),
-        }
+        Failure::input(format!("{}:{line}:{column}", self.file), message)
     }
 }
 

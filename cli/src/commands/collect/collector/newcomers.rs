@@ -43,9 +43,8 @@ impl Collector {
                 Newcomers::Port(_) if is_busy => return Ok(true),
                 Newcomers::Port(port) => (port.next(Duration::ZERO), true, self.resumes),
                 Newcomers::Launched(launched) => {
-                    let failed = |error: nettrace_ipc::Error| Failure::Input {
-                        file: "the started program".to_owned(),
-                        message: error.to_string(),
+                    let failed = |error: nettrace_ipc::Error| {
+                        Failure::input("the started program", error.to_string())
                     };
                     let arrival = launched.next(Duration::ZERO).map_err(failed)?;
                     (arrival, launched.try_wait().map_err(failed)?.is_none(), true)
