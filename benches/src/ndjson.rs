@@ -11,7 +11,7 @@ use nettrace_parser::parallel::{self, Options, Order};
 use nettrace_parser::{Buffered, Event, PositionedFile, Reader, Source, Visit};
 
 use crate::checksum::Checksum;
-use crate::pass::{Input, Seen, mapped};
+use crate::pass::{Input, PassResult, mapped};
 
 /// A page is handed on when it has so many bytes, as the command does.
 const PAGE_BYTES: usize = 64 * 1024;
@@ -20,7 +20,7 @@ const PAGE_BYTES: usize = 64 * 1024;
 ///
 /// # Errors
 /// What reading reports.
-pub fn pass(path: &Path, order: Order, input: Input, threads: usize) -> io::Result<Seen> {
+pub fn pass(path: &Path, order: Order, input: Input, threads: usize) -> io::Result<PassResult> {
     match input {
         Input::Read => by_one(order, Buffered::new(File::open(path)?)),
         Input::Mapped if threads == 1 => by_one(order, mapped(path)?),
@@ -68,7 +68,7 @@ impl Visit for Lines {
     }
 }
 
-fn by_one<S: Source>(order: Order, source: S) -> io::Result<Seen> {
+fn by_one<S: Source>(order: Order, source: S) -> io::Result<PassResult> {
     let mut lines = Lines { writer: writer(), nowhere: Nowhere::default() };
     let mut reader = Reader::new(source);
     let outcome = match order {
@@ -80,10 +80,10 @@ fn by_one<S: Source>(order: Order, source: S) -> io::Result<Seen> {
     };
     let outcome = outcome.map_err(io::Error::other)?;
     lines.nowhere.take(lines.writer.page());
-    Ok(Seen::new(lines.nowhere.sum(), &outcome))
+    Ok(PassResult::new(lines.nowhere.sum(), &outcome))
 }
 
-fn by_several(path: &Path, order: Order, threads: usize) -> io::Result<Seen> {
+fn by_several(path: &Path, order: Order, threads: usize) -> io::Result<PassResult> {
     let file = PositionedFile::open(path)?;
     let options = Options::new().threads(threads).order(order);
     let parts = EventParts::of(&writer()).ok_or_else(|| io::Error::other("not divisible"))?;
@@ -97,5 +97,5 @@ fn by_several(path: &Path, order: Order, threads: usize) -> io::Result<Seen> {
     };
     let outcome = parallel::read_in_parts(|| file.reopened(), options, || parts.part(), collect)
         .map_err(io::Error::other)?;
-    Ok(Seen::new(nowhere.sum(), &outcome))
+    Ok(PassResult::new(nowhere.sum(), &outcome))
 }

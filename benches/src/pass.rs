@@ -68,16 +68,16 @@ pub enum Input {
 
 /// What a pass saw.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Seen {
+pub struct PassResult {
     /// Events, and what they sum up to.
     pub checksum: Checksum,
     /// Nothing is lost, damaged, out of order or missing at the end.
     pub is_intact: bool,
 }
 
-impl Seen {
-    pub(crate) fn new(checksum: Checksum, outcome: &Outcome) -> Seen {
-        Seen { checksum, is_intact: outcome.is_intact() && outcome.out_of_order() == 0 }
+impl PassResult {
+    pub(crate) fn new(checksum: Checksum, outcome: &Outcome) -> PassResult {
+        PassResult { checksum, is_intact: outcome.is_intact() && outcome.out_of_order() == 0 }
     }
 }
 
@@ -85,7 +85,7 @@ impl Seen {
 ///
 /// # Errors
 /// What reading reports.
-pub fn file(path: &Path, mode: Mode, input: Input, threads: usize) -> io::Result<Seen> {
+pub fn file(path: &Path, mode: Mode, input: Input, threads: usize) -> io::Result<PassResult> {
     match (mode, input) {
         (Mode::Ndjson, _) => ndjson::pass(path, Order::File, input, threads),
         (Mode::OrderedNdjson, _) => ndjson::pass(path, Order::Time, input, threads),
@@ -114,11 +114,11 @@ pub fn mapped(path: &Path) -> io::Result<MappedFile> {
 ///
 /// # Errors
 /// As `file`.
-pub fn memory(stream: &[u8], mode: Mode) -> io::Result<Seen> {
+pub fn memory(stream: &[u8], mode: Mode) -> io::Result<PassResult> {
     source(Whole::new(stream), mode)
 }
 
-fn source<S: Source>(source: S, mode: Mode) -> io::Result<Seen> {
+fn source<S: Source>(source: S, mode: Mode) -> io::Result<PassResult> {
     match mode {
         Mode::Raw => one_thread::<_, Headers>(source, Order::File),
         Mode::Fields => one_thread::<_, AllFields>(source, Order::File),
@@ -133,7 +133,7 @@ fn source<S: Source>(source: S, mode: Mode) -> io::Result<Seen> {
 
 /// Finds all blocks: each counts as an event does elsewhere, and its place goes into the
 /// checksum.
-fn index<S: Source>(mut reader: Reader<S>) -> io::Result<Seen> {
+fn index<S: Source>(mut reader: Reader<S>) -> io::Result<PassResult> {
     let mut sum = Checksum::default();
     while let Some(block) = reader.next_block().map_err(io::Error::other)? {
         sum.events += 1;
@@ -141,7 +141,7 @@ fn index<S: Source>(mut reader: Reader<S>) -> io::Result<Seen> {
     }
     // Without events nothing is known of losses.
     let is_intact = reader.is_complete() && reader.damage().findings().is_empty();
-    Ok(Seen { checksum: sum, is_intact })
+    Ok(PassResult { checksum: sum, is_intact })
 }
 
 /// The most memory that no file backs while a mapped file is read, looked at now and then.
@@ -168,25 +168,25 @@ trait Fold: Visit + Default {
 }
 
 #[inline(never)]
-fn one_thread<S: Source, F: Fold>(source: S, order: Order) -> io::Result<Seen> {
+fn one_thread<S: Source, F: Fold>(source: S, order: Order) -> io::Result<PassResult> {
     let (mut fold, mut reader) = (F::default(), Reader::new(source));
     if order == Order::File {
         reader.visit(&mut fold).map_err(io::Error::other)?;
-        return Ok(Seen::new(fold.sum(), &reader.outcome()));
+        return Ok(PassResult::new(fold.sum(), &reader.outcome()));
     }
     let mut events = reader.time_ordered();
     events.visit(&mut fold).map_err(io::Error::other)?;
-    Ok(Seen::new(fold.sum(), &events.outcome()))
+    Ok(PassResult::new(fold.sum(), &events.outcome()))
 }
 
-fn at_positions<F: Fold>(path: &Path, threads: usize) -> io::Result<Seen> {
+fn at_positions<F: Fold>(path: &Path, threads: usize) -> io::Result<PassResult> {
     let file = PositionedFile::open(path)?;
     in_regions::<_, F>(|| file.reopened(), Order::File, threads)
 }
 
 /// What waits for its turn holds the bytes after it, so in time order a mapping spares as
 /// much memory as a region has, touched for the first time.
-fn in_time_order<F: Fold>(path: &Path, threads: usize) -> io::Result<Seen> {
+fn in_time_order<F: Fold>(path: &Path, threads: usize) -> io::Result<PassResult> {
     let file = mapped(path)?;
     in_regions::<_, F>(|| file.reopened(), Order::Time, threads)
 }
@@ -196,7 +196,7 @@ fn in_regions<S: Source, F: Fold>(
     source: impl Fn() -> S + Sync,
     order: Order,
     threads: usize,
-) -> io::Result<Seen> {
+) -> io::Result<PassResult> {
     let options = Options::new().threads(threads).order(order);
     let fold = |region: &mut Region<'_, S>| {
         let mut fold = F::default();
@@ -208,7 +208,7 @@ fn in_regions<S: Source, F: Fold>(
         ControlFlow::Continue(())
     })
     .map_err(io::Error::other)?;
-    Ok(Seen::new(sum, &outcome))
+    Ok(PassResult::new(sum, &outcome))
 }
 
 /// The header alone.

@@ -306,8 +306,8 @@ fn summary(trace: &TraceReports, doubts: &mut Doubts) {
                 nettrace(&["info", &trace.path, "--json"]).json()["lost"].int(),
             ),
             "missing_names" => {
-                let said = nettrace(&words).stderr;
-                doubts.same(text("text"), said.contains(text("text")).into(), 1);
+                let messages = nettrace(&words).stderr;
+                doubts.same(text("text"), messages.contains(text("text")).into(), 1);
                 continue;
             }
             "log_errors" => {

@@ -113,7 +113,7 @@ mod soak {
     }
 
     /// How long a command may take to end, and a program to be resumed, on a busy machine.
-    const PATIENCE: Duration = Duration::from_secs(60);
+    const STOP_TIMEOUT: Duration = Duration::from_secs(60);
 
     /// The command, used as people use it.
     struct Commands {
@@ -155,7 +155,7 @@ mod soak {
             if let Some(mut command) = commands.command(&words) {
                 commands.listener = Some(command.stdout(Stdio::null()).spawn()?);
                 let start = Instant::now();
-                while !commands.folder.join("port").exists() && start.elapsed() < PATIENCE {
+                while !commands.folder.join("port").exists() && start.elapsed() < STOP_TIMEOUT {
                     std::thread::sleep(Duration::from_millis(10));
                 }
             }
@@ -239,7 +239,7 @@ mod soak {
             });
             let start = Instant::now();
             let mut now = count();
-            while (now.0 > before.0 || now.1 > before.1) && start.elapsed() < PATIENCE {
+            while (now.0 > before.0 || now.1 > before.1) && start.elapsed() < STOP_TIMEOUT {
                 std::thread::sleep(Duration::from_millis(100));
                 now = count();
             }
@@ -282,9 +282,9 @@ mod soak {
     fn end_of(child: &mut Child, what: &str) -> Result<()> {
         let start = Instant::now();
         while child.try_wait()?.is_none() {
-            if start.elapsed() > PATIENCE {
+            if start.elapsed() > STOP_TIMEOUT {
                 let _ = child.kill();
-                return Err(format!("{what}: no end in {PATIENCE:?}").into());
+                return Err(format!("{what}: no end in {STOP_TIMEOUT:?}").into());
             }
             std::thread::sleep(Duration::from_millis(10));
         }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use nettrace_benches::pass::{self, Input, Mode, Seen};
+use nettrace_benches::pass::{self, Input, Mode, PassResult};
 
 const USAGE: &str = "usage: throughput FILE [options]
   --mode raw             file order, every header field (default)
@@ -81,7 +81,7 @@ fn count(text: &str) -> Result<usize, String> {
 
 fn run(options: &Options) -> io::Result<()> {
     let Options { file, mode, input, threads, passes, .. } = options;
-    let (mut seen, mut seconds) = (None::<Seen>, Vec::new());
+    let (mut seen, mut seconds) = (None::<PassResult>, Vec::new());
     for _ in 0..*passes {
         let begin = Instant::now();
         let now = pass::file(file, *mode, *input, *threads)?;
@@ -91,7 +91,7 @@ fn run(options: &Options) -> io::Result<()> {
         }
         seen = Some(now);
     }
-    let Some(Seen { checksum, is_intact }) = seen else { return Ok(()) };
+    let Some(PassResult { checksum, is_intact }) = seen else { return Ok(()) };
     let (events, mode) = (checksum.events, mode.name());
     let nanoseconds: Vec<f64> =
         seconds.iter().map(|seconds| seconds * 1e9 / events.max(1) as f64).collect();

@@ -9,7 +9,7 @@ use nom::error::{Error, ErrorKind};
 use nom::number::complete::{le_u8, le_u32, le_u64, le_u128};
 use nom::{Err, IResult, Parser};
 
-use super::{Header, Rows};
+use super::{BlockRows, Header};
 use crate::checksum::Checksum;
 
 /// One event: its header and its payload.
@@ -127,7 +127,7 @@ fn rows<'a>(
 /// # Panics
 /// If a row does not fit, or is in the fixed form of versions 3 to 5.
 #[inline(never)]
-pub fn decode(stream: &[u8], blocks: &[Rows]) -> Checksum {
+pub fn decode(stream: &[u8], blocks: &[BlockRows]) -> Checksum {
     let mut sum = Checksum::default();
     for block in blocks {
         let (bytes, sum) = (&stream[block.range.clone()], &mut sum);

@@ -53,7 +53,7 @@ pub struct Header {
 
 /// The rows of one event block: bytes of the stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Rows {
+pub struct BlockRows {
     /// Where they lie.
     pub range: std::ops::Range<usize>,
     /// How headers are written.
@@ -65,7 +65,7 @@ pub struct Rows {
 ///
 /// # Panics
 /// If the stream cannot be read.
-pub fn rows(stream: &[u8]) -> Vec<Rows> {
+pub fn rows(stream: &[u8]) -> Vec<BlockRows> {
     let mut reader = Reader::from_slice(stream);
     reader.trace().expect("a stream of our own");
     let version = reader.version().expect("a stream of our own");
@@ -77,7 +77,7 @@ pub fn rows(stream: &[u8]) -> Vec<Rows> {
             let encoding = BlobEncoding::of(version, header.is_compressed);
             let start = block.span().start as usize;
             let range = start + usize::from(header.size)..start + content.len();
-            found.push(Rows { range, encoding });
+            found.push(BlockRows { range, encoding });
         }
     }
     found

@@ -39,7 +39,7 @@ pub struct Child {
 
 /// How the process reads its file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum How {
+pub enum Access {
     /// Mapped.
     Mapped,
     /// By `read`.
@@ -48,9 +48,9 @@ pub enum How {
     Watched,
 }
 
-impl How {
-    const ALL: [(How, &str); 3] =
-        [(How::Mapped, "mapped"), (How::Read, "read"), (How::Watched, "watched")];
+impl Access {
+    const ALL: [(Access, &str); 3] =
+        [(Access::Mapped, "mapped"), (Access::Read, "read"), (Access::Watched, "watched")];
 }
 
 /// Whether there is such work: a mode, a format, reports, [`IDIOM`] or [`STATS`].
@@ -78,11 +78,11 @@ pub fn serve(arguments: &[String]) -> io::Result<()> {
     let [file, work, how] = arguments else {
         return Err(io::Error::other("a file, what to do, and how to read it"));
     };
-    let how = How::ALL.into_iter().find(|(_, name)| name == how);
+    let how = Access::ALL.into_iter().find(|(_, name)| name == how);
     let (how, _) = how.ok_or_else(|| io::Error::other("no such way to read"))?;
-    let input = if how == How::Read { Input::Read } else { Input::Mapped };
+    let input = if how == Access::Read { Input::Read } else { Input::Mapped };
     let (file, mut anonymous) = (Path::new(file), 0);
-    let events = if how == How::Watched {
+    let events = if how == Access::Watched {
         anonymous = pass::anonymous_peak(file)?;
         0
     } else if let Some(mode) = Mode::of_name(work) {
@@ -117,7 +117,7 @@ impl Child {
     ///
     /// # Errors
     /// When it fails.
-    pub fn run(file: &Path, work: &str, how: How) -> io::Result<Child> {
+    pub fn run(file: &Path, work: &str, how: Access) -> io::Result<Child> {
         Child::of(Command::new(std::env::current_exe()?), file, work, how).map(|(child, _)| child)
     }
 
@@ -136,7 +136,7 @@ impl Child {
             (child, String::from_utf8_lossy(&output.stderr).into_owned())
         } else {
             callgrind.arg(std::env::current_exe()?);
-            Child::of(callgrind, file, work, How::Mapped)?
+            Child::of(callgrind, file, work, Access::Mapped)?
         };
         let count = messages.lines().find_map(|line| line.split_once("Collected : "));
         let count = count.and_then(|(_, count)| count.trim().parse().ok());
@@ -145,9 +145,14 @@ impl Child {
         Ok(child)
     }
 
-    fn of(mut command: Command, file: &Path, work: &str, how: How) -> io::Result<(Child, String)> {
+    fn of(
+        mut command: Command,
+        file: &Path,
+        work: &str,
+        how: Access,
+    ) -> io::Result<(Child, String)> {
         let how =
-            How::ALL.into_iter().find(|(known, _)| *known == how).map_or("", |(_, name)| name);
+            Access::ALL.into_iter().find(|(known, _)| *known == how).map_or("", |(_, name)| name);
         let output = command.arg(FLAG).arg(file).args([work, how]).output()?;
         let (out, messages) =
             (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));

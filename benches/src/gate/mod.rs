@@ -13,7 +13,7 @@ use std::sync::{Mutex, PoisonError, mpsc};
 
 use crate::make::Case;
 use crate::pass::Mode;
-use child::{Child, How};
+use child::{Access, Child};
 use report::{GateReport, Limit};
 
 /// Where the gate keeps its traces: beside the program.
@@ -124,7 +124,7 @@ const IDIOM: [Row; 3] = [
 
 /// Fields, raw iteration included; `stats` with one thread; conversions, whose goals are
 /// ratios in time; two reports in one pass.
-const REST: [Row; 17] = [
+const OTHER_WORK: [Row; 17] = [
     event("ordered-fields", Case::Mixed, 412.0),
     event("ordered-fields", Case::Net10, 628.0),
     event("fields", Case::Mixed, 235.0),
@@ -155,7 +155,7 @@ const PASSES_AT_ONCE: usize = 2;
 /// When something cannot be measured at all.
 pub fn run(folder: &Path, report: &mut GateReport) -> io::Result<()> {
     if child::has_callgrind() {
-        let rows = [READING.as_slice(), &IDIOM, &REST].concat();
+        let rows = [READING.as_slice(), &IDIOM, &OTHER_WORK].concat();
         instructions(&rows, folder, report)?;
     } else {
         report.skip("instructions per event", "valgrind is not there");
@@ -261,7 +261,7 @@ fn allocations(folder: &Path, report: &mut GateReport) -> io::Result<()> {
         for mode in [Mode::Raw, Mode::Ordered, Mode::Fields, Mode::Ndjson] {
             let (name, lengths) = (mode.name(), [6_000_000, 12_000_000]);
             let value = per_event(folder, case, name, lengths, |file| {
-                let child = Child::run(file, name, How::Mapped)?;
+                let child = Child::run(file, name, Access::Mapped)?;
                 Ok((child.events, child.allocations))
             })?;
             let what = format!("allocations, {name}, {}", case.name());
@@ -286,18 +286,18 @@ fn memory(folder: &Path, report: &mut GateReport) -> io::Result<()> {
             report.add(&what, Limit::AtMost(limit), None, bytes as f64 / MIB, "MiB");
         };
         let peak = |mode: Mode, how| Child::run(&file, mode.name(), how).map(|child| child.peak);
-        add("read", READ, peak(Mode::Raw, How::Read)?);
-        add("mapped", 24.0, peak(Mode::Raw, How::Mapped)?);
-        let watched = Child::run(&file, Mode::Raw.name(), How::Watched)?;
+        add("read", READ, peak(Mode::Raw, Access::Read)?);
+        add("mapped", 24.0, peak(Mode::Raw, Access::Mapped)?);
+        let watched = Child::run(&file, Mode::Raw.name(), Access::Watched)?;
         add("mapped, anonymous", 4.0, watched.anonymous);
-        add("ordered", ordered, peak(Mode::Ordered, How::Read)?);
+        add("ordered", ordered, peak(Mode::Ordered, Access::Read)?);
         std::fs::remove_file(file)?;
     }
     for case in [Case::Net10, Case::Net31, Case::Samples] {
         let (file, name) = (case.file(folder, 200_000_000)?, case.name());
         // Formats that do not grow with the trace.
         for format in ["folded", "pprof", "svg"] {
-            let peak = Child::run(&file, format, How::Read)?.peak as f64 / MIB;
+            let peak = Child::run(&file, format, Access::Read)?.peak as f64 / MIB;
             let what = format!("memory, {format}, {name}");
             report.add(&what, Limit::AtMost(32.0), None, peak, "MiB");
         }

@@ -100,10 +100,10 @@ fn metrics_are_served_on_this_machine() {
 }
 
 /// Programs of one name, which no other program of this machine has.
-struct Twins(Vec<Child>);
+struct SameNamed(Vec<Child>);
 
-impl Twins {
-    fn start(peer: &peers::Peer, name: &str, folder: &Folder) -> Twins {
+impl SameNamed {
+    fn start(peer: &peers::Peer, name: &str, folder: &Folder) -> SameNamed {
         let start = |_| {
             let mut command = peer.command(folder.path(), "counters", 0);
             command.arg0(name);
@@ -113,11 +113,11 @@ impl Twins {
             assert!(line.starts_with("ready"), ".NET {}: {line:?}", peer.major);
             child
         };
-        Twins((0..2).map(start).collect())
+        SameNamed((0..2).map(start).collect())
     }
 }
 
-impl Drop for Twins {
+impl Drop for SameNamed {
     fn drop(&mut self) {
         for child in &mut self.0 {
             let _ = child.kill();
@@ -131,7 +131,7 @@ fn processes_of_one_name_are_in_one_table() {
     peers::each(peers::all(), |peer| {
         let folder = Folder::new();
         let name = format!("twin{}-{}", peer.major, std::process::id());
-        let twins = Twins::start(peer, &name, &folder);
+        let twins = SameNamed::start(peer, &name, &folder);
         let words = ["counters", "-n", &name, "--duration", "4s", "--format", "ndjson"];
         let run = ran(&patient(&words), &folder);
         assert_eq!(run.code, Some(0), ".NET {}: {}", peer.major, run.stderr);

@@ -14,7 +14,7 @@ use space::Space;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use system_call::{Doing, Place};
+use system_call::{Doing, WaitPlace};
 use unwind::{Code, Process, Step, unwind};
 
 /// Maximum number of attempts to read a stack that changes while it is read.
@@ -86,7 +86,7 @@ fn of_thread(folder: &Path, space: &mut Space) -> io::Result<NativeStack> {
 
 /// The frames. Where the way leads to a file that was not read yet, it is read, and the
 /// way is gone again.
-fn steps(place: Place, space: &mut Space) -> (Vec<Step>, StackEnd) {
+fn steps(place: WaitPlace, space: &mut Space) -> (Vec<Step>, StackEnd) {
     loop {
         let stack = StackMemory::new(space.memory(), place.stack_pointer);
         let mut thread = Thread { stack, space, missing: None };

@@ -12,12 +12,12 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Doing {
     Running,
-    Blocked(Place),
+    Blocked(WaitPlace),
 }
 
 /// Where a thread is blocked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct WaitPlace {
     /// `None`: not in a system call.
     pub(super) system_call: Option<u64>,
     pub(super) stack_pointer: u64,
@@ -38,7 +38,7 @@ pub(super) fn parse(text: &str) -> Option<Doing> {
         [_, _, _, _, _, _, stack, instruction] => (Some(first.parse().ok()?), stack, instruction),
         _ => return None,
     };
-    Some(Doing::Blocked(Place { system_call, stack_pointer, instruction }))
+    Some(Doing::Blocked(WaitPlace { system_call, stack_pointer, instruction }))
 }
 
 fn hexadecimal(word: &str) -> Option<u64> {
@@ -140,9 +140,9 @@ mod tests {
     fn a_blocked_thread_has_a_stack_pointer_and_an_instruction() {
         let text = "202 0x7f01 0x189 0x0 0x0 0x0 0xffffffff 0x7ffc10 0x7f5a77\n";
         let place =
-            Place { system_call: Some(202), stack_pointer: 0x7f_fc10, instruction: 0x7f_5a77 };
+            WaitPlace { system_call: Some(202), stack_pointer: 0x7f_fc10, instruction: 0x7f_5a77 };
         assert_eq!(parse(text), Some(Doing::Blocked(place)));
-        let outside = Place { system_call: None, ..place };
+        let outside = WaitPlace { system_call: None, ..place };
         assert_eq!(parse("-1 0x7ffc10 0x7f5a77\n"), Some(Doing::Blocked(outside)));
         assert_eq!(parse("running\n"), Some(Doing::Running));
     }

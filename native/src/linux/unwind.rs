@@ -217,7 +217,7 @@ fn leave_function(
     let mut return_address =
         (IN_REGISTER && is_innermost).then_some(Err(StackEnd::RegisterUnknown));
     for (register, rule) in row.registers() {
-        let place = Place { entry: &entry, frames: &frames, frame, registers: &registers };
+        let place = RuleContext { entry: &entry, frames: &frames, frame, registers: &registers };
         let (saved_at, value) = place.value(*register, rule, process)?;
         let at = usize::from(register.0);
         if at == RETURN_ADDRESS {
@@ -248,7 +248,7 @@ fn leave_function(
 }
 
 /// Where the rules of a function for its caller's registers are followed.
-struct Place<'f, 'i> {
+struct RuleContext<'f, 'i> {
     entry: &'f Entry<'i>,
     frames: &'f EhFrame<Bytes<'i>>,
     /// The canonical frame address.
@@ -256,7 +256,7 @@ struct Place<'f, 'i> {
     registers: &'f Registers,
 }
 
-impl Place<'_, '_> {
+impl RuleContext<'_, '_> {
     /// Where in memory a rule finds a register, if there, and its value.
     fn value(
         &self,
@@ -264,7 +264,7 @@ impl Place<'_, '_> {
         rule: &RegisterRule<usize>,
         process: &mut dyn Process,
     ) -> Result<(Option<u64>, Option<u64>), StackEnd> {
-        let Place { entry, frames, frame, registers } = *self;
+        let RuleContext { entry, frames, frame, registers } = *self;
         let mut evaluated =
             |expression| evaluate(expression, entry, frames, Some(frame), registers, process);
         let saved_at = match rule {

@@ -227,8 +227,7 @@ pub(crate) struct WatchArgs {
     #[arg(long, value_name = "TIME")]
     pub(crate) duration: Option<Span>,
 
-    /// What to do when standard output is not read, as behind a pager, and 16 MiB are
-    /// waiting
+    /// What to do when standard output is not read, as by a pager, and 16 MiB are waiting
     #[arg(long, value_enum, value_name = "WHAT", default_value = "drop")]
     pub(crate) on_stall: OnStall,
 
