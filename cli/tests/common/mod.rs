@@ -25,8 +25,7 @@ pub(crate) struct Ran {
 impl Ran {
     /// A message has this text.
     #[track_caller]
-    pub(crate) fn assert_message(&self, text: impl AsRef<str>) {
-        let text = text.as_ref();
+    pub(crate) fn assert_message(&self, text: &str) {
         assert!(self.stderr.contains(text), "no {text:?} in {}", self.stderr);
     }
 
