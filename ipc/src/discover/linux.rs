@@ -123,17 +123,14 @@ impl Search {
                     true => (place.view.clone(), process.root_target(), temporary.clone()),
                     false => (None, None, temporary.clone()),
                 };
-                let found = by_place.entry(key).or_insert_with(|| {
-                    let relative = temporary.strip_prefix("/").unwrap_or(temporary);
-                    sockets(&place.root.join(relative), temporary)
-                });
+                let listed = place.root.join(temporary.strip_prefix("/").unwrap_or(temporary));
+                let found = by_place.entry(key).or_insert_with(|| sockets(&listed, temporary));
                 near.extend(found.iter().filter(|socket| socket.name.pid == own_pid).cloned());
                 for socket in &mut near {
                     // The directory may have been listed through another process of the
                     // same view.
                     if let (true, Some(name)) = (place.apart, socket.path.file_name()) {
-                        let relative = temporary.strip_prefix("/").unwrap_or(temporary);
-                        socket.path = place.root.join(relative).join(name);
+                        socket.path = listed.join(name);
                     }
                 }
             }

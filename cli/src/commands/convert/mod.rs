@@ -14,7 +14,7 @@ use crate::printable::PrintableText;
 use crate::samples::AnalysisArgs;
 use named_file::{NamedFile, fault};
 use nettrace_analysis::convert::{ConvertError, ConvertOptions, FORMATS, Format};
-use nettrace_analysis::{Analysis, AnalysisError, Kind};
+use nettrace_analysis::{Analysis, AnalysisError, AnalysisOptions, Kind};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use target::targets;
@@ -44,29 +44,12 @@ pub(super) fn write(
     let targets = targets(args, &input.file)?;
     let maps = args.samples.names.perf_map.iter();
     let read: Vec<&Path> = [&input.file].into_iter().chain(maps).map(PathBuf::as_path).collect();
-    targets
-        .iter()
-        .filter_map(|target| target.path.as_deref())
-        .try_for_each(|path| new_file::check(path, args.force, &read))?;
     let is_terminal = context.stdout_is_terminal;
-    let is_shown = |target: &&Target| is_terminal && target.path.is_none();
-    if let Some(target) = targets.iter().filter(is_shown).find(|target| target.is_binary()) {
-        return Err(Failure::Usage(format!(
-            "{} is not text, and standard output is a terminal: give -o FILE, or pipe it",
-            target.wanted.name
-        )));
-    }
+    check(&targets, args.force, &read, is_terminal)?;
     // An unreadable trace is reported before any output is created.
     let mut trace = Analysed::new(context.open(&input)?)?;
     let file = trace.file.clone();
-    let mut options = args.samples.options();
-    let kinds: Vec<Kind> = args.kind.iter().flat_map(|kind| kind.kinds()).copied().collect();
-    options.events =
-        args.kind.iter().filter_map(|kind| kind.selector(args.weight.as_deref())).collect();
-    options.kinds = match kinds.is_empty() {
-        false => kinds.clone(),
-        true => targets.iter().flat_map(|target| target.wanted.kinds).copied().collect(),
-    };
+    let (options, kinds) = options(args, &targets);
     let wanted = options.kinds.clone();
     let (mut made, mut unused) = (Vec::<Pending>::new(), Vec::new());
     let mut lacks = None;
@@ -77,35 +60,16 @@ pub(super) fn write(
         let mut stdout: Option<&mut (dyn Write + Send)> = Some(&mut context.out);
         for target in &targets {
             let out: Box<dyn Write + Send + '_> = match &target.path {
-                Some(path) => {
-                    let new = NewFile::create(path, args.force, &read, Unfinished::Removed)?;
-                    let (file, pending) = new.split();
-                    if made.iter().any(|other| other.is_same(&pending)) {
-                        let message =
-                            "is named more than once; each output needs its own file".to_owned();
-                        return Err(Failure::input(path.display().to_string(), message));
-                    }
-                    made.push(pending);
-                    Box::new(NamedFile::new(file, path))
-                }
+                Some(path) => Box::new(create(path, args.force, &read, &mut made)?),
                 None => match stdout.take() {
                     Some(stdout) if is_terminal => Box::new(PrintableText::new(stdout)),
                     Some(stdout) => Box::new(stdout),
                     None => Box::new(io::sink()),
                 },
             };
-            let mut options = ConvertOptions::new();
+            let mut options = convert_options(args, &input.file, context.has_user);
             options.kinds.clone_from(&kinds);
-            options.is_by_thread = args.by_thread;
-            options.counts_samples = args.unit == UnitArg::Samples;
-            options.title = input
-                .file
-                .file_name()
-                .map(|name| name.to_string_lossy().into_owned())
-                .unwrap_or_default();
             options.is_gzip = target.is_gzip;
-            options.dump = args.dump;
-            options.is_csv_safe = args.csv_safe.unwrap_or(context.has_user);
             analysis.add((target.wanted.make)(out, &options));
         }
         let read = |events: &mut _| analysis.read(events);
@@ -115,12 +79,9 @@ pub(super) fn write(
         })?;
         unused = args.samples.add_names(analysis.model_mut())?;
         analysis.finish().map_err(|error| match error {
-            // Where users name events, the name may be the mistake.
-            ConvertError::NothingToShow { .. } if !args.event_names().is_empty() => Failure::input(file.clone(), format!(
-                    "no event is {}, or none of them has a stack or passes the filters; `nettrace stats` lists the \
-                     events of a trace, and how many have stacks",
-                    args.event_names().join(" or ")
-                )),
+            ConvertError::NothingToShow { .. } if !args.event_names().is_empty() => {
+                no_event(&file, &args.event_names())
+            }
             error => {
                 if matches!(error, ConvertError::NothingToShow { .. }) {
                     lacks = Some(error.to_string());
@@ -143,15 +104,84 @@ pub(super) fn write(
     context.out.finish()?;
     context.progress.end();
     written(&targets, context);
-    for message in unused {
+    let advice = finished.resolved().coverage().advice().map(|advice| format!("{file}: {advice}"));
+    for message in unused.into_iter().chain(advice) {
         context.messages.warning(&message);
-    }
-    if let Some(advice) = finished.resolved().coverage().advice() {
-        context.messages.warning(&format!("{file}: {advice}"));
     }
     let ended = trace.ended();
     context.messages.losses(&file, &ended);
     Ok(context.conclude(&file, &ended, true))
+}
+
+/// Refuses what would fail later, before the trace is read.
+fn check(
+    targets: &[Target],
+    is_forced: bool,
+    read: &[&Path],
+    is_terminal: bool,
+) -> Result<(), Failure> {
+    for target in targets {
+        match &target.path {
+            Some(path) => new_file::check(path, is_forced, read)?,
+            None if is_terminal && target.is_binary() => {
+                let text =
+                    "is not text, and standard output is a terminal: give -o FILE, or pipe it";
+                return Err(Failure::usage(format!("{} {text}", target.wanted.name)));
+            }
+            None => {}
+        }
+    }
+    Ok(())
+}
+
+/// Creates an output that is none of those that are `made` already.
+fn create(
+    path: &Path,
+    is_forced: bool,
+    read: &[&Path],
+    made: &mut Vec<Pending>,
+) -> Result<NamedFile, Failure> {
+    let (file, pending) = NewFile::create(path, is_forced, read, Unfinished::Removed)?.split();
+    if made.iter().any(|other| other.is_same(&pending)) {
+        let text = "is named more than once; each output needs its own file";
+        return Err(Failure::input(path.display().to_string(), text));
+    }
+    made.push(pending);
+    Ok(NamedFile::new(file, path))
+}
+
+/// What the analysis counts; and the kinds that the user named.
+fn options(args: &ConvertArgs, targets: &[Target]) -> (AnalysisOptions, Vec<Kind>) {
+    let mut options = args.samples.options();
+    let kinds: Vec<Kind> = args.kind.iter().flat_map(|kind| kind.kinds()).copied().collect();
+    options.events =
+        args.kind.iter().filter_map(|kind| kind.selector(args.weight.as_deref())).collect();
+    options.kinds = match kinds.is_empty() {
+        false => kinds.clone(),
+        true => targets.iter().flat_map(|target| target.wanted.kinds).copied().collect(),
+    };
+    (options, kinds)
+}
+
+fn convert_options(args: &ConvertArgs, file: &Path, has_user: bool) -> ConvertOptions {
+    let name = file.file_name().map(|name| name.to_string_lossy().into_owned());
+    let mut options = ConvertOptions::new();
+    options.is_by_thread = args.by_thread;
+    options.counts_samples = args.unit == UnitArg::Samples;
+    options.title = name.unwrap_or_default();
+    options.dump = args.dump;
+    options.is_csv_safe = args.csv_safe.unwrap_or(has_user);
+    options
+}
+
+/// Where users name events, the name may be the mistake.
+fn no_event(file: &str, names: &[&str]) -> Failure {
+    let text = format!(
+        "no event is {}, or none of them has a stack or passes the filters; `nettrace stats` lists the events of a \
+         trace, and how many have stacks",
+        names.join(" or ")
+    );
+    Failure::input(file, text)
 }
 
 /// The formats, a line each: name, endings, what opens it.

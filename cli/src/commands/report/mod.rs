@@ -31,6 +31,7 @@ use nettrace_analysis::report::{
 };
 use pass::{Asked, show};
 use samples::{modules_of, top_options, tree_options};
+use std::io;
 
 pub(super) fn run(report: &Report, context: &mut Context<'_>) -> Result<Exit, Failure> {
     match report {
@@ -43,74 +44,70 @@ pub(super) fn run(report: &Report, context: &mut Context<'_>) -> Result<Exit, Fa
         Report::Tree(args) => {
             show(tree_options(&args.own), Asked::of(args), context, samples::tree)
         }
-        Report::Threads(args) => show(Threads, Asked::of(args), context, |report, context| {
-            samples::threads(args.own.rows.number, report, context)
-        }),
-        Report::Modules(args) => {
-            show(modules_of(&args.own), Asked::of(args), context, |report, context| {
-                samples::modules(args.own.rows.number, report, context)
-            })
+        Report::Threads(args) => {
+            show(Threads, Asked::of(args), context, with(args.own.rows.number, samples::threads))
         }
-        Report::Gc(args) => show(Gc::new(), Asked::of(args), context, |report, context| {
-            gc::text(&args.own, report, context)
-        }),
-        Report::Alloc(args) => show(Alloc::new(), Asked::of(args), context, |report, context| {
-            alloc::text(args.own.number, report, context)
-        }),
-        Report::Types(args) => show(Types::new(), Asked::of(args), context, |report, context| {
-            alloc::types(args.own.number, report, context)
-        }),
+        Report::Modules(args) => {
+            let text = with(args.own.rows.number, samples::modules);
+            show(modules_of(&args.own), Asked::of(args), context, text)
+        }
+        Report::Gc(args) => show(Gc::new(), Asked::of(args), context, with(&args.own, gc::text)),
+        Report::Alloc(args) => {
+            show(Alloc::new(), Asked::of(args), context, with(args.own.number, alloc::text))
+        }
+        Report::Types(args) => {
+            show(Types::new(), Asked::of(args), context, with(args.own.number, alloc::types))
+        }
         Report::Jit(args) => {
             let is_by_time = args.own.timeline || args.counted.before.is_some();
             show(Jit::new(), Asked::of(args), context, |report, context| {
                 jit::text(&args.own, is_by_time, report, context)
             })
         }
-        Report::Loader(args) => show(Loader::new(), Asked::of(args), context, |report, context| {
-            loader::text(args.own.number, report, context)
-        }),
+        Report::Loader(args) => {
+            show(Loader::new(), Asked::of(args), context, with(args.own.number, loader::text))
+        }
         Report::Threadpool(args) => {
-            show(ThreadPool::new(), Asked::of(args), context, |report, context| {
-                threadpool::text(args.own.number, report, context)
-            })
+            let text = with(args.own.number, threadpool::text);
+            show(ThreadPool::new(), Asked::of(args), context, text)
         }
         Report::Exceptions(args) => {
-            let (rows, asked) = (args.own.number, Asked::of(args));
-            show(Exceptions::new().top(rows), asked, context, |report, context| {
-                exceptions::text(rows, report, context)
-            })
+            let rows = args.own.number;
+            let report = Exceptions::new().top(rows);
+            show(report, Asked::of(args), context, with(rows, exceptions::text))
         }
         Report::Contention(args) => {
-            let (rows, asked) = (args.own.number, Asked::of(args));
-            show(Contention::new().top(rows), asked, context, |report, context| {
-                contention::text(rows, report, context)
-            })
+            let rows = args.own.number;
+            let report = Contention::new().top(rows);
+            show(report, Asked::of(args), context, with(rows, contention::text))
         }
         Report::Waits(args) => {
-            let (rows, asked) = (args.own.number, Asked::of(args));
-            show(Waits::new().top(rows), asked, context, |report, context| {
-                waits::text(rows, report, context)
-            })
+            let rows = args.own.number;
+            show(Waits::new().top(rows), Asked::of(args), context, with(rows, waits::text))
         }
         Report::Tasks(args) => {
-            let (rows, asked) = (args.own.number, Asked::of(args));
-            show(Tasks::new().top(rows), asked, context, |report, context| {
-                tasks::text(rows, report, context)
-            })
+            let rows = args.own.number;
+            show(Tasks::new().top(rows), Asked::of(args), context, with(rows, tasks::text))
         }
         Report::Activities(args) => {
-            show(activities_of(&args.own), Asked::of(args), context, |report, context| {
-                activities::text(&args.own, report, context)
-            })
+            let text = with(&args.own, activities::text);
+            show(activities_of(&args.own), Asked::of(args), context, text)
         }
         Report::Http(args) => {
-            show(requests_of(&args.own), Asked::of(args), context, |report, context| {
-                activities::text(&args.own, report, context)
-            })
+            let text = with(&args.own, activities::text);
+            show(requests_of(&args.own), Asked::of(args), context, text)
         }
         Report::Logs(args) => logs::run(args.own.level, Asked::of(args), context),
         Report::Counters(args) => counters::run(&args.own, Asked::of(args), context),
         Report::Html(args) => html::run(args, context),
         Report::Heap(args) => heap::run(args, context),
     }
+}
+
+/// The text of a report with these options.
+fn with<O: Copy, R>(
+    own: O,
+    text: impl Fn(O, &R, &mut Context<'_>) -> io::Result<()>,
+) -> impl Fn(&R, &mut Context<'_>) -> io::Result<()> {
+    move |report, context| text(own, report, context)
 }
