@@ -130,7 +130,7 @@ impl Runtime {
     }
 
     fn call_within<C: Command>(&self, command: &C, reply: Duration) -> Result<C::Success, Error> {
-        // A request that cannot be built must not leave a silent connection behind.
+        // A request that cannot be built must not leave a silent connection open.
         command.message()?;
         let mut connection = self.connect()?;
         let result = connection.exchange(command, self.deadlines.connect, reply);

@@ -128,7 +128,7 @@ pub enum LeftBy {
     Recycled,
 }
 
-/// A socket without process: killed runtimes leave theirs behind.
+/// A socket without process: killed runtimes do not remove theirs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Leftover {
