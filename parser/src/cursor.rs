@@ -5,7 +5,6 @@ use crate::blob::{
     compressed_v4, compressed_v6, fixed_v3, fixed_v4, fixed_v6, size_of_header,
 };
 use crate::block::event::EventBlockHeader;
-use crate::block::kinds::KINDS;
 use crate::error::{Fault, located};
 use crate::format::fastserial;
 use crate::frame::{BlockKind, Frame};
@@ -121,22 +120,6 @@ impl Cursor {
     #[inline]
     pub(crate) fn may_be_object(&self) -> bool {
         matches!(self.header.capture_thread, 4 | 5) && self.encoding == BlobEncoding::CompressedV4
-    }
-
-    /// Whether the current blob could in fact be the header of the next version 6 block:
-    /// a known kind, and a size that fits the rest of the block.
-    #[inline]
-    pub(crate) fn may_be_block(&self, window: &[u8], start: u64) -> bool {
-        if !matches!(self.encoding, BlobEncoding::CompressedV6 | BlobEncoding::FixedV6) {
-            return false;
-        }
-        let blob = window.get(index(self.blob, start)..).unwrap_or_default();
-        let Some([a, b, c, number]) = blob.first_chunk() else { return false };
-        if !(2..=KINDS.len()).contains(&usize::from(*number)) {
-            return false;
-        }
-        let behind = u64::from(u32::from_le_bytes([*a, *b, *c, 0])).saturating_add(4);
-        behind <= self.end.saturating_sub(self.blob)
     }
 
     /// Whether it is an object, judged by all of its bytes.

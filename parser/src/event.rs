@@ -1,7 +1,5 @@
 //! An event: a blob whose references are resolved.
 
-mod handle;
-
 use crate::blob::BlobHeader;
 use crate::block::label_list::{Label, Labels, TraceId};
 use crate::block::metadata::Metadata;
@@ -15,8 +13,6 @@ use crate::payload::{self, FieldError, Fields, FromValue, Value, VisitValues};
 use crate::schema::Schema;
 use crate::source::index;
 use crate::tables::{NO_SLOT, Slot};
-pub use handle::FieldHandle;
-use handle::SchemaKey;
 use nettrace_guid::Guid;
 use std::borrow::Cow;
 use std::fmt;
@@ -440,8 +436,6 @@ impl<'r> Event<'r> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
-    /// To read one field of many events, see [`FieldHandle`](crate::FieldHandle).
-    ///
     /// # Errors
     /// [`FieldError`] if the event's type has no such field, the value has another type
     /// or does not fit, the payload ends before the field, or the field is broken.
@@ -452,25 +446,6 @@ impl<'r> Event<'r> {
         let value =
             schema.and_then(|schema| payload::field(schema, self.payload(), pointer_size, name));
         payload::typed(name, value)
-    }
-
-    /// The payload's schema, and a key that identifies it.
-    #[inline]
-    pub(crate) fn schema_and_key(&self) -> Option<(&'r Schema, SchemaKey)> {
-        let metadata = self.metadata()?;
-        let catalog = match self.label_place() {
-            None => metadata.catalog,
-            Some(place) => labelled_catalog(self.context, place, metadata),
-        };
-        let (serial, pointer_size) = (metadata.serial(), self.context.trace.pointer_size);
-        let Some(known) = catalog else {
-            return Some((&metadata.schema, SchemaKey { serial, catalog: 0, pointer_size }));
-        };
-        let schema = known.schema_of(self.payload());
-        Some((
-            schema,
-            SchemaKey { serial, catalog: std::ptr::from_ref(schema).addr(), pointer_size },
-        ))
     }
 
     /// Stream offset of the event blob's first byte.

@@ -58,7 +58,7 @@ pub use block::trace::Trace;
 pub use clock::{Clock, DateTimeParts, utc_text};
 pub use damage::{Class, Damage, Finding};
 pub use error::{Error, Fault, Foreign};
-pub use event::{Event, FieldHandle};
+pub use event::Event;
 pub use feed::Feed;
 pub use frame::BlockKind;
 pub use limits::Limits;

@@ -22,11 +22,8 @@ pub struct Limits {
     pub queue_bytes: u64,
     /// Bytes after the end mark that are examined, to report how many there are and
     /// whether the end mark comes from damage. Default 1 MiB. Only bytes that are
-    /// available at once are examined, unless [`Limits::waits_for_tail`] is set.
+    /// available at once are examined, unless [`check`](crate::check) asks.
     pub tail_bytes: u64,
-    /// Whether to wait for bytes after the end mark, as [`check`](crate::check) does. A
-    /// pipe that its writer keeps open then blocks the reader. Default `false`.
-    pub waits_for_tail: bool,
 }
 
 /// Capacity of a table.
@@ -45,7 +42,6 @@ impl Default for Limits {
             queue_events: 1 << 20,
             queue_bytes: 256 << 20,
             tail_bytes: 1 << 20,
-            waits_for_tail: false,
         }
     }
 }
@@ -94,12 +90,6 @@ impl Limits {
     /// Sets [`Limits::tail_bytes`].
     pub fn tail_bytes(mut self, bytes: u64) -> Limits {
         self.tail_bytes = bytes;
-        self
-    }
-
-    /// Sets [`Limits::waits_for_tail`].
-    pub fn waits_for_tail(mut self, waits: bool) -> Limits {
-        self.waits_for_tail = waits;
         self
     }
 }

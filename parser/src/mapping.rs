@@ -171,8 +171,8 @@ impl MappedFile {
     /// The same open file read with positioned reads, starting at its beginning. For
     /// several threads, whose mappings would block each other.
     #[cfg(any(unix, windows))]
-    pub fn positioned(&self) -> crate::PositionedFile {
-        crate::PositionedFile::of(Arc::clone(&self.file))
+    pub fn positioned(&self) -> crate::positioned::PositionedFile {
+        crate::positioned::PositionedFile::of(Arc::clone(&self.file))
     }
 
     fn piece_end(&self) -> u64 {

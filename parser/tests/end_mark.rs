@@ -146,7 +146,7 @@ fn a_check_waits_for_what_follows_the_end_mark() {
     // Others do not: nothing was at hand.
     let mut reader = Reader::from_read(Slow(&bytes));
     count(&mut reader);
-    assert_eq!(reader.damage().note_count(), 0);
+    assert_eq!(reader.damage().count(Class::Note), 0);
 }
 
 #[test]
@@ -188,10 +188,15 @@ fn several_threads_end_at_the_end_mark_as_one_does() {
         };
         let mut events = 0;
         let options = Options::new().threads(threads);
-        let outcome = parallel::read_slice(&bytes, options, work, |more| {
-            events += more;
-            ControlFlow::Continue(())
-        })
+        let outcome = parallel::read(
+            || Whole::new(&bytes[..]),
+            options,
+            work,
+            |more| {
+                events += more;
+                ControlFlow::Continue(())
+            },
+        )
         .unwrap();
         (events, outcome.damage().clone(), outcome.end_offset())
     });

@@ -1,7 +1,7 @@
 //! Losses of streams with more threads than are known at a time.
 
 use nettrace_parser::parallel::{self, Options, Order};
-use nettrace_parser::{Losses, Reader};
+use nettrace_parser::{Losses, Reader, Whole};
 use nettrace_testdata::one_type;
 use nettrace_testdata::synth::{
     Blob, EventBlock, RemoveThreadBlock, SequencePoint, Stream, ThreadBlock, ThreadRow, Version,
@@ -41,8 +41,8 @@ fn losses(stream: &Stream) -> Losses {
     reader.for_each(|_| {}).unwrap();
     assert!(!reader.damage().is_damaged(), "{:?}", reader.damage().findings());
     let options = Options::new().threads(3).order(Order::File);
-    let outcome = parallel::read_slice(
-        &stream.bytes,
+    let outcome = parallel::read(
+        || Whole::new(&stream.bytes[..]),
         options,
         |region| region.for_each(|_| {}),
         |()| ControlFlow::Continue(()),

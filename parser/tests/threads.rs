@@ -28,7 +28,6 @@ fn all_public_types_may_go_to_another_thread_and_be_read_by_several() {
             Feed,
             Field,
             FieldError,
-            FieldHandle,
             FieldType,
             FieldValue<'static>,
             Fields<'static>,

@@ -20,6 +20,7 @@
 //! sources that are not in memory.
 //!
 //! ```
+//! use nettrace_parser::Whole;
 //! use nettrace_parser::parallel::{self, Options, Region};
 //! use std::ops::ControlFlow;
 //! # let bytes = nettrace_testdata::synth::tiny_v4().bytes;
@@ -29,7 +30,7 @@
 //!     Ok(events)
 //! };
 //! let mut total = 0;
-//! let outcome = parallel::read_slice(&bytes, Options::default(), count, |events| {
+//! let outcome = parallel::read(|| Whole::new(&bytes), Options::default(), count, |events| {
 //!     total += events;
 //!     ControlFlow::Continue(())
 //! })?;
@@ -51,7 +52,7 @@ pub use region::Region;
 use crate::error::Error;
 use crate::limits::Limits;
 use crate::reader::Reader;
-use crate::source::{Source, Whole};
+use crate::source::Source;
 use parts::{InParts, Whole as WholeRegions, Work};
 use region::Events;
 use std::ops::ControlFlow;
@@ -131,24 +132,12 @@ impl Options {
     }
 }
 
-/// Reads a whole stream in memory. `work` computes something from the events of each
-/// region, on any thread. `collect` receives the results in stream order on the caller's
-/// thread, and may stop reading.
-///
-/// # Errors
-/// As [`Reader::next_event`](crate::Reader::next_event).
-pub fn read_slice<'d, T: Send>(
-    bytes: &'d [u8],
-    options: Options,
-    work: impl Fn(&mut Region<'_, Whole<&'d [u8]>>) -> Result<T, Error> + Sync,
-    collect: impl FnMut(T) -> ControlFlow<()>,
-) -> Result<Outcome, Error> {
-    read(|| Whole::new(bytes), options, work, collect)
-}
-
-/// The same for a stream that several threads can read through sources of their own, such
-/// as [`MappedFile::reopened`](crate::MappedFile::reopened). Each source begins at the
-/// stream's first byte.
+/// Reads a stream through sources of which each thread has its own: a
+/// [`Whole`](crate::Whole) of bytes in memory, or such as
+/// [`MappedFile::reopened`](crate::MappedFile::reopened) gives. Each begins at the stream's
+/// first byte. `work` computes something from the events of each region, on any thread.
+/// `collect` receives the results in stream order on the caller's thread, and may stop
+/// reading.
 ///
 /// # Errors
 /// As [`Reader::next_event`](crate::Reader::next_event).
@@ -211,21 +200,6 @@ pub fn read_in_parts<S: Source, M: MakeParts + Send>(
     mut collect: impl FnMut(M::Part) -> ControlFlow<()>,
 ) -> Result<Outcome, Error> {
     read_with(&source, options, &InParts::new(maker), &mut collect)
-}
-
-/// Reads from any source on the caller's thread, in portions like those of
-/// [`read_slice`].
-///
-/// # Errors
-/// As [`Reader::next_event`](crate::Reader::next_event).
-pub fn read_source<S: Source, T>(
-    source: S,
-    options: Options,
-    work: impl Fn(&mut Region<'_, S>) -> Result<T, Error>,
-    mut collect: impl FnMut(T) -> ControlFlow<()>,
-) -> Result<Outcome, Error> {
-    let reader = Reader::with_limits(source, options.limits);
-    in_one_thread(reader, options.order, 0, &WholeRegions::new(work), &mut collect)
 }
 
 fn read_with<S: Source, W: Work<S, Made: Send> + Sync>(

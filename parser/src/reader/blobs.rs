@@ -1,9 +1,9 @@
 //! Walks an event block blob by blob, and checks each event.
 
-use super::cursor::{Cursor, Times};
-use super::state::{OddBlob, State};
+use super::state::State;
 use crate::blob::{BlobEncoding, BlobHeader};
 use crate::block::event::header as event_block_header;
+use crate::cursor::{Cursor, Times};
 use crate::error::{Fault, located};
 use crate::event::Event;
 use crate::frame::{BlockKind, Frame};
@@ -64,7 +64,6 @@ impl State {
         );
         self.cursor.times = times.unwrap_or(self.cursor.times);
         self.losses.begin_block();
-        self.odd_blob = OddBlob::default();
     }
 
     /// Moves to the next event of the block. `false` if there is none; the cursor may
@@ -87,18 +86,12 @@ impl State {
             return false;
         }
         let is_covered = self.has_references();
-        if !is_covered && self.is_v6() && self.suspends(false) {
-            return false;
-        }
         let header = &self.cursor.header;
         let is_contradicted = self.cursor.is_contradicted;
         let is_next = !is_contradicted
             && self.losses.is_next(header.capture_thread, header.sequence, header.timestamp);
         if !is_next {
             if self.cursor.may_be_object() && self.stops_at_object(window, start) {
-                return false;
-            }
-            if self.cursor.may_be_block(window, start) && self.suspends(true) {
                 return false;
             }
             if !is_contradicted {
@@ -226,40 +219,6 @@ impl State {
         }
         self.stop_before_blob();
         true
-    }
-
-    /// Whether the blob at the cursor must be examined first, because it may not be one.
-    /// In version 6 that is the case if one of its ids is undefined, which is examined
-    /// once per block, or if it looks like a block's header. The cursor then behaves as
-    /// if it were at the end until [`State::resume`] is called.
-    #[cold]
-    fn suspends(&mut self, is_header: bool) -> bool {
-        let (block, blob) = (Some(self.cursor.frame.start), Some(self.cursor.blob));
-        let was_seen = self.odd_blob.seen == blob || (!is_header && self.odd_blob.block == block);
-        if was_seen
-            || !self.block_is_whole
-            || !(is_header || self.has_unknown_id(&self.cursor.header))
-        {
-            return false;
-        }
-        let block = if is_header { self.odd_blob.block } else { block };
-        self.odd_blob = OddBlob { block, seen: blob, behind: Some(self.cursor.at), is_header };
-        self.cursor.at = self.cursor.end;
-        true
-    }
-
-    /// Continues with the blob that was to be examined. It has already been counted as an
-    /// event.
-    pub(super) fn resume(&mut self) {
-        if let Some(at) = self.odd_blob.behind.take() {
-            self.cursor.at = at;
-        }
-    }
-
-    /// Accepts the examined blob as an event after all.
-    pub(super) fn accept_resumed(&mut self, window: &[u8], start: u64) -> bool {
-        self.statistics.events = self.statistics.events.wrapping_sub(1);
-        self.accept(window, start)
     }
 
     /// The blob at the cursor is not one, and its block's size is wrong. It was counted

@@ -18,7 +18,7 @@ pub(crate) use questions::Questions;
 pub(crate) use reading::{Told, in_pieces, of_slice};
 
 use nettrace_parser::parallel::{self, Options, Order, Region};
-use nettrace_parser::{Error, Reader};
+use nettrace_parser::{Error, Reader, Whole};
 use reading::{told_of_outcome, told_of_reader};
 use std::ops::ControlFlow;
 
@@ -91,10 +91,15 @@ pub(crate) fn assert_parallel_is_serial(bytes: &[u8]) {
                 Ok(digests)
             };
             let options = Options::new().threads(threads).order(order);
-            let outcome = parallel::read_slice(bytes, options, work, |digests: Vec<u64>| {
-                events.extend(digests);
-                ControlFlow::Continue(())
-            });
+            let outcome = parallel::read(
+                || Whole::new(bytes),
+                options,
+                work,
+                |digests: Vec<u64>| {
+                    events.extend(digests);
+                    ControlFlow::Continue(())
+                },
+            );
             told_of_outcome(outcome, events)
         };
         let (one, three) = (read(1), read(3));

@@ -33,6 +33,9 @@ pub(crate) struct Sound {
     metadata: Vec<Range<usize>>,
     /// Addresses of stacks in the stream, with what an event says of them.
     stacks: Vec<(Range<usize>, u64)>,
+    /// Blocks but for the first: where they begin, where their content does, and where
+    /// they end.
+    blocks: Vec<(usize, usize, usize)>,
 }
 
 /// What an event says.
@@ -136,6 +139,7 @@ impl Sound {
                     if block.kind() == BlockKind::Trace {
                         continue;
                     }
+                    self.blocks.push((start, body, end));
                     self.structure.extend(start..body);
                     self.lengths.push(if self.is_v6 { (start, 3) } else { (body & !3, 4) });
                     if !self.is_v6 {
@@ -209,8 +213,12 @@ impl Sound {
         let mut verdict = Verdict::default();
         let (mut moved, mut moved_by, mut moves) = (0, (0, 0), 3);
         let mut ahead = self.events.iter().peekable();
+        let put_in = mutant.len() - self.bytes.len();
         while let Ok(Some(event)) = reader.next_event() {
-            let found = Told::by(&event);
+            let mut found = Told::by(&event);
+            if found.offset as usize > touched.start {
+                found.offset -= put_in as u64;
+            }
             let mut is_right = false;
             while let Some(due) = ahead.next_if(|due| due.offset <= found.offset) {
                 let by = (
@@ -265,6 +273,10 @@ impl Sound {
             && verdict.moved * 100 > self.events.len() as u64
     }
 
+    fn mark(&self) -> &'static [u8] {
+        if self.is_v6 { &[0; 4] } else { &[1] }
+    }
+
     /// A mutant of a class, and which bytes of it differ.
     pub(crate) fn mutant(&self, class: &str, random: &mut Random) -> (Vec<u8>, Range<usize>) {
         let mut bytes = self.bytes.clone();
@@ -286,6 +298,29 @@ impl Sound {
                 let start = from + random.below(end - from);
                 let most = 16 << random.below(12);
                 let range = start..end.min(start + 1 + random.below(most));
+                bytes[range.clone()].fill(0);
+                range
+            }
+            "kind changed" => {
+                let (start, ..) = *random.one(&self.blocks);
+                let at = if self.is_v6 { start + 3 } else { start };
+                bytes[at] ^= 1 << random.below(8);
+                at..at + 1
+            }
+            "end mark written" => {
+                let (start, ..) = *random.one(&self.blocks);
+                let mark = self.mark();
+                bytes[start..start + mark.len()].copy_from_slice(mark);
+                start..start + mark.len()
+            }
+            "end mark put in" => {
+                let (start, ..) = *random.one(&self.blocks);
+                bytes.splice(start..start, self.mark().iter().copied());
+                start..start + self.mark().len()
+            }
+            "block zeroed" => {
+                let (start, body, end) = *random.one(&self.blocks);
+                let range = if random.below(2) == 0 { start..end } else { body..end };
                 bytes[range.clone()].fill(0);
                 range
             }
@@ -322,6 +357,8 @@ struct Verdict {
 
 pub(crate) const CLASSES: [&str; 4] = ["bit flipped", "byte set", "stretch zeroed", "length wrong"];
 
+const WIDER: [&str; 4] = ["kind changed", "end mark written", "end mark put in", "block zeroed"];
+
 /// Mutants of a class, and what became of them.
 #[derive(Default, Clone, Copy, Debug)]
 struct Sum {
@@ -334,11 +371,17 @@ struct Sum {
 
 /// Mutants of each class of each trace, by version and class.
 fn sums(count: u32, mut show: impl FnMut(&str)) -> BTreeMap<(&'static str, &'static str), Sum> {
-    let mut random = Random(2026);
+    let seed = std::env::var("SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(2026);
+    let count = std::env::var("MUTANTS").ok().and_then(|seed| seed.parse().ok()).unwrap_or(count);
+    let is_wide = std::env::var_os("WIDER").is_some();
+    let mut random = Random(seed);
     let mut sums: BTreeMap<(&str, &str), Sum> = BTreeMap::new();
     for sound in TRACES.iter().filter_map(|name| Sound::of(name)) {
         let version = if sound.is_v6 { "V6" } else { "V3–V5" };
-        for class in CLASSES {
+        if std::env::var("ONLY").is_ok_and(|only| only != version) {
+            continue;
+        }
+        for class in CLASSES.into_iter().chain(WIDER.into_iter().filter(|_| is_wide)) {
             // There are fewer traces of version 6.
             for _ in 0..if sound.is_v6 { 3 * count } else { count } {
                 let (bytes, touched) = sound.mutant(class, &mut random);

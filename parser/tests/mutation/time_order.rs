@@ -142,10 +142,15 @@ fn assert_threads(what: &str, bytes: &[u8]) {
         region.for_each(|event| digests.push(said(&event)))?;
         Ok::<Vec<u64>, nettrace_parser::Error>(digests)
     };
-    let outcome = parallel::read_slice(bytes, options, read, |digests| {
-        given.extend(digests);
-        ControlFlow::Continue(())
-    });
+    let outcome = parallel::read(
+        || Whole::new(bytes),
+        options,
+        read,
+        |digests| {
+            given.extend(digests);
+            ControlFlow::Continue(())
+        },
+    );
     let oracle = Oracle::of(bytes, Limits::new());
     assert!(given == oracle.given, "{what}, threads: {} of {}", given.len(), oracle.given.len());
     if let Ok(outcome) = outcome {

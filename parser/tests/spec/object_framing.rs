@@ -114,13 +114,18 @@ fn t016_a_nullreference_where_an_object_may_begin_ends_the_stream() {
         let outcome = read(&stream.bytes);
         assert_eq!((outcome.ticks(), outcome.end_offset), (at([5]).to_vec(), Some(end)));
         assert!(outcome.is_flawless());
-        // What follows is not part of the stream, even if it looks like it.
+        // What follows is not part of the stream.
+        let noted = [stream.bytes.as_slice(), b"more"].concat();
+        let outcome = read(&noted);
+        assert_eq!((outcome.ticks(), outcome.end_offset), (at([5]).to_vec(), Some(end)));
+        assert_eq!(outcome.damage(), [(Class::Note, end, Fault::TrailingBytes(4))]);
+        // But no writer puts a block there: then damage has made the mark.
         events(&mut stream, [event(2, 6)]);
         stream.end();
         let outcome = read(&stream.bytes);
-        assert_eq!((outcome.ticks(), outcome.end_offset), (at([5]).to_vec(), Some(end)));
-        let trailing = Fault::TrailingBytes(stream.bytes.len() as u64 - end);
-        assert_eq!(outcome.damage(), [(Class::Note, end, trailing)]);
+        assert_eq!(outcome.ticks(), at([5, 6]));
+        let fault = Fault::Tag { expected: 5, found: 1 };
+        assert_eq!(outcome.damage(), [(Class::FramingLost, end - 1, fault)]);
         // Right behind the Trace object.
         let mut empty = opened(version);
         empty.end();
