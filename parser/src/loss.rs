@@ -568,14 +568,17 @@ impl Losses {
     }
 
     /// A thread that wrote since the last point, and whose first number was not 1, should
-    /// be listed. If it is not, and another thread lacks exactly its number, there is no
-    /// such thread: the id is damaged. If no other thread lacks it, the thread may have
-    /// lost its beginning and have ended. Returns `false` if there may be damaged ids.
+    /// be listed. If it is not, and another thread lacks exactly its numbers, there is no
+    /// such thread: the id is damaged. Otherwise the thread may have lost its beginning
+    /// and have ended; runtimes since .NET 11 list no thread that has ended, and where
+    /// many events are lost its numbers lie in other threads' gaps by chance. Returns
+    /// `false` if there may be damaged ids.
     fn find_strays(&mut self) -> bool {
         let strays = self.gaps.pass_point();
         for (thread, jump) in strays.iter().take(MOST_STRAYS) {
-            // Its numbers are those that the real thread lacks.
-            let Some(gap) = self.gaps.take_gap_around(jump.to) else { continue };
+            let Some(state) = self.states.get(thread) else { continue };
+            let count = state.last.wrapping_sub(jump.to).wrapping_add(1);
+            let Some(gap) = self.gaps.take_gap_of(jump.to, count) else { continue };
             self.take_back(gap);
             self.contradict(*thread, *jump, Fault::StrayThread(*thread));
             self.states.remove(thread);
