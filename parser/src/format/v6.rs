@@ -149,6 +149,23 @@ pub(crate) struct Led {
     pub(crate) leads_there: bool,
 }
 
+impl Led {
+    /// Whether they lead to that place, and are not there by chance: one or two count
+    /// only if their kind has enough recognisable features. Blocks of threads, for
+    /// example, easily occur in payloads.
+    pub(crate) fn are_blocks(&self) -> bool {
+        self.leads_there && (self.count > 2 || self.has_telling)
+    }
+}
+
+/// Whether a header is that of a block of a known kind other than Trace, which has at
+/// most `most` bytes with its header.
+#[inline]
+pub(crate) fn may_be_known([a, b, c, number]: [u8; HEADER], most: u64) -> bool {
+    (2..=KINDS.len()).contains(&usize::from(number))
+        && u64::from(u32::from_le_bytes([a, b, c, 0])).saturating_add(HEADER as u64) <= most
+}
+
 /// The consecutive blocks of known kinds from the beginning of `input` to `to`. Gives up
 /// after `most` blocks and treats them as not leading there.
 pub(crate) fn leads_to(input: &[u8], to: usize, most: u64) -> Led {

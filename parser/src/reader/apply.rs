@@ -267,7 +267,7 @@ impl State {
                 losses.entry_v4(thread, number);
             })
         };
-        if let Some(point) = point {
+        if let Some((point, _)) = point {
             if is_v6 {
                 losses.pass_point_v6();
             } else {
@@ -284,8 +284,7 @@ impl State {
         }
         self.statistics.add_rows(BlockKind::SequencePoint, rows);
         self.tell_contradictions();
-        if !is_v6 && let Some(at) = sequence_point::rest_v4(content) {
-            // What follows may not belong to this block.
+        if let Some((_, Some(at))) = point {
             self.broken_at = Some(frame.body.start.saturating_add(at as u64));
         }
     }

@@ -86,12 +86,17 @@ impl State {
             return false;
         }
         let is_covered = self.has_references();
+        if !is_covered && self.stops_at_block(window, start) {
+            return false;
+        }
         let header = &self.cursor.header;
         let is_contradicted = self.cursor.is_contradicted;
         let is_next = !is_contradicted
             && self.losses.is_next(header.capture_thread, header.sequence, header.timestamp);
         if !is_next {
-            if self.cursor.may_be_object() && self.stops_at_object(window, start) {
+            if self.cursor.may_be_object() && self.stops_at_object(window, start)
+                || self.stops_at_block(window, start)
+            {
                 return false;
             }
             if !is_contradicted {
@@ -221,9 +226,20 @@ impl State {
         true
     }
 
+    /// The same for a block of version 6.
+    #[inline]
+    fn stops_at_block(&mut self, window: &[u8], start: u64) -> bool {
+        let stops = self.cursor.is_covered_block(window, start);
+        if stops {
+            self.stop_before_blob();
+        }
+        stops
+    }
+
     /// The blob at the cursor is not one, and its block's size is wrong. It was counted
     /// as an event.
-    pub(super) fn stop_before_blob(&mut self) {
+    #[cold]
+    fn stop_before_blob(&mut self) {
         self.statistics.events = self.statistics.events.wrapping_sub(1);
         self.cursor.at = self.cursor.blob;
         let size = i32::try_from(self.cursor.frame.body.len).unwrap_or(i32::MAX);

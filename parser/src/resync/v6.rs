@@ -287,9 +287,7 @@ impl Blocks<'_> {
         end.saturating_add(SHOWN as u64) > self.window.end()
     }
 
-    /// Whether whole blocks follow each other from `from` to exactly `to`. One or two of
-    /// them count only if their kind has enough recognisable features: blocks of threads,
-    /// for example, easily occur by chance.
+    /// Whether whole blocks follow each other from `from` to exactly `to`.
     fn covers_blocks(&mut self, from: u64, to: u64) -> bool {
         if to.saturating_sub(from) < LEAST_COVERED {
             return false;
@@ -298,7 +296,7 @@ impl Blocks<'_> {
         let most = to.saturating_sub(self.explored.blocks);
         let led = v6::leads_to(self.window.from(from), index(to, from), most);
         self.explored.blocks = self.explored.blocks.saturating_add(led.count);
-        led.leads_there && (led.count > 2 || led.has_telling)
+        led.are_blocks()
     }
 
     /// The same up to the input's end, or up to its end mark.

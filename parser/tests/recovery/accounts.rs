@@ -5,7 +5,8 @@ use crate::invariants;
 use crate::lengths::{event, opened};
 use nettrace_parser::{BlockKind, Class, Finding, Reader};
 use nettrace_testdata::synth::{
-    Block, Content, EventBlock, MetadataBlock, MetadataRow, Stream, Trace, Version,
+    Blob, Block, Content, EventBlock, MetadataBlock, MetadataRow, SequencePoint, Stream, Trace,
+    Version,
 };
 
 /// Counts the bytes of blocks that were read, and the blocks.
@@ -100,4 +101,39 @@ fn a_block_that_begins_in_the_end_of_an_event_that_was_given_loses_none_of_its_b
     assert_eq!((others, reader.damage().lost_bytes()), (3, row_end - given_to));
     invariants::assert_calm(&bytes);
     invariants::assert_parallel_is_serial(&bytes);
+}
+
+#[test]
+fn rows_in_front_of_blocks_that_a_size_covers_are_given_whatever_follows() {
+    // Events of a type that is not defined, and in the same block four sequence points,
+    // of which the last ends with zeros, as an end mark does.
+    let odd = |number| Blob { metadata_id: 77, ..event(number, vec![1; 9]) };
+    let mut content = EventBlock::new([odd(1), odd(2)]).content(Version::V6).bytes;
+    let points = SequencePoint { ticks: 5, ..SequencePoint::default() };
+    for _ in 0..4 {
+        content.extend(Block::new(4, points.content(Version::V6)).encode(0).0);
+    }
+    let mut stream = opened();
+    stream.block(&Block::new(2, Content::raw(content)));
+    let last = stream.bytes.clone();
+    stream.event_block(&EventBlock::new([event(3, vec![3; 9])]));
+    stream.end();
+    for (bytes, events) in [(last, 2), (stream.bytes, 3)] {
+        let mut reader = Reader::from_slice(&bytes);
+        let mut numbers = Vec::new();
+        while let Some(event) = reader.next_event().unwrap() {
+            numbers.push(event.sequence_number());
+        }
+        assert_eq!(numbers, [1, 2, 3][..events], "{:#?}", reader.damage().findings());
+        assert_eq!(reader.statistics().blocks(BlockKind::SequencePoint), 4);
+        assert_eq!(
+            reader.damage().count(Class::FramingLost),
+            1,
+            "{:#?}",
+            reader.damage().findings()
+        );
+        assert_eq!(reader.damage().lost_bytes(), 0);
+        invariants::assert_calm(&bytes);
+        invariants::assert_parallel_is_serial(&bytes);
+    }
 }
