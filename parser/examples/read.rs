@@ -12,10 +12,10 @@ fn main() -> Result<(), nettrace_parser::Error> {
             println!("{milliseconds:>8} ms {}: {}", exception.type_name, exception.message);
         }
     }
-    for finding in events.damage().losses() {
+    for finding in events.reader().damage().losses() {
         eprintln!("damage at {finding}");
     }
-    if !events.is_complete() {
+    if !events.reader().is_complete() {
         eprintln!("the stream ends without its end mark");
     }
     Ok(())

@@ -7,7 +7,6 @@ use crate::block::stack::Stack;
 use crate::block::thread::Thread;
 use crate::block::trace::Trace;
 use crate::catalog::{self, CatalogEvent, KnownProvider};
-use crate::clock::system_time;
 use crate::context::{Context, Resolved};
 use crate::payload::{self, FieldError, Fields, FromValue, Value, VisitValues};
 use crate::schema::Schema;
@@ -16,7 +15,6 @@ use crate::tables::{NO_SLOT, Slot};
 use nettrace_guid::Guid;
 use std::borrow::Cow;
 use std::fmt;
-use std::time::SystemTime;
 
 /// One event, borrowed from the reader: its data stays in the stream's bytes and the
 /// reader's tables. Nothing is copied.
@@ -252,11 +250,6 @@ impl<'r> Event<'r> {
     #[inline]
     pub fn unix_nanos(&self) -> Option<i128> {
         self.context.clock.unix_nanos(self.header.timestamp)
-    }
-
-    /// UTC as [`SystemTime`]; `None` also if it cannot be represented.
-    pub fn system_time(&self) -> Option<SystemTime> {
-        self.unix_nanos().and_then(system_time)
     }
 
     /// Activity id; `None` if there is none or it is zero.

@@ -2,17 +2,13 @@
 //! out.
 
 use crate::block::trace::Trace;
-use crate::damage::Damage;
 use crate::error::Error;
 use crate::event::Event;
 use crate::held::Held;
-use crate::limits::Limits;
-use crate::loss::Losses;
 use crate::order::TimeOrdered;
 use crate::outcome::Outcome;
 use crate::reader::Reader;
 use crate::source::Source;
-use crate::statistics::Statistics;
 use std::io;
 
 /// Reads a stream whose bytes are pushed: by an async runtime, an event loop, a browser.
@@ -83,9 +79,10 @@ use std::io;
 /// # Memory
 ///
 /// If all events are taken after each push, a feed holds the block that is being read and
-/// the piece that was pushed last: see [`Feed::held_bytes`]. A block may be as large as
-/// [`Limits::block_bytes`]; those that .NET writes are below 100 KiB. In time order, the
-/// blocks of all queued events are held too, up to [`Limits::queue_bytes`].
+/// the piece that was pushed last. A block may be as large as
+/// [`Limits::block_bytes`](crate::Limits::block_bytes); those that .NET writes are below
+/// 100 KiB. In time order, the blocks of all queued events are held too, up to
+/// [`Limits::queue_bytes`](crate::Limits::queue_bytes).
 #[derive(Debug)]
 pub struct Feed {
     way: Way,
@@ -106,23 +103,12 @@ impl Default for Feed {
 impl Feed {
     /// Returns events in stream order.
     pub fn new() -> Feed {
-        Feed::with_limits(Limits::default())
+        Feed { way: Way::File(Box::new(Reader::new(Pushed::default()))) }
     }
 
     /// Returns events in time order, as [`TimeOrdered`] does.
     pub fn in_time_order() -> Feed {
-        Feed::in_time_order_with_limits(Limits::default())
-    }
-
-    /// [`Feed::new`] with limits other than the defaults.
-    pub fn with_limits(limits: Limits) -> Feed {
-        Feed { way: Way::File(Box::new(Reader::with_limits(Pushed::default(), limits))) }
-    }
-
-    /// [`Feed::in_time_order`] with limits other than the defaults.
-    pub fn in_time_order_with_limits(limits: Limits) -> Feed {
-        let reader = Reader::with_limits(Pushed::default(), limits);
-        Feed { way: Way::Time(Box::new(reader.time_ordered())) }
+        Feed { way: Way::Time(Box::new(Reader::new(Pushed::default()).time_ordered())) }
     }
 
     /// Appends the next bytes of the stream; they are copied. Bytes pushed after
@@ -198,11 +184,6 @@ impl Feed {
         waiting == 0 && self.reader().end_offset().is_some()
     }
 
-    /// Bytes that are held because they are not read yet or may be needed again.
-    pub fn held_bytes(&self) -> usize {
-        self.reader().source().bytes().len()
-    }
-
     /// The reader, for everything except events.
     pub fn reader(&self) -> &Reader<impl Source + use<>> {
         match &self.way {
@@ -222,40 +203,11 @@ impl Feed {
         self.reader_mut().source_mut()
     }
 
-    /// See [`Reader::losses`].
-    pub fn losses(&self) -> &Losses {
-        self.reader().losses()
-    }
-
-    /// See [`Reader::damage`].
-    pub fn damage(&self) -> &Damage {
-        self.reader().damage()
-    }
-
-    /// See [`Reader::statistics`].
-    pub fn statistics(&self) -> &Statistics {
-        self.reader().statistics()
-    }
-
-    /// See [`Reader::is_complete`].
-    pub fn is_complete(&self) -> bool {
-        self.reader().is_complete()
-    }
-
     /// The result so far: see [`Reader::outcome`].
     pub fn outcome(&self) -> Outcome {
         match &self.way {
             Way::File(reader) => reader.outcome(),
             Way::Time(ordered) => ordered.outcome(),
-        }
-    }
-
-    /// Events that arrived too late for their place in time order: see
-    /// [`TimeOrdered::out_of_order`].
-    pub fn out_of_order(&self) -> u64 {
-        match &self.way {
-            Way::File(_) => 0,
-            Way::Time(ordered) => ordered.out_of_order(),
         }
     }
 }

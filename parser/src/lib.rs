@@ -49,7 +49,6 @@ pub mod view;
 mod work;
 
 pub use block::Block;
-pub use block::event::EventBlockHeader;
 pub use block::label_list::{Label, Labels, TraceId};
 pub use block::metadata::{Metadata, MetadataExtra};
 pub use block::stack::Stack;
@@ -64,7 +63,7 @@ pub use frame::BlockKind;
 pub use limits::Limits;
 pub use loss::Losses;
 #[cfg(feature = "mmap")]
-pub use mapping::{MappedFile, Mapping};
+pub use mapping::MappedFile;
 #[doc(inline)]
 pub use nettrace_guid::{Guid, NotAGuid};
 pub use order::TimeOrdered;

@@ -24,7 +24,7 @@ macro_rules! little_endian {
         /// # Errors
         /// [`Fault::Truncated`].
         #[inline]
-        pub fn $name(input: &[u8]) -> Parsed<'_, $type> {
+        pub(crate) fn $name(input: &[u8]) -> Parsed<'_, $type> {
             match input.split_first_chunk() {
                 Some((bytes, rest)) => Ok((rest, <$type>::from_le_bytes(*bytes))),
                 None => FaultAt::error(input, Fault::Truncated),

@@ -139,13 +139,8 @@ fn as_a_file(trace: &corpus::TraceFile, bytes: &[u8], order: Order) {
     {
         // SAFETY: the file was written for this test, and nobody else knows of it.
         #[expect(unsafe_code, reason = "there is no safe way to map a file")]
-        let mapping = unsafe { nettrace_parser::Mapping::open(&path) }.unwrap();
-        assert_same(
-            bytes,
-            nettrace_parser::Whole::new(mapping),
-            order,
-            &format!("{} mapped", trace.name()),
-        );
+        let mapping = unsafe { nettrace_parser::MappedFile::open(&path) }.unwrap();
+        assert_same(bytes, mapping, order, &format!("{} mapped", trace.name()));
     }
     assert_same_blocks(&path, bytes, trace.name());
     std::fs::remove_file(&path).unwrap();

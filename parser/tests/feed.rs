@@ -3,7 +3,7 @@
 
 use crate::snapshot;
 
-use nettrace_parser::{BlockKind, Feed, Reader};
+use nettrace_parser::{BlockKind, Feed, Reader, Source};
 use nettrace_testdata::synth::{Damage, Version, strategy};
 use nettrace_testdata::{cases, corpus};
 use proptest::prelude::*;
@@ -41,10 +41,10 @@ fn assert_same(bytes: &[u8], size: usize, name: &str) {
         error.map(|error| error.to_string())
     );
     assert!(events == expected, "{name}: {} and {} events", events.len(), expected.len());
-    assert_eq!(feed.damage(), reader.damage(), "{name}");
-    assert_eq!(feed.losses().total(), reader.losses().total(), "{name}");
-    assert_eq!(feed.statistics(), reader.statistics(), "{name}");
-    assert_eq!(feed.is_complete(), reader.is_complete(), "{name}");
+    assert_eq!(feed.reader().damage(), reader.damage(), "{name}");
+    assert_eq!(feed.reader().losses().total(), reader.losses().total(), "{name}");
+    assert_eq!(feed.reader().statistics(), reader.statistics(), "{name}");
+    assert_eq!(feed.reader().is_complete(), reader.is_complete(), "{name}");
     assert_eq!(feed.reader().end_offset(), reader.end_offset(), "{name}");
     assert_eq!(feed.is_ended(), reader.end_offset().is_some(), "{name}");
 
@@ -54,8 +54,8 @@ fn assert_same(bytes: &[u8], size: usize, name: &str) {
     let _ = ordered.for_each(|event| expected.push(Seen::of(&event)));
     assert!(events == expected, "{name}: {} and {} events by time", events.len(), expected.len());
     assert_eq!(
-        (feed.out_of_order(), feed.damage()),
-        (ordered.out_of_order(), ordered.damage()),
+        (feed.outcome().out_of_order(), feed.reader().damage()),
+        (ordered.out_of_order(), ordered.reader().damage()),
         "{name}"
     );
     assert_eq!(feed.outcome(), ordered.outcome(), "{name}");
@@ -94,7 +94,7 @@ fn events_come_with_the_bytes_that_complete_them() {
     // All when their block is there to its end, and the byte that says so.
     assert_eq!(came, [end_of_events(&bytes) + 1; 4]);
     feed.end();
-    assert!(feed.next_event().unwrap().is_none() && feed.is_ended() && feed.is_complete());
+    assert!(feed.next_event().unwrap().is_none() && feed.is_ended() && feed.reader().is_complete());
 }
 
 /// Where the event block of a stream ends.
@@ -121,11 +121,11 @@ fn what_is_held_is_a_block_and_a_piece() {
     for piece in bytes.chunks(10_000) {
         feed.push(piece);
         feed.for_each(|_| events += 1).unwrap();
-        most = most.max(feed.held_bytes());
+        most = most.max(feed.reader().source().bytes().len());
     }
     feed.end();
     feed.for_each(|_| events += 1).unwrap();
-    assert_eq!(events, feed.statistics().events);
+    assert_eq!(events, feed.reader().statistics().events);
     assert!(
         events > 50_000 && most <= largest + 10_000 + 1000,
         "{most} bytes, blocks up to {largest}"

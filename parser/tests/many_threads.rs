@@ -40,7 +40,7 @@ fn losses(stream: &Stream) -> Losses {
     let mut reader = Reader::from_slice(&stream.bytes);
     reader.for_each(|_| {}).unwrap();
     assert!(!reader.damage().is_damaged(), "{:?}", reader.damage().findings());
-    let options = Options::new().threads(3).order(Order::File);
+    let options = Options { threads: 3, order: Order::File, ..Options::default() };
     let outcome = parallel::read(
         || Whole::new(&stream.bytes[..]),
         options,

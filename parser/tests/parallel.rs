@@ -31,7 +31,7 @@ fn work<S: Source>(region: &mut Region<'_, S>) -> Result<Vec<u64>, Error> {
 
 fn read(bytes: &[u8], order: Order, threads: usize) -> (Vec<u64>, Outcome) {
     let mut all = Vec::new();
-    let options = Options::new().threads(threads).order(order);
+    let options = Options { threads, order, ..Options::default() };
     let outcome = parallel::read(
         || Whole::new(bytes),
         options,
@@ -74,7 +74,7 @@ fn read_in_parts(
     held_bytes: usize,
 ) -> (Vec<u64>, Outcome) {
     let mut all = Vec::new();
-    let options = Options::new().threads(threads).order(order).held_bytes(held_bytes);
+    let options = Options { threads, order, held_bytes, ..Options::default() };
     let outcome = parallel::read_in_parts(
         || Whole::new(bytes),
         options,
@@ -147,7 +147,7 @@ fn several_threads_read_every_trace_as_one_does() {
 #[test]
 fn several_threads_read_odd_and_malformed_streams_as_one_does() {
     for (name, bytes) in synth::malformed() {
-        let options = Options::new().threads(1);
+        let options = Options { threads: 1, ..Options::default() };
         let is_readable = parallel::read(
             || Whole::new(&bytes[..]),
             options,
@@ -178,7 +178,7 @@ fn a_collector_can_stop_the_reading() {
     let bytes = trace.bytes();
     for threads in [1, 2] {
         let mut portions = 0;
-        let options = Options::new().threads(threads);
+        let options = Options { threads, ..Options::default() };
         let outcome = parallel::read(
             || Whole::new(&bytes[..]),
             options,
@@ -199,7 +199,7 @@ fn the_reading_ends_whatever_the_work_leaves_unread() {
     let bytes = trace.bytes();
     let (expected, _) = read(&bytes, Order::Time, 1);
     for threads in [1, 2] {
-        let options = Options::new().threads(threads);
+        let options = Options { threads, ..Options::default() };
         let lazy = |region: &mut Region<'_, _>| Ok(u64::from(region.next_event()?.is_some()));
         let outcome =
             parallel::read(|| Whole::new(&bytes[..]), options, lazy, |_| ControlFlow::Continue(()))
@@ -257,7 +257,7 @@ fn what_is_made_of_a_stream_with_few_sequence_points_is_not_held_whole() {
         };
         let outcome = parallel::read(
             || Whole::new(&bytes[..]),
-            Options::new().threads(2),
+            Options { threads: 2, ..Options::default() },
             who,
             |made| {
                 counts.push(made);
@@ -304,7 +304,7 @@ fn two_threads_are_the_callers_and_one_more() {
     };
     let outcome = parallel::read(
         || Whole::new(&bytes[..]),
-        Options::new().threads(2),
+        Options { threads: 2, ..Options::default() },
         who,
         |id| {
             assert_eq!(std::thread::current().id(), caller);
@@ -357,7 +357,7 @@ fn parts_that_wait_for_their_turn_are_bounded_by_their_bytes() {
     let bytes = regions(800, 200);
     let most_held = |held_bytes| {
         let (held, mut collected) = (Held::default(), 0);
-        let options = Options::new().threads(3).held_bytes(held_bytes);
+        let options = Options { threads: 3, held_bytes, ..Options::default() };
         let maker = || Counting { bytes: 0, held: &held };
         let outcome = parallel::read_in_parts(
             || Whole::new(&bytes),
@@ -389,7 +389,7 @@ fn a_collector_can_stop_the_reading_between_two_parts() {
     let bytes = regions(300, 100);
     for threads in [1, 2, 3] {
         let mut events = 0;
-        let options = Options::new().threads(threads);
+        let options = Options { threads, ..Options::default() };
         let outcome = parallel::read_in_parts(
             || Whole::new(&bytes),
             options,
@@ -417,7 +417,7 @@ fn a_panic_on_any_thread_ends_the_reading() {
             };
             parallel::read(
                 || Whole::new(&bytes[..]),
-                Options::new().threads(2),
+                Options { threads: 2, ..Options::default() },
                 who,
                 |()| ControlFlow::Continue(()),
             )

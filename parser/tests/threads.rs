@@ -23,7 +23,7 @@ fn all_public_types_may_go_to_another_thread_and_be_read_by_several() {
             Elements<'static>,
             Error,
             Event<'static>,
-            EventBlockHeader,
+            raw::EventBlockHeader,
             Fault,
             Feed,
             Field,
@@ -42,7 +42,6 @@ fn all_public_types_may_go_to_another_thread_and_be_read_by_several() {
             #[cfg(feature = "mmap")]
             MappedFile,
             #[cfg(feature = "mmap")]
-            Mapping,
             internal::Candidate<'static>,
             Metadata,
             MetadataExtra,

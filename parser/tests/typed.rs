@@ -45,7 +45,7 @@ fn dates_guids_bytes_and_what_is_absent() {
     let date = DateTime::from_file_time(116_444_736_000_000_000 + 15_000_000);
     assert_eq!(to(Value::DateTime(date)), Some(UNIX_EPOCH + Duration::from_millis(1500)));
     let before = DateTime::from_file_time(116_444_736_000_000_000 - 10_000_000);
-    assert_eq!(before.to_system_time(), UNIX_EPOCH.checked_sub(Duration::from_secs(1)));
+    assert_eq!(to(Value::DateTime(before)), UNIX_EPOCH.checked_sub(Duration::from_secs(1)));
     let guid = Guid::from_bytes([7; 16]);
     assert_eq!(to(Value::Guid(guid)), Some(guid));
     assert_eq!(to::<Vec<u8>>(Value::Bytes(b"ab")), Some(b"ab".to_vec()));

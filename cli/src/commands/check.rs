@@ -17,7 +17,7 @@ use std::io::Write;
 const SHOWN_PER_KIND: usize = 5;
 
 pub(super) fn run(args: &CheckArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {
-    let limits = Limits::new().tail_bytes(args.tail_limit.0);
+    let limits = Limits { tail_bytes: args.tail_limit.0, ..Limits::default() };
     let mut trace = context.open_with(&args.input, limits)?;
     let findings = Findings::of(&mut trace.reader).map_err(|error| trace.failed(&error))?;
     context.progress.end();

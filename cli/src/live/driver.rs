@@ -277,7 +277,7 @@ impl Driver {
 
     /// Looks at signals, clock and consumer.
     fn look(&mut self, consumer: &mut dyn Consumer, is_idle: bool) -> Result<(), Failure> {
-        self.received.lost = self.feed.losses().total();
+        self.received.lost = self.feed.reader().losses().total();
         let shared = self.handle.received.lock();
         *shared.unwrap_or_else(PoisonError::into_inner) = self.received;
         if !self.is_left {

@@ -82,21 +82,6 @@ pub fn find(provider_name: &str, id: u32, version: u32) -> Option<&'static Catal
     provider(provider_name).filter(|provider| provider.key == Key::Id)?.version_of(id, version)
 }
 
-/// The row for an event of a provider whose events are identified by name:
-/// `Universal.Events` and `Microsoft-Diagnostics-DiagnosticSource`. `None` for other
-/// providers.
-///
-/// `Universal.Events` has a row for every name.
-///
-/// ```
-/// use nettrace_parser::catalog::find_by_name;
-/// let event = find_by_name("Universal.Events", "cpu").unwrap();
-/// assert_eq!(event.schema().fields[0].name, "Value");
-/// ```
-pub fn find_by_name(provider_name: &str, name: &str) -> Option<&'static CatalogEvent> {
-    provider(provider_name).filter(|provider| provider.key == Key::Name)?.named(name)
-}
-
 /// A record that GCDynamicEvent (event 39 of the runtime) can carry in its field `Data`,
 /// by the value of its field `Name`. If the record has the expected size,
 /// [`Event::fields`](crate::Event::fields) shows its fields in place of `Data`.

@@ -11,7 +11,7 @@
 use super::Findings;
 use crate::block::sequence_point::timestamp_of;
 use crate::event::Event;
-use crate::{Block, BlockKind, EventBlockHeader};
+use crate::{Block, BlockKind, raw};
 use std::collections::HashMap;
 
 /// Capture threads that are tracked at a time. Only hostile streams have more; then
@@ -54,8 +54,8 @@ impl Order {
         self.block = None;
         match block.kind() {
             BlockKind::Event if self.has_block_headers => {
-                let header = EventBlockHeader::parse(block.content()).ok();
-                let times = header.map(|header| {
+                let header = raw::event_block_header(block.content()).ok();
+                let times = header.map(|(_, header)| {
                     (header.min_ticks.cast_unsigned(), header.max_ticks.cast_unsigned())
                 });
                 self.block = times.filter(|times| *times != (0, 0));

@@ -68,12 +68,11 @@ pub enum Order {
     File,
 }
 
-/// How to read.
+/// How to read: `Options { threads: 2, ..Options::default() }`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct Options {
-    /// Number of threads that read events, the caller's thread included. Default: the
-    /// number of processors.
+    /// Number of threads that read events, the caller's thread included; at least
+    /// one. Default: the number of processors.
     pub threads: usize,
     /// The order of events.
     pub order: Order,
@@ -101,40 +100,9 @@ impl Default for Options {
     }
 }
 
-impl Options {
-    /// One thread per processor, time order, default limits.
-    pub fn new() -> Options {
-        Options::default()
-    }
-
-    /// Sets [`Options::threads`].
-    pub fn threads(mut self, threads: usize) -> Options {
-        self.threads = threads.max(1);
-        self
-    }
-
-    /// Sets [`Options::held_bytes`].
-    pub fn held_bytes(mut self, held_bytes: usize) -> Options {
-        self.held_bytes = held_bytes;
-        self
-    }
-
-    /// Sets [`Options::order`].
-    pub fn order(mut self, order: Order) -> Options {
-        self.order = order;
-        self
-    }
-
-    /// Sets [`Options::limits`].
-    pub fn limits(mut self, limits: Limits) -> Options {
-        self.limits = limits;
-        self
-    }
-}
-
 /// Reads a stream through sources of which each thread has its own: a
 /// [`Whole`](crate::Whole) of bytes in memory, or such as
-/// [`MappedFile::reopened`](crate::MappedFile::reopened) gives. Each begins at the stream's
+/// [`PositionedFile::reopened`](crate::PositionedFile::reopened) gives. Each begins at the stream's
 /// first byte. `work` computes something from the events of each region, on any thread.
 /// `collect` receives the results in stream order on the caller's thread, and may stop
 /// reading.
@@ -183,7 +151,7 @@ pub fn read<S: Source, T: Send>(
 /// # let bytes = nettrace_testdata::synth::tiny_v4().bytes;
 /// let mut text = String::new();
 /// let source = || Whole::new(&bytes);
-/// parallel::read_in_parts(source, Options::new(), Lines::default, |lines| {
+/// parallel::read_in_parts(source, Options::default(), Lines::default, |lines| {
 ///     text.push_str(&lines);
 ///     ControlFlow::Continue(())
 /// })?;

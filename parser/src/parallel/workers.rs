@@ -33,7 +33,7 @@ pub(super) fn read<S: Source, W: Work<S, Made: Send> + Sync>(
     work: &W,
     collect: &mut impl FnMut(W::Made) -> ControlFlow<()>,
 ) -> Result<End, Error> {
-    let desk = Desk::new(options.threads, options.held_bytes);
+    let desk = Desk::new(options.threads.max(1), options.held_bytes);
     let may_cut = options.order == Order::File;
     let index = Index::new(source(), options.limits, may_cut.then_some(W::CUT_BYTES));
     let mut caller = Caller::new(index, options, &desk, collect);
@@ -148,7 +148,7 @@ impl<'a, S: Source, T: Send, C: FnMut(T) -> ControlFlow<()>> Caller<'a, S, T, C>
 
     /// Finds regions, as many as may be in flight.
     fn find(&mut self) {
-        let threads = self.options.threads as u64;
+        let threads = self.options.threads.max(1) as u64;
         let (ahead, ahead_bytes) =
             (threads.saturating_mul(REGIONS_PER_THREAD), threads.saturating_mul(BYTES_PER_THREAD));
         while !self.is_all_found

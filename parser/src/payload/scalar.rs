@@ -54,7 +54,7 @@ impl DateTime {
     }
 
     /// The date as [`SystemTime`]; `None` if it cannot be represented.
-    pub fn to_system_time(self) -> Option<SystemTime> {
+    pub(super) fn to_system_time(self) -> Option<SystemTime> {
         system_time(self.unix_nanos())
     }
 }

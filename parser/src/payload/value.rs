@@ -81,7 +81,7 @@ impl<'r> Value<'r> {
     }
 
     /// A character; U+FFFD for half of a surrogate pair.
-    pub fn as_char(&self) -> Option<char> {
+    pub(super) fn as_char(&self) -> Option<char> {
         match *self {
             Value::Char(unit) => {
                 Some(char::from_u32(u32::from(unit)).unwrap_or(char::REPLACEMENT_CHARACTER))

@@ -86,7 +86,7 @@ impl<S: Source> Reader<S> {
     pub fn with_limits(source: S, limits: Limits) -> Self {
         Reader {
             source,
-            state: State::new(limits),
+            state: State::new(limits.bounded()),
             phase: Phase::Header,
             position: 0,
             shift: 0,
@@ -216,13 +216,8 @@ impl<S: Source> Reader<S> {
     /// The source, for example to set a socket's timeout or to add bytes. Bytes that it
     /// has already returned must not change, or the reader returns events that the trace
     /// does not contain.
-    pub fn source_mut(&mut self) -> &mut S {
+    pub(crate) fn source_mut(&mut self) -> &mut S {
         &mut self.source
-    }
-
-    /// Returns the source, including bytes that it read and the reader did not use.
-    pub fn into_source(self) -> S {
-        self.source
     }
 
     /// Stream position up to which bytes were processed, even in the middle of a range

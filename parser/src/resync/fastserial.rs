@@ -16,7 +16,7 @@
 
 use super::{Behind, Expects, GROWN_BYTES, Need, Verdict, Window};
 use crate::blob::{BlobEncoding, BlobHeader, fixed_v3};
-use crate::block::event::{EventBlockHeader, header as event_block_header};
+use crate::block::event::header as event_block_header;
 use crate::block::{sequence_point, stack};
 use crate::cursor::Cursor;
 use crate::format::Framed;
@@ -308,7 +308,7 @@ impl Objects<'_> {
             // All writers store the smallest header, 20 bytes. Nothing else tells blocks
             // of these kinds apart from other bytes.
             BlockKind::Event | BlockKind::Metadata => {
-                EventBlockHeader::parse(content).is_ok_and(|header| header.size == 20)
+                event_block_header(content).is_ok_and(|(_, header)| header.size == 20)
             }
             BlockKind::Stack => stack::is_whole(content),
             BlockKind::SequencePoint => sequence_point::is_whole_v4(content),

@@ -123,11 +123,6 @@ impl<'r> Method<'r> {
         self.flags & 1 != 0
     }
 
-    /// Whether the method is generic.
-    pub fn is_generic(&self) -> bool {
-        self.flags & 2 != 0
-    }
-
     /// Whether the code was compiled in this process; if not, it was precompiled
     /// (ReadyToRun).
     pub fn is_jitted(&self) -> bool {

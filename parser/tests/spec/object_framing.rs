@@ -301,7 +301,7 @@ fn t023_a_block_larger_than_the_limit_is_skipped_and_noted_and_the_next_one_is_r
         stream.end();
         let large = stream.nth(PartKind::Event, stream.count(PartKind::Event) - 2);
         let content = large.content.clone();
-        let limits = Limits::new().block_bytes(content.len() as u32 - 1);
+        let limits = Limits { block_bytes: content.len() as u32 - 1, ..Limits::default() };
         let outcome = read_within(&stream.bytes, limits);
         let fault = Fault::BlockLimit(content.len() as u64);
         assert_eq!(outcome.damage(), [(Class::BlockLost, content.start as u64, fault)]);
@@ -311,7 +311,10 @@ fn t023_a_block_larger_than_the_limit_is_skipped_and_noted_and_the_next_one_is_r
         assert_eq!(outcome.ticks(), at([1, 2, 3, 201]));
         assert!(outcome.is_complete);
         // A block of exactly the limit is read.
-        let outcome = read_within(&stream.bytes, Limits::new().block_bytes(content.len() as u32));
+        let outcome = read_within(
+            &stream.bytes,
+            Limits { block_bytes: content.len() as u32, ..Limits::default() },
+        );
         assert_eq!(outcome.events.len(), 201);
         assert!(outcome.is_flawless());
     }
