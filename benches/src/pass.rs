@@ -137,7 +137,7 @@ fn index<S: Source>(mut reader: Reader<S>) -> io::Result<Seen> {
     let mut sum = Checksum::default();
     while let Some(block) = reader.next_block().map_err(io::Error::other)? {
         sum.events += 1;
-        sum.number(block.span().start.rotate_left(20) ^ u64::from(block.span().len));
+        sum.number(block.span.start.rotate_left(20) ^ u64::from(block.span.len));
     }
     // Without events nothing is known of losses.
     let is_intact = reader.is_complete() && reader.damage().findings().is_empty();

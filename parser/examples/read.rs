@@ -1,6 +1,7 @@
 //! Prints the exceptions in a stream from standard input, by time: `gzip -dc FILE.gz |
 //! cargo run --example read`.
 
+use nettrace_parser::view::View;
 use nettrace_parser::{Reader, view};
 use std::io;
 

@@ -1,7 +1,6 @@
 //! Reading without blocking: bytes are pushed in as they arrive, and events are taken
 //! out.
 
-use crate::block::trace::Trace;
 use crate::error::Error;
 use crate::event::Event;
 use crate::held::Held;
@@ -160,18 +159,6 @@ impl Feed {
             Way::Time(ordered) => ordered.for_each(take),
         };
         given.or_else(|error| if error.is_would_block() { Ok(()) } else { Err(error) })
-    }
-
-    /// What the stream says about the session; `None` until those bytes have arrived.
-    ///
-    /// # Errors
-    /// As [`Feed::next_event`].
-    pub fn trace(&mut self) -> Result<Option<&Trace>, Error> {
-        match self.reader_mut().trace() {
-            Ok(trace) => Ok(Some(trace)),
-            Err(error) if error.is_would_block() => Ok(None),
-            Err(error) => Err(error),
-        }
     }
 
     /// Whether everything was read and all events were returned: the stream's end mark

@@ -65,7 +65,7 @@ pub use loss::Losses;
 #[cfg(feature = "mmap")]
 pub use mapping::MappedFile;
 #[doc(inline)]
-pub use nettrace_guid::{Guid, NotAGuid};
+pub use nettrace_guid::Guid;
 pub use order::TimeOrdered;
 pub use outcome::Outcome;
 pub use payload::{

@@ -28,15 +28,25 @@ use std::fmt;
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 #[must_use = "a stream that is cut or damaged is read without an error"]
+#[non_exhaustive]
 pub struct Outcome {
-    trace: Trace,
-    version: Option<Version>,
-    losses: Losses,
-    damage: Damage,
-    statistics: Statistics,
-    is_complete: bool,
-    end_offset: u64,
-    out_of_order: u64,
+    /// What the stream says about the session.
+    pub trace: Trace,
+    /// The stream's version.
+    pub version: Option<Version>,
+    /// Events that are known to be missing.
+    pub losses: Losses,
+    /// What was wrong.
+    pub damage: Damage,
+    /// What was read.
+    pub statistics: Statistics,
+    /// Whether the end mark was read. It is missing if the process was killed, or the
+    /// file truncated.
+    pub is_complete: bool,
+    /// Where the stream ended, or where reading was stopped.
+    pub end_offset: u64,
+    /// Events that arrived too late for their place in time order.
+    pub out_of_order: u64,
 }
 
 impl Outcome {
@@ -75,7 +85,7 @@ impl Outcome {
         &self.losses
     }
 
-    /// Whether [`Outcome::losses`] is meaningful: events of version 3 have no sequence
+    /// Whether `losses` is meaningful: events of version 3 have no sequence
     /// numbers.
     pub fn losses_known(&self) -> bool {
         self.version.is_some_and(|version| version.major() != 3)

@@ -63,7 +63,7 @@
 //!
 //! | part | functions | FORMAT.md |
 //! |---|---|---|
-//! | numbers, texts | [nom's](nom::number::complete), [`varuint32`], [`varuint64`], [`varint64`], [`utf16z`], [`string_v6`], [`guid`] | 2 |
+//! | numbers, texts | [nom's](nom::number::complete), [`varuint32`], [`varuint64`], [`utf16z`], [`string_v6`] | 2 |
 //! | rows with a size | [`sized_row`] | 7.3, 7.6 |
 //! | the stream | [`stream_header`] | 1 |
 //! | framing | [`object_header`], [`block_header_v6`] | 3, 7.1 |
@@ -116,8 +116,6 @@ pub use crate::error::FaultAt;
 pub use crate::format::fastserial::{ObjectType, object_header};
 pub use crate::format::stream_header;
 pub use crate::format::v6::header as block_header_v6;
-pub use crate::primitive::{
-    Parsed, guid, sized_row, string_v6, utf16z, varint64, varuint32, varuint64,
-};
+pub use crate::primitive::{Parsed, sized_row, string_v6, utf16z, varuint32, varuint64};
 /// Re-exported, so that your version of nom matches.
 pub use nom;

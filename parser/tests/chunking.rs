@@ -153,11 +153,9 @@ fn assert_same_blocks(path: &std::path::Path, bytes: &[u8], name: &str) {
     let mut found = Reader::of_blocks(nettrace_parser::PositionedFile::open(path).unwrap());
     while let Some(expected) = all.next_block().unwrap() {
         let block = found.next_block().unwrap().expect(name);
-        assert_eq!((block.kind(), block.span()), (expected.kind(), expected.span()), "{name}");
-        let is_passed_over = block.kind() == BlockKind::Event;
-        assert!(
-            is_passed_over && block.content().is_empty() || block.content() == expected.content()
-        );
+        assert_eq!((block.kind, block.span), (expected.kind, expected.span), "{name}");
+        let is_passed_over = block.kind == BlockKind::Event;
+        assert!(is_passed_over && block.content.is_empty() || block.content == expected.content);
     }
     assert!(found.next_block().unwrap().is_none(), "{name}");
     assert_same_end(&found, &all, name);

@@ -45,7 +45,6 @@ fn all_public_types_may_go_to_another_thread_and_be_read_by_several() {
             internal::Candidate<'static>,
             Metadata,
             MetadataExtra,
-            NotAGuid,
             Object<'static>,
             Outcome,
             PayloadFault,

@@ -1,5 +1,6 @@
 //! Fields as types of Rust: what fits is given, and what does not is told.
 
+use nettrace_parser::view::View;
 use nettrace_parser::{DateTime, FieldError, FromValue, Guid, Reader, Utf8, Utf16, Value, view};
 use nettrace_testdata::synth::{Damage, Version, strategy};
 use nettrace_testdata::{cases, corpus};

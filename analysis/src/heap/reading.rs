@@ -5,7 +5,7 @@ use super::dump::{HeapDump, is_of_all};
 use super::gathered::Gathered;
 use super::type_rows::TypeRows;
 use crate::model::{Model, ProcessHandle, SessionSpan};
-use nettrace_parser::view::{self, GcEnd, GcStart, HeapRows, KnownProvider, Suspension};
+use nettrace_parser::view::{self, GcEnd, GcStart, HeapRows, KnownProvider, Suspension, View};
 use nettrace_parser::{Clock, Event, Outcome, Source, TimeOrdered};
 use std::collections::BTreeMap;
 

@@ -71,11 +71,11 @@ pub fn rows(stream: &[u8]) -> Vec<Rows> {
     let version = reader.version().expect("a stream of our own");
     let mut found = Vec::new();
     while let Some(block) = reader.next_block().expect("a stream of our own") {
-        if block.kind() == BlockKind::Event {
-            let content = block.content();
+        if block.kind == BlockKind::Event {
+            let content = block.content;
             let header = raw::event_block_header(content).expect("a block of our own").1;
             let encoding = BlobEncoding::of(version, header.is_compressed);
-            let start = block.span().start as usize;
+            let start = block.span.start as usize;
             let range = start + usize::from(header.size)..start + content.len();
             found.push(Rows { range, encoding });
         }

@@ -2,6 +2,7 @@
 
 use nettrace_ipc::{Level, Provider, Providers, Runtime, SessionConfig, StopHandle};
 use nettrace_parser::{Reader, view};
+use nettrace_parser::view::View;
 
 pub type Error = Box<dyn std::error::Error>;
 

@@ -41,7 +41,8 @@ mod universal;
 
 pub use event::CatalogEvent;
 pub(crate) use known::KnownProvider;
-pub use provider::{CatalogProvider, guid, provider_guid};
+pub(crate) use provider::provider_guid;
+pub use provider::{CatalogProvider, guid};
 pub use shown::event_name;
 
 use provider::{Key, Use};

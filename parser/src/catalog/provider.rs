@@ -97,12 +97,7 @@ pub fn guid(provider: &str) -> Option<Guid> {
 
 /// The GUID of a provider name ([FORMAT.md 15](crate::format_guide#15)): the fixed one if
 /// there is one, else the one that .NET's EventSource derives from the name.
-///
-/// ```
-/// # use nettrace_parser::catalog::provider_guid;
-/// assert_eq!(provider_guid("Universal.System").to_string(), "8c107b6c-79f8-5231-4de6-2a0e20a3f562");
-/// ```
-pub fn provider_guid(name: &str) -> Guid {
+pub(crate) fn provider_guid(name: &str) -> Guid {
     guid(name).unwrap_or_else(|| from_name(name))
 }
 

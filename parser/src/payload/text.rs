@@ -67,7 +67,7 @@ impl<'r> Utf16<'r> {
     }
 
     /// Whether it equals this text.
-    pub fn equals(&self, text: &str) -> bool {
+    fn equals(&self, text: &str) -> bool {
         self.units().eq(text.encode_utf16())
     }
 

@@ -138,15 +138,10 @@ impl<'r> Value<'r> {
         match *self {
             Value::F32(value) => Some(f64::from(value)),
             Value::F64(value) => Some(value),
-            Value::Decimal(value) => Some(value.to_f64()),
+            Value::Decimal(value) => Some(f64::from(value)),
             Value::U64(value) | Value::Pointer(value) => Some(value as f64),
             _ => self.as_i64().map(|value| value as f64),
         }
-    }
-
-    /// Whether it is text in either encoding.
-    pub fn is_text(&self) -> bool {
-        matches!(self, Value::Utf16(_) | Value::Utf8(_))
     }
 
     /// The text, in either encoding.

@@ -159,7 +159,7 @@ impl<S: Source> Reader<S> {
     fn block(&self, frame: Frame, is_read: bool) -> Block<'_> {
         // Skipped content is not held.
         let content = if is_read { body_of(&self.source, &frame) } else { &[] };
-        Block { kind: frame.kind, start: frame.start, body: frame.body, content }
+        Block { kind: frame.kind, offset: frame.start, span: frame.body, content }
     }
 
     /// The next block or event, in file order, or `None` at the end. A block is returned

@@ -32,15 +32,15 @@ pub(crate) fn assert_every_byte_is_explained(bytes: &[u8]) {
     loop {
         match reader.next_item() {
             Ok(Some(Item::Block(block))) => {
-                let content = block.content();
+                let content = block.content;
                 // Version 3 has no header in front of the rows.
                 let header = raw::event_block_header(content)
                     .map_or(0, |(_, header)| u64::from(header.size));
                 blocks.push(Block {
-                    start: block.offset(),
-                    content: block.span().start,
-                    end: block.span().end().min(bytes.len() as u64),
-                    kind: block.kind(),
+                    start: block.offset,
+                    content: block.span.start,
+                    end: block.span.end().min(bytes.len() as u64),
+                    kind: block.kind,
                     header,
                     is_read: !content.is_empty(),
                 });

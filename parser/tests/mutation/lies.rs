@@ -106,7 +106,7 @@ impl Sound {
         let mut reader = Reader::from_slice(&whole);
         let mut starts = Vec::new();
         while let Some(block) = reader.next_block().expect("it can be read") {
-            starts.push(block.offset());
+            starts.push(block.offset);
         }
         let (is_v6, is_complete) =
             (matches!(reader.version(), Some(Version::V6 { .. })), reader.is_complete());
@@ -133,10 +133,10 @@ impl Sound {
         while let Some(item) = reader.next_item().expect("it can be read") {
             match item {
                 Item::Block(block) => {
-                    let (start, body) = (block.offset() as usize, block.span().start as usize);
-                    let end = body + block.content().len();
+                    let (start, body) = (block.offset as usize, block.span.start as usize);
+                    let end = body + block.content.len();
                     rows_from = None;
-                    if block.kind() == BlockKind::Trace {
+                    if block.kind == BlockKind::Trace {
                         continue;
                     }
                     self.blocks.push((start, body, end));
@@ -147,7 +147,7 @@ impl Sound {
                         let name = u32_at(&bytes, start + 11);
                         *self.lengths.last_mut().unwrap() = (start + 16 + name, 4);
                     }
-                    match block.kind() {
+                    match block.kind {
                         BlockKind::Event if is_v3 => rows_from = Some(body),
                         BlockKind::Event => {
                             self.structure.extend(body..body + 20);

@@ -59,7 +59,7 @@ impl Oracle {
         while let Ok(Some(item)) = reader.next_item() {
             match item {
                 Item::Event(event) => oracle.take(&event),
-                Item::Block(block) if block.kind() == BlockKind::SequencePoint => {
+                Item::Block(block) if block.kind == BlockKind::SequencePoint => {
                     oracle.give(oracle.waiting.len());
                 }
                 _ => {}

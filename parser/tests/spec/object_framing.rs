@@ -30,11 +30,11 @@ fn t012_a_trace_object_is_found_at_32_and_its_fields_at_53() {
         let stream = begun(version);
         let mut reader = Reader::from_slice(&stream.bytes);
         let block = reader.next_block().unwrap().unwrap();
-        assert_eq!((block.kind(), block.offset()), (BlockKind::Trace, trace));
-        assert_eq!((block.span().start, block.span().len), (fields, 48));
-        assert_eq!(block.content(), &stream.bytes[fields as usize..][..48]);
+        assert_eq!((block.kind, block.offset), (BlockKind::Trace, trace));
+        assert_eq!((block.span.start, block.span.len), (fields, 48));
+        assert_eq!(block.content, &stream.bytes[fields as usize..][..48]);
         let block = reader.next_block().unwrap().unwrap();
-        assert_eq!(block.offset(), next);
+        assert_eq!(block.offset, next);
     }
 }
 

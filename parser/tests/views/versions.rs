@@ -5,7 +5,7 @@ use super::{RUNDOWN, RUNTIME};
 use nettrace_parser::view::{
     Activity, ActivityEdge, Allocation, ContentionStart, ContentionStop, Counter, Exception, GcEnd,
     GcStart, LogMessage, Message, Method, MethodChange, Metric, MetricKind, Module, ModuleChange,
-    ProcessInfo, RuntimeInformation, Sample, SampleState, Tier,
+    ProcessInfo, RuntimeInformation, Sample, SampleState, Tier, View,
 };
 use nettrace_testdata::synth::{Field, FieldType, Value};
 
