@@ -67,8 +67,8 @@ pub fn reports<R: Reports>(reports: R, stream: &[u8]) -> io::Result<u64> {
 
 /// The events of a trace in which `found` of them were for a report.
 fn events(outcome: &Outcome, found: u64) -> io::Result<u64> {
-    if !outcome.is_complete() || found == 0 {
+    if !outcome.is_complete || found == 0 {
         return Err(io::Error::other(format!("the trace has nothing for a report: {outcome}")));
     }
-    Ok(outcome.statistics().events)
+    Ok(outcome.statistics.events)
 }

@@ -77,7 +77,7 @@ pub struct Seen {
 
 impl Seen {
     pub(crate) fn new(checksum: Checksum, outcome: &Outcome) -> Seen {
-        Seen { checksum, is_intact: outcome.is_intact() && outcome.out_of_order() == 0 }
+        Seen { checksum, is_intact: outcome.is_intact() && outcome.out_of_order == 0 }
     }
 }
 

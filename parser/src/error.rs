@@ -126,6 +126,8 @@ pub enum Fault {
     UnknownLayout,
     /// A block of an unknown kind (version 6); it was skipped by its size.
     UnknownBlock(u8),
+    /// A block of this unknown kind has the rows of an event block, and is read as one.
+    ChangedKind(u8),
     /// This many bytes follow the end of the stream.
     TrailingBytes(u64),
     /// More than this many bytes follow the end of the stream; the others were not
@@ -298,6 +300,9 @@ impl fmt::Display for Fault {
             Fault::BlockSize(n) => write!(f, "block of {n} bytes"),
             Fault::BlockLimit(n) => write!(f, "block of {n} bytes is above the limit, skipped"),
             Fault::MinimumVersion(v) => write!(f, "needs a reader of version {v}"),
+            Fault::ChangedKind(kind) => {
+                write!(f, "block of kind {kind}, read as the event block that it resembles")
+            }
             Fault::UnknownBlock(kind) => write!(f, "block of unknown kind {kind}, skipped"),
             Fault::TrailingBytes(n) => write!(f, "{n} bytes follow the end of the stream"),
             Fault::MoreTrailingBytes(n) => {

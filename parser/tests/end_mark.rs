@@ -200,7 +200,7 @@ fn several_threads_end_at_the_end_mark_as_one_does() {
             },
         )
         .unwrap();
-        (events, outcome.damage().clone(), outcome.end_offset())
+        (events, outcome.damage.clone(), outcome.end_offset)
     });
     assert_eq!(told[0], told[1]);
     assert_eq!(told[0].1.findings()[0].fault, Fault::MoreTrailingBytes(1 << 20));

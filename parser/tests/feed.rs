@@ -54,7 +54,7 @@ fn assert_same(bytes: &[u8], size: usize, name: &str) {
     let _ = ordered.for_each(|event| expected.push(Seen::of(&event)));
     assert!(events == expected, "{name}: {} and {} events by time", events.len(), expected.len());
     assert_eq!(
-        (feed.outcome().out_of_order(), feed.reader().damage()),
+        (feed.outcome().out_of_order, feed.reader().damage()),
         (ordered.out_of_order(), ordered.reader().damage()),
         "{name}"
     );

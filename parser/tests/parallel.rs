@@ -113,22 +113,22 @@ fn assert_equal(name: &str, bytes: &[u8]) {
                 several.len()
             );
             let by_thread = |outcome: &Outcome| {
-                let mut lost: Vec<(u64, u64)> = outcome.losses().by_thread().collect();
+                let mut lost: Vec<(u64, u64)> = outcome.losses.by_thread().collect();
                 lost.sort_unstable();
-                (outcome.losses().total(), outcome.losses().restarts(), lost)
+                (outcome.losses.total(), outcome.losses.restarts(), lost)
             };
             assert_eq!(by_thread(&told), by_thread(&told_by_one), "{name}: losses");
-            assert_eq!(told.damage().findings(), told_by_one.damage().findings(), "{name}: damage");
-            assert_eq!(told.is_complete(), told_by_one.is_complete(), "{name}: complete");
-            assert_eq!(told.end_offset(), told_by_one.end_offset(), "{name}: end");
-            assert_eq!(told.statistics().events, told_by_one.statistics().events, "{name}: events");
+            assert_eq!(told.damage.findings(), told_by_one.damage.findings(), "{name}: damage");
+            assert_eq!(told.is_complete, told_by_one.is_complete, "{name}: complete");
+            assert_eq!(told.end_offset, told_by_one.end_offset, "{name}: end");
+            assert_eq!(told.statistics.events, told_by_one.statistics.events, "{name}: events");
             for kind in nettrace_parser::BlockKind::all() {
                 let counts = |outcome: &Outcome| {
-                    (outcome.statistics().blocks(kind), outcome.statistics().bytes(kind))
+                    (outcome.statistics.blocks(kind), outcome.statistics.bytes(kind))
                 };
                 assert_eq!(counts(&told), counts(&told_by_one), "{name}: {kind}");
             }
-            assert_eq!(told.out_of_order(), told_by_one.out_of_order(), "{name}: out of order");
+            assert_eq!(told.out_of_order, told_by_one.out_of_order, "{name}: out of order");
         }
     }
 }
@@ -189,7 +189,7 @@ fn a_collector_can_stop_the_reading() {
             },
         );
         assert_eq!(portions, 1);
-        assert!(!outcome.unwrap().is_complete());
+        assert!(!outcome.unwrap().is_complete);
     }
 }
 
@@ -204,8 +204,8 @@ fn the_reading_ends_whatever_the_work_leaves_unread() {
         let outcome =
             parallel::read(|| Whole::new(&bytes[..]), options, lazy, |_| ControlFlow::Continue(()))
                 .unwrap();
-        assert!(outcome.is_complete());
-        assert_eq!(outcome.statistics().events, expected.len() as u64, "{threads} threads");
+        assert!(outcome.is_complete);
+        assert_eq!(outcome.statistics.events, expected.len() as u64, "{threads} threads");
     }
 }
 
@@ -264,7 +264,7 @@ fn what_is_made_of_a_stream_with_few_sequence_points_is_not_held_whole() {
                 ControlFlow::Continue(())
             },
         );
-        assert!(outcome.unwrap().is_complete());
+        assert!(outcome.unwrap().is_complete);
         assert_eq!(counts.iter().map(|(count, _)| count).sum::<usize>(), events as usize);
         assert_eq!(counts.len(), portions, "{in_region} in a region: {counts:?}");
         assert!(portions > 1 || counts.iter().all(|(_, is_caller)| *is_caller), "{counts:?}");
@@ -312,7 +312,7 @@ fn two_threads_are_the_callers_and_one_more() {
             ControlFlow::Continue(())
         },
     );
-    assert!(outcome.unwrap().is_complete());
+    assert!(outcome.unwrap().is_complete);
     assert_eq!(threads.len(), 40);
     assert!(threads.contains(&caller));
     threads.retain(|id| *id != caller);
@@ -371,7 +371,7 @@ fn parts_that_wait_for_their_turn_are_bounded_by_their_bytes() {
                 ControlFlow::Continue(())
             },
         );
-        assert!(outcome.unwrap().is_complete());
+        assert!(outcome.unwrap().is_complete);
         assert_eq!(collected, 800 * 60_000);
         held.most.into_inner()
     };
@@ -399,7 +399,7 @@ fn a_collector_can_stop_the_reading_between_two_parts() {
                 if events >= 150 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
             },
         );
-        assert!(!outcome.unwrap().is_complete());
+        assert!(!outcome.unwrap().is_complete);
         assert!((150..153).contains(&events), "{threads} threads: {events}");
     }
 }

@@ -125,7 +125,7 @@ pub(crate) struct Driven {
 impl Driven {
     /// Whether the process went away in the middle of it.
     pub(crate) fn is_cut(&self) -> bool {
-        self.ending == Some(Ending::ByTarget) && !self.outcome.is_complete()
+        self.ending == Some(Ending::ByTarget) && !self.outcome.is_complete
     }
 }
 

@@ -160,6 +160,13 @@ impl<S: Source> Reader<S> {
                 self.state.damage.in_block(block).note(0, "padding", Fault::Padding(shift));
                 Some(block)
             }
+            Verdict::Retype { block } => {
+                if let BlockKind::Unknown(kind) = frame.kind {
+                    let fault = Fault::ChangedKind(kind);
+                    self.state.damage.in_block(block).contradicts(0, "block header", fault);
+                }
+                Some(block)
+            }
             Verdict::Skip { to } => {
                 self.pass_over(frame, to);
                 None

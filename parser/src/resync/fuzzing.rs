@@ -80,6 +80,9 @@ fn assert_within(verdict: Verdict, frame: Frame, end: u64) {
         Verdict::Realign { block, shift } => {
             assert!(shift < 4 && block.body.start.abs_diff(frame.body.start) < 4, "{block:?}");
         }
+        Verdict::Retype { block } => {
+            assert_eq!((block.start, block.body), (frame.start, frame.body));
+        }
         Verdict::Skip { to } => {
             assert!(to.saturating_add(LOOK_BACK) >= frame.start && to <= end, "{to}");
             assert!(

@@ -94,6 +94,8 @@ pub(crate) enum Verdict {
     /// Versions 3 to 5: its content is shifted by up to three bytes, because bytes before
     /// it are missing or were inserted.
     Realign { block: Frame, shift: u8 },
+    /// It is of this kind, and damage has changed the kind that it states.
+    Retype { block: Frame },
     /// It is not a block. The next one begins here.
     Skip { to: u64 },
 }

@@ -75,8 +75,14 @@ impl Blocks<'_> {
         // A block of an unknown kind is skipped. But most damaged block headers look like
         // one, so search the beginning of what it covers for other blocks.
         if matches!(frame.kind, BlockKind::Unknown(_)) {
-            let found = self.blocks_instead(frame)?;
-            return Ok(found.map_or(Verdict::Accept, |to| Verdict::Skip { to }));
+            if let Some(to) = self.blocks_instead(frame)? {
+                return Ok(Verdict::Skip { to });
+            }
+            let events = Frame { kind: BlockKind::Event, ..frame };
+            return Ok(match self.are_events(events)? {
+                true => Verdict::Retype { block: events },
+                false => Verdict::Accept,
+            });
         }
         let is_whole = self.window.reaches(frame.body_end(), Expects::Content)?;
         if is_whole && v6::leads_on(self.window.from(frame.body_end()), false) == Chain::Yes {
@@ -91,6 +97,22 @@ impl Blocks<'_> {
         let to = frame.body_end().min(frame.body.start.saturating_add(GROWN_BYTES));
         let found = self.chain_in(self.least_start(frame.start), to)?;
         Ok(found.filter(|found| *found < frame.body_end()))
+    }
+
+    /// Whether a block of unknown kind is one of events: one changed bit of its kind would
+    /// lose them all without a trace. Of a block of any other kind that is lost, ids tell.
+    fn are_events(&mut self, block: Frame) -> Result<bool, Need> {
+        let start = block.body.start;
+        let shown = start.saturating_add((block.body.len as usize).min(SIGNS) as u64);
+        if !self.window.reaches(shown, Expects::Content)? {
+            return Ok(false);
+        }
+        let content = self.window.content(&block);
+        if !begins_as(block.kind, block.body.len, content.get(..SIGNS).unwrap_or(content)) {
+            return Ok(false);
+        }
+        let is_whole = self.window.reaches(block.body_end(), Expects::Content)?;
+        Ok(is_whole && self.seems_whole(block))
     }
 
     /// The earliest position at which another block may begin, if the current one is not

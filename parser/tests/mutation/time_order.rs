@@ -155,7 +155,7 @@ fn assert_threads(what: &str, bytes: &[u8]) {
     let oracle = Oracle::of(bytes, Limits::default());
     assert!(given == oracle.given, "{what}, threads: {} of {}", given.len(), oracle.given.len());
     if let Ok(outcome) = outcome {
-        assert_eq!(outcome.out_of_order(), oracle.out_of_order, "{what}");
+        assert_eq!(outcome.out_of_order, oracle.out_of_order, "{what}");
     }
 }
 
