@@ -31,7 +31,7 @@ use std::io;
 /// feed.end();
 /// feed.for_each(|event| names.push(event.name().to_owned()))?;
 /// assert_eq!(names, ["Hi", "Hi", "Go", "Hi"]);
-/// assert!(feed.is_ended() && feed.is_complete());
+/// assert!(feed.is_ended() && feed.reader().is_complete());
 /// # Ok::<(), nettrace_parser::Error>(())
 /// ```
 ///
@@ -64,7 +64,7 @@ use std::io;
 ///             println!("{:?} {}/{}", event.nanos(), event.provider(), event.id());
 ///         }
 ///         if feed.is_ended() {
-///             return Ok(feed.losses().total());
+///             return Ok(feed.reader().losses().total());
 ///         }
 ///     }
 /// }

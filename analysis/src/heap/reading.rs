@@ -21,7 +21,7 @@ const MOST_DUMPS: usize = 256;
 /// # let bytes = nettrace_testdata::synth::tiny_v4().bytes;
 /// let mut heap = HeapReader::new();
 /// let outcome = heap.read(&mut Reader::from_slice(&bytes).time_ordered())?;
-/// assert!(outcome.is_complete(), "a dump in a trace that was cut lacks objects");
+/// assert!(outcome.is_complete, "a dump in a trace that was cut lacks objects");
 /// assert!(heap.finish().is_empty());
 /// # Ok::<(), nettrace_parser::Error>(())
 /// ```

@@ -9,8 +9,8 @@ use nettrace_guid::Guid;
 pub struct CatalogProvider {
     /// Provider name.
     pub name: &'static str,
-    /// The GUID that its manifest fixes; `None` if the GUID follows from the name, see
-    /// [`provider_guid`].
+    /// The GUID that its manifest fixes; `None` if the GUID follows from the name
+    /// ([FORMAT.md 15](crate::format_guide#15)).
     pub guid: Option<Guid>,
     /// Names of its keywords, lowest bit first.
     pub keywords: &'static [(u64, &'static str)],

@@ -35,7 +35,7 @@
 //!     ControlFlow::Continue(())
 //! })?;
 //! assert_eq!(total, 4);
-//! assert!(outcome.is_complete());
+//! assert!(outcome.is_complete);
 //! # Ok::<(), nettrace_parser::Error>(())
 //! ```
 

@@ -31,7 +31,8 @@ pub enum Value<'r> {
     Absent,
     /// A boolean.
     Bool(bool),
-    /// A UTF-16 code unit, possibly half of a surrogate pair; see [`Value::as_char`].
+    /// A UTF-16 code unit, possibly half of a surrogate pair, which is displayed as
+    /// U+FFFD.
     Char(u16),
     /// 8 bits, signed.
     I8(i8),

@@ -175,7 +175,7 @@ impl<S: Source> Reader<S> {
     /// let mut lines = Vec::new();
     /// while let Some(item) = reader.next_item()? {
     ///     match item {
-    ///         Item::Block(block) => lines.push(block.kind().to_string()),
+    ///         Item::Block(block) => lines.push(block.kind.to_string()),
     ///         Item::Event(event) => lines.push(event.id().to_string()),
     ///         _ => {}
     ///     }

@@ -113,8 +113,8 @@ impl<S: Source> Reader<S> {
     /// let mut reader = Reader::of_blocks(Whole::new(&bytes));
     /// let mut event_bytes = 0;
     /// while let Some(block) = reader.next_block()? {
-    ///     if block.kind() == BlockKind::Event {
-    ///         event_bytes += block.span().len;
+    ///     if block.kind == BlockKind::Event {
+    ///         event_bytes += block.span.len;
     ///     }
     /// }
     /// assert!(event_bytes > 0 && reader.is_complete());
