@@ -18,7 +18,7 @@ fn reported<R: Report>(trace: &str, report: R) -> Option<Reported<R::Output>> {
     assert!(
         pass.read(&mut Reader::from_slice(&bytes).time_ordered())
             .expect("a readable stream")
-            .is_complete()
+            .is_complete
     );
     Some(pass.finish())
 }

@@ -203,7 +203,7 @@ fn locked(thread: usize, nanos: f64) -> Step {
 fn report<R: Report>(steps: Vec<Step>, report: R) -> R::Output {
     let bytes = session(steps).record().stream.bytes;
     let mut pass = ReportPass::new(report);
-    assert!(pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete());
+    assert!(pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
     pass.finish().output
 }
 

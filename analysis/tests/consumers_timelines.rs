@@ -29,7 +29,7 @@ fn converted(bytes: &[u8], format: &str, name: &str) -> (PathBuf, Finished) {
     let mut analysis = Analysis::new(options);
     let file = std::fs::File::create(&path).unwrap();
     analysis.add((format.make)(Box::new(file), &ConvertOptions::new()));
-    assert!(analysis.read(&mut Reader::from_slice(bytes).time_ordered()).unwrap().is_complete());
+    assert!(analysis.read(&mut Reader::from_slice(bytes).time_ordered()).unwrap().is_complete);
     (path, analysis.finish().unwrap())
 }
 

@@ -144,7 +144,7 @@ fn facts_of(bytes: &[u8]) -> TraceFacts {
 
 fn facts_with(bytes: &[u8], options: AnalysisOptions) -> TraceFacts {
     let mut pass = diff::pass(options);
-    assert!(pass.read(&mut Reader::from_slice(bytes).time_ordered()).unwrap().is_complete());
+    assert!(pass.read(&mut Reader::from_slice(bytes).time_ordered()).unwrap().is_complete);
     pass.finish().output
 }
 

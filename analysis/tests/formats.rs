@@ -24,7 +24,7 @@ fn converted(bytes: &[u8], format: &str, options: &ConvertOptions) -> Option<Vec
     of_analysis.kinds = format.kinds.to_vec();
     let mut analysis = Analysis::new(of_analysis);
     analysis.add((format.make)(Box::new(&mut out), options));
-    assert!(analysis.read(&mut Reader::from_slice(bytes).time_ordered()).unwrap().is_complete());
+    assert!(analysis.read(&mut Reader::from_slice(bytes).time_ordered()).unwrap().is_complete);
     analysis.finish().ok()?;
     Some(out)
 }
@@ -105,7 +105,7 @@ fn speedscopes_sums_are_those_of_the_samples() {
     let mut analysis = Analysis::new(full_names());
     let format = Format::by_name("speedscope").unwrap();
     analysis.add((format.make)(Box::new(&mut out), &ConvertOptions::new()));
-    assert!(analysis.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete());
+    assert!(analysis.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
     analysis.finish().unwrap();
     let document: serde_json::Value = serde_json::from_slice(&out).unwrap();
     let profiles = document["profiles"].as_array().unwrap();
@@ -169,9 +169,7 @@ fn speedscope_shows_each_sample_when_it_was_taken() {
         let moments = Arc::new(Mutex::new(ByThread::new()));
         let mut analysis = Analysis::new(AnalysisOptions::new());
         analysis.add(Box::new(Moments(Arc::clone(&moments))));
-        assert!(
-            analysis.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete()
-        );
+        assert!(analysis.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
         analysis.finish().unwrap();
         let written = converted(&bytes, "speedscope", &ConvertOptions::new()).unwrap();
         let document: Json = serde_json::from_slice(&written).unwrap();
@@ -241,7 +239,7 @@ fn time_on_a_processor_is_called_so() {
 fn read_trace(name: &str) -> Finished {
     let bytes = corpus::trace(name).unwrap().bytes();
     let mut analysis = Analysis::new(AnalysisOptions::new());
-    assert!(analysis.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete());
+    assert!(analysis.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
     analysis.finish().unwrap()
 }
 
@@ -302,9 +300,7 @@ fn dev_tools_self_times_of_many_threads_are_the_reports() {
         let written = converted(&bytes, "cpuprofile", &ConvertOptions::new()).unwrap();
         let times = self_times_of_dev_tools(&serde_json::from_slice(&written).unwrap());
         let mut analysis = Analysis::new(full_names());
-        assert!(
-            analysis.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete()
-        );
+        assert!(analysis.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
         let finished = analysis.finish().unwrap();
         assert!(
             finished
@@ -467,7 +463,7 @@ fn what_was_allocated_stands_on_its_stack_where_a_format_has_no_labels() {
     let mut analysis = Analysis::new(of_analysis);
     let format = Format::by_name("svg").unwrap();
     analysis.add((format.make)(Box::new(&mut out), &options));
-    assert!(analysis.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete());
+    assert!(analysis.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
     analysis.finish().unwrap();
     let page = String::from_utf8(out).unwrap();
     assert!(
@@ -565,7 +561,7 @@ fn all_formats_have_the_reports_sums() {
     let trace = corpus::trace("net10-linux-x64/samples-only.nettrace").unwrap();
     let bytes = trace.bytes();
     let mut analysis = Analysis::new(AnalysisOptions::new());
-    assert!(analysis.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete());
+    assert!(analysis.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
     let finished = analysis.finish().unwrap();
     let top = TopN::new(&finished.resolved(), &finished.profile, &TopNOptions::default());
     let text = |format| converted(&bytes, format, &ConvertOptions::new()).unwrap();

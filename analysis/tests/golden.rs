@@ -76,7 +76,7 @@ fn folded_goldens() -> Vec<(String, BTreeMap<String, u64>, Vec<u8>)> {
 }
 
 fn read<'c>(mut analysis: Analysis<'c>, bytes: &[u8]) -> Finished {
-    assert!(analysis.read(&mut Reader::from_slice(bytes).time_ordered()).unwrap().is_complete());
+    assert!(analysis.read(&mut Reader::from_slice(bytes).time_ordered()).unwrap().is_complete);
     analysis.finish().unwrap()
 }
 

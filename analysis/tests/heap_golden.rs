@@ -22,7 +22,7 @@ fn dumps(trace: &str) -> Option<Vec<HeapDump>> {
     let path = corpus::shared_folder()?.join("traces").join(format!("{trace}.nettrace.gz"));
     let bytes = unpacked(&path);
     let mut heap = HeapReader::new();
-    assert!(heap.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete());
+    assert!(heap.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
     Some(heap.finish())
 }
 

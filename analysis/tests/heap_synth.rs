@@ -52,7 +52,7 @@ fn read_all(events: &[Event]) -> HeapReader {
         .collect();
     let bytes = session.record().stream.bytes;
     let mut heap = HeapReader::new();
-    assert!(heap.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete());
+    assert!(heap.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
     heap
 }
 

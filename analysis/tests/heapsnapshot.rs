@@ -19,7 +19,7 @@ fn a_heapsnapshot_has_the_objects_types_and_references_of_the_dump() {
     let mut analysis = Analysis::new(AnalysisOptions::new());
     let format = Format::by_path("x.heapsnapshot").unwrap().0;
     analysis.add((format.make)(Box::new(&mut out), &ConvertOptions::new()));
-    assert!(analysis.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete());
+    assert!(analysis.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
     analysis.finish().unwrap();
     let document: Value = serde_json::from_slice(&out).unwrap();
     let (nodes, edges) = (numbers(&document, "nodes"), numbers(&document, "edges"));
@@ -37,7 +37,7 @@ fn a_heapsnapshot_has_the_objects_types_and_references_of_the_dump() {
     assert!(edges.chunks(3).all(|edge| edge[2] % 6 == 0 && (edge[2] as usize) < nodes.len()));
     // Objects by type, against the dump itself.
     let mut heap = HeapReader::new();
-    assert!(heap.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete());
+    assert!(heap.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
     let dumps = heap.finish();
     let dump = &dumps[0];
     let (mut expected, mut found) = (BTreeMap::new(), BTreeMap::new());

@@ -18,7 +18,7 @@ fn top(bytes: &[u8], states: &[ThreadState]) -> TopN {
     options.filter = Filter::new();
     options.filter.states = states.to_vec();
     let mut analysis = Analysis::new(options);
-    assert!(analysis.read(&mut Reader::from_slice(bytes).time_ordered()).unwrap().is_complete());
+    assert!(analysis.read(&mut Reader::from_slice(bytes).time_ordered()).unwrap().is_complete);
     let finished = analysis.finish().unwrap();
     TopN::new(&finished.resolved(), &finished.profile, &TopNOptions::default())
 }
@@ -89,7 +89,7 @@ fn those_who_wait_for_a_lock_are_not_among_those_that_run() {
             corpus::trace(&format!("{name}.nettrace")).expect("it is in the repository").bytes();
         let mut contention = ReportPass::new(Contention::new());
         assert!(
-            contention.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete()
+            contention.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete
         );
         let report = contention.finish().output;
         let told = report.totals.waits.total_ns;
@@ -104,9 +104,7 @@ fn those_who_wait_for_a_lock_are_not_among_those_that_run() {
         assert!(waiting.abs_diff(told) < told / 10, "{name}: {waiting} {told}");
         assert!(running < told / 20, "{name}: {running} of {told}");
         let mut summary = ReportPass::new(Summary::new());
-        assert!(
-            summary.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete()
-        );
+        assert!(summary.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
         let findings = format!("{:?}", summary.finish().output.findings);
         assert!(
             !findings.contains("that ran in workload!Workload.Program.ContentionRound.lambda"),

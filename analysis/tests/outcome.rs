@@ -14,7 +14,7 @@ fn all() -> Vec<u8> {
 
 /// What can be compared of an outcome.
 fn seen(outcome: &Outcome) -> (OutcomeReport, u64, String) {
-    (OutcomeReport::of(outcome), outcome.statistics().events, outcome.to_string())
+    (OutcomeReport::of(outcome), outcome.statistics.events, outcome.to_string())
 }
 
 fn analysed(bytes: &[u8]) -> (Outcome, Finished) {
@@ -73,8 +73,8 @@ fn events_that_were_dropped_are_in_the_outcome() {
     let (outcome, _) = analysed(
         &corpus::trace("net3.1-linux-x64/lossy.nettrace").expect("it is in the repository").bytes(),
     );
-    assert!(outcome.is_complete() && !outcome.is_intact());
-    assert!(outcome.losses().total() > 0 && outcome.losses().thread_count() > 0);
+    assert!(outcome.is_complete && !outcome.is_intact());
+    assert!(outcome.losses.total() > 0 && outcome.losses.thread_count() > 0);
     assert!(
         outcome.to_string().starts_with("complete; ")
             && outcome.to_string().ends_with(" events lost")
@@ -92,7 +92,7 @@ fn of_events_that_are_handed_in_one_by_one_nothing_is_known_until_it_is_said() {
     }
     said.set_outcome(events.outcome());
     assert!(unsaid.finish().outcome.is_none());
-    assert!(said.finish().outcome.is_some_and(|outcome| !outcome.is_complete()));
+    assert!(said.finish().outcome.is_some_and(|outcome| !outcome.is_complete));
 }
 
 #[cfg(feature = "serde")]

@@ -18,7 +18,7 @@ fn bytes(name: &str) -> Vec<u8> {
 
 fn alone<R: Report>(report: R, options: &AnalysisOptions, bytes: &[u8]) -> (R::Output, u64) {
     let mut pass = ReportPass::with_options(report, options.clone());
-    assert!(pass.read(&mut Reader::from_slice(bytes).time_ordered()).unwrap().is_complete());
+    assert!(pass.read(&mut Reader::from_slice(bytes).time_ordered()).unwrap().is_complete);
     let reported = pass.finish();
     (reported.output, reported.events)
 }
@@ -40,9 +40,9 @@ fn assert_all_same(options: &AnalysisOptions, bytes: &[u8]) {
         TreeOptions::default(),
     );
     let mut pass = ReportPass::with_options(reports, options.clone());
-    assert!(pass.read(&mut Reader::from_slice(bytes).time_ordered()).unwrap().is_complete());
+    assert!(pass.read(&mut Reader::from_slice(bytes).time_ordered()).unwrap().is_complete);
     let shared = pass.finish();
-    assert!(shared.outcome.is_some_and(|outcome| outcome.is_complete()));
+    assert!(shared.outcome.is_some_and(|outcome| outcome.is_complete));
     let (gc, top, jit, threads, exceptions, tasks, activities, tree) = shared.output;
     let about = &mut 0;
     assert_same(gc, alone(Gc::new(), options, bytes), about);
@@ -80,7 +80,7 @@ fn reports_that_need_no_events_share_the_fast_way() {
     let options = AnalysisOptions::new();
     let mut pass =
         ReportPass::new((TopNOptions::default(), TreeOptions::default(), Modules::default()));
-    assert!(pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete());
+    assert!(pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
     let shared = pass.finish();
     let (top, tree, modules): (TopN, CallTree, _) = shared.output;
     let about = &mut 0;
@@ -94,7 +94,7 @@ fn reports_that_need_no_events_share_the_fast_way() {
 fn a_list_of_reports_of_one_kind_shares_a_pass_too() {
     let bytes = bytes("net10-linux-x64/all.nettrace");
     let mut pass = ReportPass::new(vec![Exceptions::new().top(1), Exceptions::new().top(2)]);
-    assert!(pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete());
+    assert!(pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
     for (top, output) in [1, 2].into_iter().zip(pass.finish().output) {
         assert!(output == alone(Exceptions::new().top(top), &AnalysisOptions::new(), &bytes).0);
     }

@@ -145,7 +145,7 @@ fn read<R: Report>(bytes: &[u8], report: R) -> R::Output {
     assert!(
         pass.read(&mut Reader::from_slice(bytes).time_ordered())
             .expect("a readable stream")
-            .is_complete()
+            .is_complete
     );
     pass.finish().output
 }

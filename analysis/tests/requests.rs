@@ -106,7 +106,7 @@ fn report(steps: Vec<Step>, report: Activities) -> ActivitiesReport {
     assert!(
         pass.read(&mut Reader::from_slice(&bytes).time_ordered())
             .expect("a readable stream")
-            .is_complete()
+            .is_complete
     );
     pass.finish().output
 }
@@ -219,7 +219,7 @@ fn each_request_of_a_web_server_is_counted_once() {
         assert!(
             pass.read(&mut Reader::from_slice(&bytes).time_ordered())
                 .expect("a readable stream")
-                .is_complete()
+                .is_complete
         );
         pass.finish().output
     };

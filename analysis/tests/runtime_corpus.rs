@@ -11,7 +11,7 @@ use nettrace_testdata::corpus;
 fn report<R: Report>(report: R, trace: &str) -> R::Output {
     let bytes = corpus::trace(trace).unwrap().bytes();
     let mut pass = ReportPass::new(report);
-    assert!(pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete());
+    assert!(pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
     pass.finish().output
 }
 
@@ -80,7 +80,7 @@ fn what_is_loaded_outside_a_range_is_not_taken_for_loaded_before_the_session() {
         (filter.from_nanos, filter.to_nanos) = (from_nanos, to_nanos);
         let mut pass =
             ReportPass::with_options(Loader::new(), AnalysisOptions::new().filter(filter));
-        assert!(pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete());
+        assert!(pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
         let LoaderReport { assemblies, modules, .. } = pass.finish().output;
         assert!(assemblies.iter().all(|row| row.loaded_ns.is_some()));
         assert!(modules.iter().all(|row| row.loaded_ns.is_some()));

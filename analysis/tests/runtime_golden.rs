@@ -25,7 +25,7 @@ fn report<R: Report>(report: R, bytes: &[u8]) -> R::Output {
     // The reference reader shows names as they are stored.
     let names = NameOptions::default().raw(true);
     let mut pass = ReportPass::with_options(report, AnalysisOptions::new().names(names));
-    assert!(pass.read(&mut Reader::from_slice(bytes).time_ordered()).unwrap().is_complete());
+    assert!(pass.read(&mut Reader::from_slice(bytes).time_ordered()).unwrap().is_complete);
     pass.finish().output
 }
 

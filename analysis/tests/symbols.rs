@@ -63,7 +63,7 @@ fn session_with(build_id: &str) -> Session {
 fn analysed(session: &Session, prepare: impl FnOnce(&mut Analysis<'_>)) -> Finished {
     let bytes = session.record().stream.bytes;
     let mut analysis = Analysis::new(full_names());
-    assert!(analysis.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete());
+    assert!(analysis.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
     prepare(&mut analysis);
     analysis.finish().unwrap()
 }

@@ -248,7 +248,7 @@ fn stacks_of_reports_tell_which_of_their_names_are_guesses() {
     ]);
     let bytes = session.record().stream.bytes;
     let mut pass = ReportPass::new(Exceptions::new());
-    assert!(pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete());
+    assert!(pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
     let report = pass.finish().output;
     let rows: Vec<_> =
         report.types[0].stacks.iter().map(|row| (row.frames.len(), &*row.guessed)).collect();
@@ -306,7 +306,7 @@ fn a_perf_map_names_what_the_trace_does_not() {
     analysis
         .add((Format::by_name("folded").unwrap().make)(Box::new(&mut out), &ConvertOptions::new()));
     let mut events = Reader::from_slice(&bytes).time_ordered();
-    assert!(analysis.read(&mut events).unwrap().is_complete());
+    assert!(analysis.read(&mut events).unwrap().is_complete);
     let map = "1000 20 void [app] N.Program::Run(int32)[Tier0]\n2000 20 stale\n2000 20 memset\n";
     analysis.model_mut().add_perf_map(None, map);
     analysis.finish().unwrap();
@@ -561,9 +561,7 @@ fn places_in_code_have_offsets_in_il() {
         if keeps {
             analysis.model_mut().keep_il_offsets();
         }
-        assert!(
-            analysis.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete()
-        );
+        assert!(analysis.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
         let finished = analysis.finish().unwrap();
         let (process, _) = finished.model.processes().next().unwrap();
         finished.model.il_offset(process, address, 100)

@@ -324,7 +324,7 @@ fn a_copy_of_an_analysis_names_the_same_stacks_and_equals_one_of_the_same_trace(
         let mut analysis = Analysis::new(AnalysisOptions::new().kinds(kinds.iter().copied()));
         let outcome =
             analysis.read(&mut nettrace_parser::Reader::from_slice(&bytes).time_ordered()).unwrap();
-        assert!(outcome.is_complete());
+        assert!(outcome.is_complete);
         analysis.finish().unwrap()
     };
     let (one, other) = (finished(&[Kind::Cpu, Kind::Exceptions]), finished(&[Kind::Cpu]));

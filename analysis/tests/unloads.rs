@@ -46,7 +46,7 @@ fn assembly(event_type: usize, name: &str) -> Step {
 fn loader(session: &Session) -> LoaderReport {
     let bytes = session.record().stream.bytes;
     let mut pass = ReportPass::new(Loader::new());
-    assert!(pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete());
+    assert!(pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
     pass.finish().output
 }
 

@@ -8,9 +8,9 @@ use std::path::Path;
 use nettrace_analysis::convert::{ConvertOptions, Format};
 use nettrace_analysis::report::{Contention, Exceptions, Gc, ReportPass, Reports, TreeOptions};
 use nettrace_analysis::{Analysis, AnalysisOptions, TopNOptions};
-use nettrace_parser::{Buffered, Mapping, Outcome, Reader, Source, Whole};
+use nettrace_parser::{Buffered, Outcome, Reader, Source};
 
-use crate::pass::Input;
+use crate::pass::{Input, mapped};
 
 /// Converts a trace as `nettrace convert` does. Gives the number of events.
 ///
@@ -19,16 +19,9 @@ use crate::pass::Input;
 pub fn convert(file: &Path, format: &str, input: Input) -> io::Result<u64> {
     let format = Format::by_name(format).ok_or_else(|| io::Error::other("no such format"))?;
     match input {
-        Input::Mapped => converted(Reader::new(Whole::new(whole(file)?)), format),
+        Input::Mapped => converted(Reader::new(mapped(file)?), format),
         Input::Read => converted(Reader::new(Buffered::new(File::open(file)?)), format),
     }
-}
-
-#[expect(unsafe_code, reason = "benchmarks read files that nobody else has")]
-fn whole(file: &Path) -> io::Result<Mapping> {
-    // SAFETY: the traces of a benchmark are written before it begins, and not changed
-    // until it ends.
-    unsafe { Mapping::open(file) }
 }
 
 fn converted<S: Source>(reader: Reader<S>, format: &Format) -> io::Result<u64> {
@@ -74,8 +67,8 @@ pub fn reports<R: Reports>(reports: R, stream: &[u8]) -> io::Result<u64> {
 
 /// The events of a trace in which `found` of them were for a report.
 fn events(outcome: &Outcome, found: u64) -> io::Result<u64> {
-    if !outcome.is_complete() || found == 0 {
+    if !outcome.is_complete || found == 0 {
         return Err(io::Error::other(format!("the trace has nothing for a report: {outcome}")));
     }
-    Ok(outcome.statistics().events)
+    Ok(outcome.statistics.events)
 }

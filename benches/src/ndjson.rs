@@ -85,7 +85,7 @@ fn by_one<S: Source>(order: Order, source: S) -> io::Result<PassResult> {
 
 fn by_several(path: &Path, order: Order, threads: usize) -> io::Result<PassResult> {
     let file = PositionedFile::open(path)?;
-    let options = Options::new().threads(threads).order(order);
+    let options = Options { threads, order, ..Options::default() };
     let parts = EventParts::of(&writer()).ok_or_else(|| io::Error::other("not divisible"))?;
     let mut nowhere = Nowhere::default();
     let collect = |mut page: Page| {

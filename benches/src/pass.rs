@@ -77,7 +77,7 @@ pub struct PassResult {
 
 impl PassResult {
     pub(crate) fn new(checksum: Checksum, outcome: &Outcome) -> PassResult {
-        PassResult { checksum, is_intact: outcome.is_intact() && outcome.out_of_order() == 0 }
+        PassResult { checksum, is_intact: outcome.is_intact() && outcome.out_of_order == 0 }
     }
 }
 
@@ -92,10 +92,10 @@ pub fn file(path: &Path, mode: Mode, input: Input, threads: usize) -> io::Result
         (_, Input::Read) => source(Buffered::new(File::open(path)?), mode),
         (Mode::Index, _) => source(PositionedFile::open(path)?, mode),
         (_, Input::Mapped) if threads == 1 => source(mapped(path)?, mode),
-        (Mode::Raw, _) => at_positions::<Headers>(path, threads),
-        (Mode::Fields, _) => at_positions::<AllFields>(path, threads),
-        (Mode::Ordered, _) => in_time_order::<SchemaAndStack>(path, threads),
-        (Mode::OrderedFields, _) => in_time_order::<AllFields>(path, threads),
+        (Mode::Raw, _) => at_positions::<Headers>(path, Order::File, threads),
+        (Mode::Fields, _) => at_positions::<AllFields>(path, Order::File, threads),
+        (Mode::Ordered, _) => at_positions::<SchemaAndStack>(path, Order::Time, threads),
+        (Mode::OrderedFields, _) => at_positions::<AllFields>(path, Order::Time, threads),
     }
 }
 
@@ -137,7 +137,7 @@ fn index<S: Source>(mut reader: Reader<S>) -> io::Result<PassResult> {
     let mut sum = Checksum::default();
     while let Some(block) = reader.next_block().map_err(io::Error::other)? {
         sum.events += 1;
-        sum.number(block.span().start.rotate_left(20) ^ u64::from(block.span().len));
+        sum.number(block.span.start.rotate_left(20) ^ u64::from(block.span.len));
     }
     // Without events nothing is known of losses.
     let is_intact = reader.is_complete() && reader.damage().findings().is_empty();
@@ -179,16 +179,9 @@ fn one_thread<S: Source, F: Fold>(source: S, order: Order) -> io::Result<PassRes
     Ok(PassResult::new(fold.sum(), &events.outcome()))
 }
 
-fn at_positions<F: Fold>(path: &Path, threads: usize) -> io::Result<PassResult> {
+fn at_positions<F: Fold>(path: &Path, order: Order, threads: usize) -> io::Result<PassResult> {
     let file = PositionedFile::open(path)?;
-    in_regions::<_, F>(|| file.reopened(), Order::File, threads)
-}
-
-/// What waits for its turn holds the bytes after it, so in time order a mapping spares as
-/// much memory as a region has, touched for the first time.
-fn in_time_order<F: Fold>(path: &Path, threads: usize) -> io::Result<PassResult> {
-    let file = mapped(path)?;
-    in_regions::<_, F>(|| file.reopened(), Order::Time, threads)
+    in_regions::<_, F>(|| file.reopened(), order, threads)
 }
 
 /// Reads regions with several threads.
@@ -197,7 +190,7 @@ fn in_regions<S: Source, F: Fold>(
     order: Order,
     threads: usize,
 ) -> io::Result<PassResult> {
-    let options = Options::new().threads(threads).order(order);
+    let options = Options { threads, order, ..Options::default() };
     let fold = |region: &mut Region<'_, S>| {
         let mut fold = F::default();
         region.visit(&mut fold).map(|()| fold.sum())

@@ -80,7 +80,7 @@ impl<'a> Context<'a> {
 
     /// The trace that the user named.
     pub(crate) fn open(&mut self, args: &InputArgs) -> Result<Trace, Failure> {
-        self.open_with(args, Limits::new())
+        self.open_with(args, Limits::default())
     }
 
     /// The same, read with other limits.

@@ -71,13 +71,13 @@ impl<'a> Messages<'a> {
             self.warning(&format!("{file}: {fault}"));
         }
         if condition.is_cut {
-            let end = trace.end_offset();
+            let end = trace.end_offset;
             self.warning(&format!(
                 "{file}: incomplete: the stream ends at offset {end:#x} without its end mark (was the process \
                  killed, or the copy cut short?); everything before that was read"
             ));
         }
-        let findings: Vec<&Finding> = trace.damage().losses().collect();
+        let findings: Vec<&Finding> = trace.damage.losses().collect();
         for finding in findings.iter().take(SHOWN_FINDINGS) {
             self.warning(&format!("{file}: {finding}"));
         }
@@ -91,7 +91,7 @@ impl<'a> Messages<'a> {
 
     /// Reports how many events the writer had to drop.
     pub(crate) fn losses(&mut self, file: &str, trace: &Ended) {
-        let losses = trace.losses();
+        let losses = &trace.losses;
         if losses.total() > 0 {
             let is_damaged = Condition::of(trace, true).finding_count > 0;
             self.warning(&format!(
@@ -128,8 +128,8 @@ impl Condition {
     pub(crate) fn of(trace: &Ended, is_whole: bool) -> Condition {
         Condition {
             unpack_fault: trace.unpack_fault(),
-            is_cut: is_whole && !trace.is_complete(),
-            finding_count: trace.damage().loss_count(),
+            is_cut: is_whole && !trace.is_complete,
+            finding_count: trace.damage.loss_count(),
         }
     }
 

@@ -26,8 +26,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     reader.trace()?;
     let version = reader.version().ok_or("no version")?;
     while let Some(block) = reader.next_block()? {
-        if block.kind() == BlockKind::Event {
-            let (_, blobs) = blobs(version, block.content()).map_err(|error| error.to_string())?;
+        if block.kind == BlockKind::Event {
+            let (_, blobs) = blobs(version, block.content).map_err(|error| error.to_string())?;
             for blob in blobs {
                 println!(
                     "{:>6} at {} ticks, {} bytes",

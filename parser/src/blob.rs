@@ -79,7 +79,7 @@ pub enum BlobEncoding {
 
 impl BlobEncoding {
     /// The encoding for a stream version and the flag of a [block
-    /// header](crate::EventBlockHeader::is_compressed). Version 3 has no block header and
+    /// header](crate::raw::EventBlockHeader::is_compressed). Version 3 has no block header and
     /// ignores the flag.
     pub fn of(version: Version, is_compressed: bool) -> BlobEncoding {
         match (version, is_compressed) {

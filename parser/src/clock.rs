@@ -72,16 +72,6 @@ impl Clock {
         let nanos = self.sync_unix_nanos? + self.scaled(ticks)?;
         Some(nanos.div_euclid(100) * 100)
     }
-
-    /// The timestamp in ticks that is `nanos` after the session's start, rounded down.
-    /// `None` if the frequency is unusable.
-    #[expect(clippy::arithmetic_side_effects, reason = "64 bits times 64 bits fits 128 bits")]
-    pub fn ticks_at(&self, nanos: i64) -> Option<i128> {
-        (self.frequency > 0).then(|| {
-            i128::from(self.sync_ticks)
-                + (i128::from(nanos) * i128::from(self.frequency)).div_euclid(NANOS_PER_SECOND)
-        })
-    }
 }
 
 #[inline]

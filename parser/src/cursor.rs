@@ -5,9 +5,8 @@ use crate::blob::{
     compressed_v4, compressed_v6, fixed_v3, fixed_v4, fixed_v6, size_of_header,
 };
 use crate::block::event::EventBlockHeader;
-use crate::block::kinds::KINDS;
 use crate::error::{Fault, located};
-use crate::format::fastserial;
+use crate::format::{fastserial, v6};
 use crate::frame::{BlockKind, Frame};
 use crate::primitive::Parsed;
 use crate::source::{Span, index};
@@ -38,6 +37,8 @@ pub(crate) struct Cursor {
     pub(super) blank_rows: u32,
     /// Where the last of them ends.
     pub(super) blank_to: u64,
+    /// How many blocks were walked to see whether rows are blocks that the size covers.
+    walked: u64,
 }
 
 /// The times that a block states, and the times that its rows were seen to have.
@@ -106,6 +107,7 @@ impl Cursor {
             odd_values: 0,
             blank_rows: 0,
             blank_to: 0,
+            walked: 0,
         }
     }
 
@@ -123,27 +125,33 @@ impl Cursor {
         matches!(self.header.capture_thread, 4 | 5) && self.encoding == BlobEncoding::CompressedV4
     }
 
-    /// Whether the current blob could in fact be the header of the next version 6 block:
-    /// a known kind, and a size that fits the rest of the block.
-    #[inline]
-    pub(crate) fn may_be_block(&self, window: &[u8], start: u64) -> bool {
-        if !matches!(self.encoding, BlobEncoding::CompressedV6 | BlobEncoding::FixedV6) {
-            return false;
-        }
-        let blob = window.get(index(self.blob, start)..).unwrap_or_default();
-        let Some([a, b, c, number]) = blob.first_chunk() else { return false };
-        if !(2..=KINDS.len()).contains(&usize::from(*number)) {
-            return false;
-        }
-        let behind = u64::from(u32::from_le_bytes([*a, *b, *c, 0])).saturating_add(4);
-        behind <= self.end.saturating_sub(self.blob)
-    }
-
     /// Whether it is an object, judged by all of its bytes.
     pub(crate) fn is_object(&self, blob: &[u8]) -> bool {
         let behind = blob.get(1..).unwrap_or_default();
         blob.first() == Some(&fastserial::TAG_END)
             && fastserial::find(behind.get(..fastserial::FOUND_HEADER).unwrap_or(behind)) == Some(0)
+    }
+
+    /// Whether the current blob of version 6 is the first of blocks that lead to the end
+    /// of this one, whose size covers them by mistake. Of what has a block's header but
+    /// is a row, the bytes after it do not lead there.
+    #[inline]
+    pub(super) fn is_covered_block(&mut self, window: &[u8], start: u64) -> bool {
+        if !matches!(self.encoding, BlobEncoding::CompressedV6 | BlobEncoding::FixedV6) {
+            return false;
+        }
+        let from = window.get(index(self.blob, start)..).unwrap_or_default();
+        let Some(header) = from.first_chunk() else { return false };
+        v6::may_be_known(*header, self.end.saturating_sub(self.blob)) && self.leads_to_end(from)
+    }
+
+    #[cold]
+    fn leads_to_end(&mut self, from: &[u8]) -> bool {
+        // In all, no more blocks are walked than the block has bytes.
+        let most = u64::from(self.frame.body.len).saturating_sub(self.walked);
+        let led = v6::leads_to(from, index(self.end, self.blob), most);
+        self.walked = self.walked.saturating_add(led.count);
+        led.are_blocks()
     }
 
     /// Steps to the next blob. `window` holds the stream from position `start` at least

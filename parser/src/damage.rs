@@ -152,11 +152,6 @@ impl Damage {
         self.kinds.iter().filter(|kind| kind.class == class).map(|kind| kind.count).sum()
     }
 
-    /// How many notes there are, including those not kept.
-    pub fn note_count(&self) -> u64 {
-        self.count(Class::Note)
-    }
-
     /// How many findings other than notes there are, including those not kept.
     pub fn loss_count(&self) -> u64 {
         let losses = self.kinds.iter().filter(|kind| kind.class != Class::Note);
@@ -176,12 +171,6 @@ impl Damage {
     /// How many findings like this one there are: same class, context and kind of fault.
     pub fn count_like(&self, finding: &Finding) -> u64 {
         self.kinds.iter().find(|kind| kind.is_of(finding)).map_or(0, |kind| kind.count)
-    }
-
-    /// Bytes that were not delivered because of findings of one class.
-    pub fn lost_bytes_of(&self, class: Class) -> u64 {
-        let of_class = self.kinds.iter().filter(|kind| kind.class == class);
-        of_class.fold(0, |sum, kind| sum.saturating_add(kind.lost_bytes))
     }
 
     /// The most recent loss.

@@ -126,6 +126,8 @@ pub enum Fault {
     UnknownLayout,
     /// A block of an unknown kind (version 6); it was skipped by its size.
     UnknownBlock(u8),
+    /// A block of this unknown kind has the rows of an event block, and is read as one.
+    ChangedKind(u8),
     /// This many bytes follow the end of the stream.
     TrailingBytes(u64),
     /// More than this many bytes follow the end of the stream; the others were not
@@ -252,43 +254,60 @@ pub enum Fault {
 
 impl std::error::Error for Fault {}
 
+impl Fault {
+    /// The fault in words, if it has no values.
+    fn text(self) -> Option<&'static str> {
+        Some(match self {
+            Fault::HeaderTruncated => "the input ends inside the stream's header",
+            Fault::FastSerializationHeader => {
+                "the length-prefixed text \"!FastSerialization.1\" is expected here"
+            }
+            Fault::FirstIsNotTrace => "a stream begins with its Trace block, and this is another",
+            Fault::Truncated => "the bytes end too early",
+            Fault::VarintTooLong => "varint longer than its width allows",
+            Fault::VarintOverflow => "varint with bits beyond its width",
+            Fault::UnknownObject => "object of an unknown type, skipped",
+            Fault::TypeName => "type name with one wrong letter, read as the name it resembles",
+            Fault::UnknownLayout => "object of an unknown type without a block's layout",
+            Fault::SecondTrace => "a second Trace, ignored",
+            Fault::Zeros => "nothing but zeros, row after row",
+            Fault::FieldLimit => "more fields than one description may have",
+            Fault::TypeDepth => "types are nested too deeply",
+            Fault::FieldList => "the field list does not fit its row",
+            Fault::BothFieldLists => "two field lists, the later one counts",
+            Fault::ValueLimit => "more values than a payload may hold",
+            Fault::Date => "the start date does not exist",
+            Fault::TableLimit => "table is full, its oldest rows are given up",
+            Fault::QueueLimit => "too much waits for its turn, order is not promised here",
+            Fault::StaleTable => "ids start again after lost blocks, older ones are forgotten",
+            Fault::Refused => "a combinator does not take what is here",
+            _ => return None,
+        })
+    }
+}
+
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
-            Fault::HeaderTruncated => f.write_str("the input ends inside the stream's header"),
             Fault::Foreign(foreign) => write!(f, "not a nettrace stream: {foreign}"),
             Fault::UnsupportedVersion(v) => {
                 write!(f, "version {v} is not supported (supported: 3, 4, 5 and 6)")
             }
             Fault::MalformedVersion(v) => write!(f, "major version {v} cannot have this header"),
-            Fault::FastSerializationHeader => {
-                f.write_str("the length-prefixed text \"!FastSerialization.1\" is expected here")
-            }
-            Fault::FirstIsNotTrace => {
-                f.write_str("a stream begins with its Trace block, and this is another")
-            }
             Fault::PointerSize(size) => write!(f, "pointer size {size}; only 4 and 8 are possible"),
-            Fault::Truncated => f.write_str("the bytes end too early"),
-            Fault::VarintTooLong => f.write_str("varint longer than its width allows"),
-            Fault::VarintOverflow => f.write_str("varint with bits beyond its width"),
             Fault::Tag { expected, found } => write!(f, "expected tag {expected}, found {found}"),
             Fault::NameLength(n) => write!(f, "type name of {n} bytes"),
             Fault::BlockSize(n) => write!(f, "block of {n} bytes"),
             Fault::BlockLimit(n) => write!(f, "block of {n} bytes is above the limit, skipped"),
             Fault::MinimumVersion(v) => write!(f, "needs a reader of version {v}"),
-            Fault::UnknownObject => f.write_str("object of an unknown type, skipped"),
-            Fault::TypeName => {
-                f.write_str("type name with one wrong letter, read as the name it resembles")
-            }
-            Fault::UnknownLayout => {
-                f.write_str("object of an unknown type without a block's layout")
+            Fault::ChangedKind(kind) => {
+                write!(f, "block of kind {kind}, read as the event block that it resembles")
             }
             Fault::UnknownBlock(kind) => write!(f, "block of unknown kind {kind}, skipped"),
             Fault::TrailingBytes(n) => write!(f, "{n} bytes follow the end of the stream"),
             Fault::MoreTrailingBytes(n) => {
                 write!(f, "more than {n} bytes follow the end of the stream")
             }
-            Fault::SecondTrace => f.write_str("a second Trace, ignored"),
             Fault::Padding(shift) => {
                 write!(
                     f,
@@ -317,7 +336,6 @@ impl fmt::Display for Fault {
                 write!(f, "no row has the {which} time that the block states, {stated}")
             }
             Fault::TimeFalls(ticks) => write!(f, "time {ticks} is before the thread's last event"),
-            Fault::Zeros => f.write_str("nothing but zeros, row after row"),
             Fault::Processor(number) => write!(f, "the machine has no processor {number}"),
             Fault::StrayThread(thread) => {
                 write!(f, "thread {thread} has the numbers that another one lacks")
@@ -325,28 +343,15 @@ impl fmt::Display for Fault {
             Fault::NumbersJump(n) => write!(f, "sequence numbers jump to {n} and come back"),
             Fault::NumberFell(n) => write!(f, "sequence number falls to {n}"),
             Fault::TypeCode(code) => write!(f, "type code {code} is not possible here"),
-            Fault::FieldLimit => f.write_str("more fields than one description may have"),
-            Fault::TypeDepth => f.write_str("types are nested too deeply"),
-            Fault::FieldList => f.write_str("the field list does not fit its row"),
-            Fault::BothFieldLists => f.write_str("two field lists, the later one counts"),
             Fault::TagSize(n) => write!(f, "tag of {n} bytes leaves its row"),
-            Fault::ValueLimit => f.write_str("more values than a payload may hold"),
             Fault::Location { position, size } => {
                 write!(
                     f,
                     "{size} bytes at {position} are not within the payload, or no whole elements"
                 )
             }
-            Fault::Date => f.write_str("the start date does not exist"),
             Fault::Frequency(n) => write!(f, "{n} ticks a second is no clock"),
-            Fault::TableLimit => f.write_str("table is full, its oldest rows are given up"),
-            Fault::QueueLimit => {
-                f.write_str("too much waits for its turn, order is not promised here")
-            }
-            Fault::StaleTable => {
-                f.write_str("ids start again after lost blocks, older ones are forgotten")
-            }
-            Fault::Refused => f.write_str("a combinator does not take what is here"),
+            fault => f.write_str(fault.text().unwrap_or_default()),
         }
     }
 }

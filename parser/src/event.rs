@@ -1,7 +1,5 @@
 //! An event: a blob whose references are resolved.
 
-mod handle;
-
 use crate::blob::BlobHeader;
 use crate::block::label_list::{Label, Labels, TraceId};
 use crate::block::metadata::Metadata;
@@ -9,18 +7,14 @@ use crate::block::stack::Stack;
 use crate::block::thread::Thread;
 use crate::block::trace::Trace;
 use crate::catalog::{self, CatalogEvent, KnownProvider};
-use crate::clock::system_time;
 use crate::context::{Context, Resolved};
 use crate::payload::{self, FieldError, Fields, FromValue, Value, VisitValues};
 use crate::schema::Schema;
 use crate::source::index;
 use crate::tables::{NO_SLOT, Slot};
-pub use handle::FieldHandle;
-use handle::SchemaKey;
 use nettrace_guid::Guid;
 use std::borrow::Cow;
 use std::fmt;
-use std::time::SystemTime;
 
 /// One event, borrowed from the reader: its data stays in the stream's bytes and the
 /// reader's tables. Nothing is copied.
@@ -108,7 +102,7 @@ impl<'r> Event<'r> {
     /// The name for display, such as `GC/Start` or `Request/Start`: see
     /// [`event_name`](catalog::event_name). `Provider/7` for an event with id 7 and no
     /// name, `(undefined)` if the type is not defined.
-    pub fn shown_name(&self) -> Cow<'r, str> {
+    pub(crate) fn shown_name(&self) -> Cow<'r, str> {
         let Some(metadata) = self.metadata() else { return Cow::Borrowed("(undefined)") };
         let shown =
             catalog::event_name(&metadata.name, metadata.event_id, metadata.opcode, self.catalog());
@@ -256,11 +250,6 @@ impl<'r> Event<'r> {
     #[inline]
     pub fn unix_nanos(&self) -> Option<i128> {
         self.context.clock.unix_nanos(self.header.timestamp)
-    }
-
-    /// UTC as [`SystemTime`]; `None` also if it cannot be represented.
-    pub fn system_time(&self) -> Option<SystemTime> {
-        self.unix_nanos().and_then(system_time)
     }
 
     /// Activity id; `None` if there is none or it is zero.
@@ -440,8 +429,6 @@ impl<'r> Event<'r> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
-    /// To read one field of many events, see [`FieldHandle`](crate::FieldHandle).
-    ///
     /// # Errors
     /// [`FieldError`] if the event's type has no such field, the value has another type
     /// or does not fit, the payload ends before the field, or the field is broken.
@@ -452,25 +439,6 @@ impl<'r> Event<'r> {
         let value =
             schema.and_then(|schema| payload::field(schema, self.payload(), pointer_size, name));
         payload::typed(name, value)
-    }
-
-    /// The payload's schema, and a key that identifies it.
-    #[inline]
-    pub(crate) fn schema_and_key(&self) -> Option<(&'r Schema, SchemaKey)> {
-        let metadata = self.metadata()?;
-        let catalog = match self.label_place() {
-            None => metadata.catalog,
-            Some(place) => labelled_catalog(self.context, place, metadata),
-        };
-        let (serial, pointer_size) = (metadata.serial(), self.context.trace.pointer_size);
-        let Some(known) = catalog else {
-            return Some((&metadata.schema, SchemaKey { serial, catalog: 0, pointer_size }));
-        };
-        let schema = known.schema_of(self.payload());
-        Some((
-            schema,
-            SchemaKey { serial, catalog: std::ptr::from_ref(schema).addr(), pointer_size },
-        ))
     }
 
     /// Stream offset of the event blob's first byte.

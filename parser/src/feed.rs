@@ -1,18 +1,13 @@
 //! Reading without blocking: bytes are pushed in as they arrive, and events are taken
 //! out.
 
-use crate::block::trace::Trace;
-use crate::damage::Damage;
 use crate::error::Error;
 use crate::event::Event;
 use crate::held::Held;
-use crate::limits::Limits;
-use crate::loss::Losses;
 use crate::order::TimeOrdered;
 use crate::outcome::Outcome;
 use crate::reader::Reader;
 use crate::source::Source;
-use crate::statistics::Statistics;
 use std::io;
 
 /// Reads a stream whose bytes are pushed: by an async runtime, an event loop, a browser.
@@ -36,7 +31,7 @@ use std::io;
 /// feed.end();
 /// feed.for_each(|event| names.push(event.name().to_owned()))?;
 /// assert_eq!(names, ["Hi", "Hi", "Go", "Hi"]);
-/// assert!(feed.is_ended() && feed.is_complete());
+/// assert!(feed.is_ended() && feed.reader().is_complete());
 /// # Ok::<(), nettrace_parser::Error>(())
 /// ```
 ///
@@ -69,7 +64,7 @@ use std::io;
 ///             println!("{:?} {}/{}", event.nanos(), event.provider(), event.id());
 ///         }
 ///         if feed.is_ended() {
-///             return Ok(feed.losses().total());
+///             return Ok(feed.reader().losses().total());
 ///         }
 ///     }
 /// }
@@ -83,9 +78,10 @@ use std::io;
 /// # Memory
 ///
 /// If all events are taken after each push, a feed holds the block that is being read and
-/// the piece that was pushed last: see [`Feed::held_bytes`]. A block may be as large as
-/// [`Limits::block_bytes`]; those that .NET writes are below 100 KiB. In time order, the
-/// blocks of all queued events are held too, up to [`Limits::queue_bytes`].
+/// the piece that was pushed last. A block may be as large as
+/// [`Limits::block_bytes`](crate::Limits::block_bytes); those that .NET writes are below
+/// 100 KiB. In time order, the blocks of all queued events are held too, up to
+/// [`Limits::queue_bytes`](crate::Limits::queue_bytes).
 #[derive(Debug)]
 pub struct Feed {
     way: Way,
@@ -106,23 +102,12 @@ impl Default for Feed {
 impl Feed {
     /// Returns events in stream order.
     pub fn new() -> Feed {
-        Feed::with_limits(Limits::default())
+        Feed { way: Way::File(Box::new(Reader::new(Pushed::default()))) }
     }
 
     /// Returns events in time order, as [`TimeOrdered`] does.
     pub fn in_time_order() -> Feed {
-        Feed::in_time_order_with_limits(Limits::default())
-    }
-
-    /// [`Feed::new`] with limits other than the defaults.
-    pub fn with_limits(limits: Limits) -> Feed {
-        Feed { way: Way::File(Box::new(Reader::with_limits(Pushed::default(), limits))) }
-    }
-
-    /// [`Feed::in_time_order`] with limits other than the defaults.
-    pub fn in_time_order_with_limits(limits: Limits) -> Feed {
-        let reader = Reader::with_limits(Pushed::default(), limits);
-        Feed { way: Way::Time(Box::new(reader.time_ordered())) }
+        Feed { way: Way::Time(Box::new(Reader::new(Pushed::default()).time_ordered())) }
     }
 
     /// Appends the next bytes of the stream; they are copied. Bytes pushed after
@@ -176,18 +161,6 @@ impl Feed {
         given.or_else(|error| if error.is_would_block() { Ok(()) } else { Err(error) })
     }
 
-    /// What the stream says about the session; `None` until those bytes have arrived.
-    ///
-    /// # Errors
-    /// As [`Feed::next_event`].
-    pub fn trace(&mut self) -> Result<Option<&Trace>, Error> {
-        match self.reader_mut().trace() {
-            Ok(trace) => Ok(Some(trace)),
-            Err(error) if error.is_would_block() => Ok(None),
-            Err(error) => Err(error),
-        }
-    }
-
     /// Whether everything was read and all events were returned: the stream's end mark
     /// arrived, or [`Feed::end`] was called.
     pub fn is_ended(&self) -> bool {
@@ -196,11 +169,6 @@ impl Feed {
             Way::Time(ordered) => ordered.waiting(),
         };
         waiting == 0 && self.reader().end_offset().is_some()
-    }
-
-    /// Bytes that are held because they are not read yet or may be needed again.
-    pub fn held_bytes(&self) -> usize {
-        self.reader().source().bytes().len()
     }
 
     /// The reader, for everything except events.
@@ -222,40 +190,11 @@ impl Feed {
         self.reader_mut().source_mut()
     }
 
-    /// See [`Reader::losses`].
-    pub fn losses(&self) -> &Losses {
-        self.reader().losses()
-    }
-
-    /// See [`Reader::damage`].
-    pub fn damage(&self) -> &Damage {
-        self.reader().damage()
-    }
-
-    /// See [`Reader::statistics`].
-    pub fn statistics(&self) -> &Statistics {
-        self.reader().statistics()
-    }
-
-    /// See [`Reader::is_complete`].
-    pub fn is_complete(&self) -> bool {
-        self.reader().is_complete()
-    }
-
     /// The result so far: see [`Reader::outcome`].
     pub fn outcome(&self) -> Outcome {
         match &self.way {
             Way::File(reader) => reader.outcome(),
             Way::Time(ordered) => ordered.outcome(),
-        }
-    }
-
-    /// Events that arrived too late for their place in time order: see
-    /// [`TimeOrdered::out_of_order`].
-    pub fn out_of_order(&self) -> u64 {
-        match &self.way {
-            Way::File(_) => 0,
-            Way::Time(ordered) => ordered.out_of_order(),
         }
     }
 }

@@ -49,7 +49,6 @@ pub mod view;
 mod work;
 
 pub use block::Block;
-pub use block::event::EventBlockHeader;
 pub use block::label_list::{Label, Labels, TraceId};
 pub use block::metadata::{Metadata, MetadataExtra};
 pub use block::stack::Stack;
@@ -58,15 +57,15 @@ pub use block::trace::Trace;
 pub use clock::{Clock, DateTimeParts, utc_text};
 pub use damage::{Class, Damage, Finding};
 pub use error::{Error, Fault, Foreign};
-pub use event::{Event, FieldHandle};
+pub use event::Event;
 pub use feed::Feed;
 pub use frame::BlockKind;
 pub use limits::Limits;
 pub use loss::Losses;
 #[cfg(feature = "mmap")]
-pub use mapping::{MappedFile, Mapping};
+pub use mapping::MappedFile;
 #[doc(inline)]
-pub use nettrace_guid::{Guid, NotAGuid};
+pub use nettrace_guid::Guid;
 pub use order::TimeOrdered;
 pub use outcome::Outcome;
 pub use payload::{

@@ -2,8 +2,8 @@
 
 /// Limits of a reader ([FORMAT.md 13.4](crate::format_guide#13.4)). The defaults suit
 /// every real stream; anything above a limit is skipped or discarded, and reported.
+/// `Limits { queue_events: 1 << 16, ..Limits::default() }` sets one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct Limits {
     /// Size of one block's content, in bytes. Larger blocks are skipped. Default 64 MiB,
     /// at most 512 MiB; runtimes stay below 102,420 bytes.
@@ -22,12 +22,12 @@ pub struct Limits {
     pub queue_bytes: u64,
     /// Bytes after the end mark that are examined, to report how many there are and
     /// whether the end mark comes from damage. Default 1 MiB. Only bytes that are
-    /// available at once are examined, unless [`Limits::waits_for_tail`] is set.
+    /// available at once are examined, unless [`check`](crate::check) asks.
     pub tail_bytes: u64,
-    /// Whether to wait for bytes after the end mark, as [`check`](crate::check) does. A
-    /// pipe that its writer keeps open then blocks the reader. Default `false`.
-    pub waits_for_tail: bool,
 }
+
+/// Upper bound of [`Limits::block_bytes`].
+const MOST_BLOCK_BYTES: u32 = 512 << 20;
 
 /// Capacity of a table.
 #[derive(Debug, Clone, Copy)]
@@ -45,61 +45,18 @@ impl Default for Limits {
             queue_events: 1 << 20,
             queue_bytes: 256 << 20,
             tail_bytes: 1 << 20,
-            waits_for_tail: false,
         }
     }
 }
 
 impl Limits {
+    /// The same, with a block's size within what a reader can handle.
+    pub(crate) fn bounded(self) -> Limits {
+        Limits { block_bytes: self.block_bytes.min(MOST_BLOCK_BYTES), ..self }
+    }
+
     /// Capacity of one table of event types or threads.
     pub(crate) fn room(&self) -> Room {
         Room { rows: self.table_rows, bytes: self.table_bytes }
-    }
-
-    /// The default limits.
-    pub fn new() -> Limits {
-        Limits::default()
-    }
-
-    /// Sets [`Limits::block_bytes`].
-    pub fn block_bytes(mut self, bytes: u32) -> Limits {
-        self.block_bytes = bytes.min(512 << 20);
-        self
-    }
-
-    /// Sets [`Limits::table_rows`].
-    pub fn table_rows(mut self, rows: usize) -> Limits {
-        self.table_rows = rows;
-        self
-    }
-
-    /// Sets [`Limits::table_bytes`].
-    pub fn table_bytes(mut self, bytes: usize) -> Limits {
-        self.table_bytes = bytes;
-        self
-    }
-
-    /// Sets [`Limits::queue_events`].
-    pub fn queue_events(mut self, events: usize) -> Limits {
-        self.queue_events = events;
-        self
-    }
-
-    /// Sets [`Limits::queue_bytes`].
-    pub fn queue_bytes(mut self, bytes: u64) -> Limits {
-        self.queue_bytes = bytes;
-        self
-    }
-
-    /// Sets [`Limits::tail_bytes`].
-    pub fn tail_bytes(mut self, bytes: u64) -> Limits {
-        self.tail_bytes = bytes;
-        self
-    }
-
-    /// Sets [`Limits::waits_for_tail`].
-    pub fn waits_for_tail(mut self, waits: bool) -> Limits {
-        self.waits_for_tail = waits;
-        self
     }
 }

@@ -1,9 +1,22 @@
 //! Lost events: gaps in the numbers that each capture thread gives its events (FORMAT.md
 //! 12).
 //!
-//! All arithmetic wraps at 32 bits, and differences are interpreted as signed. Versions 4
-//! and 5 identify threads by OS ids, which are reused; version 6 by indices that rows
-//! define and remove.
+//! All arithmetic wraps at 32 bits, and differences are interpreted as signed.
+//!
+//! Why this is more than a subtraction:
+//!
+//! - Versions 4 and 5 identify threads by OS ids, which are reused. That a thread has
+//!   ended shows only in the next sequence point, which does not list it any more. So a
+//!   state remembers after how many points the thread last wrote, and a number that falls
+//!   is a new thread with an old id, not 2^32 lost events. Version 6 identifies threads by
+//!   indices that rows define and remove, and there a falling number is damage.
+//! - One changed byte can make a number that says that billions of events were lost. A
+//!   later number, or a sequence point, may show that it was wrong. So gaps are remembered
+//!   until the next point, and can be taken back ([`gaps`]).
+//! - Several threads read a stream in regions whose order is only known afterwards. They
+//!   record what they see, and one thread counts it in stream order ([`Losses::replay`]).
+//! - A stream may claim any number of threads, so that all maps here have a limit, and
+//!   what was forgotten must prove nothing.
 
 mod gaps;
 
@@ -45,51 +58,60 @@ struct ThreadNumbers {
 /// Events that are missing according to the stream's sequence numbers.
 #[derive(Debug, Clone, Default)]
 pub struct Losses {
+    // The counts.
     total: u64,
     restarts: u64,
+    by_thread: HashMap<u64, u64>,
+    is_at_least: bool,
+
+    // What is known about threads.
+    states: HashMap<u64, ThreadNumbers>,
+    /// How many sequence points had passed when threads were last forgotten, because
+    /// there were too many or a block contradicted itself. Until the next but one,
+    /// numbers of unknown threads prove nothing: the next point lists those that are
+    /// still there, but one that ended before it may be what an unknown id means.
+    forgot: Option<u32>,
+    /// The thread of the last event. Threads write many events in a row, so most events
+    /// need no lookup in the map.
+    run: Option<Run>,
+
+    // Sequence points of versions 4 and 5. Their entries take effect together, because an
+    // id may be listed several times.
+    /// Points passed so far.
+    points: u32,
+    /// The entries of the point that is being read.
+    list: Vec<(u64, u32)>,
+    /// Whether it had more entries.
+    list_is_cut: bool,
+
+    // What may be taken back.
     gaps: Gaps,
     /// Restarts counted before the block that is being read.
     restarts_before: u64,
     /// Contradictions that only become visible later, until they are reported.
     contradictions: Vec<(Option<RowPlace>, Fault)>,
-    by_thread: HashMap<u64, u64>,
-    states: HashMap<u64, ThreadNumbers>,
-    /// How many sequence points had passed when threads were last forgotten, because
-    /// there were too many or a block contradicted itself. Until the next but one,
-    /// numbers of unknown threads prove nothing.
-    forgot: Option<u32>,
-    is_at_least: bool,
-    /// Sequence points of versions 4 and 5 passed so far.
-    points: u32,
-    /// The entries of the sequence point of versions 4 and 5 that is being read.
-    list: Vec<(u64, u32)>,
-    /// Whether it had more entries.
-    list_is_cut: bool,
-    /// The thread of the last event, and the number that its next event must have.
-    /// Threads write many events in a row, so most events need no lookup in the map.
-    run_thread: u64,
-    run_first: u32,
-    run_next: u32,
-    run_first_ticks: u64,
-    run_ticks: u64,
-    run_is_valid: bool,
-    /// If set, steps are recorded here instead of being counted.
-    log: Option<Vec<Step>>,
-    /// Recorded steps other than runs.
+
+    /// If set, observations are recorded here instead of being counted.
+    log: Option<Vec<Observation>>,
+    /// Recorded observations other than runs.
     others: usize,
 }
 
-/// One recorded step of the count.
+/// Consecutive numbers of a thread, and the times of the first and the last of them.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Step {
-    /// Consecutive numbers of a thread.
-    Run {
-        thread: u64,
-        first: u32,
-        last: u32,
-        first_ticks: u64,
-        last_ticks: u64,
-    },
+pub(crate) struct Run {
+    thread: u64,
+    first: u32,
+    /// The number that the thread's next event must have.
+    next: u32,
+    first_ticks: u64,
+    ticks: u64,
+}
+
+/// What the count depends on, recorded to be counted later.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Observation {
+    Run(Run),
     Define {
         thread: u64,
         is_replaced: bool,
@@ -171,7 +193,7 @@ impl Losses {
     }
 
     /// The steps recorded since the last call.
-    pub(crate) fn take_log(&mut self) -> Vec<Step> {
+    pub(crate) fn take_log(&mut self) -> Vec<Observation> {
         self.end_run();
         self.others = 0;
         self.log.as_mut().map(std::mem::take).unwrap_or_default()
@@ -179,11 +201,11 @@ impl Losses {
 
     /// Counts recorded steps. `false` if there is a contradiction; to report it, the
     /// events must be read again in their place in the stream.
-    pub(crate) fn replay(&mut self, steps: &[Step], is_v6: bool, limit: usize) -> bool {
+    pub(crate) fn replay(&mut self, steps: &[Observation], is_v6: bool, limit: usize) -> bool {
         let mut is_regular = true;
         for step in steps {
             match *step {
-                Step::Run { thread, first, last, first_ticks, last_ticks } => {
+                Observation::Run(Run { thread, first, next, first_ticks, ticks }) => {
                     if !self.is_next(thread, first, first_ticks) {
                         is_regular &= if is_v6 {
                             self.event_v6(thread, first, limit)
@@ -191,27 +213,27 @@ impl Losses {
                             self.event_v4(thread, first, first_ticks, None, limit)
                         };
                     }
-                    self.advance_run(last.wrapping_add(1), last_ticks);
+                    self.advance_run(next, ticks);
                 }
-                Step::Define { thread, is_replaced } => {
+                Observation::Define { thread, is_replaced } => {
                     self.define_thread(thread, is_replaced, limit)
                 }
-                Step::Remove { thread, number } => self.remove_thread(thread, number, limit),
-                Step::Listed { thread, number } => self.listed(thread, number, limit),
-                Step::Entry { thread, number } => self.entry_v4(thread, number),
-                Step::EndList { is_whole, has_all } => {
+                Observation::Remove { thread, number } => self.remove_thread(thread, number, limit),
+                Observation::Listed { thread, number } => self.listed(thread, number, limit),
+                Observation::Entry { thread, number } => self.entry_v4(thread, number),
+                Observation::EndList { is_whole, has_all } => {
                     is_regular &= self.end_list_v4(is_whole, has_all, limit)
                 }
-                Step::Forget => self.forget_threads(),
-                Step::PassPoint => self.pass_point_v6(),
-                Step::TooMany => is_regular = false,
+                Observation::Forget => self.forget_threads(),
+                Observation::PassPoint => self.pass_point_v6(),
+                Observation::TooMany => is_regular = false,
             }
         }
         is_regular && self.contradictions.is_empty()
     }
 
     /// Records a step if this instance only records. Returns whether it does.
-    fn defer(&mut self, step: Step) -> bool {
+    fn defer(&mut self, step: Observation) -> bool {
         if self.log.is_none() {
             return false;
         }
@@ -219,7 +241,7 @@ impl Losses {
         if let Some(log) = &mut self.log {
             match self.others.cmp(&MOST_THREADS) {
                 Ordering::Less => log.push(step),
-                Ordering::Equal => log.push(Step::TooMany),
+                Ordering::Equal => log.push(Observation::TooMany),
                 Ordering::Greater => return true,
             }
             self.others = self.others.saturating_add(1);
@@ -230,44 +252,38 @@ impl Losses {
     /// Counts an event. `true` if it is the next of its thread; nothing else to do then.
     #[inline(always)]
     pub(crate) fn is_next(&mut self, thread: u64, number: u32, ticks: u64) -> bool {
-        let is_next = self.run_is_valid && thread == self.run_thread && number == self.run_next;
-        if is_next {
-            self.run_next = number.wrapping_add(1);
-            self.run_ticks = ticks;
+        match &mut self.run {
+            Some(run) if run.thread == thread && run.next == number => {
+                run.next = number.wrapping_add(1);
+                run.ticks = ticks;
+                true
+            }
+            _ => false,
         }
-        is_next
     }
 
     /// The thread of the last event, and the number that its next event must have.
     #[inline]
     pub(crate) fn run(&self) -> Option<(u64, u32)> {
-        self.run_is_valid.then_some((self.run_thread, self.run_next))
+        self.run.map(|run| (run.thread, run.next))
     }
 
-    /// The time of the run's last event.
-    #[inline]
-    pub(crate) fn run_ticks(&self) -> u64 {
-        self.run_ticks
-    }
-
-    /// The run continued up to the number before `next` and to this time.
+    /// The run continued up to the number before `next`, and to this time if it did.
     #[inline]
     pub(crate) fn advance_run(&mut self, next: u32, ticks: u64) {
-        self.run_next = next;
-        self.run_ticks = ticks;
+        if let Some(run) = &mut self.run
+            && run.next != next
+        {
+            (run.next, run.ticks) = (next, ticks);
+        }
     }
 
     /// Writes the run's last number back to the map.
     fn end_run(&mut self) {
-        if self.run_is_valid {
-            self.run_is_valid = false;
-            let (thread, first, last) =
-                (self.run_thread, self.run_first, self.run_next.wrapping_sub(1));
-            let (first_ticks, last_ticks) = (self.run_first_ticks, self.run_ticks);
-            match &mut self.log {
-                Some(log) => log.push(Step::Run { thread, first, last, first_ticks, last_ticks }),
-                None => self.put(thread, last, false, last_ticks),
-            }
+        let Some(run) = self.run.take() else { return };
+        match &mut self.log {
+            Some(log) => log.push(Observation::Run(run)),
+            None => self.put(run.thread, run.next.wrapping_sub(1), false, run.ticks),
         }
     }
 
@@ -325,11 +341,8 @@ impl Losses {
     }
 
     fn begin_run(&mut self, thread: u64, number: u32, ticks: u64) {
-        (self.run_first_ticks, self.run_ticks) = (ticks, ticks);
-        self.run_thread = thread;
-        self.run_first = number;
-        self.run_next = number.wrapping_add(1);
-        self.run_is_valid = true;
+        let next = number.wrapping_add(1);
+        self.run = Some(Run { thread, first: number, next, first_ticks: ticks, ticks });
     }
 
     /// `count` numbers are missing, starting with `from`. Returns the gap's index.
@@ -430,7 +443,7 @@ impl Losses {
     /// A thread row of version 6. `is_replaced`: the index was in use, and nothing is
     /// counted across the two.
     pub(crate) fn define_thread(&mut self, thread: u64, is_replaced: bool, limit: usize) {
-        if self.defer(Step::Define { thread, is_replaced }) {
+        if self.defer(Observation::Define { thread, is_replaced }) {
             return;
         }
         self.end_run();
@@ -440,7 +453,7 @@ impl Losses {
 
     /// A thread of version 6 ended.
     pub(crate) fn remove_thread(&mut self, thread: u64, number: u32, limit: usize) {
-        if self.defer(Step::Remove { thread, number }) {
+        if self.defer(Observation::Remove { thread, number }) {
             return;
         }
         self.listed(thread, number, limit);
@@ -449,7 +462,7 @@ impl Losses {
 
     /// An entry of a sequence point: the thread's last number is at least this.
     pub(crate) fn listed(&mut self, thread: u64, number: u32, limit: usize) {
-        if self.defer(Step::Listed { thread, number }) {
+        if self.defer(Observation::Listed { thread, number }) {
             return;
         }
         self.end_run();
@@ -474,6 +487,15 @@ impl Losses {
         if let Some(jump) = jump {
             self.contradict(thread, jump, Fault::NumbersJump(jump.to));
         }
+        // A thread that wrote more than it is listed with has rows that are none, or the
+        // numbers of another.
+        let has_wrote_less = step.cast_signed() < 0
+            && jump.is_none()
+            && !is_forgotten
+            && state.is_some_and(|state| !state.takes_any);
+        if has_wrote_less {
+            self.contradictions.push((None, Fault::NumberFell(number)));
+        }
         self.gaps.settle(thread);
         let last = if is_ahead || is_forgotten || jump.is_some() { number } else { last };
         let ticks = state.map_or(0, |state| state.ticks);
@@ -483,7 +505,7 @@ impl Losses {
 
     /// An entry of a version 4 or 5 sequence point. It takes effect when the list ends.
     pub(crate) fn entry_v4(&mut self, thread: u64, number: u32) {
-        if self.defer(Step::Entry { thread, number }) {
+        if self.defer(Observation::Entry { thread, number }) {
             return;
         }
         self.list_is_cut |= self.list.len() >= MOST_THREADS;
@@ -498,7 +520,7 @@ impl Losses {
     /// `is_whole`: all stated entries were read, so threads that are not among them have
     /// ended. `has_all`: no events were lost since the last point, as far as is known.
     pub(crate) fn end_list_v4(&mut self, mut is_whole: bool, has_all: bool, limit: usize) -> bool {
-        if self.defer(Step::EndList { is_whole, has_all }) {
+        if self.defer(Observation::EndList { is_whole, has_all }) {
             return true;
         }
         self.end_run();
@@ -555,14 +577,17 @@ impl Losses {
     }
 
     /// A thread that wrote since the last point, and whose first number was not 1, should
-    /// be listed. If it is not, and another thread lacks exactly its number, there is no
-    /// such thread: the id is damaged. If no other thread lacks it, the thread may have
-    /// lost its beginning and have ended. Returns `false` if there may be damaged ids.
+    /// be listed. If it is not, and another thread lacks exactly its numbers, there is no
+    /// such thread: the id is damaged. Otherwise the thread may have lost its beginning
+    /// and have ended; runtimes since .NET 11 list no thread that has ended, and where
+    /// many events are lost its numbers lie in other threads' gaps by chance. Returns
+    /// `false` if there may be damaged ids.
     fn find_strays(&mut self) -> bool {
         let strays = self.gaps.pass_point();
         for (thread, jump) in strays.iter().take(MOST_STRAYS) {
-            // Its numbers are those that the real thread lacks.
-            let Some(gap) = self.gaps.take_gap_around(jump.to) else { continue };
+            let Some(state) = self.states.get(thread) else { continue };
+            let count = state.last.wrapping_sub(jump.to).wrapping_add(1);
+            let Some(gap) = self.gaps.take_gap_of(jump.to, count) else { continue };
             self.take_back(gap);
             self.contradict(*thread, *jump, Fault::StrayThread(*thread));
             self.states.remove(thread);
@@ -573,17 +598,17 @@ impl Losses {
     /// Called after the entries of a version 6 sequence point: the gaps before it are not
     /// searched any more, and leave room for those after it.
     pub(crate) fn pass_point_v6(&mut self) {
-        if !self.defer(Step::PassPoint) {
+        if !self.defer(Observation::PassPoint) {
             self.gaps.forget();
         }
     }
 
     /// Flag 1 of a version 6 sequence point, applied after its entries.
     pub(crate) fn forget_threads(&mut self) {
-        if self.defer(Step::Forget) {
+        if self.defer(Observation::Forget) {
             return;
         }
-        self.run_is_valid = false;
+        self.run = None;
         forget::all(&mut self.states);
     }
 

@@ -3,6 +3,7 @@
 
 use crate::block::trace::Trace;
 use crate::damage::Damage;
+use crate::frame::BlockKind;
 use crate::loss::Losses;
 use crate::order::TimeOrdered;
 use crate::reader::Reader;
@@ -28,15 +29,25 @@ use std::fmt;
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 #[must_use = "a stream that is cut or damaged is read without an error"]
+#[non_exhaustive]
 pub struct Outcome {
-    trace: Trace,
-    version: Option<Version>,
-    losses: Losses,
-    damage: Damage,
-    statistics: Statistics,
-    is_complete: bool,
-    end_offset: u64,
-    out_of_order: u64,
+    /// What the stream says about the session.
+    pub trace: Trace,
+    /// The stream's version.
+    pub version: Option<Version>,
+    /// Events that are known to be missing.
+    pub losses: Losses,
+    /// What was wrong.
+    pub damage: Damage,
+    /// What was read.
+    pub statistics: Statistics,
+    /// Whether the end mark was read. It is missing if the process was killed, or the
+    /// file truncated.
+    pub is_complete: bool,
+    /// Where the stream ended, or where reading was stopped.
+    pub end_offset: u64,
+    /// Events that arrived too late for their place in time order.
+    pub out_of_order: u64,
 }
 
 impl Outcome {
@@ -54,57 +65,16 @@ impl Outcome {
         }
     }
 
-    /// What the stream says about the session.
-    pub fn trace(&self) -> &Trace {
-        &self.trace
-    }
-
-    /// The stream's version.
-    pub fn version(&self) -> Option<Version> {
-        self.version
-    }
-
     /// Whether nothing is missing: the end mark was read, there are no findings except
     /// notes, and no event was lost.
     pub fn is_intact(&self) -> bool {
         self.is_complete && !self.damage.is_damaged() && self.losses.total() == 0
     }
 
-    /// Events that are known to be missing.
-    pub fn losses(&self) -> &Losses {
-        &self.losses
-    }
-
-    /// Whether [`Outcome::losses`] is meaningful: events of version 3 have no sequence
+    /// Whether `losses` is meaningful: events of version 3 have no sequence
     /// numbers.
     pub fn losses_known(&self) -> bool {
         self.version.is_some_and(|version| version.major() != 3)
-    }
-
-    /// What was wrong.
-    pub fn damage(&self) -> &Damage {
-        &self.damage
-    }
-
-    /// What was read.
-    pub fn statistics(&self) -> &Statistics {
-        &self.statistics
-    }
-
-    /// Whether the end mark was read. It is missing if the process was killed, or the
-    /// file truncated.
-    pub fn is_complete(&self) -> bool {
-        self.is_complete
-    }
-
-    /// Where the stream ended, or where reading was stopped.
-    pub fn end_offset(&self) -> u64 {
-        self.end_offset
-    }
-
-    /// Events that arrived too late for their place in time order.
-    pub fn out_of_order(&self) -> u64 {
-        self.out_of_order
     }
 }
 
@@ -121,6 +91,10 @@ impl fmt::Display for Outcome {
             let bytes = self.damage.lost_bytes();
             let (findings_s, bytes_s) = (plural(findings), plural(bytes));
             write!(f, "; damaged in {findings} place{findings_s}, {bytes} byte{bytes_s} not read")?;
+        }
+        let unknown = self.statistics.bytes(BlockKind::Unknown(0));
+        if unknown > 0 {
+            write!(f, "; {unknown} bytes in blocks of unknown kinds skipped")?;
         }
         match self.losses.total() {
             0 => Ok(()),
@@ -161,9 +135,9 @@ mod tests {
             (whole.to_string().as_str(), whole.is_intact()),
             ("complete; 1 event lost", false)
         );
-        assert_eq!(whole.end_offset(), bytes.len() as u64);
+        assert_eq!(whole.end_offset, bytes.len() as u64);
         let cut = outcome(&bytes[..bytes.len() - 9]);
-        assert!(!cut.is_intact() && !cut.is_complete());
+        assert!(!cut.is_intact() && !cut.is_complete);
         let text = cut.to_string();
         assert!(text.starts_with("incomplete: no end mark up to offset 0x"), "{text}");
         assert!(text.contains("; damaged in 1 place, "), "{text}");

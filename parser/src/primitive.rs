@@ -24,7 +24,7 @@ macro_rules! little_endian {
         /// # Errors
         /// [`Fault::Truncated`].
         #[inline]
-        pub fn $name(input: &[u8]) -> Parsed<'_, $type> {
+        pub(crate) fn $name(input: &[u8]) -> Parsed<'_, $type> {
             match input.split_first_chunk() {
                 Some((bytes, rest)) => Ok((rest, <$type>::from_le_bytes(*bytes))),
                 None => FaultAt::error(input, Fault::Truncated),
@@ -66,7 +66,7 @@ pub fn sized_row(input: &[u8]) -> Parsed<'_, &[u8]> {
 /// # Errors
 /// [`Fault::Truncated`].
 #[inline]
-pub fn guid(input: &[u8]) -> Parsed<'_, Guid> {
+pub(crate) fn guid(input: &[u8]) -> Parsed<'_, Guid> {
     match input.split_first_chunk() {
         Some((bytes, rest)) => Ok((rest, Guid::from_bytes(*bytes))),
         None => FaultAt::error(input, Fault::Truncated),
@@ -138,7 +138,7 @@ pub fn varuint64(input: &[u8]) -> Parsed<'_, u64> {
 /// # Errors
 /// As [`varuint32`].
 #[inline]
-pub fn varint64(input: &[u8]) -> Parsed<'_, i64> {
+pub(crate) fn varint64(input: &[u8]) -> Parsed<'_, i64> {
     varuint64(input).map(|(rest, value)| (rest, zigzag(value)))
 }
 

@@ -63,7 +63,7 @@
 //!
 //! | part | functions | FORMAT.md |
 //! |---|---|---|
-//! | numbers, texts | [`le_u32`] and others, [`varuint32`], [`varuint64`], [`varint64`], [`utf16z`], [`string_v6`], [`guid`] | 2 |
+//! | numbers, texts | [nom's](nom::number::complete), [`varuint32`], [`varuint64`], [`utf16z`], [`string_v6`] | 2 |
 //! | rows with a size | [`sized_row`] | 7.3, 7.6 |
 //! | the stream | [`stream_header`] | 1 |
 //! | framing | [`object_header`], [`block_header_v6`] | 3, 7.1 |
@@ -95,7 +95,7 @@
 //! read rows up to the end of the block with `many0`, as readers do, and compare.
 
 pub use crate::blob::{Blob, BlobEncoding, BlobHeader, blob};
-pub use crate::block::event::header as event_block_header;
+pub use crate::block::event::{EventBlockHeader, header as event_block_header};
 pub use crate::block::label_list::{label, list as label_list};
 pub use crate::block::metadata::field_list::{
     whole_v1 as field_list_v1, whole_v2 as field_list_v2, whole_v6 as field_list_v6,
@@ -116,9 +116,6 @@ pub use crate::error::FaultAt;
 pub use crate::format::fastserial::{ObjectType, object_header};
 pub use crate::format::stream_header;
 pub use crate::format::v6::header as block_header_v6;
-pub use crate::primitive::{
-    Parsed, guid, i16 as le_i16, i32 as le_i32, i64 as le_i64, sized_row, string_v6, u8 as le_u8,
-    u16 as le_u16, u32 as le_u32, u64 as le_u64, utf16z, varint64, varuint32, varuint64,
-};
+pub use crate::primitive::{Parsed, sized_row, string_v6, utf16z, varuint32, varuint64};
 /// Re-exported, so that your version of nom matches.
 pub use nom;

@@ -451,7 +451,7 @@ impl FieldType {
 
     /// Size of a value in bytes, if it is the same for every value. `None` also for a
     /// pointer, and if the size does not fit 32 bits.
-    pub fn fixed_size(&self) -> Option<u32> {
+    pub(crate) fn fixed_size(&self) -> Option<u32> {
         self.fixed().filter(|size| size.pointers == 0).map(|size| size.bytes)
     }
 

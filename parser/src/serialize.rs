@@ -35,7 +35,7 @@ impl Serialize for Decimal {
         let digits =
             text.bytes().filter(u8::is_ascii_digit).skip_while(|digit| *digit == b'0').count();
         if digits <= 15 {
-            serializer.serialize_f64(self.to_f64())
+            serializer.serialize_f64(f64::from(*self))
         } else {
             serializer.serialize_str(&text)
         }

@@ -61,10 +61,10 @@ impl Serialize for Losses {
 /// findings of a kind. Notes are not listed.
 impl Serialize for Outcome {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let (losses, damage) = (self.losses(), self.damage());
+        let (losses, damage) = (&self.losses, &self.damage);
         let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("complete", &self.is_complete())?;
-        map.serialize_entry("end_offset", &self.end_offset())?;
+        map.serialize_entry("complete", &self.is_complete)?;
+        map.serialize_entry("end_offset", &self.end_offset)?;
         map.serialize_entry("lost", &losses.total())?;
         map.serialize_entry("losses_known", &self.losses_known())?;
         map.serialize_entry("lost_threads", &losses.thread_count())?;

@@ -170,22 +170,6 @@ impl<R: Read> Buffered<R> {
     pub fn at_rest(input: R) -> Self {
         Buffered { is_at_rest: true, ..Buffered::new(input) }
     }
-
-    /// Returns the input. Bytes that were read and not yet consumed are lost.
-    pub fn into_inner(self) -> R {
-        self.input
-    }
-
-    /// The input, for example to inspect its socket.
-    pub fn get_ref(&self) -> &R {
-        &self.input
-    }
-
-    /// The input, for example to set its socket's timeout. Bytes that you read from it
-    /// are missing from the stream.
-    pub fn get_mut(&mut self) -> &mut R {
-        &mut self.input
-    }
 }
 
 impl<R: Read> Source for Buffered<R> {

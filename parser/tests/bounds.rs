@@ -111,8 +111,10 @@ fn event_types_are_bounded_in_bytes() {
         }
         let of = |id, number| Blob { metadata_id: id, ..event(7, number) };
         stream.event_block(&EventBlock::new([of(1, 1), of(COUNT, 2)])).end();
-        let mut reader =
-            Reader::with_limits(Whole::new(&stream.bytes), Limits::new().table_bytes(LIMIT));
+        let mut reader = Reader::with_limits(
+            Whole::new(&stream.bytes),
+            Limits { table_bytes: LIMIT, ..Limits::default() },
+        );
         let mut known = Vec::new();
         let (_, usage) = usage(|| {
             while let Some(event) = reader.next_event().unwrap() {
@@ -140,8 +142,10 @@ fn threads_are_bounded_in_bytes() {
         stream.thread_block(&ThreadBlock::new(vec![row]));
     }
     stream.event_block(&EventBlock::new([event(1, 1), event(400, 1)])).end();
-    let mut reader =
-        Reader::with_limits(Whole::new(&stream.bytes), Limits::new().table_bytes(LIMIT));
+    let mut reader = Reader::with_limits(
+        Whole::new(&stream.bytes),
+        Limits { table_bytes: LIMIT, ..Limits::default() },
+    );
     let mut known = Vec::new();
     let (_, usage) = usage(|| {
         while let Some(event) = reader.next_event().unwrap() {
@@ -163,7 +167,7 @@ fn threads_that_only_events_name_do_not_make_the_count_of_losses_grow() {
         }
         stream.end();
         for in_order in [false, true] {
-            let limits = Limits::new().table_rows(ROWS).queue_events(ROWS);
+            let limits = Limits { table_rows: ROWS, queue_events: ROWS, ..Limits::default() };
             let reader = Reader::with_limits(Buffered::new(&stream.bytes[..]), limits);
             let (count, usage) = usage(|| {
                 let mut count = 0;
@@ -211,7 +215,7 @@ fn an_event_that_waits_does_not_hold_a_stream_that_goes_on_without_events() {
             }
         }
         stream.event_block(&EventBlock::new([event(7, 2)])).end();
-        let limits = Limits::new().queue_bytes(LIMIT);
+        let limits = Limits { queue_bytes: LIMIT, ..Limits::default() };
         let mut reader =
             Reader::with_limits(Buffered::new(&stream.bytes[..]), limits).time_ordered();
         let (numbers, usage) = usage(|| {
@@ -221,9 +225,14 @@ fn an_event_that_waits_does_not_hold_a_stream_that_goes_on_without_events() {
             }
             numbers
         });
-        assert_eq!((numbers, reader.is_complete()), (vec![1, 2], true));
+        assert_eq!((numbers, reader.reader().is_complete()), (vec![1, 2], true));
         assert!(
-            reader.damage().findings().iter().any(|finding| finding.fault == Fault::QueueLimit)
+            reader
+                .reader()
+                .damage()
+                .findings()
+                .iter()
+                .any(|finding| finding.fault == Fault::QueueLimit)
         );
         assert!(usage.peak < 4 * LIMIT, "{version:?}: {usage:?}");
     }

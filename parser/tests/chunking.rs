@@ -139,13 +139,8 @@ fn as_a_file(trace: &corpus::TraceFile, bytes: &[u8], order: Order) {
     {
         // SAFETY: the file was written for this test, and nobody else knows of it.
         #[expect(unsafe_code, reason = "there is no safe way to map a file")]
-        let mapping = unsafe { nettrace_parser::Mapping::open(&path) }.unwrap();
-        assert_same(
-            bytes,
-            nettrace_parser::Whole::new(mapping),
-            order,
-            &format!("{} mapped", trace.name()),
-        );
+        let mapping = unsafe { nettrace_parser::MappedFile::open(&path) }.unwrap();
+        assert_same(bytes, mapping, order, &format!("{} mapped", trace.name()));
     }
     assert_same_blocks(&path, bytes, trace.name());
     std::fs::remove_file(&path).unwrap();
@@ -158,11 +153,9 @@ fn assert_same_blocks(path: &std::path::Path, bytes: &[u8], name: &str) {
     let mut found = Reader::of_blocks(nettrace_parser::PositionedFile::open(path).unwrap());
     while let Some(expected) = all.next_block().unwrap() {
         let block = found.next_block().unwrap().expect(name);
-        assert_eq!((block.kind(), block.span()), (expected.kind(), expected.span()), "{name}");
-        let is_passed_over = block.kind() == BlockKind::Event;
-        assert!(
-            is_passed_over && block.content().is_empty() || block.content() == expected.content()
-        );
+        assert_eq!((block.kind, block.span), (expected.kind, expected.span), "{name}");
+        let is_passed_over = block.kind == BlockKind::Event;
+        assert!(is_passed_over && block.content.is_empty() || block.content == expected.content);
     }
     assert!(found.next_block().unwrap().is_none(), "{name}");
     assert_same_end(&found, &all, name);

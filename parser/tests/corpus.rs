@@ -28,7 +28,9 @@ fn known(name: &str) -> Known {
         "net10-linux-x64/killed-2.nettrace" => killed(19_944, 3_018),
         "net3.1-linux-x64/killed-1.nettrace" => killed(3_496, 0),
         "net3.1-linux-x64/killed-2.nettrace" => killed(4_198, 0),
+        "net11-linux-x64/killed-1.nettrace" => killed(12_884, 0),
         "net10-linux-x64/lossy.nettrace" => complete(19_785),
+        "net11-linux-x64/lossy.nettrace" => complete(7_369),
         "net3.1-linux-x64/lossy.nettrace" => complete(15_093),
         "tiny-v4.nettrace" | "tiny-v6.nettrace" => complete(1),
         _ => complete(0),
@@ -177,6 +179,7 @@ fn every_real_trace_equals_what_the_reference_reader_saw_in_it() {
         match name.as_str() {
             "net3.1-linux-x64/lossy.nettrace" => assert_eq!(lost, 14_419),
             "net10-linux-x64/lossy.nettrace" => assert_eq!(lost, 19_663),
+            "net11-linux-x64/lossy.nettrace" => assert_eq!(lost, 6_831),
             _ if known.is_killed => {}
             _ => assert_eq!(lost, known.lost, "{name}"),
         }

@@ -109,9 +109,9 @@ fn of_what_follows_the_end_mark_a_megabyte_is_looked_at_unless_more_is_asked_for
         let end = bytes.len() as u64;
         bytes.resize(bytes.len() + (8 << 20), 0);
         for (limits, due) in [
-            (Limits::new(), 1 << 20),
-            (Limits::new().tail_bytes(100), 100),
-            (Limits::new().tail_bytes(4 << 20), 4 << 20),
+            (Limits::default(), 1 << 20),
+            (Limits { tail_bytes: 100, ..Limits::default() }, 100),
+            (Limits { tail_bytes: 4 << 20, ..Limits::default() }, 4 << 20),
         ] {
             let mut reader =
                 Reader::with_limits(Asked { whole: Whole::new(&bytes), most: 0 }, limits);
@@ -122,8 +122,10 @@ fn of_what_follows_the_end_mark_a_megabyte_is_looked_at_unless_more_is_asked_for
             assert_eq!(finding.fault, Fault::MoreTrailingBytes(due));
             assert!(reader.is_complete() && reader.end_offset() == Some(end));
         }
-        let mut reader =
-            Reader::with_limits(Whole::new(&bytes), Limits::new().tail_bytes(u64::MAX));
+        let mut reader = Reader::with_limits(
+            Whole::new(&bytes),
+            Limits { tail_bytes: u64::MAX, ..Limits::default() },
+        );
         count(&mut reader);
         assert_eq!(reader.damage().findings()[0].fault, Fault::TrailingBytes(8 << 20));
     }
@@ -146,7 +148,7 @@ fn a_check_waits_for_what_follows_the_end_mark() {
     // Others do not: nothing was at hand.
     let mut reader = Reader::from_read(Slow(&bytes));
     count(&mut reader);
-    assert_eq!(reader.damage().note_count(), 0);
+    assert_eq!(reader.damage().count(Class::Note), 0);
 }
 
 #[test]
@@ -169,11 +171,11 @@ fn a_feed_has_ended_at_the_end_mark_and_looks_at_what_is_pushed_behind_it() {
     let mut feed = Feed::new();
     feed.push(&bytes);
     feed.for_each(|_| {}).unwrap();
-    assert!(feed.is_ended() && feed.is_complete());
+    assert!(feed.is_ended() && feed.reader().is_complete());
     feed.push(&[7; 10]);
     feed.end();
     feed.for_each(|_| {}).unwrap();
-    assert_eq!(feed.damage().findings()[0].fault, Fault::TrailingBytes(10));
+    assert_eq!(feed.reader().damage().findings()[0].fault, Fault::TrailingBytes(10));
 }
 
 #[test]
@@ -187,13 +189,18 @@ fn several_threads_end_at_the_end_mark_as_one_does() {
             Ok(events)
         };
         let mut events = 0;
-        let options = Options::new().threads(threads);
-        let outcome = parallel::read_slice(&bytes, options, work, |more| {
-            events += more;
-            ControlFlow::Continue(())
-        })
+        let options = Options { threads, ..Options::default() };
+        let outcome = parallel::read(
+            || Whole::new(&bytes[..]),
+            options,
+            work,
+            |more| {
+                events += more;
+                ControlFlow::Continue(())
+            },
+        )
         .unwrap();
-        (events, outcome.damage().clone(), outcome.end_offset())
+        (events, outcome.damage.clone(), outcome.end_offset)
     });
     assert_eq!(told[0], told[1]);
     assert_eq!(told[0].1.findings()[0].fault, Fault::MoreTrailingBytes(1 << 20));

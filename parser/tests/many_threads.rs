@@ -1,7 +1,7 @@
 //! Losses of streams with more threads than are known at a time.
 
 use nettrace_parser::parallel::{self, Options, Order};
-use nettrace_parser::{Losses, Reader};
+use nettrace_parser::{Losses, Reader, Whole};
 use nettrace_testdata::one_type;
 use nettrace_testdata::synth::{
     Blob, EventBlock, RemoveThreadBlock, SequencePoint, Stream, ThreadBlock, ThreadRow, Version,
@@ -40,16 +40,16 @@ fn losses(stream: &Stream) -> Losses {
     let mut reader = Reader::from_slice(&stream.bytes);
     reader.for_each(|_| {}).unwrap();
     assert!(!reader.damage().is_damaged(), "{:?}", reader.damage().findings());
-    let options = Options::new().threads(3).order(Order::File);
-    let outcome = parallel::read_slice(
-        &stream.bytes,
+    let options = Options { threads: 3, order: Order::File, ..Options::default() };
+    let outcome = parallel::read(
+        || Whole::new(&stream.bytes[..]),
         options,
         |region| region.for_each(|_| {}),
         |()| ControlFlow::Continue(()),
     )
     .unwrap();
-    assert_eq!(outcome.losses(), reader.losses());
-    assert_eq!(outcome.losses().is_at_least(), reader.losses().is_at_least());
+    assert_eq!(&outcome.losses, reader.losses());
+    assert_eq!(outcome.losses.is_at_least(), reader.losses().is_at_least());
     reader.losses().clone()
 }
 

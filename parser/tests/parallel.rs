@@ -31,11 +31,16 @@ fn work<S: Source>(region: &mut Region<'_, S>) -> Result<Vec<u64>, Error> {
 
 fn read(bytes: &[u8], order: Order, threads: usize) -> (Vec<u64>, Outcome) {
     let mut all = Vec::new();
-    let options = Options::new().threads(threads).order(order);
-    let outcome = parallel::read_slice(bytes, options, work::<Whole<&[u8]>>, |digests| {
-        all.extend(digests);
-        ControlFlow::Continue(())
-    });
+    let options = Options { threads, order, ..Options::default() };
+    let outcome = parallel::read(
+        || Whole::new(bytes),
+        options,
+        work::<Whole<&[u8]>>,
+        |digests| {
+            all.extend(digests);
+            ControlFlow::Continue(())
+        },
+    );
     (all, outcome.unwrap())
 }
 
@@ -69,7 +74,7 @@ fn read_in_parts(
     held_bytes: usize,
 ) -> (Vec<u64>, Outcome) {
     let mut all = Vec::new();
-    let options = Options::new().threads(threads).order(order).held_bytes(held_bytes);
+    let options = Options { threads, order, held_bytes, ..Options::default() };
     let outcome = parallel::read_in_parts(
         || Whole::new(bytes),
         options,
@@ -108,22 +113,22 @@ fn assert_equal(name: &str, bytes: &[u8]) {
                 several.len()
             );
             let by_thread = |outcome: &Outcome| {
-                let mut lost: Vec<(u64, u64)> = outcome.losses().by_thread().collect();
+                let mut lost: Vec<(u64, u64)> = outcome.losses.by_thread().collect();
                 lost.sort_unstable();
-                (outcome.losses().total(), outcome.losses().restarts(), lost)
+                (outcome.losses.total(), outcome.losses.restarts(), lost)
             };
             assert_eq!(by_thread(&told), by_thread(&told_by_one), "{name}: losses");
-            assert_eq!(told.damage().findings(), told_by_one.damage().findings(), "{name}: damage");
-            assert_eq!(told.is_complete(), told_by_one.is_complete(), "{name}: complete");
-            assert_eq!(told.end_offset(), told_by_one.end_offset(), "{name}: end");
-            assert_eq!(told.statistics().events, told_by_one.statistics().events, "{name}: events");
+            assert_eq!(told.damage.findings(), told_by_one.damage.findings(), "{name}: damage");
+            assert_eq!(told.is_complete, told_by_one.is_complete, "{name}: complete");
+            assert_eq!(told.end_offset, told_by_one.end_offset, "{name}: end");
+            assert_eq!(told.statistics.events, told_by_one.statistics.events, "{name}: events");
             for kind in nettrace_parser::BlockKind::all() {
                 let counts = |outcome: &Outcome| {
-                    (outcome.statistics().blocks(kind), outcome.statistics().bytes(kind))
+                    (outcome.statistics.blocks(kind), outcome.statistics.bytes(kind))
                 };
                 assert_eq!(counts(&told), counts(&told_by_one), "{name}: {kind}");
             }
-            assert_eq!(told.out_of_order(), told_by_one.out_of_order(), "{name}: out of order");
+            assert_eq!(told.out_of_order, told_by_one.out_of_order, "{name}: out of order");
         }
     }
 }
@@ -142,10 +147,13 @@ fn several_threads_read_every_trace_as_one_does() {
 #[test]
 fn several_threads_read_odd_and_malformed_streams_as_one_does() {
     for (name, bytes) in synth::malformed() {
-        let options = Options::new().threads(1);
-        let is_readable = parallel::read_slice(&bytes, options, work::<Whole<&[u8]>>, |_| {
-            ControlFlow::Continue(())
-        })
+        let options = Options { threads: 1, ..Options::default() };
+        let is_readable = parallel::read(
+            || Whole::new(&bytes[..]),
+            options,
+            work::<Whole<&[u8]>>,
+            |_| ControlFlow::Continue(()),
+        )
         .is_ok();
         if is_readable {
             assert_equal(&name, &bytes);
@@ -164,91 +172,24 @@ fn several_threads_read_damaged_streams_as_one_does() {
     }
 }
 
-/// Most that [`a_bit`] makes in one go.
-const BIT: usize = 3;
-
-/// Takes little at a time, and says so.
-fn a_bit<S: Source>(region: &mut Region<'_, S>) -> Result<Vec<u64>, Error> {
-    let mut digests = Vec::new();
-    while digests.len() < BIT
-        && let Some(event) = region.next_event()?
-    {
-        digests.push(digest(&event));
-    }
-    if digests.len() == BIT {
-        region.stop_here();
-    }
-    Ok(digests)
-}
-
-fn assert_equal_in_bits(name: &str, bytes: &[u8]) {
-    for order in [Order::File, Order::Time] {
-        let (whole, told_by_one) = read(bytes, order, 1);
-        for threads in [1, 2, 3] {
-            let mut all = Vec::new();
-            let options = Options::new().threads(threads).order(order);
-            let outcome = parallel::read_slice(bytes, options, a_bit::<Whole<&[u8]>>, |digests| {
-                assert!(digests.len() <= BIT);
-                all.extend(digests);
-                ControlFlow::Continue(())
-            });
-            let told = outcome.unwrap();
-            assert!(
-                all == whole,
-                "{name}: {order:?}, {threads} threads: {} {}",
-                all.len(),
-                whole.len()
-            );
-            assert_eq!(told.losses().total(), told_by_one.losses().total(), "{name}: losses");
-            assert_eq!(told.damage().findings(), told_by_one.damage().findings(), "{name}: damage");
-            assert_eq!(told.statistics().events, told_by_one.statistics().events, "{name}: events");
-            assert_eq!(told.is_complete(), told_by_one.is_complete(), "{name}: complete");
-        }
-    }
-}
-
-#[test]
-fn a_work_that_takes_a_bit_at_a_time_gets_every_event_once_and_in_order() {
-    for trace in corpus::traces() {
-        let bytes = trace.bytes();
-        if bytes.len() < 150_000 {
-            assert_equal_in_bits(trace.name(), &bytes);
-        }
-    }
-    assert_equal_in_bits("regions", &regions(300, 100));
-    let trace = corpus::trace("net3.1-linux-x64/all.nettrace").expect("it is in the corpus");
-    let bytes = trace.bytes();
-    assert_equal_in_bits("flip", &Damage::Flip { at: 98_003, mask: 0x55 }.applied(&bytes));
-}
-
-#[test]
-fn a_collector_can_stop_the_reading_in_the_middle_of_a_region() {
-    let bytes = regions(300, 100);
-    for threads in [1, 2] {
-        let mut portions = 0;
-        let options = Options::new().threads(threads);
-        let outcome = parallel::read_slice(&bytes, options, a_bit::<Whole<&[u8]>>, |_| {
-            portions += 1;
-            if portions == 5 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        });
-        assert!(outcome.is_ok());
-        assert_eq!(portions, 5, "{threads} threads");
-    }
-}
-
 #[test]
 fn a_collector_can_stop_the_reading() {
     let trace = corpus::trace("net10-linux-x64/all.nettrace").expect("it is in the corpus");
     let bytes = trace.bytes();
     for threads in [1, 2] {
         let mut portions = 0;
-        let options = Options::new().threads(threads);
-        let outcome = parallel::read_slice(&bytes, options, work::<Whole<&[u8]>>, |_| {
-            portions += 1;
-            ControlFlow::Break(())
-        });
+        let options = Options { threads, ..Options::default() };
+        let outcome = parallel::read(
+            || Whole::new(&bytes[..]),
+            options,
+            work::<Whole<&[u8]>>,
+            |_| {
+                portions += 1;
+                ControlFlow::Break(())
+            },
+        );
         assert_eq!(portions, 1);
-        assert!(!outcome.unwrap().is_complete());
+        assert!(!outcome.unwrap().is_complete);
     }
 }
 
@@ -258,12 +199,13 @@ fn the_reading_ends_whatever_the_work_leaves_unread() {
     let bytes = trace.bytes();
     let (expected, _) = read(&bytes, Order::Time, 1);
     for threads in [1, 2] {
-        let options = Options::new().threads(threads);
+        let options = Options { threads, ..Options::default() };
         let lazy = |region: &mut Region<'_, _>| Ok(u64::from(region.next_event()?.is_some()));
         let outcome =
-            parallel::read_slice(&bytes, options, lazy, |_| ControlFlow::Continue(())).unwrap();
-        assert!(outcome.is_complete());
-        assert_eq!(outcome.statistics().events, expected.len() as u64, "{threads} threads");
+            parallel::read(|| Whole::new(&bytes[..]), options, lazy, |_| ControlFlow::Continue(()))
+                .unwrap();
+        assert!(outcome.is_complete);
+        assert_eq!(outcome.statistics.events, expected.len() as u64, "{threads} threads");
     }
 }
 
@@ -313,11 +255,16 @@ fn what_is_made_of_a_stream_with_few_sequence_points_is_not_held_whole() {
             let count = work::<Whole<&[u8]>>(region)?.len();
             Ok((count, std::thread::current().id() == is_caller))
         };
-        let outcome = parallel::read_slice(&bytes, Options::new().threads(2), who, |made| {
-            counts.push(made);
-            ControlFlow::Continue(())
-        });
-        assert!(outcome.unwrap().is_complete());
+        let outcome = parallel::read(
+            || Whole::new(&bytes[..]),
+            Options { threads: 2, ..Options::default() },
+            who,
+            |made| {
+                counts.push(made);
+                ControlFlow::Continue(())
+            },
+        );
+        assert!(outcome.unwrap().is_complete);
         assert_eq!(counts.iter().map(|(count, _)| count).sum::<usize>(), events as usize);
         assert_eq!(counts.len(), portions, "{in_region} in a region: {counts:?}");
         assert!(portions > 1 || counts.iter().all(|(_, is_caller)| *is_caller), "{counts:?}");
@@ -355,12 +302,17 @@ fn two_threads_are_the_callers_and_one_more() {
         region.for_each(|_| {})?;
         Ok(std::thread::current().id())
     };
-    let outcome = parallel::read_slice(&bytes, Options::new().threads(2), who, |id| {
-        assert_eq!(std::thread::current().id(), caller);
-        threads.push(id);
-        ControlFlow::Continue(())
-    });
-    assert!(outcome.unwrap().is_complete());
+    let outcome = parallel::read(
+        || Whole::new(&bytes[..]),
+        Options { threads: 2, ..Options::default() },
+        who,
+        |id| {
+            assert_eq!(std::thread::current().id(), caller);
+            threads.push(id);
+            ControlFlow::Continue(())
+        },
+    );
+    assert!(outcome.unwrap().is_complete);
     assert_eq!(threads.len(), 40);
     assert!(threads.contains(&caller));
     threads.retain(|id| *id != caller);
@@ -405,7 +357,7 @@ fn parts_that_wait_for_their_turn_are_bounded_by_their_bytes() {
     let bytes = regions(800, 200);
     let most_held = |held_bytes| {
         let (held, mut collected) = (Held::default(), 0);
-        let options = Options::new().threads(3).held_bytes(held_bytes);
+        let options = Options { threads: 3, held_bytes, ..Options::default() };
         let maker = || Counting { bytes: 0, held: &held };
         let outcome = parallel::read_in_parts(
             || Whole::new(&bytes),
@@ -419,7 +371,7 @@ fn parts_that_wait_for_their_turn_are_bounded_by_their_bytes() {
                 ControlFlow::Continue(())
             },
         );
-        assert!(outcome.unwrap().is_complete());
+        assert!(outcome.unwrap().is_complete);
         assert_eq!(collected, 800 * 60_000);
         held.most.into_inner()
     };
@@ -437,7 +389,7 @@ fn a_collector_can_stop_the_reading_between_two_parts() {
     let bytes = regions(300, 100);
     for threads in [1, 2, 3] {
         let mut events = 0;
-        let options = Options::new().threads(threads);
+        let options = Options { threads, ..Options::default() };
         let outcome = parallel::read_in_parts(
             || Whole::new(&bytes),
             options,
@@ -447,7 +399,7 @@ fn a_collector_can_stop_the_reading_between_two_parts() {
                 if events >= 150 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
             },
         );
-        assert!(!outcome.unwrap().is_complete());
+        assert!(!outcome.unwrap().is_complete);
         assert!((150..153).contains(&events), "{threads} threads: {events}");
     }
 }
@@ -463,9 +415,12 @@ fn a_panic_on_any_thread_ends_the_reading() {
                 assert_ne!(std::thread::current().id() == caller, on_caller, "as wanted");
                 region.for_each(|_| {})
             };
-            parallel::read_slice(&bytes, Options::new().threads(2), who, |()| {
-                ControlFlow::Continue(())
-            })
+            parallel::read(
+                || Whole::new(&bytes[..]),
+                Options { threads: 2, ..Options::default() },
+                who,
+                |()| ControlFlow::Continue(()),
+            )
         });
         assert!(std::panic::catch_unwind(reading).is_err());
     }

@@ -1,6 +1,7 @@
 //! Walking payloads allocates nothing: values are borrowed from the stream.
 
 use crate::allocation::usage;
+use nettrace_parser::view::View;
 use nettrace_parser::{Event, Fields, Reader, Value, view};
 use nettrace_testdata::corpus;
 use nettrace_testdata::synth::{

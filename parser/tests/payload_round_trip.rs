@@ -29,7 +29,9 @@ fn is(read: &Value<'_>, written: &Written, kind: &FieldType) -> bool {
         (Value::F32(read), Written::F32(written)) => read.to_bits() == written.to_bits(),
         (Value::F64(read), Written::F64(written)) => read.to_bits() == written.to_bits(),
         (Value::Decimal(read), Written::Decimal(written)) => read.to_string() == decimal(written),
-        (Value::DateTime(read), Written::FileTime(written)) => read.file_time() == *written,
+        (Value::DateTime(read), Written::FileTime(written)) => {
+            *read == nettrace_parser::DateTime::from_file_time(*written)
+        }
         (Value::Guid(read), Written::Guid(written)) => read.to_bytes() == *written,
         (Value::Utf16(read), Written::Text(written)) => {
             read.is_terminated() && *read == written.as_str() && read.to_string() == *written

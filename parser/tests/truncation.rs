@@ -144,7 +144,7 @@ fn block_with_rows(bytes: &[u8], kind: BlockKind, rows: u64) -> (std::ops::Range
     loop {
         let block = reader.next_block().unwrap().expect("there is such a block");
         let content = content_of(&block);
-        let is_of_kind = block.kind() == kind;
+        let is_of_kind = block.kind == kind;
         let now = reader.statistics().rows(kind);
         if is_of_kind && now - before >= rows {
             return (content, before, now - before);
@@ -154,7 +154,7 @@ fn block_with_rows(bytes: &[u8], kind: BlockKind, rows: u64) -> (std::ops::Range
 }
 
 fn content_of(block: &Block<'_>) -> std::ops::Range<usize> {
-    block.span().start as usize..block.span().end() as usize
+    block.span.start as usize..block.span.end() as usize
 }
 
 /// Cuts a block behind each of its bytes. Gives, for each place at which a row was found
@@ -233,7 +233,7 @@ fn a_cut_inside_an_event_block_keeps_its_whole_events() {
     let mut reader = Reader::from_slice(&bytes);
     let content = loop {
         let block = reader.next_block().unwrap().expect("there is such a block");
-        if block.kind() == BlockKind::Event && block.span().len > 50_000 {
+        if block.kind == BlockKind::Event && block.span.len > 50_000 {
             break content_of(&block);
         }
     };

@@ -45,7 +45,7 @@ fn tables(names: &[&str]) -> Vec<&'static Table> {
 fn read(bytes: &[u8], options: &TableOptions) -> (BTreeMap<String, Vec<u8>>, TableRows) {
     let mut pass = TablePass::new(7, options).unwrap();
     let outcome = pass.read(&mut Reader::from_slice(bytes).time_ordered()).unwrap();
-    assert!(outcome.is_complete());
+    assert!(outcome.is_complete);
     let mut files = MemoryFiles::default();
     let written = pass.finish(&mut files).unwrap();
     (files.all(), written)

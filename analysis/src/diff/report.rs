@@ -244,7 +244,7 @@ fn side(facts: &[TraceFacts]) -> DiffSide {
         duration_ns: sum(|facts| facts.duration_ns),
         samples: sum(|facts| facts.samples),
         requests: sum(|facts| facts.requests),
-        lost: sum(|facts| facts.outcome.as_ref().map_or(0, |outcome| outcome.losses().total())),
+        lost: sum(|facts| facts.outcome.as_ref().map_or(0, |outcome| outcome.losses.total())),
     }
 }
 

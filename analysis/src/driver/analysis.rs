@@ -9,7 +9,7 @@ use crate::model::{
     CpuWeights, Kind, Mode, Model, Moment, Profile, Resolved, Sample, SessionSpan, Spans,
     StackHandle, ThreadHandle, ThreadState, rounded, stands_for,
 };
-use nettrace_parser::view::{self, KnownProvider};
+use nettrace_parser::view::{self, KnownProvider, View};
 use nettrace_parser::{Clock, Event, Outcome, Trace};
 
 /// One pass over a trace.

@@ -5,7 +5,7 @@ use super::dump::{HeapDump, is_of_all};
 use super::gathered::Gathered;
 use super::type_rows::TypeRows;
 use crate::model::{Model, ProcessHandle, SessionSpan};
-use nettrace_parser::view::{self, GcEnd, GcStart, HeapRows, KnownProvider, Suspension};
+use nettrace_parser::view::{self, GcEnd, GcStart, HeapRows, KnownProvider, Suspension, View};
 use nettrace_parser::{Clock, Event, Outcome, Source, TimeOrdered};
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ const MOST_DUMPS: usize = 256;
 /// # let bytes = nettrace_testdata::synth::tiny_v4().bytes;
 /// let mut heap = HeapReader::new();
 /// let outcome = heap.read(&mut Reader::from_slice(&bytes).time_ordered())?;
-/// assert!(outcome.is_complete(), "a dump in a trace that was cut lacks objects");
+/// assert!(outcome.is_complete, "a dump in a trace that was cut lacks objects");
 /// assert!(heap.finish().is_empty());
 /// # Ok::<(), nettrace_parser::Error>(())
 /// ```

@@ -197,8 +197,8 @@ impl Survey {
     /// `outcome` how reading it went.
     pub fn info(&self, header: &Trace, outcome: &Outcome) -> TraceInfo {
         let (version, minor) =
-            outcome.version().map_or((0, 0), |version| (version.major(), version.minor()));
-        let statistics = outcome.statistics();
+            outcome.version.map_or((0, 0), |version| (version.major(), version.minor()));
+        let statistics = &outcome.statistics;
         let kinds = |count: &dyn Fn(BlockKind) -> u64| {
             let present = BlockKind::all().filter(|kind| statistics.blocks(*kind) > 0);
             ByKind(present.map(|kind| (kind.as_str(), count(kind))).collect())
@@ -233,10 +233,10 @@ impl Survey {
             events_with_stack: self.events_with_stack(),
             payload_bytes: self.payload_bytes(),
             lost: report.lost,
-            lost_is_at_least: outcome.losses().is_at_least(),
+            lost_is_at_least: outcome.losses.is_at_least(),
             losses_known: report.losses_known,
             lost_threads: report.lost_threads,
-            restarts: outcome.losses().restarts(),
+            restarts: outcome.losses.restarts(),
             threads: self.thread_count().number,
             threads_are_at_least: self.thread_count().is_at_least,
             providers: self
@@ -270,7 +270,7 @@ impl Survey {
 /// Notes of one kind are one, with how many there are.
 fn notes(outcome: &Outcome) -> Vec<NoteInfo> {
     let mut kinds: Vec<&Finding> = Vec::new();
-    for finding in outcome.damage().notes() {
+    for finding in outcome.damage.notes() {
         let is_like = |other: &&Finding| {
             other.context == finding.context
                 && std::mem::discriminant(&other.fault) == std::mem::discriminant(&finding.fault)
@@ -284,7 +284,7 @@ fn notes(outcome: &Outcome) -> Vec<NoteInfo> {
         block: finding.block.map(BlockKind::as_str),
         context: finding.context,
         fault: finding.fault.to_string(),
-        count: outcome.damage().count_like(finding),
+        count: outcome.damage.count_like(finding),
     };
     kinds.into_iter().map(note).collect()
 }

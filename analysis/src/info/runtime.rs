@@ -2,7 +2,7 @@
 //! the machine.
 
 use nettrace_parser::Event;
-use nettrace_parser::view::{ProcessInfo, RuntimeInformation};
+use nettrace_parser::view::{ProcessInfo, RuntimeInformation, View};
 
 /// What is known of the traced process beside what the stream's header says.
 #[derive(Debug, Default)]

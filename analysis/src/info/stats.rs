@@ -78,7 +78,7 @@ impl Survey {
         TraceStats {
             schema: SCHEMA,
             events: self.events(),
-            lost: outcome.losses().total(),
+            lost: outcome.losses.total(),
             types: types.collect(),
         }
     }

@@ -138,7 +138,7 @@ impl Survey {
 
     /// With these limits reading takes little memory, too.
     pub fn limits() -> Limits {
-        Limits::new().table_bytes(TABLE_BYTES)
+        Limits { table_bytes: TABLE_BYTES, ..Limits::default() }
     }
 
     /// Counts an event.

@@ -7,7 +7,7 @@ use crate::report::Moment;
 use crate::sorted::SortFew;
 use nettrace_export::{EventType, EventTypes};
 use nettrace_parser::Event;
-use nettrace_parser::view::{self, KnownProvider};
+use nettrace_parser::view::{self, KnownProvider, View};
 use std::collections::BTreeSet;
 
 /// Event types, counters and instruments that are kept, each.

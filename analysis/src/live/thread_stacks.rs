@@ -15,7 +15,7 @@ use crate::model::{
     StackHandle, ThreadHandle, ThreadState, WaitFor,
 };
 use crate::report::{guessed_of, names_of};
-use nettrace_parser::view::{ContentionStart, KnownProvider, Sample};
+use nettrace_parser::view::{ContentionStart, KnownProvider, Sample, View};
 use nettrace_parser::{Clock, Event};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -2,7 +2,7 @@
 
 use super::activity_path::activity_path;
 use super::short;
-use nettrace_parser::view::{self, KnownProvider};
+use nettrace_parser::view::{self, KnownProvider, View};
 use nettrace_parser::{Event, Guid, Value};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -113,7 +113,7 @@ impl ActivityEdge {
                     let ticks = text().and_then(|text| text.parse::<u64>().ok());
                     edge.reported_nanos = ticks.map(|ticks| ticks.saturating_mul(100));
                 }
-                "Status" => edge.is_error |= value.equals("Error"),
+                "Status" => edge.is_error |= value == "Error",
                 "TagObjects" | "Tags" => {
                     let tags = value.to_string();
                     edge.is_error |= tag(&tags, "error.type").is_some()

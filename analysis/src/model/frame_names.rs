@@ -23,7 +23,7 @@ static NO_FILTER: LazyLock<Filter> = LazyLock::new(Filter::new);
 /// # let bytes = nettrace_testdata::synth::tiny_v4().bytes;
 /// let mut analysis = Analysis::new(AnalysisOptions::new());
 /// let outcome = analysis.read(&mut Reader::from_slice(&bytes).time_ordered())?;
-/// assert!(outcome.is_complete(), "names that come at the end are missing: {outcome}");
+/// assert!(outcome.is_complete, "names that come at the end are missing: {outcome}");
 /// let finished = analysis.finish()?;
 /// let mut names = FrameNames::new(&finished.model, NameOptions::default());
 /// let mut reader = Reader::from_slice(&bytes);

@@ -101,7 +101,7 @@ use hash::NumberMap;
 use il_maps::IlMaps;
 use methods::Methods;
 use modules::Modules;
-use nettrace_parser::view::{self, KnownProvider, Tier};
+use nettrace_parser::view::{self, KnownProvider, Tier, View};
 use nettrace_parser::{Event, Stack, Trace, Utf16};
 use ranges::{Ranges, Reported};
 use std::collections::HashMap;

@@ -11,7 +11,7 @@ use super::methods::GUESS_REACH;
 use super::modules::short_name;
 use super::names::{Frame, FrameKind, MethodName, NameOptions, shorten};
 use super::role::Role;
-use nettrace_parser::view::{self, KnownProvider, MethodChange, ModuleChange};
+use nettrace_parser::view::{self, KnownProvider, MethodChange, ModuleChange, View};
 use nettrace_parser::{Event, Utf16};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};

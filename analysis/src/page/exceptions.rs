@@ -5,6 +5,7 @@ use crate::model::{Model, StackHandle, Texts};
 use crate::report::Moment;
 use nettrace_parser::Event;
 use nettrace_parser::view;
+use nettrace_parser::view::View;
 
 /// Maximum number of exceptions on a page. The report's totals include all.
 const MOST_ROWS: usize = 100_000;

@@ -12,7 +12,7 @@ use crate::model::intervals::reported_nanos;
 use crate::model::{Mode, Model, Resolved, StackHandle, ThreadHandle};
 use crate::sorted::SortFew;
 use nettrace_parser::Event;
-use nettrace_parser::view::{ContentionStart, ContentionStop, KnownProvider};
+use nettrace_parser::view::{ContentionStart, ContentionStop, KnownProvider, View};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 

@@ -25,7 +25,7 @@ use crate::model::{
 };
 use crate::sorted::SortFew;
 use nettrace_parser::Event;
-use nettrace_parser::view::{self, KnownProvider};
+use nettrace_parser::view::{self, KnownProvider, View};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 

@@ -8,7 +8,7 @@ use crate::model::{
 };
 use crate::sorted::SortFew;
 use nettrace_parser::Event;
-use nettrace_parser::view::{self, KnownProvider, MethodChange, Tier};
+use nettrace_parser::view::{self, KnownProvider, MethodChange, Tier, View};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 

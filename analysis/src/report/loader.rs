@@ -6,7 +6,7 @@ use crate::model::intervals::{Interval, Matcher};
 use crate::model::{Model, ProcessHandle, Resolved, TextHandle, ThreadHandle};
 use crate::sorted::SortFew;
 use nettrace_parser::Event;
-use nettrace_parser::view::{self, KnownProvider, ModuleChange};
+use nettrace_parser::view::{self, KnownProvider, ModuleChange, View};
 use std::collections::HashMap;
 
 /// Computes a [`LoaderReport`].

@@ -58,10 +58,10 @@ pub struct DamageRow {
 impl OutcomeReport {
     /// Converts an outcome to its document.
     pub fn of(outcome: &Outcome) -> OutcomeReport {
-        let (losses, damage) = (outcome.losses(), outcome.damage());
+        let (losses, damage) = (&outcome.losses, &outcome.damage);
         OutcomeReport {
-            complete: outcome.is_complete(),
-            end_offset: outcome.end_offset(),
+            complete: outcome.is_complete,
+            end_offset: outcome.end_offset,
             lost: losses.total(),
             losses_known: outcome.losses_known(),
             lost_threads: losses.thread_count() as u64,

@@ -111,7 +111,7 @@ pub fn sample(thread: usize, later: u32, stack: &[u64]) -> Step {
 pub fn read(session: &Session, options: AnalysisOptions) -> Finished {
     let bytes = session.record().stream.bytes;
     let mut analysis = Analysis::new(options);
-    assert!(analysis.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete());
+    assert!(analysis.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
     analysis.finish().unwrap()
 }
 
@@ -130,7 +130,7 @@ pub fn folded_with(
     let mut out = Vec::new();
     let mut analysis = Analysis::new(options);
     analysis.add((Format::by_name("folded").unwrap().make)(Box::new(&mut out), convert));
-    assert!(analysis.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete());
+    assert!(analysis.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
     analysis.finish().unwrap();
     String::from_utf8(out).unwrap()
 }

@@ -87,7 +87,7 @@ fn tick_at(later: u32, stack: &[u64]) -> Step {
 fn of_session<R: Report>(report: R, steps: Vec<Step>, filter: Filter) -> R::Output {
     let bytes = common::session(steps).record().stream.bytes;
     let mut pass = ReportPass::with_options(report, AnalysisOptions::new().filter(filter));
-    assert!(pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete());
+    assert!(pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
     pass.finish().output
 }
 

@@ -63,7 +63,7 @@ pub(crate) fn report_with<R: Report>(
 ) -> (R::Output, u64) {
     let bytes = bytes_of(steps);
     let mut pass = ReportPass::with_options(report, AnalysisOptions::new().filter(filter));
-    assert!(pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete());
+    assert!(pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
     let reported = pass.finish();
     (reported.output, reported.events)
 }

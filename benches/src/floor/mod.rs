@@ -4,7 +4,7 @@
 pub mod idiom;
 
 use nettrace_parser::raw::BlobEncoding;
-use nettrace_parser::{BlockKind, EventBlockHeader, Reader};
+use nettrace_parser::{BlockKind, Reader, raw};
 
 /// The sum of all bytes, eight at a time: no reader that looks at all of its input is faster.
 #[inline(never)]
@@ -71,11 +71,11 @@ pub fn rows(stream: &[u8]) -> Vec<BlockRows> {
     let version = reader.version().expect("a stream of our own");
     let mut found = Vec::new();
     while let Some(block) = reader.next_block().expect("a stream of our own") {
-        if block.kind() == BlockKind::Event {
-            let content = block.content();
-            let header = EventBlockHeader::parse(content).expect("a block of our own");
+        if block.kind == BlockKind::Event {
+            let content = block.content;
+            let header = raw::event_block_header(content).expect("a block of our own").1;
             let encoding = BlobEncoding::of(version, header.is_compressed);
-            let start = block.span().start as usize;
+            let start = block.span.start as usize;
             let range = start + usize::from(header.size)..start + content.len();
             found.push(BlockRows { range, encoding });
         }

@@ -17,7 +17,7 @@ use std::io::Write;
 const SHOWN_PER_KIND: usize = 5;
 
 pub(super) fn run(args: &CheckArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {
-    let limits = Limits::new().tail_bytes(args.tail_limit.0);
+    let limits = Limits { tail_bytes: args.tail_limit.0, ..Limits::default() };
     let mut trace = context.open_with(&args.input, limits)?;
     let findings = Findings::of(&mut trace.reader).map_err(|error| trace.failed(&error))?;
     context.progress.end();
@@ -32,7 +32,7 @@ pub(super) fn run(args: &CheckArgs, context: &mut Context<'_>) -> Result<Exit, F
         context.messages.warning(&format!("{}: {fault}", trace.file));
     }
     let is_damaged = findings.is_damaged() || unpack.is_some_and(|fault| fault.is_loss());
-    let is_clean = findings.is_clean() && unpack.is_none();
+    let is_clean = findings.counts().next().is_none() && unpack.is_none();
     Ok(match is_damaged {
         true => Exit::Damaged,
         false if args.strict && !is_clean => Exit::Noted,
@@ -99,7 +99,7 @@ fn text(context: &mut Context<'_>, trace: &Trace, findings: &Findings) -> Result
     let version = trace.reader.version().map_or(0, |version| version.major());
     let read = units::counted(findings.events(), "event");
     writeln!(context.out, "{}", style.strong().over(printable(&trace.file)))?;
-    if findings.is_clean() {
+    if findings.counts().next().is_none() {
         writeln!(context.out, "  nettrace {version}, {read}: conforms to the format")?;
         return Ok(());
     }

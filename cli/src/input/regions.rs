@@ -58,7 +58,7 @@ impl Regions {
         let threads =
             memory_limit().map_or(threads, |limit| threads.min(limit / ADDRESS_SPACE_PER_THREAD));
         let file = input.mapped().filter(|_| threads > 1)?.positioned();
-        let (progress, limits) = (Rc::clone(&input.progress), Limits::new());
+        let (progress, limits) = (Rc::clone(&input.progress), Limits::default());
         Some(Regions { file, threads, progress, whole: input.whole, limits })
     }
 
@@ -70,8 +70,7 @@ impl Regions {
     fn options(&self, order: Order) -> Options {
         let most = HELD_BYTES_PER_THREAD.saturating_mul(self.threads);
         let most = memory_limit().map_or(most, |limit| most.min(limit / HELD_SHARE));
-        let options = Options::new().threads(self.threads).order(order).held_bytes(most);
-        options.limits(self.limits)
+        Options { threads: self.threads, order, limits: self.limits, held_bytes: most }
     }
 
     /// Counts all events of the file. `None` if there are too many types to count each by

@@ -127,7 +127,7 @@ pub(crate) struct Driven {
 impl Driven {
     /// Whether the process went away in the middle of it.
     pub(crate) fn is_cut(&self) -> bool {
-        self.ending == Some(Ending::ByTarget) && !self.outcome.is_complete()
+        self.ending == Some(Ending::ByTarget) && !self.outcome.is_complete
     }
 }
 
@@ -283,7 +283,7 @@ impl Driver {
 
     /// Checks signals, the time limit and the consumer.
     fn look(&mut self, consumer: &mut dyn Consumer, is_idle: bool) -> Result<(), Failure> {
-        self.received.lost = self.feed.losses().total();
+        self.received.lost = self.feed.reader().losses().total();
         // A copy for other threads: counters that they share would be locked once an event.
         let shared = self.handle.received.lock();
         *shared.unwrap_or_else(PoisonError::into_inner) = self.received;

@@ -106,7 +106,7 @@ pub(crate) fn rundown(
     let read = driver.run(&mut take).map_err(|failure| failure.to_string())?;
     match read.fault {
         Some(fault) => Err(fault),
-        None if read.outcome.is_complete() => Ok(()),
+        None if read.outcome.is_complete => Ok(()),
         None if end.is_due() => Err(INTERRUPTED.to_owned()),
         None => Err("its rundown ended too early".to_owned()),
     }

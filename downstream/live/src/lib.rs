@@ -1,7 +1,8 @@
 //! Exceptions of a running process, as they are thrown.
 
 use nettrace_ipc::{Level, Provider, Providers, Runtime, SessionConfig, StopHandle};
-use nettrace_parser::{Reader, view};
+use nettrace_parser::Reader;
+use nettrace_parser::view::{Exception, View};
 
 pub type Error = Box<dyn std::error::Error>;
 
@@ -29,7 +30,7 @@ pub fn watch(
     let mut events = Reader::from_read(session);
     let mut count = 0;
     while let Some(event) = events.next_event()? {
-        if let Some(exception) = view::Exception::of(&event) {
+        if let Some(exception) = Exception::of(&event) {
             count += 1;
             thrown(&exception.type_name.to_string(), &exception.message.to_string(), &stop)?;
         }

@@ -13,10 +13,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut counts = BTreeMap::new();
     let (mut events, mut bytes) = (0, 0);
     while let Some(block) = reader.next_block()? {
-        *counts.entry(block.kind().as_str()).or_insert(0) += 1;
-        if block.kind() == BlockKind::Event {
+        *counts.entry(block.kind.as_str()).or_insert(0) += 1;
+        if block.kind == BlockKind::Event {
             let (_, found) =
-                raw_parsers::events(version, block.content()).map_err(|error| error.to_string())?;
+                raw_parsers::events(version, block.content).map_err(|error| error.to_string())?;
             events += found.len();
             bytes += found.iter().map(|(_, payload)| payload.len()).sum::<usize>();
         }

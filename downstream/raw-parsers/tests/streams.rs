@@ -10,8 +10,8 @@ fn first(stream: &Stream, kind: BlockKind) -> (Version, Vec<u8>) {
     let version = reader.version().unwrap();
     loop {
         let block = reader.next_block().unwrap().expect("a block of this kind");
-        if block.kind() == kind {
-            return (version, block.content().to_vec());
+        if block.kind == kind {
+            return (version, block.content.to_vec());
         }
     }
 }

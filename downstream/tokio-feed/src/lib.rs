@@ -32,5 +32,6 @@ pub async fn watch(
             take(&event);
         }
     }
-    Ok(Watched { lost: feed.losses().total(), is_complete: feed.is_complete() })
+    let outcome = feed.outcome();
+    Ok(Watched { lost: outcome.losses.total(), is_complete: outcome.is_complete })
 }

@@ -7,7 +7,7 @@
 
 use super::Operator;
 use super::quantity::Quantity;
-use nettrace_parser::view::{self, CounterValue, KnownProvider, MetricKind};
+use nettrace_parser::view::{self, CounterValue, KnownProvider, MetricKind, View};
 use nettrace_parser::{Event, Value};
 use std::fmt;
 

@@ -32,7 +32,7 @@ impl Number {
             Value::Bool(_) | Value::Char(_) => return None,
             Value::F32(number) => Number::Fraction(f64::from(*number)),
             Value::F64(number) => Number::Fraction(*number),
-            Value::Decimal(number) => Number::Fraction(number.to_f64()),
+            Value::Decimal(number) => Number::Fraction(f64::from(*number)),
             value => match (value.as_i64(), value.as_u64()) {
                 (Some(number), _) => Number::Whole(i128::from(number)),
                 (None, Some(number)) => Number::Whole(i128::from(number)),

@@ -29,19 +29,6 @@ pub struct EventBlockHeader {
     pub max_ticks: i64,
 }
 
-impl EventBlockHeader {
-    /// Reads the header at the beginning of a block's content.
-    ///
-    /// # Errors
-    /// The fault if the content is too short or the header size is below 20.
-    pub fn parse(content: &[u8]) -> Result<EventBlockHeader, Fault> {
-        match header(content) {
-            Ok((_, header)) => Ok(header),
-            Err(error) => Err(crate::error::located(content, error).fault),
-        }
-    }
-}
-
 const LEAST_SIZE: u16 = 20;
 const FLAG_COMPRESSED: u16 = 1;
 

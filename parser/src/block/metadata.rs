@@ -85,7 +85,7 @@ impl Metadata {
     }
 
     /// The provider's GUID: the one that the stream stores (version 6), else the one that
-    /// follows from the [name](crate::catalog::provider_guid).
+    /// follows from the name.
     pub fn provider_guid(&self) -> Guid {
         let given = self.extra.as_ref().and_then(|extra| extra.provider_guid);
         given.unwrap_or_else(|| catalog::provider_guid(&self.provider))
@@ -209,18 +209,16 @@ pub(crate) fn payload_v5<'a>(
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MetadataTag<'a> {
-    /// [`MetadataTag::OPCODE`], [`MetadataTag::V2_PARAMS`], or an unknown kind, which is
-    /// skipped.
+    /// 1: the opcode, a u8; further bytes are ignored. 2: a version 2 field list, which
+    /// replaces the version 1 list. Others are skipped.
     pub kind: u8,
     /// The payload.
     pub payload: &'a [u8],
 }
 
 impl MetadataTag<'_> {
-    /// The payload is the opcode, a u8; further bytes are ignored.
-    pub const OPCODE: u8 = 1;
-    /// The payload is a version 2 field list, which replaces the version 1 list.
-    pub const V2_PARAMS: u8 = 2;
+    pub(crate) const OPCODE: u8 = 1;
+    pub(crate) const V2_PARAMS: u8 = 2;
 }
 
 /// A tag after the field list of a version 5 description ([FORMAT.md

@@ -19,40 +19,23 @@ use std::fmt;
 /// One block of a stream, borrowed from
 /// [`Reader::next_block`](crate::Reader::next_block).
 #[derive(Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Block<'r> {
-    pub(crate) kind: BlockKind,
-    pub(crate) start: u64,
-    pub(crate) body: Span,
-    pub(crate) content: &'r [u8],
-}
-
-impl<'r> Block<'r> {
     /// What kind of block it is.
-    pub fn kind(&self) -> BlockKind {
-        self.kind
-    }
-
+    pub kind: BlockKind,
     /// Stream offset of its first byte: of the object's begin tag, or of the block
     /// header.
-    pub fn offset(&self) -> u64 {
-        self.start
-    }
-
+    pub offset: u64,
     /// Where the header says that its content lies.
-    pub fn span(&self) -> Span {
-        self.body
-    }
-
-    /// Its content. Shorter than [`Block::span`] if the stream ends inside the block;
-    /// empty if the block was skipped, because its kind is unknown, it is a second Trace,
-    /// or it is larger than the limit.
-    pub fn content(&self) -> &'r [u8] {
-        self.content
-    }
+    pub span: Span,
+    /// Its content. Shorter than `span` if the stream ends inside the block; empty if the
+    /// block was skipped, because its kind is unknown, it is a second Trace, or it is
+    /// larger than the limit.
+    pub content: &'r [u8],
 }
 
 impl fmt::Debug for Block<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} block at {:#x}, {} bytes", self.kind, self.start, self.body.len)
+        write!(f, "{} block at {:#x}, {} bytes", self.kind, self.offset, self.span.len)
     }
 }

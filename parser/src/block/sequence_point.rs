@@ -101,16 +101,8 @@ pub(crate) fn payload_v4(
     content: &[u8],
     damage: &mut BlockDamage<'_>,
     entry: impl FnMut(u64, u32, usize, &mut BlockDamage<'_>),
-) -> Option<SequencePoint> {
+) -> Option<(SequencePoint, Option<usize>)> {
     payload(content, damage, header_v4, entry_v4, entry)
-}
-
-/// Where the entries end, in a content of versions 4 and 5 that is longer than the stated
-/// entries.
-pub(crate) fn rest_v4(content: &[u8]) -> Option<usize> {
-    let (rest, point) = header_v4(content).ok()?;
-    let entries = usize::try_from(point.thread_count).ok()?.checked_mul(12)?;
-    (entries < rest.len()).then(|| before(content, rest).saturating_add(entries))
 }
 
 /// Whether the content of versions 4 and 5 is a header and exactly the stated entries.
@@ -148,18 +140,19 @@ pub(crate) fn payload_v6(
     content: &[u8],
     damage: &mut BlockDamage<'_>,
     entry: impl FnMut(u64, u32, usize, &mut BlockDamage<'_>),
-) -> Option<SequencePoint> {
+) -> Option<(SequencePoint, Option<usize>)> {
     payload(content, damage, header_v6, entry_v6, entry)
 }
 
-/// Bytes after the last entry are ignored. `None` if even the header could not be read.
+/// Also returns where the entries end, if more follows: no writer stores any, so it may
+/// belong to other blocks. `None` if even the header could not be read.
 fn payload<'a>(
     content: &'a [u8],
     damage: &mut BlockDamage<'_>,
     header: impl Fn(&'a [u8]) -> Parsed<'a, SequencePoint>,
     entry: impl Fn(&'a [u8]) -> Parsed<'a, (u64, u32)>,
     mut give: impl FnMut(u64, u32, usize, &mut BlockDamage<'_>),
-) -> Option<SequencePoint> {
+) -> Option<(SequencePoint, Option<usize>)> {
     let (mut rest, point) = rows::begin(content, "sequence point", damage, header)?;
     for found in 0..point.thread_count {
         let at = before(content, rest);
@@ -178,11 +171,11 @@ fn payload<'a>(
                     fault => fault,
                 };
                 damage.rest_lost(at, rest.len(), "sequence point entry", fault);
-                break;
+                return Some((point, None));
             }
         }
     }
-    Some(point)
+    Some((point, (!rest.is_empty()).then(|| before(content, rest))))
 }
 
 /// Content of a RemoveThread block (version 6): pairs up to the block's end.

@@ -41,7 +41,8 @@ mod universal;
 
 pub use event::CatalogEvent;
 pub(crate) use known::KnownProvider;
-pub use provider::{CatalogProvider, guid, provider_guid};
+pub(crate) use provider::provider_guid;
+pub use provider::{CatalogProvider, guid};
 pub use shown::event_name;
 
 use provider::{Key, Use};
@@ -80,21 +81,6 @@ pub fn keywords(provider_name: &str) -> &'static [(u64, &'static str)] {
 /// ```
 pub fn find(provider_name: &str, id: u32, version: u32) -> Option<&'static CatalogEvent> {
     provider(provider_name).filter(|provider| provider.key == Key::Id)?.version_of(id, version)
-}
-
-/// The row for an event of a provider whose events are identified by name:
-/// `Universal.Events` and `Microsoft-Diagnostics-DiagnosticSource`. `None` for other
-/// providers.
-///
-/// `Universal.Events` has a row for every name.
-///
-/// ```
-/// use nettrace_parser::catalog::find_by_name;
-/// let event = find_by_name("Universal.Events", "cpu").unwrap();
-/// assert_eq!(event.schema().fields[0].name, "Value");
-/// ```
-pub fn find_by_name(provider_name: &str, name: &str) -> Option<&'static CatalogEvent> {
-    provider(provider_name).filter(|provider| provider.key == Key::Name)?.named(name)
 }
 
 /// A record that GCDynamicEvent (event 39 of the runtime) can carry in its field `Data`,

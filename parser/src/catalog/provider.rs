@@ -9,8 +9,8 @@ use nettrace_guid::Guid;
 pub struct CatalogProvider {
     /// Provider name.
     pub name: &'static str,
-    /// The GUID that its manifest fixes; `None` if the GUID follows from the name, see
-    /// [`provider_guid`].
+    /// The GUID that its manifest fixes; `None` if the GUID follows from the name
+    /// ([FORMAT.md 15](crate::format_guide#15)).
     pub guid: Option<Guid>,
     /// Names of its keywords, lowest bit first.
     pub keywords: &'static [(u64, &'static str)],
@@ -97,12 +97,7 @@ pub fn guid(provider: &str) -> Option<Guid> {
 
 /// The GUID of a provider name ([FORMAT.md 15](crate::format_guide#15)): the fixed one if
 /// there is one, else the one that .NET's EventSource derives from the name.
-///
-/// ```
-/// # use nettrace_parser::catalog::provider_guid;
-/// assert_eq!(provider_guid("Universal.System").to_string(), "8c107b6c-79f8-5231-4de6-2a0e20a3f562");
-/// ```
-pub fn provider_guid(name: &str) -> Guid {
+pub(crate) fn provider_guid(name: &str) -> Guid {
     guid(name).unwrap_or_else(|| from_name(name))
 }
 

@@ -157,11 +157,6 @@ impl Findings {
         self.is_damaged
     }
 
-    /// Whether there are no violations at all.
-    pub fn is_clean(&self) -> bool {
-        self.counts.is_empty()
-    }
-
     /// Number of events that were read.
     pub fn events(&self) -> u64 {
         self.events

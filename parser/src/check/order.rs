@@ -11,7 +11,7 @@
 use super::Findings;
 use crate::block::sequence_point::timestamp_of;
 use crate::event::Event;
-use crate::{Block, BlockKind, EventBlockHeader};
+use crate::{Block, BlockKind, raw};
 use std::collections::HashMap;
 
 /// Capture threads that are tracked at a time. Only hostile streams have more; then
@@ -52,17 +52,16 @@ impl Order {
 
     pub(super) fn block(&mut self, block: &Block<'_>, findings: &mut Findings) {
         self.block = None;
-        match block.kind() {
+        match block.kind {
             BlockKind::Event if self.has_block_headers => {
-                let header = EventBlockHeader::parse(block.content()).ok();
-                let times = header.map(|header| {
+                let header = raw::event_block_header(block.content).ok();
+                let times = header.map(|(_, header)| {
                     (header.min_ticks.cast_unsigned(), header.max_ticks.cast_unsigned())
                 });
                 self.block = times.filter(|times| *times != (0, 0));
             }
             BlockKind::SequencePoint => {
-                if let Some(ticks) = timestamp_of(block.content()).filter(|ticks| *ticks < NO_TIME)
-                {
+                if let Some(ticks) = timestamp_of(block.content).filter(|ticks| *ticks < NO_TIME) {
                     self.sequence_point(ticks, block, findings);
                 }
             }
@@ -75,7 +74,7 @@ impl Order {
         let mut add = |message: String| {
             let severity = super::Severity::Note;
             let kind = Some(BlockKind::SequencePoint);
-            findings.add("sequence_point_time", severity, "11", block.offset(), kind, || message);
+            findings.add("sequence_point_time", severity, "11", block.offset, kind, || message);
         };
         if ticks < last {
             add(format!("the time falls from {last} to {ticks} ticks"));

@@ -153,6 +153,19 @@ pub(crate) fn frame(input: &[u8], position: u64, shift: u8) -> Framed {
     }
 }
 
+/// The block of a known object whose begin tag is the byte at `position`, whatever that
+/// is. `rest` begins after it.
+pub(crate) fn frame_without_tag(rest: &[u8], position: u64, shift: u8) -> Option<Frame> {
+    // The header and the size of the content.
+    let mut header = [TAG_BEGIN_PRIVATE; FOUND_HEADER + 4];
+    header.get_mut(1..)?.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
+    let header = header.get(..rest.len().saturating_add(1)).unwrap_or(&header);
+    match (found_at(header, 0)?, frame(header, position, shift)) {
+        (Found::Block(_), Framed::Block(frame)) => Some(frame),
+        _ => None,
+    }
+}
+
 fn is_of_known_version(object: &ObjectType<'_>) -> bool {
     let known = object.kind().row().and_then(|row| row.object.as_ref());
     known.is_some_and(|known| known.versions.contains(&object.version))
@@ -268,12 +281,6 @@ pub(crate) fn goes_on(bytes: &[u8], is_all: bool) -> bool {
 /// Whether these bytes are exactly an object's end tag and the end mark.
 pub(crate) fn is_end(bytes: &[u8]) -> bool {
     bytes == [TAG_END, TAG_NULL]
-}
-
-/// Whether these bytes, as far as they are available, are an object's header without its
-/// first byte. At least the two tags must be available.
-pub(crate) fn is_rest_of_header(bytes: &[u8]) -> bool {
-    matches!(bytes, [TAG_BEGIN | TAG_BEGIN_PRIVATE, TAG_NULL, ..])
 }
 
 /// The fault if the stream continues after an end mark.

@@ -140,22 +140,50 @@ pub(crate) fn chain(input: &[u8], least: u32, is_ended: bool) -> Chain {
     }
 }
 
-/// How many consecutive blocks of known kinds there are from the beginning of `input` to
-/// `to`, and whether the last one ends exactly there. Gives up after `most` blocks and
-/// treats them as not leading there.
-pub(crate) fn leads_to(input: &[u8], to: usize, most: u64) -> (u64, bool) {
-    let (mut at, mut count) = (0usize, 0u64);
+/// Consecutive blocks.
+pub(crate) struct Led {
+    pub(crate) count: u64,
+    /// Whether one of them is of a kind with enough recognisable features.
+    pub(crate) has_telling: bool,
+    /// Whether the last one ends where it was to.
+    pub(crate) leads_there: bool,
+}
+
+impl Led {
+    /// Whether they lead to that place, and are not there by chance: one or two count
+    /// only if their kind has enough recognisable features. Blocks of threads, for
+    /// example, easily occur in payloads.
+    pub(crate) fn are_blocks(&self) -> bool {
+        self.leads_there && (self.count > 2 || self.has_telling)
+    }
+}
+
+/// Whether a header is that of a block of a known kind other than Trace, which has at
+/// most `most` bytes with its header.
+#[inline]
+pub(crate) fn may_be_known([a, b, c, number]: [u8; HEADER], most: u64) -> bool {
+    (2..=KINDS.len()).contains(&usize::from(number))
+        && u64::from(u32::from_le_bytes([a, b, c, 0])).saturating_add(HEADER as u64) <= most
+}
+
+/// The consecutive blocks of known kinds from the beginning of `input` to `to`. Gives up
+/// after `most` blocks and treats them as not leading there.
+pub(crate) fn leads_to(input: &[u8], to: usize, most: u64) -> Led {
+    let mut led = Led { count: 0, has_telling: false, leads_there: false };
+    let mut at = 0usize;
     while at < to {
         let rest = input.get(at..).unwrap_or_default();
-        let Framed::Block(block) = frame(rest, 0) else { return (count, false) };
+        let Framed::Block(block) = frame(rest, 0) else { return led };
         // Bytes after `to` need not be available.
-        if count >= most || matches!(sign(rest), Sign::Nothing | Sign::End) {
-            return (count, false);
+        if led.count >= most || matches!(sign(rest), Sign::Nothing | Sign::End) {
+            return led;
         }
         at = at.saturating_add(HEADER).saturating_add(block.body.len as usize);
-        count = count.saturating_add(1);
+        led.count = led.count.saturating_add(1);
+        led.has_telling |= !is_weak(rest);
     }
-    (count, at == to && count > 0)
+    led.leads_there = at == to && led.count > 0;
+    led
 }
 
 /// Result of a search for blocks.

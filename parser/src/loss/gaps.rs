@@ -110,11 +110,12 @@ impl Gaps {
         Some(gap)
     }
 
-    /// Removes the last gap, of any thread, that contains a number.
-    pub(super) fn take_gap_around(&mut self, number: u32) -> Option<Gap> {
+    /// Removes the last gap, of any thread, that consists of `count` numbers from `from`
+    /// on.
+    pub(super) fn take_gap_of(&mut self, from: u32, count: u32) -> Option<Gap> {
         let is_in = |gap: &&mut Gap| {
             work::count(1);
-            number.wrapping_sub(gap.from) < gap.lost
+            (gap.from, gap.lost) == (from, count)
         };
         self.gaps.iter_mut().rev().find(is_in).map(Self::taken)
     }

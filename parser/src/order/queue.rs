@@ -27,10 +27,18 @@ pub(super) struct Fill {
 }
 
 /// Queued events, as in the diagram in [the module](super).
+///
+/// Why not simply a heap of events? Queuing costs more than reading does, and nearly all
+/// of it is memory: a record of 32 bytes is written for an event and read again soon
+/// after. So records do not move until they are delivered, what events share lies in
+/// segments, and what can be found again (the payload, the type's row) is not stored.
+/// Events of a run come in the order of their times, so comparing the runs' first events
+/// is enough, and the usual event is compared with the one before it only.
 #[derive(Debug)]
 pub(super) struct Queue {
     /// The first `count` records are in file order; the queued ones are those that a run
-    /// still contains. The records after them are spare capacity.
+    /// still contains. The records after them are spare capacity: assigning to a record
+    /// that is there is a store, while `push` would check and update the length.
     events: Vec<QueuedEvent>,
     count: usize,
     /// How many of the delivered events are still included in `count`.
@@ -42,7 +50,7 @@ pub(super) struct Queue {
     segment: u32,
     base: u64,
     /// [`UNSETTLED`]: the next event may need another segment, although its header does
-    /// not say so.
+    /// not say so. A value that no thread has does this without a second comparison.
     high: u64,
     processor: u32,
     /// Whether it has activities or labels.
@@ -59,7 +67,9 @@ pub(super) struct Queue {
     newest: u64,
     /// The newest time that may have been delivered.
     watermark: u64,
-    /// The newest time of an event that was not queued and was not marked sorted.
+    /// The newest time of an event that was not queued and was not marked sorted. It
+    /// raises the watermark at the next sequence point, as if the event had been queued:
+    /// which events are out of order must not depend on the filter.
     newest_passed: u64,
     pub(super) out_of_order: u64,
     next: Fill,
@@ -280,7 +290,8 @@ impl Queue {
     #[inline(always)]
     fn put(&mut self, context: &Context, header: &BlobHeader, payload_at: u64, ids: Ids) -> bool {
         // The usual event continues its run, so it is only stored. Starting a run, and
-        // finding out whether the event is late, is left to the rare case.
+        // finding out whether the event is late, is left to the rare case: `last` is
+        // never below the watermark, so one comparison finds both.
         let mut time = header.timestamp;
         if time < self.last {
             time = self.turn_back(context, header, payload_at);
@@ -337,6 +348,8 @@ impl Queue {
                 (true, false) => header.thread,
             },
             processor: header.processor,
+            // Numbers of a thread's events follow each other as their places do, so the
+            // segment stores what its first event would have at place 0.
             sequence: if context.is_v3() {
                 0
             } else {
@@ -391,8 +404,8 @@ impl Queue {
         } else {
             self.newest_passed = self.newest_passed.max(header.timestamp);
         }
-        // The sequence number advanced, and values that usually stay the same may have
-        // changed.
+        // The thread's number advanced and the place in the queue did not, so the next
+        // event does not fit the segment.
         self.high = UNSETTLED;
     }
 

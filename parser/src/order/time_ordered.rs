@@ -6,14 +6,12 @@ use super::queued_event::Segments;
 use crate::blob::BlobHeader;
 use crate::block::stack::Stack;
 use crate::block::trace::Trace;
-use crate::damage::{Class, Damage};
+use crate::damage::Class;
 use crate::error::{Error, Fault};
 use crate::event::Event;
 use crate::limits::Limits;
-use crate::loss::Losses;
 use crate::reader::{Reader, RunEnd, Step, TryEach, Visit};
 use crate::source::{Source, index};
-use crate::statistics::Statistics;
 
 /// Runs are merged when this many events are queued, in addition to twice those that the
 /// last merge left over.
@@ -303,16 +301,6 @@ impl<S: Source> TimeOrdered<S> {
         &self.reader
     }
 
-    /// See [`Reader::source_mut`].
-    pub fn source_mut(&mut self) -> &mut S {
-        self.reader.source_mut()
-    }
-
-    /// See [`Reader::into_source`]. Queued events are lost.
-    pub fn into_source(self) -> S {
-        self.reader.into_source()
-    }
-
     pub(crate) fn into_reader(self) -> Reader<S> {
         self.reader
     }
@@ -333,26 +321,6 @@ impl<S: Source> TimeOrdered<S> {
     /// As [`Reader::next_event`].
     pub fn trace(&mut self) -> Result<&Trace, Error> {
         self.reader.trace()
-    }
-
-    /// See [`Reader::losses`].
-    pub fn losses(&self) -> &Losses {
-        self.reader.losses()
-    }
-
-    /// See [`Reader::damage`].
-    pub fn damage(&self) -> &Damage {
-        self.reader.damage()
-    }
-
-    /// See [`Reader::statistics`].
-    pub fn statistics(&self) -> &Statistics {
-        self.reader.statistics()
-    }
-
-    /// See [`Reader::is_complete`].
-    pub fn is_complete(&self) -> bool {
-        self.reader.is_complete()
     }
 }
 

@@ -30,9 +30,7 @@ pub(super) enum Counted {
 #[derive(Debug)]
 pub(super) struct Done {
     pub(super) result: Result<(), Error>,
-    /// What would be made of it is too large: it must be read again, in portions.
-    pub(super) is_stopped: bool,
-    pub(super) losses: Vec<loss::Step>,
+    pub(super) losses: Vec<loss::Observation>,
     /// What was read.
     pub(super) plan: Box<Plan>,
     pub(super) events: u64,

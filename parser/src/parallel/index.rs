@@ -14,7 +14,7 @@ use crate::tables::Tables;
 pub(super) struct Job {
     pub(super) plan: Box<Plan>,
     /// Loss-counting steps to replay before the region's events.
-    pub(super) before: Vec<loss::Step>,
+    pub(super) before: Vec<loss::Observation>,
     /// Total size of its event blocks, in bytes.
     pub(super) bytes: u64,
 }
@@ -170,7 +170,7 @@ impl<S: Source> Index<S> {
     }
 
     /// Loss-counting steps to replay after the last region.
-    pub(super) fn take_log(&mut self) -> Vec<loss::Step> {
+    pub(super) fn take_log(&mut self) -> Vec<loss::Observation> {
         self.reader.state_mut().losses.take_log()
     }
 

@@ -20,6 +20,7 @@
 //! sources that are not in memory.
 //!
 //! ```
+//! use nettrace_parser::Whole;
 //! use nettrace_parser::parallel::{self, Options, Region};
 //! use std::ops::ControlFlow;
 //! # let bytes = nettrace_testdata::synth::tiny_v4().bytes;
@@ -29,12 +30,12 @@
 //!     Ok(events)
 //! };
 //! let mut total = 0;
-//! let outcome = parallel::read_slice(&bytes, Options::default(), count, |events| {
+//! let outcome = parallel::read(|| Whole::new(&bytes), Options::default(), count, |events| {
 //!     total += events;
 //!     ControlFlow::Continue(())
 //! })?;
 //! assert_eq!(total, 4);
-//! assert!(outcome.is_complete());
+//! assert!(outcome.is_complete);
 //! # Ok::<(), nettrace_parser::Error>(())
 //! ```
 
@@ -51,7 +52,7 @@ pub use region::Region;
 use crate::error::Error;
 use crate::limits::Limits;
 use crate::reader::Reader;
-use crate::source::{Source, Whole};
+use crate::source::Source;
 use parts::{InParts, Whole as WholeRegions, Work};
 use region::Events;
 use std::ops::ControlFlow;
@@ -67,12 +68,11 @@ pub enum Order {
     File,
 }
 
-/// How to read.
+/// How to read: `Options { threads: 2, ..Options::default() }`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct Options {
-    /// Number of threads that read events, the caller's thread included. Default: the
-    /// number of processors.
+    /// Number of threads that read events, the caller's thread included; at least
+    /// one. Default: the number of processors.
     pub threads: usize,
     /// The order of events.
     pub order: Order,
@@ -100,55 +100,12 @@ impl Default for Options {
     }
 }
 
-impl Options {
-    /// One thread per processor, time order, default limits.
-    pub fn new() -> Options {
-        Options::default()
-    }
-
-    /// Sets [`Options::threads`].
-    pub fn threads(mut self, threads: usize) -> Options {
-        self.threads = threads.max(1);
-        self
-    }
-
-    /// Sets [`Options::held_bytes`].
-    pub fn held_bytes(mut self, held_bytes: usize) -> Options {
-        self.held_bytes = held_bytes;
-        self
-    }
-
-    /// Sets [`Options::order`].
-    pub fn order(mut self, order: Order) -> Options {
-        self.order = order;
-        self
-    }
-
-    /// Sets [`Options::limits`].
-    pub fn limits(mut self, limits: Limits) -> Options {
-        self.limits = limits;
-        self
-    }
-}
-
-/// Reads a whole stream in memory. `work` computes something from the events of each
-/// region, on any thread. `collect` receives the results in stream order on the caller's
-/// thread, and may stop reading.
-///
-/// # Errors
-/// As [`Reader::next_event`](crate::Reader::next_event).
-pub fn read_slice<'d, T: Send>(
-    bytes: &'d [u8],
-    options: Options,
-    work: impl Fn(&mut Region<'_, Whole<&'d [u8]>>) -> Result<T, Error> + Sync,
-    collect: impl FnMut(T) -> ControlFlow<()>,
-) -> Result<Outcome, Error> {
-    read(|| Whole::new(bytes), options, work, collect)
-}
-
-/// The same for a stream that several threads can read through sources of their own, such
-/// as [`MappedFile::reopened`](crate::MappedFile::reopened). Each source begins at the
-/// stream's first byte.
+/// Reads a stream through sources of which each thread has its own: a
+/// [`Whole`](crate::Whole) of bytes in memory, or such as
+/// [`PositionedFile::reopened`](crate::PositionedFile::reopened) gives. Each begins at the stream's
+/// first byte. `work` computes something from the events of each region, on any thread.
+/// `collect` receives the results in stream order on the caller's thread, and may stop
+/// reading.
 ///
 /// # Errors
 /// As [`Reader::next_event`](crate::Reader::next_event).
@@ -194,7 +151,7 @@ pub fn read<S: Source, T: Send>(
 /// # let bytes = nettrace_testdata::synth::tiny_v4().bytes;
 /// let mut text = String::new();
 /// let source = || Whole::new(&bytes);
-/// parallel::read_in_parts(source, Options::new(), Lines::default, |lines| {
+/// parallel::read_in_parts(source, Options::default(), Lines::default, |lines| {
 ///     text.push_str(&lines);
 ///     ControlFlow::Continue(())
 /// })?;
@@ -211,21 +168,6 @@ pub fn read_in_parts<S: Source, M: MakeParts + Send>(
     mut collect: impl FnMut(M::Part) -> ControlFlow<()>,
 ) -> Result<Outcome, Error> {
     read_with(&source, options, &InParts::new(maker), &mut collect)
-}
-
-/// Reads from any source on the caller's thread, in portions like those of
-/// [`read_slice`].
-///
-/// # Errors
-/// As [`Reader::next_event`](crate::Reader::next_event).
-pub fn read_source<S: Source, T>(
-    source: S,
-    options: Options,
-    work: impl Fn(&mut Region<'_, S>) -> Result<T, Error>,
-    mut collect: impl FnMut(T) -> ControlFlow<()>,
-) -> Result<Outcome, Error> {
-    let reader = Reader::with_limits(source, options.limits);
-    in_one_thread(reader, options.order, 0, &WholeRegions::new(work), &mut collect)
 }
 
 fn read_with<S: Source, W: Work<S, Made: Send> + Sync>(

@@ -80,12 +80,9 @@ where
 
     fn work(&self, region: &mut Region<'_, S>, give: Give<'_, T>) -> Result<(), Error> {
         let made = (self.work)(region)?;
-        let is_left = region.is_stopped() && !region.is_portion();
-        if !region.is_stopped() || is_left {
-            // Events that `work` did not read must still be counted.
-            region.for_each(|_| {})?;
-        }
-        if !is_left && region.is_regular() {
+        // Events that `work` did not read must still be counted.
+        region.for_each(|_| {})?;
+        if region.is_regular() {
             let (events, oldest) = (region.count, region.oldest);
             // Whatever is returned, the region is finished.
             let _ = give(Part { made, bytes: 0, events, oldest });

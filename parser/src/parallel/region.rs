@@ -80,15 +80,13 @@ impl<S: Source> Events<S> {
 }
 
 /// Consecutive events of a stream: those between two sequence points, or a portion of a
-/// stream that is read by one thread. Events that `work` does not read are skipped,
-/// unless it calls [`Region::stop_here`].
+/// stream that is read by one thread. Events that `work` does not read are skipped.
 #[derive(Debug)]
 pub struct Region<'r, S> {
     events: &'r mut Events<S>,
     left: u64,
     is_done: bool,
     is_portion: bool,
-    is_stopped: bool,
     /// Times of the oldest and the newest event returned.
     pub(super) oldest: u64,
     pub(super) youngest: u64,
@@ -103,7 +101,6 @@ impl<'r, S: Source> Region<'r, S> {
             left,
             is_done: false,
             is_portion: left != u64::MAX,
-            is_stopped: false,
             oldest: u64::MAX,
             youngest: 0,
             count: 0,
@@ -169,26 +166,6 @@ impl<'r, S: Source> Region<'r, S> {
             self.left = 0;
         }
         Ok(())
-    }
-
-    /// Whether this is a portion, which ends wherever [`Region::stop_here`] is called.
-    /// Otherwise it is everything between two sequence points, read by a worker before it
-    /// is known whether its result can be used.
-    pub fn is_portion(&self) -> bool {
-        self.is_portion
-    }
-
-    /// Ends this portion: `work` has produced enough for now, and is called again for the
-    /// remaining events. If this is not a portion, the result is discarded, and all its
-    /// events are passed again, in portions, on the caller's thread when their turn
-    /// comes. By calling this, `work` can bound its memory, whatever the stream contains.
-    pub fn stop_here(&mut self) {
-        self.is_stopped = true;
-    }
-
-    /// Whether [`Region::stop_here`] was called.
-    pub(super) fn is_stopped(&self) -> bool {
-        self.is_stopped
     }
 
     /// Whether the events so far are those that one thread passes. A portion is read by

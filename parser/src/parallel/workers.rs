@@ -5,7 +5,7 @@ use super::desk::{CloseOnPanic, Counted, Desk, Done, Message, Task};
 use super::index::{Index, Next};
 use super::parts::{Part, Work};
 use super::region::{Events, Region};
-use super::{Options, Order, Outcome, in_portions};
+use super::{Options, Order, Outcome};
 use crate::error::Error;
 use crate::loss;
 use crate::reader::{Plan, Reader};
@@ -33,7 +33,7 @@ pub(super) fn read<S: Source, W: Work<S, Made: Send> + Sync>(
     work: &W,
     collect: &mut impl FnMut(W::Made) -> ControlFlow<()>,
 ) -> Result<End, Error> {
-    let desk = Desk::new(options.threads, options.held_bytes);
+    let desk = Desk::new(options.threads.max(1), options.held_bytes);
     let may_cut = options.order == Order::File;
     let index = Index::new(source(), options.limits, may_cut.then_some(W::CUT_BYTES));
     let mut caller = Caller::new(index, options, &desk, collect);
@@ -78,22 +78,12 @@ fn read_region<S: Source, W: Work<S>>(
     events.plan(&mut plan);
     let mut region = Region::new(events, u64::MAX);
     let result = work.work(&mut region, give);
-    let is_stopped = region.is_stopped();
     let (count, oldest, youngest) = (region.count, region.oldest, region.youngest);
     let is_irregular = !events.is_regular();
     let reader = events.reader_mut();
     let losses = reader.state_mut().losses.take_log();
     reader.end_plan(&mut plan);
-    Box::new(Done {
-        result,
-        is_stopped,
-        losses,
-        plan,
-        events: count,
-        oldest,
-        youngest,
-        is_irregular,
-    })
+    Box::new(Done { result, losses, plan, events: count, oldest, youngest, is_irregular })
 }
 
 /// Parts of a region that were made before its turn, and its end.
@@ -110,10 +100,8 @@ struct Caller<'a, S, T, C> {
     collect: &'a mut C,
     /// For each region in flight, by number: the loss-counting steps to replay before it,
     /// and its size in bytes.
-    before: BTreeMap<u64, (Vec<loss::Step>, u64)>,
+    before: BTreeMap<u64, (Vec<loss::Observation>, u64)>,
     early: BTreeMap<u64, Early<T>>,
-    /// A region that is to be read again, in portions.
-    again: Option<Box<Plan>>,
     /// Event bytes of the regions in flight.
     bytes: u64,
     found: u64,
@@ -143,7 +131,6 @@ impl<'a, S: Source, T: Send, C: FnMut(T) -> ControlFlow<()>> Caller<'a, S, T, C>
             collect,
             before: BTreeMap::new(),
             early: BTreeMap::new(),
-            again: None,
             bytes: 0,
             found: 0,
             collected: 0,
@@ -161,7 +148,7 @@ impl<'a, S: Source, T: Send, C: FnMut(T) -> ControlFlow<()>> Caller<'a, S, T, C>
 
     /// Finds regions, as many as may be in flight.
     fn find(&mut self) {
-        let threads = self.options.threads as u64;
+        let threads = self.options.threads.max(1) as u64;
         let (ahead, ahead_bytes) =
             (threads.saturating_mul(REGIONS_PER_THREAD), threads.saturating_mul(BYTES_PER_THREAD));
         while !self.is_all_found
@@ -217,14 +204,6 @@ impl<'a, S: Source, T: Send, C: FnMut(T) -> ControlFlow<()>> Caller<'a, S, T, C>
                 // The scope propagates the panic.
                 Task::Over => break,
             }
-            while let Some(mut plan) = self.again.take() {
-                let events = own.get_or_insert_with(new);
-                events.plan(&mut plan);
-                self.is_stopped = in_portions(events, work, self.collect)?.is_break();
-                events.reader_mut().end_plan(&mut plan);
-                self.end_region(plan);
-                self.collect_early();
-            }
         }
         if let Some(end) = self.end.take() {
             return end;
@@ -246,7 +225,7 @@ impl<'a, S: Source, T: Send, C: FnMut(T) -> ControlFlow<()>> Caller<'a, S, T, C>
         self.take(number, Message::Part(part, counted));
         self.take_all(self.desk.messages(false));
         self.find();
-        while !has_room && number > self.collected && !self.is_ended() && self.again.is_none() {
+        while !has_room && number > self.collected && !self.is_ended() {
             self.take_all(self.desk.messages(true));
             self.find();
             has_room = self.desk.has_room();
@@ -277,8 +256,7 @@ impl<'a, S: Source, T: Send, C: FnMut(T) -> ControlFlow<()>> Caller<'a, S, T, C>
     }
 
     fn collect_early(&mut self) {
-        while self.again.is_none()
-            && !self.is_ended()
+        while !self.is_ended()
             && let Some(early) = self.early.get_mut(&self.collected)
         {
             if let Some((part, counted)) = early.parts.pop_front() {
@@ -320,15 +298,7 @@ impl<'a, S: Source, T: Send, C: FnMut(T) -> ControlFlow<()>> Caller<'a, S, T, C>
         }
         self.events_of_region = done.events;
         self.youngest = self.youngest.max(done.youngest);
-        if done.is_stopped {
-            self.again = Some(done.plan);
-        } else {
-            self.end_region(done.plan);
-        }
-    }
-
-    fn end_region(&mut self, plan: Box<Plan>) {
-        self.index.take_back(plan);
+        self.index.take_back(done.plan);
         self.events = self.events.saturating_add(std::mem::take(&mut self.events_of_region));
         self.made_of_region = 0;
         self.collected = self.collected.saturating_add(1);
@@ -342,7 +312,7 @@ impl<'a, S: Source, T: Send, C: FnMut(T) -> ControlFlow<()>> Caller<'a, S, T, C>
     }
 
     /// Counts losses; `false` if they cannot be counted correctly in this way.
-    fn replay(&mut self, steps: &[loss::Step]) -> bool {
+    fn replay(&mut self, steps: &[loss::Observation]) -> bool {
         self.losses.replay(steps, self.index.is_v6(), self.options.limits.table_rows)
     }
 

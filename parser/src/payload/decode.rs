@@ -113,6 +113,19 @@ impl<'r> Payload<'r> {
                     bytes.get(2..).and_then(|rest| rest.get(..size)).ok_or(Fault::Truncated)?;
                 (Value::Utf8(Utf8::new(text)), size + 2)
             }
+            kind => return self.value_with_parts(kind, at, registers, budget),
+        })
+    }
+
+    /// Arrays and objects.
+    fn value_with_parts(
+        &self,
+        kind: &'r FieldType,
+        at: usize,
+        registers: &Registers,
+        budget: &mut Budget,
+    ) -> Result<(Value<'r>, usize), Fault> {
+        Ok(match kind {
             FieldType::Array(element) => {
                 let count = u32::from(u16::from_le_bytes(self.chunk(at)?));
                 let from = at.saturating_add(2);

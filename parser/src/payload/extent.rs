@@ -1,5 +1,16 @@
 //! Computes how many bytes a value takes.
 //!
+//! | function | the size of | |
+//! |---|---|---|
+//! | `scalar_size` | a value without parts | if all of its type have the same |
+//! | `fixed`, `fixed_elements` | any value, or so many elements | if its type alone determines it |
+//! | `stride` | an element of an array | if all have the same, and contain all of their data |
+//! | `extent` | any value, at its place | calls the others |
+//! | `simple_extent` | a text, a varint, a location | by its bytes |
+//! | `elements`, `simple_objects` | so many elements, at their place | all at once where possible, else one by one |
+//! | `record` | consecutive fields, at their place | those at the payload's end may be absent |
+//! | `size_despite_fault` | a broken value | so that the fields after it can be found |
+//!
 //! All positions are relative to the payload's first byte: `RelLoc` and `DataLoc` point
 //! outside the object or array that contains them. Work is bounded: every value that is
 //! skipped is charged to a budget, values of fixed size all at once.

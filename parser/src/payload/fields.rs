@@ -390,7 +390,7 @@ fn place_of(fields: &[Field], name: &str) -> Option<usize> {
 /// Where a field is: its index and, if it is the same in every payload, its range of
 /// bytes.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct FieldPlace {
+struct FieldPlace {
     place: usize,
     /// Where it begins and ends, if both are fixed.
     bytes: Option<(usize, usize)>,
@@ -399,7 +399,7 @@ pub(crate) struct FieldPlace {
 impl FieldPlace {
     /// The place of the first field with a name.
     #[inline]
-    pub(crate) fn of(schema: &Schema, name: &str, pointer_size: u8) -> Option<FieldPlace> {
+    fn of(schema: &Schema, name: &str, pointer_size: u8) -> Option<FieldPlace> {
         let fields = schema.payload_fields();
         let place = place_of(fields, name)?;
         let offset = fields.get(place)?.offset.filter(|offset| offset.is_certain);
@@ -413,7 +413,7 @@ impl FieldPlace {
     /// The field's value in a payload with that schema: a single read if its range is
     /// fixed. If a broken field before it ends the walk, the fault of that field.
     #[inline]
-    pub(crate) fn value<'r>(
+    fn value<'r>(
         self,
         schema: &'r Schema,
         bytes: &'r [u8],

@@ -14,7 +14,7 @@
 //! | [`decode`] | values from bytes |
 //! | [`visit`](mod@visit) | the fastest way through all of them |
 //! | `value`, `array`, `object`, `scalar`, `text` | the values |
-//! | `typed`, `handle` | values as types of Rust, and fields that are found once |
+//! | `typed` | values as types of Rust |
 //!
 //! # Quirks
 //! Where the format's documents and its writers disagree (numbers of FORMAT.md 14):
@@ -49,7 +49,6 @@ mod value;
 mod visit;
 
 pub use array::{Array, Elements};
-pub(crate) use fields::FieldPlace;
 pub(crate) use fields::field;
 pub use fields::{FieldValue, Fields};
 pub use naming::{FieldPath, distinct_names};

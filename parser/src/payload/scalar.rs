@@ -43,18 +43,13 @@ impl DateTime {
         DateTime { file_time: u64::try_from(file_time).unwrap_or(0) }
     }
 
-    /// 100 ns units since 1601-01-01 UTC.
-    pub fn file_time(self) -> u64 {
-        self.file_time
-    }
-
     /// Nanoseconds since 1970-01-01 UTC.
     pub fn unix_nanos(self) -> i128 {
         i128::from(self.file_time).saturating_sub(UNIX_EPOCH).saturating_mul(100)
     }
 
     /// The date as [`SystemTime`]; `None` if it cannot be represented.
-    pub fn to_system_time(self) -> Option<SystemTime> {
+    pub(super) fn to_system_time(self) -> Option<SystemTime> {
         system_time(self.unix_nanos())
     }
 }
@@ -95,11 +90,13 @@ impl Decimal {
     fn digits(self) -> u128 {
         u128::from(self.high) << 64 | u128::from(self.low)
     }
+}
 
-    /// The nearest double.
-    pub fn to_f64(self) -> f64 {
-        let value = self.digits() as f64 / 10f64.powi(i32::from(self.scale));
-        if self.is_negative { -value } else { value }
+/// The nearest double.
+impl From<Decimal> for f64 {
+    fn from(decimal: Decimal) -> f64 {
+        let value = decimal.digits() as f64 / 10f64.powi(i32::from(decimal.scale));
+        if decimal.is_negative { -value } else { value }
     }
 }
 

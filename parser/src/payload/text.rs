@@ -67,20 +67,12 @@ impl<'r> Utf16<'r> {
     }
 
     /// Whether it equals this text.
-    pub fn equals(&self, text: &str) -> bool {
+    fn equals(&self, text: &str) -> bool {
         self.units().eq(text.encode_utf16())
     }
 
-    /// Appends it to a string. Use this to decode many texts without an allocation for
-    /// each.
-    ///
-    /// ```
-    /// use nettrace_parser::Utf16;
-    /// let mut line = String::from("name: ");
-    /// Utf16::new(b"a\0b\0", true).append_to(&mut line);
-    /// assert_eq!(line, "name: ab");
-    /// ```
-    pub fn append_to(&self, string: &mut String) {
+    /// Appends it to a string.
+    fn append_to(&self, string: &mut String) {
         string.reserve(self.len());
         // Writing to a string cannot fail.
         let _ = self.write_to(string);
@@ -206,12 +198,6 @@ impl<'r> Utf8<'r> {
     /// The text, if it is well-formed.
     pub fn as_str(&self) -> Option<&'r str> {
         str::from_utf8(self.bytes).ok()
-    }
-
-    /// Appends it to a string.
-    pub fn append_to(&self, string: &mut String) {
-        // Writing to a string cannot fail.
-        let _ = self.write_to(string);
     }
 
     fn write_to(&self, to: &mut impl Write) -> fmt::Result {

@@ -31,7 +31,8 @@ pub enum Value<'r> {
     Absent,
     /// A boolean.
     Bool(bool),
-    /// A UTF-16 code unit, possibly half of a surrogate pair; see [`Value::as_char`].
+    /// A UTF-16 code unit, possibly half of a surrogate pair, which is displayed as
+    /// U+FFFD.
     Char(u16),
     /// 8 bits, signed.
     I8(i8),
@@ -81,7 +82,7 @@ impl<'r> Value<'r> {
     }
 
     /// A character; U+FFFD for half of a surrogate pair.
-    pub fn as_char(&self) -> Option<char> {
+    pub(super) fn as_char(&self) -> Option<char> {
         match *self {
             Value::Char(unit) => {
                 Some(char::from_u32(u32::from(unit)).unwrap_or(char::REPLACEMENT_CHARACTER))
@@ -138,15 +139,10 @@ impl<'r> Value<'r> {
         match *self {
             Value::F32(value) => Some(f64::from(value)),
             Value::F64(value) => Some(value),
-            Value::Decimal(value) => Some(value.to_f64()),
+            Value::Decimal(value) => Some(f64::from(value)),
             Value::U64(value) | Value::Pointer(value) => Some(value as f64),
             _ => self.as_i64().map(|value| value as f64),
         }
-    }
-
-    /// Whether it is text in either encoding.
-    pub fn is_text(&self) -> bool {
-        matches!(self, Value::Utf16(_) | Value::Utf8(_))
     }
 
     /// The text, in either encoding.

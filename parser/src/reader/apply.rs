@@ -1,6 +1,5 @@
 //! The effects of blocks on the reader's tables (FORMAT.md 9).
 
-use super::cursor::Cursor;
 use super::state::State;
 use crate::blob::{BlobEncoding, BlobHeader};
 use crate::block::event::header as event_block_header;
@@ -8,12 +7,12 @@ use crate::block::label_list;
 use crate::block::metadata::{self, Metadata};
 use crate::block::stack;
 use crate::block::{sequence_point, thread};
+use crate::cursor::Cursor;
 use crate::damage::{BlockDamage, Class};
 use crate::error::{Fault, located};
 use crate::frame::{BlockKind, Frame};
 use crate::limits::Room;
 use crate::primitive::before;
-use crate::resync::rows::end_of_stated;
 use crate::serial::Serial;
 use crate::source::index;
 use crate::tables::{Defined, Tables};
@@ -22,7 +21,7 @@ use std::sync::Arc;
 impl State {
     /// Reads a block without events.
     pub(super) fn read_block(&mut self, frame: Frame, content: &[u8]) {
-        let (lost_before, rows_before) = (self.unread(), self.statistics.rows(frame.kind));
+        let lost_before = self.unread();
         let broken_rows_before = self.damage.count(Class::RowLost);
         match (frame.kind, self.is_v6()) {
             (BlockKind::Metadata, false) => self.read_metadata_v5(frame, content),
@@ -44,27 +43,6 @@ impl State {
             // such a row, it is the most recent loss.
             self.broken_at =
                 self.broken_at.or(self.damage.last_loss().map(|loss| loss.lost_offset));
-        }
-        if self.is_v6() {
-            self.doubt_rest(
-                frame,
-                content,
-                self.statistics.rows(frame.kind).saturating_sub(rows_before),
-            );
-        }
-    }
-
-    /// If a version 6 block has more rows than it states, they may belong to another
-    /// block.
-    fn doubt_rest(&mut self, frame: Frame, content: &[u8], rows: u64) {
-        let has_more = match frame.kind {
-            BlockKind::Stack | BlockKind::LabelList => {
-                stack::header(content).is_ok_and(|(_, (_, count))| rows > u64::from(count))
-            }
-            kind => kind == BlockKind::SequencePoint,
-        };
-        if has_more && let Some(end) = end_of_stated(frame, content) {
-            self.broken_at = Some(self.broken_at.map_or(end, |at| at.min(end)));
         }
     }
 
@@ -289,7 +267,7 @@ impl State {
                 losses.entry_v4(thread, number);
             })
         };
-        if let Some(point) = point {
+        if let Some((point, _)) = point {
             if is_v6 {
                 losses.pass_point_v6();
             } else {
@@ -305,9 +283,8 @@ impl State {
             self.blocks_were_lost = false;
         }
         self.statistics.add_rows(BlockKind::SequencePoint, rows);
-        self.tell_contradictions();
-        if !is_v6 && let Some(at) = sequence_point::rest_v4(content) {
-            // What follows may not belong to this block.
+        self.tell_contradictions(frame);
+        if let Some((_, Some(at))) = point {
             self.broken_at = Some(frame.body.start.saturating_add(at as u64));
         }
     }

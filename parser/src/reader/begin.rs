@@ -1,7 +1,7 @@
 //! The beginning of the stream: its header, its version, its first block. Faults here are
 //! fatal.
 
-use super::Reader;
+use super::machine::Reader;
 use super::phase::{Phase, body_of};
 use crate::error::{Error, Fault, located};
 use crate::format::{Framed, fastserial, needed_to_name, stream_header, v6};

@@ -1,9 +1,9 @@
 //! Walks an event block blob by blob, and checks each event.
 
-use super::cursor::{Cursor, Times};
-use super::state::{OddBlob, State};
+use super::state::State;
 use crate::blob::{BlobEncoding, BlobHeader};
 use crate::block::event::header as event_block_header;
+use crate::cursor::{Cursor, Times};
 use crate::error::{Fault, located};
 use crate::event::Event;
 use crate::frame::{BlockKind, Frame};
@@ -64,7 +64,6 @@ impl State {
         );
         self.cursor.times = times.unwrap_or(self.cursor.times);
         self.losses.begin_block();
-        self.odd_blob = OddBlob::default();
     }
 
     /// Moves to the next event of the block. `false` if there is none; the cursor may
@@ -87,7 +86,7 @@ impl State {
             return false;
         }
         let is_covered = self.has_references();
-        if !is_covered && self.is_v6() && self.suspends(false) {
+        if !is_covered && self.stops_at_block(window, start) {
             return false;
         }
         let header = &self.cursor.header;
@@ -95,10 +94,9 @@ impl State {
         let is_next = !is_contradicted
             && self.losses.is_next(header.capture_thread, header.sequence, header.timestamp);
         if !is_next {
-            if self.cursor.may_be_object() && self.stops_at_object(window, start) {
-                return false;
-            }
-            if self.cursor.may_be_block(window, start) && self.suspends(true) {
+            if self.cursor.may_be_object() && self.stops_at_object(window, start)
+                || self.stops_at_block(window, start)
+            {
                 return false;
             }
             if !is_contradicted {
@@ -159,12 +157,13 @@ impl State {
 
     /// Reports contradictions that later sequence numbers revealed. Their rows have
     /// already been delivered.
-    pub(super) fn tell_contradictions(&mut self) {
+    /// `block`: the one that revealed them.
+    pub(super) fn tell_contradictions(&mut self, block: Frame) {
         for (place, fault) in self.losses.take_contradictions() {
-            // Every sequence number has its place if the reader reads the whole stream.
-            let Some(place) = place else { continue };
-            let at = index(place.position, place.frame.body.start);
-            self.damage.in_block(place.frame).contradicts(at, "sequence number", fault);
+            let (frame, at) = place.map_or((block, 0), |place| {
+                (place.frame, index(place.position, place.frame.body.start))
+            });
+            self.damage.in_block(frame).contradicts(at, "sequence number", fault);
         }
     }
 
@@ -228,43 +227,20 @@ impl State {
         true
     }
 
-    /// Whether the blob at the cursor must be examined first, because it may not be one.
-    /// In version 6 that is the case if one of its ids is undefined, which is examined
-    /// once per block, or if it looks like a block's header. The cursor then behaves as
-    /// if it were at the end until [`State::resume`] is called.
-    #[cold]
-    fn suspends(&mut self, is_header: bool) -> bool {
-        let (block, blob) = (Some(self.cursor.frame.start), Some(self.cursor.blob));
-        let was_seen = self.odd_blob.seen == blob || (!is_header && self.odd_blob.block == block);
-        if was_seen
-            || !self.block_is_whole
-            || !(is_header || self.has_unknown_id(&self.cursor.header))
-        {
-            return false;
+    /// The same for a block of version 6.
+    #[inline]
+    fn stops_at_block(&mut self, window: &[u8], start: u64) -> bool {
+        let stops = self.cursor.is_covered_block(window, start);
+        if stops {
+            self.stop_before_blob();
         }
-        let block = if is_header { self.odd_blob.block } else { block };
-        self.odd_blob = OddBlob { block, seen: blob, behind: Some(self.cursor.at), is_header };
-        self.cursor.at = self.cursor.end;
-        true
-    }
-
-    /// Continues with the blob that was to be examined. It has already been counted as an
-    /// event.
-    pub(super) fn resume(&mut self) {
-        if let Some(at) = self.odd_blob.behind.take() {
-            self.cursor.at = at;
-        }
-    }
-
-    /// Accepts the examined blob as an event after all.
-    pub(super) fn accept_resumed(&mut self, window: &[u8], start: u64) -> bool {
-        self.statistics.events = self.statistics.events.wrapping_sub(1);
-        self.accept(window, start)
+        stops
     }
 
     /// The blob at the cursor is not one, and its block's size is wrong. It was counted
     /// as an event.
-    pub(super) fn stop_before_blob(&mut self) {
+    #[cold]
+    fn stop_before_blob(&mut self) {
         self.statistics.events = self.statistics.events.wrapping_sub(1);
         self.cursor.at = self.cursor.blob;
         let size = i32::try_from(self.cursor.frame.body.len).unwrap_or(i32::MAX);
@@ -302,7 +278,7 @@ impl State {
                 let ticks = header.timestamp;
                 let place = RowPlace { frame: self.cursor.frame, position: self.cursor.blob };
                 let is_in_order = self.losses.event_v4(thread, number, ticks, Some(place), limit);
-                self.tell_contradictions();
+                self.tell_contradictions(self.cursor.frame);
                 if !is_in_order {
                     self.contradicts("timestamp", Fault::TimeFalls(ticks));
                 }

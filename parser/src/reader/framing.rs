@@ -1,9 +1,8 @@
 //! From one block to the next: its frame, its content, what follows it.
 
-use super::phase::{Phase, STRIDE, body_of};
-use super::recovery::{Origin, Search};
+use super::machine::Reader;
+use super::phase::{Origin, Phase, STRIDE, Search, Step, body_of};
 use super::scope::Scope;
-use super::{Reader, Step};
 use crate::error::{Error, Fault};
 use crate::format::Framed;
 use crate::format::fastserial::{self, ObjectEnd};
@@ -53,10 +52,7 @@ impl<S: Source> Reader<S> {
                     return self.block_content(frame);
                 }
             }
-            Framed::Block(frame) => {
-                let frame = self.resynced(frame)?;
-                return self.block_content(frame);
-            }
+            Framed::Block(frame) => return self.object(frame),
             Framed::Odd(frame, fault) => {
                 let frame = self.resynced(frame)?;
                 let step = self.block_content(frame)?;
@@ -79,6 +75,12 @@ impl<S: Source> Reader<S> {
             }
         }
         Ok(None)
+    }
+
+    /// Reads an object of versions 3 to 5 that holds a block.
+    pub(super) fn object(&mut self, frame: Frame) -> Result<Option<Step>, Error> {
+        let frame = self.resynced(frame)?;
+        self.block_content(frame)
     }
 
     fn block_content(&mut self, frame: Frame) -> Result<Option<Step>, Error> {
@@ -179,22 +181,15 @@ impl<S: Source> Reader<S> {
     }
 
     /// Continues in the event block. `false` if it is finished.
-    pub(super) fn rows(&mut self) -> Result<bool, Error> {
-        loop {
-            if self.state.odd_blob.behind.is_some() && self.is_odd_blob_event()? {
-                return Ok(true);
-            }
-            while !self.state.cursor.is_done() {
-                if self.state.next_blob(self.source.bytes(), self.source.start()) {
-                    return Ok(true);
-                }
-            }
-            if self.state.odd_blob.behind.is_none() {
-                self.state.check_times(self.source.bytes(), self.source.start());
-                self.end_content(self.state.cursor.frame);
-                return Ok(false);
+    pub(super) fn rows(&mut self) -> bool {
+        while !self.state.cursor.is_done() {
+            if self.state.next_blob(self.source.bytes(), self.source.start()) {
+                return true;
             }
         }
+        self.state.check_times(self.source.bytes(), self.source.start());
+        self.end_content(self.state.cursor.frame);
+        false
     }
 
     /// Opens the next block of a plan.

@@ -1,11 +1,82 @@
-//! What comes next in the stream, and the step that handles it.
+//! Where a reader is in the stream: what comes next.
 
-use super::end::Tail;
-use super::recovery::Search;
-use super::{Reader, Step};
 use crate::error::{Error, Fault};
 use crate::frame::Frame;
 use crate::source::{Source, part};
+
+/// The result of one step of the reader.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// The cursor is at an event.
+    Event,
+    /// A block was read; its content is in the tables.
+    Block(Frame),
+    /// A block was skipped.
+    Skipped(Frame),
+    /// Bytes that belong to no block were skipped.
+    Passed,
+    /// A sequence point or the end comes next: queued events must be delivered before the
+    /// next step.
+    Barrier,
+    /// There is nothing left.
+    End,
+}
+
+/// A search for the next object header, after framing was lost.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Search {
+    /// Where the fault is.
+    pub(super) offset: u64,
+    pub(super) context: &'static str,
+    pub(super) fault: Fault,
+    pub(super) origin: Origin,
+    /// Bytes before this position have been searched.
+    pub(super) at: u64,
+    /// First lost byte, unless it was reported as lost before.
+    pub(super) lost_from: u64,
+}
+
+/// Why the next object is searched for.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Origin {
+    /// No object begins where one should.
+    Between,
+    /// A block's content is not followed by what ends an object.
+    ObjectEnd(Frame),
+    /// A block is larger than the limit, which is more likely damage than a block.
+    Limit(Frame),
+}
+
+impl Search {
+    /// The result of the step in which the search ends.
+    pub(super) fn step(&self) -> Step {
+        match self.origin {
+            Origin::Limit(frame) => Step::Skipped(frame),
+            _ => Step::Passed,
+        }
+    }
+
+    /// Where the search ends even if nothing was found.
+    pub(super) fn end(&self) -> Option<u64> {
+        match self.origin {
+            Origin::Limit(frame) => Some(frame.body_end()),
+            _ => None,
+        }
+    }
+}
+
+/// State of the examination of bytes after an end mark.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Tail {
+    /// Where the mark begins.
+    pub(super) mark: u64,
+    /// Where it ends.
+    pub(super) from: u64,
+    /// Bytes before this position have been examined.
+    pub(super) at: u64,
+    /// Whether to search for a block, which would prove that the mark is not one.
+    pub(super) is_searched: bool,
+}
 
 /// The next step.
 #[derive(Debug, Clone, Copy)]
@@ -16,6 +87,8 @@ pub(super) enum Phase {
     Trace,
     /// Frame the next block, at the reader's position.
     Frame,
+    /// Read the object that was found in place of an end mark.
+    Object(Frame),
     /// Walk the blobs of the cursor's block.
     Rows,
     /// Read a sequence point, after its barrier was announced.
@@ -60,41 +133,6 @@ impl Phase {
 
 /// How many bytes to request at a time if no size says how many there are.
 pub(super) const STRIDE: u64 = 64 * 1024;
-
-impl<S: Source> Reader<S> {
-    /// One step, except for walking an event block.
-    #[inline(never)]
-    pub(super) fn step_block(&mut self) -> Result<Step, Error> {
-        loop {
-            match self.phase {
-                Phase::Header => self.header()?,
-                Phase::Trace => {
-                    if let Some(frame) = self.first_block()? {
-                        return Ok(Step::Block(frame));
-                    }
-                }
-                Phase::Frame => {
-                    if let Some(step) = self.frame()? {
-                        return Ok(step);
-                    }
-                }
-                Phase::Rows => {
-                    if self.rows()? {
-                        return Ok(Step::Event);
-                    }
-                }
-                Phase::SequencePoint(frame) => return Ok(self.sequence_point(frame)),
-                Phase::AfterContent(frame) => self.after_content(frame)?,
-                Phase::Skip { frame, at, lost } => return self.skip(frame, at, lost),
-                Phase::Search(search) => return self.search(search),
-                Phase::Tail(tail) => return self.tail(tail),
-                Phase::Planned => self.planned_block()?,
-                Phase::End => return Ok(Step::End),
-                Phase::Failed { .. } => return Err(self.phase.again()),
-            }
-        }
-    }
-}
 
 /// A block's content, as far as it is in the window.
 pub(super) fn body_of<'s, S: Source>(source: &'s S, frame: &Frame) -> &'s [u8] {

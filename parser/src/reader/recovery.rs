@@ -1,8 +1,9 @@
 //! Carries out what [`resync`](crate::resync) decides about a damaged stream, and records
 //! what was lost.
 
-use super::phase::{Phase, STRIDE};
-use super::{Reader, Step};
+use super::machine::Reader;
+use super::phase::{Origin, Phase, STRIDE, Search, Step};
+use super::scope::Scope;
 use crate::blob::BlobHeader;
 use crate::damage::Class;
 use crate::error::{Error, Fault};
@@ -12,49 +13,6 @@ use crate::resync::fastserial::{Objects, Searched, tail};
 use crate::resync::v6::{Blocks, LOOK_BACK};
 use crate::resync::{Expects, Need, Refused, Verdict, Window, size_fault};
 use crate::source::Source;
-
-/// A search for the next object header, after framing was lost.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Search {
-    /// Where the fault is.
-    pub(super) offset: u64,
-    pub(super) context: &'static str,
-    pub(super) fault: Fault,
-    pub(super) origin: Origin,
-    /// Bytes before this position have been searched.
-    pub(super) at: u64,
-    /// First lost byte, unless it was reported as lost before.
-    pub(super) lost_from: u64,
-}
-
-/// Why the next object is searched for.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Origin {
-    /// No object begins where one should.
-    Between,
-    /// A block's content is not followed by what ends an object.
-    ObjectEnd(Frame),
-    /// A block is larger than the limit, which is more likely damage than a block.
-    Limit(Frame),
-}
-
-impl Search {
-    /// The result of the step in which the search ends.
-    fn step(&self) -> Step {
-        match self.origin {
-            Origin::Limit(frame) => Step::Skipped(frame),
-            _ => Step::Passed,
-        }
-    }
-
-    /// Where the search ends even if nothing was found.
-    fn end(&self) -> Option<u64> {
-        match self.origin {
-            Origin::Limit(frame) => Some(frame.body_end()),
-            _ => None,
-        }
-    }
-}
 
 impl<S: Source> Reader<S> {
     /// Requests the bytes that a decision needs from the source.
@@ -123,7 +81,7 @@ impl<S: Source> Reader<S> {
             let state = &self.state;
             let mut blocks = Blocks {
                 window: Window::new(self.source.bytes(), self.source.start(), &refused),
-                looked_through: &mut self.looked_through,
+                explored: &mut self.explored,
                 is_unknown: &|header: &BlobHeader| state.has_unknown_id(header),
                 has_session: state.trace().is_some(),
                 last_content: self.last_block.map_or(0, |block| block.body.start),
@@ -137,7 +95,7 @@ impl<S: Source> Reader<S> {
 
     /// Whether the block is only found, without requesting its content.
     pub(super) fn passes_over(&self, frame: &Frame) -> bool {
-        frame.kind == BlockKind::Event && matches!(self.scope, super::Scope::Index)
+        frame.kind == BlockKind::Event && matches!(self.scope, Scope::Index)
     }
 
     /// The block with an end that fits its content and what follows. If none fits, the
@@ -202,6 +160,13 @@ impl<S: Source> Reader<S> {
                 self.state.damage.in_block(block).note(0, "padding", Fault::Padding(shift));
                 Some(block)
             }
+            Verdict::Retype { block } => {
+                if let BlockKind::Unknown(kind) = frame.kind {
+                    let fault = Fault::ChangedKind(kind);
+                    self.state.damage.in_block(block).contradicts(0, "block header", fault);
+                }
+                Some(block)
+            }
             Verdict::Skip { to } => {
                 self.pass_over(frame, to);
                 None
@@ -231,39 +196,6 @@ impl<S: Source> Reader<S> {
         self.position = position;
         self.phase = Phase::Frame;
         Ok(true)
-    }
-
-    /// Examines a blob that may not be one, because its block's size may be too large.
-    /// `true` if it is an event after all.
-    #[cold]
-    pub(super) fn is_odd_blob_event(&mut self) -> Result<bool, Error> {
-        let (blob, end) = (self.state.cursor.blob, self.state.cursor.end);
-        let is_header = self.state.odd_blob.is_header;
-        let found = self.decide_v6(|blocks| blocks.blocks_from_blob(blob, end, is_header))?;
-        // Only a reader of the whole stream knows which bytes have been searched.
-        self.state.is_irregular |= self.state.must_cover && found.is_some();
-        self.state.resume();
-        if let Some(within) = found.filter(|within| within.ends_block) {
-            if within.from < self.state.cursor.at {
-                self.state.stop_before_blob();
-                return Ok(false);
-            }
-            self.end_at(within.from);
-        }
-        Ok(self.state.accept_resumed(self.source.bytes(), self.source.start()))
-    }
-
-    /// The current block only extends to `position`, where another one begins.
-    fn end_at(&mut self, position: u64) {
-        let frame = self.state.cursor.frame;
-        self.take_back(position);
-        self.state.blocks_were_lost = true;
-        let mut block = frame;
-        block.body.len =
-            u32::try_from(position.saturating_sub(frame.body.start)).unwrap_or(frame.body.len);
-        self.note_size(frame, block, frame.start);
-        self.state.cursor.frame = block;
-        self.state.cursor.end = position;
     }
 
     /// What looked like a block is not one: another one begins at `position`.

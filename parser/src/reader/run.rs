@@ -483,9 +483,9 @@ impl State {
             // not, another check finds out.
             self.cursor.times.latest = times.latest.max(last_ticks.wrapping_sub(times.least));
         }
-        // Without an event, `last_ticks` may be that of an event without a number.
-        let ticks = if next == first { self.losses.run_ticks() } else { last_ticks };
-        self.losses.advance_run(next, ticks);
+        // Without an event, `last_ticks` may be that of an event without a number; then the
+        // run keeps its time.
+        self.losses.advance_run(next, last_ticks);
         self.statistics.events += u64::from(next.wrapping_sub(first));
         if D::INHERITS {
             if run_end == RunEnd::Between {

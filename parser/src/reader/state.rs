@@ -1,8 +1,8 @@
 //! The reader's state, except for its source and its position.
 
-use super::cursor::Cursor;
 use crate::block::trace::{self, Trace};
 use crate::context::Context;
+use crate::cursor::Cursor;
 use crate::damage::{BlockDamage, Damage};
 use crate::error::{Fault, located};
 use crate::frame::Frame;
@@ -26,7 +26,6 @@ pub(crate) struct State {
     pub(super) block_is_whole: bool,
     /// Where the current block's first broken row begins.
     pub(super) broken_at: Option<u64>,
-    pub(super) odd_blob: OddBlob,
     /// Whether blocks were lost since the last sequence point, possibly including a
     /// sequence point.
     pub(super) blocks_were_lost: bool,
@@ -43,19 +42,6 @@ pub(crate) struct State {
     pub(crate) is_irregular: bool,
 }
 
-/// A version 6 blob that may not be one.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct OddBlob {
-    /// The block that was searched because of an undefined id.
-    pub(super) block: Option<u64>,
-    /// The blob that was examined.
-    pub(super) seen: Option<u64>,
-    /// Whether it is examined because it looks like a block's header.
-    pub(super) is_header: bool,
-    /// Where the next blob begins, until this one has been examined.
-    pub(super) behind: Option<u64>,
-}
-
 impl State {
     pub(super) fn new(limits: Limits) -> State {
         State {
@@ -68,7 +54,6 @@ impl State {
             cursor: Cursor::empty(),
             block_is_whole: true,
             broken_at: None,
-            odd_blob: OddBlob::default(),
             blocks_were_lost: false,
             ids_were_lost: false,
             is_complete: false,

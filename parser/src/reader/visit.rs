@@ -1,6 +1,6 @@
 //! Visitors that receive events.
 
-use super::{BlobForm, Take};
+use super::run::{BlobForm, Take};
 use crate::blob::BlobHeader;
 use crate::context::Context;
 use crate::event::Event;

@@ -14,13 +14,13 @@
 //! Each decision looks at the bytes that are there. `Err(Need)` is no failure: the reader
 //! fetches these bytes and asks again, so some calls are made only for their `?`.
 
-use super::{Expects, GROWN_BYTES, Need, Verdict, Window};
+use super::{Behind, Expects, GROWN_BYTES, Need, Verdict, Window};
 use crate::blob::{BlobEncoding, BlobHeader, fixed_v3};
-use crate::block::event::{EventBlockHeader, header as event_block_header};
+use crate::block::event::header as event_block_header;
 use crate::block::{sequence_point, stack};
 use crate::cursor::Cursor;
 use crate::format::Framed;
-use crate::format::fastserial::{self, FOUND_HEADER, NEXT_HEADER, ObjectEnd};
+use crate::format::fastserial::{self, FOUND_HEADER, Found, NEXT_HEADER, ObjectEnd};
 use crate::frame::{BlockKind, Frame};
 use crate::primitive::before;
 use crate::source::index;
@@ -224,6 +224,25 @@ impl Objects<'_> {
         Ok(self.object_in(from, end).filter(|position| *position < end))
     }
 
+    /// What is between `at` and `to`, after an end mark at `mark`. `is_more`: the input
+    /// does not end there.
+    pub(crate) fn behind_mark(&self, mark: u64, at: u64, to: u64, is_more: bool) -> Behind {
+        let window = self.window.from(at);
+        if at == mark.saturating_add(1)
+            && let Some(frame) = fastserial::frame_without_tag(window, mark, self.shift)
+        {
+            return Behind::Rest(frame);
+        }
+        let reach = index(to, at).saturating_add(FOUND_HEADER);
+        match fastserial::find_any(window.get(..reach).unwrap_or(window)) {
+            Some(Found::Block(found)) if found < index(to, at) || !is_more => {
+                Behind::Block(at.saturating_add(found as u64))
+            }
+            Some(Found::Trace(_)) => Behind::Other,
+            _ => Behind::Nothing,
+        }
+    }
+
     /// The next object after `from`, within `stride` bytes. With `to`, only an object
     /// that begins before it.
     pub(crate) fn search(&self, from: u64, to: Option<u64>, stride: u64) -> Result<Searched, Need> {
@@ -289,7 +308,7 @@ impl Objects<'_> {
             // All writers store the smallest header, 20 bytes. Nothing else tells blocks
             // of these kinds apart from other bytes.
             BlockKind::Event | BlockKind::Metadata => {
-                EventBlockHeader::parse(content).is_ok_and(|header| header.size == 20)
+                event_block_header(content).is_ok_and(|(_, header)| header.size == 20)
             }
             BlockKind::Stack => stack::is_whole(content),
             BlockKind::SequencePoint => sequence_point::is_whole_v4(content),

@@ -1,7 +1,7 @@
 //! How reading continues where a stream is damaged (FORMAT.md 13.3).
 //!
 //! Everything here is a pure function of the available bytes. The reader passes a
-//! [`Window`] and asks about a block whose size it doubts. The answer is a [`Verdict`],
+//! [`Window`] and asks about a block whose size it distrusts. The answer is a [`Verdict`],
 //! or the bytes that are needed to decide ([`Need`]). Nothing here reads, waits or
 //! changes the reader. So the same bytes get the same answer whether they come from a
 //! file or one by one from a socket, and the fuzz target `resync` can test the decisions
@@ -11,8 +11,7 @@
 //! |---|---|
 //! | [`fastserial`] | versions 3 to 5: an object has tags and a type name at its beginning and a tag at its end, and can be searched for |
 //! | [`v6`] | version 6: nothing marks a block, so its content and the blocks after it are the only evidence |
-//! | [`rows`] | where the rows of a version 6 block end |
-//! | [`looked_through`] | remembers what has been searched, so that no stream can make the same bytes be searched over and over |
+//! | [`rows`] | whether the rows of a version 6 block end where it does |
 //!
 //! An example in version 6: a block's header says that it has 300 bytes, but its length
 //! was overwritten.
@@ -27,8 +26,7 @@
 pub(crate) mod fastserial;
 #[cfg(any(test, fuzzing))]
 pub mod fuzzing;
-pub(crate) mod looked_through;
-pub(crate) mod rows;
+mod rows;
 pub(crate) mod v6;
 
 use crate::error::Fault;
@@ -96,8 +94,23 @@ pub(crate) enum Verdict {
     /// Versions 3 to 5: its content is shifted by up to three bytes, because bytes before
     /// it are missing or were inserted.
     Realign { block: Frame, shift: u8 },
+    /// It is of this kind, and damage has changed the kind that it states.
+    Retype { block: Frame },
     /// It is not a block. The next one begins here.
     Skip { to: u64 },
+}
+
+/// What follows an end mark.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Behind {
+    /// A block begins here: the mark is not an end mark.
+    Block(u64),
+    /// The rest of this object: the mark was its first byte before damage changed that.
+    Rest(Frame),
+    /// Another stream.
+    Other,
+    /// Nothing, or bytes that mean nothing.
+    Nothing,
 }
 
 impl<'w> Window<'w> {

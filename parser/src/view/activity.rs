@@ -1,6 +1,6 @@
 //! Activities of DiagnosticSource.
 
-use super::{KnownProvider, text};
+use super::{KnownProvider, View, text};
 use crate::event::Event;
 use crate::payload::{Array, Utf16};
 
@@ -30,9 +30,8 @@ pub enum ActivityEdge {
     Instant,
 }
 
-impl<'r> Activity<'r> {
-    /// The view of an event.
-    pub fn of(event: &Event<'r>) -> Option<Activity<'r>> {
+impl<'r> View<'r> for Activity<'r> {
+    fn of(event: &Event<'r>) -> Option<Activity<'r>> {
         if event.known_provider() != KnownProvider::DiagnosticSource {
             return None;
         }
@@ -53,7 +52,9 @@ impl<'r> Activity<'r> {
         }
         Some(Activity { edge, source: source?, name: name?, arguments })
     }
+}
 
+impl<'r> Activity<'r> {
     /// The keys and values of its arguments.
     pub fn arguments(&self) -> impl Iterator<Item = (Utf16<'r>, Utf16<'r>)> + use<'r> {
         self.arguments.into_iter().flat_map(|array| array.iter()).filter_map(|argument| {
@@ -64,6 +65,6 @@ impl<'r> Activity<'r> {
 
     /// The value of an argument.
     pub fn argument(&self, key: &str) -> Option<Utf16<'r>> {
-        self.arguments().find(|(name, _)| name.equals(key)).map(|(_, value)| value)
+        self.arguments().find(|(name, _)| *name == *key).map(|(_, value)| value)
     }
 }

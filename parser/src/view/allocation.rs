@@ -1,6 +1,6 @@
 //! Sampled allocations.
 
-use super::{KnownProvider, number, number32, text};
+use super::{KnownProvider, View, number, number32, text};
 use crate::event::Event;
 use crate::payload::Utf16;
 
@@ -26,9 +26,8 @@ pub struct Allocation<'r> {
     pub object_bytes: Option<u64>,
 }
 
-impl<'r> Allocation<'r> {
-    /// The view of an event.
-    pub fn of(event: &Event<'r>) -> Option<Allocation<'r>> {
+impl<'r> View<'r> for Allocation<'r> {
+    fn of(event: &Event<'r>) -> Option<Allocation<'r>> {
         if event.known_provider() != KnownProvider::Runtime {
             return None;
         }
@@ -38,7 +37,9 @@ impl<'r> Allocation<'r> {
             _ => None,
         }
     }
+}
 
+impl<'r> Allocation<'r> {
     fn tick(event: &Event<'r>) -> Option<Allocation<'r>> {
         let fields = &mut event.fields();
         Some(Allocation {

@@ -1,6 +1,6 @@
 //! Waits for locks.
 
-use super::{KnownProvider, number, number32, value};
+use super::{KnownProvider, View, number, number32, value};
 use crate::event::Event;
 
 /// A thread starts to wait for a lock: runtime 81, versions 1 and 2.
@@ -17,9 +17,8 @@ pub struct ContentionStart {
     pub owner_thread_id: Option<u64>,
 }
 
-impl ContentionStart {
-    /// The view of an event.
-    pub fn of(event: &Event<'_>) -> Option<ContentionStart> {
+impl View<'_> for ContentionStart {
+    fn of(event: &Event<'_>) -> Option<ContentionStart> {
         if event.known_provider() != KnownProvider::Runtime
             || event.id() != 81
             || event.version() < 1
@@ -49,9 +48,8 @@ pub struct ContentionStop {
     pub duration_nanos: Option<f64>,
 }
 
-impl ContentionStop {
-    /// The view of an event.
-    pub fn of(event: &Event<'_>) -> Option<ContentionStop> {
+impl View<'_> for ContentionStop {
+    fn of(event: &Event<'_>) -> Option<ContentionStop> {
         if event.known_provider() != KnownProvider::Runtime || event.id() != 91 {
             return None;
         }

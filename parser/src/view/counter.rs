@@ -1,5 +1,6 @@
 //! EventCounters.
 
+use super::View;
 use crate::event::Event;
 use crate::payload::{Utf16, Value};
 
@@ -56,9 +57,10 @@ impl<'r> Counter<'r> {
         let millis = series.strip_prefix("Interval=").and_then(|text| text.parse::<f64>().ok());
         millis.map_or(self.interval_seconds, |millis| millis / 1e3)
     }
+}
 
-    /// The view of an event.
-    pub fn of(event: &Event<'r>) -> Option<Counter<'r>> {
+impl<'r> View<'r> for Counter<'r> {
+    fn of(event: &Event<'r>) -> Option<Counter<'r>> {
         if event.name() != "EventCounters" {
             return None;
         }

@@ -1,6 +1,6 @@
 //! Exceptions.
 
-use super::{KnownProvider, number, number32, text};
+use super::{KnownProvider, View, number, number32, text};
 use crate::event::Event;
 use crate::payload::Utf16;
 
@@ -24,9 +24,8 @@ pub struct Exception<'r> {
     pub flags: u32,
 }
 
-impl<'r> Exception<'r> {
-    /// The view of an event.
-    pub fn of(event: &Event<'r>) -> Option<Exception<'r>> {
+impl<'r> View<'r> for Exception<'r> {
+    fn of(event: &Event<'r>) -> Option<Exception<'r>> {
         if event.known_provider() != KnownProvider::Runtime
             || event.id() != 80
             || event.version() < 1
@@ -42,7 +41,9 @@ impl<'r> Exception<'r> {
             flags: number32(fields, "ExceptionFlags")?,
         })
     }
+}
 
+impl<'r> Exception<'r> {
     /// Whether it wraps another exception.
     pub fn has_inner(&self) -> bool {
         self.flags & 1 != 0

@@ -1,6 +1,6 @@
 //! Garbage collections.
 
-use super::{KnownProvider, number, number32, value};
+use super::{KnownProvider, View, number, number32, value};
 use crate::event::Event;
 
 /// A collection starts: runtime 1, versions 0 to 2.
@@ -18,9 +18,8 @@ pub struct GcStart {
     pub kind: Option<u32>,
 }
 
-impl GcStart {
-    /// The view of an event.
-    pub fn of(event: &Event<'_>) -> Option<GcStart> {
+impl View<'_> for GcStart {
+    fn of(event: &Event<'_>) -> Option<GcStart> {
         if event.known_provider() != KnownProvider::Runtime || event.id() != 1 {
             return None;
         }
@@ -45,9 +44,8 @@ pub struct GcEnd {
     pub generation: u32,
 }
 
-impl GcEnd {
-    /// The view of an event.
-    pub fn of(event: &Event<'_>) -> Option<GcEnd> {
+impl View<'_> for GcEnd {
+    fn of(event: &Event<'_>) -> Option<GcEnd> {
         if event.known_provider() != KnownProvider::Runtime || event.id() != 2 {
             return None;
         }
@@ -78,9 +76,8 @@ pub struct GcHeapStats {
     pub handles: u32,
 }
 
-impl GcHeapStats {
-    /// The view of an event.
-    pub fn of(event: &Event<'_>) -> Option<GcHeapStats> {
+impl View<'_> for GcHeapStats {
+    fn of(event: &Event<'_>) -> Option<GcHeapStats> {
         if event.known_provider() != KnownProvider::Runtime || event.id() != 4 {
             return None;
         }
@@ -128,9 +125,8 @@ pub enum Suspension {
     RestartStop,
 }
 
-impl Suspension {
-    /// The view of an event.
-    pub fn of(event: &Event<'_>) -> Option<Suspension> {
+impl View<'_> for Suspension {
+    fn of(event: &Event<'_>) -> Option<Suspension> {
         if event.known_provider() != KnownProvider::Runtime {
             return None;
         }
@@ -165,9 +161,8 @@ pub struct GcGlobalHistory {
     pub phase_micros: [Option<u32>; 8],
 }
 
-impl GcGlobalHistory {
-    /// The view of an event.
-    pub fn of(event: &Event<'_>) -> Option<GcGlobalHistory> {
+impl View<'_> for GcGlobalHistory {
+    fn of(event: &Event<'_>) -> Option<GcGlobalHistory> {
         if event.known_provider() != KnownProvider::Runtime || event.id() != 205 {
             return None;
         }
@@ -229,9 +224,8 @@ pub struct GcGenerationHistory {
     pub budget_bytes: u64,
 }
 
-impl GcHeapHistory {
-    /// The view of an event.
-    pub fn of(event: &Event<'_>) -> Option<GcHeapHistory> {
+impl View<'_> for GcHeapHistory {
+    fn of(event: &Event<'_>) -> Option<GcHeapHistory> {
         if event.known_provider() != KnownProvider::Runtime
             || event.id() != 204
             || event.version() < 3

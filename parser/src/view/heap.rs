@@ -15,7 +15,7 @@
 //! | 37 GCBulkRCW | u32 count, u16 instance | u64 object, u64 type, u64 interface, u64 table, u32 references, u32 flags |
 //! | 38 GCBulkRootStaticVar | u32 count, u64 domain, u16 instance | u64 root, u64 object, u64 type, u32 flags, UTF-16 name |
 
-use super::{KnownProvider, number, number32};
+use super::{KnownProvider, View, number, number32};
 use crate::event::Event;
 use crate::payload::Utf16;
 use crate::primitive::{Parsed, take, u8, u16, u32, u64, utf16z};
@@ -181,10 +181,9 @@ pub struct HeapRange {
     pub used_bytes: u64,
 }
 
-impl<'r> HeapRows<'r> {
-    /// The view of an event.
+impl<'r> View<'r> for HeapRows<'r> {
     #[inline]
-    pub fn of(event: &Event<'r>) -> Option<HeapRows<'r>> {
+    fn of(event: &Event<'r>) -> Option<HeapRows<'r>> {
         if event.known_provider() != KnownProvider::Runtime {
             return None;
         }

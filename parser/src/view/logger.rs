@@ -1,6 +1,6 @@
 //! Messages of ILogger.
 
-use super::KnownProvider;
+use super::{KnownProvider, View};
 use crate::event::Event;
 use crate::payload::Utf16;
 
@@ -26,9 +26,8 @@ pub struct LogMessage<'r> {
     pub exception_json: Option<Utf16<'r>>,
 }
 
-impl<'r> LogMessage<'r> {
-    /// The view of an event.
-    pub fn of(event: &Event<'r>) -> Option<LogMessage<'r>> {
+impl<'r> View<'r> for LogMessage<'r> {
+    fn of(event: &Event<'r>) -> Option<LogMessage<'r>> {
         if event.known_provider() != KnownProvider::Logging
             || !matches!(event.name(), "FormattedMessage" | "MessageJson")
         {

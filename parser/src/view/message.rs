@@ -1,5 +1,6 @@
 //! Messages of EventSources.
 
+use super::View;
 use crate::event::Event;
 use crate::payload::Utf16;
 
@@ -12,9 +13,8 @@ pub struct Message<'r> {
     pub text: Utf16<'r>,
 }
 
-impl<'r> Message<'r> {
-    /// The view of an event.
-    pub fn of(event: &Event<'r>) -> Option<Message<'r>> {
+impl<'r> View<'r> for Message<'r> {
+    fn of(event: &Event<'r>) -> Option<Message<'r>> {
         if event.id() != 0 || event.name() != "EventSourceMessage" {
             return None;
         }

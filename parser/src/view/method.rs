@@ -1,7 +1,7 @@
 //! Methods: code that was loaded or unloaded, or existed when the session started or
 //! ended.
 
-use super::{KnownProvider, number, number32, text};
+use super::{KnownProvider, View, number, number32, text};
 use crate::event::Event;
 use crate::payload::Utf16;
 
@@ -86,9 +86,8 @@ impl Tier {
     }
 }
 
-impl<'r> Method<'r> {
-    /// The view of an event.
-    pub fn of(event: &Event<'r>) -> Option<Method<'r>> {
+impl<'r> View<'r> for Method<'r> {
+    fn of(event: &Event<'r>) -> Option<Method<'r>> {
         let is_rundown = match event.known_provider() {
             KnownProvider::Runtime => false,
             KnownProvider::Rundown => true,
@@ -117,15 +116,12 @@ impl<'r> Method<'r> {
             rejit_id: if event.version() >= 2 { number(fields, "ReJITID") } else { None },
         })
     }
+}
 
+impl<'r> Method<'r> {
     /// Whether the method has no metadata: a helper, a stub, or dynamically emitted code.
     pub fn is_dynamic(&self) -> bool {
         self.flags & 1 != 0
-    }
-
-    /// Whether the method is generic.
-    pub fn is_generic(&self) -> bool {
-        self.flags & 2 != 0
     }
 
     /// Whether the code was compiled in this process; if not, it was precompiled
@@ -205,9 +201,8 @@ pub struct MethodJitting<'r> {
     pub signature: Utf16<'r>,
 }
 
-impl<'r> MethodJitting<'r> {
-    /// The view of an event.
-    pub fn of(event: &Event<'r>) -> Option<MethodJitting<'r>> {
+impl<'r> View<'r> for MethodJitting<'r> {
+    fn of(event: &Event<'r>) -> Option<MethodJitting<'r>> {
         if event.known_provider() != KnownProvider::Runtime || event.id() != 145 {
             return None;
         }

@@ -1,6 +1,6 @@
 //! System.Diagnostics.Metrics.
 
-use super::KnownProvider;
+use super::{KnownProvider, View};
 use crate::event::Event;
 use crate::payload::Utf16;
 
@@ -54,9 +54,8 @@ pub enum MetricKind {
     Histogram,
 }
 
-impl<'r> Metric<'r> {
-    /// The view of an event.
-    pub fn of(event: &Event<'r>) -> Option<Metric<'r>> {
+impl<'r> View<'r> for Metric<'r> {
+    fn of(event: &Event<'r>) -> Option<Metric<'r>> {
         if event.known_provider() != KnownProvider::Metrics {
             return None;
         }

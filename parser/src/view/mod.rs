@@ -1,15 +1,15 @@
 //! Typed views of the events that converters and reports use most.
 //!
-//! A view borrows from the event. Its `of` function returns `None` for every other event,
-//! and if the payload is too damaged to contain the required fields. Each view documents
-//! the events and versions it covers; fields that only later versions have are `Option`.
+//! Each view documents the events and versions it covers; fields that only later versions
+//! have are `Option`.
 //!
 //! ```
-//! use nettrace_parser::{Reader, view};
+//! use nettrace_parser::Reader;
+//! use nettrace_parser::view::{Method, View};
 //! # let bytes = nettrace_testdata::synth::tiny_v4().bytes;
 //! let mut reader = Reader::from_slice(&bytes);
 //! while let Some(event) = reader.next_event()? {
-//!     if let Some(method) = view::Method::of(&event) {
+//!     if let Some(method) = Method::of(&event) {
 //!         println!("{:#x} {}.{}", method.start, method.namespace, method.name);
 //!     }
 //! }
@@ -52,7 +52,15 @@ pub use module::{Module, ModuleChange};
 pub use process::{ProcessInfo, RuntimeInformation};
 pub use sample::{Sample, SampleState};
 
+use crate::event::Event;
 use crate::payload::{Fields, Utf16, Value};
+
+/// A type that shows the events of a kind.
+pub trait View<'r>: Sized {
+    /// The view of an event, from which it borrows. `None` for every event of another
+    /// kind, and if the payload is too damaged to contain the required fields.
+    fn of(event: &Event<'r>) -> Option<Self>;
+}
 
 /// The next field with a name; continues after the previous one, so views request fields
 /// in payload order.

@@ -1,6 +1,6 @@
 //! Modules: the files and memory that methods belong to.
 
-use super::{KnownProvider, number, number32, text, value};
+use super::{KnownProvider, View, number, number32, text, value};
 use crate::event::Event;
 use crate::payload::{Utf16, Value};
 use nettrace_guid::Guid;
@@ -44,9 +44,8 @@ pub enum ModuleChange {
     AtEnd,
 }
 
-impl<'r> Module<'r> {
-    /// The view of an event.
-    pub fn of(event: &Event<'r>) -> Option<Module<'r>> {
+impl<'r> View<'r> for Module<'r> {
+    fn of(event: &Event<'r>) -> Option<Module<'r>> {
         let change = match (event.known_provider(), event.id()) {
             (KnownProvider::Runtime, 152) => ModuleChange::Load,
             (KnownProvider::Runtime, 153) => ModuleChange::Unload,
@@ -77,7 +76,9 @@ impl<'r> Module<'r> {
             pdb_path: if has_pdb { text(fields, "ManagedPdbBuildPath") } else { None },
         })
     }
+}
 
+impl<'r> Module<'r> {
     /// Whether it contains precompiled code that the runtime uses.
     pub fn is_ready_to_run(&self) -> bool {
         self.flags & 0x20 != 0

@@ -1,6 +1,6 @@
 //! The traced process and its runtime.
 
-use super::{KnownProvider, number32, text};
+use super::{KnownProvider, View, number32, text};
 use crate::event::Event;
 use crate::payload::Utf16;
 
@@ -16,9 +16,8 @@ pub struct ProcessInfo<'r> {
     pub architecture: Option<Utf16<'r>>,
 }
 
-impl<'r> ProcessInfo<'r> {
-    /// The view of an event.
-    pub fn of(event: &Event<'r>) -> Option<ProcessInfo<'r>> {
+impl<'r> View<'r> for ProcessInfo<'r> {
+    fn of(event: &Event<'r>) -> Option<ProcessInfo<'r>> {
         if event.known_provider() != KnownProvider::EventPipe || event.id() != 1 {
             return None;
         }
@@ -44,9 +43,8 @@ pub struct RuntimeInformation<'r> {
     pub runtime_path: Utf16<'r>,
 }
 
-impl<'r> RuntimeInformation<'r> {
-    /// The view of an event.
-    pub fn of(event: &Event<'r>) -> Option<RuntimeInformation<'r>> {
+impl<'r> View<'r> for RuntimeInformation<'r> {
+    fn of(event: &Event<'r>) -> Option<RuntimeInformation<'r>> {
         if !matches!(event.known_provider(), KnownProvider::Runtime | KnownProvider::Rundown)
             || event.id() != 187
         {

@@ -1,6 +1,6 @@
 //! CPU samples of the runtime's sampler.
 
-use super::KnownProvider;
+use super::{KnownProvider, View};
 use crate::event::Event;
 
 /// `Microsoft-DotNETCore-SampleProfiler` 0, version 0: the stack of one thread at one
@@ -26,16 +26,17 @@ pub enum SampleState {
     Unknown(u32),
 }
 
-impl Sample {
-    /// The view of an event.
+impl View<'_> for Sample {
     #[inline]
-    pub fn of(event: &Event<'_>) -> Option<Sample> {
+    fn of(event: &Event<'_>) -> Option<Sample> {
         if event.known_provider() != KnownProvider::SampleProfiler || event.id() != 0 {
             return None;
         }
         Sample::of_payload(event.payload())
     }
+}
 
+impl Sample {
     /// The view of a payload that is known to belong to such an event.
     #[inline]
     pub fn of_payload(payload: &[u8]) -> Option<Sample> {

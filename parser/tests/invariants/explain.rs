@@ -13,7 +13,7 @@
 //!   lies there;
 //! - behind the end mark.
 
-use nettrace_parser::{BlockKind, EventBlockHeader, Finding, Item, Reader, Version};
+use nettrace_parser::{BlockKind, Finding, Item, Reader, Version, raw};
 
 struct Block {
     start: u64,
@@ -32,15 +32,15 @@ pub(crate) fn assert_every_byte_is_explained(bytes: &[u8]) {
     loop {
         match reader.next_item() {
             Ok(Some(Item::Block(block))) => {
-                let content = block.content();
+                let content = block.content;
                 // Version 3 has no header in front of the rows.
-                let header =
-                    EventBlockHeader::parse(content).map_or(0, |header| u64::from(header.size));
+                let header = raw::event_block_header(content)
+                    .map_or(0, |(_, header)| u64::from(header.size));
                 blocks.push(Block {
-                    start: block.offset(),
-                    content: block.span().start,
-                    end: block.span().end().min(bytes.len() as u64),
-                    kind: block.kind(),
+                    start: block.offset,
+                    content: block.span.start,
+                    end: block.span.end().min(bytes.len() as u64),
+                    kind: block.kind,
                     header,
                     is_read: !content.is_empty(),
                 });

@@ -18,7 +18,7 @@ pub(crate) use questions::Questions;
 pub(crate) use reading::{Told, in_pieces, of_slice};
 
 use nettrace_parser::parallel::{self, Options, Order, Region};
-use nettrace_parser::{Error, Reader};
+use nettrace_parser::{Error, Reader, Whole};
 use reading::{told_of_outcome, told_of_reader};
 use std::ops::ControlFlow;
 
@@ -71,7 +71,7 @@ pub(crate) fn assert_time_order(bytes: &[u8], whole: &Told) {
         "{falls} steps back, {} counted",
         ordered.out_of_order()
     );
-    let is_limited = ordered.damage().notes().any(|note| note.context == "time order");
+    let is_limited = ordered.reader().damage().notes().any(|note| note.context == "time order");
     assert!(!is_limited, "no stream of a test reaches the queue's limit");
     let mut told = told_of_reader(ordered.reader(), events, error);
     let mut whole = whole.clone();
@@ -90,11 +90,16 @@ pub(crate) fn assert_parallel_is_serial(bytes: &[u8]) {
                 region.for_each(|event| digests.push(reading::digest(&event)))?;
                 Ok(digests)
             };
-            let options = Options::new().threads(threads).order(order);
-            let outcome = parallel::read_slice(bytes, options, work, |digests: Vec<u64>| {
-                events.extend(digests);
-                ControlFlow::Continue(())
-            });
+            let options = Options { threads, order, ..Options::default() };
+            let outcome = parallel::read(
+                || Whole::new(bytes),
+                options,
+                work,
+                |digests: Vec<u64>| {
+                    events.extend(digests);
+                    ControlFlow::Continue(())
+                },
+            );
             told_of_outcome(outcome, events)
         };
         let (one, three) = (read(1), read(3));

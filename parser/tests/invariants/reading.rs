@@ -113,22 +113,22 @@ pub(crate) fn told_of_outcome(outcome: Result<Outcome, Error>, events: Vec<u64>)
             return told_of_reader(&reader, events, Some(error));
         }
     };
-    let statistics = outcome.statistics();
+    let statistics = &outcome.statistics;
     // Rows are not counted by those who only read events.
     let counts = BlockKind::all()
         .map(|kind| (statistics.blocks(kind), statistics.bytes(kind), 0))
         .collect::<Vec<_>>();
-    let mut lost_by_thread: Vec<(u64, u64)> = outcome.losses().by_thread().collect();
+    let mut lost_by_thread: Vec<(u64, u64)> = outcome.losses.by_thread().collect();
     lost_by_thread.sort_unstable();
     Told {
         events,
-        findings: outcome.damage().findings().to_vec(),
-        lost_bytes: outcome.damage().lost_bytes(),
-        lost_events: outcome.losses().total(),
-        restarts: outcome.losses().restarts(),
+        findings: outcome.damage.findings().to_vec(),
+        lost_bytes: outcome.damage.lost_bytes(),
+        lost_events: outcome.losses.total(),
+        restarts: outcome.losses.restarts(),
         lost_by_thread,
-        is_complete: outcome.is_complete(),
-        end_offset: Some(outcome.end_offset()),
+        is_complete: outcome.is_complete,
+        end_offset: Some(outcome.end_offset),
         counts: counts.to_vec(),
         error: None,
     }

@@ -43,17 +43,17 @@ impl Excerpt {
             match item {
                 Item::Block(block) => {
                     taken = None;
-                    let Some(kind) = part_kind(block.kind()) else { continue };
-                    header.get_or_insert(block.offset() as usize);
+                    let Some(kind) = part_kind(block.kind) else { continue };
+                    header.get_or_insert(block.offset as usize);
                     let count = counts.entry(kind).or_default();
-                    let content = block.content();
+                    let content = block.content;
                     if *count >= MOST_OF_A_KIND || (*count > 0 && size + content.len() > MOST_BYTES)
                     {
                         continue;
                     }
                     *count += 1;
                     size += content.len();
-                    taken = Some(block.span().start);
+                    taken = Some(block.span.start);
                     blocks.push(Block { kind, content: content.to_vec(), rows: Vec::new() });
                 }
                 Item::Event(event) => {

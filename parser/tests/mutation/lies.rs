@@ -7,15 +7,16 @@
 //! that no reader could know to be wrong. All other facts of all events are.
 //!
 //! `PROPTEST_CASES=1024 cargo test -p nettrace-parser --test mutation -- --nocapture lies`
-//! prints the table of `parser/fuzz/README.md`, with the traces of `NETTRACE_SHARED`.
+//! prints the table of `parser/fuzz/README.md`, with the traces of `NETTRACE_SHARED`;
+//! `SEED` gives other mutants.
 
 use crate::change::EXTREMES;
 use crate::random::Random;
-use nettrace_parser::{BlockKind, Event, Item, Reader, Version};
+use nettrace_parser::{BlockKind, Event, Item, Reader, Version, raw};
 use nettrace_testdata::{cases, corpus};
 use std::collections::{BTreeMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 /// A stream that is sound, and where its parts are.
 #[derive(Default)]
@@ -33,6 +34,9 @@ pub(crate) struct Sound {
     metadata: Vec<Range<usize>>,
     /// Addresses of stacks in the stream, with what an event says of them.
     stacks: Vec<(Range<usize>, u64)>,
+    /// Blocks but for the first: where they begin, where their content does, and where
+    /// they end.
+    blocks: Vec<(usize, usize, usize)>,
 }
 
 /// What an event says.
@@ -43,6 +47,8 @@ struct Told {
     row: u64,
     /// Time and number, which compressed headers count from the header before.
     counted: (u64, u32),
+    /// The times that its block states.
+    within: RangeInclusive<u64>,
     content: u64,
     stack: u64,
     event_type: u64,
@@ -65,6 +71,7 @@ impl Told {
             payload: at..at + event.payload().len(),
             row: hash((ids, place)),
             counted: (event.timestamp_ticks(), event.sequence_number()),
+            within: 0..=u64::MAX,
             content: hash(event.payload()),
             stack: hash(event.stack().bytes()),
             event_type: hash((event.provider(), event.name(), event.id())),
@@ -103,7 +110,7 @@ impl Sound {
         let mut reader = Reader::from_slice(&whole);
         let mut starts = Vec::new();
         while let Some(block) = reader.next_block().expect("it can be read") {
-            starts.push(block.offset());
+            starts.push(block.offset);
         }
         let (is_v6, is_complete) =
             (matches!(reader.version(), Some(Version::V6 { .. })), reader.is_complete());
@@ -127,15 +134,17 @@ impl Sound {
         let is_v3 = reader.trace().is_ok() && reader.version() == Some(Version::V3);
         // Where the header of the block of events ends that is being read.
         let mut rows_from = None;
+        let mut within = 0..=u64::MAX;
         while let Some(item) = reader.next_item().expect("it can be read") {
             match item {
                 Item::Block(block) => {
-                    let (start, body) = (block.offset() as usize, block.span().start as usize);
-                    let end = body + block.content().len();
+                    let (start, body) = (block.offset as usize, block.span.start as usize);
+                    let end = body + block.content.len();
                     rows_from = None;
-                    if block.kind() == BlockKind::Trace {
+                    if block.kind == BlockKind::Trace {
                         continue;
                     }
+                    self.blocks.push((start, body, end));
                     self.structure.extend(start..body);
                     self.lengths.push(if self.is_v6 { (start, 3) } else { (body & !3, 4) });
                     if !self.is_v6 {
@@ -143,11 +152,13 @@ impl Sound {
                         let name = u32_at(&bytes, start + 11);
                         *self.lengths.last_mut().unwrap() = (start + 16 + name, 4);
                     }
-                    match block.kind() {
+                    match block.kind {
                         BlockKind::Event if is_v3 => rows_from = Some(body),
                         BlockKind::Event => {
                             self.structure.extend(body..body + 20);
                             rows_from = Some(body + 20);
+                            let (_, header) = raw::event_block_header(block.content).unwrap();
+                            within = header.min_ticks as u64..=header.max_ticks as u64;
                         }
                         BlockKind::Stack => self.look_at_stacks(&bytes, body, end),
                         kind => {
@@ -159,7 +170,7 @@ impl Sound {
                     }
                 }
                 Item::Event(event) => {
-                    let told = Told::by(&event);
+                    let told = Told { within: within.clone(), ..Told::by(&event) };
                     assert!(rows_from.is_some_and(|from| from <= told.offset as usize));
                     let row = told.offset as usize..told.payload.start;
                     if row.len() >= 44 {
@@ -209,8 +220,12 @@ impl Sound {
         let mut verdict = Verdict::default();
         let (mut moved, mut moved_by, mut moves) = (0, (0, 0), 3);
         let mut ahead = self.events.iter().peekable();
+        let put_in = mutant.len() - self.bytes.len();
         while let Ok(Some(event)) = reader.next_event() {
-            let found = Told::by(&event);
+            let mut found = Told::by(&event);
+            if found.offset as usize > touched.start {
+                found.offset -= put_in as u64;
+            }
             let mut is_right = false;
             while let Some(due) = ahead.next_if(|due| due.offset <= found.offset) {
                 let by = (
@@ -226,12 +241,13 @@ impl Sound {
                     && by != moved_by
                     && moves > 0
                     && due.payload.end > touched.start
+                    && due.within.contains(&found.counted.0)
                 {
                     (moved_by, moves) = (by, moves - 1);
                 }
                 moved += u64::from(by != (0, 0) && by == moved_by);
                 is_right = is_there
-                    && (by == (0, 0) || by == moved_by)
+                    && (by == (0, 0) || by == moved_by && due.within.contains(&found.counted.0))
                     && (due.content == found.content || touches(&due.payload))
                     && (due.stack == found.stack || stacks.contains(&due.stack))
                     && (due.event_type == found.event_type
@@ -265,6 +281,10 @@ impl Sound {
             && verdict.moved * 100 > self.events.len() as u64
     }
 
+    fn mark(&self) -> &'static [u8] {
+        if self.is_v6 { &[0; 4] } else { &[1] }
+    }
+
     /// A mutant of a class, and which bytes of it differ.
     pub(crate) fn mutant(&self, class: &str, random: &mut Random) -> (Vec<u8>, Range<usize>) {
         let mut bytes = self.bytes.clone();
@@ -286,6 +306,29 @@ impl Sound {
                 let start = from + random.below(end - from);
                 let most = 16 << random.below(12);
                 let range = start..end.min(start + 1 + random.below(most));
+                bytes[range.clone()].fill(0);
+                range
+            }
+            "kind changed" => {
+                let (start, ..) = *random.one(&self.blocks);
+                let at = if self.is_v6 { start + 3 } else { start };
+                bytes[at] ^= 1 << random.below(8);
+                at..at + 1
+            }
+            "end mark written" => {
+                let (start, ..) = *random.one(&self.blocks);
+                let mark = self.mark();
+                bytes[start..start + mark.len()].copy_from_slice(mark);
+                start..start + mark.len()
+            }
+            "end mark put in" => {
+                let (start, ..) = *random.one(&self.blocks);
+                bytes.splice(start..start, self.mark().iter().copied());
+                start..start + self.mark().len()
+            }
+            "block zeroed" => {
+                let (start, body, end) = *random.one(&self.blocks);
+                let range = if random.below(2) == 0 { start..end } else { body..end };
                 bytes[range.clone()].fill(0);
                 range
             }
@@ -320,7 +363,16 @@ struct Verdict {
     lost: u64,
 }
 
-pub(crate) const CLASSES: [&str; 4] = ["bit flipped", "byte set", "stretch zeroed", "length wrong"];
+pub(crate) const CLASSES: [&str; 8] = [
+    "bit flipped",
+    "byte set",
+    "stretch zeroed",
+    "length wrong",
+    "kind changed",
+    "end mark written",
+    "end mark put in",
+    "block zeroed",
+];
 
 /// Mutants of a class, and what became of them.
 #[derive(Default, Clone, Copy, Debug)]
@@ -334,7 +386,8 @@ struct Sum {
 
 /// Mutants of each class of each trace, by version and class.
 fn sums(count: u32, mut show: impl FnMut(&str)) -> BTreeMap<(&'static str, &'static str), Sum> {
-    let mut random = Random(2026);
+    let seed = std::env::var("SEED").ok().and_then(|seed| seed.parse().ok());
+    let mut random = Random(seed.unwrap_or(2026));
     let mut sums: BTreeMap<(&str, &str), Sum> = BTreeMap::new();
     for sound in TRACES.iter().filter_map(|name| Sound::of(name)) {
         let version = if sound.is_v6 { "V6" } else { "V3–V5" };

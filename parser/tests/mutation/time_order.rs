@@ -59,7 +59,7 @@ impl Oracle {
         while let Ok(Some(item)) = reader.next_item() {
             match item {
                 Item::Event(event) => oracle.take(&event),
-                Item::Block(block) if block.kind() == BlockKind::SequencePoint => {
+                Item::Block(block) if block.kind == BlockKind::SequencePoint => {
                     oracle.give(oracle.waiting.len());
                 }
                 _ => {}
@@ -106,7 +106,8 @@ fn assert_is<S: Source>(
     let first = given.iter().zip(&oracle.given).position(|(found, due)| found != due);
     assert!(given == oracle.given, "{what}: {} of {}, {first:?}", given.len(), oracle.given.len());
     assert_eq!(events.out_of_order(), oracle.out_of_order, "{what}: out of order");
-    let notes = events.damage().notes().filter(|note| note.fault == Fault::QueueLimit).count();
+    let notes =
+        events.reader().damage().notes().filter(|note| note.fault == Fault::QueueLimit).count();
     assert_eq!(notes > 0, oracle.limited > 0, "{what}: the limit is told");
     let mut plain = Reader::from_slice(bytes);
     while let Ok(Some(_)) = plain.next_event() {}
@@ -118,14 +119,14 @@ fn assert_is<S: Source>(
 
 /// Every way to read a stream in time order is the oracle's.
 fn assert_time_order(what: &str, bytes: &[u8], seed: usize) {
-    let oracle = Oracle::of(bytes, Limits::new());
+    let oracle = Oracle::of(bytes, Limits::default());
     assert_eq!(oracle.limited, 0, "{what}");
     assert_is(what, bytes, &oracle, Reader::from_slice(bytes).time_ordered(), by_next_event);
     assert_is(what, bytes, &oracle, Reader::from_slice(bytes).time_ordered(), by_visit);
     let buffered = Reader::new(Buffered::at_rest(bytes)).time_ordered();
     assert_is(&format!("{what}, read"), bytes, &oracle, buffered, by_visit);
     let most = [1, 2, 7, 60, 400, 3000][seed % 6];
-    let limits = Limits::new().queue_events(most);
+    let limits = Limits { queue_events: most, ..Limits::default() };
     let limited = Oracle::of(bytes, limits);
     let what = format!("{what}, at most {most}");
     let reader = || Reader::with_limits(Whole::new(bytes), limits).time_ordered();
@@ -136,20 +137,25 @@ fn assert_time_order(what: &str, bytes: &[u8], seed: usize) {
 /// And that of two threads.
 fn assert_threads(what: &str, bytes: &[u8]) {
     let mut given = Vec::new();
-    let options = Options::new().threads(2).order(Order::Time);
+    let options = Options { threads: 2, order: Order::Time, ..Options::default() };
     let read = |region: &mut parallel::Region<'_, _>| {
         let mut digests = Vec::new();
         region.for_each(|event| digests.push(said(&event)))?;
         Ok::<Vec<u64>, nettrace_parser::Error>(digests)
     };
-    let outcome = parallel::read_slice(bytes, options, read, |digests| {
-        given.extend(digests);
-        ControlFlow::Continue(())
-    });
-    let oracle = Oracle::of(bytes, Limits::new());
+    let outcome = parallel::read(
+        || Whole::new(bytes),
+        options,
+        read,
+        |digests| {
+            given.extend(digests);
+            ControlFlow::Continue(())
+        },
+    );
+    let oracle = Oracle::of(bytes, Limits::default());
     assert!(given == oracle.given, "{what}, threads: {} of {}", given.len(), oracle.given.len());
     if let Ok(outcome) = outcome {
-        assert_eq!(outcome.out_of_order(), oracle.out_of_order, "{what}");
+        assert_eq!(outcome.out_of_order, oracle.out_of_order, "{what}");
     }
 }
 

@@ -227,8 +227,8 @@ fn described_v5(payload: &[u8]) -> (u32, String) {
         fields = list;
         for tag in all(raw::metadata_tag, tags) {
             match tag.kind {
-                raw::MetadataTag::OPCODE => opcode = tag.payload.first().copied(),
-                raw::MetadataTag::V2_PARAMS => {
+                1 => opcode = tag.payload.first().copied(),
+                2 => {
                     fields = raw::field_list_v2(tag.payload).unwrap().1;
                 }
                 _ => {}

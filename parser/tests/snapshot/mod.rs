@@ -242,7 +242,7 @@ pub(crate) fn observe_ordered<S: Source>(reader: Reader<S>) -> Outcome {
     let trace = ordered.trace().ok().cloned();
     let reader = ordered.reader();
     let end = (reader.version(), reader.is_complete(), reader.end_offset());
-    let told = (ordered.losses(), ordered.damage());
+    let told = (reader.losses(), reader.damage());
     outcome(events, error, trace, end, told, ordered.out_of_order())
 }
 

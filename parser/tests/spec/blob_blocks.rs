@@ -128,7 +128,7 @@ fn t063_an_event_block_without_blobs_is_accepted() {
         let mut reader = Reader::from_slice(&stream.bytes);
         let mut blocks = 0;
         while let Some(block) = reader.next_block().unwrap() {
-            blocks += u32::from(block.kind() == BlockKind::Event);
+            blocks += u32::from(block.kind == BlockKind::Event);
         }
         assert_eq!(blocks, 4);
     }

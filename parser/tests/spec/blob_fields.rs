@@ -4,7 +4,7 @@ use crate::blob_headers::Header;
 use crate::snapshot::{ordered, read};
 use crate::streams::{START, V4_AND_V6, at, begun, event, events};
 use crate::streams::{block_of, last_event_block};
-use nettrace_parser::{BlockKind, EventBlockHeader, Guid, Reader};
+use nettrace_parser::{BlockKind, Guid, Reader, raw};
 use nettrace_testdata::synth::*;
 
 #[test]
@@ -201,8 +201,8 @@ fn t073_min_and_max_in_the_block_header_are_reported_and_never_used_to_drop_even
             let mut reader = Reader::from_slice(&stream.bytes);
             let mut headers = vec![];
             while let Some(block) = reader.next_block().unwrap() {
-                if block.kind() == BlockKind::Event {
-                    headers.push(EventBlockHeader::parse(block.content()).unwrap());
+                if block.kind == BlockKind::Event {
+                    headers.push(raw::event_block_header(block.content).unwrap().1);
                 }
             }
             let header = headers[0];

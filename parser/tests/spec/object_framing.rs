@@ -30,11 +30,11 @@ fn t012_a_trace_object_is_found_at_32_and_its_fields_at_53() {
         let stream = begun(version);
         let mut reader = Reader::from_slice(&stream.bytes);
         let block = reader.next_block().unwrap().unwrap();
-        assert_eq!((block.kind(), block.offset()), (BlockKind::Trace, trace));
-        assert_eq!((block.span().start, block.span().len), (fields, 48));
-        assert_eq!(block.content(), &stream.bytes[fields as usize..][..48]);
+        assert_eq!((block.kind, block.offset), (BlockKind::Trace, trace));
+        assert_eq!((block.span.start, block.span.len), (fields, 48));
+        assert_eq!(block.content, &stream.bytes[fields as usize..][..48]);
         let block = reader.next_block().unwrap().unwrap();
-        assert_eq!(block.offset(), next);
+        assert_eq!(block.offset, next);
     }
 }
 
@@ -114,13 +114,18 @@ fn t016_a_nullreference_where_an_object_may_begin_ends_the_stream() {
         let outcome = read(&stream.bytes);
         assert_eq!((outcome.ticks(), outcome.end_offset), (at([5]).to_vec(), Some(end)));
         assert!(outcome.is_flawless());
-        // What follows is not part of the stream, even if it looks like it.
+        // What follows is not part of the stream.
+        let noted = [stream.bytes.as_slice(), b"more"].concat();
+        let outcome = read(&noted);
+        assert_eq!((outcome.ticks(), outcome.end_offset), (at([5]).to_vec(), Some(end)));
+        assert_eq!(outcome.damage(), [(Class::Note, end, Fault::TrailingBytes(4))]);
+        // But no writer puts a block there: then damage has made the mark.
         events(&mut stream, [event(2, 6)]);
         stream.end();
         let outcome = read(&stream.bytes);
-        assert_eq!((outcome.ticks(), outcome.end_offset), (at([5]).to_vec(), Some(end)));
-        let trailing = Fault::TrailingBytes(stream.bytes.len() as u64 - end);
-        assert_eq!(outcome.damage(), [(Class::Note, end, trailing)]);
+        assert_eq!(outcome.ticks(), at([5, 6]));
+        let fault = Fault::Tag { expected: 5, found: 1 };
+        assert_eq!(outcome.damage(), [(Class::FramingLost, end - 1, fault)]);
         // Right behind the Trace object.
         let mut empty = opened(version);
         empty.end();
@@ -296,7 +301,7 @@ fn t023_a_block_larger_than_the_limit_is_skipped_and_noted_and_the_next_one_is_r
         stream.end();
         let large = stream.nth(PartKind::Event, stream.count(PartKind::Event) - 2);
         let content = large.content.clone();
-        let limits = Limits::new().block_bytes(content.len() as u32 - 1);
+        let limits = Limits { block_bytes: content.len() as u32 - 1, ..Limits::default() };
         let outcome = read_within(&stream.bytes, limits);
         let fault = Fault::BlockLimit(content.len() as u64);
         assert_eq!(outcome.damage(), [(Class::BlockLost, content.start as u64, fault)]);
@@ -306,7 +311,10 @@ fn t023_a_block_larger_than_the_limit_is_skipped_and_noted_and_the_next_one_is_r
         assert_eq!(outcome.ticks(), at([1, 2, 3, 201]));
         assert!(outcome.is_complete);
         // A block of exactly the limit is read.
-        let outcome = read_within(&stream.bytes, Limits::new().block_bytes(content.len() as u32));
+        let outcome = read_within(
+            &stream.bytes,
+            Limits { block_bytes: content.len() as u32, ..Limits::default() },
+        );
         assert_eq!(outcome.events.len(), 201);
         assert!(outcome.is_flawless());
     }

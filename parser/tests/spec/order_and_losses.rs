@@ -201,7 +201,8 @@ fn t109_the_queue_s_limit_releases_early_and_says_so() {
         stream.end();
         // The tenth event fills the queue, the older half goes; five are left, so the
         // next half goes when the first three of the other thread have come.
-        let outcome = ordered_within(&stream.bytes, Limits::new().queue_events(10));
+        let outcome =
+            ordered_within(&stream.bytes, Limits { queue_events: 10, ..Limits::default() });
         let notes: Vec<_> =
             outcome.findings.iter().map(|finding| (finding.class, finding.fault)).collect();
         assert!(!notes.is_empty());
@@ -220,19 +221,22 @@ fn t109_the_queue_s_limit_releases_early_and_says_so() {
         // The same by bytes of the stream.
         let row = stream.nth(PartKind::Event, 0).rows[1].clone();
         let bytes = (row.end - row.start) as u64 * 9;
-        let outcome = ordered_within(&stream.bytes, Limits::new().queue_bytes(bytes));
+        let outcome =
+            ordered_within(&stream.bytes, Limits { queue_bytes: bytes, ..Limits::default() });
         assert_eq!(outcome.findings[0].fault, Fault::QueueLimit);
         assert_eq!(outcome.events.len(), 18);
         assert!(outcome.out_of_order > 0);
         // A queue that is large enough says nothing.
-        let outcome = ordered_within(&stream.bytes, Limits::new().queue_events(19));
+        let outcome =
+            ordered_within(&stream.bytes, Limits { queue_events: 19, ..Limits::default() });
         assert_eq!((outcome.out_of_order, outcome.damage()), (0, vec![]));
         assert!(outcome.events.is_sorted_by_key(|event| event.ticks));
         // Nor does one whose events may go anyway.
         let mut stream = begun(version);
         events(&mut stream, (1..=100).map(|n| sorted(on(11, n, u64::from(n)))));
         stream.end();
-        let outcome = ordered_within(&stream.bytes, Limits::new().queue_events(4));
+        let outcome =
+            ordered_within(&stream.bytes, Limits { queue_events: 4, ..Limits::default() });
         assert_eq!(
             (outcome.events.len(), outcome.out_of_order, outcome.damage()),
             (100, 0, vec![])

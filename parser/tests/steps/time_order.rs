@@ -81,12 +81,12 @@ fn merging_takes_a_bounded_number_of_steps_for_each_event_whatever_the_times() {
         ("far apart", |n| (n.wrapping_mul(0x9e37_79b9_7f4a_7c15), n % 100 == 0)),
     ];
     let limits = [
-        Limits::new(),
-        Limits::new().queue_events(250),
-        Limits::new().queue_events(1),
-        Limits::new().queue_bytes(50_000),
-        Limits::new().queue_bytes(1),
-        Limits::new().queue_events(2250).queue_bytes(225_000),
+        Limits::default(),
+        Limits { queue_events: 250, ..Limits::default() },
+        Limits { queue_events: 1, ..Limits::default() },
+        Limits { queue_bytes: 50_000, ..Limits::default() },
+        Limits { queue_bytes: 1, ..Limits::default() },
+        Limits { queue_events: 2250, queue_bytes: 225_000, ..Limits::default() },
     ];
     for (what, time) in shapes {
         for in_block in [1, 250] {

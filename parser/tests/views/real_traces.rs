@@ -3,7 +3,7 @@
 use nettrace_parser::view::{
     Activity, Allocation, ContentionStart, ContentionStop, Counter, CounterValue, Exception, GcEnd,
     GcStart, LogMessage, Message, Method, MethodChange, Metric, MetricKind, Module, ModuleChange,
-    ProcessInfo, RuntimeInformation, Sample, Tier,
+    ProcessInfo, RuntimeInformation, Sample, Tier, View,
 };
 use nettrace_parser::{Event, Reader};
 use nettrace_testdata::corpus;

@@ -4,6 +4,7 @@ use super::marks::Shared;
 use super::{RowPrefix, ids};
 use crate::sheet::Sheet;
 use nettrace_analysis::{Kind, Model};
+use nettrace_parser::view::View;
 use nettrace_parser::{Event, view};
 
 /// Adds a row for the allocation of this event, with the weight from the analysis.

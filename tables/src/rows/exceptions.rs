@@ -5,7 +5,7 @@ use crate::sheet::Sheet;
 use nettrace_analysis::report::Moment;
 use nettrace_analysis::{Model, NameOptions};
 use nettrace_parser::Event;
-use nettrace_parser::view::{self, KnownProvider};
+use nettrace_parser::view::{self, KnownProvider, View};
 
 pub(crate) fn exception(
     sheet: &mut Sheet,

@@ -10,7 +10,7 @@ use nettrace_analysis::model::{Category, Ends, Span, TimelineMark};
 use nettrace_analysis::report::Moment;
 use nettrace_analysis::{Kind, Model, Profile, Resolved, Sample, ThreadHandle};
 use nettrace_parser::Event;
-use nettrace_parser::view::{ContentionStart, KnownProvider};
+use nettrace_parser::view::{ContentionStart, KnownProvider, View};
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

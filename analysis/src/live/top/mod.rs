@@ -21,7 +21,7 @@ use crate::model::{Mode, Model, NameOptions, NamesSoFar, ThreadHandle};
 use crate::report::Moment;
 use crate::report::counters::{CounterValues, Published};
 use nettrace_parser::Event;
-use nettrace_parser::view::{self, KnownProvider};
+use nettrace_parser::view::{self, KnownProvider, View};
 use slice::{Counted, Slice, Sum};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Mutex, PoisonError};

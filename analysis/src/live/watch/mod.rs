@@ -19,7 +19,7 @@ use crate::report::fields::Walk;
 use crate::report::gc::Heap;
 use crate::report::threadpool::reason;
 use crate::report::{Logs, Moment, Report};
-use nettrace_parser::view::{self, KnownProvider, MethodChange};
+use nettrace_parser::view::{self, KnownProvider, MethodChange, View};
 use nettrace_parser::{Event, Utf16};
 use std::collections::{BTreeMap, VecDeque};
 

@@ -40,7 +40,7 @@ pub(crate) use suspensions::{Suspension, Suspensions, is_for_collection};
 
 use super::{ThreadHandle, rounded};
 use nettrace_parser::Event;
-use nettrace_parser::view::ContentionStop;
+use nettrace_parser::view::{ContentionStop, View};
 
 /// Where and when something starts or stops.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

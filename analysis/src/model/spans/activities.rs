@@ -6,7 +6,7 @@ use super::{Moment, Spans, Subject};
 use crate::model::activity_edge::ActivityEdge;
 use crate::model::intervals::{Interval, OpenActivity};
 use crate::model::short;
-use nettrace_parser::view::Activity;
+use nettrace_parser::view::{Activity, View};
 use nettrace_parser::{Event, Value};
 
 /// The arguments of activity sources that are shown.
@@ -31,7 +31,7 @@ impl Spans {
         let mut arguments = Arguments::new();
         subject::text(&mut arguments, "source", activity.source.to_string());
         for (name, value) in activity.arguments() {
-            if let Some(shown) = SHOWN.iter().find(|shown| name.equals(shown)) {
+            if let Some(shown) = SHOWN.iter().find(|shown| name == **shown) {
                 subject::text(&mut arguments, shown, value.to_string());
             }
         }

@@ -3,7 +3,7 @@
 use super::{Moment, Spans};
 use crate::model::short;
 use nettrace_parser::Utf16;
-use nettrace_parser::view::{Counter, CounterValue, Metric, MetricKind};
+use nettrace_parser::view::{Counter, CounterValue, Metric, MetricKind, View};
 
 /// Maximum number of quantiles shown per event. Each one repeats the name and all tags;
 /// .NET publishes three.

@@ -6,7 +6,7 @@ use super::subject::{self, Subject};
 use super::{Moment, Spans};
 use crate::model::intervals::{Block, Clause, Interval};
 use crate::model::{NameOptions, type_text};
-use nettrace_parser::view::Exception;
+use nettrace_parser::view::{Exception, View};
 use std::sync::Arc;
 
 /// Matches blocks, with the exception's type and what a timeline shows.

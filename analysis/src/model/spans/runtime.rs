@@ -5,7 +5,7 @@ use super::subject::{self, What};
 use super::{Moment, Spans, Subject};
 use crate::model::intervals::{self, Clause, Interval, nanos_between, reported_nanos};
 use crate::model::{NameOptions, handler_text, method_text};
-use nettrace_parser::view::{ContentionStart, GcEnd, GcStart, Method, Suspension};
+use nettrace_parser::view::{ContentionStart, GcEnd, GcStart, Method, Suspension, View};
 use nettrace_parser::{Event, Utf16};
 
 /// Pairs of events on one thread: ids of start and stop, category and name.

@@ -3,6 +3,7 @@
 use crate::model::short;
 use nettrace_parser::Event;
 use nettrace_parser::view;
+use nettrace_parser::view::View;
 
 /// Maximum length of the text, in characters.
 const LONGEST_FIELDS: usize = 200;
@@ -51,7 +52,7 @@ pub(super) fn fields_text(event: &Event<'_>) -> String {
     if let Some(activity) = view::Activity::of(event) {
         for (name, value) in activity.arguments() {
             let value = value.to_string();
-            let is_said = PROPERTIES.iter().any(|property| name.equals(property));
+            let is_said = PROPERTIES.iter().any(|property| name == **property);
             // Values other than texts are represented by the name of their type.
             let is_nothing = matches!(value.as_str(), "" | "[]") || value.starts_with("System.");
             if !is_said && !is_nothing && add(&name, &value) {

@@ -10,7 +10,7 @@ use crate::model::TextHandle;
 use crate::model::activity_edge::{ActivityEdge, tag};
 use crate::model::intervals::{OpenActivities, OpenActivityKey};
 use crate::report::message_group::group_of;
-use nettrace_parser::view::{self, KnownProvider};
+use nettrace_parser::view::{self, KnownProvider, View};
 use nettrace_parser::{Event, Value};
 
 /// What is kept of an activity that may be a request.
@@ -130,7 +130,7 @@ impl HttpFacts {
     fn read_tags(&mut self, event: &Event<'_>) {
         let Some(activity) = view::Activity::of(event) else { return };
         for (key, value) in activity.arguments() {
-            if !(key.equals("TagObjects") || key.equals("Tags")) {
+            if key != "TagObjects" && key != "Tags" {
                 continue;
             }
             let tags = value.to_string();

@@ -10,7 +10,7 @@ use crate::model::{
     Model, ProcessHandle, Resolved, StackHandle, TextHandle, ThreadHandle, stands_for, type_text,
 };
 use nettrace_parser::Event;
-use nettrace_parser::view::{self, KnownProvider};
+use nettrace_parser::view::{self, KnownProvider, View};
 use std::collections::{BTreeMap, HashMap};
 
 /// Computes an [`AllocReport`]. Memory is bounded by the number of distinct threads,

@@ -16,7 +16,7 @@ use super::same_names::{Publication, SameNames};
 use super::series::{CounterKind, CounterPoint, Published, SeriesKey};
 use crate::model::{Moment, short};
 use nettrace_parser::Event;
-use nettrace_parser::view::{self, CounterValue, KnownProvider, MetricKind};
+use nettrace_parser::view::{self, CounterValue, KnownProvider, MetricKind, View};
 use std::collections::HashMap;
 
 /// Nanoseconds per second.

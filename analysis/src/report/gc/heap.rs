@@ -12,7 +12,9 @@ use crate::model::ThreadHandle;
 use crate::model::intervals::{Edge, Interval, Suspension, Suspensions, nanos_between};
 use crate::report::contract::Moment;
 use nettrace_parser::Event;
-use nettrace_parser::view::{self, GcEnd, GcGlobalHistory, GcHeapHistory, GcHeapStats, GcStart};
+use nettrace_parser::view::{
+    self, GcEnd, GcGlobalHistory, GcHeapHistory, GcHeapStats, GcStart, View,
+};
 use std::collections::BTreeMap;
 
 /// Maximum number of collections during one background collection that is still open.

@@ -18,7 +18,7 @@ use super::contract::{Moment, Recording, Report, SCHEMA};
 use crate::model::{Model, Resolved, ThreadHandle, short};
 use crate::sorted::SortFew;
 use nettrace_parser::Event;
-use nettrace_parser::view::{self, KnownProvider};
+use nettrace_parser::view::{self, KnownProvider, View};
 use scopes::LogScopes;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;

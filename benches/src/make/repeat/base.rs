@@ -65,12 +65,12 @@ impl Base {
         // A reader of its own: the one above has passed the Trace block.
         let mut reader = Reader::from_slice(bytes);
         while let Some(block) = reader.next_block().map_err(wrong)? {
-            if block.content().len() as u64 != u64::from(block.span().len) {
+            if block.content.len() as u64 != u64::from(block.span.len) {
                 continue;
             }
-            match block.kind() {
-                BlockKind::Trace => trace = block.content().to_vec(),
-                kind => blocks.push((kind, block.content().to_vec())),
+            match block.kind {
+                BlockKind::Trace => trace = block.content.to_vec(),
+                kind => blocks.push((kind, block.content.to_vec())),
             }
         }
         let mut base = Base { version, trace, blocks, events: 0, oldest: u64::MAX, newest: 0 };

@@ -33,7 +33,7 @@ impl Summary<'_> {
     /// Whether something is missing that is not counted as lost.
     pub(super) fn is_damaged(&self) -> bool {
         let read = &self.outcome.read;
-        let is_damaged = read.outcome.damage().is_damaged();
+        let is_damaged = read.outcome.damage.is_damaged();
         self.fault().is_some() || is_damaged || self.cut_off().is_some()
     }
 
@@ -47,7 +47,7 @@ impl Summary<'_> {
     fn cut_off(&self) -> Option<String> {
         let (label, file) = (self.label, self.file);
         let read = &self.outcome.read;
-        let is_complete = read.outcome.is_complete();
+        let is_complete = read.outcome.is_complete;
         match read.ending {
             Some(Ending::Cut) => Some(format!(
                 "{label} did not end the session in time, so the connection was closed; {file} has what was received until then; --patience waits longer"
@@ -75,7 +75,7 @@ impl Summary<'_> {
             return;
         }
         let nanos = i64::try_from(self.elapsed.as_nanos()).unwrap_or(i64::MAX);
-        let lost = read.outcome.losses().total();
+        let lost = read.outcome.losses.total();
         messages.note(&format!(
             "{file}: {} and {} in {}, {} lost",
             units::bytes(read.received.bytes),
@@ -94,7 +94,7 @@ impl Summary<'_> {
             let text = "the condition to stop at was not met";
             messages.warning(&format!("{file}: {text}: {lacking}"));
         }
-        let findings = read.outcome.damage().loss_count();
+        let findings = read.outcome.damage.loss_count();
         if let Some(fault) = self.fault() {
             messages.warning(&format!(
                 "{file}: the stream cannot be parsed ({fault}); its bytes are in the file"

@@ -9,7 +9,7 @@ use crate::units;
 use nettrace_analysis::convert::{Convert, ConvertError, FORMATS, shown_kinds};
 use nettrace_analysis::{Analysis, AnalysisOptions, Kind, Model, Profile, Resolved, ThreadHandle};
 use nettrace_parser::Event;
-use nettrace_parser::view::HeapRows;
+use nettrace_parser::view::{HeapRows, View};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 

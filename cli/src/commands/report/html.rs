@@ -55,9 +55,9 @@ pub(crate) fn write_page(
     let mut page = pass.finish().output;
     let ended = trace.ended();
     if let Some(summary) = &mut page.summary
-        && ended.losses().total() > 0
+        && ended.losses.total() > 0
     {
-        summary.add(Finding::lost_events(ended.losses().total(), summary.events));
+        summary.add(Finding::lost_events(ended.losses.total(), summary.events));
     }
     let about = about(input, &ended);
     match &target.path {

@@ -18,7 +18,7 @@ use unicode_width::UnicodeWidthStr;
 
 pub(super) fn run(asked: Asked<'_>, context: &mut Context<'_>) -> Result<Exit, Failure> {
     let complete = |report: &mut SummaryReport, trace: &Ended| {
-        let lost = trace.losses().total();
+        let lost = trace.losses.total();
         if lost > 0 {
             report.add(Finding::lost_events(lost, report.events));
         }

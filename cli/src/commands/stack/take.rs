@@ -144,7 +144,7 @@ impl<'t> Taking<'t> {
         // Unless the process has ended before.
         self.take();
         self.is_silent = read.ending == Some(Ending::Cut);
-        self.has_names |= read.outcome.is_complete() && is_last;
+        self.has_names |= read.outcome.is_complete && is_last;
         Ok(!self.end.is_due() && !read.is_cut())
     }
 

@@ -286,7 +286,7 @@ impl<'w, 'c> EventDisplay<'w, 'c> {
                 self.context.messages.warning(&format!("{label}: {message}"));
             }
         }
-        self.report_losses(read.outcome.losses().total());
+        self.report_losses(read.outcome.losses.total());
         if read.ending == Some(Ending::Cut) {
             let text = "the rest is not shown: the process did not send it in time";
             self.context.messages.warning(text);

@@ -9,7 +9,7 @@ use crate::model::activity_path::parent_path;
 use crate::model::intervals::{nanos_between, reported_nanos};
 use crate::model::{Model, Resolved, ThreadHandle};
 use crate::report::contract::Moment;
-use nettrace_parser::view::{self, KnownProvider, SampleState};
+use nettrace_parser::view::{self, KnownProvider, SampleState, View};
 use nettrace_parser::{Event, Guid};
 use std::collections::HashMap;
 
