@@ -102,6 +102,7 @@ impl<'r> Event<'r> {
     /// The name for display, such as `GC/Start` or `Request/Start`: see
     /// [`event_name`](catalog::event_name). `Provider/7` for an event with id 7 and no
     /// name, `(undefined)` if the type is not defined.
+    #[cfg(feature = "serde")]
     pub(crate) fn shown_name(&self) -> Cow<'r, str> {
         let Some(metadata) = self.metadata() else { return Cow::Borrowed("(undefined)") };
         let shown =
