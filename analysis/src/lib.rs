@@ -22,7 +22,8 @@ pub use driver::{Analysis, AnalysisError, AnalysisOptions, Finished};
 pub use model::{
     EventSelector, Filter, Folding, Frame, FrameGroup, FrameHandle, FrameKind, FrameNames, Kind,
     Mode, Model, NameOptions, NameStyle, NamesSoFar, Pattern, PerfMapSymbol, Profile, Resolved,
-    Sample, StackHandle, TextHandle, ThreadHandle, ThreadState, Unit, event_name, perf_map,
+    Running, Sample, StackHandle, TextHandle, ThreadHandle, ThreadState, Unit, event_name,
+    perf_map,
 };
 #[cfg(feature = "symbols")]
 pub use model::{SymbolFile, SymbolFileError};

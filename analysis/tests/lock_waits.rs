@@ -26,7 +26,8 @@ fn top(bytes: &[u8], states: &[ThreadState]) -> TopN {
 /// Samples by the states that they are counted under: managed, native, waiting.
 fn states(steps: Vec<Step>) -> [u64; 3] {
     let bytes = session(steps).record().stream.bytes;
-    ThreadState::ALL.map(|state| top(&bytes, &[state]).samples)
+    [ThreadState::Managed, ThreadState::Native, ThreadState::Waiting]
+        .map(|state| top(&bytes, &[state]).samples)
 }
 
 fn lock(thread: usize, stack: &[u64]) -> Step {

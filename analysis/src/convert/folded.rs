@@ -67,7 +67,8 @@ impl Convert for Folded<'_> {
                 false => None,
             };
             let number = if self.options.counts_samples { totals.samples } else { totals.weight };
-            let sum = sums.entry((thread, key.stack)).or_default();
+            let stack = resolved.sample_stack(key.stack, key.mode);
+            let sum = sums.entry((thread, stack)).or_default();
             *sum = sum.saturating_add(number);
         }
         // Empty names before the first non-empty one get no separator.

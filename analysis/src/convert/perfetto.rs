@@ -263,7 +263,8 @@ impl<'o> Perfetto<'o> {
             for sample in track.samples() {
                 let Some(stack) = resolved.selected(sample.stack, sample.mode) else { continue };
                 let mut interned = Message::new();
-                let iid = frames.stack(sample.stack, stack, resolved, &mut interned);
+                let handle = resolved.sample_stack(sample.stack, sample.mode);
+                let iid = frames.stack(handle, stack, resolved, &mut interned);
                 let mut inner = Message::new();
                 inner.uint(2, pid).uint(3, tid_of(thread, model)).uint(4, iid);
                 let mut packet = Message::new();

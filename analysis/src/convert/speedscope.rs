@@ -98,7 +98,7 @@ impl Convert for Speedscope<'_> {
                 label_numbers: HashMap::new(),
                 numbers: vec![u32::MAX; resolved.all_frames().len()],
                 text: String::new(),
-                stacks: vec![(0, 0); resolved.model().stacks().len()],
+                stacks: vec![(0, 0); resolved.stack_count()],
             },
         };
         document.json.open('{')?.key("$schema")?.text(SCHEMA)?;
@@ -171,7 +171,8 @@ impl Document<'_, '_> {
         let mut sums: BTreeMap<(StackHandle, Option<TextHandle>), u64> = BTreeMap::new();
         for (key, totals) in profile.rows() {
             if key.kind == kind && resolved.selected(key.stack, key.mode).is_some() {
-                let sum = sums.entry((key.stack, key.label)).or_default();
+                let stack = resolved.sample_stack(key.stack, key.mode);
+                let sum = sums.entry((stack, key.label)).or_default();
                 *sum = sum.saturating_add(totals.weight);
             }
         }
@@ -208,7 +209,8 @@ impl Document<'_, '_> {
             self.sampled(&name, Unit::Nanoseconds, || {
                 before.into_iter().chain(timeline.pieces()).map(|piece| match piece {
                     Piece::Run(run) if admits_all || resolved.admits(run.stack, run.mode) => {
-                        (SampleSite { stack: Some(run.stack), label: None }, run.weight)
+                        let stack = resolved.sample_stack(run.stack, run.mode);
+                        (SampleSite { stack: Some(stack), label: None }, run.weight)
                     }
                     Piece::Run(run) => (SampleSite::NOWHERE, run.weight),
                     Piece::Gap(nanos) => (SampleSite::NOWHERE, nanos),

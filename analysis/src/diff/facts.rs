@@ -354,7 +354,8 @@ impl Cut {
                 ThreadState::RUNNING.contains(&resolved.state(row.key.stack, row.key.mode));
             if is_running && resolved.admits(row.key.stack, row.key.mode) {
                 let SampleRow { weight, samples, .. } = *row;
-                running.push(Running { stack: row.key.stack, slice, nanos: weight, samples });
+                let stack = resolved.sample_stack(row.key.stack, row.key.mode);
+                running.push(Running { stack, slice, nanos: weight, samples });
             }
         }
         self.running(running, resolved);

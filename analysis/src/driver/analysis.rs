@@ -191,6 +191,7 @@ impl<'c> Analysis<'c> {
         *self.clock.get_or_insert_with(|| {
             self.cpu.expect(session.sampling_period_nanos.map_or(0, u64::from));
             self.cpu.gather(self.outputs.takes_runs());
+            self.model.set_processors(session.processors);
             session.clock()
         })
     }

@@ -2,7 +2,7 @@
 //! shows.
 
 use crate::document::percent as share;
-use crate::model::{Coverage, rounded};
+use crate::model::{CALLS, Coverage, rounded};
 use crate::report::{
     ActivitiesReport, AllocReport, ContentionReport, ExceptionsReport, GcTotals, JitTotals,
     WaitsReport,
@@ -37,7 +37,7 @@ const LEAST_ALLOCATED: f64 = 104_857_600.0;
 #[non_exhaustive]
 pub struct Finding {
     /// Its subject: `lost_events`, `missing_names`, `gc`, `jit`, `alloc`, `exceptions`,
-    /// `contention`, `waits`, `starvation`, `hottest_method`, `activities`,
+    /// `contention`, `waits`, `starvation`, `hottest_method`, `lock_spinning`, `activities`,
     /// `slow_activity`, `log_errors`.
     pub about: String,
     /// How notable it is, from 0 to 100.
@@ -204,6 +204,24 @@ impl Finding {
         })
     }
 
+    /// Threads spun for a lock, in the method that takes it.
+    pub(super) fn spinning_for_locks(
+        method: &str,
+        nanos: u64,
+        of: u64,
+        samples: u64,
+    ) -> Option<Finding> {
+        let share = share(nanos, of);
+        let text = format!(
+            "{share:.2} % of the running time ({}) taking a lock in {}",
+            counted(samples, "sample"),
+            without_arguments(method.split(CALLS).next().unwrap_or(method))
+        );
+        (share >= LEAST_METHOD).then(|| {
+            Finding::new("lock_spinning", 20.0 + share * 0.4, (nanos, "ns"), text, "report topN")
+        })
+    }
+
     pub(super) fn activities(report: &ActivitiesReport, trace_ns: u64) -> Option<Finding> {
         let noun = if report.started == 1 { "activity" } else { "activities" };
         let all = format!("{} {noun}", count(report.started));
@@ -264,8 +282,10 @@ fn most_in(frames: Option<&[Arc<str>]>) -> String {
 }
 
 /// `app!Program.Main` for `app!Program.Main(string[])`.
-fn without_arguments(frame: &str) -> &str {
-    frame.split_once('(').map_or(frame, |(name, _)| name)
+fn without_arguments(frame: &str) -> String {
+    let (method, called) = frame.split_once(CALLS).unwrap_or((frame, ""));
+    let name = method.split_once('(').map_or(method, |(name, _)| name);
+    if called.is_empty() { name.to_owned() } else { format!("{name}{CALLS}{called}") }
 }
 
 #[cfg(test)]

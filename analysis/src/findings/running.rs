@@ -1,19 +1,25 @@
 //! Where threads ran, according to CPU samples.
 
 use super::Finding;
-use crate::model::{Coverage, FrameHandle, Kind, Resolved, ThreadState};
+use crate::model::{Coverage, FrameHandle, Kind, Resolved, Running as Certainty};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashSet};
+
+/// A method is notable if it has as many samples, which is 50 ms at the usual rate, and one
+/// in so many of all samples, waiting ones included: an idle process has no hottest method.
+const LEAST_SAMPLES: u64 = 50;
+const LEAST_SHARE: u64 = 100;
 
 /// The CPU samples with stacks that pass the filter.
 #[derive(Debug, Default)]
 pub(super) struct Running {
     /// Number of samples before filters on frames.
     pub(super) sampled: u64,
-    /// Time of running samples, by innermost frame.
-    leaves: BTreeMap<FrameHandle, u64>,
-    /// Number of running samples, and their time.
-    samples: u64,
+    /// Time and number of samples that ran for certain, by innermost frame.
+    ran: BTreeMap<FrameHandle, (u64, u64)>,
+    /// The same of those that were taking a lock.
+    taking_locks: BTreeMap<FrameHandle, (u64, u64)>,
+    /// Time of all samples that are not known to have waited.
     all: u64,
     /// Number of frames of all distinct stacks, and of those with a name.
     frames: u64,
@@ -35,14 +41,18 @@ impl Running {
                 running.frames = running.frames.saturating_add(frames.len() as u64);
                 running.named = running.named.saturating_add(named.count() as u64);
             }
-            if !ThreadState::RUNNING.contains(&resolved.state(key.stack, key.mode)) {
-                continue;
-            }
-            running.samples = running.samples.saturating_add(totals.samples);
+            let Some(how) = resolved.running(key.stack, key.mode) else { continue };
             running.all = running.all.saturating_add(totals.weight);
+            // A native call may have blocked, so it is nobody's hottest method.
+            let leaves = match how {
+                Certainty::Managed | Certainty::Computing => &mut running.ran,
+                Certainty::TakingLock => &mut running.taking_locks,
+                _ => continue,
+            };
             if let Some(leaf) = frames.first() {
-                let sum = running.leaves.entry(*leaf).or_default();
-                *sum = sum.saturating_add(totals.weight);
+                let (nanos, samples) = leaves.entry(*leaf).or_default();
+                *nanos = nanos.saturating_add(totals.weight);
+                *samples = samples.saturating_add(totals.samples);
             }
         }
         running
@@ -56,15 +66,26 @@ impl Running {
         })
     }
 
-    pub(super) fn hottest(&self, resolved: &Resolved<'_>) -> Option<Finding> {
-        let mut leaves: Vec<_> = self.leaves.iter().collect();
-        leaves.sort_unstable_by_key(|(leaf, nanos)| (Reverse(**nanos), **leaf));
+    /// The method that ran most, and the one that most often was taking a lock, if enough
+    /// samples say so.
+    pub(super) fn hottest(&self, resolved: &Resolved<'_>) -> Vec<Finding> {
         // An address means nothing to a reader, and a method far below addresses is not
         // notable.
-        let (leaf, nanos) = leaves
-            .into_iter()
-            .take(3)
-            .find(|(leaf, _)| !resolved.text(**leaf).starts_with("0x"))?;
-        Finding::hottest_method(resolved.text(*leaf), *nanos, self.all, self.samples)
+        let found = |leaves: &BTreeMap<FrameHandle, (u64, u64)>| {
+            let mut leaves: Vec<_> = leaves.iter().collect();
+            leaves.sort_unstable_by_key(|(leaf, (nanos, _))| (Reverse(*nanos), **leaf));
+            let is_named = |(leaf, _): &(&FrameHandle, _)| !resolved.text(**leaf).starts_with("0x");
+            let (leaf, (nanos, samples)) = leaves.into_iter().take(3).find(is_named)?;
+            let is_enough =
+                *samples >= LEAST_SAMPLES && samples.saturating_mul(LEAST_SHARE) >= self.sampled;
+            is_enough.then(|| (resolved.text(*leaf), *nanos, *samples))
+        };
+        let ran = found(&self.ran).and_then(|(method, nanos, samples)| {
+            Finding::hottest_method(method, nanos, self.all, samples)
+        });
+        let took = found(&self.taking_locks).and_then(|(method, nanos, samples)| {
+            Finding::spinning_for_locks(method, nanos, self.all, samples)
+        });
+        ran.into_iter().chain(took).collect()
     }
 }

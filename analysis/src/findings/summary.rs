@@ -159,7 +159,6 @@ fn findings(
     let severe = severe.fold(0_u64, |sum, row| sum.saturating_add(row.count));
     let found = [
         running.unnamed(resolved),
-        running.hottest(resolved),
         Finding::starvation(reports.pool.starvation.map_or(0, |starvation| starvation.count)),
         Finding::gc(&reports.gc.totals),
         Finding::jit(&reports.jit.totals, duration_ns),
@@ -170,7 +169,8 @@ fn findings(
         Finding::activities(&reports.activities, duration_ns),
         Finding::log_errors(severe),
     ];
-    let mut findings: Vec<Finding> = found.into_iter().flatten().collect();
+    let mut findings = running.hottest(resolved);
+    findings.extend(found.into_iter().flatten());
     finding::rank(&mut findings);
     findings
 }

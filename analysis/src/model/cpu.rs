@@ -1,13 +1,15 @@
 //! Weights of CPU samples.
 //!
-//! A sample weighs the wall time until the next sample of its thread, but at most five
-//! periods: if a thread was not sampled for longer, it did not exist, or the sampler was
-//! stopped. The last sample of a thread weighs one period. The period is the median time
-//! between consecutive samples of a thread, measured over the first of them; the value in
-//! the stream's header is the requested period, not the actual one.
+//! A sample weighs the wall time until the next sample of its thread. The sampler goes round:
+//! it looks at one thread after the other, then pauses. If a thread was left out of a round,
+//! it did not exist, so the sample before weighs at most five periods. If no thread was
+//! sampled for long, the sampler was late, and threads did meanwhile what they did before.
+//! The last sample of a thread weighs one period. The period is the median time between
+//! consecutive samples of a thread, measured over the first of them; the value in the
+//! stream's header is the requested period, not the actual one.
 //!
-//! This is wall time, not CPU time: the runtime's sampler samples all threads, running or
-//! not.
+//! This is thread time, not processor time: the runtime's sampler samples all threads,
+//! running or not, and those that wait for a processor like those that have one.
 //!
 //! The samplers of operating systems sample processors, so sleeping threads have no
 //! samples. There, each sample represents one period, and the period is the one in the
@@ -18,7 +20,7 @@ use super::profile::{ProfileKey, Totals};
 use super::sample::{Kind, Mode, Sample};
 use std::collections::VecDeque;
 
-/// Maximum weight of a sample, in periods.
+/// Maximum weight of a sample whose thread was left out of the next round, in periods.
 const MOST_PERIODS: u64 = 5;
 /// Processors are not sampled exactly once per period. Two samples of an operating system
 /// that are at most this many periods apart are considered consecutive.
@@ -37,6 +39,8 @@ struct Open {
     stack: StackHandle,
     /// `None` if there is no sample.
     mode: Option<Mode>,
+    /// The round in which it was taken.
+    round: u32,
     /// Number of samples before the newest, the time of the first one, and their weight.
     before: u64,
     first_nanos: i64,
@@ -44,17 +48,27 @@ struct Open {
 }
 
 impl Open {
-    const NONE: Open =
-        Open { nanos: 0, stack: StackHandle(0), mode: None, before: 0, first_nanos: 0, weight: 0 };
+    const NONE: Open = Open {
+        nanos: 0,
+        stack: StackHandle(0),
+        mode: None,
+        round: 0,
+        before: 0,
+        first_nanos: 0,
+        weight: 0,
+    };
 
     #[inline(always)]
     fn at(stack: StackHandle, mode: Mode, nanos: i64) -> Open {
-        Open { nanos, stack, mode: Some(mode), before: 0, first_nanos: nanos, weight: 0 }
+        Open { nanos, stack, mode: Some(mode), first_nanos: nanos, ..Open::NONE }
     }
 
     #[inline(always)]
-    fn gap_to(&self, nanos: i64) -> u64 {
-        u64::try_from(nanos.saturating_sub(self.nanos)).unwrap_or(0)
+    fn gap_to(&self, next: &Open) -> Gap {
+        Gap {
+            nanos: u64::try_from(next.nanos.saturating_sub(self.nanos)).unwrap_or(0),
+            is_left_out: next.round.wrapping_sub(self.round) > 1,
+        }
     }
 
     /// Adds the thread's next sample. Samples whose weight is thereby known are passed to
@@ -72,15 +86,15 @@ impl Open {
             *self = next;
             return Ok(());
         };
-        let gap = self.gap_to(next.nanos);
+        let gap = self.gap_to(&next);
         let weight = weight(mode, gap, period);
         let is_like =
             (self.stack, self.mode) == (next.stack, next.mode) && self.nanos <= next.nanos;
         // After a gap, start a new group, because users of the times need to see the gap.
-        if gathers && is_like && !is_sample_gap(mode, gap, weight) {
+        if gathers && is_like && !is_sample_gap(mode, gap.nanos, weight) {
             self.before = self.before.saturating_add(1);
             self.weight = self.weight.saturating_add(weight);
-            self.nanos = next.nanos;
+            (self.nanos, self.round) = (next.nanos, next.round);
             return Ok(());
         }
         let weighed = self.weighed(thread, mode, weight);
@@ -96,6 +110,14 @@ impl Open {
         let weight = weight.saturating_add(self.weight);
         Weighed { thread, stack, mode, count, weight, first_nanos, last_nanos: nanos }
     }
+}
+
+/// The time from a sample of a thread to its next.
+#[derive(Debug, Clone, Copy)]
+struct Gap {
+    nanos: u64,
+    /// Whether the thread was left out of a round in between.
+    is_left_out: bool,
 }
 
 /// A CPU sample with its weight, or several consecutive ones of a thread with the same
@@ -150,8 +172,10 @@ pub(crate) struct CpuWeights {
     /// The newest sample of each thread, by thread.
     open: Vec<Open>,
     /// Samples with known gaps, until the period is known.
-    early: VecDeque<(Weighed, u64)>,
+    early: VecDeque<(Weighed, Gap)>,
     gaps: Vec<u64>,
+    /// The sampler's current round: it begins with a thread that was in the one before.
+    round: u32,
     period_nanos: Option<u64>,
     /// The period in the header, used if no gap could be measured.
     expected_nanos: Option<u64>,
@@ -176,6 +200,7 @@ impl CpuWeights {
             open: Vec::new(),
             early: VecDeque::new(),
             gaps: Vec::new(),
+            round: 0,
             period_nanos: None,
             expected_nanos: None,
             is_on_cpu: true,
@@ -213,7 +238,10 @@ impl CpuWeights {
         match (self.period_nanos, self.open.get_mut(thread.index())) {
             (Some(period), Some(open)) => {
                 let gathers = self.gathers;
-                open.follow(thread, Open::at(stack, mode, nanos), gathers, period, out)
+                let is_next = open.mode.is_some() && open.round == self.round;
+                self.round = self.round.wrapping_add(u32::from(is_next));
+                let next = Open { round: self.round, ..Open::at(stack, mode, nanos) };
+                open.follow(thread, next, gathers, period, out)
             }
             _ => self.add_early(thread, Open::at(stack, mode, nanos), out),
         }
@@ -236,14 +264,15 @@ impl CpuWeights {
         }
         let (gathers, period) = (self.gathers, self.period_nanos);
         let Some(open) = self.open.get_mut(place) else { return Ok(()) };
+        let is_next = open.mode.is_some() && open.round == self.round;
+        self.round = self.round.wrapping_add(u32::from(is_next));
+        let next = Open { round: self.round, ..next };
         if let Some(period) = period {
             return open.follow(thread, next, gathers, period, out);
         }
         let before = std::mem::replace(open, next);
         match before.mode {
-            Some(mode) => {
-                self.measure(before.weighed(thread, mode, 0), before.gap_to(next.nanos), out)
-            }
+            Some(mode) => self.measure(before.weighed(thread, mode, 0), before.gap_to(&next), out),
             None => Ok(()),
         }
     }
@@ -252,13 +281,13 @@ impl CpuWeights {
     fn measure<E>(
         &mut self,
         weighed: Weighed,
-        gap: u64,
+        gap: Gap,
         out: impl FnMut(Weighed) -> Result<(), E>,
     ) -> Result<(), E> {
         self.early.push_back((weighed, gap));
         // Two samples at the same time are a duplicate, or the clock did not advance.
-        if gap > 0 {
-            self.gaps.push(gap);
+        if gap.nanos > 0 {
+            self.gaps.push(gap.nanos);
         }
         if self.gaps.len() < MEASURED_GAPS && self.early.len() < MOST_EARLY {
             return Ok(());
@@ -307,10 +336,11 @@ pub(crate) fn is_sample_gap(mode: Mode, gap: u64, weight: u64) -> bool {
 }
 
 #[inline(always)]
-fn weight(mode: Mode, gap: u64, period: u64) -> u64 {
+fn weight(mode: Mode, gap: Gap, period: u64) -> u64 {
     match mode {
         Mode::OnCpu => period,
-        _ => gap.min(period.saturating_mul(MOST_PERIODS)),
+        _ if gap.is_left_out => gap.nanos.min(period.saturating_mul(MOST_PERIODS)),
+        _ => gap.nanos,
     }
 }
 
@@ -344,15 +374,26 @@ mod tests {
     }
 
     #[test]
-    fn a_sample_weighs_the_time_to_the_threads_next_but_at_most_five_periods() {
+    fn a_sample_weighs_the_time_to_the_threads_next_also_if_the_sampler_is_late() {
         let (seen, cpu) =
-            weights(&[(1, 0), (2, 0), (1, 10), (1, 20), (2, 12), (1, 1000), (1, 1010)]);
+            weights(&[(1, 0), (2, 0), (1, 10), (2, 10), (1, 20), (1, 1000), (2, 1000), (1, 1010)]);
         assert_eq!(cpu.period_nanos(), Some(10));
         let of =
             |thread| seen.iter().filter(|s| s.0 == thread).map(|s| (s.1, s.2)).collect::<Vec<_>>();
-        assert_eq!(of(1), [(0, 10), (10, 10), (20, 50), (1000, 10), (1010, 10)]);
-        assert_eq!(of(2), [(0, 12), (12, 10)]);
+        assert_eq!(of(1), [(0, 10), (10, 10), (20, 980), (1000, 10), (1010, 10)]);
+        assert_eq!(of(2), [(0, 10), (10, 50), (1000, 10)], "it was left out at 20");
         assert!(!cpu.is_open(ThreadHandle(1)));
+    }
+
+    #[test]
+    fn a_thread_that_is_left_out_of_rounds_did_not_exist() {
+        let others = (0..100).map(|at| (1, at * 10));
+        let mut samples: Vec<(u32, i64)> = others.collect();
+        samples.extend([(2, 3), (2, 13), (2, 913), (2, 923)]);
+        samples.sort_by_key(|(_, nanos)| *nanos);
+        let (seen, _) = weights(&samples);
+        let of_2: Vec<u64> = seen.iter().filter(|s| s.0 == 2).map(|s| s.2).collect();
+        assert_eq!(of_2, [10, 50, 10, 10]);
     }
 
     #[test]

@@ -22,6 +22,13 @@ pub(super) struct FramesPlace {
     count: u32,
 }
 
+impl FramesPlace {
+    pub(super) fn without_first(self) -> FramesPlace {
+        let count = self.count.saturating_sub(1);
+        FramesPlace { start: self.start.saturating_add(1), count, ..self }
+    }
+}
+
 impl KeptFrames {
     /// Keeps the frames of a stack.
     pub(super) fn keep(&mut self, frames: &[FrameHandle]) -> FramesPlace {

@@ -65,17 +65,17 @@ pub(crate) use memory_map::MemoryMap;
 pub use methods::MethodCode;
 pub use modules::Module;
 pub use moment::Moment;
+pub(crate) use names::{CALLS, short, shorten};
 pub use names::{Frame, FrameKind, NameOptions, NameStyle};
-pub(crate) use names::{short, shorten};
 pub use names_so_far::NamesSoFar;
 pub use nettrace_parser::catalog::event_name;
 pub use pattern::Pattern;
 pub use perf_map::{PerfMapSymbol, perf_map};
 pub use profile::{Profile, ProfileKey, Totals};
 pub use resolved::Resolved;
-pub(crate) use role::{Role, WaitChain, state_of};
+pub(crate) use role::{Leaf, Role, WaitChain, state_of};
 pub(crate) use sample::SampleClock;
-pub use sample::{Kind, Mode, Sample, ThreadState, Unit};
+pub use sample::{Kind, Mode, Running, Sample, ThreadState, Unit};
 pub(crate) use session_span::SessionSpan;
 pub(crate) use shown::{handler_text, method_text, task_text, type_text};
 pub use spans::{
@@ -126,6 +126,7 @@ pub struct Model {
     symbol_files: HashMap<String, SymbolFile>,
     keeps_il_offsets: bool,
     period_nanos: Option<u64>,
+    processors: Option<u32>,
     /// The events that pass the filter of the pass, if it counts them.
     selected: SessionSpan,
 }
@@ -503,6 +504,15 @@ impl Model {
     /// `None` without samples.
     pub fn period_nanos(&self) -> Option<u64> {
         self.period_nanos
+    }
+
+    /// Number of processors of the machine, or of those that the process could use.
+    pub fn processors(&self) -> Option<u32> {
+        self.processors
+    }
+
+    pub(crate) fn set_processors(&mut self, processors: Option<u32>) {
+        self.processors = processors.filter(|processors| *processors > 0);
     }
 
     /// The events that pass the threads, processes and times of the filter, for reports.

@@ -94,7 +94,21 @@ pub(crate) struct MethodName<'t> {
     pub(crate) signature: &'t str,
 }
 
+/// Between a method and what it has called, in the text of a frame.
+pub(crate) const CALLS: &str = " → ";
+
 impl Frame {
+    /// What a method has called: `Sockets.SocketPal.Send → native call`.
+    pub(crate) fn calling(&self, what: &str) -> Frame {
+        let called = |name: &str| format!("{name}{CALLS}{what}");
+        Frame {
+            text: called(&self.text),
+            method: called(&self.method),
+            kind: FrameKind::Native,
+            ..self.clone()
+        }
+    }
+
     /// A managed method.
     pub(crate) fn managed(name: &MethodName<'_>, options: NameOptions) -> Frame {
         let arguments_at = name.signature.find('(').unwrap_or(name.signature.len());

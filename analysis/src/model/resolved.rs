@@ -11,8 +11,8 @@ use super::names::{Frame, FrameKind, MethodName, NameOptions, shorten};
 use super::pattern::Pattern;
 use super::perf_map::ManagedName;
 use super::profile::Profile;
-use super::role::{Role, WaitChain, state_of};
-use super::sample::{Kind, Mode, ThreadState};
+use super::role::{Leaf, Passage, Role, WaitChain, running_of, state_of};
+use super::sample::{Kind, Mode, Running, ThreadState};
 #[cfg(feature = "symbols")]
 use super::symbol_file::readable;
 use super::universal::KERNEL_START;
@@ -44,8 +44,12 @@ pub struct Resolved<'m> {
 #[derive(Debug, Clone, Copy)]
 struct StackRow {
     place: FramesPlace,
-    leaf: FrameKind,
-    wait: Wait,
+    /// Whether the first of the frames is only for threads that were running: it says in
+    /// which call they were. [`Resolved::apart`] makes a row of its own of it.
+    has_call: bool,
+    /// The row of threads that were running.
+    of_running: Option<StackHandle>,
+    leaf: Leaf,
     /// What it waits for, if it does.
     wait_for: Option<WaitFor>,
     /// Whether it passes the filter's conditions on frames.
@@ -101,7 +105,21 @@ impl<'m> Resolved<'m> {
             texts: OnceLock::new(),
         };
         resolved.fold_small(profile, folding.least_percent);
+        resolved.apart();
         resolved
+    }
+
+    /// Gives threads that were running in a call a stack of their own, so that who knows
+    /// stacks by their handles need not know of calls.
+    fn apart(&mut self) {
+        for index in 0..self.stacks.len() {
+            let of_running = StackHandle::next(self.stacks.len());
+            let Some(row) = self.stacks.get_mut(index).filter(|row| row.has_call) else { continue };
+            let with_call = StackRow { has_call: false, ..*row };
+            row.place = row.place.without_first();
+            (row.has_call, row.of_running) = (false, Some(of_running));
+            self.stacks.push(with_call);
+        }
     }
 
     /// From frames and stacks that are not code, for a profile of something else.
@@ -116,8 +134,9 @@ impl<'m> Resolved<'m> {
         for stack in stacks {
             rows.push(StackRow {
                 place: kept.keep(stack),
-                leaf: FrameKind::Unknown,
-                wait: Wait::No,
+                has_call: false,
+                of_running: None,
+                leaf: Leaf { wait: Wait::No, is_managed: false, is_returning: false },
                 wait_for: None,
                 passes: true,
             });
@@ -172,6 +191,7 @@ impl<'m> Resolved<'m> {
         let mut known: HashMap<FramesPlace, FramesPlace> = HashMap::new();
         let mut path = Path::new(self.joins_recursion);
         for row in &mut self.stacks {
+            let call = self.kept.get(row.place).first().copied().filter(|_| row.has_call);
             row.place = *known.entry(row.place).or_insert_with(|| {
                 let frames = self.kept.get(row.place);
                 path.frames.clear();
@@ -185,6 +205,8 @@ impl<'m> Resolved<'m> {
                 }
                 self.kept.replace(row.place, path.frames.iter().rev())
             });
+            let frames = self.kept.get(row.place);
+            row.has_call = call.is_some() && frames.first().copied() == call && frames.len() > 1;
         }
     }
 
@@ -238,16 +260,36 @@ impl<'m> Resolved<'m> {
     }
 
     /// The frames of a stack, innermost first, regardless of the filter. One per address,
-    /// unless frames are folded.
+    /// unless frames are folded; without those that the runtime puts on top of a place,
+    /// unless names are raw.
     pub fn frames(&self, stack: StackHandle) -> &[FrameHandle] {
         let row = self.stacks.get(stack.index());
         row.map(|row| self.kept.get(row.place)).unwrap_or_default()
     }
 
+    /// The stack of a sample: with a frame on top that says so if it was in a native call,
+    /// or taking a lock. Only for [`Resolved::frames`].
+    pub(crate) fn sample_stack(&self, stack: StackHandle, mode: Mode) -> StackHandle {
+        let row = self.stacks.get(stack.index());
+        let of_running = row.filter(|row| Self::is_calling(mode, row.leaf));
+        of_running.and_then(|row| row.of_running).unwrap_or(stack)
+    }
+
+    /// Number of stacks, with those of [`Resolved::sample_stack`].
+    pub(crate) fn stack_count(&self) -> usize {
+        self.stacks.len()
+    }
+
+    fn is_calling(mode: Mode, leaf: Leaf) -> bool {
+        matches!(mode, Mode::Managed | Mode::External)
+            && matches!(state_of(mode, leaf), ThreadState::Native | ThreadState::TakingLock)
+    }
+
     /// The frames of a sample's stack, innermost first; `None` if the sample does not
-    /// pass the filter.
+    /// pass the filter. Those of a thread in a native call, or taking a lock, begin with a
+    /// frame that says so: `Sockets.SocketPal.Send → native call`.
     pub fn selected(&self, stack: StackHandle, mode: Mode) -> Option<&[FrameHandle]> {
-        self.admits(stack, mode).then(|| self.frames(stack))
+        self.admits(stack, mode).then(|| self.frames(self.sample_stack(stack, mode)))
     }
 
     /// Whether a sample with this stack and mode passes the filter.
@@ -277,9 +319,17 @@ impl<'m> Resolved<'m> {
 
     /// The state of a thread with this stack.
     pub fn state(&self, stack: StackHandle, mode: Mode) -> ThreadState {
-        let row = self.stacks.get(stack.index());
-        let (wait, leaf) = row.map_or((Wait::No, FrameKind::Unknown), |row| (row.wait, row.leaf));
-        state_of(mode, wait, leaf == FrameKind::Managed)
+        state_of(mode, self.leaf(stack))
+    }
+
+    /// How certain it is that a thread with this stack ran; `None` if it waited.
+    pub fn running(&self, stack: StackHandle, mode: Mode) -> Option<Running> {
+        running_of(mode, self.leaf(stack))
+    }
+
+    fn leaf(&self, stack: StackHandle) -> Leaf {
+        let unknown = Leaf { wait: Wait::No, is_managed: false, is_returning: false };
+        self.stacks.get(stack.index()).map_or(unknown, |row| row.leaf)
     }
 
     /// What a thread with this stack waits for; `None` if it does not wait.
@@ -364,8 +414,9 @@ impl<'m, 'f> Resolver<'m, 'f> {
         frames.clear();
         let mut row = StackRow {
             place: FramesPlace::default(),
-            leaf: FrameKind::Unknown,
-            wait: Wait::No,
+            has_call: false,
+            of_running: None,
+            leaf: Leaf { wait: Wait::No, is_managed: false, is_returning: false },
             wait_for: None,
             passes: false,
         };
@@ -392,14 +443,92 @@ impl<'m, 'f> Resolver<'m, 'f> {
             is_wanted |= facts.is_wanted;
             is_excluded |= facts.is_excluded;
             if index == 0 {
-                row.leaf = frame.kind;
+                row.leaf.is_managed = frame.kind == FrameKind::Managed;
             }
             chain.push(facts.role);
         }
-        (row.wait, row.wait_for) = (chain.wait, chain.wait_for);
+        row.wait_for = chain.wait_for;
+        row.leaf.wait = chain.wait;
+        row.leaf.is_returning = chain.is_returning() && self.lists_all_methods(process);
+        if !self.options.is_raw {
+            let left_out = self.leave_out_plumbing(frames);
+            chain.length = chain.length.saturating_sub(left_out);
+            row.has_call = self.name_call(frames, chain, row.leaf.is_returning);
+        }
+        let call = frames.first().copied().filter(|_| row.has_call);
         self.fold(frames);
+        row.has_call = call.is_some() && frames.first().copied() == call && frames.len() > 1;
         row.passes = is_wanted && !is_excluded;
         row
+    }
+
+    /// Whether code without a name is no managed method: after the names of all methods
+    /// were listed, only stubs and native code have none.
+    fn lists_all_methods(&self, process: ProcessHandle) -> bool {
+        self.model.process(process).is_some_and(|process| process.methods.has_rundown())
+    }
+
+    fn passage(&self, frame: FrameHandle) -> Passage {
+        self.facts.get(frame.index()).map_or(Passage::No, |facts| facts.role.passage)
+    }
+
+    /// The runtime's own frames at the innermost end: a thread that waits for the end of a
+    /// collection, or throws, is at the place that called them.
+    /// Returns their number.
+    fn leave_out_plumbing(&self, frames: &mut Vec<FrameHandle>) -> usize {
+        let is_kept = |frame: &FrameHandle| {
+            !matches!(self.passage(*frame), Passage::Plumbing | Passage::Spin)
+        };
+        let first = frames.iter().position(is_kept).unwrap_or(0);
+        frames.drain(..first);
+        first
+    }
+
+    /// Names native code by the method that called it, and the taking of a lock by the
+    /// method that takes it. Whether the innermost frame is only for samples that were
+    /// running.
+    fn name_call(
+        &mut self,
+        frames: &mut Vec<FrameHandle>,
+        chain: WaitChain,
+        is_returning: bool,
+    ) -> bool {
+        let is_method = |frame: &FrameHandle| {
+            self.frames.get(frame.index()).is_some_and(|row| row.kind == FrameKind::Managed)
+        };
+        let place = match chain.wait {
+            Wait::Lock => frames.get(chain.length).copied().filter(|frame| is_method(frame)),
+            Wait::No | Wait::Computes | Wait::Always | Wait::InNative => {
+                let is_unnamed = |frame: &FrameHandle| {
+                    self.frames.get(frame.index()).is_some_and(|row| row.text.starts_with("0x"))
+                };
+                let unnamed = frames.iter().take_while(|frame| is_unnamed(frame)).count();
+                let place = frames.get(unnamed).copied().filter(|frame| is_method(frame));
+                if unnamed > 0 {
+                    let Some(place) = place.filter(|_| is_returning) else { return false };
+                    let call = self.intern_call(place, "native call");
+                    frames.splice(..unnamed, [call]);
+                    return false;
+                }
+                let is_call = chain.wait == Wait::No || chain.wait == Wait::Computes;
+                place.filter(|place| is_call && self.passage(*place) != Passage::Native)
+            }
+        };
+        let Some(place) = place else { return false };
+        let what = if chain.wait == Wait::Lock { "taking a lock" } else { "native call" };
+        let call = self.intern_call(place, what);
+        frames.insert(0, call);
+        true
+    }
+
+    /// A frame for what a method has called.
+    fn intern_call(&mut self, place: FrameHandle, what: &str) -> FrameHandle {
+        let Some(caller) = self.frames.get(place.index()) else { return place };
+        let frame = caller.calling(what);
+        if let Some(known) = self.by_text.get(&frame.text) {
+            return *known;
+        }
+        self.intern(frame, Role::NATIVE)
     }
 
     /// Folds the frames of a stack.
@@ -607,7 +736,7 @@ impl<'m, 'f> Resolver<'m, 'f> {
                 let wait = if is_native_wait(name) { Wait::Always } else { Wait::No };
                 self.intern(
                     Frame::native(module, name, kind, self.options),
-                    Role { wait, wait_for: None, is_passage: true },
+                    Role { wait, wait_for: None, passage: Passage::Native },
                 )
             }
         }

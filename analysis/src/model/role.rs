@@ -1,9 +1,9 @@
 //! What a frame reveals about its thread's state.
 
 use super::names::MethodName;
-use super::sample::{Mode, ThreadState};
+use super::sample::{Mode, Running, ThreadState};
 use super::wait_for::{WaitFor, wait_for};
-use super::waits::{Wait, only_calls, wait_of};
+use super::waits::{Wait, is_on_behalf, is_plumbing, is_spinning, only_calls, wait_of};
 
 /// What a frame reveals about its thread's state.
 #[derive(Debug, Clone, Copy)]
@@ -11,20 +11,42 @@ pub(crate) struct Role {
     pub(crate) wait: Wait,
     /// What it waits for, as a part of a chain of waits.
     pub(crate) wait_for: Option<WaitFor>,
-    /// Whether the caller reveals more.
-    pub(crate) is_passage: bool,
+    /// Whether and why the caller reveals more.
+    pub(crate) passage: Passage,
+}
+
+/// Whether and why a frame's caller reveals more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Passage {
+    /// It does not.
+    No,
+    /// It is native code, or calls native code and does nothing else.
+    Native,
+    /// It spins, on behalf of the caller, who knows what for.
+    Spin,
+    /// It does its work on behalf of the caller, who knows what for.
+    OnBehalf,
+    /// The same, and it is nobody's place: see [`is_plumbing`].
+    Plumbing,
 }
 
 impl Role {
-    pub(crate) const WORK: Role = Role { wait: Wait::No, wait_for: None, is_passage: false };
+    pub(crate) const WORK: Role = Role { wait: Wait::No, wait_for: None, passage: Passage::No };
     /// Native code about which nothing is known.
-    pub(crate) const NATIVE: Role = Role { wait: Wait::No, wait_for: None, is_passage: true };
+    pub(crate) const NATIVE: Role =
+        Role { wait: Wait::No, wait_for: None, passage: Passage::Native };
 
     pub(crate) fn of_method(name: &MethodName<'_>) -> Role {
         Role {
             wait: wait_of(name.type_name, name.method),
             wait_for: wait_for(name.type_name, name.method),
-            is_passage: only_calls(name.type_name, name.method),
+            passage: match () {
+                () if only_calls(name.type_name, name.method) => Passage::Native,
+                () if is_spinning(name.type_name, name.method) => Passage::Spin,
+                () if is_plumbing(name.type_name, name.method) => Passage::Plumbing,
+                () if is_on_behalf(name.type_name) => Passage::OnBehalf,
+                () => Passage::No,
+            },
         }
     }
 }
@@ -37,6 +59,9 @@ pub(crate) struct WaitChain {
     pub(crate) wait_for: Option<WaitFor>,
     /// Number of frames that belong to the wait: the next one is its caller.
     pub(crate) length: usize,
+    /// Whether native code was called: the innermost frame is that of native code.
+    pub(crate) is_in_native: bool,
+    is_spinning: bool,
     is_undecided: bool,
     is_wait: bool,
     seen: usize,
@@ -47,6 +72,8 @@ impl WaitChain {
         wait: Wait::No,
         wait_for: None,
         length: 0,
+        is_in_native: false,
+        is_spinning: false,
         is_undecided: true,
         is_wait: false,
         seen: 0,
@@ -66,25 +93,70 @@ impl WaitChain {
             }
         }
         if self.is_undecided {
-            let Role { wait, wait_for, is_passage } = role;
-            if wait != Wait::No {
+            let Role { wait, wait_for, passage } = role;
+            if !matches!(wait, Wait::No | Wait::Computes) {
                 (self.is_wait, self.wait_for, self.length) = (true, wait_for, self.seen);
             }
-            // Whatever was called, it is native code, or on its way there or back.
-            self.wait = if index > 0 && wait != Wait::No { Wait::Always } else { wait };
-            self.is_undecided = is_passage && wait == Wait::No;
+            self.wait = match wait {
+                // It called native code, and is on its way there or back.
+                Wait::InNative | Wait::Lock if self.is_in_native || passage == Passage::Native => {
+                    Wait::Always
+                }
+                Wait::InNative if self.is_spinning => Wait::Always,
+                // Spinning takes a processor, whatever the thread's mode.
+                Wait::No if self.is_spinning => Wait::Computes,
+                wait => wait,
+            };
+            self.is_undecided = passage != Passage::No && wait == Wait::No;
+            self.is_in_native |= index == 0 && passage == Passage::Native;
+            self.is_spinning |= passage == Passage::Spin;
         }
+    }
+
+    /// Whether the innermost frame is that of native code that managed code has called.
+    pub(crate) fn is_returning(&self) -> bool {
+        self.is_in_native && !self.is_undecided
     }
 }
 
+/// What the frames of a stack reveal about its thread's state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Leaf {
+    pub(crate) wait: Wait,
+    pub(crate) is_managed: bool,
+    /// See [`WaitChain::is_returning`].
+    pub(crate) is_returning: bool,
+}
+
 /// The state of a thread.
-pub(crate) fn state_of(mode: Mode, wait: Wait, is_managed_leaf: bool) -> ThreadState {
+pub(crate) fn state_of(mode: Mode, leaf: Leaf) -> ThreadState {
+    let Leaf { wait, is_managed, is_returning } = leaf;
     match mode {
         Mode::Blocked => ThreadState::Waiting,
-        Mode::Managed if wait == Wait::Always => ThreadState::Waiting,
-        Mode::Managed => ThreadState::Managed,
-        Mode::External if wait != Wait::No => ThreadState::Waiting,
-        Mode::OnCpu | Mode::Unknown if is_managed_leaf => ThreadState::Managed,
+        Mode::Managed => match wait {
+            Wait::Always => ThreadState::Waiting,
+            Wait::Lock => ThreadState::TakingLock,
+            _ if is_returning => ThreadState::Native,
+            _ => ThreadState::Managed,
+        },
+        Mode::External => match wait {
+            Wait::No | Wait::Computes => ThreadState::Native,
+            _ => ThreadState::Waiting,
+        },
+        Mode::OnCpu | Mode::Unknown if is_managed => ThreadState::Managed,
         _ => ThreadState::Native,
+    }
+}
+
+/// How certain it is that a thread in this state ran.
+pub(crate) fn running_of(mode: Mode, leaf: Leaf) -> Option<Running> {
+    match state_of(mode, leaf) {
+        ThreadState::Managed => Some(Running::Managed),
+        ThreadState::TakingLock => Some(Running::TakingLock),
+        ThreadState::Native if mode == Mode::OnCpu || leaf.wait == Wait::Computes => {
+            Some(Running::Computing)
+        }
+        ThreadState::Native => Some(Running::NativeCall),
+        ThreadState::Waiting => None,
     }
 }

@@ -164,6 +164,25 @@ impl SampleClock {
     }
 }
 
+/// How certain it is that a sampled thread ran, if it is not known to have waited.
+///
+/// The runtime's sampler stops all threads and then looks at each. One in a native call is
+/// not stopped, and its mode is the same whether the call computes or blocks, so such
+/// samples count for more than the time of a processor that they took.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Running {
+    /// It ran managed code.
+    Managed,
+    /// It ran native code: a call that is known to compute, such as compression, or a
+    /// sample of a processor.
+    Computing,
+    /// It was taking a lock.
+    TakingLock,
+    /// It was in a native call, which may have run or blocked.
+    NativeCall,
+}
+
 /// The state of a thread, as far as mode and names reveal it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
@@ -172,8 +191,10 @@ impl SampleClock {
 pub enum ThreadState {
     /// It was running managed code.
     Managed,
-    /// It was running native code, or blocked in code that is not known to wait.
+    /// It was in a native call: running, or blocked in code that is not known to wait.
     Native,
+    /// It was taking a lock, and spinning for it: blocked threads are waiting.
+    TakingLock,
     /// It was waiting for a lock, or the innermost method is known to wait: one that only
     /// blocks, or one whose native callee was running.
     Waiting,
@@ -181,17 +202,19 @@ pub enum ThreadState {
 
 impl ThreadState {
     /// All states.
-    pub const ALL: [ThreadState; 3] =
-        [ThreadState::Managed, ThreadState::Native, ThreadState::Waiting];
+    pub const ALL: [ThreadState; 4] =
+        [ThreadState::Managed, ThreadState::Native, ThreadState::TakingLock, ThreadState::Waiting];
 
     /// The states in which a thread was running, or is not known to have been waiting.
-    pub const RUNNING: [ThreadState; 2] = [ThreadState::Managed, ThreadState::Native];
+    pub const RUNNING: [ThreadState; 3] =
+        [ThreadState::Managed, ThreadState::Native, ThreadState::TakingLock];
 
     /// The name that users type.
     pub fn name(self) -> &'static str {
         match self {
             ThreadState::Managed => "managed",
             ThreadState::Native => "native",
+            ThreadState::TakingLock => "taking_lock",
             ThreadState::Waiting => "waiting",
         }
     }

@@ -9,114 +9,283 @@
 pub(crate) enum Wait {
     /// It does not, or it is unknown.
     No,
-    /// It waits in native code. Its own managed code is work: it spins, or looks for
-    /// something to do.
+    /// It waits in native code. Its own managed code is work: it looks for something to do.
     InNative,
-    /// It only blocks. If it is sampled in its managed code, it is about to block, or was
-    /// just woken.
+    /// It takes a lock: in native code it is blocked, in its own managed code it spins.
+    Lock,
+    /// It only blocks, or spins until there is work. If it is sampled in its managed code,
+    /// it is about to block, or was just woken.
     Always,
+    /// It is native code that computes, or calls it: in native code it runs.
+    Computes,
 }
 
+type Methods = &'static [(&'static str, &'static [&'static str])];
+
 /// Types and names of methods that only block. Types must match completely, without
-/// generic arguments.
-const BLOCKS: &[(&str, &[&str])] = &[
-    ("System.Threading.Monitor", &["Wait", "ObjWait"]),
-    (
-        "System.Threading.WaitHandle",
-        &[
-            "WaitOne",
-            "WaitOneNoCheck",
-            "WaitOneCore",
-            "WaitAny",
-            "WaitAll",
-            "WaitMultiple",
-            "WaitMultipleIgnoringSyncContext",
-            "WaitForMultipleObjectsIgnoringSyncContext",
-            "SignalAndWait",
-            "WaitForSingleObject",
-        ],
-    ),
-    ("System.Threading.Thread", &["Sleep", "SleepInternal", "Join", "JoinInternal"]),
-    ("System.Threading.Condition", &["Wait"]),
-    ("System.Threading.WaitSubsystem", &["Wait", "Sleep"]),
-    ("System.Threading.WaitSubsystem+ThreadWaitInfo", &["Wait"]),
-    ("System.Threading.LowLevelMonitor", &["Wait", "WaitCore"]),
-    ("System.Threading.LowLevelLifoSemaphore", &["WaitForSignal", "WaitNative", "WaitCore"]),
-    ("System.Threading.ReaderWriterLockSlim", &["WaitEvent"]),
-    ("System.GC", &["WaitForPendingFinalizers", "WaitForFullGCApproach", "WaitForFullGCComplete"]),
+/// generic arguments. By runtime and platform, because names come and go with them.
+const BLOCKS: &[Methods] = &[
+    // CoreCLR, all versions.
+    &[
+        ("System.Threading.Monitor", &["Wait", "ObjWait"]),
+        (
+            "System.Threading.WaitHandle",
+            &[
+                "WaitOne",
+                "WaitOneNoCheck",
+                "WaitOneCore",
+                "WaitAny",
+                "WaitAnyMultiple",
+                "WaitAll",
+                "WaitMultiple",
+                "WaitMultipleIgnoringSyncContext",
+                "WaitForMultipleObjectsIgnoringSyncContext",
+                "SignalAndWait",
+                "SignalAndWaitCore",
+                "SignalAndWaitNative",
+                "WaitForSingleObject",
+            ],
+        ),
+        ("System.Threading.Thread", &["Sleep", "SleepInternal", "Join", "JoinInternal"]),
+        ("System.Threading.Condition", &["Wait"]),
+        ("System.Threading.ReaderWriterLockSlim", &["WaitEvent"]),
+        (
+            "System.GC",
+            &["WaitForPendingFinalizers", "WaitForFullGCApproach", "WaitForFullGCComplete"],
+        ),
+        // An idle worker, which spins before it blocks. Its spinning is no work.
+        (
+            "System.Threading.LowLevelLifoSemaphore",
+            &["Wait", "WaitForSignal", "WaitNative", "WaitCore"],
+        ),
+        // The event that a worker writes before it waits.
+        (
+            "System.Diagnostics.Tracing.NativeRuntimeEventSource",
+            &["ThreadPoolWorkerThreadWait", "LogThreadPoolWorkerThreadWait"],
+        ),
+    ],
+    // What is managed since .NET 11, and in NativeAOT on Unix.
+    &[
+        ("System.Threading.LowLevelThreadBlocker", &["Wait", "TimedWait"]),
+        (
+            "System.Threading.LowLevelLifoSemaphore",
+            &["Block", "WaitAsWaiter", "WaitSlow", "WaitNoSpin"],
+        ),
+        (
+            "System.Threading.LowLevelFutex",
+            &["WaitOnAddress", "WaitOnAddressTimeout", "WaitNoSpin"],
+        ),
+        ("System.Threading.LowLevelLock", &["WaitAndAcquire"]),
+        ("System.Threading.LowLevelMonitor", &["Wait", "WaitCore"]),
+        ("System.Threading.WaitSubsystem", &["Wait", "Sleep", "SignalAndWait"]),
+        (
+            "System.Threading.WaitSubsystem+ThreadWaitInfo",
+            &["Wait", "Sleep", "UninterruptibleSleep0"],
+        ),
+    ],
+    // Mono.
+    &[
+        ("System.Threading.Monitor", &["Monitor_wait"]),
+        ("System.Threading.WaitHandle", &["Wait_internal"]),
+        ("System.Threading.LowLevelLifoSemaphore", &["TimedWaitInternal"]),
+        ("System.Threading.LowLevelLifoAsyncWaitSemaphore", &["PrepareAsyncWait"]),
+    ],
+    // NativeAOT.
+    &[
+        ("System.Runtime.InternalCalls", &["RhpWaitForFinalizerRequest"]),
+        ("System.Runtime.RuntimeImports", &["RhWaitForPendingFinalizers"]),
+    ],
 ];
 
 /// The same for methods that wait in native code and work in managed code.
-const WAITS: &[(&str, &[&str])] = &[
-    (
-        "System.Threading.Monitor",
-        &[
-            "Enter",
-            "ReliableEnter",
-            "Enter_Slowpath",
-            "TryEnter",
-            "TryEnter_Slowpath",
-            "TryEnter_Timeout_Slowpath",
-            "ReliableEnterTimeout",
-        ],
-    ),
-    ("System.Threading.Thread", &["UninterruptibleSleep0", "Yield", "YieldInternal"]),
-    ("System.Threading.SpinWait", &["SpinOnce", "SpinOnceCore"]),
-    ("System.Threading.LowLevelSpinWaiter", &["Wait", "SpinWaitForCondition"]),
-    (
-        "System.Threading.Lock",
-        &["Enter", "EnterSlow", "TryEnterSlow", "EnterAndGetCurrentThreadId"],
-    ),
-    ("System.Threading.LowLevelLifoSemaphore", &["Wait"]),
-    ("System.Threading.ManualResetEventSlim", &["Wait"]),
-    ("System.Threading.SemaphoreSlim", &["Wait", "WaitUntilCountOrTimeout"]),
-    ("System.Threading.CountdownEvent", &["Wait"]),
-    ("System.Threading.Barrier", &["SignalAndWait"]),
-    (
-        "System.Threading.Tasks.Task",
-        &[
-            "SpinThenBlockingWait",
-            "InternalWait",
-            "InternalWaitCore",
-            "Wait",
-            "WaitAll",
-            "WaitAny",
-            "WaitAllBlockingCore",
-        ],
-    ),
+const WAITS: &[Methods] = &[
+    &[
+        ("System.Threading.Thread", &["UninterruptibleSleep0", "Yield", "YieldInternal"]),
+        ("System.Threading.SpinWait", &["SpinOnce", "SpinOnceCore"]),
+        ("System.Threading.ManualResetEventSlim", &["Wait"]),
+        ("System.Threading.SemaphoreSlim", &["Wait", "WaitUntilCountOrTimeout"]),
+        ("System.Threading.CountdownEvent", &["Wait"]),
+        ("System.Threading.Barrier", &["SignalAndWait"]),
+        (
+            "System.Threading.Tasks.Task",
+            &[
+                "SpinThenBlockingWait",
+                "InternalWait",
+                "InternalWaitCore",
+                "Wait",
+                "WaitAll",
+                "WaitAny",
+                "WaitAllBlockingCore",
+            ],
+        ),
+    ],
     // Threads of the runtime's libraries that sleep until there is something to do. The
     // blocking calls are inlined into them.
-    ("System.Threading.PortableThreadPool+WorkerThread", &["WorkerThreadStart"]),
-    ("System.Threading.PortableThreadPool+GateThread", &["GateThreadStart"]),
-    ("System.Threading.PortableThreadPool+WaitThread", &["WaitThreadStart"]),
-    ("System.Threading.PortableThreadPool+IOCompletionPoller", &["Poll"]),
-    ("System.Threading.TimerQueue", &["TimerThread"]),
-    ("System.Diagnostics.Tracing.CounterGroup", &["PollForValues"]),
-    ("System.Diagnostics.Tracing.EventPipeInternal", &["WaitForSessionSignal"]),
-    ("System.Net.Sockets.SocketAsyncEngine", &["EventLoop"]),
-    ("System.IO.FileSystemWatcher+RunningInstance", &["ProcessEvents", "TryReadEvent"]),
-    // Waiting for input or a connection.
-    ("System.ConsolePal", &["Read", "ReadKey", "ReadLine"]),
-    ("System.ConsolePal+WindowsConsoleStream", &["ReadFileNative"]),
-    ("System.ConsolePal+UnixConsoleStream", &["Read"]),
-    ("System.IO.StdInReader", &["ReadStdin", "ReadKey", "ReadLine"]),
-    ("System.IO.Pipes.NamedPipeServerStream", &["WaitForConnection"]),
-    ("Interop+Sys", &["WaitForSocketEvents", "Poll", "ReadStdin"]),
-    (
-        "Interop+Kernel32",
+    &[
+        ("System.Threading.PortableThreadPool+WorkerThread", &["WorkerThreadStart"]),
+        ("System.Threading.PortableThreadPool+GateThread", &["GateThreadStart"]),
+        ("System.Threading.PortableThreadPool+WaitThread", &["WaitThreadStart"]),
+        ("System.Threading.PortableThreadPool+IOCompletionPoller", &["Poll"]),
+        ("System.Threading.TimerQueue", &["TimerThread"]),
+        ("System.Diagnostics.Tracing.CounterGroup", &["PollForValues"]),
+        ("System.Diagnostics.Tracing.EventPipeInternal", &["WaitForSessionSignal"]),
+        ("System.Net.Sockets.SocketAsyncEngine", &["EventLoop"]),
+        ("System.Runtime.__Finalizer", &["ProcessFinalizers"]),
+    ],
+    // Input, connections and watched files, on all systems.
+    &[
+        ("System.IO.FileSystemWatcher+RunningInstance", &["ProcessEvents", "TryReadEvent"]),
+        ("System.IO.FileSystemWatcher+INotify", &["ProcessEvents", "TryReadEvent"]),
+        (
+            "System.IO.FileSystemWatcher+RunningInstance+StaticWatcherRunLoopManager",
+            &["WatchForFileSystemEventsThreadStart"],
+        ),
+        ("System.ConsolePal", &["Read", "ReadKey", "ReadLine"]),
+        ("System.ConsolePal+WindowsConsoleStream", &["ReadFileNative"]),
+        ("System.ConsolePal+UnixConsoleStream", &["Read"]),
+        ("System.IO.StdInReader", &["ReadStdin", "ReadKey", "ReadLine"]),
+        ("System.IO.Pipes.NamedPipeServerStream", &["WaitForConnection", "WaitForConnectionCore"]),
+        ("System.IO.Pipes.NamedPipeClientStream", &["TryConnect", "ConnectInternal"]),
+        ("System.IO.Pipes.PipeStream", &["Read", "ReadByte", "ReadCore"]),
+        // The calls that wait; those of asynchronous operations are `ReceiveAsync` and so on.
+        (
+            "System.Net.Sockets.Socket",
+            &[
+                "Accept",
+                "Connect",
+                "DoConnect",
+                "Poll",
+                "Receive",
+                "ReceiveFrom",
+                "ReceiveMessageFrom",
+                "Select",
+            ],
+        ),
+        ("System.Net.Sockets.SocketPal", &["Poll", "Select", "SelectViaPoll", "SelectViaSelect"]),
+        ("System.Net.Sockets.SocketAsyncContext", &["Accept", "Connect", "PerformSyncOperation"]),
+        ("System.Net.NameResolutionPal", &["TryGetAddrInfo", "GetHostByName"]),
+    ],
+    // Linux and macOS.
+    &[(
+        "Interop+Sys",
         &[
-            "WaitForSingleObject",
-            "WaitForMultipleObjects",
-            "WaitForMultipleObjectsEx",
-            "GetQueuedCompletionStatus",
-            "GetQueuedCompletionStatusEx",
-            "Sleep",
-            "SleepConditionVariableCS",
-            "ConnectNamedPipe",
-            "ReadConsole",
+            "GetHostEntryForName",
+            "LowLevelMonitor_TimedWait",
+            "LowLevelMonitor_Wait",
+            "Open",
+            "Poll",
+            "ReadStdin",
+            "ReceiveMessage",
+            "WaitForSocketEvents",
+            "WaitIdAnyExitedNoHangNoWait",
         ],
-    ),
-    ("Interop+Winsock", &["select", "WSAPoll", "accept"]),
+    )],
+    &[("Interop+RunLoop", &["CFRunLoopRun"])],
+    // Windows.
+    &[
+        (
+            "Interop+Kernel32",
+            &[
+                "WaitForSingleObject",
+                "WaitForMultipleObjects",
+                "WaitForMultipleObjectsEx",
+                "GetQueuedCompletionStatus",
+                "GetQueuedCompletionStatusEx",
+                "Sleep",
+                "SleepConditionVariableCS",
+                "ConnectNamedPipe",
+                "WaitNamedPipe",
+                "ReadConsole",
+            ],
+        ),
+        ("Interop+Winsock", &["select", "WSAPoll", "accept", "recv", "recvfrom", "GetAddrInfoW"]),
+    ],
+];
+
+/// Methods that take a lock.
+const LOCKS: &[Methods] = &[
+    &[
+        (
+            "System.Threading.Monitor",
+            &[
+                "Enter",
+                "ReliableEnter",
+                "Enter_Slowpath",
+                "TryEnter",
+                "TryEnter_Slowpath",
+                "TryEnter_Timeout_Slowpath",
+                "ReliableEnterTimeout",
+                "SynchronizedMethodEnter",
+            ],
+        ),
+        (
+            "System.Threading.Lock",
+            &["Enter", "EnterSlow", "TryEnterSlow", "EnterAndGetCurrentThreadId"],
+        ),
+        (
+            "System.Threading.ReaderWriterLockSlim",
+            &[
+                "EnterReadLock",
+                "EnterUpgradeableReadLock",
+                "EnterWriteLock",
+                "TryEnterReadLock",
+                "TryEnterReadLockCore",
+                "TryEnterUpgradeableReadLock",
+                "TryEnterUpgradeableReadLockCore",
+                "TryEnterWriteLock",
+                "TryEnterWriteLockCore",
+            ],
+        ),
+        ("System.Threading.SpinLock", &["ContinueTryEnter", "ContinueTryEnterWithThreadTracking"]),
+    ],
+    // Mono.
+    &[("System.Threading.Monitor", &["try_enter_with_atomic_var", "enter_with_atomic_var"])],
+];
+
+/// Types of which each method computes in native code: neither the thread's state nor
+/// staying in one call tells that from waiting, so it is the name that decides.
+const COMPUTING_TYPES: &[&str] = &[
+    "Interop+AppleCrypto",
+    "Interop+BCrypt",
+    "Interop+Brotli",
+    "Interop+Crypto",
+    "Interop+Globalization",
+    "Interop+NCrypt",
+    "Interop+Normaliz",
+    "Interop+ZLib",
+    "Interop+Zstd",
+    "System.IO.Compression.BrotliDecoder",
+    "System.IO.Compression.BrotliEncoder",
+    "System.IO.Compression.Deflater",
+    "System.IO.Compression.Inflater",
+    "System.IO.Compression.ZLibNative+ZLibStreamHandle",
+];
+
+/// The beginnings of names of native functions, and of methods that call them, that
+/// compute, with what else their type must begin with.
+const COMPUTING_METHODS: &[(&str, &str)] = &[
+    ("SQLitePCL.", "sqlite3_"),
+    ("System.Globalization.CompareInfo", "Icu"),
+    ("System.Globalization.CompareInfo", "Nls"),
+    ("System.Globalization.TextInfo", "Icu"),
+    ("System.Globalization.TextInfo", "Nls"),
+];
+
+/// Methods that the runtime puts on top of the program's: what such a thread does is what the next frame says.
+const PLUMBING: Methods = &[("System.Threading.Thread", &["PollGC", "PollGCWorker"])];
+
+/// Methods that spin.
+const SPINS: Methods = &[
+    ("System.Threading.Thread", &["LongSpinWait", "SpinWait", "SpinWaitInternal"]),
+    ("System.Threading.LowLevelSpinWaiter", &["Wait", "SpinWaitForCondition"]),
+    ("System.Threading.Backoff", &["Exponential"]),
+];
+
+/// Types of which each method is such.
+const PLUMBING_TYPES: &[&str] = &[
+    "System.Diagnostics.Tracing.NativeRuntimeEventSource",
+    "System.Runtime.EH",
+    "System.Runtime.StackFrameIterator",
 ];
 
 /// Native functions in which a thread waits.
@@ -176,19 +345,34 @@ const NATIVE_WAITS: &[&str] = &[
     "NtRemoveIoCompletionEx",
 ];
 
+/// `<Sleep>g____PInvoke|20_0` is the compiler's name for a P/Invoke called `Sleep`.
+fn written(method: &str) -> &str {
+    method.strip_prefix('<').map_or(method, |inner| inner.split('>').next().unwrap_or(inner))
+}
+
+fn is_in(table: &[Methods], type_name: &str, method: &str) -> bool {
+    let has = |methods: &Methods| {
+        methods.iter().any(|(name, names)| *name == type_name && names.contains(&method))
+    };
+    table.iter().any(has)
+}
+
 /// How a method waits, by its stored name.
 pub(crate) fn wait_of(type_name: &str, method: &str) -> Wait {
-    // `<Sleep>g____PInvoke|20_0` is the compiler's name for a P/Invoke called `Sleep`.
-    let method =
-        method.strip_prefix('<').map_or(method, |inner| inner.split('>').next().unwrap_or(inner));
-    let is_in = |table: &[(&str, &[&str])]| {
-        table.iter().any(|(waiting, methods)| *waiting == type_name && methods.contains(&method))
-    };
+    let method = written(method);
     match () {
-        () if is_in(BLOCKS) => Wait::Always,
-        () if is_in(WAITS) => Wait::InNative,
+        () if is_in(BLOCKS, type_name, method) => Wait::Always,
+        () if is_in(LOCKS, type_name, method) => Wait::Lock,
+        () if is_in(WAITS, type_name, method) => Wait::InNative,
+        () if computes(type_name, method) => Wait::Computes,
         () => Wait::No,
     }
+}
+
+fn computes(type_name: &str, method: &str) -> bool {
+    let is_method =
+        |(of, start): &(&str, &str)| type_name.starts_with(of) && method.starts_with(start);
+    COMPUTING_TYPES.contains(&type_name) || COMPUTING_METHODS.iter().any(is_method)
 }
 
 /// Whether a method only calls native code, so that its caller shows the purpose.
@@ -197,6 +381,34 @@ pub(crate) fn only_calls(type_name: &str, method: &str) -> bool {
         || type_name.starts_with("Interop+")
         || method.contains(">g____PInvoke|")
         || method.starts_with("IL_STUB_PInvoke")
+}
+
+/// Whether a type's methods do what their caller asks for, be it to wait or not: sockets are
+/// read by the same methods in calls that wait and in asynchronous operations.
+pub(crate) fn is_on_behalf(type_name: &str) -> bool {
+    matches!(
+        type_name,
+        "System.Net.Sockets.SocketPal"
+            | "System.Net.Sockets.SocketAsyncContext"
+            | "System.Net.Sockets.NetworkStream"
+            | "System.Runtime.InteropServices.SafeHandle"
+    )
+}
+
+/// Whether a method spins for its caller.
+pub(crate) fn is_spinning(type_name: &str, method: &str) -> bool {
+    is_in(&[SPINS], type_name, written(method))
+}
+
+/// Whether what a thread does is what the caller of this method says: the method passes
+/// time for it, or is part of the runtime's own work, such as throwing and writing events.
+pub(crate) fn is_plumbing(type_name: &str, method: &str) -> bool {
+    // Helpers whose only purpose is to throw: `ArgumentNullException.ThrowIfNull`.
+    let is_thrower = method.starts_with("Throw")
+        && (type_name.starts_with("System.") || type_name.starts_with("Microsoft."));
+    is_thrower
+        || PLUMBING_TYPES.contains(&type_name)
+        || is_in(&[PLUMBING], type_name, written(method))
 }
 
 /// Whether a native function only waits.
@@ -213,7 +425,7 @@ mod tests {
     fn waiting_is_told_by_the_method() {
         assert_eq!(wait_of("System.Threading.Monitor", "Wait"), Wait::Always);
         assert_eq!(wait_of("System.Threading.Thread", "<Sleep>g____PInvoke|20_0"), Wait::Always);
-        assert_eq!(wait_of("System.Threading.Monitor", "Enter"), Wait::InNative);
+        assert_eq!(wait_of("System.Threading.Monitor", "Enter"), Wait::Lock);
         assert_eq!(wait_of("System.Threading.Monitor", "Pulse"), Wait::No);
         assert_eq!(wait_of("MyApp.Monitor", "Wait"), Wait::No);
         assert!(is_native_wait("__epoll_wait") && is_native_wait("pthread_cond_wait@@GLIBC_2.3.2"));

@@ -219,10 +219,11 @@ impl Page {
     }
 }
 
-/// The state of a sample as a number of the page: 0 managed, 1 native, 2 waiting.
+/// The state of a sample as a number of the page: 0 managed, 1 native, 2 waiting. A thread
+/// that takes a lock spins, in managed code.
 fn state_number(state: ThreadState) -> u64 {
     match state {
-        ThreadState::Managed => 0,
+        ThreadState::Managed | ThreadState::TakingLock => 0,
         ThreadState::Native => 1,
         ThreadState::Waiting => 2,
     }
@@ -313,7 +314,10 @@ fn write_samples<'m>(
         .iter()
         .map(|row| match row.key.is_rest() {
             true => nodes.rest().into(),
-            false => nodes.leaf(row.key.stack.0, resolved.frames(row.key.stack)).into(),
+            false => {
+                let stack = resolved.sample_stack(row.key.stack, row.key.mode);
+                nodes.leaf(stack.0, resolved.frames(stack)).into()
+            }
         })
         .collect();
     columns.add(format!("{key}.node"), leaves);

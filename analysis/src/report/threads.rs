@@ -79,8 +79,10 @@ pub struct ThreadRow {
     pub percent: f64,
     /// Running managed code.
     pub managed: StateTotals,
-    /// In native code, or blocked.
+    /// In a native call, which may have run or blocked.
     pub native: StateTotals,
+    /// Taking a lock, and spinning for it.
+    pub taking_lock: StateTotals,
     /// In a method that only waits.
     pub waiting: StateTotals,
     /// Time of its first sample, in nanoseconds since the session's start.
@@ -149,6 +151,7 @@ impl ThreadsReport {
                     percent: percent(sums.totals.weight, all.weight),
                     managed: state(ThreadState::Managed),
                     native: state(ThreadState::Native),
+                    taking_lock: state(ThreadState::TakingLock),
                     waiting: state(ThreadState::Waiting),
                     first_ns: (sums.totals.samples > 0).then_some(sums.totals.first_nanos),
                     last_ns: (sums.totals.samples > 0).then_some(sums.totals.last_nanos),

@@ -1,6 +1,7 @@
 //! The methods with the most time.
 
 use super::contract::{Recording, Report, ReportInput, SCHEMA};
+use super::running::{ProcessorLimit, RunningSamples};
 use crate::document::percent;
 use crate::model::{
     Cells, Frame, FrameHandle, FrameKind, Kind, Profile, ProfileKey, Resolved, ThreadHandle,
@@ -83,6 +84,11 @@ pub struct TopN {
     /// The states whose samples are counted: `all`, `running`, `waiting`, or one or two
     /// of `managed`, `native` and `waiting`, separated by a comma.
     pub state: String,
+    /// The samples that are counted, by how certain it is that their thread ran.
+    pub running: RunningSamples,
+    /// What the processors can have run at most meanwhile, if threads have more time.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub processor_limit: Option<ProcessorLimit>,
     /// Number of waiting samples that pass the rest of the filter, whether they are
     /// counted or not.
     pub waiting_samples: u64,
@@ -221,6 +227,7 @@ impl TopN {
         // Many threads may have the same deep stack, so its frames are gone through once.
         let of_stack = |(key, _): &&(ProfileKey, Totals)| (key.stack, key.mode);
         of_cpu.sort_unstable_by_key(of_stack);
+        let (mut running, mut ran_ns) = (RunningSamples::default(), 0u64);
         for same in of_cpu.chunk_by(|one, next| of_stack(one) == of_stack(next)) {
             let Some((key, _)) = same.first() else { continue };
             let mut totals = Totals::default();
@@ -229,6 +236,10 @@ impl TopN {
                 waiting.add(&totals);
             }
             let Some(frames) = resolved.selected(key.stack, key.mode) else { continue };
+            running.add(resolved, key.stack, key.mode, totals.samples);
+            if resolved.running(key.stack, key.mode).is_some() {
+                ran_ns = ran_ns.saturating_add(totals.weight);
+            }
             all.add(&groups, frames, &totals, &mut met);
         }
         for (stack, mode, cells) in profile.when().into_iter().flat_map(When::rows) {
@@ -244,6 +255,8 @@ impl TopN {
             total_ns: all.total_ns,
             period_ns: model.period_nanos().unwrap_or(0),
             state: resolved.state_names(),
+            running,
+            processor_limit: ProcessorLimit::below(ran_ns, resolved.model()),
             waiting_samples: waiting.samples,
             waiting_ns: waiting.weight,
             when_extent_ns: profile.when().map(When::extent_nanos),

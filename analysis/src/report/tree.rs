@@ -1,6 +1,7 @@
 //! Call trees.
 
 use super::contract::{Recording, Report, ReportInput, SCHEMA};
+use super::running::{ProcessorLimit, RunningSamples};
 use crate::document::percent;
 use crate::model::{
     Call, CallNode, CallNodes, FrameHandle, Kind, Pattern, Profile, Resolved, ThreadState, Totals,
@@ -50,6 +51,11 @@ pub struct CallTree {
     /// The states whose samples are counted: `all`, `running`, `waiting`, or one or two
     /// of `managed`, `native` and `waiting`, separated by a comma.
     pub state: String,
+    /// The samples that are counted, by how certain it is that their thread ran.
+    pub running: RunningSamples,
+    /// What the processors can have run at most meanwhile, if threads have more time.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub processor_limit: Option<ProcessorLimit>,
     /// Number of waiting samples that pass the rest of the filter, whether they are
     /// counted or not.
     pub waiting_samples: u64,
@@ -112,6 +118,7 @@ impl CallTree {
         });
         let (mut samples, mut total_ns) = (0u64, 0u64);
         let mut waiting = Totals::default();
+        let (mut running, mut ran_ns) = (RunningSamples::default(), 0u64);
         let is_wanted = |frame: &FrameHandle| {
             wanted.as_ref().is_none_or(|wanted| wanted.get(frame.index()).copied().unwrap_or(false))
         };
@@ -151,6 +158,10 @@ impl CallTree {
                 waiting.add(totals);
             }
             let Some(frames) = resolved.selected(key.stack, key.mode) else { continue };
+            running.add(resolved, key.stack, key.mode, totals.samples);
+            if resolved.running(key.stack, key.mode).is_some() {
+                ran_ns = ran_ns.saturating_add(totals.weight);
+            }
             samples = samples.saturating_add(totals.samples);
             total_ns = total_ns.saturating_add(totals.weight);
             let Some(path) = path(frames) else { continue };
@@ -163,6 +174,8 @@ impl CallTree {
             total_ns,
             period_ns: resolved.model().period_nanos().unwrap_or(0),
             state: resolved.state_names(),
+            running,
+            processor_limit: ProcessorLimit::below(ran_ns, resolved.model()),
             waiting_samples: waiting.samples,
             waiting_ns: waiting.weight,
             clock: profile.clock().key(),

@@ -5,7 +5,7 @@ use super::{LiveTop, SECOND_NS};
 use crate::document::SCHEMA;
 use crate::document::percent;
 use crate::model::{
-    Mode, NameOptions, NamesSoFar, Role, ThreadState, WaitChain, WaitFor, state_of, type_text,
+    Leaf, Mode, NameOptions, NamesSoFar, Role, ThreadState, WaitChain, WaitFor, state_of, type_text,
 };
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -213,7 +213,9 @@ pub(super) struct NamedStack {
 
 impl NamedStack {
     pub(super) fn state(&self, mode: Mode) -> ThreadState {
-        state_of(mode, self.chain.wait, !self.frames.is_empty())
+        // Names of methods come late here, so code without one may be managed.
+        let is_managed = !self.frames.is_empty();
+        state_of(mode, Leaf { wait: self.chain.wait, is_managed, is_returning: false })
     }
 
     /// The method that waits, or the innermost one.
@@ -499,7 +501,8 @@ impl TopSnapshot {
 
 fn place_of(state: ThreadState) -> usize {
     match state {
-        ThreadState::Managed => 0,
+        // It spins, in managed code.
+        ThreadState::Managed | ThreadState::TakingLock => 0,
         ThreadState::Native => 1,
         ThreadState::Waiting => 2,
     }

@@ -9,8 +9,8 @@ use crate::style::Paint;
 use crate::table::{Column, Table, first, layout_of, left, list, right};
 use crate::{sparkline, units};
 use nettrace_analysis::report::{
-    CallTree, GroupBy, MethodRow, Modules, ModulesReport, ThreadsReport, TopN, TopNOptions,
-    TreeOptions,
+    CallTree, GroupBy, MethodRow, Modules, ModulesReport, ProcessorLimit, RunningSamples,
+    ThreadsReport, TopN, TopNOptions, TreeOptions,
 };
 use std::io::{self, Write};
 
@@ -46,9 +46,9 @@ fn summary(samples: u64, total_ns: u64, period_ns: u64, clock: &str) -> String {
     if samples == 0 {
         return "0 samples: none matches the filters".to_owned();
     }
-    let time = if clock == "cpu" { "CPU" } else { "wall" };
+    let time = if clock == "cpu" { "processor" } else { "thread" };
     format!(
-        "{}, {} of {time} time summed over threads, one every {}",
+        "{}, {} of {time} time, one every {}",
         units::counted(samples, "sample"),
         units::duration(i64::try_from(total_ns).unwrap_or(i64::MAX)),
         units::duration(i64::try_from(period_ns).unwrap_or(i64::MAX)),
@@ -82,6 +82,8 @@ pub(super) fn top(top: &TopN, context: &mut Context<'_>) -> io::Result<()> {
         context.out.hand_on()?;
     }
     prose(context, &strong, &summary(top.samples, top.total_ns, top.period_ns, top.clock))?;
+    certainty(top.samples, &top.running, context)?;
+    processors(top.processor_limit, context)?;
     waiting(&top.state, top.waiting_samples, top.waiting_ns, context)?;
     nameless(top, context)?;
     guesses(top.guessed_frames, context)
@@ -171,6 +173,8 @@ pub(super) fn tree(tree: &CallTree, context: &mut Context<'_>) -> io::Result<()>
         }),
     ])?;
     prose(context, &strong, &summary(tree.samples, tree.total_ns, tree.period_ns, tree.clock))?;
+    certainty(tree.samples, &tree.running, context)?;
+    processors(tree.processor_limit, context)?;
     waiting(&tree.state, tree.waiting_samples, tree.waiting_ns, context)?;
     guesses(tree.guessed_frames, context)
 }
@@ -186,6 +190,36 @@ fn guesses(guessed_frames: u64, context: &mut Context<'_>) -> io::Result<()> {
 }
 
 const GUESS: &str = "of the method that begins less than 256 bytes below";
+
+/// How many of the samples ran for certain, if not all did.
+fn certainty(samples: u64, running: &RunningSamples, context: &mut Context<'_>) -> io::Result<()> {
+    let RunningSamples { managed, computing, taking_lock, native_calls, .. } = *running;
+    if taking_lock == 0 && native_calls == 0 {
+        return Ok(());
+    }
+    let parts = [
+        (managed, "ran managed code"),
+        (computing, "ran native code that computes"),
+        (taking_lock, "were taking a lock"),
+        (native_calls, "in native calls, which may not have run"),
+    ];
+    let parts = parts.iter().filter(|(count, _)| *count > 0);
+    let parts: Vec<String> =
+        parts.map(|(count, what)| format!("{} {what}", units::count(*count))).collect();
+    let line = format!("of {}, {}", units::counted(samples, "sample"), parts.join(", "));
+    prose(context, &Paint::default(), &line)
+}
+
+/// What processors can have run, if that is less than the time of the threads.
+fn processors(limit: Option<ProcessorLimit>, context: &mut Context<'_>) -> io::Result<()> {
+    let Some(ProcessorLimit { processors, most_ns, .. }) = limit else { return Ok(()) };
+    let line = format!(
+        "{} can have run {} at most: threads that wait for a processor are sampled too",
+        units::counted(u64::from(processors), "processor"),
+        units::duration(i64::try_from(most_ns).unwrap_or(i64::MAX))
+    );
+    prose(context, &Paint::default(), &line)
+}
 
 /// What was left out because it waited.
 fn waiting(state: &str, samples: u64, nanos: u64, context: &mut Context<'_>) -> io::Result<()> {
