@@ -20,6 +20,7 @@ mod heap_golden;
 mod heap_synth;
 mod heapsnapshot;
 mod intervals;
+mod known;
 mod layers;
 mod live;
 mod live_top;

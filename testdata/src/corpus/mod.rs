@@ -116,6 +116,23 @@ pub fn trace(name: &str) -> Option<TraceFile> {
     found
 }
 
+/// A recording of a program whose right answer is known by construction: those of
+/// `testdata/known`, and with `NETTRACE_SHARED` those of its folder `known`, by the name of
+/// their folder and their own (`async/shop-full`). None, said on stderr, if there is neither.
+///
+/// # Panics
+/// If it is not in the folder that `NETTRACE_SHARED` names either.
+pub fn known(name: &str) -> Option<TraceFile> {
+    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("known");
+    let file = format!("{}.nettrace.gz", name.rsplit('/').next().unwrap_or(name));
+    let mut path = own.join(file);
+    if !path.exists() {
+        path = shared_folder()?.join("known").join(format!("{name}.nettrace.gz"));
+        assert!(path.exists(), "NETTRACE_SHARED has no {}", path.display());
+    }
+    Some(TraceFile { name: name.to_owned(), path })
+}
+
 /// The folder that `NETTRACE_SHARED` names, with more traces in `traces` and what the
 /// reference reader saw in them in `golden`. None, with a note on stderr, if it is not set: then
 /// tests hold the same everywhere, on the repository's own traces.
