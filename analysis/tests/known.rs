@@ -1,7 +1,7 @@
 //! Programs whose right answer is known by construction.
 
 use nettrace_analysis::findings::{Finding, Summary};
-use nettrace_analysis::report::{ReportPass, TopN};
+use nettrace_analysis::report::{Contention, ContentionReport, ReportPass, TopN, Waits};
 use nettrace_analysis::{AnalysisOptions, NameStyle, TopNOptions};
 use nettrace_parser::Reader;
 use nettrace_testdata::corpus::{self, TraceFile};
@@ -109,4 +109,59 @@ fn a_busy_servers_samples_are_told_apart() {
     for finding in findings(&trace) {
         assert!(!finding.text.contains("native call"), "{}", finding.text);
     }
+}
+
+fn contention(trace: &TraceFile) -> ContentionReport {
+    let mut pass = ReportPass::new(Contention::new());
+    let bytes = trace.bytes();
+    assert!(pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete());
+    pass.finish().output
+}
+
+/// The threads of each circle, those that wait for it, and the first finding.
+fn deadlocks(trace: &TraceFile) -> (Vec<(Vec<u64>, Vec<u64>)>, String) {
+    let circles = contention(trace).deadlocks.into_iter();
+    let first = findings(trace).first().map_or_else(String::new, |first| first.text.clone());
+    (circles.map(|circle| (circle.thread_ids, circle.victim_ids)).collect(), first)
+}
+
+#[test]
+fn who_waits_for_whom_in_a_circle_is_a_deadlock_and_comes_first() {
+    for (name, circle, victims, place) in [
+        ("two", &[21670, 21671][..], &[][..], "Bank.Program.LockSecond"),
+        ("ring", &[22455, 22456, 22457], &[], "Bank.Program.LockSecond"),
+        ("newlock", &[23233, 23234], &[], "Bank.Program.Take"),
+        ("mix", &[24222, 24223], &[24224], "Bank.Program.LockSecond"),
+    ] {
+        let Some(trace) = corpus::known(&format!("deadlock/Dead-{name}")) else { return };
+        let (circles, first) = deadlocks(&trace);
+        assert_eq!(circles, [(circle.to_vec(), victims.to_vec())], "{name}");
+        assert!(first.starts_with("deadlock: ") && first.contains(place), "{first}");
+    }
+}
+
+#[test]
+fn a_wait_that_never_ends_counts_until_the_end_and_comes_first() {
+    let Some(trace) = corpus::known("waits-that-never-end") else { return };
+    let report = contention(&trace);
+    let open: Vec<_> = report
+        .open
+        .iter()
+        .map(|row| {
+            let millis = row.wait.at_least_ns / 1_000_000;
+            let lock = row.lock_id.as_deref().unwrap();
+            (row.wait.thread_id.unwrap(), lock, row.owner_thread_id.unwrap(), millis)
+        })
+        .collect();
+    assert_eq!(open, [(21, "0xb000", 22, 2_900), (22, "0xa000", 21, 2_899)]);
+    let locks: Vec<_> = report.locks.iter().map(|lock| lock.lock_id.as_deref().unwrap()).collect();
+    assert_eq!(locks, ["0xb000", "0xa000", "0xc000"]);
+    assert_eq!(deadlocks(&trace).0, [(vec![21, 22], vec![])]);
+    let mut pass = ReportPass::new(Waits::new());
+    let bytes = trace.bytes();
+    assert!(pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete());
+    let waits = pass.finish().output;
+    let [wait] = &*waits.open else { panic!("{:?}", waits.open) };
+    assert_eq!((wait.thread_id, wait.at_least_ns / 1_000_000), (Some(24), 2_880));
+    assert!(wait.frames[0].contains("App.Startup.WaitForReply"));
 }

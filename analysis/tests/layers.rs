@@ -11,7 +11,13 @@ const ORDER: &[&[&str]] = &[
     &["convert"],
     &["driver"],
     // What reports have in common, one file for each report, and what reads a trace for them.
-    &["report::contract", "report::distribution", "report::message_group", "report::running"],
+    &[
+        "report::contract",
+        "report::deadlock",
+        "report::distribution",
+        "report::message_group",
+        "report::running",
+    ],
     &["report::fields", "report::rate", "report::series", "report::stack_rows", "report::waiting"],
     &[
         "report::activities",

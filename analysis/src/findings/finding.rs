@@ -37,7 +37,7 @@ const LEAST_ALLOCATED: f64 = 104_857_600.0;
 #[non_exhaustive]
 pub struct Finding {
     /// Its subject: `lost_events`, `missing_names`, `gc`, `jit`, `alloc`, `exceptions`,
-    /// `contention`, `waits`, `starvation`, `hottest_method`, `lock_spinning`, `activities`,
+    /// `deadlock`, `endless_wait`, `contention`, `waits`, `starvation`, `hottest_method`, `lock_spinning`, `activities`,
     /// `slow_activity`, `log_errors`.
     pub about: String,
     /// How notable it is, from 0 to 100.
@@ -156,9 +156,63 @@ impl Finding {
         })
     }
 
+    /// Threads wait for each other and will do so for ever.
+    pub(super) fn deadlock(report: &ContentionReport) -> Option<Finding> {
+        let circle = report.deadlocks.first()?;
+        let of = |thread: &u64| report.open.iter().find(|row| row.wait.thread_id == Some(*thread));
+        let first = of(circle.thread_ids.first()?)?;
+        let threads: Vec<String> = circle.thread_ids.iter().map(u64::to_string).collect();
+        let last = threads.last().cloned().unwrap_or_default();
+        let since = circle.thread_ids.iter().filter_map(of).map(|row| row.wait.at_least_ns).min();
+        let text = match threads.split_last().map_or(&[][..], |(_, before)| before) {
+            [] => format!("deadlock: thread {last} waits for a lock that it holds"),
+            all => format!(
+                "deadlock: threads {} and {last} wait for each other's locks",
+                all.join(", ")
+            ),
+        };
+        let victims = match circle.victim_ids.len() {
+            0 => String::new(),
+            count => format!(", and {} for them", counted(count as u64, "more thread")),
+        };
+        let nanos = since.unwrap_or(0);
+        let text = format!(
+            "{text}{victims}, for at least {}{}",
+            duration(nanos),
+            most_in(Some(&first.wait.frames)).replacen(", most in", ", one in", 1)
+        );
+        Some(Finding::new("deadlock", 99.0, (nanos, "ns"), text, "report contention"))
+    }
+
+    /// A thread still waits for a lock, and has for long.
+    pub(super) fn endless_wait(report: &ContentionReport, trace_ns: u64) -> Option<Finding> {
+        if !report.deadlocks.is_empty() {
+            return None;
+        }
+        let longest = report.open.first()?;
+        let nanos = longest.wait.at_least_ns;
+        let place = most_in(Some(&longest.wait.frames)).replacen(", most in", ", one in", 1);
+        let owner = match (longest.owner_thread_id, longest.owner_managed_id) {
+            (Some(owner), _) => format!(" held by thread {owner}"),
+            (None, Some(owner)) => format!(" held by managed thread {owner}"),
+            (None, None) => String::new(),
+        };
+        let text = format!(
+            "{}, for at least {}, for a lock{owner}{place}",
+            match report.open.len() {
+                1 => "1 thread still waits at the end".to_owned(),
+                many => format!("{} threads still wait at the end", count(many as u64)),
+            },
+            duration(nanos),
+        );
+        (share(nanos, trace_ns) >= LEAST_CONTENTION)
+            .then(|| Finding::new("endless_wait", 90.0, (nanos, "ns"), text, "report contention"))
+    }
+
     pub(super) fn contention(report: &ContentionReport, trace_ns: u64) -> Option<Finding> {
         let share = share(report.totals.waits.total_ns, trace_ns);
-        let place = report.locks.first().and_then(|lock| lock.stacks.first());
+        let ended = report.locks.iter().max_by_key(|lock| lock.waits.total_ns);
+        let place = ended.filter(|lock| lock.open == 0).and_then(|lock| lock.stacks.first());
         let text = format!(
             "{} for locks, {} together{}",
             counted(report.totals.stopped, "wait"),

@@ -164,6 +164,8 @@ fn findings(
         Finding::jit(&reports.jit.totals, duration_ns),
         Finding::alloc(&reports.alloc),
         Finding::exceptions(&reports.exceptions, duration_ns),
+        Finding::deadlock(&reports.contention),
+        Finding::endless_wait(&reports.contention, duration_ns),
         Finding::contention(&reports.contention, duration_ns),
         Finding::waits(&reports.waits, duration_ns),
         Finding::activities(&reports.activities, duration_ns),

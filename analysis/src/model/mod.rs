@@ -147,9 +147,18 @@ pub struct Process {
     pub(crate) perf_map: Ranges<TextHandle>,
     /// What code lies in that nothing else says anything about.
     pub(crate) memory: MemoryMap,
+    /// Major version of its runtime.
+    pub(crate) runtime_major: Option<u32>,
+    /// OS ids of threads by their managed ids, which are used again.
+    managed_threads: HashMap<u64, u64>,
 }
 
 impl Process {
+    /// Of the OS, if a thread with this managed id was created in the trace.
+    pub(crate) fn os_thread_of(&self, managed_id: u64) -> Option<u64> {
+        self.managed_threads.get(&managed_id).copied()
+    }
+
     /// Its modules, in the order in which they were first reported.
     pub fn modules(&self) -> &[Module] {
         self.modules.rows()
@@ -320,6 +329,9 @@ impl Model {
             (187, _) => {
                 let Some(information) = view::RuntimeInformation::of(event) else { return };
                 self.name_process(process, information.command_line);
+                if let Some(row) = self.processes.get_mut(process.index()) {
+                    row.runtime_major = information.version.first().copied();
+                }
             }
             _ => {}
         }
@@ -356,7 +368,11 @@ impl Model {
     fn learn_thread(&mut self, process: ProcessHandle, event: &Event<'_>) -> Option<()> {
         let fields = &mut event.fields();
         let flags = fields.find("Flags")?.value.ok()?.as_u64()?;
+        let managed_id = fields.find("ManagedThreadIndex")?.value.ok()?.as_u64()?;
         let id = fields.find("OSThreadID")?.value.ok()?.as_u64()?;
+        if let Some(row) = self.processes.get_mut(process.index()) {
+            row.managed_threads.insert(managed_id, id);
+        }
         let name = match flags {
             flags if flags & 2 != 0 => "Finalizer",
             flags if flags & 4 != 0 => ".NET ThreadPool",

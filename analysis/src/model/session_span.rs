@@ -32,6 +32,11 @@ impl SessionSpan {
         self.extent.map_or(0, |(first, last)| nanos_between(first.min(0), last))
     }
 
+    /// The last time, in nanoseconds since the session's start.
+    pub(crate) fn last_nanos(&self) -> Option<i64> {
+        self.extent.map(|(_, last)| last)
+    }
+
     /// From the first event to the last, in nanoseconds; 0 if there are fewer than two
     /// times.
     pub(crate) fn nanos(&self) -> u64 {

@@ -5,16 +5,17 @@
 //! shows which start this one belongs to.
 
 use super::contract::{Moment, Recording, Report, SCHEMA};
+use super::deadlock::{Deadlock, deadlocks};
 use super::distribution::{Distribution, Spread};
 use super::stack_rows::{StackRow, stack_rows};
-use super::waiting::{WaitTotals, Waiting};
+use super::waiting::{OpenWait, WaitTotals, Waiting};
 use crate::model::intervals::reported_nanos;
 use crate::model::{Mode, Model, Resolved, StackHandle, ThreadHandle};
 use crate::sorted::SortFew;
 use nettrace_parser::Event;
 use nettrace_parser::view::{ContentionStart, ContentionStop, KnownProvider, View};
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// How long threads waited for locks.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,8 +27,31 @@ pub struct ContentionReport {
     /// Totals of all waits. In JSON these are members of the report itself.
     #[cfg_attr(feature = "serde", serde(flatten))]
     pub totals: WaitTotals,
-    /// By lock, longest total first.
+    /// Circles of threads that wait for each other.
+    pub deadlocks: Vec<Deadlock>,
+    /// Threads that still wait at the end of the trace, longest first.
+    pub open: Vec<OpenLockWait>,
+    /// By lock, longest total first, waits that are not over included.
     pub locks: Vec<Lock>,
+}
+
+/// A thread that still waits for a lock at the end of the trace.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct OpenLockWait {
+    /// Who, where, and for how long. In JSON these are members of the row itself.
+    #[cfg_attr(feature = "serde", serde(flatten))]
+    pub wait: OpenWait,
+    /// Identifies the lock, as in [`Lock::lock_id`].
+    pub lock_id: Option<String>,
+    /// Address of the object that is the lock, when the wait began.
+    pub object_id: Option<String>,
+    /// OS id of the thread that held the lock when the wait began.
+    pub owner_thread_id: Option<u64>,
+    /// That thread's managed id, if only this is known: .NET 11 and later write it, and the
+    /// thread was created before the session.
+    pub owner_managed_id: Option<u64>,
 }
 
 /// Waits for one lock.
@@ -42,6 +66,10 @@ pub struct Lock {
     pub is_native: bool,
     /// Completed waits.
     pub waits: Spread,
+    /// Number of waits that are not over at the end of the trace.
+    pub open: u64,
+    /// Their time until then, in nanoseconds.
+    pub open_ns: u64,
     /// Threads that held it when a wait started, most frequent first.
     pub owners: Vec<LockOwner>,
     /// Where threads waited; `count` is in nanoseconds. Longest first.
@@ -74,6 +102,16 @@ struct LockPlace {
 pub struct Contention {
     /// With the number of times that each thread held the lock.
     waits: Waiting<LockPlace, BTreeMap<u64, u64>>,
+    /// What each thread's newest wait is for.
+    newest: HashMap<ThreadHandle, Newest>,
+}
+
+/// What is known of a wait besides its place.
+#[derive(Debug, Clone, Copy)]
+struct Newest {
+    since_nanos: i64,
+    object_id: Option<u64>,
+    owner: Option<u64>,
 }
 
 impl Default for Contention {
@@ -85,7 +123,7 @@ impl Default for Contention {
 impl Contention {
     /// Lists the top 10 stacks and owners of each lock.
     pub fn new() -> Contention {
-        Contention { waits: Waiting::new(10) }
+        Contention { waits: Waiting::new(10), newest: HashMap::new() }
     }
 
     /// Sets the maximum number of stacks and owners per lock.
@@ -109,6 +147,9 @@ impl Contention {
             let count = owners.entry(owner).or_default();
             *count = count.saturating_add(1);
         }
+        let object_id = start.and_then(|start| start.object_id).filter(|object| *object != 0);
+        let newest = Newest { since_nanos: moment.nanos, object_id, owner };
+        self.newest.insert(moment.thread, newest);
     }
 
     fn stop(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) {
@@ -143,12 +184,16 @@ impl Report for Contention {
     fn finish(self, resolved: &Resolved<'_>) -> ContentionReport {
         let top = self.waits.top;
         let passes = |place: &LockPlace| resolved.selected(place.stack, Mode::Unknown).is_some();
-        let (totals, sites) = self.waits.finish(passes);
+        let newest = self.newest;
+        let (totals, sites, open) = self.waits.finish(passes);
+        let owners = Owners::new(resolved.model());
         #[derive(Default)]
         struct Sums {
             waits: Distribution,
             owners: BTreeMap<u64, u64>,
             stacks: Vec<(StackHandle, u64)>,
+            open: u64,
+            open_ns: u64,
         }
         let mut locks: BTreeMap<(Option<u64>, bool), Sums> = BTreeMap::new();
         for (place, site) in sites {
@@ -160,7 +205,29 @@ impl Report for Contention {
                 *sum = sum.saturating_add(count);
             }
         }
-        let names = owner_names(resolved.model());
+        let mut still: Vec<OpenLockWait> = Vec::new();
+        let mut waits_for = BTreeMap::new();
+        for begun in &open {
+            let wait = OpenWait::new(begun, begun.place.stack, resolved);
+            let lock = locks.entry((begun.place.lock_id, begun.place.is_native)).or_default();
+            lock.open = lock.open.saturating_add(1);
+            lock.open_ns = lock.open_ns.saturating_add(wait.at_least_ns);
+            lock.stacks.push((begun.place.stack, wait.at_least_ns));
+            let newest = newest.get(&begun.thread);
+            let newest = newest.filter(|newest| newest.since_nanos == begun.since_nanos);
+            let owner = newest.and_then(|newest| newest.owner);
+            let os_owner = owner.and_then(|owner| owners.os_id(begun.thread, owner));
+            if let (Some(thread), Some(owner)) = (wait.thread_id, os_owner) {
+                waits_for.insert(thread, (owner, begun.since_nanos));
+            }
+            still.push(OpenLockWait {
+                wait,
+                lock_id: begun.place.lock_id.map(|id| format!("{id:#x}")),
+                object_id: newest.and_then(|newest| newest.object_id).map(|id| format!("{id:#x}")),
+                owner_thread_id: os_owner,
+                owner_managed_id: owner.filter(|_| os_owner.is_none()),
+            });
+        }
         let mut locks: Vec<Lock> = locks
             .into_iter()
             .map(|((lock_id, is_native), sums)| {
@@ -169,7 +236,7 @@ impl Report for Contention {
                     .into_iter()
                     .map(|(id, count)| LockOwner {
                         thread_id: id,
-                        name: names.get(&id).cloned(),
+                        name: owners.names.get(&id).cloned(),
                         count,
                     })
                     .collect();
@@ -179,22 +246,51 @@ impl Report for Contention {
                     lock_id: lock_id.map(|id| format!("{id:#x}")),
                     is_native,
                     waits: sums.waits.spread(),
+                    open: sums.open,
+                    open_ns: sums.open_ns,
                     owners,
                     stacks: stack_rows(resolved, sums.stacks, &[], top),
                 }
             })
             .collect();
         locks.sort_few_by(|one, other| {
-            let key = |lock: &Lock| (Reverse(lock.waits.total_ns), lock.lock_id.clone());
+            let key = |lock: &Lock| {
+                let total = lock.waits.total_ns.saturating_add(lock.open_ns);
+                (Reverse(total), lock.lock_id.clone())
+            };
             key(one).cmp(&key(other))
         });
-        ContentionReport { schema: SCHEMA, totals, locks }
+        let deadlocks = deadlocks(&waits_for);
+        ContentionReport { schema: SCHEMA, totals, deadlocks, open: still, locks }
     }
 }
 
-fn owner_names(model: &Model) -> BTreeMap<u64, String> {
-    let named = |(_, thread): (ThreadHandle, &crate::model::Thread)| {
-        Some((thread.os_thread_id?, thread.name.clone()?))
-    };
-    model.threads().iter().filter_map(named).collect()
+/// Who holds locks.
+struct Owners<'m> {
+    model: &'m Model,
+    /// By OS id.
+    names: BTreeMap<u64, String>,
 }
+
+impl<'m> Owners<'m> {
+    fn new(model: &'m Model) -> Owners<'m> {
+        let named = |(_, thread): (ThreadHandle, &crate::model::Thread)| {
+            Some((thread.os_thread_id?, thread.name.clone()?))
+        };
+        Owners { model, names: model.threads().iter().filter_map(named).collect() }
+    }
+
+    /// The OS id of the owner that a wait of a thread names. From .NET 11 on, that is a
+    /// managed id.
+    fn os_id(&self, waiting: ThreadHandle, owner: u64) -> Option<u64> {
+        let thread = self.model.threads().get(waiting)?;
+        let process = self.model.process(thread.process)?;
+        match process.runtime_major {
+            Some(major) if major >= MANAGED_OWNERS_SINCE => process.os_thread_of(owner),
+            _ => Some(owner),
+        }
+    }
+}
+
+/// The first version of the runtime that names owners of locks by their managed ids.
+const MANAGED_OWNERS_SINCE: u32 = 11;

@@ -39,6 +39,7 @@ mod alloc;
 mod contention;
 mod contract;
 pub(crate) mod counters;
+mod deadlock;
 mod distribution;
 mod exceptions;
 pub(crate) mod fields;
@@ -69,9 +70,10 @@ pub use activities::{
     ActivityRow, Doing, Http, Parts, SlowActivity, StatusCount, Stretch,
 };
 pub use alloc::{Alloc, AllocKind, AllocReport, AllocSource, AllocStack, AllocThread, AllocType};
-pub use contention::{Contention, ContentionReport, Lock, LockOwner};
+pub use contention::{Contention, ContentionReport, Lock, LockOwner, OpenLockWait};
 pub use contract::{Moment, Recording, Report, ReportInput};
 pub use counters::{CounterKind, CounterPoint, CounterSeries, Counters, CountersReport};
+pub use deadlock::Deadlock;
 pub use distribution::Spread;
 pub use exceptions::{
     ExceptionThread, ExceptionType, Exceptions, ExceptionsReport, MessageCount, MethodCount,
@@ -98,7 +100,7 @@ pub use threads::{StateTotals, ThreadRow, Threads, ThreadsReport};
 pub use topn::{GroupBy, MethodRow, ThreadTop, TopN, TopNOptions};
 pub use tree::{CallTree, TreeNode, TreeOptions};
 pub use types::{Types, TypesReport};
-pub use waiting::WaitTotals;
+pub use waiting::{OpenWait, WaitTotals};
 pub use waits::{WaitPlace, WaitThread, Waits, WaitsReport};
 
 pub use crate::document::SCHEMA;

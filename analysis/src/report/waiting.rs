@@ -1,11 +1,12 @@
 //! Waits of threads for locks or handles: where, how often, how long.
 
 use super::distribution::{Distribution, Spread};
-use crate::model::ThreadHandle;
-use crate::model::intervals::{Edge, Interval, Matcher};
+use crate::model::intervals::{Edge, Interval, Matcher, nanos_between};
+use crate::model::{Resolved, StackHandle, ThreadHandle};
 use crate::sorted::SortFew;
 use std::collections::HashMap;
 use std::hash::Hash;
+use std::sync::Arc;
 
 /// Waits by place. `P` identifies the place of a wait, `X` is additional data for a
 /// place.
@@ -93,15 +94,21 @@ impl<P: Copy + Ord + Hash, X: Default> Waiting<P, X> {
         Some((nanos, &mut site.more))
     }
 
-    /// The accepted places in order, and totals of all waits there.
+    /// The accepted places in order, totals of all waits there, and those that are not
+    /// over, longest first.
     pub(super) fn finish(
         mut self,
         passes: impl Fn(&P) -> bool,
-    ) -> (WaitTotals, Vec<(P, WaitSite<X>)>) {
+    ) -> (WaitTotals, Vec<(P, WaitSite<X>)>, Vec<Begun<P>>) {
         let (mut totals, open) = (self.totals, self.open.finish(self.last_nanos));
         let mut waits = Distribution::default();
-        totals.still_waiting =
-            open.filter(|wait| wait.what.as_ref().is_some_and(&passes)).count() as u64;
+        let begun = |wait: Interval<Option<P>>| {
+            let place = wait.what.filter(&passes)?;
+            Some(Begun { place, thread: wait.start.thread, since_nanos: wait.start.nanos })
+        };
+        let mut open: Vec<Begun<P>> = open.filter_map(begun).collect();
+        open.sort_by_key(|wait| (wait.since_nanos, wait.thread));
+        totals.still_waiting = open.len() as u64;
         let mut sites: Vec<_> = self.sites.into_iter().filter(|(place, _)| passes(place)).collect();
         sites.sort_few_by_key(|(place, _)| *place);
         for (_, site) in &sites {
@@ -109,7 +116,49 @@ impl<P: Copy + Ord + Hash, X: Default> Waiting<P, X> {
             waits.merge(&site.waits);
         }
         (totals.stopped, totals.waits) = (waits.count(), waits.spread());
-        (totals, sites)
+        (totals, sites, open)
+    }
+}
+
+/// A wait that is not over at the end of the trace.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Begun<P> {
+    pub(super) place: P,
+    pub(super) thread: ThreadHandle,
+    pub(super) since_nanos: i64,
+}
+
+/// A thread that still waits at the end of the trace.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct OpenWait {
+    /// OS id; `None` if the stream does not contain it.
+    pub thread_id: Option<u64>,
+    /// Its name, if it has one.
+    pub name: Option<String>,
+    /// When the wait began, in nanoseconds since the session's start.
+    pub since_ns: i64,
+    /// From there to the trace's end, in nanoseconds: it took at least as long.
+    pub at_least_ns: u64,
+    /// Where, innermost first.
+    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::document::as_texts"))]
+    pub frames: Vec<Arc<str>>,
+}
+
+impl OpenWait {
+    pub(super) fn new<P>(wait: &Begun<P>, stack: StackHandle, resolved: &Resolved<'_>) -> OpenWait {
+        let model = resolved.model();
+        let end = model.selected().last_nanos().unwrap_or(wait.since_nanos);
+        let row = model.threads().get(wait.thread);
+        let frames = resolved.frames(stack).iter();
+        OpenWait {
+            thread_id: row.and_then(|row| row.os_thread_id),
+            name: row.and_then(|row| row.name.clone()),
+            since_ns: wait.since_nanos,
+            at_least_ns: nanos_between(wait.since_nanos, end),
+            frames: frames.map(|frame| resolved.shared_text(*frame)).collect(),
+        }
     }
 }
 

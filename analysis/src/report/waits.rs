@@ -6,8 +6,8 @@
 
 use super::contract::{Moment, Recording, Report, SCHEMA};
 use super::distribution::{Distribution, Spread};
-use super::waiting::{WaitTotals, Waiting};
-use crate::model::{Mode, Model, Resolved, StackHandle, ThreadHandle};
+use super::waiting::{OpenWait, WaitTotals, Waiting};
+use crate::model::{Mode, Model, Resolved, StackHandle, ThreadHandle, WaitFor};
 use crate::report::stack_rows::{guessed_of, names_of};
 use crate::sorted::SortFew;
 use nettrace_parser::Event;
@@ -26,6 +26,10 @@ pub struct WaitsReport {
     /// Totals of all waits. In JSON these are members of the report itself.
     #[cfg_attr(feature = "serde", serde(flatten))]
     pub totals: WaitTotals,
+    /// Threads that still wait at the end of the trace, longest first, but for idle ones.
+    pub open: Vec<OpenWait>,
+    /// Number of threads that still wait and are idle: workers of the thread pool, timers.
+    pub idle: u64,
     /// By kind and stack, longest total first.
     pub places: Vec<WaitPlace>,
     /// By thread, longest total first.
@@ -135,7 +139,10 @@ impl Report for Waits {
     fn finish(self, resolved: &Resolved<'_>) -> WaitsReport {
         let top = self.waits.top;
         let passes = |place: &HandlePlace| resolved.selected(place.1, Mode::Unknown).is_some();
-        let (totals, sites) = self.waits.finish(passes);
+        let (totals, sites, open) = self.waits.finish(passes);
+        let is_idle = |stack| resolved.waits_for(stack, Mode::External) == Some(WaitFor::Work);
+        let (idle, open): (Vec<_>, Vec<_>) = open.iter().partition(|begun| is_idle(begun.place.1));
+        let open = open.iter().map(|begun| OpenWait::new(begun, begun.place.1, resolved)).collect();
         let mut places: BTreeMap<_, Distribution> = BTreeMap::new();
         let mut threads: BTreeMap<ThreadHandle, (u64, u64)> = BTreeMap::new();
         for ((source, stack), site) in &sites {
@@ -169,6 +176,7 @@ impl Report for Waits {
             WaitThread { thread_id, name, count, total_ns }
         });
         let (places, threads) = (places.collect(), threads.collect());
-        WaitsReport { schema: SCHEMA, totals, places, threads, waiting_threads }
+        let idle = idle.len() as u64;
+        WaitsReport { schema: SCHEMA, totals, open, idle, places, threads, waiting_threads }
     }
 }

@@ -11,6 +11,7 @@ use std::io::{self, Write};
 const SHOWN_THREADS: usize = 5;
 
 pub(super) fn text(rows: usize, report: &WaitsReport, context: &mut Context<'_>) -> io::Result<()> {
+    open(rows, report, context)?;
     let place = left("PLACE", 5, 0).at_least(LEAST_PLACE);
     let mut table = spread_table([right("WAITS", 7, 0)], &[left("KIND", 7, 5), place]);
     for place in report.places.iter().take(rows) {
@@ -27,4 +28,19 @@ pub(super) fn text(rows: usize, report: &WaitsReport, context: &mut Context<'_>)
         left("THREAD", 6, 0).of(&|row| thread(row.thread_id, row.name.as_deref()).into()),
     ])?;
     wait_totals(context, &report.totals, "")
+}
+
+/// Threads that still wait at the end of the trace.
+fn open(rows: usize, report: &WaitsReport, context: &mut Context<'_>) -> io::Result<()> {
+    if report.open.is_empty() {
+        return Ok(());
+    }
+    first(context, &report.open, rows).columns([
+        right("AT LEAST ms", 11, 0).of(&|row| ms(row.at_least_ns).into()),
+        left("THREAD", 6, 0).of(&|row| thread(row.thread_id, row.name.as_deref()).into()),
+        left("STILL WAITS IN", 14, 0)
+            .at_least(LEAST_PLACE)
+            .of(&|row| innermost(&row.frames, 3).into()),
+    ])?;
+    writeln!(context.out.buffer())
 }
