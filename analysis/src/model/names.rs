@@ -94,6 +94,9 @@ pub(crate) struct MethodName<'t> {
     pub(crate) signature: &'t str,
 }
 
+/// Number of frames of a stack that the runtime keeps: the innermost ones.
+pub(crate) const RUNTIME_FRAMES: usize = 100;
+
 /// Between a method and what it has called, in the text of a frame.
 pub(crate) const CALLS: &str = " → ";
 
@@ -191,6 +194,12 @@ impl Frame {
     /// Represents the outer frames of a stack with too many frames.
     pub(crate) fn left_out() -> Frame {
         let text = "(outer frames left out)".to_owned();
+        Frame { method: text.clone(), text, ..Frame::unnamed("", FrameKind::Unknown) }.named()
+    }
+
+    /// Represents the callers of a stack with as many frames as the runtime keeps.
+    pub(crate) fn callers_cut_off() -> Frame {
+        let text = format!("(callers cut off at {RUNTIME_FRAMES} frames)");
         Frame { method: text.clone(), text, ..Frame::unnamed("", FrameKind::Unknown) }.named()
     }
 

@@ -7,7 +7,7 @@ use super::handle::{FrameHandle, MethodHandle, ProcessHandle, StackHandle};
 use super::hash::NumberMap;
 use super::kept_frames::{FramesPlace, KeptFrames};
 use super::kernel::KernelOwners;
-use super::names::{Frame, FrameKind, MethodName, NameOptions, shorten};
+use super::names::{Frame, FrameKind, MethodName, NameOptions, RUNTIME_FRAMES, shorten};
 use super::pattern::Pattern;
 use super::perf_map::ManagedName;
 use super::profile::Profile;
@@ -50,6 +50,8 @@ struct StackRow {
     /// The row of threads that were running.
     of_running: Option<StackHandle>,
     leaf: Leaf,
+    /// Whether it has lost its callers: it has as many frames as the runtime keeps.
+    is_cut_off: bool,
     /// What it waits for, if it does.
     wait_for: Option<WaitFor>,
     /// Whether it passes the filter's conditions on frames.
@@ -137,6 +139,7 @@ impl<'m> Resolved<'m> {
                 has_call: false,
                 of_running: None,
                 leaf: Leaf { wait: Wait::No, is_managed: false, is_returning: false },
+                is_cut_off: false,
                 wait_for: None,
                 passes: true,
             });
@@ -273,6 +276,12 @@ impl<'m> Resolved<'m> {
         let row = self.stacks.get(stack.index());
         let of_running = row.filter(|row| Self::is_calling(mode, row.leaf));
         of_running.and_then(|row| row.of_running).unwrap_or(stack)
+    }
+
+    /// Whether a stack has lost its callers, because the runtime keeps 100 frames. It has a
+    /// frame that says so in their place.
+    pub fn is_cut_off(&self, stack: StackHandle) -> bool {
+        self.stacks.get(stack.index()).is_some_and(|row| row.is_cut_off)
     }
 
     /// Number of stacks, with those of [`Resolved::sample_stack`].
@@ -417,6 +426,7 @@ impl<'m, 'f> Resolver<'m, 'f> {
             has_call: false,
             of_running: None,
             leaf: Leaf { wait: Wait::No, is_managed: false, is_returning: false },
+            is_cut_off: false,
             wait_for: None,
             passes: false,
         };
@@ -447,6 +457,10 @@ impl<'m, 'f> Resolver<'m, 'f> {
             }
             chain.push(facts.role);
         }
+        if self.is_cut_off(process, stacks.addresses(stack).len()) {
+            row.is_cut_off = true;
+            frames.push(self.intern(Frame::callers_cut_off(), Role::WORK));
+        }
         row.wait_for = chain.wait_for;
         row.leaf.wait = chain.wait;
         row.leaf.is_returning = chain.is_returning() && self.lists_all_methods(process);
@@ -466,6 +480,14 @@ impl<'m, 'f> Resolver<'m, 'f> {
     /// were listed, only stubs and native code have none.
     fn lists_all_methods(&self, process: ProcessHandle) -> bool {
         self.model.process(process).is_some_and(|process| process.methods.has_rundown())
+    }
+
+    /// Whether the runtime has left out callers of a stack with so many frames.
+    fn is_cut_off(&self, process: ProcessHandle, frames: usize) -> bool {
+        let is_of_runtime = |process: &Process| {
+            !process.methods.codes().is_empty() || process.mappings().is_empty()
+        };
+        frames == RUNTIME_FRAMES && self.model.process(process).is_some_and(is_of_runtime)
     }
 
     fn passage(&self, frame: FrameHandle) -> Passage {

@@ -86,6 +86,9 @@ pub struct TopN {
     pub state: String,
     /// The samples that are counted, by how certain it is that their thread ran.
     pub running: RunningSamples,
+    /// Number of the samples that have lost their callers: the runtime keeps 100 frames.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::document::is_zero"))]
+    pub cut_off_samples: u64,
     /// What the processors can have run at most meanwhile, if threads have more time.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub processor_limit: Option<ProcessorLimit>,
@@ -228,6 +231,7 @@ impl TopN {
         let of_stack = |(key, _): &&(ProfileKey, Totals)| (key.stack, key.mode);
         of_cpu.sort_unstable_by_key(of_stack);
         let (mut running, mut ran_ns) = (RunningSamples::default(), 0u64);
+        let mut cut_off = 0u64;
         for same in of_cpu.chunk_by(|one, next| of_stack(one) == of_stack(next)) {
             let Some((key, _)) = same.first() else { continue };
             let mut totals = Totals::default();
@@ -237,6 +241,9 @@ impl TopN {
             }
             let Some(frames) = resolved.selected(key.stack, key.mode) else { continue };
             running.add(resolved, key.stack, key.mode, totals.samples);
+            if resolved.is_cut_off(key.stack) {
+                cut_off = cut_off.saturating_add(totals.samples);
+            }
             if resolved.running(key.stack, key.mode).is_some() {
                 ran_ns = ran_ns.saturating_add(totals.weight);
             }
@@ -256,6 +263,7 @@ impl TopN {
             period_ns: model.period_nanos().unwrap_or(0),
             state: resolved.state_names(),
             running,
+            cut_off_samples: cut_off,
             processor_limit: ProcessorLimit::below(ran_ns, resolved.model()),
             waiting_samples: waiting.samples,
             waiting_ns: waiting.weight,

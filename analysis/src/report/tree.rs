@@ -53,6 +53,9 @@ pub struct CallTree {
     pub state: String,
     /// The samples that are counted, by how certain it is that their thread ran.
     pub running: RunningSamples,
+    /// Number of the samples that have lost their callers: the runtime keeps 100 frames.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::document::is_zero"))]
+    pub cut_off_samples: u64,
     /// What the processors can have run at most meanwhile, if threads have more time.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub processor_limit: Option<ProcessorLimit>,
@@ -119,6 +122,7 @@ impl CallTree {
         let (mut samples, mut total_ns) = (0u64, 0u64);
         let mut waiting = Totals::default();
         let (mut running, mut ran_ns) = (RunningSamples::default(), 0u64);
+        let mut cut_off = 0u64;
         let is_wanted = |frame: &FrameHandle| {
             wanted.as_ref().is_none_or(|wanted| wanted.get(frame.index()).copied().unwrap_or(false))
         };
@@ -159,6 +163,9 @@ impl CallTree {
             }
             let Some(frames) = resolved.selected(key.stack, key.mode) else { continue };
             running.add(resolved, key.stack, key.mode, totals.samples);
+            if resolved.is_cut_off(key.stack) {
+                cut_off = cut_off.saturating_add(totals.samples);
+            }
             if resolved.running(key.stack, key.mode).is_some() {
                 ran_ns = ran_ns.saturating_add(totals.weight);
             }
@@ -175,6 +182,7 @@ impl CallTree {
             period_ns: resolved.model().period_nanos().unwrap_or(0),
             state: resolved.state_names(),
             running,
+            cut_off_samples: cut_off,
             processor_limit: ProcessorLimit::below(ran_ns, resolved.model()),
             waiting_samples: waiting.samples,
             waiting_ns: waiting.weight,

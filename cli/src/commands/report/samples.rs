@@ -83,6 +83,7 @@ pub(super) fn top(top: &TopN, context: &mut Context<'_>) -> io::Result<()> {
     }
     prose(context, &strong, &summary(top.samples, top.total_ns, top.period_ns, top.clock))?;
     certainty(top.samples, &top.running, context)?;
+    cut_off(top.samples, top.cut_off_samples, context)?;
     processors(top.processor_limit, context)?;
     waiting(&top.state, top.waiting_samples, top.waiting_ns, context)?;
     nameless(top, context)?;
@@ -174,6 +175,7 @@ pub(super) fn tree(tree: &CallTree, context: &mut Context<'_>) -> io::Result<()>
     ])?;
     prose(context, &strong, &summary(tree.samples, tree.total_ns, tree.period_ns, tree.clock))?;
     certainty(tree.samples, &tree.running, context)?;
+    cut_off(tree.samples, tree.cut_off_samples, context)?;
     processors(tree.processor_limit, context)?;
     waiting(&tree.state, tree.waiting_samples, tree.waiting_ns, context)?;
     guesses(tree.guessed_frames, context)
@@ -207,6 +209,19 @@ fn certainty(samples: u64, running: &RunningSamples, context: &mut Context<'_>) 
     let parts: Vec<String> =
         parts.map(|(count, what)| format!("{} {what}", units::count(*count))).collect();
     let line = format!("of {}, {}", units::counted(samples, "sample"), parts.join(", "));
+    prose(context, &Paint::default(), &line)
+}
+
+/// How many of the samples have lost their callers.
+fn cut_off(samples: u64, cut_off: u64, context: &mut Context<'_>) -> io::Result<()> {
+    if cut_off == 0 {
+        return Ok(());
+    }
+    let line = format!(
+        "of {}, {} have lost their callers: the runtime keeps 100 frames, so totals of outer methods are too low",
+        units::counted(samples, "sample"),
+        units::count(cut_off)
+    );
     prose(context, &Paint::default(), &line)
 }
 
