@@ -1,7 +1,7 @@
 //! Programs whose right answer is known by construction.
 
 use nettrace_analysis::findings::{Finding, Summary};
-use nettrace_analysis::report::{Contention, ContentionReport, ReportPass, TopN, Waits};
+use nettrace_analysis::report::{Contention, ContentionReport, Counters, ReportPass, TopN, Waits};
 use nettrace_analysis::{AnalysisOptions, NameStyle, TopNOptions};
 use nettrace_parser::Reader;
 use nettrace_testdata::corpus::{self, TraceFile};
@@ -164,4 +164,21 @@ fn a_wait_that_never_ends_counts_until_the_end_and_comes_first() {
     let [wait] = &*waits.open else { panic!("{:?}", waits.open) };
     assert_eq!((wait.thread_id, wait.at_least_ns / 1_000_000), (Some(24), 2_880));
     assert!(wait.frames[0].contains("App.Startup.WaitForReply"));
+}
+
+#[test]
+fn series_have_the_tags_of_their_meters_and_values_with_commas_are_one_tag() {
+    let Some(trace) = corpus::known("meter-tags") else { return };
+    let mut pass = ReportPass::new(Counters::new());
+    let bytes = trace.bytes();
+    assert!(pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete());
+    let series = pass.finish().output.series;
+    let of = |name: &str| series.iter().filter(|series| series.name == name).collect::<Vec<_>>();
+    let peers: Vec<_> =
+        of("received").iter().map(|series| (series.tags.clone(), series.last)).collect();
+    let bind = |value: &str| vec![("bind".to_owned(), value.to_owned())];
+    assert_eq!(peers, [(bind("0.0.0.0"), 97.0), (bind("::"), 970.0)]);
+    let url = ("url".to_owned(), "/api/items?filter=red,blue&sort=name".to_owned());
+    assert!(of("hits").iter().any(|series| series.tags.contains(&url)));
+    assert_eq!(of("inf")[0].mean, f64::INFINITY);
 }

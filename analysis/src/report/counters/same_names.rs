@@ -44,7 +44,7 @@ impl Publication {
 /// Tells instruments of one name apart.
 #[derive(Debug, Default)]
 pub(crate) struct SameNames {
-    /// The instruments of a name, which is a key without tags.
+    /// The instruments of a name, which is a key with the instrument's own tags only.
     numbered: HashMap<SeriesKey, Vec<Numbered>>,
     /// How often a series was published in its newest collection.
     repeated: HashMap<SeriesKey, Repeated>,
@@ -65,22 +65,26 @@ struct Repeated {
 
 impl SameNames {
     /// The tag of a value's series: `None` for the first instrument of its name.
+    /// `own_tags`: those of the instrument and its meter.
     pub(crate) fn tag(
         &mut self,
         key: &SeriesKey,
+        own_tags: &[(String, String)],
         instrument_id: Option<i64>,
         publication: Publication,
     ) -> Option<(String, String)> {
         let place = match instrument_id {
-            Some(id) => self.by_id(key, id, publication),
+            Some(id) => {
+                let name = SeriesKey { tags: own_tags.to_vec(), ..key.clone() };
+                self.by_id(name, id, publication)
+            }
             None => self.by_repetition(key, publication),
         };
         let number = place.saturating_add(1);
         (place > 0).then(|| ("instrument".to_owned(), format!("#{number}")))
     }
 
-    fn by_id(&mut self, key: &SeriesKey, id: i64, publication: Publication) -> usize {
-        let name = SeriesKey { tags: Vec::new(), ..key.clone() };
+    fn by_id(&mut self, name: SeriesKey, id: i64, publication: Publication) -> usize {
         if self.numbered.len() >= MOST && !self.numbered.contains_key(&name) {
             return 0;
         }

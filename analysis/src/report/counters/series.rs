@@ -215,7 +215,10 @@ impl CounterSeries {
         self.count = self.count.saturating_add(1);
         self.min = if is_first { value } else { self.min.min(value) };
         self.max = if is_first { value } else { self.max.max(value) };
-        self.mean += (value - self.mean) / self.count as f64;
+        // The difference of two infinities is no number.
+        if is_first || self.mean != value {
+            self.mean += (value - self.mean) / self.count as f64;
+        }
         self.last = value;
         self.shape.add(point.ts_ns, value);
         if keeps_point {

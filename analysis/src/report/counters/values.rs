@@ -9,8 +9,10 @@
 //! Values of instruments are texts. An empty text means that there is no value yet, or no
 //! longer; it is not a point.
 //!
-//! Several instruments may have the same name: the second one's series have the tag
-//! `instrument=#2` (`same_names.rs`).
+//! A meter and an instrument may have tags of their own, which come once, in
+//! BeginInstrumentReporting; all series of the instrument have them. Several instruments may
+//! have the same name and tags: the second one's series have the tag `instrument=#2`
+//! (`same_names.rs`).
 
 use super::same_names::{Publication, SameNames};
 use super::series::{CounterKind, CounterPoint, Published, SeriesKey};
@@ -22,6 +24,9 @@ use std::collections::HashMap;
 /// Nanoseconds per second.
 const SECOND: f64 = 1e9;
 
+/// Maximum number of instruments whose own tags are kept.
+const MOST_INSTRUMENTS: usize = 10_000;
+
 /// Maximum number of quantiles per histogram event. Each is a series with all of its
 /// tags; .NET publishes three.
 const MOST_QUANTILES: usize = 16;
@@ -32,6 +37,8 @@ pub(crate) struct CounterValues {
     /// When instruments are published, by process and session.
     intervals: HashMap<(Option<u64>, String), Interval>,
     same_names: SameNames,
+    /// Tags of meters and instruments, by process and the instrument's id.
+    own_tags: HashMap<(Option<u64>, i64), Vec<(String, String)>>,
     /// Of sessions whose first publication this is, if that is known otherwise.
     requested_seconds: f64,
     points: u64,
@@ -79,6 +86,10 @@ impl CounterValues {
         if event.known_provider() == KnownProvider::Metrics {
             if event.name() == "CollectionStart" {
                 self.collection_starts(event, moment);
+                return false;
+            }
+            if event.name() == "BeginInstrumentReporting" {
+                self.instrument_begins(event);
                 return false;
             }
             let metric = view::Metric::of(event);
@@ -175,8 +186,11 @@ impl CounterValues {
             tags: tags_of(&metric.tags.to_string(), '='),
             session,
         };
+        let own = metric.instrument_id.and_then(|id| self.own_tags.get(&(process_id, id)));
+        let own = own.cloned().unwrap_or_default();
+        key.tags.extend(own.iter().cloned());
         let publication = Publication { ts_ns: moment.nanos, collection, interval_seconds };
-        if let Some(tag) = self.same_names.tag(&key, metric.instrument_id, publication) {
+        if let Some(tag) = self.same_names.tag(&key, &own, metric.instrument_id, publication) {
             key.tags.push(tag);
         }
         let unit = metric.unit.to_string();
@@ -220,6 +234,21 @@ impl CounterValues {
         CounterPoint { ts_ns: moment.nanos, order, ..CounterPoint::default() }
     }
 
+    /// The tags that a meter and an instrument have, which values do not repeat.
+    fn instrument_begins(&mut self, event: &Event<'_>) {
+        let id = event.field("instrumentId").and_then(|value| value.as_i64());
+        let Some(key) = id.map(|id| (event.process_id(), id)) else { return };
+        if self.own_tags.len() >= MOST_INSTRUMENTS && !self.own_tags.contains_key(&key) {
+            return;
+        }
+        let text = |name| event.field(name).and_then(|value| value.to_text()).unwrap_or_default();
+        let mut tags = tags_of(&text("meterTags"), '=');
+        tags.extend(tags_of(&text("instrumentTags"), '='));
+        if !tags.is_empty() {
+            self.own_tags.insert(key, tags);
+        }
+    }
+
     fn collection_starts(&mut self, event: &Event<'_>, moment: &Moment) {
         let session =
             event.field("sessionId").and_then(|value| value.to_text()).unwrap_or_default();
@@ -243,16 +272,21 @@ fn per_second(growth: f64, seconds: f64) -> Option<f64> {
 }
 
 /// Parses `a=1,b=2` into pairs. A comma inside a value is recognised because no `=`
-/// follows.
+/// follows, or what is before it is no key that comes after the last one.
 fn tags_of(text: &str, separator: char) -> Vec<(String, String)> {
     let mut tags: Vec<(String, String)> = Vec::new();
-    for part in text.split(',').filter(|part| !part.is_empty()) {
-        match (part.split_once(separator), tags.last_mut()) {
+    for part in text.split(',') {
+        // Tags of instruments are sorted by key.
+        let follows =
+            |key: &str| separator != '=' || tags.last().is_none_or(|(last, _)| last.as_str() < key);
+        let pair = part.split_once(separator).filter(|(key, _)| follows(key));
+        match (pair, tags.last_mut()) {
             (Some((key, value)), _) => tags.push((key.to_owned(), value.to_owned())),
             (None, Some((_, value))) => {
                 value.push(',');
                 value.push_str(part);
             }
+            (None, None) if part.is_empty() => {}
             (None, None) => tags.push((part.to_owned(), String::new())),
         }
     }
@@ -271,9 +305,13 @@ mod tests {
     #[test]
     fn tags_are_pairs_even_if_values_have_commas() {
         let pair = |key: &str, value: &str| (key.to_owned(), value.to_owned());
-        assert_eq!(tags_of("kind=tëä,core=0", '='), [pair("kind", "tëä"), pair("core", "0")]);
+        assert_eq!(tags_of("core=0,kind=tëä", '='), [pair("core", "0"), pair("kind", "tëä")]);
         assert_eq!(tags_of("a=1,2,b=x=y", '='), [pair("a", "1,2"), pair("b", "x=y")]);
         assert_eq!(tags_of("alone", '='), [pair("alone", "")]);
+        assert_eq!(
+            tags_of("plain=simple,url=/items?filter=red,blue&sort=name,", '='),
+            [pair("plain", "simple"), pair("url", "/items?filter=red,blue&sort=name,")]
+        );
         assert_eq!(tags_of("", '='), []);
     }
 
