@@ -63,8 +63,8 @@ fn the_report_and_the_file_come_in_either_order() {
     let theirs = nettrace(&["report", SAMPLES, "topN", "-n", "3", "--inclusive"]);
     assert_eq!((ours.code, &ours.stdout), (Some(0), &theirs.stdout));
     let names: Vec<_> = ours.stdout.split(|byte| *byte == b'\n').collect();
-    // A heading, three rows, a summary.
-    assert_eq!(names.len(), 6);
+    // A heading, three rows, a summary, and what is certain of it.
+    assert_eq!(names.len(), 7);
     assert!(String::from_utf8_lossy(names[1]).contains("Workload.Program.Main"));
 }
 

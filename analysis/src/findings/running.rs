@@ -35,11 +35,9 @@ impl Running {
             running.sampled = running.sampled.saturating_add(totals.samples);
             let Some(frames) = resolved.selected(key.stack, key.mode) else { continue };
             if met.insert(key.stack) {
-                let named = frames
-                    .iter()
-                    .filter(|frame| resolved.frame(**frame).is_some_and(|row| row.is_named));
-                running.frames = running.frames.saturating_add(frames.len() as u64);
-                running.named = running.named.saturating_add(named.count() as u64);
+                let (frames, named) = resolved.counted(key.stack);
+                running.frames = running.frames.saturating_add(frames);
+                running.named = running.named.saturating_add(named);
             }
             let Some(how) = resolved.running(key.stack, key.mode) else { continue };
             running.all = running.all.saturating_add(totals.weight);

@@ -50,6 +50,8 @@ struct StackRow {
     /// The row of threads that were running.
     of_running: Option<StackHandle>,
     leaf: Leaf,
+    /// Number of its frames in the trace, and of those with a name.
+    counted: (u16, u16),
     /// Whether it has lost its callers: it has as many frames as the runtime keeps.
     is_cut_off: bool,
     /// What it waits for, if it does.
@@ -139,6 +141,7 @@ impl<'m> Resolved<'m> {
                 has_call: false,
                 of_running: None,
                 leaf: Leaf { wait: Wait::No, is_managed: false, is_returning: false },
+                counted: (0, 0),
                 is_cut_off: false,
                 wait_for: None,
                 passes: true,
@@ -171,6 +174,10 @@ impl<'m> Resolved<'m> {
         let mut met = Vec::new();
         for (key, totals) in profile.rows() {
             let Some(frames) = self.selected(key.stack, key.mode) else { continue };
+            let row = self.stacks.get(key.stack.index());
+            let is_hidden =
+                row.is_some_and(|row| row.has_call && !Self::is_calling(key.mode, row.leaf));
+            let frames = frames.get(usize::from(is_hidden)..).unwrap_or_default();
             let (whole, weights) =
                 of_kinds.entry(key.kind).or_insert_with(|| (0, vec![0; self.frames.len()]));
             *whole = whole.saturating_add(totals.weight);
@@ -276,6 +283,12 @@ impl<'m> Resolved<'m> {
         let row = self.stacks.get(stack.index());
         let of_running = row.filter(|row| Self::is_calling(mode, row.leaf));
         of_running.and_then(|row| row.of_running).unwrap_or(stack)
+    }
+
+    /// Number of a stack's frames in the trace, and of those with a name.
+    pub(crate) fn counted(&self, stack: StackHandle) -> (u64, u64) {
+        let (frames, named) = self.stacks.get(stack.index()).map_or((0, 0), |row| row.counted);
+        (frames.into(), named.into())
     }
 
     /// Whether a stack has lost its callers, because the runtime keeps 100 frames. It has a
@@ -426,6 +439,7 @@ impl<'m, 'f> Resolver<'m, 'f> {
             has_call: false,
             of_running: None,
             leaf: Leaf { wait: Wait::No, is_managed: false, is_returning: false },
+            counted: (0, 0),
             is_cut_off: false,
             wait_for: None,
             passes: false,
@@ -448,6 +462,8 @@ impl<'m, 'f> Resolver<'m, 'f> {
             };
             self.coverage.frames = self.coverage.frames.saturating_add(1);
             self.coverage.named = self.coverage.named.saturating_add(u64::from(frame.is_named));
+            row.counted.0 = row.counted.0.saturating_add(1);
+            row.counted.1 = row.counted.1.saturating_add(u16::from(frame.is_named));
             self.coverage.guessed =
                 self.coverage.guessed.saturating_add(u64::from(frame.is_guessed));
             is_wanted |= facts.is_wanted;

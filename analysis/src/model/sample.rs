@@ -232,7 +232,10 @@ impl ThreadState {
         }
         let names: Vec<&str> = ThreadState::ALL
             .into_iter()
-            .filter(|state| has(state))
+            // Who asks for managed code gets those that spin for a lock in it, too.
+            .filter(|state| {
+                has(state) && (*state != ThreadState::TakingLock || !has(&ThreadState::Managed))
+            })
             .map(ThreadState::name)
             .collect();
         names.join(",")

@@ -58,6 +58,13 @@ pub struct StateTotals {
     pub ns: u64,
 }
 
+impl StateTotals {
+    fn and(self, other: StateTotals) -> StateTotals {
+        let samples = self.samples.saturating_add(other.samples);
+        StateTotals { samples, ns: self.ns.saturating_add(other.ns) }
+    }
+}
+
 /// A thread.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
@@ -77,11 +84,11 @@ pub struct ThreadRow {
     pub total_ns: u64,
     /// Percentage of the wall time of all samples.
     pub percent: f64,
-    /// Running managed code.
+    /// Running managed code, or taking a lock.
     pub managed: StateTotals,
     /// In a native call, which may have run or blocked.
     pub native: StateTotals,
-    /// Taking a lock, and spinning for it.
+    /// Of `managed`: taking a lock, and spinning for it.
     pub taking_lock: StateTotals,
     /// In a method that only waits.
     pub waiting: StateTotals,
@@ -149,7 +156,7 @@ impl ThreadsReport {
                     samples: sums.totals.samples,
                     total_ns: sums.totals.weight,
                     percent: percent(sums.totals.weight, all.weight),
-                    managed: state(ThreadState::Managed),
+                    managed: state(ThreadState::Managed).and(state(ThreadState::TakingLock)),
                     native: state(ThreadState::Native),
                     taking_lock: state(ThreadState::TakingLock),
                     waiting: state(ThreadState::Waiting),

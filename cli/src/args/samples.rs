@@ -152,8 +152,9 @@ pub(crate) enum StateArg {
     Running,
     /// Managed code was running
     Managed,
-    /// Native code was running, or a thread was blocked in a method that is not known to
-    /// wait
+    /// Of these: a thread was taking a lock, and spun for it
+    TakingLock,
+    /// A native call, which may have run or blocked
     Native,
     /// The innermost method is known to wait
     Waiting,
@@ -164,7 +165,8 @@ impl StateArg {
         match self {
             StateArg::All => &ThreadState::ALL,
             StateArg::Running => &ThreadState::RUNNING,
-            StateArg::Managed => &[ThreadState::Managed],
+            StateArg::Managed => &[ThreadState::Managed, ThreadState::TakingLock],
+            StateArg::TakingLock => &[ThreadState::TakingLock],
             StateArg::Native => &[ThreadState::Native],
             StateArg::Waiting => &[ThreadState::Waiting],
         }

@@ -7,6 +7,8 @@ use crate::units;
 use nettrace_analysis::report::WaitsReport;
 use std::io::{self, Write};
 
+/// A wait that is not over, and is shown in a row of its own, took at least as long.
+const LONG_WAIT_NS: u64 = 1_000_000_000;
 /// Threads shown.
 const SHOWN_THREADS: usize = 5;
 
@@ -32,10 +34,12 @@ pub(super) fn text(rows: usize, report: &WaitsReport, context: &mut Context<'_>)
 
 /// Threads that still wait at the end of the trace.
 fn open(rows: usize, report: &WaitsReport, context: &mut Context<'_>) -> io::Result<()> {
-    if report.open.is_empty() {
+    // In a busy program some have just begun when the trace ends.
+    let long: Vec<_> = report.open.iter().filter(|wait| wait.at_least_ns >= LONG_WAIT_NS).collect();
+    if long.is_empty() {
         return Ok(());
     }
-    first(context, &report.open, rows).columns([
+    first(context, &long, rows).columns([
         right("AT LEAST ms", 11, 0).of(&|row| ms(row.at_least_ns).into()),
         left("THREAD", 6, 0).of(&|row| thread(row.thread_id, row.name.as_deref()).into()),
         left("STILL WAITS IN", 14, 0)
