@@ -11,7 +11,7 @@ const ORDER: &[&[&str]] = &[
     &["convert"],
     &["driver"],
     // What reports have in common, one file for each report, and what reads a trace for them.
-    &["report::contract", "report::distribution", "report::message_group"],
+    &["report::contract", "report::counts", "report::distribution", "report::message_group"],
     &["report::fields", "report::rate", "report::series", "report::stack_rows", "report::waiting"],
     &[
         "report::activities",

@@ -23,12 +23,12 @@ pub(super) struct Running {
 impl Running {
     pub(super) fn new(resolved: &Resolved<'_>) -> Running {
         let mut running = Running::default();
-        let mut met = HashSet::new();
+        let mut counted = HashSet::new();
         let rows = resolved.profile().rows();
         for (key, totals) in rows.iter().filter(|(key, _)| key.kind == Kind::Cpu) {
             running.sampled = running.sampled.saturating_add(totals.samples);
             let Some(frames) = resolved.selected(key.stack, key.mode) else { continue };
-            if met.insert(key.stack) {
+            if counted.insert(key.stack) {
                 let named = frames
                     .iter()
                     .filter(|frame| resolved.frame(**frame).is_some_and(|row| row.is_named));

@@ -57,7 +57,7 @@ impl<'m> Resolved<'m> {
     ///
     /// Frames are folded after filtering, because the filter applies to the frames in the
     /// trace.
-    pub fn new(
+    pub(crate) fn new(
         model: &'m Model,
         profile: &'m Profile,
         options: NameOptions,
@@ -146,18 +146,18 @@ impl<'m> Resolved<'m> {
             return;
         }
         let mut of_kinds: BTreeMap<Kind, (u64, Vec<u64>)> = BTreeMap::new();
-        let mut met = Vec::new();
+        let mut distinct = Vec::new();
         for (key, totals) in profile.rows() {
             let Some(frames) = self.selected(key.stack, key.mode) else { continue };
             let (whole, weights) =
                 of_kinds.entry(key.kind).or_insert_with(|| (0, vec![0; self.frames.len()]));
             *whole = whole.saturating_add(totals.weight);
             // A recursive frame counts once.
-            met.clear();
-            met.extend_from_slice(frames);
-            met.sort_unstable();
-            met.dedup();
-            for frame in &met {
+            distinct.clear();
+            distinct.extend_from_slice(frames);
+            distinct.sort_unstable();
+            distinct.dedup();
+            for frame in &distinct {
                 if let Some(weight) = weights.get_mut(frame.index()) {
                     *weight = weight.saturating_add(totals.weight);
                 }
@@ -211,7 +211,7 @@ impl<'m> Resolved<'m> {
     }
 
     /// The aggregated samples.
-    pub fn profile(&self) -> &'m Profile {
+    pub(crate) fn profile(&self) -> &'m Profile {
         self.profile
     }
 
@@ -283,7 +283,7 @@ impl<'m> Resolved<'m> {
     }
 
     /// What a thread with this stack waits for; `None` if it does not wait.
-    pub fn waits_for(&self, stack: StackHandle, mode: Mode) -> Option<WaitFor> {
+    pub(crate) fn waits_for(&self, stack: StackHandle, mode: Mode) -> Option<WaitFor> {
         if self.state(stack, mode) != ThreadState::Waiting {
             return None;
         }

@@ -5,6 +5,7 @@
 //! shows which start this one belongs to.
 
 use super::contract::{Moment, Recording, Report, SCHEMA};
+use super::counts::ThreadCount;
 use super::distribution::{Distribution, Spread};
 use super::stack_rows::{StackRow, stack_rows};
 use super::waiting::{WaitTotals, Waiting};
@@ -43,22 +44,9 @@ pub struct Lock {
     /// Completed waits.
     pub waits: Spread,
     /// Threads that held it when a wait started, most frequent first.
-    pub owners: Vec<LockOwner>,
+    pub owners: Vec<ThreadCount>,
     /// Where threads waited; `count` is in nanoseconds. Longest first.
     pub stacks: Vec<StackRow>,
-}
-
-/// A thread that held a lock.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-#[non_exhaustive]
-pub struct LockOwner {
-    /// OS id.
-    pub thread_id: u64,
-    /// Its name, if it has one.
-    pub name: Option<String>,
-    /// Number of waits that it caused.
-    pub count: u64,
 }
 
 /// A lock, and where a thread waited for it.
@@ -77,17 +65,13 @@ pub struct Contention {
 }
 
 impl Default for Contention {
+    /// Lists the top 10 stacks and owners of each lock.
     fn default() -> Contention {
-        Contention::new()
+        Contention { waits: Waiting::new(10) }
     }
 }
 
 impl Contention {
-    /// Lists the top 10 stacks and owners of each lock.
-    pub fn new() -> Contention {
-        Contention { waits: Waiting::new(10) }
-    }
-
     /// Sets the maximum number of stacks and owners per lock.
     #[must_use]
     pub fn top(mut self, count: usize) -> Contention {
@@ -164,11 +148,11 @@ impl Report for Contention {
         let mut locks: Vec<Lock> = locks
             .into_iter()
             .map(|((lock_id, is_native), sums)| {
-                let mut owners: Vec<LockOwner> = sums
+                let mut owners: Vec<ThreadCount> = sums
                     .owners
                     .into_iter()
-                    .map(|(id, count)| LockOwner {
-                        thread_id: id,
+                    .map(|(id, count)| ThreadCount {
+                        thread_id: Some(id),
                         name: names.get(&id).cloned(),
                         count,
                     })
