@@ -22,7 +22,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     // Values come in bursts. What waits for its place in time is released in silence.
     session.set_read_timeout(Some(Duration::from_millis(50)));
 
-    let live = Mutex::new(Live::new(LiveCounters::new().interval(1.0)));
+    let live = Mutex::new(Live::new(LiveCounters::default().interval(1.0)));
     std::thread::scope(|scope| {
         let feeding = scope.spawn(|| feed(session, &live));
         while !feeding.is_finished() {

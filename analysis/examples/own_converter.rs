@@ -49,7 +49,7 @@ impl<W: Write + Send> Convert for HeaviestLeaf<W> {
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let bytes = std::fs::read(std::env::args().nth(1).ok_or("usage: own_converter FILE")?)?;
-    let mut analysis = Analysis::new(AnalysisOptions::new());
+    let mut analysis = Analysis::new(AnalysisOptions::default());
     analysis.add(Box::new(HeaviestLeaf(std::io::stdout())));
     let outcome = analysis.read(&mut Reader::from_slice(&bytes).time_ordered())?;
     if !outcome.is_intact() {

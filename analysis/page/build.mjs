@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 const here = dirname(fileURLToPath(import.meta.url));
 const target = join(here, '..', 'src', 'page', 'page.html');
 
-// Modules in an order in which each stands behind those that it imports. Names are one space, so each must be unique.
+// Modules, each after those that it imports. Their names share one scope, so each must be unique.
 function gather(name, done = []) {
   if (done.some((module_) => module_.name === name)) return done;
   const text = readFileSync(join(here, 'src', name), 'utf8');

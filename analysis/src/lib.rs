@@ -20,12 +20,10 @@ mod sorted;
 
 pub use driver::{Analysis, AnalysisError, AnalysisOptions, Finished};
 pub use model::{
-    EventSelector, Filter, Folding, Frame, FrameGroup, FrameHandle, FrameKind, FrameNames, Kind,
-    Mode, Model, NameOptions, NameStyle, NamesSoFar, Pattern, PerfMapSymbol, Profile, Resolved,
-    Running, Sample, StackHandle, TextHandle, ThreadHandle, ThreadState, Unit, event_name,
-    perf_map,
+    EventSelector, Filter, Folding, Frame, FrameGroup, FrameKind, FrameNames, Kind, Mode, Model,
+    NameOptions, NameStyle, NamesSoFar, Pattern, PerfMapSymbol, Profile, Resolved, Running, Sample,
+    ThreadState, Unit, perf_map,
 };
 #[cfg(feature = "symbols")]
 pub use model::{SymbolFile, SymbolFileError};
-pub use nettrace_export::units;
 pub use report::{TopN, TopNOptions};

@@ -5,7 +5,7 @@
 use nettrace_analysis::findings::Summary;
 use nettrace_analysis::live::{Live, LiveWatch, WatchKind};
 use nettrace_analysis::report::{
-    Activities, ActivitiesReport, Contention, Counters, Exceptions, Logs, Report, ReportPass,
+    Activities, ActivitiesReport, Contention, Counters, Exceptions, Http, Logs, Report, ReportPass,
     Tasks, Waits,
 };
 use nettrace_parser::Reader;
@@ -226,7 +226,7 @@ fn an_exception_that_is_caught_inside_another_catch_block_leaves_that_one_alone(
             end(CAUGHT),
             end(CAUGHT),
         ],
-        Exceptions::new(),
+        Exceptions::default(),
     );
     let [a, b] = report.types.as_slice() else { panic!("{report:?}") };
     assert_eq!((a.count, a.caught, a.left_by_exception, a.nested), (1, 1, 0, 0));
@@ -254,7 +254,7 @@ fn a_catch_block_that_an_exception_leaves_has_no_end() {
             block(CATCH),
             end(CAUGHT),
         ],
-        Exceptions::new(),
+        Exceptions::default(),
     );
     let [c, a, b] = report.types.as_slice() else { panic!("{report:?}") };
     assert_eq!((a.caught, a.left_by_exception, a.in_catch.count), (1, 1, 0));
@@ -263,7 +263,7 @@ fn a_catch_block_that_an_exception_leaves_has_no_end() {
 }
 
 #[test]
-fn lost_ends_of_catch_blocks_do_not_shift_those_behind_them() {
+fn lost_ends_of_catch_blocks_do_not_shift_later_ones() {
     let report = report(
         vec![
             end(CAUGHT),
@@ -274,7 +274,7 @@ fn lost_ends_of_catch_blocks_do_not_shift_those_behind_them() {
             end(CAUGHT),
             end(CAUGHT),
         ],
-        Exceptions::new(),
+        Exceptions::default(),
     );
     let [a, b] = report.types.as_slice() else { panic!("{report:?}") };
     assert_eq!((a.caught, a.in_catch.count, b.caught, b.in_catch.total_ns), (0, 0, 1, 100));
@@ -291,7 +291,7 @@ fn a_thread_that_waits_while_it_waits_has_two_waits() {
             lock(1, 0xa, 11),
             locked(1, 100.0),
         ],
-        Contention::new(),
+        Contention::default(),
     );
     assert_eq!(
         (report.totals.started, report.totals.stopped, report.totals.waits.total_ns),
@@ -303,16 +303,19 @@ fn a_thread_that_waits_while_it_waits_has_two_waits() {
         (Some("0xa"), 2, 400, 300)
     );
     assert_eq!((b.lock_id.as_deref(), b.waits.total_ns), (Some("0xb"), 100));
-    assert_eq!(a.owners.iter().map(|owner| owner.thread_id).collect::<Vec<_>>(), [11, 12]);
+    assert_eq!(
+        a.owners.iter().map(|owner| owner.thread_id).collect::<Vec<_>>(),
+        [Some(11), Some(12)]
+    );
 }
 
 #[test]
-fn a_stop_without_a_start_counts_by_what_it_tells() {
+fn a_stop_without_a_start_counts_with_its_reported_duration() {
     let report = report(
         vec![
             locked(0, 70.0),
             lock(0, 0xa, 12),
-            // Its stop, and the start of the next, were lost: the next stop tells that it
+            // Its stop, and the start of the next, were lost: the next stop shows that it
             // is not this one's.
             Step::Event(SessionEvent {
                 lost_before: 2,
@@ -331,7 +334,7 @@ fn a_stop_without_a_start_counts_by_what_it_tells() {
             locked(0, 99.0),
             lock(1, 0xc, 11),
         ],
-        Contention::new(),
+        Contention::default(),
     );
     assert_eq!(
         (
@@ -361,7 +364,7 @@ fn waits_without_one_end_have_no_length() {
         |thread, source| step(WAIT, thread, vec![Value::U8(source), Value::U64(0), Value::U16(0)]);
     let waited = |thread| step(WAITED, thread, vec![Value::U16(0)]);
     let report =
-        report(vec![waited(0), wait(0, 1), wait(1, 0), waited(0), wait(0, 0)], Waits::new());
+        report(vec![waited(0), wait(0, 1), wait(1, 0), waited(0), wait(0, 0)], Waits::default());
     assert_eq!(
         (
             report.totals.started,
@@ -393,7 +396,7 @@ fn tasks_are_followed_from_schedule_to_end() {
             started(9),
             completed(9, false),
         ],
-        Tasks::new(),
+        Tasks::default(),
     );
     assert_eq!((report.scheduled, report.started, report.completed, report.faulted), (2, 3, 2, 1));
     assert_eq!((report.queued.count, report.queued.total_ns, report.ran.total_ns), (2, 500, 200));
@@ -417,7 +420,7 @@ fn path(nibbles: [u8; 4]) -> [u8; 16] {
 }
 
 fn activities(events: Vec<SessionEvent>) -> ActivitiesReport {
-    report(events.into_iter().map(Step::Event).collect(), Activities::new())
+    report(events.into_iter().map(Step::Event).collect(), Activities::default())
 }
 
 #[test]
@@ -452,7 +455,7 @@ fn a_start_that_names_another_activity_runs_inside_of_it() {
 }
 
 #[test]
-fn stops_without_starts_and_starts_without_stops_are_told() {
+fn stops_without_starts_and_starts_without_stops_are_counted() {
     let none = [0; 16];
     let report = activities(vec![
         order(STOP, 0, 5, none),
@@ -476,7 +479,7 @@ fn a_path_that_starts_again_has_lost_its_stop() {
 }
 
 #[test]
-fn http_requests_are_grouped_by_what_they_ask_for() {
+fn http_requests_are_grouped_by_target() {
     let start = |path: &str, id| SessionEvent {
         activity_id: id,
         ..event(HTTP_START, 0, vec![text("https"), text("shop"), Value::I32(8443), text(path)])
@@ -489,7 +492,7 @@ fn http_requests_are_grouped_by_what_they_ask_for() {
     let events = vec![start("/items/1?q", a), start("/items/22", b), stop(200, a), stop(503, b)];
     let mut steps: Vec<Step> = events.into_iter().map(Step::Event).collect();
     steps.push(Step::Event(order(START, 0, 1, [0; 16])));
-    let report = report(steps, Activities::http());
+    let report = report(steps, Http::default());
     let [row] = report.activities.as_slice() else { panic!("{report:?}") };
     assert_eq!(
         (row.name.as_str(), row.started, row.errors),
@@ -532,7 +535,7 @@ pub(crate) fn messages() -> Vec<Step> {
 
 #[test]
 fn a_message_in_two_forms_is_one_with_its_exception_and_scopes() {
-    let report = report(messages(), Logs::new());
+    let report = report(messages(), Logs::default());
     let rows: Vec<_> = report
         .messages
         .iter()
@@ -584,7 +587,7 @@ fn a_value_that_is_no_number_is_no_point_and_a_second_session_is_not_counted_aga
                 vec![text("0.5=1;0.99=2;broken;=;1=z"), Value::I32(7), Value::F64(9.0)],
             ),
         ],
-        Counters::new(),
+        Counters::default(),
     );
     let series: Vec<_> = report
         .series
@@ -611,15 +614,15 @@ fn run_all(bytes: &[u8]) {
             let _ = pass.finish();
         }
     }
-    run(bytes, Exceptions::new());
-    run(bytes, Contention::new());
-    run(bytes, Waits::new());
-    run(bytes, Tasks::new());
-    run(bytes, Activities::new().with_events_of("//1"));
-    run(bytes, Activities::http());
-    run(bytes, Logs::new());
-    run(bytes, Counters::new());
-    run(bytes, Summary::new());
+    run(bytes, Exceptions::default());
+    run(bytes, Contention::default());
+    run(bytes, Waits::default());
+    run(bytes, Tasks::default());
+    run(bytes, Activities::default().with_events_of("//1"));
+    run(bytes, Http::default());
+    run(bytes, Logs::default());
+    run(bytes, Counters::default());
+    run(bytes, Summary::default());
     let kinds = [WatchKind::Contention, WatchKind::Exceptions, WatchKind::Http, WatchKind::Logs];
     let mut live = Live::new(LiveWatch::new(kinds));
     let mut events = Reader::from_slice(bytes).time_ordered();

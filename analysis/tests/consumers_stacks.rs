@@ -1,6 +1,6 @@
 //! Formats of stacks, opened by the programs they are made for: `go tool pprof`,
-//! speedscope and Chromium, as `analysis/consumers/install` gets them. What is not there
-//! is said (`SKIPPED`).
+//! speedscope and Chromium, as `analysis/consumers/install` gets them. Missing programs
+//! are reported (`SKIPPED`).
 
 use nettrace_analysis::convert::{ConvertOptions, Format};
 use nettrace_analysis::report::{ThreadsReport, TopN, TopNOptions};
@@ -19,11 +19,11 @@ fn converted(trace: &str, format: &str, name: &str) -> (PathBuf, Finished) {
     let bytes = corpus::trace(trace).unwrap().bytes();
     let format = Format::by_name(format).unwrap();
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    let mut options = AnalysisOptions::new();
+    let mut options = AnalysisOptions::default();
     options.kinds = format.kinds.to_vec();
     let mut analysis = Analysis::new(options);
     let file = std::fs::File::create(&path).unwrap();
-    analysis.add((format.make)(Box::new(file), &ConvertOptions::new()));
+    analysis.add((format.make)(Box::new(file), &ConvertOptions::default()));
     let _ = analysis.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap();
     (path, analysis.finish().unwrap())
 }
@@ -104,8 +104,8 @@ fn pprof_shows_the_reports_values() {
         // flat flat% sum% cum cum% name
         let mut rest = line;
         let columns: Vec<&str> = std::iter::repeat_with(|| {
-            let (column, behind) = rest.trim_start().split_once(' ').unwrap();
-            rest = behind;
+            let (column, after) = rest.trim_start().split_once(' ').unwrap();
+            rest = after;
             column
         })
         .take(5)

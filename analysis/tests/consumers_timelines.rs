@@ -1,9 +1,10 @@
 //! Timelines, opened by the programs they are made for: Perfetto's trace processor,
 //! speedscope in Chromium with its schema, Firefox Profiler's command line, as
-//! `analysis/consumers/install` gets them. What is not there is said (`NOT RUN`).
+//! `analysis/consumers/install` gets them. Missing programs are reported (`NOT RUN`).
 
+use crate::common;
 use nettrace_analysis::convert::{ConvertOptions, Format};
-use nettrace_analysis::model::{Category, Model, Spans, TimelineMark};
+use nettrace_analysis::model::{Category, TimelineMark};
 use nettrace_analysis::report::{ThreadsReport, TopN, TopNOptions};
 use nettrace_analysis::{Analysis, AnalysisOptions, Finished};
 use nettrace_parser::Reader;
@@ -24,29 +25,21 @@ fn trace(name: &str) -> Vec<u8> {
 fn converted(bytes: &[u8], format: &str, name: &str) -> (PathBuf, Finished) {
     let format = Format::by_name(format).unwrap();
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    let mut options = AnalysisOptions::new();
+    let mut options = AnalysisOptions::default();
     options.kinds = format.kinds.to_vec();
     let mut analysis = Analysis::new(options);
     let file = std::fs::File::create(&path).unwrap();
-    analysis.add((format.make)(Box::new(file), &ConvertOptions::new()));
+    analysis.add((format.make)(Box::new(file), &ConvertOptions::default()));
     assert!(analysis.read(&mut Reader::from_slice(bytes).time_ordered()).unwrap().is_complete);
     (path, analysis.finish().unwrap())
 }
 
 fn marks(bytes: &[u8]) -> Vec<TimelineMark> {
-    let (mut model, mut spans, mut marks) = (Model::new(), Spans::new(), Vec::new());
-    let mut events = Reader::from_slice(bytes).time_ordered();
-    while let Some(event) = events.next_event().unwrap() {
-        let thread = model.learn(&event);
-        spans.event(&event, thread, event.nanos().unwrap_or(0), &model);
-        marks.extend(spans.ready());
-    }
-    spans.finish();
-    marks.extend(spans.ready());
-    marks
+    let (complete, others) = common::marks_of(bytes);
+    [complete, others].concat()
 }
 
-/// The folder of `install`; `None`, said aloud, if a part that is needed is not there.
+/// The folder of `install`; `None`, with a message, if a part that is needed is missing.
 fn consumers(needed: &[&str]) -> Option<PathBuf> {
     let home = std::env::var_os("NETTRACE_CONSUMERS").map(PathBuf::from).or_else(|| {
         Some(PathBuf::from(std::env::var_os("HOME")?).join(".cache").join("nettrace-consumers"))
@@ -64,7 +57,7 @@ fn consumers(needed: &[&str]) -> Option<PathBuf> {
 /// The exit code of a script whose browser does not start.
 const NOTHING_TRIED: i32 = 75;
 
-/// What a script prints: a JSON document a line. `None`, said aloud, if there is no Node,
+/// What a script prints: a JSON document a line. `None`, with a message, if there is no Node,
 /// or the script could not try.
 fn script(name: &str, arguments: &[&str]) -> Option<Vec<Json>> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("consumers").join(name);
@@ -151,11 +144,11 @@ fn perfetto_counts_what_we_wrote_for_it() {
     let queries = [ERRORS, SLICES, COUNTERS, FLOWS, by_thread, by_leaf];
     let mut arguments = vec![folder.to_str().unwrap(), path.to_str().unwrap()];
     arguments.extend(queries);
-    let Some(told) = script("perfetto.cjs", &arguments) else { return };
+    let Some(printed) = script("perfetto.cjs", &arguments) else { return };
     let marks = marks(&bytes);
-    assert_eq!(told[0], json!([]), "error statistics");
-    assert_eq!(map(&told[1]), expected_slices(&marks, 0));
-    let (counters, expected) = (map(&told[2]), expected_counters(&marks));
+    assert_eq!(printed[0], json!([]), "error statistics");
+    assert_eq!(map(&printed[1]), expected_slices(&marks, 0));
+    let (counters, expected) = (map(&printed[2]), expected_counters(&marks));
     assert_eq!(counters.keys().collect::<Vec<_>>(), expected.keys().collect::<Vec<_>>());
     for (name, (count, sum)) in &expected {
         let theirs = counters[name][1].as_f64().unwrap();
@@ -163,7 +156,7 @@ fn perfetto_counts_what_we_wrote_for_it() {
         // Added in another order.
         assert!((theirs - sum).abs() <= sum.abs() * 1e-9, "{name}: {theirs} {sum}");
     }
-    assert_eq!(told[3], json!([[376]]));
+    assert_eq!(printed[3], json!([[376]]));
     let threads = ThreadsReport::new(&finished.resolved(), &finished.profile);
     let ours: BTreeMap<String, Vec<Json>> = threads
         .threads
@@ -171,7 +164,7 @@ fn perfetto_counts_what_we_wrote_for_it() {
         .filter(|thread| thread.samples > 0)
         .map(|thread| (thread.thread_id.unwrap().to_string(), vec![json!(thread.samples)]))
         .collect();
-    assert_eq!(map(&told[4]), ours);
+    assert_eq!(map(&printed[4]), ours);
     let mut options = TopNOptions::default();
     options.count = usize::MAX;
     let top = TopN::new(&finished.resolved(), &finished.profile, &options);
@@ -181,7 +174,7 @@ fn perfetto_counts_what_we_wrote_for_it() {
         .filter(|row| row.self_samples > 0)
         .map(|row| (row.name.clone(), vec![json!(row.self_samples)]))
         .collect();
-    assert_eq!(map(&told[5]), ours);
+    assert_eq!(map(&printed[5]), ours);
 }
 
 #[test]
@@ -195,15 +188,15 @@ fn perfetto_counts_what_we_wrote_for_chrome() {
     let folder = home.join("perfetto");
     let mut arguments = vec![folder.to_str().unwrap(), path.to_str().unwrap()];
     arguments.extend([ERRORS, SLICES, counters, FLOWS, sampled]);
-    let Some(told) = script("perfetto.cjs", &arguments) else { return };
+    let Some(printed) = script("perfetto.cjs", &arguments) else { return };
     let marks = marks(&bytes);
-    assert_eq!(told[0], json!([]), "error statistics");
-    assert_eq!(map(&told[1]), expected_slices(&marks, 1));
+    assert_eq!(printed[0], json!([]), "error statistics");
+    assert_eq!(map(&printed[1]), expected_slices(&marks, 1));
     let points = marks.iter().filter(|mark| matches!(mark, TimelineMark::Counter(_))).count();
-    let counted: u64 = map(&told[2]).values().map(|cells| cells[0].as_u64().unwrap()).sum();
+    let counted: u64 = map(&printed[2]).values().map(|cells| cells[0].as_u64().unwrap()).sum();
     assert_eq!(counted, points as u64);
-    assert_eq!(map(&told[2])["GC heap size"], [json!(62)]);
-    assert_eq!(told[3], json!([[376]]));
+    assert_eq!(map(&printed[2])["GC heap size"], [json!(62)]);
+    assert_eq!(printed[3], json!([[376]]));
     let threads = ThreadsReport::new(&finished.resolved(), &finished.profile);
     assert!(threads.threads.iter().any(|thread| thread.samples > 0));
     let mut options = TopNOptions::default();
@@ -211,7 +204,7 @@ fn perfetto_counts_what_we_wrote_for_chrome() {
     let top = TopN::new(&finished.resolved(), &finished.profile, &options);
     // Stacks without frames have no span.
     let with_frames: u64 = top.methods.iter().map(|row| row.self_ns).sum();
-    assert_eq!(told[4], json!([[with_frames]]));
+    assert_eq!(printed[4], json!([[with_frames]]));
 }
 
 #[test]
@@ -246,8 +239,8 @@ fn speedscopes_schema_is_kept() {
         .collect();
     let mut arguments = vec![home.to_str().unwrap()];
     arguments.extend(files.iter().map(|file| file.to_str().unwrap()));
-    let Some(told) = script("schema.cjs", &arguments) else { return };
-    assert_eq!(told, [json!([]), json!([]), json!([])]);
+    let Some(printed) = script("schema.cjs", &arguments) else { return };
+    assert_eq!(printed, [json!([]), json!([]), json!([])]);
 }
 
 #[cfg(feature = "firefox")]
@@ -277,24 +270,24 @@ fn firefox_profiler_counts_what_we_wrote_for_it() {
     let mut arguments = vec![home.to_str().unwrap(), path.to_str().unwrap()];
     arguments.extend(["thread info --thread t-0", "counter list", "thread list"]);
     arguments.extend(searches.iter().map(String::as_str));
-    let Some(told) = script("firefox.cjs", &arguments) else { return };
-    let first: u64 = told[0]["tid"].as_str().unwrap().parse().unwrap();
+    let Some(printed) = script("firefox.cjs", &arguments) else { return };
+    let first: u64 = printed[0]["tid"].as_str().unwrap().parse().unwrap();
     let threads = ThreadsReport::new(&finished.resolved(), &finished.profile);
     let row = threads.threads.iter().find(|row| row.thread_id == Some(first)).unwrap();
     assert!(row.samples > 1000);
-    assert_eq!(told[0]["sampleCount"], row.samples);
+    assert_eq!(printed[0]["sampleCount"], row.samples);
     let heap =
-        told[1]["counters"].as_array().unwrap().iter().find(|row| row["name"] == "GC heap size");
+        printed[1]["counters"].as_array().unwrap().iter().find(|row| row["name"] == "GC heap size");
     assert_eq!(heap.unwrap()["rangeSampleCount"], 62);
     let sum = |key| {
-        told[2]["threads"]
+        printed[2]["threads"]
             .as_array()
             .unwrap()
             .iter()
             .map(|row| row[key].as_u64().unwrap())
             .sum::<u64>()
     };
-    let states = told.last().unwrap()["totalCount"].as_u64().unwrap();
+    let states = printed.last().unwrap()["totalCount"].as_u64().unwrap();
     assert!(states > 100);
     assert_eq!(
         sum("markerCount"),
@@ -303,11 +296,11 @@ fn firefox_profiler_counts_what_we_wrote_for_it() {
     );
     // Pauses are of no thread.
     let pauses = |name: &str| {
-        let rows = told[2]["threads"].as_array().unwrap();
+        let rows = printed[2]["threads"].as_array().unwrap();
         let row = rows
             .iter()
             .find(|row| row["name"] == name)
-            .unwrap_or_else(|| panic!("{name}: {}", told[2]));
+            .unwrap_or_else(|| panic!("{name}: {}", printed[2]));
         row["markerCount"].as_u64().unwrap()
     };
     let is_pause = |mark: &&TimelineMark, for_gc: bool| matches!(mark, TimelineMark::Span(span) if span.category == Category::Pause && (span.name == "pause for GC") == for_gc);
@@ -318,7 +311,7 @@ fn firefox_profiler_counts_what_we_wrote_for_it() {
             "{name}"
         );
     }
-    for ((name, count), told) in markers.iter().zip(&told[3..]) {
-        assert_eq!(told["totalCount"], *count, "{name}");
+    for ((name, count), printed) in markers.iter().zip(&printed[3..]) {
+        assert_eq!(printed["totalCount"], *count, "{name}");
     }
 }

@@ -78,13 +78,13 @@ fn rate(thread: usize, kind: &str, rate: &str, id: Option<i32>) -> Step {
 }
 
 fn report(bytes: &[u8]) -> CountersReport {
-    let mut pass = ReportPass::new(Counters::new());
+    let mut pass = ReportPass::new(Counters::default());
     let _ = pass.read(&mut Reader::new(Whole::new(bytes)).time_ordered()).unwrap();
     pass.finish().output
 }
 
 fn live(bytes: &[u8]) -> Live<LiveCounters> {
-    let counters = LiveCounters::new().interval(1.0).session("SHARED", "us").keeping_new();
+    let counters = LiveCounters::default().interval(1.0).session("SHARED", "us").keeping_new();
     let mut live = Live::new(counters);
     let mut events = Reader::new(Whole::new(bytes)).time_ordered();
     while let Some(event) = events.next_event().unwrap() {
@@ -211,7 +211,7 @@ fn processes_of_one_trace_have_series_of_their_own() {
     assert_eq!(both(&bytes), expected);
     let report = report(&bytes);
     let (mut csv, mut document) = (Vec::new(), Vec::new());
-    report.write_csv(&mut csv).unwrap();
+    report.write_csv(&mut csv, false).unwrap();
     report.write_openmetrics(&mut document).unwrap();
     let csv = String::from_utf8(csv).unwrap();
     let row = ",Shop,orders (Count / 2 sec)[process_id=1000;kind=a],Rate,10";

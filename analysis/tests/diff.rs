@@ -37,8 +37,8 @@ const WORKLOAD: Workload = Workload {
 const FAST: u64 = 0x1000;
 const SLOW: u64 = 0x2000;
 const SLEEP: u64 = 0x3000;
-/// The first type behind those of `common`: events of collections.
-const GC: usize = 15;
+/// The first type after those of `common`: events of collections.
+const GC: usize = common::OBJECTS + 1;
 const STEP_NANOS: u32 = 1_000_000;
 
 struct Dice(u64);
@@ -139,7 +139,7 @@ fn facts_knowing(plan: Workload, mut steps: Vec<Step>) -> TraceFacts {
 }
 
 fn facts_of(bytes: &[u8]) -> TraceFacts {
-    facts_with(bytes, AnalysisOptions::new())
+    facts_with(bytes, AnalysisOptions::default())
 }
 
 fn facts_with(bytes: &[u8], options: AnalysisOptions) -> TraceFacts {
@@ -171,8 +171,8 @@ fn samples_are_not_compared_where_the_methods_of_only_one_side_have_names() {
         let is_of_samples =
             |subject| matches!(subject, Subject::Cpu | Subject::Method | Subject::MethodTotal);
         assert!(!report.rows.iter().any(|row| is_of_samples(row.subject)));
-        let said = format!("methods have no names in {side}");
-        assert!(report.not_compared[0].contains(&said), "{:?}", report.not_compared);
+        let note = format!("methods have no names in {side}");
+        assert!(report.not_compared[0].contains(&note), "{:?}", report.not_compared);
         // What does not need names is compared.
         assert!(report.rows.iter().any(|row| row.subject == Subject::Alloc));
     }
@@ -224,7 +224,7 @@ fn a_planted_change_is_the_first_row_and_what_did_not_change_is_none() {
 }
 
 #[test]
-fn what_was_slow_and_is_no_more_is_a_change_too_and_order_is_old_then_new() {
+fn an_improvement_is_a_change_too_and_old_comes_before_new() {
     let report = diff(Workload { slow: 40, ..WORKLOAD }, Workload { seed: 2, ..WORKLOAD });
     let row = &report.rows[0];
     assert_eq!((row.subject, &*row.name), (Subject::Method, "App.Program.Slow(int)"));
@@ -428,9 +428,9 @@ fn requests_count_whole_however_many_activities_they_have() {
 }
 
 fn with_frame(frame: &str) -> AnalysisOptions {
-    let mut filter = Filter::new();
+    let mut filter = Filter::default();
     filter.frame = Some(frame.parse().unwrap());
-    AnalysisOptions::new().filter(filter)
+    common::filtered(filter)
 }
 
 #[test]
@@ -470,7 +470,7 @@ fn methods_compiled_and_collections_are_as_many_as_their_reports_have() {
     for name in ["net10-linux-x64/clr.nettrace", "net3.1-linux-x64/heap.nettrace"] {
         let Some(trace) = corpus::trace(name) else { continue };
         let bytes = trace.bytes();
-        let mut pass = ReportPass::new((Jit::new(), Gc::new()));
+        let mut pass = ReportPass::new((Jit::default(), Gc::default()));
         let _ = pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap();
         let (jit, gc) = pass.finish().output;
         let facts = [facts_of(&bytes)];

@@ -12,10 +12,11 @@ use nettrace_testdata::corpus;
 use nettrace_testdata::synth::{SessionEvent, Step, Value};
 
 fn options(kinds: &[Kind]) -> AnalysisOptions {
-    let mut options = AnalysisOptions::new();
+    let mut options = AnalysisOptions::default();
     options.kinds = kinds.to_vec();
     if kinds.contains(&Kind::Event) {
-        options.events = vec![EventSelector::new(&format!("{RUNTIME}/30"))];
+        options.events =
+            vec![EventSelector { event: format!("{RUNTIME}/30"), ..EventSelector::default() }];
     }
     options
 }
@@ -28,12 +29,7 @@ fn seen(finished: &Finished) -> Vec<String> {
     seen.extend(model.threads().iter().map(|row| format!("{row:?}")));
     seen.extend(model.stacks().handles().map(|stack| {
         let stacks = model.stacks();
-        format!(
-            "{:?} {} {:?}",
-            stacks.process(stack),
-            stacks.since_ticks(stack),
-            stacks.addresses(stack)
-        )
+        format!("{:?} {:?}", stacks.process(stack), stacks.addresses(stack))
     }));
     for (_, process) in model.processes() {
         seen.push(format!("{:?} {} {}", process.id, process.name, process.methods().len()));

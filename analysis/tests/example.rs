@@ -1,6 +1,6 @@
 //! The examples do what they say, and stay short.
 
-// A part of this program: to build it by itself takes minutes, as it has other features.
+// A part of this program: to build it alone takes minutes, as it has other features.
 #[allow(dead_code, unreachable_pub)]
 #[path = "../examples/own_converter.rs"]
 mod own_converter;
@@ -19,7 +19,7 @@ fn the_example_converter_is_short_and_works() {
     assert!(source.lines().count() <= 60, "{} lines", source.lines().count());
     let csv = Path::new(env!("CARGO_TARGET_TMPDIR")).join("example.csv");
     let trace = corpus::trace("net10-linux-x64/samples-only.nettrace").unwrap().bytes();
-    let mut analysis = Analysis::new(AnalysisOptions::new());
+    let mut analysis = Analysis::new(AnalysisOptions::default());
     analysis.add(Box::new(HeaviestLeaf(File::create(&csv).unwrap())));
     let outcome = analysis.read(&mut Reader::from_slice(&trace).time_ordered()).unwrap();
     assert!(outcome.is_intact());

@@ -31,7 +31,7 @@ fn converted(bytes: &[u8], format: &str, options: &ConvertOptions) -> Option<Vec
 
 fn json(session: &Session, format: &str) -> Json {
     let bytes = session.record().stream.bytes;
-    serde_json::from_slice(&converted(&bytes, format, &ConvertOptions::new()).unwrap()).unwrap()
+    serde_json::from_slice(&converted(&bytes, format, &ConvertOptions::default()).unwrap()).unwrap()
 }
 
 fn allocation(thread: usize, stack: &[u64], bytes: u64) -> nettrace_testdata::synth::Step {
@@ -69,10 +69,10 @@ fn some() -> Session {
 }
 
 #[test]
-fn every_format_writes_the_same_bytes_twice_and_says_when_there_is_nothing() {
+fn every_format_is_deterministic_and_fails_without_samples() {
     let (some, none) = (some().record().stream.bytes, session(vec![]).record().stream.bytes);
     for format in FORMATS {
-        let convert = |bytes: &[u8]| converted(bytes, format.name, &ConvertOptions::new());
+        let convert = |bytes: &[u8]| converted(bytes, format.name, &ConvertOptions::default());
         let once = convert(&some).unwrap();
         assert!(!once.is_empty() && Some(&once) == convert(&some).as_ref(), "{}", format.name);
         match format.name {
@@ -104,7 +104,7 @@ fn speedscopes_sums_are_those_of_the_samples() {
     let mut out = Vec::new();
     let mut analysis = Analysis::new(full_names());
     let format = Format::by_name("speedscope").unwrap();
-    analysis.add((format.make)(Box::new(&mut out), &ConvertOptions::new()));
+    analysis.add((format.make)(Box::new(&mut out), &ConvertOptions::default()));
     assert!(analysis.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
     analysis.finish().unwrap();
     let document: serde_json::Value = serde_json::from_slice(&out).unwrap();
@@ -167,11 +167,11 @@ fn speedscope_shows_each_sample_when_it_was_taken() {
     {
         let bytes = corpus::trace(&format!("{name}.nettrace")).unwrap().bytes();
         let moments = Arc::new(Mutex::new(ByThread::new()));
-        let mut analysis = Analysis::new(AnalysisOptions::new());
+        let mut analysis = Analysis::new(AnalysisOptions::default());
         analysis.add(Box::new(Moments(Arc::clone(&moments))));
         assert!(analysis.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
         analysis.finish().unwrap();
-        let written = converted(&bytes, "speedscope", &ConvertOptions::new()).unwrap();
+        let written = converted(&bytes, "speedscope", &ConvertOptions::default()).unwrap();
         let document: Json = serde_json::from_slice(&written).unwrap();
         let profiles = document["profiles"].as_array().unwrap();
         let (mut gaps, mut count) = (0, 0);
@@ -180,7 +180,7 @@ fn speedscope_shows_each_sample_when_it_was_taken() {
             let shown = pieces(profile, true);
             for (nanos, weight) in samples {
                 let end = nanos + i64::try_from(*weight).unwrap();
-                // What an operating system took early is shown behind the one before it.
+                // What an operating system took early is shown after the one before it.
                 let is_in = |(from, to): &&(i64, i64)| *from <= nanos + late && end - late <= *to;
                 // Samples without frames look like gaps.
                 let is_bare = || pieces(profile, false).iter().any(|piece| is_in(&piece));
@@ -215,7 +215,7 @@ fn speedscopes_gaps_are_where_no_sample_was() {
 fn time_on_a_processor_is_called_so() {
     let named = |name: &str, format| {
         let bytes = corpus::trace(name).unwrap().bytes();
-        converted(&bytes, format, &ConvertOptions::new()).unwrap()
+        converted(&bytes, format, &ConvertOptions::default()).unwrap()
     };
     for (trace, is_cpu) in
         [("one-collect-v6/cpu.nettrace", true), ("net10-linux-x64/samples-only.nettrace", false)]
@@ -241,7 +241,7 @@ fn time_on_a_processor_is_called_so() {
 
 fn read_trace(name: &str) -> Finished {
     let bytes = corpus::trace(name).unwrap().bytes();
-    let mut analysis = Analysis::new(AnalysisOptions::new());
+    let mut analysis = Analysis::new(AnalysisOptions::default());
     assert!(analysis.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
     analysis.finish().unwrap()
 }
@@ -300,7 +300,7 @@ fn self_times_of_dev_tools(profile: &Json) -> [BTreeMap<String, f64>; 2] {
 fn dev_tools_self_times_of_many_threads_are_the_reports() {
     for trace in ["net10-linux-x64/all.nettrace", "net3.1-linux-x64/all.nettrace"] {
         let bytes = corpus::trace(trace).unwrap().bytes();
-        let written = converted(&bytes, "cpuprofile", &ConvertOptions::new()).unwrap();
+        let written = converted(&bytes, "cpuprofile", &ConvertOptions::default()).unwrap();
         let times = self_times_of_dev_tools(&serde_json::from_slice(&written).unwrap());
         let mut analysis = Analysis::new(full_names());
         assert!(analysis.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
@@ -358,7 +358,7 @@ fn pprofs_first_mapping_is_the_program() {
     ] {
         let bytes = corpus::trace(trace).unwrap().bytes();
         let mut pprof = Vec::new();
-        let written = converted(&bytes, "pprof", &ConvertOptions::new()).unwrap();
+        let written = converted(&bytes, "pprof", &ConvertOptions::default()).unwrap();
         GzDecoder::new(&*written).read_to_end(&mut pprof).unwrap();
         let (mut texts, mut mappings) = (Vec::new(), Vec::new());
         let mut rest = &pprof[..];
@@ -368,8 +368,8 @@ fn pprofs_first_mapping_is_the_program() {
                 0 => drop(varint(&mut rest)),
                 2 => {
                     let length = usize::try_from(varint(&mut rest)).unwrap();
-                    let (inner, behind) = rest.split_at(length);
-                    rest = behind;
+                    let (inner, after) = rest.split_at(length);
+                    rest = after;
                     match tag >> 3 {
                         3 => mappings.push(inner.to_vec()),
                         6 => texts.push(String::from_utf8(inner.to_vec()).unwrap()),
@@ -458,7 +458,7 @@ fn what_was_allocated_stands_on_its_stack_where_a_format_has_no_labels() {
     assert_eq!(allocations["weights"], serde_json::json!([1000, 30]));
 
     let bytes = some().record().stream.bytes;
-    let mut options = ConvertOptions::new();
+    let mut options = ConvertOptions::default();
     options.kinds = vec![Kind::AllocationTicks];
     let mut out = Vec::new();
     let mut of_analysis = full_names();
@@ -506,7 +506,7 @@ fn a_flame_graph_shows_what_ran_and_what_waited_at_a_click() {
     ];
     let bytes = session(steps).record().stream.bytes;
     let page =
-        String::from_utf8(converted(&bytes, "svg", &ConvertOptions::new()).unwrap()).unwrap();
+        String::from_utf8(converted(&bytes, "svg", &ConvertOptions::default()).unwrap()).unwrap();
     // A runs for one period of five, and is shown as all there is.
     let (sums, class, is_drawn, all) = drawn(&page, "N.T.A");
     assert_eq!((&*sums, is_drawn), ("(0.000 ms, 100.00 %, 1 samples)", true));
@@ -526,7 +526,7 @@ fn a_flame_graph_shows_what_ran_and_what_waited_at_a_click() {
     ];
     let bytes = session(waits).record().stream.bytes;
     let page =
-        String::from_utf8(converted(&bytes, "svg", &ConvertOptions::new()).unwrap()).unwrap();
+        String::from_utf8(converted(&bytes, "svg", &ConvertOptions::default()).unwrap()).unwrap();
     let (sums, class, is_drawn, all) = drawn(&page, "System.Threading.Monitor.Wait");
     assert_eq!(
         (&*sums, &*class, is_drawn, all),
@@ -536,9 +536,9 @@ fn a_flame_graph_shows_what_ran_and_what_waited_at_a_click() {
 }
 
 #[test]
-fn a_flame_graph_is_whole_by_itself_and_its_texts_are_escaped() {
+fn a_flame_graph_loads_nothing_and_escapes_its_texts() {
     let bytes = some().record().stream.bytes;
-    let mut options = ConvertOptions::new();
+    let mut options = ConvertOptions::default();
     options.title = "<x> & \"y\"".to_owned();
     options.is_by_thread = true;
     let page = String::from_utf8(converted(&bytes, "svg", &options).unwrap()).unwrap();
@@ -563,11 +563,11 @@ fn a_flame_graph_is_whole_by_itself_and_its_texts_are_escaped() {
 fn all_formats_have_the_reports_sums() {
     let trace = corpus::trace("net10-linux-x64/samples-only.nettrace").unwrap();
     let bytes = trace.bytes();
-    let mut analysis = Analysis::new(AnalysisOptions::new());
+    let mut analysis = Analysis::new(AnalysisOptions::default());
     assert!(analysis.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
     let finished = analysis.finish().unwrap();
     let top = TopN::new(&finished.resolved(), &finished.profile, &TopNOptions::default());
-    let text = |format| converted(&bytes, format, &ConvertOptions::new()).unwrap();
+    let text = |format| converted(&bytes, format, &ConvertOptions::default()).unwrap();
     let cpuprofile: Json = serde_json::from_slice(&text("cpuprofile")).unwrap();
     let micros: u64 =
         cpuprofile["timeDeltas"].as_array().unwrap().iter().map(|d| d.as_u64().unwrap()).sum();
@@ -589,7 +589,7 @@ fn all_formats_have_the_reports_sums() {
 #[test]
 fn firefox_knows_modules_methods_and_who_waits() {
     let bytes = corpus::trace("net10-linux-x64/all.nettrace").unwrap().bytes();
-    let written = converted(&bytes, "firefox", &ConvertOptions::new()).unwrap();
+    let written = converted(&bytes, "firefox", &ConvertOptions::default()).unwrap();
     let profile: Json = serde_json::from_slice(&written).unwrap();
     let libs: Vec<&str> = profile["libs"]
         .as_array()

@@ -2,7 +2,7 @@
 //!
 //! How its names become ours: ours are raw (`NameOptions::is_raw`), in the style
 //! `Signature`. Where it has no method it writes `!?`; we write the address, or
-//! `module+0x…`: both become `!?`. Threads are `thread ID` in both: names behind the id
+//! `module+0x…`: both become `!?`. Threads are `thread ID` in both: names after the id
 //! are cut off.
 //!
 //! Where it differs and we are right:
@@ -14,20 +14,20 @@
 
 use flate2::read::GzDecoder;
 use nettrace_analysis::convert::{ConvertOptions, Format};
-use nettrace_analysis::{
-    Analysis, AnalysisOptions, Finished, NameOptions, NameStyle, TopN, TopNOptions,
-};
+use nettrace_analysis::{Analysis, AnalysisOptions, Finished, NameOptions, TopN, TopNOptions};
 use nettrace_parser::Reader;
 use nettrace_testdata::corpus;
 use std::collections::BTreeMap;
 use std::io::Read;
 
 fn names() -> NameOptions {
-    NameOptions::new(NameStyle::Signature).raw(true)
+    let mut names = NameOptions::default();
+    names.is_raw = true;
+    names
 }
 
 fn analysis<'c>() -> Analysis<'c> {
-    let mut options = AnalysisOptions::new();
+    let mut options = AnalysisOptions::default();
     options.names = names();
     Analysis::new(options)
 }
@@ -82,7 +82,7 @@ fn read<'c>(mut analysis: Analysis<'c>, bytes: &[u8]) -> Finished {
 
 fn folded(bytes: &[u8]) -> BTreeMap<String, u64> {
     let mut out = Vec::new();
-    let mut options = ConvertOptions::new();
+    let mut options = ConvertOptions::default();
     options.is_by_thread = true;
     options.counts_samples = true;
     let mut analysis = analysis();

@@ -16,9 +16,9 @@ fn numbers(document: &Value, key: &str) -> Vec<u64> {
 fn a_heapsnapshot_has_the_objects_types_and_references_of_the_dump() {
     let bytes = corpus::trace("net3.1-linux-x64/heap.nettrace").unwrap().bytes();
     let mut out = Vec::new();
-    let mut analysis = Analysis::new(AnalysisOptions::new());
+    let mut analysis = Analysis::new(AnalysisOptions::default());
     let format = Format::by_path("x.heapsnapshot").unwrap().0;
-    analysis.add((format.make)(Box::new(&mut out), &ConvertOptions::new()));
+    analysis.add((format.make)(Box::new(&mut out), &ConvertOptions::default()));
     assert!(analysis.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
     analysis.finish().unwrap();
     let document: Value = serde_json::from_slice(&out).unwrap();
@@ -36,7 +36,7 @@ fn a_heapsnapshot_has_the_objects_types_and_references_of_the_dump() {
     assert!(ids.len() == rows.len() && ids.iter().all(|id| id % 2 == 1));
     assert!(edges.chunks(3).all(|edge| edge[2] % 6 == 0 && (edge[2] as usize) < nodes.len()));
     // Objects by type, against the dump itself.
-    let mut heap = HeapReader::new();
+    let mut heap = HeapReader::default();
     assert!(heap.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
     let dumps = heap.finish();
     let dump = &dumps[0];
@@ -61,14 +61,15 @@ fn a_heapsnapshot_has_the_objects_types_and_references_of_the_dump() {
         begins.push(first);
         first += row[4] as usize * 3;
     }
-    let behind = |node: usize| edges[begins[node]..].chunks(3).take(rows[node][4] as usize);
+    let edges_of = |node: usize| edges[begins[node]..].chunks(3).take(rows[node][4] as usize);
     assert_eq!(strings[rows[1][1] as usize], "(GC roots)");
-    assert_eq!(behind(0).map(|edge| edge[2]).collect::<Vec<_>>(), [6]);
-    let statics = behind(1)
+    assert_eq!(edges_of(0).map(|edge| edge[2]).collect::<Vec<_>>(), [6]);
+    let statics = edges_of(1)
         .map(|edge| edge[2] as usize / 6)
         .find(|node| strings[rows[*node][1] as usize] == "(Static variables)")
         .unwrap();
-    let survivors = behind(statics).find(|edge| strings[edge[1] as usize] == "survivors").unwrap();
+    let survivors =
+        edges_of(statics).find(|edge| strings[edge[1] as usize] == "survivors").unwrap();
     assert_eq!(survivors[0], 2);
     assert_eq!(strings[nodes[survivors[2] as usize + 1] as usize], "System.Object[]");
 }

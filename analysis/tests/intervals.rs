@@ -4,7 +4,7 @@
 use crate::common;
 
 use common::{RUNTIME, native};
-use nettrace_analysis::model::{Category, Ends, Model, Span, Spans, TimelineMark};
+use nettrace_analysis::model::{Category, Ends, Span, TimelineMark};
 use nettrace_analysis::report::{
     Activities, Contention, ExceptionType, Exceptions, Gc, Jit, Loader, Report, ReportPass, Spread,
     Tasks, Waits,
@@ -33,35 +33,23 @@ impl Answers {
 
 /// Waits for locks, waits for handles.
 fn answers(bytes: &[u8]) -> [Answers; 2] {
-    let (mut contention, mut waits) =
-        (ReportPass::new(Contention::new()), ReportPass::new(Waits::new()));
-    let (mut model, mut spans, mut marks) = (Model::new(), Spans::new(), Vec::new());
-    let mut events = Reader::from_slice(bytes).time_ordered();
-    while let Ok(Some(event)) = events.next_event() {
-        contention.event(&event);
-        waits.event(&event);
-        let thread = model.learn(&event);
-        spans.event(&event, thread, event.nanos().unwrap_or(0), &model);
-        marks.extend(spans.ready().filter(|mark| matches!(mark, TimelineMark::Span(_))));
-    }
-    spans.finish();
-    marks.extend(spans.ready());
+    let (complete, others) = common::marks_of(bytes);
+    let marks = [complete, others].concat();
     let timeline = |category| {
         let mut sum = (0, 0);
         for mark in &marks {
             let TimelineMark::Span(span) = mark else { continue };
-            // A stop of a lock's wait tells the length, so that it is known without the
-            // start.
-            let is_told = span.ends == Ends::NoStart && span.nanos > 0;
+            // The stop of a wait for a lock has its duration, so the start is not needed.
+            let is_reported = span.ends == Ends::NoStart && span.nanos > 0;
             if span.category == category
-                && (matches!(span.ends, Ends::Known | Ends::LossBetween) || is_told)
+                && (matches!(span.ends, Ends::Known | Ends::LossBetween) || is_reported)
             {
                 sum = (sum.0 + 1, sum.1 + span.nanos);
             }
         }
         sum
     };
-    let mut options = AnalysisOptions::new();
+    let mut options = AnalysisOptions::default();
     options.kinds = vec![Kind::Contention, Kind::Waits];
     let mut analysis = Analysis::new(options);
     // A damaged trace is read as far as it goes, as above.
@@ -71,7 +59,8 @@ fn answers(bytes: &[u8]) -> [Answers; 2] {
         let of_kind = profile.rows().into_iter().filter(|(key, _)| key.kind == kind);
         of_kind.fold((0, 0), |sum: Sum, (_, totals)| (sum.0 + totals.count, sum.1 + totals.weight))
     };
-    let (contention, waits) = (contention.finish().output, waits.finish().output);
+    let (contention, waits) =
+        (report(bytes, Contention::default()), report(bytes, Waits::default()));
     [
         Answers {
             report: (contention.totals.waits.count, contention.totals.waits.total_ns),
@@ -89,7 +78,7 @@ fn answers(bytes: &[u8]) -> [Answers; 2] {
 /// Runtime 81 and 91, of a version without and one with durations; 301 and 302.
 const LOCK: usize = 0;
 const LOCKED: usize = 1;
-const LOCKED_TOLD: usize = 2;
+const LOCKED_FOR: usize = 2;
 const WAIT: usize = 3;
 const WAITED: usize = 4;
 
@@ -112,12 +101,12 @@ fn flags() -> Vec<Value> {
     vec![Value::U8(0), Value::U16(0)]
 }
 
-fn told(nanos: f64) -> Vec<Value> {
+fn duration(nanos: f64) -> Vec<Value> {
     vec![Value::U8(0), Value::U16(0), Value::F64(nanos)]
 }
 
 #[test]
-fn a_wait_inside_a_wait_is_two_waits_of_50_ns_whoever_is_asked() {
+fn report_stacks_and_timeline_agree_on_nested_waits() {
     let [contention, waits] = answers(&stream(vec![
         (LOCK, 5, flags()),
         (LOCK, 10, flags()),
@@ -137,18 +126,18 @@ fn a_wait_inside_a_wait_is_two_waits_of_50_ns_whoever_is_asked() {
 }
 
 #[test]
-fn a_wait_is_as_long_as_its_stop_tells_whoever_is_asked() {
+fn report_stacks_and_timeline_take_the_duration_of_the_stop() {
     // Of the second start the stop was lost; of the last stop the start. What is no
     // length is not believed.
     let [contention, _] = answers(&stream(vec![
         (LOCK, 5, flags()),
         (LOCK, 10, flags()),
-        (LOCKED_TOLD, 10, told(18.0)),
-        (LOCKED_TOLD, 100, told(7.0)),
+        (LOCKED_FOR, 10, duration(18.0)),
+        (LOCKED_FOR, 100, duration(7.0)),
         (LOCK, 5, flags()),
-        (LOCKED_TOLD, 3, told(f64::NAN)),
+        (LOCKED_FOR, 3, duration(f64::NAN)),
         (LOCK, 5, flags()),
-        (LOCKED_TOLD, 4, told(-1.0)),
+        (LOCKED_FOR, 4, duration(-1.0)),
     ]));
     assert_eq!(contention, Answers::of((4, 18 + 7 + 3 + 4)));
 }
@@ -188,16 +177,8 @@ fn report<R: Report>(bytes: &[u8], report: R) -> R::Output {
 
 /// The spans of a trace that end, or are left, before it does.
 fn spans_of(bytes: &[u8]) -> Vec<Span> {
-    let (mut model, mut spans, mut ready) = (Model::new(), Spans::new(), Vec::new());
-    let mut events = Reader::from_slice(bytes).time_ordered();
-    while let Ok(Some(event)) = events.next_event() {
-        let thread = model.learn(&event);
-        spans.event(&event, thread, event.nanos().unwrap_or(0), &model);
-        ready.extend(spans.ready().filter_map(|mark| {
-            if let TimelineMark::Span(span) = mark { Some(span) } else { None }
-        }));
-    }
-    ready
+    let only_spans = |mark| if let TimelineMark::Span(span) = mark { Some(span) } else { None };
+    common::marks_of(bytes).0.into_iter().filter_map(only_spans).collect()
 }
 
 /// How many spans have both ends, and how long they are together.
@@ -214,14 +195,17 @@ type Blocks = [Sum; 4];
 fn blocks(bytes: &[u8]) -> [Blocks; 2] {
     let all = spans_of(bytes);
     // Blocks whose exception was thrown before the session are in the timeline alone.
-    let is_told = |span: &&Span| span.arguments.iter().any(|(name, _)| name == "exception");
-    let shown: Vec<&Span> =
-        all.iter().filter(|span| span.category == Category::Exception).filter(is_told).collect();
+    let is_reported = |span: &&Span| span.arguments.iter().any(|(name, _)| name == "exception");
+    let shown: Vec<&Span> = all
+        .iter()
+        .filter(|span| span.category == Category::Exception)
+        .filter(is_reported)
+        .collect();
     let timeline = |name| sum_of(shown.iter().copied().filter(|span| span.name == name));
     let left =
         shown.iter().filter(|span| span.name == "catch" && span.ends == Ends::Left).count() as u64;
     let timeline = [timeline("catch"), (left, 0), timeline("filter"), timeline("finally")];
-    let types = report(bytes, Exceptions::new()).types;
+    let types = report(bytes, Exceptions::default()).types;
     let spread = |of: fn(&ExceptionType) -> &Spread| {
         types.iter().fold((0, 0), |sum: Sum, row| (sum.0 + of(row).count, sum.1 + of(row).total_ns))
     };
@@ -263,7 +247,7 @@ fn compilations_binds_tasks_and_activities_of_every_trace_are_the_same_in_report
         let sum = |of: &mut dyn Iterator<Item = Sum>| {
             of.fold((0, 0), |sum, row| (sum.0 + row.0, sum.1 + row.1))
         };
-        let jit = report(&bytes, Jit::new());
+        let jit = report(&bytes, Jit::default());
         let complete = jit.methods.iter().filter(|row| row.is_complete);
         assert_eq!(
             sum(&mut complete.map(|row| (1, row.duration_ns))),
@@ -271,7 +255,7 @@ fn compilations_binds_tasks_and_activities_of_every_trace_are_the_same_in_report
             "{}",
             trace.name()
         );
-        let tasks = report(&bytes, Tasks::new().top(usize::MAX));
+        let tasks = report(&bytes, Tasks::default().top(usize::MAX));
         let waits = sum(&mut tasks.waits.iter().map(|row| (row.waits.count, row.waits.total_ns)));
         let is_wait = |name: &str| matches!(name, "await" | "wait for task");
         let shown =
@@ -281,12 +265,12 @@ fn compilations_binds_tasks_and_activities_of_every_trace_are_the_same_in_report
         let ran = (tasks.ran.count, tasks.ran.total_ns);
         let shown = spans.iter().filter(|span| span.category == Category::Task);
         assert_eq!(ran, sum_of(shown.filter(|span| !is_wait(&span.name))), "{}", trace.name());
-        let activities = report(&bytes, Activities::new()).activities;
+        let activities = report(&bytes, Activities::default()).activities;
         let activities =
             sum(&mut activities.iter().map(|row| (row.stopped, row.durations.total_ns)));
         let shown = spans.iter().filter(|span| span.category == Category::Activity);
         assert_eq!(activities, sum_of(shown), "{}", trace.name());
-        let loader = report(&bytes, Loader::new());
+        let loader = report(&bytes, Loader::default());
         let binds = sum(&mut loader.binds.iter().map(|row| (row.count, row.duration_ns)));
         assert_eq!(binds, timeline(Category::Loader, &["load"]), "{}", trace.name());
         let all = [compiled, waits, binds, ran, activities];
@@ -300,7 +284,7 @@ fn compilations_binds_tasks_and_activities_of_every_trace_are_the_same_in_report
 /// collections in the report. A stop in which no collection began is in the timeline
 /// alone.
 fn pauses(bytes: &[u8]) -> [Vec<(i64, u64)>; 2] {
-    let report = report(bytes, Gc::new());
+    let report = report(bytes, Gc::default());
     let mut pauses: Vec<_> = report.collections.iter().flat_map(|row| &row.pauses).collect();
     pauses.sort_by_key(|pause| pause.start_ns);
     // Collections in one stop divide it.
@@ -361,7 +345,7 @@ fn a_pause_is_the_same_in_report_and_timeline_whichever_of_its_events_was_lost()
         session.steps = kept.map(step).collect();
         let [report, timeline] = pauses(&session.record().stream.bytes);
         let expected = vec![(10, 50); whole];
-        // Without the collection's start there is nothing to tell in the report.
+        // Without the collection's start the report has nothing.
         if lost != 2 {
             assert_eq!(report, expected, "without event {lost}");
         }

@@ -7,20 +7,20 @@ use nettrace_parser::Reader;
 use nettrace_testdata::corpus::{self, TraceFile};
 
 fn top(trace: &TraceFile) -> TopN {
-    let mut options = AnalysisOptions::new();
+    let mut options = AnalysisOptions::default();
     options.names.style = NameStyle::Short;
     let mut rows = TopNOptions::default();
     rows.count = usize::MAX;
     let mut pass = ReportPass::with_options(rows, options);
     let bytes = trace.bytes();
-    assert!(pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete());
+    assert!(pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
     pass.finish().output
 }
 
 fn findings(trace: &TraceFile) -> Vec<Finding> {
-    let mut pass = ReportPass::new(Summary::new());
+    let mut pass = ReportPass::new(Summary::default());
     let bytes = trace.bytes();
-    assert!(pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete());
+    assert!(pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
     pass.finish().output.findings
 }
 
@@ -112,9 +112,9 @@ fn a_busy_servers_samples_are_told_apart() {
 }
 
 fn contention(trace: &TraceFile) -> ContentionReport {
-    let mut pass = ReportPass::new(Contention::new());
+    let mut pass = ReportPass::new(Contention::default());
     let bytes = trace.bytes();
-    assert!(pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete());
+    assert!(pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
     pass.finish().output
 }
 
@@ -157,9 +157,9 @@ fn a_wait_that_never_ends_counts_until_the_end_and_comes_first() {
     let locks: Vec<_> = report.locks.iter().map(|lock| lock.lock_id.as_deref().unwrap()).collect();
     assert_eq!(locks, ["0xb000", "0xa000", "0xc000"]);
     assert_eq!(deadlocks(&trace).0, [(vec![21, 22], vec![])]);
-    let mut pass = ReportPass::new(Waits::new());
+    let mut pass = ReportPass::new(Waits::default());
     let bytes = trace.bytes();
-    assert!(pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete());
+    assert!(pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
     let waits = pass.finish().output;
     let [wait] = &*waits.open else { panic!("{:?}", waits.open) };
     assert_eq!((wait.thread_id, wait.at_least_ns / 1_000_000), (Some(24), 2_880));
@@ -169,9 +169,9 @@ fn a_wait_that_never_ends_counts_until_the_end_and_comes_first() {
 #[test]
 fn series_have_the_tags_of_their_meters_and_values_with_commas_are_one_tag() {
     let Some(trace) = corpus::known("meter-tags") else { return };
-    let mut pass = ReportPass::new(Counters::new());
+    let mut pass = ReportPass::new(Counters::default());
     let bytes = trace.bytes();
-    assert!(pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete());
+    assert!(pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
     let series = pass.finish().output.series;
     let of = |name: &str| series.iter().filter(|series| series.name == name).collect::<Vec<_>>();
     let peers: Vec<_> =

@@ -13,6 +13,7 @@ const ORDER: &[&[&str]] = &[
     // What reports have in common, one file for each report, and what reads a trace for them.
     &[
         "report::contract",
+        "report::counts",
         "report::deadlock",
         "report::distribution",
         "report::message_group",

@@ -19,15 +19,15 @@ fn fed(bytes: &[u8], counters: LiveCounters) -> (Live<LiveCounters>, String) {
         live.event(&event);
         count += 1;
         if count % 37 == 0 {
-            live.report_mut().take_new().write_csv_rows(&mut csv).unwrap();
+            live.report_mut().take_new().write_csv(&mut csv, false).unwrap();
         }
     }
-    live.report_mut().take_new().write_csv_rows(&mut csv).unwrap();
+    live.report_mut().take_new().write_csv(&mut csv, false).unwrap();
     (live, String::from_utf8(csv).unwrap())
 }
 
 fn of_report(bytes: &[u8]) -> CountersReport {
-    let mut pass = ReportPass::new(Counters::new());
+    let mut pass = ReportPass::new(Counters::default());
     let _ = pass.read(&mut Reader::new(Whole::new(bytes)).time_ordered()).unwrap();
     pass.finish().output
 }
@@ -64,7 +64,7 @@ fn a_live_session_has_the_series_and_values_of_dotnet_counters_and_no_others() {
             std::fs::read_to_string(shared.join(format!("golden/dotnet-counters/{name}.csv")))
                 .unwrap();
         let trace = corpus::trace(&format!("net10-linux-x64/{name}-with-csv.nettrace")).unwrap();
-        let (_, csv) = fed(&trace.bytes(), LiveCounters::new());
+        let (_, csv) = fed(&trace.bytes(), LiveCounters::default());
         let golden = rows(golden.split_once('\n').unwrap().1);
         let ours = rows(&csv);
         assert!(golden.len() > 20, "{name}");
@@ -82,9 +82,9 @@ fn a_live_session_has_the_series_and_values_of_dotnet_counters_and_no_others() {
 }
 
 #[test]
-fn a_snapshot_at_the_end_says_what_the_report_says() {
+fn a_snapshot_at_the_end_equals_the_report() {
     let trace = corpus::trace("net10-linux-x64/metrics.nettrace").unwrap();
-    let (live, _) = fed(&trace.bytes(), LiveCounters::new());
+    let (live, _) = fed(&trace.bytes(), LiveCounters::default());
     let snapshot = live.snapshot_at(0);
     let report = of_report(&trace.bytes());
     assert!(!snapshot.series.is_empty());
@@ -115,7 +115,7 @@ fn a_snapshot_at_the_end_says_what_the_report_says() {
 #[test]
 fn a_series_that_has_no_value_for_three_intervals_has_stopped_and_stays() {
     let trace = corpus::trace("net10-linux-x64/metrics.nettrace").unwrap();
-    let (live, _) = fed(&trace.bytes(), LiveCounters::new());
+    let (live, _) = fed(&trace.bytes(), LiveCounters::default());
     let last = live
         .snapshot_at(0)
         .series
@@ -135,7 +135,7 @@ fn only_wanted_counters_are_kept() {
     let trace = corpus::trace("net10-linux-x64/metrics.nettrace").unwrap();
     let list = |text: &str| text.parse::<CounterList>().unwrap();
     let names = |list: CounterList| {
-        let (live, _) = fed(&trace.bytes(), LiveCounters::new().wanted(list));
+        let (live, _) = fed(&trace.bytes(), LiveCounters::default().wanted(list));
         let mut names: Vec<String> =
             live.snapshot().series.iter().map(|live| live.series.name.clone()).collect();
         names.dedup();
@@ -146,9 +146,9 @@ fn only_wanted_counters_are_kept() {
 }
 
 #[test]
-fn where_there_are_more_series_than_may_be_kept_the_values_of_the_others_are_counted() {
+fn values_of_series_beyond_the_limit_are_counted() {
     let trace = corpus::trace("net10-linux-x64/metrics.nettrace").unwrap();
-    let (live, _) = fed(&trace.bytes(), LiveCounters::new().most_series(3));
+    let (live, _) = fed(&trace.bytes(), LiveCounters::default().most_series(3));
     let snapshot = live.snapshot_at(0);
     assert_eq!(snapshot.series.len(), 3);
     assert!(snapshot.values_left_out > 10, "{}", snapshot.values_left_out);
@@ -206,7 +206,7 @@ fn a_histogram_without_new_values_keeps_its_count_and_sum() {
     let mut steps = vec![histogram("gone", "0.5=1", 1, 1.0)];
     steps.push(histogram("delay", "0.5=2;0.95=3", 4, 10.0));
     steps.extend((0..8).map(|_| histogram("delay", "", 0, 0.0)));
-    let (live, _) = fed(&metrics_session(steps), LiveCounters::new());
+    let (live, _) = fed(&metrics_session(steps), LiveCounters::default());
     let snapshot = live.snapshot_at(10_000_000_000);
     let names = |is_stopped: bool| -> Vec<&str> {
         let series = snapshot.series.iter().filter(|live| live.is_stopped == is_stopped);

@@ -3,7 +3,7 @@
 use crate::common;
 
 use common::*;
-use nettrace_analysis::live::{Live, LiveTop};
+use nettrace_analysis::live::{Live, LiveTop, TopCallee};
 use nettrace_analysis::model::WaitFor;
 use nettrace_parser::Reader;
 use nettrace_testdata::synth::{Step, Value};
@@ -27,7 +27,7 @@ fn at(thread: usize, later: u32, kind: u32, stack: &[u64]) -> Step {
 }
 
 fn fed(window: u64, steps: Vec<Step>) -> Live<LiveTop> {
-    fed_with(LiveTop::new().rows(10), window, steps)
+    fed_with(LiveTop::default().rows(10), window, steps)
 }
 
 fn fed_with(top: LiveTop, window: u64, steps: Vec<Step>) -> Live<LiveTop> {
@@ -56,7 +56,7 @@ fn self_is_the_innermost_frame_and_total_any_however_often() {
     assert_eq!(threads, [(11, 2), (12, 1)]);
     let callers: Vec<_> = top
         .report()
-        .callers_of_method(top.now_ns(), WORK)
+        .callers(top.now_ns(), TopCallee::Method(WORK))
         .into_iter()
         .map(|caller| (caller.depth, caller.name.to_string(), caller.weight))
         .collect();
@@ -66,14 +66,14 @@ fn self_is_the_innermost_frame_and_total_any_however_often() {
 }
 
 #[test]
-fn a_thread_that_waits_is_no_hot_method_and_is_counted_where_it_waits() {
+fn waiting_threads_count_as_waits_and_not_as_hot_methods() {
     let top = fed(60, vec![at(0, 1, 1, &[0x3010, 0x2010, 0x1010]), at(1, 1, 2, &[0x1010])]);
     let snapshot = top.snapshot();
     assert_eq!(snapshot.methods.len(), 1);
     assert_eq!((snapshot.header.samples, snapshot.header.running_samples), (2, 1));
     let wait = &snapshot.waits[0];
     assert_eq!((&*wait.place, wait.waits_for, wait.threads), (WORK, WaitFor::Sleep, 1));
-    assert_eq!(&*top.report().callers_of_wait(top.now_ns(), WORK)[1].name, MAIN);
+    assert_eq!(&*top.report().callers(top.now_ns(), TopCallee::Wait(WORK))[1].name, MAIN);
 }
 
 #[test]
@@ -85,14 +85,14 @@ fn what_is_older_than_the_window_is_forgotten() {
     assert!(snapshot.window_ns <= 4 * u64::from(SECOND), "{}", snapshot.window_ns);
     // Nor are threads and methods kept that there once were.
     assert_eq!(top.model().threads().iter().len(), 0);
-    let none = Live::new(LiveTop::new()).snapshot();
+    let none = Live::new(LiveTop::default()).snapshot();
     assert!(none.methods.is_empty() && none.header.samples == 0);
 }
 
 #[test]
 fn too_many_distinct_stacks_of_a_second_are_counted_and_not_kept() {
     let steps = (0..25_000_u64).map(|n| at(0, 1, 2, &[0x1_0000 + n])).collect();
-    let snapshot = fed_with(LiveTop::new().rows(1_000_000), 60, steps).snapshot();
+    let snapshot = fed_with(LiveTop::default().rows(1_000_000), 60, steps).snapshot();
     assert_eq!((snapshot.methods.len(), snapshot.header.left_out), (20_000, 5_000));
 }
 
@@ -106,5 +106,5 @@ fn locks_are_counted_by_the_place_that_takes_them() {
     let row = &snapshot.contention[0];
     assert_eq!((&*row.place, row.count, row.total_ns), (WORK, 1, 400));
     assert_eq!(snapshot.waits[0].waits_for, WaitFor::Lock);
-    assert_eq!(&*top.report().callers_of_contention(top.now_ns(), WORK)[1].name, MAIN);
+    assert_eq!(&*top.report().callers(top.now_ns(), TopCallee::Contention(WORK))[1].name, MAIN);
 }

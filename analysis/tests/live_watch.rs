@@ -30,7 +30,7 @@ fn rows(bytes: &[u8], kind: WatchKind) -> Vec<WatchRow> {
     let snapshot = live.snapshot();
     assert_eq!((snapshot.counts.len(), snapshot.counts[0].kind), (1, kind));
     assert_eq!((snapshot.counts[0].count, snapshot.left_out), (rows.len() as u64, 0));
-    // But for messages, which wait for what else is said of them.
+    // But for messages, which wait for their exceptions.
     assert!(rows.is_sorted_by_key(|row| row.ts_ns));
     rows
 }
@@ -60,7 +60,7 @@ fn collections_come_when_they_are_over_with_what_the_report_says_of_them() {
             })
             .collect();
         watched.sort_by_key(|collection| collection.start_ns);
-        let report = report(bytes, Gc::new());
+        let report = report(bytes, Gc::default());
         let mut known: Vec<Collection> =
             report.partial.into_iter().chain(report.collections).collect();
         known.sort_by_key(|collection| collection.start_ns);
@@ -79,17 +79,17 @@ fn collections_come_when_they_are_over_with_what_the_report_says_of_them() {
 fn as_many_exceptions_waits_methods_and_changes_of_the_pool_come_as_are_reported() {
     each_trace(|name, bytes| {
         let count = |kind| rows(bytes, kind).len() as u64;
-        let exceptions = report(bytes, Exceptions::new());
+        let exceptions = report(bytes, Exceptions::default());
         assert_eq!(count(WatchKind::Exceptions), exceptions.count, "{name}");
-        let jit = report(bytes, Jit::new());
+        let jit = report(bytes, Jit::default());
         let ready = jit.methods.iter().filter(|method| method.native_bytes > 0).count() as u64;
         assert_eq!(count(WatchKind::Jit), ready, "{name}");
-        let pool = report(bytes, ThreadPool::new());
+        let pool = report(bytes, ThreadPool::default());
         let changes = pool.adjustments.len() as u64 + pool.started + pool.stopped;
         let limits = u64::from(pool.limits.is_some());
         assert_eq!(count(WatchKind::Threadpool), changes + limits, "{name}");
 
-        let locks = report(bytes, Contention::new());
+        let locks = report(bytes, Contention::default());
         let known: u64 = locks.locks.iter().map(|lock| lock.waits.total_ns).sum();
         let total = |row: WatchRow| match row.what {
             WatchedEvent::Contention(wait) => wait.duration_ns.unwrap_or(0),
@@ -113,7 +113,7 @@ fn a_request_comes_once_when_it_has_ended_however_many_layers_report_it() {
     let web = "aspnet-net10-linux-x64/web.nettrace";
     for name in TRACES.into_iter().chain([web]) {
         let Some(trace) = corpus::trace(name) else { continue };
-        let (watched, known) = (requests(&trace.bytes()), report(&trace.bytes(), Http::new()));
+        let (watched, known) = (requests(&trace.bytes()), report(&trace.bytes(), Http::default()));
         assert_eq!(watched.len() as u64, known.stopped, "{name}");
         let errors = watched.iter().filter(|request| request.is_error).count() as u64;
         let reported: u64 = known.activities.iter().map(|row| row.errors).sum();
@@ -134,7 +134,7 @@ fn messages_come_as_the_report_has_them_and_wait_for_their_exceptions() {
             other => panic!("{other:?}"),
         })
         .collect();
-    assert_eq!(watched, report(&bytes, Logs::new()).messages);
+    assert_eq!(watched, report(&bytes, Logs::default()).messages);
     assert!(watched.iter().any(|message| message.exception.is_some()));
     assert!(watched.iter().any(|message| !message.scopes.is_empty()));
 }

@@ -13,9 +13,9 @@ use nettrace_testdata::corpus;
 use nettrace_testdata::synth::{Step, Value};
 
 fn top(bytes: &[u8], states: &[ThreadState]) -> TopN {
-    let mut options = AnalysisOptions::new();
+    let mut options = AnalysisOptions::default();
     options.names.style = NameStyle::Full;
-    options.filter = Filter::new();
+    options.filter = Filter::default();
     options.filter.states = states.to_vec();
     let mut analysis = Analysis::new(options);
     assert!(analysis.read(&mut Reader::from_slice(bytes).time_ordered()).unwrap().is_complete);
@@ -49,7 +49,7 @@ const LOCKING: [u64; 2] = [0x1010, 0x2010];
 const ELSEWHERE: [u64; 2] = [0x1020, 0x2010];
 
 #[test]
-fn a_sample_inside_a_wait_for_a_lock_waits_whatever_it_says() {
+fn a_sample_inside_a_wait_for_a_lock_is_waiting_whatever_its_mode() {
     let samples = || [at(0, MANAGED, &LOCKING), at(0, EXTERNAL, &LOCKING)];
     let mut steps = samples().to_vec();
     steps.push(lock(0, &LOCKING));
@@ -77,7 +77,7 @@ fn a_thread_whose_stop_was_lost_runs_where_it_did_not_begin_to_wait() {
 }
 
 #[test]
-fn a_wait_without_a_stack_says_nothing_of_samples() {
+fn a_wait_without_a_stack_does_not_change_samples() {
     assert_eq!(states(vec![lock(0, &[]), at(0, EXTERNAL, &LOCKING), locked(0)]), [0, 1, 0]);
 }
 
@@ -88,12 +88,12 @@ fn those_who_wait_for_a_lock_are_not_among_those_that_run() {
     for name in ["net8-linux-x64/all", "net9-linux-x64/all", "net10-linux-x64/all"] {
         let bytes =
             corpus::trace(&format!("{name}.nettrace")).expect("it is in the repository").bytes();
-        let mut contention = ReportPass::new(Contention::new());
+        let mut contention = ReportPass::new(Contention::default());
         assert!(
             contention.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete
         );
         let report = contention.finish().output;
-        let told = report.totals.waits.total_ns;
+        let reported = report.totals.waits.total_ns;
         let is_locking =
             |name: &str| name.contains("ContentionRound.lambda") || name.contains("Monitor.Enter");
         let of = |states: &[ThreadState]| {
@@ -101,10 +101,10 @@ fn those_who_wait_for_a_lock_are_not_among_those_that_run() {
             rows.iter().filter(|row| is_locking(&row.name)).map(|row| row.self_ns).sum::<u64>()
         };
         let (waiting, running) = (of(&[ThreadState::Waiting]), of(&ThreadState::RUNNING));
-        // The sampler measures what the runtime tells, to a few percent.
-        assert!(waiting.abs_diff(told) < told / 10, "{name}: {waiting} {told}");
-        assert!(running < told / 20, "{name}: {running} of {told}");
-        let mut summary = ReportPass::new(Summary::new());
+        // The sampler measures what the runtime reports, to a few percent.
+        assert!(waiting.abs_diff(reported) < reported / 10, "{name}: {waiting} {reported}");
+        assert!(running < reported / 20, "{name}: {running} of {reported}");
+        let mut summary = ReportPass::new(Summary::default());
         assert!(summary.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
         let findings = format!("{:?}", summary.finish().output.findings);
         assert!(

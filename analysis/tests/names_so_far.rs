@@ -39,7 +39,7 @@ fn a_method_has_its_name_from_its_load_to_its_unload() {
         module(),
         sample(0, 1, &[0x1010]),
         method(LOAD, 1, 0x1000, 0x100, "N.T.Main"),
-        // A return address may be the first behind its method.
+        // A return address may be the first after its method.
         sample(0, 1, &[0x10ff, 0x1100]),
         sample(0, 1, &[0x1100]),
         method(UNLOAD, 1, 0x1000, 0x100, "N.T.Main"),
@@ -79,7 +79,7 @@ fn code_that_is_loaded_over_other_code_takes_all_its_place() {
 }
 
 #[test]
-fn a_process_that_makes_code_for_ever_costs_what_it_has_at_a_time() {
+fn memory_is_bounded_by_the_code_that_is_alive() {
     let mut steps = vec![module()];
     for id in 0..10_000 {
         let start = 0x1000 + id % 7 * 0x100;
@@ -112,7 +112,7 @@ fn more_names_than_there_is_room_for_are_left_out_and_counted() {
 }
 
 #[test]
-fn precompiled_code_that_was_handed_out_is_named_as_a_guess_behind_its_entry_point() {
+fn precompiled_code_is_named_as_a_guess_after_its_entry_point() {
     let session = session(vec![
         entry_point(0x5000, "N.T.Ready"),
         entry_point(0x5080, "N.T.Next"),
@@ -130,7 +130,7 @@ fn precompiled_code_that_was_handed_out_is_named_as_a_guess_behind_its_entry_poi
 }
 
 #[test]
-fn a_module_that_is_told_of_behind_its_methods_is_in_their_names_from_then_on() {
+fn a_module_reported_after_its_methods_is_in_their_names_from_then_on() {
     let session = session(vec![
         method(AT_END, 1, 0x1000, 0x100, "N.T.Main"),
         sample(0, 1, &[0x1010]),

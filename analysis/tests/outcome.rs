@@ -18,7 +18,7 @@ fn seen(outcome: &Outcome) -> (OutcomeReport, u64, String) {
 }
 
 fn analysed(bytes: &[u8]) -> (Outcome, Finished) {
-    let mut analysis = Analysis::new(AnalysisOptions::new());
+    let mut analysis = Analysis::new(AnalysisOptions::default());
     let outcome = analysis.read(&mut Reader::from_slice(bytes).time_ordered());
     (outcome.unwrap(), analysis.finish().unwrap())
 }
@@ -29,16 +29,17 @@ fn reported<R: Report>(report: R, bytes: &[u8]) -> (Outcome, Reported<R::Output>
     (outcome.unwrap(), pass.finish())
 }
 
-/// What each way of reading says, which is the same whether it is asked at once or of the
-/// result.
+/// The outcome of each way of reading: what `read` returns equals that of the result.
 fn all_ways(bytes: &[u8]) -> Vec<(OutcomeReport, u64, String)> {
     let mut outcomes = Vec::new();
-    let (told, finished) = analysed(bytes);
-    let (told_top, top) = reported(TopNOptions::default(), bytes);
-    let (told_gc, gc) = reported(Gc::new(), bytes);
-    for (told, kept) in [(told, finished.outcome), (told_top, top.outcome), (told_gc, gc.outcome)] {
-        assert_eq!(seen(&told), seen(&kept.unwrap()));
-        outcomes.push(seen(&told));
+    let (returned, finished) = analysed(bytes);
+    let (of_top, top) = reported(TopNOptions::default(), bytes);
+    let (of_gc, gc) = reported(Gc::default(), bytes);
+    for (returned, kept) in
+        [(returned, finished.outcome), (of_top, top.outcome), (of_gc, gc.outcome)]
+    {
+        assert_eq!(seen(&returned), seen(&kept.unwrap()));
+        outcomes.push(seen(&returned));
     }
     outcomes
 }
@@ -82,17 +83,17 @@ fn events_that_were_dropped_are_in_the_outcome() {
 }
 
 #[test]
-fn of_events_that_are_handed_in_one_by_one_nothing_is_known_until_it_is_said() {
+fn events_passed_one_by_one_have_no_outcome_until_it_is_set() {
     let bytes = all();
     let mut events = Reader::from_slice(bytes.get(..CUT).unwrap()).time_ordered();
-    let (mut unsaid, mut said) = (ReportPass::new(Gc::new()), ReportPass::new(Gc::new()));
+    let (mut without, mut with) = (ReportPass::new(Gc::default()), ReportPass::new(Gc::default()));
     while let Some(event) = events.next_event().unwrap() {
-        unsaid.event(&event);
-        said.event(&event);
+        without.event(&event);
+        with.event(&event);
     }
-    said.set_outcome(events.outcome());
-    assert!(unsaid.finish().outcome.is_none());
-    assert!(said.finish().outcome.is_some_and(|outcome| !outcome.is_complete));
+    with.set_outcome(events.outcome());
+    assert!(without.finish().outcome.is_none());
+    assert!(with.finish().outcome.is_some_and(|outcome| !outcome.is_complete));
 }
 
 #[cfg(feature = "serde")]
@@ -100,7 +101,7 @@ fn of_events_that_are_handed_in_one_by_one_nothing_is_known_until_it_is_said() {
 fn a_report_serialises_with_its_outcome_beside_its_members() {
     let bytes = all();
     let json = |bytes: &[u8]| {
-        let (_, reported) = reported(Gc::new(), bytes);
+        let (_, reported) = reported(Gc::default(), bytes);
         let plain = serde_json::to_value(&reported.output).unwrap();
         let mut whole = serde_json::to_value(&reported).unwrap();
         let outcome = whole.as_object_mut().unwrap().remove("outcome").unwrap();

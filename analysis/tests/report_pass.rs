@@ -1,6 +1,7 @@
 //! Reports that share a pass are those that each would be alone, and reading all at once
 //! gives what passing each event gives.
 
+use crate::common::filtered;
 use nettrace_analysis::findings::Summary;
 use nettrace_analysis::report::{
     Activities, Alloc, CallTree, Contention, Counters, Exceptions, Gc, Http, Jit, Loader, Logs,
@@ -30,13 +31,13 @@ fn assert_same<O: PartialEq + Debug>(shared: O, alone: (O, u64), about: &mut u64
 
 fn assert_all_same(options: &AnalysisOptions, bytes: &[u8]) {
     let reports = (
-        Gc::new(),
+        Gc::default(),
         TopNOptions::default(),
-        Jit::new(),
+        Jit::default(),
         Threads,
-        Exceptions::new(),
-        Tasks::new(),
-        Activities::new(),
+        Exceptions::default(),
+        Tasks::default(),
+        Activities::default(),
         TreeOptions::default(),
     );
     let mut pass = ReportPass::with_options(reports, options.clone());
@@ -45,39 +46,40 @@ fn assert_all_same(options: &AnalysisOptions, bytes: &[u8]) {
     assert!(shared.outcome.is_some_and(|outcome| outcome.is_complete));
     let (gc, top, jit, threads, exceptions, tasks, activities, tree) = shared.output;
     let about = &mut 0;
-    assert_same(gc, alone(Gc::new(), options, bytes), about);
+    assert_same(gc, alone(Gc::default(), options, bytes), about);
     assert_same(top, alone(TopNOptions::default(), options, bytes), about);
-    assert_same(jit, alone(Jit::new(), options, bytes), about);
+    assert_same(jit, alone(Jit::default(), options, bytes), about);
     assert_same(threads, alone(Threads, options, bytes), about);
-    assert_same(exceptions, alone(Exceptions::new(), options, bytes), about);
-    assert_same(tasks, alone(Tasks::new(), options, bytes), about);
-    assert_same(activities, alone(Activities::new(), options, bytes), about);
+    assert_same(exceptions, alone(Exceptions::default(), options, bytes), about);
+    assert_same(tasks, alone(Tasks::default(), options, bytes), about);
+    assert_same(activities, alone(Activities::default(), options, bytes), about);
     assert_same(tree, alone(TreeOptions::default(), options, bytes), about);
     assert!(*about > 0 && *about == shared.events, "{about} {}", shared.events);
 }
 
 #[test]
 fn eight_reports_of_one_pass_are_those_of_eight_passes() {
-    assert_all_same(&AnalysisOptions::new(), &bytes("net10-linux-x64/all.nettrace"));
+    assert_all_same(&AnalysisOptions::default(), &bytes("net10-linux-x64/all.nettrace"));
 }
 
 #[test]
-fn so_they_are_with_filters_and_folded_frames() {
-    let mut filter = Filter::new();
+fn reports_of_one_pass_are_equal_with_filters_and_folded_frames() {
+    let mut filter = Filter::default();
     (filter.from_nanos, filter.to_nanos) = (Some(500_000_000), Some(2_500_000_000));
     let mut folding = Folding::default();
     // Which frames are small depends on the states that a report counts.
     (folding.is_recursion, folding.least_percent) = (true, 2.0);
-    let options = AnalysisOptions::new().filter(filter.clone()).folding(folding);
+    let mut options = filtered(filter.clone());
+    options.folding = folding;
     assert_all_same(&options, &bytes("net10-linux-x64/all.nettrace"));
     filter.states = vec![ThreadState::Waiting];
-    assert_all_same(&AnalysisOptions::new().filter(filter), &bytes("net10-linux-x64/all.nettrace"));
+    assert_all_same(&filtered(filter), &bytes("net10-linux-x64/all.nettrace"));
 }
 
 #[test]
-fn reports_that_need_no_events_share_the_fast_way() {
+fn reports_without_events_share_the_fast_path() {
     let bytes = bytes("net10-linux-x64/samples-only.nettrace");
-    let options = AnalysisOptions::new();
+    let options = AnalysisOptions::default();
     let mut pass =
         ReportPass::new((TopNOptions::default(), TreeOptions::default(), Modules::default()));
     assert!(pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
@@ -93,10 +95,13 @@ fn reports_that_need_no_events_share_the_fast_way() {
 #[test]
 fn a_list_of_reports_of_one_kind_shares_a_pass_too() {
     let bytes = bytes("net10-linux-x64/all.nettrace");
-    let mut pass = ReportPass::new(vec![Exceptions::new().top(1), Exceptions::new().top(2)]);
+    let mut pass =
+        ReportPass::new(vec![Exceptions::default().top(1), Exceptions::default().top(2)]);
     assert!(pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
     for (top, output) in [1, 2].into_iter().zip(pass.finish().output) {
-        assert!(output == alone(Exceptions::new().top(top), &AnalysisOptions::new(), &bytes).0);
+        assert!(
+            output == alone(Exceptions::default().top(top), &AnalysisOptions::default(), &bytes).0
+        );
     }
 }
 
@@ -120,15 +125,33 @@ fn compare<R: Reports<Outputs: Serialize>>(name: &str, make: impl Fn() -> R, byt
 }
 
 #[test]
-fn a_report_of_events_is_the_same_if_others_are_skipped() {
+fn skipping_unwanted_events_does_not_change_a_report() {
     for trace in corpus::traces() {
         let bytes = trace.bytes();
         let name = trace.name();
-        let first = || (Gc::new(), Alloc::new(), Jit::new(), Loader::new(), Exceptions::new());
+        let first = || {
+            (
+                Gc::default(),
+                Alloc::default(),
+                Jit::default(),
+                Loader::default(),
+                Exceptions::default(),
+            )
+        };
         compare(name, first, &bytes);
-        let second = || (ThreadPool::new(), Contention::new(), Waits::new(), Counters::new());
+        let second = || {
+            (ThreadPool::default(), Contention::default(), Waits::default(), Counters::default())
+        };
         compare(name, second, &bytes);
-        let third = || (Tasks::new(), Logs::new(), Summary::new(), Activities::new(), Http::new());
+        let third = || {
+            (
+                Tasks::default(),
+                Logs::default(),
+                Summary::default(),
+                Activities::default(),
+                Http::default(),
+            )
+        };
         compare(name, third, &bytes);
     }
 }

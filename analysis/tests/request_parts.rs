@@ -157,7 +157,7 @@ fn numbers(parts: &Parts) -> [u64; 8] {
 
 /// The parts of the activity with an id, and that its line of time has the same.
 fn parts_of(steps: Vec<Step>, id: &str) -> [u64; 8] {
-    let report = report(steps, Activities::new().with_events_of(id));
+    let report = report(steps, Activities::default().with_events_of(id));
     let slow =
         report.slowest.iter().find(|row| row.id.as_deref() == Some(id)).expect("an activity");
     assert_eq!(slow.parts.total_ns(), slow.duration_ns);
@@ -186,7 +186,7 @@ fn check_line(line: &ActivityLine) {
 }
 
 #[test]
-fn each_part_of_a_request_is_told_and_their_sum_is_its_time() {
+fn the_parts_of_a_request_add_up_to_its_time() {
     let id = path(ONE);
     let method = [Value::U64(5), Value::U64(1)];
     let names = [text("N"), text("M"), text("void  ()"), Value::U16(0)];
@@ -211,20 +211,20 @@ fn each_part_of_a_request_is_told_and_their_sum_is_its_time() {
         event(OPERATION_END, 1, id, vec![Value::I32(7)]),
         stop(1, ONE),
     ];
-    // Running: 200 before the JIT, 100 behind it, 100 before the pause, 100 behind it,
+    // Running: 200 before the JIT, 100 after it, 100 before the pause, 100 after it,
     // 100 on the other thread.
     assert_eq!(parts_of(steps, "//1/1"), [600, 100, 0, 300, 100, 100, 100, 0]);
 }
 
 #[test]
-fn the_time_of_a_wait_whose_end_was_lost_is_unknown_and_a_wait_in_it_is_told() {
+fn the_time_of_a_wait_without_end_is_unknown_and_inner_waits_count() {
     let lock = || event(LOCK, 0, path(ONE), vec![Value::U8(0), Value::U16(0)]);
     let locked =
         |nanos| event(LOCKED, 0, path(ONE), vec![Value::U8(0), Value::U16(0), Value::F64(nanos)]);
     // The thread goes on; nobody knows since when.
     let steps = vec![start(0, ONE), sample(0, 2), lock(), note(0, ONE), note(0, ONE), stop(0, ONE)];
     assert_eq!(parts_of(steps, "//1/1"), [400, 0, 0, 0, 0, 0, 0, 100]);
-    // The stop tells that it is the second one's: the first one's was lost.
+    // The stop has the second one's id: the first one's was lost.
     let steps = vec![
         start(0, ONE),
         sample(0, 2),
@@ -266,7 +266,7 @@ fn a_pause_that_another_thread_ends_is_no_longer_than_that() {
 }
 
 #[test]
-fn nobody_knows_when_a_thread_left_that_did_not_say_so() {
+fn a_thread_seen_in_another_activity_left_at_an_unknown_time() {
     let steps = vec![
         start(0, ONE),
         sample(0, 2),
@@ -343,7 +343,7 @@ fn without_samples_running_is_unknown_and_without_ids_all_but_pauses_is() {
     let steps =
         |id| vec![start(0, id), note(0, id), pause(2, 1), resumed(2), note(0, id), stop(0, id)];
     let of = |steps| {
-        let report: ActivitiesReport = report(steps, Activities::new());
+        let report: ActivitiesReport = report(steps, Activities::default());
         numbers(&report.slowest[0].parts)
     };
     assert_eq!(of(steps(ONE)), [0, 0, 0, 100, 0, 0, 0, 400]);
@@ -359,7 +359,7 @@ fn a_request_of_many_pieces_has_them_all() {
         steps.extend([note(0, ONE), sample(0, 1), note(0, ONE), sample(0, 2)]);
     }
     steps.push(stop(0, ONE));
-    let report = report(steps, Activities::new().with_events_of("//1/1"));
+    let report = report(steps, Activities::default().with_events_of("//1/1"));
     let slow = &report.slowest[0];
     assert_eq!(numbers(&slow.parts), [300_100, 100_000, 0, 0, 0, 0, 0, 0]);
     check_line(report.line.as_ref().unwrap());
@@ -387,9 +387,9 @@ fn parts_sum_up_to_the_time_on_real_traces() {
     ] {
         let Some(file) = corpus::trace(name) else { continue };
         let bytes = file.bytes();
-        check(name, &read(&bytes, Activities::new().top(1000)));
+        check(name, &read(&bytes, Activities::default().top(1000)));
         if !name.contains("metrics") {
-            check(name, &read(&bytes, Http::new().top(1000)));
+            check(name, &read(&bytes, Http::from(Activities::default().top(1000))));
         }
     }
 }
@@ -398,7 +398,8 @@ fn parts_sum_up_to_the_time_on_real_traces() {
 fn why_a_request_took_43_ms_has_an_answer() {
     let Some(file) = corpus::trace("aspnet-net10-linux-x64/web.nettrace") else { return };
     let bytes = file.bytes();
-    let report = read(&bytes, Http::new().top(20).with_events_of("/#10160/1/6701/1"));
+    let report =
+        read(&bytes, Http::from(Activities::default().top(20).with_events_of("/#10160/1/6701/1")));
     let line = report.line.as_ref().expect("a line");
     check_line(line);
     // The first request of /chain: its client is made, method by method, on one thread
@@ -427,7 +428,7 @@ fn why_a_request_took_43_ms_has_an_answer() {
         assert!(share(row.parts.running_ns, row.durations.total_ns) > 85, "{name} {:?}", row.parts);
     }
     // The same request has the same parts in both reports.
-    let all = read(&bytes, Activities::new().top(10).with_events_of("/#10160/1/6701/1/1/0"));
+    let all = read(&bytes, Activities::default().top(10).with_events_of("/#10160/1/6701/1/1/0"));
     let client = |report: &ActivitiesReport| {
         let row =
             report.slowest.iter().find(|row| row.id.as_deref() == Some("/#10160/1/6701/1/1/0"));

@@ -1,6 +1,8 @@
-//! HTTP requests: each is counted once, whoever tells of it.
+//! HTTP requests: each is counted once, even if several layers report it.
 
-use nettrace_analysis::report::{Activities, ActivitiesReport, ActivityRow, ReportPass};
+use nettrace_analysis::report::{
+    Activities, ActivitiesReport, ActivityRow, Http, Report, ReportPass,
+};
 use nettrace_parser::Reader;
 use nettrace_testdata::corpus;
 use nettrace_testdata::synth::{
@@ -95,16 +97,19 @@ fn kestrel(event_type: usize, thread: usize, id: [u8; 16], path: &str) -> Step {
     event(event_type, thread, id, vec![text("7"), text(path), text("GET")])
 }
 
-fn report(steps: Vec<Step>, report: Activities) -> ActivitiesReport {
+fn report(steps: Vec<Step>, report: impl Report<Output = ActivitiesReport>) -> ActivitiesReport {
     let mut session = Session::new(Version::V4);
     session.trace.tick_frequency = 1_000_000_000;
     session.types = types();
     session.threads = vec![SessionThread::new(11), SessionThread::new(12), SessionThread::new(13)];
     session.steps = steps;
-    let bytes = session.record().stream.bytes;
+    report_of(&session.record().stream.bytes, report)
+}
+
+fn report_of<R: Report>(bytes: &[u8], report: R) -> R::Output {
     let mut pass = ReportPass::new(report);
     assert!(
-        pass.read(&mut Reader::from_slice(&bytes).time_ordered())
+        pass.read(&mut Reader::from_slice(bytes).time_ordered())
             .expect("a readable stream")
             .is_complete
     );
@@ -120,7 +125,7 @@ const ONE_ONE: [u8; 4] = [0x11, 0x10, 0, 0];
 const ONE_ONE_ONE: [u8; 4] = [0x11, 0x11, 0, 0];
 
 #[test]
-fn a_request_that_two_layers_tell_of_is_one_with_the_times_of_both() {
+fn a_request_reported_by_two_layers_is_one_with_the_times_of_both() {
     let (outer, inner) = (path(ONE), path(ONE_ONE));
     let report = report(
         vec![
@@ -130,7 +135,7 @@ fn a_request_that_two_layers_tell_of_is_one_with_the_times_of_both() {
             kestrel(LAYER_STOP, 1, inner, "/items/7"),
             hosted(1, outer),
         ],
-        Activities::http(),
+        Http::default(),
     );
     assert_eq!((report.started, report.stopped, report.layers, report.outermost), (1, 1, 1, 1));
     let [row] = report.activities.as_slice() else { panic!("{report:?}") };
@@ -166,7 +171,7 @@ fn a_layer_that_outlives_the_request_is_still_no_request() {
             hosting(0, outer, "/a"),
             kestrel(LAYER, 0, inner, "/a"),
         ],
-        Activities::http(),
+        Http::default(),
     );
     assert_eq!((report.started, report.stopped, report.layers), (2, 1, 2));
     assert_eq!(names(&report.activities), [("in GET /a", 2)]);
@@ -183,7 +188,7 @@ fn layers_without_ids_are_found_by_their_thread() {
             // It asks for something else, so it is a request of its own.
             kestrel(LAYER, 1, NO_ID, "/b"),
         ],
-        Activities::http(),
+        Http::default(),
     );
     assert_eq!((report.started, report.layers), (3, 1));
 }
@@ -200,7 +205,7 @@ fn a_server_that_asks_itself_has_two_requests_in_and_one_out() {
             event(OUT_STOP, 0, out, vec![Value::I32(200)]),
             hosted(0, outer),
         ],
-        Activities::http(),
+        Http::default(),
     );
     assert_eq!((report.started, report.layers), (3, 0));
     assert_eq!(names(&report.activities), [("in GET /a", 2), ("out me/a", 1)]);
@@ -214,16 +219,7 @@ fn a_server_that_asks_itself_has_two_requests_in_and_one_out() {
 fn each_request_of_a_web_server_is_counted_once() {
     let Some(file) = corpus::trace("aspnet-net10-linux-x64/web.nettrace") else { return };
     let bytes = file.bytes();
-    let read = |report: Activities| {
-        let mut pass = ReportPass::new(report);
-        assert!(
-            pass.read(&mut Reader::from_slice(&bytes).time_ordered())
-                .expect("a readable stream")
-                .is_complete
-        );
-        pass.finish().output
-    };
-    let report = read(Activities::http());
+    let report = report_of(&bytes, Http::default());
     assert_eq!(
         (report.started, report.stopped, report.errors, report.layers),
         (12_741, 12_741, 150, 11_833)
@@ -266,6 +262,6 @@ fn each_request_of_a_web_server_is_counted_once() {
     assert_eq!(report.activities.len(), 5);
     // To the others these are different activities; none is counted as outermost that is
     // inside of another.
-    let all = read(Activities::new());
+    let all = report_of(&bytes, Activities::default());
     assert_eq!((all.started, all.errors, all.outermost), (49_165, 150, 10_945 + 10_942 + 8));
 }

@@ -1,10 +1,11 @@
 //! Exact numbers of what the recorded program did, on the traces of the repository.
 
+use crate::common;
+use nettrace_analysis::Filter;
 use nettrace_analysis::report::{
     Alloc, Contention, Gc, GcReport, Jit, JitReport, Loader, LoaderReport, Report, ReportPass,
     ThreadPool, Threads, Types, Waits,
 };
-use nettrace_analysis::{AnalysisOptions, Filter};
 use nettrace_parser::Reader;
 use nettrace_testdata::corpus;
 
@@ -25,7 +26,7 @@ fn collections_of_the_corpus_are_counted_exactly() {
         ("net8-linux-x64/all.nettrace", 41, 63_013_367, [4, 32, 5], 9),
     ];
     for (trace, count, pause_ns, generations, induced) in expected {
-        let GcReport { totals, collections, partial, .. } = report(Gc::new(), trace);
+        let GcReport { totals, collections, partial, .. } = report(Gc::default(), trace);
         assert_eq!(
             (totals.count, totals.pause_ns, totals.induced),
             (count, pause_ns, induced),
@@ -46,7 +47,7 @@ fn collections_of_the_corpus_are_counted_exactly() {
 
 #[test]
 fn compiled_methods_of_the_corpus_are_counted_exactly() {
-    let JitReport { totals, methods, .. } = report(Jit::new(), "net3.1-linux-x64/all.nettrace");
+    let JitReport { totals, methods, .. } = report(Jit::default(), "net3.1-linux-x64/all.nettrace");
     // 426 began, 426 ended; of one the beginning is missing and of one the end.
     assert_eq!((totals.methods, totals.incomplete, totals.background), (427, 2, 391));
     assert_eq!((totals.r2r_found, totals.r2r_lookups, totals.osr), (752, 0, 0));
@@ -57,13 +58,13 @@ fn compiled_methods_of_the_corpus_are_counted_exactly() {
 }
 
 #[test]
-fn the_start_of_a_program_is_told_by_loader_and_thread_pool() {
-    let loader = report(Loader::new(), "net10-linux-x64/startup.nettrace");
+fn startup_has_loads_and_growth_of_the_thread_pool() {
+    let loader = report(Loader::default(), "net10-linux-x64/startup.nettrace");
     assert_eq!(loader.assemblies.iter().filter(|row| row.loaded_ns.is_some()).count(), 18);
     assert_eq!(loader.modules.len(), 18);
     assert_eq!(loader.binds.iter().map(|row| row.count).sum::<u64>(), 27);
     assert!(loader.binds.iter().all(|row| row.is_found));
-    let pool = report(ThreadPool::new(), "net10-linux-x64/startup.nettrace");
+    let pool = report(ThreadPool::default(), "net10-linux-x64/startup.nettrace");
     assert_eq!((pool.adjustments.len(), pool.started, pool.is_starved), (9, 3, false));
     assert_eq!((pool.min_workers, pool.max_workers), (Some(1), Some(3)));
     assert_eq!(
@@ -73,13 +74,12 @@ fn the_start_of_a_program_is_told_by_loader_and_thread_pool() {
 }
 
 #[test]
-fn what_is_loaded_outside_a_range_is_not_taken_for_loaded_before_the_session() {
+fn a_load_outside_of_the_range_is_not_a_load_before_the_session() {
     let bytes = corpus::trace("net10-linux-x64/startup.nettrace").unwrap().bytes();
     let of = |from_nanos, to_nanos| {
-        let mut filter = Filter::new();
+        let mut filter = Filter::default();
         (filter.from_nanos, filter.to_nanos) = (from_nanos, to_nanos);
-        let mut pass =
-            ReportPass::with_options(Loader::new(), AnalysisOptions::new().filter(filter));
+        let mut pass = ReportPass::with_options(Loader::default(), common::filtered(filter));
         assert!(pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
         let LoaderReport { assemblies, modules, .. } = pass.finish().output;
         assert!(assemblies.iter().all(|row| row.loaded_ns.is_some()));
@@ -93,11 +93,11 @@ fn what_is_loaded_outside_a_range_is_not_taken_for_loaded_before_the_session() {
 
 #[test]
 fn ticks_lie_near_what_the_collector_counted() {
-    let gc = report(Gc::new(), "net3.1-linux-x64/heap.nettrace");
-    let alloc = report(Alloc::new(), "net3.1-linux-x64/heap.nettrace");
+    let gc = report(Gc::default(), "net3.1-linux-x64/heap.nettrace");
+    let alloc = report(Alloc::default(), "net3.1-linux-x64/heap.nettrace");
     let source = &alloc.sources[0];
     assert_eq!((source.source, source.events, alloc.sources.len()), ("AllocationTick", 50_846, 1));
-    let types = report(Types::new(), "net3.1-linux-x64/heap.nettrace");
+    let types = report(Types::default(), "net3.1-linux-x64/heap.nettrace");
     assert_eq!((types.bytes, &types.types), (source.bytes, &source.types));
     assert_eq!(source.types.iter().map(|row| row.events).sum::<u64>(), source.events);
     // The collector counts between the first and the last collection; about 90 MB fit in
@@ -113,11 +113,11 @@ fn ticks_lie_near_what_the_collector_counted() {
 #[test]
 fn random_samples_estimate_what_the_collector_counted() {
     let Some(_) = corpus::trace("net10-linux-x64/alloc-sampled.nettrace") else { return };
-    let gc = report(Gc::new(), "net10-linux-x64/alloc-sampled.nettrace");
-    let alloc = report(Alloc::new(), "net10-linux-x64/alloc-sampled.nettrace");
+    let gc = report(Gc::default(), "net10-linux-x64/alloc-sampled.nettrace");
+    let alloc = report(Alloc::default(), "net10-linux-x64/alloc-sampled.nettrace");
     let source = &alloc.sources[0];
     assert_eq!((source.source, source.events), ("AllocationSampled", 122_775));
-    // Before the first collection and behind the last there is room for 20 MB each.
+    // Before the first collection and after the last there is room for 20 MB each.
     let (error, slack) = (source.bytes_error.unwrap(), 40_000_000);
     assert!(
         source.bytes.abs_diff(gc.totals.allocated_bytes) < 3 * error + slack,
@@ -133,18 +133,18 @@ fn random_samples_estimate_what_the_collector_counted() {
 /// A report of a trace that lost events, in a range or of a thread.
 fn filtered<R: Report>(report: R, change: impl FnOnce(&mut Filter)) -> R::Output {
     let bytes = corpus::trace("net3.1-linux-x64/lossy.nettrace").unwrap().bytes();
-    let mut filter = Filter::new();
+    let mut filter = Filter::default();
     change(&mut filter);
-    let mut pass = ReportPass::with_options(report, AnalysisOptions::new().filter(filter));
+    let mut pass = ReportPass::with_options(report, common::filtered(filter));
     let _outcome = pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap();
     pass.finish().output
 }
 
 #[test]
-fn what_lost_its_start_or_stop_is_counted_in_one_of_the_ranges() {
+fn an_interval_without_start_or_stop_counts_in_one_range() {
     let lost = |change: fn(&mut Filter)| {
-        let contention = filtered(Contention::new(), change).totals;
-        let waits = filtered(Waits::new(), change).totals;
+        let contention = filtered(Contention::default(), change).totals;
+        let waits = filtered(Waits::default(), change).totals;
         [&contention, &waits].map(|totals| totals.stops_without_start)
     };
     let whole = lost(|_| {});

@@ -6,15 +6,15 @@
 //!   count. It shows where that stop is long: a collection that was begun in the
 //!   background and blocked after all (`alloc-sampled`, `heap`, `web` 30), one that began
 //!   with a blocking one in the same stop (`heap-2`, `web` 23).
-//! - The size before a background collection whose history is told behind its end (`web`
+//! - The size before a background collection whose history is reported after its end (`web`
 //!   23). The reference reader shows what the collection before left; it was 2.5 MB more
 //!   when this one began.
 //! - `lossy`: of one method the end is lost, of another on the same thread the beginning,
 //!   a second and a half later. The reference reader makes one method of them.
 
 use flate2::read::GzDecoder;
+use nettrace_analysis::AnalysisOptions;
 use nettrace_analysis::report::{Gc, GcReport, Jit, JitReport, Report, ReportPass};
-use nettrace_analysis::{AnalysisOptions, NameOptions};
 use nettrace_parser::Reader;
 use nettrace_testdata::corpus;
 use serde_json::Value;
@@ -23,8 +23,9 @@ use std::io::Read;
 
 fn report<R: Report>(report: R, bytes: &[u8]) -> R::Output {
     // The reference reader shows names as they are stored.
-    let names = NameOptions::default().raw(true);
-    let mut pass = ReportPass::with_options(report, AnalysisOptions::new().names(names));
+    let mut options = AnalysisOptions::default();
+    options.names.is_raw = true;
+    let mut pass = ReportPass::with_options(report, options);
     assert!(pass.read(&mut Reader::from_slice(bytes).time_ordered()).unwrap().is_complete);
     pass.finish().output
 }
@@ -62,7 +63,7 @@ fn collections_equal_the_reference_readers() {
     let (mut longer, mut larger) = (Vec::new(), Vec::new());
     for (name, mut lines, bytes) in goldens {
         let total = lines.pop().unwrap()["total"].clone();
-        let ours: GcReport = report(Gc::new(), &bytes);
+        let ours: GcReport = report(Gc::default(), &bytes);
         assert_eq!(ours.collections.len(), lines.len(), "{name}");
         assert_eq!(ours.totals.count, total["count"].as_u64().unwrap(), "{name}");
         for (row, golden) in ours.collections.iter().zip(&lines) {
@@ -136,7 +137,7 @@ fn compiled_methods_equal_the_reference_readers() {
         assert_eq!(goldens.len(), 4);
     }
     for (name, lines, bytes) in goldens {
-        let ours: JitReport = report(Jit::new(), &bytes);
+        let ours: JitReport = report(Jit::default(), &bytes);
         let is_lossy = name == "net10-linux-x64/lossy";
         assert_eq!(ours.methods.len(), lines.len() + usize::from(is_lossy), "{name}");
         let mut counted: BTreeMap<Method, i64> = BTreeMap::new();

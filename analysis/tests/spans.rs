@@ -1,8 +1,7 @@
 //! Starts and stops, paired.
 
-use nettrace_analysis::model::{
-    Argument, Category, Ends, Flow, Model, Span, SpanScope, Spans, TimelineMark,
-};
+use crate::common;
+use nettrace_analysis::model::{Argument, Category, Ends, Flow, Span, SpanScope, TimelineMark};
 use nettrace_parser::Reader;
 use nettrace_parser::view::KnownProvider;
 use nettrace_testdata::corpus;
@@ -13,22 +12,17 @@ use std::collections::BTreeMap;
 
 /// All marks of a trace, and how many events of each id the runtime and the tasks wrote.
 fn marks_of(bytes: &[u8]) -> (Vec<TimelineMark>, BTreeMap<(KnownProviderName, u32), usize>) {
-    let (mut model, mut spans, mut marks) = (Model::new(), Spans::new(), Vec::new());
     let mut counts = BTreeMap::new();
-    let mut events = Reader::from_slice(bytes).time_ordered();
-    while let Ok(Some(event)) = events.next_event() {
-        let thread = model.learn(&event);
-        match event.known_provider() {
-            KnownProvider::Runtime => *counts.entry(("runtime", event.id())).or_default() += 1,
-            KnownProvider::Tasks => *counts.entry(("tasks", event.id())).or_default() += 1,
-            _ => {}
-        }
-        spans.event(&event, thread, event.nanos().unwrap_or(0), &model);
-        marks.extend(spans.ready());
-    }
-    spans.finish();
-    marks.extend(spans.ready());
-    (marks, counts)
+    let _ = Reader::from_slice(bytes).for_each(|event| {
+        let provider = match event.known_provider() {
+            KnownProvider::Runtime => "runtime",
+            KnownProvider::Tasks => "tasks",
+            _ => return,
+        };
+        *counts.entry((provider, event.id())).or_default() += 1;
+    });
+    let (complete, others) = common::marks_of(bytes);
+    ([complete, others].concat(), counts)
 }
 
 type KnownProviderName = &'static str;
@@ -66,7 +60,7 @@ fn every_start_of_a_real_trace_is_one_span_and_every_stop_ends_one() {
             let of_sort =
                 || spans.iter().filter(|s| s.category == category && s.name.starts_with(prefix));
             let starts = of_sort().filter(|span| span.ends != Ends::NoStart).count();
-            // A stop that tells how long it took has its start, without an event. A catch
+            // A stop with a duration has a start, even without an event. A catch
             // block that another exception left has an end, without an event.
             let without_stop = [Ends::NoStop, Ends::OpenAtEnd, Ends::Left];
             let ended = of_sort().filter(|span| !without_stop.contains(&span.ends)).count();
@@ -260,7 +254,7 @@ fn lock(event_type: usize, thread: usize, later: u32) -> Step {
 }
 
 /// A stop that says how long the wait was.
-fn told(thread: usize, later: u32, nanos: f64) -> Step {
+fn locked_for(thread: usize, later: u32, nanos: f64) -> Step {
     Step::Event(event(TOLD, thread, later, vec![Value::U8(0), Value::U16(0), Value::F64(nanos)]))
 }
 
@@ -270,7 +264,7 @@ fn ends_of(bytes: &[u8]) -> Vec<(Ends, u64)> {
 }
 
 #[test]
-fn what_is_missing_of_a_span_is_said() {
+fn a_span_names_its_missing_end() {
     // A stop alone; a wait inside another, whose own stop is missing; one that lasts to
     // the end.
     let bytes = session(vec![
@@ -285,8 +279,12 @@ fn what_is_missing_of_a_span_is_said() {
         [(Ends::NoStart, 0), (Ends::Known, 7), (Ends::OpenAtEnd, 32), (Ends::OpenAtEnd, 5)];
     assert_eq!(ends_of(&bytes), expected);
     // The stop says that it ends the outer wait: the inner one's stop was lost.
-    let bytes =
-        session(vec![lock(LOCK, 0, 10), lock(LOCK, 0, 10), told(0, 10, 19.0), told(0, 10, 4.0)]);
+    let bytes = session(vec![
+        lock(LOCK, 0, 10),
+        lock(LOCK, 0, 10),
+        locked_for(0, 10, 19.0),
+        locked_for(0, 10, 4.0),
+    ]);
     assert_eq!(ends_of(&bytes), [(Ends::NoStop, 0), (Ends::Known, 19), (Ends::NoStart, 4)]);
     assert!(Ends::Known.note().is_none() && Ends::NoStop.note().is_some());
 }

@@ -14,7 +14,7 @@ use nettrace_parser::Reader;
 use nettrace_testdata::synth::{EventType, Session, SessionThread, Step, Value, Version};
 
 fn folded(session: &Session) -> String {
-    let mut convert = ConvertOptions::new();
+    let mut convert = ConvertOptions::default();
     convert.counts_samples = true;
     folded_with(session, full_names(), &convert)
 }
@@ -31,11 +31,11 @@ fn names_that_come_last_name_what_came_first() {
         method(AT_END, 2, 0x2000, 0x20, "N.T.Root"),
         module(),
     ]);
-    // The root's address is the first behind its code: a return address of a call that
+    // The root's address is the first after its code: a return address of a call that
     // ends it.
     assert_eq!(folded(&session), "app!N.T.Root;app!N.T.Leaf 3\n");
     let finished = read(&session, full_names());
-    assert_eq!(finished.model.stacks().len(), 1);
+    assert_eq!(finished.model.stacks().handles().len(), 1);
     assert!(finished.resolved().coverage().advice().is_none());
 }
 
@@ -57,7 +57,7 @@ fn a_frame_is_named_by_the_code_of_its_time() {
         module(),
     ]);
     assert_eq!(folded(&session), "app!N.T.New 4\napp!N.T.Old 1\n");
-    assert_eq!(read(&session, full_names()).model.stacks().len(), 3);
+    assert_eq!(read(&session, full_names()).model.stacks().handles().len(), 3);
 }
 
 #[test]
@@ -135,7 +135,7 @@ fn callers_stand_below_whom_they_call() {
 }
 
 #[test]
-fn a_missing_rundown_is_said_and_addresses_are_shown() {
+fn a_missing_rundown_is_reported_and_addresses_are_shown() {
     let session = session(vec![sample(0, 10, &[0x1010, 0x2000])]);
     assert_eq!(folded(&session), "0x2000;0x1010 1\n");
     let advice = read(&session, full_names()).resolved().coverage().advice().unwrap();
@@ -157,7 +157,7 @@ fn entry(start: u64, name: &str) -> Step {
 }
 
 #[test]
-fn entry_points_name_frames_only_where_nothing_better_can_come() {
+fn entry_points_name_frames_only_without_a_better_name() {
     let without = session(vec![
         entry(0x1000, "Ready"),
         // The entry point itself is known.
@@ -227,7 +227,7 @@ fn guessed_names_are_marked_and_counted_in_every_report() {
 }
 
 #[test]
-fn stacks_of_reports_tell_which_of_their_names_are_guesses() {
+fn stacks_of_reports_mark_guessed_names() {
     let text = |text: &str| Value::Text(text.to_owned());
     let thrown = |stack: &[u64]| {
         let values = vec![
@@ -247,7 +247,7 @@ fn stacks_of_reports_tell_which_of_their_names_are_guesses() {
         thrown(&[0x2000]),
     ]);
     let bytes = session.record().stream.bytes;
-    let mut pass = ReportPass::new(Exceptions::new());
+    let mut pass = ReportPass::new(Exceptions::default());
     assert!(pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
     let report = pass.finish().output;
     let rows: Vec<_> =
@@ -303,8 +303,10 @@ fn a_perf_map_names_what_the_trace_does_not() {
     let bytes = session.record().stream.bytes;
     let mut out = Vec::new();
     let mut analysis = Analysis::new(full_names());
-    analysis
-        .add((Format::by_name("folded").unwrap().make)(Box::new(&mut out), &ConvertOptions::new()));
+    analysis.add((Format::by_name("folded").unwrap().make)(
+        Box::new(&mut out),
+        &ConvertOptions::default(),
+    ));
     let mut events = Reader::from_slice(&bytes).time_ordered();
     assert!(analysis.read(&mut events).unwrap().is_complete);
     let map = "1000 20 void [app] N.Program::Run(int32)[Tier0]\n2000 20 stale\n2000 20 memset\n";
@@ -370,8 +372,10 @@ fn allocations_exceptions_and_waits_have_their_weights() {
     ]);
     let mut options = full_names();
     options.kinds = Kind::ALL.to_vec();
-    options.events =
-        vec![EventSelector::new("Microsoft-Windows-DotNETRuntime/10").weight("AllocationAmount")];
+    options.events = vec![EventSelector {
+        event: "Microsoft-Windows-DotNETRuntime/10".into(),
+        weight: "AllocationAmount".into(),
+    }];
     let finished = read(&session, options);
     let texts = finished.model.texts();
     let rows: Vec<_> = finished
@@ -493,7 +497,7 @@ fn universal() -> Session {
 
 #[test]
 fn processes_have_their_own_memory_and_share_the_kernel() {
-    let mut convert = ConvertOptions::new();
+    let mut convert = ConvertOptions::default();
     convert.is_by_thread = true;
     let lines = folded_with(&universal(), full_names(), &convert);
     let expected = "\
@@ -534,40 +538,4 @@ fn modules_have_assemblies_and_domains() {
     let row = &report.modules[0];
     assert_eq!((&*row.name, row.assembly.as_deref()), ("app", Some("app, Version=1.0.0.0")));
     assert_eq!(row.domain.as_deref(), Some("clrhost"));
-}
-
-#[test]
-fn places_in_code_have_offsets_in_il() {
-    // Native 0, 4 and 0x10 come from a prologue, IL 0 and IL 9; told in another order.
-    let map = |method| {
-        let mut values = vec![Value::U64(method), Value::U64(0), Value::U8(0), Value::U16(3)];
-        values.extend([9, u32::MAX - 1, 0].map(Value::U32));
-        values.extend([0x10, 0, 4].map(Value::U32));
-        values.extend([Value::U16(0), Value::U64(0)]);
-        event(IL_MAP, 2, 1, &[], values)
-    };
-    let session = session(vec![
-        method(AT_END, 1, 0x1000, 0x20, "N.T.M"),
-        map(1),
-        // The same method at another tier.
-        method(AT_END, 1, 0x5000, 0x20, "N.T.M"),
-        map(1),
-        // A method that nobody told of.
-        map(77),
-    ]);
-    let bytes = session.record().stream.bytes;
-    let offset = |keeps: bool, address| {
-        let mut analysis = Analysis::new(full_names());
-        if keeps {
-            analysis.model_mut().keep_il_offsets();
-        }
-        assert!(analysis.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
-        let finished = analysis.finish().unwrap();
-        let (process, _) = finished.model.processes().next().unwrap();
-        finished.model.il_offset(process, address, 100)
-    };
-    let offsets =
-        [0x1000, 0x1004, 0x100f, 0x1010, 0x101f, 0x5011, 0x1020].map(|at| offset(true, at));
-    assert_eq!(offsets, [None, Some(0), Some(0), Some(9), Some(9), Some(9), None]);
-    assert_eq!(offset(false, 0x1004), None);
 }

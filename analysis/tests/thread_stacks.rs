@@ -68,7 +68,7 @@ fn code_without_a_name_is_shown_as_what_it_lies_in() {
 }
 
 #[test]
-fn the_outermost_call_of_a_wait_says_what_a_thread_waits_for() {
+fn the_outermost_call_of_a_wait_decides_what_a_thread_waits_for() {
     let mut stacks = ThreadStacks::new();
     let steps = [at(0, &[0x2010, 0x3010, 0x4010, 0x1010]), at(1, &[0x2010, 0x1010, 0x4010])];
     feed(&mut stacks, [steps.to_vec(), names()].concat());

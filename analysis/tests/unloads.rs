@@ -1,5 +1,5 @@
 //! A process that ends unloads all that it has, and the session's rundown lists it once
-//! more behind that.
+//! more after that.
 
 use crate::common;
 
@@ -45,7 +45,7 @@ fn assembly(event_type: usize, name: &str) -> Step {
 
 fn loader(session: &Session) -> LoaderReport {
     let bytes = session.record().stream.bytes;
-    let mut pass = ReportPass::new(Loader::new());
+    let mut pass = ReportPass::new(Loader::default());
     assert!(pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
     pass.finish().output
 }

@@ -58,11 +58,11 @@ fn reports(criterion: &mut Criterion) {
     measure!(
         TopNOptions::default(),
         TreeOptions::default(),
-        Gc::new(),
-        Contention::new(),
-        Tasks::new(),
-        Activities::new(),
-        Exceptions::new()
+        Gc::default(),
+        Contention::default(),
+        Tasks::default(),
+        Activities::default(),
+        Exceptions::default()
     );
     group.finish();
 }

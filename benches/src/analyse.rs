@@ -25,10 +25,10 @@ pub fn convert(file: &Path, format: &str, input: Input) -> io::Result<u64> {
 }
 
 fn converted<S: Source>(reader: Reader<S>, format: &Format) -> io::Result<u64> {
-    let mut options = AnalysisOptions::new();
+    let mut options = AnalysisOptions::default();
     options.kinds = format.kinds.to_vec();
     let mut analysis = Analysis::new(options);
-    analysis.add((format.make)(Box::new(io::sink()), &ConvertOptions::new()));
+    analysis.add((format.make)(Box::new(io::sink()), &ConvertOptions::default()));
     let outcome = analysis.read(&mut reader.time_ordered()).map_err(io::Error::other)?;
     analysis.finish().map_err(io::Error::other)?;
     events(&outcome, 1)
@@ -42,13 +42,13 @@ fn converted<S: Source>(reader: Reader<S>, format: &Format) -> io::Result<u64> {
 pub fn report(file: &Path, name: &str) -> io::Result<u64> {
     let stream = std::fs::read(file)?;
     match name {
-        "gc" => reports(Gc::new(), &stream),
-        "contention" => reports(Contention::new(), &stream),
-        "exceptions" => reports(Exceptions::new(), &stream),
+        "gc" => reports(Gc::default(), &stream),
+        "contention" => reports(Contention::default(), &stream),
+        "exceptions" => reports(Exceptions::default(), &stream),
         "topN" => reports(TopNOptions::default(), &stream),
         "tree" => reports(TreeOptions::default(), &stream),
-        "gc+contention" => reports((Gc::new(), Contention::new()), &stream),
-        "gc+exceptions" => reports((Gc::new(), Exceptions::new()), &stream),
+        "gc+contention" => reports((Gc::default(), Contention::default()), &stream),
+        "gc+exceptions" => reports((Gc::default(), Exceptions::default()), &stream),
         "topN+tree" => reports((TopNOptions::default(), TreeOptions::default()), &stream),
         _ => Err(io::Error::other("no such reports")),
     }

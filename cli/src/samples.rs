@@ -22,7 +22,7 @@ pub(crate) trait AnalysisArgs {
 
     /// The options of an analysis that users choose.
     fn options(&self) -> AnalysisOptions {
-        let mut options = AnalysisOptions::new();
+        let mut options = AnalysisOptions::default();
         self.add_to(&mut options);
         options
     }

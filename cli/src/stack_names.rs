@@ -81,7 +81,7 @@ pub(crate) fn model_of(
         context.messages.note(text);
         return Ok(None);
     }
-    let mut options = AnalysisOptions::new();
+    let mut options = AnalysisOptions::default();
     // Some kind there must be; of this one there are few samples to keep.
     options.kinds = vec![Kind::ThreadStarts];
     let mut analysis = Analysis::new(options);

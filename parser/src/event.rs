@@ -6,14 +6,13 @@ use crate::block::metadata::Metadata;
 use crate::block::stack::Stack;
 use crate::block::thread::Thread;
 use crate::block::trace::Trace;
-use crate::catalog::{self, CatalogEvent, KnownProvider};
+use crate::catalog::{CatalogEvent, KnownProvider};
 use crate::context::{Context, Resolved};
 use crate::payload::{self, FieldError, Fields, FromValue, Value, VisitValues};
 use crate::schema::Schema;
 use crate::source::index;
 use crate::tables::{NO_SLOT, Slot};
 use nettrace_guid::Guid;
-use std::borrow::Cow;
 use std::fmt;
 
 /// One event, borrowed from the reader: its data stays in the stream's bytes and the
@@ -97,17 +96,6 @@ impl<'r> Event<'r> {
     #[inline]
     pub fn name(&self) -> &'r str {
         self.metadata().map_or("", |metadata| &metadata.name)
-    }
-
-    /// The name for display, such as `GC/Start` or `Request/Start`: see
-    /// [`event_name`](catalog::event_name). `Provider/7` for an event with id 7 and no
-    /// name, `(undefined)` if the type is not defined.
-    #[cfg(feature = "serde")]
-    pub(crate) fn shown_name(&self) -> Cow<'r, str> {
-        let Some(metadata) = self.metadata() else { return Cow::Borrowed("(undefined)") };
-        let shown =
-            catalog::event_name(&metadata.name, metadata.event_id, metadata.opcode, self.catalog());
-        shown.unwrap_or_else(|| Cow::Owned(format!("{}/{}", metadata.provider, metadata.event_id)))
     }
 
     /// Event id within the provider; 0 if the type is not defined.

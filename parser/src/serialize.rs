@@ -4,6 +4,7 @@
 //! Nothing is copied first: the serializer walks the payload in the stream's bytes.
 
 use crate::block::label_list::Label;
+use crate::catalog;
 use crate::event::Event;
 use crate::payload::{
     DateTime, Decimal, FieldPath, FieldValue, Fields, Utf8, Utf16, Value, distinct_names,
@@ -89,7 +90,7 @@ impl Serialize for Event<'_> {
         map.serialize_entry("provider", self.provider())?;
         map.serialize_entry("id", &self.id())?;
         map.serialize_entry("version", &self.version())?;
-        map.serialize_entry("event", &*self.shown_name())?;
+        map.serialize_entry("event", &*shown_name(self))?;
         map.serialize_entry("level", &self.level())?;
         if let Some(id) = self.process_id() {
             map.serialize_entry("pid", &id)?;
@@ -345,4 +346,14 @@ impl Serialize for Grouped<'_, '_> {
         }
         map.end()
     }
+}
+
+/// The name for display, such as `GC/Start` or `Request/Start`: see
+/// [`event_name`](catalog::event_name). `Provider/7` for an event with id 7 and no name,
+/// `(undefined)` if the type is not defined.
+fn shown_name<'r>(event: &Event<'r>) -> Cow<'r, str> {
+    let Some(metadata) = event.metadata() else { return Cow::Borrowed("(undefined)") };
+    let shown =
+        catalog::event_name(&metadata.name, metadata.event_id, metadata.opcode, event.catalog());
+    shown.unwrap_or_else(|| Cow::Owned(format!("{}/{}", metadata.provider, metadata.event_id)))
 }

@@ -3,7 +3,8 @@
 
 use crate::batch::Batch;
 use crate::column::Deferred;
-use nettrace_analysis::{Mode, Resolved, StackHandle, ThreadState};
+use nettrace_analysis::model::StackHandle;
+use nettrace_analysis::{Mode, Resolved, ThreadState};
 
 /// How a thread was found by the sampler. A thread's state follows from it and the stack.
 const MODES: [Mode; 5] = [Mode::Managed, Mode::External, Mode::Blocked, Mode::OnCpu, Mode::Unknown];

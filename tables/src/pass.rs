@@ -77,10 +77,10 @@ impl TablePass {
             wide: (!patterns.is_empty()).then(|| Wide::new(patterns.to_vec(), make_spill.clone())),
             exceptions: options.sheet(&EXCEPTIONS)?,
             allocations: options.sheet(&ALLOCATIONS)?,
-            gcs: options.sheet(&GCS)?.map(|sheet| (Gc::new(), sheet)),
-            jit: options.sheet(&JIT)?.map(|sheet| (Jit::new(), sheet)),
-            counters: options.sheet(&COUNTERS)?.map(|sheet| (Counters::new(), sheet)),
-            logs: options.sheet(&LOGS)?.map(|sheet| (Logs::new(), sheet)),
+            gcs: options.sheet(&GCS)?.map(|sheet| (Gc::default(), sheet)),
+            jit: options.sheet(&JIT)?.map(|sheet| (Jit::default(), sheet)),
+            counters: options.sheet(&COUNTERS)?.map(|sheet| (Counters::default(), sheet)),
+            logs: options.sheet(&LOGS)?.map(|sheet| (Logs::default(), sheet)),
             messages: 0,
             threads: options.sheet(&THREADS)?,
             stacks: options.sheet(&STACKS)?,
@@ -88,17 +88,16 @@ impl TablePass {
             methods: options.sheet(&METHODS)?,
             shared: shared.clone(),
         };
-        let kinds = [
+        let mut analysis = AnalysisOptions::default();
+        analysis.skips_profile = true;
+        analysis.kinds = vec![
             Kind::Cpu,
             Kind::OffCpu,
             Kind::AllocationTicks,
             Kind::AllocationSamples,
             Kind::Contention,
         ];
-        let mut pass = ReportPass::with_options(
-            observers,
-            AnalysisOptions::new().kinds(kinds).skip_profile(true),
-        );
+        let mut pass = ReportPass::with_options(observers, analysis);
         if wants_samples || wants_marks {
             pass.add(Box::new(Marks::new(shared, wants_samples, wants_marks)));
         }

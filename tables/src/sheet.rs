@@ -10,7 +10,8 @@ use crate::column::{Column, ColumnKind, Deferred, Layout};
 use crate::deferred::{ResolvedStacks, stack_number, state_number};
 use crate::encode::{column_writer, physical, with_layout, with_pages};
 use crate::spill::{Chunk, MakeSpill, Spill};
-use nettrace_analysis::{Mode, StackHandle};
+use nettrace_analysis::Mode;
+use nettrace_analysis::model::StackHandle;
 use parquet::basic::{LogicalType, Repetition, TimeUnit};
 use parquet::column::writer::{ColumnCloseResult, ColumnWriter};
 use parquet::errors::{ParquetError, Result};
@@ -153,8 +154,8 @@ impl Sheet {
 
     /// The next row. Its values must be given in the order of the columns.
     #[inline]
-    pub(crate) fn row(&mut self) -> Row<'_> {
-        Row { columns: self.columns.iter_mut(), text_bytes: 0 }
+    pub(crate) fn row(&mut self) -> SheetRow<'_> {
+        SheetRow { columns: self.columns.iter_mut(), text_bytes: 0 }
     }
 
     /// Counts a row whose values were given.
@@ -293,9 +294,10 @@ fn write_deferred(
 ) -> Result<()> {
     let mut batch = column.batch();
     let (mut numbers, mut bytes) = (chunk.bytes(), Vec::new());
+    let batch_bytes = (BATCH_ROWS as u64).saturating_mul(8);
     loop {
         bytes.clear();
-        (&mut numbers).take(8 * BATCH_ROWS as u64).read_to_end(&mut bytes)?;
+        (&mut numbers).take(batch_bytes).read_to_end(&mut bytes)?;
         let (words, _) = bytes.as_chunks::<8>();
         if words.is_empty() {
             return Ok(());
@@ -308,12 +310,12 @@ fn write_deferred(
 }
 
 /// A row being added. Each value goes to the next column.
-pub(crate) struct Row<'s> {
+pub(crate) struct SheetRow<'s> {
     columns: std::slice::IterMut<'s, Open>,
     text_bytes: usize,
 }
 
-impl Row<'_> {
+impl SheetRow<'_> {
     #[inline(always)]
     fn put(&mut self, put: impl FnOnce(&mut Batch)) {
         if let Some(column) = self.columns.next() {

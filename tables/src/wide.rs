@@ -6,7 +6,7 @@
 use crate::column::{Column, ColumnKind};
 use crate::rows::{RowPrefix, ids};
 use crate::schema::{PROCESS, STACK, THREAD, TIME, TIME_NS};
-use crate::sheet::{Row, Sheet, SheetColumn};
+use crate::sheet::{Sheet, SheetColumn, SheetRow};
 use crate::spill::MakeSpill;
 use nettrace_analysis::Model;
 use nettrace_analysis::report::Moment;
@@ -223,7 +223,7 @@ fn kind_of(field: &FieldType) -> ColumnKind {
     }
 }
 
-fn put(row: &mut Row<'_>, kind: ColumnKind, value: Option<&Value<'_>>, text: &mut Vec<u8>) {
+fn put(row: &mut SheetRow<'_>, kind: ColumnKind, value: Option<&Value<'_>>, text: &mut Vec<u8>) {
     match kind {
         ColumnKind::Flag => row.flag(value.and_then(Value::as_bool)),
         ColumnKind::Small => {

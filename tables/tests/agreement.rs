@@ -6,7 +6,7 @@ use crate::memory_files::{
 use nettrace_analysis::report::{
     Alloc, Contention, Counters, Exceptions, Gc, Jit, Logs, ReportPass,
 };
-use nettrace_analysis::{AnalysisOptions, Kind, ThreadState, TopN, TopNOptions};
+use nettrace_analysis::{AnalysisOptions, ThreadState, TopN, TopNOptions};
 use nettrace_export::{EventForm, EventPattern, EventWriter, WriteOptions};
 use nettrace_parser::Reader;
 use nettrace_tables::schema::EVENTS;
@@ -24,13 +24,13 @@ fn counts_and_sums_are_those_of_the_reports() {
         let files = files_of(&bytes);
         let rows = |table| rows_of(&files, table);
         let mut pass = ReportPass::new((
-            Gc::new(),
-            Jit::new(),
-            Counters::new(),
-            Exceptions::new(),
-            Contention::new(),
-            Alloc::new(),
-            Logs::new(),
+            Gc::default(),
+            Jit::default(),
+            Counters::default(),
+            Exceptions::default(),
+            Contention::default(),
+            Alloc::default(),
+            Logs::default(),
         ));
         let _outcome = pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap();
         let reported = pass.finish();
@@ -121,8 +121,7 @@ fn samples_and_their_methods_are_those_of_topn() {
     for trace in corpus::traces() {
         let (name, bytes) = (trace.name(), trace.bytes());
         let files = files_of(&bytes);
-        let options = AnalysisOptions::new().kinds([Kind::Cpu]);
-        let mut analysis = nettrace_analysis::Analysis::new(options);
+        let mut analysis = nettrace_analysis::Analysis::new(AnalysisOptions::default());
         let _ = analysis.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap();
         let finished = analysis.finish().unwrap();
         let samples: Vec<_> = rows_of(&files, "samples")

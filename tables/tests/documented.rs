@@ -36,7 +36,7 @@ fn tables() -> String {
 }
 
 #[test]
-fn every_column_has_a_name_of_its_own_and_says_what_it_is() {
+fn every_column_has_a_unique_name_and_a_description() {
     for table in TABLES {
         for (at, column) in table.columns.iter().enumerate() {
             assert!(!column.about.is_empty());

@@ -2,7 +2,7 @@
 import { el, keepDrawn, paint, colour, say, widthOf, write } from './dom.mjs';
 import { axisStep, formatAxis, formatMoment } from './format.mjs';
 
-// `points`: { at, value, colour, text }. `kind`: bars, line, or steps, for what stays as it is until it is told again.
+// `points`: { at, value, colour, text }. `kind`: bars, line, or steps, where a value holds until the next one.
 export function chart({ points, range, height = 90, kind = 'line', unit, label, fill = 'accent' }) {
   const canvas = el('canvas', { role: 'img', 'aria-label': label });
   const tip = el('div', { class: 'tip', 'aria-hidden': 'true' });

@@ -1,5 +1,4 @@
 // From the text in the page to the trace's document and columns of numbers.
-import { gunzip } from './inflate.mjs';
 
 export function fromBase64(text) {
   const binary = atob(text.trim());
@@ -9,7 +8,6 @@ export function fromBase64(text) {
 }
 
 export async function unpack(packed) {
-  if (typeof DecompressionStream === 'undefined') return gunzip(packed);
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream('gzip'));
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }

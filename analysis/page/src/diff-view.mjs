@@ -1,4 +1,4 @@
-// The page of `nettrace diff`: what changed beyond noise, and a flame graph of both sides.
+// The page of `nettrace diff`: changes beyond noise, and a flame graph of both sides.
 import { el, entitle, replace, say } from './dom.mjs';
 import { formatBytes, formatChance, formatCount, formatDecimal, formatNanos, formatPercent } from './format.mjs';
 import { flameGraph } from './flame.mjs';
@@ -7,7 +7,7 @@ import { facts, table } from './table.mjs';
 
 const SUBJECTS = {
   method: (name) => name, method_total: (name) => `${name} and what it calls`, cpu: () => 'running time, total', type: (name) => `new ${name}`, alloc: () => 'all allocations',
-  gc_count: (name) => (name ? `collections of ${name}` : 'collections'), gc_pause: (name) => (name ? `pause of a collection, ${name}` : 'pauses of collections, together'),
+  gc_count: (name) => (name ? `collections of ${name}` : 'collections'), gc_pause: (name) => (name ? `pause of a collection, ${name}` : 'pauses of collections, total'),
   exception: (name) => `throw ${name}`, exceptions: () => 'exceptions', contention: () => 'waiting for locks', contention_count: () => 'waits for locks', waits: () => 'waiting for handles', jit: () => 'compiling', jit_methods: () => 'methods compiled', counter: (name) => `counter ${name}`,
   startup: (name) => ({ program: "start of the process until the program's own assembly is loaded", first_request: 'start of the process until the first request is answered', jit: 'compiling in the first second of the process', jit_methods: 'methods compiled in the first second of the process', assemblies: 'assemblies loaded in the first second of the process' })[name] ?? `startup: ${name}`,
 };
@@ -48,7 +48,7 @@ function sideOf(trace, own, other, isNew) {
       const most = Math.max(own.total[0], other.total[0]) || 1;
       const share = (is - was) / most;
       const ratio = (is - was) / Math.max(is, was, 1);
-      // Both must be large for a strong colour: a small call that doubled is no news.
+      // The colour is strong only if both are large: that a small call doubled matters little.
       return Math.sign(share) * Math.min(1, Math.sqrt(Math.abs(share) * 8) * Math.abs(ratio));
     },
     about: (node) => {

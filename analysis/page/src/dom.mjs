@@ -1,20 +1,20 @@
 // Elements. Data become text nodes and attributes that are not run; nothing is parsed as HTML. All texts from outside
 // (names of traces, words of the address) go through `visible`: this module alone writes texts, on elements and canvases.
 
-// What `is_hidden` of export/src/hidden.rs says: controls, also of direction, separators, what is invisible.
+// The same set as `is_hidden` of export/src/hidden.rs: control, direction, separator and invisible characters.
 const HIDDEN = /[\0-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164\ufeff\uffa0\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
 
-// A text with U+FFFD in place of each hidden character.
+// Replaces each hidden character by U+FFFD.
 export const printable = (text) => String(text).replace(HIDDEN, '\ufffd');
 
-// The same, but for ends of lines and tabs, which elements and canvases show as a blank: messages have them.
+// The same, but keeps line ends and tabs: messages have them, and elements and canvases show them as a blank.
 export const visible = (text) => String(text).replace(HIDDEN, (hidden) => (/[\t\n\r]/.test(hidden) ? hidden : '\ufffd'));
 
 export function say(element, text) {
   element.textContent = visible(text);
 }
 
-// Of a canvas. `most`: pixels into which the text is squeezed.
+// Text on a canvas. `most`: the width in pixels that it is squeezed into.
 export function write(context, text, x, y, most) {
   context.fillText(visible(text), x, y, most);
 }
@@ -65,7 +65,7 @@ export function paint(canvas, height, draw) {
   draw(context, width, height);
 }
 
-// Paper is light, whatever the screen is.
+// Paper is light even if the screen is dark.
 export const isDark = () => !document.documentElement.dataset.print && matchMedia('(prefers-color-scheme: dark)').matches;
 
 // Draws a canvas now, whenever its box changes, and for paper.
@@ -74,7 +74,7 @@ export function keepDrawn(canvas, box, draw) {
   new ResizeObserver(draw).observe(box);
 }
 
-// A page is narrower than most windows: what is drawn is drawn for it, not squeezed into it.
+// Paper is narrower than most windows: canvases are drawn again for it instead of being squeezed.
 export function drawForPaper() {
   const redraw = () => document.querySelectorAll('canvas').forEach((canvas) => canvas.redraw?.());
   window.addEventListener('beforeprint', () => {
@@ -107,7 +107,7 @@ export function fit(context, text, width) {
     if (widthOf(context, `${text.slice(0, middle)}…`) <= width) low = middle;
     else high = middle - 1;
   }
-  // Not within a character of two units.
+  // Not within a surrogate pair.
   if (/[\ud800-\udbff]/.test(text[low - 1] ?? '')) low -= 1;
   return low > 1 ? `${text.slice(0, low)}…` : '';
 }

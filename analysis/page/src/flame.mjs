@@ -5,7 +5,7 @@ import { formatCount, formatPercent, formatWeight, formatNanos } from './format.
 const ROW = 18;
 const LEAST_WIDTH = 0.6;
 
-// The hue of a module: far apart, and told apart by their lightness too.
+// Hues of modules, far apart. Lightness differs too, for readers without colour vision.
 const HUES = [205, 38, 165, 320, 260, 55, 190, 15, 90, 285];
 function frameColour(name, dark) {
   const bang = name.indexOf('!');
@@ -19,7 +19,7 @@ function frameColour(name, dark) {
   return dark ? `hsl(${hue} 42% ${28 + (shade % 9)}%)` : `hsl(${hue} 62% ${76 + (shade % 9)}%)`;
 }
 
-// More is red, less is blue, the same is grey; both are told apart without colour vision by their lightness too.
+// More is red, less is blue, the same is grey. Lightness differs too, for readers without colour vision.
 function tintColour(change, dark) {
   const strength = Math.abs(change);
   if (change > 0) return dark ? `hsl(16 ${20 + 60 * strength}% ${30 + 16 * strength}%)` : `hsl(16 ${30 + 60 * strength}% ${88 - 26 * strength}%)`;
@@ -31,11 +31,11 @@ function tintColour(change, dark) {
 export function layoutTree(tree, root, width) {
   const rectangles = [];
   const whole = tree.total[root] || 1;
-  const way = [];
-  for (let node = root; node !== 0; node = tree.parent[node]) way.push(node);
-  way.push(0);
-  way.reverse().forEach((node, depth) => rectangles.push({ node, depth, x: 0, width, isAbove: node !== root }));
-  const open = [{ node: root, depth: way.length - 1, x: 0 }];
+  const path = [];
+  for (let node = root; node !== 0; node = tree.parent[node]) path.push(node);
+  path.push(0);
+  path.reverse().forEach((node, depth) => rectangles.push({ node, depth, x: 0, width, isAbove: node !== root }));
+  const open = [{ node: root, depth: path.length - 1, x: 0 }];
   while (open.length) {
     const { node, depth, x } = open.pop();
     let left = x;
@@ -57,7 +57,7 @@ export function flameGraph(tree, options) {
   const box = el('div', { class: 'flamebox' }, canvas, tip);
   let root = options.zoom && options.zoom < tree.parent.length ? options.zoom : 0;
   let rectangles = [];
-  // What the rectangles are of: a pointer that moves changes no layout.
+  // What `rectangles` was laid out for: the pointer's moves draw again, but need no new layout.
   let layout = {};
   let chosen = -1;
   let hovered = -1;
@@ -74,7 +74,7 @@ export function flameGraph(tree, options) {
     });
   };
   const foundShare = () => {
-    // What is below something found is not counted again.
+    // A match counts with all that is below it, so matches inside of it add nothing.
     let sum = 0;
     const open = [root];
     while (open.length) {
@@ -256,12 +256,12 @@ export function timeGraph(rectangles, texts, range, options) {
         const x = (rectangle.from - range.from) * scale;
         const wide = (rectangle.to - rectangle.from) * scale;
         if (x > width || x + wide < 0) continue;
-        const isIt = found(rectangle.frame);
-        context.globalAlpha = search === '' || isIt ? 1 : 0.4;
-        context.fillStyle = isIt ? foundFill : frameColour(texts(rectangle.frame), dark);
+        const isMatch = found(rectangle.frame);
+        context.globalAlpha = search === '' || isMatch ? 1 : 0.4;
+        context.fillStyle = isMatch ? foundFill : frameColour(texts(rectangle.frame), dark);
         context.fillRect(x, rectangle.depth * ROW + 2, Math.max(0.4, wide), ROW - 1);
         if (wide > 34) {
-          context.fillStyle = isIt ? foundInk : ink;
+          context.fillStyle = isMatch ? foundInk : ink;
           write(context, fit(context, shortName(texts(rectangle.frame)), wide - 6), x + 3, rectangle.depth * ROW + 2 + ROW / 2);
         }
       }

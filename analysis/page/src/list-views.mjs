@@ -7,8 +7,8 @@ import { facts, table } from './table.mjs';
 
 const nothing = (text) => el('p', { class: 'none' }, text);
 
-// What the time of an activity went into, in the order in which it is drawn.
-const PARTS = [['running_ns', 'managed', 'ran'], ['native_ns', 'native', 'ran native code'], ['gc_ns', 'gen2', 'stopped for collections'], ['lock_ns', 'lock', 'waited for locks'], ['jit_ns', 'jit', 'compiled'], ['waiting_ns', 'waiting', 'waited'], ['await_ns', 'request', 'awaited'], ['unknown_ns', 'grid', 'not known']];
+// The parts of an activity's time, in the order in which they are drawn.
+const PARTS = [['running_ns', 'managed', 'ran'], ['native_ns', 'native', 'ran native code'], ['gc_ns', 'gen2', 'stopped for collections'], ['lock_ns', 'lock', 'waited for locks'], ['jit_ns', 'jit', 'compiled'], ['waiting_ns', 'waiting', 'waited'], ['await_ns', 'request', 'awaited'], ['unknown_ns', 'grid', 'unknown']];
 const keyOf = (row) => `${row.id ?? row.name}@${row.start_ns}`;
 const shortActivity = (row) => row.name.slice(row.name.lastIndexOf('/') + 1);
 
@@ -38,15 +38,15 @@ export function requestsView(trace, route, range, extent, go) {
       { title: 'Ran', number: true, value: (row) => row.parts.running_ns + row.parts.native_ns, text: (row) => formatNanos(row.parts.running_ns + row.parts.native_ns) },
       { title: 'Awaited', number: true, value: (row) => row.parts.await_ns, text: (row) => formatNanos(row.parts.await_ns) },
       { title: 'In pauses', number: true, value: (row) => row.parts.gc_ns, text: (row) => formatNanos(row.parts.gc_ns) },
-      { title: 'Began', number: true, value: (row) => row.start_ns, text: (row) => formatMoment(row.start_ns) }, { title: 'Failed', value: (row) => (row.is_error ? 'yes' : '') },
+      { title: 'Start', number: true, value: (row) => row.start_ns, text: (row) => formatMoment(row.start_ns) }, { title: 'Failed', value: (row) => (row.is_error ? 'yes' : '') },
     ], rows: slowest, onrow: choose, first: 15 }),
     slowest.length > 0 && [el('h3', null, 'Waterfall of the slowest'), waterfall(slowest.slice(0, 30).sort((a, b) => a.start_ns - b.start_ns), choose)],
     !range && trace.reports.http?.activities?.length > 0 && durations('HTTP', trace.reports.http.activities),
     !range && report?.activities?.length > 0 && durations('By name', report.activities),
-    range && table({ caption: 'By name', columns: [{ title: 'Activity', value: (row) => row.name }, { title: 'Count', number: true, value: (row) => row.count, text: (row) => formatCount(row.count) }, { title: 'Together', number: true, value: (row) => row.total, text: (row) => formatNanos(row.total) }, { title: 'Mean', number: true, value: (row) => row.total / row.count, text: (row) => formatNanos(row.total / row.count) }, { title: 'Slowest', number: true, value: (row) => row.max, text: (row) => formatNanos(row.max) }], rows: [...groups.values()].sort((a, b) => b.total - a.total) }));
+    range && table({ caption: 'By name', columns: [{ title: 'Activity', value: (row) => row.name }, { title: 'Count', number: true, value: (row) => row.count, text: (row) => formatCount(row.count) }, { title: 'Total', number: true, value: (row) => row.total, text: (row) => formatNanos(row.total) }, { title: 'Mean', number: true, value: (row) => row.total / row.count, text: (row) => formatNanos(row.total / row.count) }, { title: 'Slowest', number: true, value: (row) => row.max, text: (row) => formatNanos(row.max) }], rows: [...groups.values()].sort((a, b) => b.total - a.total) }));
 }
 
-// One activity: what its time went into, what is inside of it and around it, and the events of its threads meanwhile.
+// One activity: the parts of its time, the activities inside and around it, and its threads' events during it.
 function activityCard(trace, row, all, go) {
   const end = row.start_ns + row.duration_ns;
   const range = { from: Math.round(row.start_ns), to: Math.round(end + 1) };
@@ -67,21 +67,21 @@ function activityCard(trace, row, all, go) {
     el('p', { class: 'legend' }, PARTS.filter(([key]) => row.parts[key] > 0).map(([key, fill, text]) => el('span', null, el('i', { class: `swatch ${fill}`, 'aria-hidden': 'true' }), `${text} ${formatNanos(row.parts[key])}`))),
     waterfall(near, (one) => go({ activity: keyOf(one) }, true), row),
     el('div', { class: 'controls' },
-      el('button', { type: 'button', onclick: () => go({ from: range.from, to: range.to }, true) }, 'Show its time alone'),
-      el('button', { type: 'button', onclick: () => go({ view: 'cpu', kind: 'cpu', tab: 'flame', ...range }, true) }, 'Stacks meanwhile'),
-      el('button', { type: 'button', onclick: () => go({ view: 'events', ...range }, true) }, 'All events meanwhile'),
+      el('button', { type: 'button', onclick: () => go({ from: range.from, to: range.to }, true) }, 'Select its time'),
+      el('button', { type: 'button', onclick: () => go({ view: 'cpu', kind: 'cpu', tab: 'flame', ...range }, true) }, 'Stacks in its time'),
+      el('button', { type: 'button', onclick: () => go({ view: 'events', ...range }, true) }, 'Events in its time'),
       el('button', { type: 'button', onclick: () => go({ activity: null }, true) }, 'Close')),
     isListed
       ? table({ caption: `Events of its threads meanwhile (${formatCount(events.length)}${events.length === 2000 ? ' and more' : ''})`, columns: eventColumns(trace), rows: events, first: 12 })
-      : nothing(`Its events are not among those that the page has: nettrace report activities ${trace.title} --id ${row.id ?? ''}`));
+      : nothing(`The page leaves its events out: nettrace report activities ${trace.title} --id ${row.id ?? ''}`));
 }
 
 function durations(caption, rows) {
   const time = (title, key) => ({ title, number: true, value: (row) => row.durations?.[key], text: (row) => formatNanos(row.durations?.[key]) });
-  return table({ caption, columns: [{ title: 'Activity', value: (row) => row.name }, { title: 'Started', number: true, value: (row) => row.started, text: (row) => formatCount(row.started) }, { title: 'Failed', number: true, value: (row) => row.errors, text: (row) => formatCount(row.errors) }, time('Mean', 'mean_ns'), time('50 %', 'p50_ns'), time('99 %', 'p99_ns'), time('Longest', 'max_ns'), time('Together', 'total_ns')], rows });
+  return table({ caption, columns: [{ title: 'Activity', value: (row) => row.name }, { title: 'Started', number: true, value: (row) => row.started, text: (row) => formatCount(row.started) }, { title: 'Failed', number: true, value: (row) => row.errors, text: (row) => formatCount(row.errors) }, time('Mean', 'mean_ns'), time('50 %', 'p50_ns'), time('99 %', 'p99_ns'), time('Longest', 'max_ns'), time('Total', 'total_ns')], rows });
 }
 
-// Activities under each other, each with what its time went into.
+// Activities under each other, each with the parts of its time.
 function waterfall(rows, onrow, chosen = null) {
   if (!rows.length) return nothing('None begins in this range.');
   const from = chosen ? Math.min(chosen.start_ns, ...rows.map((row) => row.start_ns)) : minOf(rows.map((row) => row.start_ns));
@@ -185,7 +185,7 @@ export function threadsView(trace, route, range, extent, go) {
       }
       for (let bin = 0; bin * 3 < bins.length; bin += 1) {
         const sums = bins.subarray(bin * 3, bin * 3 + 3);
-        // A short run among waits is what one looks for.
+        // A short run among waits is what readers look for, so it wins over the waits.
         const which = sums[0] + sums[1] > 0 ? (sums[0] >= sums[1] ? 0 : 1) : sums[2] > 0 ? 2 : null;
         if (which === null) continue;
         context.fillStyle = fills[which];
@@ -204,7 +204,7 @@ export function threadsView(trace, route, range, extent, go) {
 export function logsView(trace, route, range, extent, go) {
   const messages = (trace.reports.logs?.messages || []).filter((row) => !range || (range.from <= row.ts_ns && row.ts_ns < range.to));
   if (!trace.reports.logs?.count) return nothing('No messages in this trace. Record with nettrace collect --profile logs, or --providers Microsoft-Extensions-Logging:4:5.');
-  // Most messages have neither.
+  // Most messages have neither, so the columns are left out where all rows are empty.
   const more = [];
   if (messages.some((row) => row.exception)) more.push({ title: 'Exception', wide: true, value: (row) => row.exception ?? '' });
   if (messages.some((row) => row.scopes?.length)) more.push({ title: 'Scopes', wide: true, value: (row) => (row.scopes ?? []).join(' ') });

@@ -39,14 +39,14 @@ const ANSWERS = {
   waits: 'view=waits', threadpool: 'view=pool', tasks: 'view=requests', activities: 'view=requests', http: 'view=requests', logs: 'view=logs', counters: 'view=counters', jit: 'view=jit', loader: 'view=jit',
 };
 
-// What is in the range that was chosen.
+// Sums of the chosen range.
 function rangeFacts(trace, range) {
   const sums = rangeSums(trace, range);
-  const times = (name, one, id) => one.count > 0 && [name, `${formatCount(one.count)}, ${formatNanos(one.nanos)} together`, id, one.count];
+  const times = (name, one, id) => one.count > 0 && [name, `${formatCount(one.count)}, ${formatNanos(one.nanos)} in total`, id, one.count];
   return [el('h3', null, `In the range, ${formatNanos(range.to - range.from)} from ${formatMoment(range.from)}`), facts([
     sums.cpu.count + sums.waiting.count > 0 && ['Threads ran', formatNanos(sums.cpu.weight), 'range-cpu', sums.cpu.weight], sums.waiting.count > 0 && ['Threads waited', formatNanos(sums.waiting.weight)],
     sums.alloc && ['Allocated, sampled', formatBytes(sums.alloc.weight), 'range-alloc', sums.alloc.weight], sums.gc.count > 0 && ['Collections', `${formatCount(sums.gc.count)}, ${formatNanos(sums.gc.pause)} paused`, 'range-gc', sums.gc.count],
-    sums.exceptions.count > 0 && ['Exceptions', formatCount(sums.exceptions.count), 'range-exceptions', sums.exceptions.count], times('Waits for locks', sums.contention, 'range-contention'), times('Waits', sums.waits), times('Compilations', sums.jit), times('Activities begun', sums.activities, 'range-activities'),
+    sums.exceptions.count > 0 && ['Exceptions', formatCount(sums.exceptions.count), 'range-exceptions', sums.exceptions.count], times('Waits for locks', sums.contention, 'range-contention'), times('Waits', sums.waits), times('Compilations', sums.jit), times('Activities started', sums.activities, 'range-activities'),
   ])];
 }
 
@@ -61,10 +61,10 @@ function overviewView(trace, route, range) {
     range && el('h3', null, 'The whole trace'),
     facts([
       ['Length', formatNanos(summary.duration_ns), 'duration', summary.duration_ns], ['Events', formatCount(summary.events), 'events', summary.events], ['Threads', formatCount(summary.threads), 'threads', summary.threads],
-      ['Events lost', trace.outcome.losses_known ? formatCount(trace.outcome.lost) : 'not known: version 3 does not number events', 'lost'],
+      ['Events lost', trace.outcome.losses_known ? formatCount(trace.outcome.lost) : 'unknown: version 3 does not number events', 'lost'],
       ['Damage', trace.outcome.damage_count ? `${formatCount(trace.outcome.damage_count)} ${trace.outcome.damage_count === 1 ? 'place' : 'places'}` : 'none', 'damage'],
       unnamed && ['Frames with names', unnamed.percent > 0 && Number.isInteger(unnamed.percent) ? `${100 - unnamed.percent} %` : formatPercent(100 - unnamed.percent), 'named'],
-      trace.session.start_unix_ms !== null && ['Began', new Date(trace.session.start_unix_ms).toISOString().replace('T', ' ').replace('Z', ' UTC')],
+      trace.session.start_unix_ms !== null && ['Start', new Date(trace.session.start_unix_ms).toISOString().replace('T', ' ').replace('Z', ' UTC')],
       ...trace.facts,
     ]),
     el('h3', null, 'What stands out'),
@@ -74,7 +74,7 @@ function overviewView(trace, route, range) {
     el('h3', null, 'What the trace can answer'),
     el('ul', { class: 'answers' }, (summary.answers || []).map((answer) => el('li', null, ANSWERS[answer.report] ? el('a', { href: `#${ANSWERS[answer.report].replace('kind=alloc&', `kind=${alloc}&`)}` }, answer.about) : answer.about, ` (${formatCount(answer.events)} events; nettrace report ${answer.report})`))),
     trace.session.processes.length > 1 && [el('h3', null, 'Processes'), el('ul', null, trace.session.processes.map((process) => el('li', null, `${process.id ?? '?'} ${process.name}`)))],
-    trace.thinned.length > 0 && [el('h3', null, 'What was thinned out'), el('ul', { id: 'thinned' }, trace.thinned.map((row) => el('li', null, row.text)))],
+    trace.thinned.length > 0 && [el('h3', null, 'What this page leaves out'), el('ul', { id: 'thinned' }, trace.thinned.map((row) => el('li', null, row.text)))],
     el('h3', null, 'Keys'),
     el('p', null, '/ searches, 1 to 9 show a view. In the time line: drag to choose a range, drag its head (above the lanes) to move it, arrow keys move it too, with Shift they change its length, + and - as well, Escape shows the whole trace. In the flame graph: arrow keys move, Enter zooms, Escape zooms out, S shows callers.'));
 }
@@ -100,7 +100,7 @@ function start(trace) {
   const nav = document.getElementById('views');
   const current = () => VIEWS.find(([key]) => key === route.view) || VIEWS[0];
   const showNav = () => replace(nav, VIEWS.map(([key, name, , has]) => el('a', { href: formatRoute({ ...DEFAULTS, from: route.from, to: route.to, counters: route.counters, view: key }), 'aria-current': current()[0] === key ? 'page' : null, class: has(trace) ? null : 'empty' }, name, !has(trace) && el('span', { class: 'unseen' }, ' (nothing in this trace)'))));
-  // `isNew`: the back button comes back from it. `isShown`: the view shows it already.
+  // `isNew`: a new entry in the browser's history. `isShown`: the view shows the change already.
   const go = (change, isNew, isShown = false) => {
     route = { ...route, ...change };
     if ('view' in change && !('q' in change)) route.q = '';

@@ -1,7 +1,7 @@
 // What views add up: sums of samples, groups of exceptions, lanes of the time line. No element of the page in here.
 import { formatCount } from './format.mjs';
 
-// First place whose value is not below `wanted`.
+// First index whose value is not below `wanted`.
 export function lowerBound(sorted, wanted) {
   let low = 0;
   let high = sorted.length;
@@ -13,11 +13,11 @@ export function lowerBound(sorted, wanted) {
   return low;
 }
 
-// Of lists that are too long to be arguments.
+// For lists that are too long to pass as arguments of Math.max.
 export const maxOf = (values) => values.reduce((most, value) => Math.max(most, value), -Infinity);
 export const minOf = (values) => values.reduce((least, value) => Math.min(least, value), Infinity);
 
-// Places of rows in [from, to); null stands for all.
+// First and last index of the rows in [from, to); null stands for all.
 export function rowsWithin(times, range) {
   if (!range) return [0, times.length];
   return [lowerBound(times, range.from), lowerBound(times, range.to)];
@@ -26,7 +26,7 @@ export function rowsWithin(times, range) {
 export const isWithin = (range, nanos) => !range || (range.from <= nanos && nanos < range.to);
 export const overlaps = (range, start, end) => !range || (start < range.to && end >= range.from);
 
-// From the first thing of the trace to its last.
+// The time between the first and the last sample, span, event or counter value.
 export function extentOf(trace) {
   let first = Infinity;
   let last = -Infinity;
@@ -54,11 +54,11 @@ export function extentOf(trace) {
   return { from: Math.min(first, 0) < 0 ? first : 0, to: Math.max(last, first + duration, 1) };
 }
 
-// How long the trace is, as the summary says it: waits and collections may last beyond its last event.
+// The trace's length, by the summary: waits and collections may end after the last event.
 export const lengthOf = (trace, extent) => trace.summary?.duration_ns || extent.to - extent.from;
 
-// Of all frames, how many have no name: in whole percent, and the advice if they are too many. The summary counts those of
-// samples; where there is no such finding, the trace's coverage tells. One number for all places of the page.
+// The percentage of frames without a name, and advice if it is too high. The summary's finding, which counts frames of samples,
+// comes first, so that all views of the page show one number; without it, the trace's coverage is used.
 export function unnamedOf(trace) {
   const { coverage } = trace;
   const finding = trace.summary?.findings?.find((one) => one.about === 'missing_names');
@@ -84,7 +84,7 @@ export function faultsOf(outcome, listed = 5) {
 
 export const STATES = { running: [0, 1], managed: [0], native: [1], waiting: [2], all: [0, 1, 2] };
 
-// Sums of a kind's samples as a tree of calls: nodes behind their parents, node 0 for all.
+// Sums of a kind's samples as a tree of calls: nodes after their parents, node 0 for all.
 export function callTree(trace, kind, { range = null, thread = null, states = 'running', joinRecursion = false, byThread = false } = {}) {
   const base = baseNodes(trace);
   const times = trace.column(`${kind}.t`);
@@ -125,10 +125,10 @@ export function callTree(trace, kind, { range = null, thread = null, states = 'r
   const place = (node) => {
     let known = mapped.get(node);
     if (known === undefined) {
-      // Parents first; stacks may be deeper than recursion may go.
-      const way = [];
-      for (let up = node; !mapped.has(up); up = base.parent[up]) way.push(up);
-      for (const next of way.reverse()) {
+      // Parents first. A loop, because stacks may be deeper than the script's own may be.
+      const path = [];
+      for (let up = node; !mapped.has(up); up = base.parent[up]) path.push(up);
+      for (const next of path.reverse()) {
         const parent = mapped.get(base.parent[next]);
         const frame = base.frame[next];
         known = joinRecursion && builder.frame[parent] === frame ? parent : builder.child(parent, frame);
@@ -138,7 +138,7 @@ export function callTree(trace, kind, { range = null, thread = null, states = 'r
     return known;
   };
   for (const [group, own] of self) {
-    // Threads stand outside of all calls, as frames of their own.
+    // A thread is the outermost frame of its calls.
     mapped = new Map([[0, byThread ? builder.child(0, labelled + group) : 0]]);
     for (const [key, [weight, samples]] of own) {
       const label = key % width;
@@ -152,12 +152,12 @@ export function callTree(trace, kind, { range = null, thread = null, states = 'r
     if (frame < named) return trace.frames.text[frame];
     return frame < labelled ? `${verb} ${labels[frame - named]}` : trace.threads[frame - labelled]?.label ?? 'a thread';
   };
-  // What frames stand for: a method, a type, a thread.
+  // What a frame stands for.
   const sortOf = (frame) => (frame < named ? 'method' : frame < labelled ? 'type' : 'thread');
   return builder.finish({ texts, sortOf, waitingWeight, waitingSamples, unit: trace.kinds[kind]?.unit || 'count' });
 }
 
-// Node 0 is the root; the columns tell of those behind it.
+// The columns begin with node 1; node 0 is the root.
 export function baseNodes(trace) {
   if (!trace.base) {
     trace.base = { parent: [0, ...trace.column('nodes.parent')], frame: [-1, ...trace.column('nodes.frame')] };
@@ -208,7 +208,7 @@ export class TreeBuilder {
   }
 }
 
-// What frames have by themselves and with all that they call; recursion counts once.
+// Self and total weight of each frame; recursion counts once.
 export function methodSums(tree) {
   const rows = new Map();
   const row = (frame) => {
@@ -228,7 +228,7 @@ export function methodSums(tree) {
   return [...rows.values()].sort((a, b) => b.self - a.self || b.selfSamples - a.selfSamples || b.total - a.total);
 }
 
-// Visits all nodes but the root; `open` says how often each frame is on the way to a node, itself included.
+// Visits all nodes but the root; `open` counts how often each frame is on the path to a node, itself included.
 function walk(tree, visit, root = 0, key = (frame) => frame) {
   const open = new Map();
   const stack = [[root, 0]];
@@ -253,7 +253,7 @@ function walk(tree, visit, root = 0, key = (frame) => frame) {
   }
 }
 
-// The same by module or namespace; `key(frame)` is the group's name.
+// Self and total weight of modules or namespaces; `key(frame)` is the group's name.
 export function groupSums(tree, key) {
   const rows = new Map();
   walk(
@@ -275,7 +275,7 @@ export function groupSums(tree, key) {
   return [...rows.values()].sort((a, b) => b.self - a.self || b.total - a.total);
 }
 
-// Who calls a frame, and what it calls: two trees that begin at it. Of recursion the outermost call counts.
+// The callers of a frame, and its callees: two trees that begin at it. In recursion, the outermost call counts.
 export function sandwich(tree, frame) {
   const callers = new TreeBuilder();
   const callees = new TreeBuilder();
@@ -295,7 +295,7 @@ export function sandwich(tree, frame) {
   return { callers: callers.finish(more), callees: callees.finish(more) };
 }
 
-// Rows of rectangles of one thread's samples in time order: frames that stay are one.
+// One thread's samples in time order as rectangles: a frame that stays from sample to sample is one rectangle.
 export function stacksOverTime(trace, kind, thread, { range = null, states = 'running' } = {}) {
   const base = baseNodes(trace);
   const times = trace.column(`${kind}.t`);
@@ -310,17 +310,17 @@ export function stacksOverTime(trace, kind, thread, { range = null, states = 'ru
   const [begin, end] = rowsWithin(times, range);
   for (let row = begin; row < end; row += 1) {
     if (threads[row] !== thread || (stateOf.length && !wanted.has(stateOf[row]))) continue;
-    const way = [];
-    for (let node = leaves[row]; node !== 0; node = base.parent[node]) way.push(node);
-    way.reverse();
+    const path = [];
+    for (let node = leaves[row]; node !== 0; node = base.parent[node]) path.push(node);
+    path.reverse();
     const until = times[row] + weights[row];
     let same = 0;
-    // The sampler's steps differ a little; what is less than half a step apart goes on.
-    if (times[row] - lastEnd <= weights[row] / 2) while (same < way.length && same < open.length && open[same].node === way[same]) same += 1;
+    // The sampler's intervals vary a little: frames that are less than half an interval apart are joined.
+    if (times[row] - lastEnd <= weights[row] / 2) while (same < path.length && same < open.length && open[same].node === path[same]) same += 1;
     for (let depth = 0; depth < same; depth += 1) open[depth].to = until;
     open = open.slice(0, same);
-    for (let depth = same; depth < way.length; depth += 1) {
-      const rectangle = { node: way[depth], frame: base.frame[way[depth]], depth, from: times[row], to: until };
+    for (let depth = same; depth < path.length; depth += 1) {
+      const rectangle = { node: path[depth], frame: base.frame[path[depth]], depth, from: times[row], to: until };
       rectangles.push(rectangle);
       open.push(rectangle);
     }
@@ -356,12 +356,12 @@ export function exceptionGroups(trace, range) {
     .sort((a, b) => b.count - a.count || (a.type < b.type ? -1 : 1));
 }
 
-// The innermost call of a stack that is the program's own, where waiting is what the library does.
+// The innermost call that is not of the runtime's threading library: where the program waits.
 export function ownFrame(frames) {
   return frames.find((frame) => !frame.includes('System.Threading.') && !frame.includes('System.Private.CoreLib!Interop')) ?? frames[0] ?? '';
 }
 
-// Samples of a kind by the place that has them, heaviest first.
+// Samples of a kind by where the program was, heaviest first.
 export function placesOf(trace, kind, range) {
   const [times, weights, nodes] = ['t', 'weight', 'node'].map((name) => trace.column(`${kind}.${name}`));
   const samples = trace.column(`${kind}.samples`);
@@ -382,7 +382,7 @@ export function placesOf(trace, kind, range) {
   return [...places.values()].sort((a, b) => b.weight - a.weight);
 }
 
-// What happened in a range, in a line each.
+// Sums of what happened in a range.
 export function rangeSums(trace, range) {
   const sum = (kind, states) => {
     const [times, weights, state, samples] = ['t', 'weight', 'state', 'samples'].map((name) => trace.column(`${kind}.${name}`));
@@ -408,7 +408,7 @@ export function rangeSums(trace, range) {
   };
 }
 
-// The calls of a node, innermost first.
+// The frames of a node's stack, innermost first.
 export function framesOf(trace, node) {
   const base = baseNodes(trace);
   const frames = [];
@@ -430,13 +430,13 @@ export function spansOf(trace, category, range) {
   return rows;
 }
 
-// What the page says of rows that it does not have. `name`: a category of spans, a kind of samples, a report.
+// Notes about rows that the page leaves out. `name`: a category of spans, a kind of samples, a report.
 export function thinnedOf(trace, name) {
   return (trace.thinned || []).map((row) => row.text).filter((text) => text.startsWith(`${name}:`));
 }
 
-// How many waits, and how long. Of the whole trace the report knows better: of very many the page has the longest ones, and
-// those that had not ended are none of the report's waits.
+// Number and length of waits. For the whole trace the report's sums are used: the page has only the longest of very many
+// waits, and the report leaves out waits that had not ended.
 export function waitSums(trace, kind, waits, range) {
   const report = trace.reports[kind];
   if (!range && report?.waits) {
@@ -452,15 +452,15 @@ export function lockGroups(trace, range) {
   const groups = new Map();
   for (const span of spansOf(trace, 'Contention', range)) {
     let lock = groups.get(span.key);
-    if (!lock) groups.set(span.key, (lock = { lock: span.key || '(not told)', count: 0, total: 0, max: 0, threads: new Set() }));
+    if (!lock) groups.set(span.key, (lock = { lock: span.key || '(unknown lock)', count: 0, total: 0, max: 0, threads: new Set() }));
     lock.count += 1;
     lock.total += span.nanos;
     lock.max = Math.max(lock.max, span.nanos);
     lock.threads.add(span.thread);
   }
-  const told = range ? [] : trace.reports.contention?.locks || [];
-  if (!told.length) return [...groups.values()].sort((a, b) => b.total - a.total);
-  return told.map((row) => ({ lock: row.lock_id || '(not told)', count: row.waits.count, total: row.waits.total_ns, max: row.waits.max_ns, threads: groups.get(row.lock_id || '')?.threads ?? new Set() }));
+  const reported = range ? [] : trace.reports.contention?.locks || [];
+  if (!reported.length) return [...groups.values()].sort((a, b) => b.total - a.total);
+  return reported.map((row) => ({ lock: row.lock_id || '(unknown lock)', count: row.waits.count, total: row.waits.total_ns, max: row.waits.max_ns, threads: groups.get(row.lock_id || '')?.threads ?? new Set() }));
 }
 
 export function percentile(sorted, percent) {
@@ -477,10 +477,10 @@ export function collectionTotals(trace, range) {
     const own = rows.filter((row) => row.generation === generation);
     return { generation, count: own.length, pause: sum(own.map((row) => row.pause_ns)), max: Math.max(0, maxOf(own.map((row) => row.pause_ns))) };
   });
-  // Of very many collections the page has the first ones; the totals of the report are of all.
-  const told = range ? null : trace.reports.gc?.totals;
-  if (told && told.count > rows.length) {
-    return { rows, count: told.count, pause: told.pause_ns, max: told.max_pause_ns, p50: told.p50_pause_ns, p90: told.p90_pause_ns, p99: told.p99_pause_ns, allocated: told.allocated_bytes, promoted: told.promoted_bytes, generations: told.generations.map((row) => ({ generation: row.generation, count: row.count, pause: row.pause_ns, max: row.max_pause_ns })) };
+  // The page has only the first of very many collections; the report's totals count all.
+  const reported = range ? null : trace.reports.gc?.totals;
+  if (reported && reported.count > rows.length) {
+    return { rows, count: reported.count, pause: reported.pause_ns, max: reported.max_pause_ns, p50: reported.p50_pause_ns, p90: reported.p90_pause_ns, p99: reported.p99_pause_ns, allocated: reported.allocated_bytes, promoted: reported.promoted_bytes, generations: reported.generations.map((row) => ({ generation: row.generation, count: row.count, pause: row.pause_ns, max: row.max_pause_ns })) };
   }
   return {
     rows,
@@ -496,12 +496,12 @@ export function collectionTotals(trace, range) {
   };
 }
 
-// Weight in each of `count` equal parts of the range. What lasts is spread over the parts that it lies in.
+// Weight in each of `count` equal parts of the range. With `lasts`, a weight is a duration and spread over its parts.
 export function bins(times, weights, range, count, { lasts = false, wanted = null } = {}) {
   const sums = new Float64Array(count);
   const step = (range.to - range.from) / count;
   const end = times.length;
-  // What began before the range may reach into it; samples are short.
+  // What began before the range may reach into it. Samples are short, so a few thousand rows back suffice.
   const begin = lasts ? Math.max(0, lowerBound(times, range.from) - 5000) : lowerBound(times, range.from);
   for (let row = begin; row < end && times[row] < range.to; row += 1) {
     if (wanted && !wanted(row)) continue;

@@ -7,7 +7,7 @@ import { facts, table } from './table.mjs';
 import { counterName } from './timeline.mjs';
 
 const none = (text) => el('p', { class: 'none' }, text);
-// What the page does not have all rows of, beside the numbers that are made of rows.
+// A notice beside numbers made of rows of which the page leaves some out.
 export const thinned = (trace, name) => thinnedOf(trace, name).map((text) => el('p', { class: 'notice thinned', role: 'note' }, text));
 const moment = (key) => ({ title: 'Time', number: true, value: (row) => row[key], text: (row) => formatMoment(row[key]) });
 
@@ -59,7 +59,7 @@ export function exceptionsView(trace, route, range) {
   if (!trace.column('thrown.t').length) return none('No exceptions in this trace. Record with nettrace collect --clrevents exception.');
   const groups = exceptionGroups(trace, range);
   const listed = groups.reduce((sum, group) => sum + group.count, 0);
-  // Of very many the page has the first ones; the report counts all.
+  // The page has only the first of very many exceptions; the report counts all.
   const count = range ? listed : Math.max(listed, trace.reports.exceptions?.count ?? 0);
   const handled = new Map((trace.reports.exceptions?.types || []).map((row) => [row.type, row]));
   return el('div', null,
@@ -83,29 +83,29 @@ export function contentionView(trace, route, range) {
   const locks = lockGroups(trace, range);
   const waits = spansOf(trace, 'Contention', range);
   const { count, total, p99, max } = waitSums(trace, 'contention', waits, range);
-  const told = new Map((trace.reports.contention?.locks || []).map((row) => [row.lock_id, row]));
+  const byId = new Map((trace.reports.contention?.locks || []).map((row) => [row.lock_id, row]));
   return el('div', null,
     el('h2', null, 'Contention'),
     range && thinned(trace, 'Contention'),
-    facts([['Waits', formatCount(count), 'contention-count', count], ['Together', formatNanos(total), 'contention-total', total], ['99th percentile', formatNanos(p99), 'contention-p99', p99], ['Longest', formatNanos(max)], ['Locks', formatCount(locks.length)]]),
+    facts([['Waits', formatCount(count), 'contention-count', count], ['Total', formatNanos(total), 'contention-total', total], ['99th percentile', formatNanos(p99), 'contention-p99', p99], ['Longest', formatNanos(max)], ['Locks', formatCount(locks.length)]]),
     table({ caption: 'By lock', columns: [
       { title: 'Lock', value: (row) => row.lock }, { title: 'Waits', number: true, value: (row) => row.count, text: (row) => formatCount(row.count) },
-      { title: 'Together', number: true, value: (row) => row.total, text: (row) => formatNanos(row.total), bar: (row) => row.total / (total || 1) },
+      { title: 'Total', number: true, value: (row) => row.total, text: (row) => formatNanos(row.total), bar: (row) => row.total / (total || 1) },
       { title: 'Longest', number: true, value: (row) => row.max, text: (row) => formatNanos(row.max) }, { title: 'Threads', number: true, value: (row) => row.threads.size },
-      { title: 'Where, most', wide: true, value: (row) => ownFrame(told.get(row.lock)?.stacks?.[0]?.frames ?? []) },
+      { title: 'Top location', wide: true, value: (row) => ownFrame(byId.get(row.lock)?.stacks?.[0]?.frames ?? []) },
     ], rows: locks }),
     places(trace, 'contention', range),
     table({ caption: 'Longest waits', columns: [moment('start'), { title: 'Waited', number: true, value: (row) => row.nanos, text: (row) => formatNanos(row.nanos) }, { title: 'Thread', value: (row) => trace.threads[row.thread]?.label ?? '' }, { title: 'Details', wide: true, value: (row) => row.detail }], rows: [...waits].sort((a, b) => b.nanos - a.nanos), first: 20 }));
 }
 
-// Where threads waited, as far as stacks tell.
+// Where threads waited, if their waits have stacks.
 function places(trace, kind, range) {
   if (!trace.column(`${kind}.t`).length) return null;
   const rows = placesOf(trace, kind, range);
   return [
     table({ caption: 'Where', columns: [
       { title: 'Where', value: (row) => row.own || '(no stack)' }, { title: 'Waits', number: true, value: (row) => row.count, text: (row) => formatCount(row.count) },
-      { title: 'Together', number: true, value: (row) => row.weight, text: (row) => formatNanos(row.weight), bar: (row) => row.weight / (rows[0].weight || 1) },
+      { title: 'Total', number: true, value: (row) => row.weight, text: (row) => formatNanos(row.weight), bar: (row) => row.weight / (rows[0].weight || 1) },
       { title: 'Longest', number: true, value: (row) => row.max, text: (row) => formatNanos(row.max) }, { title: 'In', wide: true, value: (row) => (row.inner === row.own ? '' : row.inner) },
     ], rows, first: 20 }),
     el('p', null, el('a', { href: `#view=cpu&kind=${kind}` }, 'Stacks that waited, as a flame graph')),
@@ -118,7 +118,7 @@ export function waitsView(trace, route, range) {
   const { count, total, open } = waitSums(trace, 'waits', waits, range);
   return el('div', null, el('h2', null, 'Waits'),
     range && thinned(trace, 'Waits'),
-    facts([['Waits', formatCount(count), 'waits-count', count], ['Together, all threads', formatNanos(total), 'waits-total', total], open > 0 && ['Not over at the end', formatCount(open)]]),
+    facts([['Waits', formatCount(count), 'waits-count', count], ['Total, all threads', formatNanos(total), 'waits-total', total], open > 0 && ['Unfinished at the end', formatCount(open)]]),
     places(trace, 'waits', range),
     table({ caption: 'Longest waits', columns: [moment('start'), { title: 'Waited', number: true, value: (row) => row.nanos, text: (row) => formatNanos(row.nanos) }, { title: 'Thread', value: (row) => trace.threads[row.thread]?.label ?? '' }, { title: 'Details', wide: true, value: (row) => row.detail }], rows: [...waits].sort((a, b) => b.nanos - a.nanos), first: 30 }));
 }
@@ -143,11 +143,11 @@ export function jitView(trace, route, range, extent) {
   const rows = range ? [...tiers.values()].sort((one, other) => other.duration_ns - one.duration_ns) : report?.tiers || [];
   return el('div', null, el('h2', null, 'Compilation and startup'),
     thinned(trace, 'JIT'), range && thinned(trace, 'jit'),
-    facts([spans.length > 0 && ['Compiled here', formatCount(spans.length), 'jit-count', spans.length], spans.length > 0 && ['Together', formatNanos(total)], !range && totals?.methods > 0 && ['Methods in the trace', formatCount(totals.methods), 'jit-methods', totals.methods], !range && totals?.il_bytes > 0 && ['IL', formatBytes(totals.il_bytes)], !range && totals?.native_bytes > 0 && ['Native code', formatBytes(totals.native_bytes)], assemblies.length > 0 && ['Assemblies loaded', formatCount(assemblies.length), 'assemblies', assemblies.length]]),
-    spans.length > 0 && [el('h3', null, 'Threads that compile'), chart({ points: [...busy].map((nanos, bin) => ({ at: shown.from + bin * step, value: nanos / step })), range: shown, kind: 'steps', unit: (value) => formatDecimal(value, 2), label: `Compilation over time, ${formatNanos(total)} together`, fill: 'jit' })],
-    rows.length > 0 && table({ caption: 'By tier', columns: [{ title: 'Tier', value: (row) => row.tier ?? row.name }, { title: 'Methods', number: true, value: (row) => row.methods ?? row.count, text: (row) => formatCount(row.methods ?? row.count) }, { title: 'Together', number: true, value: (row) => row.duration_ns, text: (row) => formatNanos(row.duration_ns) }], rows }),
+    facts([spans.length > 0 && ['Compiled here', formatCount(spans.length), 'jit-count', spans.length], spans.length > 0 && ['Total', formatNanos(total)], !range && totals?.methods > 0 && ['Methods in the trace', formatCount(totals.methods), 'jit-methods', totals.methods], !range && totals?.il_bytes > 0 && ['IL', formatBytes(totals.il_bytes)], !range && totals?.native_bytes > 0 && ['Native code', formatBytes(totals.native_bytes)], assemblies.length > 0 && ['Assemblies loaded', formatCount(assemblies.length), 'assemblies', assemblies.length]]),
+    spans.length > 0 && [el('h3', null, 'Threads that compile'), chart({ points: [...busy].map((nanos, bin) => ({ at: shown.from + bin * step, value: nanos / step })), range: shown, kind: 'steps', unit: (value) => formatDecimal(value, 2), label: `Compilation over time, ${formatNanos(total)} in total`, fill: 'jit' })],
+    rows.length > 0 && table({ caption: 'By tier', columns: [{ title: 'Tier', value: (row) => row.tier ?? row.name }, { title: 'Methods', number: true, value: (row) => row.methods ?? row.count, text: (row) => formatCount(row.methods ?? row.count) }, { title: 'Total', number: true, value: (row) => row.duration_ns, text: (row) => formatNanos(row.duration_ns) }], rows }),
     spans.length > 0 && table({ caption: 'Compilations', columns: [{ title: 'Method', value: (row) => row.name }, moment('start'), { title: 'Took', number: true, value: (row) => row.nanos, text: (row) => formatNanos(row.nanos) }, { title: 'Thread', value: (row) => trace.threads[row.thread]?.label ?? '' }, { title: 'Details', wide: true, value: (row) => row.detail }], rows: spans, sort: { column: 2, down: true } }),
-    assemblies.length > 0 && table({ caption: 'Assemblies, as they were loaded', columns: [{ title: 'Assembly', value: (row) => row.name }, moment('loaded_ns')], rows: assemblies }));
+    assemblies.length > 0 && table({ caption: 'Assemblies in load order', columns: [{ title: 'Assembly', value: (row) => row.name }, moment('loaded_ns')], rows: assemblies }));
 }
 
 const fromTo = (least, most) => (least === most ? formatCount(least) : `${formatCount(least)} to ${formatCount(most)}`);
@@ -165,7 +165,7 @@ export function poolView(trace, route, range, extent) {
   return el('div', null, el('h2', null, 'Thread pool'),
     facts([['Active workers', workers.length ? fromTo(minOf(workers.map((row) => row.min)), maxOf(workers.map((row) => row.max))) : '–', 'pool-active'], adjustments.length > 0 && ['Wanted workers', fromTo(minOf(adjustments.map((row) => row.workers)), maxOf(adjustments.map((row) => row.workers))), 'pool-wanted'], ['Adjustments', formatCount(adjustments.length), 'pool-adjustments', adjustments.length], ['Starved', report.is_starved ? 'yes' : 'no'], !range && report.enqueued > 0 && ['Work items', formatCount(report.enqueued), 'pool-enqueued', report.enqueued], waited && ['Waited, 50 %', formatNanos(waited.p50_ns)], waited && ['Waited, 99 %', formatNanos(waited.p99_ns)]]),
     workers.length > 0 && [el('h3', null, 'Active workers'), chart({ points: workers.map((row) => ({ at: row.ts_ns, value: row.last })), range: shown, kind: 'steps', unit: formatCount, label: 'Active workers over time', fill: 'pool' })],
-    queue.length > 0 && [el('h3', null, 'Work items that wait'), chart({ points: queue.map((row) => ({ at: row.ts_ns, value: row.last })), range: shown, kind: 'steps', unit: formatCount, label: 'Length of the queue over time', fill: 'request' })],
+    queue.length > 0 && [el('h3', null, 'Waiting work items'), chart({ points: queue.map((row) => ({ at: row.ts_ns, value: row.last })), range: shown, kind: 'steps', unit: formatCount, label: 'Length of the queue over time', fill: 'request' })],
     throughput.length > 0 && [el('h3', null, 'Work items a second'), chart({ points: throughput.map((row) => ({ at: row.ts_ns, value: row.last })), range: shown, unit: (value) => formatDecimal(value, 0), label: 'Throughput over time', fill: 'request' })],
     table({ caption: 'Adjustments', columns: [moment('ts_ns'), { title: 'Wanted workers', number: true, value: (row) => row.workers }, { title: 'Throughput', number: true, value: (row) => row.throughput, text: (row) => formatDecimal(row.throughput, 1) }, { title: 'Reason', value: (row) => row.reason }], rows: adjustments }));
 }

@@ -1,4 +1,4 @@
-// What is shown, as the page's address says it: `#view=cpu&from=…&focus=…`.
+// The page's state in its address: `#view=cpu&from=…&focus=…`.
 
 export const DEFAULTS = {
   view: 'overview', from: null, to: null, kind: 'cpu', tab: 'flame', focus: null, zoom: null, q: '',

@@ -6,7 +6,7 @@ import { STATES, callTree, groupSums, methodSums, sandwich, stacksOverTime } fro
 import { facts, table } from './table.mjs';
 
 const TABS = [['flame', 'Flame graph'], ['top', 'Methods'], ['tree', 'Call tree'], ['sandwich', 'Callers and callees'], ['modules', 'Modules'], ['namespaces', 'Namespaces'], ['types', 'Types'], ['threads', 'Threads']];
-// Where threads may stand outside of all calls.
+// The tabs that can show threads as outermost frames.
 const TREES = ['flame', 'tree'];
 
 export function kindsOf(trace) {
@@ -38,12 +38,12 @@ export function stacksView(trace, route, range, extent, go) {
     kinds.length > 1 && el('label', null, 'What counts ', select('kind', kinds.map(([key, row]) => [key, row.name]), kind, (value) => go({ kind: value, zoom: null, focus: null }, true))),
     hasStates && el('label', null, 'Threads that ', select('states', [['running', 'run'], ['managed', 'run managed code'], ['native', 'run native code'], ['waiting', 'wait'], ['all', 'run or wait']], route.states, (value) => go({ states: value, zoom: null }, true))),
     el('label', null, 'Thread ', select('thread', [...(isOfOne ? [] : [['', 'all']]), ...threads.map(([number, weight]) => [String(number), `${trace.threads[number]?.label ?? number} (${formatWeight(weight, tree.unit)})`])], thread === null ? '' : String(thread), (value) => go({ thread: value === '' ? null : Number(value), zoom: null }, true))),
-    TREES.includes(tab) && button('By thread', route.by_thread, () => go({ by_thread: !route.by_thread, zoom: null }, true), { title: 'threads stand outside of all calls', id: 'bythread' }),
+    TREES.includes(tab) && button('By thread', route.by_thread, () => go({ by_thread: !route.by_thread, zoom: null }, true), { title: 'show threads as outermost frames', id: 'bythread' }),
     button('Collapse recursion', route.recursion, () => go({ recursion: !route.recursion, zoom: null }, true)));
   const head = facts([
     ['Counted', formatWeight(whole, tree.unit), 'counted', whole],
     ['Samples', formatCount(tree.totalSamples[0]), 'samples', tree.totalSamples[0]],
-    hasStates && !['all', 'waiting'].includes(route.states) && ['Waiting, not counted', formatNanos(tree.waitingWeight), 'waiting', tree.waitingWeight],
+    hasStates && !['all', 'waiting'].includes(route.states) && ['Waiting (not counted)', formatNanos(tree.waitingWeight), 'waiting', tree.waitingWeight],
     hasStates && ['Times are', `${clock} between samples`],
   ], 'slim');
   const panel = el('div', { id: 'stackpanel', role: 'tabpanel', 'aria-labelledby': `tab-${tab}` });
@@ -60,7 +60,7 @@ function select(id, options, value, onchange) {
   return element;
 }
 
-// Threads with what is counted of them, the heaviest first.
+// Threads with their counted weight, the heaviest first.
 function threadsOf(trace, kind, states) {
   const weights = new Map();
   const threads = trace.column(`${kind}.thread`);
@@ -80,7 +80,7 @@ function flameTab(panel, { trace, tree, route, go, kind, range, extent, thread }
   const byTime = route.order === 'time';
   const bar = el('div', { class: 'controls' }, search, found,
     button('Heaviest first', !byTime, () => go({ order: 'heavy' }, true)),
-    button('By time', byTime, () => go({ order: 'time' }, true), { title: 'the stacks of one thread, one behind the other' }),
+    button('By time', byTime, () => go({ order: 'time' }, true), { title: 'the stacks of one thread, one after the other' }),
     !byTime && button('Upright', route.upright, () => go({ upright: !route.upright }, true)),
     !byTime && el('button', { type: 'button', id: 'zoomout', onclick: () => graph.zoom(0) }, 'Zoom out'));
   let graph = null;
@@ -93,7 +93,7 @@ function flameTab(panel, { trace, tree, route, go, kind, range, extent, thread }
       time.setSearch(search.value);
       go({ q: search.value }, false, true);
     });
-    panel.append(bar, el('p', { class: 'none' }, `${label}. A click shows a call's time alone${range ? '; Whole trace, above, shows all again' : ''}.`), time.box);
+    panel.append(bar, el('p', { class: 'none' }, `${label}. Click a call to select its time${range ? '; Whole trace, above, shows all again' : ''}.`), time.box);
     return;
   }
   graph = flameGraph(tree, {
@@ -159,7 +159,7 @@ function threadsTab(panel, { trace, tree, whole, kind, go }) {
   panel.append(table({ isNear: true, caption: `Threads (${formatCount(rows.length)})`, columns: [{ title: 'Thread', value: (row) => row.name }, total, percent, samples], rows, onrow: (row) => go({ tab: 'flame', thread: numbers.get(row.name) ?? null, kind, zoom: null }, true) }));
 }
 
-// A tree that opens at its heaviest way.
+// A tree that is open along its heaviest path.
 export function callTreeTable(tree, whole, caption, onname = null) {
   const body = el('tbody');
   const rows = [];
@@ -219,7 +219,7 @@ function treeTab(panel, { tree, whole, go }) {
 function sandwichTab(panel, { tree, whole, route, go }) {
   const rows = methodSums(tree);
   const name = route.focus ?? (rows.length ? tree.texts(rows[0].frame) : null);
-  // What is chosen in the field has no hidden characters.
+  // The field's text has no hidden characters, so a name is compared without them too.
   const row = rows.find((one) => tree.texts(one.frame) === name) ?? rows.find((one) => visible(tree.texts(one.frame)) === visible(name ?? ''));
   const list = el('datalist', { id: 'methods' }, rows.slice(0, 500).map((one) => el('option', { value: tree.texts(one.frame) })));
   const pick = el('input', { type: 'search', list: 'methods', size: '50', id: 'focus', 'aria-label': 'Method', value: name ?? '', onchange: () => go({ focus: pick.value }, true) });
@@ -230,8 +230,8 @@ function sandwichTab(panel, { tree, whole, route, go }) {
   }
   const { callers, callees } = sandwich(tree, row.frame);
   panel.append(facts([
-    ['By itself', `${formatWeight(row.self, tree.unit)}, ${formatPercent((row.self / whole) * 100)}`],
-    ['With what it calls', `${formatWeight(row.total, tree.unit)}, ${formatPercent((row.total / whole) * 100)}`],
+    ['Self', `${formatWeight(row.self, tree.unit)}, ${formatPercent((row.self / whole) * 100)}`],
+    ['Total', `${formatWeight(row.total, tree.unit)}, ${formatPercent((row.total / whole) * 100)}`],
     ['Samples', formatCount(row.totalSamples)],
   ]));
   const to = (graph) => (frame) => go({ focus: graph.texts(frame) }, true);

@@ -2,7 +2,7 @@
 import { el, replace, announce } from './dom.mjs';
 import { formatCount } from './format.mjs';
 
-// `isNear`: numbers stand near names, however wide the window is. `columns`: { title, value(row), text(row), number, bar(row), node(row) }. Rows come in the order in which they are to be shown first.
+// `isNear`: keeps numbers near names in wide windows. `columns`: { title, value(row), text(row), number, bar(row), node(row) }. Rows come in the order in which they are to be shown first.
 export function table({ caption, columns, rows, isNear = false, first = 50, onrow = null, rowLabel = null, sort = null }) {
   let shown = first;
   let order = sort;

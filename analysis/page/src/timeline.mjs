@@ -7,7 +7,7 @@ const AXIS = 18;
 // Room for the lanes' names and the highest value of each; less on narrow screens.
 const labelsOf = (width) => Math.round(Math.min(170, Math.max(104, width * 0.16)));
 
-// The lanes that a trace has something for.
+// The lanes for which a trace has data.
 export function lanesOf(trace) {
   const lanes = [];
   const perSecond = (sum, step) => sum / (step / 1e9);
@@ -60,8 +60,8 @@ export function lanesOf(trace) {
   const pool = trace.reports.threadpool;
   line('Pool workers', (pool?.workers || []).map((point) => ({ at: point.ts_ns, value: point.last })), (value) => `${formatCount(value)} active workers`, 'pool');
   const queue = (pool?.queue || []).map((point) => ({ at: point.ts_ns, value: point.last }));
-  const told = queue.length ? null : queueCounter(trace);
-  line('Pool queue', queue.length ? queue : pointsOf(told), (value) => `${formatCount(value)} work items wait`, 'pool');
+  const counter = queue.length ? null : queueCounter(trace);
+  line('Pool queue', queue.length ? queue : pointsOf(counter), (value) => `${formatCount(value)} work items wait`, 'pool');
   busy('JIT', 'JIT', (value) => `${formatDecimal(value, 2)} threads compile`, 'jit');
   busy('Requests', 'Activities', (value) => `${formatDecimal(value, 1)} open`, 'request');
   return lanes;
@@ -69,7 +69,7 @@ export function lanesOf(trace) {
 
 const pointsOf = (series) => (series?.points || []).filter((point) => Number.isFinite(point.value)).map((point) => ({ at: point.ts_ns, value: point.value }));
 
-// How long the pool's queue is, where the runtime's counters tell: the events of single work items are seldom recorded.
+// The counter of the pool's queue: events of single work items, which would be exact, are seldom recorded.
 function queueCounter(trace) {
   return (trace.reports.counters?.series || []).find((row) => ['threadpool-queue-length', 'dotnet.thread_pool.queue.length'].includes(row.name));
 }
@@ -96,7 +96,7 @@ export function timeline(trace, extent, { range, onrange, counters, oncounters }
   const canvas = el('canvas', { class: 'lanes', tabindex: '0', role: 'application', 'aria-label': 'Time line. Drag to choose a range; drag its head, above the lanes, to move it. Arrow keys move the range, with Shift they change its length, Escape shows the whole trace.' });
   const tip = el('div', { class: 'tip', 'aria-hidden': 'true' });
   const box = el('div', { class: 'lanebox' }, canvas, tip);
-  const said = el('span', { class: 'rangetext', id: 'range' });
+  const rangeText = el('span', { class: 'rangetext', id: 'range' });
   const from = el('input', { type: 'text', inputmode: 'decimal', size: '9', id: 'from', 'aria-label': 'From, in milliseconds' });
   const to = el('input', { type: 'text', inputmode: 'decimal', size: '9', id: 'to', 'aria-label': 'To, in milliseconds' });
   const clear = el('button', { type: 'button', onclick: () => choose(null), id: 'whole' }, 'Whole trace');
@@ -149,10 +149,10 @@ export function timeline(trace, extent, { range, onrange, counters, oncounters }
       const most = drawLane(context, lane, top, inner());
       context.font = '10px system-ui, sans-serif';
       context.fillStyle = colour('faint');
-      // A narrow screen has room for names alone.
-      const said = width() < 600 ? '' : lane.top ?? (lane.most || lane.unit)(most);
-      const wide = widthOf(context, said);
-      write(context, said, labels() - 6 - wide, top + lane.height / 2);
+      // Narrow screens have room for names only.
+      const highest = width() < 600 ? '' : lane.top ?? (lane.most || lane.unit)(most);
+      const wide = widthOf(context, highest);
+      write(context, highest, labels() - 6 - wide, top + lane.height / 2);
       context.font = '12px system-ui, sans-serif';
       context.fillStyle = colour('ink');
       write(context, fit(context, lane.name, labels() - wide - 14), 2, top + lane.height / 2);
@@ -186,7 +186,7 @@ export function timeline(trace, extent, { range, onrange, counters, oncounters }
           context.lineTo(...place);
         }
       });
-      // It stays as it is until another value is told.
+      // The last value holds until the end.
       const last = lane.line[lane.line.length - 1];
       context.lineTo(x(extent.to), bottom - (Math.max(0, last.value) / most) * tall);
       context.stroke();
@@ -210,21 +210,21 @@ export function timeline(trace, extent, { range, onrange, counters, oncounters }
     return most;
   };
   const height = () => AXIS + all().reduce((sum, lane) => sum + lane.height, 0) + 2;
-  // Lanes do not change while a range is drawn over them.
+  // Lanes do not change while a range is drawn over them, so they are painted once and copied.
   let picture = null;
   const draw = () => {
     const key = `${width()} ${devicePixelRatio} ${counters} ${isDark()}`;
     if (picture?.key !== key) {
-      const behind = document.createElement('canvas');
-      behind.width = Math.round(width() * (devicePixelRatio || 1));
-      behind.height = Math.round(height() * (devicePixelRatio || 1));
-      const context = behind.getContext('2d');
+      const layer = document.createElement('canvas');
+      layer.width = Math.round(width() * (devicePixelRatio || 1));
+      layer.height = Math.round(height() * (devicePixelRatio || 1));
+      const context = layer.getContext('2d');
       context.scale(devicePixelRatio || 1, devicePixelRatio || 1);
       drawLanes(context);
-      picture = { key, behind };
+      picture = { key, layer };
     }
     paint(canvas, height(), (context, wide, tall) => {
-      context.drawImage(picture.behind, 0, 0, wide, tall);
+      context.drawImage(picture.layer, 0, 0, wide, tall);
       const shown = drag || range;
       if (shown) {
         context.fillStyle = colour('shade');
@@ -233,14 +233,14 @@ export function timeline(trace, extent, { range, onrange, counters, oncounters }
         context.fillStyle = colour('accent');
         context.fillRect(x(shown.from) - 1, 0, 2, tall);
         context.fillRect(x(shown.to) - 1, 0, 2, tall);
-        // What the range is moved by.
+        // The head, by which the range is moved.
         context.globalAlpha = 0.35;
         context.fillRect(x(shown.from), 0, x(shown.to) - x(shown.from), AXIS);
         context.globalAlpha = 1;
       }
     });
     const shown = drag || range;
-    say(said, shown ? `${formatMoment(shown.from)} to ${formatMoment(shown.to)} (${formatNanos(shown.to - shown.from)})` : `whole trace, ${formatNanos(lengthOf(trace, extent))}`);
+    say(rangeText, shown ? `${formatMoment(shown.from)} to ${formatMoment(shown.to)} (${formatNanos(shown.to - shown.from)})` : `whole trace, ${formatNanos(lengthOf(trace, extent))}`);
     if (document.activeElement !== from) from.value = shown ? (shown.from / 1e6).toFixed(3) : '';
     if (document.activeElement !== to) to.value = shown ? (shown.to / 1e6).toFixed(3) : '';
     clear.disabled = !shown;
@@ -249,7 +249,7 @@ export function timeline(trace, extent, { range, onrange, counters, oncounters }
     const rounded = next && { from: Math.round(Math.max(extent.from, next.from)), to: Math.round(Math.min(extent.to + 1, next.to)) };
     range = rounded && rounded.to > rounded.from ? rounded : null;
     draw();
-    announce(range ? `range ${said.textContent}` : 'whole trace');
+    announce(range ? `range ${rangeText.textContent}` : 'whole trace');
     onrange(range);
   };
   canvas.addEventListener('pointerdown', (event) => {
@@ -332,7 +332,7 @@ export function timeline(trace, extent, { range, onrange, counters, oncounters }
   keepDrawn(canvas, box, () => draw());
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => draw());
   const legend = lanes.flatMap((lane) => lane.legend || (lane.names.length > 1 ? lane.names.map((name, index) => [lane.colours[index], `${lane.name}: ${name}`]) : []));
-  const bar = el('div', { class: 'rangebar' }, said, el('label', null, 'from ', from), el('label', null, ' to ', to, ' ms'), clear, pick, without,
+  const bar = el('div', { class: 'rangebar' }, rangeText, el('label', null, 'from ', from), el('label', null, ' to ', to, ' ms'), clear, pick, without,
     el('span', { class: 'legend' }, legend.map(([name, text]) => el('span', null, el('i', { class: `swatch ${name}`, 'aria-hidden': 'true' }), text))));
   const place = el('section', { class: 'timeline', 'aria-label': 'Time line' });
   replace(place, box, bar);

@@ -1,11 +1,9 @@
 // Sums, layouts and addresses: without a browser. `node --test analysis/page/test/`
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
-import { gzipSync, deflateRawSync } from 'node:zlib';
 import test from 'node:test';
 import { readColumn, readTrace } from '../src/data.mjs';
 import { el, entitle, fit, printable, say, visible, widthOf, write } from '../src/dom.mjs';
-import { gunzip } from '../src/inflate.mjs';
 import { layoutTree, shortName } from '../src/flame.mjs';
 import { formatBytes, formatChance, formatCount, formatNanos } from '../src/format.mjs';
 import { counterLane } from '../src/timeline.mjs';
@@ -29,7 +27,7 @@ test('self and total of methods count recursion once, and waits are left out', (
   assert.deepEqual(rows, { main: [0, 40, 4], a: [10, 30, 3], b: [20, 20, 2], c: [10, 10, 1] });
 });
 
-test('a range, a thread and states leave out what is not theirs', () => {
+test('a call tree has only the samples of its range, thread and states', () => {
   const total = (options) => callTree(trace(), 'cpu', options).total[0];
   assert.equal(total({ range: { from: 10, to: 30 } }), 20);
   assert.equal(total({ thread: 1 }), 10);
@@ -44,7 +42,7 @@ test('joined recursion is one frame', () => {
   assert.equal(tree.parent.length, 5);
 });
 
-test('by thread, each thread stands outside of its calls, and the sum stays', () => {
+test('by thread, each thread is an outermost frame, and the sum stays', () => {
   const named = { ...trace(), threads: [{ label: 'thread 7' }, { label: 'thread 8' }] };
   const tree = callTree(named, 'cpu', { byThread: true });
   const own = tree.children[0].map((node) => [tree.texts(tree.frame[node]), tree.sortOf(tree.frame[node]), tree.total[node], tree.children[node].length]);
@@ -53,7 +51,7 @@ test('by thread, each thread stands outside of its calls, and the sum stays', ()
   assert.equal(tree.sortOf(tree.frame[tree.children[tree.children[0][0]][0]]), 'method');
 });
 
-test('a place is the innermost call that is not of the library that waits', () => {
+test('a place is the innermost call outside of the threading library', () => {
   const wait = 'System.Private.CoreLib!System.Threading.Monitor.Enter(object)';
   assert.equal(ownFrame([wait, 'app!Program.Run()', 'app!Program.Main()']), 'app!Program.Run()');
   assert.equal(ownFrame([wait]), wait);
@@ -62,14 +60,14 @@ test('a place is the innermost call that is not of the library that waits', () =
   assert.deepEqual(places.map((place) => [place.own, place.weight, place.count, place.max]), [['b', 20, 2, 10], ['a', 10, 1, 10], ['c', 10, 1, 10]]);
 });
 
-test('a range has the sums of what is in it', () => {
+test('a range has the sums of its rows', () => {
   const whole = { ...trace(), reports: {} };
   const sums = rangeSums(whole, { from: 10, to: 41 });
   assert.deepEqual([sums.cpu, sums.waiting, sums.alloc], [{ weight: 30, count: 3 }, { weight: 5, count: 1 }, null]);
   assert.deepEqual([sums.gc.count, sums.contention.count, sums.jit.nanos], [0, 0, 0]);
 });
 
-test('counters of the time line are a list of numbers in the address', () => {
+test('the address lists the counters of the time line by number', () => {
   assert.deepEqual(countersOf(parseRoute('#view=counters&counters=3,5,x,,7')), [3, 5, 7]);
   assert.deepEqual(countersOf(parseRoute('')), []);
   assert.equal(formatRoute({ ...DEFAULTS, counters: '3,5' }), '#view=overview&counters=3%2C5');
@@ -100,21 +98,13 @@ test('stacks over time join frames that stay', () => {
   assert.deepEqual(main.map((rectangle) => [rectangle.from, rectangle.to]), [[0, 30]]);
 });
 
-test('what lasts is spread over the parts that it lies in', () => {
+test('a duration is spread over its bins', () => {
   assert.deepEqual([...bins([0, 5], [10, 1], { from: 0, to: 10 }, 5, { lasts: true })], [2, 2, 3, 2, 2]);
   assert.deepEqual([...bins([0, 5], [10, 1], { from: 0, to: 10 }, 2)], [10, 1]);
   assert.equal(lowerBound([1, 3, 3, 7], 3), 1);
 });
 
-test('gzip is unpacked without the help of the browser', () => {
-  const text = Buffer.from(Array.from({ length: 60000 }, (_, index) => `${index * 7919 % 1000} line\n`).join(''));
-  for (const level of [0, 1, 9]) assert.deepEqual(Buffer.from(gunzip(new Uint8Array(gzipSync(text, { level })))), text);
-  const fixed = gzipSync(Buffer.from('aaaaabbbbb'), { strategy: 4 });
-  assert.equal(Buffer.from(gunzip(new Uint8Array(fixed))).toString(), 'aaaaabbbbb');
-  assert.ok(deflateRawSync(text).length > 0);
-});
-
-test('columns are numbers of seven bits a byte, with signs where they are steps', () => {
+test('a column is variable-length integers, with signs where they are steps', () => {
   const bytes = Uint8Array.from([0, 127, 0x80, 1, 10, 3]);
   assert.deepEqual([...readColumn(bytes, { at: 0, count: 3, steps: false })], [0, 127, 128]);
   assert.deepEqual([...readColumn(bytes, { at: 4, count: 2, steps: true })], [5, 3]);
@@ -124,7 +114,7 @@ test('columns are numbers of seven bits a byte, with signs where they are steps'
   assert.deepEqual([...readTrace(new Uint8Array(Buffer.concat([head, document_, Buffer.from([7])]))).column('a')], [7]);
 });
 
-test('an address says what is shown, and what is wrong in it is left out', () => {
+test('a route survives its address, and bad values of an address are ignored', () => {
   const route = { ...DEFAULTS, view: 'cpu', from: 5, to: 9, focus: 'a!<b>&c', recursion: true };
   assert.deepEqual(parseRoute(formatRoute(route)), route);
   assert.deepEqual(parseRoute('#view=gc&from=x&nonsense=1&to=7'), { ...DEFAULTS, view: 'gc', to: 7 });
@@ -154,7 +144,7 @@ function waits() {
   };
 }
 
-test('waits of the whole trace are those of the report, and a range says what it does not have', () => {
+test('waits of the whole trace are those of the report, and a range has notes on what is left out', () => {
   const trace = waits();
   const sums = (range) => waitSums(trace, 'contention', spansOf(trace, 'Contention', range), range);
   assert.deepEqual(sums(null), { count: 3, total: 191, p99: 99, max: 100, open: 0 });
@@ -166,7 +156,7 @@ test('waits of the whole trace are those of the report, and a range says what it
   assert.deepEqual(thinnedOf(trace, 'JIT'), []);
 });
 
-test('types and messages of exceptions have texts of their own', () => {
+test('types and messages of exceptions have separate texts', () => {
   const columns = { 'thrown.t': [1, 2], 'thrown.type': [0, 0], 'thrown.message': [1, 0], 'thrown.node': [0, 0] };
   const groups = exceptionGroups({ ...trace(), texts: { exceptions: ['My.Exception'], messages: ['first', 'second'] }, column: (name) => Float64Array.from(columns[name] || []) }, null);
   assert.deepEqual(groups.map((group) => [group.type, group.messages.map((row) => row.message)]), [['My.Exception', ['second', 'first']]]);
@@ -228,7 +218,7 @@ test('hidden characters of names are shown as U+FFFD on elements and canvases', 
   assert.equal(printable('a\nb'), 'a\ufffdb');
 });
 
-test('what is hidden is what the command hides', () => {
+test('the page hides the same characters as the command', () => {
   const rust = readFileSync(new URL('../../../export/src/hidden.rs', import.meta.url), 'utf8').split('/// The text with U+FFFD')[0];
   const ranges = [...rust.matchAll(/'\\u\{(\w+)\}'(?:\.\.='\\u\{(\w+)\}')?/g)].map(([, from, to]) => [parseInt(from, 16), parseInt(to ?? from, 16)]);
   assert.ok(ranges.length > 12);
@@ -241,7 +231,7 @@ test('what is hidden is what the command hides', () => {
   }
 });
 
-test('no module but one writes texts', () => {
+test('only dom.mjs writes texts', () => {
   const folder = new URL('../src/', import.meta.url);
   for (const name of readdirSync(folder).filter((one) => one !== 'dom.mjs')) {
     const found = readFileSync(new URL(name, folder), 'utf8').match(/textContent =|innerText|innerHTML|insertAdjacent|createTextNode|document\.title|fillText|strokeText|measureText|\.setAttribute\((?!'aria-expanded')|\.title =/);
@@ -249,24 +239,24 @@ test('no module but one writes texts', () => {
   }
 });
 
-test('small chances are not shown as none', () => {
+test('small chances are not shown as 0', () => {
   assert.deepEqual([0, 0.00005, 0.0001, 0.0004, 0.00099, 0.001, 0.05, 1, NaN].map(formatChance), ['below 0.01 %', 'below 0.01 %', '0.01 %', '0.04 %', '0.10 %', '0.1 %', '5.0 %', '100.0 %', '–']);
 });
 
-test('what was lost is said, and damage that is not listed is counted', () => {
+test('faults name losses, and count damage beyond the list', () => {
   const outcome = { lost: 0, losses_known: true, lost_threads: 0, complete: true, damage: [], damage_count: 0 };
   assert.deepEqual(faultsOf(outcome), []);
   const [lost, ...none] = faultsOf({ ...outcome, lost: 1200, lost_threads: 1 });
   assert.match(lost, /^1,200 events were lost while recording, on 1 thread:/);
   assert.deepEqual(none, []);
   const damage = Array.from({ length: 8 }, (_, at) => ({ offset: at * 1000, fault: 'bad', class: 'rest of block lost' }));
-  const told = faultsOf({ ...outcome, damage, damage_count: 70 });
-  assert.deepEqual([told.length, told[4], told[5]], [6, 'Damaged at byte 4,000: bad (rest of block lost).', 'And 65 more damaged places: nettrace info lists them.']);
+  const texts = faultsOf({ ...outcome, damage, damage_count: 70 });
+  assert.deepEqual([texts.length, texts[4], texts[5]], [6, 'Damaged at byte 4,000: bad (rest of block lost).', 'And 65 more damaged places: nettrace info lists them.']);
   assert.equal(faultsOf({ ...outcome, damage: damage.slice(0, 5), damage_count: 5 }).length, 5);
   assert.equal(faultsOf({ ...outcome, damage: damage.slice(0, 6), damage_count: 6 })[5], 'And 1 more damaged place: nettrace info lists them.');
 });
 
-test('one number says how many frames have no name', () => {
+test('all views show one share of unnamed frames', () => {
   const finding = { about: 'missing_names', value: 39, text: '39 % of the frames have no name' };
   const trace = { coverage: { frames: 608, named: 346 }, coverage_advice: '44 % of the frames have no name: no code: none', summary: { findings: [finding] } };
   assert.deepEqual(unnamedOf(trace), { percent: 39, advice: '39 % of the frames have no name: no code: none' });

@@ -24,7 +24,7 @@ pub(super) fn or_samples<'o>(
     }
     Box::new(DominatorPaths {
         inner: Box::new(converter),
-        heap: HeapReader::new(),
+        heap: HeapReader::default(),
         dump: options.dump,
     })
 }

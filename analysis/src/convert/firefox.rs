@@ -562,14 +562,14 @@ fn frame_info(frame: fx::Frame, category: fx::CategoryHandle) -> fx::FrameInfo {
 /// A frame's module, and its text without the module. Keeps the mark of a guessed name.
 fn without_module(frame: &Frame) -> (&str, Cow<'_, str>) {
     let (module, text) = (&*frame.module, &*frame.text);
-    let behind = |text: &'_ str| {
+    let after = |text: &'_ str| {
         text.strip_prefix(module).and_then(|rest| rest.strip_prefix('!')).map(str::len)
     };
     let tail = |length: usize| text.get(text.len().saturating_sub(length)..).unwrap_or(text);
-    if let Some(length) = behind(text) {
+    if let Some(length) = after(text) {
         return (module, tail(length).into());
     }
-    match text.strip_prefix('~').and_then(behind) {
+    match text.strip_prefix('~').and_then(after) {
         Some(length) => (module, format!("~{}", tail(length)).into()),
         None => (module, text.into()),
     }

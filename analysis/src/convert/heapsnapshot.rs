@@ -62,7 +62,7 @@ impl<'o> HeapSnapshot<'o> {
         options: &ConvertOptions,
     ) -> HeapSnapshot<'o> {
         let out = Output::new(out, options.is_gzip);
-        HeapSnapshot { out, heap: HeapReader::new(), dump: options.dump }
+        HeapSnapshot { out, heap: HeapReader::default(), dump: options.dump }
     }
 }
 

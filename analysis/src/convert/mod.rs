@@ -175,11 +175,6 @@ pub struct ConvertOptions {
 }
 
 impl ConvertOptions {
-    /// The format's default kinds, uncompressed.
-    pub fn new() -> ConvertOptions {
-        ConvertOptions::default()
-    }
-
     /// The kinds to show: [`ConvertOptions::kinds`], or `default` if it is empty.
     pub(crate) fn kinds_or(&self, default: &[Kind]) -> Vec<Kind> {
         if self.kinds.is_empty() { default.to_vec() } else { self.kinds.clone() }
@@ -230,7 +225,7 @@ pub(crate) fn label_text(kind: Kind, label: &str) -> String {
 }
 
 /// Makes a converter that writes to `out`.
-pub type Make = for<'o> fn(Box<dyn Write + Send + 'o>, &ConvertOptions) -> Box<dyn Convert + 'o>;
+type Make = for<'o> fn(Box<dyn Write + Send + 'o>, &ConvertOptions) -> Box<dyn Convert + 'o>;
 
 /// A format.
 #[derive(Debug, Clone, Copy)]

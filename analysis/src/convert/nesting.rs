@@ -19,7 +19,7 @@ const LEAST_DEPTH: usize = 32;
 
 /// From one sample to the next.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Step<'f> {
+pub(super) struct SampleStep<'f> {
     before: &'f [FrameHandle],
     after: &'f [FrameHandle],
     /// Number of outermost frames that stay open.
@@ -36,7 +36,7 @@ pub(super) struct Step<'f> {
 pub(super) fn steps<'f, E>(
     track: &Track,
     frames_of: impl Fn(&TimedSample) -> Option<&'f [FrameHandle]>,
-    mut out: impl FnMut(Step<'f>) -> Result<(), E>,
+    mut out: impl FnMut(SampleStep<'f>) -> Result<(), E>,
 ) -> Result<(), E> {
     let mut before: &[FrameHandle] = &[];
     let mut last: Option<TimedSample> = None;
@@ -51,14 +51,20 @@ pub(super) fn steps<'f, E>(
         let frames = frames_of(&sample);
         let after = frames.unwrap_or_default();
         let kept = if is_next { common(before, after) } else { 0 };
-        out(Step { before, after, kept, end_nanos: end_nanos.min(nanos), begin_nanos: nanos })?;
+        out(SampleStep {
+            before,
+            after,
+            kept,
+            end_nanos: end_nanos.min(nanos),
+            begin_nanos: nanos,
+        })?;
         before = after;
         // A sample that is not shown ends what was before it.
         last = frames.map(|_| sample);
         last_nanos = nanos;
         end_nanos = nanos.saturating_add_unsigned(sample.weight);
     }
-    out(Step { before, after: &[], kept: 0, end_nanos, begin_nanos: end_nanos })
+    out(SampleStep { before, after: &[], kept: 0, end_nanos, begin_nanos: end_nanos })
 }
 
 /// Number of outermost frames that two stacks have in common.
@@ -69,7 +75,7 @@ fn common(one: &[FrameHandle], other: &[FrameHandle]) -> usize {
     one.iter().rev().zip(other.iter().rev()).take_while(|(one, other)| one == other).count()
 }
 
-impl Step<'_> {
+impl SampleStep<'_> {
     /// What ends, innermost first, if stacks are cut at a depth.
     pub(super) fn ended(&self, depth: usize) -> impl Iterator<Item = Call> + '_ {
         let places = self.kept_within(depth)..shown(self.before, depth);

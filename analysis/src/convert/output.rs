@@ -36,7 +36,7 @@ impl<'o> Output<'o> {
     /// Writes to `out`, compressed with gzip if `is_gzip`. The archive contains no date
     /// and no name, so equal content gives equal bytes. Without the feature `gzip`, the
     /// first write to a compressed output fails.
-    pub fn new(out: Box<dyn Write + Send + 'o>, is_gzip: bool) -> Output<'o> {
+    pub(crate) fn new(out: Box<dyn Write + Send + 'o>, is_gzip: bool) -> Output<'o> {
         #[cfg(feature = "gzip")]
         if is_gzip {
             let out = GzEncoder::new(out, Compression::default());
@@ -53,7 +53,7 @@ impl<'o> Output<'o> {
     ///
     /// # Errors
     /// If writing fails.
-    pub fn finish(self) -> io::Result<()> {
+    pub(crate) fn finish(self) -> io::Result<()> {
         match self.0 {
             Inner::Plain(mut out) => out.flush(),
             #[cfg(feature = "gzip")]

@@ -249,7 +249,7 @@ impl<'o> Perfetto<'o> {
         let track = self.track(place, "", model)?;
         let named = Some((span.category.name(), &*span.name));
         self.event(At { track, nanos: span.start_nanos, named }, BEGIN, |event| {
-            tell(event, &span.arguments, span.ends.note(), span.flow);
+            annotate(event, &span.arguments, span.ends.note(), span.flow);
         })?;
         self.event(At { track, nanos: span.end_nanos(), named: None }, END, |_| {})
     }
@@ -388,7 +388,7 @@ impl Convert for Perfetto<'_> {
                 let track = self.track(TrackContent::Thread(instant.thread), "", model)?;
                 let named = Some((instant.category.name(), &*instant.name));
                 self.event(At { track, nanos: instant.nanos, named }, INSTANT, |event| {
-                    tell(event, &instant.arguments, None, instant.flow);
+                    annotate(event, &instant.arguments, None, instant.flow);
                 })?;
             }
             TimelineMark::Counter(point) => {
@@ -437,7 +437,7 @@ impl Convert for Perfetto<'_> {
 }
 
 /// Adds arguments and flow to an event.
-fn tell(event: &mut Message, arguments: &Arguments, note: Option<&str>, flow: Option<Flow>) {
+fn annotate(event: &mut Message, arguments: &Arguments, note: Option<&str>, flow: Option<Flow>) {
     for (name, value) in arguments {
         let mut annotation = Message::new();
         annotation.text(10, name);
@@ -492,10 +492,10 @@ mod tests {
             flow: None,
             arguments: Arguments::new(),
         };
-        let model = Model::new();
+        let model = Model::default();
         let mut bytes = Vec::new();
         {
-            let mut perfetto = Perfetto::new(Box::new(&mut bytes), &ConvertOptions::new());
+            let mut perfetto = Perfetto::new(Box::new(&mut bytes), &ConvertOptions::default());
             // In the order in which they end.
             for (name, start, nanos) in [
                 ("before", 2, 3),

@@ -87,7 +87,7 @@ pub(super) struct CallOfBoth {
 
 /// Where a call of a trace is in the tree of both sides.
 #[derive(Debug, Clone, Copy, Default)]
-struct Place {
+struct TreePlace {
     /// As `parent`.
     node: u32,
     /// Whether there was no room for it: what it calls is there, too.
@@ -162,12 +162,12 @@ impl<'c> BothSides<'c> {
         }
     }
 
-    fn place(&mut self, parent: u32, name: &'c str) -> Place {
+    fn place(&mut self, parent: u32, name: &'c str) -> TreePlace {
         if let Some(node) = self.child(parent, name) {
-            return Place { node, is_beyond: false };
+            return TreePlace { node, is_beyond: false };
         }
         let node = self.child(parent, Call::DEEPER).unwrap_or(parent);
-        Place { node, is_beyond: true }
+        TreePlace { node, is_beyond: true }
     }
 
     /// The child of a node, if it exists or there is room for it.
@@ -205,12 +205,12 @@ struct Added<'c> {
     side: usize,
     calls: &'c Calls,
     /// Where each call is.
-    places: Vec<Place>,
+    places: Vec<TreePlace>,
 }
 
 impl<'c> Added<'c> {
     fn new(side: usize, calls: &'c Calls) -> Added<'c> {
-        Added { side, calls, places: vec![Place::default(); calls.nodes.len()] }
+        Added { side, calls, places: vec![TreePlace::default(); calls.nodes.len()] }
     }
 }
 
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn where_there_is_no_room_both_sides_keep_their_outermost_calls_and_all_of_their_time() {
+    fn beyond_the_budget_both_sides_keep_their_outermost_calls_and_all_time() {
         let named = |side: &'static str, count: u32| {
             (0..count)
                 .map(move |at| if at == 0 { "Main".to_owned() } else { format!("{side}{at}") })
@@ -261,7 +261,7 @@ mod tests {
         let both =
             BothSides::within(41, [slice::from_ref(&old), slice::from_ref(&new)].map(<[_]>::iter));
         let of = |side: &str| both.names.iter().filter(|name| name.starts_with(side)).count();
-        // One for both, then as many of each side, and one behind each.
+        // One for both, then as many of each side, and one after each.
         assert_eq!((of("Main"), of("old"), of("new"), both.nodes.len()), (1, 20, 20, 43));
         assert_eq!(own(&both), [5, 7]);
         let deeper = both.names.iter().position(|name| *name == Call::DEEPER).unwrap();
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn where_nothing_deeper_has_room_time_counts_for_the_caller() {
+    fn time_of_frames_beyond_the_budget_counts_for_the_caller() {
         let names = |side: &'static str| (0..9).map(move |at| format!("{side}{at}"));
         let (old, new) = (chain(names("old"), 5), chain(names("new"), 7));
         let both =

@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_condition_is_refused_with_what_is_wrong() {
+    fn a_wrong_condition_is_refused_with_its_fault() {
         let error = |text: &str| text.parse::<Condition>().unwrap_err();
         assert_eq!(error("cpu 5%"), ConditionError::NoComparison);
         assert_eq!(error("cpus>5%"), ConditionError::Metric("cpus".to_owned()));

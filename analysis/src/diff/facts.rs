@@ -136,13 +136,12 @@ pub struct TraceFacts {
 
 /// A pass over the events that the options select, which collects the values to compare.
 /// Their kinds of samples are ignored.
-pub fn pass(options: AnalysisOptions) -> ReportPass<DiffReports> {
+pub fn pass(options: AnalysisOptions) -> ReportPass<impl Reports<Outputs = TraceFacts>> {
     pass_with_tracks(options, &KINDS, DiffReports::new)
 }
 
 /// Everything that observes a trace for a comparison: see [`pass`].
-#[expect(missing_debug_implementations, reason = "nobody looks into it")]
-pub struct DiffReports {
+struct DiffReports {
     gc: Gc,
     counters: Counters,
     startup: Startup,
@@ -156,8 +155,8 @@ pub struct DiffReports {
 impl DiffReports {
     fn new(gathered: Shared<Gathered>) -> DiffReports {
         DiffReports {
-            gc: Gc::new(),
-            counters: Counters::new(),
+            gc: Gc::default(),
+            counters: Counters::default(),
             startup: Startup::default(),
             gathered,
             has_runtime: false,
@@ -286,8 +285,8 @@ impl Cut {
     }
 
     fn slice(&self, nanos: i64) -> usize {
-        let behind = nanos.saturating_sub(self.from) as f64 / self.facts.slice_nanos;
-        (0..self.slices).rev().find(|slice| *slice as f64 <= behind).unwrap_or(0)
+        let offset = nanos.saturating_sub(self.from) as f64 / self.facts.slice_nanos;
+        (0..self.slices).rev().find(|slice| *slice as f64 <= offset).unwrap_or(0)
     }
 
     fn add(&mut self, subject: Subject, name: &str, slice: usize, (value, count): (f64, f64)) {
@@ -370,15 +369,15 @@ impl Cut {
         let mut all: BTreeMap<usize, (f64, f64)> = BTreeMap::new();
         let mut own: NumberMap<(u32, usize), (f64, f64)> = NumberMap::default();
         let mut with_callees: NumberMap<(u32, usize), (f64, f64)> = NumberMap::default();
-        let mut met: Vec<FrameHandle> = Vec::new();
+        let mut distinct: Vec<FrameHandle> = Vec::new();
         for of_stack in rows.chunk_by(|one, next| one.stack == next.stack) {
             let Some(Running { stack, .. }) = of_stack.first() else { continue };
             let frames = resolved.frames(*stack);
             // A recursive frame counts once.
-            met.clear();
-            met.extend_from_slice(frames);
-            met.sort_unstable();
-            met.dedup();
+            distinct.clear();
+            distinct.extend_from_slice(frames);
+            distinct.sort_unstable();
+            distinct.dedup();
             let mut nanos = 0u64;
             for of_slice in of_stack.chunk_by(|one, next| one.slice == next.slice) {
                 let Some(Running { slice, .. }) = of_slice.first() else { continue };
@@ -391,7 +390,7 @@ impl Cut {
                 if let Some(leaf) = frames.first() {
                     plus(own.entry((leaf.0, *slice)).or_default(), weight);
                 }
-                for frame in &met {
+                for frame in &distinct {
                     plus(with_callees.entry((frame.0, *slice)).or_default(), weight);
                 }
             }

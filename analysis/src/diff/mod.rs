@@ -14,7 +14,7 @@
 //! # let bytes = nettrace_testdata::synth::tiny_v4().bytes;
 //! let mut facts = Vec::new();
 //! for trace in [&bytes, &bytes] {
-//!     let mut pass = diff::pass(AnalysisOptions::new());
+//!     let mut pass = diff::pass(AnalysisOptions::default());
 //!     let outcome = pass.read(&mut Reader::from_slice(trace).time_ordered())?;
 //!     if !outcome.is_intact() {
 //!         eprintln!("counts are too low: {outcome}");
@@ -36,6 +36,6 @@ mod statistic;
 mod work;
 
 pub use condition::{Condition, ConditionError, ConditionOutcome};
-pub use facts::{DiffReports, Subject, TraceFacts, pass};
+pub use facts::{Subject, TraceFacts, pass};
 pub use page::DiffPage;
 pub use report::{DiffReport, DiffRow, DiffSide, Per};

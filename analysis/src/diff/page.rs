@@ -17,17 +17,29 @@ use std::io::{self, Write};
 /// use nettrace_analysis::diff::{DiffPage, DiffReport, Per};
 /// let report = DiffReport::new(&[], &[], Per::Second);
 /// let mut html = Vec::new();
-/// DiffPage::new(&report, &[], &[]).write("old and new", &mut html).unwrap();
+/// let page = DiffPage {
+///     report: &report,
+///     old: &[],
+///     new: &[],
+///     names: [vec!["a.nettrace".into()], vec!["b.nettrace".into()]],
+///     conditions: &[],
+/// };
+/// page.write("old and new", &mut html).unwrap();
 /// assert!(html.starts_with(b"<!doctype html>"));
 /// ```
 #[derive(Debug)]
 #[must_use = "a page is to be written"]
 pub struct DiffPage<'d> {
-    report: &'d DiffReport,
-    old: &'d [TraceFacts],
-    new: &'d [TraceFacts],
-    names: [Vec<String>; 2],
-    conditions: Vec<ConditionOutcome>,
+    /// The comparison.
+    pub report: &'d DiffReport,
+    /// The traces before.
+    pub old: &'d [TraceFacts],
+    /// The traces after.
+    pub new: &'d [TraceFacts],
+    /// Names of the traces, before and after.
+    pub names: [Vec<String>; 2],
+    /// Conditions, and whether they hold.
+    pub conditions: &'d [ConditionOutcome],
 }
 
 #[derive(Serialize)]
@@ -44,28 +56,7 @@ struct Document<'d> {
     columns: &'d BTreeMap<String, Column>,
 }
 
-impl<'d> DiffPage<'d> {
-    /// The page of a report, and of the traces it compares.
-    pub fn new(
-        report: &'d DiffReport,
-        old: &'d [TraceFacts],
-        new: &'d [TraceFacts],
-    ) -> DiffPage<'d> {
-        DiffPage { report, old, new, names: [Vec::new(), Vec::new()], conditions: Vec::new() }
-    }
-
-    /// Names of the traces, before and after.
-    pub fn names(mut self, old: Vec<String>, new: Vec<String>) -> DiffPage<'d> {
-        self.names = [old, new];
-        self
-    }
-
-    /// Conditions, and whether they hold.
-    pub fn conditions(mut self, conditions: Vec<ConditionOutcome>) -> DiffPage<'d> {
-        self.conditions = conditions;
-        self
-    }
-
+impl DiffPage<'_> {
     /// Writes the page.
     ///
     /// # Errors
@@ -87,7 +78,7 @@ impl<'d> DiffPage<'d> {
             diff: self.report,
             old_names,
             new_names,
-            conditions: &self.conditions,
+            conditions: self.conditions,
             divisors: [self.divisor(self.old), self.divisor(self.new)],
             frames: json!({ "text": tree.names }),
             columns: columns.rows(),

@@ -1,7 +1,7 @@
 //! How long a program took to start; only for traces that begin with the start of their
 //! process.
 
-use super::work::Work;
+use super::work::TimedWork;
 use crate::report::Moment;
 use nettrace_parser::Event;
 use nettrace_parser::view::KnownProvider;
@@ -55,7 +55,7 @@ impl Startup {
     }
 
     /// Methods were compiled.
-    pub(super) fn compiled(&mut self, work: &Work) {
+    pub(super) fn compiled(&mut self, work: &TimedWork) {
         self.has_jit = true;
         if self.since(work.nanos).is_some_and(|since| since < FIRST_NANOS) {
             self.jit_nanos = self.jit_nanos.saturating_add(work.spent_nanos);

@@ -14,7 +14,7 @@ const MOST_ROWS: usize = 1 << 16;
 
 /// Work that was done at a moment, or within a short time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Work {
+pub(super) struct TimedWork {
     /// When, or when the first of it was done.
     pub(super) nanos: i64,
     /// How long it took in total.
@@ -26,7 +26,7 @@ pub(super) struct Work {
 /// Work of one sort over time: exact sums in bounded memory.
 #[derive(Debug, Default)]
 pub(super) struct WorkOverTime {
-    rows: Vec<Work>,
+    rows: Vec<TimedWork>,
 }
 
 impl WorkOverTime {
@@ -34,7 +34,7 @@ impl WorkOverTime {
         if self.rows.len() >= MOST_ROWS {
             self.add_up(MOST_ROWS / 2);
         }
-        self.rows.push(Work { nanos, spent_nanos, count: 1 });
+        self.rows.push(TimedWork { nanos, spent_nanos, count: 1 });
     }
 
     /// Adds up what was done within equal parts of the time between the first and the
@@ -57,7 +57,7 @@ impl WorkOverTime {
         });
     }
 
-    pub(super) fn rows(&self) -> &[Work] {
+    pub(super) fn rows(&self) -> &[TimedWork] {
         &self.rows
     }
 
@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn however_much_work_there_is_the_sums_are_exact_and_memory_is_bounded() {
+    fn with_very_much_work_sums_are_exact_and_memory_is_bounded() {
         let mut work = WorkOverTime::default();
         let many = 400_000_i64;
         for nanos in 0..many {
@@ -138,7 +138,7 @@ mod tests {
         let mut work = WorkOverTime::default();
         (0..100_000).for_each(|_| work.add(5, 1));
         assert!(work.rows().len() <= MOST_ROWS);
-        assert_eq!(work.rows()[0], Work { nanos: 5, spent_nanos: 65_536, count: 65_536 });
+        assert_eq!(work.rows()[0], TimedWork { nanos: 5, spent_nanos: 65_536, count: 65_536 });
         (0..100_000).for_each(|at| work.add(if at % 2 == 0 { i64::MIN } else { i64::MAX }, 1));
         assert!(work.rows().len() <= MOST_ROWS);
         assert_eq!(work.rows().iter().map(|row| row.count).sum::<u64>(), 200_000);

@@ -18,7 +18,7 @@ use nettrace_parser::{Clock, Event, Outcome, Trace};
 /// use nettrace_analysis::{Analysis, AnalysisOptions, TopN, TopNOptions};
 /// use nettrace_parser::Reader;
 /// # let bytes = nettrace_testdata::synth::tiny_v4().bytes;
-/// let mut analysis = Analysis::new(AnalysisOptions::new());
+/// let mut analysis = Analysis::new(AnalysisOptions::default());
 /// let outcome = analysis.read(&mut Reader::from_slice(&bytes).time_ordered())?;
 /// if !outcome.is_intact() {
 ///     eprintln!("counts are too low: {outcome}");
@@ -88,7 +88,7 @@ impl<'c> Analysis<'c> {
         }
         Analysis {
             options,
-            model: Model::new(),
+            model: Model::default(),
             clock: None,
             cpu: CpuWeights::new(),
             locks: LockWaits::default(),
@@ -105,7 +105,7 @@ impl<'c> Analysis<'c> {
     /// converters share a single pass.
     pub fn add(&mut self, converter: Box<dyn Convert + 'c>) {
         if converter.wants_marks() {
-            self.spans.get_or_insert_with(Spans::new);
+            self.spans.get_or_insert_with(Spans::default);
         }
         if converter.wants_samples() {
             self.outputs.takes_samples.push(self.outputs.converters.len());
@@ -115,7 +115,7 @@ impl<'c> Analysis<'c> {
     }
 
     /// What has been learned so far.
-    pub fn model(&self) -> &Model {
+    pub(crate) fn model(&self) -> &Model {
         &self.model
     }
 
@@ -126,7 +126,7 @@ impl<'c> Analysis<'c> {
 
     /// Sets [`Finished::outcome`]. Only needed if you pass the events yourself with
     /// [`Analysis::event`]; the `read` functions set it.
-    pub fn set_outcome(&mut self, outcome: Outcome) {
+    pub(crate) fn set_outcome(&mut self, outcome: Outcome) {
         self.outcome = Some(outcome);
     }
 
@@ -170,7 +170,7 @@ impl<'c> Analysis<'c> {
             self.selected(event, moment)?;
         }
         if let Some(spans) = &mut self.spans {
-            spans.event_at(event, moment, &self.model);
+            spans.event(event, moment, &self.model);
             self.outputs.marks(spans, &self.model)?;
         }
         if self.outputs.wants_events {
@@ -413,10 +413,5 @@ impl Finished {
     /// Whether frames with little weight are omitted.
     pub(crate) fn folds_small(&self) -> bool {
         self.options.folding.least_percent > 0.0
-    }
-
-    /// The kinds of samples that were collected.
-    pub fn kinds(&self) -> &[Kind] {
-        &self.options.kinds
     }
 }

@@ -34,7 +34,6 @@ impl Analysis<'_> {
             let wanted = WantedEvents {
                 kinds: self.options.kinds.clone(),
                 events: self.options.events.clone(),
-                keeps_il_offsets: self.model.keeps_il_offsets(),
             };
             event_filter::read(self, events, wanted, observer)?;
         }

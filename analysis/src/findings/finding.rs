@@ -69,7 +69,7 @@ impl Finding {
     }
 
     /// `lost` events of a trace that has `events` other events are missing.
-    pub fn lost_events(lost: u64, events: u64) -> Finding {
+    pub(super) fn lost_events(lost: u64, events: u64) -> Finding {
         let share = share(lost, lost.saturating_add(events));
         let were = if lost == 1 { "was" } else { "were" };
         let text = format!(
@@ -347,7 +347,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_takes_next_to_nothing_of_the_trace_does_not_stand_out() {
+    fn a_negligible_share_of_the_trace_is_no_finding() {
         let mut totals = JitTotals { methods: 3, duration_ns: 19, ..JitTotals::default() };
         assert_eq!(Finding::jit(&totals, 1_000), None);
         totals.duration_ns = 20;

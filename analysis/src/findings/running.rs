@@ -29,12 +29,12 @@ pub(super) struct Running {
 impl Running {
     pub(super) fn new(resolved: &Resolved<'_>) -> Running {
         let mut running = Running::default();
-        let mut met = HashSet::new();
+        let mut counted = HashSet::new();
         let rows = resolved.profile().rows();
         for (key, totals) in rows.iter().filter(|(key, _)| key.kind == Kind::Cpu) {
             running.sampled = running.sampled.saturating_add(totals.samples);
             let Some(frames) = resolved.selected(key.stack, key.mode) else { continue };
-            if met.insert(key.stack) {
+            if counted.insert(key.stack) {
                 let (frames, named) = resolved.counted(key.stack);
                 running.frames = running.frames.saturating_add(frames);
                 running.named = running.named.saturating_add(named);

@@ -59,26 +59,20 @@ pub struct Summary {
 }
 
 impl Default for Summary {
-    fn default() -> Summary {
-        Summary::new()
-    }
-}
-
-impl Summary {
     /// Knows nothing yet.
-    pub fn new() -> Summary {
+    fn default() -> Summary {
         Summary {
             overview: Overview::new((
-                Gc::new(),
-                Alloc::new(),
-                Exceptions::new(),
-                Contention::new(),
-                Waits::new(),
-                Jit::new(),
-                ThreadPool::new(),
+                Gc::default(),
+                Alloc::default(),
+                Exceptions::default(),
+                Contention::default(),
+                Waits::default(),
+                Jit::default(),
+                ThreadPool::default(),
                 Activities::without_parts(),
-                Logs::new().without_messages(),
-                Counters::new().without_points(),
+                Logs::default().without_messages(),
+                Counters::default().without_points(),
             )),
         }
     }
@@ -141,9 +135,9 @@ impl SummaryReport {
         }
     }
 
-    /// Adds a finding that cannot be derived from the events, such as losses.
-    pub fn add(&mut self, finding: Finding) {
-        self.findings.push(finding);
+    /// Adds the finding that events were lost, which reports do not see.
+    pub fn add_lost_events(&mut self, lost: u64) {
+        self.findings.push(Finding::lost_events(lost, self.events));
         finding::rank(&mut self.findings);
     }
 }

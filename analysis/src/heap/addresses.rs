@@ -43,8 +43,7 @@ impl Addresses {
     pub(super) fn of(addresses: &[u64], mut repeated: impl FnMut(u32)) -> Addresses {
         let mut runs = runs_of(addresses.iter().copied());
         runs.sort_unstable_by_key(|run| (run.first, run.begin));
-        let is_apart =
-            |pair: &[Run]| matches!(pair, [before, behind] if before.last < behind.first);
+        let is_apart = |pair: &[Run]| matches!(pair, [before, after] if before.last < after.first);
         if runs.windows(2).all(is_apart) {
             let at = |place: u32| addresses.get(place as usize).copied().unwrap_or(u64::MAX);
             let buckets = buckets_of(&mut runs, at);

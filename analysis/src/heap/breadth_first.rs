@@ -43,7 +43,7 @@ struct Search {
 fn search(graph: &impl Graph) -> Search {
     let nodes = graph.nodes();
     let root = graph.root();
-    let mut met = Bits::new(nodes as usize);
+    let mut visited = Bits::new(nodes as usize);
     let mut found = Search {
         vertices: Vec::with_capacity(nodes as usize),
         parents: Links::default(),
@@ -52,7 +52,7 @@ fn search(graph: &impl Graph) -> Search {
     };
     let mut parents: Vec<u32> = Vec::with_capacity(nodes as usize);
     if root < nodes {
-        met.insert(root);
+        visited.insert(root);
         found.vertices.push(root);
         parents.push(NONE);
     }
@@ -73,7 +73,7 @@ fn search(graph: &impl Graph) -> Search {
                     continue;
                 }
                 found.targets.push(target);
-                if met.insert(target) {
+                if visited.insert(target) {
                     found.vertices.push(target);
                     parents.push(u32::try_from(done).unwrap_or(NONE));
                 }

@@ -43,7 +43,6 @@ pub(super) fn dump(index: usize, gathered: Gathered, rows: &TypeRows, model: &Mo
         collected: gathered.collected,
         start_nanos: gathered.start_nanos,
         pause_nanos: gathered.pause_nanos,
-        weak_roots: gathered.unused.weak_roots,
         starts,
         targets,
         roots,
@@ -154,7 +153,7 @@ fn edges(
 /// The blocks sorted by index, if they were not in order; the number of missing ones, and
 /// of duplicates.
 fn in_order(blocks: &[Block]) -> (Option<Vec<Block>>, u64, u64) {
-    let follows = |pair: &[Block]| matches!(pair, [before, behind] if behind.index.checked_sub(1) == Some(before.index));
+    let follows = |pair: &[Block]| matches!(pair, [before, after] if after.index.checked_sub(1) == Some(before.index));
     let begins = blocks.first().is_none_or(|block| block.index == 0);
     if begins && blocks.windows(2).all(follows) {
         return (None, 0, 0);

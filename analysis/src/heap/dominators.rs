@@ -149,7 +149,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(nettrace_testdata::cases(150)))]
         #[test]
-        fn what_a_node_dominates_is_what_goes_when_it_goes(
+        fn a_node_dominates_what_is_unreachable_without_it(
             edges in prop::collection::vec((0u32..24, 0u32..26), 0..80),
             nodes in 1usize..24,
         ) {
@@ -215,7 +215,7 @@ mod tests {
     /// Graphs on which simpler algorithms take quadratic time: ladders with edges back to
     /// their top.
     #[test]
-    fn graphs_that_are_hard_on_purpose_take_no_longer() {
+    fn adversarial_graphs_take_no_longer() {
         let count = 300_000u32;
         let ladder = (0..count)
             .map(|at| {

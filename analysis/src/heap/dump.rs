@@ -95,7 +95,6 @@ pub struct HeapDump {
     pub(super) start_nanos: i64,
     pub(super) pause_nanos: Option<i64>,
     pub(super) losses: HeapLosses,
-    pub(super) weak_roots: u64,
     pub(super) addresses: Vec<u64>,
     /// [`NONE`] if it is in `large`.
     pub(super) bytes: Vec<u32>,
@@ -123,7 +122,7 @@ impl HeapDump {
     }
 
     /// The process; `None` if unknown.
-    pub fn process_id(&self) -> Option<u64> {
+    pub(crate) fn process_id(&self) -> Option<u64> {
         self.process_id
     }
 
@@ -159,24 +158,18 @@ impl HeapDump {
     }
 
     /// When its collection started, in nanoseconds since the session's start.
-    pub fn start_nanos(&self) -> i64 {
+    pub(crate) fn start_nanos(&self) -> i64 {
         self.start_nanos
     }
 
     /// How long all threads were paused for it; `None` if unknown.
-    pub fn pause_nanos(&self) -> Option<i64> {
+    pub(crate) fn pause_nanos(&self) -> Option<i64> {
         self.pause_nanos
     }
 
     /// What is missing.
     pub fn losses(&self) -> &HeapLosses {
         &self.losses
-    }
-
-    /// Number of weak roots. They do not keep anything alive, and are not included in
-    /// [`HeapDump::roots`].
-    pub fn weak_roots(&self) -> u64 {
-        self.weak_roots
     }
 
     /// Number of objects.
@@ -186,12 +179,12 @@ impl HeapDump {
 
     /// Number of references between its objects. Several references between the same two
     /// objects are all counted.
-    pub fn references(&self) -> u32 {
+    pub(crate) fn references(&self) -> u32 {
         length(&self.targets)
     }
 
     /// Size of all objects in bytes.
-    pub fn bytes(&self) -> u64 {
+    pub(crate) fn bytes(&self) -> u64 {
         (0..self.objects()).fold(0, |sum: u64, object| sum.saturating_add(self.bytes_of(object)))
     }
 

@@ -25,7 +25,7 @@ pub(super) struct Block {
 
 /// A root as it was reported.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct ToldRoot {
+pub(super) struct ListedRoot {
     pub(super) object: u64,
     pub(super) kind: RootKind,
     /// Index in the names of statics; [`NONE`] if it has no name.
@@ -39,8 +39,6 @@ pub(super) struct Unused {
     pub(super) missing_rows: u64,
     /// Events with the same index as an earlier one.
     pub(super) repeated_blocks: u64,
-    /// Weak roots.
-    pub(super) weak_roots: u64,
     /// Objects and references beyond the range of 32 bits.
     pub(super) beyond: u64,
 }
@@ -73,7 +71,7 @@ pub(super) struct Gathered {
     pub(super) object_blocks: Vec<Block>,
     pub(super) reference_blocks: Vec<Block>,
     pub(super) references: References,
-    pub(super) roots: Vec<ToldRoot>,
+    pub(super) roots: Vec<ListedRoot>,
     root_blocks: u32,
     /// Roots were lost: an event of them is missing.
     pub(super) lacks_roots: bool,
@@ -254,10 +252,10 @@ impl Gathered {
         for row in &mut rows {
             match RootKind::of(row.kind, row.flags) {
                 Some(kind) if row.object != 0 => {
-                    self.roots.push(ToldRoot { object: row.object, kind, name: NONE });
+                    self.roots.push(ListedRoot { object: row.object, kind, name: NONE });
                 }
-                Some(_) => {}
-                None => self.unused.weak_roots = self.unused.weak_roots.saturating_add(1),
+                // Weak roots do not keep anything alive.
+                Some(_) | None => {}
             }
         }
         self.missing(rows.missing());
@@ -272,7 +270,7 @@ impl Gathered {
                 self.static_names.push(name);
             }
             if row.object != 0 {
-                self.roots.push(ToldRoot { object: row.object, kind, name: place });
+                self.roots.push(ListedRoot { object: row.object, kind, name: place });
             }
         }
         self.missing(rows.missing());
@@ -285,7 +283,7 @@ impl Gathered {
 
     pub(super) fn com_callable(&mut self, mut rows: Rows<'_, HeapComObject>) {
         let held = (&mut rows).filter(|row| row.references > 0 && row.object != 0);
-        self.roots.extend(held.map(|row| ToldRoot {
+        self.roots.extend(held.map(|row| ListedRoot {
             object: row.object,
             kind: RootKind::Com,
             name: NONE,

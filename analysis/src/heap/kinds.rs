@@ -33,7 +33,7 @@ pub enum RootKind {
 impl RootKind {
     /// All kinds. If several roots hold the same object, paths start at the first of them
     /// in this order.
-    pub const ALL: [RootKind; 11] = [
+    pub(crate) const ALL: [RootKind; 11] = [
         RootKind::Static,
         RootKind::ThreadStatic,
         RootKind::Stack,
@@ -114,7 +114,7 @@ pub enum HeapGeneration {
 
 impl HeapGeneration {
     /// All generations, in display order.
-    pub const ALL: [HeapGeneration; 7] = [
+    pub(crate) const ALL: [HeapGeneration; 7] = [
         HeapGeneration::Gen0,
         HeapGeneration::Gen1,
         HeapGeneration::Gen2,

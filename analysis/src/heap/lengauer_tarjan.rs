@@ -37,7 +37,7 @@ struct Search {
     /// The nodes in the order in which they were reached.
     vertices: Vec<u32>,
     /// By node.
-    met: Vec<NodeState>,
+    states: Vec<NodeState>,
     /// For each number, the number that it was reached from.
     parents: Vec<u32>,
     late: Vec<Late>,
@@ -45,14 +45,14 @@ struct Search {
 
 fn search(graph: &impl Graph) -> Search {
     let nodes = graph.nodes();
-    let unmet = NodeState { number: NONE, least_source: NONE, late: NONE };
-    let mut met = vec![unmet; nodes as usize];
+    let unvisited = NodeState { number: NONE, least_source: NONE, late: NONE };
+    let mut states = vec![unvisited; nodes as usize];
     let (mut vertices, mut parents, mut late): (Vec<u32>, Vec<u32>, Vec<Late>) = Default::default();
     // Nodes on the current path, with their numbers and how many of their edges were
     // processed.
     let mut ways: Vec<(u32, u32, u32)> = Vec::new();
     let root = graph.root();
-    if let Some(first) = met.get_mut(root as usize) {
+    if let Some(first) = states.get_mut(root as usize) {
         first.number = 0;
         vertices.push(root);
         parents.push(NONE);
@@ -65,7 +65,7 @@ fn search(graph: &impl Graph) -> Search {
             continue;
         };
         *next = next.wrapping_add(1);
-        let Some(known) = met.get_mut(target as usize) else { continue };
+        let Some(known) = states.get_mut(target as usize) else { continue };
         if !graph.counts(source, target) {
             continue;
         }
@@ -83,7 +83,7 @@ fn search(graph: &impl Graph) -> Search {
             known.least_source = known.least_source.min(number);
         }
     }
-    Search { vertices, met, parents, late }
+    Search { vertices, states, parents, late }
 }
 
 /// A node in a forest of processed nodes.
@@ -141,7 +141,7 @@ impl Forest {
 
 /// The immediate dominators of a graph.
 pub(super) fn dominators(graph: &impl Graph) -> Dominators {
-    let Search { vertices, met, parents, late } = search(graph);
+    let Search { vertices, states, parents, late } = search(graph);
     let reached = length(&vertices);
     let linked = |(number, ancestor)| Linked { ancestor, label: number, least: number };
     let mut forest = Forest { nodes: (0u32..).zip(parents).map(linked).collect(), way: Vec::new() };
@@ -151,7 +151,7 @@ pub(super) fn dominators(graph: &impl Graph) -> Dominators {
     let mut dominators = Links::filled(vertices.len(), NONE);
     for (number, node) in (0..reached).zip(&vertices).skip(1).rev() {
         let parent = forest.get(number).ancestor;
-        let Some(known) = met.get(*node as usize) else { continue };
+        let Some(known) = states.get(*node as usize) else { continue };
         let mut semi = known.least_source.min(parent);
         let mut edge = known.late;
         while let Some(Late { source, next }) = late.get(edge as usize).copied() {
@@ -175,7 +175,7 @@ pub(super) fn dominators(graph: &impl Graph) -> Dominators {
             held = next;
         }
     }
-    drop((met, late, forest));
+    drop((states, late, forest));
     for number in 1..reached {
         let dominator = dominators.get(number);
         if dominator != semis.get(number) {

@@ -19,7 +19,7 @@ const MOST_DUMPS: usize = 256;
 /// use nettrace_analysis::heap::HeapReader;
 /// use nettrace_parser::Reader;
 /// # let bytes = nettrace_testdata::synth::tiny_v4().bytes;
-/// let mut heap = HeapReader::new();
+/// let mut heap = HeapReader::default();
 /// let outcome = heap.read(&mut Reader::from_slice(&bytes).time_ordered())?;
 /// assert!(outcome.is_complete, "a dump in a trace that was cut lacks objects");
 /// assert!(heap.finish().is_empty());
@@ -34,7 +34,6 @@ pub struct HeapReader {
     going: BTreeMap<ProcessHandle, Going>,
     dumps: Vec<Gathered>,
     objects: u64,
-    outcome: Option<Outcome>,
 }
 
 /// The state of a process.
@@ -54,12 +53,8 @@ struct Going {
 }
 
 impl HeapReader {
-    /// A reader that has not read anything yet.
-    pub fn new() -> HeapReader {
-        HeapReader::default()
-    }
-
-    /// Reads all remaining events.
+    /// Reads all remaining events. If the trace is truncated or damaged, the dumps lack
+    /// objects.
     ///
     /// # Errors
     /// If the trace cannot be read any further.
@@ -68,26 +63,12 @@ impl HeapReader {
         events: &mut TimeOrdered<S>,
     ) -> Result<Outcome, nettrace_parser::Error> {
         events.for_each(|event| self.event(&event))?;
-        let outcome = events.outcome();
-        self.outcome = Some(outcome.clone());
-        Ok(outcome)
-    }
-
-    /// How reading went. If the trace is truncated or damaged, the dumps lack objects.
-    /// `None` before [`read`](HeapReader::read), and if the events were passed one by
-    /// one.
-    pub fn outcome(&self) -> Option<&Outcome> {
-        self.outcome.as_ref()
+        Ok(events.outcome())
     }
 
     /// Number of objects reported so far, in all dumps.
     pub fn objects(&self) -> u64 {
         self.objects
-    }
-
-    /// Number of dumps started so far.
-    pub fn dumps(&self) -> usize {
-        self.dumps.len()
     }
 
     /// Whether there is a dump whose collection was one of all generations and has ended,
@@ -99,11 +80,6 @@ impl HeapReader {
             dump.has_ended && dump.pause_nanos.is_some() && is_of_all(dump.collected)
         };
         self.dumps.iter().any(is_whole)
-    }
-
-    /// What the trace says about processes and modules.
-    pub fn model(&self) -> &Model {
-        &self.model
     }
 
     /// Processes the next event; events must come in time order.

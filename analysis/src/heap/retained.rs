@@ -215,7 +215,7 @@ impl Retained {
 
     /// Calls `found` for each object that is not dominated by another object of its
     /// group.
-    pub fn outermost(
+    pub(crate) fn outermost(
         &self,
         groups: usize,
         group: impl Fn(u32) -> Option<usize>,
@@ -233,7 +233,7 @@ impl Retained {
 
     /// Walks the tree, each node before those it dominates. Returns the node, and where
     /// the range that it dominates ends in this order.
-    pub fn walk(&self) -> impl Iterator<Item = (HeapNode, usize)> + '_ {
+    pub(crate) fn walk(&self) -> impl Iterator<Item = (HeapNode, usize)> + '_ {
         self.tree
             .order
             .iter()

@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn generic_arguments_tell_which_types_a_nested_one_is_in() {
+    fn generic_arguments_belong_to_their_own_nested_type() {
         let mut rows = NumberMap::default();
         rows.insert(1, row("System.Collections.Generic.List`1[A.Outer+Inner]", 0, &[2]));
         rows.insert(2, row("Inner", 0, &[]));
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn methods_tell_it_where_just_one_type_of_the_module_has_the_name() {
+    fn a_unique_name_of_the_module_identifies_its_type() {
         let mut rows = NumberMap::default();
         rows.insert(1, row("Entry[System.Int32]", 0, &[7]));
         rows.insert(2, row("<>c", 0, &[]));

@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_counted_exactly_up_to_the_limit_in_whatever_parts_they_come() {
+    fn numbers_are_counted_exactly_up_to_the_limit_in_any_parts() {
         for (count, step) in [(0u64, 1), (1, 1), (65_536, 3), (65_537, 1), (200_000, 1 << 20)] {
             let mut all = Distinct::default();
             let mut parts = [Distinct::default(), Distinct::default(), Distinct::default()];

@@ -1,4 +1,4 @@
-//! Events of types beyond those that are counted each by itself: how many types and
+//! Events of types beyond those that are counted separately: how many types and
 //! providers there are, in bounded memory.
 
 use super::distinct::{Count, Distinct};

@@ -30,14 +30,14 @@ pub struct TraceInfo {
     pub version: u32,
     /// Minor version of the format.
     pub minor: u32,
-    /// Whether the stream's end mark was seen, whatever is damaged before it.
+    /// Whether the stream's end mark was seen, even if there is damage before it.
     pub complete: bool,
     /// Where the stream ended, in bytes, unpacked.
     pub end_offset: u64,
     /// Whether the file is compressed. The parser reads unpacked bytes, so it is for the
     /// caller to set.
     pub compressed: bool,
-    /// Who wrote the stream, as far as its form and events tell.
+    /// Who wrote the stream, inferred from its form and events.
     pub writer: Option<String>,
     /// The traced process; version 6: if events are of one only.
     pub process_id: Option<u64>,

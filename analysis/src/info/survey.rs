@@ -111,12 +111,12 @@ pub struct Survey {
 }
 
 impl Survey {
-    /// Counts each event type by itself, as many as there are.
+    /// Counts each event type separately, without a limit.
     pub fn of_all_types() -> Survey {
         Survey::within(usize::MAX)
     }
 
-    /// In little memory, whatever the trace holds: of very many types, threads or stacks it
+    /// In little memory for any trace: of very many types, threads or stacks it
     /// knows that there are at least so many. For a reader with [`Survey::limits`].
     pub fn bounded() -> Survey {
         Survey::within(MOST_TYPES)
@@ -168,7 +168,7 @@ impl Survey {
         }
     }
 
-    /// Counts an event of a type beyond those that are counted each by itself.
+    /// Counts an event of a type beyond those that are counted separately.
     #[inline(never)]
     fn take_further(&mut self, event: &Event<'_>) -> bool {
         let known = self.types.rows().iter().map(|row| &*row.provider);
@@ -217,8 +217,8 @@ impl Survey {
         }
     }
 
-    /// Whether each type was counted by itself. If not, parts cannot be joined: which types
-    /// are counted by themselves, only a survey of all events can tell.
+    /// Whether each type was counted separately. If not, parts cannot be joined, because
+    /// which types are counted separately depends on the order of all events.
     pub fn has_all_types(&self) -> bool {
         self.further.is_none() && self.types.rows().len() <= self.most_types
     }

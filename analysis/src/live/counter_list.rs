@@ -13,9 +13,9 @@ use std::str::FromStr;
 /// ```
 /// use nettrace_analysis::live::CounterList;
 /// let list: CounterList = "System.Runtime[cpu-usage],Shop.*".parse()?;
-/// assert!(list.has_event_counter("System.Runtime", "cpu-usage"));
-/// assert!(!list.has_event_counter("System.Runtime", "working-set"));
-/// assert!(list.has_instrument("Shop.Orders", "orders.open"));
+/// let [runtime, shop] = list.choices() else { panic!("two providers") };
+/// assert_eq!((&*runtime.provider, &*runtime.counters), ("System.Runtime", &["cpu-usage".into()][..]));
+/// assert!(shop.provider == "Shop.*" && shop.counters.is_empty());
 /// # Ok::<(), nettrace_analysis::live::CounterListError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -69,18 +69,18 @@ impl CounterList {
     }
 
     /// Whether an EventCounter is meant.
-    pub fn has_event_counter(&self, provider: &str, counter: &str) -> bool {
+    pub(crate) fn has_event_counter(&self, provider: &str, counter: &str) -> bool {
         self.choices.iter().any(|choice| choice.has(provider, counter))
     }
 
     /// Whether an instrument of `System.Diagnostics.Metrics` is meant.
-    pub fn has_instrument(&self, meter: &str, instrument: &str) -> bool {
+    pub(crate) fn has_instrument(&self, meter: &str, instrument: &str) -> bool {
         let mut choices = self.choices.iter().filter(|choice| !choice.event_counters_only);
         choices.any(|choice| choice.has(meter, instrument))
     }
 
     /// Whether a provider's EventCounters are meant even if a meter has the same name.
-    pub fn insists_on_event_counters(&self, provider: &str) -> bool {
+    pub(crate) fn insists_on_event_counters(&self, provider: &str) -> bool {
         let mut only = self.choices.iter().filter(|choice| choice.event_counters_only);
         only.any(|choice| is_match(&choice.provider, provider))
     }
@@ -116,7 +116,7 @@ impl fmt::Display for CounterListError {
             CounterListError::Unclosed => f.write_str("a [ has no ]")?,
             CounterListError::Unexpected(character) => write!(f, "unexpected {character}")?,
             CounterListError::NoName => f.write_str("a name is missing")?,
-            CounterListError::Backslash => f.write_str("nothing stands behind the last \\")?,
+            CounterListError::Backslash => f.write_str("nothing follows the last \\")?,
         }
         f.write_str("; write PROVIDER[COUNTER,COUNTER],PROVIDER")
     }
@@ -144,8 +144,8 @@ impl FromStr for CounterList {
             if event_counters_only {
                 rest = rest.get(EVENT_COUNTERS.len()..).unwrap_or_default();
             }
-            let (provider, end, behind) = word(rest)?;
-            rest = behind;
+            let (provider, end, after) = word(rest)?;
+            rest = after;
             let mut counters = Vec::new();
             match end {
                 Some('[') => rest = counters_of(rest, &mut counters)?,
@@ -163,14 +163,14 @@ fn counters_of<'t>(text: &'t str, counters: &mut Vec<String>) -> Result<&'t str,
     let mut rest = text;
     loop {
         if counters.is_empty()
-            && let Some(behind) = rest.trim_start().strip_prefix(']')
+            && let Some(after) = rest.trim_start().strip_prefix(']')
         {
-            rest = behind;
+            rest = after;
             break;
         }
-        let (counter, end, behind) = word(rest)?;
+        let (counter, end, after) = word(rest)?;
         counters.push(counter);
-        rest = behind;
+        rest = after;
         match end {
             Some(',') => {}
             Some(']') => break,
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_list_is_called_so() {
+    fn a_wrong_list_of_counters_is_refused() {
         let error = |text: &str| text.parse::<CounterList>().unwrap_err();
         assert_eq!(error("A[b"), CounterListError::Unclosed);
         assert_eq!(error("A]"), CounterListError::Unexpected(']'));

@@ -117,9 +117,9 @@ pub struct LiveSeries {
     pub series: CounterSeries,
     /// Counters and increments: the newest growth per second.
     pub rate_per_second: Option<f64>,
-    /// Its publisher has said nothing of it for three intervals.
+    /// It has had no value for three intervals.
     pub is_stopped: bool,
-    /// When its publisher last said something of it, in nanoseconds since the session's
+    /// When its last value came, in nanoseconds since the session's
     /// start: when its last value came, or later if it is a histogram that had no value
     /// since.
     pub last_ns: i64,
@@ -173,14 +173,8 @@ impl CountersSnapshot {
 }
 
 impl Default for LiveCounters {
-    fn default() -> LiveCounters {
-        LiveCounters::new()
-    }
-}
-
-impl LiveCounters {
     /// All counters.
-    pub fn new() -> LiveCounters {
+    fn default() -> LiveCounters {
         LiveCounters {
             values: CounterValues::default(),
             wanted: CounterList::default(),
@@ -201,7 +195,9 @@ impl LiveCounters {
             new_notices: Vec::new(),
         }
     }
+}
 
+impl LiveCounters {
     /// Only these counters, unless the list is empty.
     #[must_use]
     pub fn wanted(mut self, wanted: CounterList) -> LiveCounters {
@@ -260,7 +256,7 @@ impl LiveCounters {
         report
     }
 
-    /// What the process said of its metrics since this was called before, each thing
+    /// Notices of the process about its metrics since the last call, each
     /// once.
     pub fn take_notices(&mut self) -> Vec<MetricsNotice> {
         std::mem::take(&mut self.new_notices)
@@ -361,8 +357,8 @@ impl LiveCounters {
                 && other.name == key.name
                 && other.provider == key.provider
         };
-        let behind = self.series.range_mut(key.clone()..);
-        let near = behind.take_while(|(other, _)| {
+        let after = self.series.range_mut(key.clone()..);
+        let near = after.take_while(|(other, _)| {
             other.tags.starts_with(&key.tags)
                 && other.process_id == key.process_id
                 && other.name == key.name

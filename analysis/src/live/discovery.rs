@@ -121,11 +121,6 @@ pub struct DiscoverySnapshot {
 }
 
 impl Discovery {
-    /// Nothing so far.
-    pub fn new() -> Discovery {
-        Discovery::default()
-    }
-
     fn instrument(&mut self, event: &Event<'_>) {
         let text =
             |name: &str| event.field(name).and_then(|value| value.to_text()).unwrap_or_default();

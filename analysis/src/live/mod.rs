@@ -14,11 +14,11 @@
 //! use nettrace_analysis::live::{Live, LiveCounters};
 //! use nettrace_parser::Reader;
 //! # let bytes = nettrace_testdata::synth::tiny_v4().bytes;
-//! let mut live = Live::new(LiveCounters::new());
+//! let mut live = Live::new(LiveCounters::default());
 //! let mut events = Reader::from_slice(&bytes).time_ordered();
 //! while let Some(event) = events.next_event()? {
 //!     live.event(&event);
-//!     // Here, or on another thread behind a mutex, whenever the state is needed:
+//!     // Here, or on another thread with a mutex, whenever the state is needed:
 //!     let snapshot = live.snapshot();
 //!     assert!(snapshot.series.is_empty());
 //! }
@@ -43,8 +43,8 @@ pub use discovery::{
 pub use notices::MetricsNotice;
 pub use thread_stacks::{HeldLock, SampledThread, ThreadStacks, ThreadStacksReport};
 pub use top::{
-    LiveTop, TopAllocation, TopCaller, TopContention, TopException, TopHeader, TopMethod,
-    TopRequest, TopSnapshot, TopThread, TopWait,
+    LiveTop, TopAllocation, TopCallee, TopCaller, TopContention, TopException, TopHeader,
+    TopMethod, TopRequest, TopSnapshot, TopThread, TopWait,
 };
 pub use unseen_counters::UnseenCounter;
 pub use watch::{
@@ -98,7 +98,7 @@ pub struct Live<R> {
 impl<R: LiveReport> Live<R> {
     /// A view without events.
     pub fn new(report: R) -> Live<R> {
-        let model = Model::new();
+        let model = Model::default();
         Live { report, model, clock: None, latest_ns: 0, latest_at: None, events: 0 }
     }
 
@@ -157,10 +157,5 @@ impl<R: LiveReport> Live<R> {
     /// What has been learned about processes, threads and code.
     pub fn model(&self) -> &Model {
         &self.model
-    }
-
-    /// For what another session tells, such as a rundown with the names of methods.
-    pub fn model_mut(&mut self) -> &mut Model {
-        &mut self.model
     }
 }

@@ -49,7 +49,7 @@ pub struct ThreadStacks {
     memory: MemoryMap,
     clock: Option<Clock>,
     locks: LockWaits,
-    threads: BTreeMap<ThreadHandle, Seen>,
+    threads: BTreeMap<ThreadHandle, KnownThread>,
     /// Threads that were sampled in the current round.
     round: BTreeSet<ThreadHandle>,
     /// Complete rounds of the current session, and of all.
@@ -63,7 +63,7 @@ pub struct ThreadStacks {
 
 /// What is known of a thread.
 #[derive(Debug)]
-struct Seen {
+struct KnownThread {
     stack: StackHandle,
     mode: Mode,
     lock: Option<HeldLock>,
@@ -188,7 +188,7 @@ impl ThreadStacks {
             self.round.insert(thread);
         }
         let session = self.sessions;
-        let seen = self.threads.entry(thread).or_insert_with(|| Seen {
+        let seen = self.threads.entry(thread).or_insert_with(|| KnownThread {
             stack,
             mode,
             lock: None,
@@ -253,7 +253,7 @@ impl ThreadStacks {
         }
     }
 
-    /// What has been learned so far, for another session that tells the names of methods.
+    /// What has been learned so far. A session that lists methods can add their names.
     pub fn model_mut(&mut self) -> &mut Model {
         &mut self.model
     }
@@ -273,7 +273,7 @@ impl ThreadStacks {
         self.model.set_memory(&self.memory);
         let profile = Profile::default();
         let resolved =
-            Resolved::new(&self.model, &profile, names, &Folding::default(), &Filter::new());
+            Resolved::new(&self.model, &profile, names, &Folding::default(), &Filter::default());
         let mut threads = Vec::new();
         for (handle, seen) in &self.threads {
             let Some(thread) = self.model.threads().get(*handle) else { continue };

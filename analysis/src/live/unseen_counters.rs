@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_never_came_is_named_with_what_came_instead() {
+    fn counters_that_never_came_are_listed_with_what_came_instead() {
         let list: CounterList =
             "System.Runtime[cpu-usag,gc-*],Shop,System.Runtme".parse().expect("a list");
         let mut names = SeenNames::default();
@@ -95,9 +95,9 @@ mod tests {
         names.publish(&list, "Shop", "orders", true);
         names.publish(&list, "Other", "orders", false);
         let unseen = names.unseen(&list);
-        let told: Vec<_> =
+        let names: Vec<_> =
             unseen.iter().map(|name| (&*name.provider, name.counter.as_deref())).collect();
-        assert_eq!(told, [("System.Runtime", Some("cpu-usag")), ("System.Runtme", None)]);
+        assert_eq!(names, [("System.Runtime", Some("cpu-usag")), ("System.Runtme", None)]);
         assert_eq!(unseen[0].published, ["gc-heap-size", "cpu-usage"]);
     }
 

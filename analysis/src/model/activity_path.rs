@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_is_told_by_its_sum() {
+    fn a_path_is_recognised_by_its_checksum() {
         let numbers = [0x1c, 0x10, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
         assert_eq!(activity_path(id(numbers, 0), Some(5)).as_deref(), Some("//1/16"));
         assert_eq!(activity_path(id(numbers, 5), Some(5)).as_deref(), Some("/#5/1/16"));

@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn people_read_what_they_wrote() {
+    fn frames_are_shown_in_source_notation() {
         let cases = [
             ("Workload.Program+<TaskRound>d__14", "MoveNext", "Program.TaskRound"),
             (

@@ -25,11 +25,6 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// Accepts everything.
-    pub fn new() -> Filter {
-        Filter::default()
-    }
-
     /// The conditions that can be checked as soon as a sample is read: thread, process,
     /// time. Frames and states are checked at the end, by
     /// [`Resolved::selected`](super::Resolved::selected).

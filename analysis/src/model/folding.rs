@@ -44,8 +44,8 @@ pub struct Folding {
 }
 
 impl Folding {
-    /// Whether [`Folding::is_my_code`] omits a frame of this name, as far as the name
-    /// tells it: `System.Private.CoreLib!System.Threading.Monitor.Enter(object)`. Without
+    /// Whether [`Folding::is_my_code`] omits a frame of this name, judging by the
+    /// name alone: `System.Private.CoreLib!System.Threading.Monitor.Enter(object)`. Without
     /// a module, the namespace is looked at.
     ///
     /// ```
@@ -65,19 +65,11 @@ impl Folding {
 
 /// Frames that are shown under a common name.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct FrameGroup {
     /// The pattern that a frame's text must match, anywhere.
     pub pattern: Pattern,
     /// The name. `$1` is replaced by the match of a regular expression's first group.
     pub name: String,
-}
-
-impl FrameGroup {
-    /// Shows matching frames under this name.
-    pub fn new(pattern: impl Into<Pattern>, name: impl Into<String>) -> FrameGroup {
-        FrameGroup { pattern: pattern.into(), name: name.into() }
-    }
 }
 
 /// Maximum length of a recursive cycle.
@@ -435,7 +427,8 @@ mod tests {
     #[cfg(feature = "regex")]
     #[test]
     fn groups_are_one_frame_and_folds_are_asked_by_the_name_that_is_shown() {
-        let group = FrameGroup::new(r"^(Json\w*)\.".parse::<Pattern>().unwrap(), "[$1]");
+        let group =
+            FrameGroup { pattern: r"^(Json\w*)\.".parse().unwrap(), name: "[$1]".to_owned() };
         let mut options = Folding { groups: vec![group], ..Folding::default() };
         let stack =
             [("m", "P", "Main"), ("m", "Json", "Read"), ("m", "Json", "Skip"), ("m", "P", "Call")];

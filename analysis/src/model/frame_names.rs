@@ -11,7 +11,7 @@ use std::sync::LazyLock;
 
 /// One name per address.
 static NO_FOLDING: LazyLock<Folding> = LazyLock::new(Folding::default);
-static NO_FILTER: LazyLock<Filter> = LazyLock::new(Filter::new);
+static NO_FILTER: LazyLock<Filter> = LazyLock::new(Filter::default);
 
 /// Names based on a [`Model`] of the whole trace, the same as in reports. A name is
 /// computed once per address; memory is bounded by the number of distinct addresses in
@@ -21,7 +21,7 @@ static NO_FILTER: LazyLock<Filter> = LazyLock::new(Filter::new);
 /// use nettrace_analysis::{Analysis, AnalysisOptions, FrameNames, NameOptions};
 /// use nettrace_parser::Reader;
 /// # let bytes = nettrace_testdata::synth::tiny_v4().bytes;
-/// let mut analysis = Analysis::new(AnalysisOptions::new());
+/// let mut analysis = Analysis::new(AnalysisOptions::default());
 /// let outcome = analysis.read(&mut Reader::from_slice(&bytes).time_ordered())?;
 /// assert!(outcome.is_complete, "names that come at the end are missing: {outcome}");
 /// let finished = analysis.finish()?;

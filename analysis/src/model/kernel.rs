@@ -47,8 +47,8 @@ impl KernelOwners {
 
     /// The first other process that reported an address.
     pub(crate) fn other_than(&self, process: ProcessHandle, address: u64) -> Option<ProcessHandle> {
-        let behind = self.bounds.partition_point(|bound| *bound <= address);
-        let owners = self.owners.get(behind.checked_sub(1)?)?;
+        let after = self.bounds.partition_point(|bound| *bound <= address);
+        let owners = self.owners.get(after.checked_sub(1)?)?;
         owners.iter().flatten().copied().find(|owner| *owner != process)
     }
 }
@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_is_the_first_other_process_of_all_that_told_of_it() {
+    fn an_address_belongs_to_the_first_other_process_that_reported_it() {
         let mut random = 3u64;
         let mut next = |most: u64| {
             random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);

@@ -137,11 +137,6 @@ impl Methods {
         is_known
     }
 
-    /// The newest code that starts at an address.
-    pub(crate) fn newest_at(&self, start: u64) -> Option<MethodHandle> {
-        self.ranges.at_start(start).map(|range| range.value)
-    }
-
     fn known(&self, method: &view::Method<'_>, texts: &mut Texts) -> Option<MethodHandle> {
         let range = self.ranges.at_start(method.start)?;
         let code = self.codes.get(range.value.index())?;

@@ -16,7 +16,6 @@ mod folding;
 mod frame_names;
 mod handle;
 pub(crate) mod hash;
-mod il_maps;
 pub(crate) mod intervals;
 mod kept_frames;
 mod kernel;
@@ -68,7 +67,6 @@ pub use moment::Moment;
 pub(crate) use names::{CALLS, short, shorten};
 pub use names::{Frame, FrameKind, NameOptions, NameStyle};
 pub use names_so_far::NamesSoFar;
-pub use nettrace_parser::catalog::event_name;
 pub use pattern::Pattern;
 pub use perf_map::{PerfMapSymbol, perf_map};
 pub use profile::{Profile, ProfileKey, Totals};
@@ -78,9 +76,9 @@ pub(crate) use sample::SampleClock;
 pub use sample::{Kind, Mode, Running, Sample, ThreadState, Unit};
 pub(crate) use session_span::SessionSpan;
 pub(crate) use shown::{handler_text, method_text, task_text, type_text};
+pub(crate) use spans::Spans;
 pub use spans::{
-    Argument, Arguments, Category, CounterPoint, Ends, Flow, Instant, Span, SpanScope, Spans,
-    TimelineMark,
+    Argument, Arguments, Category, CounterPoint, Ends, Flow, Instant, Span, SpanScope, TimelineMark,
 };
 pub use stacks::Stacks;
 #[cfg(feature = "symbols")]
@@ -98,7 +96,6 @@ pub(crate) use when::{Cells, When};
 
 use assemblies::Assemblies;
 use hash::NumberMap;
-use il_maps::IlMaps;
 use methods::Methods;
 use modules::Modules;
 use nettrace_parser::view::{self, KnownProvider, Tier, View};
@@ -124,7 +121,6 @@ pub struct Model {
     /// By path, as in mappings.
     #[cfg(feature = "symbols")]
     symbol_files: HashMap<String, SymbolFile>,
-    keeps_il_offsets: bool,
     period_nanos: Option<u64>,
     processors: Option<u32>,
     /// The events that pass the filter of the pass, if it counts them.
@@ -142,7 +138,6 @@ pub struct Process {
     pub(crate) methods: Methods,
     pub(crate) modules: Modules,
     pub(crate) assemblies: Assemblies,
-    pub(crate) il_maps: IlMaps,
     pub(crate) mappings: Mappings,
     pub(crate) perf_map: Ranges<TextHandle>,
     /// What code lies in that nothing else says anything about.
@@ -192,11 +187,6 @@ impl Process {
 }
 
 impl Model {
-    /// An empty model.
-    pub fn new() -> Model {
-        Model::default()
-    }
-
     /// The handle of a type's display name: `stored` is the name in the runtime's
     /// notation.
     pub fn intern_type(
@@ -234,14 +224,12 @@ impl Model {
 
     /// Whether [`Model::learn`] uses more of events of this type than their thread and
     /// process.
-    pub(crate) fn learns_from(event: &Event<'_>, keeps_il_offsets: bool) -> bool {
+    pub(crate) fn learns_from(event: &Event<'_>) -> bool {
         let is_runtime = event.known_provider() == KnownProvider::Runtime;
         match event.known_provider() {
             KnownProvider::UniversalSystem | KnownProvider::EventPipe => true,
             KnownProvider::Runtime | KnownProvider::Rundown => match event.id() {
                 141..=144 | 152..=159 | 187 => true,
-                149 | 150 => !is_runtime && keeps_il_offsets,
-                190 => is_runtime && keeps_il_offsets,
                 85 => is_runtime,
                 _ => false,
             },
@@ -289,24 +277,12 @@ impl Model {
         match (event.id(), event.known_provider()) {
             (141..=144, _) => {
                 let Some(row) = self.processes.get_mut(process.index()) else { return };
-                if !self.keeps_il_offsets && row.methods.knows(event, &self.texts) {
+                if row.methods.knows(event, &self.texts) {
                     return;
                 }
                 let Some(method) = view::Method::of(event) else { return };
                 if let Some((start, size)) = row.methods.learn(&method, ticks, &mut self.texts) {
                     self.stacks.reuse(process, start, size);
-                }
-                if self.keeps_il_offsets
-                    && let Some(code) = row.methods.newest_at(method.start)
-                {
-                    row.il_maps.met(method.method_id, method.rejit_id.unwrap_or(0), code);
-                }
-            }
-            (190, KnownProvider::Runtime) | (149 | 150, KnownProvider::Rundown)
-                if self.keeps_il_offsets =>
-            {
-                if let Some(row) = self.processes.get_mut(process.index()) {
-                    let _ = row.il_maps.learn(event);
                 }
             }
             (154..=157, KnownProvider::Runtime) | (155..=158, KnownProvider::Rundown) => {
@@ -483,27 +459,6 @@ impl Model {
             row.mappings.sort();
             row.perf_map.sort();
         }
-    }
-
-    /// Keeps IL offsets of compiled code for [`Model::il_offset`]. Needs much memory for
-    /// traces with many methods. Must be called before the first event.
-    pub fn keep_il_offsets(&mut self) {
-        self.keeps_il_offsets = true;
-    }
-
-    /// See [`Model::keep_il_offsets`].
-    pub(crate) fn keeps_il_offsets(&self) -> bool {
-        self.keeps_il_offsets
-    }
-
-    /// The IL offset, within its method, of the instruction at an address at a time.
-    /// `None` if the trace does not contain it, or the instruction does not correspond to
-    /// IL. For a return address on a stack, pass the address minus one to get the call.
-    pub fn il_offset(&self, process: ProcessHandle, address: u64, ticks: u64) -> Option<u32> {
-        let row = self.process(process)?;
-        let (method, _) = row.methods.find(address, ticks)?;
-        let start = row.methods.code(method)?.start;
-        row.il_maps.find(method, u32::try_from(address.checked_sub(start)?).ok()?)
     }
 
     /// What the stream says about the session; `None` before the first event.

@@ -60,10 +60,10 @@ struct Owner {
 
 impl Modules {
     pub(crate) fn learn(&mut self, module: &view::Module<'_>, ticks: u64) {
-        self.tell(module.module_id, module.change, ticks, || new_row(module, ticks));
+        self.change(module.module_id, module.change, ticks, || new_row(module, ticks));
     }
 
-    fn tell(&mut self, id: u64, change: ModuleChange, ticks: u64, row_of: impl Fn() -> Module) {
+    fn change(&mut self, id: u64, change: ModuleChange, ticks: u64, row_of: impl Fn() -> Module) {
         let owners = self.by_id.entry(id).or_default();
         let newest = owners.last_mut();
         let row = newest.as_ref().and_then(|owner| self.rows.get_mut(owner.row as usize));
@@ -183,10 +183,10 @@ mod tests {
                 loaded_ticks: Some(10 * at),
                 unloaded_ticks: None,
             };
-            modules.tell(id, ModuleChange::Load, 10 * at, row);
+            modules.change(id, ModuleChange::Load, 10 * at, row);
             if at + 1 < count {
-                modules.tell(id, ModuleChange::Unload, 10 * at + 5, row);
-                modules.tell(id, ModuleChange::Unload, 10 * at + 7, row);
+                modules.change(id, ModuleChange::Unload, 10 * at + 5, row);
+                modules.change(id, ModuleChange::Unload, 10 * at + 7, row);
             }
         }
         let found = |ticks| modules.find(id, ticks).unwrap().assembly_id;

@@ -30,20 +30,6 @@ pub struct NameOptions {
     pub is_raw: bool,
 }
 
-impl NameOptions {
-    /// Names in this style, in source notation.
-    pub fn new(style: NameStyle) -> NameOptions {
-        NameOptions { style, is_raw: false }
-    }
-
-    /// Shows names as the runtime stores them, instead of source notation.
-    #[must_use]
-    pub fn raw(mut self, is_raw: bool) -> NameOptions {
-        self.is_raw = is_raw;
-        self
-    }
-}
-
 /// The kind of code that a frame belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]

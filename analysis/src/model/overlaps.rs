@@ -4,7 +4,7 @@
 //! pieces. A range is listed at the few nodes whose pieces it covers completely, so the
 //! ranges that contain an address are in the lists on the path from a leaf to the root.
 //! Each list is sorted by birth, with the latest death of each part. A lookup takes
-//! O(log² n), whatever the ranges are.
+//! O(log² n) for any ranges.
 
 use std::cmp::Reverse;
 
@@ -185,8 +185,8 @@ impl Overlaps {
         // The next one to be born.
         if let Some(next) = list.get(born) {
             let from = self.life(*next).from;
-            let behind = list.partition_point(|at| self.life(*at).from <= from);
-            found.extend(behind.checked_sub(1).and_then(|place| list.get(place)));
+            let after = list.partition_point(|at| self.life(*at).from <= from);
+            found.extend(after.checked_sub(1).and_then(|place| list.get(place)));
         }
         found
     }

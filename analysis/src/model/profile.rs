@@ -25,7 +25,7 @@ pub struct ProfileKey {
 impl ProfileKey {
     /// The key of a sample.
     #[inline]
-    pub fn of(sample: &Sample) -> ProfileKey {
+    pub(crate) fn of(sample: &Sample) -> ProfileKey {
         let Sample { kind, thread, stack, mode, label, .. } = *sample;
         ProfileKey { kind, thread, stack, mode, label }
     }
@@ -66,7 +66,7 @@ impl Totals {
     }
 
     /// Adds other totals.
-    pub fn add(&mut self, other: &Totals) {
+    pub(crate) fn add(&mut self, other: &Totals) {
         if self.samples == 0 {
             *self = *other;
             return;
@@ -150,7 +150,7 @@ impl Profile {
 
     /// Adds a sample.
     #[inline]
-    pub fn add(&mut self, sample: &Sample) {
+    pub(crate) fn add(&mut self, sample: &Sample) {
         self.add_totals(ProfileKey::of(sample), &Totals::of(sample));
     }
 
@@ -194,7 +194,7 @@ impl Profile {
     }
 
     /// Whether there are no samples.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
@@ -219,7 +219,7 @@ impl Profile {
     }
 
     /// Whether there are samples of a kind.
-    pub fn has(&self, kind: Kind) -> bool {
+    pub(crate) fn has(&self, kind: Kind) -> bool {
         self.rows.iter().any(|(key, _)| key.kind == kind)
     }
 }

@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_end_tells_of_was_there_since_nothing_else_was() {
+    fn code_listed_at_the_end_was_there_since_its_address_was_free() {
         let mut ranges = Ranges::default();
         ranges.add_ended(100, 10, 80, 'a');
         ranges.add(Reported::Exists, 100, 10, 500, 'b');
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn a_range_without_bytes_or_beyond_the_last_address_is_none() {
+    fn empty_ranges_and_ranges_beyond_the_last_address_are_ignored() {
         let mut ranges = Ranges::default();
         ranges.add(Reported::Begins, 100, 0, 1, 'a');
         ranges.add(Reported::Begins, u64::MAX, 2, 1, 'b');
@@ -283,7 +283,7 @@ mod tests {
 
     /// Compares both search methods on all kinds of ranges, many of them overlapping.
     #[test]
-    fn many_ranges_above_each_other_are_told_apart_as_few_are() {
+    fn many_overlapping_ranges_are_resolved_like_few() {
         let mut random = 7u64;
         let mut next = |most: u64| {
             random = random
@@ -334,19 +334,19 @@ mod tests {
     }
 
     #[test]
-    fn an_address_is_found_in_few_steps_whatever_the_ranges() {
+    fn an_address_is_found_in_few_steps_for_any_ranges() {
         let count = 20_000u64;
         let mut same = Ranges::default();
-        let mut behind_one = Ranges::default();
+        let mut after_one = Ranges::default();
         let mut within = Ranges::default();
-        behind_one.add(Reported::Begins, 0, u64::MAX, 0, 0);
+        after_one.add(Reported::Begins, 0, u64::MAX, 0, 0);
         for value in 0..count {
             same.add(Reported::Begins, 100, 10, value, value);
-            behind_one.add(Reported::Begins, 100 + value * 10, 5, value, value);
+            after_one.add(Reported::Begins, 100 + value * 10, 5, value, value);
             within.add(Reported::Begins, value, 4 * count - 2 * value, value, value);
         }
         for (name, ranges) in
-            [("same", &mut same), ("behind", &mut behind_one), ("within", &mut within)]
+            [("same", &mut same), ("after", &mut after_one), ("within", &mut within)]
         {
             ranges.sort();
             let mut most = 0;

@@ -65,7 +65,7 @@ impl<'m> Resolved<'m> {
     ///
     /// Frames are folded after filtering, because the filter applies to the frames in the
     /// trace.
-    pub fn new(
+    pub(crate) fn new(
         model: &'m Model,
         profile: &'m Profile,
         options: NameOptions,
@@ -171,7 +171,7 @@ impl<'m> Resolved<'m> {
             return;
         }
         let mut of_kinds: BTreeMap<Kind, (u64, Vec<u64>)> = BTreeMap::new();
-        let mut met = Vec::new();
+        let mut distinct = Vec::new();
         for (key, totals) in profile.rows() {
             let Some(frames) = self.selected(key.stack, key.mode) else { continue };
             let row = self.stacks.get(key.stack.index());
@@ -182,11 +182,11 @@ impl<'m> Resolved<'m> {
                 of_kinds.entry(key.kind).or_insert_with(|| (0, vec![0; self.frames.len()]));
             *whole = whole.saturating_add(totals.weight);
             // A recursive frame counts once.
-            met.clear();
-            met.extend_from_slice(frames);
-            met.sort_unstable();
-            met.dedup();
-            for frame in &met {
+            distinct.clear();
+            distinct.extend_from_slice(frames);
+            distinct.sort_unstable();
+            distinct.dedup();
+            for frame in &distinct {
                 if let Some(weight) = weights.get_mut(frame.index()) {
                     *weight = weight.saturating_add(totals.weight);
                 }
@@ -243,7 +243,7 @@ impl<'m> Resolved<'m> {
     }
 
     /// The aggregated samples.
-    pub fn profile(&self) -> &'m Profile {
+    pub(crate) fn profile(&self) -> &'m Profile {
         self.profile
     }
 
@@ -355,7 +355,7 @@ impl<'m> Resolved<'m> {
     }
 
     /// What a thread with this stack waits for; `None` if it does not wait.
-    pub fn waits_for(&self, stack: StackHandle, mode: Mode) -> Option<WaitFor> {
+    pub(crate) fn waits_for(&self, stack: StackHandle, mode: Mode) -> Option<WaitFor> {
         if self.state(stack, mode) != ThreadState::Waiting {
             return None;
         }

@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn since_the_start_a_span_has_what_was_before_its_first_moment_too() {
+    fn a_span_since_the_start_includes_what_was_before_its_first_event() {
         let mut span = SessionSpan::default();
         assert_eq!(span.nanos_since_start(), 0);
         span.add(7);

@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn a_task_is_named_by_what_somebody_wrote() {
+    fn a_task_is_named_by_user_code() {
         let cases = [
             ("Task: <TaskRound>b__0", "Task: TaskRound.lambda_0"),
             ("Async: <TaskRound>d__14", "Async: TaskRound"),

@@ -203,13 +203,8 @@ impl Stacks {
     }
 
     /// Number of distinct stacks.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.rows.len()
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.rows.is_empty()
     }
 
     /// All handles, in the order of first use.
@@ -225,7 +220,7 @@ impl Stacks {
 
     /// Whether its last address represents all outer ones, because it has more frames
     /// than are kept.
-    pub fn is_cut(&self, stack: StackHandle) -> bool {
+    pub(crate) fn is_cut(&self, stack: StackHandle) -> bool {
         self.rows.get(stack.index()).is_some_and(|row| row.is_cut)
     }
 
@@ -241,7 +236,7 @@ impl Stacks {
     }
 
     /// Timestamp, in ticks, of its first use.
-    pub fn since_ticks(&self, stack: StackHandle) -> u64 {
+    pub(crate) fn since_ticks(&self, stack: StackHandle) -> u64 {
         self.rows.get(stack.index()).map_or(0, |row| row.since)
     }
 }

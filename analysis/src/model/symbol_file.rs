@@ -193,19 +193,9 @@ impl SymbolFile {
         self.build_id.as_deref()
     }
 
-    /// Number of functions.
-    pub fn len(&self) -> usize {
-        self.symbols.len()
-    }
-
-    /// Whether it has no functions.
-    pub fn is_empty(&self) -> bool {
-        self.symbols.is_empty()
-    }
-
     /// The function that contains the byte at an offset in the file, with its linker
     /// name.
-    pub fn name_at(&self, offset: u64) -> Option<&str> {
+    pub(crate) fn name_at(&self, offset: u64) -> Option<&str> {
         let segment = self.segments.iter().find(|segment| {
             offset.checked_sub(segment.offset).is_some_and(|within| within < segment.size)
         })?;

@@ -55,13 +55,9 @@ impl Texts {
     }
 
     /// Number of texts.
-    pub fn len(&self) -> usize {
+    #[cfg(any(feature = "page", test))]
+    pub(crate) fn len(&self) -> usize {
         self.rows.len()
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.rows.is_empty()
     }
 }
 

@@ -78,8 +78,8 @@ impl Mappings {
         let fields = &mut event.fields();
         let id = fields.find("Id")?.value.ok()?.as_u64()?;
         let json = text(fields.find("SymbolMetadata")?.value.ok()?);
-        let (_, behind) = json.split_once("\"build_id\"")?;
-        let build_id = behind.split('"').nth(1).filter(|id| !id.is_empty())?;
+        let (_, after) = json.split_once("\"build_id\"")?;
+        let build_id = after.split('"').nth(1).filter(|id| !id.is_empty())?;
         self.build_ids.insert(id, build_id.to_owned());
         Some(())
     }

@@ -136,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_thread_waits_for_is_what_the_program_asked_for() {
+    fn a_thread_waits_for_what_the_program_called() {
         let of = |name: &str| {
             let (type_name, method) = name.rsplit_once('.').unwrap();
             wait_for(type_name, method)

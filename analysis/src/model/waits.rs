@@ -422,7 +422,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn waiting_is_told_by_the_method() {
+    fn waiting_methods_are_recognised() {
         assert_eq!(wait_of("System.Threading.Monitor", "Wait"), Wait::Always);
         assert_eq!(wait_of("System.Threading.Thread", "<Sleep>g____PInvoke|20_0"), Wait::Always);
         assert_eq!(wait_of("System.Threading.Monitor", "Enter"), Wait::Lock);

@@ -37,28 +37,16 @@ pub(crate) fn rounded(value: f64) -> u64 {
 
 /// Selects events to weigh as [`Kind::Event`](super::Kind::Event).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct EventSelector {
-    /// The event's name or id, optionally preceded by `Provider/`.
+    /// The event's name or id, optionally preceded by `Provider/`. All common names are
+    /// accepted: as stored, as in the catalog, or as in TraceEvent (`GC/Start`, `GCStart`,
+    /// `GCStart_V2`). Case and slashes in names are ignored.
     pub event: String,
     /// The field whose value is the weight; if empty, each event weighs 1.
     pub weight: String,
 }
 
 impl EventSelector {
-    /// Selects events by name or id. All common names are accepted: as stored, as in the
-    /// catalog, or as in TraceEvent (`GC/Start`, `GCStart`, `GCStart_V2`), optionally
-    /// preceded by `Provider/`. Case and slashes in names are ignored.
-    pub fn new(event: &str) -> EventSelector {
-        EventSelector { event: event.to_owned(), weight: String::new() }
-    }
-
-    /// Sets the field whose value is the weight.
-    pub fn weight(mut self, field: &str) -> EventSelector {
-        field.clone_into(&mut self.weight);
-        self
-    }
-
     pub(crate) fn is_match(&self, event: &Event<'_>) -> bool {
         let of_provider =
             after_name(&self.event, event.provider()).and_then(|rest| rest.strip_prefix('/'));
@@ -125,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_the_same_whatever_their_case_and_slashes() {
+    fn names_are_compared_without_case_and_slashes() {
         for name in ["Request/Start", "requeststart", "RequestStart"] {
             assert!(
                 is_same_name(name, "RequestStart") && is_same_name("Request/Start", name),

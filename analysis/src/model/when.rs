@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn no_time_is_too_long() {
+    fn durations_of_any_length_are_counted() {
         let mut when = When::new(i64::MIN);
         when.add(StackHandle(1), Mode::Managed, i64::MAX, u64::MAX);
         when.add(StackHandle(1), Mode::Managed, i64::MIN, 5);

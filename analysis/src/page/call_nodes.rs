@@ -69,7 +69,7 @@ impl CallNodes {
         Some(node)
     }
 
-    /// What is to be said about stacks that do not fit.
+    /// A note about stacks that do not fit.
     pub(super) fn note(&self) -> Option<String> {
         let what = "stacks: innermost calls, where there are more than 1,048,576 different ones";
         (self.cut > 0).then(|| format!("{what}, are shown as {}", Call::DEEPER))

@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_column_says_where_its_numbers_are_and_steps_have_their_sign_in_the_lowest_bit() {
+    fn a_column_names_its_range_and_steps_have_their_sign_in_the_lowest_bit() {
         let mut columns = Columns::default();
         columns.add("a", [0, 127, 128, u64::MAX]);
         columns.add_steps("b", [5, 3, i64::MIN]);

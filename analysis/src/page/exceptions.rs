@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_that_is_known_stays_itself_when_there_is_no_room_for_others() {
+    fn a_known_text_keeps_its_handle_when_the_table_is_full() {
         let mut texts = LimitedTexts::default();
         let number = |texts: &mut LimitedTexts, text| texts.number(text, 2);
         let known = [number(&mut texts, "a"), number(&mut texts, "b")];

@@ -24,12 +24,11 @@ pub(crate) mod tracks;
 use crate::driver::AnalysisOptions;
 use crate::findings::SummaryReport;
 use crate::model::{Kind, Model};
-use crate::report::{OutcomeReport, ReportPass};
+use crate::report::{OutcomeReport, ReportPass, Reports};
 use columns::Columns;
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use nettrace_parser::Outcome;
-pub use observers::PageReports;
+use observers::PageReports;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::io::{self, Write};
@@ -56,16 +55,22 @@ const KINDS: &[Kind] = &[
 /// ```
 /// use nettrace_analysis::{AnalysisError, AnalysisOptions};
 /// use nettrace_analysis::page::{self, PageAbout};
+/// use nettrace_analysis::report::OutcomeReport;
 /// use nettrace_parser::Reader;
 /// # let bytes = nettrace_testdata::synth::tiny_v4().bytes;
-/// let mut pass = page::pass(AnalysisOptions::new());
+/// let mut pass = page::pass(AnalysisOptions::default());
 /// let outcome = pass.read(&mut Reader::from_slice(&bytes).time_ordered())?;
+/// let about = PageAbout {
+///     title: "tiny.nettrace".into(),
+///     outcome: OutcomeReport::of(&outcome),
+///     facts: Vec::new(),
+/// };
 /// let mut html = Vec::new();
-/// pass.finish().output.write(&PageAbout::new("tiny.nettrace", &outcome), &mut html).unwrap();
+/// pass.finish().output.write(&about, &mut html).unwrap();
 /// assert!(html.starts_with(b"<!doctype html>"));
 /// # Ok::<(), AnalysisError>(())
 /// ```
-pub fn pass(options: AnalysisOptions) -> ReportPass<PageReports> {
+pub fn pass(options: AnalysisOptions) -> ReportPass<impl Reports<Outputs = Page>> {
     pass_with_tracks(options, KINDS, PageReports::new)
 }
 
@@ -90,36 +95,14 @@ struct Thinned {
 
 /// Information about the page that is not in the events.
 #[derive(Debug, Clone)]
-#[non_exhaustive]
 pub struct PageAbout {
     /// Its title: the file name of the trace.
     pub title: String,
-    /// How the trace was read.
+    /// How the trace was read. Damage outside of the stream can be added, such as that of
+    /// the compressed file.
     pub outcome: OutcomeReport,
     /// Facts to show beside it: names and values.
     pub facts: Vec<(String, String)>,
-}
-
-impl PageAbout {
-    /// Title and outcome.
-    pub fn new(title: impl Into<String>, outcome: &Outcome) -> PageAbout {
-        PageAbout { title: title.into(), outcome: OutcomeReport::of(outcome), facts: Vec::new() }
-    }
-
-    /// Replaces the outcome, if more is known than the parser reports, such as damage of
-    /// the compressed file.
-    #[must_use]
-    pub fn outcome(mut self, outcome: OutcomeReport) -> PageAbout {
-        self.outcome = outcome;
-        self
-    }
-
-    /// Adds a fact.
-    #[must_use]
-    pub fn fact(mut self, name: impl Into<String>, value: impl Into<String>) -> PageAbout {
-        self.facts.push((name.into(), value.into()));
-        self
-    }
 }
 
 /// Contents of a page.
@@ -203,8 +186,8 @@ pub(crate) fn write_page(document: &[u8], numbers: &[u8], out: &mut dyn Write) -
     packed.write_all(document)?;
     packed.write_all(numbers)?;
     let packed = packed.finish()?;
-    let (before, behind) = SHELL.split_once(DATA_HERE).unwrap_or((SHELL, ""));
+    let (before, after) = SHELL.split_once(DATA_HERE).unwrap_or((SHELL, ""));
     out.write_all(before.as_bytes())?;
     base64::write(&packed, out)?;
-    out.write_all(behind.as_bytes())
+    out.write_all(after.as_bytes())
 }

@@ -31,8 +31,7 @@ const SLOWEST: usize = 1000;
 const STACKS: usize = 30;
 
 /// Everything that observes a trace for a page: see [`pass`](super::pass).
-#[expect(missing_debug_implementations, reason = "nobody looks into it")]
-pub struct PageReports {
+pub(super) struct PageReports {
     overview: Overview,
     loader: Loader,
     thrown: PageExceptions,
@@ -44,18 +43,18 @@ impl PageReports {
     pub(super) fn new(tracks: SharedTracks) -> PageReports {
         PageReports {
             overview: Overview::new((
-                Gc::new(),
-                Alloc::new(),
-                Exceptions::new().top(STACKS),
-                Contention::new().top(STACKS),
-                Waits::new().top(STACKS),
-                Jit::new(),
-                ThreadPool::new(),
-                Activities::new().with_http().top(SLOWEST),
-                Logs::new(),
-                Counters::new(),
+                Gc::default(),
+                Alloc::default(),
+                Exceptions::default().top(STACKS),
+                Contention::default().top(STACKS),
+                Waits::default().top(STACKS),
+                Jit::default(),
+                ThreadPool::default(),
+                Activities::default().with_http().top(SLOWEST),
+                Logs::default(),
+                Counters::default(),
             )),
-            loader: Loader::new(),
+            loader: Loader::default(),
             thrown: PageExceptions::default(),
             events: PageEvents::default(),
             tracks,

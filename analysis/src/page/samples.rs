@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_much_is_added_up_over_stretches_and_no_weight_is_lost() {
+    fn samples_beyond_the_budget_are_merged_over_time_without_losing_weight() {
         let mut samples = Samples::default();
         for index in 0..10_000 {
             samples.add(&sample(index * 100_000, (index % 3) as u32), 1000);
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_room_even_without_stacks_is_counted() {
+    fn rows_beyond_the_budget_are_counted_even_without_stacks() {
         let mut samples = Samples::default();
         for index in 0..10_000 {
             let thread = ThreadHandle(index);

@@ -57,7 +57,7 @@ pub(crate) fn pass_with_tracks<T: Gathers, R: Reports>(
 ) -> ReportPass<R> {
     let tracks = Shared::<T>::default();
     let gather = Gather::new(&tracks);
-    let options = options.kinds(kinds.iter().copied());
+    let options = AnalysisOptions { kinds: kinds.to_vec(), ..options };
     let mut pass = ReportPass::with_options(reports(tracks), options);
     pass.add(Box::new(gather));
     pass

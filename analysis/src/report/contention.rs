@@ -5,6 +5,7 @@
 //! shows which start this one belongs to.
 
 use super::contract::{Moment, Recording, Report, SCHEMA};
+use super::counts::ThreadCount;
 use super::deadlock::{Deadlock, deadlocks};
 use super::distribution::{Distribution, Spread};
 use super::stack_rows::{StackRow, stack_rows};
@@ -71,22 +72,9 @@ pub struct Lock {
     /// Their time until then, in nanoseconds.
     pub open_ns: u64,
     /// Threads that held it when a wait started, most frequent first.
-    pub owners: Vec<LockOwner>,
+    pub owners: Vec<ThreadCount>,
     /// Where threads waited; `count` is in nanoseconds. Longest first.
     pub stacks: Vec<StackRow>,
-}
-
-/// A thread that held a lock.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-#[non_exhaustive]
-pub struct LockOwner {
-    /// OS id.
-    pub thread_id: u64,
-    /// Its name, if it has one.
-    pub name: Option<String>,
-    /// Number of waits that it caused.
-    pub count: u64,
 }
 
 /// A lock, and where a thread waited for it.
@@ -115,17 +103,13 @@ struct Newest {
 }
 
 impl Default for Contention {
+    /// Lists the top 10 stacks and owners of each lock.
     fn default() -> Contention {
-        Contention::new()
+        Contention { waits: Waiting::new(10), newest: HashMap::new() }
     }
 }
 
 impl Contention {
-    /// Lists the top 10 stacks and owners of each lock.
-    pub fn new() -> Contention {
-        Contention { waits: Waiting::new(10), newest: HashMap::new() }
-    }
-
     /// Sets the maximum number of stacks and owners per lock.
     #[must_use]
     pub fn top(mut self, count: usize) -> Contention {
@@ -231,11 +215,11 @@ impl Report for Contention {
         let mut locks: Vec<Lock> = locks
             .into_iter()
             .map(|((lock_id, is_native), sums)| {
-                let mut owners: Vec<LockOwner> = sums
+                let mut owners: Vec<ThreadCount> = sums
                     .owners
                     .into_iter()
-                    .map(|(id, count)| LockOwner {
-                        thread_id: id,
+                    .map(|(id, count)| ThreadCount {
+                        thread_id: Some(id),
                         name: owners.names.get(&id).cloned(),
                         count,
                     })

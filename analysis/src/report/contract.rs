@@ -97,7 +97,8 @@ pub struct Recording {
 
 impl Recording {
     /// The runtime's sampler: where each thread is, about every millisecond.
-    pub const SAMPLER: Recording = Recording::new("Microsoft-DotNETCore-SampleProfiler", 0, 5);
+    pub(crate) const SAMPLER: Recording =
+        Recording::new("Microsoft-DotNETCore-SampleProfiler", 0, 5);
 
     /// Events of a provider that needs no arguments, in all versions of .NET.
     pub const fn new(provider: &'static str, keywords: u64, level: u8) -> Recording {

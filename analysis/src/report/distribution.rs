@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_has_a_spread_of_zeros() {
+    fn the_spread_of_no_values_is_zeros() {
         assert_eq!(Distribution::default().spread(), Spread::default());
     }
 }

@@ -15,6 +15,7 @@
 //! them for both.
 
 use super::contract::{Moment, Recording, Report, SCHEMA};
+use super::counts::ThreadCount;
 use super::distribution::{Distribution, Spread};
 use super::message_group::group_of;
 use super::rate::{Rate, RateCounter};
@@ -47,7 +48,7 @@ pub struct ExceptionsReport {
     /// By type, most frequent first, then by name.
     pub types: Vec<ExceptionType>,
     /// By thread, most first.
-    pub threads: Vec<ExceptionThread>,
+    pub threads: Vec<ThreadCount>,
     /// The number over time.
     pub rate: Rate,
 }
@@ -129,19 +130,6 @@ pub struct MethodCount {
     pub count: u64,
 }
 
-/// Exceptions of one thread.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-#[non_exhaustive]
-pub struct ExceptionThread {
-    /// OS id; `None` if the stream does not contain it.
-    pub thread_id: Option<u64>,
-    /// Its name, if it has one.
-    pub name: Option<String>,
-    /// Number of exceptions that it threw.
-    pub count: u64,
-}
-
 /// All exceptions of one type from one stack. Filters on frames are applied at the end,
 /// so nothing is aggregated further before.
 #[derive(Debug, Default)]
@@ -214,14 +202,8 @@ pub struct Exceptions {
 }
 
 impl Default for Exceptions {
-    fn default() -> Exceptions {
-        Exceptions::new()
-    }
-}
-
-impl Exceptions {
     /// Lists the top 10 stacks of each type.
-    pub fn new() -> Exceptions {
+    fn default() -> Exceptions {
         Exceptions {
             sites: HashMap::new(),
             threads: HashMap::new(),
@@ -229,7 +211,9 @@ impl Exceptions {
             top: 10,
         }
     }
+}
 
+impl Exceptions {
     /// Sets the number of stacks, messages and methods per type.
     #[must_use]
     pub fn top(mut self, count: usize) -> Exceptions {
@@ -380,12 +364,12 @@ impl Report for Exceptions {
         types.sort_few_by(|one, other| {
             other.count.cmp(&one.count).then_with(|| one.type_name.cmp(&other.type_name))
         });
-        let mut threads: Vec<ExceptionThread> = all
+        let mut threads: Vec<ThreadCount> = all
             .threads
             .iter()
             .map(|(thread, count)| {
                 let row = resolved.model().threads().get(*thread);
-                ExceptionThread {
+                ThreadCount {
                     thread_id: row.and_then(|row| row.os_thread_id),
                     name: row.and_then(|row| row.name.clone()),
                     count: *count,

@@ -1,6 +1,7 @@
 //! Methods compiled at run time.
 
 use super::contract::{Moment, Recording, Report, SCHEMA};
+use super::counts::ReasonCount;
 use super::fields::Walk;
 use crate::model::intervals::Matcher;
 use crate::model::{
@@ -135,19 +136,8 @@ pub struct JitDecisions {
     pub done: u64,
     /// How often it was not.
     pub refused: u64,
-    /// Reasons why it was not, most frequent first.
-    pub reasons: Vec<RefusalReason>,
-}
-
-/// Why it was not done.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-#[non_exhaustive]
-pub struct RefusalReason {
-    /// In the compiler's words.
-    pub reason: String,
-    /// How often.
-    pub count: u64,
+    /// Reasons why it was not, in the compiler's words, most frequent first.
+    pub reasons: Vec<ReasonCount>,
 }
 
 /// A compiled method.
@@ -183,11 +173,6 @@ pub struct JitMethod {
 }
 
 impl Jit {
-    /// Knows of no method yet.
-    pub fn new() -> Jit {
-        Jit::default()
-    }
-
     fn started(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {
         let Some(process) = model.threads().get(moment.thread).map(|row| row.process) else {
             return false;
@@ -407,10 +392,10 @@ impl CompilationRow {
 
 impl Decisions {
     fn shown(&self, model: &Model) -> JitDecisions {
-        let mut reasons: Vec<RefusalReason> = self
+        let mut reasons: Vec<ReasonCount> = self
             .refused
             .iter()
-            .map(|(reason, count)| RefusalReason {
+            .map(|(reason, count)| ReasonCount {
                 reason: model.texts().get(*reason).to_owned(),
                 count: *count,
             })

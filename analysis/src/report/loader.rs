@@ -199,7 +199,7 @@ impl Lives for LoadedModule {
 }
 
 impl<T: Lives> RowsById<T> {
-    fn tell(
+    fn change(
         &mut self,
         process: ProcessHandle,
         id: u64,
@@ -248,11 +248,6 @@ impl<T: Lives> RowsById<T> {
 }
 
 impl Loader {
-    /// Knows of nothing yet.
-    pub fn new() -> Loader {
-        Loader::default()
-    }
-
     fn assembly(
         &mut self,
         reported: Reported,
@@ -264,7 +259,7 @@ impl Loader {
         let assembly_id = fields.find("AssemblyID")?.value.ok()?.as_u64()?;
         let flags = fields.find("AssemblyFlags")?.value.ok()?.as_u64()?;
         let name = fields.find("FullyQualifiedAssemblyName")?.value.ok()?;
-        self.assemblies.tell(process, assembly_id, reported, moment, || AssemblyRow {
+        self.assemblies.change(process, assembly_id, reported, moment, || AssemblyRow {
             name: name.to_text().unwrap_or_default(),
             is_dynamic: flags & 2 != 0,
             is_collectible: flags & 8 != 0,
@@ -281,7 +276,7 @@ impl Loader {
             ModuleChange::Unload => Reported::Unload,
             _ => Reported::Exists,
         };
-        self.modules.tell(process, module.module_id, reported, moment, || LoadedModule {
+        self.modules.change(process, module.module_id, reported, moment, || LoadedModule {
             path: if module.il_path.is_empty() { module.native_path } else { module.il_path }
                 .to_string(),
             is_ready_to_run: module.is_ready_to_run(),

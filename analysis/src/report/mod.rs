@@ -24,7 +24,7 @@
 //! use nettrace_analysis::report::{Gc, ReportPass};
 //! use nettrace_parser::Reader;
 //! # let bytes = nettrace_testdata::synth::tiny_v4().bytes;
-//! let mut pass = ReportPass::new(Gc::new());
+//! let mut pass = ReportPass::new(Gc::default());
 //! let outcome = pass.read(&mut Reader::from_slice(&bytes).time_ordered())?;
 //! if !outcome.is_intact() {
 //!     eprintln!("counts are too low: {outcome}");
@@ -39,6 +39,7 @@ mod alloc;
 mod contention;
 mod contract;
 pub(crate) mod counters;
+mod counts;
 mod deadlock;
 mod distribution;
 mod exceptions;
@@ -70,17 +71,17 @@ pub use activities::{
     ActivityRow, Doing, Http, Parts, SlowActivity, StatusCount, Stretch,
 };
 pub use alloc::{Alloc, AllocKind, AllocReport, AllocSource, AllocStack, AllocThread, AllocType};
-pub use contention::{Contention, ContentionReport, Lock, LockOwner, OpenLockWait};
+pub use contention::{Contention, ContentionReport, Lock, OpenLockWait};
 pub use contract::{Moment, Recording, Report, ReportInput};
 pub use counters::{CounterKind, CounterPoint, CounterSeries, Counters, CountersReport};
+pub use counts::{ReasonCount, ThreadCount};
 pub use deadlock::Deadlock;
 pub use distribution::Spread;
 pub use exceptions::{
-    ExceptionThread, ExceptionType, Exceptions, ExceptionsReport, MessageCount, MethodCount,
-    TypeCount,
+    ExceptionType, Exceptions, ExceptionsReport, MessageCount, MethodCount, TypeCount,
 };
 pub use gc::{Collection, Gc, GcReport, GcTotals, GenerationSizes, GenerationTotals, Pause};
-pub use jit::{Jit, JitDecisions, JitMethod, JitReport, JitTotals, RefusalReason, TierTotals};
+pub use jit::{Jit, JitDecisions, JitMethod, JitReport, JitTotals, TierTotals};
 pub use loader::{AssemblyRow, BindRow, LoadedModule, Loader, LoaderReport};
 pub use logs::{LogLevel, LogLevelCount, LogRow, LoggerCount, Logs, LogsReport};
 pub use modules::{ModuleRow, Modules, ModulesReport};
@@ -93,9 +94,7 @@ pub use set::{Reports, Resolving};
 pub use stack_rows::StackRow;
 pub(crate) use stack_rows::{guessed_of, names_of};
 pub use tasks::{TaskActivity, TaskRow, TaskWaitRow, Tasks, TasksReport};
-pub use threadpool::{
-    PoolAdjustment, PoolLimits, PoolReason, PoolStarvation, ThreadPool, ThreadPoolReport,
-};
+pub use threadpool::{PoolAdjustment, PoolLimits, PoolStarvation, ThreadPool, ThreadPoolReport};
 pub use threads::{StateTotals, ThreadRow, Threads, ThreadsReport};
 pub use topn::{GroupBy, MethodRow, ThreadTop, TopN, TopNOptions};
 pub use tree::{CallTree, TreeNode, TreeOptions};

@@ -17,7 +17,7 @@ use nettrace_parser::{Event, Outcome, Source, TimeOrdered};
 /// use nettrace_analysis::{AnalysisError, TopNOptions};
 /// use nettrace_parser::Reader;
 /// # let bytes = nettrace_testdata::synth::tiny_v4().bytes;
-/// let mut pass = ReportPass::new((Gc::new(), Exceptions::new(), TopNOptions::default()));
+/// let mut pass = ReportPass::new((Gc::default(), Exceptions::default(), TopNOptions::default()));
 /// let outcome = pass.read(&mut Reader::from_slice(&bytes).time_ordered())?;
 /// if !outcome.is_intact() {
 ///     eprintln!("counts are too low: {outcome}");
@@ -62,7 +62,7 @@ pub struct Reported<O> {
 impl<R: Reports> ReportPass<R> {
     /// A pass for `reports` without a filter and with default names.
     pub fn new(reports: R) -> ReportPass<R> {
-        ReportPass::with_options(reports, AnalysisOptions::new())
+        ReportPass::with_options(reports, AnalysisOptions::default())
     }
 
     /// A pass for `reports` with options.

@@ -155,14 +155,8 @@ pub struct Tasks {
 }
 
 impl Default for Tasks {
-    fn default() -> Tasks {
-        Tasks::new()
-    }
-}
-
-impl Tasks {
     /// Lists the top 10 stacks of each name.
-    pub fn new() -> Tasks {
+    fn default() -> Tasks {
         Tasks {
             tasks: BTreeMap::new(),
             sites: HashMap::new(),
@@ -176,7 +170,9 @@ impl Tasks {
             top: 10,
         }
     }
+}
 
+impl Tasks {
     /// Sets the number of stacks per name.
     #[must_use]
     pub fn top(mut self, count: usize) -> Tasks {

@@ -1,6 +1,7 @@
 //! The thread pool.
 
 use super::contract::{Moment, Recording, Report, SCHEMA};
+use super::counts::ReasonCount;
 use super::distribution::{Distribution, Spread};
 use super::fields::Walk;
 use super::series::{Series, SeriesPoint};
@@ -85,7 +86,7 @@ pub struct ThreadPoolReport {
     /// Summary of the adjustments for that reason.
     pub starvation: Option<PoolStarvation>,
     /// Adjustments by reason.
-    pub reasons: Vec<PoolReason>,
+    pub reasons: Vec<ReasonCount>,
     /// Adjustments in time order, at most 10,000.
     pub adjustments: Vec<PoolAdjustment>,
     /// Number of further adjustments.
@@ -133,18 +134,6 @@ pub struct PoolStarvation {
     pub most_workers: u64,
 }
 
-/// Adjustments for one reason.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-#[non_exhaustive]
-pub struct PoolReason {
-    /// `Warmup`, `Initializing`, `RandomMove`, `ClimbingMove`, `ChangePoint`,
-    /// `Stabilizing`, `Starvation`, `ThreadTimedOut`, `CooperativeBlocking`, or a number.
-    pub reason: String,
-    /// Number of adjustments.
-    pub count: u64,
-}
-
 /// An adjustment of the target number of workers.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
@@ -156,7 +145,8 @@ pub struct PoolAdjustment {
     pub workers: u64,
     /// Work items completed per second before it.
     pub throughput: f64,
-    /// The reason; see [`PoolReason::reason`].
+    /// `Warmup`, `Initializing`, `RandomMove`, `ClimbingMove`, `ChangePoint`,
+    /// `Stabilizing`, `Starvation`, `ThreadTimedOut`, `CooperativeBlocking`, or a number.
     pub reason: String,
 }
 
@@ -164,7 +154,7 @@ const MOST_ADJUSTMENTS: usize = 10_000;
 const FRAMEWORK: &str = "System.Diagnostics.Eventing.FrameworkEventSource";
 const STARVATION: u64 = 6;
 
-/// The reason of an adjustment; see [`PoolReason::reason`].
+/// The reason of an adjustment; see [`PoolAdjustment::reason`].
 pub(crate) fn reason(stored: u64) -> String {
     let name = match stored {
         0 => "Warmup",
@@ -186,11 +176,6 @@ fn once(count: &mut u64) {
 }
 
 impl ThreadPool {
-    /// Knows of nothing yet.
-    pub fn new() -> ThreadPool {
-        ThreadPool::default()
-    }
-
     fn workers(&mut self, event: &Event<'_>, moment: &Moment) -> Option<()> {
         let workers = Walk::of(event).number("ActiveWorkerThreadCount")?;
         if moment.is_selected {
@@ -344,10 +329,10 @@ impl Report for ThreadPool {
             last_ns: self.starvation.last_ns,
             most_workers: self.starvation.most_workers,
         });
-        let mut reasons: Vec<PoolReason> = self
+        let mut reasons: Vec<ReasonCount> = self
             .reasons
             .iter()
-            .map(|(stored, count)| PoolReason { reason: reason(*stored), count: *count })
+            .map(|(stored, count)| ReasonCount { reason: reason(*stored), count: *count })
             .collect();
         reasons.sort_few_by_key(|row| std::cmp::Reverse(row.count));
         let workers = self.workers.points();

@@ -216,7 +216,7 @@ impl TopN {
             };
             (table.total_ns, thread, top)
         };
-        let mut met = HashSet::new();
+        let mut counted = HashSet::new();
         let rows = profile.rows();
         let mut of_cpu: Vec<_> = rows.iter().filter(|(key, _)| key.kind == Kind::Cpu).collect();
         for (key, totals) in of_cpu.iter().filter(|_| options.is_by_thread) {
@@ -225,7 +225,7 @@ impl TopN {
                 threads.extend(at.take().map(done));
             }
             let (_, table) = at.get_or_insert_with(|| (key.thread, Table::default()));
-            table.add(&groups, frames, totals, &mut met);
+            table.add(&groups, frames, totals, &mut counted);
         }
         // Many threads may have the same deep stack, so its frames are gone through once.
         let of_stack = |(key, _): &&(ProfileKey, Totals)| (key.stack, key.mode);
@@ -247,11 +247,11 @@ impl TopN {
             if resolved.running(key.stack, key.mode).is_some() {
                 ran_ns = ran_ns.saturating_add(totals.weight);
             }
-            all.add(&groups, frames, &totals, &mut met);
+            all.add(&groups, frames, &totals, &mut counted);
         }
         for (stack, mode, cells) in profile.when().into_iter().flat_map(When::rows) {
             let frames = resolved.selected(stack, mode).unwrap_or_default();
-            all.add_when(frames.iter().filter_map(|frame| groups.of(*frame)), &cells, &mut met);
+            all.add_when(frames.iter().filter_map(|frame| groups.of(*frame)), &cells, &mut counted);
         }
         threads.extend(at.take().map(done));
         threads.sort_few_by_key(|(total_ns, thread, _)| (Reverse(*total_ns), *thread));
@@ -283,18 +283,18 @@ impl Table {
         groups: &Groups,
         frames: &[FrameHandle],
         totals: &Totals,
-        met: &mut HashSet<u32>,
+        counted: &mut HashSet<u32>,
     ) {
         let (samples, nanos) = (totals.samples, totals.weight);
         self.samples = self.samples.saturating_add(samples);
         self.total_ns = self.total_ns.saturating_add(nanos);
-        met.clear();
+        counted.clear();
         for (frame, group) in frames.iter().filter_map(|frame| Some((frame, groups.of(*frame)?))) {
             if groups.is_nameless(group) {
                 self.nameless.entry(group).or_default().insert(*frame);
             }
             // Recursion counts once.
-            if met.insert(group) {
+            if counted.insert(group) {
                 let row = self.rows.entry(group).or_default();
                 row.total_samples = row.total_samples.saturating_add(samples);
                 row.total_ns = row.total_ns.saturating_add(nanos);
@@ -314,10 +314,10 @@ impl Table {
         &mut self,
         groups: impl Iterator<Item = u32>,
         cells: &Cells,
-        met: &mut HashSet<u32>,
+        counted: &mut HashSet<u32>,
     ) {
-        met.clear();
-        for group in groups.filter(|group| met.insert(*group)) {
+        counted.clear();
+        for group in groups.filter(|group| counted.insert(*group)) {
             let sums = self.when.entry(group).or_default();
             for (sum, cell) in sums.iter_mut().zip(cells) {
                 *sum = sum.saturating_add(*cell);

@@ -27,13 +27,6 @@ pub struct TypesReport {
     pub types: Vec<AllocType>,
 }
 
-impl Types {
-    /// Knows of nothing yet.
-    pub fn new() -> Types {
-        Types::default()
-    }
-}
-
 impl Report for Types {
     type Output = TypesReport;
 

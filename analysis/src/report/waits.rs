@@ -82,17 +82,13 @@ pub struct Waits {
 }
 
 impl Default for Waits {
+    /// Lists the top 20 places and threads.
     fn default() -> Waits {
-        Waits::new()
+        Waits { waits: Waiting::new(20) }
     }
 }
 
 impl Waits {
-    /// Lists the top 20 places and threads.
-    pub fn new() -> Waits {
-        Waits { waits: Waiting::new(20) }
-    }
-
     /// Sets the maximum number of places and threads.
     #[must_use]
     pub fn top(mut self, count: usize) -> Waits {

@@ -2,12 +2,16 @@
 
 #![allow(dead_code, unreachable_pub, missing_docs, reason = "each test file uses its part")]
 
-use nettrace_analysis::convert::{ConvertOptions, Format};
-use nettrace_analysis::{Analysis, AnalysisOptions, Finished, NameStyle};
+use nettrace_analysis::convert::{Convert, ConvertError, ConvertOptions, Format};
+use nettrace_analysis::model::TimelineMark;
+use nettrace_analysis::{
+    Analysis, AnalysisOptions, Filter, Finished, Kind, Model, NameStyle, Profile, Resolved,
+};
 use nettrace_parser::Reader;
 use nettrace_testdata::synth::{
     EventType, Session, SessionEvent, SessionThread, Step, Value, Version,
 };
+use std::sync::mpsc;
 
 pub const RUNTIME: &str = "Microsoft-Windows-DotNETRuntime";
 pub const RUNDOWN: &str = "Microsoft-Windows-DotNETRuntimeRundown";
@@ -25,10 +29,9 @@ pub const THROWN: usize = 7;
 pub const LOCK: usize = 8;
 pub const LOCKED: usize = 9;
 pub const ENTRY: usize = 10;
-pub const IL_MAP: usize = 11;
-pub const ASSEMBLY: usize = 12;
-pub const DOMAIN: usize = 13;
-pub const OBJECTS: usize = 14;
+pub const ASSEMBLY: usize = 11;
+pub const DOMAIN: usize = 12;
+pub const OBJECTS: usize = 13;
 
 pub fn native(provider: &str, event_id: u32, version: u8) -> EventType {
     EventType { provider: provider.into(), event_id, version, ..EventType::default() }
@@ -49,7 +52,6 @@ pub fn session(steps: Vec<Step>) -> Session {
         native(RUNTIME, 81, 1),
         native(RUNTIME, 91, 1),
         native(RUNTIME, 159, 0),
-        native(RUNDOWN, 150, 1),
         native(RUNDOWN, 156, 1),
         native(RUNDOWN, 158, 1),
         native(RUNTIME, 18, 0),
@@ -115,8 +117,53 @@ pub fn read(session: &Session, options: AnalysisOptions) -> Finished {
     analysis.finish().unwrap()
 }
 
+/// The marks of a trace: those that were complete before its end, and the others. A damaged
+/// trace is read as far as it goes.
+pub fn marks_of(bytes: &[u8]) -> (Vec<TimelineMark>, Vec<TimelineMark>) {
+    struct Marks(mpsc::Sender<TimelineMark>);
+
+    impl Convert for Marks {
+        fn wants_samples(&self) -> bool {
+            false
+        }
+
+        fn wants_marks(&self) -> bool {
+            true
+        }
+
+        fn mark(&mut self, mark: &TimelineMark, _: &Model) -> Result<(), ConvertError> {
+            self.0.send(mark.clone()).unwrap();
+            Ok(())
+        }
+
+        fn finish(self: Box<Self>, _: &Resolved<'_>, _: &Profile) -> Result<(), ConvertError> {
+            Ok(())
+        }
+    }
+
+    let (sender, marks) = mpsc::channel();
+    let mut analysis = Analysis::new(AnalysisOptions::default());
+    analysis.add(Box::new(Marks(sender)));
+    let _ = analysis.read(&mut Reader::from_slice(bytes).time_ordered());
+    let complete = marks.try_iter().collect();
+    analysis.finish().unwrap();
+    (complete, marks.iter().collect())
+}
+
+pub fn of_kinds(kinds: &[Kind]) -> AnalysisOptions {
+    let mut options = AnalysisOptions::default();
+    options.kinds = kinds.to_vec();
+    options
+}
+
+pub fn filtered(filter: Filter) -> AnalysisOptions {
+    let mut options = AnalysisOptions::default();
+    options.filter = filter;
+    options
+}
+
 pub fn full_names() -> AnalysisOptions {
-    let mut options = AnalysisOptions::new();
+    let mut options = AnalysisOptions::default();
     options.names.style = NameStyle::Full;
     options
 }

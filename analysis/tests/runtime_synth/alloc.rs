@@ -2,9 +2,9 @@
 
 use crate::common::{self, LOAD, TICK};
 use crate::script::{SAMPLED, Script, report, report_with, text};
+use nettrace_analysis::Filter;
 use nettrace_analysis::findings::Summary;
 use nettrace_analysis::report::{Alloc, AllocReport, Report, ReportPass, Types};
-use nettrace_analysis::{AnalysisOptions, Filter};
 use nettrace_parser::Reader;
 use nettrace_testdata::synth::{Step, Value};
 
@@ -41,7 +41,7 @@ fn ticks_and_random_samples_measure_the_same_and_are_not_added() {
         .of_type(40, 0, SAMPLED, sampled(0, 24, "Small"))
         .of_type(50, 1, SAMPLED, sampled(1, 10_240_000, "Large"));
     let steps = script.steps;
-    let report: AllocReport = report(Alloc::new(), steps.clone());
+    let report: AllocReport = report(Alloc::default(), steps.clone());
     let [random, ticks] = &report.sources[..] else { panic!("two sources") };
     assert_eq!((random.source, random.events), ("AllocationSampled", 3));
     assert_eq!((ticks.source, ticks.events, ticks.bytes), ("AllocationTick", 2, 1_000_000));
@@ -61,9 +61,9 @@ fn ticks_and_random_samples_measure_the_same_and_are_not_added() {
     let kinds: Vec<_> = ticks.kinds.iter().map(|row| (row.kind, row.bytes, row.percent)).collect();
     assert_eq!(kinds, [("small", 100_000, 10.0), ("large", 900_000, 90.0)]);
 
-    let mut filter = Filter::new();
+    let mut filter = Filter::default();
     filter.threads = vec![12];
-    let (types, _) = report_with(Types::new(), steps, filter);
+    let (types, _) = report_with(Types::default(), steps, filter);
     assert_eq!(
         (types.source, types.bytes, types.types.len()),
         (Some("AllocationSampled"), 10_240_000, 1)
@@ -86,7 +86,7 @@ fn tick_at(later: u32, stack: &[u64]) -> Step {
 
 fn of_session<R: Report>(report: R, steps: Vec<Step>, filter: Filter) -> R::Output {
     let bytes = common::session(steps).record().stream.bytes;
-    let mut pass = ReportPass::with_options(report, AnalysisOptions::new().filter(filter));
+    let mut pass = ReportPass::with_options(report, common::filtered(filter));
     assert!(pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
     pass.finish().output
 }
@@ -94,7 +94,7 @@ fn of_session<R: Report>(report: R, steps: Vec<Step>, filter: Filter) -> R::Outp
 #[test]
 fn allocations_of_one_type_at_stacks_with_equal_names_are_one_row() {
     let report = of_session(
-        Alloc::new(),
+        Alloc::default(),
         vec![
             common::method(LOAD, 1, 0x1000, 0x100, "N.T.A"),
             common::method(LOAD, 2, 0x2000, 0x100, "N.T.B"),
@@ -104,7 +104,7 @@ fn allocations_of_one_type_at_stacks_with_equal_names_are_one_row() {
             tick_at(1, &[0x1018, 0x2040]),
             tick_at(1, &[0x1018]),
         ],
-        Filter::new(),
+        Filter::default(),
     );
     let rows: Vec<_> =
         report.sources[0].stacks.iter().map(|row| (row.events, row.frames.len())).collect();
@@ -121,10 +121,10 @@ fn the_rate_of_allocation_is_over_all_the_time_that_is_looked_at() {
         common::event(LOAD, 0, 499_000, &[], vec![]),
     ];
     let rate = |filter: Filter| {
-        of_session(Alloc::new(), steps.clone(), filter).sources[0].bytes_per_second
+        of_session(Alloc::default(), steps.clone(), filter).sources[0].bytes_per_second
     };
-    assert_eq!(rate(Filter::new()), Some(2_000.0 / 0.001));
-    let mut only = Filter::new();
+    assert_eq!(rate(Filter::default()), Some(2_000.0 / 0.001));
+    let mut only = Filter::default();
     only.from_nanos = Some(400_000);
     assert_eq!(rate(only), Some(2_000.0 / 0.0005));
 }
@@ -157,14 +157,14 @@ fn the_summary_counts_the_allocations_that_the_report_is_made_of() {
         10,
         tick(0),
     );
-    let summary = report(Summary::new(), script.steps);
+    let summary = report(Summary::default(), script.steps);
     let answers: Vec<_> =
         summary.answers.iter().map(|answer| (&*answer.report, answer.events)).collect();
     assert_eq!(answers, [("alloc", 1)]);
 }
 
 #[test]
-fn counted_objects_get_the_names_of_their_types_and_go_without_when_none_came() {
+fn counted_objects_have_names_of_types_if_the_stream_has_them() {
     let counted = |id: u64, objects: u32, bytes: u64| {
         vec![
             Value::U64(0x9000),
@@ -188,10 +188,10 @@ fn counted_objects_get_the_names_of_their_types_and_go_without_when_none_came() 
     let script = Script::new()
         .event(10, 0, 20, counted(0x70, 3, 72))
         .event(20, 0, 20, counted(0x80, 1, 40))
-        // The name comes behind its first use.
+        // The name comes after its first use.
         .event(30, 0, 15, named)
         .event(40, 1, 20, counted(0x70, 2, 48));
-    let report: AllocReport = report(Alloc::new(), script.steps);
+    let report: AllocReport = report(Alloc::default(), script.steps);
     let [source] = &report.sources[..] else { panic!("one source") };
     assert_eq!((source.source, source.events, source.bytes), ("SampledObjectAllocation", 3, 160));
     let types: Vec<_> =

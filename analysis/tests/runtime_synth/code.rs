@@ -49,7 +49,7 @@ fn compiling_is_paired_by_thread_and_method() {
         .event(96, 1, 143, loaded(4, 70, 0, "Ready"))
         // Its end was lost.
         .event(97, 0, 145, jitting(9, 30, "Open"));
-    let report: JitReport = report(Jit::new(), script.steps);
+    let report: JitReport = report(Jit::default(), script.steps);
     let rows: Vec<_> = report
         .methods
         .iter()
@@ -86,9 +86,9 @@ fn a_compilation_is_counted_once_in_the_range_where_it_began() {
             143,
             loaded(1, 900, JITTED | 3 << 7, "A"),
         );
-        let mut filter = Filter::new();
+        let mut filter = Filter::default();
         (filter.from_nanos, filter.to_nanos) = (from_nanos, to_nanos);
-        let totals = report_with(Jit::new(), script.steps, filter).0.totals;
+        let totals = report_with(Jit::default(), script.steps, filter).0.totals;
         (totals.methods, totals.native_bytes, totals.incomplete)
     };
     assert_eq!(of(None, None), (1, 900, 0));
@@ -105,7 +105,7 @@ fn code_that_is_compiled_for_the_first_time_is_not_compiled_in_the_background() 
         // The end of its work in the background was lost.
         .event(40, 0, 145, jitting(2, 100, "First"))
         .event(50, 0, 143, loaded(2, 900, JITTED | 3 << 7, "First"));
-    let report: JitReport = report(Jit::new(), script.steps);
+    let report: JitReport = report(Jit::default(), script.steps);
     let rows: Vec<_> = report.methods.iter().map(|row| (&*row.name, row.background)).collect();
     assert_eq!(rows, [("N.T.Again(int)", true), ("N.T.First(int)", false)]);
     assert_eq!((report.totals.background, report.totals.background_duration_ns), (1, 10));
@@ -131,7 +131,7 @@ fn what_the_compiler_inlined_and_why_it_did_not_is_counted() {
         .event(31, 0, 188, decided(&[Value::U32(0), Value::U32(2), Value::U16(0)]))
         .event(40, 0, 191, refused("caller has pinned locals"))
         .event(50, 0, 160, vec![Value::U64(7), Value::U16(0)]);
-    let report: JitReport = report(Jit::new(), script.steps);
+    let report: JitReport = report(Jit::default(), script.steps);
     let reasons = |decisions: &nettrace_analysis::report::JitDecisions| -> Vec<(String, u64)> {
         decisions.reasons.iter().map(|row| (row.reason.clone(), row.count)).collect()
     };
@@ -166,7 +166,7 @@ fn starvation_is_detected_and_waiting_work_measured() {
         .event(710, 1, 62, work(99))
         .event(720, 0, 61, work(8))
         .event(730, 0, 57, workers(u32::MAX));
-    let report: ThreadPoolReport = report(ThreadPool::new(), script.steps);
+    let report: ThreadPoolReport = report(ThreadPool::default(), script.steps);
     let starvation = report.starvation.unwrap();
     assert_eq!((report.is_starved, starvation.count, starvation.most_workers), (true, 2, 4));
     assert_eq!((starvation.first_ns, starvation.last_ns), (100, 600));
@@ -183,7 +183,7 @@ fn starvation_is_detected_and_waiting_work_measured() {
 }
 
 #[test]
-fn work_that_there_is_no_room_for_waits_and_ends_all_the_same() {
+fn work_beyond_the_budget_waits_and_ends_as_well() {
     let work = |id: u32| vec![Value::U64(id.into()), Value::U16(0)];
     let most = 70_000;
     let mut script = Script::new();
@@ -193,7 +193,7 @@ fn work_that_there_is_no_room_for_waits_and_ends_all_the_same() {
     for id in 0..most {
         script = script.event(most + id + 1, 1, 62, work(id));
     }
-    let report: ThreadPoolReport = report(ThreadPool::new(), script.steps);
+    let report: ThreadPoolReport = report(ThreadPool::default(), script.steps);
     assert_eq!((report.enqueued, report.never_dequeued), (70_000, 0));
     let longest = report.queue.iter().map(|point| point.max).fold(0.0, f64::max);
     assert_eq!((longest, report.queue.last().map(|point| point.last)), (70_000.0, Some(0.0)));
@@ -225,7 +225,7 @@ fn assemblies_come_and_go_and_searches_nest() {
         .event(30, 0, 154, assembly(1, "C"))
         // Unloaded, but its load was before the session.
         .event(40, 0, 155, assembly(2, "D"));
-    let report: LoaderReport = report(Loader::new(), script.steps);
+    let report: LoaderReport = report(Loader::default(), script.steps);
     let rows: Vec<_> =
         report.assemblies.iter().map(|row| (&*row.name, row.loaded_ns, row.unloaded_ns)).collect();
     assert_eq!(rows, [("D", None, Some(40)), ("A", Some(10), Some(20)), ("C", Some(30), None)]);

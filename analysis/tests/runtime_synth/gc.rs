@@ -29,7 +29,7 @@ fn a_background_collection_has_several_pauses_and_the_foreground_one_within_has_
         .restart(70, 72, 1)
         .end(90, 1, 1)
         .stats(91, 1, 30);
-    let report: GcReport = report(Gc::new(), script.steps);
+    let report: GcReport = report(Gc::default(), script.steps);
     assert_eq!(pauses(&report), [(1, vec![(10, 12), (60, 12)]), (2, vec![(40, 13)])]);
     let [background, foreground] = &report.collections[..] else { panic!("two") };
     assert_eq!((&*background.kind, &*background.reason), ("BackgroundGC", "Induced"));
@@ -65,15 +65,15 @@ fn two_collections_in_one_stop_divide_it() {
         .stats(21, 0, 1)
         .restart(24, 25, 1)
         .end(40, 1, 1);
-    let report: GcReport = report(Gc::new(), script.steps);
+    let report: GcReport = report(Gc::default(), script.steps);
     assert_eq!(pauses(&report), [(1, vec![(10, 3)]), (2, vec![(13, 12)])]);
     assert_eq!(report.totals.pause_ns, 15);
 }
 
 #[test]
-fn a_stop_without_a_start_is_no_collection_and_what_was_under_way_is_told_apart() {
+fn stops_without_a_start_are_ignored_and_collections_under_way_are_partial() {
     let script = Script::new().end(1, 0, 6).stats(2, 0, 9).restart(3, 4, 0).whole(10, 7, 0);
-    let found: GcReport = report(Gc::new(), script.steps);
+    let found: GcReport = report(Gc::default(), script.steps);
     assert_eq!(pauses(&found), [(7, vec![(10, 20)])]);
     assert!(found.partial.is_empty());
 
@@ -83,7 +83,7 @@ fn a_stop_without_a_start_is_no_collection_and_what_was_under_way_is_told_apart(
         .stats(3, 0, 9)
         .restart(4, 5, 0)
         .whole(10, 7, 0);
-    let found: GcReport = report(Gc::new(), script.steps);
+    let found: GcReport = report(Gc::default(), script.steps);
     assert_eq!(pauses(&found), [(7, vec![(10, 20)])]);
     assert_eq!((found.partial.len(), found.partial[0].number), (1, 6));
     assert_eq!(
@@ -101,11 +101,11 @@ fn lost_events_spoil_their_collection_alone() {
     for lost in 7..14 {
         let mut steps = all.clone();
         let Step::Event(removed) = steps.remove(lost) else { panic!("an event") };
-        // Those behind it stay where they are.
+        // Later ones stay where they are.
         if let Some(Step::Event(next)) = steps.get_mut(lost) {
             next.ticks_later += removed.ticks_later;
         }
-        let found: GcReport = report(Gc::new(), steps);
+        let found: GcReport = report(Gc::default(), steps);
         let whole: Vec<_> = found.collections.iter().filter(|row| row.is_complete).collect();
         let numbers: Vec<u32> = whole.iter().map(|row| row.number).collect();
         assert!(numbers.contains(&1) && numbers.contains(&3), "without event {lost}: {numbers:?}");
@@ -143,7 +143,7 @@ fn the_heaps_of_server_collection_are_joined() {
         .end(16, 0, 1)
         .stats(17, 0, 600)
         .restart(18, 19, 0);
-    let report: GcReport = report(Gc::new(), script.steps);
+    let report: GcReport = report(Gc::default(), script.steps);
     let row = &report.collections[0];
     assert_eq!(
         (row.heaps, row.is_compacting, row.is_concurrent),
@@ -178,7 +178,7 @@ fn stops_for_other_reasons_are_no_pauses_and_threads_that_stop_others_take_turns
         .start(16, 0, [1, 0, 0, 0])
         .end(17, 0, 1)
         .restart(18, 21, 0);
-    let (report, events) = report_with(Gc::new(), script.steps, Filter::new());
+    let (report, events) = report_with(Gc::default(), script.steps, Filter::default());
     assert_eq!(pauses(&report), [(1, vec![(11, 10)])]);
     // Stops alone are not about collections: a trace with none but the sampler's lacks
     // the events.
@@ -188,7 +188,7 @@ fn stops_for_other_reasons_are_no_pauses_and_threads_that_stop_others_take_turns
 #[test]
 fn a_stop_that_ends_within_another_leaves_that_its_pause() {
     // The sampler on thread 2 stops all between the release by the collection's thread
-    // and its return, or begins before it and returns behind it.
+    // and its return, or begins before it and returns after it.
     let asked = |script: Script, at| {
         script.event(
             at,
@@ -208,15 +208,15 @@ fn a_stop_that_ends_within_another_leaves_that_its_pause() {
     let script =
         script.suspend(39, 40, 1, 1).start(41, 1, [3, 0, 0, 0]).end(42, 1, 3).restart(43, 44, 1);
     let script = plain(script, 45, 2, 3);
-    let report: GcReport = report(Gc::new(), script.steps);
+    let report: GcReport = report(Gc::default(), script.steps);
     assert_eq!(pauses(&report), [(1, vec![(10, 12)]), (2, vec![(31, 6)]), (3, vec![(39, 5)])]);
     assert_eq!((report.totals.count, report.totals.incomplete, report.totals.pause_ns), (3, 0, 23));
 }
 
 #[test]
-fn what_is_told_of_a_background_collection_behind_its_end_is_its_own() {
+fn events_after_the_end_of_a_background_collection_belong_to_it() {
     let row = [1_000, 100, 0, 600, 40, 0, 0, 0, 300, 0];
-    // Thread 1 is the collector's. Between its events a blocking collection begins, tells
+    // Thread 1 is the collector's. Between its events a blocking collection begins, reports
     // and ends.
     let script = Script::new()
         .suspend(10, 12, 0, 1)
@@ -233,7 +233,7 @@ fn what_is_told_of_a_background_collection_behind_its_end_is_its_own() {
         .end(99, 0, 2)
         .stats(100, 0, 50)
         .restart(101, 102, 0);
-    let report: GcReport = report(Gc::new(), script.steps);
+    let report: GcReport = report(Gc::default(), script.steps);
     let [background, blocking] = &report.collections[..] else { panic!("two") };
     assert_eq!(
         (background.heap_before_bytes, background.heap_after_bytes),
@@ -254,7 +254,7 @@ fn what_is_told_of_a_background_collection_behind_its_end_is_its_own() {
 }
 
 #[test]
-fn what_was_allocated_before_a_background_collection_is_not_counted_for_those_within_it() {
+fn allocations_before_a_background_collection_do_not_count_for_collections_within_it() {
     let heap = |before, after| [before, 0, 0, after, 0, 0, 0, 0, after, 0];
     let script = Script::new()
         .suspend(1, 2, 0, 1)
@@ -270,7 +270,7 @@ fn what_was_allocated_before_a_background_collection_is_not_counted_for_those_wi
         .restart(20, 22, 0)
         .heap(80, 1, 0, heap(210, 30))
         .end(90, 1, 2);
-    let report: GcReport = report(Gc::new(), script.steps);
+    let report: GcReport = report(Gc::default(), script.steps);
     let allocated: Vec<_> = report.collections.iter().map(|row| row.allocated_bytes).collect();
     assert_eq!(allocated, [None, Some(600), Some(0)]);
     assert_eq!(report.totals.allocated_bytes, 600);
@@ -279,9 +279,9 @@ fn what_was_allocated_before_a_background_collection_is_not_counted_for_those_wi
 #[test]
 fn a_filter_chooses_collections_by_their_start() {
     let script = Script::new().whole(10, 1, 0).whole(50, 2, 1);
-    let mut filter = Filter::new();
+    let mut filter = Filter::default();
     filter.from_nanos = Some(54);
-    let (report, _) = report_with(Gc::new(), script.steps, filter);
+    let (report, _) = report_with(Gc::default(), script.steps, filter);
     assert_eq!(pauses(&report), [(2, vec![(50, 20)])]);
     assert_eq!(report.totals.generations.iter().map(|row| row.generation).collect::<Vec<_>>(), [1]);
 }
@@ -299,7 +299,7 @@ fn hostile_numbers_saturate() {
         .stats(16, 0, u64::MAX)
         .restart(17, 18, 0)
         .whole(30, 0, 0);
-    let report: GcReport = report(Gc::new(), script.steps);
+    let report: GcReport = report(Gc::default(), script.steps);
     let row = &report.collections[0];
     assert_eq!((row.heap_before_bytes, row.heap_after_bytes), (Some(u64::MAX), Some(u64::MAX)));
     assert_eq!((&*row.reason, &*row.kind), ("4294967295", "4294967295"));

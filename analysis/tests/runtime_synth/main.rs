@@ -13,17 +13,17 @@ use nettrace_analysis::report::{Alloc, Gc, Jit, Loader, Report, ThreadPool};
 use script::{Script, report_with};
 
 #[test]
-fn a_trace_without_their_events_is_told_from_one_in_which_nothing_happened() {
+fn reports_count_no_events_if_the_trace_was_recorded_without_them() {
     fn seen<R: Report>(report: R) -> u64 {
         let script = Script::new().suspend(1, 2, 0, 0).restart(3, 4, 0);
-        report_with(report, script.steps, Filter::new()).1
+        report_with(report, script.steps, Filter::default()).1
     }
     let seen = [
-        seen(Gc::new()),
-        seen(Jit::new()),
-        seen(Alloc::new()),
-        seen(Loader::new()),
-        seen(ThreadPool::new()),
+        seen(Gc::default()),
+        seen(Jit::default()),
+        seen(Alloc::default()),
+        seen(Loader::default()),
+        seen(ThreadPool::default()),
     ];
     assert_eq!(seen, [0; 5]);
 }

@@ -1,8 +1,8 @@
 //! Streams of the runtime's events, and the reports of them.
 
-use crate::common::{RUNTIME, native};
+use crate::common::{RUNTIME, filtered, native};
+use nettrace_analysis::Filter;
 use nettrace_analysis::report::{Report, ReportPass};
-use nettrace_analysis::{AnalysisOptions, Filter};
 use nettrace_parser::Reader;
 use nettrace_testdata::synth::{Session, SessionEvent, SessionThread, Step, Value, Version};
 
@@ -62,14 +62,14 @@ pub(crate) fn report_with<R: Report>(
     filter: Filter,
 ) -> (R::Output, u64) {
     let bytes = bytes_of(steps);
-    let mut pass = ReportPass::with_options(report, AnalysisOptions::new().filter(filter));
+    let mut pass = ReportPass::with_options(report, filtered(filter));
     assert!(pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
     let reported = pass.finish();
     (reported.output, reported.events)
 }
 
 pub(crate) fn report<R: Report>(report: R, steps: Vec<Step>) -> R::Output {
-    report_with(report, steps, Filter::new()).0
+    report_with(report, steps, Filter::default()).0
 }
 
 /// Places events at times, which must grow.

@@ -230,8 +230,8 @@ impl KindArg {
     }
 
     pub(crate) fn selector(&self, weight: Option<&str>) -> Option<EventSelector> {
-        let name = self.event_name()?;
-        Some(EventSelector::new(name).weight(weight.unwrap_or_default()))
+        let event = self.event_name()?.to_owned();
+        Some(EventSelector { event, weight: weight.unwrap_or_default().to_owned() })
     }
 }
 
@@ -254,5 +254,5 @@ pub(crate) fn group(text: &str) -> Result<FrameGroup, String> {
         return Err(r"expected an expression and a name, such as '^MyApp\.Json=JSON'".to_owned());
     };
     let pattern: Pattern = pattern.parse().map_err(|error: regex::Error| error.to_string())?;
-    Ok(FrameGroup::new(pattern, name))
+    Ok(FrameGroup { pattern, name: name.to_owned() })
 }

@@ -72,9 +72,13 @@ pub(super) fn run(args: &DiffArgs, context: &mut Context<'_>) -> Result<Exit, Fa
     context.progress.end();
     if let Some(path) = &args.output {
         let names = |side: &Side| side.reads.iter().map(|read| read.name.clone()).collect();
-        let page = DiffPage::new(&report, &old.facts, &new.facts)
-            .names(names(&old), names(&new))
-            .conditions(outcomes.clone());
+        let page = DiffPage {
+            report: &report,
+            old: &old.facts,
+            new: &new.facts,
+            names: [names(&old), names(&new)],
+            conditions: &outcomes,
+        };
         new_file::write(path, args.force, &all, |out| page.write("nettrace diff", out))?;
     } else if args.form.json {
         let document = Document {

@@ -150,10 +150,10 @@ pub(crate) const TURNS: usize = 14;
 /// What a converter writes is well formed, whatever it was made from.
 fn converted(format: &Format, is_gzip: bool, bytes: &[u8]) {
     let mut made = Bounded::for_input(bytes);
-    let mut options = AnalysisOptions::new();
+    let mut options = AnalysisOptions::default();
     options.kinds = format.kinds.to_vec();
     let mut analysis = Analysis::new(options);
-    let mut options = ConvertOptions::new();
+    let mut options = ConvertOptions::default();
     options.is_gzip = is_gzip;
     analysis.add((format.make)(Box::new(&mut made), &options));
     let mut events = Reader::from_slice(bytes).time_ordered();

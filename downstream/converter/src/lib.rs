@@ -2,8 +2,9 @@
 //! top.
 
 use nettrace_analysis::convert::{Convert, ConvertError};
+use nettrace_analysis::model::ThreadHandle;
 use nettrace_analysis::{
-    Analysis, AnalysisError, AnalysisOptions, Kind, Model, Profile, Resolved, ThreadHandle,
+    Analysis, AnalysisError, AnalysisOptions, Kind, Model, Profile, Resolved,
 };
 use nettrace_parser::{Event, Reader};
 use std::{collections::BTreeMap, io::Write};
@@ -50,7 +51,7 @@ impl<W: Write + Send> Convert for Csv<W> {
 
 /// Converts a trace, and says whether all of it was there.
 pub fn convert(trace: &[u8], out: impl Write + Send) -> Result<bool, AnalysisError> {
-    let mut analysis = Analysis::new(AnalysisOptions::new());
+    let mut analysis = Analysis::new(AnalysisOptions::default());
     analysis.add(Box::new(Csv(out)));
     let outcome = analysis.read(&mut Reader::from_slice(trace).time_ordered())?;
     analysis.finish()?;

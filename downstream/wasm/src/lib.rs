@@ -15,7 +15,7 @@ pub fn events(trace: &[u8]) -> Option<(u64, bool)> {
 
 /// A line for each of the methods with most time of their own.
 pub fn top(trace: &[u8]) -> Option<String> {
-    let mut analysis = Analysis::new(AnalysisOptions::new());
+    let mut analysis = Analysis::new(AnalysisOptions::default());
     let outcome = analysis.read(&mut Reader::from_slice(trace).time_ordered()).ok()?;
     let finished = analysis.finish().ok()?;
     let top = TopN::new(&finished.resolved(), &finished.profile, &TopNOptions::default());
@@ -32,7 +32,7 @@ pub fn top(trace: &[u8]) -> Option<String> {
 
 /// Number of series of counters: a live view, which has no clock in a browser.
 pub fn series(trace: &[u8]) -> Option<usize> {
-    let mut live = Live::new(LiveCounters::new());
+    let mut live = Live::new(LiveCounters::default());
     let mut events = Reader::from_slice(trace).time_ordered();
     while let Some(event) = events.next_event().ok()? {
         live.event(&event);

@@ -11,8 +11,9 @@ pub(crate) mod json;
 pub(crate) mod logs;
 pub(crate) mod marks;
 
-use crate::sheet::{Row, Sheet};
-use nettrace_analysis::{Model, ThreadHandle};
+use crate::sheet::{Sheet, SheetRow};
+use nettrace_analysis::Model;
+use nettrace_analysis::model::ThreadHandle;
 use nettrace_parser::Trace;
 
 /// The values with which all rows of a trace begin.
@@ -32,7 +33,7 @@ impl RowPrefix {
 
     /// Begins a row with the first columns of most tables: the trace and the time.
     #[inline]
-    pub(crate) fn begin_row(&self, row: &mut Row<'_>, nanos: i64) {
+    pub(crate) fn begin_row(&self, row: &mut SheetRow<'_>, nanos: i64) {
         row.whole(self.input_id);
         row.whole(self.start.and_then(|start| start.checked_add(nanos)));
         row.whole(nanos);

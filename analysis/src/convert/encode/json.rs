@@ -93,10 +93,10 @@ impl<W: Write> Json<W> {
         while let Some(at) = rest.iter().position(|byte| is_special(*byte)) {
             let (plain, special) = rest.split_at_checked(at).unwrap_or((rest, &[]));
             self.out.write_all(plain)?;
-            let Some((byte, behind)) = special.split_first() else { break };
+            let Some((byte, after)) = special.split_first() else { break };
             let (escaped, length) = escape_of(*byte);
             self.out.write_all(escaped.get(..length).unwrap_or_default())?;
-            rest = behind;
+            rest = after;
         }
         self.out.write_all(rest)
     }

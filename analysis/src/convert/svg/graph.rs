@@ -86,7 +86,7 @@ pub(super) struct Boxes {
 type Left = (u64, u64);
 
 /// Samples with a common key.
-type Row = (ProfileKey, Totals);
+type ProfileRow = (ProfileKey, Totals);
 
 /// A call to be drawn if it is wide enough.
 #[derive(Clone, Copy, Default)]
@@ -102,7 +102,7 @@ struct Drawn {
 pub(super) struct Graph<'r> {
     resolved: &'r Resolved<'r>,
     /// By thread, then in the order in which stacks first appeared.
-    rows: Vec<Row>,
+    rows: Vec<ProfileRow>,
     is_by_thread: bool,
     pub(super) whole: Share,
     pub(super) has_labels: bool,
@@ -129,7 +129,7 @@ impl<'r> Graph<'r> {
         key.kind == Kind::Cpu && self.resolved.state(key.stack, key.mode) == ThreadState::Waiting
     }
 
-    fn share(&self, rows: &[Row]) -> Share {
+    fn share(&self, rows: &[ProfileRow]) -> Share {
         rows.iter().fold(Share::default(), |mut sum, (key, totals)| {
             sum.add(totals, self.is_waiting(key));
             sum
@@ -176,8 +176,8 @@ impl<'r> Graph<'r> {
     }
 
     /// The threads that are wide enough to be seen, and how many are not.
-    fn threads(&self, names: &Names<'_, '_>) -> (Vec<(Drawn, &[Row])>, u64) {
-        let mut threads: Vec<(Option<Call>, &[Row])> = self
+    fn threads(&self, names: &Names<'_, '_>) -> (Vec<(Drawn, &[ProfileRow])>, u64) {
+        let mut threads: Vec<(Option<Call>, &[ProfileRow])> = self
             .rows
             .chunk_by(|(a, _), (b, _)| a.thread == b.thread)
             .filter_map(|rows| Some((Some(Call::Thread(rows.first()?.0.thread)), rows)))
@@ -219,7 +219,7 @@ struct Calls {
 }
 
 impl Calls {
-    fn new(graph: &Graph<'_>, rows: &[Row], most: usize) -> Calls {
+    fn new(graph: &Graph<'_>, rows: &[ProfileRow], most: usize) -> Calls {
         let path = |key: &ProfileKey| {
             let frames = graph.resolved.selected(key.stack, key.mode)?;
             Some(labelled(key, frames))

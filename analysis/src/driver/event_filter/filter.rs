@@ -76,8 +76,6 @@ pub(crate) struct WantedEvents {
     pub(crate) kinds: Vec<Kind>,
     /// Events that are samples of [`Kind::Event`].
     pub(crate) events: Vec<EventSelector>,
-    /// Whether the model keeps which IL code comes from.
-    pub(crate) keeps_il_offsets: bool,
 }
 
 impl WantedEvents {
@@ -89,11 +87,11 @@ impl WantedEvents {
         let is_selected =
             self.events.iter().any(|selector| selector.is_match(event)) || observer.wants(event);
         let is_sample = event.known_provider() == KnownProvider::SampleProfiler && event.id() == 0;
-        let is_method = matches!(event.id(), 141..=144) && !self.keeps_il_offsets;
+        let is_method = matches!(event.id(), 141..=144);
         match event.known_provider() {
             KnownProvider::Rundown if is_method && !is_selected => Role::Lists,
             KnownProvider::Rundown | KnownProvider::Runtime if is_method => Role::Changes,
-            _ if is_selected || Model::learns_from(event, self.keeps_il_offsets) => Role::Deferred,
+            _ if is_selected || Model::learns_from(event) => Role::Deferred,
             KnownProvider::SampleProfiler if is_sample && self.wants(Kind::Cpu) => Role::Sample,
             KnownProvider::Runtime
                 if Kind::of_runtime(event.id()).is_some_and(|kind| self.wants(kind)) =>

@@ -63,12 +63,42 @@ impl Node {
     }
 }
 
+/// What has callers, by its name in a [`TopSnapshot`](super::TopSnapshot).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TopCallee<'n> {
+    /// A method, in samples of threads that were not waiting.
+    Method(&'n str),
+    /// A type that was allocated, in bytes.
+    Allocation(&'n str),
+    /// A type that was thrown.
+    Exception(&'n str),
+    /// A place where threads waited for locks, in nanoseconds.
+    Contention(&'n str),
+    /// A place where threads waited, in samples.
+    Wait(&'n str),
+}
+
 impl LiveTop {
-    /// The callers of a method in the seconds before `now_ns`
-    /// ([`Live::now_ns`](crate::live::Live::now_ns)), of threads that were not waiting;
-    /// nearest first, heaviest first. Those with less than 2 % are left out.
-    pub fn callers_of_method(&self, now_ns: i64, method: &str) -> Vec<TopCaller> {
-        self.callers(now_ns, method, |slice, stacks, add| {
+    /// The callers in the seconds before `now_ns`
+    /// ([`Live::now_ns`](crate::live::Live::now_ns)); nearest first, heaviest first. Those
+    /// with less than 2 % are left out.
+    pub fn callers(&self, now_ns: i64, callee: TopCallee<'_>) -> Vec<TopCaller> {
+        match callee {
+            TopCallee::Method(method) => self.callers_of_method(now_ns, method),
+            TopCallee::Allocation(label) => {
+                self.callers_of_label(now_ns, Counted::Allocation, label)
+            }
+            TopCallee::Exception(label) => self.callers_of_label(now_ns, Counted::Exception, label),
+            TopCallee::Contention(place) => {
+                self.callers_of_label(now_ns, Counted::Contention, place)
+            }
+            TopCallee::Wait(place) => self.callers_of_wait(now_ns, place),
+        }
+    }
+
+    fn callers_of_method(&self, now_ns: i64, method: &str) -> Vec<TopCaller> {
+        self.callers_with(now_ns, method, |slice, stacks, add| {
             for ((_, stack, mode), count) in &slice.samples {
                 let Some(stack) = stacks.get(*stack as usize) else { continue };
                 let at = stack.frames.iter().position(|frame| **frame == *method);
@@ -79,9 +109,8 @@ impl LiveTop {
         })
     }
 
-    /// Where threads came from that waited at a place.
-    pub fn callers_of_wait(&self, now_ns: i64, place: &str) -> Vec<TopCaller> {
-        self.callers(now_ns, place, |slice, stacks, add| {
+    fn callers_of_wait(&self, now_ns: i64, place: &str) -> Vec<TopCaller> {
+        self.callers_with(now_ns, place, |slice, stacks, add| {
             for ((_, stack, mode), count) in &slice.samples {
                 let Some(stack) = stacks.get(*stack as usize) else { continue };
                 let is_waiting_here =
@@ -94,23 +123,8 @@ impl LiveTop {
         })
     }
 
-    /// Where a type was allocated, in bytes.
-    pub fn callers_of_allocation(&self, now_ns: i64, type_name: &str) -> Vec<TopCaller> {
-        self.callers_of_label(now_ns, Counted::Allocation, type_name)
-    }
-
-    /// Where a type was thrown.
-    pub fn callers_of_exception(&self, now_ns: i64, type_name: &str) -> Vec<TopCaller> {
-        self.callers_of_label(now_ns, Counted::Exception, type_name)
-    }
-
-    /// Where threads came from that waited for a lock, in nanoseconds.
-    pub fn callers_of_contention(&self, now_ns: i64, place: &str) -> Vec<TopCaller> {
-        self.callers_of_label(now_ns, Counted::Contention, place)
-    }
-
     fn callers_of_label(&self, now_ns: i64, what: Counted, wanted: &str) -> Vec<TopCaller> {
-        self.callers(now_ns, wanted, |slice, stacks, add| {
+        self.callers_with(now_ns, wanted, |slice, stacks, add| {
             for ((kind, label, stack), sum) in slice.counted.iter().filter(|row| row.0.0 == what) {
                 let label = slice.labels.things.get(*label as usize);
                 let (Some(label), Some(stack)) = (label, stacks.get(*stack as usize)) else {
@@ -125,7 +139,7 @@ impl LiveTop {
     }
 
     /// `find` passes on stacks, the place of the first caller in each, and its weight.
-    fn callers(
+    fn callers_with(
         &self,
         now_ns: i64,
         what: &str,

@@ -8,7 +8,7 @@ mod callers;
 mod slice;
 mod snapshot;
 
-pub use callers::TopCaller;
+pub use callers::{TopCallee, TopCaller};
 pub use snapshot::{
     TopAllocation, TopContention, TopException, TopHeader, TopMethod, TopRequest, TopSnapshot,
     TopThread, TopWait,
@@ -54,7 +54,7 @@ const COUNTERS: [&str; 7] = [
 /// use nettrace_analysis::live::{Live, LiveTop};
 /// use nettrace_parser::Reader;
 /// # let bytes = nettrace_testdata::synth::tiny_v4().bytes;
-/// let mut live = Live::new(LiveTop::new().rows(20));
+/// let mut live = Live::new(LiveTop::default().rows(20));
 /// let mut events = Reader::from_slice(&bytes).time_ordered();
 /// while let Some(event) = events.next_event()? {
 ///     live.event(&event);
@@ -86,14 +86,8 @@ pub struct LiveTop {
 }
 
 impl Default for LiveTop {
-    fn default() -> LiveTop {
-        LiveTop::new()
-    }
-}
-
-impl LiveTop {
     /// Nothing has happened yet. The window is five seconds.
-    pub fn new() -> LiveTop {
+    fn default() -> LiveTop {
         LiveTop {
             names: Mutex::new(NamesSoFar::new(NameOptions::default())),
             seconds: 5,
@@ -110,7 +104,9 @@ impl LiveTop {
             stack: Vec::new(),
         }
     }
+}
 
+impl LiveTop {
     /// Sets how much of the past is shown, in whole seconds: 1 to 60.
     #[must_use]
     pub fn window(mut self, window: Duration) -> LiveTop {
@@ -125,7 +121,7 @@ impl LiveTop {
         self
     }
 
-    /// What is known of methods; another session may tell it of those that were loaded
+    /// The names of methods. Events of another session can add methods that were loaded
     /// before ([`NamesSoFar::learn`]).
     pub fn names_mut(&mut self) -> &mut NamesSoFar {
         self.names.get_mut().unwrap_or_else(PoisonError::into_inner)

@@ -108,7 +108,7 @@ impl LiveWatch {
             waits: Matcher::default(),
             requests: Requests::default(),
             jitting: Matcher::default(),
-            logs: Logs::new(),
+            logs: Logs::default(),
             log_marks: VecDeque::new(),
         }
     }
@@ -121,7 +121,7 @@ impl LiveWatch {
     }
 
     /// Takes the rows that are complete. The newest message of a logger waits, because
-    /// the next event may tell its exception: see [`LiveWatch::take_all`].
+    /// the next event may be its exception: see [`LiveWatch::take_all`].
     pub fn take(&mut self) -> Vec<WatchRow> {
         std::mem::take(&mut self.rows)
     }
@@ -200,7 +200,7 @@ impl LiveWatch {
         };
         match number {
             Some(number) => *self.heap_marks.entry(number).or_default() |= mark,
-            // Those that tell no number are about one that is going on.
+            // Events without a number belong to the collection in progress.
             None => self.heap_marks.values_mut().for_each(|marks| *marks |= mark),
         }
         while self.heap_marks.len() > MOST_MARKED {

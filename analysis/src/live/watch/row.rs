@@ -9,7 +9,7 @@ use crate::report::{Collection, LogRow};
 pub struct WatchRow {
     /// When it was over, in nanoseconds since the session's start.
     pub ts_ns: i64,
-    /// OS id of the thread that said so.
+    /// OS id of the thread that wrote the event.
     pub thread_id: Option<u64>,
     /// The marks of its events; see [`LiveWatch::mark`](super::LiveWatch::mark).
     #[cfg_attr(feature = "serde", serde(skip))]
@@ -65,7 +65,7 @@ pub enum WatchedEvent {
 
 impl WatchedEvent {
     /// Its kind.
-    pub fn kind(&self) -> WatchKind {
+    pub(crate) fn kind(&self) -> WatchKind {
         match self {
             WatchedEvent::Gc(_) => WatchKind::Gc,
             WatchedEvent::Exception(_) => WatchKind::Exceptions,
@@ -172,7 +172,7 @@ pub enum PoolChange {
         workers: u64,
         /// Work items completed per second before it.
         throughput: f64,
-        /// See [`PoolReason::reason`](crate::report::PoolReason::reason).
+        /// See [`PoolAdjustment::reason`](crate::report::PoolAdjustment::reason).
         reason: String,
     },
     /// The runtime reported the limits.

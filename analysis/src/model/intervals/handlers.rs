@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_of_which_no_exception_tells_has_lost_its_stop() {
+    fn a_block_without_an_exception_has_lost_its_stop() {
         let mut thread = Thread::default();
         thread.thrown(10, false, 'a');
         thread.begin(Clause::Finally, 15);
@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_without_a_throw_are_matched_too_and_ends_without_begins_are_nothing() {
+    fn blocks_without_a_throw_are_matched_and_ends_without_starts_ignored() {
         let mut thread = Thread::default();
         for clause in [Clause::Catch, Clause::Filter, Clause::Finally] {
             assert_eq!((thread.end(clause, 1), thread.begin(clause, 2)), (None, None));

@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn a_told_duration_finds_the_start_across_a_lost_stop() {
+    fn a_reported_duration_finds_the_start_across_a_lost_stop() {
         let (mut matcher, mut lost) = (Matcher::default(), Vec::new());
         matcher.start_inside(1, at(1, 10), "ends", no_loss);
         matcher.start_inside(1, at(1, 50), "lost", no_loss);
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interval_has_the_length_that_its_stop_tells_and_ends_with_it() {
+    fn an_interval_has_the_duration_of_its_stop_and_ends_with_it() {
         let mut matcher = Matcher::default();
         let mut took = |reported| {
             matcher.start_inside(1, at(1, 10), (), no_loss);
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_there_once_and_begins_again_has_lost_its_stop() {
+    fn a_unique_interval_that_starts_again_has_lost_its_stop() {
         let (mut matcher, mut lost) = (Matcher::default(), Vec::new());
         matcher.start_again((1, 7), at(1, 10), 'a', no_loss);
         matcher.start_again((1, 7), at(1, 20), 'b', |interval: Interval<char>| lost.push(interval));
@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stop_alone_is_as_long_as_it_tells() {
+    fn a_stop_without_a_start_has_the_duration_it_reports() {
         let reported = Interval::without_start(at(1, 50), Some(20), ());
         assert_eq!((reported.start.nanos, reported.measured_nanos()), (30, Some(20)));
         let untold = Interval::without_start(at(1, 50), None, ());

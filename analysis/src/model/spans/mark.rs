@@ -49,21 +49,6 @@ pub enum Category {
 }
 
 impl Category {
-    /// All categories.
-    pub const ALL: [Category; 11] = [
-        Category::Pause,
-        Category::Collection,
-        Category::Jit,
-        Category::JitBatch,
-        Category::Contention,
-        Category::Wait,
-        Category::Exception,
-        Category::ThreadPool,
-        Category::Task,
-        Category::Activity,
-        Category::Loader,
-    ];
-
     /// Name for display.
     pub fn name(self) -> &'static str {
         match self {
@@ -228,7 +213,7 @@ pub struct CounterPoint {
 
 impl TimelineMark {
     /// The thread it belongs to.
-    pub fn thread(&self) -> ThreadHandle {
+    pub(crate) fn thread(&self) -> ThreadHandle {
         match self {
             TimelineMark::Span(span) => span.thread,
             TimelineMark::Instant(instant) => instant.thread,

@@ -47,27 +47,8 @@ use tasks::Operations;
 
 /// Matches starts and stops. Receives all events in time order and returns
 /// [`TimelineMark`]s: instants and counters immediately, spans when they end.
-///
-/// ```
-/// use nettrace_analysis::model::{TimelineMark, Model, Spans};
-/// use nettrace_parser::Reader;
-/// # let bytes = nettrace_testdata::synth::tiny_v4().bytes;
-/// let (mut model, mut spans, mut longest) = (Model::new(), Spans::new(), 0);
-/// let mut events = Reader::from_slice(&bytes).time_ordered();
-/// while let Some(event) = events.next_event()? {
-///     let thread = model.learn(&event);
-///     spans.event(&event, thread, event.nanos().unwrap_or(0), &model);
-///     for mark in spans.ready() {
-///         if let TimelineMark::Span(span) = mark {
-///             longest = longest.max(span.nanos);
-///         }
-///     }
-/// }
-/// spans.finish();
-/// # Ok::<(), nettrace_parser::Error>(())
-/// ```
 #[derive(Debug, Default)]
-pub struct Spans {
+pub(crate) struct Spans {
     open: Matched,
     /// Exceptions, by thread.
     handlers: BTreeMap<ThreadHandle, Handlers>,
@@ -128,19 +109,8 @@ impl Moment<'_, '_> {
 }
 
 impl Spans {
-    /// An instance without any open spans.
-    pub fn new() -> Spans {
-        Spans::default()
-    }
-
-    /// Processes the next event. Must be called for all events in time order. `thread` is
-    /// the result of [`Model::learn`], `nanos` the time since the session's start.
-    pub fn event(&mut self, event: &Event<'_>, thread: ThreadHandle, nanos: i64, model: &Model) {
-        self.event_at(event, &model::Moment::new(thread, nanos, true), model);
-    }
-
-    /// The same for an event at a moment.
-    pub(crate) fn event_at(&mut self, event: &Event<'_>, at: &model::Moment, model: &Model) {
+    /// Processes the next event. Must be called for all events in time order.
+    pub(crate) fn event(&mut self, event: &Event<'_>, at: &model::Moment, model: &Model) {
         let model::Moment { thread, nanos, .. } = *at;
         self.last_nanos = nanos;
         self.count(event, nanos);
@@ -157,7 +127,7 @@ impl Spans {
     }
 
     /// The end of the trace: ends what is still open.
-    pub fn finish(&mut self) {
+    pub(crate) fn finish(&mut self) {
         let mut others = self.finish_handlers();
         others.extend(self.finish_activities());
         for stops in self.suspensions.values_mut() {
@@ -167,7 +137,7 @@ impl Spans {
     }
 
     /// Takes the completed marks.
-    pub fn ready(&mut self) -> std::vec::Drain<'_, TimelineMark> {
+    pub(crate) fn ready(&mut self) -> std::vec::Drain<'_, TimelineMark> {
         self.ready.drain(..)
     }
 

@@ -31,10 +31,11 @@ pub use requests::Http;
 use super::contract::{Moment, Recording, Report};
 use crate::model::activity_edge::{ActivityEdge, id_text, is_failure};
 use crate::model::intervals::{Interval, OpenActivities, OpenActivity, OpenActivityKey};
-use crate::model::{Model, Resolved, StackHandle, TextHandle, ThreadHandle, event_name, short};
+use crate::model::{Model, Resolved, StackHandle, TextHandle, ThreadHandle, short};
 use fields::fields_text;
 use http::{HttpFacts, MaybeRequest, request_of, requests_around};
 use nettrace_parser::Event;
+use nettrace_parser::catalog::event_name;
 use nettrace_parser::view::KnownProvider;
 use parts::PartTracker;
 use std::borrow::Cow;
@@ -109,14 +110,8 @@ impl MaybeRequest for Begun {
 }
 
 impl Default for Activities {
-    fn default() -> Activities {
-        Activities::new()
-    }
-}
-
-impl Activities {
     /// All activities, with the 10 slowest.
-    pub fn new() -> Activities {
+    fn default() -> Activities {
         Activities {
             open: OpenActivities::default(),
             all: Some(ActivityView::default()),
@@ -130,10 +125,12 @@ impl Activities {
             used: 0,
         }
     }
+}
 
+impl Activities {
     /// HTTP requests only, by target.
-    pub fn http() -> Activities {
-        Activities { all: None, ..Activities::new().with_http() }
+    fn only_http(self) -> Activities {
+        Activities { all: None, ..self.with_http() }
     }
 
     /// HTTP requests too, in [`ActivitiesReport::http`].
@@ -144,7 +141,7 @@ impl Activities {
 
     /// Without tracking what time is spent on.
     pub(crate) fn without_parts() -> Activities {
-        Activities { parts: None, ..Activities::new() }
+        Activities { parts: None, ..Activities::default() }
     }
 
     /// Sets how many of the slowest are listed.

@@ -9,28 +9,17 @@ use nettrace_parser::Event;
 #[derive(Debug)]
 pub struct Http(Activities);
 
-impl Http {
+impl Default for Http {
     /// All requests, with the 10 slowest.
-    pub fn new() -> Http {
-        Http(Activities::http())
-    }
-
-    /// Sets how many of the slowest are listed.
-    #[must_use]
-    pub fn top(self, count: usize) -> Http {
-        Http(self.0.top(count))
-    }
-
-    /// As [`Activities::with_events_of`].
-    #[must_use]
-    pub fn with_events_of(self, id: &str) -> Http {
-        Http(self.0.with_events_of(id))
+    fn default() -> Http {
+        Http::from(Activities::default())
     }
 }
 
-impl Default for Http {
-    fn default() -> Http {
-        Http::new()
+/// With the same options.
+impl From<Activities> for Http {
+    fn from(activities: Activities) -> Http {
+        Http(activities.only_http())
     }
 }
 

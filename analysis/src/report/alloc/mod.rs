@@ -92,11 +92,6 @@ impl Ledger {
 }
 
 impl Alloc {
-    /// Knows of nothing yet.
-    pub fn new() -> Alloc {
-        Alloc::default()
-    }
-
     fn allocation(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> Option<()> {
         let Some(seen) = view::Allocation::of(event) else {
             // The first versions of the tick have no type.

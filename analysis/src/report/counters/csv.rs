@@ -7,56 +7,23 @@ use nettrace_export::{write_csv_value, write_csv_value_safe};
 use nettrace_parser::utc_text;
 use std::io::{self, Write};
 
-/// The header line.
-const HEADER: &str = "Timestamp,Provider,Counter Name,Counter Type,Mean/Increment";
-
 impl CountersReport {
-    /// Writes all points in time order as CSV, with the header of dotnet-counters:
-    /// `Timestamp,Provider,Counter Name,Counter Type,Mean/Increment`.
+    /// The header of [`CountersReport::write_csv`], which is that of dotnet-counters.
+    pub const CSV_HEADER: &'static str =
+        "Timestamp,Provider,Counter Name,Counter Type,Mean/Increment\n";
+
+    /// Writes all points in time order as rows of CSV, without the header.
     ///
     /// Times are UTC with milliseconds, or milliseconds since the session's start if the
     /// stream does not contain its date. Names are followed by the unit and the interval
     /// in parentheses, and tags in brackets. Names are quoted like [`write_csv_value`]
-    /// does.
-    ///
-    /// # Errors
-    /// If writing fails.
-    pub fn write_csv(&self, out: &mut impl Write) -> io::Result<()> {
-        writeln!(out, "{HEADER}")?;
-        self.write_csv_rows(out)
-    }
-
-    /// The same without the header, after what was written before.
-    ///
-    /// # Errors
-    /// If writing fails.
-    pub fn write_csv_rows(&self, out: &mut impl Write) -> io::Result<()> {
-        self.write_csv_with(out, write_csv_value)
-    }
-
-    /// The same for spreadsheets: names that a spreadsheet would execute as formulas are
+    /// does. With `is_safe`, names that a spreadsheet would execute as formulas are
     /// preceded by an apostrophe ([`write_csv_value_safe`]).
     ///
     /// # Errors
     /// If writing fails.
-    pub fn write_csv_safe(&self, out: &mut impl Write) -> io::Result<()> {
-        writeln!(out, "{HEADER}")?;
-        self.write_csv_rows_safe(out)
-    }
-
-    /// The same without the header, after what was written before.
-    ///
-    /// # Errors
-    /// If writing fails.
-    pub fn write_csv_rows_safe(&self, out: &mut impl Write) -> io::Result<()> {
-        self.write_csv_with(out, write_csv_value_safe)
-    }
-
-    fn write_csv_with(
-        &self,
-        out: &mut impl Write,
-        value: fn(&mut Vec<u8>, &[u8]),
-    ) -> io::Result<()> {
+    pub fn write_csv(&self, out: &mut impl Write, is_safe: bool) -> io::Result<()> {
+        let value = if is_safe { write_csv_value_safe } else { write_csv_value };
         let mut names = Vec::new();
         for (series, point) in self.in_time_order() {
             let kind = if series.kind.is_rate() { "Rate" } else { "Metric" };
@@ -136,20 +103,14 @@ mod tests {
     }
 
     #[test]
-    fn names_that_spreadsheets_would_run_begin_with_an_apostrophe_where_that_is_asked_for() {
+    fn safe_csv_puts_an_apostrophe_before_formulas() {
         let mut series = CounterSeries::new("+P", "=1+2", CounterKind::Gauge, "", Vec::new(), "");
         series.points.push(CounterPoint { value: 7.0, ..CounterPoint::default() });
         let report = CountersReport { series: vec![series], ..CountersReport::default() };
         let (mut plain, mut safe) = (Vec::new(), Vec::new());
-        report.write_csv(&mut plain).unwrap();
-        report.write_csv_safe(&mut safe).unwrap();
-        assert_eq!(
-            String::from_utf8(plain).unwrap().lines().nth(1),
-            Some("0.000,+P,=1+2,Metric,7")
-        );
-        assert_eq!(
-            String::from_utf8(safe).unwrap().lines().nth(1),
-            Some("0.000,'+P,'=1+2,Metric,7")
-        );
+        report.write_csv(&mut plain, false).unwrap();
+        report.write_csv(&mut safe, true).unwrap();
+        assert_eq!(String::from_utf8(plain).unwrap(), "0.000,+P,=1+2,Metric,7\n");
+        assert_eq!(String::from_utf8(safe).unwrap(), "0.000,'+P,'=1+2,Metric,7\n");
     }
 }

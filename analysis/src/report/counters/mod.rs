@@ -50,11 +50,6 @@ pub struct Counters {
 }
 
 impl Counters {
-    /// All series with all points.
-    pub fn new() -> Counters {
-        Counters::default()
-    }
-
     /// Omits the points, which tables do not need.
     #[must_use]
     pub fn without_points(self) -> Counters {

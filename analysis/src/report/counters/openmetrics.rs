@@ -352,7 +352,7 @@ orders_total{provider=\"P\",_1x=\"y\",_1x_=\"z\"} 2.5 1.500000000
     }
 
     #[test]
-    fn what_strict_readers_refuse_is_left_out() {
+    fn parts_that_strict_readers_refuse_are_left_out() {
         let mut delay = series("delay", CounterKind::Histogram, "", &[("Percentile", "50")]);
         let mut point = CounterPoint { ts_ns: 1_500_000_000, value: -2.0, ..delay.points[0] };
         point.sum = Some(-8.0);

@@ -2,11 +2,11 @@
 //!
 //! A program may have several instruments with the name of one meter and the same name
 //! themselves: meters that differ in their tags or versions, or one for each part of the
-//! program. The runtime publishes each of them by itself. Rates could be added, but not
+//! program. The runtime publishes each of them separately. Rates could be added, but not
 //! gauges and quantiles; so all are kept apart, in the order in which they were first
 //! published.
 //!
-//! | runtime | what tells them apart |
+//! | runtime | how they differ |
 //! |---|---|
 //! | .NET 9 and later | `instrumentId` of each value |
 //! | before | the same tags come twice in a collection |

@@ -41,13 +41,6 @@ pub struct GcReport {
     pub partial: Vec<Collection>,
 }
 
-impl Gc {
-    /// Knows of no collection yet.
-    pub fn new() -> Gc {
-        Gc::default()
-    }
-}
-
 impl Report for Gc {
     type Output = GcReport;
 

@@ -101,7 +101,7 @@ pub enum LogLevel {
 
 impl LogLevel {
     /// All levels, least severe first.
-    pub const ALL: [LogLevel; 6] = [
+    pub(crate) const ALL: [LogLevel; 6] = [
         LogLevel::Trace,
         LogLevel::Debug,
         LogLevel::Information,
@@ -186,11 +186,6 @@ pub struct Logs {
 }
 
 impl Logs {
-    /// All messages.
-    pub fn new() -> Logs {
-        Logs::default()
-    }
-
     /// Keeps only messages of this level and above. Scopes are tracked regardless.
     #[must_use]
     pub fn at_least(self, level: LogLevel) -> Logs {
@@ -211,7 +206,7 @@ impl Logs {
     }
 
     /// Takes the newest message too: its exception will be a message of its own.
-    pub fn take_all(&mut self) -> Vec<LogRow> {
+    pub(crate) fn take_all(&mut self) -> Vec<LogRow> {
         std::mem::take(&mut self.rows)
     }
 

@@ -174,7 +174,7 @@ mod tests {
 
     /// Would take 10^10 steps if each end searched all threads.
     #[test]
-    fn ends_of_scopes_that_are_not_open_ask_no_thread() {
+    fn ends_of_scopes_that_are_not_open_are_ignored() {
         let mut scopes = LogScopes::default();
         (0..100_000).for_each(|thread| begin(&mut scopes, thread, 1));
         for end in 0..100_000 {

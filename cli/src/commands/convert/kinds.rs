@@ -7,7 +7,8 @@ use crate::context::Context;
 use crate::failure::Failure;
 use crate::units;
 use nettrace_analysis::convert::{Convert, ConvertError, FORMATS, shown_kinds};
-use nettrace_analysis::{Analysis, AnalysisOptions, Kind, Model, Profile, Resolved, ThreadHandle};
+use nettrace_analysis::model::ThreadHandle;
+use nettrace_analysis::{Analysis, AnalysisOptions, Kind, Model, Profile, Resolved};
 use nettrace_parser::Event;
 use nettrace_parser::view::{HeapRows, View};
 use std::sync::Arc;
@@ -60,7 +61,7 @@ impl Convert for Objects {
 }
 
 fn survey(input: &InputArgs, context: &mut Context<'_>) -> Result<Survey, Failure> {
-    let mut options = AnalysisOptions::new();
+    let mut options = AnalysisOptions::default();
     options.kinds = KINDS.iter().flat_map(|(_, kinds)| kinds.iter().copied()).collect();
     let mut trace = Analysed::new(context.open(input)?)?;
     let mut analysis = Analysis::new(options);

@@ -165,7 +165,7 @@ fn options(args: &ConvertArgs, targets: &[Target]) -> (AnalysisOptions, Vec<Kind
 
 fn convert_options(args: &ConvertArgs, file: &Path, has_user: bool) -> ConvertOptions {
     let name = file.file_name().map(|name| name.to_string_lossy().into_owned());
-    let mut options = ConvertOptions::new();
+    let mut options = ConvertOptions::default();
     options.is_by_thread = args.by_thread;
     options.counts_samples = args.unit == UnitArg::Samples;
     options.title = name.unwrap_or_default();

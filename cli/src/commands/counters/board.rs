@@ -448,7 +448,7 @@ mod tests {
     /// What a recorded session has shown at its end, `later` nanoseconds after it.
     fn seen(later: i64) -> ProcessState {
         let bytes = corpus::trace("net10-linux-x64/metrics.nettrace").unwrap().bytes();
-        let mut live = Live::new(LiveCounters::new().interval(1.0));
+        let mut live = Live::new(LiveCounters::default().interval(1.0));
         let mut events = Reader::new(Whole::new(&bytes[..])).time_ordered();
         let mut last = 0;
         while let Some(event) = events.next_event().unwrap() {

@@ -161,7 +161,7 @@ impl<'v> View<'v> {
         }
         let providers = Providers::new(providers)?;
         let config = SessionConfig::new(providers).stacks(false).rundown(Rundown::Off);
-        let report = LiveCounters::new()
+        let report = LiveCounters::default()
             .wanted(list)
             .interval(interval.as_secs_f64())
             .session(SHARED, &client_id());

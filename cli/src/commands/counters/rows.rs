@@ -102,9 +102,7 @@ impl ValueWriter {
     ) -> Result<(), Failure> {
         self.documents.resize_with(sessions.len(), Document::new);
         if self.format == Form::Given(LiveCounterFormat::Csv) {
-            let mut header = Vec::new();
-            CountersReport::default().write_csv(&mut header)?;
-            self.deliver(&header, context)?;
+            self.deliver(CountersReport::CSV_HEADER.as_bytes(), context)?;
         }
         Ok(())
     }
@@ -128,10 +126,7 @@ impl ValueWriter {
                 Form::Lines => lines(&mut bytes, &new, several)?,
                 Form::Given(LiveCounterFormat::Csv) => {
                     several.into_iter().for_each(|session| label(&mut new, session));
-                    match self.is_safe {
-                        true => new.write_csv_rows_safe(&mut bytes)?,
-                        false => new.write_csv_rows(&mut bytes)?,
-                    }
+                    new.write_csv(&mut bytes, self.is_safe)?;
                 }
                 Form::Given(LiveCounterFormat::Ndjson) => {
                     let process = LiveProcess { process_id: session.pid, process: &session.name };

@@ -106,7 +106,7 @@ fn start(
 ) -> Result<Option<Sessions>, Failure> {
     let (named, all) = (named(&event_sources::names(reached.pid))?, everything()?);
     let messages = &mut context.messages;
-    let view = Discovery::new;
+    let view = Discovery::default;
     let named = LiveSession::start(reached, named, Resume::No, view(), end, messages)?;
     let Some(named) = named else { return Ok(None) };
     let all = LiveSession::start(reached, all, Resume::Yes, view(), end, messages)?;

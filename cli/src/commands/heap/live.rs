@@ -103,7 +103,7 @@ fn dump(
     let line = StatusLine::new(context.shows_status);
     let file = args.save.as_ref().map(|path| path.display().to_string()).unwrap_or_default();
     let mut dumping = Dumping {
-        heap: HeapReader::new(),
+        heap: HeapReader::default(),
         line,
         is_stopping: false,
         file: &file,

@@ -56,7 +56,7 @@ impl HeapTrace {
         let Trace { file, reader, .. } = context.open(&InputArgs { file, read: args.read })?;
         let mut events = reader.time_ordered();
         events.trace().map(drop).map_err(|error| Failure::read(&file, &error, 0))?;
-        let mut heap = HeapReader::new();
+        let mut heap = HeapReader::default();
         if let Err(error) = heap.read(&mut events) {
             return Err(crate::context::failed(&file, events.reader(), &error));
         }

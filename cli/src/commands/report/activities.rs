@@ -13,7 +13,7 @@ use nettrace_analysis::report::{
 use std::io::{self, Write};
 
 pub(super) fn activities_of(args: &ActivitiesArgs) -> Activities {
-    let report = Activities::new().top(args.rows.number);
+    let report = Activities::default().top(args.rows.number);
     match &args.id {
         Some(id) => report.with_events_of(id),
         None => report,
@@ -21,11 +21,7 @@ pub(super) fn activities_of(args: &ActivitiesArgs) -> Activities {
 }
 
 pub(super) fn requests_of(args: &ActivitiesArgs) -> Http {
-    let report = Http::new().top(args.rows.number);
-    match &args.id {
-        Some(id) => report.with_events_of(id),
-        None => report,
-    }
+    Http::from(activities_of(args))
 }
 
 pub(super) fn text(

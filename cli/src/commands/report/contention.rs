@@ -35,7 +35,7 @@ pub(super) fn text(
             table.detail(Detail::new(head, innermost(&stack.frames, 3)), &faint);
         }
         let owners = lock.owners.iter().take(SHOWN_OWNERS).map(|owner| {
-            let thread = thread(Some(owner.thread_id), owner.name.as_deref());
+            let thread = thread(owner.thread_id, owner.name.as_deref());
             format!("{thread} {}×", units::count(owner.count))
         });
         let owners: Vec<String> = owners.collect();

@@ -26,8 +26,8 @@ pub(super) fn run(
     // Without counters OpenMetrics is its end mark, or it would be a text that was cut.
     asked.is_text_of_nothing = format == CounterFormat::Openmetrics;
     let counters = match format {
-        CounterFormat::Table => Counters::new().without_points(),
-        _ => Counters::new(),
+        CounterFormat::Table => Counters::default().without_points(),
+        _ => Counters::default(),
     };
     show(counters, asked, context, |report, context| match format {
         // JSON is written as that of all reports is.
@@ -44,10 +44,9 @@ fn csv(
     report: &CountersReport,
     context: &mut Context<'_>,
 ) -> io::Result<()> {
-    match args.csv_safe.unwrap_or(context.has_user) {
-        true => report.write_csv_safe(context.out.buffer()),
-        false => report.write_csv(context.out.buffer()),
-    }
+    let is_safe = args.csv_safe.unwrap_or(context.has_user);
+    context.out.buffer().write_all(CountersReport::CSV_HEADER.as_bytes())?;
+    report.write_csv(context.out.buffer(), is_safe)
 }
 
 /// A terminal would obey what is in tags.

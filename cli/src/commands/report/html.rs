@@ -8,7 +8,6 @@ use crate::failure::Failure;
 use crate::input::Ended;
 use crate::samples::AnalysisArgs;
 use crate::{new_file, units};
-use nettrace_analysis::findings::Finding;
 use nettrace_analysis::page::{self, PageAbout};
 use std::path::{Path, PathBuf};
 
@@ -57,7 +56,7 @@ pub(crate) fn write_page(
     if let Some(summary) = &mut page.summary
         && ended.losses.total() > 0
     {
-        summary.add(Finding::lost_events(ended.losses.total(), summary.events));
+        summary.add_lost_events(ended.losses.total());
     }
     let about = about(input, &ended);
     match &target.path {
@@ -79,13 +78,14 @@ fn about(input: &Path, ended: &Ended) -> PageAbout {
     let name =
         input.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let title = if name == "-" { crate::context::STDIN_NAME.to_owned() } else { name };
-    let mut about = PageAbout::new(title, ended).outcome(ended.outcome());
-    if let Ok(facts) = std::fs::metadata(input)
-        && facts.is_file()
+    let mut facts = Vec::new();
+    if let Ok(file) = std::fs::metadata(input)
+        && file.is_file()
     {
-        about = about.fact("File size", units::bytes(facts.len()));
+        facts.push(("File size".to_owned(), units::bytes(file.len())));
     }
-    about.fact("Page by", concat!("nettrace ", env!("CARGO_PKG_VERSION")))
+    facts.push(("Page by".to_owned(), concat!("nettrace ", env!("CARGO_PKG_VERSION")).to_owned()));
+    PageAbout { title, outcome: ended.outcome(), facts }
 }
 
 /// `x/trace.nettrace.gz` as `x/trace.html`.

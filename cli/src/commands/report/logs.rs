@@ -27,7 +27,7 @@ pub(super) fn run(
         summary(report, context)
     };
     let steps = Steps { each: Some(each), complete: |_, _| false, text: &text };
-    show_in_steps(Logs::new().at_least(level(least)), asked, &steps, context)
+    show_in_steps(Logs::default().at_least(level(least)), asked, &steps, context)
 }
 
 fn level(level: LogLevelArg) -> LogLevel {

@@ -51,43 +51,45 @@ pub(super) fn run(report: &Report, context: &mut Context<'_>) -> Result<Exit, Fa
             let text = with(args.own.rows.number, samples::modules);
             show(modules_of(&args.own), Asked::of(args), context, text)
         }
-        Report::Gc(args) => show(Gc::new(), Asked::of(args), context, with(&args.own, gc::text)),
+        Report::Gc(args) => {
+            show(Gc::default(), Asked::of(args), context, with(&args.own, gc::text))
+        }
         Report::Alloc(args) => {
-            show(Alloc::new(), Asked::of(args), context, with(args.own.number, alloc::text))
+            show(Alloc::default(), Asked::of(args), context, with(args.own.number, alloc::text))
         }
         Report::Types(args) => {
-            show(Types::new(), Asked::of(args), context, with(args.own.number, alloc::types))
+            show(Types::default(), Asked::of(args), context, with(args.own.number, alloc::types))
         }
         Report::Jit(args) => {
             let is_by_time = args.own.timeline || args.counted.before.is_some();
-            show(Jit::new(), Asked::of(args), context, |report, context| {
+            show(Jit::default(), Asked::of(args), context, |report, context| {
                 jit::text(&args.own, is_by_time, report, context)
             })
         }
         Report::Loader(args) => {
-            show(Loader::new(), Asked::of(args), context, with(args.own.number, loader::text))
+            show(Loader::default(), Asked::of(args), context, with(args.own.number, loader::text))
         }
         Report::Threadpool(args) => {
             let text = with(args.own.number, threadpool::text);
-            show(ThreadPool::new(), Asked::of(args), context, text)
+            show(ThreadPool::default(), Asked::of(args), context, text)
         }
         Report::Exceptions(args) => {
             let rows = args.own.number;
-            let report = Exceptions::new().top(rows);
+            let report = Exceptions::default().top(rows);
             show(report, Asked::of(args), context, with(rows, exceptions::text))
         }
         Report::Contention(args) => {
             let rows = args.own.number;
-            let report = Contention::new().top(rows);
+            let report = Contention::default().top(rows);
             show(report, Asked::of(args), context, with(rows, contention::text))
         }
         Report::Waits(args) => {
             let rows = args.own.number;
-            show(Waits::new().top(rows), Asked::of(args), context, with(rows, waits::text))
+            show(Waits::default().top(rows), Asked::of(args), context, with(rows, waits::text))
         }
         Report::Tasks(args) => {
             let rows = args.own.number;
-            show(Tasks::new().top(rows), Asked::of(args), context, with(rows, tasks::text))
+            show(Tasks::default().top(rows), Asked::of(args), context, with(rows, tasks::text))
         }
         Report::Activities(args) => {
             let text = with(&args.own, activities::text);

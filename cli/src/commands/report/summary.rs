@@ -12,7 +12,7 @@ use crate::recommended::shell_word;
 use crate::style::Paint;
 use crate::table::wrapped;
 use crate::units;
-use nettrace_analysis::findings::{Finding, Summary, SummaryReport};
+use nettrace_analysis::findings::{Summary, SummaryReport};
 use std::io::{self, Write};
 use unicode_width::UnicodeWidthStr;
 
@@ -20,12 +20,12 @@ pub(super) fn run(asked: Asked<'_>, context: &mut Context<'_>) -> Result<Exit, F
     let complete = |report: &mut SummaryReport, trace: &Ended| {
         let lost = trace.losses.total();
         if lost > 0 {
-            report.add(Finding::lost_events(lost, report.events));
+            report.add_lost_events(lost);
         }
         true
     };
     let steps = Steps { each: None, complete, text: &text };
-    show_in_steps(Summary::new(), asked, &steps, context)
+    show_in_steps(Summary::default(), asked, &steps, context)
 }
 
 fn text(file: &str, report: &SummaryReport, context: &mut Context<'_>) -> io::Result<()> {

@@ -298,7 +298,7 @@ mod tests {
     use super::*;
     use crate::screen::pages::{self, page, text};
     use crossterm::event::KeyModifiers;
-    use nettrace_analysis::live::{Live, LiveTop};
+    use nettrace_analysis::live::{Live, LiveTop, TopCallee};
     use nettrace_parser::{Reader, Whole};
     use nettrace_testdata::corpus;
     use ratatui_core::backend::TestBackend;
@@ -308,7 +308,7 @@ mod tests {
     /// A recorded session at its end, with its names.
     fn top() -> (Live<LiveTop>, i64) {
         let bytes = corpus::trace("net10-linux-x64/all.nettrace").unwrap().bytes();
-        let mut top = Live::new(LiveTop::new().rows(50));
+        let mut top = Live::new(LiveTop::default().rows(50));
         let mut events = Reader::new(Whole::new(&bytes[..])).time_ordered();
         let mut last = 0;
         while let Some(event) = events.next_event().unwrap() {
@@ -383,7 +383,7 @@ mod tests {
         press(&mut board, KeyCode::Enter);
         let (view, name) = board.wants_callers().unwrap();
         assert_eq!(view, TopView::Exceptions);
-        board.take_callers(top.0.report().callers_of_exception(top.1, &name));
+        board.take_callers(top.0.report().callers(top.1, TopCallee::Exception(&name)));
         let shown = text(&drawn(&mut board, 120, 40));
         assert!(shown.contains("Workload.Program.ExceptionRound"), "{shown}");
         press(&mut board, KeyCode::Esc);

@@ -19,7 +19,7 @@ use crate::live::start::Resume;
 use crate::screen::{Input, Pressed, Screen, Theme};
 use crate::units;
 use board::{Board, TopState};
-use nettrace_analysis::live::{LiveTop, TopSnapshot};
+use nettrace_analysis::live::{LiveTop, TopCallee, TopSnapshot};
 use nettrace_ipc::{Arguments, Level, Provider, Providers, RequestError, Rundown, SessionConfig};
 use serde::Serialize;
 use std::io::Write;
@@ -106,7 +106,7 @@ impl<'w> Watching<'w> {
         }
         meter.begin();
         let rows = if shows_screen(args, context) { SCREEN_ROWS } else { args.number };
-        let top = LiveTop::new().window(args.window.0).rows(rows);
+        let top = LiveTop::default().window(args.window.0).rows(rows);
         let messages = &mut context.messages;
         let session = LiveSession::start(reached, config, Resume::Yes, top, end, messages)?;
         let Some(session) = session else { return Ok(None) };
@@ -195,14 +195,15 @@ impl<'w> Watching<'w> {
                 if let Some((view, name)) = board.wants_callers() {
                     let callers = self.session.with(|live| {
                         let (top, now) = (live.report(), ended_ns.unwrap_or(live.now_ns()));
-                        match view {
-                            TopView::Methods => top.callers_of_method(now, &name),
-                            TopView::Allocations => top.callers_of_allocation(now, &name),
-                            TopView::Exceptions => top.callers_of_exception(now, &name),
-                            TopView::Contention => top.callers_of_contention(now, &name),
-                            TopView::Waits => top.callers_of_wait(now, &name),
-                            TopView::Threads | TopView::Http => Vec::new(),
-                        }
+                        let callee = match view {
+                            TopView::Methods => TopCallee::Method(&name),
+                            TopView::Allocations => TopCallee::Allocation(&name),
+                            TopView::Exceptions => TopCallee::Exception(&name),
+                            TopView::Contention => TopCallee::Contention(&name),
+                            TopView::Waits => TopCallee::Wait(&name),
+                            TopView::Threads | TopView::Http => return Vec::new(),
+                        };
+                        top.callers(now, callee)
                     });
                     board.take_callers(callers);
                 }

@@ -1,6 +1,6 @@
 //! The time of one open activity.
 
-use super::{At, Doing, Parts, Piece, Work};
+use super::{At, Doing, Parts, Piece, ThreadWork};
 use crate::model::{Resolved, StackHandle, ThreadHandle};
 use crate::sorted::SortFew;
 use std::collections::HashMap;
@@ -27,15 +27,15 @@ pub(crate) struct Totals {
 }
 
 impl Totals {
-    fn add(&mut self, (paused, rest): (u64, u64), what: Work) {
+    fn add(&mut self, (paused, rest): (u64, u64), what: ThreadWork) {
         let sum = match what {
-            Work::Running => &mut self.running,
-            Work::Native(stack) => self.native.entry(stack).or_default(),
-            Work::Waiting => &mut self.waiting,
-            Work::Lock => &mut self.lock,
-            Work::Jit => &mut self.jit,
-            Work::Await => &mut self.awaited,
-            Work::Unknown => &mut self.unknown,
+            ThreadWork::Running => &mut self.running,
+            ThreadWork::Native(stack) => self.native.entry(stack).or_default(),
+            ThreadWork::Waiting => &mut self.waiting,
+            ThreadWork::Lock => &mut self.lock,
+            ThreadWork::Jit => &mut self.jit,
+            ThreadWork::Await => &mut self.awaited,
+            ThreadWork::Unknown => &mut self.unknown,
         };
         *sum = sum.saturating_add(rest);
         self.gc = self.gc.saturating_add(paused);
@@ -62,14 +62,14 @@ impl Totals {
     /// Distributes a `duration` to its parts.
     pub(crate) fn parts(&self, duration: u64, is_sampled: bool, resolved: &Resolved<'_>) -> Parts {
         let mut parts = Parts { gc_ns: self.gc, ..Parts::default() };
-        let native = self.native.iter().map(|(stack, nanos)| (Work::Native(*stack), *nanos));
+        let native = self.native.iter().map(|(stack, nanos)| (ThreadWork::Native(*stack), *nanos));
         let others = [
-            (Work::Running, self.running),
-            (Work::Waiting, self.waiting),
-            (Work::Lock, self.lock),
-            (Work::Jit, self.jit),
-            (Work::Await, self.awaited),
-            (Work::Unknown, self.unknown),
+            (ThreadWork::Running, self.running),
+            (ThreadWork::Waiting, self.waiting),
+            (ThreadWork::Lock, self.lock),
+            (ThreadWork::Jit, self.jit),
+            (ThreadWork::Await, self.awaited),
+            (ThreadWork::Unknown, self.unknown),
         ];
         for (what, nanos) in native.chain(others) {
             let part = parts.part_mut(what.doing(resolved, is_sampled));
@@ -84,7 +84,7 @@ impl Totals {
 pub(super) struct LinePart {
     pub(super) from: At,
     pub(super) to: At,
-    what: Work,
+    what: ThreadWork,
     pub(super) thread: Option<ThreadHandle>,
 }
 
@@ -110,7 +110,7 @@ pub(super) struct Account {
     pieces: Vec<Piece>,
     pub(super) totals: Totals,
     /// What is happening when no thread works for it.
-    otherwise: Work,
+    otherwise: ThreadWork,
     pub(super) line: Option<Vec<LinePart>>,
 }
 
@@ -125,7 +125,7 @@ impl Account {
             summed: at,
             pieces: Vec::new(),
             totals: Totals::default(),
-            otherwise: if is_followed { Work::Await } else { Work::Unknown },
+            otherwise: if is_followed { ThreadWork::Await } else { ThreadWork::Unknown },
             line: None,
         }
     }
@@ -189,16 +189,16 @@ mod tests {
         At { nanos, paused: u64::try_from(nanos.clamp(30, 40) - 30).unwrap() }
     }
 
-    fn piece(thread: u32, from: i64, to: i64, what: Work) -> Piece {
+    fn piece(thread: u32, from: i64, to: i64, what: ThreadWork) -> Piece {
         Piece { from: at(from), to: at(to), what, thread: ThreadHandle(thread) }
     }
 
     #[test]
     fn the_thread_that_does_most_counts_and_a_pause_stops_all() {
         let mut account = Account::new(None, Vec::new(), at(0), true);
-        account.add(piece(1, 10, 60, Work::Lock));
-        account.add(piece(2, 20, 50, Work::Running));
-        account.add(piece(3, 0, 5, Work::Jit));
+        account.add(piece(1, 10, 60, ThreadWork::Lock));
+        account.add(piece(2, 20, 50, ThreadWork::Running));
+        account.add(piece(3, 0, 5, ThreadWork::Jit));
         account.sum_up(at(100));
         let totals = &account.totals;
         // 0–5 jit, 5–10 await, 10–20 lock, 20–50 running except for the pause 30–40,
@@ -212,11 +212,11 @@ mod tests {
     }
 
     #[test]
-    fn what_is_summed_up_in_between_is_the_same() {
+    fn intermediate_sums_do_not_change_the_result() {
         let pieces = [
-            piece(1, 10, 60, Work::Lock),
-            piece(2, 20, 50, Work::Running),
-            piece(2, 50, 55, Work::Waiting),
+            piece(1, 10, 60, ThreadWork::Lock),
+            piece(2, 20, 50, ThreadWork::Running),
+            piece(2, 50, 55, ThreadWork::Waiting),
         ];
         let mut whole = Account::new(None, Vec::new(), at(0), false);
         let mut parted = Account::new(None, Vec::new(), at(0), false);
@@ -239,7 +239,7 @@ mod tests {
     fn pieces_do_not_pile_up() {
         let mut account = Account::new(None, Vec::new(), at(0), true);
         for number in 0..100_000 {
-            let what = if number % 2 == 0 { Work::Running } else { Work::Waiting };
+            let what = if number % 2 == 0 { ThreadWork::Running } else { ThreadWork::Waiting };
             if account.add(piece(1, number * 10, number * 10 + 10, what)) {
                 // A thread has not shown for long whether it works for the activity.
                 account.sum_up_early(at(0));

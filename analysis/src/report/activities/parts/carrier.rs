@@ -1,6 +1,6 @@
 //! What a thread is doing.
 
-use super::{At, Piece, Work};
+use super::{At, Piece, ThreadWork};
 use crate::model::ThreadHandle;
 use crate::model::intervals::{Edge, Matcher};
 use nettrace_parser::Guid;
@@ -22,11 +22,11 @@ impl Busy {
     /// In order of precedence.
     const ALL: [Busy; 3] = [Busy::Lock, Busy::Jit, Busy::Wait];
 
-    fn work(self) -> Work {
+    fn work(self) -> ThreadWork {
         match self {
-            Busy::Lock => Work::Lock,
-            Busy::Jit => Work::Jit,
-            Busy::Wait => Work::Waiting,
+            Busy::Lock => ThreadWork::Lock,
+            Busy::Jit => ThreadWork::Jit,
+            Busy::Wait => ThreadWork::Waiting,
         }
     }
 }
@@ -43,7 +43,7 @@ pub(super) struct Carrier {
     /// Whether that event ends a turn of the thread.
     pub(super) has_left: bool,
     /// What it is doing, since when, and the last sample or event that shows it.
-    what: Work,
+    what: ThreadWork,
     since: At,
     seen: At,
     /// What it did recently: its next event shows for which activity. While it is in
@@ -63,7 +63,7 @@ impl Default for Carrier {
             chain: Vec::new(),
             last: at,
             has_left: false,
-            what: Work::Running,
+            what: ThreadWork::Running,
             since: at,
             seen: at,
             held: Vec::new(),
@@ -78,7 +78,7 @@ impl Carrier {
     /// usually the thread just keeps running.
     pub(super) fn goes_on(&mut self, at: At, has_left: bool) -> bool {
         let is_news = !self.held.is_empty()
-            || self.what != Work::Running
+            || self.what != ThreadWork::Running
             || at.nanos.saturating_sub(self.seen.nanos) > HOLDS;
         if !is_news {
             self.last = at;
@@ -90,10 +90,10 @@ impl Carrier {
 
     /// Ends the current piece.
     pub(super) fn cut(&mut self, thread: ThreadHandle, at: At) {
-        let is_told = matches!(self.what, Work::Running | Work::Native(_));
+        let is_told = matches!(self.what, ThreadWork::Running | ThreadWork::Native(_));
         if is_told && at.nanos.saturating_sub(self.seen.nanos) > HOLDS {
             self.hold(Piece { from: self.since, to: self.seen, what: self.what, thread });
-            self.hold(Piece { from: self.seen, to: at, what: Work::Unknown, thread });
+            self.hold(Piece { from: self.seen, to: at, what: ThreadWork::Unknown, thread });
         } else {
             self.hold(Piece { from: self.since, to: at, what: self.what, thread });
         }
@@ -118,7 +118,7 @@ impl Carrier {
         std::mem::take(&mut self.held)
     }
 
-    /// What can be said about them if the thread was not seen working for the activity
+    /// What is known about them if the thread was not seen working for the activity
     /// after its last event.
     pub(super) fn until_last(&self, held: &[Piece], thread: ThreadHandle, at: At) -> Vec<Piece> {
         let last = self.last;
@@ -131,7 +131,7 @@ impl Carrier {
             })
             .collect();
         if !self.has_left && at.nanos > last.nanos {
-            pieces.push(Piece { from: last, to: at, what: Work::Unknown, thread });
+            pieces.push(Piece { from: last, to: at, what: ThreadWork::Unknown, thread });
         }
         pieces
     }
@@ -151,7 +151,7 @@ impl Carrier {
         self.has_left = has_left;
         self.since = at;
         self.seen = at;
-        self.what = self.known().unwrap_or(Work::Running);
+        self.what = self.known().unwrap_or(ThreadWork::Running);
     }
 
     /// It works for something else now.
@@ -160,7 +160,7 @@ impl Carrier {
     }
 
     /// What its events say that it is doing.
-    fn known(&self) -> Option<Work> {
+    fn known(&self) -> Option<ThreadWork> {
         Busy::ALL.into_iter().find(|busy| self.open.is_open(*busy)).map(Busy::work)
     }
 
@@ -170,7 +170,7 @@ impl Carrier {
     }
 
     /// A sample of the thread.
-    pub(super) fn sampled(&mut self, thread: ThreadHandle, at: At, what: Work) {
+    pub(super) fn sampled(&mut self, thread: ThreadHandle, at: At, what: ThreadWork) {
         let what = self.known().unwrap_or(what);
         if what != self.what || at.nanos.saturating_sub(self.seen.nanos) > HOLDS {
             self.cut(thread, at);
@@ -183,7 +183,7 @@ impl Carrier {
     pub(super) fn enter(&mut self, busy: Busy, method: u64, at: Edge) {
         self.edge = at.nanos;
         let held = &mut self.held;
-        self.open.start_inside(busy, at, method, |lost| not_told(held, busy, lost.start.nanos));
+        self.open.start_inside(busy, at, method, |lost| unattributed(held, busy, lost.start.nanos));
     }
 
     /// One ends. Returns the pieces that are certain now.
@@ -220,15 +220,15 @@ impl Carrier {
         self.cut(thread, at);
         let held = &mut self.held;
         for busy in [Busy::Lock, Busy::Wait] {
-            self.open.lose(busy, |lost| not_told(held, busy, lost.start.nanos));
+            self.open.lose(busy, |lost| unattributed(held, busy, lost.start.nanos));
         }
-        self.what = self.known().unwrap_or(Work::Running);
+        self.what = self.known().unwrap_or(ThreadWork::Running);
     }
 }
 
 /// It is unknown how long something took that started at this time.
-fn not_told(held: &mut [Piece], busy: Busy, from: i64) {
+fn unattributed(held: &mut [Piece], busy: Busy, from: i64) {
     let of_it =
         held.iter_mut().filter(|piece| piece.from.nanos >= from && piece.what == busy.work());
-    of_it.for_each(|piece| piece.what = Work::Unknown);
+    of_it.for_each(|piece| piece.what = ThreadWork::Unknown);
 }

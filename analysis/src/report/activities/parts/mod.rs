@@ -174,7 +174,7 @@ impl At {
 /// What a thread did for an activity. What native code means is only known at the end,
 /// with all names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Work {
+enum ThreadWork {
     Running,
     Native(StackHandle),
     Waiting,
@@ -184,33 +184,33 @@ enum Work {
     Unknown,
 }
 
-impl Work {
+impl ThreadWork {
     /// If several threads work at the same time, the one with the highest rank counts.
     fn rank(self) -> u8 {
         match self {
-            Work::Running => 6,
-            Work::Jit => 5,
-            Work::Native(_) => 4,
-            Work::Lock => 3,
-            Work::Waiting => 2,
-            Work::Unknown => 1,
-            Work::Await => 0,
+            ThreadWork::Running => 6,
+            ThreadWork::Jit => 5,
+            ThreadWork::Native(_) => 4,
+            ThreadWork::Lock => 3,
+            ThreadWork::Waiting => 2,
+            ThreadWork::Unknown => 1,
+            ThreadWork::Await => 0,
         }
     }
 
     /// Without samples, a thread that works for an activity may be running or waiting.
     fn doing(self, resolved: &Resolved<'_>, is_sampled: bool) -> Doing {
         match self {
-            Work::Running if is_sampled => Doing::Running,
-            Work::Native(stack) => match resolved.state(stack, Mode::External) {
+            ThreadWork::Running if is_sampled => Doing::Running,
+            ThreadWork::Native(stack) => match resolved.state(stack, Mode::External) {
                 ThreadState::Waiting => Doing::Waiting,
                 _ => Doing::Native,
             },
-            Work::Waiting => Doing::Waiting,
-            Work::Lock => Doing::Lock,
-            Work::Jit => Doing::Jit,
-            Work::Await => Doing::Await,
-            Work::Running | Work::Unknown => Doing::Unknown,
+            ThreadWork::Waiting => Doing::Waiting,
+            ThreadWork::Lock => Doing::Lock,
+            ThreadWork::Jit => Doing::Jit,
+            ThreadWork::Await => Doing::Await,
+            ThreadWork::Running | ThreadWork::Unknown => Doing::Unknown,
         }
     }
 }
@@ -220,7 +220,7 @@ impl Work {
 struct Piece {
     from: At,
     to: At,
-    what: Work,
+    what: ThreadWork,
     thread: ThreadHandle,
 }
 
@@ -229,7 +229,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parts_are_made_to_sum_up_to_what_the_source_says() {
+    fn parts_are_scaled_to_the_total_of_the_source() {
         let parts =
             Parts { running_ns: 50, gc_ns: 10, unknown_ns: 5, await_ns: 7, ..Parts::default() };
         assert_eq!((parts.total_ns(), parts.fit(100).unknown_ns), (72, 33));

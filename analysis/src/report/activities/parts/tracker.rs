@@ -3,7 +3,7 @@
 use super::account::{Account, LinePart, Totals};
 use super::carrier::{Busy, Carrier};
 use super::pauses::Pauses;
-use super::{At, Doing, Piece, Stretch, Work};
+use super::{At, Doing, Piece, Stretch, ThreadWork};
 use crate::model::activity_edge::id_text;
 use crate::model::activity_path::parent_path;
 use crate::model::intervals::{nanos_between, reported_nanos};
@@ -64,8 +64,8 @@ impl PartTracker {
                     return;
                 }
                 let what = match sample.state {
-                    SampleState::Managed => Work::Running,
-                    SampleState::External => Work::Native(model.stack_of(event, thread)),
+                    SampleState::Managed => ThreadWork::Running,
+                    SampleState::External => ThreadWork::Native(model.stack_of(event, thread)),
                     _ => return,
                 };
                 let at = at(&self.pauses, process, moment.nanos);
