@@ -487,15 +487,6 @@ impl Losses {
         if let Some(jump) = jump {
             self.contradict(thread, jump, Fault::NumbersJump(jump.to));
         }
-        // A thread that wrote more than it is listed with has rows that are none, or the
-        // numbers of another.
-        let has_wrote_less = step.cast_signed() < 0
-            && jump.is_none()
-            && !is_forgotten
-            && state.is_some_and(|state| !state.takes_any);
-        if has_wrote_less {
-            self.contradictions.push((None, Fault::NumberFell(number)));
-        }
         self.gaps.settle(thread);
         let last = if is_ahead || is_forgotten || jump.is_some() { number } else { last };
         let ticks = state.map_or(0, |state| state.ticks);

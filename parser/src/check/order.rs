@@ -9,9 +9,10 @@
 //! | `block_time` | a block's events lie between the times in its header, unless these are 0 |
 
 use super::Findings;
+use crate::block::event::header as event_block_header;
 use crate::block::sequence_point::timestamp_of;
 use crate::event::Event;
-use crate::{Block, BlockKind, raw};
+use crate::{Block, BlockKind};
 use std::collections::HashMap;
 
 /// Capture threads that are tracked at a time. Only hostile streams have more; then
@@ -54,7 +55,7 @@ impl Order {
         self.block = None;
         match block.kind {
             BlockKind::Event if self.has_block_headers => {
-                let header = raw::event_block_header(block.content).ok();
+                let header = event_block_header(block.content).ok();
                 let times = header.map(|(_, header)| {
                     (header.min_ticks.cast_unsigned(), header.max_ticks.cast_unsigned())
                 });

@@ -283,7 +283,7 @@ impl State {
             self.blocks_were_lost = false;
         }
         self.statistics.add_rows(BlockKind::SequencePoint, rows);
-        self.tell_contradictions(frame);
+        self.tell_contradictions();
         if let Some((_, Some(at))) = point {
             self.broken_at = Some(frame.body.start.saturating_add(at as u64));
         }

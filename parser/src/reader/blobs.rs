@@ -157,13 +157,12 @@ impl State {
 
     /// Reports contradictions that later sequence numbers revealed. Their rows have
     /// already been delivered.
-    /// `block`: the one that revealed them.
-    pub(super) fn tell_contradictions(&mut self, block: Frame) {
+    pub(super) fn tell_contradictions(&mut self) {
         for (place, fault) in self.losses.take_contradictions() {
-            let (frame, at) = place.map_or((block, 0), |place| {
-                (place.frame, index(place.position, place.frame.body.start))
-            });
-            self.damage.in_block(frame).contradicts(at, "sequence number", fault);
+            // Every sequence number has its place if the reader reads the whole stream.
+            let Some(place) = place else { continue };
+            let at = index(place.position, place.frame.body.start);
+            self.damage.in_block(place.frame).contradicts(at, "sequence number", fault);
         }
     }
 
@@ -278,7 +277,7 @@ impl State {
                 let ticks = header.timestamp;
                 let place = RowPlace { frame: self.cursor.frame, position: self.cursor.blob };
                 let is_in_order = self.losses.event_v4(thread, number, ticks, Some(place), limit);
-                self.tell_contradictions(self.cursor.frame);
+                self.tell_contradictions();
                 if !is_in_order {
                     self.contradicts("timestamp", Fault::TimeFalls(ticks));
                 }

@@ -30,7 +30,7 @@ use std::io::Read;
 /// # Ok::<(), nettrace_parser::Error>(())
 /// ```
 ///
-/// Only a stream whose beginning cannot be read is an [`Error`]. Later damage is reported
+/// Only a stream whose beginning cannot be read is an [`Error`](crate::Error). Later damage is reported
 /// by [`Reader::damage`], and everything around it is delivered.
 #[derive(Debug)]
 pub struct Reader<S> {

@@ -146,11 +146,10 @@ fn of_blocks(bytes: &[u8], start: u64, broken: u64, is_known: bool) {
     let verdict = blocks(bytes, is_known, |blocks| blocks.resync(frame));
     assert_within(verdict, frame, end);
     let from = frame.body.start.saturating_add(broken);
-    if from <= frame.body_end().min(end) {
-        if let Some(position) = blocks(bytes, is_known, |blocks| blocks.block_within(&frame, from))
-        {
-            assert!((from..frame.body_end()).contains(&position), "{position}");
-        }
+    if from <= frame.body_end().min(end)
+        && let Some(position) = blocks(bytes, is_known, |blocks| blocks.block_within(&frame, from))
+    {
+        assert!((from..frame.body_end()).contains(&position), "{position}");
     }
     blocks(bytes, is_known, |blocks| blocks.is_followed(frame.body_end()));
     // The reader has examined the bytes after a mark before it asks.

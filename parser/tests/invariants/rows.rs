@@ -171,7 +171,8 @@ pub(crate) fn blocks(bytes: &[u8]) -> Option<(Version, Vec<FoundBlock<'_>>, bool
     Some((version, blocks, false))
 }
 
-/// Whether a finding says that a block ends elsewhere than its size says.
+/// Whether a finding says that a block is another than its header says, or ends
+/// elsewhere.
 fn is_doubt(damage: &Damage) -> impl Iterator<Item = u64> {
     let doubts = damage.findings().iter().filter(|finding| {
         finding.class == Class::FramingLost
@@ -180,6 +181,7 @@ fn is_doubt(damage: &Damage) -> impl Iterator<Item = u64> {
             || matches!(
                 finding.fault,
                 Fault::BlockSize(_)
+                    | Fault::ChangedKind(_)
                     | Fault::Padding(_)
                     | Fault::TypeName
                     | Fault::MinimumVersion(_)
