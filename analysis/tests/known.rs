@@ -118,8 +118,11 @@ fn contention(trace: &TraceFile) -> ContentionReport {
     pass.finish().output
 }
 
-/// The threads of each circle, those that wait for it, and the first finding.
-fn deadlocks(trace: &TraceFile) -> (Vec<(Vec<u64>, Vec<u64>)>, String) {
+/// The threads of a circle, and those that wait for it.
+type Circle = (Vec<u64>, Vec<u64>);
+
+/// All circles, and the first finding.
+fn deadlocks(trace: &TraceFile) -> (Vec<Circle>, String) {
     let circles = contention(trace).deadlocks.into_iter();
     let first = findings(trace).first().map_or_else(String::new, |first| first.text.clone());
     (circles.map(|circle| (circle.thread_ids, circle.victim_ids)).collect(), first)

@@ -7,7 +7,7 @@ use flate2::write::GzEncoder;
 use std::fmt;
 use std::io::{self, BufWriter, Write};
 
-/// A converter's output. [`Output::finish`] must be called, because errors of writing on
+/// A converter's output. `finish` must be called, because errors of writing on
 /// drop are ignored.
 pub struct Output<'o>(Inner<'o>);
 

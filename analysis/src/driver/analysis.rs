@@ -381,7 +381,7 @@ pub struct Finished {
     /// The samples, aggregated.
     pub profile: Profile,
     /// How reading went. If the trace is truncated or damaged, the counts are too low.
-    /// `None` if the events were passed one by one and [`Analysis::set_outcome`] was not
+    /// `None` if the events were passed one by one and [`ReportPass::set_outcome`](crate::report::ReportPass::set_outcome) was not
     /// called.
     pub outcome: Option<Outcome>,
     options: AnalysisOptions,

@@ -14,7 +14,7 @@ const STEPS: usize = 32;
 /// Shortest paths from the roots to all objects of a dump: 4 bytes per object.
 ///
 /// Among roots at the same distance, static variables are preferred, then local
-/// variables, then handles, in the order of [`RootKind::ALL`].
+/// variables, then handles, in the order of [`RootKind`].
 #[derive(Debug)]
 pub struct HeapPaths {
     /// The previous object on the path; for an object held by a root, the object itself;

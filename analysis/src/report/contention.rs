@@ -9,7 +9,7 @@ use super::counts::ThreadCount;
 use super::deadlock::{Deadlock, deadlocks};
 use super::distribution::{Distribution, Spread};
 use super::stack_rows::{StackRow, stack_rows};
-use super::waiting::{OpenWait, WaitTotals, Waiting};
+use super::waiting::{OpenWait, WaitTotals, Waited, Waiting};
 use crate::model::intervals::reported_nanos;
 use crate::model::{Mode, Model, Resolved, StackHandle, ThreadHandle};
 use crate::sorted::SortFew;
@@ -169,7 +169,7 @@ impl Report for Contention {
         let top = self.waits.top;
         let passes = |place: &LockPlace| resolved.selected(place.stack, Mode::Unknown).is_some();
         let newest = self.newest;
-        let (totals, sites, open) = self.waits.finish(passes);
+        let Waited { totals, sites, open } = self.waits.finish(passes);
         let owners = Owners::new(resolved.model());
         #[derive(Default)]
         struct Sums {

@@ -59,7 +59,7 @@ pub trait Report {
 pub enum ReportInput {
     /// Every event, in time order.
     Events,
-    /// CPU samples, aggregated by stack: [`Resolved::profile`].
+    /// CPU samples, aggregated by stack.
     Samples,
     /// Processes and their code: [`Resolved::model`].
     Code,

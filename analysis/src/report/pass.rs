@@ -109,7 +109,7 @@ impl<R: Reports> ReportPass<R> {
         self.analysis.read_for(events, &mut self.observer)
     }
 
-    /// See [`Analysis::set_outcome`].
+    /// The outcome of reading, if the events were passed one by one.
     pub fn set_outcome(&mut self, outcome: Outcome) {
         self.analysis.set_outcome(outcome);
     }

@@ -96,10 +96,7 @@ impl<P: Copy + Ord + Hash, X: Default> Waiting<P, X> {
 
     /// The accepted places in order, totals of all waits there, and those that are not
     /// over, longest first.
-    pub(super) fn finish(
-        mut self,
-        passes: impl Fn(&P) -> bool,
-    ) -> (WaitTotals, Vec<(P, WaitSite<X>)>, Vec<Begun<P>>) {
+    pub(super) fn finish(mut self, passes: impl Fn(&P) -> bool) -> Waited<P, X> {
         let (mut totals, open) = (self.totals, self.open.finish(self.last_nanos));
         let mut waits = Distribution::default();
         let begun = |wait: Interval<Option<P>>| {
@@ -116,8 +113,18 @@ impl<P: Copy + Ord + Hash, X: Default> Waiting<P, X> {
             waits.merge(&site.waits);
         }
         (totals.stopped, totals.waits) = (waits.count(), waits.spread());
-        (totals, sites, open)
+        Waited { totals, sites, open }
     }
+}
+
+/// All waits of a trace.
+#[derive(Debug)]
+pub(super) struct Waited<P, X> {
+    pub(super) totals: WaitTotals,
+    /// By place, in order.
+    pub(super) sites: Vec<(P, WaitSite<X>)>,
+    /// Those that are not over at the end of the trace, longest first.
+    pub(super) open: Vec<Begun<P>>,
 }
 
 /// A wait that is not over at the end of the trace.

@@ -6,7 +6,7 @@
 
 use super::contract::{Moment, Recording, Report, SCHEMA};
 use super::distribution::{Distribution, Spread};
-use super::waiting::{OpenWait, WaitTotals, Waiting};
+use super::waiting::{OpenWait, WaitTotals, Waited, Waiting};
 use crate::model::{Mode, Model, Resolved, StackHandle, ThreadHandle, WaitFor};
 use crate::report::stack_rows::{guessed_of, names_of};
 use crate::sorted::SortFew;
@@ -135,7 +135,7 @@ impl Report for Waits {
     fn finish(self, resolved: &Resolved<'_>) -> WaitsReport {
         let top = self.waits.top;
         let passes = |place: &HandlePlace| resolved.selected(place.1, Mode::Unknown).is_some();
-        let (totals, sites, open) = self.waits.finish(passes);
+        let Waited { totals, sites, open } = self.waits.finish(passes);
         let is_idle = |stack| resolved.waits_for(stack, Mode::External) == Some(WaitFor::Work);
         let (idle, open): (Vec<_>, Vec<_>) = open.iter().partition(|begun| is_idle(begun.place.1));
         let open = open.iter().map(|begun| OpenWait::new(begun, begun.place.1, resolved)).collect();

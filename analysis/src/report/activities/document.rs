@@ -46,7 +46,7 @@ pub struct ActivitiesReport {
     /// Number of events omitted from `events` because there are more than 10,000.
     pub events_left_out: u64,
     /// The HTTP requests among them, by target, if they were
-    /// [requested](super::Activities::with_http).
+    /// requested.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub http: Option<Box<ActivitiesReport>>,
     /// Number of selected starts and stops.

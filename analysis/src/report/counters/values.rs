@@ -31,6 +31,9 @@ const MOST_INSTRUMENTS: usize = 10_000;
 /// tags; .NET publishes three.
 const MOST_QUANTILES: usize = 16;
 
+/// Keys with their values.
+type Tags = Vec<(String, String)>;
+
 /// Reads the values of all counters from the events of a trace.
 #[derive(Debug, Default)]
 pub(crate) struct CounterValues {
@@ -38,7 +41,7 @@ pub(crate) struct CounterValues {
     intervals: HashMap<(Option<u64>, String), Interval>,
     same_names: SameNames,
     /// Tags of meters and instruments, by process and the instrument's id.
-    own_tags: HashMap<(Option<u64>, i64), Vec<(String, String)>>,
+    own_tags: HashMap<(Option<u64>, i64), Tags>,
     /// Of sessions whose first publication this is, if that is known otherwise.
     requested_seconds: f64,
     points: u64,
