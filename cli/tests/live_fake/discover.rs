@@ -1,7 +1,7 @@
 //! `nettrace discover` against the fake runtime.
 
 use super::common::Json;
-use super::{Folder, ids, on, streaming, trace};
+use super::{Folder, on, starts, streaming, trace};
 use nettrace_ipc::fake::FakeRuntime;
 use serde_json::Value;
 
@@ -30,10 +30,8 @@ fn what_came_is_listed_with_rates_sizes_and_the_option_that_records_it() {
     assert!(workload["record"].text().starts_with("--providers Nettrace-Workload:0x"));
     let counters = find("Nettrace-Workload-Counters")["counters"].list();
     assert_eq!(counters.len(), 3);
-    // Named providers first, then everything.
-    let started: Vec<(u8, u8)> =
-        ids(&fake).into_iter().filter(|(set, id)| *set == 2 && *id > 1).collect();
-    assert_eq!(started.len(), 2);
+    // The list of instruments first, then providers by their names, then everything.
+    assert_eq!(starts(&fake).len(), 3);
     assert_eq!(fake.session_count(), 0);
 }
 

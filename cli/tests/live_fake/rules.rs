@@ -120,7 +120,7 @@ fn a_rule_whose_condition_does_not_hold_for_so_long_records_nothing() {
                  [[rule]]\nname = \"none\"\nwhen = \"Nobody/nothing > 10\"\n";
     let mut child = watching(&fake, &folder, rules, &["--duration", "1s"]);
     assert_eq!(child.wait().unwrap().code(), Some(0), "{}", messages(&folder));
-    assert_eq!((recordings(&folder).len(), objects(&folder).len(), fake.stops().len()), (0, 0, 1));
+    assert_eq!((recordings(&folder).len(), objects(&folder).len(), fake.stops().len()), (0, 0, 2));
     let messages = messages(&folder);
     assert!(
         messages.contains("rule typo cannot fire: System.Runtime has no counter gc-heap-szie"),

@@ -55,6 +55,10 @@ impl Collector {
             guard.recorded(*rule, *watch, &active.reached, written, &mut context.messages);
             return;
         }
+        if active.main != active.number {
+            // Metrics are not converted, and part of no rotation.
+            return;
+        }
         self.finished.extend(written.map(|written| (pid, part, written)));
         // One that was full later may have ended earlier.
         self.finished.make_contiguous().sort_by_key(|(_, part, _)| *part);
@@ -67,6 +71,9 @@ impl Collector {
     /// The session that looked for the conditions of rules has ended.
     fn forget_watch(&mut self, active: Active, label: &str, context: &mut Context<'_>) {
         drop(active.recording.outcome());
+        if active.main != active.number {
+            return;
+        }
         if let Some(guard) = self.guard() {
             guard.forget(active.number);
         }

@@ -266,9 +266,11 @@ impl Collector {
     }
 
     fn stop_one(&mut self, number: usize) {
-        if let Some(active) = self.active.iter().find(|active| active.number == number) {
-            active.recording.session.stop();
-        }
+        let Some(active) = self.active.iter().find(|active| active.number == number) else {
+            return;
+        };
+        let both = self.active.iter().filter(|other| other.main == active.main);
+        both.for_each(|active| active.recording.session.stop());
     }
 
     fn stop_all(&mut self) {
