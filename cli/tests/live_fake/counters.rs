@@ -275,7 +275,7 @@ fn prometheus_reads_what_is_served() {
             &address["http://".len()..address.len() - "/metrics".len()],
         )
         .unwrap();
-        stream.write_all(b"GET /metrics HTTP/1.1\r\n\r\n").unwrap();
+        stream.write_all(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
         let mut text = String::new();
         stream.read_to_string(&mut text).unwrap();
         text.contains("orders_total{")
@@ -299,6 +299,18 @@ fn prometheus_reads_what_is_served() {
     }
     let counts: Vec<u32> = text.lines().map(|line| line.parse().unwrap()).collect();
     assert!(counts[0] > 30 && counts[0] == counts[1], "{counts:?}");
+}
+
+#[test]
+fn while_values_are_served_nothing_is_written_unless_it_is_asked_for() {
+    let folder = Folder::new();
+    for (more, is_silent) in [(&[][..], true), (&["--format", "csv"], false)] {
+        let fake = whole(&metrics());
+        let words = ["counters", "--openmetrics-listen", "0", "--duration", "1s"];
+        let run = on(&fake, &folder, &[&words[..], more].concat());
+        assert_eq!(run.code, Some(0), "{}", run.stderr);
+        assert_eq!(run.stdout.is_empty(), is_silent, "{}", run.text());
+    }
 }
 
 /// One of .NET 8 that waits at its start for a tool that listens there.

@@ -78,6 +78,7 @@ fn metrics_are_served_on_this_machine() {
     peers::each(peers::modern().into_iter().filter(|peer| peer.major >= 9).collect(), |peer| {
         let mut subject = Subject::start(peer, "metrics");
         let words = ["counters", "--openmetrics-listen", "127.0.0.1:0", "--duration", "30s"];
+        let words = [&words[..], &["--format", "ndjson"]].concat();
         let mut child = subject.spawn(&words);
         let mut messages = BufReader::new(child.stderr.take().unwrap());
         let mut line = String::new();
