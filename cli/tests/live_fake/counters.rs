@@ -302,6 +302,25 @@ fn prometheus_reads_what_is_served() {
 }
 
 #[test]
+fn threads_and_queue_of_the_pool_are_shown_as_levels() {
+    let folder = Folder::new();
+    let run = on(&whole(&metrics()), &folder, &["counters", "--duration", "1s"]);
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    for line in [
+        "dotnet.thread_pool.thread.count  0 {thread}",
+        "dotnet.thread_pool.queue.length  0 {work_item}",
+    ] {
+        assert!(
+            run.text().lines().any(|text| text.trim_end().ends_with(line)),
+            "{line}: {}",
+            run.text()
+        );
+    }
+    let rate = "dotnet.thread_pool.work_item.count  0 {work_item}/s";
+    assert!(run.text().contains(rate), "{}", run.text());
+}
+
+#[test]
 fn while_values_are_served_nothing_is_written_unless_it_is_asked_for() {
     let folder = Folder::new();
     for (more, is_silent) in [(&[][..], true), (&["--format", "csv"], false)] {

@@ -288,7 +288,7 @@ fn lines(
             process.map_or(String::new(), |session| format!("  {}", printable(&session.label)));
         let provider = printable(&series.provider);
         let name = counter_text::name(series);
-        let value = counter_text::number(point.rate_per_second.unwrap_or(point.value));
+        let value = counter_text::number(series.shown(point));
         let unit = match point.rate_per_second {
             Some(_) => counter_text::unit_per_second(series),
             None => counter_text::unit(series),
