@@ -46,13 +46,11 @@ pub(crate) struct SessionEnd {
 impl SessionEnd {
     /// What went wrong, to stand after the process's name.
     pub(crate) fn problem(&self) -> Option<String> {
-        match &self.fault {
-            Some(fault) => Some(format!(": its stream cannot be parsed: {fault}")),
-            None if self.is_cut => {
-                Some(" exited without completing the session (was it killed?)".to_owned())
-            }
-            None => None,
+        if self.is_cut {
+            // What cannot be parsed then is what does not come any more.
+            return Some(" exited without completing the session (was it killed?)".to_owned());
         }
+        self.fault.as_ref().map(|fault| format!(": its stream cannot be parsed: {fault}"))
     }
 }
 

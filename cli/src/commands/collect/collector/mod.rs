@@ -78,6 +78,7 @@ pub(super) struct Collector {
     /// Of recordings that have ended.
     totals: Received,
     is_damaged: bool,
+    has_failed_rule: bool,
     failure: Option<Failure>,
     /// Processes that went on unrecorded because descriptors had run out.
     turned_away: u64,
@@ -124,6 +125,7 @@ impl Collector {
             wanted: 0,
             totals: Received::default(),
             is_damaged: false,
+            has_failed_rule: false,
             failure: None,
             turned_away: 0,
             let_go: 0,

@@ -19,6 +19,9 @@ use std::time::Instant;
 /// buffers: names of everything.
 const RUNDOWN_BYTES: u64 = 64 << 20;
 
+/// What became of a rotation whose next file was refused.
+pub(super) const NO_NEXT_FILE: &str = "the process has ended; all files of its rotation are whole";
+
 /// One recording.
 pub(super) struct Active {
     pub(super) number: usize,
@@ -37,6 +40,8 @@ pub(super) struct Active {
     pub(super) start: Instant,
     /// The file is full; when to try to go on in a new one.
     pub(super) full_since: Option<Instant>,
+    /// Why that failed the last time.
+    pub(super) refused: Option<Failure>,
 }
 
 impl Active {
@@ -80,26 +85,28 @@ impl Collector {
             Err(failure) => failure,
         };
         self.status.clear();
+        if let Job::Rule { rule, watch, .. } = request.job {
+            self.fail_rule(rule, watch, &failure, context);
+            return;
+        }
         match request.replaces {
             Some(number) if self.is_stopping() => self.stop_one(number),
             Some(number) => {
-                // The process may be ending; if not, the file grows until the next try.
-                context.messages.warning(&format!("no new file yet: {failure}"));
-                if let Some(active) = self.active.iter_mut().find(|active| active.number == number)
-                {
-                    active.full_since = Instant::now().checked_add(ROTATION_RETRY);
+                // The process may be ending: that is seen until the next try. If it is not,
+                // the file grows.
+                match self.active.iter_mut().find(|active| active.number == number) {
+                    Some(active) => {
+                        active.full_since = Instant::now().checked_add(ROTATION_RETRY);
+                        active.refused = Some(failure);
+                    }
+                    None => context.messages.note(NO_NEXT_FILE),
                 }
             }
             None if request.is_only => {
                 self.failure.get_or_insert(failure);
             }
             // One failure must not end the other recordings.
-            None => {
-                context.messages.error(&failure);
-                if let Job::Rule { rule, watch, .. } = request.job {
-                    self.rest(rule, watch);
-                }
-            }
+            None => context.messages.error(&failure),
         }
     }
 
@@ -175,6 +182,7 @@ impl Collector {
             recording,
             start: Instant::now(),
             full_since: None,
+            refused: None,
         });
         Ok(())
     }
