@@ -48,7 +48,8 @@ pub(crate) fn unit(series: &CounterSeries) -> String {
 /// `ms`, `By/s`: what grows is shown per second.
 pub(crate) fn unit_per_second(series: &CounterSeries) -> String {
     let unit = printable(&series.unit);
-    if series.kind.is_rate() { format!("{unit}/s") } else { unit }
+    let grows = series.kind.is_rate() && !series.total_is_level();
+    if grows { format!("{unit}/s") } else { unit }
 }
 
 /// Five digits and more where they matter: `0.0084`, `12.35`, `39,669,760`.

@@ -3,12 +3,14 @@
 //! It grows beside the place where it is to be, as `NAME.part`, and gets its name when it
 //! is whole. Until then whatever has that name stays as it was. What is no regular file
 //! (a device, a pipe) has no such place and is written directly. Nothing is removed here
-//! that was not made here.
+//! that was not made here. Only its owner may read it.
 
 mod identity;
+mod private;
 mod unfinished;
 
 pub(crate) use identity::FileId;
+pub(crate) use private::options as private_options;
 #[cfg(unix)]
 pub(crate) use unfinished::end_with_signals;
 pub(crate) use unfinished::leave_unfinished;
@@ -99,6 +101,9 @@ enum NameUse {
 }
 
 fn kind_of(path: &Path, is_forced: bool, inputs: &[&Path]) -> Result<NameUse, Failure> {
+    if is_forced {
+        resolve_symlinks(path).map_err(|error| cannot(path, &error))?;
+    }
     let there = match fs::metadata(path) {
         Ok(there) => there,
         Err(error) if error.kind() == ErrorKind::NotFound => {
@@ -159,9 +164,7 @@ impl NewFile {
         let part = PartFile { path: beside, target, replaces: is_forced, unfinished };
         let made = NewFile { file, pending: Pending { path: path.to_owned(), part: Some(part) } };
         if let NameUse::Old(old) = kind {
-            // The new file gets the permissions of the old one. Some file systems have no
-            // permissions.
-            let _ = made.file.set_permissions(old.permissions());
+            private::keep_mode(&made.file, &old);
         }
         Ok(made)
     }
@@ -311,7 +314,10 @@ fn resolve_symlinks(path: &Path) -> io::Result<PathBuf> {
     let mut place = path.to_owned();
     for _ in 0..MOST_LINKS {
         match fs::read_link(&place) {
-            Ok(next) => place = place.parent().unwrap_or(Path::new("")).join(next),
+            Ok(next) => {
+                private::check_link(&place)?;
+                place = place.parent().unwrap_or(Path::new("")).join(next);
+            }
             Err(_) => return Ok(place),
         }
     }

@@ -159,6 +159,44 @@ mod unix {
     }
 
     #[test]
+    fn what_is_written_only_its_owner_may_read() {
+        let trace = trace();
+        let mode = |path: &Path| fs::metadata(path).unwrap().mode() & 0o777;
+        let convert = |out: &Path| {
+            let ran = nettrace(&["convert", text(&trace), "-o", text(out), "--force"]);
+            assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+        };
+        let out = trace.with_file_name("out.folded");
+        convert(&out);
+        assert_eq!(mode(&out), 0o600);
+        // The stricter of both.
+        for (old, new) in [(0o644, 0o600), (0o660, 0o600), (0o400, 0o400)] {
+            fs::set_permissions(&out, PermissionsExt::from_mode(old)).unwrap();
+            convert(&out);
+            assert_eq!(mode(&out), new, "{old:o}");
+        }
+    }
+
+    #[test]
+    fn a_link_in_a_folder_that_all_users_share_is_not_followed() {
+        let trace = trace();
+        let shared = trace.with_file_name("shared");
+        fs::create_dir(&shared).unwrap();
+        fs::set_permissions(&shared, PermissionsExt::from_mode(0o1777)).unwrap();
+        let victim = trace.with_file_name("victim");
+        fs::write(&victim, "mine").unwrap();
+        for (name, target) in [("old.folded", &*victim), ("new.folded", Path::new("../nothing"))] {
+            let link = shared.join(name);
+            symlink(target, &link).unwrap();
+            let ran = nettrace(&["convert", text(&trace), "-o", text(&link), "--force"]);
+            assert_eq!(ran.code, Some(1), "{}", ran.stderr);
+            ran.assert_message("symbolic link in a folder where others may have placed it");
+        }
+        assert_eq!(fs::read(&victim).unwrap(), b"mine");
+        assert_eq!(names_beside(&victim), ["samples.nettrace.gz", "shared", "victim"]);
+    }
+
+    #[test]
     fn a_link_stays_a_link_and_its_target_keeps_its_permissions() {
         let trace = trace();
         let (old, link) = (trace.with_file_name("old.folded"), trace.with_file_name("link.folded"));

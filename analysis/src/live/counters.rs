@@ -133,13 +133,15 @@ impl LiveSeries {
     /// What a person wants to see: the growth per second of what grows, else the last
     /// value.
     pub fn shown(&self) -> f64 {
-        self.rate_per_second.unwrap_or(self.series.last)
+        match self.series.points.last().filter(|_| self.series.total_is_level()) {
+            Some(point) => self.series.shown(point),
+            None => self.rate_per_second.unwrap_or(self.series.last),
+        }
     }
 
     /// The newest values, oldest first, as [`LiveSeries::shown`].
     pub fn history(&self) -> Vec<f64> {
-        let shown = |point: &CounterPoint| point.rate_per_second.unwrap_or(point.value);
-        self.series.points.iter().map(shown).collect()
+        self.series.points.iter().map(|point| self.series.shown(point)).collect()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::args::profiles::RUNTIME;
 use crate::args::providers::default_keywords;
-use nettrace_analysis::live::CounterList;
+use nettrace_analysis::live::{CounterChoice, CounterList};
 use nettrace_export::{CounterName, Predicate};
 use nettrace_ipc::{Arguments, Level, Provider, RequestError};
 use nettrace_parser::catalog::{self, CatalogEvent};
@@ -23,10 +23,16 @@ const MOST_HISTOGRAMS: u32 = 10;
 /// other.
 pub(crate) const SHARED: &str = "SHARED";
 
+/// Has a meter of the same name from .NET 9 on, whose instruments tell what its
+/// EventCounters do.
+const SYSTEM_RUNTIME: &str = "System.Runtime";
+/// Names of its instruments begin with this; those of EventCounters do not.
+const ITS_INSTRUMENTS: &str = "dotnet.";
+
 /// Providers of EventCounters in .NET and in libraries that many programs use. A provider
 /// that a process does not have costs nothing.
 pub(crate) const KNOWN: [&str; 12] = [
-    "System.Runtime",
+    SYSTEM_RUNTIME,
     "Microsoft.AspNetCore.Hosting",
     "Microsoft-AspNetCore-Server-Kestrel",
     "Microsoft.AspNetCore.Http.Connections",
@@ -81,7 +87,9 @@ pub(crate) fn providers(
     let mut named: Vec<&str> = Vec::new();
     let mut instruments = Vec::new();
     for counter in counters {
-        if !named.contains(&counter.provider()) {
+        let is_instrument =
+            counter.provider() == SYSTEM_RUNTIME && counter.name().starts_with(ITS_INSTRUMENTS);
+        if !is_instrument && !named.contains(&counter.provider()) {
             named.push(counter.provider());
             // Counters have no keywords and are written at every level; nothing else is
             // wanted.
@@ -160,7 +168,9 @@ impl CounterRequest<'_> {
         let seconds = self.interval.as_secs_f64().to_string();
         let mut names: Vec<&str> = Vec::new();
         let mut instruments: Vec<String> = Vec::new();
-        let all = || KNOWN.into_iter().chain(self.found.iter().map(String::as_str));
+        let is_wanted = |name: &&str| !self.has_runtime_meter() || *name != SYSTEM_RUNTIME;
+        let all =
+            || KNOWN.into_iter().chain(self.found.iter().map(String::as_str)).filter(is_wanted);
         if self.list.is_empty() {
             names.extend(all());
             match self.meters {
@@ -172,7 +182,8 @@ impl CounterRequest<'_> {
             let start = choice.provider.strip_suffix('*');
             match start {
                 Some(start) => names.extend(all().filter(|name| begins(name, start))),
-                None => names.push(&choice.provider),
+                None if self.wants_event_counters(choice) => names.push(&choice.provider),
+                None => {}
             }
             if choice.event_counters_only {
                 continue;
@@ -208,6 +219,19 @@ impl CounterRequest<'_> {
             wanted.push(metrics(&instruments, &seconds, series, histograms)?);
         }
         Ok(wanted)
+    }
+
+    /// Whether there is a meter of the runtime: where patterns are known, too.
+    fn has_runtime_meter(&self) -> bool {
+        self.meters.is_none()
+    }
+
+    /// Whether what is chosen may be EventCounters.
+    fn wants_event_counters(&self, choice: &CounterChoice) -> bool {
+        choice.provider != SYSTEM_RUNTIME
+            || !self.has_runtime_meter()
+            || choice.event_counters_only
+            || choice.counters.iter().any(|name| EVENT_COUNTERS.contains(&name.as_str()))
     }
 }
 

@@ -16,6 +16,7 @@ pub(crate) mod live_session;
 pub(crate) mod mappings;
 pub(crate) mod meters;
 pub(crate) mod method_names;
+pub(crate) mod metrics_apart;
 pub(crate) mod metrics_notice;
 pub(crate) mod os_threads;
 pub(crate) mod program;

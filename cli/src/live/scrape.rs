@@ -8,7 +8,7 @@
 
 use crate::failure::Failure;
 use std::io::{self, ErrorKind, Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -34,8 +34,9 @@ pub(crate) struct Scrape {
 }
 
 impl Scrape {
-    /// Listens at an address. The thread ends with the process.
-    pub(crate) fn listen(address: SocketAddr) -> Result<Scrape, Failure> {
+    /// Listens at an address, and answers who calls it by a loopback name or address, or by
+    /// one of these `hosts`. The thread ends with the process.
+    pub(crate) fn listen(address: SocketAddr, hosts: &[String]) -> Result<Scrape, Failure> {
         let failed = |error: io::Error| {
             Failure::input(
                 address.to_string(),
@@ -47,7 +48,8 @@ impl Scrape {
         let document = Arc::new(Mutex::new(Arc::new(b"# EOF\n".to_vec())));
         let served = Arc::clone(&document);
         let thread = std::thread::Builder::new().name("nettrace-scrape".to_owned());
-        thread.spawn(move || serve(&listener, &served)).map_err(failed)?;
+        let hosts: Arc<[String]> = hosts.into();
+        thread.spawn(move || serve(&listener, &served, &hosts)).map_err(failed)?;
         Ok(Scrape { address, document })
     }
 
@@ -62,7 +64,7 @@ impl Scrape {
     }
 }
 
-fn serve(listener: &TcpListener, document: &Arc<Mutex<Arc<Vec<u8>>>>) {
+fn serve(listener: &TcpListener, document: &Arc<Mutex<Arc<Vec<u8>>>>, hosts: &Arc<[String]>) {
     let open = Arc::new(AtomicUsize::new(0));
     loop {
         let Ok((stream, _)) = listener.accept() else {
@@ -73,11 +75,11 @@ fn serve(listener: &TcpListener, document: &Arc<Mutex<Arc<Vec<u8>>>>) {
             open.fetch_sub(1, Ordering::SeqCst);
             continue;
         }
-        let (document, its) = (Arc::clone(document), Arc::clone(&open));
+        let (document, its, hosts) = (Arc::clone(document), Arc::clone(&open), Arc::clone(hosts));
         let thread = std::thread::Builder::new().name("nettrace-scraped".to_owned());
         let spawned = thread.spawn(move || {
             // A client that disconnects in the middle gets no more.
-            let _ = answer(stream, &document);
+            let _ = answer(stream, &document, &hosts);
             its.fetch_sub(1, Ordering::SeqCst);
         });
         if spawned.is_err() {
@@ -87,13 +89,21 @@ fn serve(listener: &TcpListener, document: &Arc<Mutex<Arc<Vec<u8>>>>) {
 }
 
 /// One request, one answer.
-fn answer(mut stream: TcpStream, document: &Mutex<Arc<Vec<u8>>>) -> io::Result<()> {
+fn answer(
+    mut stream: TcpStream,
+    document: &Mutex<Arc<Vec<u8>>>,
+    hosts: &[String],
+) -> io::Result<()> {
     let deadline = Instant::now() + EXCHANGE_TIMEOUT;
     let head = match read_head(&mut stream, deadline)? {
         Some(head) => head,
         None => return reply(&mut stream, deadline, "400 Bad Request", PLAIN, b"", false),
     };
     let is_head = head.method == "HEAD";
+    if !is_answered(&head.host, hosts) {
+        let text = b"this host is not answered; name it with --openmetrics-host\n";
+        return reply(&mut stream, deadline, "421 Misdirected Request", PLAIN, text, is_head);
+    }
     let path = head.path.split('?').next().unwrap_or_default();
     match (&*head.method, path) {
         ("GET" | "HEAD", "/metrics" | "/") => {
@@ -111,6 +121,19 @@ fn answer(mut stream: TcpStream, document: &Mutex<Arc<Vec<u8>>>) -> io::Result<(
 struct Head {
     method: String,
     path: String,
+    /// What the client calls us; empty: nothing.
+    host: String,
+}
+
+/// Whether a client that calls us so gets an answer. A page in a browser may have a name of
+/// its own lead to this machine (DNS rebinding), and would read what only this machine may.
+fn is_answered(host: &str, hosts: &[String]) -> bool {
+    let (name, port) = host.rsplit_once(':').unwrap_or((host, ""));
+    let name = if port.bytes().all(|byte| byte.is_ascii_digit()) { name } else { host };
+    let address = name.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(name);
+    name.eq_ignore_ascii_case("localhost")
+        || address.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+        || hosts.iter().any(|host| [name, address].iter().any(|own| host.eq_ignore_ascii_case(own)))
 }
 
 /// The head of a request; `None`: what came is none, or too long.
@@ -129,7 +152,11 @@ fn read_head(stream: &mut TcpStream, deadline: Instant) -> io::Result<Option<Hea
         match request.parse(&bytes) {
             Ok(httparse::Status::Complete(_)) => {
                 let text = |part: Option<&str>| part.unwrap_or_default().to_owned();
-                return Ok(Some(Head { method: text(request.method), path: text(request.path) }));
+                let (method, path) = (text(request.method), text(request.path));
+                let mut all = request.headers.iter();
+                let host = all.find(|header| header.name.eq_ignore_ascii_case("host"));
+                let host = host.and_then(|header| std::str::from_utf8(header.value).ok());
+                return Ok(Some(Head { method, path, host: text(host) }));
             }
             Ok(httparse::Status::Partial) if bytes.len() < MOST_HEAD_BYTES => {}
             Ok(httparse::Status::Partial) | Err(_) => return Ok(None),
@@ -177,7 +204,7 @@ mod tests {
     use super::*;
 
     fn scrape() -> Scrape {
-        Scrape::listen("127.0.0.1:0".parse().unwrap()).unwrap()
+        Scrape::listen("127.0.0.1:0".parse().unwrap(), &["shop.example".to_owned()]).unwrap()
     }
 
     fn asked(scrape: &Scrape, request: &[u8]) -> String {
@@ -193,10 +220,10 @@ mod tests {
         let scrape = scrape();
         scrape.publish(b"old\n# EOF\n".to_vec());
         scrape.publish(b"new\n# EOF\n".to_vec());
-        let text = asked(&scrape, b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n");
+        let text = asked(&scrape, b"GET /metrics HTTP/1.1\r\nHost: localhost:9464\r\n\r\n");
         assert!(text.starts_with("HTTP/1.1 200 OK\r\nContent-Type: application/openmetrics-text;"));
         assert!(text.contains("Content-Length: 10\r\n") && text.ends_with("\r\n\r\nnew\n# EOF\n"));
-        let text = asked(&scrape, b"HEAD / HTTP/1.0\r\n\r\n");
+        let text = asked(&scrape, b"HEAD / HTTP/1.0\r\nHost: [::1]:9464\r\n\r\n");
         assert!(text.contains("Content-Length: 10\r\n") && text.ends_with("\r\n\r\n"), "{text}");
     }
 
@@ -207,12 +234,49 @@ mod tests {
             let text = asked(&scrape, request);
             text.split(' ').nth(1).unwrap_or_default().to_owned()
         };
-        assert_eq!(status(b"GET /other HTTP/1.1\r\n\r\n"), "404");
-        assert_eq!(status(b"POST /metrics HTTP/1.1\r\n\r\n"), "405");
+        assert_eq!(status(b"GET /other HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n"), "404");
+        assert_eq!(status(b"POST /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n"), "405");
         assert_eq!(status(b"\x16\x03\x01 hello\r\n\r\n"), "400");
         let long = [&b"GET /"[..], &vec![b'a'; 2 * MOST_HEAD_BYTES], b" HTTP/1.1\r\n\r\n"].concat();
         // The rest of it may still be on the way when it is refused.
         assert!(["400", ""].contains(&&*status(&long)));
+    }
+
+    #[test]
+    fn only_loopback_and_named_hosts_are_answered() {
+        let named = ["shop.example".to_owned(), "10.1.2.3".to_owned()];
+        for host in [
+            "localhost",
+            "LOCALHOST:1",
+            "127.0.0.1",
+            "127.9.9.9:80",
+            "[::1]",
+            "[::1]:9",
+            "shop.example:9464",
+            "10.1.2.3",
+        ] {
+            assert!(is_answered(host, &named), "{host}");
+        }
+        for host in [
+            "",
+            "evil.example",
+            "evil.example:9464",
+            "localhost.evil.example",
+            "10.1.2.4",
+            "[::2]:1",
+            "::",
+            "[",
+            ":80",
+        ] {
+            assert!(!is_answered(host, &named), "{host}");
+        }
+        let scrape = scrape();
+        scrape.publish(b"secret".to_vec());
+        for host in ["Host: evil.example\r\n", ""] {
+            let request = format!("GET /metrics HTTP/1.1\r\n{host}\r\n");
+            let text = asked(&scrape, request.as_bytes());
+            assert!(text.starts_with("HTTP/1.1 421 ") && !text.contains("secret"), "{text}");
+        }
     }
 
     #[test]
@@ -221,7 +285,7 @@ mod tests {
         let mute: Vec<TcpStream> =
             (0..MOST_CONNECTIONS).map(|_| TcpStream::connect(scrape.address()).unwrap()).collect();
         nettrace_testdata::eventually("an answer", || {
-            asked(&scrape, b"GET / HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 200")
+            asked(&scrape, b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n").starts_with("HTTP/1.1 200")
         });
         drop(mute);
     }

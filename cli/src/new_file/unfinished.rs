@@ -1,6 +1,6 @@
 //! Files that have no name yet, and what becomes of them when the process ends too early.
 
-use super::Unfinished;
+use super::{Unfinished, private};
 use crate::printable::printable;
 use crate::unblocked::Unblocked;
 use std::ffi::OsString;
@@ -31,7 +31,7 @@ pub(super) fn begin(target: &Path, unfinished: Unfinished) -> io::Result<(File, 
             beside.push(number.to_string());
         }
         let beside = target.with_file_name(beside);
-        match File::options().write(true).create_new(true).open(&beside) {
+        match private::options().write(true).create_new(true).open(&beside) {
             Ok(file) => {
                 begun().push((beside.clone(), unfinished));
                 return Ok((file, beside));

@@ -1,7 +1,10 @@
 //! What `nettrace collect` asks for and writes.
 
 use super::common::Json;
-use super::{Folder, ids, metrics, on, ran, streaming, trace};
+use super::common::command;
+use super::{
+    Folder, address, ended, ids, metrics, on, ran, start, starts, streaming, trace, wait_until,
+};
 use nettrace_ipc::fake::{FakeConfig, FakeRuntime, Fault, FaultKind};
 use nettrace_ipc::{CommandId, HResult};
 
@@ -202,4 +205,30 @@ fn a_finished_trace_is_converted_to_every_format_asked_for() {
     let run = on(&fake, &folder, &["collect", "--format", "speedscop", "-o", "y.nettrace"]);
     assert_eq!(run.code, Some(2));
     run.assert_message("speedscope");
+}
+
+#[test]
+fn a_rotation_whose_process_ends_keeps_its_files_and_says_so() {
+    let (folder, bytes) = (Folder::new(), trace("net10-linux-x64/all.nettrace.gz"));
+    let config =
+        FakeConfig { stream: bytes.clone(), holds_at: Some(4096), ..FakeConfig::default() };
+    let fake = FakeRuntime::start(config).unwrap();
+    let port = address(&fake);
+    let words = ["collect", "--port", &port, "--rotate", "2x64KB", "-o", "x.nettrace"];
+    let child = start(command(&words).current_dir(&folder.0));
+    wait_until("the session", || fake.session_count() == 1);
+    // As a runtime does that is about to end.
+    let refusal = FaultKind::Refuse(HResult::FAIL);
+    fake.set_fault(Some(Fault::always(refusal)));
+    fake.go_on();
+    wait_until("the second request", || starts(&fake).len() >= 2);
+    let part = folder.0.join("x_0001.nettrace.part");
+    let length = || std::fs::metadata(&part).map_or(0, |data| data.len());
+    wait_until("all bytes", || length() == bytes.len() as u64);
+    fake.kill();
+    let run = ended(child);
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    run.assert_message("the process has ended");
+    assert_eq!(folder.names(), ["x_0001.nettrace"]);
+    assert!(std::fs::read(folder.0.join("x_0001.nettrace")).unwrap() == bytes);
 }

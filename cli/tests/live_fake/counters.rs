@@ -2,16 +2,21 @@
 
 use super::common::Json;
 use super::common::command;
-use super::{Folder, address, ids, metrics, on, ran, signal, start, streaming, wait_until};
+use super::{
+    Folder, address, ids, metrics, on, ran, signal, start, starts, streaming, up_to_the_end_mark,
+    wait_until, without_events,
+};
 use nettrace_ipc::fake::{FakeConfig, FakeRuntime};
 use nettrace_testdata::corpus;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
 
-/// A process that streams a session and then exits.
+/// A process that streams a session. Another one beside it, of what is not in the first, is
+/// empty.
 fn whole(bytes: &[u8]) -> FakeRuntime {
-    FakeRuntime::start(streaming(bytes)).unwrap()
+    let beside = Some(without_events(bytes));
+    FakeRuntime::start(FakeConfig { beside, ..streaming(bytes) }).unwrap()
 }
 
 /// Values by provider, name with tags, and type.
@@ -76,25 +81,85 @@ fn a_shared_session_is_asked_for_with_the_settings_of_the_command_line() {
     let more = ["--refresh-interval", "5", "--maxTimeSeries", "77", "--max-histograms", "3"];
     let run = on(&fake, &folder, &[&words[..], &more].concat());
     assert_eq!(run.code, Some(0), "{}", run.stderr);
-    let started: Vec<(u8, u8)> =
-        ids(&fake).into_iter().filter(|(set, id)| *set == 2 && *id > 1).collect();
-    assert_eq!(started.len(), 1);
-    let requests = fake.requests();
-    let request = requests.iter().find(|request| (request[16], request[17]) == started[0]).unwrap();
-    let text: String = request.iter().filter(|byte| **byte != 0).map(|b| char::from(*b)).collect();
-    for part in [
-        "SessionId=SHARED",
-        "ClientId=nettrace-",
-        r"Metrics=System.Runtime\cpu-usage,System.Runtime\gc-heap-size,Other;",
-        "RefreshInterval=5;",
-        "MaxTimeSeries=77;",
-        "MaxHistograms=3",
-        "EventCounterIntervalSec=5",
-        "Third",
-    ] {
-        assert!(text.contains(part), "{part}: {text}");
+    let started = starts(&fake);
+    let has = |text: &str, parts: &[&str]| {
+        parts.iter().for_each(|part| assert!(text.contains(part), "{part}: {text}"));
+    };
+    // Metrics first, and EventCounters in a session of their own.
+    assert_eq!(started.len(), 2, "{started:?}");
+    has(
+        &started[0],
+        &[
+            "SessionId=SHARED",
+            "ClientId=nettrace-",
+            r"Metrics=System.Runtime\cpu-usage,System.Runtime\gc-heap-size,Other;",
+            "RefreshInterval=5;",
+            "MaxTimeSeries=77;",
+            "MaxHistograms=3",
+        ],
+    );
+    has(&started[1], &["System.Runtime", "EventCounterIntervalSec=5", "Third"]);
+    assert!(!started[0].contains("EventCounterIntervalSec"), "{started:?}");
+    assert!(!started[1].contains("Diagnostics.Metrics"), "{started:?}");
+    assert_eq!((fake.session_count(), fake.stops().len()), (0, 2));
+}
+
+#[test]
+fn metrics_and_event_counters_are_never_in_one_session_of_dotnet_9_and_10() {
+    let folder = Folder::new();
+    std::fs::write(
+        folder.0.join("rules.toml"),
+        "[[rule]]\nname = \"r\"\nwhen = \"Shop/orders > 1e9\"\n",
+    )
+    .unwrap();
+    for (major, version, is_apart) in
+        [(8, "8.0.31", false), (9, "9.0.8", true), (10, "10.0.12", true)]
+    {
+        let commands: [&[&str]; 5] = [
+            &["counters", "--refresh-interval", "0.1"],
+            &["counters", "--counters", "Shop"],
+            &["discover"],
+            &["collect", "-o", "out.nettrace", "--force", "--until", "Shop/orders > 1e9"],
+            &["collect", "--rules", "rules.toml"],
+        ];
+        // Before .NET 9, instruments are published only of meters that are found before.
+        for words in &commands[usize::from(!is_apart)..] {
+            let bytes = metrics();
+            let beside = Some(without_events(&bytes));
+            let product_version = version.to_owned();
+            let config = FakeConfig { major, product_version, beside, ..streaming(&bytes) };
+            let fake = FakeRuntime::start(config).unwrap();
+            let run = on(&fake, &folder, &[words, &["--duration", "300ms"][..]].concat());
+            assert_eq!(run.code, Some(0), "{major} {words:?}: {}", run.stderr);
+            let started = starts(&fake);
+            let (metrics, counters) = ("System.Diagnostics.Metrics", "EventCounterIntervalSec");
+            let has_both = |start: &String| start.contains(metrics) && start.contains(counters);
+            assert_eq!(started.iter().any(has_both), !is_apart, "{words:?}: {started:?}");
+            let first = |text: &str| started.iter().position(|start| start.contains(text)).unwrap();
+            assert!(first(metrics) <= first(counters), "{major} {words:?}: {started:?}");
+            assert_eq!(fake.session_count(), 0, "{major} {words:?}");
+            // Those of the runtime are instruments.
+            let is_of_runtime = started[first(counters)].contains("System.Runtime");
+            assert!(words[0] != "counters" || !is_of_runtime, "{started:?}");
+        }
+        let parted = folder.0.join("out.metrics.nettrace");
+        assert_eq!(parted.exists(), is_apart, "{:?}", folder.names());
+        let _ = std::fs::remove_file(parted);
     }
-    assert_eq!(fake.session_count(), 0);
+}
+
+#[test]
+fn a_recording_that_cannot_be_parted_is_refused_with_the_reason() {
+    let folder = Folder::new();
+    for words in [&["--rotate", "2x1MB"][..], &["-o", "-"]] {
+        let fake = whole(&metrics());
+        let words =
+            [&["collect", "--until", "Shop/orders > 1", "--duration", "1s"], words].concat();
+        let run = on(&fake, &folder, &words);
+        assert_eq!(run.code, Some(1), "{}", run.stderr);
+        run.assert_message("this version of .NET may block for ever if one session asks for");
+        assert!(starts(&fake).is_empty() && folder.names().is_empty(), "{:?}", folder.names());
+    }
 }
 
 #[test]
@@ -157,19 +222,17 @@ fn json_is_the_document_of_the_report_and_openmetrics_has_the_last_values() {
 #[test]
 fn lines_are_shown_as_they_come_and_a_signal_ends_them_and_the_session() {
     let bytes = metrics();
-    let (stream, tail) = bytes.split_at(bytes.len() - 1);
-    let config =
-        FakeConfig { stream: stream.to_vec(), tail: tail.to_vec(), ..FakeConfig::default() };
-    let fake = FakeRuntime::start(config).unwrap();
+    let beside = Some(without_events(&bytes));
+    let fake = FakeRuntime::start(FakeConfig { beside, ..up_to_the_end_mark(&bytes) }).unwrap();
     let port = address(&fake);
     let mut child = start(&mut command(&["counters", "--port", &port]));
     let lines = super::lines_of(&mut child);
     let (_, line) = lines.recv_timeout(super::HANG).unwrap();
     assert!(line.starts_with("20") && line.contains("  Nettrace.Workload  "), "{line}");
-    wait_until("the session to be counted", || fake.session_count() == 1);
+    wait_until("the sessions to be counted", || fake.session_count() == 2);
     signal(&child, "INT");
     assert_eq!(child.wait().unwrap().code(), Some(0));
-    assert_eq!(fake.stops().len(), 1);
+    assert_eq!(fake.stops().len(), 2);
 }
 
 /// Scrapes as Prometheus does, twice, and says how many samples each scrape had.
@@ -195,10 +258,8 @@ for _ in range(2):
 #[test]
 fn prometheus_reads_what_is_served() {
     let bytes = metrics();
-    let (stream, tail) = bytes.split_at(bytes.len() - 1);
-    let config =
-        FakeConfig { stream: stream.to_vec(), tail: tail.to_vec(), ..FakeConfig::default() };
-    let fake = FakeRuntime::start(config).unwrap();
+    let beside = Some(without_events(&bytes));
+    let fake = FakeRuntime::start(FakeConfig { beside, ..up_to_the_end_mark(&bytes) }).unwrap();
     let port = address(&fake);
     let words = ["counters", "--port", &port, "--openmetrics-listen", "0", "--format", "ndjson"];
     let mut child = start(&mut command(&words));
@@ -214,7 +275,7 @@ fn prometheus_reads_what_is_served() {
             &address["http://".len()..address.len() - "/metrics".len()],
         )
         .unwrap();
-        stream.write_all(b"GET /metrics HTTP/1.1\r\n\r\n").unwrap();
+        stream.write_all(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
         let mut text = String::new();
         stream.read_to_string(&mut text).unwrap();
         text.contains("orders_total{")
@@ -238,6 +299,37 @@ fn prometheus_reads_what_is_served() {
     }
     let counts: Vec<u32> = text.lines().map(|line| line.parse().unwrap()).collect();
     assert!(counts[0] > 30 && counts[0] == counts[1], "{counts:?}");
+}
+
+#[test]
+fn threads_and_queue_of_the_pool_are_shown_as_levels() {
+    let folder = Folder::new();
+    let run = on(&whole(&metrics()), &folder, &["counters", "--duration", "1s"]);
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    for line in [
+        "dotnet.thread_pool.thread.count  0 {thread}",
+        "dotnet.thread_pool.queue.length  0 {work_item}",
+    ] {
+        assert!(
+            run.text().lines().any(|text| text.trim_end().ends_with(line)),
+            "{line}: {}",
+            run.text()
+        );
+    }
+    let rate = "dotnet.thread_pool.work_item.count  0 {work_item}/s";
+    assert!(run.text().contains(rate), "{}", run.text());
+}
+
+#[test]
+fn while_values_are_served_nothing_is_written_unless_it_is_asked_for() {
+    let folder = Folder::new();
+    for (more, is_silent) in [(&[][..], true), (&["--format", "csv"], false)] {
+        let fake = whole(&metrics());
+        let words = ["counters", "--openmetrics-listen", "0", "--duration", "1s"];
+        let run = on(&fake, &folder, &[&words[..], more].concat());
+        assert_eq!(run.code, Some(0), "{}", run.stderr);
+        assert_eq!(run.stdout.is_empty(), is_silent, "{}", run.text());
+    }
 }
 
 /// One of .NET 8 that waits at its start for a tool that listens there.

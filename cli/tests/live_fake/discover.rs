@@ -1,8 +1,9 @@
 //! `nettrace discover` against the fake runtime.
 
 use super::common::Json;
-use super::{Folder, ids, on, streaming, trace};
-use nettrace_ipc::fake::FakeRuntime;
+use super::common::command;
+use super::{Folder, address, ended, on, start, starts, streaming, trace, wait_until};
+use nettrace_ipc::fake::{FakeConfig, FakeRuntime};
 use serde_json::Value;
 
 #[test]
@@ -30,10 +31,8 @@ fn what_came_is_listed_with_rates_sizes_and_the_option_that_records_it() {
     assert!(workload["record"].text().starts_with("--providers Nettrace-Workload:0x"));
     let counters = find("Nettrace-Workload-Counters")["counters"].list();
     assert_eq!(counters.len(), 3);
-    // Named providers first, then everything.
-    let started: Vec<(u8, u8)> =
-        ids(&fake).into_iter().filter(|(set, id)| *set == 2 && *id > 1).collect();
-    assert_eq!(started.len(), 2);
+    // The list of instruments first, then providers by their names, then everything.
+    assert_eq!(starts(&fake).len(), 3);
     assert_eq!(fake.session_count(), 0);
 }
 
@@ -48,4 +47,21 @@ fn text_names_every_provider_once_with_how_to_record_it() {
     assert_eq!(lines("Nettrace-Workload  "), 1, "{text}");
     assert_eq!(lines("  --providers Nettrace-Workload:"), 1, "{text}");
     assert!(text.contains("counters: latency, queue-depth, requests"), "{text}");
+}
+
+#[test]
+fn of_a_process_that_is_killed_it_shows_what_it_found_and_fails() {
+    let bytes = trace("net10-linux-x64/all.nettrace.gz");
+    // The session waits in the middle, so something has come and more is missing.
+    let config = FakeConfig { holds_at: Some(bytes.len() / 2), ..streaming(&bytes) };
+    let fake = FakeRuntime::start(config).unwrap();
+    let port = address(&fake);
+    let words = ["discover", "--port", &port, "--duration", "120s", "--patience", "120s"];
+    let child = start(&mut command(&words));
+    wait_until("all sessions", || starts(&fake).len() == 3 && fake.session_count() == 3);
+    fake.kill();
+    let run = ended(child);
+    assert_eq!(run.code, Some(1), "{}", run.stderr);
+    run.assert_message("exited without completing the session (was it killed?)");
+    assert!(!run.text().is_empty(), "{}", run.stderr);
 }

@@ -94,6 +94,24 @@ fn up_to_the_end_mark(bytes: &[u8]) -> FakeConfig {
     FakeConfig { stream: stream.to_vec(), tail: tail.to_vec(), ..FakeConfig::default() }
 }
 
+/// The session of a trace (version 4) without any block, and what ends it.
+fn without_events(bytes: &[u8]) -> (Vec<u8>, Vec<u8>) {
+    // Magic, "!FastSerialization.1", the object Trace, and its end.
+    const TRACE_BYTES: usize = 8 + 4 + 20 + 21 + 48 + 1;
+    assert_eq!(bytes[TRACE_BYTES - 1], 6);
+    (bytes[..TRACE_BYTES].to_vec(), vec![1])
+}
+
+/// The texts of all requests that started sessions, in order.
+fn starts(fake: &FakeRuntime) -> Vec<String> {
+    let requests = fake.requests().into_iter();
+    let starts = requests.filter(|request| request[16] == 2 && request[17] > 1);
+    let text = |request: Vec<u8>| -> String {
+        request.into_iter().filter(|byte| *byte != 0).map(char::from).collect()
+    };
+    starts.map(text).collect()
+}
+
 /// `--port` with the address of a fake.
 fn address(fake: &FakeRuntime) -> String {
     format!("{},connect", fake.endpoint())

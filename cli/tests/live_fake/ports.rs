@@ -34,6 +34,35 @@ const COMMANDS: [&[&str]; 4] =
     [&["counters"], &["top"], &["watch"], &["collect", "-o", "x.nettrace"]];
 
 #[test]
+fn only_its_owner_may_connect_to_a_port_whatever_the_umask() {
+    for umask in ["000", "077", "777"] {
+        let folder = Folder::new();
+        let port = folder.path("port");
+        let mut child = std::process::Command::new("sh")
+            .args(["-c", "umask $0; exec \"$@\"", umask, env!("CARGO_BIN_EXE_nettrace")])
+            .args(["watch", "--port", &port])
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mode = || {
+            let metadata = std::fs::symlink_metadata(&port).ok()?;
+            Some(std::os::unix::fs::MetadataExt::mode(&metadata) & 0o777)
+        };
+        // Never more than that; an umask that takes even this away is undone a moment later.
+        wait_until("the port", || {
+            mode().is_some_and(|mode| {
+                assert_eq!(mode & !0o600, 0, "{umask}");
+                mode == 0o600
+            })
+        });
+        signal_taken(&child, "TERM");
+        wait_until("its end", || child.try_wait().unwrap().is_some());
+    }
+}
+
+#[test]
 fn a_port_that_is_dropped_leaves_no_file() {
     for own in COMMANDS {
         let folder = Folder::new();

@@ -120,7 +120,7 @@ fn a_rule_whose_condition_does_not_hold_for_so_long_records_nothing() {
                  [[rule]]\nname = \"none\"\nwhen = \"Nobody/nothing > 10\"\n";
     let mut child = watching(&fake, &folder, rules, &["--duration", "1s"]);
     assert_eq!(child.wait().unwrap().code(), Some(0), "{}", messages(&folder));
-    assert_eq!((recordings(&folder).len(), objects(&folder).len(), fake.stops().len()), (0, 0, 1));
+    assert_eq!((recordings(&folder).len(), objects(&folder).len(), fake.stops().len()), (0, 0, 2));
     let messages = messages(&folder);
     assert!(
         messages.contains("rule typo cannot fire: System.Runtime has no counter gc-heap-szie"),
@@ -398,14 +398,17 @@ fn a_rule_whose_counters_fall_silent_says_so_once_and_when_they_are_back() {
     signal(&child, "INT");
     assert_eq!(child.wait().unwrap().code(), Some(0), "{}", messages(&folder));
     let messages = messages(&folder);
-    for (rule, counter) in [("heap", "System.Runtime/gc-heap-size"), ("none", "Nobody/nothing")] {
+    // One that has never had a value is missed sooner: its name may be wrong.
+    for (rule, counter, time) in
+        [("heap", "System.Runtime/gc-heap-size", "1 s"), ("none", "Nobody/nothing", "0.2 s")]
+    {
         let silent: Vec<&str> = messages
             .lines()
             .filter(|line| line.contains(&format!("rule {rule}: ")) && line.contains("no value of"))
             .collect();
         assert_eq!(silent.len(), 1, "{messages}");
         assert!(
-            silent[0].contains(&format!("no value of {counter} for 1 s; until one comes")),
+            silent[0].contains(&format!("no value of {counter} for {time}; until one comes")),
             "{messages}"
         );
     }
@@ -445,4 +448,52 @@ fn slow_requests_of_one_route_are_recorded() {
     ] {
         assert!(texts.contains(part), "{part}: {texts}");
     }
+}
+
+#[test]
+fn a_recording_of_a_rule_that_fails_is_an_error_at_once_and_the_old_ones_stay() {
+    let folder = Folder::new();
+    let fake = FakeRuntime::start(up_to_the_end_mark(&metrics())).unwrap();
+    let rules = format!(
+        "[[rule]]\nname = \"heap\"\n{HOLDS}duration = \"1s\"\nproviders = \"Mine:1:5\"\nmax-files = 1\n"
+    );
+    std::fs::write(folder.0.join("rules.toml"), rules).unwrap();
+    let old = "fake_1_20261120_143746_heap.nettrace";
+    std::fs::write(folder.0.join(old), "old").unwrap();
+    // As on a full disk: a file may have a few kilobytes.
+    let mut child = std::process::Command::new("sh")
+        .args([
+            "-c",
+            "trap '' XFSZ; ulimit -f 8; exec \"$0\" \"$@\"",
+            env!("CARGO_BIN_EXE_nettrace"),
+        ])
+        .args(["collect", "--port", &address(&fake), "--rules", "rules.toml"])
+        .current_dir(&folder.0)
+        .stdin(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let messages = std::io::BufReader::new(child.stderr.take().unwrap());
+    let mut lines = std::io::BufRead::lines(messages).map(Result::unwrap);
+    let error = lines.find(|line| line.contains("error: ")).unwrap();
+    assert!(error.contains("recording failed: "), "{error}");
+    let failed = lines.find(|line| line.starts_with('{')).unwrap();
+    let failed: serde_json::Value = serde_json::from_str(&failed).unwrap();
+    assert_eq!((&failed["event"], &failed["rule"]), (&"rule-failed".into(), &"heap".into()));
+    assert!(failed["error"].text().contains("recording failed"), "{failed}");
+    assert_eq!(std::fs::read(folder.0.join(old)).unwrap(), b"old");
+    signal(&child, "INT");
+    assert_eq!(child.wait().unwrap().code(), Some(1));
+}
+
+#[test]
+fn a_counter_that_no_provider_sends_is_reported_within_two_intervals() {
+    let folder = Folder::new();
+    let fake = FakeRuntime::start(up_to_the_end_mark(&metrics())).unwrap();
+    let rules = "[[rule]]\nname = \"none\"\nwhen = \"Nobody/nothing > 10\"\n";
+    let mut child = watching(&fake, &folder, rules, &[]);
+    let text = "has sent no value of Nobody/nothing for 2 s; until one comes it cannot fire";
+    wait_until("the warning", || messages(&folder).contains(text));
+    signal(&child, "INT");
+    assert_eq!(child.wait().unwrap().code(), Some(0), "{}", messages(&folder));
 }

@@ -23,11 +23,11 @@ pub(crate) enum Listener {
 }
 
 impl Listener {
-    /// A socket at that path. A file that is already there is not removed: it may belong
-    /// to another program.
+    /// A socket at that path, to which only its owner may connect. A file that is already
+    /// there is not removed: it may belong to another program.
     #[cfg(unix)]
     pub(crate) fn unix(path: &Path) -> io::Result<Self> {
-        let listener = UnixListener::bind(path)?;
+        let listener = super::unix::listen(path)?;
         listener.set_nonblocking(true)?;
         Ok(Listener::Unix { listener, path: path.to_owned() })
     }

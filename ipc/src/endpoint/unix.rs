@@ -1,11 +1,12 @@
 //! Unix sockets: connecting with a deadline, long paths, which process is at the other end, passing
 //! descriptors.
 
-use std::fs::File;
+use std::fs::{File, Permissions};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::net::UnixStream;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -78,6 +79,37 @@ pub(super) fn connect(path: &Path, deadline: Deadline) -> io::Result<UnixStream>
 #[cfg(not(target_os = "linux"))]
 pub(super) fn connect(path: &Path, _deadline: Deadline) -> io::Result<UnixStream> {
     UnixStream::connect(reachable(path)?.path)
+}
+
+/// Listens at a path where nothing is yet. Only the owner may connect, whatever the umask:
+/// who does may pass itself off as the process that is waited for.
+#[cfg(target_os = "linux")]
+pub(super) fn listen(path: &Path) -> io::Result<UnixListener> {
+    use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, socket_with};
+
+    /// As the standard library has it.
+    const BACKLOG: i32 = 128;
+    let address = SocketAddrUnix::new(path)?;
+    let socket = socket_with(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
+    // The file gets the mode of the socket, without what the umask takes away.
+    rustix::fs::fchmod(&socket, Mode::RUSR | Mode::WUSR)?;
+    rustix::net::bind(&socket, &address)?;
+    let made = rustix::net::listen(&socket, BACKLOG).map_err(io::Error::from);
+    match made.and_then(|()| std::fs::set_permissions(path, Permissions::from_mode(0o600))) {
+        Ok(()) => Ok(UnixListener::from(socket)),
+        Err(error) => {
+            drop(std::fs::remove_file(path));
+            Err(error)
+        }
+    }
+}
+
+/// The standard library binds and listens at once.
+#[cfg(not(target_os = "linux"))]
+pub(super) fn listen(path: &Path) -> io::Result<UnixListener> {
+    let listener = UnixListener::bind(path)?;
+    std::fs::set_permissions(path, Permissions::from_mode(0o600))?;
+    Ok(listener)
 }
 
 /// The process that bound or connected the other end.

@@ -75,6 +75,9 @@ pub struct FakeConfig {
     pub repeat: bool,
     /// What a session streams when it is stopped: the rundown and the end.
     pub tail: Vec<u8>,
+    /// `stream` and `tail` of a session that starts while another one runs; `None`: the
+    /// same.
+    pub beside: Option<(Vec<u8>, Vec<u8>)>,
     /// Sessions it takes at the same time.
     pub max_sessions: usize,
     /// Waits at startup: sessions stream nothing before the resume.
@@ -110,6 +113,7 @@ impl FakeConfig {
             holds_at: None,
             repeat: false,
             tail: Vec::new(),
+            beside: None,
             max_sessions: 64,
             suspended: false,
         }

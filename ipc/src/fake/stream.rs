@@ -18,6 +18,7 @@ pub(super) struct FakeSession {
     stop: Arc<AtomicBool>,
     wire: Wire,
     thread: Option<JoinHandle<()>>,
+    is_beside: bool,
 }
 
 impl FakeSession {
@@ -27,13 +28,14 @@ impl FakeSession {
         fault: Option<FaultKind>,
     ) -> std::io::Result<Self> {
         let stop = Arc::new(AtomicBool::new(false));
+        let is_beside = shared.config.beside.is_some() && !shared.lock().sessions.is_empty();
         let (own_shared, own_stop, mut own_wire) =
             (Arc::clone(shared), Arc::clone(&stop), wire.try_clone()?);
         let thread =
             std::thread::Builder::new().name("fake-session".to_owned()).spawn(move || {
-                write(&own_shared, &own_stop, &mut own_wire, fault.as_ref());
+                write(&own_shared, &own_stop, &mut own_wire, fault.as_ref(), is_beside);
             })?;
-        Ok(FakeSession { stop, wire, thread: Some(thread) })
+        Ok(FakeSession { stop, wire, thread: Some(thread), is_beside })
     }
 
     /// Writes the rest and closes: on the server's thread, as in a real runtime.
@@ -43,20 +45,30 @@ impl FakeSession {
             drop(thread.join());
         }
         // If the client closed the event socket, it does not want the rest.
-        drop(self.wire.write_all(&config.tail, Deadline::after(WRITE_TIMEOUT)));
+        let beside = config.beside.as_ref().filter(|_| self.is_beside);
+        let tail = beside.map_or(&config.tail, |(_, tail)| tail);
+        drop(self.wire.write_all(tail, Deadline::after(WRITE_TIMEOUT)));
         self.wire.close();
     }
 }
 
-fn write(shared: &Shared, stop: &AtomicBool, wire: &mut Wire, fault: Option<&FaultKind>) {
+fn write(
+    shared: &Shared,
+    stop: &AtomicBool,
+    wire: &mut Wire,
+    fault: Option<&FaultKind>,
+    is_beside: bool,
+) {
     let config = &shared.config;
+    let beside = config.beside.as_ref().filter(|_| is_beside);
+    let stream = beside.map_or(&config.stream, |(stream, _)| stream);
     let over = || stop.load(Ordering::SeqCst) || shared.is_over();
     while !shared.resumed.load(Ordering::SeqCst) && !over() {
         std::thread::sleep(Duration::from_millis(2));
     }
     let mut written = 0_usize;
     loop {
-        for piece in config.stream.chunks(config.piece_bytes.max(1)) {
+        for piece in stream.chunks(config.piece_bytes.max(1)) {
             if shared.is_over() || (config.repeat && over()) {
                 return;
             }

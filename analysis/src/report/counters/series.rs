@@ -187,6 +187,23 @@ impl CounterSeries {
         }
     }
 
+    /// Whether the total is what matters, and not its growth. .NET publishes the number of
+    /// threads of the pool and the length of its queue as if they only grew.
+    pub fn total_is_level(&self) -> bool {
+        const LEVELS: [&str; 2] =
+            ["dotnet.thread_pool.thread.count", "dotnet.thread_pool.queue.length"];
+        self.kind == CounterKind::Counter
+            && self.provider == "System.Runtime"
+            && LEVELS.contains(&self.name.as_str())
+    }
+
+    /// What a person wants to see of a point: the growth per second of what grows, else
+    /// the value.
+    pub fn shown(&self, point: &CounterPoint) -> f64 {
+        let level = point.total.filter(|_| self.total_is_level());
+        level.or(point.rate_per_second).unwrap_or(point.value)
+    }
+
     /// A series of that key without values.
     pub(crate) fn of(key: &SeriesKey, unit: &str, display_name: &str) -> CounterSeries {
         let tags = key.tags.clone();

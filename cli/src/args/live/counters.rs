@@ -69,9 +69,15 @@ pub(crate) struct CountersArgs {
     pub(crate) output: Option<PathBuf>,
 
     /// Serve the last value of each series to Prometheus at this address, such as
-    /// 127.0.0.1:9464; a bare port listens on localhost only
+    /// 127.0.0.1:9464; a bare port listens on localhost only. Lines are then written only
+    /// with --format or -o
     #[arg(long, value_name = "ADDRESS", value_parser = listening)]
     pub(crate) openmetrics_listen: Option<SocketAddr>,
+
+    /// Answer requests of --openmetrics-listen for this host, too; others than localhost
+    /// are refused unless they are named
+    #[arg(long, value_name = "HOST", requires = "openmetrics_listen")]
+    pub(crate) openmetrics_host: Vec<String>,
 
     /// Stop after this time: 90s, 5min, or dd:hh:mm:ss
     #[arg(long, value_name = "TIME")]

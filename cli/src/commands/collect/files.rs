@@ -64,6 +64,11 @@ impl Files {
         Ok((path, file))
     }
 
+    /// Makes a file beside that of a recording, by the name from [`metrics_path`].
+    pub(super) fn create_beside(&self, path: &Path) -> Result<NewFile, Failure> {
+        NewFile::create(path, self.is_forced, &[], Unfinished::Kept)
+    }
+
     /// Makes a file that a rule's recording goes to, by the name from
     /// [`RuleFiles::path`].
     pub(super) fn create_for_rule(&mut self, path: &Path) -> Result<NewFile, Failure> {
@@ -90,19 +95,27 @@ impl Files {
         if pid.is_empty() && part.is_empty() {
             return given.clone();
         }
-        // x.nettrace.gz has two suffixes.
-        let plain = if is_packed(given) { given.with_extension("") } else { given.clone() };
-        let mut name = plain.file_stem().unwrap_or_default().to_owned();
-        name.push(pid);
-        name.push(part);
-        for extension in
-            [plain.extension(), given.extension().filter(|_| plain != *given)].into_iter().flatten()
-        {
-            name.push(".");
-            name.push(extension);
-        }
-        given.with_file_name(name)
+        with_suffix(given, &format!("{pid}{part}"))
     }
+}
+
+/// Where metrics go that are recorded apart: `x.metrics.nettrace` beside `x.nettrace`.
+pub(super) fn metrics_path(path: &Path) -> PathBuf {
+    with_suffix(path, ".metrics")
+}
+
+/// The same name with this before its extensions, of which `x.nettrace.gz` has two.
+fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let plain = if is_packed(path) { path.with_extension("") } else { path.to_owned() };
+    let mut name = plain.file_stem().unwrap_or_default().to_owned();
+    name.push(suffix);
+    for extension in
+        [plain.extension(), path.extension().filter(|_| plain != *path)].into_iter().flatten()
+    {
+        name.push(".");
+        name.push(extension);
+    }
+    path.with_file_name(name)
 }
 
 /// `20261120_143746`, now, in UTC.

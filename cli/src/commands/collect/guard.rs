@@ -3,6 +3,7 @@
 
 use super::files::{RuleFiles, stamp};
 use super::recording::Watcher;
+use crate::failure::Failure;
 use crate::live::rules::{Limit, Rule, Rules, WhenFull};
 use crate::live::target::Reached;
 use crate::messages::Messages;
@@ -18,6 +19,12 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 /// A counter that has no value for this many intervals, and for
 /// [`Delays::silent_rule`](crate::delays::Delays), is silent.
 const SILENT_INTERVALS: u32 = 10;
+/// A counter that has never had a value is reported after this many: its name may be wrong.
+const UNKNOWN_INTERVALS: u32 = 2;
+/// How long a rule rests at least after a recording that failed; twice that after the
+/// next, up to the longest.
+const SHORTEST_BACK_OFF: Duration = Duration::from_secs(5);
+const LONGEST_BACK_OFF: Duration = Duration::from_secs(600);
 
 /// All rules of one run.
 #[derive(Debug)]
@@ -47,6 +54,8 @@ struct WatchedProcess {
 struct RuleState {
     is_armed: Arc<AtomicBool>,
     rests_until: Option<Instant>,
+    /// Recordings that failed one after the other.
+    failures: u32,
     voice: Option<Voice>,
 }
 
@@ -87,6 +96,8 @@ struct Line<'l> {
     files: &'l [PathBuf],
     #[serde(skip_serializing_if = "Option::is_none")]
     bytes: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
 }
 
 impl Guard {
@@ -120,7 +131,12 @@ impl Guard {
                 since: Instant::now(),
                 is_reported: false,
             });
-            states.push(RuleState { is_armed: Arc::clone(&is_armed), rests_until: None, voice });
+            states.push(RuleState {
+                is_armed: Arc::clone(&is_armed),
+                rests_until: None,
+                failures: 0,
+                voice,
+            });
             let trigger = Trigger::new(vec![rule.condition.clone()]);
             watchers.push(Watcher { trigger, is_armed, value_count });
         }
@@ -130,12 +146,15 @@ impl Guard {
 
     /// Reports rules whose counters send no values, and when values are back. A process may hang, or have lost its counters to another tool.
     pub(super) fn tell_silence(&mut self, messages: &mut Messages<'_>) {
-        let patience = self.rules.interval.saturating_mul(SILENT_INTERVALS).max(self.silence);
+        let interval = self.rules.interval;
+        let known = interval.saturating_mul(SILENT_INTERVALS).max(self.silence);
+        let unknown = interval.saturating_mul(UNKNOWN_INTERVALS);
         for watch in &mut self.watches {
             for (rule, state) in self.rules.all.iter().zip(&mut watch.states) {
                 let Some(voice) = &mut state.voice else { continue };
                 let (name, label) = (&rule.name, &watch.label);
                 let count = voice.value_count.load(Ordering::Relaxed);
+                let patience = if voice.last_count == 0 { unknown } else { known };
                 if count != voice.last_count {
                     (voice.last_count, voice.since) = (count, Instant::now());
                     if std::mem::take(&mut voice.is_reported) {
@@ -148,7 +167,7 @@ impl Guard {
                     messages.warning(&format!(
                         "rule {name}: {label} has sent no value of {} for {} s; until one comes it cannot fire",
                         names.join(", "),
-                        patience.as_secs(),
+                        patience.as_secs_f64(),
                     ));
                 }
             }
@@ -210,6 +229,34 @@ impl Guard {
         }
     }
 
+    /// A recording of a rule failed, which is reported at once. The rule rests for its
+    /// cooldown, and the longer the more recordings failed one after the other.
+    pub(super) fn failed(
+        &mut self,
+        rule: usize,
+        watch: usize,
+        reached: &Reached,
+        failure: &Failure,
+        messages: &mut Messages<'_>,
+    ) {
+        messages.error(failure);
+        let Some(failed) = self.rules.all.get(rule) else { return };
+        let error = Some(failure.to_string());
+        messages.object(&Line { event: "rule-failed", error, ..line(failed, reached) });
+        let cooldown = failed.cooldown;
+        if let Some(state) = self.state(rule, watch) {
+            let factor = 2_u32.saturating_pow(state.failures);
+            let back_off = SHORTEST_BACK_OFF.saturating_mul(factor).min(LONGEST_BACK_OFF);
+            state.failures = state.failures.saturating_add(1);
+            state.rests_until = Instant::now().checked_add(cooldown.max(back_off));
+        }
+    }
+
+    fn state(&mut self, rule: usize, watch: usize) -> Option<&mut RuleState> {
+        let watch = self.watches.iter_mut().find(|other| other.number == watch);
+        watch?.states.get_mut(rule)
+    }
+
     /// Renames files of a rotation after the rule, so that they stay. The rule's cooldown
     /// starts now.
     pub(super) fn keep(
@@ -238,8 +285,8 @@ impl Guard {
     /// Starts the rule's cooldown.
     pub(super) fn rest(&mut self, rule: usize, watch: usize) {
         let Some(cooldown) = self.rules.all.get(rule).map(|rule| rule.cooldown) else { return };
-        let watch = self.watches.iter_mut().find(|other| other.number == watch);
-        if let Some(state) = watch.and_then(|watch| watch.states.get_mut(rule)) {
+        if let Some(state) = self.state(rule, watch) {
+            state.failures = 0;
             state.rests_until = Instant::now().checked_add(cooldown);
         }
     }
@@ -291,7 +338,9 @@ impl Guard {
         let mut stop = Vec::new();
         for (of, limit) in self.limits() {
             loop {
-                let (files, bytes) = self.used(of, growing);
+                let (_, bytes) = self.used(of, growing);
+                // One that grows may still fail: only a whole one takes the place of others.
+                let (files, _) = self.used(of, &[]);
                 let has_many = limit.files.is_some_and(|most| files > most);
                 let is_large = limit.bytes.is_some_and(|most| bytes > most);
                 if !has_many && !is_large {
@@ -371,6 +420,7 @@ fn line<'l>(rule: &'l Rule, reached: &'l Reached) -> Line<'l> {
         action: None,
         files: &[],
         bytes: None,
+        error: None,
     }
 }
 

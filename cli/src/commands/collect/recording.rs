@@ -8,8 +8,8 @@ use nettrace_export::Trigger;
 use nettrace_ipc::Session;
 use nettrace_parser::{Event, Feed};
 use std::io;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -41,6 +41,15 @@ pub(super) struct Watcher {
     pub(super) is_armed: Arc<AtomicBool>,
     /// How many values of its counters have come.
     pub(super) value_count: Arc<AtomicU64>,
+}
+
+/// What is looked for. Two sessions of one process look for the same: a condition may name
+/// counters of both.
+#[derive(Debug, Default)]
+pub(super) struct Sought {
+    pub(super) trigger: Option<Trigger>,
+    /// Of all rules.
+    pub(super) watchers: Vec<Watcher>,
 }
 
 /// How a recording ended.
@@ -91,32 +100,40 @@ pub(super) struct Recorder {
     pub(super) limit: Option<u64>,
     /// The largest size, whatever the process sends once it has been asked to stop.
     pub(super) most: Option<u64>,
-    pub(super) trigger: Option<Trigger>,
-    /// Of all rules.
-    pub(super) watchers: Vec<Watcher>,
+    pub(super) sought: Arc<Mutex<Sought>>,
+    /// Another session of the same process says what did not come.
+    pub(super) is_beside: bool,
 }
 
 impl Recorder {
+    fn sought(&self) -> MutexGuard<'_, Sought> {
+        self.sought.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn conclude(&mut self, mut read: Driven) -> RecordingOutcome {
         if read.failure.is_none() && self.most.is_some_and(|most| read.received.bytes >= most) {
             let text =
                 "the process keeps sending although it was asked to stop; the file ends here";
             read.failure = Some(io::Error::other(text));
         }
-        for (rule, watcher) in self.watchers.iter().enumerate() {
+        if self.is_beside {
+            return RecordingOutcome { read, lacking: None };
+        }
+        let sought = self.sought();
+        for (rule, watcher) in sought.watchers.iter().enumerate() {
             if let Some(reason) = watcher.trigger.why_not() {
                 let trouble = format!("never fired: {reason}");
                 (self.report)(Report::RuleTrouble { rule, trouble });
             }
         }
-        RecordingOutcome { read, lacking: self.trigger.as_ref().and_then(Trigger::why_not) }
+        RecordingOutcome { read, lacking: sought.trigger.as_ref().and_then(Trigger::why_not) }
     }
 }
 
 impl Consumer for Recorder {
     fn event(&mut self, event: &Event<'_>) -> Result<Next, Failure> {
-        let report = &self.report;
-        if let Some(trigger) = &mut self.trigger {
+        let (report, mut sought) = (&self.report, self.sought());
+        if let Some(trigger) = &mut sought.trigger {
             if let Some(predicate) = trigger.fired(event) {
                 report(Report::Event(predicate.text().to_owned()));
             }
@@ -124,7 +141,7 @@ impl Consumer for Recorder {
                 report(Report::Trouble(trouble));
             }
         }
-        for (rule, watcher) in self.watchers.iter_mut().enumerate() {
+        for (rule, watcher) in sought.watchers.iter_mut().enumerate() {
             let has_fired = watcher.trigger.fired(event).is_some();
             watcher.value_count.store(watcher.trigger.value_count(), Ordering::Relaxed);
             if has_fired && watcher.is_armed.swap(false, Ordering::Relaxed) {

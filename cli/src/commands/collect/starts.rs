@@ -1,16 +1,17 @@
 //! Sessions that are about to start: each on a thread of its own, since a process may
 //! take long to answer, or never do so, and signals and time limits must still be obeyed.
 
-use super::files::{Files, is_packed};
+use super::files::{Files, is_packed, metrics_path};
 use crate::failure::Failure;
 use crate::live::end_rule::EndRule;
+use crate::live::metrics_apart::{self, MetricsApart};
 use crate::live::sink::Sink;
 use crate::live::start;
 use crate::live::stdout_queue::StdoutQueue;
 use crate::live::target::Reached;
 use nettrace_ipc::{Arrival, Error, Session, SessionConfig, Startup};
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The process to record.
@@ -55,15 +56,22 @@ impl StartRequest {
     }
 }
 
-/// A session that has begun.
+/// What has begun.
 pub(super) struct Started {
-    pub(super) session: Session,
-    pub(super) path: Option<PathBuf>,
-    pub(super) sink: Sink,
+    pub(super) stream: Stream,
+    /// The metrics, where they need a session of their own.
+    pub(super) metrics: Option<Stream>,
     /// How its resume went, if that was wanted.
     pub(super) resumed: Option<Result<(), Error>>,
     /// It still waits at startup.
     pub(super) is_waiting: bool,
+}
+
+/// A session that has begun, and where its bytes go.
+pub(super) struct Stream {
+    pub(super) session: Session,
+    pub(super) path: Option<PathBuf>,
+    pub(super) sink: Sink,
 }
 
 /// What became of a request.
@@ -171,19 +179,36 @@ fn start_session(
     places: &Places,
     end: &EndRule,
 ) -> Result<Started, Failure> {
+    let apart = MetricsApart::of(reached, &request.config, end)?;
+    if apart.is_some() && !places.may_part(&request.job) {
+        let text = "a rotation, a pipe and standard output take one session";
+        let message = format!("{}, and {text}; leave one of them out", metrics_apart::REASON);
+        return Err(Failure::input(reached.label(), message));
+    }
     let (path, sink) = places.sink(reached, &request.job)?;
-    let (asked, config, resumes) = (reached.clone(), request.config.clone(), request.resumes);
+    let (metrics, config) = match apart {
+        Some(apart) => {
+            let (its_path, its_sink) = places.metrics_sink(path.as_deref(), &request.job)?;
+            (Some((apart.metrics, its_path, its_sink)), apart.rest)
+        }
+        None => (None, request.config.clone()),
+    };
+    let (asked, resumes) = (reached.clone(), request.resumes);
+    let metrics_config = metrics.as_ref().map(|(config, ..)| config.clone());
     let answer = end.ask(move || -> Result<_, Error> {
+        let metrics = metrics_config.map(|config| asked.runtime.start(&config)).transpose()?;
         let session = asked.runtime.start(&config)?;
         let resumed = resumes.then(|| asked.runtime.resume());
         // A resume has an effect only on a process that is suspended for our port.
         let is_waiting = asked.may_wait
             && asked.runtime.startup().is_ok_and(|startup| startup == Startup::Suspended);
-        Ok((session, resumed, is_waiting))
+        Ok((metrics, session, resumed, is_waiting))
     });
     let answer = answer?.ok_or_else(|| silent(reached.label()))?;
-    let (session, resumed, is_waiting) = answer.map_err(|error| reached.failed(&error))?;
-    Ok(Started { session, path, sink, resumed, is_waiting })
+    let (started, session, resumed, is_waiting) = answer.map_err(|error| reached.failed(&error))?;
+    let metrics =
+        metrics.zip(started).map(|((_, path, sink), session)| Stream { session, path, sink });
+    Ok(Started { stream: Stream { session, path, sink }, metrics, resumed, is_waiting })
 }
 
 fn silent(label: String) -> Failure {
@@ -191,6 +216,34 @@ fn silent(label: String) -> Failure {
 }
 
 impl Places {
+    /// Whether two sessions have room.
+    fn may_part(&self, job: &Job) -> bool {
+        match job {
+            Job::Watch { .. } => true,
+            Job::Rule { .. } => self.files.is_some(),
+            Job::Record { part } => part.is_none() && self.files.is_some(),
+        }
+    }
+
+    /// `x.metrics.nettrace` beside `x.nettrace`.
+    fn metrics_sink(
+        &self,
+        path: Option<&Path>,
+        job: &Job,
+    ) -> Result<(Option<PathBuf>, Sink), Failure> {
+        let (Some(files), Some(path)) = (&self.files, path) else {
+            return Ok((None, Sink::Nowhere));
+        };
+        let path = metrics_path(path);
+        let mut files = files.lock().unwrap_or_else(PoisonError::into_inner);
+        let file = match job {
+            Job::Rule { .. } => files.create_for_rule(&path)?,
+            Job::Record { .. } | Job::Watch { .. } => files.create_beside(&path)?,
+        };
+        let is_packed = is_packed(&path);
+        Ok((Some(path), Sink::file(file, is_packed)))
+    }
+
     fn sink(&self, reached: &Reached, job: &Job) -> Result<(Option<PathBuf>, Sink), Failure> {
         if matches!(job, Job::Watch { .. }) {
             return Ok((None, Sink::Nowhere));

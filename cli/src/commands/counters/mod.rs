@@ -52,7 +52,8 @@ pub(super) fn run(args: &CountersArgs, context: &mut Context<'_>) -> Result<Exit
 
 /// Where values are served, if that is wanted.
 fn scrape(args: &CountersArgs, context: &mut Context<'_>) -> Result<Option<Scrape>, Failure> {
-    let scrape = args.openmetrics_listen.map(Scrape::listen).transpose()?;
+    let scrape =
+        args.openmetrics_listen.map(|at| Scrape::listen(at, &args.openmetrics_host)).transpose()?;
     if let Some(scrape) = &scrape {
         let address = scrape.address();
         context.messages.note(&format!("metrics are served at http://{address}/metrics"));

@@ -22,6 +22,8 @@ const MOST_POINTS: usize = 2_000_000;
 /// Writes values as they come.
 pub(super) struct ValueWriter {
     format: Form,
+    /// Lines for people are not wanted: the values are served.
+    is_quiet: bool,
     /// Escapes names that a spreadsheet would run or a terminal obey.
     is_safe: bool,
     path: Option<PathBuf>,
@@ -76,6 +78,7 @@ impl ValueWriter {
         }
         Ok(ValueWriter {
             format: form,
+            is_quiet: args.openmetrics_listen.is_some(),
             is_safe: context.has_user && args.output.is_none(),
             path: args.output.clone(),
             is_forced: args.talk.force,
@@ -123,6 +126,7 @@ impl ValueWriter {
             has_new = true;
             let several = (sessions.len() > 1).then_some(session);
             match self.format {
+                Form::Lines if self.is_quiet => {}
                 Form::Lines => lines(&mut bytes, &new, several)?,
                 Form::Given(LiveCounterFormat::Csv) => {
                     several.into_iter().for_each(|session| label(&mut new, session));
@@ -279,7 +283,7 @@ fn lines(
             process.map_or(String::new(), |session| format!("  {}", printable(&session.label)));
         let provider = printable(&series.provider);
         let name = counter_text::name(series);
-        let value = counter_text::number(point.rate_per_second.unwrap_or(point.value));
+        let value = counter_text::number(series.shown(point));
         let unit = match point.rate_per_second {
             Some(_) => counter_text::unit_per_second(series),
             None => counter_text::unit(series),

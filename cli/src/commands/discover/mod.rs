@@ -63,8 +63,8 @@ fn look(
     end.end_now();
     let cost = meter.look();
     let snapshot = sessions.snapshot();
-    sessions.named.end();
-    let problem = sessions.all.end().problem();
+    let problem = sessions.named.end().problem();
+    let problem = sessions.all.end().problem().or(problem);
     let document = Document::of(args, reached, &snapshot, sessions.all.lost(), cost);
     if args.json {
         context.write_json(&document)?;
@@ -82,8 +82,9 @@ fn look(
         context.messages.warning(&format!("{lost} lost: rates are too low"));
     }
     if let Some(problem) = problem {
+        // What was found is shown; it is not what the process emits all the time.
         context.messages.warning(&format!("{}{problem}", reached.label()));
-        return Ok(Some(Exit::Damaged));
+        return Ok(Some(Exit::Failed));
     }
     Ok(Some(Exit::Fine))
 }

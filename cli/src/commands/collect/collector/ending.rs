@@ -1,6 +1,6 @@
 //! What happens when a recording ends.
 
-use super::recordings::Active;
+use super::recordings::{Active, NO_NEXT_FILE};
 use super::{Collector, Job};
 use crate::commands::collect::summary::Summary;
 use crate::context::Context;
@@ -38,21 +38,31 @@ impl Collector {
         self.totals.add(read.received);
         let summary = Summary { outcome: &outcome, label: &label, file: &file, elapsed };
         summary.tell(self.buffer_megabytes, &mut context.messages);
-        self.is_damaged |= summary.is_damaged();
-        if let Some(failure) = summary.failure() {
-            self.failure.get_or_insert(failure);
+        if active.refused.is_some() && !summary.is_damaged() {
+            context.messages.note(&format!("{label}: {NO_NEXT_FILE}"));
         }
+        self.is_damaged |= summary.is_damaged();
+        let mut failure = summary.failure();
         let written = match outcome.read.saved {
             Saved::Whole(written) => Some(written),
-            Saved::Unnamed(failure) => {
-                self.failure.get_or_insert(failure);
+            Saved::Unnamed(unnamed) => {
+                failure.get_or_insert(unnamed);
                 None
             }
             Saved::Nothing | Saved::Part(_) => None,
         };
+        if let (Job::Rule { rule, watch, .. }, Some(failure)) = (&active.job, &failure) {
+            self.fail_rule(*rule, *watch, failure, context);
+            return;
+        }
+        self.failure = self.failure.take().or(failure);
         if let (Job::Rule { rule, watch, .. }, Some((guard, _))) = (&active.job, &mut self.guard) {
             let written = written.into_iter().collect();
             guard.recorded(*rule, *watch, &active.reached, written, &mut context.messages);
+            return;
+        }
+        if active.main != active.number {
+            // Metrics are not converted, and part of no rotation.
             return;
         }
         self.finished.extend(written.map(|written| (pid, part, written)));
@@ -67,6 +77,9 @@ impl Collector {
     /// The session that looked for the conditions of rules has ended.
     fn forget_watch(&mut self, active: Active, label: &str, context: &mut Context<'_>) {
         drop(active.recording.outcome());
+        if active.main != active.number {
+            return;
+        }
         if let Some(guard) = self.guard() {
             guard.forget(active.number);
         }
@@ -123,7 +136,7 @@ impl Collector {
         }
         match self.failure.take() {
             Some(failure) => Err(failure),
-            None if self.count == 0 => Ok(Exit::Failed),
+            None if self.count == 0 || self.has_failed_rule => Ok(Exit::Failed),
             None if self.is_damaged => Ok(Exit::Damaged),
             None => Ok(Exit::Fine),
         }

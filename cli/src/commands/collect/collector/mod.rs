@@ -78,6 +78,7 @@ pub(super) struct Collector {
     /// Of recordings that have ended.
     totals: Received,
     is_damaged: bool,
+    has_failed_rule: bool,
     failure: Option<Failure>,
     /// Processes that went on unrecorded because descriptors had run out.
     turned_away: u64,
@@ -124,6 +125,7 @@ impl Collector {
             wanted: 0,
             totals: Received::default(),
             is_damaged: false,
+            has_failed_rule: false,
             failure: None,
             turned_away: 0,
             let_go: 0,
@@ -266,9 +268,11 @@ impl Collector {
     }
 
     fn stop_one(&mut self, number: usize) {
-        if let Some(active) = self.active.iter().find(|active| active.number == number) {
-            active.recording.session.stop();
-        }
+        let Some(active) = self.active.iter().find(|active| active.number == number) else {
+            return;
+        };
+        let both = self.active.iter().filter(|other| other.main == active.main);
+        both.for_each(|active| active.recording.session.stop());
     }
 
     fn stop_all(&mut self) {

@@ -1,25 +1,33 @@
 //! Recordings after their session has started.
 
 use super::{Collector, Notice, ROTATION_RETRY};
-use crate::commands::collect::recording::{Recorder, Recording};
-use crate::commands::collect::starts::{Job, StartResult, Started};
+use crate::commands::collect::recording::{Recorder, Recording, Report, Sought};
+use crate::commands::collect::starts::{Job, StartResult, Started, Stream};
 use crate::commands::collect::status::Status;
 use crate::context::Context;
 use crate::failure::Failure;
+use crate::live::metrics_apart;
 use crate::live::target::Reached;
 use crate::units;
 use nettrace_export::Trigger;
 use nettrace_ipc::{Error, Lost, Session};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 /// Bytes that a process may have left to send at the end, beside the events in its
 /// buffers: names of everything.
 const RUNDOWN_BYTES: u64 = 64 << 20;
 
+/// What became of a rotation whose next file was refused.
+pub(super) const NO_NEXT_FILE: &str = "the process has ended; all files of its rotation are whole";
+
 /// One recording.
 pub(super) struct Active {
     pub(super) number: usize,
+    /// The recording that these metrics belong to, or its own number. They are stopped
+    /// together.
+    pub(super) main: usize,
     pub(super) reached: Reached,
     /// None: standard output, or nowhere.
     pub(super) path: Option<PathBuf>,
@@ -32,6 +40,8 @@ pub(super) struct Active {
     pub(super) start: Instant,
     /// The file is full; when to try to go on in a new one.
     pub(super) full_since: Option<Instant>,
+    /// Why that failed the last time.
+    pub(super) refused: Option<Failure>,
 }
 
 impl Active {
@@ -75,26 +85,28 @@ impl Collector {
             Err(failure) => failure,
         };
         self.status.clear();
+        if let Job::Rule { rule, watch, .. } = request.job {
+            self.fail_rule(rule, watch, &failure, context);
+            return;
+        }
         match request.replaces {
             Some(number) if self.is_stopping() => self.stop_one(number),
             Some(number) => {
-                // The process may be ending; if not, the file grows until the next try.
-                context.messages.warning(&format!("no new file yet: {failure}"));
-                if let Some(active) = self.active.iter_mut().find(|active| active.number == number)
-                {
-                    active.full_since = Instant::now().checked_add(ROTATION_RETRY);
+                // The process may be ending: that is seen until the next try. If it is not,
+                // the file grows.
+                match self.active.iter_mut().find(|active| active.number == number) {
+                    Some(active) => {
+                        active.full_since = Instant::now().checked_add(ROTATION_RETRY);
+                        active.refused = Some(failure);
+                    }
+                    None => context.messages.note(NO_NEXT_FILE),
                 }
             }
             None if request.is_only => {
                 self.failure.get_or_insert(failure);
             }
             // One failure must not end the other recordings.
-            None => {
-                context.messages.error(&failure);
-                if let Job::Rule { rule, watch, .. } = request.job {
-                    self.rest(rule, watch);
-                }
-            }
+            None => context.messages.error(&failure),
         }
     }
 
@@ -107,55 +119,97 @@ impl Collector {
         is_first: bool,
         context: &mut Context<'_>,
     ) -> Result<(), Failure> {
-        let Started { session, path, sink, resumed, is_waiting } = started;
+        let Started { stream, metrics, resumed, is_waiting } = started;
         let number = self.count;
         if is_first {
-            self.report_lost(&session, reached, &job, context);
-            let file =
-                path.as_ref().map_or(self.queue_name.clone(), |path| path.display().to_string());
-            context.messages.note(&match (&self.guard, &job) {
-                (Some((guard, _)), Job::Watch { .. }) => {
-                    let rules = units::counted(guard.rules.all.len() as u64, "rule");
-                    format!("watching {} by {rules}", reached.label())
-                }
-                _ => format!("recording {} to {file}", reached.label()),
-            });
+            self.report_lost(&stream.session, reached, &job, context);
+            self.tell_start(&stream, metrics.as_ref(), reached, &job, context);
         }
         let is_resumed_later = matches!(job, Job::Watch { rotation: Some(true) });
         let is_waiting = is_waiting && is_first && !is_resumed_later;
         warn_of_startup(reached, resumed, is_waiting, context);
         let trigger = (!self.conditions.is_empty()).then(|| Trigger::new(self.conditions.clone()));
-        let (watchers, trigger) = match (&mut self.guard, &job) {
-            (Some((guard, _)), Job::Watch { .. }) => (guard.watch(number, reached.label()), None),
-            _ => (Vec::new(), trigger),
+        let sought = match (&mut self.guard, &job) {
+            (Some((guard, _)), Job::Watch { .. }) => {
+                Sought { trigger: None, watchers: guard.watch(number, reached.label()) }
+            }
+            _ => Sought { trigger, watchers: Vec::new() },
         };
-        let (limit, duration) = self.bounds(&job);
-        let rest = (u64::from(self.buffer_megabytes) << 20).saturating_add(RUNDOWN_BYTES);
-        let most = limit.map(|limit| limit.saturating_add(rest));
-        let notices = self.notices.0.clone();
-        let report = Box::new(move |report| drop(notices.send(Notice::Recording(number, report))));
-        let recorder = Recorder { report, limit, most, trigger, watchers };
-        let recording = Recording::start(session, sink, recorder)?;
-        self.count += 1;
+        let sought = Arc::new(Mutex::new(sought));
+        self.drive(stream, number, &sought, reached, job.clone())?;
         if self.count == 1 {
             self.status = Status::new(context.shows_status, self.buffer_megabytes);
             self.end.begin();
         }
+        metrics.map_or(Ok(()), |metrics| self.drive(metrics, number, &sought, reached, job))?;
         if self.is_stopping() {
-            recording.session.stop();
+            self.stop_one(number);
         }
+        Ok(())
+    }
+
+    /// Reads a session on a thread of its own.
+    fn drive(
+        &mut self,
+        stream: Stream,
+        main: usize,
+        sought: &Arc<Mutex<Sought>>,
+        reached: &Reached,
+        job: Job,
+    ) -> Result<(), Failure> {
+        let number = self.count;
+        let (limit, duration) = self.bounds(&job);
+        let rest = (u64::from(self.buffer_megabytes) << 20).saturating_add(RUNDOWN_BYTES);
+        let most = limit.map(|limit| limit.saturating_add(rest));
+        let notices = self.notices.0.clone();
+        let report = Box::new(move |report| {
+            // A rule belongs to the process, whichever of its sessions makes it fire.
+            let of = if matches!(report, Report::Fired { .. }) { main } else { number };
+            drop(notices.send(Notice::Recording(of, report)));
+        });
+        let (sought, is_beside) = (Arc::clone(sought), main != number);
+        let recorder = Recorder { report, limit, most, sought, is_beside };
+        let recording = Recording::start(stream.session, stream.sink, recorder)?;
+        self.count += 1;
         self.active.push(Active {
             number,
+            main,
             reached: reached.clone(),
-            path,
+            path: stream.path,
             job,
             keeps: None,
             deadline: duration.and_then(|duration| Instant::now().checked_add(duration)),
             recording,
             start: Instant::now(),
             full_since: None,
+            refused: None,
         });
         Ok(())
+    }
+
+    /// Reports what is recorded, and where.
+    fn tell_start(
+        &self,
+        stream: &Stream,
+        metrics: Option<&Stream>,
+        reached: &Reached,
+        job: &Job,
+        context: &mut Context<'_>,
+    ) {
+        let label = reached.label();
+        let file = |path: &Path| path.display().to_string();
+        let main = stream.path.as_deref().map_or(self.queue_name.clone(), file);
+        context.messages.note(&match (&self.guard, job) {
+            (Some((guard, _)), Job::Watch { .. }) => {
+                let rules = units::counted(guard.rules.all.len() as u64, "rule");
+                format!("watching {label} by {rules}")
+            }
+            _ => format!("recording {label} to {main}"),
+        });
+        if let Some(path) = metrics.and_then(|metrics| metrics.path.as_deref()) {
+            let (path, reason) = (path.display(), metrics_apart::REASON);
+            context.messages.note(&format!("recording metrics of {label} to {path}: {reason}"));
+        }
     }
 
     /// Warns about parts of the request that the runtime is too old for.

@@ -18,6 +18,10 @@ impl Collector {
             return;
         };
         active.full_since = None;
+        if let Some(failure) = active.refused.take() {
+            self.status.clear();
+            context.messages.warning(&format!("no new file yet: {failure}"));
+        }
         let target = Target::Reached(active.reached.clone());
         let job = Job::Record { part: Some(active.part() + 1) };
         let replaces = Some(active.number);

@@ -5,6 +5,7 @@ use super::recordings::Active;
 use crate::commands::collect::files::stamp;
 use crate::commands::collect::starts::{Job, StartRequest, Target};
 use crate::context::Context;
+use crate::failure::Failure;
 use crate::live::rules::Action;
 use crate::live::target::Reached;
 use std::collections::VecDeque;
@@ -74,8 +75,7 @@ impl Collector {
                 let job = Job::Rule { rule, watch: number, path };
                 let request = StartRequest::new(job, &start.config);
                 if let Err(error) = self.begin(Target::Reached(reached), request) {
-                    context.messages.warning(&format!("no recording: {error}"));
-                    self.rest(rule, number);
+                    self.fail_rule(rule, number, &Failure::Output(error), context);
                 }
             }
             Action::Keep { after } => {
@@ -137,6 +137,26 @@ impl Collector {
                 // The process has ended.
                 None => self.keep(rule, watch, &reached, context),
             }
+        }
+    }
+
+    /// A recording of a rule failed.
+    pub(super) fn fail_rule(
+        &mut self,
+        rule: usize,
+        watch: usize,
+        failure: &Failure,
+        context: &mut Context<'_>,
+    ) {
+        self.has_failed_rule = true;
+        let Some(its) = self.active.iter().find(|active| active.number == watch) else {
+            // Its process has ended, and cannot make it fire again.
+            context.messages.error(failure);
+            return;
+        };
+        let reached = its.reached.clone();
+        if let Some((guard, _)) = &mut self.guard {
+            guard.failed(rule, watch, &reached, failure, &mut context.messages);
         }
     }
 
