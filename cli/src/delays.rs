@@ -2,11 +2,17 @@
 
 use std::time::Duration;
 
+/// How long after a signal to wait for what nobody keeps. Most answers come at once; with the
+/// time to notice the signal, the command ends within 2 s.
+pub(crate) const SIGNAL_PATIENCE: Duration = Duration::from_millis(1800);
+
 /// What the command does by the clock, and a test would have to wait for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Delays {
     /// Signals that come within this time are one request to stop.
     pub(crate) same_signal: Duration,
+    /// How long after a signal to wait for what nobody keeps.
+    pub(crate) signal_patience: Duration,
     /// How long processes that wait at startup may take to be resumed when a second signal
     /// exits.
     pub(crate) last_resume: Duration,
@@ -22,6 +28,7 @@ pub(crate) struct Delays {
 impl Delays {
     const PRODUCT: Delays = Delays {
         same_signal: Duration::from_millis(500),
+        signal_patience: SIGNAL_PATIENCE,
         last_resume: Duration::from_secs(1),
         stdout_stall: Duration::from_secs(1),
         silent_rule: Duration::from_secs(10),
@@ -38,6 +45,7 @@ impl Delays {
             let Ok(time) = milliseconds.parse().map(Duration::from_millis) else { continue };
             match name {
                 "same-signal" => delays.same_signal = time,
+                "signal-patience" => delays.signal_patience = time,
                 "last-resume" => delays.last_resume = time,
                 "stdout-stall" => delays.stdout_stall = time,
                 "silent-rule" => delays.silent_rule = time,

@@ -8,7 +8,7 @@
 //!   the end, unless the process sends nothing for 2 s (`Deadlines::drain` of
 //!   `nettrace_ipc`),
 //! - what nobody keeps is not waited for for longer than that: the rest of a view, or the
-//!   answer to a request. After a signal it is [`SIGNAL_PATIENCE`],
+//!   answer to a request. After a signal it is 1.8 s ([`Delays::signal_patience`]),
 //! - a second signal exits ([`super::signals`]).
 //!
 //! `--patience` takes the place of the 2 s.
@@ -23,9 +23,6 @@ use std::time::{Duration, Instant};
 
 /// How often a wait checks signals and the clock.
 pub(crate) const SIGNAL_CHECK: Duration = Duration::from_millis(50);
-/// How long after a signal to wait for what nobody keeps. Most answers come
-/// at once; with the time to notice the signal, the command ends within 2 s.
-pub(crate) const SIGNAL_PATIENCE: Duration = Duration::from_millis(1800);
 
 /// Clones share one deadline.
 #[derive(Debug, Clone)]
@@ -120,7 +117,7 @@ impl EndRule {
 
     /// How long what nobody keeps is waited for, now that it is time to end.
     pub(crate) fn patience(&self) -> Duration {
-        if self.signals.seen().is_some() { SIGNAL_PATIENCE } else { self.patience }
+        if self.signals.seen().is_some() { self.signals.patience() } else { self.patience }
     }
 
     /// Does what may have to wait long for a process, on a thread of its own. `None`: it

@@ -65,6 +65,11 @@ impl Signals {
         }
     }
 
+    /// How long after a signal to wait for what nobody keeps.
+    pub(crate) fn patience(&self) -> Duration {
+        self.delays.signal_patience
+    }
+
     /// From now on the first signal is only noticed.
     pub(crate) fn notice(delays: &Delays) -> io::Result<Signals> {
         let signals = Signals { delays: *delays, ..Signals::none() };

@@ -430,7 +430,9 @@ fn a_rotation_keeps_the_newest_files_and_overlaps_sessions() {
         "-o",
         "x.nettrace",
     ];
-    let child = start(command(&args).current_dir(&folder.0));
+    // The next file may be about to begin at the signal, and on a busy machine it takes long.
+    let patient = ("NETTRACE_DELAYS", "signal-patience=600000");
+    let child = start(command(&args).env(patient.0, patient.1).current_dir(&folder.0));
     wait_until("some files", || fake.stops().len() >= 3);
     signal(&child, "INT");
     let output = child.wait_with_output().unwrap();

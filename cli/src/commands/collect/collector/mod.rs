@@ -17,7 +17,7 @@ use crate::args::CollectArgs;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::live::driver::Received;
-use crate::live::end_rule::{EndRule, SIGNAL_CHECK, SIGNAL_PATIENCE};
+use crate::live::end_rule::{EndRule, SIGNAL_CHECK};
 use crate::live::stdout_queue::StdoutQueue;
 use crate::new_file::Written;
 use nettrace_export::Predicate;
@@ -286,7 +286,8 @@ impl Collector {
 
     /// The next file of a process that does not answer keeps no recording from its end.
     fn stop_who_waits_for_a_next_file(&mut self) {
-        if self.stopping_since.is_some_and(|since| since.elapsed() >= SIGNAL_PATIENCE) {
+        let patience = self.end.signals().patience();
+        if self.stopping_since.is_some_and(|since| since.elapsed() >= patience) {
             self.active.iter().for_each(|active| active.recording.session.stop());
         }
     }
