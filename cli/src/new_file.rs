@@ -6,11 +6,10 @@
 //! that was not made here. Only its owner may read it.
 
 mod identity;
-mod private;
+pub(crate) mod private;
 mod unfinished;
 
 pub(crate) use identity::FileId;
-pub(crate) use private::options as private_options;
 #[cfg(unix)]
 pub(crate) use unfinished::end_with_signals;
 pub(crate) use unfinished::leave_unfinished;

@@ -23,11 +23,12 @@ pub(crate) enum Next {
     Read,
     /// The session is to stop; what the process still sends is read.
     Stop,
-    /// Nothing more is read.
+    /// The session is to stop; what the process still sends is thrown away, and not waited
+    /// for for long.
     Leave,
 }
 
-/// What has come of a session, or of several.
+/// Counts so far, of a session or of several.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Received {
     pub(crate) bytes: u64,
@@ -49,11 +50,11 @@ pub(crate) trait Consumer {
     /// Takes the next event.
     ///
     /// # Errors
-    /// Nothing more can be done with them: the session is left.
+    /// The command cannot go on, so the session is left.
     fn event(&mut self, event: &Event<'_>) -> Result<Next, Failure>;
 
-    /// Called after each burst, after many events, and in pauses (`is_idle`):
-    /// nothing has come for a while, and every event has been delivered.
+    /// Called after each burst, after many events, and in pauses. `is_idle`: no bytes came
+    /// for the time of [`Consumer::pause`], and every event has been delivered.
     ///
     /// # Errors
     /// As for [`Consumer::event`].
@@ -68,7 +69,8 @@ pub(crate) trait Consumer {
         Next::Leave
     }
 
-    /// How long without bytes is a pause; `None`: it needs no pauses.
+    /// How long without bytes is a pause. `None`, as for recordings: reading waits for bytes
+    /// without a limit.
     fn pause(&self) -> Option<Duration> {
         Some(BURST_PAUSE)
     }
@@ -155,7 +157,7 @@ enum Arrived {
 }
 
 impl Driver {
-    /// Reads all of a session that others stop.
+    /// Without a sink and an end rule: it runs until somebody stops the session.
     pub(crate) fn new(session: Session, feed: Feed) -> Driver {
         let stop = session.stop_handle();
         let handle =
@@ -179,8 +181,8 @@ impl Driver {
         Driver { sink, ..self }
     }
 
-    /// Stops when it is time to. If nobody keeps the bytes, the rest is not waited for for
-    /// long then: a process may have hundreds of megabytes of events.
+    /// Stops by this rule. If the bytes are not saved, it then waits for the rest only
+    /// briefly: a process may have hundreds of megabytes of events.
     pub(crate) fn until(self, end: &EndRule) -> Driver {
         Driver { end: Some(end.clone()), ..self }
     }
@@ -255,7 +257,7 @@ impl Driver {
         Arrived::Bytes
     }
 
-    /// Whether more events may come.
+    /// Whether bytes are still parsed.
     fn parses(&self) -> bool {
         self.fault.is_none() && !self.is_left && !self.feed.is_ended()
     }
@@ -284,7 +286,7 @@ impl Driver {
     /// Checks signals, the time limit and the consumer.
     fn look(&mut self, consumer: &mut dyn Consumer, is_idle: bool) -> Result<(), Failure> {
         self.received.lost = self.feed.reader().losses().total();
-        // A copy for other threads: counters that they share would be locked once an event.
+        // A copy for other threads: shared counters would be locked for every event.
         let shared = self.handle.received.lock();
         *shared.unwrap_or_else(PoisonError::into_inner) = self.received;
         if !self.is_left {
@@ -305,7 +307,7 @@ impl Driver {
             Next::Leave => {
                 self.is_left = true;
                 self.handle.stop();
-                // Recordings set none; now the time has to be looked at.
+                // Recordings have no read timeout. From now on one is needed.
                 self.session.set_read_timeout(Some(BURST_PAUSE));
             }
         }

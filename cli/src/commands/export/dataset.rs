@@ -7,7 +7,7 @@
 
 use super::keys::Keys;
 use crate::failure::{Failure, plain};
-use crate::new_file::private_options;
+use crate::new_file::private;
 use nettrace_tables::schema::INPUTS;
 use nettrace_tables::{ContentHash, Table, WrittenInput, write_empty};
 use std::collections::HashMap;
@@ -112,7 +112,7 @@ impl Dataset {
     /// Copies a stream to a file, because it is hashed before it is read.
     pub(super) fn spool(&self, mut stream: impl Read) -> io::Result<PathBuf> {
         let path = self.part();
-        io::copy(&mut stream, &mut private_options().write(true).create_new(true).open(&path)?)?;
+        io::copy(&mut stream, &mut private::options().write(true).create_new(true).open(&path)?)?;
         Ok(path)
     }
 
@@ -122,7 +122,7 @@ impl Dataset {
         let worker = self.number.fetch_add(1, Ordering::Relaxed);
         Arc::new(move || {
             let path = parts.join(format!("{worker}-{}", number.fetch_add(1, Ordering::Relaxed)));
-            let file = private_options().read(true).write(true).create_new(true).open(&path)?;
+            let file = private::options().read(true).write(true).create_new(true).open(&path)?;
             #[cfg(unix)]
             fs::remove_file(&path)?;
             Ok(file)
@@ -198,7 +198,7 @@ impl<'d> TraceFiles<'d> {
     pub(super) fn create(&self, table: &str, part: &str) -> io::Result<Box<dyn Write + Send>> {
         let unfinished = self.dataset.part();
         let folder = self.dataset.folder.join(table).join(&self.keys);
-        let file = private_options().write(true).create_new(true).open(&unfinished)?;
+        let file = private::options().write(true).create_new(true).open(&unfinished)?;
         let mut made = self.made.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         made.push((unfinished, folder.join(format!("{}{part}.parquet", self.name))));
         Ok(Box::new(BufWriter::with_capacity(256 << 10, file)))
