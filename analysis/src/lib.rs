@@ -21,7 +21,7 @@ mod sorted;
 pub use driver::{Analysis, AnalysisError, AnalysisOptions, Finished};
 pub use model::{
     EventSelector, Filter, Folding, Frame, FrameGroup, FrameKind, FrameNames, Kind, Mode, Model,
-    NameOptions, NameStyle, NamesSoFar, Pattern, PerfMapSymbol, Profile, Resolved, Running, Sample,
+    NameOptions, NameStyle, NamesSoFar, Pattern, PerfMapSymbol, Profile, Resolved, Sample,
     ThreadState, Unit, perf_map,
 };
 #[cfg(feature = "symbols")]

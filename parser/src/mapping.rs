@@ -155,7 +155,7 @@ fn map(file: &File, offset: u64, length: u64) -> io::Result<memmap2::Mmap> {
     let mut options = memmap2::MmapOptions::new();
     options.offset(offset).len(length);
     // SAFETY: the mapping is read-only, and its owners only return `&[u8]` that borrow
-    // from them. The callers of `Mapping::open` and `MappedFile::open` guarantee that the
+    // from them. The callers of `MappedFile::open` guarantee that the
     // file does not change while it is mapped, and there is no other way to get here.
     unsafe { options.map(file) }
 }

@@ -2,7 +2,7 @@
 
 use super::handle::ProcessHandle;
 use super::names::NameOptions;
-use super::resolved::Resolver;
+use super::resolver::Resolver;
 use super::{Filter, Folding, Model};
 use nettrace_parser::Event;
 use std::borrow::Cow;

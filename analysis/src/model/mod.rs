@@ -31,6 +31,7 @@ mod perf_map;
 mod profile;
 mod ranges;
 mod resolved;
+mod resolver;
 mod reuses;
 mod role;
 mod sample;
@@ -72,8 +73,9 @@ pub use perf_map::{PerfMapSymbol, perf_map};
 pub use profile::{Profile, ProfileKey, Totals};
 pub use resolved::Resolved;
 pub(crate) use role::{Leaf, Role, WaitChain, state_of};
+pub(crate) use sample::Running;
 pub(crate) use sample::SampleClock;
-pub use sample::{Kind, Mode, Running, Sample, ThreadState, Unit};
+pub use sample::{Kind, Mode, Sample, ThreadState, Unit};
 pub(crate) use session_span::SessionSpan;
 pub(crate) use shown::{handler_text, method_text, task_text, type_text};
 pub(crate) use spans::Spans;
@@ -478,7 +480,7 @@ impl Model {
     }
 
     /// Number of processors of the machine, or of those that the process could use.
-    pub fn processors(&self) -> Option<u32> {
+    pub(crate) fn processors(&self) -> Option<u32> {
         self.processors
     }
 

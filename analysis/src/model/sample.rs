@@ -170,8 +170,7 @@ impl SampleClock {
 /// not stopped, and its mode is the same whether the call computes or blocks, so such
 /// samples count for more than the time of a processor that they took.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[non_exhaustive]
-pub enum Running {
+pub(crate) enum Running {
     /// It ran managed code.
     Managed,
     /// It ran native code: a call that is known to compute, such as compression, or a

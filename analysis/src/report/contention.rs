@@ -171,14 +171,6 @@ impl Report for Contention {
         let newest = self.newest;
         let Waited { totals, sites, open } = self.waits.finish(passes);
         let owners = Owners::new(resolved.model());
-        #[derive(Default)]
-        struct Sums {
-            waits: Distribution,
-            owners: BTreeMap<u64, u64>,
-            stacks: Vec<(StackHandle, u64)>,
-            open: u64,
-            open_ns: u64,
-        }
         let mut locks: BTreeMap<(Option<u64>, bool), Sums> = BTreeMap::new();
         for (place, site) in sites {
             let lock = locks.entry((place.lock_id, place.is_native)).or_default();
@@ -215,17 +207,7 @@ impl Report for Contention {
         let mut locks: Vec<Lock> = locks
             .into_iter()
             .map(|((lock_id, is_native), sums)| {
-                let mut owners: Vec<ThreadCount> = sums
-                    .owners
-                    .into_iter()
-                    .map(|(id, count)| ThreadCount {
-                        thread_id: Some(id),
-                        name: owners.names.get(&id).cloned(),
-                        count,
-                    })
-                    .collect();
-                owners.sort_few_by_key(|owner| (Reverse(owner.count), owner.thread_id));
-                owners.truncate(top);
+                let owners = sums.owners(&owners, top);
                 Lock {
                     lock_id: lock_id.map(|id| format!("{id:#x}")),
                     is_native,
@@ -246,6 +228,32 @@ impl Report for Contention {
         });
         let deadlocks = deadlocks(&waits_for);
         ContentionReport { schema: SCHEMA, totals, deadlocks, open: still, locks }
+    }
+}
+
+/// All waits for a lock.
+#[derive(Default)]
+struct Sums {
+    waits: Distribution,
+    owners: BTreeMap<u64, u64>,
+    stacks: Vec<(StackHandle, u64)>,
+    /// Waits that are not over, and their time.
+    open: u64,
+    open_ns: u64,
+}
+
+impl Sums {
+    /// The threads that held the lock most often.
+    fn owners(&self, owners: &Owners<'_>, top: usize) -> Vec<ThreadCount> {
+        let count = |(id, count): (&u64, &u64)| ThreadCount {
+            thread_id: Some(*id),
+            name: owners.names.get(id).cloned(),
+            count: *count,
+        };
+        let mut counts: Vec<ThreadCount> = self.owners.iter().map(count).collect();
+        counts.sort_few_by_key(|owner| (Reverse(owner.count), owner.thread_id));
+        counts.truncate(top);
+        counts
     }
 }
 

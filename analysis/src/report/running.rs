@@ -2,8 +2,11 @@
 
 use crate::model::{Mode, Model, Resolved, Running, StackHandle};
 
-/// CPU samples by how certain it is that their thread ran; see
-/// [`Running`](crate::Running).
+/// CPU samples by how certain it is that their thread ran.
+///
+/// The runtime's sampler stops all threads and then looks at each. One in a native call is
+/// not stopped, and looks the same whether the call computes or blocks, so such samples
+/// count for more than the time of a processor that they took.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
@@ -34,13 +37,6 @@ impl RunningSamples {
             None => return,
         };
         *sum = sum.saturating_add(samples);
-    }
-
-    /// The number of all samples.
-    pub fn all(&self) -> u64 {
-        [self.computing, self.taking_lock, self.native_calls]
-            .into_iter()
-            .fold(self.managed, u64::saturating_add)
     }
 }
 

@@ -1,0 +1,506 @@
+//! Names of addresses, each looked up once, and what the frames of a stack reveal about its
+//! thread.
+
+use super::coverage::Coverage;
+use super::filter::Filter;
+use super::folding::{Folder, Folding};
+use super::handle::{FrameHandle, MethodHandle, ProcessHandle, StackHandle};
+use super::hash::NumberMap;
+use super::kept_frames::FramesPlace;
+use super::kernel::KernelOwners;
+use super::names::{Frame, FrameKind, MethodName, NameOptions, RUNTIME_FRAMES, shorten};
+use super::pattern::Pattern;
+use super::perf_map::ManagedName;
+use super::role::{Leaf, Passage, Role, WaitChain};
+#[cfg(feature = "symbols")]
+use super::symbol_file::readable;
+use super::universal::KERNEL_START;
+use super::wait_for::WaitFor;
+use super::waits::{Wait, is_native_wait};
+use super::{Model, Process};
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
+/// What is known of a stack.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct StackRow {
+    pub(super) place: FramesPlace,
+    /// Whether the first of the frames is only for threads that were running: it says in
+    /// which call they were. [`Resolved::apart`] makes a row of its own of it.
+    pub(super) has_call: bool,
+    /// The row of threads that were running.
+    pub(super) of_running: Option<StackHandle>,
+    pub(super) leaf: Leaf,
+    /// Number of its frames in the trace, and of those with a name.
+    pub(super) counted: (u16, u16),
+    /// Whether it has lost its callers: it has as many frames as the runtime keeps.
+    pub(super) is_cut_off: bool,
+    /// What it waits for, if it does.
+    pub(super) wait_for: Option<WaitFor>,
+    /// Whether it passes the filter's conditions on frames.
+    pub(super) passes: bool,
+}
+
+/// Resolves names, each once.
+pub(super) struct Resolver<'m, 'f> {
+    model: &'m Model,
+    options: NameOptions,
+    filter: &'f Filter,
+    pub(super) frames: Vec<Frame>,
+    /// What is known about each frame besides its text.
+    facts: Vec<Facts>,
+    by_text: HashMap<String, FrameHandle>,
+    /// Addresses that mean the same at all times.
+    by_address: NumberMap<(u32, u64), FrameHandle>,
+    by_method: NumberMap<(u32, u32), FrameHandle>,
+    pub(super) coverage: Coverage,
+    /// `None` if nothing is folded.
+    folder: Option<Folder<'f>>,
+    kernel: OnceLock<KernelOwners>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Facts {
+    role: Role,
+    /// Whether the filter requires, or excludes, stacks with this frame.
+    is_wanted: bool,
+    is_excluded: bool,
+}
+
+/// A frame, and whether it is the same at all times.
+struct FoundFrame {
+    frame: FrameHandle,
+    is_always: bool,
+}
+
+impl<'m, 'f> Resolver<'m, 'f> {
+    pub(super) fn new(
+        model: &'m Model,
+        options: NameOptions,
+        folding: &'f Folding,
+        filter: &'f Filter,
+    ) -> Self {
+        Resolver {
+            model,
+            options,
+            filter,
+            frames: Vec::new(),
+            facts: Vec::new(),
+            by_text: HashMap::new(),
+            by_address: NumberMap::default(),
+            by_method: NumberMap::default(),
+            coverage: Coverage::default(),
+            folder: Folder::new(folding),
+            kernel: OnceLock::new(),
+        }
+    }
+
+    /// What is known of a stack, but for its place; `frames` becomes its frames.
+    pub(super) fn stack(&mut self, stack: StackHandle, frames: &mut Vec<FrameHandle>) -> StackRow {
+        let stacks = self.model.stacks();
+        let process = stacks.process(stack).unwrap_or(ProcessHandle(0));
+        let ticks = stacks.since_ticks(stack);
+        let cut_at = stacks.is_cut(stack).then(|| stacks.addresses(stack).len().saturating_sub(1));
+        frames.clear();
+        let mut row = StackRow {
+            place: FramesPlace::default(),
+            has_call: false,
+            of_running: None,
+            leaf: Leaf { wait: Wait::No, is_managed: false, is_returning: false },
+            counted: (0, 0),
+            is_cut_off: false,
+            wait_for: None,
+            passes: false,
+        };
+        let (mut is_wanted, mut is_excluded) = (self.filter.frame.is_none(), false);
+        let mut chain = WaitChain::NEW;
+        for (index, address) in stacks.addresses(stack).iter().enumerate() {
+            // A return address may be the first address after its method, if the call was
+            // its last instruction.
+            let address = if index == 0 { *address } else { address.saturating_sub(1) };
+            let handle = match cut_at == Some(index) {
+                true => self.intern(Frame::left_out(), Role::WORK),
+                false => self.address(process, address, ticks, index == 0),
+            };
+            frames.push(handle);
+            let (Some(frame), Some(facts)) =
+                (self.frames.get(handle.index()), self.facts.get(handle.index()))
+            else {
+                continue;
+            };
+            self.coverage.frames = self.coverage.frames.saturating_add(1);
+            self.coverage.named = self.coverage.named.saturating_add(u64::from(frame.is_named));
+            row.counted.0 = row.counted.0.saturating_add(1);
+            row.counted.1 = row.counted.1.saturating_add(u16::from(frame.is_named));
+            self.coverage.guessed =
+                self.coverage.guessed.saturating_add(u64::from(frame.is_guessed));
+            is_wanted |= facts.is_wanted;
+            is_excluded |= facts.is_excluded;
+            if index == 0 {
+                row.leaf.is_managed = frame.kind == FrameKind::Managed;
+            }
+            chain.push(facts.role);
+        }
+        if self.is_cut_off(process, stacks.addresses(stack).len()) {
+            row.is_cut_off = true;
+            frames.push(self.intern(Frame::callers_cut_off(), Role::WORK));
+        }
+        row.wait_for = chain.wait_for;
+        row.leaf.wait = chain.wait;
+        row.leaf.is_returning = chain.is_returning() && self.lists_all_methods(process);
+        if !self.options.is_raw {
+            let left_out = self.leave_out_plumbing(frames);
+            chain.length = chain.length.saturating_sub(left_out);
+            row.has_call = self.name_call(frames, chain, row.leaf.is_returning);
+        }
+        let call = frames.first().copied().filter(|_| row.has_call);
+        self.fold(frames);
+        row.has_call = call.is_some() && frames.first().copied() == call && frames.len() > 1;
+        row.passes = is_wanted && !is_excluded;
+        row
+    }
+
+    /// Whether code without a name is no managed method: after the names of all methods
+    /// were listed, only stubs and native code have none.
+    fn lists_all_methods(&self, process: ProcessHandle) -> bool {
+        self.model.process(process).is_some_and(|process| process.methods.has_rundown())
+    }
+
+    /// Whether the runtime has left out callers of a stack with so many frames.
+    fn is_cut_off(&self, process: ProcessHandle, frames: usize) -> bool {
+        let is_of_runtime = |process: &Process| {
+            !process.methods.codes().is_empty() || process.mappings().is_empty()
+        };
+        frames == RUNTIME_FRAMES && self.model.process(process).is_some_and(is_of_runtime)
+    }
+
+    fn passage(&self, frame: FrameHandle) -> Passage {
+        self.facts.get(frame.index()).map_or(Passage::No, |facts| facts.role.passage)
+    }
+
+    /// The runtime's own frames at the innermost end: a thread that waits for the end of a
+    /// collection, or throws, is at the place that called them.
+    /// Returns their number.
+    fn leave_out_plumbing(&self, frames: &mut Vec<FrameHandle>) -> usize {
+        let is_kept = |frame: &FrameHandle| {
+            !matches!(self.passage(*frame), Passage::Plumbing | Passage::Spin)
+        };
+        let first = frames.iter().position(is_kept).unwrap_or(0);
+        frames.drain(..first);
+        first
+    }
+
+    /// Names native code by the method that called it, and the taking of a lock by the
+    /// method that takes it. Whether the innermost frame is only for samples that were
+    /// running.
+    fn name_call(
+        &mut self,
+        frames: &mut Vec<FrameHandle>,
+        chain: WaitChain,
+        is_returning: bool,
+    ) -> bool {
+        let is_method = |frame: &FrameHandle| {
+            self.frames.get(frame.index()).is_some_and(|row| row.kind == FrameKind::Managed)
+        };
+        let place = match chain.wait {
+            Wait::Lock => frames.get(chain.length).copied().filter(|frame| is_method(frame)),
+            Wait::No | Wait::Computes | Wait::Always | Wait::InNative => {
+                let is_unnamed = |frame: &FrameHandle| {
+                    self.frames.get(frame.index()).is_some_and(|row| row.text.starts_with("0x"))
+                };
+                let unnamed = frames.iter().take_while(|frame| is_unnamed(frame)).count();
+                let place = frames.get(unnamed).copied().filter(|frame| is_method(frame));
+                if unnamed > 0 {
+                    let Some(place) = place.filter(|_| is_returning) else { return false };
+                    let call = self.intern_call(place, "native call");
+                    frames.splice(..unnamed, [call]);
+                    return false;
+                }
+                let is_call = chain.wait == Wait::No || chain.wait == Wait::Computes;
+                place.filter(|place| is_call && self.passage(*place) != Passage::Native)
+            }
+        };
+        let Some(place) = place else { return false };
+        let what = if chain.wait == Wait::Lock { "taking a lock" } else { "native call" };
+        let call = self.intern_call(place, what);
+        frames.insert(0, call);
+        true
+    }
+
+    /// A frame for what a method has called.
+    fn intern_call(&mut self, place: FrameHandle, what: &str) -> FrameHandle {
+        let Some(caller) = self.frames.get(place.index()) else { return place };
+        let frame = caller.calling(what);
+        if let Some(known) = self.by_text.get(&frame.text) {
+            return *known;
+        }
+        self.intern(frame, Role::NATIVE)
+    }
+
+    /// Folds the frames of a stack.
+    fn fold(&mut self, frames: &mut Vec<FrameHandle>) {
+        let Some(folder) = &mut self.folder else { return };
+        let Some(outermost) = frames.last().copied() else { return };
+        let left = folder.fold(frames);
+        frames.clear();
+        frames.extend(left.iter().rev());
+        if frames.is_empty() {
+            let instead = folder.nothing_left();
+            frames.push(instead.map_or(outermost, |frame| self.intern_group(frame)));
+        }
+    }
+
+    pub(super) fn model(&self) -> &'m Model {
+        self.model
+    }
+
+    /// A frame's text.
+    pub(super) fn text(&self, frame: FrameHandle) -> &str {
+        self.frames.get(frame.index()).map_or("?", |frame| &frame.text)
+    }
+
+    /// The frame at an address; for return addresses, pass the address minus one.
+    /// `is_leaf`: the address is the innermost one, not a return address.
+    pub(super) fn address(
+        &mut self,
+        process: ProcessHandle,
+        address: u64,
+        ticks: u64,
+        is_leaf: bool,
+    ) -> FrameHandle {
+        if let Some(known) = self.by_address.get(&(process.0, address)) {
+            return *known;
+        }
+        let found = self.find(process, address, ticks, is_leaf);
+        if found.is_always {
+            self.by_address.insert((process.0, address), found.frame);
+        }
+        found.frame
+    }
+
+    fn find(
+        &mut self,
+        process: ProcessHandle,
+        address: u64,
+        ticks: u64,
+        is_leaf: bool,
+    ) -> FoundFrame {
+        let model = self.model;
+        if let Some(row) = model.process(process)
+            && let Some(found) = self.find_in(row, process, address, ticks)
+        {
+            return found;
+        }
+        // The kernel is the same for all processes; a recorder may have reported it only
+        // once.
+        let is_kernel = address >= KERNEL_START;
+        if is_kernel {
+            let owners = self.kernel.get_or_init(|| {
+                KernelOwners::new(model.processes().flat_map(|(process, row)| {
+                    let of_code = row.methods.extents().chain(row.mappings.extents());
+                    let all = of_code.chain(row.perf_map.extents());
+                    all.map(move |(start, last)| (process, start, last))
+                }))
+            });
+            if let Some(other) = owners.other_than(process, address)
+                && let Some(row) = model.process(other)
+                && let Some(found) = self.find_in(row, other, address, ticks)
+            {
+                return found;
+            }
+        }
+        let kind = if is_kernel { FrameKind::Kernel } else { FrameKind::Unknown };
+        // Show the address in the stream.
+        let shown = if is_leaf { address } else { address.saturating_add(1) };
+        let frame = self.intern(Frame::address(shown, kind), Role::NATIVE);
+        FoundFrame { frame, is_always: false }
+    }
+
+    fn find_in(
+        &mut self,
+        row: &Process,
+        process: ProcessHandle,
+        address: u64,
+        ticks: u64,
+    ) -> Option<FoundFrame> {
+        if let Some((method, is_always)) = row.methods.find(address, ticks) {
+            return Some(FoundFrame { frame: self.method(row, process, method, ticks), is_always });
+        }
+        let kind = if address >= KERNEL_START { FrameKind::Kernel } else { FrameKind::Native };
+        let mapping = row.mappings.mapping(address, ticks);
+        if let Some((name, is_always)) = row.mappings.symbol(address, ticks) {
+            let (module, is_same) =
+                mapping.map_or(("", true), |(mapping, is_same)| (&*mapping.name, is_same));
+            let frame = self.symbol(module, self.model.texts().get(name), kind);
+            return Some(FoundFrame { frame, is_always: is_always && is_same });
+        }
+        if let Some((range, is_always)) = row.perf_map.find(address, ticks) {
+            let module = mapping.map_or("", |(mapping, _)| &*mapping.name);
+            let frame = self.symbol(module, self.model.texts().get(range.value), kind);
+            return Some(FoundFrame { frame, is_always });
+        }
+        // Known names take precedence over guessed ones.
+        if let Some((method, offset)) = row.methods.guess(address) {
+            let frame = match offset {
+                0 => self.method(row, process, method, ticks),
+                _ => self.guess(row, method, offset, ticks),
+            };
+            return Some(FoundFrame {
+                frame,
+                is_always: mapping.is_none_or(|(_, is_always)| is_always),
+            });
+        }
+        let Some((mapping, is_always)) = mapping else {
+            let frame = Frame::lies_in(row.memory.text(address)?, kind);
+            return Some(FoundFrame { frame: self.intern(frame, Role::NATIVE), is_always: false });
+        };
+        let offset = address.wrapping_sub(mapping.start).wrapping_add(mapping.file_offset);
+        #[cfg(feature = "symbols")]
+        if let Some(name) =
+            self.model.symbol_file(&mapping.path).and_then(|file| file.name_at(offset))
+        {
+            let frame = self.symbol(&mapping.name, &readable(name), kind);
+            return Some(FoundFrame { frame, is_always });
+        }
+        Some(FoundFrame {
+            frame: self.intern(Frame::in_mapping(&mapping.name, offset, kind), Role::NATIVE),
+            is_always,
+        })
+    }
+
+    fn method(
+        &mut self,
+        row: &Process,
+        process: ProcessHandle,
+        method: MethodHandle,
+        ticks: u64,
+    ) -> FrameHandle {
+        if let Some(known) = self.by_method.get(&(process.0, method.0)) {
+            return *known;
+        }
+        let Some(name) = self.name_of(row, method, ticks) else {
+            return self.intern(Frame::address(0, FrameKind::Unknown), Role::NATIVE);
+        };
+        let frame = self.managed(&name);
+        self.by_method.insert((process.0, method.0), frame);
+        frame
+    }
+
+    /// A frame this many bytes after a method's entry point.
+    fn guess(
+        &mut self,
+        row: &Process,
+        method: MethodHandle,
+        offset: u64,
+        ticks: u64,
+    ) -> FrameHandle {
+        let Some(name) = self.name_of(row, method, ticks) else {
+            return self.intern(Frame::address(0, FrameKind::Unknown), Role::NATIVE);
+        };
+        let frame = self
+            .intern(Frame::managed(&name, self.options).guessed(offset), Role::of_method(&name));
+        if let Some(folder) = &mut self.folder {
+            folder.method(frame, &name);
+        }
+        frame
+    }
+
+    fn name_of<'r>(
+        &self,
+        row: &'r Process,
+        method: MethodHandle,
+        ticks: u64,
+    ) -> Option<MethodName<'r>>
+    where
+        'm: 'r,
+    {
+        let texts = self.model.texts();
+        let code = row.methods.code(method)?;
+        Some(MethodName {
+            module: row.modules.find(code.module_id, ticks).map_or("", |module| &*module.name),
+            type_name: texts.get(code.namespace),
+            method: texts.get(code.name),
+            signature: texts.get(code.signature),
+        })
+    }
+
+    fn managed(&mut self, name: &MethodName<'_>) -> FrameHandle {
+        let frame = self.intern(Frame::managed(name, self.options), Role::of_method(name));
+        if let Some(folder) = &mut self.folder {
+            folder.method(frame, name);
+        }
+        frame
+    }
+
+    /// A symbol's name: native code, or managed code as named by a perf map.
+    fn symbol(&mut self, module: &str, name: &str, kind: FrameKind) -> FrameHandle {
+        match ManagedName::of(name).filter(|_| kind == FrameKind::Native) {
+            Some(ManagedName { module, type_name, method, signature }) => {
+                self.managed(&MethodName { module, type_name, method, signature })
+            }
+            None => {
+                let wait = if is_native_wait(name) { Wait::Always } else { Wait::No };
+                self.intern(
+                    Frame::native(module, name, kind, self.options),
+                    Role { wait, wait_for: None, passage: Passage::Native },
+                )
+            }
+        }
+    }
+
+    fn intern(&mut self, mut frame: Frame, role: Role) -> FrameHandle {
+        let Frame { text, module, namespace, type_name, method, .. } = &mut frame;
+        [text, module, namespace, type_name, method].into_iter().for_each(shorten);
+        if let Some(known) = self.by_text.get(&frame.text) {
+            return *known;
+        }
+        let handle = FrameHandle::next(self.frames.len());
+        let matches = |pattern: &Option<Pattern>| {
+            pattern.as_ref().is_some_and(|pattern| pattern.is_match(&frame.text))
+        };
+        self.facts.push(Facts {
+            role,
+            is_wanted: matches(&self.filter.frame),
+            is_excluded: matches(&self.filter.exclude),
+        });
+        self.by_text.insert(frame.text.clone(), handle);
+        self.frames.push(frame);
+        self.foldable(handle);
+        handle
+    }
+
+    /// Passes a new frame to the folder, with the name under which it is shown.
+    fn foldable(&mut self, handle: FrameHandle) {
+        let (Some(folder), Some(frame)) = (&mut self.folder, self.frames.get(handle.index()))
+        else {
+            return;
+        };
+        let Some(name) = folder.group_of(&frame.text) else {
+            return folder.add(frame, handle, &frame.text, false);
+        };
+        // The folder must know the frame before its group.
+        let mut group = Frame::group(name, frame.kind);
+        shorten(&mut group.text);
+        let shown = match self.by_text.get(&group.text) {
+            Some(known) => *known,
+            None => FrameHandle::next(self.frames.len()),
+        };
+        folder.add(frame, shown, &group.text, true);
+        self.intern_group(group);
+    }
+
+    /// Interns a frame that is not in the trace.
+    fn intern_group(&mut self, group: Frame) -> FrameHandle {
+        if let Some(known) = self.by_text.get(&group.text) {
+            return *known;
+        }
+        let handle = FrameHandle::next(self.frames.len());
+        self.facts.push(Facts { role: Role::WORK, is_wanted: false, is_excluded: false });
+        self.by_text.insert(group.text.clone(), handle);
+        if let Some(folder) = &mut self.folder {
+            folder.add(&group, handle, &group.text, true);
+        }
+        self.frames.push(group);
+        handle
+    }
+}
