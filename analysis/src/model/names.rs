@@ -90,12 +90,7 @@ impl Frame {
     /// What a method has called: `Sockets.SocketPal.Send → native call`.
     pub(crate) fn calling(&self, what: &str) -> Frame {
         let called = |name: &str| format!("{name}{CALLS}{what}");
-        Frame {
-            text: called(&self.text),
-            method: called(&self.method),
-            kind: FrameKind::Native,
-            ..self.clone()
-        }
+        Frame { text: called(&self.text), method: called(&self.method), ..self.clone() }
     }
 
     /// A managed method.
