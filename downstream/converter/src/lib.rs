@@ -3,9 +3,7 @@
 
 use nettrace_analysis::convert::{Convert, ConvertError};
 use nettrace_analysis::model::ThreadHandle;
-use nettrace_analysis::{
-    Analysis, AnalysisError, AnalysisOptions, Kind, Model, Profile, Resolved,
-};
+use nettrace_analysis::{Analysis, AnalysisError, AnalysisOptions, Kind, Model, Profile, Resolved};
 use nettrace_parser::{Event, Reader};
 use std::{collections::BTreeMap, io::Write};
 
