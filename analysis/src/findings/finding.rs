@@ -5,7 +5,7 @@ use crate::document::percent as share;
 use crate::model::{CALLS, Coverage, rounded};
 use crate::report::{
     ActivitiesReport, AllocReport, ContentionReport, ExceptionsReport, GcTotals, JitTotals,
-    WaitsReport,
+    OpenLockWait, WaitsReport,
 };
 use crate::sorted::SortFew;
 use nettrace_export::units::{bytes, count, counted, duration};
@@ -55,6 +55,9 @@ pub struct Finding {
     /// exceptions`.
     pub command: String,
 }
+
+/// Maximum number of threads of a deadlock that its sentence names.
+const MOST_THREADS: usize = 8;
 
 impl Finding {
     fn new(
@@ -159,27 +162,33 @@ impl Finding {
     /// Threads wait for each other and will do so for ever.
     pub(super) fn deadlock(report: &ContentionReport) -> Option<Finding> {
         let circle = report.deadlocks.first()?;
-        let of = |thread: &u64| report.open.iter().find(|row| row.wait.thread_id == Some(*thread));
-        let first = of(circle.thread_ids.first()?)?;
-        let threads: Vec<String> = circle.thread_ids.iter().map(u64::to_string).collect();
-        let last = threads.last().cloned().unwrap_or_default();
-        let since = circle.thread_ids.iter().filter_map(of).map(|row| row.wait.at_least_ns).min();
-        let text = match threads.split_last().map_or(&[][..], |(_, before)| before) {
-            [] => format!("deadlock: thread {last} waits for a lock that it holds"),
+        let text = match &*circle.thread_ids {
+            [] => return None,
+            [one] => format!("deadlock: thread {one} waits for a lock that it holds"),
+            [before @ .., last] if before.len() < MOST_THREADS => {
+                let before: Vec<String> = before.iter().map(u64::to_string).collect();
+                let before = before.join(", ");
+                format!("deadlock: threads {before} and {last} wait for each other's locks")
+            }
             all => format!(
-                "deadlock: threads {} and {last} wait for each other's locks",
-                all.join(", ")
+                "deadlock: {} wait for each other's locks",
+                counted(all.len() as u64, "thread")
             ),
         };
         let victims = match circle.victim_ids.len() {
             0 => String::new(),
             count => format!(", and {} for them", counted(count as u64, "more thread")),
         };
-        let nanos = since.unwrap_or(0);
+        let nanos = circle.at_least_ns;
+        // The list has the longest waits.
+        let is_in = |row: &&OpenLockWait| {
+            row.wait.thread_id.is_some_and(|thread| circle.thread_ids.contains(&thread))
+        };
+        let place = report.open.iter().find(is_in).map(|row| &*row.wait.frames);
         let text = format!(
             "{text}{victims}, for at least {}{}",
             duration(nanos),
-            most_in(Some(&first.wait.frames)).replacen(", most in", ", one in", 1)
+            most_in(place).replacen(", most in", ", one in", 1)
         );
         Some(Finding::new("deadlock", 99.0, (nanos, "ns"), text, "report contention"))
     }
@@ -199,9 +208,9 @@ impl Finding {
         };
         let text = format!(
             "{}, for at least {}, for a lock{owner}{place}",
-            match report.open.len() {
+            match report.totals.still_waiting {
                 1 => "1 thread still waits at the end".to_owned(),
-                many => format!("{} threads still wait at the end", count(many as u64)),
+                many => format!("{} threads still wait at the end", count(many)),
             },
             duration(nanos),
         );

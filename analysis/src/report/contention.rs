@@ -9,7 +9,7 @@ use super::counts::ThreadCount;
 use super::deadlock::{Deadlock, deadlocks};
 use super::distribution::{Distribution, Spread};
 use super::stack_rows::{StackRow, stack_rows};
-use super::waiting::{OpenWait, WaitTotals, Waited, Waiting};
+use super::waiting::{MOST_OPEN, OpenWait, WaitTotals, Waited, Waiting};
 use crate::model::intervals::reported_nanos;
 use crate::model::{Mode, Model, Resolved, StackHandle, ThreadHandle};
 use crate::sorted::SortFew;
@@ -30,7 +30,7 @@ pub struct ContentionReport {
     pub totals: WaitTotals,
     /// Circles of threads that wait for each other.
     pub deadlocks: Vec<Deadlock>,
-    /// Threads that still wait at the end of the trace, longest first.
+    /// Threads that still wait at the end of the trace, longest first: at most 100.
     pub open: Vec<OpenLockWait>,
     /// By lock, longest total first, waits that are not over included.
     pub locks: Vec<Lock>,
@@ -184,20 +184,25 @@ impl Report for Contention {
         let mut still: Vec<OpenLockWait> = Vec::new();
         let mut waits_for = BTreeMap::new();
         for begun in &open {
-            let wait = OpenWait::new(begun, begun.place.stack, resolved);
+            let at_least_ns = begun.at_least_ns(resolved.model());
             let lock = locks.entry((begun.place.lock_id, begun.place.is_native)).or_default();
             lock.open = lock.open.saturating_add(1);
-            lock.open_ns = lock.open_ns.saturating_add(wait.at_least_ns);
-            lock.stacks.push((begun.place.stack, wait.at_least_ns));
+            lock.open_ns = lock.open_ns.saturating_add(at_least_ns);
+            lock.stacks.push((begun.place.stack, at_least_ns));
             let newest = newest.get(&begun.thread);
             let newest = newest.filter(|newest| newest.since_nanos == begun.since_nanos);
             let owner = newest.and_then(|newest| newest.owner);
             let os_owner = owner.and_then(|owner| owners.os_id(begun.thread, owner));
-            if let (Some(thread), Some(owner)) = (wait.thread_id, os_owner) {
+            let thread = resolved.model().threads().get(begun.thread);
+            if let (Some(thread), Some(owner)) = (thread.and_then(|row| row.os_thread_id), os_owner)
+            {
                 waits_for.insert(thread, (owner, begun.since_nanos));
             }
+            if still.len() >= MOST_OPEN {
+                continue;
+            }
             still.push(OpenLockWait {
-                wait,
+                wait: OpenWait::new(begun, begun.place.stack, resolved),
                 lock_id: begun.place.lock_id.map(|id| format!("{id:#x}")),
                 object_id: newest.and_then(|newest| newest.object_id).map(|id| format!("{id:#x}")),
                 owner_thread_id: os_owner,
@@ -226,7 +231,8 @@ impl Report for Contention {
             };
             key(one).cmp(&key(other))
         });
-        let deadlocks = deadlocks(&waits_for);
+        let end_nanos = resolved.model().selected().last_nanos().unwrap_or(0);
+        let deadlocks = deadlocks(&waits_for, end_nanos);
         ContentionReport { schema: SCHEMA, totals, deadlocks, open: still, locks }
     }
 }

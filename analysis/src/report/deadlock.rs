@@ -1,6 +1,7 @@
 //! Threads that wait for each other's locks.
 
-use std::collections::{BTreeMap, BTreeSet};
+use crate::model::intervals::nanos_between;
+use std::collections::BTreeMap;
 
 /// Threads that wait in a circle: each for a lock that the next one holds, and the last for
 /// one of the first.
@@ -15,48 +16,51 @@ pub struct Deadlock {
     pub victim_ids: Vec<u64>,
     /// When the last of the circle began to wait, in nanoseconds since the session's start.
     pub since_ns: i64,
+    /// From there to the trace's end, in nanoseconds.
+    pub at_least_ns: u64,
 }
 
-/// All circles. `waits`: who each waiting thread waits for, and since when.
-pub(super) fn deadlocks(waits: &BTreeMap<u64, (u64, i64)>) -> Vec<Deadlock> {
+/// All circles. `waits`: who each waiting thread waits for, and since when; `end_nanos`: when
+/// the trace ends.
+pub(super) fn deadlocks(waits: &BTreeMap<u64, (u64, i64)>, end_nanos: i64) -> Vec<Deadlock> {
     // Each thread waits for one at most, so each way ends at a thread that does not wait, or
     // in one circle.
     let mut circle_of: BTreeMap<u64, Option<usize>> = BTreeMap::new();
     let mut circles: Vec<Deadlock> = Vec::new();
     for first in waits.keys() {
         let (mut way, mut at) = (Vec::new(), *first);
-        let mut on_way = BTreeSet::new();
-        let found = loop {
+        let mut on_way: BTreeMap<u64, usize> = BTreeMap::new();
+        // Those of the way that are in a circle come last; none are if it was known before.
+        let (found, begin) = loop {
             if let Some(known) = circle_of.get(&at) {
-                break *known;
+                break (*known, way.len());
             }
-            if !on_way.insert(at) {
-                let begin = way.iter().position(|thread| *thread == at).unwrap_or(0);
-                circles.push(circle(way.get(begin..).unwrap_or_default(), waits));
-                break circles.len().checked_sub(1);
+            if let Some(begin) = on_way.get(&at).copied() {
+                circles.push(circle(way.get(begin..).unwrap_or_default(), waits, end_nanos));
+                break (circles.len().checked_sub(1), begin);
             }
-            let Some((owner, _)) = waits.get(&at) else { break None };
+            let Some((owner, _)) = waits.get(&at) else { break (None, way.len()) };
+            on_way.insert(at, way.len());
             way.push(at);
             at = *owner;
         };
-        for thread in way {
-            circle_of.insert(thread, found);
-            let circle = found.and_then(|index| circles.get_mut(index));
-            if let Some(circle) = circle.filter(|circle| !circle.thread_ids.contains(&thread)) {
-                circle.victim_ids.push(thread);
-            }
+        if let Some(circle) = found.and_then(|index| circles.get_mut(index)) {
+            circle.victim_ids.extend(way.get(..begin).unwrap_or_default());
         }
+        circle_of.extend(way.into_iter().map(|thread| (thread, found)));
     }
     circles.iter_mut().for_each(|circle| circle.victim_ids.sort_unstable());
     circles
 }
 
-fn circle(threads: &[u64], waits: &BTreeMap<u64, (u64, i64)>) -> Deadlock {
+fn circle(threads: &[u64], waits: &BTreeMap<u64, (u64, i64)>, end_nanos: i64) -> Deadlock {
     let mut thread_ids = threads.to_vec();
     let lowest = threads.iter().enumerate().min_by_key(|(_, thread)| **thread);
     thread_ids.rotate_left(lowest.map_or(0, |(index, _)| index));
     let since = threads.iter().filter_map(|thread| Some(waits.get(thread)?.1));
-    Deadlock { thread_ids, victim_ids: Vec::new(), since_ns: since.max().unwrap_or(0) }
+    let since_ns = since.max().unwrap_or(0);
+    let at_least_ns = nanos_between(since_ns, end_nanos);
+    Deadlock { thread_ids, victim_ids: Vec::new(), since_ns, at_least_ns }
 }
 
 #[cfg(test)]
@@ -67,20 +71,34 @@ mod tests {
     fn a_circle_has_its_threads_in_order_and_those_that_wait_for_it_apart() {
         let waits =
             [(3, (2, 30)), (1, (3, 10)), (2, (1, 20)), (9, (1, 5)), (8, (9, 1)), (7, (70, 1))];
-        let found = deadlocks(&BTreeMap::from(waits));
+        let found = deadlocks(&BTreeMap::from(waits), 100);
         assert_eq!(
             found,
-            [Deadlock { thread_ids: vec![1, 3, 2], victim_ids: vec![8, 9], since_ns: 30 }]
+            [Deadlock {
+                thread_ids: vec![1, 3, 2],
+                victim_ids: vec![8, 9],
+                since_ns: 30,
+                at_least_ns: 70
+            }]
         );
+    }
+
+    /// Compared with each other they would take minutes.
+    #[test]
+    fn a_hundred_thousand_threads_in_one_circle_take_as_many_steps() {
+        let count = 100_000;
+        let waits = (0..count).map(|thread| (thread, ((thread + 1) % count, 0))).collect();
+        let found = deadlocks(&waits, 0);
+        assert_eq!((found.len(), found[0].thread_ids.len()), (1, count as usize));
     }
 
     #[test]
     fn there_may_be_several_circles_and_a_thread_that_waits_for_itself() {
         let waits = [(1, (2, 0)), (2, (1, 0)), (5, (5, 0)), (6, (5, 0))];
-        let found = deadlocks(&BTreeMap::from(waits));
+        let found = deadlocks(&BTreeMap::from(waits), 100);
         let threads: Vec<_> = found.iter().map(|circle| &*circle.thread_ids).collect();
         assert_eq!(threads, [&[1, 2][..], &[5]]);
         assert_eq!(found[1].victim_ids, [6]);
-        assert_eq!(deadlocks(&BTreeMap::new()), []);
+        assert_eq!(deadlocks(&BTreeMap::new(), 0), []);
     }
 }

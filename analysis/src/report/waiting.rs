@@ -2,7 +2,7 @@
 
 use super::distribution::{Distribution, Spread};
 use crate::model::intervals::{Edge, Interval, Matcher, nanos_between};
-use crate::model::{Resolved, StackHandle, ThreadHandle};
+use crate::model::{Model, Resolved, StackHandle, ThreadHandle};
 use crate::sorted::SortFew;
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -127,6 +127,10 @@ pub(super) struct Waited<P, X> {
     pub(super) open: Vec<Begun<P>>,
 }
 
+/// Maximum number of waits that are not over and listed with their stacks: a thread costs a
+/// stream few bytes, and its stack may have thousands of frames. The totals count all.
+pub(super) const MOST_OPEN: usize = 100;
+
 /// A wait that is not over at the end of the trace.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Begun<P> {
@@ -153,17 +157,24 @@ pub struct OpenWait {
     pub frames: Vec<Arc<str>>,
 }
 
+impl<P> Begun<P> {
+    /// From its beginning to the trace's end.
+    pub(super) fn at_least_ns(&self, model: &Model) -> u64 {
+        let end = model.selected().last_nanos().unwrap_or(self.since_nanos);
+        nanos_between(self.since_nanos, end)
+    }
+}
+
 impl OpenWait {
     pub(super) fn new<P>(wait: &Begun<P>, stack: StackHandle, resolved: &Resolved<'_>) -> OpenWait {
         let model = resolved.model();
-        let end = model.selected().last_nanos().unwrap_or(wait.since_nanos);
         let row = model.threads().get(wait.thread);
         let frames = resolved.frames(stack).iter();
         OpenWait {
             thread_id: row.and_then(|row| row.os_thread_id),
             name: row.and_then(|row| row.name.clone()),
             since_ns: wait.since_nanos,
-            at_least_ns: nanos_between(wait.since_nanos, end),
+            at_least_ns: wait.at_least_ns(model),
             frames: frames.map(|frame| resolved.shared_text(*frame)).collect(),
         }
     }

@@ -6,7 +6,7 @@
 
 use super::contract::{Moment, Recording, Report, SCHEMA};
 use super::distribution::{Distribution, Spread};
-use super::waiting::{OpenWait, WaitTotals, Waited, Waiting};
+use super::waiting::{MOST_OPEN, OpenWait, WaitTotals, Waited, Waiting};
 use crate::model::{Mode, Model, Resolved, StackHandle, ThreadHandle, WaitFor};
 use crate::report::stack_rows::{guessed_of, names_of};
 use crate::sorted::SortFew;
@@ -26,7 +26,8 @@ pub struct WaitsReport {
     /// Totals of all waits. In JSON these are members of the report itself.
     #[cfg_attr(feature = "serde", serde(flatten))]
     pub totals: WaitTotals,
-    /// Threads that still wait at the end of the trace, longest first, but for idle ones.
+    /// Threads that still wait at the end of the trace, longest first, but for idle ones: at
+    /// most 100.
     pub open: Vec<OpenWait>,
     /// Number of threads that still wait and are idle: workers of the thread pool, timers.
     pub idle: u64,
@@ -138,7 +139,8 @@ impl Report for Waits {
         let Waited { totals, sites, open } = self.waits.finish(passes);
         let is_idle = |stack| resolved.waits_for(stack, Mode::External) == Some(WaitFor::Work);
         let (idle, open): (Vec<_>, Vec<_>) = open.iter().partition(|begun| is_idle(begun.place.1));
-        let open = open.iter().map(|begun| OpenWait::new(begun, begun.place.1, resolved)).collect();
+        let open = open.iter().take(MOST_OPEN);
+        let open = open.map(|begun| OpenWait::new(begun, begun.place.1, resolved)).collect();
         let mut places: BTreeMap<_, Distribution> = BTreeMap::new();
         let mut threads: BTreeMap<ThreadHandle, (u64, u64)> = BTreeMap::new();
         for ((source, stack), site) in &sites {

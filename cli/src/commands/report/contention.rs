@@ -12,6 +12,8 @@ use std::io::{self, Write};
 
 /// Stacks shown of each lock.
 const SHOWN_STACKS: usize = 3;
+/// Threads named of a deadlock.
+const SHOWN_THREADS: usize = 20;
 /// Owners shown of each lock.
 const SHOWN_OWNERS: usize = 3;
 
@@ -20,7 +22,7 @@ pub(super) fn text(
     report: &ContentionReport,
     context: &mut Context<'_>,
 ) -> io::Result<()> {
-    deadlocks(report, context)?;
+    deadlocks(rows, report, context)?;
     open(rows, report, context)?;
     let (faint, name) = (context.style.faint(), context.style.name());
     let mut table = spread_table([right("WAITS", 7, 0)], &[left("LOCK", 4, 0)]);
@@ -54,19 +56,25 @@ pub(super) fn text(
     )
 }
 
+/// Ids of threads, of which the first are named.
+fn ids(threads: &[u64], between: &str) -> String {
+    let named = threads.iter().take(SHOWN_THREADS).map(u64::to_string);
+    let more = threads.len().saturating_sub(SHOWN_THREADS);
+    let more = (more > 0).then(|| format!("{} more", units::count(more as u64)));
+    named.chain(more).collect::<Vec<_>>().join(between)
+}
+
 /// Who waits for whom in a circle.
-fn deadlocks(report: &ContentionReport, context: &mut Context<'_>) -> io::Result<()> {
-    for circle in &report.deadlocks {
-        let threads: Vec<String> = circle.thread_ids.iter().map(u64::to_string).collect();
-        let back = threads.first().cloned().unwrap_or_default();
-        let line = format!(
-            "deadlock: {} → {back}: each waits for a lock that the next one holds",
-            threads.join(" → ")
-        );
+fn deadlocks(rows: usize, report: &ContentionReport, context: &mut Context<'_>) -> io::Result<()> {
+    for circle in report.deadlocks.iter().take(rows) {
+        let back = circle.thread_ids.first().map(u64::to_string).unwrap_or_default();
+        let threads = ids(&circle.thread_ids, " → ");
+        let line =
+            format!("deadlock: {threads} → {back}: each waits for a lock that the next one holds");
         prose(context, &context.style.strong(), &line)?;
         if !circle.victim_ids.is_empty() {
-            let victims: Vec<String> = circle.victim_ids.iter().map(u64::to_string).collect();
-            let line = format!("{} wait for them, and are not part of it", victims.join(", "));
+            let victims = ids(&circle.victim_ids, ", ");
+            let line = format!("blocked by these, and no part of it: {victims}");
             prose(context, &Paint::default(), &line)?;
         }
     }
