@@ -23,10 +23,7 @@ pub(super) struct FramesPlace {
 }
 
 impl FramesPlace {
-    pub(super) fn without_first(self) -> FramesPlace {
-        let count = self.count.saturating_sub(1);
-        FramesPlace { start: self.start.saturating_add(1), count, ..self }
-    }
+    pub(super) const NONE: FramesPlace = FramesPlace { piece: 0, start: 0, count: 0 };
 }
 
 impl KeptFrames {

@@ -13,7 +13,6 @@ use super::resolver::{Resolver, StackRow};
 use super::role::{Leaf, running_of, state_of};
 use super::sample::{Kind, Mode, Running, ThreadState};
 use super::wait_for::WaitFor;
-use super::waits::Wait;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::sync::OnceLock;
@@ -85,21 +84,7 @@ impl<'m> Resolved<'m> {
             texts: OnceLock::new(),
         };
         resolved.fold_small(profile, folding.least_percent);
-        resolved.apart();
         resolved
-    }
-
-    /// Gives threads that were running in a call a stack of their own, so that who knows
-    /// stacks by their handles need not know of calls.
-    fn apart(&mut self) {
-        for index in 0..self.stacks.len() {
-            let of_running = StackHandle::next(self.stacks.len());
-            let Some(row) = self.stacks.get_mut(index).filter(|row| row.has_call) else { continue };
-            let with_call = StackRow { has_call: false, ..*row };
-            row.place = row.place.without_first();
-            (row.has_call, row.of_running) = (false, Some(of_running));
-            self.stacks.push(with_call);
-        }
     }
 
     /// From frames and stacks that are not code, for a profile of something else.
@@ -112,16 +97,7 @@ impl<'m> Resolved<'m> {
     ) -> Resolved<'m> {
         let (mut kept, mut rows) = (KeptFrames::default(), Vec::with_capacity(stacks.len()));
         for stack in stacks {
-            rows.push(StackRow {
-                place: kept.keep(stack),
-                has_call: false,
-                of_running: None,
-                leaf: Leaf { wait: Wait::No, is_managed: false, is_returning: false },
-                counted: (0, 0),
-                is_cut_off: false,
-                wait_for: None,
-                passes: true,
-            });
+            rows.push(StackRow { place: kept.keep(stack), passes: true, ..StackRow::UNKNOWN });
         }
         Resolved {
             model,
@@ -150,10 +126,6 @@ impl<'m> Resolved<'m> {
         let mut distinct = Vec::new();
         for (key, totals) in profile.rows() {
             let Some(frames) = self.selected(key.stack, key.mode) else { continue };
-            let row = self.stacks.get(key.stack.index());
-            let is_hidden =
-                row.is_some_and(|row| row.has_call && !Self::is_calling(key.mode, row.leaf));
-            let frames = frames.get(usize::from(is_hidden)..).unwrap_or_default();
             let (whole, weights) =
                 of_kinds.entry(key.kind).or_insert_with(|| (0, vec![0; self.frames.len()]));
             *whole = whole.saturating_add(totals.weight);
@@ -249,16 +221,26 @@ impl<'m> Resolved<'m> {
     /// unless frames are folded; without those that the runtime puts on top of a place,
     /// unless names are raw.
     pub fn frames(&self, stack: StackHandle) -> &[FrameHandle] {
-        let row = self.stacks.get(stack.index());
-        row.map(|row| self.kept.get(row.place)).unwrap_or_default()
+        let index = stack.index();
+        let (row, is_of_sample) = match self.stacks.get(index) {
+            Some(row) => (Some(row), false),
+            None => (self.stacks.get(index.wrapping_sub(self.stacks.len())), true),
+        };
+        let Some(row) = row else { return &[] };
+        let hidden = usize::from(row.has_call && !is_of_sample);
+        self.kept.get(row.place).get(hidden..).unwrap_or_default()
     }
 
     /// The stack of a sample: with a frame on top that says so if it was in a native call,
-    /// or taking a lock. Only for [`Resolved::frames`].
+    /// or taking a lock. Only for [`Resolved::frames`]: it is a number after those of all
+    /// stacks, so that who knows stacks by their handles need not know of calls.
     pub(crate) fn sample_stack(&self, stack: StackHandle, mode: Mode) -> StackHandle {
         let row = self.stacks.get(stack.index());
-        let of_running = row.filter(|row| Self::is_calling(mode, row.leaf));
-        of_running.and_then(|row| row.of_running).unwrap_or(stack)
+        let is_calling = row.is_some_and(|row| row.has_call && Self::is_calling(mode, row.leaf));
+        match u32::try_from(stack.index().saturating_add(self.stacks.len())) {
+            Ok(number) if is_calling => StackHandle(number),
+            _ => stack,
+        }
     }
 
     /// Number of a stack's frames in the trace, and of those with a name.
@@ -275,7 +257,7 @@ impl<'m> Resolved<'m> {
 
     /// Number of stacks, with those of [`Resolved::sample_stack`].
     pub(crate) fn stack_count(&self) -> usize {
-        self.stacks.len()
+        self.stacks.len().saturating_mul(2)
     }
 
     fn is_calling(mode: Mode, leaf: Leaf) -> bool {
@@ -326,8 +308,7 @@ impl<'m> Resolved<'m> {
     }
 
     fn leaf(&self, stack: StackHandle) -> Leaf {
-        let unknown = Leaf { wait: Wait::No, is_managed: false, is_returning: false };
-        self.stacks.get(stack.index()).map_or(unknown, |row| row.leaf)
+        self.stacks.get(stack.index()).map_or(Leaf::UNKNOWN, |row| row.leaf)
     }
 
     /// What a thread with this stack waits for; `None` if it does not wait.

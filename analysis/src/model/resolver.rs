@@ -26,10 +26,8 @@ use std::sync::OnceLock;
 pub(super) struct StackRow {
     pub(super) place: FramesPlace,
     /// Whether the first of the frames is only for threads that were running: it says in
-    /// which call they were. [`Resolved::apart`] makes a row of its own of it.
+    /// which call they were. See [`Resolved::sample_stack`](super::Resolved::sample_stack).
     pub(super) has_call: bool,
-    /// The row of threads that were running.
-    pub(super) of_running: Option<StackHandle>,
     pub(super) leaf: Leaf,
     /// Number of its frames in the trace, and of those with a name.
     pub(super) counted: (u16, u16),
@@ -39,6 +37,19 @@ pub(super) struct StackRow {
     pub(super) wait_for: Option<WaitFor>,
     /// Whether it passes the filter's conditions on frames.
     pub(super) passes: bool,
+}
+
+impl StackRow {
+    /// Nothing is known yet.
+    pub(super) const UNKNOWN: StackRow = StackRow {
+        place: FramesPlace::NONE,
+        has_call: false,
+        leaf: Leaf::UNKNOWN,
+        counted: (0, 0),
+        is_cut_off: false,
+        wait_for: None,
+        passes: false,
+    };
 }
 
 /// Resolves names, each once.
@@ -102,16 +113,7 @@ impl<'m, 'f> Resolver<'m, 'f> {
         let ticks = stacks.since_ticks(stack);
         let cut_at = stacks.is_cut(stack).then(|| stacks.addresses(stack).len().saturating_sub(1));
         frames.clear();
-        let mut row = StackRow {
-            place: FramesPlace::default(),
-            has_call: false,
-            of_running: None,
-            leaf: Leaf { wait: Wait::No, is_managed: false, is_returning: false },
-            counted: (0, 0),
-            is_cut_off: false,
-            wait_for: None,
-            passes: false,
-        };
+        let mut row = StackRow::UNKNOWN;
         let (mut is_wanted, mut is_excluded) = (self.filter.frame.is_none(), false);
         let mut chain = WaitChain::NEW;
         for (index, address) in stacks.addresses(stack).iter().enumerate() {

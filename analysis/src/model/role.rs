@@ -128,6 +128,11 @@ pub(crate) struct Leaf {
     pub(crate) is_returning: bool,
 }
 
+impl Leaf {
+    pub(crate) const UNKNOWN: Leaf =
+        Leaf { wait: Wait::No, is_managed: false, is_returning: false };
+}
+
 /// The state of a thread.
 pub(crate) fn state_of(mode: Mode, leaf: Leaf) -> ThreadState {
     let Leaf { wait, is_managed, is_returning } = leaf;
