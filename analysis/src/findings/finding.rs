@@ -256,15 +256,8 @@ impl Finding {
         of: u64,
         samples: u64,
     ) -> Option<Finding> {
-        let share = share(nanos, of);
-        let text = format!(
-            "{share:.2} % of the running time ({}) in {}",
-            counted(samples, "sample"),
-            without_arguments(method)
-        );
-        (share >= LEAST_METHOD).then(|| {
-            Finding::new("hottest_method", 20.0 + share * 0.4, (nanos, "ns"), text, "report topN")
-        })
+        let name = without_arguments(method);
+        running("hottest_method", nanos, of, samples, &format!("in {name}"))
     }
 
     /// Threads spun for a lock, in the method that takes it.
@@ -274,15 +267,8 @@ impl Finding {
         of: u64,
         samples: u64,
     ) -> Option<Finding> {
-        let share = share(nanos, of);
-        let text = format!(
-            "{share:.2} % of the running time ({}) taking a lock in {}",
-            counted(samples, "sample"),
-            without_arguments(method.split(CALLS).next().unwrap_or(method))
-        );
-        (share >= LEAST_METHOD).then(|| {
-            Finding::new("lock_spinning", 20.0 + share * 0.4, (nanos, "ns"), text, "report topN")
-        })
+        let name = without_arguments(method.split(CALLS).next().unwrap_or(method));
+        running("lock_spinning", nanos, of, samples, &format!("taking a lock in {name}"))
     }
 
     pub(super) fn activities(report: &ActivitiesReport, trace_ns: u64) -> Option<Finding> {
@@ -342,6 +328,15 @@ fn most_in(frames: Option<&[Arc<str>]>) -> String {
         }
         _ => String::new(),
     }
+}
+
+/// A share of the running time.
+fn running(about: &str, nanos: u64, of: u64, samples: u64, place: &str) -> Option<Finding> {
+    let share = share(nanos, of);
+    let samples = counted(samples, "sample");
+    let text = format!("{share:.2} % of the running time ({samples}) {place}");
+    let weight = 20.0 + share * 0.4;
+    (share >= LEAST_METHOD).then(|| Finding::new(about, weight, (nanos, "ns"), text, "report topN"))
 }
 
 /// `app!Program.Main` for `app!Program.Main(string[])`.

@@ -25,7 +25,7 @@ use std::collections::HashMap;
 const SECOND: f64 = 1e9;
 
 /// Maximum number of instruments whose own tags are kept.
-const MOST_INSTRUMENTS: usize = 10_000;
+const MOST_INSTRUMENTS: usize = 1_000;
 
 /// Maximum number of quantiles per histogram event. Each is a series with all of its
 /// tags; .NET publishes three.
@@ -190,10 +190,10 @@ impl CounterValues {
             session,
         };
         let own = metric.instrument_id.and_then(|id| self.own_tags.get(&(process_id, id)));
-        let own = own.cloned().unwrap_or_default();
+        let own = own.map_or(&[][..], Vec::as_slice);
         key.tags.extend(own.iter().cloned());
         let publication = Publication { ts_ns: moment.nanos, collection, interval_seconds };
-        if let Some(tag) = self.same_names.tag(&key, &own, metric.instrument_id, publication) {
+        if let Some(tag) = self.same_names.tag(&key, own, metric.instrument_id, publication) {
             key.tags.push(tag);
         }
         let unit = metric.unit.to_string();
@@ -245,8 +245,10 @@ impl CounterValues {
             return;
         }
         let text = |name| event.field(name).and_then(|value| value.to_text()).unwrap_or_default();
-        let mut tags = tags_of(&text("meterTags"), '=');
-        tags.extend(tags_of(&text("instrumentTags"), '='));
+        let [meter, instrument] = [text("meterTags"), text("instrumentTags")];
+        // Each series has a copy.
+        let mut tags = tags_of(short(&meter), '=');
+        tags.extend(tags_of(short(&instrument), '='));
         if !tags.is_empty() {
             self.own_tags.insert(key, tags);
         }
