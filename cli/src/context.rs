@@ -68,6 +68,7 @@ impl<'a> Context<'a> {
             stdin_is_terminal: console.stdin_is_terminal,
             stdout_is_terminal: console.stdout_is_terminal,
             has_user: console.stdout_is_terminal || console.stderr_is_terminal,
+            // Of standard error alone: results may go to a file while a person watches.
             shows_status: console.stderr_is_terminal && !args.is_quiet(),
             progress: Rc::new(Progress::new(console.stderr_is_terminal && !args.is_quiet())),
             detached_stdout: console.detached_stdout,

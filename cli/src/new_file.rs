@@ -245,6 +245,7 @@ impl Drop for Pending {
 impl PartFile {
     fn name(&self) -> io::Result<()> {
         if self.replaces {
+            // Checked again: hours may have passed since the recording began.
             if fs::symlink_metadata(&self.target).is_ok_and(|there| !there.is_file()) {
                 return Err(io::Error::other(
                     "its name is now taken by something that is not a file",

@@ -399,6 +399,9 @@ impl Losses {
         let step = to.wrapping_sub(from);
         // A first number above 2^31 is a loss, and what follows may have wrapped since.
         let came_back = |jump: &Jump| jump.from != 1 || jump.to.cast_signed() > 0 || from > jump.to;
+        // Numbers 7, 900, 9: the way back is as long as the jump, so 900 was an 8, and
+        // nothing was lost. Without this rule 37 instead of 26 of 8,469 mutants are wrong
+        // without a sign (docs/decisions/05-recovery.md).
         if let Some(before) = self.gaps.jump_of(thread).filter(came_back)
             && before.to.wrapping_sub(before.from).wrapping_add(step) == 0
         {
@@ -406,6 +409,7 @@ impl Losses {
         }
         let is_restart = from != 1 && step.cast_signed() < 0;
         self.restarts = self.restarts.saturating_add(u64::from(is_restart));
+        // A number that falls is that of a new thread with the same id, which began with 1.
         let (first, lost) = match step.cast_signed() {
             ..0 => (1, to.saturating_sub(1)),
             _ => (from, step),
@@ -529,6 +533,8 @@ impl Losses {
             }
         }
         list.clear();
+        // The next list is about as long. One of 65,536 entries is not kept for the rest of
+        // the stream.
         list.shrink_to(MOST_KEPT_ENTRIES);
         self.list = list;
         if is_whole {
@@ -625,6 +631,9 @@ impl Losses {
             let points = self.points;
             self.states.retain(|_, state| state.seen == points);
             if self.states.len() > limit / 2 {
+                // All, not the oldest: if only some were known, an unknown id could be a
+                // new thread or a forgotten one, so its numbers would have to be accepted
+                // just the same.
                 self.states.clear();
                 (self.forgot, self.is_at_least) = (Some(points), true);
             }

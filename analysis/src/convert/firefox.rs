@@ -150,6 +150,7 @@ impl Building {
             return *known;
         }
         let Some((fx_process, _)) = self.processes.get(&process) else { return fallback };
+        // From the top, where no thread has its id.
         let number = u32::MAX.saturating_sub(u32::try_from(self.tracks.len()).unwrap_or(u32::MAX));
         // Tracks are sorted by start time: those that are not threads should come last.
         let handle = self.profile.add_thread(*fx_process, number, time(1), false);

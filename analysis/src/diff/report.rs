@@ -112,6 +112,8 @@ impl DiffReport {
         let mut keys: BTreeSet<&(Subject, String)> =
             old.iter().chain(new).flat_map(|facts| facts.rows.keys()).collect();
         if without_names.is_some() {
+            // Without names, threads that wait count as running, and all these would seem
+            // to have grown.
             keys.retain(|(subject, _)| {
                 !matches!(subject, Subject::Cpu | Subject::Method | Subject::MethodTotal)
             });
@@ -272,6 +274,7 @@ fn is_on_both((subject, name): &(Subject, String), old: &[TraceFacts], new: &[Tr
     let key = match subject {
         Subject::Method | Subject::MethodTotal | Subject::Cpu => (Subject::Cpu, String::new()),
         Subject::Type | Subject::Alloc => (Subject::Alloc, String::new()),
+        // Each by its name: the recordings may have asked for different counters.
         Subject::Counter | Subject::Startup => (*subject, name.clone()),
         Subject::Jit | Subject::JitMethods => (Subject::Jit, String::new()),
         // There may have been none, unless the runtime recorded nothing at all.

@@ -226,6 +226,7 @@ impl<'c> Analysis<'c> {
             self.clock.as_ref().and_then(|clock| clock.nanos_since_start(ticks)).unwrap_or(0);
         let mode = match mode {
             Mode::OnCpu => mode,
+            // The usual case, without reading the stack's addresses.
             _ if self.locks.is_empty() => mode,
             _ => self.mode_of(thread, stack, mode),
         };

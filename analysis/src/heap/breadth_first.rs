@@ -63,6 +63,8 @@ fn search(graph: &impl Graph) -> Search {
         let batch = found.vertices.get(done..).unwrap_or_default();
         near.extend(batch.iter().take(BATCH).map(|node| graph.successors(*node)));
         // Request all of them before waiting for the first.
+        // The sum means nothing. Without a use of it the loads would be optimised away, and
+        // each reference would wait for memory on its own.
         black_box(
             near.iter().filter_map(|targets| targets.first()).fold(0, |all, target| all ^ target),
         );
@@ -114,6 +116,7 @@ pub(super) fn dominators(graph: &impl Graph) -> Option<Dominators> {
             let edges = targets.get(begin as usize..*end as usize).unwrap_or_default();
             begin = *end;
             let above = parents.get(source);
+            // Only edges whose source has a new path to the root can lift their target.
             if !(before.has(source) || now.has(source) || stirred.has(above)) {
                 continue;
             }

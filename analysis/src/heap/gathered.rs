@@ -224,6 +224,8 @@ impl Gathered {
 
     #[inline]
     fn type_place(&mut self, id: u64) -> u32 {
+        // Objects are listed in the order of their addresses, where many of a type lie side
+        // by side.
         if self.last_type.0 == id && self.last_type.1 != NONE {
             return self.last_type.1;
         }

@@ -296,6 +296,8 @@ fn module_rows(
                 types: distinct,
                 count,
                 bytes,
+                // Not the sum over its types: what an object of one type keeps alive may
+                // contain objects of another, which would count twice.
                 retained_bytes: kept.get(at).copied().unwrap_or(0),
                 percent: percent(bytes, all),
             }
@@ -308,6 +310,7 @@ fn module_rows(
 fn root_rows(dump: &HeapDump, retained: &Retained) -> Vec<HeapRootRow> {
     let of = |kind: RootKind| {
         let own = dump.roots().iter().filter(move |root| root.kind == kind);
+        // Several roots may hold the same object, for example two local variables.
         let objects: HashSet<u32> = own.clone().map(|root| root.object).collect();
         HeapRootRow {
             kind,

@@ -485,6 +485,7 @@ impl LiveReport for LiveCounters {
         if event.known_provider() == KnownProvider::Metrics {
             self.metrics_event(event);
         }
+        // Taken out for the call, since the closure needs all of `self`.
         let mut values = std::mem::take(&mut self.values);
         let is_its = values.read(event, moment, |published| self.add(published));
         let idle = values.take_idle();

@@ -238,6 +238,8 @@ impl CpuWeights {
         match (self.period_nanos, self.open.get_mut(thread.index())) {
             (Some(period), Some(open)) => {
                 let gathers = self.gathers;
+                // The stream does not say where a round of the sampler begins. A thread
+                // that comes again shows that a new one has begun.
                 let is_next = open.mode.is_some() && open.round == self.round;
                 self.round = self.round.wrapping_add(u32::from(is_next));
                 let next = Open { round: self.round, ..Open::at(stack, mode, nanos) };
@@ -297,6 +299,7 @@ impl CpuWeights {
 
     fn fix_period<E>(&mut self, mut out: impl FnMut(Weighed) -> Result<(), E>) -> Result<(), E> {
         self.gaps.sort_unstable();
+        // The median, because a few late rounds would move a mean.
         let measured = self.gaps.get(self.gaps.len() / 2).copied();
         let announced = self.expected_nanos;
         let period = if self.is_on_cpu { announced.or(measured) } else { measured.or(announced) };

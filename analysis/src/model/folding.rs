@@ -245,6 +245,7 @@ impl<'f> Folder<'f> {
         let facts = |frame: &FrameHandle| self.facts.get(frame.index()).copied();
         let mut last_method = None;
         let mut is_called_by_framework = false;
+        // From the outermost in, since whether a frame goes depends on who called it.
         for (index, frame) in frames.iter().enumerate().rev() {
             let Some(known) = facts(frame) else { continue };
             let callee = index.checked_sub(1).and_then(|below| frames.get(below)).and_then(facts);
@@ -263,6 +264,8 @@ impl<'f> Folder<'f> {
             if is_same && (known.is_grouped || is_started) {
                 continue;
             }
+            // The state machine takes the place of the method that started it: both are the
+            // one async method.
             if is_started {
                 self.path.frames.pop();
             }
@@ -295,6 +298,7 @@ impl Path {
             return;
         }
         let end = self.frames.len();
+        // The shortest cycle first: A A A A is one frame, not the cycle A A twice.
         for period in 1..=LONGEST_CYCLE {
             let Some(before) = end.checked_sub(period.saturating_mul(2)) else { return };
             let middle = end.saturating_sub(period);

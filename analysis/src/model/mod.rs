@@ -114,6 +114,7 @@ pub struct Model {
     start_unix_ns: Option<i64>,
     processes: Vec<Process>,
     by_id: HashMap<Option<u64>, ProcessHandle>,
+    // The process of the last event: most traces have one, and so need no lookup.
     last_process: Option<(Option<u64>, ProcessHandle)>,
     threads: Threads,
     stacks: Stacks,
@@ -292,6 +293,8 @@ impl Model {
                     let _ = row.assemblies.learn(event);
                 }
             }
+            // The two providers number the same events differently: 154 is a module in a
+            // rundown, and an assembly in the runtime's own events.
             (152 | 153, _) | (154, KnownProvider::Rundown) => {
                 let Some(module) = view::Module::of(event) else { return };
                 if let Some(row) = self.processes.get_mut(process.index()) {
@@ -351,6 +354,8 @@ impl Model {
         if let Some(row) = self.processes.get_mut(process.index()) {
             row.managed_threads.insert(managed_id, id);
         }
+        // Only the thread's purpose is taken: that a thread of the program exists, its
+        // events say.
         let name = match flags {
             flags if flags & 2 != 0 => "Finalizer",
             flags if flags & 4 != 0 => ".NET ThreadPool",
@@ -420,6 +425,7 @@ impl Model {
     /// [`NamesSoFar::set_mappings`].
     pub(crate) fn set_memory(&mut self, memory: &MemoryMap) {
         for row in &mut self.processes {
+            // A map of memory is of one process, and a session has one process.
             row.memory.clone_from(memory);
         }
     }

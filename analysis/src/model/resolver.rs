@@ -149,6 +149,8 @@ impl<'m, 'f> Resolver<'m, 'f> {
         }
         row.wait_for = chain.wait_for;
         row.leaf.wait = chain.wait;
+        // An address without a name on top may be native code or a method that nobody
+        // named: only after a rundown is it native code for certain.
         row.leaf.is_returning = chain.is_returning() && self.lists_all_methods(process);
         if !self.options.is_raw {
             let left_out = self.leave_out_plumbing(frames);
@@ -170,6 +172,8 @@ impl<'m, 'f> Resolver<'m, 'f> {
 
     /// Whether the runtime has left out callers of a stack with so many frames.
     fn is_cut_off(&self, process: ProcessHandle, frames: usize) -> bool {
+        // Recorders of operating systems have limits of their own, and a stack of exactly
+        // 100 frames is one like any other there.
         let is_of_runtime = |process: &Process| {
             !process.methods.codes().is_empty() || process.mappings().is_empty()
         };

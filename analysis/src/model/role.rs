@@ -139,6 +139,7 @@ pub(crate) fn state_of(mode: Mode, leaf: Leaf) -> ThreadState {
     match mode {
         Mode::Blocked => ThreadState::Waiting,
         Mode::Managed => match wait {
+            // In managed code, but on its way into the wait or out of it.
             Wait::Always => ThreadState::Waiting,
             Wait::Lock => ThreadState::TakingLock,
             _ if is_returning => ThreadState::Native,
@@ -148,6 +149,7 @@ pub(crate) fn state_of(mode: Mode, leaf: Leaf) -> ThreadState {
             Wait::No | Wait::Computes => ThreadState::Native,
             _ => ThreadState::Waiting,
         },
+        // On a processor a thread runs, whatever the names say.
         Mode::OnCpu | Mode::Unknown if is_managed => ThreadState::Managed,
         _ => ThreadState::Native,
     }

@@ -91,6 +91,8 @@ pub(super) fn wait_for(type_name: &str, method: &str) -> Option<WaitFor> {
         || type_name.starts_with("System.Net.Sockets.Socket")
         || type_name.starts_with("System.IO.FileSystemWatcher");
     match type_name {
+        // Before the streams: its threads wait for any socket to become ready, not for the
+        // input of one.
         "System.Net.Sockets.SocketAsyncEngine" => Some(WaitFor::Work),
         "System.GC" => Some(WaitFor::Collection),
         "System.Diagnostics.Tracing.CounterGroup"

@@ -43,6 +43,7 @@ impl Columns {
         let steps = values.into_iter().map(|value| {
             let step = value.wrapping_sub(last);
             last = value;
+            // Zigzag: small steps in both directions take one byte.
             (step.wrapping_shl(1) ^ (step >> 63)).cast_unsigned()
         });
         self.column(name.into(), true, steps);

@@ -75,6 +75,7 @@ impl Reports for PageReports {
     }
 
     fn wanting(&self, event: &Event<'_>) -> u32 {
+        // Beside the overview: no finding needs it.
         let loader = if self.loader.wants(event) { LOADER } else { 0 };
         self.overview.wanting(event) | loader | EVENTS
     }

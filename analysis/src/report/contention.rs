@@ -170,6 +170,7 @@ impl Report for Contention {
         let passes = |place: &LockPlace| resolved.selected(place.stack, Mode::Unknown).is_some();
         let newest = self.newest;
         let Waited { totals, sites, open } = self.waits.finish(passes);
+        // At the end: a thread's purpose may be reported after its waits.
         let owners = Owners::new(resolved.model());
         let mut locks: BTreeMap<(Option<u64>, bool), Sums> = BTreeMap::new();
         for (place, site) in sites {
@@ -190,6 +191,8 @@ impl Report for Contention {
             lock.open_ns = lock.open_ns.saturating_add(at_least_ns);
             lock.stacks.push((begun.place.stack, at_least_ns));
             let newest = newest.get(&begun.thread);
+            // Only the newest wait of a thread is kept with its owner. An older one, inside
+            // of which it waits, has another.
             let newest = newest.filter(|newest| newest.since_nanos == begun.since_nanos);
             let owner = newest.and_then(|newest| newest.owner);
             let os_owner = owner.and_then(|owner| owners.os_id(begun.thread, owner));
@@ -198,6 +201,7 @@ impl Report for Contention {
             {
                 waits_for.insert(thread, (owner, begun.since_nanos));
             }
+            // After it has counted for its lock and for deadlocks.
             if still.len() >= MOST_OPEN {
                 continue;
             }

@@ -235,6 +235,8 @@ impl Exceptions {
         let inner = if flags & 1 != 0 && is_nested { handlers.caught() } else { None };
         let inner = inner.flatten().map(|(type_name, _)| type_name);
         let key = (type_name, stack);
+        // The exception is tracked even if it is outside the filter: what it leaves or
+        // catches may be inside.
         let thrown = moment.is_selected.then_some(key);
         handlers.thrown(moment.nanos, is_nested, thrown, note_left(&mut self.sites));
         if !moment.is_selected {
@@ -252,6 +254,8 @@ impl Exceptions {
         if let Some(exception) = exception {
             let group = group_of(&exception.message.to_string());
             let is_full = site.messages.len() >= MOST_MESSAGES;
+            // A message with a number or a name in it is another text each time, so their
+            // number has to be limited.
             let group = model.texts_mut().intern(if is_full { "(other messages)" } else { &group });
             add_one(&mut site.messages, group);
         }
@@ -344,6 +348,8 @@ impl Report for Exceptions {
         let texts = resolved.model().texts();
         let mut types: BTreeMap<String, (ThrowSite, Vec<(StackHandle, u64)>)> = BTreeMap::new();
         let mut all = ThrowSite::default();
+        // The order of a hash map differs from run to run, and that of merging decides
+        // about ties.
         let mut sites: Vec<(SiteKey, ThrowSite)> = self.sites.into_iter().collect();
         sites.sort_few_by_key(|(key, _)| *key);
         for ((stored, stack), site) in &sites {

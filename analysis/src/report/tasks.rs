@@ -241,6 +241,8 @@ impl Tasks {
     /// Drops a task that has completed and that nothing waits for.
     fn forget(&mut self, key: TaskKey) {
         if self.tasks.get(&key).is_some_and(|task| task.place.is_none())
+            // A completed task is still needed by those that wait for it: their waits end
+            // after it.
             && !self.waiting.is_open(key)
         {
             self.tasks.remove(&key);
@@ -256,6 +258,7 @@ impl Tasks {
     }
 
     fn wait_begins(&mut self, key: TaskKey, event: &Event<'_>, moment: &Moment, model: &mut Model) {
+        // 2 is an `await`, which frees its thread; 1 blocks it.
         let is_blocking = event.field("Behavior").and_then(|value| value.as_i64()) != Some(2);
         let stack = model.stack_of(event, moment.thread);
         let name = self.task(key).name;
@@ -312,6 +315,8 @@ impl Report for Tasks {
 
     fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {
         if event.known_provider() != KnownProvider::Tasks {
+            // Tasks are counted by the activity that scheduled them, so starts and stops
+            // are followed, but are not events of this report.
             self.activities.event(event, moment, model);
             return false;
         }

@@ -74,6 +74,7 @@ impl EndRule {
     pub(crate) fn hasten(&self, time: Duration) {
         let mut deadline = self.lock();
         let end = Instant::now().checked_add(time);
+        // A time that the clock cannot represent is no deadline, so the other one counts.
         *deadline = match (*deadline, end) {
             (Some(before), Some(end)) => Some(before.min(end)),
             (before, end) => end.or(before),

@@ -141,6 +141,8 @@ fn wide_strings(bytes: &[u8]) -> Vec<String> {
     let mut at = 0;
     while let Some(length) = bytes.get(at).map(|length| usize::from(*length)) {
         at += 1;
+        // At least four letters of two bytes each, and one byte after them: the length is
+        // odd.
         if length < 9 || length.is_multiple_of(2) || length > MOST_NAME_LENGTH {
             continue;
         }

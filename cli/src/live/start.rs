@@ -25,6 +25,7 @@ pub(crate) fn start(
     let runtime = reached.runtime.clone();
     let started = end.ask(move || -> Result<_, Error> {
         let session = runtime.start(&config)?;
+        // After the session has begun, so that it has the program's first events.
         let resumed = if resume == Resume::Yes { runtime.resume() } else { Ok(()) };
         Ok((session, resumed))
     });

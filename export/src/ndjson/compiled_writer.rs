@@ -194,6 +194,8 @@ impl CompiledWriter {
     ) -> Option<Writer<'b>> {
         let mut state = Progress { registers: [0; REGISTERS], values_left: MOST_VALUES };
         match self.values(line, payload, &mut state, manner) {
+            // Bytes are left: the payload has more than its fields, which the slow path
+            // shows as `payload_rest`.
             Some((line, [])) => Some(line),
             _ => None,
         }
@@ -411,6 +413,7 @@ impl Elements {
         let Some(last) = count.checked_sub(1) else { return Some((line, rest)) };
         let each = &self.each;
         let values = count.checked_mul(each.steps.len().max(1))?;
+        // The count was read from the payload, so it must not decide how long this takes.
         state.values_left = state.values_left.checked_sub(values)?;
         line.literal(&each.begin);
         if let [Step { value: Value::U32, .. }] = each.steps.as_slice() {

@@ -64,6 +64,8 @@ impl Head {
             }
             None => line.text("{\"ts_ns\":null"),
         }
+        // A place for each remainder instead of a map: two threads that share one only
+        // rewrite it more often.
         let thread = &mut self.threads[thread_id.unwrap_or(0) as usize % THREADS];
         if thread.id != thread_id {
             thread.turn_to(thread_id, manner);

@@ -207,6 +207,7 @@ impl Read for Session {
 
 impl Drop for Session {
     fn drop(&mut self) {
+        // First, so that the drain does not wait for a reader that is gone.
         self.shared.stream.queue.change(|state| state.discard = true);
         // A stream that has already ended needs no stop, or no answer to one.
         let is_over = self.ending().is_some_and(|ending| ending != Ending::Cut);

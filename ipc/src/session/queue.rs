@@ -104,6 +104,7 @@ impl Queue {
         let mut state = self.lock();
         state.total_bytes =
             state.total_bytes.saturating_add(u64::try_from(count).unwrap_or(u64::MAX));
+        // Before waiting for the reader: a slow reader does not make the target silent.
         state.last_arrival = Instant::now();
         let full = |state: &mut QueueState| {
             state.queued_bytes > MAX_QUEUED_BYTES && !state.discard && state.stop == Stop::Not
@@ -116,6 +117,8 @@ impl Queue {
         };
         let waited = self.changed.wait_timeout_while(state, READER_WAIT, unread);
         (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        // The reader has gone, but the drain goes on: a process whose socket is not read
+        // blocks.
         if state.discard {
             state.chunks.clear();
             state.queued_bytes = 0;
@@ -123,6 +126,8 @@ impl Queue {
         }
         state.queued_bytes = state.queued_bytes.saturating_add(count);
         let bytes = buffer.get(..count).unwrap_or_default();
+        // A chunk takes 64 KiB however few bytes it has, and only its bytes are counted: in
+        // reads of a hundred bytes, 8 MiB would take gigabytes.
         let back =
             state.chunks.back_mut().filter(|back| back.len().saturating_add(count) <= CHUNK_BYTES);
         let next = match back {
@@ -147,6 +152,7 @@ impl Queue {
     /// waits on).
     pub(super) fn pop(&self, emptied: Vec<u8>, limit: Option<Duration>) -> Popped {
         let mut state = self.lock();
+        // Buffers go round between reader and drain; more than a few are left from a burst.
         if emptied.capacity() >= CHUNK_BYTES && state.spare.len() < 4 {
             state.spare.push(emptied);
         }

@@ -23,6 +23,7 @@ impl Runtime {
         let mut command = config.lowest();
         loop {
             match (self.start_by(config, command), command.lower()) {
+                // Tried, since runtimes before .NET 6 do not tell their version.
                 (Err(error), Some(lower)) if error.is_unknown_command() => command = lower,
                 (result, _) => return result,
             }

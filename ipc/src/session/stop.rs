@@ -79,6 +79,8 @@ impl Shared {
             Stop::Not if state.ended => Turn::Over,
             Stop::Not => {
                 state.stop = Stop::UnderWay;
+                // A stream may have been quiet for hours before the stop, which must not
+                // count as silence during it.
                 state.last_arrival = Instant::now();
                 Turn::Ours
             }
@@ -137,6 +139,8 @@ impl Shared {
         let deadlines = self.runtime.current_deadlines();
         let stop = StopTracing(self.id);
         let message = stop.message()?;
+        // A target that does not even accept a connection is as silent as one that sends
+        // nothing.
         let connect = deadlines.connect.min(deadlines.drain);
         let mut connection = self.runtime.connect_within(connect)?;
         connection.send(&message, Deadline::after(connect))?;

@@ -103,6 +103,8 @@ impl Gaps {
         let is_its_own = (place.thread, place.from) == (thread, jump.first) && place.lost > 0;
         let gap = is_its_own.then(|| Self::taken(place))?;
         // Those after keep their places.
+        // Without this, a stream of jumps that are all taken back would fill the list, and
+        // the gaps after them would not be remembered.
         while self.gaps.len() > self.block_from && self.gaps.last().is_some_and(|gap| gap.lost == 0)
         {
             self.gaps.pop();

@@ -126,6 +126,7 @@ impl<F: PendingFilter> Take for Filtered<'_, F> {
         if self.filter.is_deferred(&Candidate { event, is_late }) {
             self.queue.append(context, header, payload_at, form)
         } else {
+            // Which events are out of order must not depend on what the filter takes.
             self.queue.pass(header);
             !self.filter.is_full()
         }

@@ -183,6 +183,7 @@ impl Queue {
         self.block_end = end;
         self.high = UNSETTLED;
         self.make_room();
+        // One index for both limits, since each event is compared with it.
         self.stop = self.most().min(self.events.len());
     }
 
@@ -292,6 +293,8 @@ impl Queue {
         // The usual event continues its run, so it is only stored. Starting a run, and
         // finding out whether the event is late, is left to the rare case: `last` is
         // never below the watermark, so one comparison finds both.
+        // A late event is queued with the time of the watermark, so that it comes next; its
+        // segment knows by how much it is late.
         let mut time = header.timestamp;
         if time < self.last {
             time = self.turn_back(context, header, payload_at);

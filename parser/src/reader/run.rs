@@ -234,6 +234,9 @@ trait Decode {
     fn settle(header: &mut BlobHeader, blob: &[u8], usual: &Usual);
 }
 
+// Why macros, where two types generic over the version would do? Those took 85 instead of
+// 79 instructions an event of a uniform trace, and 2 to 7 % more of others: the compiler
+// kept fields that a version does not have.
 macro_rules! version_4 {
     () => {
         type Watch = UsualV4;
@@ -411,6 +414,8 @@ impl State {
             BlobEncoding::CompressedV6 => self.run_blobs::<CompressedV6>(window, start, take),
             BlobEncoding::FixedV4 => self.run_blobs::<FixedV4>(window, start, take),
             BlobEncoding::FixedV6 => self.run_blobs::<FixedV6>(window, start, take),
+            // Version 3 has no sequence numbers, so there is no run whose next number is
+            // known.
             BlobEncoding::FixedV3 => RunEnd::Between,
         }
     }
@@ -426,6 +431,8 @@ impl State {
         }
         let mut header = self.cursor.header;
         let times = self.cursor.times;
+        // For the check that a thread's times rise. Version 6 promises no such thing, so
+        // there the loop need not keep it.
         let mut last_ticks = header.timestamp;
         let covered = self.context.tables.covered;
         let begun = D::begin(&mut header, covered, self.losses.run(), times.most());
@@ -447,6 +454,8 @@ impl State {
             // Deltas are unsigned, so the times of a run are never before the block's
             // first.
             if D::is_odd(&header, &mut watch) {
+                // Not stepped over: the careful path decodes it again, and knows what is
+                // wrong with it.
                 if D::usual(&mut watch).is_wrong {
                     break;
                 }

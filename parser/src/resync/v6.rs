@@ -31,6 +31,7 @@ const LEAST_COVERED: u64 = 24;
 
 /// How many blocks of unknown kinds, or with broken content, may lie between a block and
 /// the one that confirms its size.
+// Each walk begins anew, and a hostile stream may need one for every block.
 const MOST_BETWEEN: usize = 16;
 
 /// Up to where bytes have been examined, and how much work that was. What has been

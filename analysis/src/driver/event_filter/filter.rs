@@ -271,12 +271,16 @@ impl PendingFilter for Filtering<'_> {
         let recent = filter.recent(event.raw_thread());
         let thread = recent.unwrap_or_else(|| filter.find_or_add(event));
         let Some(row) = filter.threads.get_mut(thread as usize) else { return true };
+        // Threads are numbered by their first events in time order, so an event that is
+        // earlier than all others of its thread has to be sorted.
         if ticks < row.first {
             row.first = ticks;
             return true;
         }
         row.last = row.last.max(ticks);
         if matches!(role, Role::Sample | Role::OnCpuSample) {
+            // A late sample has its place among what was delivered already, and version 3
+            // has no stack ids: both are deferred, which is always right.
             let Some(stack) = candidate.stack_number().filter(|_| !candidate.is_late()) else {
                 return true;
             };

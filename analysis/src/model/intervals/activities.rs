@@ -66,6 +66,8 @@ pub(crate) type OpenActivityKey = (TextHandle, u64);
 /// Activities that have started and not stopped, found by id, by fields, or by thread.
 #[derive(Debug)]
 pub(crate) struct OpenActivities<T> {
+    // By name first, since a stop only ends a start of its own name; then by number and not
+    // in a list, since activities end in any order.
     by_name: HashMap<TextHandle, BTreeMap<u64, OpenActivity<T>>>,
     ids: ActivityIds,
     started: u64,
@@ -105,6 +107,7 @@ impl<T> OpenActivities<T> {
             }
             _ => None,
         };
+        // Of the same name: the oldest of all could only be found by one more index.
         let lost = lost.or_else(|| {
             let of_name = self.by_name.get(&name).filter(|_| self.open >= MOST);
             of_name.and_then(|rows| rows.keys().next().map(|number| (name, *number)))
@@ -181,6 +184,7 @@ impl<T> OpenActivities<T> {
                 return Some(number);
             }
         }
+        // Most starts and stops have no field in common, so nothing contradicts the id.
         Some(newest)
     }
 

@@ -161,6 +161,7 @@ impl<E: Clone, B> Handlers<E, B> {
         what: B,
         mut over: impl FnMut(Interval<Block<E, B>>),
     ) -> Option<(E, i64)> {
+        // An exception whose catch block runs has been caught, and starts no other block.
         let place = self.active.iter().rposition(|active| !active.is_catching());
         match place {
             // If the exception continues, everything caught inside its own blocks has
@@ -178,6 +179,8 @@ impl<E: Clone, B> Handlers<E, B> {
         let (active, outer) = self.active.split_last_mut()?;
         active.give_up().into_iter().for_each(over);
         if clause == Clause::Catch {
+            // Whether control has left them is not known yet: the catch block may be inside
+            // them.
             for block in outer.iter_mut().filter_map(|outer| outer.block.as_mut()) {
                 block.left.get_or_insert_with(|| (at, active.exception()));
             }

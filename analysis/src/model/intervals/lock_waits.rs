@@ -46,6 +46,8 @@ impl LockWaits {
     pub(crate) fn event(&mut self, event: &Event<'_>, thread: ThreadHandle, nanos: i64) {
         match event.id() {
             81 => {
+                // Not as a stack of the model, which would keep it: only whether it is that
+                // of a sample is asked.
                 let stack = self.hash(event.stack().addresses());
                 self.open.start_inside(thread, Edge::of(event, thread, nanos), stack, |_| {});
             }

@@ -49,12 +49,16 @@ impl<K: Copy + Eq + Hash + Ord, T> Matcher<K, T> {
         what: T,
         mut lost: impl FnMut(Interval<T>),
     ) {
+        // The new one is dropped, since finding the oldest would need an index by time that
+        // real traces never use.
         if self.count >= MOST_OPEN {
             lost(Interval::without_stop(at, what));
             return;
         }
         let open = self.open.entry(key).or_default();
         if open.len() >= DEEPEST {
+            // The outermost: at this depth its stop is long lost, while the innermost stops
+            // next.
             lost(open.remove(0).lost());
         } else {
             self.count = self.count.saturating_add(1);
@@ -121,6 +125,8 @@ impl<K: Copy + Eq + Hash + Ord, T> Matcher<K, T> {
         reported: Option<u64>,
         lost: impl FnMut(Interval<T>),
     ) -> Option<Interval<T>> {
+        // With a duration, the start nearest to "stop minus duration" is right even after a
+        // lost stop; without one, nesting is all there is to go by.
         let open = self.open.get(&key)?;
         let place = match reported {
             Some(reported) => {

@@ -100,6 +100,9 @@ impl<T> Suspensions<T> {
             view::Suspension::RestartStart => self.open.go_on_as(Phase::InForce, let_go, lost),
             view::Suspension::RestartStop => {
                 let is_own = |(start, _): (Edge, &mut _)| start.thread == at.thread;
+                // Nothing was lost; or 7 was; or 8 was, too. In the last two cases only a
+                // suspension of the same thread ends, because another thread's resumption
+                // may be written late.
                 let phase = if self.open.is_open(let_go) {
                     let_go
                 } else if self.open.innermost(Phase::InForce).is_some_and(is_own) {

@@ -47,6 +47,7 @@ pub(super) fn fields_text(event: &Event<'_>) -> String {
         let space = if text.is_empty() { "" } else { " " };
         // Writing to a String cannot fail.
         let _ = write!(text, "{space}{name}={value}");
+        // A character takes up to four bytes; the exact cut comes at the end.
         text.len() > LONGEST_FIELDS.saturating_mul(4)
     };
     if let Some(activity) = view::Activity::of(event) {

@@ -54,6 +54,8 @@ pub(crate) fn request_of<T: MaybeRequest>(
         let inside = open.at(place)?;
         let place = inside.what.layer_of().unwrap_or(place);
         let request = open.at(place)?;
+        // A layer reports a request once. A second report of the same name is a request
+        // inside it, such as a redirect.
         let is_new = inside.name != name && request.name != name;
         let is_same = request.what.http().is_some_and(|outer| outer.is_same_request(facts));
         (is_new && is_same).then_some(place)
@@ -90,6 +92,8 @@ impl HttpFacts {
         } else {
             facts.read_fields(event);
         }
+        // An EventSource of somebody may have a `Request` that has nothing to do with HTTP;
+        // its stop says less than its start.
         let is_known = direction.is_some() || !edge.is_start || facts.target.is_some();
         is_known.then_some(facts)
     }

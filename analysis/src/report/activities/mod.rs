@@ -238,6 +238,7 @@ impl Activities {
                 }
             }
             None => {
+                // Before it is opened: its place is the next one.
                 self.requests.insert(moment.thread, self.open.next_place(name));
             }
         }

@@ -73,6 +73,8 @@ impl Files {
     /// [`RuleFiles::path`].
     pub(super) fn create_for_rule(&mut self, path: &Path) -> Result<NewFile, Failure> {
         self.used += 1;
+        // Never replaced, even with --force: a rule fires again and again, and its name has
+        // the time to the second only.
         NewFile::create(path, false, &[], Unfinished::Kept)
     }
 
@@ -181,6 +183,7 @@ impl RuleFiles {
         let start = format!("{stem}{pid}_{stamp}_{rule}{part}");
         let mut path = self.folder.join(format!("{start}.{}", self.extension));
         let mut number = 2;
+        // A link to nothing counts, too: no file takes its place.
         while path.symlink_metadata().is_ok() && number < 1000 {
             path = self.folder.join(format!("{start}-{number}.{}", self.extension));
             number += 1;
@@ -222,6 +225,7 @@ impl RuleFiles {
                 ));
             }
         }
+        // By the time of their last change, which is first in each row.
         found.sort();
         found.into_iter().map(|(_, path, rule, bytes)| (path, rule, bytes)).collect()
     }

@@ -154,6 +154,8 @@ impl Guard {
                 let Some(voice) = &mut state.voice else { continue };
                 let (name, label) = (&rule.name, &watch.label);
                 let count = voice.value_count.load(Ordering::Relaxed);
+                // One that never had a value may be misspelled, which its user should learn
+                // soon; one that had some may just be late.
                 let patience = if voice.last_count == 0 { unknown } else { known };
                 if count != voice.last_count {
                     (voice.last_count, voice.since) = (count, Instant::now());
@@ -245,6 +247,7 @@ impl Guard {
         messages.object(&Line { event: "rule-failed", error, ..line(failed, reached) });
         let cooldown = failed.cooldown;
         if let Some(state) = self.state(rule, watch) {
+            // A full disk does not go away by trying each second.
             let factor = 2_u32.saturating_pow(state.failures);
             let back_off = SHORTEST_BACK_OFF.saturating_mul(factor).min(LONGEST_BACK_OFF);
             state.failures = state.failures.saturating_add(1);

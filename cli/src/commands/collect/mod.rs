@@ -59,6 +59,8 @@ pub(super) fn run(args: &CollectArgs, context: &mut Context<'_>) -> Result<Exit,
         }
         return Ok(Exit::Fine);
     }
+    // Before a process is touched: what is refused here would cost the start of a
+    // recording.
     let place = Destination::of(args, &formats, context)?;
     for warning in request::warnings(&config)
         .into_iter()

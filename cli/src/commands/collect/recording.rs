@@ -74,12 +74,15 @@ impl Recording {
         sink: Sink,
         mut recorder: Recorder,
     ) -> io::Result<Recording> {
+        // In stream order: nobody looks at the events but conditions, and sorting would
+        // delay them.
         let driver = Driver::new(session, Feed::new()).into_sink(sink);
         let session = driver.handle();
         let thread = std::thread::Builder::new().name("nettrace-record".to_owned());
         let thread = thread.spawn(move || {
             let read = driver.run(&mut recorder);
             let outcome = read.map(|read| recorder.conclude(read));
+            // Last, so that who is notified finds the thread finished, or nearly so.
             (recorder.report)(Report::Ended);
             outcome
         })?;
@@ -144,6 +147,8 @@ impl Consumer for Recorder {
         for (rule, watcher) in sought.watchers.iter_mut().enumerate() {
             let has_fired = watcher.trigger.fired(event).is_some();
             watcher.value_count.store(watcher.trigger.value_count(), Ordering::Relaxed);
+            // Disarmed here and not by who is notified: until then the condition may be
+            // fulfilled a thousand times more.
             if has_fired && watcher.is_armed.swap(false, Ordering::Relaxed) {
                 report(Report::Fired { rule, values: watcher.trigger.values(0) });
             }
@@ -159,6 +164,7 @@ impl Consumer for Recorder {
         if self.limit.take_if(|limit| received.bytes >= *limit).is_some() {
             (self.report)(Report::Size);
         }
+        // A process that goes on sending after it was asked to stop must not fill the disk.
         let is_over = self.most.is_some_and(|most| received.bytes >= most);
         Ok(if is_over { Next::Leave } else { Next::Read })
     }

@@ -185,6 +185,7 @@ fn start_session(
         let message = format!("{}, and {text}; leave one of them out", metrics_apart::REASON);
         return Err(Failure::input(reached.label(), message));
     }
+    // Before the session starts: one that has nowhere to go would have to be stopped again.
     let (path, sink) = places.sink(reached, &request.job)?;
     let (metrics, config) = match apart {
         Some(apart) => {
@@ -196,6 +197,7 @@ fn start_session(
     let (asked, resumes) = (reached.clone(), request.resumes);
     let metrics_config = metrics.as_ref().map(|(config, ..)| config.clone());
     let answer = end.ask(move || -> Result<_, Error> {
+        // Metrics first: see `metrics_apart` for what happens otherwise.
         let metrics = metrics_config.map(|config| asked.runtime.start(&config)).transpose()?;
         let session = asked.runtime.start(&config)?;
         let resumed = resumes.then(|| asked.runtime.resume());

@@ -23,6 +23,8 @@ impl Summary<'_> {
     /// What kept the recording from being made.
     pub(super) fn failure(&self) -> Option<Failure> {
         let error = self.outcome.read.failure.as_ref()?;
+        // `nettrace collect -o - | head` ends like every command whose reader has enough:
+        // silently.
         let is_gone = self.file == "standard output" && error.kind() == io::ErrorKind::BrokenPipe;
         Some(match is_gone {
             true => Failure::Output(io::ErrorKind::BrokenPipe.into()),

@@ -138,10 +138,13 @@ impl Collector {
         let sought = Arc::new(Mutex::new(sought));
         self.drive(stream, number, &sought, reached, job.clone())?;
         if self.count == 1 {
+            // The time of the recording runs from its first session, not from the request
+            // for it.
             self.status = Status::new(context.shows_status, self.buffer_megabytes);
             self.end.begin();
         }
         metrics.map_or(Ok(()), |metrics| self.drive(metrics, number, &sought, reached, job))?;
+        // A signal came while the session was being started.
         if self.is_stopping() {
             self.stop_one(number);
         }
@@ -160,6 +163,8 @@ impl Collector {
         let number = self.count;
         let (limit, duration) = self.bounds(&job);
         let rest = (u64::from(self.buffer_megabytes) << 20).saturating_add(RUNDOWN_BYTES);
+        // A session that is stopped still sends what is in its buffers, and its rundown:
+        // without them methods have no names.
         let most = limit.map(|limit| limit.saturating_add(rest));
         let notices = self.notices.0.clone();
         let report = Box::new(move |report| {
