@@ -1,8 +1,8 @@
 //! Sessions that feed a live view: a thread reads each, and who looks at the view locks it
 //! for a moment. It is one session, or two where metrics have to be
-//! [apart](super::metrics_apart).
+//! [apart](super::metrics_apart), and more where a view begins to show something else.
 
-use super::driver::{Consumer, Driven, Driver, Next, SessionHandle};
+use super::driver::{Consumer, Driven, Driver, Next, Received, SessionHandle};
 use super::end_rule::EndRule;
 use super::metrics_apart::MetricsApart;
 use super::start::{self, Resume};
@@ -26,6 +26,8 @@ pub(crate) struct LiveSession<R> {
     pub(crate) name: String,
     live: Arc<Mutex<Live<R>>>,
     sessions: Vec<Feeder>,
+    /// What may start only once the process has been resumed.
+    later: Option<MetricsApart>,
     end: SessionEnd,
 }
 
@@ -87,19 +89,75 @@ impl<R: LiveReport + Send + 'static> LiveSession<R> {
             // slowly must not make events pile up.
             live: Arc::new(Mutex::new(Live::new(report))),
             sessions: Vec::new(),
+            later: None,
             end: SessionEnd::default(),
         };
         let is_fed = match MetricsApart::of(process, &config, end)? {
             None => view.feed(process, config, resume, end, messages)?,
             Some(apart) => {
                 let is_fed = view.feed(process, apart.metrics.clone(), resume, end, messages)?;
-                if let Some(metrics) = view.sessions.first().filter(|_| resume == Resume::Yes) {
-                    apart.wait(&metrics.handle, end);
-                }
-                is_fed && view.feed(process, apart.rest, Resume::No, end, messages)?
+                view.later = Some(apart);
+                let waits_for_others = resume == Resume::No && view.is_suspended();
+                is_fed && (waits_for_others || view.start_later(process, end, messages)?)
             }
         };
         Ok(is_fed.then_some(view))
+    }
+
+    /// Whether a part of it has yet to be started with [`LiveSession::start_later`], since
+    /// somebody else resumes the process.
+    fn is_suspended(&self) -> bool {
+        self.later.as_ref().is_some_and(|apart| apart.is_suspended)
+    }
+
+    /// Starts what had to wait until the process was resumed, if anything had to; false: see
+    /// [`LiveSession::start`].
+    pub(crate) fn start_later(
+        &mut self,
+        process: &Reached,
+        end: &EndRule,
+        messages: &mut Messages<'_>,
+    ) -> Result<bool, Failure> {
+        let (Some(apart), Some(metrics)) = (self.later.take(), self.sessions.first()) else {
+            return Ok(true);
+        };
+        apart.wait(&metrics.handle, || metrics.is_over(), end);
+        self.feed(process, apart.rest, Resume::No, end, messages)
+    }
+
+    /// Starts a session beside, without waiting for it.
+    pub(crate) fn beside(
+        &self,
+        process: &Reached,
+        config: SessionConfig,
+        end: &EndRule,
+    ) -> io::Result<Beside> {
+        let state: Arc<Mutex<BesideState>> = Arc::default();
+        let (own, runtime, end) = (Arc::clone(&state), process.runtime.clone(), end.clone());
+        let mut feeding = Feeding(Arc::clone(&self.live));
+        let thread = std::thread::Builder::new().name("nettrace-view".to_owned());
+        let thread = thread.spawn(move || {
+            let session = match runtime.start(&config) {
+                Ok(session) => session,
+                Err(error) => {
+                    lock(&own).failure = Some(error.to_string());
+                    return;
+                }
+            };
+            let driver = Driver::new(session, Feed::in_time_order()).until(&end);
+            {
+                let mut state = lock(&own);
+                if state.is_unwanted {
+                    // Dropped, the session is stopped.
+                    return;
+                }
+                state.handle = Some(driver.handle());
+            }
+            if let Err(failure) = driver.run(&mut feeding) {
+                lock(&own).failure = Some(failure.to_string());
+            }
+        })?;
+        Ok(Beside { state, thread: Some(thread) })
     }
 
     /// Starts one session more; false: see [`LiveSession::start`].
@@ -128,14 +186,19 @@ impl<R: LiveReport + Send + 'static> LiveSession<R> {
 
     /// Events that the process could not send, so far.
     pub(crate) fn lost(&self) -> u64 {
-        self.sessions.iter().map(|session| session.handle.received().lost).sum()
+        self.received().lost
+    }
+
+    /// What has come so far, without that of sessions beside.
+    pub(crate) fn received(&self) -> Received {
+        let mut received = Received::default();
+        self.sessions.iter().for_each(|session| received.add(session.handle.received()));
+        received
     }
 
     /// Whether the streams have ended.
     pub(crate) fn is_over(&self) -> bool {
-        let is_over =
-            |session: &Feeder| session.thread.as_ref().is_none_or(JoinHandle::is_finished);
-        self.sessions.iter().all(is_over)
+        self.sessions.iter().all(Feeder::is_over)
     }
 
     /// Waits for the end of the sessions, now that it is time to end.
@@ -150,6 +213,61 @@ impl<R: LiveReport + Send + 'static> LiveSession<R> {
             self.end.fault = self.end.fault.take().or(fault);
         }
         &self.end
+    }
+}
+
+/// A session that a view has for some time, see [`LiveSession::beside`]. Dropped, it ends.
+#[derive(Debug)]
+pub(crate) struct Beside {
+    state: Arc<Mutex<BesideState>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+#[derive(Debug, Default)]
+struct BesideState {
+    handle: Option<SessionHandle>,
+    /// It is not wanted any more.
+    is_unwanted: bool,
+    failure: Option<String>,
+}
+
+impl Beside {
+    /// Why nothing comes, or nothing more.
+    pub(crate) fn failure(&self) -> Option<String> {
+        lock(&self.state).failure.clone()
+    }
+
+    /// What has come so far.
+    pub(crate) fn received(&self) -> Received {
+        lock(&self.state).handle.as_ref().map(SessionHandle::received).unwrap_or_default()
+    }
+
+    fn stop(&self) -> bool {
+        let mut state = lock(&self.state);
+        state.is_unwanted = true;
+        state.handle.as_ref().map(SessionHandle::stop).is_some()
+    }
+
+    /// Waits for its end, now that it is time to end.
+    pub(crate) fn end(mut self) {
+        // One that has not been answered yet may never be.
+        if self.stop()
+            && let Some(thread) = self.thread.take()
+        {
+            drop(thread.join());
+        }
+    }
+}
+
+impl Drop for Beside {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+impl Feeder {
+    fn is_over(&self) -> bool {
+        self.thread.as_ref().is_none_or(JoinHandle::is_finished)
     }
 }
 

@@ -5,6 +5,10 @@
 //! the class constructor of `ArrayPoolEventSource`; the thread that polls counters may run
 //! that constructor, and waits for the lock. Once metrics are on, that constructor has run,
 //! so a later session with counters is safe: metrics first, then the rest.
+//!
+//! A process that waits at its start turns nothing on before it is resumed, whatever it
+//! has answered. There the counters wait until an event of the metrics has come; what is
+//! neither starts with the metrics, so that a recording begins with the first method.
 
 use super::counters::METRICS;
 use super::driver::SessionHandle;
@@ -19,8 +23,8 @@ use std::time::{Duration, Instant};
 const BLOCKING_VERSIONS: RangeInclusive<u32> = 9..=10;
 /// Turns on the EventCounters of a provider.
 const INTERVAL_ARGUMENT: &str = "EventCounterIntervalSec";
-/// How long a process that was resumed is waited for until its metrics are on.
-const METRICS_WAIT: Duration = Duration::from_secs(2);
+/// How often it is looked whether the metrics of a process that was resumed are on.
+const METRICS_CHECK: Duration = Duration::from_millis(5);
 /// Why there are two, for messages.
 pub(crate) const REASON: &str =
     "this version of .NET may block for ever if one session asks for metrics and EventCounters";
@@ -32,7 +36,11 @@ pub(crate) struct MetricsApart {
     pub(crate) metrics: SessionConfig,
     /// Everything else. Starts once the first has been answered.
     pub(crate) rest: SessionConfig,
-    is_suspended: bool,
+    /// What of the rest may start before the process is resumed; `None`: nothing.
+    pub(crate) plain: Option<SessionConfig>,
+    /// What of the rest may not.
+    pub(crate) counters: SessionConfig,
+    pub(crate) is_suspended: bool,
 }
 
 impl MetricsApart {
@@ -42,32 +50,36 @@ impl MetricsApart {
         config: &SessionConfig,
         end: &EndRule,
     ) -> io::Result<Option<MetricsApart>> {
-        let Ok(Some((metrics, rest))) = parts(config) else { return Ok(None) };
+        let Ok(Some(apart)) = parts(config) else { return Ok(None) };
         let runtime = reached.runtime.clone();
         let asked = end.ask(move || {
             let info = runtime.info().ok()?;
-            let is_suspended = matches!(runtime.startup_of(&info), Ok(Startup::Suspended));
+            let is_suspended = !matches!(runtime.startup_of(&info), Ok(Startup::Running));
             Some((info.version()?.major, is_suspended))
         })?;
         let Some((major, is_suspended)) = asked.flatten() else { return Ok(None) };
         let is_needed = BLOCKING_VERSIONS.contains(&major);
-        Ok(is_needed.then_some(MetricsApart { metrics, rest, is_suspended }))
+        Ok(is_needed.then_some(MetricsApart { is_suspended, ..apart }))
     }
 
-    /// Waits until the second session may start. A process that waited at its start turns
-    /// metrics on only some time after its resume, and sends an event then.
-    pub(crate) fn wait(&self, metrics: &SessionHandle, end: &EndRule) {
-        let most = Instant::now() + METRICS_WAIT;
-        while self.is_suspended && metrics.received().events == 0 && Instant::now() < most {
-            if !end.sleep_until(Instant::now() + Duration::from_millis(5)) {
+    /// Waits until the second session may start, however long the process takes to turn
+    /// its metrics on after its resume. `is_over`: the session with the metrics has ended.
+    pub(crate) fn wait(&self, metrics: &SessionHandle, is_over: impl Fn() -> bool, end: &EndRule) {
+        while self.is_suspended && !are_on(metrics) && !is_over() {
+            if !end.sleep_until(Instant::now() + METRICS_CHECK) {
                 return;
             }
         }
     }
 }
 
-/// The metrics and the rest, if there are both metrics and EventCounters.
-fn parts(config: &SessionConfig) -> Result<Option<(SessionConfig, SessionConfig)>, RequestError> {
+/// Whether the session has turned its metrics on: that sends an event.
+pub(crate) fn are_on(metrics: &SessionHandle) -> bool {
+    metrics.received().events > 0
+}
+
+/// The parts, if there are both metrics and EventCounters.
+fn parts(config: &SessionConfig) -> Result<Option<MetricsApart>, RequestError> {
     let is_metrics = |provider: &Provider| provider.name().eq_ignore_ascii_case(METRICS);
     let has_counters = |provider: &Provider| {
         provider.wire_arguments().is_some_and(|text| text.contains(INTERVAL_ARGUMENT))
@@ -77,9 +89,16 @@ fn parts(config: &SessionConfig) -> Result<Option<(SessionConfig, SessionConfig)
     if metrics.is_empty() || !rest.iter().any(has_counters) {
         return Ok(None);
     }
-    let metrics = config.clone().providing(Providers::new(metrics)?).rundown(Rundown::Off);
-    let rest = config.clone().providing(Providers::new(rest)?);
-    Ok(Some((metrics, rest)))
+    let (counters, plain): (Vec<Provider>, Vec<Provider>) =
+        rest.iter().cloned().partition(has_counters);
+    let with = |providers| Ok(config.clone().providing(Providers::new(providers)?));
+    Ok(Some(MetricsApart {
+        metrics: with(metrics)?.rundown(Rundown::Off),
+        rest: with(rest)?,
+        plain: if plain.is_empty() { None } else { Some(with(plain)?) },
+        counters: with(counters)?.rundown(Rundown::Off),
+        is_suspended: false,
+    }))
 }
 
 #[cfg(test)]
@@ -101,13 +120,14 @@ mod tests {
         for whole in [&["A!", "B"][..], &[METRICS, "A"], &[METRICS]] {
             assert!(parts(&config(whole)).unwrap().is_none(), "{whole:?}");
         }
-        let (metrics, rest) = parts(&config(&["A!", METRICS, "B"])).unwrap().unwrap();
+        let apart = parts(&config(&["A!", METRICS, "B"])).unwrap().unwrap();
         let names = |config: &SessionConfig| -> Vec<String> {
             config.providers().iter().map(|provider| provider.name().to_owned()).collect()
         };
-        assert_eq!(
-            (names(&metrics), names(&rest)),
-            (vec![METRICS.into()], vec!["A".into(), "B".into()])
-        );
+        assert_eq!(names(&apart.metrics), [METRICS]);
+        assert_eq!(names(&apart.rest), ["A", "B"]);
+        assert_eq!(names(&apart.counters), ["A"]);
+        assert_eq!(names(apart.plain.as_ref().unwrap()), ["B"]);
+        assert!(parts(&config(&["A!", METRICS])).unwrap().unwrap().plain.is_none());
     }
 }

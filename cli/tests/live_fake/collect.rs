@@ -3,7 +3,8 @@
 use super::common::Json;
 use super::common::command;
 use super::{
-    Folder, address, ended, ids, metrics, on, ran, start, starts, streaming, trace, wait_until,
+    Folder, address, ended, ids, metrics, on, ran, signal, start, starts, streaming, trace,
+    wait_until,
 };
 use nettrace_ipc::fake::{FakeConfig, FakeRuntime, Fault, FaultKind};
 use nettrace_ipc::{CommandId, HResult};
@@ -102,6 +103,39 @@ fn collect_resumes_a_waiting_process_unless_disabled() {
         let words = [&["collect", "--duration", "200ms", "-o", "x.nettrace"], args].concat();
         on(&fake, &folder, &words);
         assert_eq!(fake.resume_count(), resumes);
+    }
+}
+
+#[test]
+fn counters_of_a_process_that_waits_at_its_start_begin_once_its_metrics_have_come() {
+    let both = "System.Diagnostics.Metrics:3:4,Shop:0:4:EventCounterIntervalSec=1";
+    for (providers, parts) in [
+        (both.to_owned(), &["x.counters.nettrace", "x.nettrace"][..]),
+        (format!("{both},Other"), &["x.counters.nettrace", "x.metrics.nettrace", "x.nettrace"]),
+    ] {
+        let folder = Folder::new();
+        let mut config = FakeConfig { suspended: true, ..streaming(&metrics()) };
+        config.environment.push("DOTNET_DefaultDiagnosticPortSuspend=1".to_owned());
+        let fake = FakeRuntime::start(config).unwrap();
+        let port = address(&fake);
+        let words = ["collect", "--port", &port, "--patience", "120s", "-o", "x.nettrace"];
+        let child = start(
+            command(&[&words[..], &["--providers", &providers]].concat()).current_dir(&folder.0),
+        );
+        wait_until("all sessions", || starts(&fake).len() == parts.len());
+        signal(&child, "INT");
+        let run = ended(child);
+        assert_eq!(run.code, Some(0), "{}", run.stderr);
+        let (started, all) = (starts(&fake), ids(&fake));
+        assert!(started[0].contains("Diagnostics.Metrics"), "{started:?}");
+        let last = started.last().unwrap();
+        assert!(last.contains("Shop") && !last.contains("Other"), "{started:?}");
+        // After its resume, and so after everything else.
+        let resumed = all.iter().position(|id| *id == (4, 1)).unwrap();
+        let before = all[..resumed].iter().filter(|(set, id)| *set == 2 && *id > 1).count();
+        assert_eq!(before, parts.len() - 1, "{all:?}");
+        assert_eq!(folder.names(), parts);
+        assert_eq!(fake.session_count(), 0);
     }
 }
 

@@ -64,7 +64,7 @@ impl Files {
         Ok((path, file))
     }
 
-    /// Makes a file beside that of a recording, by the name from [`metrics_path`].
+    /// Makes a file beside that of a recording, by the name from [`beside`].
     pub(super) fn create_beside(&self, path: &Path) -> Result<NewFile, Failure> {
         NewFile::create(path, self.is_forced, &[], Unfinished::Kept)
     }
@@ -101,9 +101,9 @@ impl Files {
     }
 }
 
-/// Where metrics go that are recorded apart: `x.metrics.nettrace` beside `x.nettrace`.
-pub(super) fn metrics_path(path: &Path) -> PathBuf {
-    with_suffix(path, ".metrics")
+/// Where a part goes that is recorded apart: `x.metrics.nettrace` beside `x.nettrace`.
+pub(super) fn beside(path: &Path, part: &str) -> PathBuf {
+    with_suffix(path, &format!(".{part}"))
 }
 
 /// The same name with this before its extensions, of which `x.nettrace.gz` has two.

@@ -1,7 +1,8 @@
 //! Sessions that are about to start: each on a thread of its own, since a process may
 //! take long to answer, or never do so, and signals and time limits must still be obeyed.
 
-use super::files::{Files, is_packed, metrics_path};
+use super::files::{self, Files, is_packed};
+use super::recording::Sought;
 use crate::failure::Failure;
 use crate::live::end_rule::EndRule;
 use crate::live::metrics_apart::{self, MetricsApart};
@@ -11,7 +12,7 @@ use crate::live::stdout_queue::StdoutQueue;
 use crate::live::target::Reached;
 use nettrace_ipc::{Arrival, Error, Session, SessionConfig, Startup};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The process to record.
@@ -46,13 +47,25 @@ pub(super) struct StartRequest {
     pub(super) is_only: bool,
     /// The recording whose next file this is.
     pub(super) replaces: Option<usize>,
+    /// It is a part of a recording that has begun.
+    pub(super) beside: Option<Beside>,
+}
+
+/// A part of a recording that starts later: the EventCounters of a process that waited at
+/// its start.
+#[derive(Debug, Clone)]
+pub(super) struct Beside {
+    /// The recording.
+    pub(super) main: usize,
+    pub(super) path: Option<PathBuf>,
+    pub(super) sought: Arc<Mutex<Sought>>,
 }
 
 impl StartRequest {
     /// Beside what else is recorded.
     pub(super) fn new(job: Job, config: &SessionConfig) -> StartRequest {
         let config = config.clone();
-        StartRequest { job, config, resumes: false, is_only: false, replaces: None }
+        StartRequest { job, config, resumes: false, is_only: false, replaces: None, beside: None }
     }
 }
 
@@ -61,6 +74,8 @@ pub(super) struct Started {
     pub(super) stream: Stream,
     /// The metrics, where they need a session of their own.
     pub(super) metrics: Option<Stream>,
+    /// EventCounters that may start only once the metrics are on, and their file.
+    pub(super) later: Option<(SessionConfig, Option<PathBuf>)>,
     /// How its resume went, if that was wanted.
     pub(super) resumed: Option<Result<(), Error>>,
     /// It still waits at startup.
@@ -179,20 +194,29 @@ fn start_session(
     places: &Places,
     end: &EndRule,
 ) -> Result<Started, Failure> {
-    let apart = MetricsApart::of(reached, &request.config, end)?;
-    if apart.is_some() && !places.may_part(&request.job) {
+    let parts = match &request.beside {
+        Some(_) => Parts::one(request.config.clone()),
+        None => Parts::of(MetricsApart::of(reached, &request.config, end)?, &request.config),
+    };
+    if parts.are_several() && !places.may_part(&request.job) {
         let text = "a rotation, a pipe and standard output take one session";
         let message = format!("{}, and {text}; leave one of them out", metrics_apart::REASON);
         return Err(Failure::input(reached.label(), message));
     }
+    let Parts { main: config, metrics, counters } = parts;
     // Before the session starts: one that has nowhere to go would have to be stopped again.
-    let (path, sink) = places.sink(reached, &request.job)?;
-    let (metrics, config) = match apart {
-        Some(apart) => {
-            let (its_path, its_sink) = places.metrics_sink(path.as_deref(), &request.job)?;
-            (Some((apart.metrics, its_path, its_sink)), apart.rest)
+    let (path, sink) = match &request.beside {
+        Some(beside) => places.sink_at(beside.path.clone(), &request.job)?,
+        None => places.sink(reached, &request.job)?,
+    };
+    let beside = |part| path.as_deref().map(|path| files::beside(path, part));
+    let later = counters.map(|config| (config, beside("counters")));
+    let metrics = match metrics {
+        Some(config) => {
+            let (its_path, its_sink) = places.sink_at(beside("metrics"), &request.job)?;
+            Some((config, its_path, its_sink))
         }
-        None => (None, request.config.clone()),
+        None => None,
     };
     let (asked, resumes) = (reached.clone(), request.resumes);
     let metrics_config = metrics.as_ref().map(|(config, ..)| config.clone());
@@ -210,7 +234,37 @@ fn start_session(
     let (started, session, resumed, is_waiting) = answer.map_err(|error| reached.failed(&error))?;
     let metrics =
         metrics.zip(started).map(|((_, path, sink), session)| Stream { session, path, sink });
-    Ok(Started { stream: Stream { session, path, sink }, metrics, resumed, is_waiting })
+    let stream = Stream { session, path, sink };
+    Ok(Started { stream, metrics, later, resumed, is_waiting })
+}
+
+/// One request as the sessions that it takes.
+struct Parts {
+    main: SessionConfig,
+    metrics: Option<SessionConfig>,
+    counters: Option<SessionConfig>,
+}
+
+impl Parts {
+    fn one(main: SessionConfig) -> Parts {
+        Parts { main, metrics: None, counters: None }
+    }
+
+    fn of(apart: Option<MetricsApart>, whole: &SessionConfig) -> Parts {
+        let Some(apart) = apart else { return Parts::one(whole.clone()) };
+        if !apart.is_suspended {
+            return Parts { main: apart.rest, metrics: Some(apart.metrics), counters: None };
+        }
+        let counters = Some(apart.counters);
+        match apart.plain {
+            Some(main) => Parts { main, metrics: Some(apart.metrics), counters },
+            None => Parts { main: apart.metrics, metrics: None, counters },
+        }
+    }
+
+    fn are_several(&self) -> bool {
+        self.metrics.is_some() || self.counters.is_some()
+    }
 }
 
 fn silent(label: String) -> Failure {
@@ -227,16 +281,15 @@ impl Places {
         }
     }
 
-    /// `x.metrics.nettrace` beside `x.nettrace`.
-    fn metrics_sink(
+    /// Of a part that lies beside its recording.
+    fn sink_at(
         &self,
-        path: Option<&Path>,
+        path: Option<PathBuf>,
         job: &Job,
     ) -> Result<(Option<PathBuf>, Sink), Failure> {
         let (Some(files), Some(path)) = (&self.files, path) else {
             return Ok((None, Sink::Nowhere));
         };
-        let path = metrics_path(path);
         let mut files = files.lock().unwrap_or_else(PoisonError::into_inner);
         let file = match job {
             Job::Rule { .. } => files.create_for_rule(&path)?,

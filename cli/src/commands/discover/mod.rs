@@ -28,7 +28,7 @@ const EVERYTHING: &str = "*";
 /// collect it, watch or sample allocations, take stacks.
 const COSTLY_KEYWORDS: u64 = 0x43F0_00C0 | 0x800_0000_0000;
 /// How long the process is watched before the session begins.
-const BASELINE_TIME: Duration = Duration::from_millis(500);
+const BASELINE_TIME: Duration = Duration::from_secs(2);
 pub(super) fn run(args: &DiscoverArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {
     let duration = Some(args.duration.0);
     if args.command.is_empty() {
@@ -109,9 +109,12 @@ fn start(
     let messages = &mut context.messages;
     let view = Discovery::default;
     let named = LiveSession::start(reached, named, Resume::No, view(), end, messages)?;
-    let Some(named) = named else { return Ok(None) };
+    let Some(mut named) = named else { return Ok(None) };
     let all = LiveSession::start(reached, all, Resume::Yes, view(), end, messages)?;
     let Some(all) = all else { return Ok(None) };
+    if !named.start_later(reached, end, messages)? {
+        return Ok(None);
+    }
     Ok(Some(Sessions { named, all }))
 }
 

@@ -2,7 +2,9 @@
 
 use super::{Collector, Notice, ROTATION_RETRY};
 use crate::commands::collect::recording::{Recorder, Recording, Report, Sought};
-use crate::commands::collect::starts::{Job, StartResult, Started, Stream};
+use crate::commands::collect::starts::{
+    Beside, Job, StartRequest, StartResult, Started, Stream, Target,
+};
 use crate::commands::collect::status::Status;
 use crate::context::Context;
 use crate::failure::Failure;
@@ -10,7 +12,7 @@ use crate::live::metrics_apart;
 use crate::live::target::Reached;
 use crate::units;
 use nettrace_export::Trigger;
-use nettrace_ipc::{Error, Lost, Session};
+use nettrace_ipc::{Error, Lost, Session, SessionConfig};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
@@ -42,6 +44,8 @@ pub(super) struct Active {
     pub(super) full_since: Option<Instant>,
     /// Why that failed the last time.
     pub(super) refused: Option<Failure>,
+    /// EventCounters that start once this session has turned metrics on.
+    pub(super) later: Option<(SessionConfig, Beside)>,
 }
 
 impl Active {
@@ -69,12 +73,20 @@ impl Collector {
         let StartResult { request, started, .. } = start;
         let is_first = request.replaces.is_none();
         let recorded = started.and_then(|(reached, started)| {
-            self.record(started, &reached, request.job.clone(), is_first, context)?;
+            match &request.beside {
+                Some(beside) => {
+                    self.record_beside(started.stream, beside, &reached, request.job.clone())?;
+                }
+                None => self.record(started, &reached, request.job.clone(), is_first, context)?,
+            }
             Ok(reached)
         });
         let failure = match recorded {
             Ok(reached) => {
-                if let Job::Watch { rotation: Some(resumes) } = request.job {
+                if let (Job::Watch { rotation: Some(resumes) }, None) =
+                    (&request.job, &request.beside)
+                {
+                    let resumes = *resumes;
                     self.begin_rotation(reached, resumes, context);
                 }
                 if let Some(replaced) = request.replaces {
@@ -119,11 +131,12 @@ impl Collector {
         is_first: bool,
         context: &mut Context<'_>,
     ) -> Result<(), Failure> {
-        let Started { stream, metrics, resumed, is_waiting } = started;
+        let Started { stream, metrics, later, resumed, is_waiting } = started;
         let number = self.count;
         if is_first {
             self.report_lost(&stream.session, reached, &job, context);
-            self.tell_start(&stream, metrics.as_ref(), reached, &job, context);
+            let counters = later.as_ref().and_then(|(_, path)| path.as_deref());
+            self.tell_start(&stream, metrics.as_ref(), counters, reached, &job, context);
         }
         let is_resumed_later = matches!(job, Job::Watch { rotation: Some(true) });
         let is_waiting = is_waiting && is_first && !is_resumed_later;
@@ -143,10 +156,52 @@ impl Collector {
             self.status = Status::new(context.shows_status, self.buffer_megabytes);
             self.end.begin();
         }
-        metrics.map_or(Ok(()), |metrics| self.drive(metrics, number, &sought, reached, job))?;
+        if let Some(metrics) = metrics {
+            self.drive(metrics, number, &sought, reached, job)?;
+        }
+        // The session that was added last has the metrics.
+        if let (Some((config, path)), Some(last)) = (later, self.active.last_mut()) {
+            last.later = Some((config, Beside { main: number, path, sought }));
+        }
         // A signal came while the session was being started.
         if self.is_stopping() {
             self.stop_one(number);
+        }
+        Ok(())
+    }
+
+    /// Asks for EventCounters where metrics are on by now.
+    pub(super) fn begin_later_parts(&mut self, context: &mut Context<'_>) {
+        let is_on = |active: &&mut Active| metrics_apart::are_on(&active.recording.session);
+        let on = self.active.iter_mut().filter(is_on).find_map(|active| {
+            let (config, beside) = active.later.take()?;
+            Some((active.reached.clone(), active.job.clone(), config, beside))
+        });
+        let Some((reached, job, config, beside)) = on.filter(|_| !self.is_stopping()) else {
+            return;
+        };
+        let request = StartRequest { beside: Some(beside), ..StartRequest::new(job, &config) };
+        if let Err(error) = self.begin(Target::Reached(reached), request) {
+            self.status.clear();
+            context.messages.warning(&format!("EventCounters are not recorded: {error}"));
+        }
+    }
+
+    /// Records a part that has begun later. Without its recording it is dropped, which
+    /// stops its session.
+    fn record_beside(
+        &mut self,
+        stream: Stream,
+        beside: &Beside,
+        reached: &Reached,
+        job: Job,
+    ) -> Result<(), Failure> {
+        if !self.active.iter().any(|active| active.main == beside.main) {
+            return Ok(());
+        }
+        self.drive(stream, beside.main, &beside.sought, reached, job)?;
+        if self.is_stopping() {
+            self.stop_one(beside.main);
         }
         Ok(())
     }
@@ -188,6 +243,7 @@ impl Collector {
             start: Instant::now(),
             full_since: None,
             refused: None,
+            later: None,
         });
         Ok(())
     }
@@ -197,6 +253,7 @@ impl Collector {
         &self,
         stream: &Stream,
         metrics: Option<&Stream>,
+        counters: Option<&Path>,
         reached: &Reached,
         job: &Job,
         context: &mut Context<'_>,
@@ -211,9 +268,11 @@ impl Collector {
             }
             _ => format!("recording {label} to {main}"),
         });
-        if let Some(path) = metrics.and_then(|metrics| metrics.path.as_deref()) {
+        let metrics = metrics.and_then(|metrics| metrics.path.as_deref());
+        for (what, path) in [("metrics", metrics), ("EventCounters", counters)] {
+            let Some(path) = path else { continue };
             let (path, reason) = (path.display(), metrics_apart::REASON);
-            context.messages.note(&format!("recording metrics of {label} to {path}: {reason}"));
+            context.messages.note(&format!("recording {what} of {label} to {path}: {reason}"));
         }
     }
 
