@@ -39,8 +39,22 @@ pub(crate) fn start(
         let text = "this runtime is too old for part of the request";
         messages.warning(&format!("{}: {text}: {lost}", reached.label()));
     }
-    resumed.map_err(|error| reached.failed(&error))?;
+    match resumed {
+        // It may have ended in the meantime: the session has what it sent until then.
+        Err(error) if is_end(&error) => {}
+        resumed => resumed.map_err(|error| reached.failed(&error))?,
+    }
     Ok(Some(session))
+}
+
+/// Whether nobody answers any more.
+fn is_end(error: &Error) -> bool {
+    use std::io::ErrorKind::{ConnectionRefused, NotFound};
+    match error {
+        Error::Gone { .. } => true,
+        Error::Io { source, .. } => matches!(source.kind(), ConnectionRefused | NotFound),
+        _ => false,
+    }
 }
 
 /// Resumes a process whose session could not be started, because otherwise it would stay

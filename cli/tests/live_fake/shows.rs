@@ -5,6 +5,7 @@ use super::common::Json;
 use super::common::logging::{self, message, scope};
 use super::common::{Ran, file, nettrace};
 use super::{Folder, on, streaming, trace};
+use nettrace_ipc::CommandId;
 use nettrace_ipc::fake::{FakeConfig, FakeRuntime, Fault, FaultKind};
 use nettrace_testdata::corpus;
 
@@ -227,6 +228,16 @@ fn conditions_are_about_all_events_of_a_thing_and_what_its_line_has() {
 
     let (run, lines) = watched(&bytes, &["--show", "gc", "--where", "generaton = 2"]);
     assert!(lines.is_empty() && run.stderr.contains("generaton"), "{}", run.stderr);
+}
+
+#[test]
+fn a_process_that_ends_while_it_is_resumed_has_what_it_sent_shown() {
+    let fake = FakeRuntime::start(streaming(&trace("net10-linux-x64/all.nettrace.gz"))).unwrap();
+    fake.set_fault(Some(Fault::on(CommandId::RESUME_RUNTIME, FaultKind::EarlyClose)));
+    let folder = Folder::new();
+    let run = on(&fake, &folder, &["watch", "--show", "exceptions", "--limit", "3"]);
+    assert_eq!((run.code, &*run.stderr), (Some(0), ""));
+    assert_eq!(run.text().lines().count(), 4, "{}", run.text());
 }
 
 #[test]
