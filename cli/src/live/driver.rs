@@ -1,12 +1,15 @@
 //! One session of a running process, in one loop for every command: its bytes arrive, go
 //! to the sink, are pushed into the parser, and its events come out.
 
+use super::counters::METRICS;
 use super::end_rule::EndRule;
 use super::sink::{Saved, Sink};
 use crate::failure::Failure;
 use nettrace_ipc::{Ending, Session, StopHandle};
+use nettrace_parser::view::KnownProvider;
 use nettrace_parser::{Event, Feed, Outcome};
 use std::io::{self, BufRead};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -14,6 +17,13 @@ use std::time::{Duration, Instant};
 /// is over: events that were held back for sorting by time are released, and
 /// [`Consumer::look`] is called.
 const BURST_PAUSE: Duration = Duration::from_millis(50);
+/// How long a stop waits for the first values of metrics. A runtime that ends them holds the
+/// lock of its event sources and waits for the thread that collects, which may need that
+/// lock the first time it does: it blocks for ever (docs/harmless.md).
+const FIRST_VALUES_WAIT: Duration = Duration::from_millis(1500);
+const FIRST_VALUES_CHECK: Duration = Duration::from_millis(10);
+/// `CollectionStop` of the metrics' provider: values have been collected.
+const COLLECTED: u32 = 3;
 /// Maximum number of events between two calls of [`Consumer::look`].
 const EVENTS_BETWEEN_LOOKS: u64 = 1024;
 
@@ -89,6 +99,8 @@ pub(crate) struct SessionHandle {
     stop: StopHandle,
     stopping_since: Arc<OnceLock<Instant>>,
     received: Arc<Mutex<Received>>,
+    /// Metrics are on, and their first values have not come yet.
+    is_collecting_first: Arc<AtomicBool>,
 }
 
 impl SessionHandle {
@@ -96,10 +108,31 @@ impl SessionHandle {
     pub(crate) fn stop(&self) {
         // Not on this thread: it may be the one that reads the session, and the runtime
         // answers only after it has sent the rest of the stream.
-        if self.stopping_since.set(Instant::now()).is_ok() && self.stop.stop_soon().is_err() {
+        if self.stopping_since.set(Instant::now()).is_err() {
+            return;
+        }
+        if self.is_collecting_first.load(Ordering::Relaxed) {
+            let own = self.clone();
+            let thread = std::thread::Builder::new().name("nettrace-stop".to_owned());
+            if thread.spawn(move || own.stop_after_first_values()).is_ok() {
+                return;
+            }
+        }
+        if self.stop.stop_soon().is_err() {
             // No thread could be started, so this one waits. What arrives is queued.
             let _ = self.stop.stop();
         }
+    }
+
+    fn stop_after_first_values(&self) {
+        let start = Instant::now();
+        while self.is_collecting_first.load(Ordering::Relaxed)
+            && !self.stop.is_ended()
+            && start.elapsed() < FIRST_VALUES_WAIT
+        {
+            std::thread::sleep(FIRST_VALUES_CHECK);
+        }
+        let _ = self.stop.stop();
     }
 
     pub(crate) fn is_stopping(&self) -> bool {
@@ -139,6 +172,8 @@ pub(crate) struct Driver {
     feed: Feed,
     sink: Sink,
     handle: SessionHandle,
+    /// First values of metrics have come.
+    has_collected: bool,
     end: Option<EndRule>,
     received: Received,
     fault: Option<String>,
@@ -160,13 +195,18 @@ impl Driver {
     /// Without a sink and an end rule: it runs until somebody stops the session.
     pub(crate) fn new(session: Session, feed: Feed) -> Driver {
         let stop = session.stop_handle();
-        let handle =
-            SessionHandle { stop, stopping_since: Arc::default(), received: Arc::default() };
+        let handle = SessionHandle {
+            stop,
+            stopping_since: Arc::default(),
+            received: Arc::default(),
+            is_collecting_first: Arc::default(),
+        };
         Driver {
             session,
             feed,
             sink: Sink::Nowhere,
             handle,
+            has_collected: false,
             end: None,
             received: Received::default(),
             fault: None,
@@ -266,7 +306,17 @@ impl Driver {
     fn deliver(&mut self, consumer: &mut dyn Consumer) -> Result<(), Failure> {
         while self.fault.is_none() && !self.is_left {
             let next = match self.feed.next_event() {
-                Ok(Some(event)) => consumer.event(&event)?,
+                Ok(Some(event)) => {
+                    if !self.has_collected {
+                        let (is_on, is_collected) = metrics_state(&event);
+                        self.has_collected = is_collected;
+                        if is_on {
+                            let is_first = &self.handle.is_collecting_first;
+                            is_first.store(!is_collected, Ordering::Relaxed);
+                        }
+                    }
+                    consumer.event(&event)?
+                }
                 Ok(None) => break,
                 Err(error) => {
                     self.fault = Some(error.to_string());
@@ -331,4 +381,11 @@ impl Driver {
         }
         stops_waiting
     }
+}
+
+/// Whether an event shows that metrics are on, and that values have been collected.
+fn metrics_state(event: &Event<'_>) -> (bool, bool) {
+    let is_of_metrics =
+        event.known_provider() == KnownProvider::Other && event.provider() == METRICS;
+    (is_of_metrics, is_of_metrics && event.id() == COLLECTED)
 }

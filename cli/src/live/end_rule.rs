@@ -4,7 +4,8 @@
 //! A command ends at the first signal, or when `--duration` has elapsed since its session
 //! began, which is noticed within [`SIGNAL_CHECK`]. Then
 //!
-//! - a session is asked to stop at once. If its bytes are recorded, its stream is read to
+//! - a session is asked to stop at once; one that has just turned metrics on only when their
+//!   first values have come, or 1.5 s later, since runtimes may block. If its bytes are recorded, its stream is read to
 //!   the end, unless the process sends nothing for 2 s (`Deadlines::drain` of
 //!   `nettrace_ipc`),
 //! - what nobody keeps is not waited for for longer than that: the rest of a view, or the
