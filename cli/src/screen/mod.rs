@@ -108,11 +108,28 @@ impl Screen {
     pub(crate) fn next(&mut self, wait: Duration) -> io::Result<Input> {
         Ok(match self.keys.next(wait)? {
             Came::HungUp => Input::HungUp,
+            #[cfg(unix)]
+            Came::Event(Event::Key(key)) if is_suspend(key) => {
+                self.suspend()?;
+                Input::Resized
+            }
             Came::Event(Event::Key(key)) if key.kind != KeyEventKind::Release => Input::Key(key),
             Came::Event(Event::Resize(..)) => Input::Resized,
             Came::Nothing if self.terminal.size()? != self.drawn => Input::Resized,
             Came::Event(_) | Came::Nothing => Input::Nothing,
         })
+    }
+
+    /// Gives the terminal back, stops until the shell continues the program, and takes the
+    /// terminal again.
+    #[cfg(unix)]
+    fn suspend(&mut self) -> io::Result<()> {
+        restore();
+        signal_hook::low_level::emulate_default_handler(signal_hook::consts::SIGTSTP)?;
+        terminal::enable_raw_mode()?;
+        IS_ENTERED.store(true, Ordering::SeqCst);
+        handle()?.write_all(ENTER)?;
+        self.terminal.clear()
     }
 }
 
@@ -125,6 +142,12 @@ impl Drop for Screen {
 /// Ctrl-C is a key while the terminal is ours.
 pub(crate) fn is_interrupt(key: KeyEvent) -> bool {
     key.modifiers.contains(KeyModifiers::CONTROL) && key.code == KeyCode::Char('c')
+}
+
+/// So is Ctrl-Z.
+#[cfg(unix)]
+fn is_suspend(key: KeyEvent) -> bool {
+    key.modifiers.contains(KeyModifiers::CONTROL) && key.code == KeyCode::Char('z')
 }
 
 /// Gives the terminal back as it was. Does nothing if it is not ours.

@@ -1,7 +1,7 @@
 //! Views on a terminal: entered, resized, and given back however they end.
 
 use super::pty::Pty;
-use super::{address, common::command, signal, streaming, trace, wait_until};
+use super::{address, common::command, signal, starts, streaming, trace, wait_until};
 use nettrace_ipc::fake::FakeRuntime;
 use std::process::Child;
 
@@ -125,4 +125,48 @@ fn frames_of_stack_fit_into_the_terminal_unless_they_are_to_be_wide() {
     let Some(cut) = longest(&["stack"]) else { return };
     assert!(cut <= 80, "{cut}");
     assert!(longest(&["stack", "--wide"]) > Some(80));
+}
+
+#[test]
+fn top_asks_for_events_only_while_their_view_is_shown() {
+    let Some((pty, fake, mut child)) = started(&["top", "--window", "1s"]) else { return };
+    // The samples', and the one that brought names.
+    wait_until("the names", || fake.stops().len() == 1 && fake.session_count() == 1);
+    for (key, next) in [(b"c", 1), (b"a", 2), (b"h", 3)] {
+        pty.type_bytes(key);
+        wait_until("a session for the view", || starts(&fake).len() == 2 + next);
+        wait_until("the end of the one before", || fake.session_count() == 2);
+    }
+    pty.type_bytes(b"m");
+    wait_until("the end of the last one", || fake.session_count() == 1);
+    pty.type_bytes(b"q");
+    assert_eq!(child.wait().unwrap().code(), Some(0), "{}", pty.written());
+    pty.assert_restored();
+    assert_eq!(fake.session_count(), 0);
+    let started = starts(&fake);
+    let has_http = |start: &String| start.contains("System.Net.Http");
+    assert!(started[..4].iter().all(|start| !has_http(start)) && has_http(&started[4]));
+}
+
+#[test]
+fn ctrl_z_suspends_a_view_and_it_is_redrawn_when_it_goes_on() {
+    for words in VIEWS {
+        let Some((pty, _fake, mut child)) = started(words) else { return };
+        pty.wait_until("the first drawing", |pty| pty.written().contains("\x1b[30;"));
+        pty.type_bytes(b"\x1a");
+        let stat = format!("/proc/{}/stat", child.id());
+        let is_stopped = || {
+            let stat = std::fs::read_to_string(&stat).unwrap();
+            stat.rsplit_once(')').is_some_and(|(_, rest)| rest.starts_with(" T"))
+        };
+        wait_until("the stop", is_stopped);
+        pty.assert_restored();
+        let before = pty.written().len();
+        signal(&child, "CONT");
+        let is_redrawn = |pty: &Pty| pty.written()[before..].contains("\x1b[30;");
+        pty.wait_until("a drawing", is_redrawn);
+        pty.type_bytes(b"q");
+        assert_eq!(child.wait().unwrap().code(), Some(0));
+        pty.assert_restored();
+    }
 }

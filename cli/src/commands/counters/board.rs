@@ -1,6 +1,6 @@
 //! The screen of `counters`: its state, how it is drawn, and what the keys change.
 
-use super::series_rows::{Group, SeriesRow, distributions, folded, row};
+use super::series_rows::{Group, SeriesRow, distinct, distributions, folded, row};
 use crate::screen::{Pressed, Selection, Theme, help, is_interrupt, put, put_right, sparkline_of};
 use crate::units;
 use crossterm::event::{KeyCode, KeyEvent};
@@ -9,11 +9,12 @@ use nettrace_parser::utc_text;
 use ratatui_core::buffer::Buffer;
 use ratatui_core::style::Style;
 use ratatui_core::terminal::Frame;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
+use unicode_width::UnicodeWidthStr;
 
 const KEYS: [(&str, &str); 10] = [
-    ("q", "quits, as does Ctrl-C"),
+    ("q", "quits, as does Ctrl-C; Ctrl-Z suspends"),
     ("?", "shows this"),
     ("/", "filters by name, provider and tags; Esc removes the filter"),
     ("s", "sorts by name, by value, by change"),
@@ -225,10 +226,16 @@ impl Board {
         let page = usize::from(area.height.saturating_sub(top + 1 + notice_rows));
         self.list.fitting = page.max(1);
         self.list.selected = self.list.selected.min(rows.len().saturating_sub(1));
-        let columns = Columns::of(area.width, self.seen.len() > 1);
+        let unit = rows.iter().map(|row| row.unit.width()).max().unwrap_or(0);
+        let columns = Columns::of(area.width, self.seen.len() > 1, unit);
         columns.draw_headings(buffer, top - 1, self.theme);
         let lines = lines(&rows, columns.provider == 0 && self.sort == Sort::Name);
         self.bring_in_sight(&lines);
+        let mut shown: BTreeMap<(&Group, String), Vec<&SeriesRow>> = BTreeMap::new();
+        for row in &rows {
+            let cut = row.shown.cut(usize::from(columns.name));
+            shown.entry((&row.group, cut)).or_default().push(row);
+        }
         let mut provider = None;
         for (line, y) in lines.iter().skip(self.list.first).take(page).zip(top..) {
             let (at, row) = match line {
@@ -246,7 +253,8 @@ impl Board {
             // The provider's name is shown once, unless another provider's row is in between.
             let is_new = provider.replace(&row.group.1) != Some(&row.group.1);
             let label = self.seen.get(row.group.0).map_or("", |seen| &seen.label);
-            columns.draw_row(buffer, y, row, label, is_new, style, self.theme);
+            let name = columns.name_of(row, &shown);
+            columns.draw_row(buffer, y, (row, &name), label, is_new, style, self.theme);
         }
         let bottom = area.height.saturating_sub(1);
         if let Some(notice) = self.notices.last().filter(|_| notice_rows > 0) {
@@ -358,9 +366,18 @@ struct Columns {
     trend: u16,
 }
 
+/// Room for units that nothing else has to give way to.
+const UNIT_ROOM: u16 = 12;
+
 impl Columns {
-    fn of(width: u16, has_processes: bool) -> Columns {
-        let unit = if width >= 50 { 12 } else { 0 };
+    /// `unit`: the widest one that is shown.
+    fn of(width: u16, has_processes: bool, unit: usize) -> Columns {
+        let widest = u16::try_from(unit).unwrap_or(u16::MAX);
+        let unit = match width {
+            0..50 => 0,
+            50..100 => UNIT_ROOM,
+            _ => widest.clamp(UNIT_ROOM, width / 4),
+        };
         let value = if width >= 30 { 14 } else { 9 };
         let trend = if width >= 80 { (width / 5).min(40) } else { 0 };
         let process = if has_processes && width >= 60 { (width / 6).min(24) } else { 0 };
@@ -370,6 +387,20 @@ impl Columns {
         let gaps = u16::try_from(gaps).unwrap_or(0) * 2;
         let name = width.saturating_sub(others + gaps);
         Columns { process, provider, name, value, unit, trend }
+    }
+
+    /// The name of a row, cut so that it differs from all others of its counter.
+    fn name_of(
+        self,
+        row: &SeriesRow,
+        shown: &BTreeMap<(&Group, String), Vec<&SeriesRow>>,
+    ) -> String {
+        let cut = row.shown.cut(usize::from(self.name));
+        let alike = shown.get(&(&row.group, cut.clone())).map_or(&[][..], Vec::as_slice);
+        let names: Vec<&str> = alike.iter().map(|row| row.name.as_str()).collect();
+        let own = alike.iter().position(|other| std::ptr::eq(*other, row));
+        let distinct = own.filter(|_| names.len() > 1).and_then(|own| distinct(&names, own));
+        distinct.unwrap_or(cut)
     }
 
     /// Left edges in the order process, provider, name, value, unit, trend.
@@ -398,7 +429,7 @@ impl Columns {
         self,
         buffer: &mut Buffer,
         y: u16,
-        row: &SeriesRow,
+        (row, shown): (&SeriesRow, &str),
         label: &str,
         is_new_provider: bool,
         style: Style,
@@ -414,7 +445,7 @@ impl Columns {
         if is_new_provider {
             put(buffer, (provider, y), self.provider, &row.group.1, provider_style);
         }
-        put(buffer, (name, y), self.name, &row.shown.cut(usize::from(self.name)), style);
+        put(buffer, (name, y), self.name, shown, style);
         // A distribution has three values: they take the room of the others.
         if row.value.len() > usize::from(self.value) {
             let room = self.value + 2 + self.unit + if self.trend > 0 { 2 + self.trend } else { 0 };

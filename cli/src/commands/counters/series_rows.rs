@@ -5,7 +5,7 @@ use crate::cut::Text;
 use crate::printable::printable;
 use crate::units;
 use nettrace_analysis::live::LiveSeries;
-use nettrace_analysis::report::CounterKind;
+use nettrace_analysis::report::{CounterKind, CounterSeries};
 
 /// What has the same provider and name, in one process.
 pub(super) type Group = (usize, String, String);
@@ -74,9 +74,9 @@ pub(super) fn row(group: &Group, line: &[&LiveSeries]) -> SeriesRow {
     let Some(first) = line.first() else { return folded(group, &[]) };
     let short = short_tags(tags(first));
     let tags: String = tags(first).iter().map(|(key, value)| format!(" {key}={value}")).collect();
-    let value = match first.series.kind {
-        CounterKind::Histogram => quantiles(line),
-        _ => number(first.shown()),
+    let (value, unit) = match first.series.kind {
+        CounterKind::Histogram => (quantiles(line), unit_per_second(&first.series)),
+        _ => scaled(&first.series, first.shown()),
     };
     let history = first.history();
     let size = first.shown();
@@ -86,13 +86,31 @@ pub(super) fn row(group: &Group, line: &[&LiveSeries]) -> SeriesRow {
         shown: to_cut(&first.series.name, &printable(&tags), &short),
         is_heading: false,
         value,
-        unit: unit_per_second(&first.series),
+        unit,
         change: change(&history),
         history,
         is_stopped: line.iter().all(|live| live.is_stopped),
         size,
         tags: [printable(&tags), short],
     }
+}
+
+/// A value and its unit; bytes as multiples that can be read at a glance.
+fn scaled(series: &CounterSeries, value: f64) -> (String, String) {
+    let unit = unit_per_second(series);
+    let bytes = match series.unit.as_str() {
+        "By" | "B" | "bytes" => value,
+        "MB" => value * 1e6,
+        _ => return (number(value), unit),
+    };
+    if !bytes.is_finite() {
+        return (number(value), unit);
+    }
+    let text = units::bytes(bytes.abs().round() as u64);
+    let Some((size, multiple)) = text.rsplit_once(' ') else { return (number(value), unit) };
+    let per = if unit.ends_with("/s") { "/s" } else { "" };
+    let sign = if bytes < 0.0 { "-" } else { "" };
+    (format!("{sign}{size}"), format!("{multiple}{per}"))
 }
 
 /// `p50 9.88 p95 18.9 p99 19.8`.
@@ -125,10 +143,13 @@ pub(super) fn folded(group: &Group, lines: &[Vec<&LiveSeries>]) -> SeriesRow {
     let (least, most) =
         (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max));
     let sum: f64 = values().sum();
-    let value = match adds {
-        _ if counted.is_empty() => "-".to_owned(),
-        true => number(sum),
-        false => format!("{}…{}", number(least), number(most)),
+    let plain_unit = first.map_or(String::new(), |live| unit_per_second(&live.series));
+    let (value, unit) = match (adds, first) {
+        (true, Some(first)) if !counted.is_empty() => scaled(&first.series, sum),
+        (false, _) if !counted.is_empty() => {
+            (format!("{}…{}", number(least), number(most)), plain_unit)
+        }
+        _ => ("-".to_owned(), plain_unit),
     };
     let mut history = Vec::new();
     if adds {
@@ -149,7 +170,7 @@ pub(super) fn folded(group: &Group, lines: &[Vec<&LiveSeries>]) -> SeriesRow {
         shown: to_cut(&group.2, &count, &count),
         is_heading: false,
         value,
-        unit: first.map_or(String::new(), |live| unit_per_second(&live.series)),
+        unit,
         change: change(&history),
         history,
         is_stopped,
@@ -166,4 +187,31 @@ fn change(history: &[f64]) -> f64 {
     let mean = before.iter().sum::<f64>() / before.len() as f64;
     let difference = (last - mean).abs();
     if difference == 0.0 { 0.0 } else { difference / mean.abs().max(1e-9) }
+}
+
+/// What tells each of these rows from the others where their cut texts read the same: from
+/// the first tag on that differs.
+pub(super) fn distinct(names: &[&str], at: usize) -> Option<String> {
+    let own = names.get(at)?;
+    let others = names.iter().enumerate().filter(|(other, _)| *other != at);
+    let common = |other: &str| {
+        let same = own.char_indices().zip(other.chars()).take_while(|((_, a), b)| a == b);
+        same.last().map_or(0, |((at, a), _)| at + a.len_utf8())
+    };
+    let differs = others.map(|(_, other)| common(other)).max()?;
+    let start = own.get(..differs)?.rfind(' ').map_or(0, |space| space + 1);
+    (start > 0).then(|| format!("…{}", printable(own.get(start..).unwrap_or_default())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_that_would_read_the_same_show_the_tag_that_differs() {
+        let names = ["a.long.name host=x path=/one", "a.long.name host=x path=/two", "b"];
+        assert_eq!(distinct(&names, 0).unwrap(), "…path=/one");
+        assert_eq!(distinct(&names, 1).unwrap(), "…path=/two");
+        assert_eq!(distinct(&names, 2), None);
+    }
 }
