@@ -108,3 +108,21 @@ fn locks_are_counted_by_the_place_that_takes_them() {
     assert_eq!(snapshot.waits[0].waits_for, WaitFor::Lock);
     assert_eq!(&*top.report().callers(top.now_ns(), TopCallee::Contention(WORK))[1].name, MAIN);
 }
+
+#[test]
+fn a_thread_that_took_no_processor_time_ranks_behind_one_that_did_whatever_its_stack_shows() {
+    // Waits that no method shows: native code below an inlined method.
+    let steps = vec![at(0, 1, 1, &[0x1010]), at(0, 1, 1, &[0x1010]), at(1, 1, 2, &[0x2010])];
+    let mut top = fed(60, [steps.clone(), steps].concat());
+    assert_eq!(&*top.snapshot().methods[0].name, MAIN);
+    let now = top.now_ns();
+    let report = top.report_mut();
+    report.set_processor_times(now, 0, [(11, 0), (12, 0)]);
+    assert!(!top.snapshot().header.is_by_processor_time);
+    top.report_mut().set_processor_times(now + 1000, 900, [(11, 0), (12, 900)]);
+    let snapshot = top.snapshot_at(now + 1000);
+    assert!(snapshot.header.is_by_processor_time);
+    let rows: Vec<_> = snapshot.methods.iter().map(|row| (&*row.name, row.self_samples)).collect();
+    assert_eq!(rows, [(WORK, 2)]);
+    assert_eq!(snapshot.threads[0].thread_id, 12);
+}

@@ -1,14 +1,28 @@
-//! What watching costs: processor time of the process before and now, and our own.
+//! What watching costs: processor time of the process before and now, of what sessions do
+//! in it, and our own.
 
+use super::os_threads::OsThreads;
 use serde::Serialize;
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+/// A shorter time before the session says nothing of what the process does usually.
+const LEAST_BASELINE: Duration = Duration::from_secs(2);
+/// What an event with its stack takes on the thread that writes it, at most, in
+/// nanoseconds (docs/harmless.md).
+const EVENT_NS: f64 = 3000.0;
 
 /// Shares of one processor, in percent; `None` where the system does not tell.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub(crate) struct Cost {
-    /// The process before the session began, and since the last look.
+    /// The process before the session began, if that was watched for some seconds, and
+    /// since the last look.
     pub(crate) process_before_percent: Option<f64>,
     pub(crate) process_percent: Option<f64>,
+    /// Events a second since the last look.
+    pub(crate) events_per_s: Option<f64>,
+    /// How much of the process's processor time they take, about: that of the threads that
+    /// sample and send, and so much for each event.
+    pub(crate) events_percent: Option<f64>,
     /// This command since it began.
     pub(crate) own_percent: Option<f64>,
 }
@@ -16,16 +30,20 @@ pub(crate) struct Cost {
 impl Cost {
     /// For people.
     pub(crate) fn text(&self) -> String {
-        let percent = |value: Option<f64>| {
-            value
-                .map_or("?".to_owned(), |value| format!("{value:.digits$}", digits = digits(value)))
-        };
-        format!(
-            "watching: process {} % of a core, {} % before; nettrace {} %",
-            percent(self.process_percent),
-            percent(self.process_before_percent),
-            percent(self.own_percent)
-        )
+        let percent = |value: f64| format!("{value:.digits$} %", digits = digits(value));
+        let mut parts = Vec::new();
+        if let Some(rate) = self.events_per_s {
+            let share = self.events_percent;
+            let share = share.map(|share| format!(", ~{} of its time", percent(share)));
+            let rate = crate::units::count(rate.max(0.0) as u64);
+            parts.push(format!("{rate} events/s{}", share.unwrap_or_default()));
+        }
+        let before = self.process_before_percent;
+        let before = before.map(|before| format!(", {} before", percent(before)));
+        let process = self.process_percent.map_or("?".to_owned(), percent);
+        parts.push(format!("process {process} of a core{}", before.unwrap_or_default()));
+        parts.push(format!("nettrace {}", self.own_percent.map_or("?".to_owned(), percent)));
+        format!("watching: {}", parts.join("; "))
     }
 }
 
@@ -41,6 +59,8 @@ pub(crate) struct Meter {
     cost: Cost,
     last: Option<(Instant, u64)>,
     own_start: Option<(Instant, u64)>,
+    /// At the last look: when, events, and processor time of the threads of sessions.
+    last_events: Option<(Instant, u64, u64)>,
 }
 
 impl Meter {
@@ -52,12 +72,14 @@ impl Meter {
             cost: Cost::default(),
             last: pid.and_then(cpu_ns).map(|ns| (now, ns)),
             own_start: cpu_ns(u64::from(std::process::id())).map(|ns| (now, ns)),
+            last_events: None,
         }
     }
 
     /// The session is about to begin; what was measured until now is the baseline.
     pub(crate) fn begin(&mut self) {
-        self.cost.process_before_percent = self.since_last();
+        let is_enough = self.last.is_some_and(|(since, _)| since.elapsed() >= LEAST_BASELINE);
+        self.cost.process_before_percent = self.since_last().filter(|_| is_enough);
     }
 
     pub(crate) fn look(&mut self) -> Cost {
@@ -66,6 +88,28 @@ impl Meter {
         }
         let own = cpu_ns(u64::from(std::process::id()));
         self.cost.own_percent = self.own_start.zip(own).map(|(start, now)| share(start, now));
+        self.cost
+    }
+
+    /// The same, with what events cost. `events`: that have come so far.
+    pub(crate) fn look_at_events(&mut self, events: u64, threads: Option<&OsThreads>) -> Cost {
+        let sessions = threads.map_or(0, |threads| {
+            let of_sessions = threads.values().filter(|thread| thread.is_of_sessions());
+            of_sessions.map(|thread| thread.cpu_ns).sum()
+        });
+        let now = (Instant::now(), events, sessions);
+        let cost = self.look();
+        if let Some((since, events_before, sessions_before)) = self.last_events.replace(now) {
+            let seconds = since.elapsed().as_secs_f64().max(f64::MIN_POSITIVE);
+            let rate = events.saturating_sub(events_before) as f64 / seconds;
+            self.cost.events_per_s = Some(rate);
+            let sent_ns = sessions.saturating_sub(sessions_before) as f64 / seconds;
+            // Nanoseconds a second, of one processor.
+            let all = (sent_ns + rate * EVENT_NS) / 1e7;
+            let process = cost.process_percent.filter(|percent| *percent > 0.0);
+            let process = process.filter(|_| threads.is_some());
+            self.cost.events_percent = process.map(|process| (all * 100.0 / process).min(100.0));
+        }
         self.cost
     }
 
@@ -83,12 +127,12 @@ fn share((since, before): (Instant, u64), now: u64) -> f64 {
 
 /// Processor time of a process.
 #[cfg(target_os = "linux")]
-fn cpu_ns(pid: u64) -> Option<u64> {
+pub(crate) fn cpu_ns(pid: u64) -> Option<u64> {
     let text = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     super::os_threads::cpu_of_stat(&text)
 }
 
 #[cfg(not(target_os = "linux"))]
-fn cpu_ns(_: u64) -> Option<u64> {
+pub(crate) fn cpu_ns(_: u64) -> Option<u64> {
     None
 }

@@ -18,7 +18,7 @@ use std::num::NonZeroU32;
 
 /// Loader, JIT, NGEN: methods and modules come and go. Compilation diagnostic:
 /// precompiled code is handed out.
-const METHOD_KEYWORDS: u64 = 0x8 | 0x10 | 0x20 | 0x20_0000_0000;
+pub(crate) const METHOD_KEYWORDS: u64 = 0x8 | 0x10 | 0x20 | 0x20_0000_0000;
 /// Method load and unload, without and with names; module load and unload; precompiled
 /// code handed out.
 const IDS: [u32; 7] = [141, 142, 143, 144, 152, 153, 159];

@@ -6,6 +6,9 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+/// What .NET 6 and later call threads that take samples and send events.
+const SESSION_THREAD: &str = ".NET EventPipe";
+
 /// A thread, as the operating system sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct OsThread {
@@ -16,11 +19,18 @@ pub(crate) struct OsThread {
     pub(crate) state: char,
     pub(crate) user_ns: u64,
     pub(crate) system_ns: u64,
+    /// Both together, where the system knows it better than in ticks.
+    pub(crate) cpu_ns: u64,
     /// The function of the kernel that it sleeps in, if the system shows it.
     pub(crate) kernel_function: Option<String>,
 }
 
 impl OsThread {
+    /// Whether the runtime made it for sessions: those of nettrace and of other tools.
+    pub(crate) fn is_of_sessions(&self) -> bool {
+        self.name == SESSION_THREAD
+    }
+
     /// The state in words.
     pub(crate) fn state_text(&self) -> &'static str {
         state_text(self.state)
@@ -84,7 +94,9 @@ fn read(folder: &std::path::Path, id: u64, tick_ns: u64) -> Option<(u64, OsThrea
     let kernel_function =
         text("wchan").filter(|name| !name.is_empty() && name != "0" && state != 'R');
     let [user_ns, system_ns] = [user, system].map(|ticks| ticks.saturating_mul(tick_ns));
-    Some((own_id, OsThread { id, name, state, user_ns, system_ns, kernel_function }))
+    let exact = text("schedstat").and_then(|text| text.split(' ').next()?.parse().ok());
+    let cpu_ns = exact.unwrap_or(user_ns.saturating_add(system_ns));
+    Some((own_id, OsThread { id, name, state, user_ns, system_ns, cpu_ns, kernel_function }))
 }
 
 /// Processor time of a process, by its `stat`.

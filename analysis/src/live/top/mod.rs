@@ -5,6 +5,7 @@
 //! window. Names are looked up when a snapshot is taken, by what was loaded until then.
 
 mod callers;
+mod processor_time;
 mod slice;
 mod snapshot;
 
@@ -22,6 +23,7 @@ use crate::report::Moment;
 use crate::report::counters::{CounterValues, Published};
 use nettrace_parser::Event;
 use nettrace_parser::view::{self, KnownProvider, View};
+use processor_time::ThreadTimes;
 use slice::{Counted, Slice, Sum};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Mutex, PoisonError};
@@ -33,8 +35,11 @@ const MOST_SECONDS: u64 = 60;
 /// Rows of each list unless something else is asked for.
 const ROWS: usize = 200;
 /// Counters of System.Runtime that the header shows.
-const COUNTERS: [&str; 7] = [
+const COUNTERS: [&str; 10] = [
     "cpu-usage",
+    "total-pause-time-by-gc",
+    "exception-count",
+    "monitor-lock-contention-count",
     "working-set",
     "gc-heap-size",
     "time-in-gc",
@@ -81,6 +86,7 @@ pub struct LiveTop {
     requests: Requests,
     counters: CounterValues,
     latest_counters: BTreeMap<&'static str, f64>,
+    thread_times: ThreadTimes,
     /// Of the event that is processed.
     stack: Vec<u64>,
 }
@@ -101,6 +107,7 @@ impl Default for LiveTop {
             requests: Requests::default(),
             counters: CounterValues::default(),
             latest_counters: BTreeMap::new(),
+            thread_times: ThreadTimes::default(),
             stack: Vec::new(),
         }
     }
@@ -133,6 +140,24 @@ impl LiveTop {
         let process = self.process;
         let mappings = mappings.iter().map(|(first, last, file)| (*first, *last, file.as_str()));
         self.names_mut().set_mappings(process, mappings);
+    }
+
+    /// What the operating system says: the processor time of the process, and that of each of
+    /// its threads by its id in the process's own namespace, since they began, in
+    /// nanoseconds. Call it about once a second. A thread is sampled as often while it waits
+    /// as while it runs, and some waits look like native code that computes; with these
+    /// times, samples count as much as their thread can have run
+    /// ([`TopHeader::is_by_processor_time`]).
+    pub fn set_processor_times(
+        &mut self,
+        now_ns: i64,
+        of_process: u64,
+        of_threads: impl IntoIterator<Item = (u64, u64)>,
+    ) {
+        if let Some(used) = self.thread_times.take(now_ns, of_process, of_threads) {
+            self.stack.clear();
+            self.add(now_ns, |slice, _| slice.used_times.add(&used));
+        }
     }
 
     fn take_stack(&mut self, event: &Event<'_>) {

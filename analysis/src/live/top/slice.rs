@@ -1,5 +1,6 @@
 //! One second of a running process, in sums.
 
+use super::processor_time::UsedTimes;
 use crate::model::Mode;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -81,6 +82,8 @@ pub(super) struct Slice {
     /// Time in which all threads were suspended for a collection, and collections.
     pub(super) gc_pause_ns: u64,
     pub(super) collections: u64,
+    /// Processor time, if it is known.
+    pub(super) used_times: UsedTimes,
     /// Samples and occurrences that found no room.
     pub(super) left_out: u64,
 }
@@ -95,6 +98,7 @@ impl Slice {
             counted: HashMap::new(),
             gc_pause_ns: 0,
             collections: 0,
+            used_times: UsedTimes::default(),
             left_out: 0,
         }
     }

@@ -1,5 +1,6 @@
 //! What there is to see of the last seconds.
 
+use super::processor_time::{SampleWeights, Seen, UsedTimes, WHOLE};
 use super::slice::{Counted, Slice, Sum};
 use super::{LiveTop, SECOND_NS};
 use crate::document::SCHEMA;
@@ -30,7 +31,7 @@ pub struct TopSnapshot {
     /// Methods by self samples, most first, of threads that were running or in native
     /// code.
     pub methods: Vec<TopMethod>,
-    /// Threads by samples in which they were not waiting, most first.
+    /// Threads by how much they ran, most first.
     pub threads: Vec<TopThread>,
     /// Allocated types, most bytes first.
     pub allocations: Vec<TopAllocation>,
@@ -55,15 +56,23 @@ pub struct TopHeader {
     pub running_samples: u64,
     /// Threads that were sampled.
     pub threads: u64,
-    /// Share of the time in which all threads were suspended for a collection.
+    /// Whether samples weigh as much as their thread ran, by the operating system's times
+    /// ([`LiveTop::set_processor_times`]). Otherwise code that waits in native calls may be
+    /// ranked like code that runs.
+    pub is_by_processor_time: bool,
+    /// Share of the time in which all threads were suspended for a collection; without
+    /// events of collections, by the counter `total-pause-time-by-gc`, or `time-in-gc`, which
+    /// is about the time since the last collection.
     pub gc_percent: f64,
     /// Collections that started, per second.
     pub collections_per_s: f64,
-    /// Allocated bytes per second, by the runtime's ticks of about 100 KB.
+    /// Allocated bytes per second: by the counter `alloc-rate`, or by the runtime's ticks of
+    /// about 100 KB until it comes.
     pub allocated_bytes_per_s: f64,
-    /// Exceptions thrown per second.
+    /// Exceptions thrown per second, by the counter `exception-count` or by their events.
     pub exceptions_per_s: f64,
-    /// Waits for a lock that ended, per second.
+    /// Waits for a lock that ended, per second, by the counter
+    /// `monitor-lock-contention-count` or by their events.
     pub contentions_per_s: f64,
     /// Requests that ended, per second.
     pub requests_per_s: f64,
@@ -90,7 +99,7 @@ pub struct TopMethod {
     /// Its name.
     #[cfg_attr(feature = "serde", serde(serialize_with = "crate::document::as_text"))]
     pub name: Arc<str>,
-    /// Samples with it as the innermost frame.
+    /// Samples with it as the innermost frame, as much as their threads ran.
     pub self_samples: u64,
     /// Samples with it on the stack.
     pub total_samples: u64,
@@ -280,8 +289,15 @@ impl<'n> Namer<'n> {
     }
 }
 
+/// Methods with what they weigh alone and in total, and the weight of all samples; in
+/// [`WHOLE`]s.
 #[derive(Default)]
 struct Methods(HashMap<Arc<str>, (u64, u64)>, u64);
+
+/// As many samples as this weight is worth.
+fn samples(weight: u64) -> u64 {
+    weight.saturating_add(WHOLE / 2) / WHOLE
+}
 
 impl Methods {
     fn add(&mut self, stack: &NamedStack, count: u64) {
@@ -301,27 +317,36 @@ impl Methods {
         let Methods(rows, all) = self;
         let mut rows: Vec<TopMethod> = rows
             .into_iter()
+            .filter(|(_, (_, total))| samples(*total) > 0)
             .map(|(name, (own, total))| TopMethod {
                 name,
-                self_samples: own,
-                total_samples: total,
+                self_samples: samples(own),
+                total_samples: samples(total),
                 self_percent: percent(own, all),
                 total_percent: percent(total, all),
             })
             .collect();
         rows.sort_by(|a, b| {
-            let key = |row: &TopMethod| (Reverse(row.self_samples), Reverse(row.total_samples));
-            key(a).cmp(&key(b)).then_with(|| a.name.cmp(&b.name))
+            let by = |of: fn(&TopMethod) -> f64| of(b).total_cmp(&of(a));
+            let by_self = by(|row| row.self_percent);
+            by_self.then(by(|row| row.total_percent)).then_with(|| a.name.cmp(&b.name))
         });
         rows.truncate(limit);
         rows
     }
 }
 
-#[derive(Default)]
 struct ThreadSums {
-    states: [u64; 3],
+    seen: Seen,
+    weights: SampleWeights,
     methods: Methods,
+}
+
+impl Default for ThreadSums {
+    fn default() -> ThreadSums {
+        let (seen, weights) = (Seen::default(), SampleWeights::UNKNOWN);
+        ThreadSums { seen, weights, methods: Methods::default() }
+    }
 }
 
 impl LiveTop {
@@ -359,31 +384,21 @@ impl LiveTop {
         let mut names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
         let mut window = Window { nameless_methods: names.left_out(), ..Window::default() };
         let mut namer = Namer::new(&mut names, self.process);
+        let mut stacks_of = Vec::new();
         for slice in self.slices.iter().filter(|slice| slice.second >= first) {
             window.left_out = window.left_out.saturating_add(slice.left_out);
             window.pause_ns = window.pause_ns.saturating_add(slice.gc_pause_ns);
             window.collections = window.collections.saturating_add(slice.collections);
+            window.used.add(&slice.used_times);
             let stacks: Vec<NamedStack> =
                 slice.stacks.things.iter().map(|stack| namer.stack(stack)).collect();
-            for ((thread, stack, mode), count) in &slice.samples {
-                let Some(stack) = stacks.get(*stack as usize) else { continue };
-                window.samples = window.samples.saturating_add(*count);
-                let sums = window.threads.entry(*thread).or_default();
-                let state = stack.state(*mode);
-                if let Some(sum) = sums.states.get_mut(place_of(state)) {
-                    *sum = sum.saturating_add(*count);
-                }
-                if state == ThreadState::Waiting {
-                    let place = (stack.waiting_place().to_owned(), stack.wait_for(*mode));
-                    let row = window.waits.entry(place).or_default();
-                    row.0 = row.0.saturating_add(*count);
-                    row.1.insert(*thread);
-                    continue;
-                }
-                window.methods.add(stack, *count);
-                sums.methods.add(stack, *count);
-            }
+            window.count_states(slice, &stacks);
             count_labels(slice, &stacks, &mut window.counted);
+            stacks_of.push((slice, stacks));
+        }
+        window.set_weights();
+        for (slice, stacks) in &stacks_of {
+            window.weigh(slice, stacks);
         }
         window
     }
@@ -394,13 +409,23 @@ impl LiveTop {
         let counter = |name| self.latest_counters.get(name).copied();
         TopHeader {
             samples: window.samples,
-            running_samples: window.methods.1,
+            running_samples: samples(window.methods.1),
             threads: window.threads.len() as u64,
-            gc_percent: percent(window.pause_ns.min(window_ns), window_ns),
+            is_by_processor_time: window.has_times,
+            gc_percent: match window.collections {
+                // Milliseconds a second; .NET 8 and later have it.
+                0 => counter("total-pause-time-by-gc").map(|paused| paused / 10.0),
+                _ => Some(percent(window.pause_ns.min(window_ns), window_ns)),
+            }
+            .or_else(|| counter("time-in-gc"))
+            .unwrap_or(0.0),
             collections_per_s: window.collections as f64 / seconds,
-            allocated_bytes_per_s: total(Counted::Allocation, |sum| sum.weight),
-            exceptions_per_s: total(Counted::Exception, |sum| sum.count),
-            contentions_per_s: total(Counted::Contention, |sum| sum.count),
+            allocated_bytes_per_s: counter("alloc-rate")
+                .unwrap_or_else(|| total(Counted::Allocation, |sum| sum.weight)),
+            exceptions_per_s: counter("exception-count")
+                .unwrap_or_else(|| total(Counted::Exception, |sum| sum.count)),
+            contentions_per_s: counter("monitor-lock-contention-count")
+                .unwrap_or_else(|| total(Counted::Contention, |sum| sum.count)),
             requests_per_s: total(Counted::Request, |sum| sum.count),
             cpu_percent: counter("cpu-usage"),
             working_set_bytes: counter("working-set").map(|megabytes| megabytes * 1e6),
@@ -422,6 +447,9 @@ struct Window {
     counted: BTreeMap<(Counted, String), Sum>,
     pause_ns: u64,
     collections: u64,
+    /// Processor time, if it is known.
+    used: UsedTimes,
+    has_times: bool,
     left_out: u64,
     nameless_methods: u64,
 }
@@ -430,6 +458,73 @@ struct Window {
 type Waits = BTreeMap<(String, WaitFor), (u64, BTreeSet<u64>)>;
 
 impl Window {
+    /// Counts what the threads of a second seemed to do.
+    fn count_states(&mut self, slice: &Slice, stacks: &[NamedStack]) {
+        for ((thread, stack, mode), count) in &slice.samples {
+            let Some(stack) = stacks.get(*stack as usize) else { continue };
+            self.samples = self.samples.saturating_add(*count);
+            let sums = self.threads.entry(*thread).or_default();
+            let state = stack.state(*mode);
+            let sum = match state {
+                // It spins, in managed code.
+                ThreadState::Managed | ThreadState::TakingLock => &mut sums.seen.managed,
+                ThreadState::Native => &mut sums.seen.native,
+                ThreadState::Waiting => &mut sums.seen.waiting,
+            };
+            *sum = sum.saturating_add(*count);
+            if state == ThreadState::Waiting {
+                let place = (stack.waiting_place().to_owned(), stack.wait_for(*mode));
+                let row = self.waits.entry(place).or_default();
+                row.0 = row.0.saturating_add(*count);
+                row.1.insert(*thread);
+            }
+        }
+    }
+
+    /// What the samples of each thread weigh.
+    fn set_weights(&mut self) {
+        let UsedTimes { of_threads, of_others, span } = &self.used;
+        // Without a thread in common they are those of another process.
+        self.has_times =
+            *span > 0 && self.threads.keys().any(|thread| of_threads.contains_key(thread));
+        if !self.has_times {
+            return;
+        }
+        // The sampler's rounds: a thread that was there all the time is in each.
+        let rounds = self.threads.values().map(|sums| sums.seen.all()).max().unwrap_or(0);
+        let mut others = Seen::default();
+        for (thread, sums) in &mut self.threads {
+            match of_threads.get(thread) {
+                Some(used) => sums.weights = SampleWeights::of(sums.seen, rounds, *used, *span),
+                None => others.add(sums.seen),
+            }
+        }
+        let weights = SampleWeights::of(others, rounds, *of_others, *span);
+        let ended = self.threads.iter_mut().filter(|(thread, _)| !of_threads.contains_key(thread));
+        ended.for_each(|(_, sums)| sums.weights = weights);
+    }
+
+    /// Adds what ran to the methods, now that it is known what each thread's samples weigh.
+    fn weigh(&mut self, slice: &Slice, stacks: &[NamedStack]) {
+        for ((thread, stack, mode), count) in &slice.samples {
+            let (Some(stack), Some(sums)) =
+                (stacks.get(*stack as usize), self.threads.get_mut(thread))
+            else {
+                continue;
+            };
+            let weight = match stack.state(*mode) {
+                ThreadState::Managed | ThreadState::TakingLock => sums.weights.managed,
+                ThreadState::Native => sums.weights.native,
+                ThreadState::Waiting => continue,
+            };
+            let weight = count.saturating_mul(weight);
+            if weight > 0 {
+                self.methods.add(stack, weight);
+                sums.methods.add(stack, weight);
+            }
+        }
+    }
+
     fn total(&self, what: Counted, of: fn(&Sum) -> u64) -> u64 {
         let rows = self.counted.iter().filter(|((kind, _), _)| *kind == what);
         rows.map(|(_, sum)| of(sum)).fold(0, u64::saturating_add)
@@ -499,15 +594,6 @@ impl TopSnapshot {
     }
 }
 
-fn place_of(state: ThreadState) -> usize {
-    match state {
-        // It spins, in managed code.
-        ThreadState::Managed | ThreadState::TakingLock => 0,
-        ThreadState::Native => 1,
-        ThreadState::Waiting => 2,
-    }
-}
-
 /// How a label is shown; a wait for a lock has the place that takes it.
 pub(super) fn label_text(what: Counted, label: &str, stack: &NamedStack) -> String {
     match what {
@@ -533,22 +619,19 @@ fn thread_rows(threads: BTreeMap<u64, ThreadSums>, running: u64, limit: usize) -
     let mut rows: Vec<TopThread> = threads
         .into_iter()
         .map(|(thread_id, sums)| {
-            let [managed_samples, native_samples, waiting_samples] = sums.states;
+            let Seen { managed, native, waiting } = sums.seen;
             TopThread {
                 thread_id,
-                samples: sums.states.iter().copied().fold(0, u64::saturating_add),
-                managed_samples,
-                native_samples,
-                waiting_samples,
+                samples: managed.saturating_add(native).saturating_add(waiting),
+                managed_samples: managed,
+                native_samples: native,
+                waiting_samples: waiting,
                 percent: percent(sums.methods.1, running),
                 methods: sums.methods.rows(THREAD_METHODS),
             }
         })
         .collect();
-    rows.sort_by_key(|row| {
-        let busy = row.managed_samples.saturating_add(row.native_samples);
-        (Reverse(busy), row.thread_id)
-    });
+    rows.sort_by(|a, b| b.percent.total_cmp(&a.percent).then(a.thread_id.cmp(&b.thread_id)));
     rows.truncate(limit);
     rows
 }

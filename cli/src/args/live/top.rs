@@ -5,8 +5,9 @@ use crate::args::amount::Span;
 use clap::{Args, ValueEnum};
 
 const EXAMPLES: &str = "\
-Shares are of samples of threads that were not waiting; a thread in native code may be blocked there. Where standard output \
-is no terminal, each refresh is a block of lines, or with --json one JSON object.
+Shares are of samples, which count as much as their thread ran: by the processor time of each thread on Linux. Elsewhere \
+nettrace cannot know that, and code that waits in native calls ranks like code that runs. What a view needs is recorded only while \
+it is shown; the third line has what events cost the process. Where standard output is no terminal, each refresh is a block of lines, or with --json one JSON object.
 
 Examples:
   nettrace top -p 4711
@@ -27,9 +28,10 @@ pub(crate) struct TopArgs {
     #[arg(long, value_name = "TIME", default_value = "1s")]
     pub(crate) refresh_interval: Span,
 
-    /// What is shown first
-    #[arg(long, value_enum, value_name = "VIEW", default_value = "methods")]
-    pub(crate) view: TopView,
+    /// What is shown first, or at all where standard output is no terminal; only that is
+    /// recorded. Default: methods, with --json all lists
+    #[arg(long, value_enum, value_name = "VIEW")]
+    pub(crate) view: Option<TopView>,
 
     /// Rows of each list, where standard output is no terminal
     #[arg(long, short = 'N', value_name = "N", default_value = "20")]
@@ -39,7 +41,7 @@ pub(crate) struct TopArgs {
     #[arg(long)]
     pub(crate) once: bool,
 
-    /// One JSON object with all lists instead of text, at each refresh
+    /// One JSON object instead of text, at each refresh: with all lists, or those of --view
     #[arg(long)]
     pub(crate) json: bool,
 

@@ -53,6 +53,8 @@ pub(super) struct ThreadDocument {
     pub(super) name: Option<String>,
     /// Whether it has managed frames.
     pub(super) managed: bool,
+    /// Whether it samples and sends events: it exists because somebody is looking.
+    pub(super) of_sessions: bool,
     /// `managed`, `native` or `waiting`; `None` without managed frames.
     pub(super) state: Option<&'static str>,
     pub(super) waits_for: Option<&'static str>,
@@ -173,6 +175,7 @@ fn sampled(
         host_thread_id: os.map(|thread| thread.id).filter(|id| *id != row.thread_id),
         name: os_name.or_else(|| row.name.clone()),
         managed: true,
+        of_sessions: os.is_some_and(OsThread::is_of_sessions),
         state: Some(if is_waiting { ThreadState::Waiting } else { row.state }.name()),
         waits_for: waits_for.map(|what| what.name()),
         lock_id: row.lock.and_then(|lock| lock.lock_id).map(|id| format!("{id:#x}")),
@@ -204,6 +207,7 @@ fn unmanaged(id: u64, thread: &OsThread, natives: Option<&Natives>) -> ThreadDoc
         host_thread_id: Some(thread.id).filter(|host| *host != id),
         name: Some(thread.name.clone()).filter(|name| !name.is_empty()),
         managed: false,
+        of_sessions: thread.is_of_sessions(),
         state: None,
         waits_for: None,
         lock_id: None,
@@ -272,6 +276,7 @@ mod tests {
             state: 'S',
             user_ns: 0,
             system_ns: 0,
+            cpu_ns: 0,
             kernel_function: None,
         };
         let managed = ThreadDocument { managed: true, ..unmanaged(7, &os, None) };

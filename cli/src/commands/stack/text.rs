@@ -10,6 +10,8 @@ use std::io::{self, Write};
 
 /// Names of threads without managed frames that are listed in one line.
 const SHOWN_NAMES: usize = 12;
+/// After a thread that a session has, such as that of this command.
+const OF_SESSIONS: &str = " [samples and sends events: nettrace, or another tool]";
 /// Before each frame.
 const INDENT: &str = "    ";
 
@@ -216,6 +218,9 @@ fn about(thread: &ThreadDocument) -> String {
     if !thread.latest {
         text.push_str(", before");
     }
+    if thread.of_sessions {
+        text.push_str(OF_SESSIONS);
+    }
     text
 }
 
@@ -244,7 +249,10 @@ fn unmanaged(
     }
     let mut names: Vec<String> = Vec::new();
     for thread in threads {
-        let name = thread.name.as_deref().map_or("?".to_owned(), printable);
+        let mut name = thread.name.as_deref().map_or("?".to_owned(), printable);
+        if thread.of_sessions {
+            name.push_str(OF_SESSIONS);
+        }
         if !names.contains(&name) {
             names.push(name);
         }

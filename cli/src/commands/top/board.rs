@@ -13,7 +13,7 @@ use ratatui_core::style::Style;
 use ratatui_core::terminal::Frame;
 
 const KEYS: [(&str, &str); 13] = [
-    ("q", "quits, as does Ctrl-C"),
+    ("q", "quits, as does Ctrl-C; Ctrl-Z suspends"),
     ("?", "shows this"),
     ("m", "methods: self is the innermost, total anywhere on the stack"),
     ("t", "threads"),
@@ -51,6 +51,8 @@ pub(super) struct TopState {
     /// Events that the process could not send.
     pub(super) lost: u64,
     pub(super) is_over: bool,
+    /// Why events of the view do not come.
+    pub(super) trouble: Option<String>,
     pub(super) cost: Cost,
 }
 
@@ -95,6 +97,10 @@ impl Board {
         {
             self.list.selected = place;
         }
+    }
+
+    pub(super) fn view(&self) -> TopView {
+        self.view
     }
 
     pub(super) fn is_paused(&self) -> bool {
@@ -208,7 +214,7 @@ impl Board {
             let room = width.saturating_sub(x + 2);
             put(buffer, (x + 2, 0), room, &missing, self.theme.warning());
         }
-        let line = rows::header_line(&seen.snapshot, usize::from(width));
+        let line = rows::header_line(seen, usize::from(width));
         put(buffer, (0, 1), width, &line, self.theme.name());
         put(buffer, (0, 2), width, &seen.cost.text(), self.theme.faint());
         self.draw_tabs(buffer, width);
@@ -329,11 +335,20 @@ mod tests {
     fn seen((top, last): &(Live<LiveTop>, i64)) -> TopState {
         let snapshot = top.snapshot_at(*last);
         let cost = Cost {
-            process_before_percent: Some(40.0),
+            process_before_percent: None,
             process_percent: Some(45.5),
+            events_per_s: Some(1234.0),
+            events_percent: Some(6.25),
             own_percent: Some(1.5),
         };
-        TopState { label: "workload (4711)".to_owned(), snapshot, lost: 0, is_over: false, cost }
+        TopState {
+            label: "workload (4711)".to_owned(),
+            snapshot,
+            lost: 0,
+            is_over: false,
+            trouble: None,
+            cost,
+        }
     }
 
     fn drawn(board: &mut Board, width: u16, height: u16) -> Terminal<TestBackend> {
@@ -419,7 +434,7 @@ mod tests {
         seen.lost = 7;
         board.update(seen);
         let shown = text(&drawn(&mut board, 80, 12));
-        assert!(shown.contains("7 events lost") && shown.contains("watching: process"), "{shown}");
+        assert!(shown.contains("7 events lost") && shown.contains("watching: 1,234"), "{shown}");
     }
 
     #[test]
@@ -427,7 +442,9 @@ mod tests {
         let mut board = Board::new(Theme::coloured(true), TopView::Methods);
         let mut seen = seen(&top());
         let header = &mut seen.snapshot.header;
-        (header.cpu_percent, header.gc_percent) = (Some(798.7), 35.4);
+        header.gc_percent = 35.4;
+        seen.cost.process_percent = Some(798.7);
+        let header = &mut seen.snapshot.header;
         header.allocated_bytes_per_s = 1234.0 * 1024.0 * 1024.0;
         (header.exceptions_per_s, header.contentions_per_s) = (12_345.6, 1_234.5);
         header.threadpool_queue = Some(1_234.0);

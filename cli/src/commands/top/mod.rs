@@ -1,36 +1,34 @@
 //! `nettrace top`: what a running process has been doing for the last seconds.
 
 mod board;
+mod request;
 mod rows;
 
 use super::attached::{Attached, with_process};
-use crate::args::profiles::RUNTIME;
 use crate::args::{OnStall, TopArgs, TopView};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::json_text;
-use crate::live::cost::{Cost, Meter};
+use crate::live::cost::{self, Cost, Meter};
+use crate::live::driver::Received;
 use crate::live::end_rule::{EndRule, SIGNAL_CHECK};
-use crate::live::live_session::LiveSession;
+use crate::live::live_session::{Beside, LiveSession};
 use crate::live::mappings;
 use crate::live::method_names;
+use crate::live::os_threads::{self, OsThreads};
 use crate::live::start::Resume;
+use crate::live::target::Reached;
 use crate::screen::{Input, Pressed, Screen, Theme};
 use crate::units;
 use board::{Board, TopState};
 use nettrace_analysis::live::{LiveTop, TopCallee, TopSnapshot};
-use nettrace_ipc::{Arguments, Level, Provider, Providers, RequestError, Rundown, SessionConfig};
 use serde::Serialize;
 use std::io::Write;
 use std::time::{Duration, Instant};
 
-/// Of the runtime: GC (ticks of allocation), loader, JIT, NGEN, contention, exceptions,
-/// and precompiled code that is handed out. What is known of the thread pool comes from
-/// counters.
-const RUNTIME_KEYWORDS: u64 = 0x1 | 0x8 | 0x10 | 0x20 | 0x4000 | 0x8000 | 0x20_0000_0000;
-/// How long the use of processors is measured before the session begins, to compare with.
-const BASELINE_TIME: Duration = Duration::from_millis(300);
+/// What the threads of the process do is looked at as often: samples count by that.
+const THREADS_INTERVAL: Duration = Duration::from_millis(500);
 /// How long a key is waited for before signals and the clock are looked at. Lines are not
 /// written more often.
 const KEY_WAIT: Duration = Duration::from_millis(100);
@@ -56,24 +54,20 @@ fn shows_screen(args: &TopArgs, context: &Context<'_>) -> bool {
     context.shows_screens() && !args.once && !args.json
 }
 
-fn config(args: &TopArgs) -> Result<SessionConfig, RequestError> {
-    let sampler = Provider::new("Microsoft-DotNETCore-SampleProfiler")?;
-    let counters = Provider::new("System.Runtime")?.keywords(0).level(Level::Critical);
-    let mut wanted = vec![
-        sampler.keywords(0).level(Level::Verbose),
-        Provider::new(RUNTIME)?.keywords(RUNTIME_KEYWORDS).level(Level::Verbose),
-        counters.arguments(Arguments::pairs([("EventCounterIntervalSec", "1")])?),
-    ];
-    wanted.extend(super::watch::requests()?);
-    let config = SessionConfig::new(Providers::new(wanted)?);
-    Ok(config.rundown(Rundown::Off).buffer_megabytes(args.buffersize))
-}
-
 /// A session that is looked at.
 struct Watching<'w> {
     args: &'w TopArgs,
     session: LiveSession<LiveTop>,
+    reached: Reached,
+    /// What the view needs beside, and what earlier ones have received.
+    beside: Option<(TopView, Beside)>,
+    earlier: Received,
+    /// Why there is nothing beside.
+    trouble: Option<String>,
     meter: Meter,
+    /// Threads of the process, and when they were looked at.
+    threads: Option<OsThreads>,
+    threads_seen: Option<Instant>,
     /// When the memory of the process was looked at.
     mapped: Option<Instant>,
     end: EndRule,
@@ -98,13 +92,15 @@ impl<'w> Watching<'w> {
         attached: &Attached,
         context: &mut Context<'_>,
     ) -> Result<Option<Watching<'w>>, Failure> {
-        let config = config(args)?;
+        let shown = match (shows_screen(args, context), args.view) {
+            // Others are begun when they are looked at.
+            (true, _) => request::Shown::Samples,
+            (false, None) if args.json => request::Shown::All,
+            (false, view) => request::Shown::View(view.unwrap_or(TopView::Methods)),
+        };
+        let config = request::config(shown, args.buffersize)?;
         let Attached { reached, end, .. } = attached;
-        let mut meter = Meter::new(reached.pid);
-        if !end.sleep_until(Instant::now() + BASELINE_TIME) {
-            return Ok(None);
-        }
-        meter.begin();
+        let meter = Meter::new(reached.pid);
         let rows = if shows_screen(args, context) { SCREEN_ROWS } else { args.number };
         let top = LiveTop::default().window(args.window.0).rows(rows);
         let messages = &mut context.messages;
@@ -119,8 +115,75 @@ impl<'w> Watching<'w> {
             context.messages.note(&format!("{}: {text}: {reason}", reached.label()));
         }
         end.begin();
-        let (end, start) = (end.clone(), Instant::now());
-        Ok(Some(Watching { args, session, meter, mapped: None, end, start }))
+        let mut watching = Watching {
+            args,
+            session,
+            reached: reached.clone(),
+            beside: None,
+            earlier: Received::default(),
+            trouble: None,
+            meter,
+            threads: None,
+            threads_seen: None,
+            mapped: None,
+            end: end.clone(),
+            start: Instant::now(),
+        };
+        watching.look_at_threads();
+        watching.look();
+        Ok(Some(watching))
+    }
+
+    /// What has come in all sessions.
+    fn received(&self) -> Received {
+        let mut received = self.session.received();
+        received.add(self.earlier);
+        if let Some((_, beside)) = &self.beside {
+            received.add(beside.received());
+        }
+        received
+    }
+
+    /// Begins what a view needs, and ends what another one needed.
+    fn follow(&mut self, view: TopView) {
+        if self.beside.as_ref().is_some_and(|(of, _)| *of == view) {
+            return;
+        }
+        if let Some((_, beside)) = self.beside.take() {
+            self.earlier.add(beside.received());
+        }
+        let begun = match request::beside(view, self.args.buffersize) {
+            Ok(None) => {
+                self.trouble = None;
+                return;
+            }
+            Ok(Some(config)) => self
+                .session
+                .beside(&self.reached, config, &self.end)
+                .map_err(|error| error.to_string()),
+            Err(error) => Err(error.to_string()),
+        };
+        match begun {
+            Ok(beside) => (self.beside, self.trouble) = (Some((view, beside)), None),
+            Err(error) => self.trouble = Some(error),
+        }
+    }
+
+    /// How much each thread has run, from time to time.
+    fn look_at_threads(&mut self) {
+        let Some(pid) = self.session.pid else { return };
+        if self.threads_seen.is_some_and(|seen| seen.elapsed() < THREADS_INTERVAL) {
+            return;
+        }
+        self.threads_seen = Some(Instant::now());
+        self.threads = os_threads::list(pid).ok();
+        if let (Some(threads), Some(process)) = (&self.threads, cost::cpu_ns(pid)) {
+            self.session.with(|live| {
+                let now = live.now_ns();
+                let times = threads.iter().map(|(id, thread)| (*id, thread.cpu_ns));
+                live.report_mut().set_processor_times(now, process, times);
+            });
+        }
     }
 
     fn run(mut self, context: &mut Context<'_>) -> Result<Exit, Failure> {
@@ -134,10 +197,14 @@ impl<'w> Watching<'w> {
         };
         let (label, is_over) = (self.session.label.clone(), self.session.is_over());
         self.end.end_now();
+        if let Some((_, beside)) = self.beside.take() {
+            self.earlier.add(beside.received());
+            beside.end();
+        }
         let problem = self.session.end().problem();
         shown?;
         context.finish_queue(queue)?;
-        let lost = self.session.lost();
+        let lost = self.received().lost;
         if lost > 0 {
             let events = units::counted(lost, "event");
             context
@@ -159,7 +226,9 @@ impl<'w> Watching<'w> {
     }
 
     fn look(&mut self) -> TopState {
-        let cost = self.meter.look();
+        self.look_at_threads();
+        let received = self.received();
+        let cost = self.meter.look_at_events(received.events, self.threads.as_ref());
         let is_time = self.mapped.is_none_or(|mapped| mapped.elapsed() >= MAPPINGS_INTERVAL);
         if let Some(pid) = self.session.pid.filter(|_| is_time) {
             self.mapped = Some(Instant::now());
@@ -167,12 +236,20 @@ impl<'w> Watching<'w> {
             self.session.with(|live| live.report_mut().set_mappings(&mappings));
         }
         let snapshot = self.session.with(|live| live.snapshot());
-        let (lost, is_over) = (self.session.lost(), self.session.is_over());
-        TopState { label: self.session.label.clone(), snapshot, lost, is_over, cost }
+        let of_beside = self.beside.as_ref().and_then(|(_, beside)| beside.failure());
+        TopState {
+            label: self.session.label.clone(),
+            snapshot,
+            lost: received.lost,
+            is_over: self.session.is_over(),
+            trouble: of_beside.or_else(|| self.trouble.clone()),
+            cost,
+        }
     }
 
     fn show_screen(&mut self, context: &Context<'_>) -> Result<(), Failure> {
-        let mut board = Board::new(Theme::of(context.style), self.args.view);
+        let view = self.args.view.unwrap_or(TopView::Methods);
+        let mut board = Board::new(Theme::of(context.style), view);
         let mut screen = Screen::enter()?;
         let mut looked: Option<Instant> = None;
         let mut is_drawn = false;
@@ -180,6 +257,8 @@ impl<'w> Watching<'w> {
         // Who had the view paused sees them afterwards.
         let (mut ended_ns, mut last) = (None, None);
         while !self.end.is_due() {
+            self.follow(board.view());
+            self.look_at_threads();
             let is_time =
                 looked.is_none_or(|looked| looked.elapsed() >= self.args.refresh_interval.0);
             if ended_ns.is_none() && (self.session.is_over() || is_time && !board.is_paused()) {
@@ -229,6 +308,7 @@ impl<'w> Watching<'w> {
         let mut next = self.start + self.args.window.0;
         loop {
             while Instant::now() < next && !self.is_over() {
+                self.look_at_threads();
                 std::thread::sleep(
                     SIGNAL_CHECK.min(next.saturating_duration_since(Instant::now())),
                 );
@@ -250,7 +330,7 @@ impl<'w> Watching<'w> {
                 }
                 context.out.write_all(b"\n")?;
             } else {
-                rows::write(&seen, self.args.view, context)?;
+                rows::write(&seen, self.args.view.unwrap_or(TopView::Methods), context)?;
             }
             context.out.finish()?;
             if ends {

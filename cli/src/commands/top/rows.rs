@@ -11,6 +11,9 @@ use nettrace_analysis::live::{TopMethod, TopSnapshot};
 use std::io::{self, Write};
 use unicode_width::UnicodeWidthStr;
 
+/// Until then the times of threads have not been looked at twice.
+const FIRST_NS: u64 = 2_000_000_000;
+
 /// A row: numbers, and what they are about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct TopRow {
@@ -115,13 +118,15 @@ impl Sum {
 }
 
 /// The sums; a narrow screen may leave some out from the end.
-pub(super) fn header(snapshot: &TopSnapshot) -> Vec<Sum> {
-    let header = &snapshot.header;
+pub(super) fn header(seen: &TopState) -> Vec<Sum> {
+    let header = &seen.snapshot.header;
     let number = |value: f64| units::count(whole(value));
     let mut sums = Vec::new();
-    if let Some(cpu) = header.cpu_percent {
+    // In the unit of the line below; only where the system does not tell, the runtime's.
+    let of_one = seen.cost.process_percent.map(|cpu| (cpu, "a core"));
+    if let Some((cpu, unit)) = of_one.or(header.cpu_percent.map(|cpu| (cpu, "all cores"))) {
         sums.push(Sum {
-            full: format!("CPU {} %", decimal(cpu)),
+            full: format!("CPU {} % of {unit}", decimal(cpu)),
             short: format!("CPU {} %", brief(cpu)),
         });
     }
@@ -146,8 +151,8 @@ pub(super) fn header(snapshot: &TopSnapshot) -> Vec<Sum> {
 }
 
 /// The sums in a line of this width: in short words if there is no room for full ones.
-pub(super) fn header_line(snapshot: &TopSnapshot, width: usize) -> String {
-    let sums = header(snapshot);
+pub(super) fn header_line(seen: &TopState, width: usize) -> String {
+    let sums = header(seen);
     let full = sums.iter().map(|sum| &*sum.full).collect::<Vec<_>>().join("  ");
     if full.width() <= width {
         return full;
@@ -177,6 +182,10 @@ pub(super) fn missing(seen: &TopState) -> Option<String> {
         let methods = units::counted(header.nameless_methods, "method");
         missing.push(format!("{methods} without a name: too many"));
     }
+    if header.samples > 0 && !header.is_by_processor_time && seen.snapshot.window_ns > FIRST_NS {
+        missing.push("CPU times of threads unknown: waits rank too".to_owned());
+    }
+    missing.extend(seen.trouble.clone());
     (!missing.is_empty()).then(|| missing.join(", "))
 }
 
@@ -188,7 +197,7 @@ pub(super) fn write(seen: &TopState, view: TopView, context: &mut Context<'_>) -
     let label = printable(&seen.label);
     let title = format!("{label}: last {seconds} s, {samples}");
     writeln!(context.out, "{}", strong.over(title))?;
-    writeln!(context.out, "{}", header_line(&seen.snapshot, usize::MAX))?;
+    writeln!(context.out, "{}", header_line(seen, usize::MAX))?;
     writeln!(context.out, "{}", seen.cost.text())?;
     if let Some(missing) = missing(seen) {
         let warning = context.style.warning();

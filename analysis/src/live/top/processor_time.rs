@@ -1,0 +1,139 @@
+//! How much of its samples a thread can have run, by the processor time that it took.
+//!
+//! The sampler takes the stack of each thread at each round, whatever the thread does. A
+//! method on the stack shows most waits, but not those in native code that is called from
+//! inlined methods, such as `Thread.Join`. So a thread's samples together weigh as much as
+//! it ran: first those in managed code, then those in native code.
+
+use std::collections::HashMap;
+
+/// What one sample weighs if its thread ran all the time.
+pub(super) const WHOLE: u64 = 1000;
+
+/// Processor time that was taken within some time, in nanoseconds.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct UsedTimes {
+    pub(super) of_threads: HashMap<u64, u64>,
+    /// Of threads that have ended meanwhile, all together.
+    pub(super) of_others: u64,
+    /// How long it was measured.
+    pub(super) span: u64,
+}
+
+impl UsedTimes {
+    pub(super) fn add(&mut self, other: &UsedTimes) {
+        for (thread, nanos) in &other.of_threads {
+            let sum = self.of_threads.entry(*thread).or_default();
+            *sum = sum.saturating_add(*nanos);
+        }
+        self.of_others = self.of_others.saturating_add(other.of_others);
+        self.span = self.span.saturating_add(other.span);
+    }
+}
+
+/// The latest times that the operating system has told.
+#[derive(Debug, Default)]
+pub(super) struct ThreadTimes {
+    of_threads: HashMap<u64, u64>,
+    of_process: u64,
+    at_ns: Option<i64>,
+}
+
+impl ThreadTimes {
+    /// Takes the times of now. Gives what was taken since the last ones; `None`: these are
+    /// the first.
+    pub(super) fn take(
+        &mut self,
+        now_ns: i64,
+        of_process: u64,
+        of_threads: impl IntoIterator<Item = (u64, u64)>,
+    ) -> Option<UsedTimes> {
+        // Threads that have ended are forgotten with this.
+        let before = std::mem::replace(&mut self.of_threads, of_threads.into_iter().collect());
+        let process_before = std::mem::replace(&mut self.of_process, of_process);
+        let since = self.at_ns.replace(now_ns)?;
+        let span = u64::try_from(now_ns.saturating_sub(since)).ok().filter(|span| *span > 0)?;
+        let used = self.of_threads.iter().map(|(id, now)| {
+            // One that is new has taken all of it since.
+            (*id, now.saturating_sub(before.get(id).copied().unwrap_or(0)))
+        });
+        let of_threads: HashMap<u64, u64> = used.collect();
+        let known = of_threads.values().copied().fold(0, u64::saturating_add);
+        let of_others = of_process.saturating_sub(process_before).saturating_sub(known);
+        Some(UsedTimes { of_threads, of_others, span })
+    }
+}
+
+/// Samples of a thread by what it seemed to do.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Seen {
+    pub(super) managed: u64,
+    pub(super) native: u64,
+    pub(super) waiting: u64,
+}
+
+impl Seen {
+    pub(super) fn all(self) -> u64 {
+        self.managed.saturating_add(self.native).saturating_add(self.waiting)
+    }
+
+    pub(super) fn add(&mut self, other: Seen) {
+        self.managed = self.managed.saturating_add(other.managed);
+        self.native = self.native.saturating_add(other.native);
+        self.waiting = self.waiting.saturating_add(other.waiting);
+    }
+}
+
+/// What a sample of a thread weighs, in [`WHOLE`]s.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct SampleWeights {
+    pub(super) managed: u64,
+    pub(super) native: u64,
+}
+
+impl SampleWeights {
+    /// Of a thread whose processor time is unknown.
+    pub(super) const UNKNOWN: SampleWeights = SampleWeights { managed: WHOLE, native: WHOLE };
+
+    /// Of a thread, or several, that took `used_ns` of processor time in `span_ns`, in which
+    /// there were `rounds` of the sampler.
+    pub(super) fn of(seen: Seen, rounds: u64, used_ns: u64, span_ns: u64) -> SampleWeights {
+        let ran = rounds as f64 * used_ns as f64 / span_ns.max(1) as f64;
+        let weight = |ran: f64, samples: u64| {
+            let part = if samples == 0 { 0.0 } else { (ran / samples as f64).clamp(0.0, 1.0) };
+            // Between 0 and WHOLE.
+            (part * WHOLE as f64).round() as u64
+        };
+        SampleWeights {
+            managed: weight(ran, seen.managed),
+            native: weight(ran - seen.managed as f64, seen.native),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn samples_weigh_as_much_as_their_thread_ran_managed_ones_first() {
+        let seen = Seen { managed: 20, native: 80, waiting: 100 };
+        let of = |percent: u64| SampleWeights::of(seen, seen.all(), percent, 100);
+        assert_eq!(of(100), SampleWeights { managed: 1000, native: 1000 });
+        // 60 of 200 samples: 20 managed ones, and half of 80.
+        assert_eq!(of(30), SampleWeights { managed: 1000, native: 500 });
+        assert_eq!(of(5), SampleWeights { managed: 500, native: 0 });
+        assert_eq!(of(0), SampleWeights { managed: 0, native: 0 });
+    }
+
+    #[test]
+    fn times_are_those_since_the_last_ones_and_what_is_left_is_of_threads_that_ended() {
+        let mut times = ThreadTimes::default();
+        assert!(times.take(10, 1000, [(1, 500)]).is_none());
+        let used = times.take(30, 1150, [(1, 600), (2, 7)]).unwrap();
+        let of_threads = HashMap::from([(1, 100), (2, 7)]);
+        assert_eq!(used, UsedTimes { of_threads, of_others: 43, span: 20 });
+        let used = times.take(40, 1150, [(2, 7)]).unwrap();
+        assert_eq!(used.of_threads, HashMap::from([(2, 0)]));
+    }
+}
