@@ -38,7 +38,9 @@ pub enum Unreachable {
     /// The path of its socket would be too long for an address; the runtime then has
     /// none.
     PathTooLong(PathBuf),
-    /// There is no socket where one is expected: the process may just be starting.
+    /// There is no socket where one is expected: the process is just starting, or its socket
+    /// was removed, such as by a dump that failed. Then it cannot be reached until it
+    /// restarts.
     NoSocket(PathBuf),
     /// We may not read where its sockets are.
     Unreadable {
@@ -68,7 +70,12 @@ impl fmt::Display for Unreachable {
                 write!(f, "it has no socket: paths in its TMPDIR {} are too long", path.display())
             }
             Unreachable::NoSocket(path) => {
-                write!(f, "it has no socket in {} (is it just starting?)", path.display())
+                write!(
+                    f,
+                    "it has no socket in {}: unless it is just starting, that was removed, and it is unreachable until it \
+                     restarts",
+                    path.display()
+                )
             }
             Unreachable::Unreadable { owner, ours } => {
                 write!(

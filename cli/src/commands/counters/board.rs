@@ -375,7 +375,7 @@ impl Columns {
         let widest = u16::try_from(unit).unwrap_or(u16::MAX);
         let unit = match width {
             0..50 => 0,
-            50..100 => UNIT_ROOM,
+            50..80 => UNIT_ROOM,
             _ => widest.clamp(UNIT_ROOM, width / 4),
         };
         let value = if width >= 30 { 14 } else { 9 };
