@@ -36,6 +36,36 @@ pub(super) enum Job {
     Rule { rule: usize, watch: usize, path: PathBuf },
 }
 
+impl Job {
+    /// The rule that has fired, and the number of the session in which it did.
+    pub(super) fn rule(&self) -> Option<(usize, usize)> {
+        match self {
+            Job::Rule { rule, watch, .. } => Some((*rule, *watch)),
+            Job::Record { .. } | Job::Watch { .. } => None,
+        }
+    }
+
+    /// The number of the file within its rotation.
+    pub(super) fn part(&self) -> Option<u64> {
+        match self {
+            Job::Record { part } => *part,
+            Job::Watch { .. } | Job::Rule { .. } => None,
+        }
+    }
+
+    pub(super) fn is_watch(&self) -> bool {
+        matches!(self, Job::Watch { .. })
+    }
+
+    /// Whether a rotation begins once the session has; whether the process is resumed then.
+    pub(super) fn begins_rotation(&self) -> Option<bool> {
+        match self {
+            Job::Watch { rotation } => *rotation,
+            Job::Record { .. } | Job::Rule { .. } => None,
+        }
+    }
+}
+
 /// A request to start a session.
 #[derive(Debug, Clone)]
 pub(super) struct StartRequest {
@@ -153,10 +183,7 @@ impl PendingStarts {
 
     /// The rules whose recordings are about to begin.
     pub(super) fn rules(&self) -> impl Iterator<Item = usize> {
-        self.pending.iter().filter_map(|(_, request)| match request.job {
-            Job::Rule { rule, .. } => Some(rule),
-            Job::Record { .. } | Job::Watch { .. } => None,
-        })
+        self.pending.iter().filter_map(|(_, request)| Some(request.job.rule()?.0))
     }
 
     /// Takes note of an answer.
@@ -274,11 +301,7 @@ fn silent(label: String) -> Failure {
 impl Places {
     /// Whether two sessions have room.
     fn may_part(&self, job: &Job) -> bool {
-        match job {
-            Job::Watch { .. } => true,
-            Job::Rule { .. } => self.files.is_some(),
-            Job::Record { part } => part.is_none() && self.files.is_some(),
-        }
+        job.is_watch() || self.files.is_some() && job.part().is_none()
     }
 
     /// Of a part that lies beside its recording.
@@ -291,26 +314,23 @@ impl Places {
             return Ok((None, Sink::Nowhere));
         };
         let mut files = files.lock().unwrap_or_else(PoisonError::into_inner);
-        let file = match job {
-            Job::Rule { .. } => files.create_for_rule(&path)?,
-            Job::Record { .. } | Job::Watch { .. } => files.create_beside(&path)?,
+        let file = match job.rule() {
+            Some(_) => files.create_for_rule(&path)?,
+            None => files.create_beside(&path)?,
         };
         let is_packed = is_packed(&path);
         Ok((Some(path), Sink::file(file, is_packed)))
     }
 
     fn sink(&self, reached: &Reached, job: &Job) -> Result<(Option<PathBuf>, Sink), Failure> {
-        if matches!(job, Job::Watch { .. }) {
-            return Ok((None, Sink::Nowhere));
-        }
-        let Some(files) = &self.files else {
-            return Ok((None, self.queue.clone().map_or(Sink::Nowhere, Sink::Stdout)));
+        let Some(files) = self.files.as_ref().filter(|_| !job.is_watch()) else {
+            let queue = self.queue.clone().filter(|_| !job.is_watch());
+            return Ok((None, queue.map_or(Sink::Nowhere, Sink::Stdout)));
         };
         let mut files = files.lock().unwrap_or_else(PoisonError::into_inner);
         let (path, file) = match job {
             Job::Rule { path, .. } => (path.clone(), files.create_for_rule(path)?),
-            Job::Record { part } => files.create(reached, *part)?,
-            Job::Watch { .. } => return Ok((None, Sink::Nowhere)),
+            job => files.create(reached, job.part())?,
         };
         let is_packed = is_packed(&path);
         Ok((Some(path), Sink::file(file, is_packed)))

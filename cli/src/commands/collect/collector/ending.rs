@@ -1,7 +1,7 @@
 //! What happens when a recording ends.
 
+use super::Collector;
 use super::recordings::{Active, NO_NEXT_FILE};
-use super::{Collector, Job};
 use crate::commands::collect::summary::Summary;
 use crate::context::Context;
 use crate::exit::Exit;
@@ -14,7 +14,7 @@ impl Collector {
     /// A recording has ended.
     pub(super) fn take_ended(&mut self, active: Active, context: &mut Context<'_>) {
         self.status.clear();
-        let (label, is_watch) = (active.reached.label(), active.is_watch());
+        let (label, is_watch) = (active.reached.label(), active.job.is_watch());
         if is_watch || self.guard.is_none() {
             // Another process may get its number.
             let own = format!("{label}: ");
@@ -51,16 +51,18 @@ impl Collector {
             }
             Saved::Nothing | Saved::Part(_) => None,
         };
-        if let (Job::Rule { rule, watch, .. }, Some(failure)) = (&active.job, &failure) {
-            self.fail_rule(*rule, *watch, failure, context);
+        if let Some((rule, watch)) = active.job.rule() {
+            let written = written.into_iter().collect();
+            match (failure, &mut self.guard) {
+                (Some(failure), _) => self.fail_rule(rule, watch, &failure, context),
+                (None, Some((guard, _))) => {
+                    guard.recorded(rule, watch, &active.reached, written, &mut context.messages);
+                }
+                (None, None) => {}
+            }
             return;
         }
         self.failure = self.failure.take().or(failure);
-        if let (Job::Rule { rule, watch, .. }, Some((guard, _))) = (&active.job, &mut self.guard) {
-            let written = written.into_iter().collect();
-            guard.recorded(*rule, *watch, &active.reached, written, &mut context.messages);
-            return;
-        }
         if active.main != active.number {
             // Metrics are not converted, and part of no rotation.
             return;

@@ -295,7 +295,7 @@ impl Collector {
 
     fn state(&self) -> RecordingState {
         let mut received = self.totals;
-        let shown = || self.active.iter().filter(|active| !active.is_watch());
+        let shown = || self.active.iter().filter(|active| !active.job.is_watch());
         shown().for_each(|active| received.add(active.recording.session.received()));
         let are_stopping = self.active.iter().all(Active::is_stopping) && !self.active.is_empty();
         let is_stopping = self.is_stopping() || are_stopping;

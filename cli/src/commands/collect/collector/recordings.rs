@@ -51,14 +51,7 @@ pub(super) struct Active {
 impl Active {
     /// Number within a rotation.
     pub(super) fn part(&self) -> u64 {
-        match self.job {
-            Job::Record { part } => part.unwrap_or(1),
-            Job::Watch { .. } | Job::Rule { .. } => 1,
-        }
-    }
-
-    pub(super) fn is_watch(&self) -> bool {
-        matches!(self.job, Job::Watch { .. })
+        self.job.part().unwrap_or(1)
     }
 
     pub(super) fn is_stopping(&self) -> bool {
@@ -83,10 +76,7 @@ impl Collector {
         });
         let failure = match recorded {
             Ok(reached) => {
-                if let (Job::Watch { rotation: Some(resumes) }, None) =
-                    (&request.job, &request.beside)
-                {
-                    let resumes = *resumes;
+                if let (Some(resumes), None) = (request.job.begins_rotation(), &request.beside) {
                     self.begin_rotation(reached, resumes, context);
                 }
                 if let Some(replaced) = request.replaces {
@@ -97,7 +87,7 @@ impl Collector {
             Err(failure) => failure,
         };
         self.status.clear();
-        if let Job::Rule { rule, watch, .. } = request.job {
+        if let Some((rule, watch)) = request.job.rule() {
             self.fail_rule(rule, watch, &failure, context);
             return;
         }
@@ -138,15 +128,14 @@ impl Collector {
             let counters = later.as_ref().and_then(|(_, path)| path.as_deref());
             self.tell_start(&stream, metrics.as_ref(), counters, reached, &job, context);
         }
-        let is_resumed_later = matches!(job, Job::Watch { rotation: Some(true) });
-        let is_waiting = is_waiting && is_first && !is_resumed_later;
+        let is_waiting = is_waiting && is_first && job.begins_rotation() != Some(true);
         warn_of_startup(reached, resumed, is_waiting, context);
         let trigger = (!self.conditions.is_empty()).then(|| Trigger::new(self.conditions.clone()));
-        let sought = match (&mut self.guard, &job) {
-            (Some((guard, _)), Job::Watch { .. }) => {
+        let sought = match self.guard.as_mut().filter(|_| job.is_watch()) {
+            Some((guard, _)) => {
                 Sought { trigger: None, watchers: guard.watch(number, reached.label()) }
             }
-            _ => Sought { trigger, watchers: Vec::new() },
+            None => Sought { trigger, watchers: Vec::new() },
         };
         let sought = Arc::new(Mutex::new(sought));
         self.drive(stream, number, &sought, reached, job.clone())?;
@@ -261,12 +250,12 @@ impl Collector {
         let label = reached.label();
         let file = |path: &Path| path.display().to_string();
         let main = stream.path.as_deref().map_or(self.queue_name.clone(), file);
-        context.messages.note(&match (&self.guard, job) {
-            (Some((guard, _)), Job::Watch { .. }) => {
+        context.messages.note(&match self.guard.as_ref().filter(|_| job.is_watch()) {
+            Some((guard, _)) => {
                 let rules = units::counted(guard.rules.all.len() as u64, "rule");
                 format!("watching {label} by {rules}")
             }
-            _ => format!("recording {label} to {main}"),
+            None => format!("recording {label} to {main}"),
         });
         let metrics = metrics.and_then(|metrics| metrics.path.as_deref());
         for (what, path) in [("metrics", metrics), ("EventCounters", counters)] {
@@ -284,8 +273,8 @@ impl Collector {
         job: &Job,
         context: &mut Context<'_>,
     ) {
-        let is_watch = matches!(job, Job::Watch { .. });
-        for lost in session.lost().iter().filter(|lost| !is_watch || **lost != Lost::StacksOff) {
+        let is_asked = |lost: &&Lost| !job.is_watch() || **lost != Lost::StacksOff;
+        for lost in session.lost().iter().filter(is_asked) {
             let text = "this runtime is too old for part of the request";
             let text = format!("{}: {text}: {lost}", reached.label());
             // Rules record a process repeatedly; one warning is enough.
@@ -298,9 +287,7 @@ impl Collector {
 
     /// A file has reached its size.
     pub(super) fn take_size(&mut self, number: usize) {
-        let rotates = |active: &&mut Active| {
-            active.number == number && matches!(active.job, Job::Record { part: Some(_) })
-        };
+        let rotates = |active: &&mut Active| active.number == number && active.job.part().is_some();
         match self.active.iter_mut().find(rotates) {
             Some(active) => active.full_since = Some(Instant::now()),
             None => self.stop_one(number),

@@ -38,16 +38,13 @@ impl Collector {
 
     /// The size and the time after which a session is stopped.
     pub(super) fn bounds(&self, job: &Job) -> (Option<u64>, Option<Duration>) {
-        match job {
-            Job::Watch { .. } => (None, None),
-            Job::Record { .. } => (self.limit, None),
-            Job::Rule { rule, .. } => {
-                let rule = self.guard.as_ref().and_then(|(guard, _)| guard.rule(*rule));
-                match rule.map(|rule| &rule.action) {
-                    Some(Action::Start(start)) => (start.max_bytes, Some(start.duration)),
-                    _ => (None, None),
-                }
-            }
+        let Some((rule, _)) = job.rule() else {
+            return (self.limit.filter(|_| !job.is_watch()), None);
+        };
+        let rule = self.guard.as_ref().and_then(|(guard, _)| guard.rule(rule));
+        match rule.map(|rule| &rule.action) {
+            Some(Action::Start(start)) => (start.max_bytes, Some(start.duration)),
+            _ => (None, None),
         }
     }
 
@@ -89,9 +86,8 @@ impl Collector {
     /// Recordings of rules that are not finished, or have not begun yet: the rule, and
     /// the bytes.
     pub(super) fn growing(&self) -> Vec<(usize, u64)> {
-        let its = self.active.iter().filter_map(|active| match active.job {
-            Job::Rule { rule, .. } => Some((rule, active.recording.session.received().bytes)),
-            Job::Record { .. } | Job::Watch { .. } => None,
+        let its = self.active.iter().filter_map(|active| {
+            Some((active.job.rule()?.0, active.recording.session.received().bytes))
         });
         its.chain(self.starts.rules().map(|rule| (rule, 0))).collect()
     }
@@ -108,7 +104,7 @@ impl Collector {
         let is_over = |active: &&Active| {
             !active.is_stopping()
                 && (active.deadline.is_some_and(|deadline| Instant::now() >= deadline)
-                    || matches!(active.job, Job::Rule { rule, .. } if full.contains(&rule)))
+                    || active.job.rule().is_some_and(|(rule, _)| full.contains(&rule)))
         };
         let over: Vec<usize> =
             self.active.iter().filter(is_over).map(|active| active.number).collect();
@@ -124,7 +120,7 @@ impl Collector {
         for keep in due {
             let Keep { rule, watch, reached, .. } = keep;
             let of_rotation = |active: &&mut Active| {
-                matches!(active.job, Job::Record { .. }) && active.reached.pid == reached.pid
+                active.job.part().is_some() && active.reached.pid == reached.pid
             };
             // The newest; one before it may still be ending.
             match self.active.iter_mut().filter(of_rotation).max_by_key(|active| active.part()) {
