@@ -3,13 +3,14 @@
 use super::AnalysisOptions;
 use super::observer::{Nobody, Observer};
 use super::outputs::Outputs;
+use super::sample_source::SampleSource;
 use crate::convert::{Convert, ConvertError};
 use crate::model::intervals::{Interval, LockWaits, Matcher, reported_nanos};
 use crate::model::{
     CpuWeights, Kind, Mode, Model, Moment, Profile, Resolved, Sample, SessionSpan, Spans,
     StackHandle, ThreadHandle, ThreadState, rounded, stands_for,
 };
-use nettrace_parser::view::{self, KnownProvider, View};
+use nettrace_parser::view::{self, View};
 use nettrace_parser::{Clock, Event, Outcome, Trace};
 
 /// One pass over a trace.
@@ -160,11 +161,16 @@ impl<'c> Analysis<'c> {
 
     /// Passes samples, marks and the event itself on to those that want them.
     fn pass_on(&mut self, event: &Event<'_>, moment: &Moment) -> Result<(), ConvertError> {
-        match event.known_provider() {
-            KnownProvider::SampleProfiler => self.runtime_sample(event, moment)?,
-            KnownProvider::Runtime => self.runtime(event, moment)?,
-            KnownProvider::UniversalEvents => self.universal(event, moment)?,
-            _ => {}
+        match SampleSource::of(event, &self.options.kinds) {
+            Some(SampleSource::Sampler) => {
+                if let Some(sample) = view::Sample::of(event) {
+                    self.add_cpu(event, moment, Mode::of(sample.state))?;
+                }
+            }
+            Some(SampleSource::Processor) => self.add_cpu(event, moment, Mode::OnCpu)?,
+            Some(SampleSource::SwitchedOut) => self.switched_out(event, moment)?,
+            Some(SampleSource::Runtime(kind)) => self.runtime(event, kind, moment)?,
+            None => {}
         }
         if !self.options.events.is_empty() {
             self.selected(event, moment)?;
@@ -180,11 +186,6 @@ impl<'c> Analysis<'c> {
         }
     }
 
-    #[inline]
-    fn wants(&self, kind: Kind) -> bool {
-        self.options.kinds.contains(&kind)
-    }
-
     /// Records the session's properties.
     #[inline]
     pub(super) fn begin(&mut self, session: &Trace) -> Clock {
@@ -194,13 +195,6 @@ impl<'c> Analysis<'c> {
             self.model.set_processors(session.processors);
             session.clock()
         })
-    }
-
-    fn runtime_sample(&mut self, event: &Event<'_>, moment: &Moment) -> Result<(), ConvertError> {
-        match view::Sample::of(event).filter(|_| self.wants(Kind::Cpu)) {
-            Some(sample) => self.add_cpu(event, moment, Mode::of(sample.state)),
-            None => Ok(()),
-        }
     }
 
     fn add_cpu(
@@ -241,14 +235,17 @@ impl<'c> Analysis<'c> {
         if self.locks.is_waiting(thread, addresses) { Mode::Blocked } else { mode }
     }
 
-    fn runtime(&mut self, event: &Event<'_>, moment: &Moment) -> Result<(), ConvertError> {
+    fn runtime(
+        &mut self,
+        event: &Event<'_>,
+        kind: Option<Kind>,
+        moment: &Moment,
+    ) -> Result<(), ConvertError> {
         let Moment { thread, nanos, .. } = *moment;
-        if LockWaits::is_edge_of_runtime(event.id()) && self.wants(Kind::Cpu) {
+        if LockWaits::is_edge(event.id()) && self.options.kinds.contains(&Kind::Cpu) {
             self.locks.event(event, thread, nanos);
         }
-        let Some(kind) = Kind::of_runtime(event.id()).filter(|kind| self.wants(*kind)) else {
-            return Ok(());
-        };
+        let Some(kind) = kind else { return Ok(()) };
         let stack = self.model.stack_of(event, thread);
         let sample = plain(kind, thread, stack, nanos);
         let sample = match (kind, event.id()) {
@@ -293,25 +290,18 @@ impl<'c> Analysis<'c> {
         Some(Sample { label, count, weight, ..sample })
     }
 
-    fn universal(&mut self, event: &Event<'_>, moment: &Moment) -> Result<(), ConvertError> {
-        match event.name() {
-            "cpu" if self.wants(Kind::Cpu) => self.add_cpu(event, moment, Mode::OnCpu),
-            "cswitch" if self.wants(Kind::OffCpu) => {
-                let Some(ticks) = event.field("Value").and_then(|value| value.as_u64()) else {
-                    return Ok(());
-                };
-                let frequency = u64::try_from(event.session().tick_frequency).unwrap_or(0);
-                let weight = u128::from(ticks)
-                    .saturating_mul(1_000_000_000)
-                    .checked_div(u128::from(frequency));
-                let weight = weight.and_then(|weight| u64::try_from(weight).ok()).unwrap_or(ticks);
-                let stack = self.model.stack_of(event, moment.thread);
-                let (thread, nanos) = (moment.thread, moment.nanos);
-                let sample = Sample { weight, ..plain(Kind::OffCpu, thread, stack, nanos) };
-                self.outputs.sample(sample, &self.model)
-            }
-            _ => Ok(()),
-        }
+    fn switched_out(&mut self, event: &Event<'_>, moment: &Moment) -> Result<(), ConvertError> {
+        let Some(ticks) = event.field("Value").and_then(|value| value.as_u64()) else {
+            return Ok(());
+        };
+        let frequency = u64::try_from(event.session().tick_frequency).unwrap_or(0);
+        let weight =
+            u128::from(ticks).saturating_mul(1_000_000_000).checked_div(u128::from(frequency));
+        let weight = weight.and_then(|weight| u64::try_from(weight).ok()).unwrap_or(ticks);
+        let stack = self.model.stack_of(event, moment.thread);
+        let (thread, nanos) = (moment.thread, moment.nanos);
+        let sample = Sample { weight, ..plain(Kind::OffCpu, thread, stack, nanos) };
+        self.outputs.sample(sample, &self.model)
     }
 
     fn selected(&mut self, event: &Event<'_>, moment: &Moment) -> Result<(), ConvertError> {

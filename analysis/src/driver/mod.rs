@@ -8,6 +8,7 @@ mod observer;
 mod options;
 mod outputs;
 mod reading;
+mod sample_source;
 
 pub use analysis::{Analysis, Finished};
 pub use error::AnalysisError;

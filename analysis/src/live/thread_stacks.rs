@@ -166,7 +166,7 @@ impl ThreadStacks {
                     self.sample(event, thread, Mode::of(sample.state));
                 }
             }
-            KnownProvider::Runtime if LockWaits::is_edge_of_runtime(event.id()) => {
+            KnownProvider::Runtime if LockWaits::is_edge(event.id()) => {
                 self.lock(event, thread);
             }
             _ => {}

@@ -2,8 +2,8 @@
 
 use super::by_number::ByNumber;
 use crate::driver::Observer;
+use crate::driver::sample_source::SampleSource;
 use crate::model::hash::NumberMap;
-use crate::model::intervals::LockWaits;
 use crate::model::{EventSelector, Kind, Mode, Model, ThreadHandle};
 use nettrace_parser::Event;
 use nettrace_parser::internal::{Candidate, PendingFilter, Watermark};
@@ -79,32 +79,20 @@ pub(crate) struct WantedEvents {
 }
 
 impl WantedEvents {
-    fn wants(&self, kind: Kind) -> bool {
-        self.kinds.contains(&kind)
-    }
-
     fn role_of(&self, event: &Event<'_>, observer: &dyn Observer) -> Role {
         let is_selected =
             self.events.iter().any(|selector| selector.is_match(event)) || observer.wants(event);
-        let is_sample = event.known_provider() == KnownProvider::SampleProfiler && event.id() == 0;
         let is_method = matches!(event.id(), 141..=144);
         match event.known_provider() {
             KnownProvider::Rundown if is_method && !is_selected => Role::Lists,
             KnownProvider::Rundown | KnownProvider::Runtime if is_method => Role::Changes,
             _ if is_selected || Model::learns_from(event) => Role::Deferred,
-            KnownProvider::SampleProfiler if is_sample && self.wants(Kind::Cpu) => Role::Sample,
-            KnownProvider::Runtime
-                if Kind::of_runtime(event.id()).is_some_and(|kind| self.wants(kind)) =>
-            {
-                Role::Deferred
-            }
-            // A thread that waits for a lock is not running.
-            _ if LockWaits::is_edge(event) && self.wants(Kind::Cpu) => Role::Deferred,
-            KnownProvider::UniversalEvents if event.name() == "cpu" && self.wants(Kind::Cpu) => {
-                Role::OnCpuSample
-            }
-            KnownProvider::UniversalEvents if self.wants(Kind::OffCpu) => Role::Deferred,
-            _ => Role::Useless,
+            _ => match SampleSource::of(event, &self.kinds) {
+                Some(SampleSource::Sampler) => Role::Sample,
+                Some(SampleSource::Processor) => Role::OnCpuSample,
+                Some(SampleSource::SwitchedOut | SampleSource::Runtime(_)) => Role::Deferred,
+                None => Role::Useless,
+            },
         }
     }
 }

@@ -181,7 +181,7 @@ impl LiveTop {
     }
 
     fn runtime(&mut self, event: &Event<'_>, at: Edge) {
-        if LockWaits::is_edge_of_runtime(event.id()) {
+        if LockWaits::is_edge(event.id()) {
             self.locks.event(event, at.thread, at.nanos);
         }
         match event.id() {

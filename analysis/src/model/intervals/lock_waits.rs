@@ -9,7 +9,6 @@ use super::{Edge, Matcher, reported_nanos};
 use crate::model::ThreadHandle;
 use crate::model::hash::NumberState;
 use nettrace_parser::Event;
-use nettrace_parser::view::KnownProvider;
 use std::hash::{BuildHasher, Hasher};
 
 /// How many innermost frames are compared.
@@ -29,15 +28,9 @@ pub(crate) struct LockWaits {
 }
 
 impl LockWaits {
-    /// Whether an event starts or stops a wait.
-    pub(crate) fn is_edge(event: &Event<'_>) -> bool {
-        event.known_provider() == KnownProvider::Runtime
-            && LockWaits::is_edge_of_runtime(event.id())
-    }
-
     /// Whether an event of the runtime's provider starts or stops a wait.
     #[inline]
-    pub(crate) fn is_edge_of_runtime(id: u32) -> bool {
+    pub(crate) fn is_edge(id: u32) -> bool {
         matches!(id, 81 | 91)
     }
 
