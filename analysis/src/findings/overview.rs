@@ -13,8 +13,9 @@ use nettrace_parser::Event;
 pub(crate) type OverviewReports =
     (Gc, Alloc, Exceptions, Contention, Waits, Jit, ThreadPool, Activities, Logs, Counters);
 
-/// The bit for counting subjects, above those of the reports.
-const SUBJECTS: u32 = 1 << 10;
+/// The bit for counting subjects: above those of the reports, however many there are, and
+/// below the two that the page has for itself.
+const SUBJECTS: u32 = 1 << 29;
 
 /// Computes the reports, and counts what events are about.
 #[derive(Debug)]

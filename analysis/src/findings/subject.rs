@@ -1,5 +1,9 @@
 //! What the events of a trace are about.
 
+use crate::report::{
+    Activities, Alloc, Contention, Counters, Exceptions, Gc, Jit, Logs, Report, Tasks, ThreadPool,
+    TopNOptions, Waits,
+};
 use nettrace_parser::Event;
 use nettrace_parser::view::KnownProvider;
 use std::collections::BTreeMap;
@@ -27,19 +31,23 @@ impl Subject {
     /// report.
     pub(super) fn text(self) -> (&'static str, &'static str, &'static str) {
         match self {
-            Subject::Cpu => ("CPU samples", "topN", "where time went"),
-            Subject::Gc => ("garbage collections", "gc", "pauses and heap sizes"),
-            Subject::Allocations => ("allocations", "alloc", "what was allocated, and where"),
+            Subject::Cpu => ("CPU samples", TopNOptions::NAME, "where time went"),
+            Subject::Gc => ("garbage collections", Gc::NAME, "pauses and heap sizes"),
+            Subject::Allocations => ("allocations", Alloc::NAME, "what was allocated, and where"),
             Subject::Heap => ("a heap dump", "", ""),
-            Subject::Exceptions => ("exceptions", "exceptions", "what was thrown, and where"),
-            Subject::Contention => ("lock contention", "contention", "which locks were waited for"),
-            Subject::Waits => ("waits", "waits", "where threads waited"),
-            Subject::ThreadPool => ("the thread pool", "threadpool", "workers and starvation"),
-            Subject::Jit => ("compiled methods", "jit", "what was compiled"),
-            Subject::Tasks => ("tasks", "tasks", "what was scheduled and awaited"),
-            Subject::Activities => ("activities", "activities", "requests and how long they took"),
-            Subject::Logs => ("log messages", "logs", "what was logged"),
-            Subject::Counters => ("counters", "counters", "values over time"),
+            Subject::Exceptions => ("exceptions", Exceptions::NAME, "what was thrown, and where"),
+            Subject::Contention => {
+                ("lock contention", Contention::NAME, "which locks were waited for")
+            }
+            Subject::Waits => ("waits", Waits::NAME, "where threads waited"),
+            Subject::ThreadPool => ("the thread pool", ThreadPool::NAME, "workers and starvation"),
+            Subject::Jit => ("compiled methods", Jit::NAME, "what was compiled"),
+            Subject::Tasks => ("tasks", Tasks::NAME, "what was scheduled and awaited"),
+            Subject::Activities => {
+                ("activities", Activities::NAME, "requests and how long they took")
+            }
+            Subject::Logs => ("log messages", Logs::NAME, "what was logged"),
+            Subject::Counters => ("counters", Counters::NAME, "values over time"),
         }
     }
 

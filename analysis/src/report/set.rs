@@ -5,7 +5,7 @@ use crate::driver::Finished;
 use crate::model::{Coverage, Model, Moment, Process, Profile, Resolved, ThreadState};
 use nettrace_parser::Event;
 
-/// Reports that share a pass: one, a tuple of up to ten, or a list of the same type.
+/// Reports that share a pass: one, a tuple of up to twelve, or a list of the same type.
 pub trait Reports {
     /// Their results.
     type Outputs;
@@ -156,6 +156,8 @@ tuple!(A 0, B 1, C 2, D 3, E 4, F 5, G 6);
 tuple!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7);
 tuple!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8);
 tuple!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8, J 9);
+tuple!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8, J 9, K 10);
+tuple!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8, J 9, K 10, L 11);
 
 impl<R: Report> Reports for Vec<R> {
     type Outputs = Vec<R::Output>;
