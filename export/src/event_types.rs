@@ -173,6 +173,13 @@ struct Guess {
     type_index: TypeIndex,
 }
 
+impl Guess {
+    #[inline(always)]
+    fn is_for(&self, serial: u64, version: u32) -> bool {
+        self.serial == serial && self.version == version
+    }
+}
+
 /// No description has this serial number.
 const NO_GUESS: Guess =
     Guess { serial: 0, version: 0, type_index: TypeIndex { number: 0, shape: 0, level: 0 } };
@@ -200,15 +207,20 @@ impl EventTypes {
     /// new.
     #[inline(always)]
     pub fn index_of(&mut self, event: &Event<'_>) -> TypeIndex {
-        if let Some(metadata) = event.metadata()
-            && let Some(guess) = self.by_metadata_id.get(metadata.id as usize)
-            && guess.serial == metadata.serial()
-            && guess.version == metadata.version
-            && event.labels().is_empty()
-        {
-            return guess.type_index;
+        match self.expected(event) {
+            Some(type_index) => type_index,
+            None => self.look_up(event),
         }
-        self.look_up(event)
+    }
+
+    /// What the event's description led to before. Labels may change the version, so an
+    /// event with some is looked up.
+    #[inline(always)]
+    fn expected(&self, event: &Event<'_>) -> Option<TypeIndex> {
+        let metadata = event.metadata()?;
+        let guess = self.by_metadata_id.get(metadata.id as usize)?;
+        let is_same = guess.is_for(metadata.serial(), metadata.version);
+        (is_same && event.labels().is_empty()).then_some(guess.type_index)
     }
 
     #[inline(never)]
@@ -217,16 +229,14 @@ impl EventTypes {
         let serial = event.metadata().map_or(0, Metadata::serial);
         let version = event.version();
         if let Some(guess) = self.by_metadata_id.get(metadata_id)
-            && guess.serial == serial
-            && guess.version == version
+            && guess.is_for(serial, version)
             && serial != 0
         {
             return guess.type_index;
         }
         let is_fixed = !event.catalog().is_some_and(CatalogEvent::has_records);
         let record = event.schema().map_or(0, |schema| std::ptr::from_ref(schema).addr());
-        let is_known =
-            |guess: &Guess| guess.serial == serial && guess.version == version && serial != 0;
+        let is_known = |guess: &Guess| guess.is_for(serial, version) && serial != 0;
         if !is_fixed
             && let Some((_, guess)) =
                 self.by_record.iter().find(|(at, guess)| *at == record && is_known(guess))
@@ -249,15 +259,10 @@ impl EventTypes {
     /// the type is a new one, and `most` are known already.
     #[inline(always)]
     pub fn number_within(&mut self, most: usize, event: &Event<'_>) -> Option<usize> {
-        if let Some(metadata) = event.metadata()
-            && let Some(guess) = self.by_metadata_id.get(metadata.id as usize)
-            && guess.serial == metadata.serial()
-            && guess.version == metadata.version
-            && event.labels().is_empty()
-        {
-            return Some(guess.type_index.number);
+        match self.expected(event) {
+            Some(type_index) => Some(type_index.number),
+            None => self.look_number_up(most, event),
         }
-        self.look_number_up(most, event)
     }
 
     #[inline(never)]
@@ -266,8 +271,7 @@ impl EventTypes {
         let serial = event.metadata().map_or(0, Metadata::serial);
         let version = event.version();
         if let Some(guess) = self.by_metadata_id.get(metadata_id)
-            && guess.serial == serial
-            && guess.version == version
+            && guess.is_for(serial, version)
             && serial != 0
         {
             return Some(guess.type_index.number);

@@ -286,20 +286,8 @@ impl<S: Source> Reader<S> {
     /// An object of an unknown type is accepted as a block if it ends like one.
     fn unknown_object(&mut self, frame: Frame) -> Result<Option<Step>, Error> {
         let (start, end) = (frame.start, frame.body_end());
-        if frame.body.len > self.state.limits.block_bytes {
-            let fault = Fault::UnknownLayout;
-            self.lose_framing(
-                start,
-                "object type",
-                fault,
-                Origin::Between,
-                start,
-                start.saturating_add(1),
-            );
-            return Ok(None);
-        }
         let mut needed = 1;
-        loop {
+        while frame.body.len <= self.state.limits.block_bytes {
             let is_there = self.source.fill(end.saturating_add(needed as u64))?;
             let behind = self.window_from(end);
             match fastserial::object_end(behind) {
@@ -317,20 +305,12 @@ impl<S: Source> Reader<S> {
                     self.phase = Phase::Frame;
                     return Ok(Some(Step::Skipped(frame)));
                 }
-                _ => {
-                    let fault = Fault::UnknownLayout;
-                    self.lose_framing(
-                        start,
-                        "object type",
-                        fault,
-                        Origin::Between,
-                        start,
-                        start.saturating_add(1),
-                    );
-                    return Ok(None);
-                }
+                _ => break,
             }
         }
+        let (fault, from) = (Fault::UnknownLayout, start.saturating_add(1));
+        self.lose_framing(start, "object type", fault, Origin::Between, start, from);
+        Ok(None)
     }
 
     /// Skips content without holding it, a stride at a time.
