@@ -22,7 +22,7 @@ pub use driver::{Analysis, AnalysisError, AnalysisOptions, Finished};
 pub use model::{
     EventSelector, Filter, Folding, Frame, FrameGroup, FrameKind, FrameNames, Kind, Mode, Model,
     NameOptions, NameStyle, NamesSoFar, Pattern, PerfMapSymbol, Profile, Resolved, Sample,
-    ThreadState, Unit, perf_map,
+    ThreadState, perf_map,
 };
 #[cfg(feature = "symbols")]
 pub use model::{SymbolFile, SymbolFileError};

@@ -3,7 +3,7 @@
 //! are reported (`SKIPPED`).
 
 use nettrace_analysis::convert::{ConvertOptions, Format};
-use nettrace_analysis::report::{ThreadsReport, TopN, TopNOptions};
+use nettrace_analysis::report::{Report, Threads, TopN, TopNOptions};
 use nettrace_analysis::{Analysis, AnalysisOptions, Finished, Kind};
 use nettrace_parser::Reader;
 use nettrace_testdata::{corpus, skipped};
@@ -132,7 +132,7 @@ fn pprof_shows_the_reports_values() {
     assert_eq!(sums, (top.samples, top.total_ns));
 
     let tags = ran("go", &["tool", "pprof", "-tags", "-sample_index=samples", path]).unwrap();
-    let threads = ThreadsReport::new(&finished.resolved(), &finished.profile);
+    let threads = Threads.finish(&finished.resolved());
     for thread in threads.threads.iter().filter(|thread| thread.samples > 0) {
         let label = format!("thread {}", thread.thread_id.unwrap());
         let line = tags

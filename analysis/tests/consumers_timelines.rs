@@ -5,7 +5,7 @@
 use crate::common;
 use nettrace_analysis::convert::{ConvertOptions, Format};
 use nettrace_analysis::model::{Category, TimelineMark};
-use nettrace_analysis::report::{ThreadsReport, TopN, TopNOptions};
+use nettrace_analysis::report::{Report, Threads, TopN, TopNOptions};
 use nettrace_analysis::{Analysis, AnalysisOptions, Finished};
 use nettrace_parser::Reader;
 use nettrace_testdata::corpus;
@@ -157,7 +157,7 @@ fn perfetto_counts_what_we_wrote_for_it() {
         assert!((theirs - sum).abs() <= sum.abs() * 1e-9, "{name}: {theirs} {sum}");
     }
     assert_eq!(printed[3], json!([[376]]));
-    let threads = ThreadsReport::new(&finished.resolved(), &finished.profile);
+    let threads = Threads.finish(&finished.resolved());
     let ours: BTreeMap<String, Vec<Json>> = threads
         .threads
         .iter()
@@ -197,7 +197,7 @@ fn perfetto_counts_what_we_wrote_for_chrome() {
     assert_eq!(counted, points as u64);
     assert_eq!(map(&printed[2])["GC heap size"], [json!(62)]);
     assert_eq!(printed[3], json!([[376]]));
-    let threads = ThreadsReport::new(&finished.resolved(), &finished.profile);
+    let threads = Threads.finish(&finished.resolved());
     assert!(threads.threads.iter().any(|thread| thread.samples > 0));
     let mut options = TopNOptions::default();
     options.count = usize::MAX;
@@ -272,7 +272,7 @@ fn firefox_profiler_counts_what_we_wrote_for_it() {
     arguments.extend(searches.iter().map(String::as_str));
     let Some(printed) = script("firefox.cjs", &arguments) else { return };
     let first: u64 = printed[0]["tid"].as_str().unwrap().parse().unwrap();
-    let threads = ThreadsReport::new(&finished.resolved(), &finished.profile);
+    let threads = Threads.finish(&finished.resolved());
     let row = threads.threads.iter().find(|row| row.thread_id == Some(first)).unwrap();
     assert!(row.samples > 1000);
     assert_eq!(printed[0]["sampleCount"], row.samples);

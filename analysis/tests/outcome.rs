@@ -75,7 +75,7 @@ fn events_that_were_dropped_are_in_the_outcome() {
         &corpus::trace("net3.1-linux-x64/lossy.nettrace").expect("it is in the repository").bytes(),
     );
     assert!(outcome.is_complete && !outcome.is_intact());
-    assert!(outcome.losses.total() > 0 && outcome.losses.thread_count() > 0);
+    assert!(outcome.losses.total() > 0 && outcome.losses.by_thread().len() > 0);
     assert!(
         outcome.to_string().starts_with("complete; ")
             && outcome.to_string().ends_with(" events lost")

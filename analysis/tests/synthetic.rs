@@ -5,7 +5,7 @@ use crate::common;
 use common::*;
 use nettrace_analysis::convert::{ConvertOptions, Format};
 use nettrace_analysis::report::{
-    CallTree, Exceptions, GroupBy, ModulesReport, ReportPass, ThreadsReport, TreeOptions,
+    Exceptions, GroupBy, Modules, Report, ReportPass, Threads, TreeOptions,
 };
 use nettrace_analysis::{
     Analysis, AnalysisOptions, EventSelector, Kind, ThreadState, TopN, TopNOptions,
@@ -96,7 +96,7 @@ fn recursion_counts_once_in_totals() {
         (4, 1, 10, 40)
     );
     assert_eq!(top.methods[0].self_percent, 50.0);
-    let tree = CallTree::new(&finished.resolved(), &finished.profile, &TreeOptions::default());
+    let tree = TreeOptions::default().finish(&finished.resolved());
     let nodes: Vec<_> = tree
         .nodes
         .iter()
@@ -128,7 +128,7 @@ fn callers_stand_below_whom_they_call() {
     options.is_callers = true;
     options.from = Some("C$".parse().unwrap());
     options.min_percent = 20.0;
-    let tree = CallTree::new(&finished.resolved(), &finished.profile, &options);
+    let tree = options.finish(&finished.resolved());
     let nodes: Vec<_> =
         tree.nodes.iter().map(|node| (node.depth, &*node.name, node.total_samples)).collect();
     assert_eq!(nodes, [(0, "N.T.C", 3), (1, "N.T.B", 2), (1, "N.T.A", 1)]);
@@ -209,7 +209,7 @@ fn guessed_names_are_marked_and_counted_in_every_report() {
     ];
     assert_eq!((rows, top.guessed_frames), (expected.to_vec(), 4));
 
-    let tree = CallTree::new(&resolved, &finished.profile, &TreeOptions::default());
+    let tree = TreeOptions::default().finish(&resolved);
     let nodes: Vec<_> = tree.nodes.iter().map(|node| (&*node.name, node.is_guessed)).collect();
     let expected = [
         ("N.T.Work", false),
@@ -220,7 +220,7 @@ fn guessed_names_are_marked_and_counted_in_every_report() {
     ];
     assert_eq!((nodes, tree.guessed_frames), (expected.to_vec(), 4));
 
-    let threads = ThreadsReport::new(&resolved, &finished.profile);
+    let threads = Threads.finish(&resolved);
     let row = &threads.threads[0];
     assert_eq!((row.top_frame.as_deref(), row.is_guessed), (Some("N.T.Work"), false));
     assert_eq!(threads.guessed_frames, 4);
@@ -427,7 +427,7 @@ fn filters_choose_by_thread_time_frame_and_state() {
         assert_eq!(samples(&|o| o.filter.states = vec![state]), 1, "{state:?}");
     }
     let finished = read(&session, full_names());
-    let report = ThreadsReport::new(&finished.resolved(), &finished.profile);
+    let report = Threads.finish(&finished.resolved());
     let row = &report.threads[0];
     assert_eq!(
         (row.thread_id, row.samples, row.waiting.samples, row.native.samples),
@@ -511,7 +511,7 @@ process 2, thread 200;libb.so+0x510;vmlinux!schedule 5
     let finished = read(&universal(), options);
     let top = TopN::new(&finished.resolved(), &finished.profile, &TopNOptions::default());
     assert_eq!((top.samples, top.period_ns), (2, 5));
-    let modules = ModulesReport::new(&finished.model);
+    let modules = Modules::default().finish(&finished.resolved());
     let names: Vec<_> = modules.modules.iter().map(|row| (row.process_id, &*row.name)).collect();
     assert_eq!(names, [(Some(1), "liba.so"), (Some(1), "vmlinux"), (Some(2), "libb.so")]);
 }
@@ -534,7 +534,7 @@ fn modules_have_assemblies_and_domains() {
         event(DOMAIN, 2, 1, &[], domain),
     ]);
     let finished = read(&session, full_names());
-    let report = ModulesReport::new(&finished.model);
+    let report = Modules::default().finish(&finished.resolved());
     let row = &report.modules[0];
     assert_eq!((&*row.name, row.assembly.as_deref()), ("app", Some("app, Version=1.0.0.0")));
     assert_eq!(row.domain.as_deref(), Some("clrhost"));

@@ -4,7 +4,7 @@
 use crate::common;
 
 use common::*;
-use nettrace_analysis::report::{Loader, LoaderReport, ModulesReport, ReportPass};
+use nettrace_analysis::report::{Loader, LoaderReport, Modules, Report, ReportPass};
 use nettrace_parser::Reader;
 use nettrace_testdata::synth::{Session, Step, Value};
 
@@ -78,7 +78,7 @@ fn what_is_unloaded_and_then_listed_at_the_end_is_one_module() {
     assert_eq!(assemblies(&report), [("app, Version=1.0.0.0", Some(1), Some(16))]);
     assert_eq!(loaded_modules(&report), [("/x/app.dll", Some(2), Some(15))]);
     let finished = read(&session, full_names());
-    let modules = ModulesReport::new(&finished.model).modules;
+    let modules = Modules::default().finish(&finished.resolved()).modules;
     let rows: Vec<_> = modules
         .iter()
         .map(|row| (&*row.name, row.precompiled_methods + row.jitted_methods))
@@ -120,7 +120,7 @@ fn an_id_that_is_loaded_again_is_another_module() {
     let expected = [("/x/app.dll", Some(2), Some(3)), ("/x/app.dll", Some(6), None)];
     assert_eq!(loaded_modules(&report), expected);
     let finished = read(&session, full_names());
-    assert_eq!(ModulesReport::new(&finished.model).modules.len(), 2);
+    assert_eq!(Modules::default().finish(&finished.resolved()).modules.len(), 2);
 }
 
 #[test]

@@ -97,7 +97,7 @@ impl<'a> Messages<'a> {
             self.warning(&format!(
                 "{file}: {} of {} lost: {}; record with a larger buffer to avoid that",
                 units::counted(losses.total(), "event"),
-                units::counted(losses.thread_count() as u64, "thread"),
+                units::counted(losses.by_thread().len() as u64, "thread"),
                 cause_of_loss(is_damaged),
             ));
         }

@@ -29,7 +29,9 @@ use std::io;
 ///     }
 /// }
 /// feed.end();
-/// feed.for_each(|event| names.push(event.name().to_owned()))?;
+/// while let Some(event) = feed.next_event()? {
+///     names.push(event.name().to_owned());
+/// }
 /// assert_eq!(names, ["Hi", "Hi", "Go", "Hi"]);
 /// assert!(feed.is_ended() && feed.reader().is_complete());
 /// # Ok::<(), nettrace_parser::Error>(())
@@ -146,19 +148,6 @@ impl Feed {
             Err(error) if error.is_would_block() => Ok(None),
             event => event,
         }
-    }
-
-    /// Passes all events that are available now to `take`. Faster than a loop over
-    /// [`Feed::next_event`].
-    ///
-    /// # Errors
-    /// As [`Feed::next_event`].
-    pub fn for_each(&mut self, take: impl FnMut(Event<'_>)) -> Result<(), Error> {
-        let given = match &mut self.way {
-            Way::File(reader) => reader.for_each(take),
-            Way::Time(ordered) => ordered.for_each(take),
-        };
-        given.or_else(|error| if error.is_would_block() { Ok(()) } else { Err(error) })
     }
 
     /// Whether everything was read and all events were returned: the stream's end mark

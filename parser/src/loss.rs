@@ -165,7 +165,7 @@ impl Losses {
 
     /// Number of lost events by capture thread: its OS id, or its index in version 6.
     /// Unordered.
-    pub fn by_thread(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+    pub fn by_thread(&self) -> impl ExactSizeIterator<Item = (u64, u64)> + '_ {
         self.by_thread.iter().map(|(thread, lost)| (*thread, *lost))
     }
 
@@ -173,11 +173,6 @@ impl Losses {
     /// events: 65,536 threads are known at a time, and the stream has more.
     pub fn is_at_least(&self) -> bool {
         self.is_at_least
-    }
-
-    /// Number of capture threads that lost events.
-    pub fn thread_count(&self) -> usize {
-        self.by_thread.len()
     }
 
     /// The counts without the state that further counting needs.

@@ -51,7 +51,7 @@ impl Serialize for Losses {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(Some(2))?;
         map.serialize_entry("total", &self.total())?;
-        map.serialize_entry("threads", &self.thread_count())?;
+        map.serialize_entry("threads", &self.by_thread().len())?;
         map.end()
     }
 }
@@ -67,7 +67,7 @@ impl Serialize for Outcome {
         map.serialize_entry("end_offset", &self.end_offset)?;
         map.serialize_entry("lost", &losses.total())?;
         map.serialize_entry("losses_known", &self.losses_known())?;
-        map.serialize_entry("lost_threads", &losses.thread_count())?;
+        map.serialize_entry("lost_threads", &losses.by_thread().len())?;
         map.serialize_entry("damage_count", &damage.loss_count())?;
         map.serialize_entry("damage_bytes", &damage.lost_bytes())?;
         map.serialize_entry("damage", &damage.losses().collect::<Vec<_>>())?;

@@ -181,7 +181,7 @@ fn threads_that_only_events_name_do_not_make_the_count_of_losses_grow() {
                     while reader.next_event().unwrap().is_some() {
                         count += 1;
                     }
-                    assert!(reader.losses().thread_count() <= ROWS);
+                    assert!(reader.losses().by_thread().len() <= ROWS);
                 }
                 count
             });

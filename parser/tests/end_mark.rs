@@ -170,11 +170,11 @@ fn a_feed_has_ended_at_the_end_mark_and_looks_at_what_is_pushed_behind_it() {
     let bytes = stream(Version::V6, 3).bytes;
     let mut feed = Feed::new();
     feed.push(&bytes);
-    feed.for_each(|_| {}).unwrap();
+    while feed.next_event().unwrap().is_some() {}
     assert!(feed.is_ended() && feed.reader().is_complete());
     feed.push(&[7; 10]);
     feed.end();
-    feed.for_each(|_| {}).unwrap();
+    while feed.next_event().unwrap().is_some() {}
     assert_eq!(feed.reader().damage().findings()[0].fault, Fault::TrailingBytes(10));
 }
 

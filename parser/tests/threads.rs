@@ -68,7 +68,6 @@ fn all_public_types_may_go_to_another_thread_and_be_read_by_several() {
             Whole<&'static [u8]>,
             Buffered<std::fs::File>,
             catalog::CatalogEvent,
-            catalog::CatalogProvider,
             check::Findings,
             check::Severity,
             check::Violation,

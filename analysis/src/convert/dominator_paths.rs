@@ -41,10 +41,10 @@ pub(super) fn chosen(
     };
     let dump = place.and_then(|place| dumps.into_iter().nth(place));
     dump.ok_or_else(|| match wanted {
-        Some(number) if there > 0 => ConvertError::other(match there {
-            1 => format!("there is no dump {number}: the trace has one"),
-            there => format!("there is no dump {number}: the trace has {there}"),
-        }),
+        Some(number) if there > 0 => {
+            let count = if there == 1 { "one".to_owned() } else { there.to_string() };
+            ConvertError::Other(format!("there is no dump {number}: the trace has {count}").into())
+        }
         _ => ConvertError::NothingToShow { wanted: Kind::Heap.name() },
     })
 }

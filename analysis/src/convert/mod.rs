@@ -413,22 +413,16 @@ pub enum ConvertError {
         /// What was requested.
         wanted: &'static str,
     },
-    /// An error of a converter outside this crate.
+    /// An error of a converter outside this crate, or a text.
     ///
     /// ```
     /// use nettrace_analysis::convert::ConvertError;
     ///
-    /// let number: Result<u8, _> = "x".parse().map_err(ConvertError::other);
+    /// let number: Result<u8, _> =
+    ///     "x".parse().map_err(|error: std::num::ParseIntError| ConvertError::Other(error.into()));
     /// assert_eq!(number.unwrap_err().to_string(), "invalid digit found in string");
     /// ```
     Other(Box<dyn std::error::Error + Send + Sync>),
-}
-
-impl ConvertError {
-    /// [`ConvertError::Other`] from any error, or from a text.
-    pub fn other(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> ConvertError {
-        ConvertError::Other(error.into())
-    }
 }
 
 impl fmt::Display for ConvertError {

@@ -127,13 +127,13 @@ impl HeapDump {
     }
 
     /// Number of the collection that created the dump; `None` if its start is missing.
-    pub fn collection(&self) -> Option<u32> {
+    pub(super) fn collection(&self) -> Option<u32> {
         self.collection
     }
 
     /// The oldest generation that its collection collected, 0 to 2 as runtimes report it;
     /// `None` if its end is missing.
-    pub fn collected_generation(&self) -> Option<u32> {
+    pub(super) fn collected_generation(&self) -> Option<u32> {
         self.collected
     }
 

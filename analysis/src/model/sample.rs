@@ -39,8 +39,7 @@ pub enum Kind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
-#[non_exhaustive]
-pub enum Unit {
+pub(crate) enum Unit {
     /// Nanoseconds.
     Nanoseconds,
     /// Bytes.
@@ -94,7 +93,7 @@ impl Kind {
     }
 
     /// The unit of its weights. For [`Kind::Event`], the unit of the field.
-    pub fn unit(self) -> Unit {
+    pub(crate) fn unit(self) -> Unit {
         match self {
             Kind::Cpu | Kind::Contention | Kind::Waits | Kind::OffCpu => Unit::Nanoseconds,
             Kind::AllocationTicks | Kind::AllocationSamples | Kind::Heap => Unit::Bytes,
@@ -258,7 +257,7 @@ pub struct Sample {
     /// How many things it represents: 1, or the number of objects that a random sample
     /// represents.
     pub count: u64,
-    /// Weight, in the kind's [unit](Kind::unit).
+    /// Weight, in the unit that [`Kind`] says.
     pub weight: u64,
     /// Name of the type that was allocated or thrown.
     pub label: Option<TextHandle>,

@@ -64,7 +64,7 @@ impl OutcomeReport {
             end_offset: outcome.end_offset,
             lost: losses.total(),
             losses_known: outcome.losses_known(),
-            lost_threads: losses.thread_count() as u64,
+            lost_threads: losses.by_thread().len() as u64,
             damage_count: damage.loss_count(),
             damage_bytes: damage.lost_bytes(),
             damage: damage.losses().map(DamageRow::of).collect(),

@@ -2,7 +2,7 @@
 
 use super::contract::{Recording, Report, ReportInput, SCHEMA};
 use crate::document::percent;
-use crate::model::{FrameHandle, Kind, Profile, Resolved, ThreadHandle, ThreadState, Totals};
+use crate::model::{FrameHandle, Kind, Resolved, ThreadHandle, ThreadState, Totals};
 use crate::sorted::SortFew;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -20,7 +20,7 @@ impl Report for Threads {
     const INPUT: ReportInput = ReportInput::Samples;
 
     fn finish(self, resolved: &Resolved<'_>) -> ThreadsReport {
-        ThreadsReport::new(resolved, resolved.profile())
+        ThreadsReport::of(resolved)
     }
 }
 
@@ -118,7 +118,8 @@ struct Sums {
 impl ThreadsReport {
     /// Lists the threads of a trace. Threads without samples are listed too, with their
     /// events, if there is no filter.
-    pub fn new(resolved: &Resolved<'_>, profile: &Profile) -> ThreadsReport {
+    fn of(resolved: &Resolved<'_>) -> ThreadsReport {
+        let profile = resolved.profile();
         let mut sums: BTreeMap<ThreadHandle, Sums> = BTreeMap::new();
         let mut all = Totals::default();
         for (key, totals) in profile.rows().iter().filter(|(key, _)| key.kind == Kind::Cpu) {

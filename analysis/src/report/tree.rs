@@ -4,7 +4,7 @@ use super::contract::{Recording, Report, ReportInput, SCHEMA};
 use super::running::{ProcessorLimit, RunningSamples};
 use crate::document::percent;
 use crate::model::{
-    Call, CallNode, CallNodes, FrameHandle, Kind, Pattern, Profile, Resolved, ThreadState, Totals,
+    Call, CallNode, CallNodes, FrameHandle, Kind, Pattern, Resolved, ThreadState, Totals,
 };
 
 /// Options for the tree. As a [`Report`] it computes a [`CallTree`].
@@ -30,7 +30,7 @@ impl Report for TreeOptions {
     const STATES: &'static [ThreadState] = &ThreadState::RUNNING;
 
     fn finish(self, resolved: &Resolved<'_>) -> CallTree {
-        CallTree::new(resolved, resolved.profile(), &self)
+        CallTree::of(resolved, &self)
     }
 }
 
@@ -115,7 +115,8 @@ pub struct TreeNode {
 
 impl CallTree {
     /// Computes the tree of a trace's CPU samples.
-    pub fn new(resolved: &Resolved<'_>, profile: &Profile, options: &TreeOptions) -> CallTree {
+    fn of(resolved: &Resolved<'_>, options: &TreeOptions) -> CallTree {
+        let profile = resolved.profile();
         let wanted: Option<Vec<bool>> = options.from.as_ref().map(|from| {
             resolved.all_frames().iter().map(|frame| from.is_match(&frame.text)).collect()
         });

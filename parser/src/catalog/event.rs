@@ -114,8 +114,10 @@ impl CatalogEvent {
         self.schema()
     }
 
-    /// Whether payloads of this event can differ in their fields: see
-    /// [`gc_dynamic`](super::gc_dynamic()).
+    /// Whether payloads of this event can differ in their fields. GCDynamicEvent (event 39
+    /// of the runtime) carries a record in its field `Data`, which its field `Name` names;
+    /// if the record has the expected size, [`Event::fields`](crate::Event::fields) shows
+    /// its fields in place of `Data`.
     pub fn has_records(&self) -> bool {
         self.names_records
     }

@@ -42,13 +42,12 @@ mod universal;
 pub use event::CatalogEvent;
 pub(crate) use known::KnownProvider;
 pub(crate) use provider::provider_guid;
-pub use provider::{CatalogProvider, guid};
 pub use shown::event_name;
 
-use provider::{Key, Use};
+use provider::{CatalogProvider, Key, Use};
 
 /// The providers whose events the catalog knows.
-pub fn providers() -> impl Iterator<Item = &'static CatalogProvider> {
+fn providers() -> impl Iterator<Item = &'static CatalogProvider> {
     let by_hand =
         [&universal::SYSTEM_PROVIDER, &universal::EVENTS_PROVIDER, &diagnostic_source::PROVIDER];
     generated::PROVIDERS.iter().copied().chain(by_hand)
@@ -81,18 +80,6 @@ pub fn keywords(provider_name: &str) -> &'static [(u64, &'static str)] {
 /// ```
 pub fn find(provider_name: &str, id: u32, version: u32) -> Option<&'static CatalogEvent> {
     provider(provider_name).filter(|provider| provider.key == Key::Id)?.version_of(id, version)
-}
-
-/// A record that GCDynamicEvent (event 39 of the runtime) can carry in its field `Data`,
-/// by the value of its field `Name`. If the record has the expected size,
-/// [`Event::fields`](crate::Event::fields) shows its fields in place of `Data`.
-///
-/// ```
-/// let record = nettrace_parser::catalog::gc_dynamic("CommittedUsage").unwrap();
-/// assert_eq!(record.name, "GC/CommittedUsage");
-/// ```
-pub fn gc_dynamic(name: &str) -> Option<&'static CatalogEvent> {
-    gc_dynamic::records().find(|record| record.symbol == name)
 }
 
 /// What a stream says about an event type.

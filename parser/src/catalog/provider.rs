@@ -5,15 +5,14 @@ use nettrace_guid::Guid;
 
 /// A provider whose events the catalog knows.
 #[derive(Debug)]
-#[non_exhaustive]
-pub struct CatalogProvider {
+pub(crate) struct CatalogProvider {
     /// Provider name.
-    pub name: &'static str,
+    pub(crate) name: &'static str,
     /// The GUID that its manifest fixes; `None` if the GUID follows from the name
     /// ([FORMAT.md 15](crate::format_guide#15)).
-    pub guid: Option<Guid>,
+    pub(crate) guid: Option<Guid>,
     /// Names of its keywords, lowest bit first.
-    pub keywords: &'static [(u64, &'static str)],
+    pub(crate) keywords: &'static [(u64, &'static str)],
     /// How its events are identified.
     pub(super) key: Key,
     /// The row for events with any other name.
@@ -47,7 +46,7 @@ pub(super) enum Use {
 
 impl CatalogProvider {
     /// Its events.
-    pub fn events(&self) -> impl Iterator<Item = &'static CatalogEvent> + use<> {
+    pub(crate) fn events(&self) -> impl Iterator<Item = &'static CatalogEvent> + use<> {
         self.groups.iter().copied().flatten().chain(self.others)
     }
 
@@ -89,7 +88,7 @@ const FIXED: [(&str, Guid); 2] = [
 ];
 
 /// The GUID that .NET fixes for a provider; `None` if the GUID follows from the name.
-pub fn guid(provider: &str) -> Option<Guid> {
+fn guid(provider: &str) -> Option<Guid> {
     let known =
         super::providers().find(|known| known.name == provider).and_then(|known| known.guid);
     known.or_else(|| FIXED.iter().find(|(name, _)| *name == provider).map(|&(_, guid)| guid))

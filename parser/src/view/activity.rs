@@ -62,9 +62,4 @@ impl<'r> Activity<'r> {
             Some((text(&mut fields, "Key")?, text(&mut fields, "Value").unwrap_or_default()))
         })
     }
-
-    /// The value of an argument.
-    pub fn argument(&self, key: &str) -> Option<Utf16<'r>> {
-        self.arguments().find(|(name, _)| *name == *key).map(|(_, value)| value)
-    }
 }

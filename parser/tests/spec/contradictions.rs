@@ -108,7 +108,7 @@ fn a_thread_that_no_sequence_point_lists_is_one_whose_id_is_wrong() {
     );
     // Two seem to be lost before 77's first number, and two of 11's, which are
     // those of 77.
-    assert_eq!((losses.total(), losses.thread_count()), (0, 0));
+    assert_eq!((losses.total(), losses.by_thread().len()), (0, 0));
 }
 
 #[test]
@@ -183,7 +183,7 @@ fn a_thread_that_wrote_before_a_lost_sequence_point_is_not_searched_for_after_th
     stream.end();
     let (_, findings, losses) = read(&stream.bytes);
     assert!(findings.iter().all(|(class, ..)| *class != Class::Contradiction), "{findings:?}");
-    assert_eq!((losses.total(), losses.thread_count()), (2 + 2, 2));
+    assert_eq!((losses.total(), losses.by_thread().len()), (2 + 2, 2));
 }
 
 #[test]

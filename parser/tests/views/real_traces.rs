@@ -360,11 +360,9 @@ fn activities_start_and_stop_with_their_arguments() {
         let Some(activity) = Activity::of(event) else { return };
         assert_eq!(activity.source, "Nettrace.Workload");
         counts.add(format!("{:?} {}", activity.edge, activity.name));
-        assert_eq!(
-            activity.argument("OperationName").unwrap().to_string(),
-            activity.name.to_string()
-        );
-        assert_eq!(activity.argument("no such key"), None);
+        let (_, operation) =
+            activity.arguments().find(|(name, _)| *name == *"OperationName").unwrap();
+        assert_eq!(operation.to_string(), activity.name.to_string());
         assert!(activity.arguments().count() > 10);
         tagged += usize::from(
             activity.arguments().any(|(_, value)| value.to_string().contains("number")),

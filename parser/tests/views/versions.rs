@@ -411,7 +411,6 @@ fn activities_of_old_runtimes_are_read_without_fields_in_the_metadata() {
                 .map(|(key, value)| (key.to_string(), value.to_string()))
                 .collect();
             assert_eq!(arguments, [("Url".into(), "/λ".into()), ("Empty".into(), String::new())]);
-            assert_eq!(activity.argument("Url").unwrap(), "/λ");
         });
     }
 }
