@@ -83,6 +83,7 @@ impl<T: Weigh> Table<T> {
                 || self.bytes.saturating_add(bytes) > room.bytes)
         {
             is_full = true;
+            // Half at a time: one at a time would move all rows for each definition.
             let gone = (self.rows.len() / 2).max(1);
             let freed =
                 self.rows.drain(..gone).fold(0usize, |sum, row| sum.saturating_add(weight(&row)));
@@ -133,6 +134,7 @@ impl<T: Weigh> Table<T> {
     /// Whether most rows have no id any more, and there are enough of them to make
     /// removing them worthwhile.
     fn is_sparse(&self) -> bool {
+        // Not for a few: renaming touches every id.
         let enough = 1024.max(self.ids.room() / 8);
         self.rows.len() >= enough && self.rows.len() / 2 >= self.ids.len()
     }

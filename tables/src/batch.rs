@@ -200,6 +200,8 @@ impl Batch {
                 writer.write_batch(all, levels, None)
             }
             (ColumnWriter::ByteArrayColumnWriter(writer), Values::LongText { bytes, ends }) => {
+                // The writer takes the bytes without a copy, and the next batch is about as
+                // long.
                 let capacity = bytes.capacity();
                 let bytes = Bytes::from(std::mem::replace(bytes, Vec::with_capacity(capacity)));
                 let starts = std::iter::once(0).chain(ends.iter().copied());

@@ -19,6 +19,7 @@ pub(crate) fn stack_number(stack: Option<StackHandle>) -> i64 {
 /// The number of a sampled thread's state.
 pub(crate) fn state_number(stack: StackHandle, mode: Mode) -> i64 {
     let mode = MODES.iter().position(|known| *known == mode).unwrap_or(MODES.len());
+    // Both in one number, since a column of numbers is what waits until names are known.
     stack_number(Some(stack)) << MODE_BITS | i64::try_from(mode).unwrap_or(0)
 }
 

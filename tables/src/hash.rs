@@ -9,6 +9,7 @@ pub(crate) fn id_of(bytes: &[u8]) -> i64 {
 
 /// The id of several texts together.
 pub(crate) fn id_of_texts(texts: &[&str]) -> i64 {
+    // With a separator: "a" and "bc" must not get the id of "ab" and "c".
     id_of(texts.join("\0").as_bytes())
 }
 

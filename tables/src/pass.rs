@@ -89,6 +89,7 @@ impl TablePass {
             shared: shared.clone(),
         };
         let mut analysis = AnalysisOptions::default();
+        // Each sample is a row, so the sums by stack would be computed for nobody.
         analysis.skips_profile = true;
         analysis.kinds = vec![
             Kind::Cpu,
@@ -239,6 +240,8 @@ impl Reports for Observers {
             && report.event(event, moment, model)
         {
             self.messages = self.messages.saturating_add(1);
+            // Messages may be most of a trace, so they do not wait in the report until its
+            // end.
             if self.messages >= MESSAGE_BATCH {
                 self.messages = 0;
                 report.take().iter().for_each(|row| rows::logs::message(sheet, row, prefix));
@@ -248,6 +251,8 @@ impl Reports for Observers {
     }
 
     fn outputs(self, resolving: &mut Resolving<'_>) -> Encoded {
+        // Any report of events would do: all share the names, and tables have no samples of
+        // their own to count.
         let resolved = resolving.for_report::<Gc>();
         let (model, prefix) = (resolved.model(), self.prefix);
         let code = code::Code::new(resolved);

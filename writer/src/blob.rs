@@ -214,6 +214,7 @@ pub struct Compressor {
 impl Compressor {
     /// A compressor for the start of a block: all fields are zero.
     pub fn new(version: Version) -> Self {
+        // A block's first header inherits zeros, and zero is a processor, too.
         let before = Blob { processor: 0, ..Blob::default() };
         Compressor { version, before, payload_size: 0, overlong: 0 }
     }
@@ -226,6 +227,7 @@ impl Compressor {
     }
 
     fn number_without_flag(&self, metadata_id: u32) -> u32 {
+        // Before version 6, blobs of type 0 are definitions, which have no number.
         let counts = metadata_id != 0 || self.version == Version::V6;
         self.before.sequence_number.wrapping_add(u32::from(counts))
     }

@@ -125,6 +125,8 @@ fn clamp(range: &Range<usize>, length: usize) -> Range<usize> {
 
 fn swap(bytes: &mut Vec<u8>, a: Range<usize>, b: Range<usize>) {
     let (a, b) = if a.start <= b.start { (a, b) } else { (b, a) };
+    // Overlapping ranges stay as they are, so that each operation is defined for all
+    // positions.
     if a.end > b.start {
         return;
     }

@@ -101,6 +101,8 @@ impl EventBlock {
 
     fn header(&self) -> Sink {
         let is_compressed = matches!(self.layout, BlobLayout::Compressed | BlobLayout::Overlong(_));
+        // Over all rows, not the first and the last: events of one block need not be in
+        // time order.
         let min_ticks = self.blobs().map(|blob| blob.ticks).min().unwrap_or(0);
         let max_ticks = self.blobs().map(|blob| blob.ticks).max().unwrap_or(0);
         let mut header = Sink::new();

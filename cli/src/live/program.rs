@@ -45,6 +45,8 @@ impl Program {
         }
         #[cfg(unix)]
         if !sharing.has_ctrl_c {
+            // A group of its own, which the terminal's Ctrl-C does not reach: the session
+            // ends first, with all events of the program.
             std::os::unix::process::CommandExt::process_group(&mut command, 0);
         }
         let mut launch = Launch::new(command).children(children).deadlines(talk.deadlines);

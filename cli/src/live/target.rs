@@ -26,6 +26,8 @@ impl Talk {
         let defaults = Deadlines::default();
         let deadlines = match args.patience {
             Some(Span(patience)) => defaults
+                // Not longer than by default: a process that listens answers a connection
+                // at once, or never.
                 .connect(patience.min(defaults.connect))
                 .reply(patience)
                 .start(patience)
@@ -220,6 +222,8 @@ fn by_name(name: &str, talk: &Talk) -> Result<Vec<Reached>, Failure> {
         named => {
             let (reached, mut others): (Vec<_>, Vec<_>) =
                 named.iter().map(|found| Reached::of(found, talk)).partition(Result::is_ok);
+            // Of several processes of one name, those that cannot be reached are no reason
+            // to fail.
             match others.pop().filter(|_| reached.is_empty()) {
                 Some(unreachable) => unreachable.map(|reached| vec![reached]),
                 None => Ok(reached.into_iter().flatten().collect()),
@@ -238,6 +242,7 @@ pub(crate) fn first_arrival(
     invite(port, end, messages);
     while end.signals().seen().is_none() {
         if let Some(arrival) = port.next(SIGNAL_CHECK) {
+            // Others that come to the port are not recorded, so they must not wait there.
             port.resume_newcomers();
             return Some(arrival);
         }

@@ -44,6 +44,7 @@ pub fn remove_port_files() {
     let entries = std::mem::take(&mut *made());
     for Entry { path, id: before } in entries {
         let now = id(&path);
+        // Another file has the name by now, and it is not ours to remove.
         if now != before {
             continue;
         }

@@ -93,6 +93,8 @@ impl Endpoint {
             EndpointKind::Socket { path, pid } => {
                 let stream = unix::connect(path, deadline).map_err(failed)?;
                 if let (Some(expected), Some(peer)) = (*pid, unix::peer(&stream))
+                    // A socket outlives its process, and its name has the process id, which
+                    // is given again.
                     && expected != peer.pid
                 {
                     return Err(Error::WrongPeer { expected, found: peer.pid });

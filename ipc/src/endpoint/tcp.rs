@@ -58,6 +58,8 @@ impl TcpAddress {
             let left = deadline.left().ok_or(io::ErrorKind::TimedOut)?;
             match TcpStream::connect_timeout(&address, left) {
                 Ok(stream) => {
+                    // A request is one small write whose answer is waited for: Nagle's
+                    // algorithm would only delay it.
                     stream.set_nodelay(true)?;
                     return Ok(stream);
                 }

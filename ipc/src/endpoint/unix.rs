@@ -41,6 +41,8 @@ fn reachable(path: &Path) -> io::Result<Reachable> {
     let (parent, name) = path.parent().zip(path.file_name()).ok_or_else(too_long)?;
     let flags = OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::RDONLY;
     let directory = File::from(rustix::fs::open(parent, flags, Mode::empty())?);
+    // A socket's address holds 107 bytes; the path by way of an open folder is short,
+    // however long the folder's is.
     let short = PathBuf::from(format!("/proc/self/fd/{}", directory.as_raw_fd())).join(name);
     if short.as_os_str().as_bytes().len() > MAX_PATH_BYTES {
         return Err(too_long());
@@ -64,6 +66,8 @@ pub(super) fn connect(path: &Path, deadline: Deadline) -> io::Result<UnixStream>
             Err(Errno::AGAIN) => {
                 let left = deadline.left().ok_or(io::ErrorKind::TimedOut)?;
                 std::thread::sleep(pause.min(left));
+                // The runtime's queue of connections is full, which ends as soon as it
+                // accepts one: nothing notifies of that.
                 pause = pause.saturating_mul(2).min(Duration::from_millis(50));
             }
             Err(Errno::INTR) => {}

@@ -32,6 +32,8 @@ impl Wire {
     /// Some bytes; 0 at the end. `TimedOut` once the deadline has passed.
     pub(crate) fn read(&mut self, buffer: &mut [u8], deadline: Deadline) -> io::Result<usize> {
         loop {
+            // Anew for each read: a peer that sends a byte now and then must not move the
+            // deadline.
             let left = deadline.left().ok_or(io::ErrorKind::TimedOut)?;
             let result = match self {
                 #[cfg(unix)]

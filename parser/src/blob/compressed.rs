@@ -115,6 +115,8 @@ fn long(
 fn long_varuint(window: &[u8; WINDOW], at: usize, max_bytes: usize, last: u8) -> (u64, usize) {
     if let Some(bytes) = window.get(at..).and_then(|rest| rest.first_chunk()) {
         let (value, length) = joined(u64::from_le_bytes(*bytes));
+        // The last byte that is allowed has a limit of its own, so that length is left to
+        // the loop, as wrong ones are.
         if length < max_bytes.min(9) {
             return (value, length);
         }

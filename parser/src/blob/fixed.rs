@@ -161,6 +161,8 @@ fn quick<const SIZE: usize>(header: &mut BlobHeader, input: &[u8]) -> Option<Ext
     header.header_size = size_of_header(SIZE);
     let next_at = u64::from(event_size) + 4;
     let payload_end = u64::from(header.payload_size) + SIZE as u64;
+    // In 64 bits, where sums of 32-bit sizes cannot wrap: one comparison each instead of
+    // checked arithmetic.
     let is_right = payload_end <= next_at && next_at <= input.len() as u64;
     let next_at = usize::try_from(next_at).ok()?;
     is_right.then_some(Extent { payload_at: SIZE, next_at })

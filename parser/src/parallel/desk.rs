@@ -137,6 +137,7 @@ impl<T> Desk<T> {
 
     /// Wakes workers that wait for what has changed.
     fn wake(&self, state: MutexGuard<'_, State<T>>) {
+        // Counted, because a notification is a system call even if nobody waits.
         let is_waited_for = state.waiting > 0;
         drop(state);
         if is_waited_for {
@@ -181,6 +182,8 @@ impl<T> Desk<T> {
             if state.is_over {
                 return ControlFlow::Break(());
             }
+            // The region whose turn it is has a limit of its own: were it to wait for room
+            // that others take up, nobody could go on.
             if number <= state.turn {
                 if state.in_turn < MOST_IN_TURN {
                     break Counted::InTurn;

@@ -91,6 +91,8 @@ impl<S: Source> Index<S> {
                         self.bytes = self.bytes.saturating_add(u64::from(frame.body.len));
                     }
                     let is_large = self.bytes > REGION_BYTES;
+                    // A thread that ends within a region: its number may be given to
+                    // another one there.
                     if frame.kind == BlockKind::RemoveThread || is_large || self.is_surprised() {
                         return Ok(Next::Irregular);
                     }
@@ -161,6 +163,8 @@ impl<S: Source> Index<S> {
     /// Takes back a finished plan. Drops what it shared, because shared tables are copied
     /// when they change.
     pub(super) fn take_back(&mut self, mut plan: Box<Plan>) {
+        // A spare plan must not keep the tables alive: they could then not be changed in
+        // place.
         self.nothing.share_with(&mut plan.context.tables);
         self.spare.push(plan);
     }

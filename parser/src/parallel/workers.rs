@@ -173,6 +173,8 @@ impl<'a, S: Source, T: Send, C: FnMut(T) -> ControlFlow<()>> Caller<'a, S, T, C>
     /// How many threads have something to read besides this one.
     fn wanted_workers(&self) -> usize {
         let others = self.options.threads.saturating_sub(1);
+        // No more threads than there are regions for them: a small trace is read faster by
+        // one.
         others.min(usize::try_from(self.found).unwrap_or(usize::MAX).saturating_sub(1))
     }
 

@@ -258,6 +258,8 @@ impl<'r> Payload<'r> {
     ) -> Option<usize> {
         let values_each = u64::try_from(fields.len()).ok()?.checked_add(1)?;
         let values = values_each.checked_mul(u64::from(count))?.checked_add(1)?;
+        // On a copy: if this does not fit, the elements are measured one by one, and pay
+        // then.
         let mut left = *budget;
         left.spend(values).ok()?;
         let before = self.from(at);

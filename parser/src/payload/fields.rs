@@ -187,6 +187,7 @@ impl<'r> Fields<'r> {
     /// Jumps to the last field, at most `distance` ahead, whose offset is fixed. Returns
     /// how many fields were skipped.
     fn jump(&mut self, distance: usize) -> usize {
+        // Offsets are computed for the usual interpretation.
         if self.omitted != 0 || !self.payload.reading.is_usual() {
             return 0;
         }

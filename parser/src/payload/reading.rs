@@ -241,6 +241,7 @@ fn fit(schema: &Schema, bytes: &[u8], reading: Reading, omitted: u64) -> Fit {
 #[cold]
 fn unusual(schema: &Schema, bytes: &[u8], pointer_size: u8, usual_fit: Fit) -> Option<Verdict> {
     let usual = Verdict::usual(pointer_size);
+    // Each set of quirks, not each quirk alone: an old writer has several of them at once.
     for ambiguity in schema.ambiguity.subsets() {
         let reading = Reading::other(pointer_size, ambiguity);
         if fit(schema, bytes, reading, 0) == Fit::Exact {
@@ -289,6 +290,7 @@ fn without_texts(schema: &Schema, bytes: &[u8], reading: Reading) -> Option<u64>
             .filter(move |(index, _)| choice >> index & 1 == 1)
             .map(|(_, text)| *text)
     };
+    // Few missing texts before many: the smallest number that fits is the likeliest.
     for missing in 1..=count {
         let mut found: Option<u32> = None;
         for choice in (0u32..1 << count).filter(|choice| choice.count_ones() as usize == missing) {

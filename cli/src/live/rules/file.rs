@@ -76,6 +76,7 @@ impl Rules {
         let cannot = |message: String| Failure::input(name.clone(), message);
         let too_long = || cannot("is no file of rules: it has more than 1 MiB".to_owned());
         let length = std::fs::metadata(path).map_err(|error| cannot(plain(&error)))?.len();
+        // Before it is read: `--rules` may name a trace by mistake.
         if length > MOST_FILE_BYTES {
             return Err(too_long());
         }
@@ -151,6 +152,8 @@ fn rule(
     let example = "when = \"System.Runtime/cpu-usage > 80 for 10s\"";
     let when = fields.needed("when", example)?;
     let condition = Predicate::of_event(when).map_err(|error| {
+        // The condition's own column is added to the place of its text, where that stands
+        // in the file as it is, without escapes.
         let (at, is_exact) = fields.inside("when", error.column());
         let text = error.to_string();
         let text = match text.split_once(": ").filter(|_| is_exact) {
@@ -202,6 +205,8 @@ fn start(
 ) -> Result<Start, Failure> {
     let mut session = args.clone();
     if ["profile", "providers", "clrevents"].iter().any(|key| fields.has(key)) {
+        // What a rule asks for replaces what the command line asks for; options beside it
+        // stay.
         session.profile.clear();
         session.providers.clear();
         session.events.clear();
