@@ -291,8 +291,8 @@ fn the_start_of_a_process_is_compared_where_traces_begin_with_it() {
     let begins = std::slice::from_ref(&begins);
     let report = DiffReport::new(begins, begins, Per::Second);
     let of = |name: &str| {
-        let is_it = |row: &&DiffRow| row.subject == Subject::Startup && row.name == name;
-        report.rows.iter().find(is_it).map(|row| (row.old, row.unit.as_str(), row.is_divided))
+        let is_wanted = |row: &&DiffRow| row.subject == Subject::Startup && row.name == name;
+        report.rows.iter().find(is_wanted).map(|row| (row.old, row.unit.as_str(), row.is_divided))
     };
     // The runtime's first event is at 153,940 ns, the load of `workload` at 32,822,540.
     assert_eq!(of("program"), Some((32_668_600.0, "ns", false)));

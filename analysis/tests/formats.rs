@@ -207,7 +207,7 @@ fn speedscopes_gaps_are_where_no_sample_was() {
     // After the sum and the other thread, which is heavier.
     let thread = &document["profiles"][2];
     assert_eq!(thread["samples"], serde_json::json!([[], [0], [], [0]]));
-    // Behind a gap a sample weighs five periods.
+    // After a gap a sample weighs five periods.
     assert_eq!(thread["weights"], serde_json::json!([11, 70, 950, 30]));
 }
 

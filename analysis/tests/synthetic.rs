@@ -67,7 +67,7 @@ fn memory_that_is_used_again_without_a_word_of_its_end_has_a_new_name() {
         sample(0, 10, &[0x1010]),
         method(LOAD, 2, 0x1000, 0x80, "N.T.New"),
         sample(0, 10, &[0x1010]),
-        // Behind the new code still lies the end of the old, but its life is over.
+        // After the new code still lies the end of the old, but its life is over.
         sample(0, 10, &[0x1090]),
     ]);
     assert_eq!(folded(&session), "N.T.New 1\nN.T.Old 2\n");
@@ -178,7 +178,7 @@ fn entry_points_name_frames_only_without_a_better_name() {
         method(LOAD, 1, 0x1010, 0x10, "N.T.Known"),
         sample(0, 10, &[0x100f]),
         sample(0, 10, &[0x1010]),
-        // Behind what is known nothing is.
+        // After what is known nothing is.
         sample(0, 10, &[0x1020]),
     ]);
     assert_eq!(folded(&next_to_known), "0x1020 1\nN.T.Known 1\n~N.T.Ready+0xf 1\n");

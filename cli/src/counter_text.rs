@@ -12,7 +12,7 @@ pub(crate) fn name(series: &CounterSeries) -> String {
     printable(&format!("{}{tags}", series.name))
 }
 
-/// The same where there may not be room: keys of tags lose what stands before their last
+/// The same, shortened: keys of tags lose what stands before their last
 /// dot, then the name loses its begin, so that its last word and the values of tags stay.
 pub(crate) fn name_to_cut(series: &CounterSeries) -> Text {
     let whole = name(series);

@@ -135,7 +135,7 @@ impl Csv {
             (true, false) => &["stack"],
             _ => &[],
         };
-        let (fields, behind): (&[String], &[&str]) = match &self.layout {
+        let (fields, after): (&[String], &[&str]) = match &self.layout {
             Layout::Selected(fields) => (fields, &[]),
             Layout::Fields(fields) => {
                 (fields, &["payload_other", "payload_rest", "payload_faults"])
@@ -145,7 +145,7 @@ impl Csv {
             }
         };
         let is_taken = |name: &str| {
-            let fixed = COMMON.iter().chain(behind).chain(stacks).chain(raw);
+            let fixed = COMMON.iter().chain(after).chain(stacks).chain(raw);
             fixed.into_iter().any(|column| column.eq_ignore_ascii_case(name))
         };
         for (at, name) in COMMON.iter().enumerate() {
@@ -159,7 +159,7 @@ impl Csv {
             let prefix = if is_taken(name) { "payload." } else { "" };
             text(out, format!("{prefix}{name}").as_bytes(), self.is_safe);
         }
-        for name in behind.iter().chain(stacks).chain(raw) {
+        for name in after.iter().chain(stacks).chain(raw) {
             out.push(b',');
             out.raw(name);
         }

@@ -228,7 +228,7 @@ impl Filter {
             };
             messages.push(format!("no event lies in --time{}{extent}", self.among()));
         }
-        // If no event got as far as the conditions, nothing can be said about them.
+        // If no event got as far as the conditions, nothing is known about them.
         if messages.is_empty() {
             let among = if self.has_others_than_conditions() {
                 " (of those that pass the other filters)"

@@ -117,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_and_what_is_appended_to_vectors_stand_one_behind_the_other() {
+    fn lines_and_what_is_appended_to_vectors_stand_one_after_the_other() {
         let mut page = Page::default();
         for round in 0..2000 {
             let mut writer = page.writer(20);

@@ -22,13 +22,13 @@ fn read(stream: &[u8]) -> Parsed<'_, (Vec<Remark<'_>>, usize)> {
     let (mut found, mut others) = (Vec::new(), 0);
     loop {
         let (content, (kind, size)) = raw::block_header_v6(rest)?;
-        let (behind, content) = take::<_, _, FaultAt<'_>>(size).parse(content)?;
+        let (after, content) = take::<_, _, FaultAt<'_>>(size).parse(content)?;
         match kind {
-            0 => return Ok((behind, (found, others))),
+            0 => return Ok((after, (found, others))),
             200 => found.extend(remarks(content)?.1),
             _ => others += 1,
         }
-        rest = behind;
+        rest = after;
     }
 }
 

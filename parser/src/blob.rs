@@ -106,12 +106,12 @@ pub struct Blob<'a> {
 impl<'a> Blob<'a> {
     /// The payload.
     pub fn payload(&self) -> &'a [u8] {
-        let behind = self.bytes.get(self.header.header_size as usize..).unwrap_or_default();
-        behind.get(..self.header.payload_size as usize).unwrap_or_default()
+        let after = self.bytes.get(self.header.header_size as usize..).unwrap_or_default();
+        after.get(..self.header.payload_size as usize).unwrap_or_default()
     }
 
     /// Version 3: the addresses of the stack, innermost first, which follow their size
-    /// behind the payload. Empty in other versions, which refer to a stack by its id.
+    /// after the payload. Empty in other versions, which refer to a stack by its id.
     pub fn stack(&self) -> &'a [u8] {
         let (header, size) = (self.header.header_size as usize, self.header.payload_size as usize);
         let stack = self.bytes.get(header.saturating_add(size).saturating_add(4)..);

@@ -127,9 +127,9 @@ impl Cursor {
 
     /// Whether it is an object, judged by all of its bytes.
     pub(crate) fn is_object(&self, blob: &[u8]) -> bool {
-        let behind = blob.get(1..).unwrap_or_default();
+        let after = blob.get(1..).unwrap_or_default();
         blob.first() == Some(&fastserial::TAG_END)
-            && fastserial::find(behind.get(..fastserial::FOUND_HEADER).unwrap_or(behind)) == Some(0)
+            && fastserial::find(after.get(..fastserial::FOUND_HEADER).unwrap_or(after)) == Some(0)
     }
 
     /// Whether the current blob of version 6 is the first of blocks that lead to the end

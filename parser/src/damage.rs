@@ -479,7 +479,7 @@ mod tests {
     use crate::source::Span;
 
     #[test]
-    fn no_row_is_lost_behind_the_place_where_another_block_begins() {
+    fn no_row_is_lost_after_the_place_where_another_block_begins() {
         let frame = |start| Frame {
             kind: BlockKind::Thread,
             start,

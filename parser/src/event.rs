@@ -332,7 +332,7 @@ impl<'r> Event<'r> {
     #[inline]
     pub fn stack(&self) -> Stack<'r> {
         let bytes = if self.context.is_v3() {
-            // Behind the payload: u32 size, then that many bytes.
+            // After the payload: u32 size, then that many bytes.
             let stack = self.rest.get((self.header.payload_size as usize).wrapping_add(4)..);
             stack.and_then(|rest| rest.get(..self.header.stack_size as usize))
         } else {

@@ -45,7 +45,7 @@
 //! let mut remarks = Vec::new();
 //! loop {
 //!     let (content, (kind, size)) = raw::block_header_v6(rest).unwrap();
-//!     let (behind, content) = take::<_, _, raw::FaultAt<'_>>(size).parse(content).unwrap();
+//!     let (after, content) = take::<_, _, raw::FaultAt<'_>>(size).parse(content).unwrap();
 //!     match kind {
 //!         0 => break,
 //!         200 => {
@@ -54,7 +54,7 @@
 //!         }
 //!         _ => {}
 //!     }
-//!     rest = behind;
+//!     rest = after;
 //! }
 //! assert_eq!(remarks, [(100, &b"begin"[..]), (200, b"end")]);
 //! ```

@@ -114,13 +114,13 @@ impl Serialize for Event<'_> {
             &Members { fields: &fields, described, outer: None, faults: &faults },
         )?;
         // Writing the fields has walked them; only now is their end known.
-        let mut behind = fields;
-        behind.by_ref().for_each(drop);
-        if let Some(fault) = behind.opaque() {
-            faults.add(None, behind.rest_offset(), &fault);
+        let mut after = fields;
+        after.by_ref().for_each(drop);
+        if let Some(fault) = after.opaque() {
+            faults.add(None, after.rest_offset(), &fault);
         }
-        if !behind.rest().is_empty() {
-            map.serialize_entry("payload_rest", &Hexadecimal(behind.rest()))?;
+        if !after.rest().is_empty() {
+            map.serialize_entry("payload_rest", &Hexadecimal(after.rest()))?;
         }
         let faults = faults.0.take();
         if !faults.is_empty() {

@@ -2,7 +2,7 @@
 //!
 //! The reference reader's tables lie in a folder `shared` beside the checkout; without it
 //! the traces of the repository are read and counted, and the comparison is skipped,
-//! which is said.
+//! and is reported.
 
 use nettrace_parser::{Event, Reader, Version};
 use nettrace_testdata::corpus::{self, GoldenEvent, TraceFile};

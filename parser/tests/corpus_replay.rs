@@ -88,7 +88,7 @@ fn what_passes_for_whole_has_all_events_of_parts_that_were_not_written_over() {
     replay_all("truth", files("fuzz/found/truth"));
 }
 
-/// Sizes of blocks far too large: events of the blocks behind were given twice, or told
+/// Sizes of blocks far too large: events of the blocks after were given twice, or told
 /// as lost and given, and stretches were told as lost twice. These inputs stay, whatever
 /// becomes of the corpus.
 #[test]

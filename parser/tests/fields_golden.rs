@@ -195,7 +195,7 @@ fn are_in_order(line: &str, names: &[&str]) -> bool {
     })
 }
 
-/// The bytes behind all fields.
+/// The bytes after all fields.
 fn surplus<'r>(event: &Event<'r>) -> &'r [u8] {
     let mut fields = event.fields();
     assert!(fields.by_ref().all(|field| field.value.is_ok()), "{event:?}");
@@ -508,7 +508,7 @@ fn mechanisms_of_a_collection_are_stored_numbers() {
 #[test]
 fn texts_of_universal_system_are_whole_and_not_the_first_byte_of_their_length() {
     // The stream declares them as one UTF-8 code unit; the reference reader believes it,
-    // and misreads all behind the first.
+    // and misreads all after the first.
     let count = compare(
         |provider| provider.starts_with("Universal."),
         |event, golden| {

@@ -221,7 +221,7 @@ fn fault_of(kind: FieldType, bytes: &[u8]) -> String {
 
 #[test]
 fn a_product_of_fixed_lengths_beyond_the_limit_is_refused_without_walking_it() {
-    // No bytes at all: the field behind it is found.
+    // No bytes at all: the field after it is found.
     let product = fixed(fixed(nothing(), u16::MAX), u16::MAX);
     assert_eq!(
         fault_of(product, &[7]),

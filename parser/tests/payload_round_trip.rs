@@ -143,7 +143,7 @@ fn check(event: &Event<'_>, expected: &ExpectedEvent) -> Result<(), TestCaseErro
         }
     }
     prop_assert!(walk.next().is_none());
-    // Located data lies behind the fields.
+    // Located data lies after the fields.
     let has_located = format!("{fields:?}").contains("Loc(");
     prop_assert!(has_located || walk.rest().is_empty(), "{:?}", walk);
     Ok(())

@@ -157,7 +157,7 @@ fn content_of(block: &Block<'_>) -> std::ops::Range<usize> {
     block.span.start as usize..block.span.end() as usize
 }
 
-/// Cuts a block behind each of its bytes. Gives, for each place at which a row was found
+/// Cuts a block after each of its bytes. Gives, for each place at which a row was found
 /// to be cut, how many rows of the block had been read.
 fn cut_everywhere(
     bytes: &[u8],
@@ -241,7 +241,7 @@ fn a_cut_inside_an_event_block_keeps_its_whole_events() {
     let in_block: Vec<&EventRow> =
         all.iter().filter(|row| row.offset >= content.start as u64).collect();
     assert!(in_block.len() > 100);
-    // Behind every byte of two events, one with a payload and a header of its own, and at
+    // After every byte of two events, one with a payload and a header of its own, and at
     // places all over.
     let near = in_block.iter().filter(|row| row.payload > 20 && row.end - row.offset > 30).take(2);
     let mut lengths: Vec<usize> =

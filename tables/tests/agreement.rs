@@ -67,8 +67,8 @@ fn counts_and_sums_are_those_of_the_reports() {
         let thrown = rows("exceptions");
         assert_eq!(thrown.len() as u64, exceptions.count, "{name}");
         for of_type in &exceptions.types {
-            let is_it = |row: &&_| text(row, "type") == Some(&*of_type.type_name);
-            assert_eq!(thrown.iter().filter(is_it).count() as u64, of_type.count, "{name}");
+            let is_wanted = |row: &&_| text(row, "type") == Some(&*of_type.type_name);
+            assert_eq!(thrown.iter().filter(is_wanted).count() as u64, of_type.count, "{name}");
         }
 
         let waits = rows("contentions");
@@ -81,8 +81,8 @@ fn counts_and_sums_are_those_of_the_reports() {
 
         let allocations = rows("allocations");
         let of_kind = |kind: &str| {
-            let is_it = |row: &&_| text(row, "kind") == Some(kind);
-            allocations.iter().filter(is_it).cloned().collect::<Vec<_>>()
+            let is_wanted = |row: &&_| text(row, "kind") == Some(kind);
+            allocations.iter().filter(is_wanted).cloned().collect::<Vec<_>>()
         };
         let ticks = of_kind("tick");
         if of_kind("sample").is_empty() && !ticks.is_empty() {
@@ -139,8 +139,8 @@ fn samples_and_their_methods_are_those_of_topn() {
         }
         assert_eq!((samples.len() as u64, sum(&samples, "weight_ns")), (count, weight), "{name}");
         for state in ThreadState::ALL {
-            let is_it = |row: &&_| text(row, "state") == Some(state.name());
-            let of_table = samples.iter().filter(is_it).count() as u64;
+            let is_wanted = |row: &&_| text(row, "state") == Some(state.name());
+            let of_table = samples.iter().filter(is_wanted).count() as u64;
             assert_eq!(of_table, states.get(state.name()).copied().unwrap_or(0), "{name}");
         }
         // As a query over a fleet joins them: samples, innermost frames, texts.

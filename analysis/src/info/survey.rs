@@ -255,7 +255,7 @@ impl Survey {
         self.counts.push(TypeCount { is_informative, ..TypeCount::default() });
     }
 
-    /// The event types that were met, each with what was counted.
+    /// The event types seen so far, each with what was counted.
     pub(super) fn types(&self) -> impl Iterator<Item = (&EventType, &TypeCount)> {
         self.types.rows().iter().zip(&self.counts)
     }

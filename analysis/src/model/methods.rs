@@ -141,7 +141,7 @@ impl Methods {
         let range = self.ranges.at_start(method.start)?;
         let code = self.codes.get(range.value.index())?;
         let is_same = code.method_id == method.method_id && code.size == method.size;
-        let is_it = match method.change {
+        let is_known = match method.change {
             _ if !is_same => false,
             _ if range.to == u64::MAX => true,
             // The end of code may be reported more than once.
@@ -159,7 +159,7 @@ impl Methods {
             // It was loaded again.
             _ => false,
         };
-        is_it.then_some(range.value)
+        is_known.then_some(range.value)
     }
 
     /// Learns the entry point of precompiled code.

@@ -130,12 +130,12 @@ impl<T: Copy + PartialEq> Ranges<T> {
         }
     }
 
-    /// Ends the lifetime of the range at `start`, if `is_it` accepts it. `false` if there
+    /// Ends the lifetime of the range at `start`, if `accepts` says so. `false` if there
     /// is no such range.
-    pub(crate) fn end(&mut self, start: u64, ticks: u64, is_it: impl Fn(&T) -> bool) -> bool {
+    pub(crate) fn end(&mut self, start: u64, ticks: u64, accepts: impl Fn(&T) -> bool) -> bool {
         let Some(row) = self.newest.get(&start) else { return false };
         match self.rows.get_mut(*row as usize) {
-            Some(range) if is_it(&range.value) => {
+            Some(range) if accepts(&range.value) => {
                 range.to = range.to.min(ticks);
                 true
             }

@@ -103,8 +103,8 @@ impl Stacks {
         let hash = hasher.finish();
         let mut row = self.newest.get(&hash).copied().unwrap_or(NONE);
         while let Some(found) = self.rows.get(row as usize) {
-            let is_it = found.process == process && found.is_cut == is_cut;
-            if is_it && is_same(self.addresses_of(found), stack) {
+            let is_like = found.process == process && found.is_cut == is_cut;
+            if is_like && is_same(self.addresses_of(found), stack) {
                 if found.reuses_seen == self.reuses.count() || self.pass_reuses(row) {
                     return StackHandle(row);
                 }

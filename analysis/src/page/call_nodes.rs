@@ -13,7 +13,7 @@ const MOST_DEEPER: usize = MOST_NODES / 8;
 /// The frame of those.
 const DEEPER: u32 = u32::MAX;
 /// The frame of samples whose stack is not known.
-const REST: u32 = u32::MAX - 1;
+const REST_FRAME: u32 = u32::MAX - 1;
 /// How it is displayed.
 pub(super) const REST_NAME: &str = "(rest)";
 
@@ -55,7 +55,7 @@ impl CallNodes {
 
     /// The node of samples for whose stacks there was no room.
     pub(super) fn rest(&mut self) -> u32 {
-        self.child(0, REST, MOST_NODES.saturating_add(MOST_DEEPER)).unwrap_or(0)
+        self.child(0, REST_FRAME, MOST_NODES.saturating_add(MOST_DEEPER)).unwrap_or(0)
     }
 
     /// The child of a node, if it exists or there are fewer than `most` nodes.
@@ -84,7 +84,7 @@ impl CallNodes {
         let mut number_of = |frame: u32| {
             *numbers.entry(frame).or_insert_with(|| {
                 let number = frames.len() as u64;
-                let name = if frame == REST { REST_NAME } else { Call::DEEPER };
+                let name = if frame == REST_FRAME { REST_NAME } else { Call::DEEPER };
                 frames.push(all.get(frame as usize).ok_or(name));
                 number
             })

@@ -30,17 +30,17 @@ pub(crate) struct SampleKey {
 }
 
 /// In place of the stack of samples for whose stacks there was no room.
-const REST: StackHandle = StackHandle(u32::MAX);
+const UNKNOWN_STACK: StackHandle = StackHandle(u32::MAX);
 
 impl SampleKey {
     /// The same without the stack.
     fn rest(self) -> SampleKey {
-        SampleKey { stack: REST, ..self }
+        SampleKey { stack: UNKNOWN_STACK, ..self }
     }
 
     /// Whether there was no room for the stack.
     pub(crate) fn is_rest(&self) -> bool {
-        self.stack == REST
+        self.stack == UNKNOWN_STACK
     }
 }
 

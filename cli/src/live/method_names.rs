@@ -29,7 +29,7 @@ pub(crate) const RUNDOWN: Rundown = Rundown::Keyword(0x8 | 0x10 | 0x20 | 0x100);
 /// Which events of the runtime's provider the user gets to see.
 #[derive(Debug)]
 pub(crate) struct Visible {
-    /// What the user asked of it; `None`: nothing.
+    /// What the user requested; `None`: nothing.
     asked: Option<Provider>,
 }
 
@@ -52,7 +52,7 @@ impl Visible {
 
 /// Adds to a session the events that name methods that are loaded while it runs. Names
 /// come at level verbose only, which is the provider's level for everything else that is
-/// asked of it.
+/// requested of it.
 pub(crate) fn with_methods(providers: &Providers) -> Result<(Providers, Visible), RequestError> {
     let asked = providers.iter().find(|provider| provider.name() == RUNTIME).cloned();
     let mut names = Provider::new(RUNTIME)?.keywords(METHOD_KEYWORDS).level(Level::Verbose);

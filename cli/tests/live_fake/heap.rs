@@ -53,7 +53,7 @@ fn the_runtime_is_asked_for_what_dotnet_gcdump_asks_for() {
 fn a_process_that_dies_in_its_dump_leaves_what_it_sent() {
     let (folder, bytes) = (Folder::new(), heap());
     let fake = FakeRuntime::start(up_to_the_end_mark(&bytes)).unwrap();
-    // Behind the first blocks of objects.
+    // After the first blocks of objects.
     fake.set_fault(Some(Fault::on(CommandId::COLLECT_TRACING_3, FaultKind::DieInStream(300_000))));
     let run = on(&fake, &folder, &["heap", "--json"]);
     assert_eq!(run.code, Some(3), "{}", run.stderr);

@@ -186,8 +186,8 @@ fn every_option_of_dotnet_trace_is_taken_with_its_values_or_differs_for_a_reason
     let own_defaults = defaults(own.text());
     assert!(theirs.len() >= 19, "{help}");
     for option in &theirs {
-        let is_it = |known: &&Known| option.names.iter().any(|name| name == known.option);
-        let known = KNOWN.iter().find(is_it);
+        let is_wanted = |known: &&Known| option.names.iter().any(|name| name == known.option);
+        let known = KNOWN.iter().find(is_wanted);
         let known = known.unwrap_or_else(|| panic!("dotnet-trace has {:?}, too", option.names));
         for name in &option.names {
             // Known: what is wrong with the command line is another thing.

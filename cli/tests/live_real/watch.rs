@@ -46,8 +46,8 @@ fn what_happens_is_one_line_each() {
             let lines: Vec<&str> = run.text().lines().skip(1).collect();
             assert_eq!(lines.len(), 2, ".NET {} {show} {more:?}: {}", peer.major, run.text());
             for line in lines {
-                let is_it = line.split_whitespace().nth(2) == Some(kind) && line.contains(part);
-                assert!(is_it, ".NET {} {show}: {line}", peer.major);
+                let is_wanted = line.split_whitespace().nth(2) == Some(kind) && line.contains(part);
+                assert!(is_wanted, ".NET {} {show}: {line}", peer.major);
             }
         }
         // Changes of the pool are rare.

@@ -12,7 +12,7 @@ pub struct Watched {
     pub exceptions: u64,
     /// Events that the runtime had no room for.
     pub lost: u64,
-    /// Whether the runtime said that it is the end.
+    /// Whether the runtime marked the end.
     pub is_complete: bool,
 }
 

@@ -74,7 +74,7 @@ fn a_reader_at_the_other_end_of_a_pipe_sees_what_was_written() {
 #[test]
 fn damage_can_be_aimed() {
     let stream = nettrace_writer::tiny_v4();
-    // The third event is gone, and what is behind it.
+    // The third event is gone, and what is after it.
     let third = stream.nth(PartKind::Event, 0).rows[2].start;
     assert_eq!(
         convert(&Damage::Cut { at: third }.applied(&stream.bytes)).unwrap(),

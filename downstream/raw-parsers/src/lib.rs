@@ -70,12 +70,12 @@ pub fn notes(stream: &[u8]) -> Parsed<'_, Vec<Note<'_>>> {
     let mut notes = Vec::new();
     loop {
         let (content, (kind, size)) = raw::block_header_v6(rest)?;
-        let (behind, content) = take::<_, _, FaultAt<'_>>(size).parse(content)?;
+        let (after, content) = take::<_, _, FaultAt<'_>>(size).parse(content)?;
         match kind {
-            0 => return Ok((behind, notes)),
+            0 => return Ok((after, notes)),
             200 => notes.push(note(content)?.1),
             _ => {}
         }
-        rest = behind;
+        rest = after;
     }
 }

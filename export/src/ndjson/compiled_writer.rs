@@ -148,7 +148,7 @@ enum Number {
 
 /// Parameters beside the payload.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Manner {
+pub(crate) struct NumberStyle {
     pub(crate) pointer_size: u8,
     /// Larger integers are written as strings.
     pub(crate) largest: u64,
@@ -167,9 +167,9 @@ impl CompiledWriter {
         fields: &[Field],
         names: &Names,
         before: &[u8],
-        behind: &[u8],
+        after: &[u8],
     ) -> Option<CompiledWriter> {
-        compile::compile(fields, names, before, behind)
+        compile::compile(fields, names, before, after)
     }
 
     /// The room that a payload of this size needs, without the beginning.
@@ -190,10 +190,10 @@ impl CompiledWriter {
         &self,
         line: Writer<'b>,
         payload: &[u8],
-        manner: Manner,
+        style: NumberStyle,
     ) -> Option<Writer<'b>> {
         let mut state = Progress { registers: [0; REGISTERS], values_left: MOST_VALUES };
-        match self.values(line, payload, &mut state, manner) {
+        match self.values(line, payload, &mut state, style) {
             // Bytes are left: the payload has more than its fields, which the slow path
             // shows as `payload_rest`.
             Some((line, [])) => Some(line),
@@ -211,10 +211,10 @@ impl CompiledWriter {
         mut line: Writer<'b>,
         mut rest: &'r [u8],
         state: &mut Progress,
-        manner: Manner,
+        style: NumberStyle,
     ) -> Option<(Writer<'b>, &'r [u8])> {
         for step in &self.steps {
-            step.value.write(&mut line, &mut rest, state, manner)?;
+            step.value.write(&mut line, &mut rest, state, style)?;
             line.short_literal(&step.after);
         }
         Some((line, rest))
@@ -231,15 +231,15 @@ impl CompiledWriter {
 
 #[inline(always)]
 pub(crate) fn take<const N: usize>(rest: &mut &[u8]) -> Option<[u8; N]> {
-    let (bytes, behind) = rest.split_first_chunk()?;
-    *rest = behind;
+    let (bytes, after) = rest.split_first_chunk()?;
+    *rest = after;
     Some(*bytes)
 }
 
 /// Appends an integer; in quotes if it is too large for a double and that is requested.
 #[inline(always)]
-pub(crate) fn unsigned(line: &mut Writer<'_>, number: u64, manner: Manner) {
-    if number > manner.largest {
+pub(crate) fn unsigned(line: &mut Writer<'_>, number: u64, style: NumberStyle) {
+    if number > style.largest {
         line.byte(b'"');
         line.unsigned(number);
         line.byte(b'"');
@@ -250,8 +250,8 @@ pub(crate) fn unsigned(line: &mut Writer<'_>, number: u64, manner: Manner) {
 
 /// The same for a signed integer.
 #[inline(always)]
-pub(crate) fn signed(line: &mut Writer<'_>, number: i64, manner: Manner) {
-    if number.unsigned_abs() > manner.largest {
+pub(crate) fn signed(line: &mut Writer<'_>, number: i64, style: NumberStyle) {
+    if number.unsigned_abs() > style.largest {
         line.byte(b'"');
         line.signed(number);
         line.byte(b'"');
@@ -282,7 +282,7 @@ impl Value {
         line: &mut Writer<'_>,
         rest: &mut &[u8],
         state: &mut Progress,
-        manner: Manner,
+        style: NumberStyle,
     ) -> Option<()> {
         match self {
             Value::Text => {
@@ -290,25 +290,25 @@ impl Value {
                 *rest = rest.get(taken..)?;
             }
             Value::Elements(elements) => {
-                (*line, *rest) = elements.write(line.taken(), rest, state, manner)?;
+                (*line, *rest) = elements.write(line.taken(), rest, state, style)?;
             }
-            Value::HexPointer if manner.pointer_size == 8 => {
+            Value::HexPointer if style.pointer_size == 8 => {
                 line.hex(u64::from_le_bytes(take(rest)?))
             }
             Value::HexPointer => line.hex(u64::from(u32::from_le_bytes(take(rest)?))),
             Value::U32 => line.unsigned(u64::from(u32::from_le_bytes(take(rest)?))),
             Value::U16 => line.unsigned(u64::from(u16::from_le_bytes(take(rest)?))),
             Value::U8 => line.unsigned(u64::from(u8::from_le_bytes(take(rest)?))),
-            Value::U64 => unsigned(line, u64::from_le_bytes(take(rest)?), manner),
+            Value::U64 => unsigned(line, u64::from_le_bytes(take(rest)?), style),
             Value::HexU64 => line.hex(u64::from_le_bytes(take(rest)?)),
             Value::HexU32 => line.hex(u64::from(u32::from_le_bytes(take(rest)?))),
             Value::I32 => line.signed(i64::from(i32::from_le_bytes(take(rest)?))),
-            Value::I64 => signed(line, i64::from_le_bytes(take(rest)?), manner),
-            Value::VarUInt => unsigned(line, varuint(rest)?, manner),
+            Value::I64 => signed(line, i64::from_le_bytes(take(rest)?), style),
+            Value::VarUInt => unsigned(line, varuint(rest)?, style),
             Value::HexVarUInt => line.hex(varuint(rest)?),
             Value::Kept(value, register) => {
                 let number;
-                (*line, *rest, number) = value.write_kept(line.taken(), rest, manner)?;
+                (*line, *rest, number) = value.write_kept(line.taken(), rest, style)?;
                 *state.registers.get_mut(*register)? = usize::try_from(number).ok()?;
             }
             other => (*line, *rest) = other.write_rare(line.taken(), rest)?,
@@ -322,7 +322,7 @@ impl Value {
         &self,
         mut line: Writer<'b>,
         mut rest: &'r [u8],
-        manner: Manner,
+        style: NumberStyle,
     ) -> Option<(Writer<'b>, &'r [u8], u64)> {
         let number = match self {
             Value::U8 => u64::from(u8::from_le_bytes(take(&mut rest)?)),
@@ -334,7 +334,7 @@ impl Value {
         };
         match self {
             Value::HexU32 | Value::HexU64 | Value::HexVarUInt => line.hex(number),
-            _ => unsigned(&mut line, number, manner),
+            _ => unsigned(&mut line, number, style),
         }
         Some((line, rest, number))
     }
@@ -351,8 +351,8 @@ impl Value {
         match self {
             Value::Utf8 => {
                 let count = usize::from(u16::from_le_bytes(take(&mut rest)?));
-                let (text, behind) = rest.split_at_checked(count)?;
-                rest = behind;
+                let (text, after) = rest.split_at_checked(count)?;
+                rest = after;
                 line.plain_ascii(text)?;
             }
             Value::HexU16 => line.hex(u64::from(u16::from_le_bytes(take(&mut rest)?))),
@@ -402,7 +402,7 @@ impl Elements {
         line: Writer<'b>,
         rest: &'r [u8],
         state: &mut Progress,
-        manner: Manner,
+        style: NumberStyle,
     ) -> Option<(Writer<'b>, &'r [u8])> {
         let (mut line, mut rest) = (line, rest);
         let count = match self.count {
@@ -423,16 +423,16 @@ impl Elements {
             }
             return Some((line, rest));
         }
-        if let Some(rows) = self.rows.as_ref().filter(|rows| rows.are_worth(count, manner)) {
-            (line, rest) = each.values(line, rest, state, manner)?;
-            (line, rest) = rows.write(line, rest, last, manner)?;
+        if let Some(rows) = self.rows.as_ref().filter(|rows| rows.are_worth(count, style)) {
+            (line, rest) = each.values(line, rest, state, style)?;
+            (line, rest) = rows.write(line, rest, last, style)?;
             line.literal(&each.end);
             return Some((line, rest));
         }
         // Counts stored within an element are only valid within it.
         let registers = if each.keeps { Some(state.registers) } else { None };
         for index in 0..count {
-            (line, rest) = each.values(line, rest, state, manner)?;
+            (line, rest) = each.values(line, rest, state, style)?;
             line.literal(if index == last { &each.end } else { &each.between });
             if let Some(registers) = registers {
                 state.registers = registers;

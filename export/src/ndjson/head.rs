@@ -1,7 +1,7 @@
 //! The beginning of a line: time and thread. Both are usually close to those of the
 //! previous line, so the unchanged part is cached as text.
 
-use super::compiled_writer::{Manner, signed, unsigned};
+use super::compiled_writer::{NumberStyle, signed, unsigned};
 use crate::line::digits::EIGHT_DIGITS;
 use crate::line::{Literal, Writer};
 
@@ -51,16 +51,16 @@ impl Head {
         line: &mut Writer<'_>,
         nanos: Option<i64>,
         thread_id: Option<u64>,
-        manner: Manner,
+        style: NumberStyle,
     ) {
         match nanos {
-            Some(nanos) if self.is_near(nanos, manner) => {
+            Some(nanos) if self.is_near(nanos, style) => {
                 line.literal(&self.time);
                 line.eight((nanos - self.since) as u32);
             }
             Some(nanos) => {
                 line.text("{\"ts_ns\":");
-                signed(line, nanos, manner);
+                signed(line, nanos, style);
             }
             None => line.text("{\"ts_ns\":null"),
         }
@@ -68,42 +68,42 @@ impl Head {
         // rewrite it more often.
         let thread = &mut self.threads[thread_id.unwrap_or(0) as usize % THREADS];
         if thread.id != thread_id {
-            thread.turn_to(thread_id, manner);
+            thread.turn_to(thread_id, style);
         }
         line.literal(&thread.text);
     }
 
     /// Whether the time begins with the cached digits, after updating them if necessary.
     #[inline(always)]
-    fn is_near(&mut self, nanos: i64, manner: Manner) -> bool {
-        (nanos.wrapping_sub(self.since) as u64) < STRETCH as u64 || self.go_to(nanos, manner)
+    fn is_near(&mut self, nanos: i64, style: NumberStyle) -> bool {
+        (nanos.wrapping_sub(self.since) as u64) < STRETCH as u64 || self.go_to(nanos, style)
     }
 
     #[cold]
-    fn go_to(&mut self, nanos: i64, manner: Manner) -> bool {
+    fn go_to(&mut self, nanos: i64, style: NumberStyle) -> bool {
         let begin = nanos - nanos % STRETCH;
         // Other times begin with zeros, or are written as strings.
-        let is_usual =
-            begin > 0 && begin.checked_add(STRETCH).is_some_and(|end| end as u64 <= manner.largest);
-        if is_usual {
+        let is_expected =
+            begin > 0 && begin.checked_add(STRETCH).is_some_and(|end| end as u64 <= style.largest);
+        if is_expected {
             self.since = begin;
             self.time = made(|line| {
                 line.text("{\"ts_ns\":");
                 line.unsigned((begin / STRETCH) as u64);
             });
         }
-        is_usual
+        is_expected
     }
 }
 
 impl Thread {
     #[cold]
-    fn turn_to(&mut self, id: Option<u64>, manner: Manner) {
+    fn turn_to(&mut self, id: Option<u64>, style: NumberStyle) {
         self.id = id;
         self.text = made(|line| {
             line.text(",\"tid\":");
             match id {
-                Some(id) => unsigned(line, id, manner),
+                Some(id) => unsigned(line, id, style),
                 None => line.text("-1"),
             }
         });

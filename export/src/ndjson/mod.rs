@@ -22,7 +22,7 @@ mod head;
 mod payload_json;
 mod rows;
 
-use self::compiled_writer::{CompiledWriter, Manner, unsigned};
+use self::compiled_writer::{CompiledWriter, NumberStyle, unsigned};
 use self::head::Head;
 pub use self::payload_json::PayloadJson;
 use crate::detail::{Detail, opcode, write_names};
@@ -49,7 +49,7 @@ pub(crate) struct Ndjson {
     /// The part that is the same for all events of a type, by the type's number.
     fixed: Vec<Vec<u8>>,
     /// The fast path for events, by the shape's number.
-    short_ways: Vec<ShortWay>,
+    fast_paths: Vec<FastPath>,
     head: Head,
     /// Names of the next event's frames.
     frames: Vec<String>,
@@ -61,7 +61,7 @@ pub(crate) struct Ndjson {
     clippy::large_enum_variant,
     reason = "it lies where it is used, once for each type of event"
 )]
-enum ShortWay {
+enum FastPath {
     /// Not determined yet.
     Unknown,
     /// Only the slow path is possible.
@@ -89,7 +89,7 @@ impl Ndjson {
             detail,
             payloads,
             fixed: Vec::new(),
-            short_ways: Vec::new(),
+            fast_paths: Vec::new(),
             head: Head::default(),
             frames: Vec::new(),
         }
@@ -111,14 +111,14 @@ impl Ndjson {
         types: &EventTypes,
         selection: Option<&mut Selection>,
     ) {
-        if selection.is_none() && self.write_shortly(page, event, type_index, types) {
+        if selection.is_none() && self.write_fast(page, event, type_index, types) {
             return;
         }
-        self.append_at_length(page, event, type_index, types, selection);
+        self.append_slow(page, event, type_index, types, selection);
     }
 
     #[inline(never)]
-    fn append_at_length(
+    fn append_slow(
         &mut self,
         page: &mut Page,
         event: &Event<'_>,
@@ -126,13 +126,13 @@ impl Ndjson {
         types: &EventTypes,
         selection: Option<&mut Selection>,
     ) {
-        page.append(|out| self.write_at_length(out, event, type_index, types, selection));
+        page.append(|out| self.write_slow(out, event, type_index, types, selection));
     }
 
     /// Appends an event on the fast path. `false` if that is not possible; then nothing
     /// was written.
     #[inline(never)]
-    fn write_shortly(
+    fn write_fast(
         &mut self,
         page: &mut Page,
         event: &Event<'_>,
@@ -147,21 +147,21 @@ impl Ndjson {
             return false;
         }
         let process = if event.thread().is_some() { None } else { event.process_id() };
-        let (fixed, to_payload, writer) = match self.short_ways.get(type_index.shape) {
-            Some(ShortWay::Some {
+        let (fixed, to_payload, writer) = match self.fast_paths.get(type_index.shape) {
+            Some(FastPath::Some {
                 fixed,
                 to_payload,
                 level: of_fixed,
                 process: in_fixed,
                 writer,
             }) if *of_fixed == level && *in_fixed == process => (fixed, to_payload, writer),
-            Some(ShortWay::None) => return false,
+            Some(FastPath::None) => return false,
             _ => {
-                self.find_short_way(level, process, type_index, types);
-                return self.write_shortly(page, event, type_index, types);
+                self.find_fast_path(level, process, type_index, types);
+                return self.write_fast(page, event, type_index, types);
             }
         };
-        let manner = Manner {
+        let style = NumberStyle {
             pointer_size: event.session().pointer_size,
             largest: self.payloads.largest_number(),
         };
@@ -169,7 +169,7 @@ impl Ndjson {
         let room = writer.room(payload.len());
         let begin = page.len();
         let mut line = page.writer(HEAD_ROOM + to_payload.len() + room);
-        self.head.write(&mut line, event.nanos(), event.thread_id(), manner);
+        self.head.write(&mut line, event.nanos(), event.thread_id(), style);
         let process_id = if process.is_none() { event.process_id() } else { None };
         let (activity, related) = (event.activity_id(), event.related_activity_id());
         if process_id.is_none() && activity.is_none() && related.is_none() && labels.is_empty() {
@@ -178,7 +178,7 @@ impl Ndjson {
             line.literal(fixed);
             if let Some(id) = process_id {
                 line.text(",\"pid\":");
-                unsigned(&mut line, id, manner);
+                unsigned(&mut line, id, style);
             }
             if let Some(id) = activity {
                 line.text(",\"activity\":\"");
@@ -199,7 +199,7 @@ impl Ndjson {
             }
             line.literal(writer.begin());
         }
-        let Some(line) = writer.write(line, payload, manner) else {
+        let Some(line) = writer.write(line, payload, style) else {
             page.cut(begin);
             return false;
         };
@@ -212,15 +212,15 @@ impl Ndjson {
     }
 
     #[cold]
-    fn find_short_way(
+    fn find_fast_path(
         &mut self,
         level: u32,
         process: Option<u64>,
         type_index: TypeIndex,
         types: &EventTypes,
     ) {
-        while type_index.shape >= self.short_ways.len() {
-            self.short_ways.push(ShortWay::Unknown);
+        while type_index.shape >= self.fast_paths.len() {
+            self.fast_paths.push(FastPath::Unknown);
         }
         let has_details = self.detail.stacks || self.detail.raw;
         let found = types.row(type_index).zip(types.shapes().get(type_index.shape)).and_then(
@@ -237,7 +237,7 @@ impl Ndjson {
                     self.payloads.integer(&mut fixed, id);
                 }
                 let to_payload = Literal::new(&[&fixed, writer.begin().bytes()].concat());
-                Some(ShortWay::Some {
+                Some(FastPath::Some {
                     fixed: Literal::new(&fixed),
                     to_payload,
                     level,
@@ -246,13 +246,13 @@ impl Ndjson {
                 })
             },
         );
-        if let Some(way) = self.short_ways.get_mut(type_index.shape) {
-            *way = found.unwrap_or(ShortWay::None);
+        if let Some(path) = self.fast_paths.get_mut(type_index.shape) {
+            *path = found.unwrap_or(FastPath::None);
         }
     }
 
     /// Appends any event on the slow path.
-    fn write_at_length(
+    fn write_slow(
         &mut self,
         out: &mut Vec<u8>,
         event: &Event<'_>,
@@ -300,7 +300,7 @@ impl Ndjson {
             (_, None) => {}
         }
         if self.detail.stacks {
-            write_stack_at_length(out, event);
+            write_stack_slow(out, event);
         }
         self.names(out);
         if self.detail.raw {
@@ -437,7 +437,7 @@ fn write_stack(page: &mut Page, event: &Event<'_>) {
     page.keep(left);
 }
 
-fn write_stack_at_length(out: &mut Vec<u8>, event: &Event<'_>) {
+fn write_stack_slow(out: &mut Vec<u8>, event: &Event<'_>) {
     out.raw(",\"stack\":[");
     for (at, address) in event.stack().addresses().enumerate() {
         if at > 0 {
@@ -455,7 +455,7 @@ mod tests {
     use nettrace_testdata::corpus;
 
     #[test]
-    fn the_short_way_writes_what_the_long_way_writes() {
+    fn the_fast_path_writes_what_the_slow_path_writes() {
         for trace in corpus::traces() {
             // The largest ones take long in an unoptimised build and add nothing new.
             if std::fs::metadata(trace.path()).unwrap().len() > 1_500_000 {
@@ -467,16 +467,16 @@ mod tests {
                 let mut types = EventTypes::default();
                 let mut reader = Reader::from_slice(&bytes);
                 let (mut page, mut short, mut long) = (Page::default(), Vec::new(), Vec::new());
-                let (mut events, mut shortly) = (0u32, 0u32);
+                let (mut events, mut fast) = (0u32, 0u32);
                 while let Some(event) = reader.next_event().unwrap() {
                     let type_index = types.index_of(&event);
                     short.clear();
                     long.clear();
                     events += 1;
-                    if ndjson.write_shortly(&mut page, &event, type_index, &types) {
+                    if ndjson.write_fast(&mut page, &event, type_index, &types) {
                         page.pour(&mut short);
-                        shortly += 1;
-                        ndjson.write_at_length(&mut long, &event, type_index, &types, None);
+                        fast += 1;
+                        ndjson.write_slow(&mut long, &event, type_index, &types, None);
                         assert!(
                             short == long,
                             "{}\n{}\n{}",
@@ -491,8 +491,8 @@ mod tests {
                 // The smallest traces have few events on the fast path.
                 let is_tiny = events < 10;
                 assert!(
-                    is_tiny || u64::from(shortly) * 10 >= u64::from(events) * 9,
-                    "{}: {shortly} of {events}",
+                    is_tiny || u64::from(fast) * 10 >= u64::from(events) * 9,
+                    "{}: {fast} of {events}",
                     trace.name()
                 );
             }

@@ -1,6 +1,6 @@
 //! The payload of an event alone, as NDJSON shows it.
 
-use super::compiled_writer::{CompiledWriter, Manner};
+use super::compiled_writer::{CompiledWriter, NumberStyle};
 use crate::event_types::{EventTypes, TypeIndex};
 use crate::page::Page;
 use crate::payload::PayloadWriter;
@@ -52,7 +52,7 @@ impl PayloadJson {
         type_index: TypeIndex,
         types: &EventTypes,
     ) -> &'r [u8] {
-        if self.write_shortly(event, type_index, types) {
+        if self.write_fast(event, type_index, types) {
             self.page.pour(out);
             return &[];
         }
@@ -67,12 +67,7 @@ impl PayloadJson {
         self.payloads.take_faults(out, "");
     }
 
-    fn write_shortly(
-        &mut self,
-        event: &Event<'_>,
-        type_index: TypeIndex,
-        types: &EventTypes,
-    ) -> bool {
+    fn write_fast(&mut self, event: &Event<'_>, type_index: TypeIndex, types: &EventTypes) -> bool {
         while type_index.shape >= self.writers.len() {
             self.writers.push(None);
         }
@@ -84,7 +79,7 @@ impl PayloadJson {
             writer.filter(|_| shape.schema.opaque.is_none())
         });
         let Some(writer) = writer else { return false };
-        let manner = Manner {
+        let style = NumberStyle {
             pointer_size: event.session().pointer_size,
             largest: self.payloads.largest_number(),
         };
@@ -92,7 +87,7 @@ impl PayloadJson {
         let begin = self.page.len();
         let mut line = self.page.writer(writer.begin().len() + writer.room(payload.len()));
         line.literal(writer.begin());
-        let Some(line) = writer.write(line, payload, manner) else {
+        let Some(line) = writer.write(line, payload, style) else {
             self.page.cut(begin);
             return false;
         };

@@ -3,7 +3,7 @@
 //! the upper half is cached as text, together with the text around it, and only the lower
 //! halves are written into it.
 
-use super::compiled_writer::{Manner, take, unsigned};
+use super::compiled_writer::{NumberStyle, take, unsigned};
 use crate::line::Writer;
 use crate::line::digits;
 
@@ -95,7 +95,7 @@ impl Segment {
         line: &mut Writer<'_>,
         rest: &mut &[u8],
         text: &mut Text,
-        manner: Manner,
+        style: NumberStyle,
     ) -> Option<()> {
         match self.addresses.as_slice() {
             [] => line.put(&text.bytes, text.len),
@@ -127,7 +127,7 @@ impl Segment {
             }
         }
         match self.number {
-            Some(Number::U64) => unsigned(line, u64::from_le_bytes(take(rest)?), manner),
+            Some(Number::U64) => unsigned(line, u64::from_le_bytes(take(rest)?), style),
             Some(Number::U32) => line.unsigned(u64::from(u32::from_le_bytes(take(rest)?))),
             Some(Number::U16) => line.unsigned(u64::from(u16::from_le_bytes(take(rest)?))),
             Some(Number::U8) => line.unsigned(u64::from(u8::from_le_bytes(take(rest)?))),
@@ -194,8 +194,8 @@ impl Rows {
 
     /// Whether this number of elements is worth it.
     #[inline]
-    pub(crate) fn are_worth(&self, count: usize, manner: Manner) -> bool {
-        count >= LEAST_ROWS && manner.pointer_size == 8
+    pub(crate) fn are_worth(&self, count: usize, style: NumberStyle) -> bool {
+        count >= LEAST_ROWS && style.pointer_size == 8
     }
 
     /// Writes `count` elements, each with its preceding text. Returns the line, and the
@@ -206,7 +206,7 @@ impl Rows {
         mut line: Writer<'b>,
         mut rest: &'r [u8],
         count: usize,
-        manner: Manner,
+        style: NumberStyle,
     ) -> Option<(Writer<'b>, &'r [u8])> {
         let [first, others @ ..] = self.parts.as_slice() else { return None };
         let mut texts = [first.text([0; 2]); MOST_PARTS];
@@ -217,13 +217,13 @@ impl Rows {
             // The common case, without anything to look up between elements.
             let [text, ..] = &mut texts;
             for _ in 0..count {
-                first.write(&mut line, &mut rest, text, manner)?;
+                first.write(&mut line, &mut rest, text, style)?;
             }
             return Some((line, rest));
         }
         for _ in 0..count {
             for (part, text) in self.parts.iter().zip(&mut texts) {
-                part.write(&mut line, &mut rest, text, manner)?;
+                part.write(&mut line, &mut rest, text, style)?;
             }
         }
         Some((line, rest))
@@ -235,7 +235,7 @@ mod tests {
     use super::*;
     use crate::page::Page;
 
-    const MANNER: Manner = Manner { pointer_size: 8, largest: u64::MAX };
+    const STYLE: NumberStyle = NumberStyle { pointer_size: 8, largest: u64::MAX };
 
     fn number(kind: Number, number: u64, bytes: &mut Vec<u8>) -> String {
         let mut put = |size: usize| {
@@ -274,13 +274,13 @@ mod tests {
         let mut page = Page::default();
         let writer = page.writer(expected.len() + TEXT);
         let (writer, rest) =
-            rows.write(writer, &bytes, count, MANNER).expect("all of them are there");
+            rows.write(writer, &bytes, count, STYLE).expect("all of them are there");
         assert_eq!(rest, [7]);
         let left = writer.left();
         page.keep(left);
         assert_eq!(String::from_utf8(page.filled().to_vec()).unwrap(), expected);
         let writer = page.writer(expected.len() + TEXT);
-        assert!(rows.write(writer, &bytes, count + 1, MANNER).is_none(), "one more is not there");
+        assert!(rows.write(writer, &bytes, count + 1, STYLE).is_none(), "one more is not there");
     }
 
     #[test]

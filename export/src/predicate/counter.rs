@@ -46,17 +46,17 @@ impl CounterName {
     /// Parses the text before an operator, which contains a slash.
     pub(super) fn parse(text: &str) -> Result<CounterName, String> {
         let (provider, rest) = text.split_once('/').ok_or("a counter is PROVIDER/NAME")?;
-        let (name, tags, behind) = match rest.split_once('{') {
+        let (name, tags, after) = match rest.split_once('{') {
             Some((name, rest)) => {
-                let (tags, behind) = rest.rsplit_once('}').ok_or("the brace is not closed")?;
-                (name.trim(), tags, behind.trim())
+                let (tags, after) = rest.rsplit_once('}').ok_or("the brace is not closed")?;
+                (name.trim(), tags, after.trim())
             }
             None => match rest.trim().rsplit_once(char::is_whitespace) {
                 Some((name, percentile)) => (name.trim(), "", percentile),
                 None => (rest.trim(), "", ""),
             },
         };
-        let percentile = match behind {
+        let percentile = match after {
             "" => None,
             text => match text.strip_prefix('p').map(|digits| (digits, digits.parse::<f64>())) {
                 Some((digits, Ok(number))) if (0.0..=100.0).contains(&number) => {

@@ -53,7 +53,7 @@ struct Parser<'t> {
 }
 
 /// The text after a keyword, if the text begins with it.
-fn behind_word<'t>(text: &'t str, word: &str) -> Option<&'t str> {
+fn after_word<'t>(text: &'t str, word: &str) -> Option<&'t str> {
     let (start, rest) = text.split_at_checked(word.len())?;
     let is_end = rest.is_empty() || rest.starts_with(|c: char| c.is_whitespace() || c == '(');
     (start.eq_ignore_ascii_case(word) && is_end).then_some(rest)
@@ -70,14 +70,14 @@ fn quoted(text: &str) -> Option<(String, &str)> {
     let mut inner = String::new();
     let mut rest = text.strip_prefix(quote)?;
     loop {
-        let (before, behind) = rest.split_once(quote)?;
+        let (before, after) = rest.split_once(quote)?;
         inner.push_str(before);
-        match behind.strip_prefix(quote) {
+        match after.strip_prefix(quote) {
             Some(more) => {
                 inner.push(quote);
                 rest = more;
             }
-            None => return Some((inner, behind)),
+            None => return Some((inner, after)),
         }
     }
 }
@@ -104,7 +104,7 @@ impl<'t> Parser<'t> {
 
     fn word(&mut self, word: &str) -> bool {
         self.skip_space();
-        match behind_word(self.rest(), word) {
+        match after_word(self.rest(), word) {
             Some(rest) => {
                 self.go_to(rest);
                 true
@@ -154,11 +154,11 @@ impl<'t> Parser<'t> {
         self.groups = self.groups.saturating_add(1);
         let parsed = self.nested(Parser::or)?;
         self.skip_space();
-        let Some(behind) = self.rest().strip_prefix(')') else {
+        let Some(after) = self.rest().strip_prefix(')') else {
             return Err(self.error_at(begin, "this parenthesis is not closed"));
         };
         self.groups = self.groups.saturating_sub(1);
-        self.go_to(behind);
+        self.go_to(after);
         Ok(parsed)
     }
 
@@ -166,12 +166,12 @@ impl<'t> Parser<'t> {
         let begin = self.at;
         let (name, is_quoted) = self.name();
         let operator_at = self.at;
-        if let Some((operator, sign, behind)) = sign(self.rest()) {
+        if let Some((operator, sign, after)) = sign(self.rest()) {
             if name.is_empty() {
                 let message = format!("no field in front of {sign}; {FORM}");
                 return Err(self.error_at(operator_at, message));
             }
-            self.go_to(behind);
+            self.go_to(after);
             if name.contains('/') && !is_quoted {
                 return self.counter(begin, &name, operator);
             }
@@ -182,7 +182,9 @@ impl<'t> Parser<'t> {
         }
         let is_condition = self.word("where");
         if !(name.contains('/') || is_condition || self.is_event && begin == 0) {
-            return Err(self.error_at(begin, format!("no operator behind \"{name}\"; {FORM}")));
+            return Err(
+                self.error_at(begin, format!("expected an operator after \"{name}\"; {FORM}"))
+            );
         }
         let name = if name.contains('/') { name } else { format!("*/{name}") };
         let name = if name.ends_with('/') { format!("{name}*") } else { name };
@@ -200,10 +202,10 @@ impl<'t> Parser<'t> {
     /// A field or an event's name: up to an operator, a keyword, a closing parenthesis,
     /// or the end. The second value is whether it was quoted.
     fn name(&mut self) -> (String, bool) {
-        if let Some((name, behind)) = quoted(self.rest())
-            && sign(behind.trim_start()).is_some()
+        if let Some((name, after)) = quoted(self.rest())
+            && sign(after.trim_start()).is_some()
         {
-            self.go_to(behind.trim_start());
+            self.go_to(after.trim_start());
             return (name, true);
         }
         let text = self.rest();
@@ -225,12 +227,12 @@ impl<'t> Parser<'t> {
             return Err(self.error_at(begin, text));
         }
         self.skip_space();
-        let behind = self.at;
+        let after = self.at;
         let value = self.bare_value();
         let comparison = CounterComparison::parse(name, operator, &value);
-        comparison.map(Expr::Counter).map_err(|(is_behind, error)| {
-            self.error_at(if is_behind { behind } else { begin }, error)
-        })
+        comparison
+            .map(Expr::Counter)
+            .map_err(|(is_after, error)| self.error_at(if is_after { after } else { begin }, error))
     }
 
     fn end_of_name(&self, text: &str) -> usize {
@@ -246,7 +248,7 @@ impl<'t> Parser<'t> {
                 braces_until = rest.find('}').map_or(0, |end| at.saturating_add(end));
             }
             let is_word = is_start
-                && ["and", "or", "where"].iter().any(|word| behind_word(rest, word).is_some());
+                && ["and", "or", "where"].iter().any(|word| after_word(rest, word).is_some());
             if is_word || sign(rest).is_some() || letter == ')' && self.groups > 0 {
                 return at;
             }
@@ -264,15 +266,15 @@ impl<'t> Parser<'t> {
         self.skip_space();
         let begin = self.at;
         let (value, is_quoted) =
-            match quoted(self.rest()).filter(|(_, behind)| self.ends_value(behind)) {
-                Some((value, behind)) => {
-                    self.go_to(behind);
+            match quoted(self.rest()).filter(|(_, after)| self.ends_value(after)) {
+                Some((value, after)) => {
+                    self.go_to(after);
                     (value, true)
                 }
                 None => (self.bare_value(), false),
             };
         if operator.is_of_order() && value.is_empty() {
-            return Err(self.error_at(begin, format!("no value behind {sign}; {FORM}")));
+            return Err(self.error_at(begin, format!("expected a value after {sign}; {FORM}")));
         }
         if matches!(operator, Operator::Fits | Operator::FitsNot) {
             Expression::new(&value).map_err(|error| self.error_at(begin, error))?;
@@ -290,22 +292,22 @@ impl<'t> Parser<'t> {
 
     /// Whether `and` or `or` follows, and after it what looks like a condition.
     fn begins_condition(&self, text: &str) -> bool {
-        let Some(mut rest) = ["and", "or"].iter().find_map(|word| behind_word(text, word)) else {
+        let Some(mut rest) = ["and", "or"].iter().find_map(|word| after_word(text, word)) else {
             return false;
         };
         loop {
             rest = rest.trim_start();
-            match (rest.strip_prefix('('), behind_word(rest, "not")) {
+            match (rest.strip_prefix('('), after_word(rest, "not")) {
                 (Some(inner), _) | (None, Some(inner)) => rest = inner,
                 (None, None) => break,
             }
         }
-        if quoted(rest).is_some_and(|(_, behind)| sign(behind.trim_start()).is_some()) {
+        if quoted(rest).is_some_and(|(_, after)| sign(after.trim_start()).is_some()) {
             return true;
         }
-        let (name, behind) = rest.split_at_checked(self.end_of_name(rest)).unwrap_or((rest, ""));
+        let (name, after) = rest.split_at_checked(self.end_of_name(rest)).unwrap_or((rest, ""));
         let name = name.trim();
-        match sign(behind) {
+        match sign(after) {
             Some(_) => !name.is_empty(),
             None => name.contains('/') && !name.contains(char::is_whitespace),
         }

@@ -83,13 +83,13 @@ fn values_go_on_until_what_looks_like_a_condition() {
 #[test]
 fn what_is_no_condition_is_refused_with_a_reason_and_its_place() {
     for (text, column, reason) in [
-        ("Count", 1, "no operator"),
+        ("Count", 1, "expected an operator after"),
         ("=3", 1, "no field"),
-        ("Count!3", 1, "no operator"),
+        ("Count!3", 1, "expected an operator after"),
         ("Name~(", 6, "no regular expression: unclosed group"),
         ("a=1 or (b=2", 8, "not closed"),
         ("(a=1) or not", 13, "expected a condition"),
-        ("a >", 4, "no value"),
+        ("a >", 4, "expected a value after"),
         ("", 1, "expected a condition"),
         ("(a=1) b=2", 7, "too much"),
     ] {

@@ -92,9 +92,9 @@ fn with_payload<'a>(
 ) -> Parsed<'a, Extent> {
     let (rest, read) = parse(header, input)?;
     let payload_at = before(input, rest);
-    let Some(behind) = rest.get(read.payload_size as usize..) else {
+    let Some(after) = rest.get(read.payload_size as usize..) else {
         return FaultAt::error(input, Fault::PayloadSize(read.payload_size));
     };
     *header = BlobHeader { header_size: size_of_header(payload_at), ..read };
-    Ok((behind, Extent { payload_at, next_at: before(input, behind) }))
+    Ok((after, Extent { payload_at, next_at: before(input, after) }))
 }

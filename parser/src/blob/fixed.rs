@@ -79,13 +79,13 @@ pub(crate) fn fixed_v3<'a>(header: &mut BlobHeader, input: &'a [u8]) -> Parsed<'
     let stack_size_at =
         usize::try_from(payload_size).ok().and_then(|size| size.checked_add(V3_BYTES));
     let blob = input.get(..next_at).unwrap_or_default();
-    let Some((stack_size, behind)) =
+    let Some((stack_size, after)) =
         stack_size_at.and_then(|at| blob.get(at..)).and_then(|rest| rest.split_first_chunk())
     else {
         return FaultAt::error(input, Fault::PayloadSize(payload_size));
     };
     let stack_size = u32::from_le_bytes(*stack_size);
-    if usize::try_from(stack_size).map_or(true, |size| size > behind.len()) {
+    if usize::try_from(stack_size).map_or(true, |size| size > after.len()) {
         return FaultAt::error(input, Fault::StackSize(stack_size));
     }
     *header = BlobHeader {

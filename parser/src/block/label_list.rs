@@ -103,8 +103,8 @@ pub fn list(input: &[u8]) -> Parsed<'_, &[u8]> {
     let mut rest = input;
     loop {
         work::count(1);
-        let (behind, (_, is_last)) = label(rest)?;
-        rest = behind;
+        let (after, (_, is_last)) = label(rest)?;
+        rest = after;
         if is_last {
             let length = before(input, rest);
             return Ok((rest, input.get(..length).unwrap_or_default()));
@@ -158,14 +158,14 @@ pub(crate) fn counting(labels: &[u8]) -> Counting {
     }
     let mut last = [&[][..]; 11];
     let mut rest = labels;
-    while let Ok((behind, (found, _))) = label(rest) {
-        let bytes = rest.get(..before(rest, behind)).unwrap_or_default();
+    while let Ok((after, (found, _))) = label(rest) {
+        let bytes = rest.get(..before(rest, after)).unwrap_or_default();
         let kind = bytes.first().map_or(0, |kind| usize::from(kind & !LAST));
         let adds_up = matches!(found, Label::Text { .. } | Label::Number { .. });
         if let Some(of_kind) = last.get_mut(kind).filter(|_| !adds_up) {
             *of_kind = bytes;
         }
-        rest = behind;
+        rest = after;
     }
     last.iter().for_each(|bytes| counting.push(bytes));
     let length = u8::try_from(counting.length).unwrap_or(IS_SHORT);
@@ -221,8 +221,8 @@ pub(crate) fn labels_in<'r>(bytes: &'r [u8]) -> impl Iterator<Item = Label<'r>> 
     let mut rest = bytes;
     std::iter::from_fn(move || {
         work::count(1);
-        let (behind, (label, _)) = label(rest).ok()?;
-        rest = behind;
+        let (after, (label, _)) = label(rest).ok()?;
+        rest = after;
         Some(label)
     })
 }

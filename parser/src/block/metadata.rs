@@ -384,12 +384,12 @@ fn row_v6<'a>(row: &'a [u8], at: usize, damage: &mut BlockDamage<'_>) -> Parsed<
     }
     // Unlike a version 1 list, a version 6 list stores the sizes of its fields, so its
     // end is often known even if it cannot be decoded.
-    let Some(rest) = list.behind else { return Ok((rest, metadata)) };
+    let Some(rest) = list.after else { return Ok((rest, metadata)) };
     if rest.is_empty() {
         return Ok((rest, metadata));
     }
     match sized_row(rest) {
-        Ok((behind, optional)) => {
+        Ok((after, optional)) => {
             let optional_at = place(rest).saturating_add(2);
             let apply = |_, entry, _: &mut BlockDamage<'_>| apply_optional(&mut metadata, entry);
             rows::entries(
@@ -400,7 +400,7 @@ fn row_v6<'a>(row: &'a [u8], at: usize, damage: &mut BlockDamage<'_>) -> Parsed<
                 optional_entry,
                 apply,
             );
-            Ok((behind, metadata))
+            Ok((after, metadata))
         }
         Err(error) => {
             damage.row_lost(

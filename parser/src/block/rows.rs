@@ -30,10 +30,10 @@ pub(super) fn each<'a, T>(
     while !rest.is_empty() {
         let at = before(content, rest);
         match read(rest) {
-            Ok((behind, row)) => {
+            Ok((after, row)) => {
                 take(at, row, damage);
                 found = found.saturating_add(1);
-                rest = behind;
+                rest = after;
             }
             Err(error) => {
                 damage.rest_lost(at, rest.len(), context, located(rest, error).fault);
@@ -73,9 +73,9 @@ pub(super) fn entries<'a, T>(
     while !rest.is_empty() {
         let at = row_at.saturating_add(before(row, rest));
         match read(rest) {
-            Ok((behind, entry)) => {
+            Ok((after, entry)) => {
                 take(at, entry, damage);
-                rest = behind;
+                rest = after;
             }
             Err(error) => {
                 return match located(rest, error).fault {

@@ -126,8 +126,8 @@ pub(crate) fn begins_v6(len: usize, content: &[u8]) -> bool {
 /// Whether a RemoveThread block of `len` bytes can begin like this.
 pub(crate) fn begins_removals(len: usize, content: &[u8]) -> bool {
     let mut rest = content;
-    while let Ok((behind, _)) = entry_v6(rest) {
-        rest = behind;
+    while let Ok((after, _)) = entry_v6(rest) {
+        rest = after;
     }
     // There are few threads. The bytes at hand may end within a pair.
     len <= 4096
@@ -157,9 +157,9 @@ fn payload<'a>(
     for found in 0..point.thread_count {
         let at = before(content, rest);
         match entry(rest) {
-            Ok((behind, (thread, number))) => {
+            Ok((after, (thread, number))) => {
                 give(thread, number, at, damage);
-                rest = behind;
+                rest = after;
             }
             Err(error) => {
                 let error = located(rest, error);

@@ -158,7 +158,7 @@ pub(crate) fn is_whole(content: &[u8]) -> bool {
     let Ok((mut rest, (_, count))) = header(content) else { return false };
     for _ in 0..count {
         match row(rest) {
-            Ok((behind, _)) => rest = behind,
+            Ok((after, _)) => rest = after,
             Err(_) => return false,
         }
     }

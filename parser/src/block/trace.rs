@@ -169,8 +169,8 @@ fn pairs_v6(input: &[u8]) -> Parsed<'_, (Trace, Option<Missing<'_>>)> {
     // Nothing is reserved for the count: the loop ends when the bytes do.
     for found in 0..stated {
         match pair(rest) {
-            Ok((behind, read)) => {
-                rest = behind;
+            Ok((after, read)) => {
+                rest = after;
                 trace.keep(read);
             }
             Err(error) => {

@@ -217,11 +217,7 @@ impl Findings {
         if is_described && event.catalog().is_none() && is_whole && surplus > 0 {
             let offset = event.payload_offset().saturating_add(fields.rest_offset() as u64);
             self.note("payload_surplus", "8", offset, || {
-                format!(
-                    "{}/{}: {surplus} bytes behind the last field",
-                    event.provider(),
-                    event.id()
-                )
+                format!("{}/{}: {surplus} bytes after the last field", event.provider(), event.id())
             });
         }
     }

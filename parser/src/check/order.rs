@@ -102,13 +102,13 @@ impl Order {
         if ticks < self.sorted {
             let sorted = self.sorted;
             findings.note("sorted_time", "11", offset, || {
-                format!("{ticks} ticks, behind a sorted event of {sorted}")
+                format!("{ticks} ticks, after a sorted event of {sorted}")
             });
         }
         if ticks < self.point {
             let point = self.point;
             findings.note("sequence_point_time", "11", offset, || {
-                format!("{ticks} ticks, behind a sequence point of {point}")
+                format!("{ticks} ticks, after a sequence point of {point}")
             });
         }
         if let Some((min, max)) = self.block.filter(|(min, max)| ticks < *min || ticks > *max) {

@@ -52,7 +52,7 @@ pub(crate) enum Framed {
 /// | 4, 5 | `Nettrace`, u32 20, `!FastSerialization.1` |
 /// | 6 | `Nettrace`, u32 0, u32 major, u32 minor |
 ///
-/// Versions 3 and 4 are told apart by the type of the first object, which must be
+/// Versions 3 and 4 differ in the type of the first object, which must be
 /// available and is not consumed. Version 5 is reported as 4, because streams do not
 /// distinguish the two.
 ///
@@ -122,8 +122,8 @@ fn framing(input: &[u8]) -> Parsed<'_, Framing> {
         return FaultAt::error(input, Fault::Truncated);
     };
     if first == MAGIC {
-        let (behind, word) = u32(rest)?;
-        return if word == 0 { framing_v6(behind) } else { objects(rest, true) };
+        let (after, word) = u32(rest)?;
+        return if word == 0 { framing_v6(after) } else { objects(rest, true) };
     }
     if first.starts_with(&[20, 0, 0, 0, b'!']) {
         return objects(input, false);

@@ -61,11 +61,11 @@ fn sign(input: &[u8]) -> Sign {
         Framed::Need(bytes) => return Sign::Need(bytes),
         _ => return Sign::Nothing,
     };
-    let (len, behind) = (frame.body.len as usize, input.get(HEADER..).unwrap_or_default());
+    let (len, after) = (frame.body.len as usize, input.get(HEADER..).unwrap_or_default());
     if matches!(frame.kind, BlockKind::Unknown(_)) {
         return Sign::Nothing;
     }
-    match behind.get(..len.min(SIGNS)) {
+    match after.get(..len.min(SIGNS)) {
         Some(content) if begins_as(frame.kind, frame.body.len, content) => {
             Sign::Block(len.saturating_add(HEADER))
         }

@@ -141,7 +141,7 @@ impl<H: Head> Heads<H> {
         // The pairs from the one below the hole on. A slice that gets shorter needs one
         // bounds check a level; indexing the whole of it would need two.
         let mut rest = self.pairs.as_mut_slice();
-        while let Some((pair, behind)) = rest.split_first_mut() {
+        while let Some((pair, after)) = rest.split_first_mut() {
             let [one, other] = pair;
             // Which of two runs is older is a coin's toss, so this must not become a
             // branch.
@@ -154,7 +154,7 @@ impl<H: Head> Heads<H> {
             hole = least;
             let skipped = number.wrapping_add(usize::from(is_other));
             number = number.wrapping_add(skipped).wrapping_add(1);
-            rest = behind.get_mut(skipped..).unwrap_or_default();
+            rest = after.get_mut(skipped..).unwrap_or_default();
         }
         *hole = head;
     }

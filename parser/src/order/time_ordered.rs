@@ -377,7 +377,7 @@ mod tests {
     }
 
     #[test]
-    fn behind_a_sequence_point_what_is_older_than_one_that_did_not_wait_is_late() {
+    fn after_a_sequence_point_what_is_older_than_one_that_did_not_wait_is_late() {
         let event = |ticks| EventBlock::new([Blob { ticks, is_sorted: false, ..Blob::default() }]);
         let mut stream = Stream::new(Version::V4);
         stream.trace(&Trace::default());

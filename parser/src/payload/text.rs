@@ -101,11 +101,11 @@ impl<'r> Utf16<'r> {
             rest = rest.get(length..).unwrap_or_default();
             // A surrogate pair is never split between runs.
             let other = rest.iter().take_while(|unit| !is_ascii(unit)).count();
-            let (others, behind) = rest.split_at_checked(other).unwrap_or_default();
+            let (others, after) = rest.split_at_checked(other).unwrap_or_default();
             for c in char::decode_utf16(others.iter().map(|unit| u16::from_le_bytes(*unit))) {
                 to.write_char(c.unwrap_or(char::REPLACEMENT_CHARACTER))?;
             }
-            rest = behind;
+            rest = after;
         }
         Ok(())
     }

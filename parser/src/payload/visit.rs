@@ -64,8 +64,8 @@ pub trait VisitValues<'r> {
 /// Splits off the next `N` bytes, if they are available.
 #[inline(always)]
 fn take<'r, const N: usize>(rest: &mut &'r [u8]) -> Option<&'r [u8; N]> {
-    let (bytes, behind) = rest.split_first_chunk()?;
-    *rest = behind;
+    let (bytes, after) = rest.split_first_chunk()?;
+    *rest = after;
     Some(bytes)
 }
 
@@ -91,7 +91,7 @@ fn common<'r, const KEPT: bool, V: VisitValues<'r>>(
     mut next_text_end: impl FnMut() -> Option<usize>,
     visitor: &mut V,
 ) -> bool {
-    while let Some((field, behind)) = ahead.split_first() {
+    while let Some((field, after)) = ahead.split_first() {
         if KEPT && field.register.is_some() {
             return false;
         }
@@ -100,7 +100,7 @@ fn common<'r, const KEPT: bool, V: VisitValues<'r>>(
         macro_rules! give {
             ($value:expr) => {{
                 let value = $value;
-                *ahead = behind;
+                *ahead = after;
                 visitor.field(FieldValue { field, offset, value: Ok(value) });
             }};
         }

@@ -7,7 +7,7 @@ use crate::damage::Class;
 use crate::error::{Error, Fault};
 use crate::format::fastserial::{self, FOUND_HEADER};
 use crate::format::v6;
-use crate::resync::Behind;
+use crate::resync::AfterMark;
 use crate::resync::v6::LOOK_BACK;
 use crate::source::Source;
 
@@ -63,23 +63,23 @@ impl<S: Source> Reader<S> {
         let passed = present.min(if is_more { STRIDE } else { u64::MAX }).min(left);
         let to = at.saturating_add(passed);
         if is_searched {
-            let behind = match self.state.is_v6() {
-                true => self.decide_v6(|blocks| blocks.behind_mark(mark, from, at, to))?,
-                false => self.decide(|objects| Ok(objects.behind_mark(mark, at, to, is_more)))?,
+            let after = match self.state.is_v6() {
+                true => self.decide_v6(|blocks| blocks.after_mark(mark, from, at, to))?,
+                false => self.decide(|objects| Ok(objects.after_mark(mark, at, to, is_more)))?,
             };
-            match behind {
-                Behind::Block(position) => {
-                    self.go_on_behind_mark(mark, position);
+            match after {
+                AfterMark::Block(position) => {
+                    self.go_on_after_mark(mark, position);
                     return Ok(Step::Passed);
                 }
-                Behind::Rest(frame) => {
+                AfterMark::Rest(frame) => {
                     let (class, fault) = (Class::Contradiction, fastserial::not_the_end());
                     self.state.damage.add_outside(class, mark, 0, "object header", fault);
                     self.go_on(mark, Phase::Object(frame));
                     return Ok(Step::Passed);
                 }
-                Behind::Other => is_searched = false,
-                Behind::Nothing => {}
+                AfterMark::Other => is_searched = false,
+                AfterMark::Nothing => {}
             }
         }
         Ok(self.passed_tail(Tail { at: to, is_searched, ..tail }, is_more))
@@ -133,7 +133,7 @@ impl<S: Source> Reader<S> {
     /// What looked like the end mark was not one: an object, or a version 6 block, begins
     /// at `position`.
     #[cold]
-    fn go_on_behind_mark(&mut self, mark: u64, position: u64) {
+    fn go_on_after_mark(&mut self, mark: u64, position: u64) {
         if self.state.is_v6() {
             self.take_back(position);
         }

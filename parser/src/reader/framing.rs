@@ -289,14 +289,14 @@ impl<S: Source> Reader<S> {
         let mut needed = 1;
         while frame.body.len <= self.state.limits.block_bytes {
             let is_there = self.source.fill(end.saturating_add(needed as u64))?;
-            let behind = self.window_from(end);
-            match fastserial::object_end(behind) {
+            let after = self.window_from(end);
+            match fastserial::object_end(after) {
                 ObjectEnd::Need(bytes) if is_there => needed = bytes,
-                ObjectEnd::At(bytes) if is_there && behind.len() <= bytes => {
+                ObjectEnd::At(bytes) if is_there && after.len() <= bytes => {
                     needed = bytes.saturating_add(1)
                 }
                 ObjectEnd::At(bytes)
-                    if behind.get(bytes).is_none_or(|byte| fastserial::may_begin(*byte)) =>
+                    if after.get(bytes).is_none_or(|byte| fastserial::may_begin(*byte)) =>
                 {
                     self.state.damage.in_block(frame).note(0, "object type", Fault::UnknownObject);
                     self.state.count_block(&frame, end);

@@ -43,7 +43,7 @@ impl<S: Source> Reader<S> {
                 let is_next = need.to == self.source_end().saturating_add(1);
                 !(is_next && self.state.is_v6() && self.source.bytes().ends_with(&[0; v6::HEADER]))
             }
-            Expects::Behind(end) => match self.state.is_v6() {
+            Expects::After(end) => match self.state.is_v6() {
                 true => self.window_from(end) != [0; v6::HEADER],
                 false => !fastserial::is_end(self.window_from(end)),
             },

@@ -51,7 +51,7 @@ pub(crate) enum RunEnd {
 
 /// What the next blob must be like to be passed on without further checks. It is notified
 /// of every field that a header stores; inherited fields have been checked before.
-struct Usual {
+struct Expected {
     covered: Covered,
     /// Threads write many events in a row, so the thread and its next sequence number are
     /// computed once per run.
@@ -64,25 +64,25 @@ struct Usual {
     /// A row is unusual if its time is not below this: one tick after the latest time
     /// that its block states, or 0 once anything else about the row is unusual. So one
     /// comparison checks for both.
-    odd_from: u64,
+    careful_from: u64,
     is_wrong: bool,
 }
 
-impl Usual {
+impl Expected {
     /// `None` if further checks are needed in any case.
     #[inline]
-    fn of(covered: Covered, run: Option<(u64, u32)>, most_ticks: u64) -> Option<Usual> {
+    fn of(covered: Covered, run: Option<(u64, u32)>, most_ticks: u64) -> Option<Expected> {
         let (thread, number) = run?;
         // In some versions, an event of type 0 has no sequence number. If a stream
         // defines that type, use the careful path.
         let is_countable = !covered.metadata.contains(0);
-        is_countable.then_some(Usual {
+        is_countable.then_some(Expected {
             covered,
             thread,
             number,
             left_out: 0,
             // The careful path decides about the largest possible time.
-            odd_from: most_ticks.saturating_add(1),
+            careful_from: most_ticks.saturating_add(1),
             is_wrong: false,
         })
     }
@@ -94,13 +94,13 @@ impl Usual {
         covered: Covered,
         run: Option<(u64, u32)>,
         most_ticks: u64,
-    ) -> Option<Usual> {
+    ) -> Option<Expected> {
         let is_usual = covered.metadata.contains(u64::from(header.metadata_id))
             && covered.stacks.contains(u64::from(header.stack));
-        Usual::of(covered, run, most_ticks).filter(|usual| {
+        Expected::of(covered, run, most_ticks).filter(|expected| {
             is_usual
-                && header.capture_thread == usual.thread
-                && header.sequence.wrapping_add(1) == usual.number
+                && header.capture_thread == expected.thread
+                && header.sequence.wrapping_add(1) == expected.number
         })
     }
 
@@ -111,42 +111,42 @@ impl Usual {
         covered: Covered,
         run: Option<(u64, u32)>,
         most_ticks: u64,
-    ) -> Option<Usual> {
+    ) -> Option<Expected> {
         let is_usual = !header.has_reserved_flag
             && covered.threads.contains(header.thread)
             && covered.labels.contains(u64::from(header.label_list));
-        Usual::after(header, covered, run, most_ticks)
-            .filter(|usual| is_usual && covered.threads.contains(usual.thread))
+        Expected::after(header, covered, run, most_ticks)
+            .filter(|expected| is_usual && covered.threads.contains(expected.thread))
     }
 
     /// Whether the decoded row is unusual, by its time or because it was marked so.
     #[inline(always)]
-    fn is_odd(&self, ticks: u64) -> bool {
-        ticks >= self.odd_from
+    fn needs_careful_path(&self, ticks: u64) -> bool {
+        ticks >= self.careful_from
     }
 }
 
 /// The time that every row reaches. Cold, so that the branch counts as unlikely.
 #[cold]
-fn always() -> u64 {
+fn any_time() -> u64 {
     0
 }
 
-impl Watch for Usual {
+impl Watch for Expected {
     #[inline(always)]
     fn next(&mut self, _: &mut u32, _: u32) {}
 
     #[inline(always)]
     fn metadata(&mut self, id: u32) {
         if !self.covered.metadata.contains(u64::from(id)) {
-            self.odd_from = always();
+            self.careful_from = any_time();
         }
     }
 
     #[inline(always)]
     fn capture(&mut self, _: &mut u32, thread: u64, step: u32) {
         if thread != self.thread || step != 0 {
-            self.odd_from = always();
+            self.careful_from = any_time();
             self.left_out = step;
         }
     }
@@ -154,34 +154,34 @@ impl Watch for Usual {
     #[inline(always)]
     fn thread(&mut self, id: u64) {
         if id != self.thread && !self.covered.threads.contains(id) {
-            self.odd_from = always();
+            self.careful_from = any_time();
         }
     }
 
     #[inline(always)]
     fn stack(&mut self, id: u32) {
         if !self.covered.stacks.contains(u64::from(id)) {
-            self.odd_from = always();
+            self.careful_from = any_time();
         }
     }
 
     #[inline(always)]
     fn labels(&mut self, id: u32, has_reserved_flag: bool) {
         if has_reserved_flag || !self.covered.labels.contains(u64::from(id)) {
-            self.odd_from = always();
+            self.careful_from = any_time();
         }
     }
 
     #[cold]
     fn wrong(&mut self) {
-        (self.odd_from, self.is_wrong) = (0, true);
+        (self.careful_from, self.is_wrong) = (0, true);
     }
 }
 
 /// The same before version 6, where threads are identified by their ids alone.
-struct UsualV4(Usual);
+struct ExpectedV4(Expected);
 
-impl Watch for UsualV4 {
+impl Watch for ExpectedV4 {
     #[inline(always)]
     fn next(&mut self, _: &mut u32, _: u32) {}
 
@@ -224,14 +224,14 @@ trait Decode {
         run: Option<(u64, u32)>,
         most_ticks: u64,
     ) -> Option<Self::Watch>;
-    fn usual(watch: &mut Self::Watch) -> &mut Usual;
+    fn expected(watch: &mut Self::Watch) -> &mut Expected;
     /// Whether the decoded blob is unusual.
-    fn is_odd(header: &BlobHeader, watch: &mut Self::Watch) -> bool;
+    fn needs_careful_path(header: &BlobHeader, watch: &mut Self::Watch) -> bool;
     /// Decodes the blob at the beginning of `rest`, if all of it is there. Otherwise
     /// `header` is unusable.
     fn decode(header: &mut BlobHeader, rest: &[u8], watch: &mut Self::Watch) -> Option<Extent>;
     /// Computes the sequence number of an unusual blob.
-    fn settle(header: &mut BlobHeader, blob: &[u8], usual: &Usual);
+    fn compute_number(header: &mut BlobHeader, blob: &[u8], expected: &Expected);
 }
 
 // Why macros, where two types generic over the version would do? Those took 85 instead of
@@ -239,10 +239,10 @@ trait Decode {
 // kept fields that a version does not have.
 macro_rules! version_4 {
     () => {
-        type Watch = UsualV4;
+        type Watch = ExpectedV4;
         const IS_V6: bool = false;
         #[inline(always)]
-        fn usual(watch: &mut UsualV4) -> &mut Usual {
+        fn expected(watch: &mut ExpectedV4) -> &mut Expected {
             &mut watch.0
         }
     };
@@ -250,10 +250,10 @@ macro_rules! version_4 {
 
 macro_rules! version_6 {
     () => {
-        type Watch = Usual;
+        type Watch = Expected;
         const IS_V6: bool = true;
         #[inline(always)]
-        fn usual(watch: &mut Usual) -> &mut Usual {
+        fn expected(watch: &mut Expected) -> &mut Expected {
             watch
         }
     };
@@ -275,8 +275,8 @@ macro_rules! compressed {
                 $begin(header, covered, run, most_ticks)
             }
             #[inline(always)]
-            fn is_odd(header: &BlobHeader, watch: &mut Self::Watch) -> bool {
-                Self::usual(watch).is_odd(header.timestamp)
+            fn needs_careful_path(header: &BlobHeader, watch: &mut Self::Watch) -> bool {
+                Self::expected(watch).needs_careful_path(header.timestamp)
             }
             #[inline(always)]
             #[expect(
@@ -301,7 +301,7 @@ macro_rules! compressed {
                 if Self::IS_V6
                     && let [0, 0, ..] = window
                 {
-                    Self::usual(watch).odd_from = always();
+                    Self::expected(watch).careful_from = any_time();
                 }
                 // The size of a wrong header is far larger than any block.
                 let next_at = payload_at as u64 + u64::from(header.payload_size);
@@ -309,8 +309,8 @@ macro_rules! compressed {
                 let next_at = usize::try_from(next_at).ok()?;
                 (next_at <= rest.len()).then_some(Extent { payload_at, next_at })
             }
-            fn settle(header: &mut BlobHeader, blob: &[u8], usual: &Usual) {
-                header.sequence = usual.number.wrapping_add(usual.left_out);
+            fn compute_number(header: &mut BlobHeader, blob: &[u8], expected: &Expected) {
+                header.sequence = expected.number.wrapping_add(expected.left_out);
                 // Events of type 0 have no sequence number.
                 if header.metadata_id == 0 && !blob.first().is_some_and(|flags| says_number(*flags))
                 {
@@ -337,18 +337,18 @@ macro_rules! fixed {
                 $begin(covered, run, most_ticks)
             }
             #[inline(always)]
-            fn is_odd(header: &BlobHeader, watch: &mut Self::Watch) -> bool {
-                let (usual, has_threads) = (Self::usual(watch), $has_threads);
-                !(!usual.is_odd(header.timestamp)
-                    && usual.covered.metadata.contains(u64::from(header.metadata_id))
-                    && usual.covered.stacks.contains(u64::from(header.stack))
-                    && header.capture_thread == usual.thread
-                    && header.sequence == usual.number
+            fn needs_careful_path(header: &BlobHeader, watch: &mut Self::Watch) -> bool {
+                let (expected, has_threads) = (Self::expected(watch), $has_threads);
+                !(!expected.needs_careful_path(header.timestamp)
+                    && expected.covered.metadata.contains(u64::from(header.metadata_id))
+                    && expected.covered.stacks.contains(u64::from(header.stack))
+                    && header.capture_thread == expected.thread
+                    && header.sequence == expected.number
                     // Threads that write about other threads, and labels, are rare.
                     && (!has_threads
                         || (header.thread ^ header.capture_thread) | u64::from(header.label_list) == 0
-                        || usual.covered.threads.contains(header.thread)
-                            && usual.covered.labels.contains(u64::from(header.label_list))))
+                        || expected.covered.threads.contains(header.thread)
+                            && expected.covered.labels.contains(u64::from(header.label_list))))
             }
             #[inline(always)]
             fn decode(header: &mut BlobHeader, rest: &[u8], _: &mut Self::Watch) -> Option<Extent> {
@@ -357,7 +357,7 @@ macro_rules! fixed {
                 *header = BlobHeader::default();
                 $decode(header, rest)
             }
-            fn settle(_: &mut BlobHeader, _: &[u8], _: &Usual) {}
+            fn compute_number(_: &mut BlobHeader, _: &[u8], _: &Expected) {}
         }
     };
 }
@@ -368,10 +368,10 @@ fn begin_compressed_v4(
     covered: Covered,
     run: Option<(u64, u32)>,
     most_ticks: u64,
-) -> Option<UsualV4> {
+) -> Option<ExpectedV4> {
     // Stated explicitly for the compiler.
     (header.label_list, header.has_reserved_flag) = (0, false);
-    Usual::after(header, covered, run, most_ticks).map(UsualV4)
+    Expected::after(header, covered, run, most_ticks).map(ExpectedV4)
 }
 
 #[inline(always)]
@@ -380,20 +380,25 @@ fn begin_compressed_v6(
     covered: Covered,
     run: Option<(u64, u32)>,
     most_ticks: u64,
-) -> Option<Usual> {
+) -> Option<Expected> {
     // Stated explicitly for the compiler.
     (header.activity, header.related_activity) = (Guid::ZERO, Guid::ZERO);
-    Usual::after_v6(header, covered, run, most_ticks)
+    Expected::after_v6(header, covered, run, most_ticks)
 }
 
 #[inline(always)]
-fn begin_fixed_v4(covered: Covered, run: Option<(u64, u32)>, most_ticks: u64) -> Option<UsualV4> {
-    Usual::of(covered, run, most_ticks).map(UsualV4)
+fn begin_fixed_v4(
+    covered: Covered,
+    run: Option<(u64, u32)>,
+    most_ticks: u64,
+) -> Option<ExpectedV4> {
+    Expected::of(covered, run, most_ticks).map(ExpectedV4)
 }
 
 #[inline(always)]
-fn begin_fixed_v6(covered: Covered, run: Option<(u64, u32)>, most_ticks: u64) -> Option<Usual> {
-    Usual::of(covered, run, most_ticks).filter(|usual| covered.threads.contains(usual.thread))
+fn begin_fixed_v6(covered: Covered, run: Option<(u64, u32)>, most_ticks: u64) -> Option<Expected> {
+    Expected::of(covered, run, most_ticks)
+        .filter(|expected| covered.threads.contains(expected.thread))
 }
 
 compressed!(CompressedV4, compressed_v4, version_4, begin_compressed_v4);
@@ -437,7 +442,7 @@ impl State {
         let covered = self.context.tables.covered;
         let begun = D::begin(&mut header, covered, self.losses.run(), times.most());
         let Some(mut watch) = begun else { return RunEnd::Between };
-        let first = D::usual(&mut watch).number;
+        let first = D::expected(&mut watch).number;
         take.begin(self.cursor.end, &self.context.tables.covered);
         let (from, to) = (index(self.cursor.at, start), index(self.cursor.end, start));
         // The rest of the block. Its length is the only thing to check and to update.
@@ -447,32 +452,32 @@ impl State {
             // A broken blob makes `header` unusable. It is decoded again on the careful
             // path, and ends its block.
             let Some(blob) = D::decode(&mut header, rest, &mut watch) else { break };
-            let Some(behind) = rest.get(blob.next_at..) else { break };
+            let Some(after) = rest.get(blob.next_at..) else { break };
             let payload = rest.get(blob.payload_at..).unwrap_or_default();
             let blob_at = self.cursor.end - rest.len() as u64;
             let payload_at = blob_at + blob.payload_at as u64;
             // Deltas are unsigned, so the times of a run are never before the block's
             // first.
-            if D::is_odd(&header, &mut watch) {
+            if D::needs_careful_path(&header, &mut watch) {
                 // Not stepped over: the careful path decodes it again, and knows what is
                 // wrong with it.
-                if D::usual(&mut watch).is_wrong {
+                if D::expected(&mut watch).is_wrong {
                     break;
                 }
-                D::settle(&mut header, rest, D::usual(&mut watch));
+                D::compute_number(&mut header, rest, D::expected(&mut watch));
                 if !D::INHERITS {
                     self.cursor.header = header;
                 }
                 (self.cursor.blob, self.cursor.payload_at) = (blob_at, payload_at);
-                rest = behind;
+                rest = after;
                 run_end = RunEnd::OnBlob;
                 break;
             }
-            let usual = D::usual(&mut watch);
+            let expected = D::expected(&mut watch);
             if D::INHERITS {
-                header.sequence = usual.number;
+                header.sequence = expected.number;
             }
-            usual.number = usual.number.wrapping_add(1);
+            expected.number = expected.number.wrapping_add(1);
             if !D::IS_V6 {
                 last_ticks = header.timestamp;
             }
@@ -481,12 +486,12 @@ impl State {
                 _ => None,
             };
             let form = BlobForm { is_v6: D::IS_V6, changes_what_lasts };
-            rest = behind;
+            rest = after;
             if !take.take(&self.context, &header, payload, payload_at, form) {
                 break;
             }
         }
-        let next = D::usual(&mut watch).number;
+        let next = D::expected(&mut watch).number;
         if !D::IS_V6 {
             // The times of one thread rise, so its last one is the latest. If they do
             // not, another check finds out.

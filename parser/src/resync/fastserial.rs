@@ -14,7 +14,7 @@
 //! Each decision looks at the bytes that are there. `Err(Need)` is no failure: the reader
 //! fetches these bytes and asks again, so some calls are made only for their `?`.
 
-use super::{Behind, Expects, GROWN_BYTES, Need, Verdict, Window};
+use super::{AfterMark, Expects, GROWN_BYTES, Need, Verdict, Window};
 use crate::blob::{BlobEncoding, BlobHeader, fixed_v3};
 use crate::block::event::header as event_block_header;
 use crate::block::{sequence_point, stack};
@@ -144,12 +144,12 @@ impl Objects<'_> {
                 else {
                     return false;
                 };
-                let behind = object.body_end().saturating_add(1);
+                let after = object.body_end().saturating_add(1);
                 if object.body_end() == end {
                     return true;
                 }
-                if behind < end && self.begins_at(behind) {
-                    next = Some(behind);
+                if after < end && self.begins_at(after) {
+                    next = Some(after);
                 }
             }
         }
@@ -183,7 +183,7 @@ impl Objects<'_> {
     /// Whether the stream reaches `to`. The block that ends at `end` may be the last one,
     /// so no more bytes are waited for if the stream looks complete there.
     fn reaches_after(&self, end: u64, to: u64) -> Result<bool, Need> {
-        self.window.reaches(to, Expects::Behind(end))
+        self.window.reaches(to, Expects::After(end))
     }
 
     /// Whether a known object begins at the position, as far as the window shows.
@@ -226,20 +226,20 @@ impl Objects<'_> {
 
     /// What is between `at` and `to`, after an end mark at `mark`. `is_more`: the input
     /// does not end there.
-    pub(crate) fn behind_mark(&self, mark: u64, at: u64, to: u64, is_more: bool) -> Behind {
+    pub(crate) fn after_mark(&self, mark: u64, at: u64, to: u64, is_more: bool) -> AfterMark {
         let window = self.window.from(at);
         if at == mark.saturating_add(1)
             && let Some(frame) = fastserial::frame_without_tag(window, mark, self.shift)
         {
-            return Behind::Rest(frame);
+            return AfterMark::Rest(frame);
         }
         let reach = index(to, at).saturating_add(FOUND_HEADER);
         match fastserial::find_any(window.get(..reach).unwrap_or(window)) {
             Some(Found::Block(found)) if found < index(to, at) || !is_more => {
-                Behind::Block(at.saturating_add(found as u64))
+                AfterMark::Block(at.saturating_add(found as u64))
             }
-            Some(Found::Trace(_)) => Behind::Other,
-            _ => Behind::Nothing,
+            Some(Found::Trace(_)) => AfterMark::Other,
+            _ => AfterMark::Nothing,
         }
     }
 
@@ -344,7 +344,7 @@ fn is_whole_v3(content: &[u8]) -> bool {
     let mut rest = content;
     while !rest.is_empty() {
         match fixed_v3(&mut BlobHeader::default(), rest) {
-            Ok((behind, _)) => rest = behind,
+            Ok((after, _)) => rest = after,
             Err(_) => return false,
         }
     }

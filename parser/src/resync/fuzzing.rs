@@ -3,7 +3,7 @@
 
 use super::fastserial::{Objects, Searched};
 use super::v6::{Blocks, Explored, LOOK_BACK};
-use super::{Behind, GROWN_BYTES, Need, Refused, Verdict, Window};
+use super::{AfterMark, GROWN_BYTES, Need, Refused, Verdict, Window};
 use crate::blob::BlobHeader;
 use crate::format::{Framed, fastserial, v6};
 use crate::frame::{BlockKind, Frame};
@@ -155,14 +155,14 @@ fn of_blocks(bytes: &[u8], start: u64, broken: u64, is_known: bool) {
     // The reader has examined the bytes after a mark before it asks.
     let (from, to) = (frame.body.start, frame.body.start.saturating_add(256).min(end));
     let bytes = bytes.get(..usize::try_from(to).unwrap_or(usize::MAX)).unwrap_or(bytes);
-    let behind = |window, explored: &mut Explored| {
+    let after = |window, explored: &mut Explored| {
         ask_blocks(window, is_known, explored, |blocks| {
-            blocks.behind_mark(frame.start, from, from, to)
+            blocks.after_mark(frame.start, from, from, to)
         })
     };
     let refused = Refused { from: to.saturating_add(1), ..Refused::NOTHING };
     let window = Window::new(bytes, 0, &refused);
-    if let Ok(Behind::Block(position)) = behind(window, &mut Explored::default()) {
+    if let Ok(AfterMark::Block(position)) = after(window, &mut Explored::default()) {
         assert!(position.saturating_add(LOOK_BACK) >= frame.start && position <= end, "{position}");
     }
 }

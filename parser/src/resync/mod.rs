@@ -75,7 +75,7 @@ pub(crate) enum Expects {
     /// The stream may end before them.
     More,
     /// They come after a block that ends here and may be the last one.
-    Behind(u64),
+    After(u64),
 }
 
 /// The decision about a block whose size was doubted.
@@ -102,7 +102,7 @@ pub(crate) enum Verdict {
 
 /// What follows an end mark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Behind {
+pub(crate) enum AfterMark {
     /// A block begins here: the mark is not an end mark.
     Block(u64),
     /// The rest of this object: the mark was its first byte before damage changed that.

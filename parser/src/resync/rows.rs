@@ -59,7 +59,7 @@ fn each_fits(rows: &[u8], stated: Option<u32>, next: StepOver) -> (bool, usize) 
     while !rest.is_empty() && left > 0 {
         work::count(1);
         match next(rest) {
-            Ok((behind, ())) => rest = behind,
+            Ok((after, ())) => rest = after,
             // A long list of labels may have been examined.
             Err(error) => {
                 let broken_at = located(rest, error).at;

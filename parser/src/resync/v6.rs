@@ -9,7 +9,7 @@
 //! to the end of the outer one.
 
 use super::rows;
-use super::{Behind, Expects, GROWN_BYTES, Need, Verdict, Window};
+use super::{AfterMark, Expects, GROWN_BYTES, Need, Verdict, Window};
 use crate::blob::BlobHeader;
 use crate::block::signs::{MOST_OTHER_BYTES, SIGNS, begins_as};
 use crate::format::Framed;
@@ -135,7 +135,7 @@ impl Blocks<'_> {
             return Ok(Verdict::Accept);
         }
         let reach = end.max(start.saturating_add(GROWN_BYTES));
-        self.window.reaches(reach.saturating_add(SHOWN as u64), Expects::Behind(end))?;
+        self.window.reaches(reach.saturating_add(SHOWN as u64), Expects::After(end))?;
         let content = self.window.content(&frame);
         // Whatever its length is: that may be what is wrong.
         let len = frame.body.len.min(MOST_OTHER_BYTES);
@@ -164,7 +164,7 @@ impl Blocks<'_> {
         for _ in 0..MOST_BETWEEN {
             self.window.reaches(at.saturating_add(v6::HEADER as u64), Expects::Content)?;
             let is_shown =
-                self.window.reaches(at.saturating_add(SHOWN as u64), Expects::Behind(at))?;
+                self.window.reaches(at.saturating_add(SHOWN as u64), Expects::After(at))?;
             let is_end = at == self.window.end() || self.window.from(at) == [0; v6::HEADER];
             if (!is_shown && is_end) || self.is_block(at)? {
                 return Ok(true);
@@ -230,7 +230,7 @@ impl Blocks<'_> {
     fn chain_in(&mut self, from: u64, to: u64) -> Result<Option<u64>, Need> {
         let mut at = from.max(self.explored.bytes);
         let mut is_ended =
-            !self.window.reaches(to.saturating_add(SHOWN as u64), Expects::Behind(to))?;
+            !self.window.reaches(to.saturating_add(SHOWN as u64), Expects::After(to))?;
         while at <= to {
             // Positions in the window are relative to here.
             match v6::find(self.window.from(at), 0, index(to, at), is_ended) {
@@ -281,17 +281,17 @@ impl Blocks<'_> {
 
     /// What is between `at` and `to`, after an end mark that extends from `mark` to
     /// `from`.
-    pub(crate) fn behind_mark(
+    pub(crate) fn after_mark(
         &mut self,
         mark: u64,
         from: u64,
         at: u64,
         to: u64,
-    ) -> Result<Behind, Need> {
+    ) -> Result<AfterMark, Need> {
         if self.window.from(at).is_empty() {
             // The mark is at the end of the input, where it belongs. What precedes it has
             // been read, whatever it looks like.
-            return Ok(Behind::Nothing);
+            return Ok(AfterMark::Nothing);
         }
         // The previous block's last row may have been taken to extend into a block's
         // header.
@@ -299,9 +299,9 @@ impl Blocks<'_> {
         let ahead = index(found.unwrap_or(to).max(at), at);
         let window = self.window.from(at);
         if window.get(..ahead).unwrap_or(window).windows(MAGIC.len()).any(|bytes| bytes == MAGIC) {
-            return Ok(Behind::Other);
+            return Ok(AfterMark::Other);
         }
-        Ok(found.map_or(Behind::Nothing, Behind::Block))
+        Ok(found.map_or(AfterMark::Nothing, AfterMark::Block))
     }
 
     /// Whether the input, as far as it was requested, ends before it shows what follows a

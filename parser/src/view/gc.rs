@@ -69,9 +69,8 @@ pub struct GcHeapStats {
     pub finalization_count: u64,
     /// Objects that could not be moved.
     pub pinned_objects: u32,
-    /// Synchronisation blocks (sync blocks) in use; the runtime's field is misspelt
-    /// `SinkBlockCount`.
-    pub sink_blocks: u32,
+    /// Synchronisation blocks in use; the runtime's field is misspelt `SinkBlockCount`.
+    pub sync_blocks: u32,
     /// Handles in use.
     pub handles: u32,
 }
@@ -99,7 +98,7 @@ impl View<'_> for GcHeapStats {
             finalization_bytes: number(fields, "FinalizationPromotedSize")?,
             finalization_count: number(fields, "FinalizationPromotedCount")?,
             pinned_objects: number32(fields, "PinnedObjectCount")?,
-            sink_blocks: number32(fields, "SinkBlockCount")?,
+            sync_blocks: number32(fields, "SinkBlockCount")?,
             handles: number32(fields, "GCHandleCount")?,
         };
         if event.version() >= 2 {

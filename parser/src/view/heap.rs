@@ -294,14 +294,14 @@ impl<'r> FromRow<'r> for HeapComObject {
     fn parse(input: &'r [u8], kind: u8) -> Parsed<'r, HeapComObject> {
         // The sizes of what precedes the object, follows the interface, and follows the
         // number of references.
-        let (front, middle, behind) = if kind == COM_CALLABLE { (8, 0, 8) } else { (0, 8, 4) };
+        let (front, middle, after) = if kind == COM_CALLABLE { (8, 0, 8) } else { (0, 8, 4) };
         let (rest, _) = take(front)(input)?;
         let (rest, object) = u64(rest)?;
         let (rest, type_id) = u64(rest)?;
         let (rest, interface) = u64(rest)?;
         let (rest, _) = take(middle)(rest)?;
         let (rest, references) = u32(rest)?;
-        let (rest, _) = take(behind)(rest)?;
+        let (rest, _) = take(after)(rest)?;
         Ok((rest, HeapComObject { object, type_id, interface, references }))
     }
 }

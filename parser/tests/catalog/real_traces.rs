@@ -24,7 +24,7 @@ fn walk(value: &Value<'_>, at: &str) {
     }
 }
 
-/// Walks a payload; gives the names of its absent fields and the bytes behind the last
+/// Walks a payload; gives the names of its absent fields and the bytes after the last
 /// one.
 fn walk_event<'r>(event: &Event<'r>, at: &str) -> (Vec<&'r str>, &'r [u8]) {
     let mut absent = Vec::new();

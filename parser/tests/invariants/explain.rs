@@ -11,7 +11,7 @@
 //! - content of a block that was passed over and noted, such as one of an unknown kind;
 //! - lost: within the stretch of exactly one finding, and then no event was given that
 //!   lies there;
-//! - behind the end mark.
+//! - after the end mark.
 
 use nettrace_parser::{BlockKind, Finding, Item, Reader, Version, raw};
 

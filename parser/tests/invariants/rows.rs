@@ -253,7 +253,7 @@ pub(crate) fn assert_raw_rows_are_the_readers(bytes: &[u8]) -> Agreed {
     agreed
 }
 
-/// All rows of `input` that `row` reads, one behind the other.
+/// All rows of `input` that `row` reads, one after the other.
 pub(crate) fn all<'a, T>(
     row: impl Parser<&'a [u8], Output = T, Error = FaultAt<'a>>,
     input: &'a [u8],

@@ -36,7 +36,7 @@ fn damages(part: &Part, random: &mut Random) -> Vec<Damage> {
     damages
 }
 
-/// A block's size, as many bytes as the stream has behind its place: none, too few, too
+/// A block's size, as many bytes as the stream has after its place: none, too few, too
 /// many, as many as a later object ends at.
 fn sizes(part: &Part, stream: &Stream, random: &mut Random) -> Vec<Damage> {
     let Some(at) = part.size_field else { return Vec::new() };
@@ -68,7 +68,7 @@ fn damaged_framing_of_objects_costs_no_event_of_other_objects() {
     for excerpt in excerpts().iter().filter(|excerpt| excerpt.version.has_objects()) {
         let whole = excerpt.stream();
         let due = said(&whole.bytes);
-        // A last object has nothing behind it to find the way back by.
+        // A last object has nothing after it to find the way back by.
         for part in &whole.parts[1..whole.parts.len() - 2] {
             let mut damages = damages(part, &mut random);
             damages.extend(sizes(part, &whole, &mut random));

@@ -233,7 +233,7 @@ impl Sound {
                     found.counted.1.wrapping_sub(due.counted.1),
                 );
                 let is_there = due.offset == found.offset && due.row == found.row;
-                // Behind what was written over, other times and numbers are counted from
+                // After what was written over, other times and numbers are counted from
                 // others. What a header adds to them is right as long as all are moved
                 // alike.
                 if is_there

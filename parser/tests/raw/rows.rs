@@ -174,13 +174,13 @@ fn assert_other_rows_are_the_readers(bytes: &[u8]) {
             (BlockKind::RemoveThread, _) => all(raw::sequence_entry_v6, content).len(),
             (BlockKind::SequencePoint, Read::V4) => {
                 let (rows, point) = raw::sequence_point_v4(content).unwrap();
-                // What is behind them is skipped.
+                // What is after them is skipped.
                 let mut entries = count(raw::sequence_entry_v4, point.thread_count as usize);
                 entries.parse(rows).unwrap().1.len()
             }
             (BlockKind::SequencePoint, _) => {
                 let (rows, point) = raw::sequence_point_v6(content).unwrap();
-                // What is behind them is skipped.
+                // What is after them is skipped.
                 let mut entries = count(raw::sequence_entry_v6, point.thread_count as usize);
                 entries.parse(rows).unwrap().1.len()
             }

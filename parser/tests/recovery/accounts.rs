@@ -18,7 +18,7 @@ fn bytes_and_blocks(bytes: &[u8]) -> (u64, u64) {
     (sum(&|kind| statistics.bytes(kind)), sum(&|kind| statistics.blocks(kind)))
 }
 
-/// The session of one event block behind what a stack block leaves to be said.
+/// The session of one event block after what a stack block leaves to be said.
 fn behind(mut stream: Stream, rest_of_stacks: &[u8]) -> Vec<u8> {
     stream.bytes.extend(rest_of_stacks);
     let row = MetadataRow { metadata_id: 1, provider: "Demo".into(), ..MetadataRow::default() };
@@ -73,7 +73,7 @@ fn rows_are_lost_up_to_where_another_block_begins_among_them() {
 #[test]
 fn a_block_that_begins_in_the_end_of_an_event_that_was_given_loses_none_of_its_bytes() {
     let mut stream = opened();
-    // A block of a row that is broken behind its name. The event before has its header
+    // A block of a row that is broken after its name. The event before has its header
     // and two bytes of the row.
     let row = b"\x01\x04Demo\x80\x80\x80\x80\x80\x80\x80\x80\0\0\0";
     let block = Block::new(3, Content::raw([b"\0\0\x11\0", row.as_slice()].concat())).encode(0).0;

@@ -19,7 +19,7 @@ fn with_length(story: &Story, at: usize, length: usize) -> Vec<u8> {
     bytes
 }
 
-/// Blocks that have enough behind them to find the way back by.
+/// Blocks that have enough after them to find the way back by.
 fn blocks(story: &Story) -> std::ops::Range<usize> {
     story.objects().start..story.objects().end - 3
 }
@@ -33,7 +33,7 @@ fn assert_calm_sometimes(random: &mut Random, bytes: &[u8]) {
 }
 
 /// What damage makes of bytes may look like a row of known ids, or like a block, and then
-/// the block behind the damaged one may be lost too. Hardly ever.
+/// the block after the damaged one may be lost too. Hardly ever.
 #[derive(Default)]
 struct Tried {
     all: u32,
@@ -251,7 +251,7 @@ fn blocks_within_a_payload_of_an_undamaged_stream_are_payload() {
         inner.stack_block(&StackBlock::new(1, 8, &[[1u64, 2]]));
     }
     let inner = &inner.bytes[20..];
-    // Unknown kinds and the end leave nothing behind a block to believe its length by.
+    // Unknown kinds and the end leave nothing after a block to believe its length by.
     for behind in [PartKind::Event, PartKind::Other, PartKind::End] {
         let mut stream = defined();
         stream.event_block(&EventBlock::new([event(1, inner.to_vec()), event(2, inner.to_vec())]));
@@ -360,7 +360,7 @@ fn payload(random: &mut Random) -> Vec<u8> {
 
 /// A block's size is believed where nothing but what is in payloads speaks against it:
 /// neither an id that stands for nothing, nor the input's end in the middle of the block
-/// behind, makes blocks of them.
+/// after, makes blocks of them.
 #[test]
 fn no_payload_whatever_its_bytes_costs_the_event_it_belongs_to() {
     let mut random = Random(11);

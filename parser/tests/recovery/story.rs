@@ -121,7 +121,7 @@ impl Story {
         numbers
     }
 
-    /// The objects that may be spoilt: all behind the first definitions but the end mark.
+    /// The objects that may be spoilt: all after the first definitions but the end mark.
     pub(crate) fn objects(&self) -> Range<usize> {
         self.says.iter().position(|says| !matches!(says, Says::Nothing)).unwrap_or(3)
             ..self.says.len()

@@ -7,7 +7,7 @@ use nettrace_parser::{Class, Fault};
 use nettrace_testdata::synth::*;
 
 /// Two good blobs, then `wrong` and one more good blob in one block; the rest must be
-/// lost from `wrong` on, and nothing else: with another block behind it, close to the end
+/// lost from `wrong` on, and nothing else: with another block after it, close to the end
 /// of the input, and far from it.
 fn assert_rest_is_lost(version: Version, layout: BlobLayout, wrong: &Row, fault: Fault) {
     for further in [0, 1, 20] {
@@ -83,7 +83,7 @@ fn t065_a_varuint_that_runs_off_the_block_keeps_the_blobs_before_it() {
         {
             assert_cut_off_is_lost(version, wrong, Fault::Truncated);
         }
-        // A header with everything in it, cut behind each of its bytes.
+        // A header with everything in it, cut after each of its bytes.
         let whole = Blob {
             flags: Some(0xff),
             ticks: START + (1 << 40),
@@ -109,7 +109,7 @@ fn t065_a_varuint_that_runs_off_the_block_keeps_the_blobs_before_it() {
     }
 }
 
-/// Flags byte and what comes before and behind a varuint32 of each field that has one.
+/// Flags byte and what comes before and after a varuint32 of each field that has one.
 fn varuint32_fields(version: Version) -> Vec<(Vec<u8>, Vec<u8>)> {
     let mut fields = vec![
         (vec![flag::METADATA_ID], vec![0]),

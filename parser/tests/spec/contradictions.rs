@@ -89,7 +89,7 @@ fn a_first_number_from_2_to_the_31_on_is_a_loss_unless_the_next_one_takes_it_bac
     // The highest bit of the first number was wrong.
     let jumped = Fault::NumbersJump(first);
     assert_eq!(seen(&[first, 2, 3]), (vec![jumped], 0, 0));
-    // Behind the largest number comes 0: two more are lost.
+    // After the largest number comes 0: two more are lost.
     let largest = u64::from(u32::MAX);
     assert_eq!(seen(&[u32::MAX, 2]), (vec![], largest - 1 + 2, 0));
 }
@@ -236,7 +236,7 @@ fn ids_whose_definitions_are_known_to_be_lost_are_no_contradiction_in_any_later_
         let mut stream = begun(version);
         if version == Version::V6 {
             let mut rows = MetadataBlock::new(vec![row(2)]).content();
-            // The provider's name ends behind the row.
+            // The provider's name ends after the row.
             let name = rows.bytes.windows(4).position(|bytes| bytes == b"Demo").unwrap();
             rows.bytes[name - 1] = 0x7f;
             stream.part(PartKind::Metadata, rows);

@@ -323,7 +323,7 @@ fn t184_notes_are_counted_by_kind_and_capped() {
         assert_eq!(read(&stream.bytes).finding_counts[&Class::Note], 210);
     }
     // Losses are capped and counted the same way, and all that can be read is read: also
-    // behind a block whose end is missing after more broken ones than are kept.
+    // after a block whose end is missing after more broken ones than are kept.
     let mut stream = begun(Version::V4);
     for number in 1..=100 {
         let mut block = StackBlock::new(number, 8, &[[7], [8]]);

@@ -17,7 +17,7 @@ fn t086_an_unknown_type_code_makes_the_event_opaque_from_there_on_keeps_its_name
             field("b", FieldType::Int32),
         ];
         let fault = Fault::TypeCode(fault);
-        // Behind the list there is a tag that would say opcode 9.
+        // After the list there is a tag that would say opcode 9.
         let unknown =
             Definition { fields: fields.clone(), tags: vec![Tag::opcode(9)], ..definition(1) };
         for version in [Version::V3, Version::V5] {
@@ -31,7 +31,7 @@ fn t086_an_unknown_type_code_makes_the_event_opaque_from_there_on_keeps_its_name
                 (opaque.fields.join(""), &opaque.rest[..]),
                 ("a = 5i32".into(), &[6, 7][..])
             );
-            // The note lies at the type code: behind the definition's head, a count, and
+            // The note lies at the type code: after the definition's head, a count, and
             // field "a".
             let (payload, _) = definition_payload(&stream, &definitions, 0);
             let head = Definition { ends_after_level: true, ..definition(1) }.encode().len();
@@ -104,7 +104,7 @@ fn t087_array_in_a_v1_list_makes_the_event_opaque() {
             (Class::Note, Fault::TypeCode(19))
         );
     }
-    // Inside an object the object is not known to its end, so it and all behind it are
+    // Inside an object the object is not known to its end, so it and all after it are
     // opaque.
     let object =
         FieldType::Object(vec![field("i", FieldType::Byte), field("x", FieldType::Byte.array())]);

@@ -126,7 +126,7 @@ fn t016_a_nullreference_where_an_object_may_begin_ends_the_stream() {
         assert_eq!(outcome.ticks(), at([5, 6]));
         let fault = Fault::Tag { expected: 5, found: 1 };
         assert_eq!(outcome.damage(), [(Class::FramingLost, end - 1, fault)]);
-        // Right behind the Trace object.
+        // Right after the Trace object.
         let mut empty = opened(version);
         empty.end();
         assert!(read(&empty.bytes).is_flawless());
@@ -223,7 +223,7 @@ fn t021_a_negative_block_size_is_refused_without_allocating() {
             let wrong = |block: &Part| Damage::i32(block.size_field.unwrap(), size);
             let (bytes, second, third) = with_wrong_second_block(version, wrong);
             let (outcome, usage) = read_and_measure(&bytes);
-            // The size stands behind 16 bytes and the name "EventBlock".
+            // The size stands after 16 bytes and the name "EventBlock".
             assert_eq!(
                 outcome.damage(),
                 [(Class::FramingLost, second + 26, Fault::BlockSize(size))]
@@ -360,7 +360,7 @@ fn t025_an_unknown_object_type_without_a_block_layout_stops_at_its_offset() {
         assert_eq!(outcome.damage(), damage);
         assert_eq!(outcome.findings[0].lost_bytes, stream.bytes.len() as u64 - start);
         assert_eq!((outcome.ticks(), outcome.is_complete), (at([1]).to_vec(), false));
-        // What can be found behind it is read.
+        // What can be found after it is read.
         let next = stream.bytes.len() as u64;
         events(&mut stream, [event(2, 2)]);
         stream.end();

@@ -323,7 +323,7 @@ fn t113_numbers_wrap_from_2_32_1_to_0_without_a_loss() {
     let outcome = lost(Version::V6, &[third, 2 * third, u32::MAX, 0, 1, 4]);
     let expected = (third - 1) + (third - 1) + (u32::MAX - 2 * third - 1) + 2;
     assert_eq!((outcome.lost, outcome.damage()), (u64::from(expected), vec![]));
-    // A sequence point behind the end of numbers.
+    // A sequence point after the end of numbers.
     let mut stream = begun(Version::V4);
     events(&mut stream, [on(11, u32::MAX - 1, 1)]);
     point(&mut stream, 2, &[(11, u32::MAX)]);
@@ -457,7 +457,7 @@ fn t119_losses_saturate_and_never_overflow() {
         let outcome = read(&stream.bytes);
         let expected = match version {
             Version::V3 => 0,
-            // 1 to 2^31: the step is 2^31 − 1. Then 2^32 − 1, and 0 behind it, and
+            // 1 to 2^31: the step is 2^31 − 1. Then 2^32 − 1, and 0 after it, and
             // 2^31 − 1.
             _ => {
                 (1_u64 << 31) - 1

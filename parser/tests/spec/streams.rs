@@ -97,7 +97,7 @@ pub(crate) fn on(thread: u64, number: u32, later: u64) -> Blob {
     }
 }
 
-/// The same event with the mark that nothing behind it is older.
+/// The same event with the mark that nothing after it is older.
 pub(crate) fn sorted(blob: Blob) -> Blob {
     Blob { is_sorted: true, ..blob }
 }

@@ -86,7 +86,7 @@ fn t146_an_unknown_thread_entry_kind_keeps_the_row_s_earlier_entries_and_the_nex
         events(&mut stream, [on(11, 1, 1), on(12, 1, 2)]);
         stream.end();
         let outcome = read(&stream.bytes);
-        // Three bytes of it and six of the name behind it.
+        // Three bytes of it and six of the name after it.
         assert_eq!(outcome.damage(), [(Class::Note, end - 9, Fault::UnknownEntry(kind))]);
         let threads: Vec<_> = outcome.events.iter().map(|event| event.thread).collect();
         assert_eq!(threads, [Some(111), Some(112)]);

@@ -192,7 +192,7 @@ fn t135_relloc_counts_from_behind_itself_dataloc_from_the_payload_s_start() {
         outcome.events[0].fields,
         ["pad = 9u8", "rel = [4660u16]", "data = [1u16, 2u16]", "z = 8u8"]
     );
-    // What lies elsewhere is not skipped: it is what is left behind the last field.
+    // What lies elsewhere is not skipped: it is what is left after the last field.
     assert_eq!(outcome.events[0].rest, [0x34, 0x12, 1, 0, 2, 0]);
     // Inside an object, and inside an array of them, DataLoc still counts from the
     // payload.
@@ -284,7 +284,7 @@ fn t137_relloc_or_dataloc_of_a_variable_size_element_makes_the_event_opaque() {
                 (event.fields.join(""), &event.rest[..]),
                 ("a = 1u8".into(), &[2, 3, 4, 5, 6][..])
             );
-            // The optional metadata behind the list is found by the fields' sizes.
+            // The optional metadata after the list is found by the fields' sizes.
             assert_eq!((event.name.as_str(), event.level), ("Hi", 4));
         }
     }

@@ -149,7 +149,7 @@ fn places_before_the_end(units: usize) -> Vec<u8> {
     stream.bytes
 }
 
-/// Event blocks, each a row of the one before, with the same rows behind: the size of its
+/// Event blocks, each a row of the one before, with the same rows after: the size of its
 /// payload, as a row, stands where the block has its least ticks.
 fn blocks_that_are_rows_of_each_other(units: usize) -> Vec<u8> {
     let tail = [&[0x80, 0, 1][..], &[9]].concat().repeat(8 * units);
@@ -185,7 +185,7 @@ fn blocks_that_are_rows_of_each_other(units: usize) -> Vec<u8> {
     stream.bytes
 }
 
-/// Stack blocks of one stack, with more behind it: stacks that lead through all that
+/// Stack blocks of one stack, with more after it: stacks that lead through all that
 /// follow.
 fn stacks_behind_those_that_are_stated(units: usize) -> Vec<u8> {
     let between = small_blocks();
@@ -319,7 +319,7 @@ impl Read for Drops<'_> {
 }
 
 /// A block of rows that say nothing of where it ends, as its size is not believed: what
-/// is behind it is waited for, and asked for again with each byte that comes.
+/// is after it is waited for, and asked for again with each byte that comes.
 fn many_rows_to_wait_behind(last: &[u8]) -> Vec<u8> {
     let mut content = event_header(1).to_vec();
     content.extend(row(2));

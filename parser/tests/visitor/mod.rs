@@ -2,7 +2,7 @@
 
 use nettrace_parser::{Event, FieldValue, Fields, Value, VisitValues};
 
-/// Lines, one for each field and each element, those of nested ones behind their own.
+/// Lines, one for each field and each element, those of nested ones after their own.
 #[derive(Default)]
 struct Lines(Vec<String>);
 
@@ -84,7 +84,7 @@ pub(crate) fn assert_as_walked(event: &Event<'_>) {
     walked.walk(event.fields());
     event.visit_fields(&mut by_visitor);
     assert_eq!(by_visitor.0, walked.0, "{event:?}");
-    // From any field on, and with what is behind the last.
+    // From any field on, and with what is after the last.
     let mut fields = event.fields();
     if let Some(field) = fields.next() {
         half.field(field);

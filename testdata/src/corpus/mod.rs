@@ -118,7 +118,7 @@ pub fn trace(name: &str) -> Option<TraceFile> {
 
 /// A recording of a program whose right answer is known by construction: those of
 /// `testdata/known`, and with `NETTRACE_SHARED` those of its folder `known`, by the name of
-/// their folder and their own (`async/shop-full`). None, said on stderr, if there is neither.
+/// their folder and their own (`async/shop-full`). None, with a message on stderr, if there is neither.
 ///
 /// # Panics
 /// If it is not in the folder that `NETTRACE_SHARED` names either.

@@ -23,7 +23,7 @@ use std::io::{self, Write};
 pub(crate) struct Json<W> {
     out: W,
     /// Whether a value precedes, so that the next one needs a comma.
-    is_behind_value: bool,
+    is_after_value: bool,
 }
 
 /// Long arrays are written in pieces of this size.
@@ -32,7 +32,7 @@ const PIECE_BYTES: usize = 16 * 1024;
 impl<W: Write> Json<W> {
     /// Writes to `out`, which should be buffered.
     pub(crate) fn new(out: W) -> Json<W> {
-        Json { out, is_behind_value: false }
+        Json { out, is_after_value: false }
     }
 
     /// Returns the output.
@@ -41,7 +41,7 @@ impl<W: Write> Json<W> {
     }
 
     fn comma(&mut self) -> io::Result<()> {
-        if std::mem::replace(&mut self.is_behind_value, true) {
+        if std::mem::replace(&mut self.is_after_value, true) {
             self.out.write_all(b",")
         } else {
             Ok(())
@@ -54,14 +54,14 @@ impl<W: Write> Json<W> {
     /// If writing fails; the same for all other methods.
     pub(crate) fn open(&mut self, bracket: char) -> io::Result<&mut Self> {
         self.comma()?;
-        self.is_behind_value = false;
+        self.is_after_value = false;
         self.out.write_all(if bracket == '[' { b"[" } else { b"{" })?;
         Ok(self)
     }
 
     /// Ends an object or array.
     pub(crate) fn close(&mut self, bracket: char) -> io::Result<&mut Self> {
-        self.is_behind_value = true;
+        self.is_after_value = true;
         self.out.write_all(if bracket == ']' { b"]" } else { b"}" })?;
         Ok(self)
     }
@@ -69,7 +69,7 @@ impl<W: Write> Json<W> {
     /// A member's key; its value must follow.
     pub(crate) fn key(&mut self, key: &str) -> io::Result<&mut Self> {
         let begin: &[u8] =
-            if std::mem::replace(&mut self.is_behind_value, false) { b",\"" } else { b"\"" };
+            if std::mem::replace(&mut self.is_after_value, false) { b",\"" } else { b"\"" };
         self.out.write_all(begin)?;
         self.escaped(key)?;
         self.out.write_all(b"\":")?;
@@ -79,7 +79,7 @@ impl<W: Write> Json<W> {
     /// A text.
     pub(crate) fn text(&mut self, text: &str) -> io::Result<&mut Self> {
         let begin: &[u8] =
-            if std::mem::replace(&mut self.is_behind_value, true) { b",\"" } else { b"\"" };
+            if std::mem::replace(&mut self.is_after_value, true) { b",\"" } else { b"\"" };
         self.out.write_all(begin)?;
         self.escaped(text)?;
         self.out.write_all(b"\"")?;
@@ -123,9 +123,9 @@ impl<W: Write> Json<W> {
         mut write: impl FnMut(T, &mut Vec<u8>),
     ) -> io::Result<&mut Self> {
         let mut text = Vec::with_capacity(PIECE_BYTES.saturating_mul(2));
-        let mut is_behind_value = self.is_behind_value;
+        let mut is_after_value = self.is_after_value;
         for element in elements {
-            if std::mem::replace(&mut is_behind_value, true) {
+            if std::mem::replace(&mut is_after_value, true) {
                 text.push(b',');
             }
             write(element, &mut text);
@@ -134,7 +134,7 @@ impl<W: Write> Json<W> {
                 text.clear();
             }
         }
-        self.is_behind_value = is_behind_value;
+        self.is_after_value = is_after_value;
         self.out.write_all(&text)?;
         Ok(self)
     }

@@ -105,7 +105,7 @@ impl<E: Clone, B> Active<E, B> {
     }
 
     /// Ends the running block without a stop event.
-    fn give_up(&mut self) -> Option<Interval<Block<E, B>>> {
+    fn end_without_stop(&mut self) -> Option<Interval<Block<E, B>>> {
         self.take(|start, left| match left {
             Some(left) => (Bounds::LeftByException, left),
             None => (Bounds::StopLost, start),
@@ -133,7 +133,7 @@ impl<E: Clone, B> Handlers<E, B> {
         }
         if self.active.len() >= DEEPEST {
             let mut dropped = self.active.remove(0);
-            dropped.give_up().into_iter().for_each(over);
+            dropped.end_without_stop().into_iter().for_each(over);
         }
         self.active.push(Active { thrown: Some((nanos, what)), block: None });
     }
@@ -143,7 +143,7 @@ impl<E: Clone, B> Handlers<E, B> {
         while self.active.len() > keep
             && let Some(mut active) = self.active.pop()
         {
-            active.give_up().into_iter().for_each(&mut *over);
+            active.end_without_stop().into_iter().for_each(&mut *over);
         }
     }
 
@@ -171,13 +171,13 @@ impl<E: Clone, B> Handlers<E, B> {
             None => {
                 if self.active.len() >= DEEPEST {
                     let mut dropped = self.active.remove(0);
-                    dropped.give_up().into_iter().for_each(&mut over);
+                    dropped.end_without_stop().into_iter().for_each(&mut over);
                 }
                 self.active.push(Active { thrown: None, block: None });
             }
         }
         let (active, outer) = self.active.split_last_mut()?;
-        active.give_up().into_iter().for_each(over);
+        active.end_without_stop().into_iter().for_each(over);
         if clause == Clause::Catch {
             // Whether control has left them is not known yet: the catch block may be inside
             // them.

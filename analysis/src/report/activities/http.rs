@@ -54,8 +54,8 @@ pub(crate) fn request_of<T: MaybeRequest>(
         let inside = open.at(place)?;
         let place = inside.what.layer_of().unwrap_or(place);
         let request = open.at(place)?;
-        // A layer reports a request once. A second report of the same name is a request
-        // inside it, such as a redirect.
+        // A layer reports a request once. A second report of the same name is another
+        // request inside it.
         let is_new = inside.name != name && request.name != name;
         let is_same = request.what.http().is_some_and(|outer| outer.is_same_request(facts));
         (is_new && is_same).then_some(place)

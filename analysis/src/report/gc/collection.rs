@@ -156,7 +156,7 @@ impl Collection {
         self.finalized_objects = Some(stats.finalization_count);
         self.finalized_bytes = Some(stats.finalization_bytes);
         self.handles = Some(stats.handles);
-        self.sync_blocks = Some(stats.sink_blocks);
+        self.sync_blocks = Some(stats.sync_blocks);
         self.raise_peak(self.heap_after_bytes);
     }
 

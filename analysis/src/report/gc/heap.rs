@@ -63,7 +63,7 @@ enum Base {
     #[default]
     Unknown,
     /// After the collection with this index.
-    Behind(usize),
+    After(usize),
     /// When the background collection with this index started: it does not collect the
     /// youngest generation until it ends.
     Beginning(usize),
@@ -264,7 +264,7 @@ impl Heap {
             None
         };
         let Some(place) = place else { return };
-        self.base = Base::Behind(place);
+        self.base = Base::After(place);
         let is_background = self.ended.is_none();
         let Some(row) = self.row_mut(place) else { return };
         row.collection.duration_ns = Some(nanos_between(row.collection.start_ns, moment.nanos));
@@ -338,7 +338,7 @@ impl Heap {
             let base = self.rows.get(place).map(|row| row.base).unwrap_or_default();
             let bytes = match base {
                 Base::Unknown => None,
-                Base::Behind(before) => self.rows.get(before).and_then(CollectionRow::left_bytes),
+                Base::After(before) => self.rows.get(before).and_then(CollectionRow::left_bytes),
                 // If that is missing, use what was known when that one started.
                 Base::Beginning(before) => {
                     let reported = self.rows.get(before).and_then(|row| row.youngest_bytes);

@@ -282,10 +282,10 @@ impl Logs {
         if is_again {
             // Unless another thread's message is in between.
             let thread_id = event.thread_id();
-            let is_it = |row: &&mut LogRow| {
+            let is_of_message = |row: &&mut LogRow| {
                 row.thread_id == thread_id && row.logger == logger && row.exception.is_none()
             };
-            if let Some(row) = self.rows.last_mut().filter(is_it) {
+            if let Some(row) = self.rows.last_mut().filter(is_of_message) {
                 row.exception = exception;
                 return true;
             }

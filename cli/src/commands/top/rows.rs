@@ -33,7 +33,7 @@ impl TopRow {
         format!("{}{}", self.before, self.name).trim_end().to_owned()
     }
 
-    /// The same where there may not be room.
+    /// The same, shortened.
     pub(super) fn text(&self) -> Text {
         match self.before.is_empty() {
             true => Text::from(self.name.as_str()),

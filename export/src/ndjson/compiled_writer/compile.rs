@@ -12,11 +12,11 @@ pub(crate) fn compile(
     fields: &[Field],
     names: &Names,
     before: &[u8],
-    behind: &[u8],
+    after: &[u8],
 ) -> Option<CompiledWriter> {
     let mut compiler = Compiler { pending: before.to_vec(), ..Compiler::default() };
     compiler.object(fields, names)?;
-    compiler.pending.extend_from_slice(behind);
+    compiler.pending.extend_from_slice(after);
     Some(compiler.finish())
 }
 

@@ -25,7 +25,7 @@ pub(crate) struct FieldList<'a> {
     /// Where reading stopped: after the list, or at the field that could not be decoded.
     pub(crate) stopped_at: &'a [u8],
     /// The input after the list, if the list's end is known.
-    pub(crate) behind: Option<&'a [u8]>,
+    pub(crate) after: Option<&'a [u8]>,
 }
 
 // Type codes that are followed by more than the code.
@@ -38,8 +38,8 @@ const CODE_DATA_LOC: i32 = 25;
 impl<'a> FieldList<'a> {
     /// The fields, if all of them could be decoded.
     pub(crate) fn whole(self) -> Parsed<'a, Vec<Field>> {
-        match (self.opaque, self.behind) {
-            (None, Some(behind)) => Ok((behind, self.fields)),
+        match (self.opaque, self.after) {
+            (None, Some(after)) => Ok((after, self.fields)),
             (fault, _) => FaultAt::error(self.stopped_at, fault.unwrap_or(Fault::FieldList)),
         }
     }
@@ -84,7 +84,7 @@ fn fields<'a>(
     for _ in 0..count {
         if !room.take() {
             let fault = Some(Fault::FieldLimit);
-            return FieldList { fields: read, opaque: fault, stopped_at: input, behind: None };
+            return FieldList { fields: read, opaque: fault, stopped_at: input, after: None };
         }
         match field(input) {
             Ok((rest, field)) => {
@@ -98,16 +98,16 @@ fn fields<'a>(
                     fields: read,
                     opaque: Some(error.fault),
                     stopped_at,
-                    behind: None,
+                    after: None,
                 };
             }
         }
     }
-    FieldList { fields: read, opaque: None, stopped_at: input, behind: Some(input) }
+    FieldList { fields: read, opaque: None, stopped_at: input, after: Some(input) }
 }
 
 fn unreadable(input: &[u8], fault: Fault) -> FieldList<'_> {
-    FieldList { fields: Vec::new(), opaque: Some(fault), stopped_at: input, behind: None }
+    FieldList { fields: Vec::new(), opaque: Some(fault), stopped_at: input, after: None }
 }
 
 /// An i32 count. A count larger than the bytes can hold costs nothing, because reading
@@ -242,7 +242,7 @@ fn type_v2<'a>(input: &'a [u8], room: Room<'_>) -> Parsed<'a, FieldType> {
 pub(crate) fn v6(input: &[u8]) -> FieldList<'_> {
     let mut list = described(|room| list_v6(input, room));
     if list.opaque.is_some() {
-        list.behind = skip_v6(input);
+        list.after = skip_v6(input);
     }
     list
 }
@@ -258,8 +258,8 @@ fn list_v6<'a>(input: &'a [u8], room: Room<'_>) -> FieldList<'a> {
 fn skip_v6(input: &[u8]) -> Option<&[u8]> {
     let (mut rest, count) = u16(input).ok()?;
     for _ in 0..count {
-        let (behind, size) = u16(rest).ok()?;
-        rest = behind.get(usize::from(size)..)?;
+        let (after, size) = u16(rest).ok()?;
+        rest = after.get(usize::from(size)..)?;
     }
     Some(rest)
 }

@@ -63,7 +63,7 @@ pub(super) fn framing_lost(damage: &Damage) -> impl Iterator<Item = u64> {
 }
 
 /// Where each row up to a place lies and what its header says. `is_sized`: rows say where
-/// they end, which may be behind their payload.
+/// they end, which may be after their payload.
 fn rows_until(
     bytes: &[u8],
     limit: u64,
