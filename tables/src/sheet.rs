@@ -125,6 +125,9 @@ impl Sheet {
         let open = |column: SheetColumn| {
             let batch = match column.deferred {
                 None => column.batch(),
+                // A deferred column has the numbers of stacks for now: their texts can be
+                // resolved only when the whole trace was read. The number of no stack is a
+                // number too, so nothing is optional.
                 Some(_) => Batch::new(ColumnKind::Whole, Layout::Plain, false),
             };
             Open { column, batch, writer: None }
@@ -176,6 +179,8 @@ impl Sheet {
         self.rows = self.rows.saturating_add(self.batch as u64);
         self.group = self.group.saturating_add(self.batch);
         (self.batch, self.batch_bytes) = (0, 0);
+        // The fault is kept and not returned: a row is added in the midst of an event,
+        // where a full disk is not the reader's fault. `finish` returns it.
         if self.fault.is_none() {
             self.fault = self.write_batch().err();
         }

@@ -46,6 +46,7 @@ impl Stream {
     /// A stream with the header of its version.
     pub fn new(version: Version) -> Self {
         let mut header = Sink::new();
+        // Streams of version 3 begin with the name of FastSerialization.
         if version != Version::V3 {
             header.raw(b"Nettrace");
         }
@@ -330,6 +331,8 @@ impl Object {
         if self.is_sized {
             size_field = Some(position + sink.len());
             sink.i32(self.size.unwrap_or(count32(self.content.bytes.len()) as i32));
+            // Content begins at a multiple of 4 of the stream, not of the object, which is
+            // why an object cannot be written without its position.
             let padding = self.padding.unwrap_or((position + sink.len()).wrapping_neg() % 4);
             sink.fill(self.padding_byte, padding);
         }

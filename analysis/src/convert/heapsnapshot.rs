@@ -132,6 +132,7 @@ impl<'d> Snapshot<'d> {
 
     /// The number of an object's node.
     fn node(&self, object: u32) -> u64 {
+        // The root, `(GC roots)`, and its groups come first.
         u64::from(object).saturating_add(2).saturating_add(self.kinds.len() as u64)
     }
 
@@ -150,6 +151,7 @@ impl<'d> Snapshot<'d> {
         json.open('{')?.key("snapshot")?.open('{')?;
         meta(&mut json)?;
         json.key("node_count")?.number(self.node(dump.objects()))?;
+        // One more leads from the root to `(GC roots)`.
         json.key("edge_count")?.number(edges.saturating_add(1))?;
         json.key("trace_function_count")?.number(0)?.close('}')?;
         json.key("nodes")?.open('[')?;
@@ -160,6 +162,7 @@ impl<'d> Snapshot<'d> {
         for key in ["trace_function_infos", "trace_tree", "samples", "locations"] {
             json.key(key)?.open('[')?.close(']')?;
         }
+        // Last, since each node and edge may add a text.
         json.key("strings")?.open('[')?;
         for text in &self.strings.texts {
             json.text(text)?;
@@ -176,6 +179,8 @@ impl<'d> Snapshot<'d> {
             for number in [kind, name, id, bytes, edges, 0] {
                 json.number(number)?;
             }
+            // V8 gives odd ids to objects of its heap, and even ones to those of the
+            // embedder.
             id = id.saturating_add(2);
             Ok(())
         };
@@ -199,6 +204,8 @@ impl<'d> Snapshot<'d> {
             json.number(kind)?.number(name)?.number(Snapshot::place(node))?;
             Ok(())
         };
+        // An edge does not name where it comes from: each node has the next `edge_count`
+        // edges, so they come in the order of the nodes.
         edge(json, ELEMENT, 0, 1)?;
         for (at, node) in (0u64..).zip(2u64..).take(self.kinds.len()) {
             edge(json, ELEMENT, at, node)?;

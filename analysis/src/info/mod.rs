@@ -184,6 +184,7 @@ impl TraceInfo {
         is_loss: bool,
     ) {
         if is_loss {
+            // Damage inside the stream is often what follows from it, so it comes first.
             self.damage.insert(0, DamageRow::of_file(offset, context, fault));
             self.damage_count = self.damage_count.saturating_add(1);
         } else {

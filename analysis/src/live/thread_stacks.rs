@@ -175,6 +175,8 @@ impl ThreadStacks {
 
     fn sample(&mut self, event: &Event<'_>, thread: ThreadHandle, mode: Mode) {
         let stack = self.model.stack_of(event, thread);
+        // A sample does not say that its thread waits for a lock; the event at the start of
+        // the wait does. With no wait open there is no stack to compare.
         let is_blocked = mode != Mode::OnCpu
             && !self.locks.is_empty()
             && self.locks.is_waiting(thread, event.stack().addresses());
@@ -244,6 +246,8 @@ impl ThreadStacks {
         if std::mem::replace(&mut self.is_counted, true) {
             return;
         }
+        // A thread without a sample in this session has ended, or has no managed frames
+        // now: its latest stack is not one that it has.
         for seen in self.threads.values_mut().filter(|seen| seen.session == self.sessions) {
             let key = (seen.stack, seen.mode);
             if seen.counts.len() < MOST_STACKS || seen.counts.contains_key(&key) {

@@ -157,6 +157,8 @@ impl Profile {
     /// Adds at least one sample.
     #[inline]
     pub(crate) fn add_totals(&mut self, key: ProfileKey, sums: &Totals) {
+        // Threads that wait at the same place have the same stack, so the stack alone would
+        // make them push each other out.
         let place = (key.stack.0.wrapping_mul(31).wrapping_add(key.thread.0)) as usize % RECENT;
         if let Some(row) = self.recent.get(place)
             && let Some((known, totals)) = self.rows.get_mut(*row as usize)
@@ -169,6 +171,7 @@ impl Profile {
 
     #[inline(never)]
     fn add_elsewhere(&mut self, key: ProfileKey, place: usize, totals: &Totals) {
+        // One look into the map finds the row or makes it.
         let next = u32::try_from(self.rows.len()).unwrap_or(u32::MAX);
         let row = *self.places.entry(key).or_insert(next);
         if row == next {

@@ -133,6 +133,7 @@ impl Trigger {
                 self.fired.push(at);
             }
         }
+        // Only the first trouble is reported, so nothing more needs to be remembered.
         if self.trouble.is_some() {
             return;
         }
@@ -159,6 +160,8 @@ impl Trigger {
         };
         let wrong =
             || self.all.iter().flat_map(Compiled::counters).find_map(|test| test.trouble.clone());
+        // Counters come one event after the other: which are missing is known when one
+        // comes for the second time.
         self.trouble = wrong().or_else(|| self.missing().filter(|_| rounds == ROUNDS));
     }
 

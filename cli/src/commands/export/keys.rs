@@ -111,6 +111,7 @@ fn key(piece: &str) -> Result<Key, Failure> {
     if !is_name(name) {
         return Err(wrong("a name consists of lower-case letters, digits and _"));
     }
+    // Query engines read a key as one more column of each table.
     let is_column = nettrace_tables::schema::TABLES
         .iter()
         .any(|table| table.columns.iter().any(|column| column.name == name));
@@ -206,6 +207,7 @@ fn escaped(value: Option<String>) -> String {
     if most == text.len() {
         return text;
     }
+    // Two long values with the same beginning must not share a folder.
     let mut hash = ContentHash::new();
     hash.add(value.as_bytes());
     text.truncate(most);

@@ -125,7 +125,10 @@ fn export_all(
                 }
             });
         }
+        // The loop below ends when no thread has a sender any more.
         drop(sender);
+        // A small trace is done before a large one that was named before it; messages still
+        // come in the order of the command line.
         let mut waiting: BTreeMap<usize, Result<InputResult, Failure>> = BTreeMap::new();
         let mut reported = 0;
         for (at, result) in receiver {

@@ -139,6 +139,7 @@ impl HeapTrace {
         context.messages.losses(&self.file, trace);
         let exit = context.conclude(&self.file, trace, true);
         let is_complete = self.dump().is_none_or(|dump| dump.losses().is_complete());
+        // A trace may have none; a process was asked to make one.
         let is_there = self.dump().is_some() || !self.is_live;
         Ok(match is_complete {
             _ if !is_there => Exit::Failed,

@@ -171,6 +171,7 @@ fn requests(report: &ActivitiesReport) -> Option<String> {
         rows.filter(|row| row.direction.as_deref() == Some(direction)).map(|row| row.started).sum()
     };
     let (came, went) = (sum("in"), sum("out"));
+    // With other activities among them, both counts would be too small.
     if came.saturating_add(went) != report.started || report.started == 0 {
         return None;
     }

@@ -164,6 +164,8 @@ impl Account {
         points.dedup_by_key(|at| at.nanos);
         let mut from = start;
         for to in points {
+            // Every point at which a piece starts or ends is in `points`, so between two of
+            // them a piece is there all the time or not at all.
             let has_all =
                 |piece: &&Piece| piece.from.nanos <= from.nanos && piece.to.nanos >= to.nanos;
             let best = self.pieces.iter().filter(has_all).max_by_key(|piece| piece.what.rank());
