@@ -4,7 +4,9 @@ use crate::common;
 
 use common::{LOAD, LOCK, LOCKED, SAMPLE, THROWN, TICK, event, method, native, session};
 use nettrace_analysis::AnalysisOptions;
-use nettrace_analysis::diff::{self, Condition, DiffReport, DiffRow, Per, Subject, TraceFacts};
+use nettrace_analysis::diff::{
+    self, Condition, DiffOptions, DiffReport, DiffRow, Per, Subject, TraceFacts,
+};
 use nettrace_analysis::model::Filter;
 use nettrace_analysis::report::{Gc, Jit, ReportPass};
 use nettrace_parser::Reader;
@@ -148,11 +150,15 @@ fn facts_with(bytes: &[u8], options: AnalysisOptions) -> TraceFacts {
     pass.finish().output
 }
 
+/// Three runs of each.
 fn diff(old: Workload, new: Workload) -> DiffReport {
-    DiffReport::new(&[facts(old)], &[facts(new)], Per::Second)
+    let runs = |plan: Workload| {
+        [0, 1000, 2000].map(|more| facts(Workload { seed: plan.seed + more, ..plan }))
+    };
+    DiffReport::new(&runs(old), &runs(new), Per::Second)
 }
 
-/// Subject and name of what changed beyond noise.
+/// Subject and name of the findings.
 fn changes(report: &DiffReport) -> Vec<(Subject, &str)> {
     report
         .rows
@@ -182,8 +188,8 @@ fn samples_are_not_compared_where_the_methods_of_only_one_side_have_names() {
 }
 
 #[test]
-fn a_program_that_does_the_same_has_no_change_beyond_noise() {
-    for seed in 1..=12 {
+fn a_program_that_does_the_same_has_no_finding() {
+    for seed in 1..=6 {
         let report = diff(Workload { seed, ..WORKLOAD }, Workload { seed: seed + 100, ..WORKLOAD });
         assert!(report.rows.len() > 15, "{}", report.rows.len());
         assert_eq!(changes(&report), [], "seed {seed}");
@@ -191,7 +197,7 @@ fn a_program_that_does_the_same_has_no_change_beyond_noise() {
 }
 
 #[test]
-fn the_same_workload_recorded_twice_has_no_change_beyond_noise() {
+fn the_same_workload_recorded_twice_has_no_finding() {
     for runtime in ["net10-linux-x64", "net3.1-linux-x64"] {
         let read = |name: &str| {
             corpus::trace(&format!("{runtime}/{name}")).map(|trace| facts_of(&trace.bytes()))
@@ -243,11 +249,11 @@ fn what_differs_as_much_between_the_traces_of_one_side_did_not_change() {
         report.rows.iter().find(is_slow).unwrap().clone()
     };
     let row = slow(&DiffReport::new(&old, &new, Per::Second));
-    assert!(row.chance < 2e-3 && !row.is_significant, "{row:?}");
-    assert!(row.chance_between_traces > Some(0.05), "{row:?}");
-    // Of a single trace a side nobody can know.
+    assert!(row.chance > Some(0.01) && !row.is_significant, "{row:?}");
+    assert!(row.interval.is_some_and(|[low, high]| low < 0.4 && high > 0.4), "{row:?}");
+    // Of one trace on each side nobody can know, but more than twice as much is large.
     let row = slow(&DiffReport::new(&old[..1], &new[..1], Per::Second));
-    assert!(row.is_significant && row.chance_between_traces.is_none(), "{row:?}");
+    assert!(row.is_significant && row.chance.is_none() && row.interval.is_none(), "{row:?}");
 }
 
 #[test]
@@ -259,15 +265,9 @@ fn several_traces_of_a_side_make_smaller_changes_visible() {
     let all = DiffReport::new(&old, &new, Per::Second);
     assert_eq!((all.old.traces, all.new.traces), (4, 4));
     assert!(changes(&all).contains(&(Subject::Method, "App.Program.Slow(int)")), "{all:#?}");
-    let chance = |report: &DiffReport| {
-        report
-            .rows
-            .iter()
-            .find(|row| row.subject == Subject::Method && row.name.contains("Slow"))
-            .unwrap()
-            .chance
-    };
-    assert!(chance(&all) < chance(&one));
+    assert!(!changes(&one).iter().any(|(subject, _)| *subject == Subject::Method), "{one:#?}");
+    assert_eq!(one.detectable_percent, None, "one run says nothing about the next");
+    assert!(all.detectable_percent.is_some_and(|percent| (3.0..40.0).contains(&percent)));
 }
 
 #[test]
@@ -481,4 +481,119 @@ fn methods_compiled_and_collections_are_as_many_as_their_reports_have() {
         assert_eq!(total(Subject::Jit), jit.totals.duration_ns as f64, "{name}");
         assert_eq!(total(Subject::GcCount), gc.totals.count as f64, "{name}");
     }
+}
+
+/// Runs of one program: see `testdata/ab`.
+fn runs(variant: &str, numbers: std::ops::RangeInclusive<u32>) -> Vec<TraceFacts> {
+    let read = |number| {
+        let trace = corpus::ab(&format!("{variant}{number}")).expect("it is in the repository");
+        facts_of(&trace.bytes())
+    };
+    numbers.map(read).collect()
+}
+
+#[test]
+fn runs_of_the_same_program_have_no_finding_and_the_changed_method_is_the_only_one() {
+    let base = runs("base", 1..=6);
+    let same = DiffReport::new(&base[..3], &base[3..], DiffOptions::default());
+    assert_eq!((same.per, changes(&same)), (Per::Run, Vec::new()), "{}", same.verdict);
+    let percent = same.detectable_percent.expect("there are three runs each");
+    assert!(
+        same.verdict.contains(&format!("by more than about {percent:.0} %")),
+        "{}",
+        same.verdict
+    );
+    let slow = runs("slow1.5-", 1..=3);
+    let report = DiffReport::new(&base[..3], &slow, DiffOptions::default());
+    assert_eq!(changes(&report)[0], (Subject::Method, "ab!W.B(int)"), "{report:#?}");
+    let row = &report.rows[0];
+    let [low, high] = row.interval.expect("there are three runs each");
+    assert!(low > 1.1 && low < 1.38 && high > 1.38, "{row:?}");
+    assert_eq!(row.runs, [3, 3]);
+    // A slower run is not said to have fewer collections.
+    assert!(!changes(&report).iter().any(|(subject, _)| *subject == Subject::GcCount));
+    assert_eq!(of(&report, Subject::GcCount), Some((31.0, 31.0)));
+}
+
+#[test]
+fn a_count_that_all_runs_of_a_side_agree_on_is_a_finding() {
+    let (base, more) = (runs("base", 1..=3), runs("alloc1.5-", 1..=3));
+    let report = DiffReport::new(&base, &more, DiffOptions::default());
+    assert_eq!(changes(&report)[0], (Subject::GcCount, ""), "{report:#?}");
+    assert_eq!(of(&report, Subject::GcCount), Some((31.0, 45.0)));
+    assert_eq!(report.rows[0].chance, Some(0.0));
+    let holds = |text: &str| text.parse::<Condition>().unwrap().outcome(&report);
+    assert!(holds("gc.count>40%").holds && !holds("gc.count>50%").holds);
+    assert_eq!(holds("gc.count>50%").undecided, None);
+}
+
+#[test]
+fn one_run_on_each_side_is_not_judged_but_for_what_is_large() {
+    let (base, slow) = (runs("base", 1..=1), runs("slow1.5-", 1..=1));
+    let report = DiffReport::new(&base, &slow, DiffOptions::default());
+    assert_eq!(changes(&report), []);
+    let says = &report.verdict;
+    assert!(says.starts_with("The program takes 12.9 % longer, but with one run each"), "{says}");
+    assert!(report.rows.iter().all(|row| row.chance.is_none() && row.interval.is_none()));
+    let condition: Condition = "method(*W.B*)>5%".parse().unwrap();
+    let outcome = condition.outcome(&report);
+    let reason = outcome.undecided.expect("one run does not show 5 %");
+    assert!(!outcome.holds && reason.contains("record three or more"), "{reason}");
+}
+
+#[test]
+fn a_benchmark_is_compared_by_operation() {
+    for (name, changed) in [("ParseLines", true), ("Sum", false), ("Sort", false)] {
+        let read = |side: &str| {
+            corpus::trace(&format!("benchmarkdotnet/{side}/Invoices.{name}.nettrace"))
+                .map(|trace| facts_of(&trace.bytes()))
+        };
+        let (Some(old), Some(new)) = (read("old"), read("new")) else { continue };
+        let report = DiffReport::new(&[old], &[new], DiffOptions::default());
+        assert_eq!((report.per, report.old.runs), (Per::Operation, 3));
+        assert_eq!(report.significant > 0, changed, "{name}: {}", report.verdict);
+        let (old, new) = of(&report, Subject::Elapsed).expect("each operation takes time");
+        if changed {
+            // BenchmarkDotNet itself says 149.75 and 210.07 µs.
+            assert!((old / 149_750.0 - 1.0).abs() < 2e-3, "{old}");
+            assert!((new / 210_070.0 - 1.0).abs() < 2e-3, "{new}");
+        }
+    }
+}
+
+#[test]
+fn what_may_be_among_lost_events_is_not_judged() {
+    let read = |name: &str| {
+        facts_of(&corpus::trace(&format!("net3.1-linux-x64/{name}.nettrace")).unwrap().bytes())
+    };
+    let (whole, lossy) = (read("all"), read("lossy"));
+    let report = DiffReport::new(&[whole], &[lossy], Per::Second);
+    assert_eq!(report.new.lost, 15_093);
+    let row = report.rows.iter().find(|row| row.subject == Subject::JitMethods);
+    let row = row.expect("both compiled methods");
+    assert!(row.new < row.old && !row.is_significant, "{row:?}");
+    let doubt = row.doubt.as_deref().unwrap_or_default();
+    assert!(doubt.contains("15093 events were lost in NEW"), "{doubt}");
+    let outcome = "jit.methods<5%".parse::<Condition>().unwrap().outcome(&report);
+    assert!(!outcome.holds && outcome.undecided.is_some_and(|reason| reason.contains("lost")));
+}
+
+#[test]
+fn a_method_that_one_side_has_no_name_for_is_neither_new_nor_gone() {
+    let named = || {
+        vec![
+            method(LOAD, 1, FAST, 0x100, "App.Program.Fast"),
+            method(LOAD, 3, SLEEP, 0x100, "System.Threading.Thread.Sleep"),
+        ]
+    };
+    let few = Workload { slow: 5, ..WORKLOAD };
+    let mut all = named();
+    all.push(method(LOAD, 2, SLOW, 0x100, "App.Program.Slow"));
+    let (old, new) = (facts_knowing(few, all), facts_knowing(few, named()));
+    let report = DiffReport::new(&[old], &[new], Per::Second);
+    let row = report.rows.iter().find(|row| row.name == "App.Program.Slow(int)").unwrap();
+    assert_eq!(row.new, 0.0);
+    let doubt = row.doubt.as_deref().unwrap_or_default();
+    assert!(doubt.contains("frames of NEW that have no name"), "{row:?}");
+    assert!(!changes(&report).iter().any(|(subject, _)| *subject == Subject::Method));
 }

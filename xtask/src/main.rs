@@ -39,6 +39,11 @@ enum Task {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         rest: Vec<String>,
     },
+    /// How often `nettrace diff` is right on the runs of a folder: DIR [DRAWS]
+    Ab {
+        /// The folder, and how many comparisons of each kind
+        rest: Vec<String>,
+    },
     /// Update the expected pages of commands
     Pages,
     /// Check what has changed, in two minutes
@@ -68,6 +73,20 @@ fn main() -> ExitCode {
                 pages
             }
         }
+        Task::Ab { rest } => {
+            let program = [
+                "run",
+                "--quiet",
+                "-p",
+                "nettrace-benches",
+                "--features",
+                "diff",
+                "--bin",
+                "ab",
+                "--",
+            ];
+            run(cargo().args(program).args(rest))
+        }
         Task::Quick => script(".ci/quick", &[]),
     }
 }
@@ -89,8 +108,11 @@ fn top() -> PathBuf {
 
 /// Runs tests that write what they would compare with.
 fn updated(variable: &str, tests: &[&str]) -> ExitCode {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    run(Command::new(cargo).args(["test", "--quiet", "--package"]).args(tests).env(variable, "1"))
+    run(cargo().args(["test", "--quiet", "--package"]).args(tests).env(variable, "1"))
+}
+
+fn cargo() -> Command {
+    Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
 }
 
 fn script(path: &str, rest: &[String]) -> ExitCode {

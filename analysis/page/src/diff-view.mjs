@@ -1,23 +1,22 @@
-// The page of `nettrace diff`: changes beyond noise, and a flame graph of both sides.
+// The page of `nettrace diff`: findings, and a flame graph of both sides.
 import { el, entitle, replace, say } from './dom.mjs';
-import { formatBytes, formatChance, formatCount, formatDecimal, formatNanos, formatPercent } from './format.mjs';
+import { formatBytes, formatCount, formatDecimal, formatNanos, formatPercent } from './format.mjs';
 import { flameGraph } from './flame.mjs';
 import { TreeBuilder } from './query.mjs';
 import { facts, table } from './table.mjs';
-
-const SUBJECTS = {
-  method: (name) => name, method_total: (name) => `${name} and what it calls`, cpu: () => 'running time, total', type: (name) => `new ${name}`, alloc: () => 'all allocations',
-  gc_count: (name) => (name ? `collections of ${name}` : 'collections'), gc_pause: (name) => (name ? `pause of a collection, ${name}` : 'pauses of collections, total'),
-  exception: (name) => `throw ${name}`, exceptions: () => 'exceptions', contention: () => 'waiting for locks', contention_count: () => 'waits for locks', waits: () => 'waiting for handles', jit: () => 'compiling', jit_methods: () => 'methods compiled', counter: (name) => `counter ${name}`,
-  startup: (name) => ({ program: "start of the process until the program's own assembly is loaded", first_request: 'start of the process until the first request is answered', jit: 'compiling in the first second of the process', jit_methods: 'methods compiled in the first second of the process', assemblies: 'assemblies loaded in the first second of the process' })[name] ?? `startup: ${name}`,
-};
-
-export const diffName = (row) => (SUBJECTS[row.subject] || ((name) => name))(row.name);
 
 export function diffValue(row, value) {
   if (row.unit === 'ns') return formatNanos(value);
   if (row.unit === 'bytes') return formatBytes(value);
   return formatDecimal(value, Math.abs(value) >= 1000 ? 0 : 2);
+}
+
+// `+25 to +52 %`.
+function intervalText(row) {
+  if (!row.interval || !row.old) return '';
+  const [low, high] = row.interval.map((ratio) => (ratio - 1) * 100);
+  const sign = (value) => `${value >= 0 ? '+' : ''}${formatDecimal(value, 0)}`;
+  return high > 9999 ? `${sign(low)} % and more` : `${sign(low)} to ${sign(high)} %`;
 }
 
 const signed = (change) => (change === null ? 'new' : `${change > 0 ? '+' : ''}${formatDecimal(change, 1)} %`);
@@ -36,14 +35,29 @@ export function diffTree(trace) {
   return { before, after };
 }
 
+// The calls of methods that are findings, and what leads to them: the others stay grey, as what differs there may be chance.
+function findingNodes(trace, tree) {
+  const { rows } = trace.diff;
+  const names = new Set(rows.filter((row) => row.is_significant && (row.subject === 'method' || row.subject === 'method_total')).map((row) => row.name));
+  const isFinding = new Uint8Array(tree.parent.length);
+  // Callers come before what they call.
+  for (let node = tree.parent.length - 1; node > 0; node -= 1) {
+    if (names.has(trace.frames.text[tree.frame[node]])) isFinding[node] = 1;
+    if (isFinding[node]) isFinding[tree.parent[node]] = 1;
+  }
+  return isFinding;
+}
+
 // A tree for one side, with its change against the other.
 function sideOf(trace, own, other, isNew) {
+  const isFinding = findingNodes(trace, own);
   return {
     ...own,
     texts: (frame) => trace.frames.text[frame],
     unit: 'nanoseconds',
     tint: (node) => {
       if (node === 0) return null;
+      if (!isFinding[node]) return 0;
       const [was, is] = isNew ? [other.total[node], own.total[node]] : [own.total[node], other.total[node]];
       const most = Math.max(own.total[0], other.total[0]) || 1;
       const share = (is - was) / most;
@@ -64,17 +78,17 @@ export function diffPage(trace) {
   entitle('nettrace diff');
   const counted = (number, word) => (number ? `, ${formatCount(number)} ${word}` : '');
   const side = (word, row, names) => [word, `${names.join(', ')}: ${formatNanos(row.duration_ns)}${counted(row.samples, 'samples')}${counted(row.requests, 'requests')}${counted(row.lost, 'events lost')}`];
-  replace(document.getElementById('top'), el('h1', null, 'What changed'), el('p', null, `sums are per ${diff.per}`));
+  replace(document.getElementById('top'), el('h1', null, 'What changed'), el('p', null, `sums are per ${diff.per}: ${diff.per_reason}`));
   document.getElementById('views').remove();
   document.getElementById('time').remove();
   const beyond = diff.rows.filter((row) => row.is_significant);
   const columns = [
-    { title: 'What', value: diffName },
+    { title: 'What', value: (row) => row.what },
     { title: 'Old', number: true, value: (row) => row.old, text: (row) => diffValue(row, row.old) },
     { title: 'New', number: true, value: (row) => row.new, text: (row) => diffValue(row, row.new) },
     { title: 'Change', number: true, value: (row) => row.change_percent ?? Infinity, text: (row) => signed(row.change_percent) },
     { title: 'Weight', number: true, value: (row) => row.weight_percent, text: (row) => formatPercent(row.weight_percent), bar: (row) => row.weight_percent / 100, about: 'how much of its subject the change is: of all processor time, of all allocated bytes, of the value' },
-    { title: 'Chance', number: true, value: (row) => row.chance, text: (row) => formatChance(row.chance), about: 'how probable it is that two traces of one program differ as much' },
+    { title: '95 % interval', number: true, value: (row) => row.interval?.[0] ?? 0, text: intervalText, about: 'between which the true change is, with a probability of 95 %' },
   ];
   const { before, after } = diffTree(trace);
   const hasStacks = before.total[0] + after.total[0] > 0;
@@ -95,17 +109,19 @@ export function diffPage(trace) {
       draw();
     } }, text);
     replace(place, el('div', { class: 'controls' }, which('As wide as new', true), which('As wide as old', false), search, found, el('button', { type: 'button', onclick: () => graph.zoom(0) }, 'Zoom out'),
-      el('span', { class: 'legend' }, el('span', null, el('i', { class: 'swatch up', 'aria-hidden': 'true' }), 'more than before'), el('span', null, el('i', { class: 'swatch down', 'aria-hidden': 'true' }), 'less'))), graph.box, line);
+      el('span', { class: 'legend' }, el('span', null, el('i', { class: 'swatch up', 'aria-hidden': 'true' }), 'more than before'), el('span', null, el('i', { class: 'swatch down', 'aria-hidden': 'true' }), 'less'), el('span', null, el('i', { class: 'swatch', 'aria-hidden': 'true' }), 'no finding'))), graph.box, line);
   };
   if (hasStacks) draw();
   replace(document.getElementById('main'),
     facts([side('Old', diff.old, trace.old_names), side('New', diff.new, trace.new_names)], 'slim lines'),
-    facts([['Changes beyond noise', formatCount(diff.significant), 'significant', diff.significant], ['Within noise', formatCount(diff.rows.length - diff.significant)]], 'slim'),
+    el('p', { id: 'verdict' }, el('strong', null, diff.verdict)),
+    facts([['Findings', formatCount(diff.significant), 'significant', diff.significant], ['Other values', formatCount(diff.rows.length - diff.significant)]], 'slim'),
+    diff.notes.length > 0 && el('div', { class: 'notice', role: 'note' }, diff.notes.join('; ')),
     diff.not_compared.length > 0 && el('div', { class: 'notice', role: 'note' }, 'Not compared: ', diff.not_compared.join('; ')),
-    trace.conditions.length > 0 && el('ul', { class: 'findings', id: 'conditions' }, trace.conditions.map((row) => el('li', { class: row.holds ? 'holds' : null }, `${row.condition}: ${row.holds ? `holds for ${row.because.map(diffName).slice(0, 5).join(', ')}` : 'does not hold'}`))),
-    beyond.length ? table({ caption: 'Changes beyond noise', columns, rows: beyond }) : el('p', { class: 'none' }, 'Nothing changed beyond noise.'),
+    trace.conditions.length > 0 && el('ul', { class: 'findings', id: 'conditions' }, trace.conditions.map((row) => el('li', { class: row.holds ? 'holds' : null }, `${row.condition}: ${row.holds ? `holds for ${row.because.map((found) => found.what).slice(0, 5).join(', ')}` : row.undecided ? `cannot be decided: ${row.undecided}` : 'does not hold'}`))),
+    beyond.length ? table({ caption: 'Findings', columns, rows: beyond }) : el('p', { class: 'none' }, 'No finding.'),
     hasStacks && [el('h2', null, 'Where threads ran'), place],
-    el('details', null, el('summary', null, 'All that was compared'), table({ caption: 'All rows', columns, rows: diff.rows })));
+    el('details', null, el('summary', null, 'All that was compared'), table({ caption: 'All rows', columns, rows: diff.rows, isDim: (row) => !row.is_significant })));
   window.addEventListener('keydown', (event) => {
     if (event.key === '/' && !event.target.matches?.('input')) {
       search.focus();

@@ -49,13 +49,6 @@ export const formatValue = (number) => formatDecimal(number, Number.isInteger(nu
 
 export const formatPercent = (share) => (Number.isFinite(share) ? `${formatDecimal(share, 1)} %` : '–');
 
-// A probability: what is not 0 is not shown as such.
-export function formatChance(chance) {
-  if (!Number.isFinite(chance)) return '–';
-  if (chance < 1e-4) return 'below 0.01 %';
-  return chance < 1e-3 ? `${formatDecimal(chance * 100, 2)} %` : formatPercent(chance * 100);
-}
-
 // A moment since the session's start.
 export const formatMoment = (nanos) => (Number.isFinite(nanos) ? `${nanos < 0 ? '-' : ''}${thousandths(Math.abs(nanos), 1e3)} ms` : '–');
 

@@ -3,7 +3,7 @@ import { el, replace, announce } from './dom.mjs';
 import { formatCount } from './format.mjs';
 
 // `isNear`: keeps numbers near names in wide windows. `columns`: { title, value(row), text(row), number, bar(row), node(row) }. Rows come in the order in which they are to be shown first.
-export function table({ caption, columns, rows, isNear = false, first = 50, onrow = null, rowLabel = null, sort = null }) {
+export function table({ caption, columns, rows, isNear = false, first = 50, onrow = null, rowLabel = null, sort = null, isDim = null }) {
   let shown = first;
   let order = sort;
   let sorted = rows;
@@ -57,7 +57,7 @@ export function table({ caption, columns, rows, isNear = false, first = 50, onro
       }
       return cell;
     });
-    return el('tr', null, cells);
+    return el('tr', { class: isDim?.(row) ? 'dim' : null }, cells);
   };
   sortNow();
   draw();

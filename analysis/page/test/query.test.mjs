@@ -5,7 +5,7 @@ import test from 'node:test';
 import { readColumn, readTrace } from '../src/data.mjs';
 import { el, entitle, fit, printable, say, visible, widthOf, write } from '../src/dom.mjs';
 import { layoutTree, shortName } from '../src/flame.mjs';
-import { formatBytes, formatChance, formatCount, formatNanos } from '../src/format.mjs';
+import { formatBytes, formatCount, formatNanos } from '../src/format.mjs';
 import { counterLane } from '../src/timeline.mjs';
 import { bins, callTree, exceptionGroups, faultsOf, lockGroups, lowerBound, methodSums, ownFrame, placesOf, rangeSums, sandwich, spansOf, stacksOverTime, thinnedOf, unnamedOf, waitSums } from '../src/query.mjs';
 import { DEFAULTS, countersOf, formatRoute, parseRoute, rangeOf } from '../src/route.mjs';
@@ -237,10 +237,6 @@ test('only dom.mjs writes texts', () => {
     const found = readFileSync(new URL(name, folder), 'utf8').match(/textContent =|innerText|innerHTML|insertAdjacent|createTextNode|document\.title|fillText|strokeText|measureText|\.setAttribute\((?!'aria-expanded')|\.title =/);
     assert.equal(found, null, `${name}: ${found}`);
   }
-});
-
-test('small chances are not shown as 0', () => {
-  assert.deepEqual([0, 0.00005, 0.0001, 0.0004, 0.00099, 0.001, 0.05, 1, NaN].map(formatChance), ['below 0.01 %', 'below 0.01 %', '0.01 %', '0.04 %', '0.10 %', '0.1 %', '5.0 %', '100.0 %', '–']);
 });
 
 test('faults name losses, and count damage beyond the list', () => {

@@ -6,7 +6,8 @@
 //!            | "alloc" | "type(" name ")"
 //!            | "gc.count" | "gc.count." ( "gen0" | "gen1" | "gen2" )
 //!            | "gc.pause" | "gc.pause." ( "mean" | "p50" | "p90" | "p99" | "max" )
-//!            | "exceptions" | "exception(" name ")"
+//!            | "elapsed" | "exceptions" | "exception(" name ")" | "pool.threads"
+//!            | "requests.count" | "requests.errors" | "request(" path ")"
 //!            | "contention" | "contention.count" | "waits" | "jit" | "jit.methods"
 //!            | "startup." ( "program" | "first_request" | "jit" | "jit_methods" | "assemblies" )
 //!            | "counter(" name ")"
@@ -15,7 +16,7 @@
 //!            | "B" | "KB" | "MB" | "GB" | "TB" | "KiB" | "MiB" | "GiB" | "TiB"
 //! ```
 //!
-//! A limit in percent refers to the change, and only applies to changes beyond noise. An
+//! A limit in percent refers to the change, and only applies to findings. An
 //! amount refers to the new value, or with `+` to the increase from old to new; it is
 //! converted to the unit of the value. A number without a unit is one in that unit. `*`
 //! in a name matches any text; if several rows match, one is enough.
@@ -46,7 +47,7 @@ pub struct Condition {
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Limit {
-    /// Of a change beyond noise.
+    /// Of a finding.
     Percent(f64),
     /// Of the new value.
     Value(Quantity),
@@ -83,7 +84,7 @@ impl fmt::Display for ConditionError {
                 f,
                 "{text} is none of cpu, method(NAME), method.total(NAME), alloc, type(NAME), gc.count, gc.count.gen0 to gen2, \
                  gc.pause, gc.pause.mean, p50, p90, p99 or max, exceptions, exception(NAME), contention, contention.count, waits, jit, \
-                 jit.methods, startup.program, startup.first_request, startup.jit, startup.jit_methods, \
+                 jit.methods, elapsed, pool.threads, requests.count, requests.errors, request(PATH), startup.program, startup.first_request, startup.jit, startup.jit_methods, \
                  startup.assemblies, counter(NAME)"
             ),
             ConditionError::Limit(text) => {
@@ -151,6 +152,8 @@ fn metric_of(text: &str) -> Result<(Subject, String), ConditionError> {
             "type" => Subject::Type,
             "exception" => Subject::Exception,
             "counter" => Subject::Counter,
+            // `request(in GET /checkout p95)`.
+            "request" => Subject::RequestPath,
             _ => return Err(unknown()),
         };
         return if name.is_empty() { Err(unknown()) } else { Ok((subject, name)) };
@@ -165,6 +168,11 @@ fn metric_of(text: &str) -> Result<(Subject, String), ConditionError> {
         "gc.pause" => (Subject::GcPause, ""),
         "gc.pause.mean" | "gc.pause.p50" | "gc.pause.p90" | "gc.pause.p99" | "gc.pause.max" => {
             (Subject::GcPause, text.strip_prefix("gc.pause.").unwrap_or_default())
+        }
+        "elapsed" => (Subject::Elapsed, ""),
+        "pool.threads" => (Subject::PoolThreads, ""),
+        "requests.count" | "requests.errors" => {
+            (Subject::Requests, text.strip_prefix("requests.").unwrap_or_default())
         }
         "exceptions" => (Subject::Exceptions, ""),
         "contention" => (Subject::Contention, ""),
@@ -229,6 +237,8 @@ pub struct ConditionOutcome {
     /// Counters that it names and whose unit is another kind than that of its limit, with
     /// their units: `10MB` says nothing about a counter in `%`.
     pub incomparable: Vec<(String, String)>,
+    /// Why the traces cannot show whether it holds; `None` if they can.
+    pub undecided: Option<String>,
     /// The rows for which it holds.
     pub because: Vec<DiffRow>,
 }
@@ -245,13 +255,32 @@ impl Condition {
         let incomparable = incomparable.map(|row| (row.name.clone(), row.unit.clone())).collect();
         let because: Vec<DiffRow> =
             rows.iter().filter(|row| self.holds(row)).map(|row| (*row).clone()).collect();
+        let undecided = if because.is_empty() { self.undecided(&rows, report) } else { None };
         ConditionOutcome {
             condition: self.text.clone(),
             holds: !because.is_empty(),
             rows: rows.len() as u64,
             incomparable,
+            undecided,
             because,
         }
+    }
+
+    /// Why it is not known whether the condition holds, which no row says.
+    fn undecided(&self, rows: &[&DiffRow], report: &DiffReport) -> Option<String> {
+        if rows.is_empty() {
+            return Some("the traces have no data for it, or only one side has".to_owned());
+        }
+        let is_of_change = !matches!(self.limit, Limit::Value(_));
+        if let Some(doubt) = rows.iter().find_map(|row| row.doubt.as_ref()).filter(|_| is_of_change)
+        {
+            return Some(doubt.clone());
+        }
+        let has_runs = report.old.runs >= 2 && report.new.runs >= 2;
+        (matches!(self.limit, Limit::Percent(_)) && !has_runs).then(|| {
+            "one run on a side does not show how much runs differ: record three or more of each"
+                .to_owned()
+        })
     }
 
     fn holds(&self, row: &DiffRow) -> bool {
@@ -261,12 +290,12 @@ impl Condition {
             // If the old value is 0, every increase exceeds any percentage. `<5%` is a
             // decrease by more than 5 %.
             Limit::Percent(limit) if self.is_above => {
-                row.is_significant
+                row.is_changed
                     && row.new > row.old
                     && row.change_percent.is_none_or(|change| change > limit)
             }
             Limit::Percent(limit) => {
-                row.is_significant && row.change_percent.is_some_and(|change| change < -limit)
+                row.is_changed && row.change_percent.is_some_and(|change| change < -limit)
             }
             Limit::Value(limit) => {
                 limit.in_unit(&row.unit).is_some_and(|limit| is_beyond(row.new, limit))

@@ -1,11 +1,10 @@
 //! What changed between two traces, or between two groups of traces.
 //!
-//! Each trace is cut into time slices of equal length. Everything that is compared
-//! (methods, types, pauses, …) has a value in each slice, and the variation between
-//! slices shows how much is noise: a change is *beyond noise* if series with the same
-//! variation would differ this much in less than one of a hundred comparisons (of all
-//! rows of the subject together), and if it is at least 5 % of the value and 0.5 % of the
-//! subject. Counters and pauses are compared by individual values instead of slices.
+//! Runs of one program differ from each other, and nothing in a single trace says how much.
+//! With two traces or more on each side, runs are compared with runs: a change is a
+//! *finding* if it is beyond what runs of one program differ. With one trace on a side,
+//! differences are shown, and those that are large by experience are findings.
+//! `docs/diff.md` of the project has the tests, their errors and the experiment.
 //!
 //! ```
 //! use nettrace_analysis::{AnalysisError, AnalysisOptions};
@@ -28,14 +27,23 @@
 
 mod calls;
 mod condition;
+mod cut;
+mod extent;
 mod facts;
+mod judge;
 mod page;
+mod per;
+mod recorded;
 mod report;
 mod startup;
 mod statistic;
+mod subject;
+mod verdict;
 mod work;
 
 pub use condition::{Condition, ConditionError, ConditionOutcome};
-pub use facts::{Subject, TraceFacts, pass};
+pub use facts::{TraceFacts, pass};
 pub use page::DiffPage;
-pub use report::{DiffReport, DiffRow, DiffSide, Per};
+pub use per::Per;
+pub use report::{DiffOptions, DiffReport, DiffRow, DiffSide};
+pub use subject::Subject;

@@ -3,7 +3,7 @@
 use super::ConditionOutcome;
 use super::calls::{BothSides, CallOfBoth};
 use super::facts::TraceFacts;
-use super::report::{DiffReport, Per};
+use super::report::DiffReport;
 use crate::page::columns::{Column, Columns};
 use crate::page::write_page;
 use serde::Serialize;
@@ -87,11 +87,6 @@ impl DiffPage<'_> {
     }
 
     fn divisor(&self, facts: &[TraceFacts]) -> f64 {
-        let of = |facts: &TraceFacts| match self.report.per {
-            Per::Second => facts.duration_ns as f64 / 1e9,
-            Per::Request => facts.requests_of.iter().sum(),
-            Per::Sample => facts.samples as f64,
-        };
-        facts.iter().map(of).sum()
+        facts.iter().map(|facts| self.report.per.divisor(facts)).sum()
     }
 }

@@ -1,38 +1,48 @@
 //! The rows of a comparison.
 
-use super::facts::{Measured, Subject, TraceFacts};
-use super::statistic::{counts, mean, ranks, traces, welch};
+use super::facts::{Measured, TraceFacts};
+use super::judge::{Judged, judge};
+use super::per::Per;
+use super::recorded::{CONTENTION, EXCEPTION, GC, Keywords, NamedModules, WAIT_HANDLE};
+use super::statistic::{Compared, compare, mean};
+use super::subject::{Subject, is_percentile};
+use super::verdict::verdict;
 use crate::document::{SCHEMA, percentile};
 use crate::sorted::SortFew;
 use serde::Serialize;
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Changes that occur by chance in more than this share of comparisons are noise.
-const CHANCE: f64 = 0.01;
-/// Of several traces a side, the other side's must differ more than those of one side do:
-/// changes that occur by chance in more than this share of comparisons of whole traces
-/// are noise. There are few traces and many slices, so that this is less strict.
-const CHANCE_OF_TRACES: f64 = 0.05;
-/// Changes smaller than this percentage of the value are noise,
-const LEAST_CHANGE: f64 = 5.0;
-/// and those smaller than this percentage of their subject.
-const LEAST_WEIGHT: f64 = 0.5;
-
+/// Ratios closer to 1 than this percentage are no findings.
+const THRESHOLD_PERCENT: f64 = 3.0;
 /// How much the shares of samples without a name may differ between the sides.
 const MOST_UNNAMED_APART: f64 = 0.2;
+/// The part of a subject that stands for a value of 0, which has no logarithm: what is
+/// smaller does not matter.
+const LEAST_SHARE: f64 = 1e-3;
+/// The same of a number of events.
+const LEAST_COUNT: f64 = 0.5;
 
-/// What sums are divided by.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+/// How traces are compared.
+#[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
-pub enum Per {
-    /// Seconds of the trace.
-    #[default]
-    Second,
-    /// Requests.
-    Request,
-    /// CPU samples of threads that ran or waited.
-    Sample,
+pub struct DiffOptions {
+    /// What sums are divided by; `None` chooses what fits the traces.
+    pub per: Option<Per>,
+    /// Changes of less than this percentage are no findings.
+    pub threshold_percent: f64,
+}
+
+impl Default for DiffOptions {
+    fn default() -> DiffOptions {
+        DiffOptions { per: None, threshold_percent: THRESHOLD_PERCENT }
+    }
+}
+
+impl From<Per> for DiffOptions {
+    fn from(per: Per) -> DiffOptions {
+        DiffOptions { per: Some(per), ..DiffOptions::default() }
+    }
 }
 
 /// One side of the comparison.
@@ -41,12 +51,17 @@ pub enum Per {
 pub struct DiffSide {
     /// Number of traces.
     pub traces: u64,
-    /// Their total time in nanoseconds: from the first sample or collection to the last.
+    /// Number of values of a row: of traces, or of iterations of the only trace.
+    pub runs: u64,
+    /// Their total time in nanoseconds: from the first sample or collection to the last; of
+    /// a benchmark, the time of its measured iterations.
     pub duration_ns: u64,
     /// Number of CPU samples.
     pub samples: u64,
     /// Number of requests.
     pub requests: u64,
+    /// Number of operations of a benchmark.
+    pub operations: f64,
     /// Number of lost events.
     pub lost: u64,
 }
@@ -57,13 +72,16 @@ pub struct DiffSide {
 pub struct DiffRow {
     /// Its subject.
     pub subject: Subject,
-    /// Method, type, exception, generation, percentile or counter; empty for the total.
+    /// Method, type, exception, generation, path, percentile or counter; empty for the
+    /// total.
     pub name: String,
+    /// The same in words.
+    pub what: String,
     /// `ns`, `bytes`, `count`, or a counter's own unit.
     pub unit: String,
-    /// Whether the values are divided by seconds, requests or samples.
+    /// Whether the values are divided by runs, seconds, requests, operations or samples.
     pub is_divided: bool,
-    /// The old value.
+    /// The old value, of all runs together.
     pub old: f64,
     /// The new value.
     pub new: f64,
@@ -72,13 +90,40 @@ pub struct DiffRow {
     /// The change in percent of its subject: of all running time, of all allocated
     /// bytes, of the value.
     pub weight_percent: f64,
-    /// Probability that two traces of the same program differ this much.
-    pub chance: f64,
-    /// The same by how the traces of each side differ from each other; `None` unless each
-    /// side has at least two.
-    pub chance_between_traces: Option<f64>,
-    /// Whether the change is beyond noise.
+    /// New over old: of the geometric means of the runs if there are several on each side.
+    /// `None` if the old value is 0.
+    pub ratio: Option<f64>,
+    /// The ratios between which the true one is with a probability of 95 %. `None` with one
+    /// run on a side.
+    pub interval: Option<[f64; 2]>,
+    /// Number of runs that have a value, old and new.
+    pub runs: [u64; 2],
+    /// Probability that runs of one program differ this much, not corrected for the number
+    /// of rows. `None` with one run on a side.
+    pub chance: Option<f64>,
+    /// The same by trying all ways of dividing the runs between the sides; `None` with
+    /// fewer than five runs on a side.
+    pub chance_of_permutations: Option<f64>,
+    /// The smallest change in percent that these runs would have shown. `None` with one run
+    /// on a side.
+    pub detectable_percent: Option<f64>,
+    /// Whether it is a finding: beyond what runs of one program differ or, with one run on a
+    /// side, large by experience.
     pub is_significant: bool,
+    /// Why the values cannot be judged.
+    pub doubt: Option<String>,
+    /// As `is_significant`, but for the rows, too, that only repeat a finding: percentiles
+    /// of the same pauses.
+    #[serde(skip)]
+    pub(super) is_changed: bool,
+    #[serde(skip)]
+    pub(super) compared: Option<Compared>,
+    /// Number of samples or events, old and new.
+    #[serde(skip)]
+    pub(super) counts: [f64; 2],
+    /// Whether half of one side's value is from a quarter of its time.
+    #[serde(skip)]
+    pub(super) is_bursty: bool,
 }
 
 /// The changes between two groups of traces.
@@ -87,62 +132,60 @@ pub struct DiffRow {
 pub struct DiffReport {
     /// Version of this document.
     pub schema: u32,
+    /// What is to be said first, in a sentence.
+    pub verdict: String,
     /// What sums are divided by.
     pub per: Per,
+    /// Why.
+    pub per_reason: String,
     /// The old traces.
     pub old: DiffSide,
     /// The new traces.
     pub new: DiffSide,
-    /// Number of changes beyond noise, which are the first rows.
+    /// Number of findings, which are the first rows.
     pub significant: u64,
+    /// The smallest change in percent that these runs would have shown in a method that
+    /// matters, or in all running time. `None` with one run on a side.
+    pub detectable_percent: Option<f64>,
     /// Values that are not compared, because only one side has them.
     pub not_compared: Vec<String>,
-    /// All compared values: changes beyond noise first, those with the highest weight
-    /// first.
+    /// What else limits the comparison.
+    pub notes: Vec<String>,
+    /// All compared values: findings first, those with the highest weight first.
     pub rows: Vec<DiffRow>,
 }
 
 impl DiffReport {
     /// Compares two groups of traces.
-    pub fn new(old: &[TraceFacts], new: &[TraceFacts], per: Per) -> DiffReport {
-        let (before, after) = (Side::new(old, per), Side::new(new, per));
-        let mut lacking = BTreeMap::new();
-        let mut rows = Vec::new();
-        let without_names = without_names(old, new);
-        let mut keys: BTreeSet<&(Subject, String)> =
-            old.iter().chain(new).flat_map(|facts| facts.rows.keys()).collect();
-        if without_names.is_some() {
-            // Without names, threads that wait count as running, and all these would seem
-            // to have grown.
-            keys.retain(|(subject, _)| {
-                !matches!(subject, Subject::Cpu | Subject::Method | Subject::MethodTotal)
-            });
-        }
-        for key in keys {
-            if !is_on_both(key, old, new) {
-                if let Some(name) = whole_name(key) {
-                    let count = lacking.entry((name, before.has(key))).or_insert(0_u64);
-                    *count = count.saturating_add(1);
-                }
-                continue;
-            }
-            rows.push(row(key, &before, &after));
-        }
-        let not_compared = lacking.into_iter().map(|((name, is_old), count)| {
-            let side = if is_old { "OLD" } else { "NEW" };
-            if name == COUNTERS {
-                format!("{count} {name}: only in {side}")
-            } else {
-                format!("{name}: only in {side}")
-            }
-        });
-        let mut not_compared: Vec<String> = not_compared.collect();
+    pub fn new(
+        old: &[TraceFacts],
+        new: &[TraceFacts],
+        options: impl Into<DiffOptions>,
+    ) -> DiffReport {
+        let options = options.into();
+        let all: Vec<&TraceFacts> = old.iter().chain(new).collect();
+        let (per, reason) = match options.per {
+            Some(per) => (per, "asked for"),
+            None => Per::fitting(&all),
+        };
+        let unnamed = NamedModules::of(old.iter().map(|facts| &facts.names));
+        let unnamed_new = NamedModules::of(new.iter().map(|facts| &facts.names));
+        let merged: BTreeSet<&str> = unnamed.named_on_one_side(&unnamed_new).into_iter().collect();
+        let (before, after) = (Side::new(old, per, &merged), Side::new(new, per, &merged));
+        let without_names = without_names(&unnamed, &unnamed_new);
+        let (mut rows, mut not_compared) = rows(&before, &after, without_names.is_some());
         not_compared.extend(without_names.map(|side| {
             format!("CPU samples: methods have no names in {side}, so threads that wait look busy")
         }));
+        if without_names.is_none() {
+            not_compared.extend(merged.iter().take(5).map(|module| {
+                format!("methods of {module}: they have names on one side only, so the module is one row")
+            }));
+        }
         rows.extend(pauses(&before, &after));
         weigh(&mut rows);
-        judge(&mut rows);
+        let Judged { detectable_percent, notes } =
+            judge(&mut rows, [&before, &after], options.threshold_percent);
         rows.sort_few_by(|one, other| {
             let order = |row: &DiffRow| (!row.is_significant, place(row.subject));
             order(one)
@@ -151,241 +194,390 @@ impl DiffReport {
                 .then_with(|| (one.subject, &one.name).cmp(&(other.subject, &other.name)))
         });
         let significant = rows.iter().filter(|row| row.is_significant).count() as u64;
-        let (old, new) = (side(old), side(new));
-        DiffReport { schema: SCHEMA, per, old, new, significant, not_compared, rows }
+        let mut report = DiffReport {
+            schema: SCHEMA,
+            verdict: String::new(),
+            per,
+            per_reason: reason.to_owned(),
+            old: before.about(),
+            new: after.about(),
+            significant,
+            detectable_percent,
+            not_compared,
+            notes,
+            rows,
+        };
+        report.verdict = verdict(&report);
+        report
     }
 }
 
-/// The traces of one side, and the divisors of their slices.
-struct Side<'f> {
-    facts: &'f [TraceFacts],
-    /// The divisor of each slice of each trace.
-    divisors: Vec<Vec<f64>>,
+type Key = (Subject, String);
+
+/// The traces of one side, and their divisors.
+pub(super) struct Side<'f> {
+    pub(super) facts: &'f [TraceFacts],
+    /// Rows of methods whose modules are unnamed on one side are one row a module.
+    rows: Vec<Cow<'f, BTreeMap<Key, Measured>>>,
+    per: Per,
     units: BTreeMap<&'f str, &'f str>,
+    keywords: Keywords,
 }
 
 impl<'f> Side<'f> {
-    fn new(facts: &'f [TraceFacts], per: Per) -> Side<'f> {
-        let divisors = facts.iter().map(|facts| match per {
-            Per::Second => vec![facts.slice_nanos / 1e9; facts.samples_of.len()],
-            Per::Request => facts.requests_of.clone(),
-            Per::Sample => facts.samples_of.clone(),
-        });
+    fn new(facts: &'f [TraceFacts], per: Per, merged: &BTreeSet<&str>) -> Side<'f> {
         let units = facts.iter().flat_map(|facts| &facts.units);
         Side {
             facts,
-            divisors: divisors.collect(),
+            rows: facts.iter().map(|facts| merged_rows(facts, merged)).collect(),
+            per,
             units: units.map(|(name, unit)| (name.as_str(), unit.as_str())).collect(),
+            keywords: Keywords::of(facts.iter().map(|facts| &facts.keywords)),
         }
     }
 
-    fn has(&self, key: &(Subject, String)) -> bool {
-        self.facts.iter().any(|facts| facts.rows.contains_key(key))
+    fn about(&self) -> DiffSide {
+        let sum = |value: fn(&TraceFacts) -> u64| {
+            self.facts.iter().map(value).fold(0, u64::saturating_add)
+        };
+        DiffSide {
+            traces: self.facts.len() as u64,
+            runs: self.runs() as u64,
+            duration_ns: sum(|facts| facts.duration_ns),
+            samples: sum(|facts| facts.samples),
+            requests: sum(|facts| facts.requests),
+            operations: 0.0 + self.facts.iter().map(TraceFacts::operations).sum::<f64>(),
+            lost: self.lost(),
+        }
     }
 
-    /// The total, and one value for each slice.
-    fn sums(&self, key: &(Subject, String)) -> (f64, Vec<f64>) {
-        let (mut whole, mut divisor, mut slices) = (0.0, 0.0, Vec::new());
-        for (facts, divisors) in self.facts.iter().zip(&self.divisors) {
-            let sums = match facts.rows.get(key) {
-                Some(Measured::Sums(sums)) => Some(sums),
-                _ => None,
+    pub(super) fn lost(&self) -> u64 {
+        self.facts.iter().map(TraceFacts::lost).fold(0, u64::saturating_add)
+    }
+
+    /// The iterations of the only trace are its runs.
+    fn iterations(&self) -> Option<&'f TraceFacts> {
+        match self.facts {
+            [one] if self.per == Per::Operation => Some(one),
+            _ => None,
+        }
+    }
+
+    /// Whether the runs of both sides are iterations in one process each.
+    pub(super) fn has_iterations(&self) -> bool {
+        self.iterations().is_some()
+    }
+
+    pub(super) fn runs(&self) -> usize {
+        self.iterations().map_or(self.facts.len(), |facts| facts.operations_of.len())
+    }
+
+    pub(super) fn divisor(&self) -> f64 {
+        self.facts.iter().map(|facts| self.per.divisor(facts)).sum()
+    }
+
+    fn has(&self, key: &Key) -> bool {
+        self.rows.iter().any(|rows| rows.contains_key(key))
+    }
+
+    /// The total, divided.
+    pub(super) fn total(&self, key: &Key) -> f64 {
+        let sums = self.rows.iter().filter_map(|rows| match rows.get(key) {
+            Some(Measured::Sums(sums)) => Some(sums.iter().sum::<f64>()),
+            _ => None,
+        });
+        // The sum of no numbers is -0.0.
+        let (sum, divisor): (f64, f64) = (0.0 + sums.sum::<f64>(), self.divisor());
+        if divisor > 0.0 { sum / divisor } else { 0.0 }
+    }
+
+    /// One value for each run that has one.
+    fn by_run(&self, key: &Key, is_sum: bool) -> Vec<f64> {
+        if let (Some(facts), Some(rows), true) = (self.iterations(), self.rows.first(), is_sum) {
+            let sums = match rows.get(key) {
+                Some(Measured::Sums(sums)) => sums.as_slice(),
+                _ => &[],
             };
-            for (index, by) in divisors.iter().enumerate() {
-                let sum = sums.and_then(|sums| sums.get(index)).copied().unwrap_or(0.0);
-                whole += sum;
-                divisor += by;
-                if *by > 0.0 {
-                    slices.push(sum / by);
-                }
-            }
+            let operations = facts.operations_of.iter().enumerate();
+            let value = |(at, by): (usize, &f64)| sums.get(at).copied().unwrap_or(0.0) / by;
+            return operations.map(value).collect();
         }
-        (if divisor > 0.0 { whole / divisor } else { 0.0 }, slices)
+        let value =
+            |(facts, rows): (&TraceFacts, &Cow<'_, BTreeMap<Key, Measured>>)| match rows.get(key) {
+                Some(Measured::Values(values)) => Some(mean(values)),
+                None if !is_sum => None,
+                measured => {
+                    let divisor = self.per.divisor(facts);
+                    let sum = match measured {
+                        Some(Measured::Sums(sums)) => sums.iter().sum(),
+                        _ => 0.0,
+                    };
+                    (divisor > 0.0).then(|| sum / divisor)
+                }
+            };
+        self.facts.iter().zip(&self.rows).filter_map(value).collect()
     }
 
-    /// Number of samples or events of a row, and their divisor.
-    fn count(&self, key: &(Subject, String)) -> (f64, f64) {
-        let count = self.facts.iter().filter_map(|facts| facts.counts.get(key)).sum();
-        (count, self.divisors.iter().flatten().sum())
+    /// Number of samples or events of a row.
+    fn count(&self, key: &Key) -> f64 {
+        self.facts.iter().filter_map(|facts| facts.counts.get(key)).sum()
     }
 
-    /// One value for each trace that has a divisor.
-    fn by_trace(&self, key: &(Subject, String)) -> Vec<f64> {
-        let of = |(facts, divisors): (&TraceFacts, &Vec<f64>)| match facts.rows.get(key) {
-            Some(Measured::Values(values)) => Some(mean(values)),
-            None if !is_divided(key.0) => None,
-            measured => {
-                let divisor: f64 = divisors.iter().sum();
-                let sum = match measured {
-                    Some(Measured::Sums(sums)) => sums.iter().sum(),
-                    _ => 0.0,
-                };
-                (divisor > 0.0).then(|| sum / divisor)
+    /// Whether half of a value is from a quarter of the time.
+    fn is_bursty(&self, key: &Key) -> bool {
+        let is_burst = |rows: &Cow<'_, BTreeMap<Key, Measured>>| match rows.get(key) {
+            Some(Measured::Sums(sums)) if sums.len() >= 8 => {
+                let mut sorted = sums.clone();
+                sorted.sort_by(|one, other| other.total_cmp(one));
+                let most: f64 = sorted.iter().take(sums.len() / 4).sum();
+                most * 2.0 > sums.iter().sum()
             }
+            _ => false,
         };
-        self.facts.iter().zip(&self.divisors).filter_map(of).collect()
-    }
-
-    fn values(&self, key: &(Subject, String)) -> Vec<f64> {
-        let of = |facts: &'f TraceFacts| match facts.rows.get(key) {
-            Some(Measured::Values(values)) => values.as_slice(),
-            _ => &[],
-        };
-        self.facts.iter().flat_map(of).copied().collect()
-    }
-
-    fn pauses(&self) -> Vec<f64> {
-        self.facts.iter().flat_map(|facts| &facts.pauses).copied().collect()
+        matches!(self.per, Per::Second | Per::Request | Per::Sample)
+            && self.rows.iter().any(is_burst)
     }
 }
 
-fn side(facts: &[TraceFacts]) -> DiffSide {
-    let sum = |value: fn(&TraceFacts) -> u64| facts.iter().map(value).fold(0, u64::saturating_add);
-    DiffSide {
-        traces: facts.len() as u64,
-        duration_ns: sum(|facts| facts.duration_ns),
-        samples: sum(|facts| facts.samples),
-        requests: sum(|facts| facts.requests),
-        lost: sum(|facts| facts.outcome.as_ref().map_or(0, |outcome| outcome.losses.total())),
+/// The rows of a trace, those of methods of `merged` modules together.
+fn merged_rows<'f>(
+    facts: &'f TraceFacts,
+    merged: &BTreeSet<&str>,
+) -> Cow<'f, BTreeMap<Key, Measured>> {
+    if merged.is_empty() {
+        return Cow::Borrowed(&facts.rows);
     }
+    let mut rows: BTreeMap<Key, Measured> = BTreeMap::new();
+    for ((subject, name), measured) in &facts.rows {
+        let module = match subject {
+            Subject::Method | Subject::MethodTotal => facts.modules.get(name),
+            _ => None,
+        };
+        let is_merged = |module: &&String| merged.contains(module.as_str());
+        match (subject, module.filter(is_merged), measured) {
+            // What a module takes in total is not the sum over its methods.
+            (Subject::MethodTotal, Some(_), _) => {}
+            (_, Some(module), Measured::Sums(sums)) => {
+                let key = (*subject, module.clone());
+                let row = rows.entry(key).or_insert_with(|| Measured::Sums(vec![0.0; sums.len()]));
+                if let Measured::Sums(all) = row {
+                    all.iter_mut().zip(sums).for_each(|(all, sum)| *all += sum);
+                }
+            }
+            (Subject::MethodTotal, None, _) if merged.contains(name.as_str()) => {}
+            (Subject::Method, None, Measured::Sums(sums)) if merged.contains(name.as_str()) => {
+                let key = (*subject, name.clone());
+                let row = rows.entry(key).or_insert_with(|| Measured::Sums(vec![0.0; sums.len()]));
+                if let Measured::Sums(all) = row {
+                    all.iter_mut().zip(sums).for_each(|(all, sum)| *all += sum);
+                }
+            }
+            _ => {
+                rows.insert((*subject, name.clone()), measured.clone());
+            }
+        }
+    }
+    Cow::Owned(rows)
+}
+
+/// All rows that both sides have, and what is not compared.
+fn rows(
+    before: &Side<'_>,
+    after: &Side<'_>,
+    is_without_names: bool,
+) -> (Vec<DiffRow>, Vec<String>) {
+    let all = before.rows.iter().chain(&after.rows);
+    let mut keys: BTreeSet<&Key> = all.flat_map(|rows| rows.keys()).collect();
+    if is_without_names {
+        // Threads that wait count as running then, and all these would seem to have grown.
+        keys.retain(|(subject, _)| {
+            !matches!(subject, Subject::Cpu | Subject::Method | Subject::MethodTotal)
+        });
+    }
+    let mut lacking = BTreeMap::new();
+    let mut rows = Vec::new();
+    for key in keys {
+        if is_on_both(key, before, after) {
+            rows.push(row(key, before, after));
+        } else if let Some(name) = whole_name(key) {
+            let count = lacking.entry((name, before.has(key))).or_insert(0_u64);
+            *count = count.saturating_add(1);
+        }
+    }
+    let not_compared = lacking.into_iter().map(|((name, is_old), count)| {
+        let side = if is_old { "OLD" } else { "NEW" };
+        if name == COUNTERS {
+            format!("{count} {name}: only in {side}")
+        } else {
+            format!("{name}: only in {side}")
+        }
+    });
+    (rows, not_compared.collect())
 }
 
 /// The side whose methods have no names while those of the other side have: it was
 /// recorded without rundown, or its process was killed. Which threads wait is seen by
 /// names, so each sample of this side counts as running.
-fn without_names(old: &[TraceFacts], new: &[TraceFacts]) -> Option<&'static str> {
-    let share = |facts: &[TraceFacts]| {
-        let sum = |nanos: fn(&TraceFacts) -> u64| -> f64 {
-            facts.iter().map(|facts| nanos(facts) as f64).sum()
-        };
-        sum(|facts| facts.unnamed_nanos) / sum(|facts| facts.sampled_nanos).max(1.0)
-    };
-    let (old, new) = (share(old), share(new));
-    match new - old {
+fn without_names(old: &NamedModules, new: &NamedModules) -> Option<&'static str> {
+    match new.unnamed_share() - old.unnamed_share() {
         more if more > MOST_UNNAMED_APART => Some("NEW"),
         more if more < -MOST_UNNAMED_APART => Some("OLD"),
         _ => None,
     }
 }
 
-/// If only one of the recordings contains a value, the other one did not record it.
-/// Exceptions are different, because there may be none.
-fn is_on_both((subject, name): &(Subject, String), old: &[TraceFacts], new: &[TraceFacts]) -> bool {
-    let key = match subject {
-        Subject::Method | Subject::MethodTotal | Subject::Cpu => (Subject::Cpu, String::new()),
-        Subject::Type | Subject::Alloc => (Subject::Alloc, String::new()),
-        // Each by its name: the recordings may have asked for different counters.
-        Subject::Counter | Subject::Startup => (*subject, name.clone()),
-        Subject::Jit | Subject::JitMethods => (Subject::Jit, String::new()),
-        // There may have been none, unless the runtime recorded nothing at all.
-        _ => return [old, new].iter().all(|side| side.iter().any(|facts| facts.has_runtime)),
+/// Whether both sides recorded what a row is about. One that has none of it may have had
+/// none.
+fn is_on_both((subject, name): &Key, old: &Side<'_>, new: &Side<'_>) -> bool {
+    let none = String::new;
+    let (key, keyword) = match subject {
+        Subject::Method | Subject::MethodTotal | Subject::Cpu => ((Subject::Cpu, none()), None),
+        Subject::Type | Subject::Alloc => ((Subject::Alloc, none()), None),
+        Subject::Counter | Subject::Startup => ((*subject, name.clone()), None),
+        Subject::Jit | Subject::JitMethods => ((Subject::Jit, none()), None),
+        Subject::Elapsed | Subject::PoolThreads => ((*subject, none()), None),
+        Subject::RequestPath if is_percentile(name) => ((*subject, name.clone()), None),
+        Subject::Requests | Subject::RequestPath => ((Subject::Requests, "count".to_owned()), None),
+        Subject::GcCount | Subject::GcPause => ((Subject::GcCount, none()), Some(GC)),
+        Subject::Exception | Subject::Exceptions => {
+            ((Subject::Exceptions, none()), Some(EXCEPTION))
+        }
+        Subject::Contention | Subject::ContentionCount => {
+            ((Subject::Contention, none()), Some(CONTENTION))
+        }
+        Subject::Waits => ((Subject::Waits, none()), Some(WAIT_HANDLE)),
     };
-    let has = |side: &[TraceFacts]| side.iter().any(|facts| facts.rows.contains_key(&key));
-    has(old) && has(new)
+    let has = |side: &Side<'_>, other: &Side<'_>| {
+        let has_runtime = || side.facts.iter().any(|facts| facts.has_runtime);
+        let recorded =
+            |keyword| has_runtime() && side.keywords.has_recorded(keyword, &other.keywords);
+        side.has(&key) || keyword.is_some_and(recorded)
+    };
+    has(old, new) && has(new, old)
 }
 
-/// Position of a row among those beyond noise: causes first, then sums that changed with
-/// them, then callers.
+/// Position of a row among the findings: causes first, then sums that changed with them,
+/// then callers.
 fn place(subject: Subject) -> u8 {
     match subject {
-        Subject::Cpu | Subject::Alloc | Subject::Exceptions => 1,
+        Subject::Elapsed | Subject::Cpu | Subject::Alloc | Subject::Exceptions => 1,
         Subject::MethodTotal => 2,
         _ => 0,
     }
 }
 
-/// Whether a row is a sum, which grows with the length of its trace.
-fn is_divided(subject: Subject) -> bool {
-    !matches!(subject, Subject::Counter | Subject::Startup)
-}
-
 const COUNTERS: &str = "counters";
 
 /// What is reported as missing, for the row that represents its subject.
-fn whole_name((subject, name): &(Subject, String)) -> Option<&'static str> {
+fn whole_name((subject, name): &Key) -> Option<&'static str> {
     Some(match subject {
         Subject::Counter => COUNTERS,
+        Subject::Elapsed => "the time of whole runs",
         Subject::Cpu => "CPU samples",
         Subject::Alloc => "allocations",
         Subject::Jit => "compiled methods",
         Subject::GcCount if name.is_empty() => "collections",
         Subject::Exceptions => "exceptions",
-        Subject::Contention => "waits for locks",
-        Subject::Waits => "waits",
+        Subject::Contention if name.is_empty() => "waits for locks",
+        Subject::Waits if name.is_empty() => "waits",
+        Subject::Requests if name == "count" => "HTTP requests",
+        Subject::PoolThreads => "the thread pool",
         Subject::Startup if name.as_str() == "program" => "the start of the process",
         _ => return None,
     })
 }
 
-fn row(key: &(Subject, String), before: &Side<'_>, after: &Side<'_>) -> DiffRow {
+fn row(key: &Key, before: &Side<'_>, after: &Side<'_>) -> DiffRow {
     let (subject, name) = key;
-    let is_divided = is_divided(*subject);
-    let (old, new, chance) = if !is_divided {
-        let (old, new) = (before.values(key), after.values(key));
-        (mean(&old), mean(&new), welch(&old, &new))
+    let is_sum = subject.is_sum(name);
+    let runs = [before, after].map(|side| side.by_run(key, is_sum));
+    let [old, new] = if is_sum {
+        [before, after].map(|side| side.total(key))
     } else {
-        let ((old, old_slices), (new, new_slices)) = (before.sums(key), after.sums(key));
-        // Slices show how much the program varies, counts how well it was sampled; a
-        // change must be beyond both. The number of pauses and waits does not say how
-        // long they are.
-        let by_slices = welch(&old_slices, &new_slices);
-        let chance = match subject {
-            Subject::GcPause | Subject::Contention | Subject::Waits | Subject::Jit => by_slices,
-            _ => by_slices.max(counts(before.count(key), after.count(key))),
-        };
-        (old, new, chance)
+        runs.each_ref().map(|runs| mean(runs))
     };
     let unit = subject.unit(name).unwrap_or_else(|| {
         let units = before.units.get(name.as_str()).or_else(|| after.units.get(name.as_str()));
         units.copied().unwrap_or_default()
     });
-    DiffRow {
-        chance_between_traces: traces(&before.by_trace(key), &after.by_trace(key)),
-        ..new_row(*subject, name, unit, is_divided, (old, new), chance)
-    }
+    let is_bursty = is_sum && (before.is_bursty(key) || after.is_bursty(key));
+    let least = least(*subject, before, after);
+    let counts = [before.count(key), after.count(key)];
+    DiffRow { is_bursty, ..new_row(key, unit, is_sum, (old, new), &runs, least, counts) }
+}
+
+/// What stands for a value of 0.
+fn least(subject: Subject, before: &Side<'_>, after: &Side<'_>) -> f64 {
+    let whole = match subject {
+        Subject::Method | Subject::MethodTotal => Subject::Cpu,
+        Subject::Type => Subject::Alloc,
+        Subject::Contention | Subject::Waits | Subject::GcPause => subject,
+        _ => {
+            let divisor = before.divisor().max(after.divisor()).max(1.0);
+            return LEAST_COUNT / divisor;
+        }
+    };
+    let key = (whole, String::new());
+    before.total(&key).max(after.total(&key)) * LEAST_SHARE
 }
 
 fn new_row(
-    subject: Subject,
-    name: &str,
+    (subject, name): &Key,
     unit: &str,
     is_divided: bool,
     (old, new): (f64, f64),
-    chance: f64,
+    runs: &[Vec<f64>; 2],
+    least: f64,
+    counts: [f64; 2],
 ) -> DiffRow {
+    let [old_runs, new_runs] = runs;
+    let is_exact = is_divided && unit == "count";
+    let all_runs = old_runs.len().saturating_add(new_runs.len()).max(1) as f64;
+    let usual = subject.usual_spread(name, counts.iter().sum::<f64>() / all_runs);
+    let compared = compare(old_runs, new_runs, least, usual, is_exact);
+    let ratio = (old > 0.0).then(|| new / old);
     DiffRow {
-        subject,
-        name: name.to_owned(),
+        subject: *subject,
+        name: name.clone(),
+        what: subject.in_words(name),
         unit: unit.to_owned(),
         is_divided,
         old,
         new,
         change_percent: (old != 0.0).then(|| (new - old) / old.abs() * 100.0),
         weight_percent: 0.0,
-        chance,
-        chance_between_traces: None,
+        ratio: compared.map(|compared| compared.ratio).filter(|_| old > 0.0).or(ratio),
+        interval: compared.map(|compared| compared.interval()),
+        runs: [old_runs.len() as u64, new_runs.len() as u64],
+        chance: compared.map(|compared| compared.chance),
+        chance_of_permutations: compared.and_then(|compared| compared.chance_of_permutations),
+        detectable_percent: None,
         is_significant: false,
+        doubt: None,
+        is_changed: false,
+        compared,
+        counts,
+        is_bursty: false,
     }
 }
 
-/// Individual pauses: their mean and percentiles. They differ if those of one side are
-/// generally longer.
+/// Individual pauses: their mean and percentiles.
 fn pauses(before: &Side<'_>, after: &Side<'_>) -> Vec<DiffRow> {
-    let (old, new) = (before.pauses(), after.pauses());
+    let all = |side: &Side<'_>| -> Vec<f64> {
+        side.facts.iter().flat_map(|facts| &facts.pauses).copied().collect()
+    };
+    let (old, new) = (all(before), all(after));
     if old.is_empty() || new.is_empty() {
         return Vec::new();
     }
-    let chance = ranks(&old, &new);
     let row = |name: &str, value: &dyn Fn(&[f64]) -> f64| {
-        let by_trace = |side: &Side<'_>| -> Vec<f64> {
+        let runs = [before, after].map(|side| -> Vec<f64> {
             let pauses = side.facts.iter().map(|facts| facts.pauses.as_slice());
             pauses.filter(|pauses| !pauses.is_empty()).map(value).collect()
-        };
+        });
+        let key = (Subject::GcPause, name.to_owned());
         let values = (value(&old), value(&new));
-        DiffRow {
-            chance_between_traces: traces(&by_trace(before), &by_trace(after)),
-            ..new_row(Subject::GcPause, name, "ns", false, values, chance)
-        }
+        new_row(&key, "ns", false, values, &runs, 1.0, [old.len() as f64, new.len() as f64])
     };
     let percentiles = [("p50", 50), ("p90", 90), ("p99", 99), ("max", 100)];
     let mut rows = vec![row("mean", &mean)];
@@ -406,36 +598,20 @@ fn weigh(rows: &mut [DiffRow]) {
         let row = rows.iter().find(|row| row.subject == subject && row.name.is_empty());
         row.map_or(0.0, |row| row.old.max(row.new))
     };
-    let cpu = whole(Subject::Cpu, rows);
-    let alloc = whole(Subject::Alloc, rows);
-    let exceptions = whole(Subject::Exceptions, rows);
+    let wholes =
+        [Subject::Cpu, Subject::Alloc, Subject::Exceptions, Subject::Contention, Subject::Waits]
+            .map(|subject| (subject, whole(subject, rows)));
     for row in rows {
-        let whole = match row.subject {
-            Subject::Method | Subject::MethodTotal | Subject::Cpu => cpu,
-            Subject::Type | Subject::Alloc => alloc,
-            Subject::Exception | Subject::Exceptions => exceptions,
-            _ => row.old.abs().max(row.new.abs()),
+        let of = match row.subject {
+            Subject::Method | Subject::MethodTotal => Subject::Cpu,
+            Subject::Type => Subject::Alloc,
+            Subject::Exception => Subject::Exceptions,
+            subject => subject,
         };
+        let own = row.old.abs().max(row.new.abs());
+        let whole =
+            wholes.iter().find(|(subject, _)| *subject == of).map_or(own, |(_, whole)| *whole);
         row.weight_percent =
             if whole > 0.0 { (row.new - row.old).abs() / whole * 100.0 } else { 0.0 };
-    }
-}
-
-/// Decides which changes are beyond noise. The more rows a subject has, the more of them
-/// differ by chance.
-fn judge(rows: &mut [DiffRow]) {
-    let mut counts: BTreeMap<Subject, f64> = BTreeMap::new();
-    for row in rows.iter().filter(|row| row.weight_percent >= LEAST_WEIGHT) {
-        *counts.entry(row.subject).or_default() += 1.0;
-    }
-    for row in rows {
-        let count = counts.get(&row.subject).copied().unwrap_or(1.0).max(1.0);
-        let is_large = row.change_percent.is_none_or(|change| change.abs() >= LEAST_CHANGE);
-        let traces_differ =
-            row.chance_between_traces.is_none_or(|chance| chance < CHANCE_OF_TRACES);
-        row.is_significant = row.chance < CHANCE / count
-            && traces_differ
-            && is_large
-            && row.weight_percent >= LEAST_WEIGHT;
     }
 }

@@ -1,120 +1,140 @@
-//! Whether two series of measurements differ by more than their variation: Welch's
-//! t-test, and for durations the rank test of Mann and Whitney.
+//! How much the runs of one side differ from those of the other.
 //!
-//! Neighbouring slices of a trace are similar (a program does the same thing for a
-//! while), so they carry less information than independent ones: their number is reduced
-//! according to the correlation of each slice with the previous one.
+//! Runs differ by factors (a slower machine, a lock that is found taken more often), so
+//! their logarithms are compared, by Student's test with the variance of both sides
+//! together. Two or three runs hardly show how much runs differ: a row whose three values
+//! happen to be close would pass for a steady one. So the variance that experience
+//! expects of such rows counts as that of two more runs (the idea is that of the moderated
+//! test of limma).
 
-/// Mean and variance of a series, and the number of independent measurements it is
-/// equivalent to.
+/// The number of runs that the usual spread counts for.
+const USUAL_RUNS: f64 = 2.0;
+/// The side of runs from which a permutation test says something: of ten runs, 252 groups
+/// of five can be made, of six only 20.
+const FEWEST_FOR_PERMUTATIONS: usize = 5;
+/// The most ways of dividing runs that are tried.
+const MOST_PERMUTATIONS: u64 = 20_000;
+
+/// A comparison of the runs of both sides.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Moments {
-    mean: f64,
-    variance: f64,
-    worth: f64,
+pub(super) struct Compared {
+    /// New over old: of geometric means.
+    pub(super) ratio: f64,
+    /// The probability that runs of one program differ as much.
+    pub(super) chance: f64,
+    /// The same by trying all ways to divide the runs, from five runs on each side on.
+    pub(super) chance_of_permutations: Option<f64>,
+    /// The standard error of the logarithm of the ratio.
+    error: f64,
+    freedom: f64,
+}
+
+impl Compared {
+    /// The ratios between which the true one is with a probability of 95 %.
+    pub(super) fn interval(&self) -> [f64; 2] {
+        let half = quantile(0.05, self.freedom) * self.error;
+        [(self.ratio.ln() - half).exp(), (self.ratio.ln() + half).exp()]
+    }
+
+    /// The smallest ratio above 1 that would have had this chance.
+    pub(super) fn detectable(&self, chance: f64) -> f64 {
+        (quantile(chance, self.freedom) * self.error).exp()
+    }
+}
+
+/// Compares runs. `None` with fewer than two on a side, which cannot show how runs differ.
+/// `least` is added to all values if one of them is 0, which has no logarithm. `usual`:
+/// see [`Subject::usual_spread`](super::Subject). `is_exact`: values are whole numbers, so that those which
+/// never differ within a side do not differ by chance between the sides.
+pub(super) fn compare(
+    old: &[f64],
+    new: &[f64],
+    least: f64,
+    usual: f64,
+    is_exact: bool,
+) -> Option<Compared> {
+    if old.len() < 2 || new.len() < 2 {
+        return None;
+    }
+    let are_equal = |values: &[f64]| values.windows(2).all(|pair| pair.first() == pair.last());
+    let is_constant = is_exact && are_equal(old) && are_equal(new);
+    let least = if old.iter().chain(new).any(|value| *value <= 0.0) { least } else { 0.0 };
+    let logarithms = |values: &[f64]| -> Vec<f64> {
+        values.iter().map(|value| (value.max(0.0) + least).max(f64::MIN_POSITIVE).ln()).collect()
+    };
+    let (old, new) = (logarithms(old), logarithms(new));
+    let squares = |values: &[f64]| -> f64 {
+        let mean = mean(values);
+        values.iter().map(|value| (value - mean).powi(2)).sum()
+    };
+    let (m, n) = (old.len() as f64, new.len() as f64);
+    let within = if is_constant { 0.0 } else { squares(&old) + squares(&new) };
+    let apart = mean(&new) - mean(&old);
+    let usual_runs = if is_constant { 0.0 } else { USUAL_RUNS };
+    let freedom = m + n - 2.0 + usual_runs;
+    let variance = (within + usual_runs * usual.powi(2)) / freedom;
+    let error = (variance * (1.0 / m + 1.0 / n)).sqrt();
+    let chance = match error {
+        error if error > 0.0 => student(apart / error, freedom),
+        _ if apart == 0.0 => 1.0,
+        _ => 0.0,
+    };
+    Some(Compared {
+        ratio: apart.exp(),
+        chance,
+        chance_of_permutations: permutations(&old, &new),
+        error,
+        freedom,
+    })
+}
+
+/// The share of all ways to divide the runs in which the means differ as much. `None` with
+/// fewer than five on a side, and with so many that trying all takes long.
+fn permutations(old: &[f64], new: &[f64]) -> Option<f64> {
+    let (m, n) = (old.len(), new.len());
+    if m.min(n) < FEWEST_FOR_PERMUTATIONS {
+        return None;
+    }
+    let ways = (1..=m as u64)
+        .try_fold(1_u64, |ways, at| ways.checked_mul((n as u64).checked_add(at)?)?.checked_div(at));
+    ways.filter(|ways| *ways <= MOST_PERMUTATIONS)?;
+    let all: Vec<f64> = old.iter().chain(new).copied().collect();
+    let total: f64 = all.iter().sum();
+    let apart = |sum_of_old: f64| ((total - sum_of_old) / n as f64 - sum_of_old / m as f64).abs();
+    // Sums in another order differ in their last digits.
+    let seen = apart(old.iter().sum()) - 1e-9;
+    let (mut as_far, mut tried) = (0.0, 0.0);
+    for_each_sum(&all, m, 0.0, &mut |sum| {
+        tried += 1.0;
+        as_far += f64::from(apart(sum) >= seen);
+    });
+    Some(as_far / tried)
+}
+
+/// The sum of each group of `count` values.
+fn for_each_sum(values: &[f64], count: usize, sum: f64, take: &mut dyn FnMut(f64)) {
+    if count == 0 {
+        return take(sum);
+    }
+    let Some((first, rest)) = values.split_first() else { return };
+    for_each_sum(rest, count.saturating_sub(1), sum + first, take);
+    if rest.len() >= count {
+        for_each_sum(rest, count, sum, take);
+    }
 }
 
 pub(super) fn mean(values: &[f64]) -> f64 {
     if values.is_empty() { 0.0 } else { values.iter().sum::<f64>() / values.len() as f64 }
 }
 
-fn moments(values: &[f64]) -> Moments {
-    let (count, mean) = (values.len() as f64, mean(values));
-    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-    let variance = if count > 1.0 { squares / (count - 1.0) } else { 0.0 };
-    let neighbours = values.iter().zip(values.iter().skip(1));
-    let alike: f64 = neighbours.map(|(one, next)| (one - mean) * (next - mean)).sum();
-    let likeness = if squares > 0.0 { (alike / squares).clamp(0.0, 0.9) } else { 0.0 };
-    Moments { mean, variance, worth: (count * (1.0 - likeness) / (1.0 + likeness)).max(1.0) }
-}
-
-/// Probability that the means of two series with the same distribution differ this much.
-pub(super) fn welch(old: &[f64], new: &[f64]) -> f64 {
-    if old.len() < 2 || new.len() < 2 {
-        return 1.0;
+/// The value of Student's distribution that is exceeded, on either side, with this chance.
+fn quantile(chance: f64, freedom: f64) -> f64 {
+    let (mut low, mut high) = (0.0, 1000.0);
+    for _ in 0..60 {
+        let middle = (low + high) / 2.0;
+        if student(middle, freedom) > chance { low = middle } else { high = middle }
     }
-    let (old, new) = (moments(old), moments(new));
-    let (a, b) = (old.variance / old.worth, new.variance / new.worth);
-    let spread = a + b;
-    if spread <= 0.0 {
-        return if old.mean == new.mean { 1.0 } else { 0.0 };
-    }
-    let t = (new.mean - old.mean) / spread.sqrt();
-    let freedom = spread.powi(2)
-        / (a.powi(2) / (old.worth - 1.0).max(1.0) + b.powi(2) / (new.worth - 1.0).max(1.0));
-    student(t, freedom.max(1.0))
-}
-
-/// Probability that the values of whole traces with the same distribution differ this
-/// much, with one value per trace: Student's test with the variance of both sides
-/// together. `None` with fewer than two traces per side, which cannot show how traces
-/// vary.
-///
-/// What differs from run to run does so by a factor (the machine is busy, a lock is found
-/// taken more often), so the logarithms are compared where there are any.
-pub(super) fn traces(old: &[f64], new: &[f64]) -> Option<f64> {
-    if old.len() < 2 || new.len() < 2 {
-        return None;
-    }
-    let has_logarithms = old.iter().chain(new).all(|value| *value > 0.0);
-    let scaled = |values: &[f64]| -> Vec<f64> {
-        values.iter().map(|value| if has_logarithms { value.ln() } else { *value }).collect()
-    };
-    let (old, new) = (scaled(old), scaled(new));
-    let squares = |values: &[f64]| -> f64 {
-        let mean = mean(values);
-        values.iter().map(|value| (value - mean).powi(2)).sum()
-    };
-    let (m, n) = (old.len() as f64, new.len() as f64);
-    let freedom = m + n - 2.0;
-    let spread = (squares(&old) + squares(&new)) / freedom * (1.0 / m + 1.0 / n);
-    let apart = mean(&new) - mean(&old);
-    if spread <= 0.0 {
-        return Some(if apart == 0.0 { 1.0 } else { 0.0 });
-    }
-    Some(student(apart / spread.sqrt(), freedom))
-}
-
-/// The same by ranks: for durations, of which a few are much longer than the rest.
-pub(super) fn ranks(old: &[f64], new: &[f64]) -> f64 {
-    let (m, n) = (old.len() as f64, new.len() as f64);
-    if old.len() < 3 || new.len() < 3 {
-        return 1.0;
-    }
-    let mut all: Vec<(f64, bool)> = old.iter().map(|value| (*value, true)).collect();
-    all.extend(new.iter().map(|value| (*value, false)));
-    all.sort_by(|one, other| one.0.total_cmp(&other.0));
-    let (mut sum, mut ties, mut rank) = (0.0, 0.0, 1.0);
-    for equal in all.chunk_by(|one, other| one.0 == other.0) {
-        let count = equal.len() as f64;
-        let of_old = equal.iter().filter(|(_, is_old)| *is_old).count() as f64;
-        sum += of_old * (rank + (count - 1.0) / 2.0);
-        ties += count.powi(3) - count;
-        rank += count;
-    }
-    let u = sum - m * (m + 1.0) / 2.0;
-    let all = m + n;
-    let variance = m * n / 12.0 * ((all + 1.0) - ties / (all * (all - 1.0)));
-    if variance <= 0.0 {
-        return 1.0;
-    }
-    let z = ((u - m * n / 2.0).abs() - 0.5).max(0.0) / variance.sqrt();
-    // With this many degrees of freedom, Student's distribution equals the normal
-    // distribution.
-    student(z, 1e6)
-}
-
-/// The same for two counts with their divisors: a count of random events varies by its
-/// square root. Successive samples of one thread are correlated, so twice the variance is
-/// assumed.
-pub(super) fn counts((old, old_divisor): (f64, f64), (new, new_divisor): (f64, f64)) -> f64 {
-    if old_divisor <= 0.0 || new_divisor <= 0.0 {
-        return 1.0;
-    }
-    // One is added on each side, so that a count of zero is not taken as certain.
-    let variance = (old + 1.0) / old_divisor.powi(2) + (new + 1.0) / new_divisor.powi(2);
-    let z = (new / new_divisor - old / old_divisor).abs() / (2.0 * variance).sqrt();
-    student(z, 1e6)
+    high
 }
 
 /// Probability that a value of Student's distribution is at least as far from 0 as `t`.
@@ -186,56 +206,56 @@ mod tests {
         for (t, freedom, expected) in
             [(2.228, 10.0, 0.05), (2.750, 30.0, 0.01), (1.96, 1e6, 0.05), (0.0, 5.0, 1.0)]
         {
-            assert!(
-                (student(t, freedom) - expected).abs() < 5e-4,
-                "{t} {freedom}: {}",
-                student(t, freedom)
-            );
+            assert!((student(t, freedom) - expected).abs() < 5e-4, "{t} {freedom}");
         }
+        assert!((quantile(0.05, 10.0) - 2.228).abs() < 1e-3);
+    }
+
+    fn chance(old: &[f64], new: &[f64]) -> f64 {
+        compare(old, new, 0.01, 0.07, false).unwrap().chance
     }
 
     #[test]
-    fn series_that_vary_as_much_as_they_differ_do_not_differ() {
-        let noise = |seed: u64, base: f64| -> Vec<f64> {
-            let mut state = seed;
-            std::iter::repeat_with(|| {
-                state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-                base + (state >> 33) as f64 / (1_u64 << 31) as f64
-            })
-            .take(20)
-            .collect()
-        };
-        assert!(welch(&noise(1, 10.0), &noise(2, 10.0)) > 0.05);
-        assert!(welch(&noise(1, 10.0), &noise(2, 12.0)) < 1e-6);
-        assert!(ranks(&noise(1, 10.0), &noise(2, 10.0)) > 0.05);
-        assert!(ranks(&noise(1, 10.0), &noise(2, 12.0)) < 1e-6);
-        assert!(
-            counts((57.0, 3.0), (20.0, 2.0)) > 0.01 && counts((570.0, 3.0), (200.0, 2.0)) < 1e-6
-        );
-        assert_eq!((welch(&[1.0], &[2.0]), welch(&[1.0, 1.0], &[1.0, 1.0])), (1.0, 1.0));
-    }
-
-    #[test]
-    fn traces_of_a_side_that_differ_among_themselves_do_not_differ_from_the_other_side() {
+    fn runs_of_a_side_that_differ_among_themselves_do_not_differ_from_the_other_side() {
         // Spinning at a lock, in four runs of one program.
-        assert!(traces(&[33.1, 5.7], &[7.9, 7.5]) > Some(0.1));
-        assert!(traces(&[22.0, 16.5], &[10.0, 5.4]) > Some(0.1));
-        assert!(traces(&[19.0, 19.8], &[7.9, 7.5]) < Some(0.01));
+        assert!(chance(&[33.1, 5.7], &[7.9, 7.5]) > 0.1);
+        assert!(chance(&[22.0, 16.5], &[10.0, 5.4]) > 0.01, "of five subjects one must be below");
+        assert!(chance(&[19.0, 19.8], &[7.9, 7.5]) < 0.01);
+        // Runs that happen to be close do not pass for steady ones.
+        assert!(chance(&[100.0, 100.1], &[103.0, 103.1]) > 0.5);
         // A method that only the new program has.
-        assert!(traces(&[0.0, 0.0], &[3.0, 3.4]) < Some(0.01));
-        assert!(traces(&[0.0, 0.0], &[0.0, 3.4]) > Some(0.1));
-        assert_eq!(
-            (traces(&[1.0], &[2.0, 2.0]), traces(&[1.0, 1.0], &[1.0, 1.0])),
-            (None, Some(1.0))
-        );
-        // The factor counts: twice as much, each a fifth more or less.
-        assert!(traces(&[10.0, 12.0], &[20.0, 24.0]) < Some(0.06));
+        assert!(chance(&[0.0, 0.0], &[3.0, 3.4]) < 0.01);
+        assert!(chance(&[0.0, 0.0], &[0.0, 3.4]) > 0.1);
+        assert_eq!(chance(&[1.0, 1.0], &[1.0, 1.0]), 1.0);
+        assert_eq!(compare(&[1.0], &[2.0, 2.0], 0.0, 0.07, false), None);
     }
 
     #[test]
-    fn slices_that_are_like_their_neighbours_are_worth_less() {
-        let ramp: Vec<f64> = (0..20).map(f64::from).collect();
-        let jumps: Vec<f64> = (0..20).map(|index| f64::from(index * 7 % 20)).collect();
-        assert!(moments(&ramp).worth < 4.0 && moments(&jumps).worth > 10.0);
+    fn counts_that_are_the_same_in_all_runs_of_a_side_do_not_differ_by_chance() {
+        let exact = |old, new| compare(old, new, 0.5, 0.02, true).unwrap();
+        assert_eq!(exact(&[31.0; 3], &[36.0; 3]).chance, 0.0);
+        assert_eq!(exact(&[31.0; 3], &[31.0; 3]).chance, 1.0);
+        assert!(exact(&[31.0, 35.0, 33.0], &[36.0; 3]).chance > 0.01);
+        let [low, high] = exact(&[30.0; 2], &[45.0; 2]).interval();
+        assert!((low - 1.5).abs() < 1e-9 && (high - 1.5).abs() < 1e-9, "{low} {high}");
+    }
+
+    #[test]
+    fn the_interval_has_the_ratio_and_the_smallest_change_is_just_seen() {
+        let (old, new) = ([10.0, 11.0, 10.5], [13.0, 12.5, 13.5]);
+        let compared = compare(&old, &new, 0.0, 0.07, false).unwrap();
+        let [low, high] = compared.interval();
+        assert!(low < compared.ratio && compared.ratio < high && low > 1.0, "{compared:?}");
+        assert_eq!(compared.chance_of_permutations, None, "three runs prove nothing that way");
+        let smallest = compared.detectable(compared.chance);
+        assert!((smallest - compared.ratio).abs() < 1e-3, "{smallest} {compared:?}");
+    }
+
+    #[test]
+    fn of_five_runs_on_each_side_all_ways_to_divide_them_are_tried() {
+        let apart = permutations(&[1.0, 2.0, 3.0, 4.0, 5.0], &[6.0, 7.0, 8.0, 9.0, 10.0]);
+        assert_eq!(apart, Some(2.0 / 252.0));
+        assert_eq!(permutations(&[1.0; 5], &[1.0; 5]), Some(1.0));
+        assert_eq!(permutations(&[1.0; 30], &[2.0; 30]), None, "too many ways");
     }
 }

@@ -1,4 +1,4 @@
-//! When a program compiled methods and answered requests.
+//! When a program compiled methods, and how many requests it answered.
 //!
 //! How many there are is a measurement, so none may be left out, however many there are;
 //! the spans of a page, of which only the longest are kept, do not serve here.
@@ -60,10 +60,6 @@ impl WorkOverTime {
     pub(super) fn rows(&self) -> &[TimedWork] {
         &self.rows
     }
-
-    fn is_empty(&self) -> bool {
-        self.rows.is_empty()
-    }
 }
 
 /// What is gathered from a trace in addition to events: samples, compilations, and
@@ -73,16 +69,9 @@ pub(super) struct Gathered {
     pub(super) samples: SamplesByKind,
     /// By when they began.
     pub(super) compiled: WorkOverTime,
-    named_requests: WorkOverTime,
-    activities: WorkOverTime,
-}
-
-impl Gathered {
-    /// Requests by when they ended: activities whose name indicates a request, or all
-    /// activities if there are none.
-    pub(super) fn requests(&self) -> &WorkOverTime {
-        if self.named_requests.is_empty() { &self.activities } else { &self.named_requests }
-    }
+    /// Number of activities whose name is that of a request, and when the first stopped.
+    pub(super) requests: u64,
+    pub(super) first_request_ns: Option<i64>,
 }
 
 impl Gathers for Gathered {
@@ -94,11 +83,10 @@ impl Gathers for Gathered {
         match span.category {
             Category::Jit => self.compiled.add(span.start_nanos, span.nanos),
             Category::Activity if is_request(&span.name) => {
-                self.named_requests.add(span.end_nanos(), span.nanos);
-            }
-            // Only needed as long as no request has a name.
-            Category::Activity if self.named_requests.is_empty() => {
-                self.activities.add(span.end_nanos(), span.nanos);
+                let end = span.end_nanos();
+                self.requests = self.requests.saturating_add(1);
+                self.first_request_ns =
+                    Some(self.first_request_ns.map_or(end, |first| first.min(end)));
             }
             _ => {}
         }

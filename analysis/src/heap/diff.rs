@@ -3,7 +3,7 @@
 use super::report::{HeapReport, HeapTypeRow};
 use crate::document::SCHEMA;
 use crate::sorted::SortFew;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 /// What grew between two dumps.
 #[derive(Debug, Clone, PartialEq)]
@@ -86,22 +86,45 @@ fn growth(old: u64, new: u64) -> i64 {
     i64::try_from(apart).unwrap_or(if apart < 0 { i64::MIN } else { i64::MAX })
 }
 
-/// A type of both dumps has one name and module. Where modules have no names, they have
-/// numbers, which are others in each process.
-fn key(row: &HeapTypeRow) -> (&str, &str) {
-    (&row.name, if row.module.starts_with("0x") { "" } else { &row.module })
+/// Where modules have no names, they have numbers, which are others in each process.
+fn has_module(row: &HeapTypeRow) -> bool {
+    !row.module.starts_with("0x") && !row.module.is_empty()
+}
+
+/// The name of a type without what it is nested in: of `A.B.C<D.E>` `C<D.E>`.
+fn own_name(name: &str) -> &str {
+    let end = name.find(['<', '[']).unwrap_or(name.len());
+    let dot = name.get(..end).and_then(|base| base.rfind('.'));
+    dot.and_then(|dot| name.get(dot.saturating_add(1)..)).unwrap_or(name)
 }
 
 impl HeapDiff {
     /// What grew from `old` to `new`.
     pub fn new(old: &HeapReport, new: &HeapReport) -> HeapDiff {
-        // What both have; of types of the same name whose modules have none the sums.
-        let mut pairs: BTreeMap<(&str, &str), Pair<'_>> = BTreeMap::new();
+        let rows = || old.types.iter().chain(&new.types);
+        let without_module: HashSet<&str> =
+            rows().filter(|row| !has_module(row)).map(|row| row.name.as_str()).collect();
+        // A type has one name and module in both dumps. If a module has no name in one of
+        // them, the name of the type has to do: sums of those of the same name.
+        let key = |row: &'_ HeapTypeRow| -> (String, String) {
+            if without_module.contains(row.name.as_str()) {
+                return (row.name.clone(), String::new());
+            }
+            // Of a nested type only its own name is known there.
+            let own = own_name(&row.name);
+            if without_module.contains(own) {
+                return (own.to_owned(), String::new());
+            }
+            (row.name.clone(), row.module.clone())
+        };
+        let mut pairs: BTreeMap<(String, String), Pair<'_>> = BTreeMap::new();
         for (is_new, row) in
             old.types.iter().map(|row| (false, row)).chain(new.types.iter().map(|row| (true, row)))
         {
             let pair = pairs.entry(key(row)).or_insert(Pair { row, old: None, new: None });
-            pair.row = row;
+            if has_module(row) || !has_module(pair.row) {
+                pair.row = row;
+            }
             let sums = if is_new { &mut pair.new } else { &mut pair.old };
             let sums = sums.get_or_insert([0; 3]);
             for (sum, more) in sums.iter_mut().zip([row.count, row.bytes, row.retained_bytes]) {

@@ -6,12 +6,13 @@ use nettrace_analysis::diff::Condition;
 use std::path::PathBuf;
 
 const DIFF_EXAMPLES: &str = "\
-Each trace is cut into slices of its time. A change is beyond noise if a figure differs more between the sides than \
-it varies within them; only such changes are listed, the heaviest first. Several traces of a side make smaller changes \
-visible. `docs/diff.md` explains the columns, the statistics and the grammar of --fail-if.
+One run of a program differs from the next, and one trace does not show how much. With two or more traces on each side \
+(three or five are better), runs are compared with runs: a change is listed if it is beyond what runs of one program differ. With \
+one trace on a side, differences are listed by weight, and those that are large by experience are marked. `docs/diff.md` has the \
+tests, how many runs show which change, and the grammar of --fail-if.
 
 Conditions of --fail-if, which may be repeated:
-  cpu>5%                  more running time, by over 5 % and beyond noise
+  cpu>5%                  more running time, by over 5 %, and it is a finding
   method(*Parse*)>20%     the same for methods; also method.total(NAME),
                           type(NAME), exception(NAME), counter(NAME)
   gc.pause.p99>10ms       the new value is over 10 ms, whatever the old is;
@@ -21,15 +22,17 @@ Conditions of --fail-if, which may be repeated:
   alloc>+1MB              it grew by over 1 MB
 
 Exit codes besides those of all commands:
-  5  a condition of --fail-if holds
+  5  a condition of --fail-if holds, or the traces cannot show whether it does (--allow-missing lets those pass)
 
 Examples:
   nettrace diff before.nettrace after.nettrace
   nettrace diff before.nettrace after.nettrace -o diff.html
   nettrace diff --old main-1.nettrace main-2.nettrace \\
       --new pr-1.nettrace pr-2.nettrace --per request
-  nettrace gate main.nettrace pr.nettrace --fail-if 'cpu>5%' \\
-      --fail-if 'gc.pause.p99>10ms'";
+  nettrace diff trace.nettrace@1s..2s trace.nettrace@5s..6s
+  nettrace diff old-benchmarks new-benchmarks
+  nettrace gate --old main-*.nettrace --new pr-*.nettrace \\
+      --fail-if 'cpu>5%' --fail-if 'gc.pause.p99>10ms' --format markdown";
 
 #[derive(Debug, Args)]
 #[command(after_help = DIFF_EXAMPLES)]
@@ -37,7 +40,8 @@ Examples:
     override_usage = "nettrace diff <OLD> <NEW> [OPTIONS]\n       nettrace diff --old <FILE>... --new <FILE>... [OPTIONS]"
 )]
 pub(crate) struct DiffArgs {
-    /// The trace from before the change
+    /// The trace from before the change, or FILE@1s..2s for a part of it, or a folder, whose traces
+    /// are compared with those of the same benchmark or name in NEW
     #[arg(value_name = "OLD", requires = "new_file", conflicts_with_all = ["old", "new"])]
     pub(crate) old_file: Option<PathBuf>,
 
@@ -56,15 +60,24 @@ pub(crate) struct DiffArgs {
     #[command(flatten)]
     pub(crate) read: ReadArgs,
 
-    /// What totals are divided by, so that traces of different length can be compared
-    #[arg(long, value_enum, value_name = "UNIT", default_value_t)]
-    pub(crate) per: PerArg,
+    /// What totals are divided by. Default: what fits the traces. Whole runs are compared by run,
+    /// benchmarks by operation, servers by request, all else by second
+    #[arg(long, value_enum, value_name = "UNIT")]
+    pub(crate) per: Option<PerArg>,
+
+    /// Changes of less than this percentage are no findings
+    #[arg(long, value_name = "PERCENT", default_value_t = 3.0, value_parser = percent)]
+    pub(crate) threshold: f64,
 
     /// Fail with exit code 5 if this condition holds, such as cpu>5% or gc.pause.p99>10ms
     #[arg(long, value_name = "CONDITION")]
     pub(crate) fail_if: Vec<Condition>,
 
-    /// Also list changes that are within noise
+    /// Let a condition pass that the traces cannot show: no data, too few runs, lost events
+    #[arg(long)]
+    pub(crate) allow_missing: bool,
+
+    /// Also list what is no finding
     #[arg(long)]
     pub(crate) all: bool,
 
@@ -73,6 +86,10 @@ pub(crate) struct DiffArgs {
 
     #[command(flatten)]
     pub(crate) form: FormArg,
+
+    /// text is for people, markdown for a job's summary, junit for build servers
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t, conflicts_with = "json")]
+    pub(crate) format: DiffFormat,
 
     /// Write a page with the rows and a differential flame graph
     #[arg(long, short = 'o', value_name = "FILE.html", conflicts_with = "json")]
@@ -86,10 +103,27 @@ pub(crate) struct DiffArgs {
     pub(crate) samples: SampleArgs,
 }
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum PerArg {
-    #[default]
+    Run,
     Second,
     Request,
+    Operation,
     Sample,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DiffFormat {
+    #[default]
+    Text,
+    Markdown,
+    Junit,
+}
+
+fn percent(text: &str) -> Result<f64, String> {
+    let percent = text.strip_suffix('%').unwrap_or(text).trim().parse::<f64>();
+    percent
+        .ok()
+        .filter(|percent| (0.0..=1000.0).contains(percent))
+        .ok_or_else(|| "a percentage is a number from 0 to 1000, such as 3".to_owned())
 }

@@ -133,6 +133,14 @@ pub fn known(name: &str) -> Option<TraceFile> {
     Some(TraceFile { name: name.to_owned(), path })
 }
 
+/// A run of a program that was run again and again, and of variants of it: those of
+/// `testdata/ab`, such as `base1`.
+pub fn ab(name: &str) -> Option<TraceFile> {
+    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("ab");
+    let path = own.join(format!("{name}.nettrace.gz"));
+    path.exists().then(|| TraceFile { name: name.to_owned(), path })
+}
+
 /// The folder that `NETTRACE_SHARED` names, with more traces in `traces` and what the
 /// reference reader saw in them in `golden`. None, with a note on stderr, if it is not set: then
 /// tests hold the same everywhere, on the repository's own traces.

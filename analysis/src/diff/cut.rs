@@ -1,0 +1,410 @@
+//! Gives what was measured to the slices of its trace: equal parts of its time, or the
+//! iterations of a benchmark.
+
+use super::calls::Calls;
+use super::extent::{ExtentFinder, Iteration};
+use super::facts::{Measured, TraceFacts};
+use super::startup::Startup;
+use super::subject::Subject;
+use super::work::Gathered;
+use crate::model::hash::NumberMap;
+use crate::model::{Folding, Frame, FrameHandle, Kind, Resolved, StackHandle, ThreadState};
+use crate::page::samples::SampleRow;
+use crate::report::{ActivitiesReport, GcReport, ThreadPoolReport};
+use crate::sorted::SortFew;
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+/// The maximum number of slices of equal length, and the shortest of them.
+const MOST_SLICES: usize = 24;
+const SHORTEST_SLICE_NANOS: f64 = 40e6;
+/// Frames without a name and without a module.
+pub(super) const NO_NAME: &str = "(no name)";
+/// Maximum number of paths whose requests are compared, those with the most first.
+const MOST_PATHS: usize = 500;
+
+/// The slices.
+#[derive(Debug)]
+enum Slices {
+    /// From when on, their number, and the length of each.
+    Equal { from: i64, count: usize, nanos: f64 },
+    /// What lies between iterations is not measured.
+    Iterations(Vec<Iteration>),
+}
+
+impl Slices {
+    fn count(&self) -> usize {
+        match self {
+            Slices::Equal { count, .. } => *count,
+            Slices::Iterations(iterations) => iterations.len(),
+        }
+    }
+
+    fn of(&self, nanos: i64) -> Option<usize> {
+        match self {
+            Slices::Equal { from, count, nanos: length } => {
+                let offset = nanos.saturating_sub(*from) as f64 / length;
+                Some((0..*count).rev().find(|slice| *slice as f64 <= offset).unwrap_or(0))
+            }
+            Slices::Iterations(iterations) => {
+                let at = iterations.partition_point(|iteration| iteration.to < nanos);
+                iterations.get(at).filter(|iteration| iteration.from <= nanos).map(|_| at)
+            }
+        }
+    }
+}
+
+/// Collects the values of a trace.
+pub(super) struct Cut {
+    slices: Slices,
+    pub(super) facts: TraceFacts,
+}
+
+impl Cut {
+    pub(super) fn new(
+        samples: &BTreeMap<Kind, Vec<SampleRow>>,
+        gc: &GcReport,
+        events: Option<(i64, i64)>,
+        extent: &ExtentFinder,
+    ) -> Cut {
+        // Writing the list of methods at the end of a session takes time in which nothing
+        // is measured.
+        let moments = samples.values().flatten().map(|row| row.nanos);
+        let moments = moments.chain(gc.collections.iter().map(|row| row.start_ns));
+        let (mut from, mut to) =
+            moments.fold((i64::MAX, i64::MIN), |(from, to), at| (from.min(at), to.max(at)));
+        // A trace of counters, of compilations, or with one collection.
+        if let Some(events) = events
+            && (from > to || (to.saturating_sub(from) as f64) < SHORTEST_SLICE_NANOS)
+        {
+            (from, to) = events;
+        }
+        let length = if from > to { 0 } else { to.saturating_sub(from).saturating_add(1) };
+        let duration_ns = u64::try_from(length).unwrap_or(0);
+        let fitting = duration_ns as f64 / SHORTEST_SLICE_NANOS;
+        let count = (4..=MOST_SLICES).rev().find(|slices| *slices as f64 <= fitting).unwrap_or(4);
+        let iterations = extent.iterations();
+        let slices = if iterations.is_empty() {
+            let nanos = (duration_ns as f64 / count as f64).max(1.0);
+            Slices::Equal { from: if length == 0 { 0 } else { from }, count, nanos }
+        } else {
+            Slices::Iterations(iterations.to_vec())
+        };
+        let mut facts = TraceFacts {
+            duration_ns,
+            benchmark: extent.benchmark().map(str::to_owned),
+            operations_of: iterations.iter().map(|iteration| iteration.operations).collect(),
+            whole_run_ns: extent.whole_run().filter(|_| iterations.is_empty()),
+            ..TraceFacts::default()
+        };
+        if let Slices::Iterations(iterations) = &slices {
+            let nanos =
+                iterations.iter().map(|iteration| iteration.to.saturating_sub(iteration.from));
+            facts.duration_ns = u64::try_from(nanos.fold(0, i64::saturating_add)).unwrap_or(0);
+        }
+        let mut cut = Cut { slices, facts };
+        cut.elapsed(extent);
+        cut
+    }
+
+    /// How long the program, or an operation of a benchmark, took.
+    fn elapsed(&mut self, extent: &ExtentFinder) {
+        let key = (Subject::Elapsed, String::new());
+        if let Some(nanos) = self.facts.whole_run_ns {
+            let mut sums = vec![0.0; self.slices.count()];
+            if let Some(first) = sums.first_mut() {
+                *first = nanos;
+            }
+            self.facts.rows.insert(key, Measured::Sums(sums));
+        } else if let Slices::Iterations(iterations) = &self.slices {
+            let overhead = extent.overhead_nanos();
+            let own = |iteration: &Iteration| iteration.nanos() - overhead * iteration.operations;
+            let sums = iterations.iter().map(|iteration| own(iteration).max(0.0)).collect();
+            self.facts.rows.insert(key, Measured::Sums(sums));
+        }
+    }
+
+    fn add(
+        &mut self,
+        subject: Subject,
+        name: &str,
+        slice: Option<usize>,
+        (value, count): (f64, f64),
+    ) {
+        let Some(slice) = slice else { return };
+        let slices = self.slices.count();
+        let key = (subject, name.to_owned());
+        *self.facts.counts.entry(key.clone()).or_default() += count;
+        let row = self.facts.rows.entry(key);
+        if let Measured::Sums(sums) = row.or_insert_with(|| Measured::Sums(vec![0.0; slices]))
+            && let Some(sum) = sums.get_mut(slice)
+        {
+            *sum += value;
+        }
+    }
+
+    fn set(&mut self, subject: Subject, name: String, value: f64) {
+        self.facts.rows.insert((subject, name), Measured::Values(vec![value]));
+    }
+
+    pub(super) fn samples(
+        &mut self,
+        samples: &BTreeMap<Kind, Vec<SampleRow>>,
+        resolved: &Resolved<'_>,
+    ) {
+        // Both represent all allocations.
+        let has_samples = samples.contains_key(&Kind::AllocationSamples);
+        let is_admitted = |row: &SampleRow| resolved.admits(row.key.stack, row.key.mode);
+        for (kind, rows) in samples {
+            match kind {
+                Kind::Cpu => self.cpu(rows, resolved),
+                Kind::AllocationTicks if has_samples => {}
+                Kind::AllocationTicks | Kind::AllocationSamples => {
+                    self.labelled(rows, resolved, Subject::Type, Subject::Alloc, |row| {
+                        row.weight as f64
+                    });
+                }
+                Kind::Exceptions => {
+                    let one = |row: &SampleRow| row.samples as f64;
+                    self.labelled(rows, resolved, Subject::Exception, Subject::Exceptions, one);
+                }
+                Kind::Contention => {
+                    for row in rows.iter().filter(|row| is_admitted(row)) {
+                        let (slice, samples) = (self.slices.of(row.nanos), row.samples as f64);
+                        let place = own_place(resolved, row.key.stack);
+                        for name in [Some(""), place].into_iter().flatten() {
+                            self.add(
+                                Subject::Contention,
+                                name,
+                                slice,
+                                (row.weight as f64, samples),
+                            );
+                        }
+                        self.add(Subject::ContentionCount, "", slice, (samples, samples));
+                    }
+                }
+                Kind::Waits => {
+                    for row in rows.iter().filter(|row| is_admitted(row)) {
+                        let (slice, samples) = (self.slices.of(row.nanos), row.samples as f64);
+                        let place = own_place(resolved, row.key.stack);
+                        for name in [Some(""), place].into_iter().flatten() {
+                            self.add(Subject::Waits, name, slice, (row.weight as f64, samples));
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn cpu(&mut self, rows: &[SampleRow], resolved: &Resolved<'_>) {
+        let mut running = Vec::new();
+        for row in rows {
+            let Some(slice) = self.slices.of(row.nanos) else { continue };
+            self.facts.samples = self.facts.samples.saturating_add(row.samples);
+            let leaf = resolved.frames(row.key.stack).first();
+            let leaf = leaf.and_then(|leaf| resolved.frame(*leaf));
+            let is_named = leaf.is_some_and(|leaf| leaf.is_named);
+            let module = leaf.map_or("", |leaf| &leaf.module);
+            self.facts.names.count(module, is_named, row.weight);
+            let is_running =
+                ThreadState::RUNNING.contains(&resolved.state(row.key.stack, row.key.mode));
+            if is_running && resolved.admits(row.key.stack, row.key.mode) {
+                let SampleRow { weight, samples, .. } = *row;
+                let stack = resolved.sample_stack(row.key.stack, row.key.mode);
+                running.push(Running { stack, slice, nanos: weight, samples });
+            }
+        }
+        self.running(running, resolved);
+    }
+
+    fn running(&mut self, mut rows: Vec<Running>, resolved: &Resolved<'_>) {
+        // Many threads may have the same deep stack, so its frames are gone through once.
+        rows.sort_unstable_by_key(|row| (row.stack, row.slice));
+        let mut stacks: Vec<(StackHandle, u64)> = Vec::new();
+        // By frame and slice, so that names are looked up once for each instead of for
+        // each sample.
+        let mut all: BTreeMap<usize, (f64, f64)> = BTreeMap::new();
+        let mut own: NumberMap<(u32, usize), (f64, f64)> = NumberMap::default();
+        let mut with_callees: NumberMap<(u32, usize), (f64, f64)> = NumberMap::default();
+        let mut distinct: Vec<FrameHandle> = Vec::new();
+        for of_stack in rows.chunk_by(|one, next| one.stack == next.stack) {
+            let Some(Running { stack, .. }) = of_stack.first() else { continue };
+            let frames = resolved.frames(*stack);
+            // A recursive frame counts once.
+            distinct.clear();
+            distinct.extend_from_slice(frames);
+            distinct.sort_unstable();
+            distinct.dedup();
+            let mut nanos = 0u64;
+            for of_slice in of_stack.chunk_by(|one, next| one.slice == next.slice) {
+                let Some(Running { slice, .. }) = of_slice.first() else { continue };
+                let mut weight = (0.0, 0.0);
+                for row in of_slice {
+                    plus(&mut weight, (row.nanos as f64, row.samples as f64));
+                    nanos = nanos.saturating_add(row.nanos);
+                }
+                plus(all.entry(*slice).or_default(), weight);
+                if let Some(leaf) = frames.first() {
+                    plus(own.entry((leaf.0, *slice)).or_default(), weight);
+                }
+                for frame in &distinct {
+                    plus(with_callees.entry((frame.0, *slice)).or_default(), weight);
+                }
+            }
+            stacks.push((*stack, nanos));
+        }
+        drop(rows);
+        for (slice, weight) in all {
+            self.add(Subject::Cpu, "", Some(slice), weight);
+        }
+        for (subject, sums) in [(Subject::Method, own), (Subject::MethodTotal, with_callees)] {
+            for ((frame, slice), weight) in sums {
+                let frame = resolved.all_frames().get(frame as usize);
+                self.add(subject, name_of(frame), Some(slice), weight);
+                if let Some(frame) =
+                    frame.filter(|frame| frame.is_named && !frame.module.is_empty())
+                    && !self.facts.modules.contains_key(&frame.text)
+                {
+                    self.facts.modules.insert(frame.text.clone(), frame.module.clone());
+                }
+            }
+        }
+        self.facts.calls = Calls::new(resolved, &stacks);
+    }
+
+    fn labelled(
+        &mut self,
+        rows: &[SampleRow],
+        resolved: &Resolved<'_>,
+        each: Subject,
+        all: Subject,
+        value: impl Fn(&SampleRow) -> f64,
+    ) {
+        let texts = resolved.model().texts();
+        for row in rows.iter().filter(|row| resolved.admits(row.key.stack, row.key.mode)) {
+            let (slice, value) = (self.slices.of(row.nanos), (value(row), row.samples as f64));
+            self.add(all, "", slice, value);
+            if let Some(label) = row.key.label {
+                self.add(each, texts.get(label), slice, value);
+            }
+        }
+    }
+
+    pub(super) fn collections(&mut self, gc: &GcReport) {
+        // The pauses of a collection without an end are not known.
+        for collection in gc.collections.iter().filter(|collection| collection.is_complete) {
+            let slice = self.slices.of(collection.start_ns);
+            self.add(Subject::GcCount, "", slice, (1.0, 1.0));
+            self.add(Subject::GcCount, &format!("gen{}", collection.generation), slice, (1.0, 1.0));
+            self.add(Subject::GcPause, "", slice, (collection.pause_ns as f64, 1.0));
+            if slice.is_some() {
+                self.facts.pauses.push(collection.pause_ns as f64);
+            }
+        }
+    }
+
+    pub(super) fn work(&mut self, gathered: &Gathered, startup: &mut Startup) {
+        for work in gathered.compiled.rows() {
+            let (slice, count) = (self.slices.of(work.nanos), work.count as f64);
+            self.add(Subject::Jit, "", slice, (work.spent_nanos as f64, count));
+            self.add(Subject::JitMethods, "", slice, (count, count));
+            startup.compiled(work);
+        }
+        if let Some(answered_ns) = gathered.first_request_ns {
+            startup.answered(answered_ns);
+        }
+    }
+
+    /// Requests, by path.
+    pub(super) fn requests(&mut self, http: &ActivitiesReport, named: u64) {
+        // The program's own requests if it is a server, else those that it makes.
+        let is_server = http.activities.iter().any(|row| row.direction.as_deref() == Some("in"));
+        let is_counted = |direction: Option<&str>| !is_server || direction == Some("in");
+        let rows = http.activities.iter().filter(|row| is_counted(row.direction.as_deref()));
+        let started = rows.map(|row| row.started).fold(0, u64::saturating_add);
+        self.facts.requests = if started > 0 { started } else { named };
+        if started == 0 {
+            return;
+        }
+        let mut paths: Vec<_> = http.activities.iter().collect();
+        paths.sort_few_by_key(|row| Reverse(row.started));
+        let (mut all, mut failed) = (0_u64, 0_u64);
+        for (at, row) in paths.into_iter().enumerate() {
+            if is_counted(row.direction.as_deref()) {
+                all = all.saturating_add(row.started);
+                failed = failed.saturating_add(row.errors);
+            }
+            if at >= MOST_PATHS {
+                continue;
+            }
+            let words = row.direction.as_deref().map_or(String::new(), |word| format!("{word} "));
+            let has_direction = row.name.starts_with(&words);
+            let name = format!("{}{}", if has_direction { "" } else { &words }, row.name);
+            self.counted(Subject::RequestPath, format!("{name} count"), row.started);
+            self.counted(Subject::RequestPath, format!("{name} errors"), row.errors);
+            if row.stopped > 0 {
+                let durations = &row.durations;
+                for (word, nanos) in [("p50", durations.p50_ns), ("p95", durations.p95_ns)] {
+                    let name = format!("{name} {word}");
+                    let key = (Subject::RequestPath, name.clone());
+                    self.facts.counts.insert(key, row.stopped as f64);
+                    self.set(Subject::RequestPath, name, nanos as f64);
+                }
+            }
+        }
+        self.counted(Subject::Requests, "count".to_owned(), all);
+        self.counted(Subject::Requests, "errors".to_owned(), failed);
+    }
+
+    /// A number of events whose times are not known here.
+    fn counted(&mut self, subject: Subject, name: String, count: u64) {
+        let mut sums = vec![0.0; self.slices.count()];
+        if let Some(first) = sums.first_mut() {
+            *first = count as f64;
+        }
+        let key = (subject, name);
+        self.facts.counts.insert(key.clone(), count as f64);
+        self.facts.rows.insert(key, Measured::Sums(sums));
+    }
+
+    /// The thread pool.
+    pub(super) fn pool(&mut self, pool: &ThreadPoolReport) {
+        let most = pool.max_workers.max(pool.starvation.as_ref().map(|row| row.most_workers));
+        if let Some(most) = most.filter(|most| *most > 0) {
+            self.facts.counts.insert((Subject::PoolThreads, String::new()), most as f64);
+            self.set(Subject::PoolThreads, String::new(), most as f64);
+        }
+    }
+}
+
+/// Samples of a running thread.
+struct Running {
+    stack: StackHandle,
+    slice: usize,
+    nanos: u64,
+    samples: u64,
+}
+
+/// Adds weight and count.
+fn plus(sum: &mut (f64, f64), other: (f64, f64)) {
+    sum.0 += other.0;
+    sum.1 += other.1;
+}
+
+/// Addresses differ from run to run, so frames without a name share one row per module.
+fn name_of(frame: Option<&Frame>) -> &str {
+    match frame {
+        Some(frame) if frame.is_named => &frame.text,
+        Some(frame) if !frame.module.is_empty() => &frame.module,
+        _ => NO_NAME,
+    }
+}
+
+/// The innermost method of a stack that is not the framework's; `None` if the stack is not
+/// known.
+fn own_place<'r>(resolved: &'r Resolved<'_>, stack: StackHandle) -> Option<&'r str> {
+    let frames = resolved.frames(stack);
+    let names = || frames.iter().map(|frame| resolved.text(*frame));
+    names().find(|name| !Folding::is_framework(name)).or_else(|| names().next())
+}

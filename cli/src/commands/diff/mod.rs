@@ -1,0 +1,274 @@
+//! `nettrace diff`: what changed between two groups of traces.
+
+mod junit;
+mod sides;
+mod text;
+
+use crate::args::{DiffArgs, DiffFormat, PerArg};
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::new_file;
+use crate::printable::printable;
+use crate::table::end_page;
+use nettrace_analysis::diff::{
+    ConditionOutcome, DiffOptions, DiffPage, DiffReport, Per, TraceFacts,
+};
+use nettrace_analysis::report::OutcomeReport;
+use serde::Serialize;
+use sides::{Files, Pair, Read, Side};
+use std::path::Path;
+
+/// A comparison, and the traces it is of.
+struct Compared {
+    pair: Pair,
+    report: DiffReport,
+    conditions: Vec<ConditionOutcome>,
+}
+
+/// The document: the report, the traces it is of, conditions.
+#[derive(Serialize)]
+struct Document<'d> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<&'d str>,
+    #[serde(flatten)]
+    report: &'d DiffReport,
+    old_traces: Vec<TraceRow<'d>>,
+    new_traces: Vec<TraceRow<'d>>,
+    conditions: &'d [ConditionOutcome],
+}
+
+/// The document of two folders.
+#[derive(Serialize)]
+struct FoldersDocument<'d> {
+    schema: u32,
+    verdict: String,
+    not_compared: &'d [String],
+    pairs: Vec<Document<'d>>,
+}
+
+#[derive(Serialize)]
+struct TraceRow<'d> {
+    file: &'d str,
+    duration_ns: u64,
+    is_whole_run: bool,
+    samples: u64,
+    requests: u64,
+    outcome: OutcomeReport,
+}
+
+pub(super) fn run(args: &DiffArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {
+    let files = Files::of(args)?;
+    let all = files.all();
+    if let Some(path) = &args.output {
+        new_file::check(path, args.force, &all)?;
+    }
+    let (pairs, alone) = files.read(args, context)?;
+    let mut compared = Vec::with_capacity(pairs.len());
+    for pair in pairs {
+        compared.push(compare(pair, args)?);
+    }
+    context.progress.end();
+    match (&args.output, compared.as_slice()) {
+        (Some(path), [one]) => write_page(path, one, args, &all)?,
+        (Some(_), _) => {
+            return Err(Failure::usage(
+                "a page is of one comparison: give two traces, not two folders",
+            ));
+        }
+        (None, compared) => write(args, compared, &alone, context)?,
+    }
+    context.out.finish()?;
+    for text in &alone {
+        context.messages.warning(&format!("not compared: {text}"));
+    }
+    conclude(args, &compared, !alone.is_empty(), context)
+}
+
+fn compare(pair: Pair, args: &DiffArgs) -> Result<Compared, Failure> {
+    let mut options = DiffOptions::default();
+    options.per = args.per.map(|per| match per {
+        PerArg::Run => Per::Run,
+        PerArg::Second => Per::Second,
+        PerArg::Request => Per::Request,
+        PerArg::Operation => Per::Operation,
+        PerArg::Sample => Per::Sample,
+    });
+    options.threshold_percent = args.threshold;
+    if let Some(per) = options.per {
+        divisible(per, &pair.old)?;
+        divisible(per, &pair.new)?;
+    }
+    let report = DiffReport::new(&pair.old.facts, &pair.new.facts, options);
+    let conditions = args.fail_if.iter().map(|condition| condition.outcome(&report)).collect();
+    Ok(Compared { pair, report, conditions })
+}
+
+/// A total divided by zero has no meaning.
+fn divisible(per: Per, side: &Side) -> Result<(), Failure> {
+    let (what, word) = match per {
+        Per::Request => ("requests", "request"),
+        Per::Sample => ("CPU samples", "sample"),
+        Per::Operation => ("operations of a benchmark", "operation"),
+        _ => return Ok(()),
+    };
+    let lacks = |facts: &TraceFacts| match per {
+        Per::Request => facts.requests == 0,
+        Per::Sample => facts.samples == 0,
+        _ => facts.benchmark.is_none(),
+    };
+    let mut traces = side.reads.iter().zip(&side.facts);
+    let Some((read, _)) = traces.find(|(_, facts)| lacks(facts)) else { return Ok(()) };
+    let message =
+        format!("it has no {what}, so totals cannot be divided --per {word}; use --per second");
+    Err(Failure::input(read.name.clone(), message))
+}
+
+fn write_page(
+    path: &Path,
+    compared: &Compared,
+    args: &DiffArgs,
+    inputs: &[&Path],
+) -> Result<(), Failure> {
+    let Compared { pair, report, conditions } = compared;
+    let page = DiffPage {
+        report,
+        old: &pair.old.facts,
+        new: &pair.new.facts,
+        names: [pair.old.names(), pair.new.names()],
+        conditions,
+    };
+    new_file::write(path, args.force, inputs, |out| page.write("nettrace diff", out))?;
+    Ok(())
+}
+
+fn write(
+    args: &DiffArgs,
+    compared: &[Compared],
+    alone: &[String],
+    context: &mut Context<'_>,
+) -> Result<(), Failure> {
+    if args.form.json {
+        let mut documents: Vec<Document<'_>> = compared.iter().map(document).collect();
+        return match documents.pop() {
+            Some(only) if documents.is_empty() && only.name.is_none() => context.write_json(&only),
+            last => {
+                documents.extend(last);
+                context.write_json(&FoldersDocument {
+                    schema: 1,
+                    verdict: folders_verdict(compared),
+                    not_compared: alone,
+                    pairs: documents,
+                })
+            }
+        };
+    }
+    let has_names = compared.iter().any(|compared| compared.pair.name.is_some());
+    match args.format {
+        DiffFormat::Junit => junit::junit(compared, &mut context.out.buffer())?,
+        DiffFormat::Markdown => {
+            for one in compared {
+                text::markdown(one, &mut context.out.buffer())?;
+            }
+        }
+        DiffFormat::Text => {
+            if has_names {
+                use std::io::Write;
+                writeln!(context.out.buffer(), "{}\n", folders_verdict(compared))?;
+            }
+            for one in compared {
+                text::text(args, one, context)?;
+                if has_names {
+                    use std::io::Write;
+                    writeln!(context.out.buffer())?;
+                }
+            }
+            end_page(context)?;
+        }
+    }
+    Ok(())
+}
+
+/// `1 of 3 benchmarks changed: Invoices.ParseLines`.
+fn folders_verdict(compared: &[Compared]) -> String {
+    let changed = compared.iter().filter(|compared| compared.report.significant > 0);
+    let names: Vec<&str> = changed.filter_map(|compared| compared.pair.name.as_deref()).collect();
+    let names_shown = names.iter().take(5).copied().collect::<Vec<_>>().join(", ");
+    let more = if names.len() > 5 { ", …" } else { "" };
+    match names.len() {
+        0 => format!("{} compared; none has a finding", compared.len()),
+        count => format!("{count} of {} have findings: {names_shown}{more}", compared.len()),
+    }
+}
+
+fn document(compared: &Compared) -> Document<'_> {
+    Document {
+        name: compared.pair.name.as_deref(),
+        report: &compared.report,
+        old_traces: trace_rows(&compared.pair.old),
+        new_traces: trace_rows(&compared.pair.new),
+        conditions: &compared.conditions,
+    }
+}
+
+fn trace_rows(side: &Side) -> Vec<TraceRow<'_>> {
+    side.reads.iter().zip(&side.facts).map(|(read, facts)| trace_row(read, facts)).collect()
+}
+
+fn trace_row<'d>(read: &'d Read, facts: &TraceFacts) -> TraceRow<'d> {
+    TraceRow {
+        file: &read.name,
+        duration_ns: facts.duration_ns,
+        is_whole_run: facts.whole_run_ns.is_some(),
+        samples: facts.samples,
+        requests: facts.requests,
+        outcome: read.ended.outcome(),
+    }
+}
+
+/// Messages and the exit code. A condition that the traces cannot show fails, unless that
+/// is allowed: a gate that nothing can close is none.
+fn conclude(
+    args: &DiffArgs,
+    compared: &[Compared],
+    is_incomplete: bool,
+    context: &mut Context<'_>,
+) -> Result<Exit, Failure> {
+    let mut exit = Exit::Fine;
+    let mut fails = is_incomplete && !args.fail_if.is_empty() && !args.allow_missing;
+    for one in compared {
+        for text in &one.report.not_compared {
+            context.messages.warning(&format!("not compared: {text}"));
+        }
+        for outcome in &one.conditions {
+            say(outcome, context);
+            fails |= outcome.holds || outcome.undecided.is_some() && !args.allow_missing;
+        }
+        for read in one.pair.old.reads.iter().chain(&one.pair.new.reads) {
+            context.messages.losses(&read.name, &read.ended);
+            let own = context.conclude(&read.name, &read.ended, true);
+            exit = if matches!(exit, Exit::Fine) { own } else { exit };
+        }
+    }
+    Ok(if fails { Exit::Changed } else { exit })
+}
+
+/// Says whether a condition holds, and for what.
+fn say(outcome: &ConditionOutcome, context: &mut Context<'_>) {
+    let condition = &outcome.condition;
+    if let Some(reason) = &outcome.undecided {
+        let reason = printable(reason);
+        context.messages.warning(&format!("{condition} cannot be decided: {reason}"));
+    }
+    for (name, unit) in outcome.incomparable.iter().take(5) {
+        let (name, unit) = (printable(name), printable(unit));
+        context.messages.warning(&format!(
+            "{condition}: {name} is in {unit}, with which the limit cannot be compared"
+        ));
+    }
+    for row in outcome.because.iter().take(5) {
+        let (old, new) = (text::value(row, row.old), text::value(row, row.new));
+        let (name, change) = (printable(&row.what).to_string(), text::change(row));
+        context.messages.warning(&format!("{condition} holds: {name}, {old} to {new} ({change})"));
+    }
+}

@@ -1,0 +1,189 @@
+//! The traces of both sides: which they are, and what of each is compared.
+
+use crate::analysed::Analysed;
+use crate::args::{DiffArgs, InputArgs};
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::input::Ended;
+use crate::samples::AnalysisArgs;
+use nettrace_analysis::diff::{self, TraceFacts};
+use nettrace_export::TimeRange;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A trace that was read.
+pub(super) struct Read {
+    pub(super) name: String,
+    pub(super) ended: Ended,
+}
+
+/// The traces of a side, and the facts of each.
+#[derive(Default)]
+pub(super) struct Side {
+    pub(super) reads: Vec<Read>,
+    pub(super) facts: Vec<TraceFacts>,
+}
+
+impl Side {
+    fn add(&mut self, (read, facts): (Read, TraceFacts)) {
+        self.reads.push(read);
+        self.facts.push(facts);
+    }
+
+    pub(super) fn names(&self) -> Vec<String> {
+        self.reads.iter().map(|read| read.name.clone()).collect()
+    }
+}
+
+/// Both sides of one comparison. Folders have several, each of a benchmark or of files of
+/// one name.
+pub(super) struct Pair {
+    /// Of the benchmark or the files; `None` if there is only one comparison.
+    pub(super) name: Option<String>,
+    pub(super) old: Side,
+    pub(super) new: Side,
+}
+
+/// Which files are compared.
+pub(super) enum Files {
+    Sides(Vec<PathBuf>, Vec<PathBuf>),
+    Folders(PathBuf, PathBuf),
+}
+
+impl Files {
+    pub(super) fn of(args: &DiffArgs) -> Result<Files, Failure> {
+        match (&args.old_file, &args.new_file) {
+            (Some(old), Some(new)) if old.is_dir() && new.is_dir() => {
+                Ok(Files::Folders(old.clone(), new.clone()))
+            }
+            (Some(old), Some(new)) => Ok(Files::Sides(vec![old.clone()], vec![new.clone()])),
+            _ if !args.old.is_empty() && !args.new.is_empty() => {
+                Ok(Files::Sides(args.old.clone(), args.new.clone()))
+            }
+            _ => Err(Failure::usage(
+                "give two traces or two folders: nettrace diff OLD NEW, or --old A B --new C D",
+            )),
+        }
+    }
+
+    /// Files that must not be overwritten.
+    pub(super) fn all(&self) -> Vec<&Path> {
+        match self {
+            Files::Sides(old, new) => old.iter().chain(new).map(PathBuf::as_path).collect(),
+            Files::Folders(..) => Vec::new(),
+        }
+    }
+
+    /// Reads them. Gives, too, what lies in one folder only.
+    pub(super) fn read(
+        &self,
+        args: &DiffArgs,
+        context: &mut Context<'_>,
+    ) -> Result<(Vec<Pair>, Vec<String>), Failure> {
+        let (old, new) = match self {
+            Files::Folders(old, new) => return read_folders(old, new, args, context),
+            Files::Sides(old, new) => (old, new),
+        };
+        let mut pair = Pair { name: None, old: Side::default(), new: Side::default() };
+        for file in old {
+            pair.old.add(read_one(file, args, context)?);
+        }
+        for file in new {
+            pair.new.add(read_one(file, args, context)?);
+        }
+        Ok((vec![pair], Vec::new()))
+    }
+}
+
+fn read_folders(
+    old: &Path,
+    new: &Path,
+    args: &DiffArgs,
+    context: &mut Context<'_>,
+) -> Result<(Vec<Pair>, Vec<String>), Failure> {
+    let mut sides: BTreeMap<String, (Side, Side)> = BTreeMap::new();
+    for (folder, is_new) in [(old, false), (new, true)] {
+        let files = traces_in(folder)?;
+        if files.is_empty() {
+            let text = "no .nettrace or .nettrace.gz file lies in it".to_owned();
+            return Err(Failure::input(folder.display().to_string(), text));
+        }
+        for file in files {
+            let (read, facts) = read_one(&file, args, context)?;
+            let name = facts.benchmark.clone().unwrap_or_else(|| stem(&file));
+            let (old, new) = sides.entry(name).or_default();
+            if is_new { new.add((read, facts)) } else { old.add((read, facts)) }
+        }
+    }
+    let (mut pairs, mut alone) = (Vec::new(), Vec::new());
+    for (name, (old, new)) in sides {
+        match (old.reads.is_empty(), new.reads.is_empty()) {
+            (false, false) => pairs.push(Pair { name: Some(name), old, new }),
+            (is_new, _) => {
+                alone.push(format!("{name}: only in {}", if is_new { "NEW" } else { "OLD" }));
+            }
+        }
+    }
+    Ok((pairs, alone))
+}
+
+/// The traces of a folder, by name.
+fn traces_in(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let failed =
+        |error: std::io::Error| Failure::input(folder.display().to_string(), error.to_string());
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder).map_err(failed)? {
+        let path = entry.map_err(failed)?.path();
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
+        if name.is_some_and(|name| name.ends_with(".nettrace") || name.ends_with(".nettrace.gz")) {
+            files.push(path);
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+/// A file's name without what says that it is a trace.
+fn stem(file: &Path) -> String {
+    let name =
+        file.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+    let name = name.strip_suffix(".gz").unwrap_or(&name);
+    name.strip_suffix(".nettrace").unwrap_or(name).to_owned()
+}
+
+/// A file, and the part of it that is compared: `trace.nettrace@1s..2s`.
+fn file_and_time(file: &Path) -> (PathBuf, Option<TimeRange>) {
+    let whole = (file.to_owned(), None);
+    if file.exists() {
+        return whole;
+    }
+    let text = file.to_string_lossy();
+    let Some((path, time)) = text.rsplit_once('@') else { return whole };
+    time.parse().map_or(whole, |time| (PathBuf::from(path), Some(time)))
+}
+
+fn read_one(
+    file: &Path,
+    args: &DiffArgs,
+    context: &mut Context<'_>,
+) -> Result<(Read, TraceFacts), Failure> {
+    let (path, time) = file_and_time(file);
+    let mut options = args.samples.options();
+    if let Some(time) = time {
+        options.filter.from_nanos = time.from();
+        options.filter.to_nanos = time.to();
+    }
+    let input = InputArgs { file: path, read: args.read };
+    let mut trace = Analysed::new(context.open(&input)?)?;
+    let mut pass = diff::pass(options);
+    trace.read(|events| pass.read(events))?;
+    for text in args.samples.add_names(pass.model_mut())? {
+        context.messages.warning(&text);
+    }
+    let name = match time {
+        Some(_) => file.display().to_string(),
+        None => trace.file.clone(),
+    };
+    Ok((Read { name, ended: trace.ended() }, pass.finish().output))
+}
