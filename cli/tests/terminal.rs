@@ -160,7 +160,7 @@ fn what_changed_fits_into_terminals_of_80_and_200_columns() {
         let too_long: Vec<&str> = text.lines().filter(|line| line.width() > columns).collect();
         assert!(too_long.is_empty(), "{}", too_long.join("\n"));
         // The table's first lines, and the ends of names, which tell methods apart.
-        assert!(text.contains(" beyond noise") && text.contains("WEIGHT"), "{text}");
+        assert!(text.contains("One run each") && text.contains("WEIGHT"), "{text}");
         let lines: Vec<&str> = text.lines().take(40).collect();
         expect(&format!("terminal-diff-{columns}.txt"), &format!("{}\n", lines.join("\n")));
     }

@@ -4,7 +4,7 @@ use super::Compared;
 use crate::args::DiffArgs;
 use crate::context::Context;
 use crate::printable::printable;
-use crate::table::{left, list, right};
+use crate::table::{left, list, right, wrapped};
 use crate::units;
 use nettrace_analysis::diff::{DiffReport, DiffRow, DiffSide, Per};
 use std::io::{self, Write};
@@ -18,20 +18,19 @@ pub(super) fn text(
     context: &mut Context<'_>,
 ) -> io::Result<()> {
     let report = &compared.report;
-    let strong = context.style.strong();
+    let (strong, width) = (context.style.strong(), context.table_width());
     let out = context.out.buffer();
     let name = compared.pair.name.as_deref().map_or(String::new(), |name| format!("{name}: "));
-    writeln!(
-        out,
-        "{}\n",
-        strong.over(format!("{}{}", printable(&name), printable(&report.verdict)))
-    )?;
+    let verdict = format!("{}{}", printable(&name), printable(&report.verdict));
+    writeln!(out, "{}\n", strong.over(wrapped(&verdict, width)))?;
     for (word, side) in [("old", &report.old), ("new", &report.new)] {
         writeln!(out, "{word}  {}", about(side))?;
     }
-    writeln!(out, "sums are per {}: {}", per(report.per), report.per_reason)?;
+    let unit = format!("sums are per {}: {}", per(report.per), report.per_reason);
+    writeln!(out, "{}", wrapped(&unit, width))?;
     for note in &report.notes {
-        writeln!(out, "note: {}", printable(note))?;
+        let note = format!("note: {}", printable(note));
+        writeln!(out, "{}", wrapped(&note, width))?;
     }
     let shown = shown(report, args.all);
     if !shown.is_empty() {
@@ -49,7 +48,7 @@ pub(super) fn text(
         ])?;
     }
     let out = context.out.buffer();
-    writeln!(out, "\n{}", looked_at(report))
+    writeln!(out, "\n{}", wrapped(&looked_at(report), width))
 }
 
 /// The findings, or with one run each the largest differences, or all rows.
