@@ -178,10 +178,10 @@ impl Subject {
         let (ratio, weight_percent, count) = match self {
             Subject::Elapsed => (1.5, 0.0, 0.0),
             Subject::Cpu => (1.6, 0.0, 100.0),
-            Subject::Method | Subject::MethodTotal => (2.0, 5.0, 50.0),
+            Subject::Method | Subject::MethodTotal => (2.5, 10.0, 50.0),
             Subject::Type => (1.5, 5.0, 50.0),
             Subject::Alloc => (1.3, 0.0, 50.0),
-            Subject::GcCount => (1.4, 0.0, 10.0),
+            Subject::GcCount => (2.0, 0.0, 20.0),
             Subject::GcPause if matches!(name, "" | "p50" | "mean") => (2.0, 0.0, 10.0),
             Subject::GcPause => (3.0, 0.0, 20.0),
             Subject::Exception => (2.0, 5.0, 20.0),

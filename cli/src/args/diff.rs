@@ -6,10 +6,10 @@ use nettrace_analysis::diff::Condition;
 use std::path::PathBuf;
 
 const DIFF_EXAMPLES: &str = "\
-One run of a program differs from the next, and one trace does not show how much. With two or more traces on each side \
-(three or five are better), runs are compared with runs: a change is listed if it is beyond what runs of one program differ. With \
-one trace on a side, differences are listed by weight, and those that are large by experience are marked. `docs/diff.md` has the \
-tests, how many runs show which change, and the grammar of --fail-if.
+One run of a program differs from the next, and one trace does not show how much. With two or more traces on each side (three or five \
+are better), runs are compared with runs: a change is listed if it is beyond what runs of one program differ. With one trace on a \
+side, differences are listed by weight, and those that are large by experience are marked. `docs/diff.md` has the tests, how many \
+runs show which change, and the grammar of --fail-if.
 
 Conditions of --fail-if, which may be repeated:
   cpu>5%                  more running time, by over 5 %, and it is a finding
@@ -22,7 +22,8 @@ Conditions of --fail-if, which may be repeated:
   alloc>+1MB              it grew by over 1 MB
 
 Exit codes besides those of all commands:
-  5  a condition of --fail-if holds, or the traces cannot show whether it does (--allow-missing lets those pass)
+  5  a condition of --fail-if holds, or the traces cannot show
+     whether it does (--allow-missing lets that pass)
 
 Examples:
   nettrace diff before.nettrace after.nettrace
