@@ -92,7 +92,11 @@ impl<R: LiveReport + Send + 'static> LiveSession<R> {
             later: None,
             end: SessionEnd::default(),
         };
-        let is_fed = match MetricsApart::of(process, &config, end)? {
+        let Some(apart) = MetricsApart::of(process, &config, end)? else {
+            messages.warning(&format!("{} did not answer in time", process.label()));
+            return Ok(None);
+        };
+        let is_fed = match apart {
             None => view.feed(process, config, resume, end, messages)?,
             Some(apart) => {
                 let is_fed = view.feed(process, apart.metrics.clone(), resume, end, messages)?;

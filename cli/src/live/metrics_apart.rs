@@ -44,22 +44,23 @@ pub(crate) struct MetricsApart {
 }
 
 impl MetricsApart {
-    /// `None`: one session is safe, or the process does not say its version.
+    /// `Some(None)`: one session is safe, or the process does not know its version. `None`: it
+    /// was time to end before the process answered, so there is no use in asking more.
     pub(crate) fn of(
         reached: &Reached,
         config: &SessionConfig,
         end: &EndRule,
-    ) -> io::Result<Option<MetricsApart>> {
-        let Ok(Some(apart)) = parts(config) else { return Ok(None) };
+    ) -> io::Result<Option<Option<MetricsApart>>> {
+        let Ok(Some(apart)) = parts(config) else { return Ok(Some(None)) };
         let runtime = reached.runtime.clone();
         let asked = end.ask(move || {
             let info = runtime.info().ok()?;
             let is_suspended = !matches!(runtime.startup_of(&info), Ok(Startup::Running));
             Some((info.version()?.major, is_suspended))
         })?;
-        let Some((major, is_suspended)) = asked.flatten() else { return Ok(None) };
-        let is_needed = BLOCKING_VERSIONS.contains(&major);
-        Ok(is_needed.then_some(MetricsApart { is_suspended, ..apart }))
+        let Some(asked) = asked else { return Ok(None) };
+        let needed = asked.filter(|(major, _)| BLOCKING_VERSIONS.contains(major));
+        Ok(Some(needed.map(|(_, is_suspended)| MetricsApart { is_suspended, ..apart })))
     }
 
     /// Waits until the second session may start, however long the process takes to turn

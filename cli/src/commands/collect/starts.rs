@@ -223,7 +223,10 @@ fn start_session(
 ) -> Result<Started, Failure> {
     let parts = match &request.beside {
         Some(_) => Parts::one(request.config.clone()),
-        None => Parts::of(MetricsApart::of(reached, &request.config, end)?, &request.config),
+        None => {
+            let apart = MetricsApart::of(reached, &request.config, end)?;
+            Parts::of(apart.ok_or_else(|| silent(reached.label()))?, &request.config)
+        }
     };
     if parts.are_several() && !places.may_part(&request.job) {
         let text = "a rotation, a pipe and standard output take one session";
