@@ -25,6 +25,9 @@ use std::time::{Duration, Instant};
 /// How often a wait checks signals and the clock.
 pub(crate) const SIGNAL_CHECK: Duration = Duration::from_millis(50);
 
+/// How long the answer to a last request is waited for.
+const LAST_REQUEST_WAIT: Duration = Duration::from_millis(500);
+
 /// Clones share one deadline.
 #[derive(Debug, Clone)]
 pub(crate) struct EndRule {
@@ -64,6 +67,12 @@ impl EndRule {
         let part = EndRule { duration, deadline, is_part: true, ..self.clone() };
         part.begin();
         part
+    }
+
+    /// For a last request to a process that may not answer any more: what was sent is in its
+    /// socket, so the answer need not be waited for.
+    pub(crate) fn last_request(&self) -> EndRule {
+        EndRule { patience: LAST_REQUEST_WAIT, ..self.part(Duration::ZERO) }
     }
 
     /// The time runs from now: what came before, such as learning names, does not count.

@@ -47,6 +47,7 @@ fn ask(reached: &Reached, found: Vec<String>, end: &EndRule) -> Option<Vec<Strin
 
 fn list(reached: &Reached, end: &EndRule) -> Option<Vec<String>> {
     let providers = Providers::new([listing().ok()?]).ok()?;
+    reached.settle(end);
     let session = reached.runtime.start(&SessionConfig::new(providers)).ok()?;
     let mut names = BTreeSet::new();
     let mut take = |event: &Event<'_>| {

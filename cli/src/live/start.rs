@@ -22,6 +22,7 @@ pub(crate) fn start(
     end: &EndRule,
     messages: &mut Messages<'_>,
 ) -> Result<Option<Session>, Failure> {
+    reached.settle(end);
     let runtime = reached.runtime.clone();
     let started = end.ask(move || -> Result<_, Error> {
         let session = runtime.start(&config)?;
@@ -58,8 +59,8 @@ fn is_end(error: &Error) -> bool {
 }
 
 /// Resumes a process whose session could not be started, because otherwise it would stay
-/// suspended for ever. After a signal, this waits only as long as the end rule allows.
+/// suspended for ever.
 pub(crate) fn let_go(runtime: Runtime, end: &EndRule) {
     // One that does not answer, or is gone, cannot be helped.
-    let _ = end.ask(move || runtime.resume());
+    let _ = end.last_request().ask(move || runtime.resume());
 }

@@ -11,6 +11,7 @@ use nettrace_ipc::{
     Arrival, Deadlines, Error, Found, Port, PortAddress, PortMode, PortOptions, ProcessKind,
     Recorder, Runtime, Search,
 };
+use std::time::{Duration, Instant};
 
 /// How to talk to processes.
 #[derive(Debug, Default)]
@@ -68,7 +69,14 @@ pub(crate) struct Reached {
     pub(crate) runtime: Runtime,
     /// It was started to wait until it is resumed.
     pub(crate) may_wait: bool,
+    /// When it will have been running for [`SETTLING_TIME`], if it has not yet.
+    pub(crate) settles_at: Option<Instant>,
 }
+
+/// No session begins earlier in a process that runs: sessions and class constructors of the
+/// runtime's event sources may wait for each other for ever. `top` blocked one of five
+/// programs of .NET 8 that it looked at 50 ms after their start, none after a second.
+const SETTLING_TIME: Duration = Duration::from_secs(1);
 
 impl Reached {
     /// As messages name it: `shop (4711)`.
@@ -81,6 +89,13 @@ impl Reached {
         }
     }
 
+    /// Waits until a session may begin, or it is time to end.
+    pub(crate) fn settle(&self, end: &EndRule) {
+        if let Some(moment) = self.settles_at {
+            end.sleep_until(moment);
+        }
+    }
+
     /// A failure with this process.
     pub(crate) fn failed(&self, error: &Error) -> Failure {
         Failure::input(self.label(), error.to_string())
@@ -89,7 +104,10 @@ impl Reached {
     fn of(found: &Found, talk: &Talk) -> Result<Reached, Failure> {
         let pid = u64::from(found.pid);
         let (name, may_wait) = (found.name.clone(), found.suspends_at_startup);
-        let reached = |runtime| Reached { pid: Some(pid), name, runtime, may_wait };
+        let young = found.uptime.filter(|_| !may_wait);
+        let left = young.and_then(|uptime| SETTLING_TIME.checked_sub(uptime));
+        let settles_at = left.map(|left| Instant::now() + left);
+        let reached = |runtime| Reached { pid: Some(pid), name, runtime, may_wait, settles_at };
         match (found.runtime(), &found.endpoint) {
             (Some(runtime), _) => Ok(reached(talk.with(runtime))),
             (None, Err(reason)) => Err(cannot(&format!("process {pid}"), &reason.to_string())),
@@ -103,7 +121,8 @@ impl Reached {
         // next request.
         let info = runtime.info().ok();
         let name = info.as_ref().and_then(|info| info.entry_assembly.clone()).unwrap_or_default();
-        Reached { pid: pid.or(info.map(|info| info.pid)), name, runtime, may_wait: false }
+        let pid = pid.or(info.map(|info| info.pid));
+        Reached { pid, name, runtime, may_wait: false, settles_at: None }
     }
 
     pub(crate) fn arrived(arrival: Arrival) -> Reached {

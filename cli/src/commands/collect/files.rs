@@ -257,7 +257,13 @@ mod tests {
 
     fn reached() -> Reached {
         let runtime = Runtime::at(Endpoint::socket("/x"));
-        Reached { pid: Some(7), name: "a shop/1".to_owned(), runtime, may_wait: false }
+        Reached {
+            pid: Some(7),
+            name: "a shop/1".to_owned(),
+            runtime,
+            may_wait: false,
+            settles_at: None,
+        }
     }
 
     fn named(given: Option<&str>, is_per_process: bool, used: u64, part: Option<u64>) -> String {

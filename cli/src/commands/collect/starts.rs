@@ -221,6 +221,7 @@ fn start_session(
     places: &Places,
     end: &EndRule,
 ) -> Result<Started, Failure> {
+    reached.settle(end);
     let parts = match &request.beside {
         Some(_) => Parts::one(request.config.clone()),
         None => {

@@ -79,6 +79,7 @@ fn forget_types(reached: &Reached, end: &EndRule) -> Result<(), RequestError> {
     let runtime = reached.runtime.clone();
     // A session of before leaves a list of types; without this some lack names, which a
     // message says.
+    reached.settle(end);
     let _ = end.ask(move || runtime.start(&config)?.stop());
     Ok(())
 }
