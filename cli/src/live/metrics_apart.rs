@@ -1,6 +1,6 @@
 //! EventCounters and metrics in two sessions.
 //!
-//! On .NET 9 and 10 one session with both can block the process for ever: while the
+//! On .NET 8 to 10 one session with both can block the process for ever: while the
 //! runtime's thread turns on metrics it holds the lock of all event listeners and waits for
 //! the class constructor of `ArrayPoolEventSource`; the thread that polls counters may run
 //! that constructor, and waits for the lock. Once metrics are on, that constructor has run,
@@ -20,7 +20,7 @@ use std::ops::RangeInclusive;
 use std::time::{Duration, Instant};
 
 /// Versions in which one session with both may block.
-const BLOCKING_VERSIONS: RangeInclusive<u32> = 9..=10;
+const BLOCKING_VERSIONS: RangeInclusive<u32> = 8..=10;
 /// Turns on the EventCounters of a provider.
 const INTERVAL_ARGUMENT: &str = "EventCounterIntervalSec";
 /// How often it is looked whether the metrics of a process that was resumed are on.
