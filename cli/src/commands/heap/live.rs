@@ -29,7 +29,7 @@ use crate::new_file::{NewFile, Unfinished};
 use crate::status_line::StatusLine;
 use crate::units;
 use nettrace_analysis::heap::{HeapReader, RECORD_KEYWORDS};
-use nettrace_ipc::{Level, Provider, Providers, RequestError, Rundown, SessionConfig};
+use nettrace_ipc::{Error, Level, Provider, Providers, RequestError, Rundown, SessionConfig};
 use nettrace_parser::{Event, Feed};
 use std::io;
 use std::num::NonZeroU32;
@@ -72,7 +72,10 @@ fn config() -> Result<SessionConfig, RequestError> {
 }
 
 /// Makes the runtime forget to whom it described which types.
-fn forget_types(reached: &Reached, end: &EndRule) -> Result<(), RequestError> {
+///
+/// # Errors
+/// It did not answer: a dump would wait as long once more.
+fn forget_types(reached: &Reached, end: &EndRule) -> Result<(), Failure> {
     // Collections, at a level at which there are none.
     let provider = Provider::new(RUNTIME)?.keywords(0x1).level(Level::Critical);
     let config = SessionConfig::new(Providers::new([provider])?).rundown(Rundown::Off);
@@ -80,8 +83,10 @@ fn forget_types(reached: &Reached, end: &EndRule) -> Result<(), RequestError> {
     // A session of before leaves a list of types; without this some lack names, which a
     // message says.
     reached.settle(end);
-    let _ = end.ask(move || runtime.start(&config)?.stop());
-    Ok(())
+    match end.ask(move || runtime.start(&config)?.stop())? {
+        Some(Err(error @ Error::Deadline { .. })) => Err(reached.failed(&error)),
+        _ => Ok(()),
+    }
 }
 
 /// Takes a dump and shows it.
