@@ -3,8 +3,8 @@
 //!
 //! Events of the native runtime arrive without names and fields. Both are in the
 //! runtime's manifest, and `generated` is a copy of it. The rows for `Universal.*`, for
-//! old `Microsoft-Diagnostics-DiagnosticSource` and for records of GCDynamicEvent that
-//! the manifest lacks were entered by hand.
+//! old `Microsoft-Diagnostics-DiagnosticSource` and `Microsoft-Extensions-Logging`, and for
+//! records of GCDynamicEvent that the manifest lacks were entered by hand.
 //!
 //! # Which description is used
 //! | provider | the catalog is used | otherwise |
@@ -12,7 +12,7 @@
 //! | those of the native runtime | when the metadata has neither name nor fields | the stream's |
 //! | `Universal.System` | always: its metadata is wrong about text (FORMAT.md Q12) | – |
 //! | `Universal.Events` | when the metadata has no fields | the stream's |
-//! | `Microsoft-Diagnostics-DiagnosticSource` | when the metadata has no fields | the stream's |
+//! | `Microsoft-Diagnostics-DiagnosticSource`, `Microsoft-Extensions-Logging` | when the metadata has no fields | the stream's |
 //! | all others | never | the stream's |
 //!
 //! - Managed providers describe their own events, even if they use the native provider's
@@ -32,6 +32,7 @@ mod gc_dynamic;
 #[rustfmt::skip]
 mod generated;
 pub(crate) mod known;
+mod logging;
 mod provider;
 mod row;
 mod shown;
@@ -48,8 +49,12 @@ use provider::{CatalogProvider, Key, Use};
 
 /// The providers whose events the catalog knows.
 fn providers() -> impl Iterator<Item = &'static CatalogProvider> {
-    let by_hand =
-        [&universal::SYSTEM_PROVIDER, &universal::EVENTS_PROVIDER, &diagnostic_source::PROVIDER];
+    let by_hand = [
+        &universal::SYSTEM_PROVIDER,
+        &universal::EVENTS_PROVIDER,
+        &diagnostic_source::PROVIDER,
+        &logging::PROVIDER,
+    ];
     generated::PROVIDERS.iter().copied().chain(by_hand)
 }
 

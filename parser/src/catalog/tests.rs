@@ -109,6 +109,14 @@ fn old_diagnostic_source_is_read_by_name() {
     assert!(find(provider, 4, 0).is_none());
 }
 
+#[test]
+fn scopes_of_old_loggers_are_read_by_name() {
+    let provider = "Microsoft-Extensions-Logging";
+    assert_eq!(symbol(&metadata(provider, 21, "ActivityStart", 0, &[])), Some("ActivityStart"));
+    assert_eq!(symbol(&metadata(provider, 21, "ActivityStart", 0, &[FieldType::I32])), None);
+    assert_eq!(symbol(&metadata(provider, 22, "FormattedMessage", 0, &[])), None);
+}
+
 /// Counts must be stored before they are used, each in a register of its own.
 fn check_registers(fields: &[Field], kept: &mut Vec<u8>, symbol: &str) {
     for field in fields {

@@ -4,8 +4,15 @@ use super::{KnownProvider, View};
 use crate::event::Event;
 use crate::payload::Utf16;
 
+/// Texts of a message after its event id; it has seven in the newest version.
+const MOST_TEXTS: usize = 8;
+
 /// A log message: `FormattedMessage` and `MessageJson` of `Microsoft-Extensions-Logging`,
 /// any version.
+///
+/// .NET Core 3.1 does not write a text that is null, usually the event's name: the texts after it
+/// stand one place earlier than the stream describes, and the last one is absent. They are
+/// moved back here.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct LogMessage<'r> {
@@ -43,16 +50,35 @@ impl<'r> View<'r> for LogMessage<'r> {
             arguments_json: None,
             exception_json: None,
         };
+        // The texts after the event's id, as they are described.
+        let (mut names, mut texts) = ([""; MOST_TEXTS], [None; MOST_TEXTS]);
+        let (mut described, mut present) = (0_usize, 0_usize);
         for field in event.fields() {
             let Ok(value) = field.value else { continue };
             match field.name() {
                 "Level" => level = value.as_u64(),
                 "LoggerName" => logger = value.as_utf16(),
                 "EventId" => message.event_id = value.as_utf16().unwrap_or_default(),
-                "EventName" => message.event_name = value.as_utf16().unwrap_or_default(),
-                "FormattedMessage" => message.message = value.as_utf16().unwrap_or_default(),
-                "ArgumentsJson" => message.arguments_json = value.as_utf16(),
-                "ExceptionJson" => message.exception_json = value.as_utf16(),
+                name => {
+                    if let Some(place) = names.get_mut(described) {
+                        *place = name;
+                        described = described.saturating_add(1);
+                    }
+                    if let (Some(text), Some(place)) = (value.as_utf16(), texts.get_mut(present)) {
+                        *place = Some(text);
+                        present = present.saturating_add(1);
+                    }
+                }
+            }
+        }
+        let left_out = described.saturating_sub(present);
+        let names = names.iter().skip(left_out);
+        for (name, text) in names.zip(texts.into_iter().flatten()) {
+            match *name {
+                "EventName" => message.event_name = text,
+                "FormattedMessage" => message.message = text,
+                "ArgumentsJson" => message.arguments_json = Some(text),
+                "ExceptionJson" => message.exception_json = Some(text),
                 _ => {}
             }
         }

@@ -470,3 +470,39 @@ fn events_of_other_providers_have_no_view_whatever_their_id() {
         });
     }
 }
+
+/// .NET Core 3.1 leaves out a text that is null.
+#[test]
+fn texts_of_a_log_message_stand_where_they_would_without_a_null_before_them() {
+    let provider = "Microsoft-Extensions-Logging";
+    let string = || FieldType::String;
+    let log = [
+        ("Level", FieldType::Int32),
+        ("FactoryID", FieldType::Int32),
+        ("LoggerName", string()),
+        ("EventId", FieldType::Int32),
+        ("EventName", string()),
+    ];
+    let begin = |texts: &[&str]| {
+        let mut values = vec![Value::I32(3), Value::I32(1), text("Shop"), Value::I32(7)];
+        values.extend(texts.iter().copied().map(text));
+        values
+    };
+    let formatted = [&log[..], &[("FormattedMessage", string())]].concat();
+    for (texts, name) in [(&["stock is low"][..], ""), (&["Low", "stock is low"], "Low")] {
+        Case::named(provider, "FormattedMessage", &formatted, begin(texts)).show(|event| {
+            let message = LogMessage::of(event).unwrap();
+            assert_eq!(message.event_name, name);
+            assert_eq!(message.message, "stock is low");
+        });
+    }
+    let json = [&log[..], &[("ExceptionJson", string()), ("ArgumentsJson", string())]].concat();
+    for (texts, name) in [(&["{}", "{\"n\":1}"][..], ""), (&["Low", "{}", "{\"n\":1}"], "Low")] {
+        Case::named(provider, "MessageJson", &json, begin(texts)).show(|event| {
+            let message = LogMessage::of(event).unwrap();
+            assert_eq!(message.event_name, name);
+            assert_eq!(message.exception_json.unwrap(), "{}");
+            assert_eq!(message.arguments_json.unwrap(), "{\"n\":1}");
+        });
+    }
+}

@@ -38,7 +38,9 @@ impl LogScopes {
         let fits = |scope: &&Scope| {
             scope.activity.is_none() || activity.is_none() || scope.activity == activity
         };
-        scopes.iter().filter(fits).map(|scope| Arc::clone(&scope.text)).collect()
+        let says_something = |scope: &&Scope| !scope.text.is_empty();
+        let shown = scopes.iter().filter(fits).filter(says_something);
+        shown.map(|scope| Arc::clone(&scope.text)).collect()
     }
 
     pub(super) fn begin(&mut self, event: &Event<'_>, thread: ThreadHandle) {
