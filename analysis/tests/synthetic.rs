@@ -36,7 +36,7 @@ fn names_that_come_last_name_what_came_first() {
     assert_eq!(folded(&session), "app!N.T.Root;app!N.T.Leaf 3\n");
     let finished = read(&session, full_names());
     assert_eq!(finished.model.stacks().handles().len(), 1);
-    assert!(finished.resolved().coverage().advice().is_none());
+    assert!(finished.resolved().coverage().advice(true).is_none());
 }
 
 #[test]
@@ -138,7 +138,7 @@ fn callers_stand_below_whom_they_call() {
 fn a_missing_rundown_is_reported_and_addresses_are_shown() {
     let session = session(vec![sample(0, 10, &[0x1010, 0x2000])]);
     assert_eq!(folded(&session), "0x2000;0x1010 1\n");
-    let advice = read(&session, full_names()).resolved().coverage().advice().unwrap();
+    let advice = read(&session, full_names()).resolved().coverage().advice(true).unwrap();
     assert!(advice.contains("100 %") && advice.contains("rundown"), "{advice}");
 }
 

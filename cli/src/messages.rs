@@ -7,7 +7,7 @@ use crate::json_text;
 use crate::printable::printable;
 use crate::style::Style;
 use crate::units;
-use nettrace_parser::Finding;
+use nettrace_parser::{Finding, Losses};
 use std::io::Write;
 
 /// Findings that are reported one by one.
@@ -94,14 +94,35 @@ impl<'a> Messages<'a> {
         let losses = &trace.losses;
         if losses.total() > 0 {
             let is_damaged = Condition::of(trace, true).finding_count > 0;
+            let advice = match is_damaged {
+                true => "",
+                false if can_have_been_full(losses, trace.end_offset, SMALLEST_BUFFER) => {
+                    "; record with a larger buffer to avoid that"
+                }
+                false => OVERSIZED,
+            };
             self.warning(&format!(
-                "{file}: {} of {} lost: {}; record with a larger buffer to avoid that",
+                "{file}: {} of {} lost: {}{advice}",
                 units::counted(losses.total(), "event"),
                 units::counted(losses.by_thread().len() as u64, "thread"),
                 cause_of_loss(is_damaged),
             ));
         }
     }
+}
+
+/// Bytes of the smallest buffer that a session can have.
+const SMALLEST_BUFFER: u64 = 1 << 20;
+
+/// What is likely lost of a session whose buffers cannot have been full.
+pub(crate) const OVERSIZED: &str = ", as events over 64 KiB are whatever the buffer";
+
+/// Whether buffers can have been full: a full one loses events until it is read, and a
+/// session that wrote less than a part of its buffer did not fill it. (A trace is smaller than the
+/// memory that its events took, since headers are compressed and stacks are written once.)
+pub(crate) fn can_have_been_full(losses: &Losses, written: u64, buffer: u64) -> bool {
+    const AT_MOST_COMPRESSED: u64 = 8;
+    losses.longest_gap() > 1 && written >= buffer / AT_MOST_COMPRESSED
 }
 
 /// Where events are that the stream's numbers show to be missing.

@@ -63,6 +63,7 @@ pub struct Losses {
     restarts: u64,
     by_thread: HashMap<u64, u64>,
     is_at_least: bool,
+    longest_gap: u32,
 
     // What is known about threads.
     states: HashMap<u64, ThreadNumbers>,
@@ -175,11 +176,16 @@ impl Losses {
         self.is_at_least
     }
 
+    /// The most events that a thread lost in a row, at least.
+    pub fn longest_gap(&self) -> u32 {
+        self.longest_gap
+    }
+
     /// The counts without the state that further counting needs.
     pub(crate) fn settled(&self) -> Losses {
-        let Losses { total, restarts, is_at_least, .. } = *self;
+        let Losses { total, restarts, is_at_least, longest_gap, .. } = *self;
         let by_thread = self.by_thread.clone();
-        Losses { total, restarts, is_at_least, by_thread, ..Losses::default() }
+        Losses { total, restarts, is_at_least, longest_gap, by_thread, ..Losses::default() }
     }
 
     /// Records what happens from now on, to be replayed by [`Losses::replay`].
@@ -347,6 +353,7 @@ impl Losses {
         }
         let place = self.gaps.lose(Gap { thread, from, lost: count });
         self.total = self.total.saturating_add(u64::from(count));
+        self.longest_gap = self.longest_gap.max(count);
         if self.by_thread.len() >= limit.min(MOST_THREADS) && !self.by_thread.contains_key(&thread)
         {
             self.is_at_least = true;

@@ -38,7 +38,7 @@ const LEAST_ALLOCATED: f64 = 104_857_600.0;
 pub struct Finding {
     /// Its subject: `lost_events`, `missing_names`, `gc`, `jit`, `alloc`, `exceptions`,
     /// `deadlock`, `endless_wait`, `contention`, `waits`, `starvation`, `hottest_method`, `lock_spinning`, `activities`,
-    /// `slow_activity`, `log_errors`.
+    /// `slow_activity`, `log_errors`, `child_process`.
     pub about: String,
     /// How notable it is, from 0 to 100.
     pub weight: f64,
@@ -84,7 +84,7 @@ impl Finding {
 
     /// Frames of samples have no names; `coverage` only covers samples.
     pub(super) fn missing_names(coverage: Coverage) -> Option<Finding> {
-        let advice = coverage.advice()?;
+        let advice = coverage.advice(true)?;
         // The advice is long, and the command shows it.
         let text = advice.split_once(':').map_or(&*advice, |(text, _)| text).to_owned();
         let percent = text.split(' ').next().and_then(|number| number.parse().ok()).unwrap_or(0);
@@ -258,6 +258,14 @@ impl Finding {
     ) -> Option<Finding> {
         let name = without_arguments(method);
         running("hottest_method", nanos, of, samples, &format!("in {name}"))
+    }
+
+    /// The process does nothing but wait for another one, in so many samples.
+    pub(super) fn waits_for_process(samples: u64) -> Finding {
+        let text = "it only waits for another process to end; if that is a .NET process, \
+                    `nettrace collect --children -- COMMAND` records it";
+        let value = (samples, "samples");
+        Finding::new("child_process", 70.0, value, text.to_owned(), "report topN --state waiting")
     }
 
     /// Threads spun for a lock, in the method that takes it.

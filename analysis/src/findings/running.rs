@@ -1,14 +1,26 @@
 //! Where threads ran, according to CPU samples.
 
 use super::Finding;
-use crate::model::{Coverage, FrameHandle, Kind, Resolved, Running as Certainty};
+use crate::model::{
+    Coverage, FrameHandle, Kind, Resolved, Running as Certainty, StackHandle, ThreadHandle,
+};
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 
 /// A method is notable if it has as many samples, which is 50 ms at the usual rate, and one
 /// in so many of all samples, waiting ones included: an idle process has no hottest method.
 const LEAST_SAMPLES: u64 = 50;
 const LEAST_SHARE: u64 = 100;
+/// `WaitForExit`, `WaitForExitCore`.
+const WAITS_FOR_PROCESS: &str = "Diagnostics.Process.WaitForExit";
+/// Types that write events.
+const TRACING: &str = "System.Diagnostics.Tracing.";
+
+/// Whether a frame is the entry point of a program.
+fn is_main(frame: &str) -> bool {
+    let name = frame.split_once('(').map_or(frame, |(name, _)| name);
+    name.ends_with(".Main") || name.ends_with(".<Main>$")
+}
 
 /// The CPU samples with stacks that pass the filter.
 #[derive(Debug, Default)]
@@ -21,6 +33,8 @@ pub(super) struct Running {
     taking_locks: BTreeMap<FrameHandle, (u64, u64)>,
     /// Time of all samples that are not known to have waited.
     all: u64,
+    /// Samples of each thread, and those that wait for another process to end.
+    threads: BTreeMap<ThreadHandle, (u64, u64)>,
     /// Number of frames of all distinct stacks, and of those with a name.
     frames: u64,
     named: u64,
@@ -29,16 +43,22 @@ pub(super) struct Running {
 impl Running {
     pub(super) fn new(resolved: &Resolved<'_>) -> Running {
         let mut running = Running::default();
-        let mut counted = HashSet::new();
+        let mut waits_for_process: HashMap<StackHandle, bool> = HashMap::new();
         let rows = resolved.profile().rows();
         for (key, totals) in rows.iter().filter(|(key, _)| key.kind == Kind::Cpu) {
             running.sampled = running.sampled.saturating_add(totals.samples);
             let Some(frames) = resolved.selected(key.stack, key.mode) else { continue };
-            if counted.insert(key.stack) {
-                let (frames, named) = resolved.counted(key.stack);
-                running.frames = running.frames.saturating_add(frames);
+            let waits = *waits_for_process.entry(key.stack).or_insert_with(|| {
+                let (frames_here, named) = resolved.counted(key.stack);
+                running.frames = running.frames.saturating_add(frames_here);
                 running.named = running.named.saturating_add(named);
-            }
+                // On the main thread: others have been started for it, so that it goes on.
+                let is_main = frames.last().is_some_and(|root| is_main(resolved.text(*root)));
+                is_main && frames.iter().any(|f| resolved.text(*f).contains(WAITS_FOR_PROCESS))
+            });
+            let (all, waiting) = running.threads.entry(key.thread).or_default();
+            *all = all.saturating_add(totals.samples);
+            *waiting = waiting.saturating_add(if waits { totals.samples } else { 0 });
             let Some(how) = resolved.running(key.stack, key.mode) else { continue };
             running.all = running.all.saturating_add(totals.weight);
             // A native call may have blocked, so it is nobody's hottest method.
@@ -64,6 +84,19 @@ impl Running {
         })
     }
 
+    /// A process that does nothing but wait for another one to end, as one that starts programs does.
+    pub(super) fn waits_for_process(&self) -> Option<Finding> {
+        let ran = self.ran.values().chain(self.taking_locks.values());
+        let ran = ran.fold(0_u64, |sum, (_, samples)| sum.saturating_add(*samples));
+        if ran.saturating_mul(LEAST_SHARE) >= self.sampled {
+            return None;
+        }
+        let (all, waiting) = self.threads.values().max_by_key(|(_, waiting)| *waiting)?;
+        let only_waits =
+            *waiting >= LEAST_SAMPLES && waiting.saturating_mul(5) >= all.saturating_mul(4);
+        only_waits.then(|| Finding::waits_for_process(*waiting))
+    }
+
     /// The method that ran most, and the one that most often was taking a lock, if enough
     /// samples say so.
     pub(super) fn hottest(&self, resolved: &Resolved<'_>) -> Vec<Finding> {
@@ -72,7 +105,11 @@ impl Running {
         let found = |leaves: &BTreeMap<FrameHandle, (u64, u64)>| {
             let mut leaves: Vec<_> = leaves.iter().collect();
             leaves.sort_unstable_by_key(|(leaf, (nanos, _))| (Reverse(*nanos), **leaf));
-            let is_named = |(leaf, _): &(&FrameHandle, _)| !resolved.text(**leaf).starts_with("0x");
+            // Nor is what it takes to write events.
+            let is_named = |(leaf, _): &(&FrameHandle, _)| {
+                let text = resolved.text(**leaf);
+                !text.starts_with("0x") && !text.contains(TRACING)
+            };
             let (leaf, (nanos, samples)) = leaves.into_iter().take(3).find(is_named)?;
             let is_enough =
                 *samples >= LEAST_SAMPLES && samples.saturating_mul(LEAST_SHARE) >= self.sampled;

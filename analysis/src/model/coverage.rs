@@ -22,8 +22,9 @@ pub struct Coverage {
 }
 
 impl Coverage {
-    /// Advice for users whose frames lack names, if any is needed.
-    pub fn advice(&self) -> Option<String> {
+    /// Advice for users whose frames lack names, if any is needed. `is_complete`: the trace
+    /// has its end, so that its session was not cut short.
+    pub fn advice(&self, is_complete: bool) -> Option<String> {
         let unnamed = self.frames.saturating_sub(self.named);
         // A few stubs have no name in any trace.
         if unnamed == 0 || self.has_rundown && unnamed.saturating_mul(20) < self.frames {
@@ -41,9 +42,18 @@ impl Coverage {
                  /tmp/perf-PID.map with --perf-map"
             )
         } else {
+            let what = match (is_complete, self.has_methods) {
+                (false, _) => {
+                    "it ends before the runtime wrote it: stop the session before the process ends"
+                }
+                (true, true) => "record with it, as is the default",
+                (true, false) => {
+                    "record with it, as is the default; but if the process is one of NativeAOT, it describes no methods, and --symbols names them"
+                }
+            };
             format!(
                 "{share} % of the frames have no name: the trace has no rundown, the list of methods that the \
-                 runtime writes when a session ends. Record with rundown (its default), and stop the session before the process ends; or give a perf map with --perf-map. \
+                 runtime writes when a session ends; {what}. A perf map, given with --perf-map, names methods, too. \
                  Waits are recognised by names, so threads that waited may count as running"
             )
         })

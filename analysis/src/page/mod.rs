@@ -23,7 +23,7 @@ pub(crate) mod tracks;
 
 use crate::driver::AnalysisOptions;
 use crate::findings::SummaryReport;
-use crate::model::{Kind, Model};
+use crate::model::{Coverage, Kind, Model};
 use crate::report::{OutcomeReport, ReportPass, Reports};
 use columns::Columns;
 use flate2::Compression;
@@ -121,8 +121,7 @@ pub struct Page {
     threads: Value,
     events: Value,
     session: Value,
-    coverage: Value,
-    coverage_advice: Option<String>,
+    coverage: Option<Coverage>,
     thinned: Vec<Thinned>,
 }
 
@@ -143,8 +142,8 @@ struct Document<'p> {
     threads: &'p Value,
     events: &'p Value,
     session: &'p Value,
-    coverage: &'p Value,
-    coverage_advice: &'p Option<String>,
+    coverage: &'p Option<Coverage>,
+    coverage_advice: Option<String>,
     thinned: &'p [Thinned],
     columns: &'p std::collections::BTreeMap<String, columns::Column>,
 }
@@ -170,7 +169,9 @@ impl Page {
             events: &self.events,
             session: &self.session,
             coverage: &self.coverage,
-            coverage_advice: &self.coverage_advice,
+            coverage_advice: self
+                .coverage
+                .and_then(|coverage| coverage.advice(about.outcome.complete)),
             thinned: &self.thinned,
             columns: self.columns.rows(),
         };

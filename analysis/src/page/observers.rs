@@ -116,9 +116,7 @@ impl Reports for PageReports {
         self.events.finish(&mut page);
         page.session = session(resolved.model());
         write_tracks(&mut page, &self.tracks, &self.thrown, resolved);
-        let coverage = resolved.coverage();
-        page.coverage = serde_json::to_value(coverage).unwrap_or(Value::Null);
-        page.coverage_advice = coverage.advice();
+        page.coverage = Some(resolved.coverage());
         page
     }
 }

@@ -4,7 +4,7 @@ use super::recording::RecordingOutcome;
 use super::status::advice;
 use crate::failure::Failure;
 use crate::live::sink::Saved;
-use crate::messages::Messages;
+use crate::messages::{Messages, OVERSIZED, can_have_been_full, cause_of_loss};
 use crate::units;
 use nettrace_ipc::Ending;
 use std::io;
@@ -78,6 +78,7 @@ impl Summary<'_> {
         }
         let nanos = i64::try_from(self.elapsed.as_nanos()).unwrap_or(i64::MAX);
         let lost = read.outcome.losses.total();
+        let findings = read.outcome.damage.loss_count();
         messages.note(&format!(
             "{file}: {} and {} in {}, {} lost",
             units::bytes(read.received.bytes),
@@ -86,17 +87,20 @@ impl Summary<'_> {
             units::count(lost),
         ));
         if lost > 0 {
-            messages.warning(&format!(
-                "{file}: {} lost: the buffers of the process were full; {}",
-                units::counted(lost, "event"),
-                advice(buffer_megabytes)
-            ));
+            let buffer = u64::from(buffer_megabytes) << 20;
+            let losses = &read.outcome.losses;
+            let cause = match can_have_been_full(losses, read.received.bytes, buffer) {
+                true => {
+                    format!("the buffers of the process were full; {}", advice(buffer_megabytes))
+                }
+                false => format!("{}{OVERSIZED}", cause_of_loss(findings > 0)),
+            };
+            messages.warning(&format!("{file}: {} lost: {cause}", units::counted(lost, "event")));
         }
         if let Some(lacking) = &self.outcome.lacking {
             let text = "the condition to stop at was not met";
             messages.warning(&format!("{file}: {text}: {lacking}"));
         }
-        let findings = read.outcome.damage.loss_count();
         if let Some(fault) = self.fault() {
             messages.warning(&format!(
                 "{file}: the stream cannot be parsed ({fault}); its bytes are in the file"

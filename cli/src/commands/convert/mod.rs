@@ -104,11 +104,12 @@ pub(super) fn write(
     context.out.finish()?;
     context.progress.end();
     written(&targets, context);
-    let advice = finished.resolved().coverage().advice().map(|advice| format!("{file}: {advice}"));
+    let ended = trace.ended();
+    let advice = finished.resolved().coverage().advice(ended.is_complete);
+    let advice = advice.map(|advice| format!("{file}: {advice}"));
     for message in unused.into_iter().chain(advice) {
         context.messages.warning(&message);
     }
-    let ended = trace.ended();
     context.messages.losses(&file, &ended);
     Ok(context.conclude(&file, &ended, true))
 }

@@ -115,7 +115,7 @@ where
         has_events,
         record: R::RECORD,
         input: R::INPUT,
-        advice: reported.coverage.advice(),
+        advice: reported.coverage.advice(ended.is_complete),
         unused: &unused,
         says_losses,
     };
