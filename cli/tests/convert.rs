@@ -97,7 +97,7 @@ fn a_message_lists_the_kinds_that_the_trace_has_instead() {
     assert_eq!(number(there), folded("alloc"));
     let nothing = messages(&[none, "--format", "svg"]);
     assert!(
-        nothing.contains("no CPU samples, and no samples of another --kind; `nettrace stats`"),
+        nothing.contains("no CPU samples, and no event has a stack; `nettrace stats` lists them"),
         "{nothing}"
     );
     let samples = messages(&[SAMPLES, "--format", "heapprofile"]);

@@ -7,9 +7,11 @@
 
 mod finding;
 pub(crate) mod overview;
+mod own_events;
 mod running;
 mod subject;
 mod summary;
 
 pub use finding::Finding;
+pub use own_events::OwnEvents;
 pub use summary::{Answer, Summary, SummaryReport};

@@ -1,5 +1,6 @@
 //! The reports that findings are made of.
 
+use super::own_events::{EventCounts, OwnEvents, is_own};
 use super::subject::{Subject, Subjects};
 use crate::model::{Model, Moment, Resolved};
 use crate::report::{
@@ -16,12 +17,15 @@ pub(crate) type OverviewReports =
 /// The bit for counting subjects: above those of the reports, however many there are, and
 /// below the two that the page has for itself.
 const SUBJECTS: u32 = 1 << 29;
+/// The bit for counting the events of the program's own sources.
+const OWN: u32 = 1 << 28;
 
 /// Computes the reports, and counts what events are about.
 #[derive(Debug)]
 pub(crate) struct Overview {
     reports: OverviewReports,
     subjects: Subjects,
+    own: EventCounts,
 }
 
 /// The finished reports.
@@ -39,17 +43,19 @@ pub(crate) struct Overviewed {
     #[cfg_attr(not(feature = "page"), allow(dead_code, reason = "only the page shows it"))]
     pub(crate) counters: CountersReport,
     pub(super) subjects: Subjects,
+    pub(super) own: Vec<OwnEvents>,
 }
 
 impl Overview {
     pub(crate) fn new(reports: OverviewReports) -> Overview {
-        Overview { reports, subjects: Subjects::new() }
+        Overview { reports, subjects: Subjects::new(), own: EventCounts::default() }
     }
 
     /// Which of its parts want events of this type, one bit for each.
     pub(crate) fn wanting(&self, event: &Event<'_>) -> u32 {
         let counts = Subject::of(event).map_or(0, |_| SUBJECTS);
-        self.reports.wanting(event) | counts
+        let own = if is_own(event) { OWN } else { 0 };
+        self.reports.wanting(event) | counts | own
     }
 
     /// Passes an event to the parts that want it.
@@ -67,6 +73,9 @@ impl Overview {
         {
             let count = self.subjects.entry(subject).or_default();
             *count = count.saturating_add(1);
+        }
+        if moment.is_selected && wanting & OWN != 0 {
+            self.own.add(event);
         }
     }
 
@@ -97,6 +106,7 @@ impl Overview {
             logs,
             counters,
             subjects,
+            own: self.own.finish(),
         }
     }
 }

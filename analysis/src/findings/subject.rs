@@ -63,6 +63,11 @@ impl Subject {
             (KnownProvider::Runtime, 143) => Subject::Jit,
             (KnownProvider::Runtime, 50..=57) => Subject::ThreadPool,
             (KnownProvider::Tasks, 7..=11) => Subject::Tasks,
+            (KnownProvider::Other, 53)
+                if event.provider() == "Microsoft-DotNETRuntimeMonoProfiler" =>
+            {
+                Subject::Heap
+            }
             _ => return None,
         })
     }
@@ -71,9 +76,10 @@ impl Subject {
 /// How many events are about each subject.
 pub(super) type Subjects = BTreeMap<Subject, u64>;
 
-/// `CPU samples, exceptions and activities`.
-pub(super) fn kind(subjects: &Subjects) -> String {
-    let names: Vec<&str> = subjects.keys().map(|subject| subject.text().0).collect();
+/// `CPU samples, exceptions and activities`. `own` is what is to be read of the program's own events.
+pub(super) fn kind(subjects: &Subjects, own: Option<&str>) -> String {
+    let names = subjects.keys().map(|subject| subject.text().0).chain(own);
+    let names: Vec<&str> = names.collect();
     match names.split_last() {
         None => "no events that a report uses".to_owned(),
         Some((last, [])) => (*last).to_owned(),

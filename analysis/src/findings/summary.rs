@@ -2,6 +2,7 @@
 
 use super::finding::{self, Finding};
 use super::overview::{Overview, Overviewed};
+use super::own_events::{self, OwnEvents};
 use super::running::Running;
 use super::subject::{Subject, kind};
 use crate::document::SCHEMA;
@@ -35,6 +36,11 @@ pub struct SummaryReport {
     pub has_heap_dump: bool,
     /// What the trace can answer.
     pub answers: Vec<Answer>,
+    /// The events of the program's own EventSources, most frequent types first; at most
+    /// eight. Without any other events, also those of the framework's.
+    pub own_events: Vec<OwnEvents>,
+    /// Number of their types.
+    pub own_types: u64,
     /// Notable facts, most important first; at most five.
     pub findings: Vec<Finding>,
 }
@@ -106,8 +112,7 @@ impl SummaryReport {
     /// From finished reports. `resolved` must have the CPU samples.
     pub(crate) fn of(reports: &Overviewed, resolved: &Resolved<'_>) -> SummaryReport {
         let (model, selected) = (resolved.model(), resolved.model().selected());
-        let is_filtered = selected.events < model.event_count();
-        let duration_ns = if is_filtered { selected.nanos() } else { selected.nanos_since_start() };
+        let duration_ns = model.selected_nanos();
         let running = Running::new(resolved);
         let mut subjects = reports.subjects.clone();
         if running.sampled > 0 {
@@ -118,9 +123,15 @@ impl SummaryReport {
             let (_, report, about) = subject.text();
             Answer { report: report.to_owned(), about: about.to_owned(), events: *events }
         };
+        let mut own_events = own_events::rows_of(&reports.own, subjects.is_empty(), duration_ns);
+        let own_types = own_events.len() as u64;
+        let sources = own_events::sources(&own_events);
+        own_events::shown(&mut own_events);
         SummaryReport {
             schema: SCHEMA,
-            kind: kind(&subjects),
+            kind: kind(&subjects, sources.as_deref()),
+            own_events,
+            own_types,
             has_heap_dump: subjects.contains_key(&Subject::Heap),
             process: named.map(|(_, process)| process.name.clone()),
             duration_ns,
@@ -153,6 +164,7 @@ fn findings(
     let severe = severe.fold(0_u64, |sum, row| sum.saturating_add(row.count));
     let found = [
         running.unnamed(resolved),
+        running.waits_for_process(),
         Finding::starvation(reports.pool.starvation.map_or(0, |starvation| starvation.count)),
         Finding::gc(&reports.gc.totals),
         Finding::jit(&reports.jit.totals, duration_ns),

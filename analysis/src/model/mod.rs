@@ -500,6 +500,15 @@ impl Model {
         &self.selected
     }
 
+    /// How long the selected events lasted: from the session's start to the last one or, if a filter
+    /// leaves out events, from the first of the others.
+    pub(crate) fn selected_nanos(&self) -> u64 {
+        match self.selected.events < self.event_count() {
+            true => self.selected.nanos(),
+            false => self.selected.nanos_since_start(),
+        }
+    }
+
     /// A process.
     pub fn process(&self, process: ProcessHandle) -> Option<&Process> {
         self.processes.get(process.index())

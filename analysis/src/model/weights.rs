@@ -1,6 +1,8 @@
 //! Weights of stacks that are not CPU samples: allocations, arbitrary events.
 
+use nettrace_export::Glob;
 use nettrace_parser::Event;
+use nettrace_parser::catalog::event_name;
 
 /// Average number of bytes between two bytes picked by the runtime's random sampler (.NET
 /// 10).
@@ -40,7 +42,8 @@ pub(crate) fn rounded(value: f64) -> u64 {
 pub struct EventSelector {
     /// The event's name or id, optionally preceded by `Provider/`. All common names are
     /// accepted: as stored, as in the catalog, or as in TraceEvent (`GC/Start`, `GCStart`,
-    /// `GCStart_V2`). Case and slashes in names are ignored.
+    /// `GCStart_V2`). Case and slashes in names are ignored. With `*` and `?` in it, it is a
+    /// pattern of names or of `Provider/Name`: `My-Provider/*`.
     pub event: String,
     /// The field whose value is the weight; if empty, each event weighs 1.
     pub weight: String,
@@ -48,6 +51,9 @@ pub struct EventSelector {
 
 impl EventSelector {
     pub(crate) fn is_match(&self, event: &Event<'_>) -> bool {
+        if self.event.contains(['*', '?']) {
+            return self.is_like(event);
+        }
         let of_provider =
             after_name(&self.event, event.provider()).and_then(|rest| rest.strip_prefix('/'));
         [Some(&*self.event), of_provider].into_iter().flatten().any(|wanted| {
@@ -58,6 +64,18 @@ impl EventSelector {
                         || is_same_name(wanted, known.symbol)
                         || after_name(known.symbol, wanted).is_some_and(is_version)
                 })
+        })
+    }
+
+    fn is_like(&self, event: &Event<'_>) -> bool {
+        let Some(metadata) = event.metadata() else { return false };
+        let (pattern, known) = (Glob::new(&self.event), event.catalog());
+        let shown = event_name(event.name(), event.id(), metadata.opcode, known);
+        let symbol = known.map(|known| known.symbol);
+        let names = [Some(event.name()), shown.as_deref(), symbol].into_iter().flatten();
+        names.chain([""]).any(|name| {
+            pattern.is_match(&format!("{}/{name}", event.provider()))
+                || (!name.is_empty() && pattern.is_match(name))
         })
     }
 

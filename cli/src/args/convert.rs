@@ -46,7 +46,7 @@ pub(crate) struct ConvertArgs {
 
     /// What to count: cpu, alloc, exceptions, contention, waits, threads, off-cpu; heap
     /// (objects of a heap dump, each below the objects that alone keep it alive); or an
-    /// event: GC/Start, GCStart, Provider/Name, Provider/ID
+    /// event: GC/Start, GCStart, Provider/Name, Provider/ID, Provider/*
     #[arg(long, visible_alias = "event", value_name = "KIND")]
     pub(crate) kind: Vec<KindArg>,
 

@@ -5,14 +5,15 @@ use crate::analysed::Analysed;
 use crate::args::{InputArgs, KINDS};
 use crate::context::Context;
 use crate::failure::Failure;
+use crate::recommended::shell_word;
 use crate::units;
 use nettrace_analysis::convert::{Convert, ConvertError, FORMATS, shown_kinds};
 use nettrace_analysis::model::ThreadHandle;
 use nettrace_analysis::{Analysis, AnalysisOptions, Kind, Model, Profile, Resolved};
+use nettrace_export::EventTypes;
 use nettrace_parser::Event;
-use nettrace_parser::view::{HeapRows, View};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use nettrace_parser::view::{HeapRows, KnownProvider, View};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// What follows on "the trace has no CPU samples". Reads the trace once more, where that
 /// is possible: what is not wanted is not collected.
@@ -32,14 +33,72 @@ pub(super) fn there_are(
 /// What a trace has.
 struct Survey {
     profile: Profile,
-    /// Objects of its heap dumps.
-    objects: u64,
+    counts: Counts,
 }
 
-/// Counts objects of heap dumps.
-struct Objects(Arc<AtomicU64>);
+/// What is counted of events that are no samples of a kind.
+#[derive(Default)]
+struct Counts {
+    /// Objects of heap dumps.
+    objects: u64,
+    types: EventTypes,
+    /// Number of events with stacks of each type that is no sample of a kind.
+    with_stack: Vec<u64>,
+}
 
-impl Convert for Objects {
+/// How many types of events the message names.
+const MOST_NAMED: usize = 4;
+/// How many types are counted.
+const MOST_TYPES: usize = 1 << 12;
+
+impl Counts {
+    fn add(&mut self, event: &Event<'_>) {
+        if let Some(HeapRows::Objects(rows)) = HeapRows::of(event) {
+            self.objects = self.objects.saturating_add(rows.count.into());
+        }
+        let is_sample = event.known_provider() == KnownProvider::SampleProfiler
+            || (event.known_provider() == KnownProvider::UniversalEvents && event.name() == "cpu");
+        if is_sample || event.stack().is_empty() {
+            return;
+        }
+        let Some(number) = self.types.number_within(MOST_TYPES, event) else { return };
+        if self.with_stack.len() <= number {
+            self.with_stack.resize(number.saturating_add(1), 0);
+        }
+        if let Some(count) = self.with_stack.get_mut(number) {
+            *count = count.saturating_add(1);
+        }
+    }
+
+    /// `GC/Start (12)`, most events first; the runtime's own only if there are no others.
+    fn event_kinds(&self, has_kinds: bool) -> Vec<String> {
+        let rows = self.types.rows().iter().zip(&self.with_stack);
+        let mut rows: Vec<_> =
+            rows.filter(|(event_type, _)| !has_kinds || event_type.catalog.is_none()).collect();
+        rows.sort_by_key(|(event_type, count)| {
+            (event_type.catalog.is_some(), std::cmp::Reverse(**count))
+        });
+        let named = rows.iter().take(MOST_NAMED);
+        let mut texts: Vec<String> = named
+            .map(|(event_type, count)| {
+                format!("{} ({})", shell_word(&event_type.path()), units::count(**count))
+            })
+            .collect();
+        let further = rows.len().saturating_sub(MOST_NAMED);
+        if further > 0 {
+            texts.push(format!(
+                "{} of `nettrace stats`",
+                units::counted(further as u64, "more event")
+            ));
+        }
+        texts
+    }
+}
+
+/// Counts events, for what the message says of them.
+struct Counting(Arc<Mutex<Counts>>);
+
+impl Convert for Counting {
     fn wants_samples(&self) -> bool {
         false
     }
@@ -49,9 +108,7 @@ impl Convert for Objects {
     }
 
     fn event(&mut self, event: &Event<'_>, _: ThreadHandle, _: &Model) -> Result<(), ConvertError> {
-        if let Some(HeapRows::Objects(rows)) = HeapRows::of(event) {
-            self.0.fetch_add(rows.count.into(), Ordering::Relaxed);
-        }
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).add(event);
         Ok(())
     }
 
@@ -65,37 +122,39 @@ fn survey(input: &InputArgs, context: &mut Context<'_>) -> Result<Survey, Failur
     options.kinds = KINDS.iter().flat_map(|(_, kinds)| kinds.iter().copied()).collect();
     let mut trace = Analysed::new(context.open(input)?)?;
     let mut analysis = Analysis::new(options);
-    let objects = Arc::new(AtomicU64::new(0));
-    analysis.add(Box::new(Objects(Arc::clone(&objects))));
+    let counts = Arc::new(Mutex::new(Counts::default()));
+    analysis.add(Box::new(Counting(Arc::clone(&counts))));
     trace.read(|events| analysis.read(events))?;
     let finished =
         analysis.finish().map_err(|error| Failure::input(trace.file, error.to_string()))?;
-    Ok(Survey { profile: finished.profile, objects: objects.load(Ordering::Relaxed) })
+    let counts = std::mem::take(&mut *counts.lock().unwrap_or_else(PoisonError::into_inner));
+    Ok(Survey { profile: finished.profile, counts })
 }
 
 fn hint(survey: &Survey, wanted: &[Kind], targets: &[Target]) -> String {
-    let Survey { profile, objects } = survey;
-    let counts = profile.kinds();
+    let Survey { profile, counts } = survey;
+    let samples = profile.kinds();
     let count = |kinds: &[Kind]| {
         if kinds.contains(&Kind::Heap) {
-            return *objects;
+            return counts.objects;
         }
         let shown = shown_kinds(kinds, profile).unwrap_or_default();
-        counts.iter().filter(|(kind, _)| shown.contains(kind)).map(|(_, count)| count).sum::<u64>()
+        samples.iter().filter(|(kind, _)| shown.contains(kind)).map(|(_, count)| count).sum::<u64>()
     };
     if count(wanted) > 0 {
         // They are there, and none of them passes the filters.
         return String::new();
     }
-    let there: Vec<String> = KINDS
+    let mut there: Vec<String> = KINDS
         .iter()
         .map(|(name, kinds)| (name, count(kinds)))
         .filter(|(_, count)| *count > 0)
         .map(|(name, count)| format!("{name} ({})", units::count(count)))
         .collect();
+    there.extend(counts.event_kinds(!there.is_empty()));
     let there = there.join(", ");
     if there.is_empty() {
-        return ", and no samples of another --kind; `nettrace stats` lists its events".to_owned();
+        return ", and no event has a stack; `nettrace stats` lists them".to_owned();
     }
     if targets.iter().any(|target| target.wanted.takes_kinds) {
         return format!("; it has --kind {there}");

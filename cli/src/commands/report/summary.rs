@@ -12,7 +12,7 @@ use crate::recommended::shell_word;
 use crate::style::Paint;
 use crate::table::wrapped;
 use crate::units;
-use nettrace_analysis::findings::{Summary, SummaryReport};
+use nettrace_analysis::findings::{OwnEvents, Summary, SummaryReport};
 use std::io::{self, Write};
 use unicode_width::UnicodeWidthStr;
 
@@ -79,7 +79,72 @@ fn text(file: &str, report: &SummaryReport, context: &mut Context<'_>) -> io::Re
             )?;
         }
     }
+    if !report.own_events.is_empty() {
+        own_events(&file, report, width, context)?;
+    }
     Ok(())
+}
+
+/// The events of the program's own sources, and what shows their stacks and values.
+fn own_events(
+    file: &str,
+    report: &SummaryReport,
+    width: Option<usize>,
+    context: &mut Context<'_>,
+) -> io::Result<()> {
+    let (strong, faint, name) =
+        (context.style.strong(), context.style.faint(), context.style.name());
+    let out = context.out.buffer();
+    writeln!(out)?;
+    let title = "Events of its own sources, with their fields: nettrace events FILE --event NAME";
+    writeln!(out, "{}", strong.over(wrapped(title, width)))?;
+    let rows = &report.own_events;
+    let room = width.map_or(usize::MAX, |width| width.saturating_sub(2 + NUMBERS_COLUMNS));
+    let events: Vec<String> = rows.iter().map(|row| cut(&printable(&row.event), room)).collect();
+    let columns = events.iter().map(|event| event.width()).max().unwrap_or(0);
+    for (row, event) in rows.iter().zip(&events) {
+        let room = width.map(|width| width.saturating_sub(4 + columns + NUMBERS_COLUMNS));
+        let fields = printable(&row.fields.join(" "));
+        let fields = match room {
+            Some(room) if room < LEAST_NAME_COLUMNS => String::new(),
+            Some(room) => cut(&fields, room),
+            None => fields,
+        };
+        let gap = " ".repeat(columns.saturating_sub(event.width()));
+        let numbers = faint.over(format!("{:>10}{:>10}", units::count(row.events), rate(row)));
+        let fields = if fields.is_empty() { fields } else { format!("  {fields}") };
+        writeln!(out, "  {}{gap}{numbers}{fields}", name.over(event))?;
+    }
+    let further = report.own_types.saturating_sub(rows.len() as u64);
+    if further > 0 {
+        let types = units::counted(further, "more type");
+        writeln!(out, "  {types}: {}", name.over(format!("nettrace stats {file}")))?;
+    }
+    let with_stacks = rows.iter().max_by_key(|row| row.with_stack);
+    if let Some(row) = with_stacks.filter(|row| row.with_stack > 0) {
+        let event = shell_word(&row.event);
+        let command = format!("nettrace convert {file} --format svg --kind {event}");
+        let text = format!("{} with stacks of {}", units::count(row.with_stack), row.event);
+        writeln!(
+            out,
+            "  {}",
+            fitted(&printable(&text), width.map_or(usize::MAX, |width| width.saturating_sub(2)))
+        )?;
+        writeln!(out, "    {}", name.over(command))?;
+    }
+    Ok(())
+}
+
+/// How many columns the number of events and their rate take.
+const NUMBERS_COLUMNS: usize = 20;
+
+/// `110/s`, `0.5/s`.
+fn rate(row: &OwnEvents) -> String {
+    match row.per_second {
+        Some(rate) if rate >= 9.95 => format!("{rate:.0}/s"),
+        Some(rate) => format!("{rate:.1}/s"),
+        None => String::new(),
+    }
 }
 
 /// Where less room is left for the name at a sentence's end, the sentence is cut as a
