@@ -194,7 +194,7 @@ impl Gathered {
     pub(super) fn objects(&mut self, mut rows: Rows<'_, HeapObject>) {
         let begin = self.addresses.len() as u64;
         for row in &mut rows {
-            self.object(&row);
+            self.object(row.address, row.bytes, row.type_id, row.references);
         }
         self.missing(rows.missing());
         let count = (self.addresses.len() as u64).saturating_sub(begin);
@@ -202,24 +202,59 @@ impl Gathered {
     }
 
     #[inline]
-    fn object(&mut self, row: &HeapObject) {
+    fn object(&mut self, address: u64, bytes: u64, type_id: u64, references: u64) {
         let place = length(&self.addresses);
         if place >= NONE.wrapping_sub(1024) {
             self.unused.beyond = self.unused.beyond.saturating_add(1);
             return;
         }
-        let bytes = match u32::try_from(row.bytes) {
-            Ok(bytes) if bytes != NONE => bytes,
+        let small = match u32::try_from(bytes) {
+            Ok(small) if small != NONE => small,
             _ => {
-                self.large.push((place, row.bytes));
+                self.large.push((place, bytes));
                 NONE
             }
         };
-        let type_place = self.type_place(row.type_id);
-        self.addresses.push(row.address);
-        self.bytes.push(bytes);
+        let type_place = self.type_place(type_id);
+        self.addresses.push(address);
+        self.bytes.push(small);
         self.types.push(type_place);
-        self.counts.push(u32::try_from(row.references).unwrap_or(NONE));
+        self.counts.push(u32::try_from(references).unwrap_or(NONE));
+    }
+
+    /// An object that comes with its references (Mono). Without a size it is the last one
+    /// again, which refers to more than one event holds.
+    pub(super) fn single_object(
+        &mut self,
+        address: u64,
+        bytes: u64,
+        type_id: u64,
+        targets: &[u64],
+    ) {
+        if let ([], []) = (&*self.object_blocks, &*self.reference_blocks) {
+            self.object_blocks.push(Block { index: 0, begin: 0, count: 0 });
+            self.reference_blocks.push(Block { index: 0, begin: 0, count: 0 });
+        }
+        let is_again = bytes == 0 && self.addresses.last() == Some(&address);
+        if !is_again {
+            let before = self.addresses.len();
+            self.object(address, bytes, type_id, 0);
+            if self.addresses.len() == before {
+                return;
+            }
+        }
+        for target in targets {
+            self.references.push(*target);
+        }
+        let more = u32::try_from(targets.len()).unwrap_or(NONE);
+        if let Some(count) = self.counts.last_mut() {
+            *count = count.saturating_add(more);
+        }
+        let (objects, references) = (self.addresses.len() as u64, self.references.len());
+        let blocks = (self.object_blocks.first_mut(), self.reference_blocks.first_mut());
+        if let (Some(of_objects), Some(of_references)) = blocks {
+            (of_objects.count, of_references.count) = (objects, references);
+        }
     }
 
     #[inline]

@@ -18,6 +18,7 @@ mod gathered;
 mod kinds;
 mod lengauer_tarjan;
 mod links;
+mod mono;
 mod paths;
 mod reading;
 mod report;
@@ -42,3 +43,8 @@ pub use tree::HeapTreeNode;
 /// types (0x80000), the heap (0x100000), a collection when the session starts (0x800000),
 /// names of types (0x1000000). Use level 5.
 pub const RECORD_KEYWORDS: u64 = 0x198_0001;
+
+/// The same of `Microsoft-DotNETRuntimeMonoProfiler`, Mono's own provider: collections (0x1), the
+/// heap (0x100000), a collection when the session starts (0x800000), roots (0x4000000), names of
+/// types (0x8000000).
+pub const MONO_RECORD_KEYWORDS: u64 = 0xc90_0001;

@@ -3,6 +3,7 @@
 use super::build;
 use super::dump::{HeapDump, is_of_all};
 use super::gathered::Gathered;
+use super::mono::{self, MonoEvent, RootAreas};
 use super::type_rows::TypeRows;
 use crate::model::{Model, ProcessHandle, SessionSpan};
 use nettrace_parser::view::{self, GcEnd, GcStart, HeapRows, KnownProvider, Suspension, View};
@@ -34,6 +35,7 @@ pub struct HeapReader {
     going: BTreeMap<ProcessHandle, Going>,
     dumps: Vec<Gathered>,
     objects: u64,
+    is_mono: bool,
 }
 
 /// The state of a process.
@@ -49,6 +51,9 @@ struct Going {
     /// The dump whose pause has not ended yet.
     pausing: Option<usize>,
     suspended_nanos: Option<i64>,
+    /// The last dump of Mono's profiler provider.
+    mono: Option<usize>,
+    areas: RootAreas,
     ranges: Vec<view::HeapRange>,
 }
 
@@ -71,6 +76,12 @@ impl HeapReader {
         self.objects
     }
 
+    /// Whether the runtime says that it is Mono, whose dumps are recorded with
+    /// [`MONO_RECORD_KEYWORDS`](super::MONO_RECORD_KEYWORDS).
+    pub fn is_mono(&self) -> bool {
+        self.is_mono
+    }
+
     /// Whether there is a dump whose collection was one of all generations and has ended,
     /// and the threads have been resumed. Where the program collects younger generations
     /// at that very moment, there is a dump of that collection before it
@@ -87,6 +98,10 @@ impl HeapReader {
         let provider = event.known_provider();
         let is_of_heap = provider == KnownProvider::Runtime
             && matches!(event.id(), 1..=3 | 7..=9 | 15..=19 | 23 | 36..=38);
+        self.is_mono |= mono::is_of_mono(event);
+        if let Some(what) = MonoEvent::of(event) {
+            return self.mono(what, event);
+        }
         if !is_of_heap {
             let is_told_of_code = provider == KnownProvider::Runtime && event.id() >= 140;
             if is_told_of_code
@@ -109,6 +124,73 @@ impl HeapReader {
         } else if let Some(change) = Suspension::of(event) {
             self.suspension(process, nanos, change);
         }
+    }
+
+    fn mono(&mut self, what: MonoEvent, event: &Event<'_>) {
+        let thread = self.model.learn(event);
+        let Some(process) = self.model.threads().get(thread).map(|row| row.process) else { return };
+        let clock = *self.clock.get_or_insert_with(|| event.session().clock());
+        let nanos = clock.nanos_since_start(event.timestamp_ticks()).unwrap_or(0);
+        let going = self.going.entry(process).or_default();
+        match what {
+            MonoEvent::Class => {
+                if let Some(class) = mono::class(event) {
+                    self.types.name(process, class);
+                }
+            }
+            MonoEvent::RootArea => going.areas.learn(event),
+            MonoEvent::Start => {
+                going.mono = None;
+                self.mono_dump(process, nanos);
+            }
+            MonoEvent::Object => {
+                self.objects = self.objects.saturating_add(1);
+                if let Some(dump) = self.mono_dump(process, nanos) {
+                    mono::add_object(dump, event);
+                }
+            }
+            MonoEvent::Roots => {
+                let dump = going.mono.and_then(|dump| self.dumps.get_mut(dump));
+                if let Some(dump) = dump.filter(|dump| !dump.has_ended) {
+                    mono::add_roots(dump, &going.areas, event);
+                }
+            }
+            MonoEvent::Stop => {
+                if let Some(dump) = going.mono.and_then(|dump| self.dumps.get_mut(dump)) {
+                    dump.has_ended = true;
+                }
+            }
+            MonoEvent::Collection => match mono::pauses(event) {
+                Some(true) => going.suspended_nanos = Some(nanos),
+                Some(false) => {
+                    let since = going.suspended_nanos.take();
+                    let dump = going.mono.and_then(|dump| self.dumps.get_mut(dump));
+                    let dump = dump.filter(|dump| dump.has_ended && dump.pause_nanos.is_none());
+                    if let (Some(dump), Some(since)) = (dump, since) {
+                        dump.pause_nanos = Some(nanos.saturating_sub(since));
+                    }
+                }
+                None => {}
+            },
+        }
+    }
+
+    /// The dump of Mono to which the objects of a process belong.
+    fn mono_dump(&mut self, process: ProcessHandle, nanos: i64) -> Option<&mut Gathered> {
+        let going = self.going.entry(process).or_default();
+        let is_open = |place: &usize| self.dumps.get(*place).is_some_and(|dump| !dump.has_ended);
+        let open = going.mono.filter(is_open);
+        let place = open.unwrap_or(self.dumps.len());
+        if place >= MOST_DUMPS {
+            let last = self.dumps.last_mut()?;
+            last.unused.beyond = last.unused.beyond.saturating_add(1);
+            return None;
+        }
+        if open.is_none() {
+            self.dumps.push(Gathered::new(process, None, nanos));
+            going.mono = Some(place);
+        }
+        self.dumps.get_mut(place)
     }
 
     fn collection_starts(&mut self, process: ProcessHandle, nanos: i64, start: &GcStart) {

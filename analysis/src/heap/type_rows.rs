@@ -66,6 +66,16 @@ impl TypeRows {
         }
     }
 
+    /// A type whose name is complete (Mono).
+    pub(super) fn name(
+        &mut self,
+        process: ProcessHandle,
+        (type_id, module_id, name): (u64, u64, String),
+    ) {
+        let row = TypeRow { module_id, flags: 0, name, parameters: Box::default() };
+        self.processes.entry(process).or_default().insert(type_id, row);
+    }
+
     pub(super) fn of(&self, process: ProcessHandle) -> Option<&NumberMap<u64, TypeRow>> {
         self.processes.get(&process)
     }

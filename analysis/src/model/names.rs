@@ -1,6 +1,7 @@
 //! Names of frames.
 
 use super::demangle::demangle;
+use super::mono_names::{is_of_mono, name_of_mono};
 use super::type_name::{TypeName, arguments, rsplit_outside};
 
 /// How much of a name is shown.
@@ -101,7 +102,10 @@ impl Frame {
             let arguments = name.signature.get(arguments_at..).unwrap_or_default().to_owned();
             (namespace.to_owned(), type_name.to_owned(), name.method.to_owned(), arguments)
         } else {
-            let TypeName { namespace, mut segments } = TypeName::of(name.type_name);
+            let TypeName { namespace, mut segments } = match is_of_mono(name.signature) {
+                true => TypeName::of(&name_of_mono(name.type_name)),
+                false => TypeName::of(name.type_name),
+            };
             let mut method = name.method.to_owned();
             demangle(&mut segments, &mut method);
             let has_arguments = arguments_at < name.signature.len();

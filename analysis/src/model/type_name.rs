@@ -9,6 +9,7 @@
 //! | `pMT: 0x7f922fb4fe30<class System.Object>` (signatures of dynamically emitted code) | `?<object>` |
 
 use super::demangle::demangle_type;
+use super::mono_names::{argument_of_mono, arguments_of_mono, is_of_mono};
 
 /// Deeper nesting of types than compilers generate; beyond it, text is shown unchanged.
 const DEPTH: usize = 32;
@@ -195,10 +196,15 @@ fn keyword(text: &str) -> Option<&'static str> {
 
 /// A signature's arguments in source notation: `(int,string[])`.
 pub(crate) fn arguments(signature: &str) -> String {
-    let open = signature.find('(').unwrap_or(signature.len());
+    let of_mono = is_of_mono(signature).then(|| arguments_of_mono(signature)).flatten();
+    let open = of_mono.or_else(|| signature.find('(')).unwrap_or(signature.len());
     let inside = signature.get(open.saturating_add(1)..).unwrap_or_default();
     let inside = inside.strip_suffix(')').unwrap_or(inside);
-    let arguments: Vec<String> = split_outside(inside, ',').map(shown).collect();
+    let arguments = split_outside(inside, ',');
+    let arguments: Vec<String> = match of_mono.is_some() {
+        true => arguments.map(|argument| shown(&argument_of_mono(argument))).collect(),
+        false => arguments.map(shown).collect(),
+    };
     format!("({})", arguments.join(","))
 }
 
@@ -268,5 +274,9 @@ mod tests {
     fn arguments_of_a_signature_are_those_in_its_parentheses() {
         assert_eq!(arguments("instance void  (int32,class System.String[])"), "(int,string[])");
         assert_eq!(arguments("void ()"), "()");
+        // Mono's int has 32 bits, that of others is a native one.
+        assert_eq!(arguments("int(int,intptr,A.B`1/C<int>)"), "(int,nint,B.C<int>)");
+        assert_eq!(arguments("int32  (int)"), "(nint)");
+        assert_eq!(arguments("int& modreq(A.In)(int16 modreq(A.In)&)"), "(short&)");
     }
 }

@@ -39,6 +39,8 @@ pub(crate) struct Heap {
     suspensions: Suspensions<Vec<Claim>>,
     /// Whether a suspension for a collection has started since the start of the session.
     has_stopped: bool,
+    /// Whether there is any event of a suspension; Mono writes none.
+    has_suspensions: bool,
     frozen: BTreeMap<u64, u64>,
     frozen_bytes: u64,
     last_start_ns: Option<i64>,
@@ -124,6 +126,7 @@ impl Heap {
             }
             _ => {
                 let Some(suspension) = view::Suspension::of(event) else { return false };
+                self.has_suspensions = true;
                 self.suspension(suspension, moment.edge(event));
                 false
             }
@@ -324,9 +327,10 @@ impl Heap {
     /// session started.
     pub(super) fn finish(mut self) -> impl Iterator<Item = (Collection, bool)> {
         self.compare_with_bases();
-        self.rows.into_iter().filter(|row| row.is_selected).map(|mut row| {
+        let has_suspensions = self.has_suspensions;
+        self.rows.into_iter().filter(|row| row.is_selected).map(move |mut row| {
             row.collection.complete();
-            (row.collection, row.is_partial)
+            (row.collection, row.is_partial && has_suspensions)
         })
     }
 

@@ -7,7 +7,7 @@ use crate::failure::Failure;
 use crate::input::Ended;
 use crate::table::end_page;
 use crate::units;
-use nettrace_analysis::heap::{HeapDump, HeapReader, RECORD_KEYWORDS};
+use nettrace_analysis::heap::{HeapDump, HeapReader, MONO_RECORD_KEYWORDS, RECORD_KEYWORDS};
 use nettrace_parser::Outcome;
 use regex::Regex;
 use std::path::{Path, PathBuf};
@@ -19,6 +19,8 @@ pub(super) struct HeapTrace {
     ended: Ended,
     /// It was not read from a file, but from a process.
     is_live: bool,
+    /// The runtime is Mono.
+    is_mono: bool,
     pub(super) dumps: Vec<HeapDump>,
     /// The place of the dump that is asked for; `None`: there is no dump.
     chosen: Option<usize>,
@@ -60,6 +62,7 @@ impl HeapTrace {
         if let Err(error) = heap.read(&mut events) {
             return Err(crate::context::failed(&file, events.reader(), &error));
         }
+        let is_mono = heap.is_mono();
         let dumps = heap.finish();
         let asked = args.dump.or(of_name);
         let chosen = match asked {
@@ -81,7 +84,8 @@ impl HeapTrace {
         };
         context.progress.end();
         let ended = events.reader().into();
-        Ok(HeapTrace { file, ended, is_live: false, dumps, chosen, is_default: asked.is_none() })
+        let is_default = asked.is_none();
+        Ok(HeapTrace { file, ended, is_live: false, is_mono, dumps, chosen, is_default })
     }
 
     /// What a process reported.
@@ -91,6 +95,7 @@ impl HeapTrace {
             file: label,
             ended: outcome.into(),
             is_live: true,
+            is_mono: false,
             dumps,
             chosen,
             is_default: true,
@@ -128,9 +133,14 @@ impl HeapTrace {
                 context.messages.warning(&text);
             }
             (None, false) => {
+                let providers = match self.is_mono {
+                    true => {
+                        format!("Microsoft-DotNETRuntimeMonoProfiler:{MONO_RECORD_KEYWORDS:#x}:4")
+                    }
+                    false => format!("Microsoft-Windows-DotNETRuntime:{RECORD_KEYWORDS:#x}:5"),
+                };
                 let text = format!(
-                    "{}: the trace has no heap dump; record with --providers \
-                     Microsoft-Windows-DotNETRuntime:{RECORD_KEYWORDS:#x}:5",
+                    "{}: the trace has no heap dump; record with --providers {providers}",
                     self.file
                 );
                 context.messages.warning(&text);
