@@ -1,5 +1,6 @@
 //! What an event says about an activity: that it starts, stops, or has failed.
 
+use super::activity_pairs::pair_of;
 use super::activity_path::activity_path;
 use super::short;
 use nettrace_parser::view::{self, KnownProvider, View};
@@ -51,9 +52,11 @@ impl ActivityEdge {
     }
 
     fn of_event_source(event: &Event<'_>) -> Option<ActivityEdge> {
-        let is_start = match event.opcode().unwrap_or_else(|| event.implied_opcode()) {
-            1 => true,
-            2 => false,
+        let pair = pair_of(event.provider(), event.name());
+        let is_start = match (pair, event.opcode().unwrap_or_else(|| event.implied_opcode())) {
+            (Some((_, is_start, _)), _) => is_start,
+            (None, 1) => true,
+            (None, 2) => false,
             _ => return None,
         };
         let related = event.related_activity_id().filter(|id| is_start && !id.is_zero());
@@ -68,7 +71,10 @@ impl ActivityEdge {
         let source = short(event.provider());
         Some(ActivityEdge {
             is_start,
-            name: format!("{source}/{}", short(task_name(event.name()))),
+            name: match pair {
+                Some((pair, ..)) => format!("{source}/{}", pair.name),
+                None => format!("{source}/{}", short(task_name(event.name()))),
+            },
             task_at: source.len().saturating_add(1),
             id,
             path: None,
@@ -76,34 +82,45 @@ impl ActivityEdge {
             parent: related.map(|id| id_text(id, event.process_id())),
             reported_nanos: None,
             is_error: is_failure(event),
-            keys: keys(event),
+            keys: keys(event, pair.map(|(pair, ..)| pair.keys)),
         })
     }
 
     fn of_diagnostic_source(event: &Event<'_>) -> Option<ActivityEdge> {
         let activity = view::Activity::of(event)?;
-        let is_start = match activity.edge {
-            view::ActivityEdge::Start => true,
-            view::ActivityEdge::Stop => false,
+        let (source, event_name) = (activity.source.to_string(), activity.name.to_string());
+        let pair = pair_of(&source, &event_name);
+        let is_start = match (activity.edge, pair) {
+            (view::ActivityEdge::Start, _) => true,
+            (view::ActivityEdge::Stop, _) => false,
+            (_, Some((_, is_start, _))) => is_start,
             _ => return None,
         };
-        let source = activity.source.to_string();
+        let operation = match (pair, event_name.rsplit_once('.')) {
+            (Some((pair, ..)), Some((path, _))) if pair.name.is_empty() => path.to_owned(),
+            (Some((pair, ..)), Some((path, _))) => format!("{path}.{}", pair.name),
+            _ => operation_name(&event_name).to_owned(),
+        };
         let mut edge = ActivityEdge {
             is_start,
-            name: format!("{source}/{}", operation_name(&activity.name.to_string())),
+            name: format!("{source}/{operation}"),
             task_at: source.len().saturating_add(1),
             id: None,
             path: None,
             is_id_unique: true,
             parent: None,
             reported_nanos: None,
-            is_error: false,
+            is_error: pair.is_some_and(|(.., is_error)| is_error),
             keys: Vec::new(),
         };
         let (mut span, mut parent_span) = (None, None);
         for (key, value) in activity.arguments() {
             let text = || Some(value.to_string()).filter(|text| !text.is_empty());
-            match key.to_string().as_str() {
+            let key = key.to_string();
+            if pair.is_some_and(|(pair, ..)| pair.keys.contains(&key.as_str())) {
+                edge.keys.push((hash_of(&key), hash_of(&value.to_string())));
+            }
+            match key.as_str() {
                 "Id" | "ActivityId" => edge.id = text(),
                 "ParentId" => edge.parent = text(),
                 "SpanId" => span = text(),
@@ -185,7 +202,14 @@ fn time_span_nanos(text: &str) -> Option<u64> {
     seconds.checked_mul(1_000_000_000)?.checked_add(fraction)
 }
 
-fn keys(event: &Event<'_>) -> Vec<(u64, u64)> {
+fn hash_of(text: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// Hashes of the names and values of fields, or of those that are chosen.
+fn keys(event: &Event<'_>, chosen: Option<&[&str]>) -> Vec<(u64, u64)> {
     let mut keys = Vec::new();
     let mut fields = event.fields();
     while let Some(field) = fields.next() {
@@ -210,10 +234,9 @@ fn keys(event: &Event<'_>) -> Vec<(u64, u64)> {
             },
             Err(_) => break,
         }
-        let value = hasher.finish();
-        let mut hasher = DefaultHasher::new();
-        short(field.name()).hash(&mut hasher);
-        keys.push((hasher.finish(), value));
+        if chosen.is_none_or(|chosen| chosen.contains(&field.name())) {
+            keys.push((hash_of(short(field.name())), hasher.finish()));
+        }
     }
     keys
 }

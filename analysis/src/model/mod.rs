@@ -5,6 +5,7 @@
 //! of distinct methods, modules, threads and stacks, not by the number of events.
 
 pub(crate) mod activity_edge;
+mod activity_pairs;
 pub(crate) mod activity_path;
 mod assemblies;
 mod call_nodes;

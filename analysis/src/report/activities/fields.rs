@@ -10,7 +10,7 @@ const LONGEST_FIELDS: usize = 200;
 
 /// Properties of all .NET activities that say nothing about the activity, or that are
 /// reported elsewhere.
-const PROPERTIES: [&str; 25] = [
+const PROPERTIES: [&str; 27] = [
     "ForceDefaultIdFormat",
     "DefaultIdFormat",
     "W3CIdFlagsSet",
@@ -36,6 +36,8 @@ const PROPERTIES: [&str; 25] = [
     "Context",
     "IdFormat",
     "TraceIdGenerator",
+    "HasRandomizedTraceId",
+    "DebuggerDisplayString",
 ];
 
 /// `name=value name=value …`, limited in length. For DiagnosticSource, the arguments

@@ -293,7 +293,10 @@ impl Activities {
             parts,
             // Tags are usually set while an activity runs.
             fields: match event.known_provider() {
-                KnownProvider::DiagnosticSource => fields_text(event),
+                KnownProvider::DiagnosticSource => match fields_text(event) {
+                    text if text.is_empty() => begun.fields,
+                    text => text,
+                },
                 _ => begun.fields,
             },
         };

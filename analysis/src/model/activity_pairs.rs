@@ -1,0 +1,101 @@
+//! Events that begin and end an operation but carry no id of an activity, or have other names than
+//! Start and Stop: which belong together, and by which fields. Threads may change in between.
+//!
+//! Names are those after the last point. A source is an EventSource, or one of DiagnosticSource.
+
+/// What begins and what ends an operation.
+#[derive(Debug)]
+pub(crate) struct ActivityPair {
+    source: &'static str,
+    start: &'static str,
+    stops: &'static [&'static str],
+    /// The operation; empty if the rest of the event's name says it.
+    pub(crate) name: &'static str,
+    /// The fields whose values both have. Those that only one of them has do not count.
+    pub(crate) keys: &'static [&'static str],
+}
+
+const fn pair(
+    source: &'static str,
+    start: &'static str,
+    stops: &'static [&'static str],
+    name: &'static str,
+    keys: &'static [&'static str],
+) -> ActivityPair {
+    ActivityPair { source, start, stops, name, keys }
+}
+
+const EF: &str = "Microsoft.EntityFrameworkCore";
+const SQL: &str = "SqlClientDiagnosticListener";
+const KESTREL: &str = "Microsoft-AspNetCore-Server-Kestrel";
+const OPERATION: &[&str] = &["OperationId"];
+const COMMAND: &[&str] = &["CommandId", "ConnectionId"];
+const CONNECTION: &[&str] = &["ConnectionId"];
+const TRANSACTION: &[&str] = &["TransactionId"];
+
+#[rustfmt::skip]
+const PAIRS: [ActivityPair; 20] = [
+    pair(EF, "CommandExecuting", &["CommandExecuted", "CommandError", "CommandCanceled"], "Command", COMMAND),
+    pair(EF, "ConnectionOpening", &["ConnectionOpened", "ConnectionError"], "ConnectionOpen", CONNECTION),
+    pair(EF, "ConnectionClosing", &["ConnectionClosed"], "ConnectionClose", CONNECTION),
+    pair(EF, "TransactionStarting", &["TransactionStarted"], "TransactionStart", TRANSACTION),
+    pair(EF, "TransactionCommitting", &["TransactionCommitted", "TransactionError"], "TransactionCommit", TRANSACTION),
+    pair(EF, "TransactionRollingBack", &["TransactionRolledBack"], "TransactionRollback", TRANSACTION),
+    pair(SQL, "WriteCommandBefore", &["WriteCommandAfter", "WriteCommandError"], "Command", OPERATION),
+    pair(SQL, "WriteConnectionOpenBefore", &["WriteConnectionOpenAfter", "WriteConnectionOpenError"], "ConnectionOpen", OPERATION),
+    pair(SQL, "WriteConnectionCloseBefore", &["WriteConnectionCloseAfter", "WriteConnectionCloseError"], "ConnectionClose", OPERATION),
+    pair(SQL, "WriteTransactionCommitBefore", &["WriteTransactionCommitAfter", "WriteTransactionCommitError"], "TransactionCommit", OPERATION),
+    pair(SQL, "WriteTransactionRollbackBefore", &["WriteTransactionRollbackAfter", "WriteTransactionRollbackError"], "TransactionRollback", OPERATION),
+    pair("Microsoft.Data.SqlClient.EventSource", "BeginExecute", &["EndExecute"], "Execute", &["objectId"]),
+    pair("Microsoft-AdoNet-SystemData", "BeginExecute", &["EndExecute"], "Execute", &["objectId"]),
+    pair("HttpHandlerDiagnosticListener", "Request", &["Response"], "Request", &["LoggingRequestId"]),
+    pair("System.Net.Http", "ConnectionEstablished", &["ConnectionClosed"], "Connection", &["versionMajor", "connectionId"]),
+    pair(KESTREL, "ConnectionStart", &["ConnectionStop"], "Connection", &["connectionId"]),
+    pair(KESTREL, "TlsHandshakeStart", &["TlsHandshakeStop"], "TlsHandshake", &["connectionId"]),
+    pair(KESTREL, "RequestStart", &["RequestStop"], "Request", &["connectionId", "requestId"]),
+    pair(KESTREL, "RequestUpgradedStart", &["RequestUpgradedStop"], "RequestUpgraded", &["connectionId", "requestId"]),
+    pair("Grpc.Net.Client", "Start", &["Stop"], "", &[]),
+];
+
+/// The pair that an event belongs to, whether it is the start, and whether it says that the operation
+/// failed.
+pub(crate) fn pair_of(source: &str, event: &str) -> Option<(&'static ActivityPair, bool, bool)> {
+    let name = event.rsplit('.').next().unwrap_or(event);
+    let of_source = PAIRS.iter().filter(|pair| pair.source == source);
+    of_source.into_iter().find_map(|pair| {
+        let is_start = pair.start == name;
+        let is_stop = pair.stops.contains(&name);
+        (is_start || is_stop).then(|| (pair, is_start, name.ends_with("Error")))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_begin_or_end_one_operation_of_their_source() {
+        let of = |source, event| {
+            pair_of(source, event).map(|(pair, is_start, is_error)| (pair.name, is_start, is_error))
+        };
+        let command = "Microsoft.EntityFrameworkCore.Database.Command";
+        assert_eq!(of(EF, &format!("{command}.CommandExecuting")), Some(("Command", true, false)));
+        assert_eq!(of(EF, &format!("{command}.CommandError")), Some(("Command", false, true)));
+        for library in ["System", "Microsoft"] {
+            let event = format!("{library}.Data.SqlClient.WriteCommandAfter");
+            assert_eq!(of(SQL, &event), Some(("Command", false, false)));
+        }
+        assert_eq!(of(KESTREL, "CommandExecuting"), None);
+        assert_eq!(of("", ""), None);
+    }
+
+    #[test]
+    fn no_event_of_a_source_is_of_two_operations() {
+        for pair in &PAIRS {
+            for name in pair.stops.iter().chain([&pair.start]) {
+                let (found, ..) = pair_of(pair.source, name).unwrap();
+                assert_eq!(found.name, pair.name, "{name}");
+            }
+        }
+    }
+}
