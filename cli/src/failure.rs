@@ -63,7 +63,7 @@ impl Failure {
     pub(crate) fn read(file: &str, error: &Error, position: u64) -> Failure {
         let message = match error {
             Error::Format { offset, context, fault } => {
-                format!("offset {offset:#x}, {context}: {fault}; {}", remedy(fault))
+                format!("offset {offset:#x}, {context}: {fault}; {}", remedy(file, fault))
             }
             Error::Io(error) if is_limit(error) => format!(
                 "offset {position:#x}: {error}; give a larger --input-limit if the file can be trusted"
@@ -115,14 +115,39 @@ impl fmt::Display for LimitReached {
 
 impl std::error::Error for LimitReached {}
 
+const ETL: &str = "open it with PerfView or Windows Performance Analyzer";
+const ETLX: &str = "give the .nettrace file that it was made from, or open it with PerfView";
+const GCDUMP: &str = "open it with PerfView or Visual Studio; nettrace heap records a heap dump as a .nettrace file, and reads it";
+const SPEEDSCOPE: &str =
+    "open it at speedscope.app; nettrace reads the .nettrace file that it was made from";
+
+/// Files that other tools make of traces, or beside them, by the end of their names.
+const OTHER_FILES: [(&str, &str); 5] = [
+    (".etl", ETL),
+    (".etlx", ETLX),
+    (".gcdump", GCDUMP),
+    (".speedscope.json", SPEEDSCOPE),
+    (
+        ".diagsession",
+        "a .diagsession is a recording of Visual Studio: open it there, or export a .nettrace file from it",
+    ),
+];
+
 /// What can be done about a stream that cannot be read from its beginning.
-fn remedy(fault: &Fault) -> &'static str {
+fn remedy(file: &str, fault: &Fault) -> &'static str {
+    let name = file.strip_suffix(".gz").unwrap_or(file).to_ascii_lowercase();
+    if let Some((_, remedy)) = OTHER_FILES.iter().find(|(ending, _)| name.ends_with(ending)) {
+        return remedy;
+    }
     match fault {
         Fault::HeaderTruncated => "the recording ended before its first event; record again",
         Fault::Foreign(Foreign::Gzip) => "it is compressed twice; unpack it once",
         Fault::Foreign(Foreign::Zip) => "unpack it and give the .nettrace file in it",
         Fault::Foreign(Foreign::Zstd) => "unpack it with zstd -d",
-        Fault::Foreign(Foreign::Etl) => "open it with PerfView or Windows Performance Analyzer",
+        Fault::Foreign(Foreign::Etl) => ETL,
+        Fault::Foreign(Foreign::Etlx) => ETLX,
+        Fault::Foreign(Foreign::GcDump) => GCDUMP,
+        Fault::Foreign(Foreign::Speedscope) => SPEEDSCOPE,
         Fault::Foreign(Foreign::PerfData) => "open it with perf report",
         Fault::Foreign(_) => {
             "give a file made by dotnet-trace, dotnet-monitor, DOTNET_EnableEventPipe or record-trace"

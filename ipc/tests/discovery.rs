@@ -149,6 +149,18 @@ fn stale_and_recycled_sockets_are_distinguished_exactly() {
     assert!(only_with(world.run(), 901).endpoint.is_ok());
 }
 
+/// An emulator tells the runtime another start time than the kernel us.
+#[test]
+fn a_socket_with_another_key_is_the_processs_if_it_holds_its_other_end() {
+    let mut world = World::new();
+    let directory = world.directory("tmp");
+    let own = std::process::id();
+    let path = world.socket(&directory, &format!("dotnet-diagnostic-{own}-4996-socket"));
+    world.process(own, 5000).env("TMPDIR", &directory).build();
+    assert_eq!(only(world.run()).endpoint.unwrap().path(), Some(path.as_path()));
+    assert!(world.leftovers().is_empty());
+}
+
 fn only_with(listing: Listing, pid: u32) -> Found {
     listing.processes.into_iter().find(|found| found.pid == pid).unwrap()
 }

@@ -370,6 +370,14 @@ pub enum Foreign {
     PerfData,
     /// Zstandard.
     Zstd,
+    /// An ETLX file: what TraceEvent and PerfView make of a trace.
+    Etlx,
+    /// A heap graph of dotnet-gcdump or PerfView.
+    GcDump,
+    /// A profile of speedscope, or of a tool that writes its format.
+    Speedscope,
+    /// Another text of JSON.
+    Json,
     /// Unknown; these are its first bytes.
     Unknown([u8; 8]),
 }
@@ -382,6 +390,10 @@ impl fmt::Display for Foreign {
             Foreign::Etl => f.write_str("it is a Windows event trace log (ETL)"),
             Foreign::PerfData => f.write_str("it is a Linux perf.data file"),
             Foreign::Zstd => f.write_str("it is zstd-compressed"),
+            Foreign::Etlx => f.write_str("it is an ETLX file, TraceEvent's copy of a trace"),
+            Foreign::GcDump => f.write_str("it is a .gcdump, a heap graph of dotnet-gcdump"),
+            Foreign::Speedscope => f.write_str("it is a speedscope profile"),
+            Foreign::Json => f.write_str("it is JSON"),
             Foreign::Unknown(bytes) => {
                 f.write_str("it starts with")?;
                 for byte in bytes {

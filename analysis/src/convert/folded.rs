@@ -26,6 +26,9 @@ use std::sync::Arc;
 /// The kinds shown by default.
 pub(super) const KINDS: &[Kind] = &[Kind::Cpu];
 
+/// What lines differ in: the number of a thread's name, a stack, the number of what it threw.
+type Line = (Option<u32>, StackHandle, Option<u32>);
+
 /// Writes folded stacks.
 #[derive(Debug)]
 pub(crate) struct Folded<'o> {
@@ -57,7 +60,7 @@ impl Convert for Folded<'_> {
             resolved.all_frames().iter().map(|frame| names.number(&frame.text)).collect();
         let unknown = names.number("?");
         // Frames stay where they are: stacks may have many millions.
-        let mut sums: NumberMap<(Option<u32>, StackHandle), u64> = NumberMap::default();
+        let mut sums: NumberMap<Line, u64> = NumberMap::default();
         for (key, totals) in profile.rows() {
             if key.kind != kind || !resolved.admits(key.stack, key.mode) {
                 continue;
@@ -68,17 +71,22 @@ impl Convert for Folded<'_> {
             };
             let number = if self.options.counts_samples { totals.samples } else { totals.weight };
             let stack = resolved.sample_stack(key.stack, key.mode);
-            let sum = sums.entry((thread, stack)).or_default();
+            // Without its type an exception says little.
+            let label = key.label.filter(|_| kind == Kind::Exceptions);
+            let label = label.map(|label| resolved.model().texts().get(label));
+            let label = label.map(|label| names.number(&super::label_text(kind, label)));
+            let sum = sums.entry((thread, stack, label)).or_default();
             *sum = sum.saturating_add(number);
         }
         // Empty names before the first non-empty one get no separator.
-        let numbers = |&(thread, stack): &(Option<u32>, StackHandle)| {
+        let numbers = |&(thread, stack, label): &Line| {
             let frames = resolved.frames(stack).iter().rev();
             let frames = frames.map(|frame| of_frame.get(frame.index()).copied());
-            let all = thread.into_iter().chain(frames.map(|known| known.unwrap_or(unknown)));
+            let frames = frames.map(|known| known.unwrap_or(unknown));
+            let all = thread.into_iter().chain(frames).chain(label);
             all.skip_while(|number| names.text(*number).is_empty())
         };
-        let mut lines: Vec<((Option<u32>, StackHandle), u64)> = sums
+        let mut lines: Vec<(Line, u64)> = sums
             .into_iter()
             .filter(|(line, sum)| *sum > 0 && numbers(line).next().is_some())
             .collect();

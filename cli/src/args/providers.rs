@@ -18,7 +18,7 @@ impl FromStr for ProviderList {
     type Err = String;
 
     fn from_str(text: &str) -> Result<ProviderList, String> {
-        let entries = split_outside_quotes(text);
+        let entries = entries(text);
         let entries = entries.iter().map(|entry| entry.trim()).filter(|entry| !entry.is_empty());
         let mut list = ProviderList { providers: Vec::new(), bare: Vec::new() };
         for entry in entries {
@@ -30,6 +30,32 @@ impl FromStr for ProviderList {
         }
         if list.providers.is_empty() { Err("no provider given".to_owned()) } else { Ok(list) }
     }
+}
+
+/// The entries of a list. A comma in a value separates no entries: `Metrics=A,B;RefreshInterval=1`.
+fn entries(text: &str) -> Vec<String> {
+    let mut entries: Vec<String> = Vec::new();
+    for part in split_outside_quotes(text) {
+        match entries.last_mut().filter(|before| goes_on(before, part)) {
+            Some(before) => {
+                before.push(',');
+                before.push_str(part);
+            }
+            None => entries.push(part.to_owned()),
+        }
+    }
+    entries
+}
+
+/// Whether what follows a comma is more of the entry before it: of its arguments, which a name of a
+/// provider does not look like, or of a list of metrics.
+fn goes_on(before: &str, part: &str) -> bool {
+    let Some(arguments) = before.splitn(4, ':').nth(3) else { return false };
+    let name = part.split(':').next().unwrap_or_default();
+    let last = arguments.rsplit(';').next().unwrap_or_default();
+    let key = last.split('=').next().unwrap_or_default().trim();
+    let is_list = key.eq_ignore_ascii_case("Metrics") && !part.contains(':');
+    !arguments.is_empty() && (name.contains([';', '=', '\\']) || is_list)
 }
 
 /// Parts between commas that do not stand between double quotes.
@@ -199,6 +225,24 @@ mod tests {
             shown("A:1:4:k=\"x,y\",B:1:4"),
             ["A:0xf00000000001:4:k=\"x,y\"", "B:0xf00000000001:4"]
         );
+    }
+
+    #[test]
+    fn a_list_of_metrics_is_of_one_provider_with_quotes_or_without() {
+        let metrics = "System.Diagnostics.Metrics:0x2:4";
+        for (arguments, others) in [
+            ("Metrics=A,B;RefreshInterval=1", 0),
+            ("Metrics=A,B\\i,C", 0),
+            ("Metrics=\"A,B\";RefreshInterval=1", 0),
+            ("RefreshInterval=1;Metrics=A,B,C:1:4", 1),
+            ("SessionId=SHARED,B", 1),
+            ("Metrics=A,B;X=1,C:1:4,D", 2),
+        ] {
+            let found = shown(&format!("{metrics}:{arguments}"));
+            assert_eq!(found.len(), 1 + others, "{found:?}");
+        }
+        let one = shown(&format!("{metrics}:Metrics=A,B;RefreshInterval=1"));
+        assert!(one[0].ends_with(":4:Metrics=A,B;RefreshInterval=1"), "{one:?}");
     }
 
     #[test]

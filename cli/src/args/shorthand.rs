@@ -9,6 +9,10 @@ use std::path::Path;
 /// report FILE …`. The report's name may follow the trace and options, as
 /// users of dotnet-trace write it: `nettrace report FILE topN`.
 pub(super) fn written_out(mut args: Vec<OsString>, root: &Command) -> Vec<OsString> {
+    if begins_with_an_option_of_a_report(&args, root) {
+        args.splice(1..1, ["report".into(), "summary".into()]);
+        return args;
+    }
     let Some(first) = word_from(&args, 1) else { return args };
     let word = args[first].as_os_str();
     if is_trace(word) && word != "help" && root.find_subcommand(word).is_none() {
@@ -19,6 +23,27 @@ pub(super) fn written_out(mut args: Vec<OsString>, root: &Command) -> Vec<OsStri
         args[first..].iter_mut().take_while(|word| *word != "--").for_each(with_equals);
     }
     args
+}
+
+/// `nettrace --json FILE`, `nettrace --time 1s.. FILE`: an option that is not of all commands, then a
+/// trace, and no command.
+fn begins_with_an_option_of_a_report(args: &[OsString], root: &Command) -> bool {
+    let words = || args.iter().skip(1).take_while(|word| *word != "--");
+    let is_of_all = |word: &OsStr| {
+        let text = word.to_string_lossy();
+        let name = text.trim_start_matches('-').split('=').next().unwrap_or_default();
+        let is_short = !text.starts_with("--");
+        let known = root.get_arguments().any(|known| match is_short {
+            true => known.get_short().is_some_and(|short| name.starts_with(short)),
+            false => known.get_long() == Some(name),
+        });
+        known || matches!(&*text, "-h" | "-V" | "--help" | "--version")
+    };
+    let options = words().take_while(|word| is_option(word) || word.as_encoded_bytes().is_empty());
+    let is_strange = options.into_iter().any(|word| !is_of_all(word));
+    is_strange
+        && !words().any(|word| word == "help" || root.find_subcommand(word).is_some())
+        && words().any(|word| !is_option(word) && is_trace(word))
 }
 
 /// The place of the first word, from a place on, that is no option of all commands.
@@ -100,6 +125,10 @@ mod tests {
                 "n -q --color never report summary a.nettrace -n 5",
             ),
             ("n -", "n report summary -"),
+            ("n --json a.nettrace", "n report summary --json a.nettrace"),
+            ("n -q --time 1s.. a.nettrace", "n report summary -q --time 1s.. a.nettrace"),
+            ("n --json gc a.nettrace", "n report summary --json gc a.nettrace"),
+            ("n --json stats a.nettrace", "n --json stats a.nettrace"),
             ("n report a.nettrace --json", "n report summary a.nettrace --json"),
             ("n report --json a.nettrace", "n report summary --json a.nettrace"),
             ("n -q report a/b", "n -q report summary a/b"),

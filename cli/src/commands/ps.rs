@@ -259,6 +259,7 @@ fn can(process: &ProcessReport) -> String {
         (CommandId::COLLECT_TRACING_2, "trace"),
         (CommandId::COLLECT_TRACING_4, "no-stacks"),
         (CommandId::COLLECT_TRACING_5, "event ids"),
+        (CommandId::COLLECT_TRACING_6, "block instead of drop"),
         (CommandId::GENERATE_CORE_DUMP, "dump"),
         (CommandId::PROCESS_ENVIRONMENT, "env"),
         (CommandId::ENABLE_PERF_MAP, "perfmap"),

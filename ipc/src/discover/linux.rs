@@ -141,7 +141,8 @@ impl Search {
             for socket in near {
                 let is_its = socket.name.kind == ProcessKind::Router
                     || place.own_time
-                    || socket.name.is_of(stat.start_ticks);
+                    || socket.name.is_of(stat.start_ticks)
+                    || is_bound_by(&socket, &process);
                 if is_its {
                     kinds.entry(socket.name.kind).or_insert(socket);
                 }
@@ -182,6 +183,16 @@ impl Search {
         listing
     }
 }
+
+/// Whether the process itself has the socket open: the kernel says so to whom connects. An emulator
+/// (qemu-user, by binfmt) reports another start time to the runtime than the kernel to us.
+fn is_bound_by(socket: &Socket, process: &Process) -> bool {
+    let endpoint = Endpoint::socket_of(&socket.path, process.pid);
+    socket.name.kind == ProcessKind::Runtime && endpoint.is_of_its_process(PEER_TIMEOUT)
+}
+
+/// How long a full queue of a socket is waited for.
+const PEER_TIMEOUT: Duration = Duration::from_millis(100);
 
 /// `None` for a socket whose process lives, or may live in another namespace.
 fn left_by(proc: &Path, name: &SocketName) -> Option<LeftBy> {

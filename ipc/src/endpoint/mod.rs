@@ -83,6 +83,15 @@ impl Endpoint {
         }
     }
 
+    /// Whether the process that the endpoint is to be of holds its other end. A runtime takes a
+    /// connection that is closed at once for one that failed.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn is_of_its_process(&self, limit: Duration) -> bool {
+        let EndpointKind::Socket { path, pid: Some(pid) } = &self.0 else { return false };
+        let stream = unix::connect(path, Deadline::after(limit)).ok();
+        stream.and_then(|stream| unix::peer(&stream)).is_some_and(|peer| peer.pid == *pid)
+    }
+
     /// Connects. To be followed at once by a whole request: a client that connects and is
     /// silent keeps the runtime from serving anybody else.
     pub(crate) fn connect(&self, limit: Duration) -> Result<Wire, Error> {

@@ -108,6 +108,10 @@ fn version_of_objects(first: &[u8], with_magic: bool) -> Parsed<'_, Version> {
             Err(nom::Err::Error(FaultAt { rest, fault: unsupported, context: "Trace object" }))
         }
         (b"Microsoft.DotNet.Runtime.EventPipeFile", _) => FaultAt::error(first, unsupported),
+        (b"GCHeapDump", _) => FaultAt::error(first, Fault::Foreign(Foreign::GcDump)),
+        (name, _) if name.ends_with(b"TraceLog") => {
+            FaultAt::error(first, Fault::Foreign(Foreign::Etlx))
+        }
         _ => FaultAt::error(first, Fault::FirstIsNotTrace),
     }
 }
@@ -159,6 +163,8 @@ fn foreign(bytes: &[u8], first: [u8; 8]) -> Foreign {
         [b'P', b'K', 3 | 5 | 7, 4 | 6 | 8, ..] => Foreign::Zip,
         [0x28, 0xb5, 0x2f, 0xfd, ..] => Foreign::Zstd,
         [b'P', b'E', b'R', b'F', b'I', b'L', b'E', b'2'] => Foreign::PerfData,
+        [b'{', ..] if is_speedscope(bytes) => Foreign::Speedscope,
+        [b'{', b'"' | b'\r' | b'\n' | b' ' | b'\t', ..] => Foreign::Json,
         _ if is_etl(bytes) => Foreign::Etl,
         _ => Foreign::Unknown(first),
     }
@@ -166,7 +172,18 @@ fn foreign(bytes: &[u8], first: [u8; 8]) -> Foreign {
 
 /// How many bytes are needed to recognise another format, if more than these.
 pub(crate) fn needed_to_name(bytes: &[u8]) -> Option<usize> {
-    (size_is_of_etl(bytes) && bytes.len() < ETL_BYTES).then_some(ETL_BYTES)
+    let is_json = bytes.first() == Some(&b'{') && bytes.len() < JSON_BYTES;
+    let is_etl = size_is_of_etl(bytes) && bytes.len() < ETL_BYTES;
+    is_json.then_some(JSON_BYTES).or(is_etl.then_some(ETL_BYTES))
+}
+
+/// How far a JSON text is searched for the schema that it names: writers put it first.
+const JSON_BYTES: usize = 256;
+
+fn is_speedscope(bytes: &[u8]) -> bool {
+    const NAME: &[u8] = b"speedscope";
+    let start = bytes.get(..bytes.len().min(JSON_BYTES)).unwrap_or_default();
+    start.windows(NAME.len()).any(|part| part == NAME)
 }
 
 const ETL_BYTES: usize = 76;

@@ -108,18 +108,36 @@ fn t008_other_first_bytes_are_not_a_nettrace_stream_and_the_error_says_what_was_
     let mut etl = vec![0; 80];
     etl[..4].copy_from_slice(&0x1_0000_u32.to_le_bytes());
     etl[74..76].copy_from_slice(&[2, 0xc0]);
-    let cases: [(&[u8], Foreign, &str); 6] = [
+    let cases: [(&[u8], Foreign, &str); 8] = [
         (b"\x1f\x8b\x08\0\0\0\0\0\0\x03", Foreign::Gzip, "gzip"),
         (b"PK\x03\x04\x14\0\0\0\x08\0", Foreign::Zip, "zip"),
         (b"\x28\xb5\x2f\xfd\x24\0\0\0\0", Foreign::Zstd, "zstd"),
         (b"PERFILE2\x68\0\0\0", Foreign::PerfData, "perf.data"),
         (&etl, Foreign::Etl, "ETL"),
+        (
+            b"{\"exporter\":\"x\",\"$schema\":\"https://www.speedscope.app/file-format-schema.json\"}",
+            Foreign::Speedscope,
+            "speedscope",
+        ),
+        (b"{\"traceEvents\":[]}", Foreign::Json, "JSON"),
         (b"hello, world", Foreign::Unknown(*b"hello, w"), "68 65 6c 6c 6f 2c 20 77 (\"hello, w\")"),
     ];
     for (bytes, foreign, words) in cases {
         assert_eq!(refused(bytes), (0, Fault::Foreign(foreign)));
         let text = message(bytes);
         assert!(text.contains("not a nettrace stream") && text.contains(words), "{text}");
+    }
+    // Streams of objects whose first is that of another tool.
+    for (name, foreign, words) in [
+        (&b"GCHeapDump"[..], Foreign::GcDump, ".gcdump"),
+        (b"Microsoft.Diagnostics.Tracing.Etlx.TraceLog", Foreign::Etlx, "ETLX"),
+    ] {
+        let mut bytes = b"\x14\0\0\0!FastSerialization.1\x04\x04\x01\x0a\0\0\0\x08\0\0\0".to_vec();
+        bytes.extend(u32::try_from(name.len()).unwrap().to_le_bytes());
+        bytes.extend(name);
+        bytes.extend([6, 4, 4, 1, 0, 0]);
+        assert_eq!(refused(&bytes), (24, Fault::Foreign(foreign)));
+        assert!(message(&bytes).contains(words), "{}", message(&bytes));
     }
     // A stream whose beginning was cut off.
     let cut = &synth::tiny_v4().bytes[0x66..];

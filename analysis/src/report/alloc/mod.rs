@@ -218,7 +218,7 @@ impl Report for Alloc {
                         .or_insert_with(|| self.type_name(key.type_name, resolved));
                 }
                 // Allocations may be few and close together.
-                let seen_ns = resolved.model().selected().nanos();
+                let seen_ns = resolved.model().selected_nanos();
                 AllocSource::new(name, ledger, &types, seen_ns, resolved)
             })
             .collect();

@@ -66,7 +66,7 @@ impl Report for Gc {
                 rows.push(Collection { process_id: id, ..row });
             }
         }
-        let totals = GcTotals::of(&collections, resolved.model().selected().nanos());
+        let totals = GcTotals::of(&collections, resolved.model().selected_nanos());
         GcReport { schema: SCHEMA, totals, collections, partial }
     }
 }

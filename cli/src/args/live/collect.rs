@@ -75,7 +75,8 @@ pub(crate) struct CollectArgs {
     pub(crate) session: SessionArgs,
 
     /// The file to write, called FILE.part until it is complete, and compressed if the
-    /// name ends in .gz; - for standard output; default: NAME_DATE_TIME.nettrace
+    /// name ends in .gz; - for standard output; default: NAME_DATE_TIME.nettrace. {pid},
+    /// {name} and {time} in it stand for those of the recorded process
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 

@@ -42,6 +42,10 @@ impl Files {
     /// Refuses what would fail later, before any process is touched.
     pub(super) fn check(&self, formats: &Formats) -> Result<(), Failure> {
         let Some(path) = &self.given else { return Ok(()) };
+        if has_places(path) {
+            // Whose file it will be is not known yet.
+            return Ok(());
+        }
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
             return Err(refused(path, &format!("there is no folder {}", folder.display())));
@@ -87,18 +91,47 @@ impl Files {
             let pid = if self.is_per_process || is_another { pid } else { String::new() };
             return PathBuf::from(format!("{name}{pid}_{}{part}.nettrace", self.stamp));
         };
+        let is_named = given.to_string_lossy().contains("{pid}");
+        let given = &filled(given, reached, &self.stamp);
         // The first of several recordings has the name that was asked for, if there need
         // not be others.
-        let pid = if self.is_per_process || (self.used > 0 && part.is_empty()) {
-            pid
-        } else {
-            String::new()
-        };
+        let needs_pid = self.is_per_process || (self.used > 0 && part.is_empty());
+        let pid = if needs_pid && !is_named { pid } else { String::new() };
         if pid.is_empty() && part.is_empty() {
             return given.clone();
         }
         with_suffix(given, &format!("{pid}{part}"))
     }
+}
+
+/// What a name may have in it, for what stands in its place.
+const PLACES: [&str; 3] = ["{pid}", "{name}", "{time}"];
+
+fn has_places(path: &Path) -> bool {
+    let text = path.to_string_lossy();
+    PLACES.iter().any(|place| text.contains(place))
+}
+
+/// The name of a process's file: `{pid}`, `{name}` and `{time}` stand for its own.
+fn filled(given: &Path, reached: &Reached, stamp: &str) -> PathBuf {
+    if !has_places(given) {
+        return given.to_owned();
+    }
+    let pid = reached.pid.map_or_else(|| "0".to_owned(), |pid| pid.to_string());
+    let values = [pid, plain_name(reached), stamp.to_owned()];
+    // From left to right, so that a name with braces is not filled again.
+    let text = given.to_string_lossy();
+    let (mut rest, mut path) = (&*text, String::new());
+    while let Some(at) = rest.find('{') {
+        let (before, after) = rest.split_at(at);
+        path.push_str(before);
+        let place = PLACES.iter().zip(&values).find(|(place, _)| after.starts_with(**place));
+        let (text, length) = place.map_or(("{", 1), |(place, value)| (value, place.len()));
+        path.push_str(text);
+        rest = after.get(length..).unwrap_or_default();
+    }
+    path.push_str(rest);
+    PathBuf::from(path)
 }
 
 /// Where a part goes that is recorded apart: `x.metrics.nettrace` beside `x.nettrace`.
@@ -177,7 +210,9 @@ impl RuleFiles {
         stamp: &str,
         part: Option<u64>,
     ) -> PathBuf {
-        let stem = self.stem.clone().unwrap_or_else(|| plain_name(reached));
+        let stem = self.stem.as_ref().map(|stem| filled(Path::new(stem), reached, stamp));
+        let stem = stem.map(|stem| stem.display().to_string());
+        let stem = stem.unwrap_or_else(|| plain_name(reached));
         let pid = reached.pid.map(|pid| format!("_{pid}")).unwrap_or_default();
         let part = part.map(|part| format!("_{part:04}")).unwrap_or_default();
         let start = format!("{stem}{pid}_{stamp}_{rule}{part}");
@@ -283,6 +318,9 @@ mod tests {
         assert_eq!(named(Some("x.nettrace"), false, 3, Some(3)), "x_0003.nettrace");
         assert_eq!(named(Some("x"), true, 3, Some(12)), "x_7_0012");
         assert_eq!(named(Some("x.nettrace.gz"), true, 3, Some(12)), "x_7_0012.nettrace.gz");
+        assert_eq!(named(Some("d/{name}-{pid}.nettrace"), true, 2, None), "d/a_shop_1-7.nettrace");
+        assert_eq!(named(Some("{time}{x}.nettrace"), false, 0, Some(2)), "S{x}_0002.nettrace");
+        assert_eq!(named(Some("{time}.nettrace"), true, 1, None), "S_7.nettrace");
         // The first of a rotation is called as the others.
         for (used, part) in [(0, 1), (1, 2)] {
             assert_eq!(
