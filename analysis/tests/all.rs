@@ -4,6 +4,7 @@
 #![allow(clippy::restriction, clippy::pedantic)]
 
 mod activity;
+mod activity_pairs;
 mod activity_synth;
 mod common;
 mod consumers_heaps;
@@ -27,6 +28,7 @@ mod live_top;
 mod live_watch;
 mod lock_waits;
 mod names_so_far;
+mod other_programs;
 mod outcome;
 mod report_pass;
 mod request_parts;

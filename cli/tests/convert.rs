@@ -95,7 +95,10 @@ fn a_message_lists_the_kinds_that_the_trace_has_instead() {
     assert_eq!(number(there), folded("cpu"));
     let (_, there) = there.split_once("alloc (").expect(&off_cpu);
     assert_eq!(number(there), folded("alloc"));
-    let nothing = messages(&[none, "--format", "svg"]);
+    let events = messages(&[none, "--format", "svg"]);
+    assert!(events.contains("no CPU samples; it has --kind Demo/Hi (2), Demo/Go (1)"), "{events}");
+    let without = "testdata/traces/net10-linux-x64/metrics.nettrace.gz";
+    let nothing = messages(&[without, "--format", "svg"]);
     assert!(
         nothing.contains("no CPU samples, and no event has a stack; `nettrace stats` lists them"),
         "{nothing}"

@@ -5,6 +5,7 @@
 mod common;
 
 use common::{expect, nettrace, transcript};
+use nettrace_testdata::corpus::{known_of_repository, of_repository};
 
 fn assert_page(name: &str, args: &[&str]) {
     expect(name, &transcript(args, &nettrace(args)));
@@ -276,6 +277,20 @@ fn schemas_are_as_expected() {
         &["schema", ALL_31, "--event", "*/Thread/Sample", "--json"],
     );
     assert_page("schema-none.txt", &["schema", TINY_V4, "--event", "Hi2"]);
+}
+
+/// What `nettrace FILE` shows of every trace of the repository. When you read a change of it: no wait, no
+/// idle thread and no frame of the runtime's own is a finding.
+#[test]
+fn first_pages_of_all_traces_are_as_expected() {
+    let mut pages = String::new();
+    for trace in of_repository().into_iter().chain(known_of_repository()) {
+        let path = trace.path().display().to_string();
+        let ran = nettrace(&[&path]);
+        let page = format!("{}{}", ran.text(), ran.stderr).replace(&path, "…");
+        pages.push_str(&format!("==== {}\n{page}\n", trace.name()));
+    }
+    expect("first-pages.txt", &pages);
 }
 
 #[test]

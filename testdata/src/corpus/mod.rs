@@ -133,6 +133,18 @@ pub fn known(name: &str) -> Option<TraceFile> {
     Some(TraceFile { name: name.to_owned(), path })
 }
 
+/// The recordings of `testdata/known`, by name.
+///
+/// # Panics
+/// If there are none.
+pub fn known_of_repository() -> Vec<TraceFile> {
+    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("known");
+    let mut found = BTreeMap::new();
+    find_traces(&own, "known/", &mut found);
+    assert!(!found.is_empty(), "no recordings in {}", own.display());
+    listed(found)
+}
+
 /// A run of a program that was run again and again, and of variants of it: those of
 /// `testdata/ab`, such as `base1`.
 pub fn ab(name: &str) -> Option<TraceFile> {
