@@ -3,6 +3,7 @@
 //! `Cargo.toml`: its allocator, limits or name are its own.
 #![allow(clippy::restriction, clippy::pedantic)]
 
+mod advice;
 mod agreement;
 mod bounded;
 mod check;
