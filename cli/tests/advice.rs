@@ -50,14 +50,16 @@ fn where_events_have_stacks_they_are_named() {
 #[test]
 fn stacks_of_exceptions_end_in_their_type() {
     let trace = "testdata/traces/net10-linux-x64/all.nettrace.gz";
-    let ran = nettrace(&["convert", trace, "--format", "folded", "-o", "-", "--kind", "exceptions"]);
+    let ran =
+        nettrace(&["convert", trace, "--format", "folded", "-o", "-", "--kind", "exceptions"]);
     assert!(ran.text().lines().count() > 1);
     assert!(ran.text().lines().all(|line| line.contains(";throw ")), "{}", ran.text());
 }
 
 #[test]
 fn files_of_other_tools_are_called_what_they_are() {
-    let gcdump = b"\x14\0\0\0!FastSerialization.1\x04\x04\x01\x0a\0\0\0\x08\0\0\0\x0a\0\0\0GCHeapDump\x06";
+    let gcdump =
+        b"\x14\0\0\0!FastSerialization.1\x04\x04\x01\x0a\0\0\0\x08\0\0\0\x0a\0\0\0GCHeapDump\x06";
     let zip = b"PK\x03\x04\x14\0\0\0\x08\0";
     let json = b"{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\"}";
     for (name, bytes, words) in [
