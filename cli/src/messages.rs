@@ -121,8 +121,8 @@ pub(crate) const OVERSIZED: &str = ", as events over 64 KiB are whatever the buf
 /// session that wrote less than a part of its buffer did not fill it. (A trace is smaller than the
 /// memory that its events took, since headers are compressed and stacks are written once.)
 pub(crate) fn can_have_been_full(losses: &Losses, written: u64, buffer: u64) -> bool {
-    const AT_MOST_COMPRESSED: u64 = 8;
-    losses.longest_gap() > 1 && written >= buffer / AT_MOST_COMPRESSED
+    const AT_MOST_SMALLER: u64 = 64;
+    losses.longest_gap() > 1 && written >= buffer / AT_MOST_SMALLER
 }
 
 /// Where events are that the stream's numbers show to be missing.
