@@ -75,9 +75,10 @@ mod tests {
 
     #[test]
     fn names_begin_or_end_one_operation_of_their_source() {
-        let of = |source, event| {
-            pair_of(source, event).map(|(pair, is_start, is_error)| (pair.name, is_start, is_error))
-        };
+        fn of(source: &str, event: &str) -> Option<(&'static str, bool, bool)> {
+            let (pair, is_start, is_error) = pair_of(source, event)?;
+            Some((pair.name, is_start, is_error))
+        }
         let command = "Microsoft.EntityFrameworkCore.Database.Command";
         assert_eq!(of(EF, &format!("{command}.CommandExecuting")), Some(("Command", true, false)));
         assert_eq!(of(EF, &format!("{command}.CommandError")), Some(("Command", false, true)));
