@@ -557,6 +557,8 @@ fn a_benchmark_is_compared_by_operation() {
             // BenchmarkDotNet itself says 149.75 and 210.07 µs.
             assert!((old / 149_750.0 - 1.0).abs() < 2e-3, "{old}");
             assert!((new / 210_070.0 - 1.0).abs() < 2e-3, "{new}");
+            let (old, new) = of(&report, Subject::Alloc).expect("collections say it");
+            assert!(old == 0.0 && (new / 409_984.0 - 1.0).abs() < 0.02, "{old} {new}");
         }
     }
 }

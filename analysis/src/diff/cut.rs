@@ -57,6 +57,8 @@ impl Slices {
 /// Collects the values of a trace.
 pub(super) struct Cut {
     slices: Slices,
+    /// Whether allocations were sampled.
+    has_allocations: bool,
     pub(super) facts: TraceFacts,
 }
 
@@ -102,7 +104,9 @@ impl Cut {
                 iterations.iter().map(|iteration| iteration.to.saturating_sub(iteration.from));
             facts.duration_ns = u64::try_from(nanos.fold(0, i64::saturating_add)).unwrap_or(0);
         }
-        let mut cut = Cut { slices, facts };
+        let kinds = [Kind::AllocationTicks, Kind::AllocationSamples];
+        let has_allocations = kinds.iter().any(|kind| samples.contains_key(kind));
+        let mut cut = Cut { slices, has_allocations, facts };
         cut.elapsed(extent);
         cut
     }
@@ -291,13 +295,27 @@ impl Cut {
         }
     }
 
+    /// Of a benchmark it is asked how many bytes an operation takes. Allocations are rarely
+    /// sampled there, and collections say how much was allocated before them.
+    fn counts_allocations_by_collections(&self) -> bool {
+        matches!(self.slices, Slices::Iterations(_)) && !self.has_allocations
+    }
+
     pub(super) fn collections(&mut self, gc: &GcReport) {
+        if self.counts_allocations_by_collections() && !gc.collections.is_empty() {
+            // None while it was measured is none, as collections were recorded.
+            self.add(Subject::Alloc, "", Some(0), (0.0, 0.0));
+        }
         // The pauses of a collection without an end are not known.
         for collection in gc.collections.iter().filter(|collection| collection.is_complete) {
             let slice = self.slices.of(collection.start_ns);
             self.add(Subject::GcCount, "", slice, (1.0, 1.0));
             self.add(Subject::GcCount, &format!("gen{}", collection.generation), slice, (1.0, 1.0));
             self.add(Subject::GcPause, "", slice, (collection.pause_ns as f64, 1.0));
+            if self.counts_allocations_by_collections() {
+                let bytes = collection.allocated_bytes.unwrap_or(0) as f64;
+                self.add(Subject::Alloc, "", slice, (bytes, 1.0));
+            }
             if slice.is_some() {
                 self.facts.pauses.push(collection.pause_ns as f64);
             }

@@ -155,7 +155,7 @@ fn judge_runs(rows: &mut [DiffRow], wholes: &Wholes, threshold_percent: f64) -> 
 
 /// Whether a difference between one run on each side is large by experience.
 fn is_large(row: &DiffRow, wholes: &Wholes) -> bool {
-    let large = row.subject.large(&row.name);
+    let large = row.subject.large();
     let (least, most) = (row.old.min(row.new), row.old.max(row.new));
     let [old, new] = row.counts;
     // A mean of few values is no sample, whatever the other side has.

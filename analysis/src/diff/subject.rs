@@ -174,7 +174,7 @@ impl Subject {
 
     /// When a difference between one run on each side is called large. `docs/diff.md` has
     /// the experiment.
-    pub(super) fn large(self, name: &str) -> Large {
+    pub(super) fn large(self) -> Large {
         let (ratio, weight_percent, count) = match self {
             Subject::Elapsed => (1.5, 0.0, 0.0),
             Subject::Cpu => (1.6, 0.0, 100.0),
@@ -182,7 +182,6 @@ impl Subject {
             Subject::Type => (1.5, 5.0, 50.0),
             Subject::Alloc => (1.3, 0.0, 50.0),
             Subject::GcCount => (2.0, 0.0, 20.0),
-            Subject::GcPause if matches!(name, "" | "p50" | "mean") => (2.0, 0.0, 10.0),
             Subject::GcPause => (3.0, 0.0, 20.0),
             Subject::Exception => (2.0, 5.0, 20.0),
             Subject::Exceptions => (2.0, 0.0, 20.0),
