@@ -98,15 +98,17 @@ impl SampleWeights {
     /// Of a thread, or several, that took `used_ns` of processor time in `span_ns`, in which
     /// there were `rounds` of the sampler.
     pub(super) fn of(seen: Seen, rounds: u64, used_ns: u64, span_ns: u64) -> SampleWeights {
-        let ran = rounds as f64 * used_ns as f64 / span_ns.max(1) as f64;
-        let weight = |ran: f64, samples: u64| {
-            let part = if samples == 0 { 0.0 } else { (ran / samples as f64).clamp(0.0, 1.0) };
-            // Between 0 and WHOLE.
-            (part * WHOLE as f64).round() as u64
+        let ran = u128::from(rounds).saturating_mul(u128::from(WHOLE));
+        let ran = ran.saturating_mul(u128::from(used_ns)).checked_div(u128::from(span_ns));
+        let ran = ran.unwrap_or(0);
+        let weight = |ran: u128, samples: u64| {
+            let each = ran.checked_div(u128::from(samples)).unwrap_or(0);
+            u64::try_from(each).map_or(WHOLE, |each| each.min(WHOLE))
         };
+        let of_managed = u128::from(seen.managed).saturating_mul(u128::from(WHOLE));
         SampleWeights {
             managed: weight(ran, seen.managed),
-            native: weight(ran - seen.managed as f64, seen.native),
+            native: weight(ran.saturating_sub(of_managed), seen.native),
         }
     }
 }
