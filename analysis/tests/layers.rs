@@ -19,7 +19,9 @@ const ORDER: &[&[&str]] = &[
         "report::message_group",
         "report::running",
     ],
-    &["report::fields", "report::rate", "report::series", "report::stack_rows", "report::waiting"],
+    &["report::fields", "report::rate", "report::series", "report::stack_rows"],
+    &["report::waiting"],
+    &["report::stuck", "report::task_waits"],
     &[
         "report::activities",
         "report::alloc",

@@ -5,7 +5,7 @@ use crate::document::percent as share;
 use crate::model::{CALLS, Coverage, rounded};
 use crate::report::{
     ActivitiesReport, AllocReport, ContentionReport, ExceptionsReport, GcTotals, JitTotals,
-    OpenLockWait, WaitsReport,
+    WaitsReport, own_frame,
 };
 use crate::sorted::SortFew;
 use nettrace_export::units::{bytes, count, counted, duration};
@@ -49,18 +49,15 @@ pub struct Finding {
     /// its totals.
     pub value: u64,
     /// The unit of the number: `events`, `percent`, `adjustments`, `ns`, `bytes`,
-    /// `exceptions`, `samples`, `activities`, `messages`.
+    /// `exceptions`, `samples`, `activities`, `messages`, `threads`.
     pub unit: &'static str,
     /// The command that shows more, without `nettrace` and the trace, such as `report
     /// exceptions`.
     pub command: String,
 }
 
-/// Maximum number of threads of a deadlock that its sentence names.
-const MOST_THREADS: usize = 8;
-
 impl Finding {
-    fn new(
+    pub(super) fn new(
         about: &str,
         weight: f64,
         (value, unit): (u64, &'static str),
@@ -89,15 +86,6 @@ impl Finding {
         let text = advice.split_once(':').map_or(&*advice, |(text, _)| text).to_owned();
         let percent = text.split(' ').next().and_then(|number| number.parse().ok()).unwrap_or(0);
         Some(Finding::new("missing_names", 85.0, (percent, "percent"), text, "report topN"))
-    }
-
-    /// The thread pool added workers because none made progress.
-    pub(super) fn starvation(adjustments: u64) -> Option<Finding> {
-        let text =
-            format!("the thread pool was starved: {} for it", counted(adjustments, "adjustment"));
-        let value = (adjustments, "adjustments");
-        (adjustments > 0)
-            .then(|| Finding::new("starvation", 80.0, value, text, "report threadpool"))
     }
 
     pub(super) fn gc(totals: &GcTotals) -> Option<Finding> {
@@ -159,65 +147,6 @@ impl Finding {
         })
     }
 
-    /// Threads wait for each other and will do so for ever.
-    pub(super) fn deadlock(report: &ContentionReport) -> Option<Finding> {
-        let circle = report.deadlocks.first()?;
-        let text = match &*circle.thread_ids {
-            [] => return None,
-            [one] => format!("deadlock: thread {one} waits for a lock that it holds"),
-            [before @ .., last] if before.len() < MOST_THREADS => {
-                let before: Vec<String> = before.iter().map(u64::to_string).collect();
-                let before = before.join(", ");
-                format!("deadlock: threads {before} and {last} wait for each other's locks")
-            }
-            all => format!(
-                "deadlock: {} wait for each other's locks",
-                counted(all.len() as u64, "thread")
-            ),
-        };
-        let victims = match circle.victim_ids.len() {
-            0 => String::new(),
-            count => format!(", and {} for them", counted(count as u64, "more thread")),
-        };
-        let nanos = circle.at_least_ns;
-        // The list has the longest waits.
-        let is_in = |row: &&OpenLockWait| {
-            row.wait.thread_id.is_some_and(|thread| circle.thread_ids.contains(&thread))
-        };
-        let place = report.open.iter().find(is_in).map(|row| &*row.wait.frames);
-        let text = format!(
-            "{text}{victims}, for at least {}{}",
-            duration(nanos),
-            most_in(place).replacen(", most in", ", one in", 1)
-        );
-        Some(Finding::new("deadlock", 99.0, (nanos, "ns"), text, "report contention"))
-    }
-
-    /// A thread still waits for a lock, and has for long.
-    pub(super) fn endless_wait(report: &ContentionReport, trace_ns: u64) -> Option<Finding> {
-        if !report.deadlocks.is_empty() {
-            return None;
-        }
-        let longest = report.open.first()?;
-        let nanos = longest.wait.at_least_ns;
-        let place = most_in(Some(&longest.wait.frames)).replacen(", most in", ", one in", 1);
-        let owner = match (longest.owner_thread_id, longest.owner_managed_id) {
-            (Some(owner), _) => format!(" held by thread {owner}"),
-            (None, Some(owner)) => format!(" held by managed thread {owner}"),
-            (None, None) => String::new(),
-        };
-        let text = format!(
-            "{}, for at least {}, for a lock{owner}{place}",
-            match report.totals.still_waiting {
-                1 => "1 thread still waits at the end".to_owned(),
-                many => format!("{} threads still wait at the end", count(many)),
-            },
-            duration(nanos),
-        );
-        (share(nanos, trace_ns) >= LEAST_CONTENTION)
-            .then(|| Finding::new("endless_wait", 90.0, (nanos, "ns"), text, "report contention"))
-    }
-
     pub(super) fn contention(report: &ContentionReport, trace_ns: u64) -> Option<Finding> {
         let share = share(report.totals.waits.total_ns, trace_ns);
         let ended = report.locks.iter().max_by_key(|lock| lock.waits.total_ns);
@@ -235,13 +164,15 @@ impl Finding {
     }
 
     pub(super) fn waits(report: &WaitsReport, trace_ns: u64) -> Option<Finding> {
+        let place = report.places.first().filter(|place| !place.is_idle);
         let of_all = trace_ns.saturating_mul(report.waiting_threads);
-        let share = share(report.totals.waits.total_ns, of_all);
+        let busy_ns = report.totals.waits.total_ns.saturating_sub(report.idle_ns);
+        let share = share(busy_ns, of_all);
         let text = format!(
             "{}, {} together{}",
             counted(report.totals.stopped, "wait"),
             duration(report.totals.waits.total_ns),
-            most_in(report.places.first().map(|place| &*place.frames))
+            most_in(place.map(|place| &*place.frames))
         );
         let value = (report.totals.waits.total_ns, "ns");
         (share >= LEAST_WAITS)
@@ -324,12 +255,13 @@ pub(super) fn rank(findings: &mut Vec<Finding>) {
 }
 
 /// `, most in Program.Main`; empty without a stack.
-fn most_in(frames: Option<&[Arc<str>]>) -> String {
+pub(super) fn most_in(frames: Option<&[Arc<str>]>) -> String {
     let is_library = |frame: &&Arc<str>| {
         frame.contains("System.Threading.") || frame.contains("System.Private.CoreLib!Interop")
     };
     let frames = frames.unwrap_or_default();
-    let frame = frames.iter().find(|frame| !is_library(frame)).or(frames.first());
+    let other = || frames.iter().find(|frame| !is_library(frame)).or(frames.first());
+    let frame = own_frame(frames).or_else(other);
     match frame {
         Some(frame) if !frame.starts_with("0x") => {
             format!(", most in {}", without_arguments(frame))
@@ -348,7 +280,7 @@ fn running(about: &str, nanos: u64, of: u64, samples: u64, place: &str) -> Optio
 }
 
 /// `app!Program.Main` for `app!Program.Main(string[])`.
-fn without_arguments(frame: &str) -> String {
+pub(super) fn without_arguments(frame: &str) -> String {
     let (method, called) = frame.split_once(CALLS).unwrap_or((frame, ""));
     let name = method.split_once('(').map_or(method, |(name, _)| name);
     if called.is_empty() { name.to_owned() } else { format!("{name}{CALLS}{called}") }
@@ -371,6 +303,6 @@ mod tests {
             Finding::hottest_method("a!B.C()", 1_500, 3_000, 1_234).unwrap().text,
             "50.00 % of the running time (1,234 samples) in a!B.C"
         );
-        assert_eq!((Finding::starvation(0), Finding::log_errors(0)), (None, None));
+        assert_eq!(Finding::log_errors(0), None);
     }
 }

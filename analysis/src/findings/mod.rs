@@ -6,6 +6,7 @@
 //! the same ones in all of them.
 
 mod finding;
+mod hangs;
 pub(crate) mod overview;
 mod own_events;
 mod running;

@@ -6,13 +6,13 @@ use crate::model::{Model, Moment, Resolved};
 use crate::report::{
     Activities, ActivitiesReport, Alloc, AllocReport, Contention, ContentionReport, Counters,
     CountersReport, Exceptions, ExceptionsReport, Gc, GcReport, Jit, JitReport, Logs, LogsReport,
-    Report, Reports, ThreadPool, ThreadPoolReport, Waits, WaitsReport,
+    Report, Reports, Tasks, TasksReport, ThreadPool, ThreadPoolReport, Waits, WaitsReport,
 };
 use nettrace_parser::Event;
 
 /// The reports, each as detailed as its user needs it.
 pub(crate) type OverviewReports =
-    (Gc, Alloc, Exceptions, Contention, Waits, Jit, ThreadPool, Activities, Logs, Counters);
+    (Gc, Alloc, Exceptions, Contention, Waits, Jit, ThreadPool, Activities, Logs, Counters, Tasks);
 
 /// The bit for counting subjects: above those of the reports, however many there are, and
 /// below the two that the page has for itself.
@@ -42,6 +42,7 @@ pub(crate) struct Overviewed {
     pub(crate) logs: LogsReport,
     #[cfg_attr(not(feature = "page"), allow(dead_code, reason = "only the page shows it"))]
     pub(crate) counters: CountersReport,
+    pub(crate) tasks: TasksReport,
     pub(super) subjects: Subjects,
     pub(super) own: Vec<OwnEvents>,
 }
@@ -80,8 +81,19 @@ impl Overview {
     }
 
     pub(crate) fn finish(self, resolved: &Resolved<'_>) -> Overviewed {
-        let (gc, alloc, exceptions, contention, waits, jit, pool, activities, logs, counters) =
-            self.reports;
+        let (
+            gc,
+            alloc,
+            exceptions,
+            contention,
+            waits,
+            jit,
+            pool,
+            activities,
+            logs,
+            counters,
+            tasks,
+        ) = self.reports;
         let (alloc, activities) = (alloc.finish(resolved), activities.finish(resolved));
         let (logs, counters) = (logs.finish(resolved), counters.finish(resolved));
         let mut subjects = self.subjects;
@@ -105,6 +117,7 @@ impl Overview {
             activities,
             logs,
             counters,
+            tasks: tasks.finish(resolved),
             subjects,
             own: self.own.finish(),
         }

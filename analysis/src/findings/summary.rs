@@ -9,7 +9,7 @@ use crate::document::SCHEMA;
 use crate::model::{Model, Moment, Resolved};
 use crate::report::{
     Activities, Alloc, Contention, Counters, Exceptions, Gc, Jit, LogLevel, Logs, Recording,
-    Report, ReportInput, ThreadPool, Waits,
+    Report, ReportInput, StuckThreads, Tasks, ThreadPool, Waits,
 };
 use nettrace_parser::Event;
 
@@ -79,6 +79,7 @@ impl Default for Summary {
                 Activities::without_parts(),
                 Logs::default().without_messages(),
                 Counters::default().without_points(),
+                Tasks::default().without_activities(),
             )),
         }
     }
@@ -165,13 +166,14 @@ fn findings(
     let found = [
         running.unnamed(resolved),
         running.waits_for_process(),
-        Finding::starvation(reports.pool.starvation.map_or(0, |starvation| starvation.count)),
+        Finding::starvation(reports, &StuckThreads::of(resolved), running.busiest_worker(resolved)),
         Finding::gc(&reports.gc.totals),
         Finding::jit(&reports.jit.totals, duration_ns),
         Finding::alloc(&reports.alloc),
         Finding::exceptions(&reports.exceptions, duration_ns),
         Finding::deadlock(&reports.contention),
         Finding::endless_wait(&reports.contention, duration_ns),
+        Finding::endless_await(&reports.tasks, duration_ns),
         Finding::contention(&reports.contention, duration_ns),
         Finding::waits(&reports.waits, duration_ns),
         Finding::activities(&reports.activities, duration_ns),

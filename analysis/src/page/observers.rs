@@ -14,7 +14,7 @@ use crate::findings::{Summary, SummaryReport};
 use crate::model::{Kind, Model, Resolved, ThreadState};
 use crate::report::{
     Activities, Alloc, Contention, Counters, Exceptions, Gc, Http, Jit, Loader, Logs, Moment,
-    Report, ReportInput, Reports, Resolving, ThreadPool, Threads, TopNOptions, Waits,
+    Report, ReportInput, Reports, Resolving, Tasks, ThreadPool, Threads, TopNOptions, Waits,
 };
 use nettrace_parser::Event;
 use serde::Serialize;
@@ -53,6 +53,7 @@ impl PageReports {
                 Activities::default().with_http().top(SLOWEST),
                 Logs::default(),
                 Counters::default(),
+                Tasks::default().without_activities(),
             )),
             loader: Loader::default(),
             thrown: PageExceptions::default(),
@@ -141,6 +142,7 @@ impl Page {
         self.add(Http::NAME, &http);
         self.add(Logs::NAME, &reports.logs);
         self.add(Counters::NAME, &reports.counters);
+        self.add(Tasks::NAME, &reports.tasks);
         self.add(Gc::NAME, &reports.gc);
         self.add(Jit::NAME, &reports.jit);
     }

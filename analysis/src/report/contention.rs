@@ -4,19 +4,20 @@
 //! From .NET 5 on, the stop contains the duration; if another stop was lost, the duration
 //! shows which start this one belongs to.
 
-use super::contract::{Moment, Recording, Report, SCHEMA};
+use super::contract::{Moment, Recording, Report, ReportInput, SCHEMA};
 use super::counts::ThreadCount;
 use super::deadlock::{Deadlock, deadlocks};
 use super::distribution::{Distribution, Spread};
 use super::stack_rows::{StackRow, stack_rows};
+use super::stuck::{StuckThread, StuckThreads};
 use super::waiting::{MOST_OPEN, OpenWait, WaitTotals, Waited, Waiting};
 use crate::model::intervals::reported_nanos;
-use crate::model::{Mode, Model, Resolved, StackHandle, ThreadHandle};
+use crate::model::{Mode, Model, Resolved, StackHandle, ThreadHandle, WaitFor};
 use crate::sorted::SortFew;
 use nettrace_parser::Event;
 use nettrace_parser::view::{ContentionStart, ContentionStop, KnownProvider, View};
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// How long threads waited for locks.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,6 +33,9 @@ pub struct ContentionReport {
     pub deadlocks: Vec<Deadlock>,
     /// Threads that still wait at the end of the trace, longest first: at most 100.
     pub open: Vec<OpenLockWait>,
+    /// Further threads that wait for a lock, of which only their samples say so: the wait is
+    /// older than the session, or the events were not recorded. At most 100.
+    pub stuck: Vec<StuckThread>,
     /// By lock, longest total first, waits that are not over included.
     pub locks: Vec<Lock>,
 }
@@ -152,6 +156,7 @@ impl Report for Contention {
     const NAME: &'static str = "contention";
     const ABOUT: &'static str = "Locks that threads waited for";
     const RECORD: &'static [Recording] = &[Recording::runtime(0x4000, 4)];
+    const INPUT: ReportInput = ReportInput::EventsAndSamples;
 
     fn wants(&self, event: &Event<'_>) -> bool {
         event.known_provider() == KnownProvider::Runtime && matches!(event.id(), 81 | 91)
@@ -163,6 +168,10 @@ impl Report for Contention {
             _ => self.stop(event, moment, model),
         }
         true
+    }
+
+    fn has_more(output: &ContentionReport) -> bool {
+        !output.stuck.is_empty()
     }
 
     fn finish(self, resolved: &Resolved<'_>) -> ContentionReport {
@@ -183,7 +192,7 @@ impl Report for Contention {
             }
         }
         let mut still: Vec<OpenLockWait> = Vec::new();
-        let mut waits_for = BTreeMap::new();
+        let (mut waits_for, mut waiting) = (BTreeMap::new(), HashSet::new());
         for begun in &open {
             let at_least_ns = begun.at_least_ns(resolved.model());
             let lock = locks.entry((begun.place.lock_id, begun.place.is_native)).or_default();
@@ -197,8 +206,9 @@ impl Report for Contention {
             let owner = newest.and_then(|newest| newest.owner);
             let os_owner = owner.and_then(|owner| owners.os_id(begun.thread, owner));
             let thread = resolved.model().threads().get(begun.thread);
-            if let (Some(thread), Some(owner)) = (thread.and_then(|row| row.os_thread_id), os_owner)
-            {
+            let thread = thread.and_then(|row| row.os_thread_id);
+            waiting.extend(thread);
+            if let (Some(thread), Some(owner)) = (thread, os_owner) {
                 waits_for.insert(thread, (owner, begun.since_nanos));
             }
             // After it has counted for its lock and for deadlocks.
@@ -206,7 +216,12 @@ impl Report for Contention {
                 continue;
             }
             still.push(OpenLockWait {
-                wait: OpenWait::new(begun, begun.place.stack, resolved),
+                wait: OpenWait::at(
+                    begun,
+                    WaitFor::Lock,
+                    resolved.frames(begun.place.stack),
+                    resolved,
+                ),
                 lock_id: begun.place.lock_id.map(|id| format!("{id:#x}")),
                 object_id: newest.and_then(|newest| newest.object_id).map(|id| format!("{id:#x}")),
                 owner_thread_id: os_owner,
@@ -237,7 +252,10 @@ impl Report for Contention {
         });
         let end_nanos = resolved.model().selected().last_nanos().unwrap_or(0);
         let deadlocks = deadlocks(&waits_for, end_nanos);
-        ContentionReport { schema: SCHEMA, totals, deadlocks, open: still, locks }
+        let is_known = |thread| waiting.contains(&thread);
+        let is_lock = |what| what == WaitFor::Lock;
+        let stuck = StuckThreads::of(resolved).waiting(is_lock, is_known, MOST_OPEN);
+        ContentionReport { schema: SCHEMA, totals, deadlocks, open: still, stuck, locks }
     }
 }
 

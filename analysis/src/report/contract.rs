@@ -46,6 +46,13 @@ pub trait Report {
         false
     }
 
+    /// Whether there is something to show though the trace has no event that the report is
+    /// about: what samples alone show.
+    fn has_more(output: &Self::Output) -> bool {
+        let _ = output;
+        false
+    }
+
     /// Computes the result at the end of the trace.
     fn finish(self, resolved: &Resolved<'_>) -> Self::Output;
 }
@@ -63,17 +70,19 @@ pub enum ReportInput {
     Samples,
     /// Processes and their code: [`Resolved::model`].
     Code,
+    /// Events, and CPU samples where the trace has them.
+    EventsAndSamples,
     /// Events and CPU samples, and the number of all events.
     Everything,
 }
 
 impl ReportInput {
     pub(super) fn has_events(self) -> bool {
-        matches!(self, ReportInput::Events | ReportInput::Everything)
+        !matches!(self, ReportInput::Samples | ReportInput::Code)
     }
 
     pub(super) fn has_samples(self) -> bool {
-        matches!(self, ReportInput::Samples | ReportInput::Everything)
+        !matches!(self, ReportInput::Events | ReportInput::Code)
     }
 }
 

@@ -70,7 +70,7 @@ impl<'m> Resolving<'m> {
         let modules =
             |process: &Process| process.modules().len().saturating_add(process.mappings().len());
         match input {
-            ReportInput::Events => 0,
+            ReportInput::Events | ReportInput::EventsAndSamples => 0,
             ReportInput::Samples => {
                 profile.rows().iter().fold(0, |sum, (_, row)| sum.saturating_add(row.samples))
             }

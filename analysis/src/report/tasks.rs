@@ -16,8 +16,11 @@ use super::activities::Activities;
 use super::contract::{Moment, Recording, Report, SCHEMA};
 use super::distribution::{Distribution, Spread};
 use super::stack_rows::{StackRow, TASK_LIBRARY, below, stack_rows};
+use super::task_waits::{
+    OpenTaskWait, TaskKey, TaskName, TaskPlace, TaskWaitRow, TaskWaits, WaitPlace,
+};
 use crate::model::intervals::Matcher;
-use crate::model::{Mode, Model, ProcessHandle, Resolved, StackHandle, TextHandle, task_text};
+use crate::model::{FrameHandle, Mode, Model, Resolved, StackHandle, TextHandle, task_text};
 use crate::sorted::SortFew;
 use nettrace_parser::Event;
 use nettrace_parser::view::KnownProvider;
@@ -53,7 +56,9 @@ pub struct TasksReport {
     pub ran: Spread,
     /// By name, most scheduled first.
     pub tasks: Vec<TaskRow>,
-    /// By task waited for, longest total first.
+    /// Waits that are not over at the end of the trace, longest first: at most 100.
+    pub open: Vec<OpenTaskWait>,
+    /// By task waited for, longest total first, waits that are not over included.
     pub waits: Vec<TaskWaitRow>,
     /// By the activity in which tasks were scheduled, most first.
     pub activities: Vec<TaskActivity>,
@@ -82,21 +87,6 @@ pub struct TaskRow {
     pub stacks: Vec<StackRow>,
 }
 
-/// Waits for tasks with the same name.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-#[non_exhaustive]
-pub struct TaskWaitRow {
-    /// Name of the task waited for; if it has none, `waited for by` and a method.
-    pub name: String,
-    /// Whether a thread was blocked; otherwise it was an `await`.
-    pub is_blocking: bool,
-    /// Durations of completed waits.
-    pub waits: Spread,
-    /// Number of waits still in progress at the end.
-    pub still_waiting: u64,
-}
-
 /// Tasks scheduled inside activities with the same name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
@@ -108,20 +98,11 @@ pub struct TaskActivity {
     pub scheduled: u64,
 }
 
-/// The name of a task, and where it was scheduled or waited for.
-type TaskPlace = (Option<TextHandle>, StackHandle);
-
-/// Where a thread waited, and whether it was blocked.
-type WaitPlace = (TaskPlace, bool);
-
 #[derive(Debug, Default)]
 struct Task {
-    name: Option<TextHandle>,
+    name: Option<TaskName>,
     place: Option<TaskPlace>,
 }
-
-/// The process and number of a task.
-type TaskKey = (ProcessHandle, u64);
 
 #[derive(Debug, Default)]
 struct TaskSite {
@@ -140,17 +121,12 @@ struct TaskSite {
 pub struct Tasks {
     tasks: BTreeMap<TaskKey, Task>,
     sites: HashMap<TaskPlace, TaskSite>,
-    waits: HashMap<WaitPlace, (Distribution, u64)>,
+    waits: TaskWaits,
     /// Tasks that were scheduled and have not started.
     queued: Matcher<TaskKey, ()>,
     running: Matcher<TaskKey, ()>,
-    /// `None` as place if the filter did not accept the start.
-    waiting: Matcher<TaskKey, Option<WaitPlace>>,
-    /// Waits that began while too many others were in progress, and those of them that
-    /// have not ended.
-    waits_not_kept: u64,
-    not_kept_open: u64,
-    activities: Activities,
+    /// `None` if it is not asked in which activities tasks were scheduled.
+    activities: Option<Activities>,
     top: usize,
 }
 
@@ -160,13 +136,10 @@ impl Default for Tasks {
         Tasks {
             tasks: BTreeMap::new(),
             sites: HashMap::new(),
-            waits: HashMap::new(),
+            waits: TaskWaits::default(),
             queued: Matcher::default(),
             running: Matcher::default(),
-            waiting: Matcher::default(),
-            waits_not_kept: 0,
-            not_kept_open: 0,
-            activities: Activities::without_parts().top(0),
+            activities: Some(Activities::without_parts().top(0)),
             top: 10,
         }
     }
@@ -177,6 +150,13 @@ impl Tasks {
     #[must_use]
     pub fn top(mut self, count: usize) -> Tasks {
         self.top = count;
+        self
+    }
+
+    /// Does not ask in which activities tasks were scheduled.
+    #[must_use]
+    pub(crate) fn without_activities(mut self) -> Tasks {
+        self.activities = None;
         self
     }
 
@@ -194,7 +174,7 @@ impl Tasks {
     }
 
     fn scheduled(&mut self, key: TaskKey, event: &Event<'_>, moment: &Moment, model: &mut Model) {
-        let activity = self.activities.name_of(event);
+        let activity = self.activities.as_mut().and_then(|activities| activities.name_of(event));
         let stack = model.stack_of(event, moment.thread);
         let task = self.task(key);
         if moment.is_selected {
@@ -243,7 +223,7 @@ impl Tasks {
         if self.tasks.get(&key).is_some_and(|task| task.place.is_none())
             // A completed task is still needed by those that wait for it: their waits end
             // after it.
-            && !self.waiting.is_open(key)
+            && !self.waits.is_open(key)
         {
             self.tasks.remove(&key);
             self.queued.lose(key, |_| {});
@@ -251,9 +231,10 @@ impl Tasks {
         }
     }
 
-    fn named(&mut self, key: TaskKey, event: &Event<'_>, model: &mut Model) {
+    fn named(&mut self, key: TaskKey, event: &Event<'_>, moment: &Moment, model: &mut Model) {
         if let Some(name) = event.field("OperationName").and_then(|value| value.to_text()) {
-            self.task(key).name = Some(model.texts_mut().intern(&name));
+            let stack = model.stack_of(event, moment.thread);
+            self.task(key).name = Some((model.texts_mut().intern(&name), stack));
         }
     }
 
@@ -262,32 +243,12 @@ impl Tasks {
         let is_blocking = event.field("Behavior").and_then(|value| value.as_i64()) != Some(2);
         let stack = model.stack_of(event, moment.thread);
         let name = self.task(key).name;
-        let site = moment.is_selected.then_some(((name, stack), is_blocking));
-        let mut not_kept = None;
-        self.waiting.start_inside(key, moment.edge(event), site, |wait| not_kept = wait.what);
-        if let Some(site) = site {
-            let begun = &mut self.waits.entry(site).or_default().1;
-            *begun = begun.saturating_add(1);
-        }
-        // Too many are in progress. Where the end of this one belongs to will not be
-        // known.
-        if let Some(site) = not_kept {
-            let begun = &mut self.waits.entry(site).or_default().1;
-            *begun = begun.saturating_sub(1);
-            self.waits_not_kept = self.waits_not_kept.saturating_add(1);
-            self.not_kept_open = self.not_kept_open.saturating_add(1);
-        }
+        let site: Option<WaitPlace> = moment.is_selected.then_some(((name, stack), is_blocking));
+        self.waits.begin(key, moment.edge(event), site);
     }
 
     fn wait_ends(&mut self, key: TaskKey, event: &Event<'_>, moment: &Moment) {
-        match self.waiting.stop_one(key, moment.edge(event)) {
-            Some(wait) => {
-                if let Some(site) = wait.what {
-                    self.waits.entry(site).or_default().0.add(wait.nanos);
-                }
-            }
-            None => self.not_kept_open = self.not_kept_open.saturating_sub(1),
-        }
+        self.waits.end(key, moment.edge(event));
         self.forget(key);
     }
 }
@@ -309,7 +270,7 @@ impl Report for Tasks {
     fn wants(&self, event: &Event<'_>) -> bool {
         match event.known_provider() {
             KnownProvider::Tasks => matches!(event.id(), 7..=11 | 14 | 15),
-            _ => self.activities.wants(event),
+            _ => self.activities.as_ref().is_some_and(|activities| activities.wants(event)),
         }
     }
 
@@ -328,7 +289,7 @@ impl Report for Tasks {
             9 => self.completed(key, event, moment),
             10 => self.wait_begins(key, event, moment, model),
             11 => self.wait_ends(key, event, moment),
-            14 => self.named(key, event, model),
+            14 => self.named(key, event, moment, model),
             _ => self.forget(key),
         }
         true
@@ -338,7 +299,9 @@ impl Report for Tasks {
         let texts = resolved.model().texts();
         let passes = |place: &TaskPlace| resolved.selected(place.1, Mode::Unknown).is_some();
         let named = |place: &TaskPlace, by: &str| match place.0 {
-            Some(name) => task_text(texts.get(name), resolved.names()),
+            Some((name, stack)) => {
+                of_type(task_text(texts.get(name), resolved.names()), resolved, stack)
+            }
             None => format!("{by} {}", caller(resolved, place.1)),
         };
         let mut all = TaskSite::default();
@@ -370,7 +333,7 @@ impl Report for Tasks {
             })
             .collect();
         tasks.sort_few_by_key(|row| Reverse((row.scheduled, row.started)));
-        let (waits, waits_begun, waits_ended) = self.wait_rows(passes, named);
+        let waited = self.waits.finish(resolved, passes, named);
         let mut activities: Vec<TaskActivity> = all
             .activities
             .iter()
@@ -388,46 +351,15 @@ impl Report for Tasks {
             started: all.started,
             completed: all.completed,
             faulted: all.faulted,
-            waits_begun,
-            waits_ended,
+            waits_begun: waited.begun,
+            waits_ended: waited.ended,
             queued: all.queued.spread(),
             ran: all.ran.spread(),
             tasks,
-            waits,
+            open: waited.open,
+            waits: waited.rows,
             activities,
         }
-    }
-}
-
-impl Tasks {
-    /// Waits by task, longest total first, and how many began and ended.
-    fn wait_rows(
-        &self,
-        passes: impl Fn(&TaskPlace) -> bool,
-        named: impl Fn(&TaskPlace, &str) -> String,
-    ) -> (Vec<TaskWaitRow>, u64, u64) {
-        let mut waits: BTreeMap<(String, bool), (Distribution, u64)> = BTreeMap::new();
-        for ((place, is_blocking), (waited, begun)) in
-            self.waits.iter().filter(|((place, _), _)| passes(place))
-        {
-            let row = waits.entry((named(place, "waited for by"), *is_blocking)).or_default();
-            row.0.merge(waited);
-            row.1 = row.1.saturating_add(*begun);
-        }
-        // Those for which there was no room count, too.
-        let mut waits_begun = self.waits_not_kept;
-        let mut waits_ended = self.waits_not_kept.saturating_sub(self.not_kept_open);
-        let mut waits: Vec<TaskWaitRow> = waits
-            .into_iter()
-            .map(|((name, is_blocking), (waited, begun))| {
-                waits_begun = waits_begun.saturating_add(begun);
-                waits_ended = waits_ended.saturating_add(waited.count());
-                let still_waiting = begun.saturating_sub(waited.count());
-                TaskWaitRow { name, is_blocking, waits: waited.spread(), still_waiting }
-            })
-            .collect();
-        waits.sort_few_by_key(|row| Reverse(row.waits.total_ns));
-        (waits, waits_begun, waits_ended)
     }
 }
 
@@ -454,4 +386,29 @@ impl TaskSite {
 fn caller<'r>(resolved: &'r Resolved<'_>, stack: StackHandle) -> &'r str {
     let frame = below(resolved, stack, TASK_LIBRARY).first();
     frame.map_or("(unknown method)", |frame| resolved.text(*frame))
+}
+
+/// The name of an async method's task with the method's type, which the stack has on which
+/// the task was named: methods of two types may have one name.
+fn of_type(task: String, resolved: &Resolved<'_>, named_at: StackHandle) -> String {
+    let Some(method) = task.strip_prefix("Async: ").filter(|method| !method.contains('.')) else {
+        return task;
+    };
+    let is_it = |frame: &&FrameHandle| {
+        let name = method_of(resolved.text(**frame));
+        let type_name = name.strip_suffix(method).and_then(|name| name.strip_suffix('.'));
+        type_name.is_some_and(|type_name| !type_name.is_empty())
+    };
+    // The method's own frames are the first below those of the task library.
+    let own = below(resolved, named_at, TASK_LIBRARY).iter().take(NAMED_WITHIN).find(is_it);
+    own.map_or(task.clone(), |frame| format!("Async: {}", method_of(resolved.text(*frame))))
+}
+
+/// Number of frames among which the method is that a task is named after.
+const NAMED_WITHIN: usize = 8;
+
+/// `N.Program.Main` of `app!N.Program.Main(string[])`.
+fn method_of(frame: &str) -> &str {
+    let name = frame.split_once('(').map_or(frame, |(name, _)| name);
+    name.split_once('!').map_or(name, |(_, name)| name)
 }

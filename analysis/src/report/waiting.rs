@@ -1,8 +1,9 @@
 //! Waits of threads for locks or handles: where, how often, how long.
 
 use super::distribution::{Distribution, Spread};
+use super::stack_rows::names_of;
 use crate::model::intervals::{Edge, Interval, Matcher, nanos_between};
-use crate::model::{Model, Resolved, StackHandle, ThreadHandle};
+use crate::model::{FrameHandle, Model, Resolved, ThreadHandle, WaitFor};
 use crate::sorted::SortFew;
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -152,6 +153,10 @@ pub struct OpenWait {
     pub since_ns: i64,
     /// From there to the trace's end, in nanoseconds: it took at least as long.
     pub at_least_ns: u64,
+    /// What the thread waits for.
+    pub waits_for: WaitFor,
+    /// Whether it is a worker of the thread pool, which nothing else can use meanwhile.
+    pub is_pool_worker: bool,
     /// Where, innermost first.
     #[cfg_attr(feature = "serde", serde(serialize_with = "crate::document::as_texts"))]
     pub frames: Vec<Arc<str>>,
@@ -166,19 +171,48 @@ impl<P> Begun<P> {
 }
 
 impl OpenWait {
-    pub(super) fn new<P>(wait: &Begun<P>, stack: StackHandle, resolved: &Resolved<'_>) -> OpenWait {
+    /// `frames`: those of the stack that are shown.
+    pub(super) fn at<P>(
+        wait: &Begun<P>,
+        waits_for: WaitFor,
+        frames: &[FrameHandle],
+        resolved: &Resolved<'_>,
+    ) -> OpenWait {
         let model = resolved.model();
         let row = model.threads().get(wait.thread);
-        let frames = resolved.frames(stack).iter();
         OpenWait {
             thread_id: row.and_then(|row| row.os_thread_id),
             name: row.and_then(|row| row.name.clone()),
             since_ns: wait.since_nanos,
             at_least_ns: wait.at_least_ns(model),
-            frames: frames.map(|frame| resolved.shared_text(*frame)).collect(),
+            waits_for,
+            is_pool_worker: is_pool_worker(frames, resolved),
+            frames: names_of(resolved, frames),
         }
     }
 }
+
+/// Whether a stack is that of a worker of the thread pool: one of the outermost frames is
+/// the pool's.
+pub(crate) fn is_pool_worker(frames: &[FrameHandle], resolved: &Resolved<'_>) -> bool {
+    let is_of_pool = |frame: &FrameHandle| {
+        let text = resolved.text(*frame);
+        POOL_WORKERS.iter().any(|part| text.contains(part))
+    };
+    frames.iter().rev().take(OUTERMOST).any(is_of_pool)
+}
+
+/// Methods below which a worker of the thread pool runs work items, by runtime and platform.
+const POOL_WORKERS: &[&str] = &[
+    "ThreadPoolWorkQueue.Dispatch",
+    "PortableThreadPool.WorkerThread",
+    "PortableThreadPool+WorkerThread",
+    "WindowsThreadPool.",
+    "_ThreadPoolWaitCallback.",
+];
+
+/// Number of outermost frames that may be the thread pool's.
+const OUTERMOST: usize = 6;
 
 fn count_lost<P>(count: &mut u64, wait: &Interval<Option<P>>) {
     if wait.what.is_some() {

@@ -4,9 +4,10 @@
 //! The events do not contain what is waited for, except whether it is a monitor; the
 //! stack shows it.
 
-use super::contract::{Moment, Recording, Report, SCHEMA};
+use super::contract::{Moment, Recording, Report, ReportInput, SCHEMA};
 use super::distribution::{Distribution, Spread};
-use super::waiting::{MOST_OPEN, OpenWait, WaitTotals, Waited, Waiting};
+use super::stuck::{StuckThread, StuckThreads};
+use super::waiting::{Begun, MOST_OPEN, OpenWait, WaitTotals, Waited, Waiting};
 use crate::model::{Mode, Model, Resolved, StackHandle, ThreadHandle, WaitFor};
 use crate::report::stack_rows::{guessed_of, names_of};
 use crate::sorted::SortFew;
@@ -31,13 +32,20 @@ pub struct WaitsReport {
     pub open: Vec<OpenWait>,
     /// Number of threads that still wait and are idle: workers of the thread pool, timers.
     pub idle: u64,
-    /// By kind and stack, longest total first.
+    /// Further threads that wait for something but work, time and input, of which only their
+    /// samples say so: the wait is older than the session, or the events were not recorded.
+    /// At most 100.
+    pub stuck: Vec<StuckThread>,
+    /// By kind and stack, longest total first; those of idle threads come last.
     pub places: Vec<WaitPlace>,
     /// By thread, longest total first.
     pub threads: Vec<WaitThread>,
     /// Number of all threads that waited, including those not listed.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub(crate) waiting_threads: u64,
+    /// Time of the completed waits of idle threads.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub(crate) idle_ns: u64,
 }
 
 /// Waits at one place.
@@ -47,6 +55,9 @@ pub struct WaitsReport {
 pub struct WaitPlace {
     /// `MonitorWait`, or `Unknown` for all other handles, as in the event.
     pub source: String,
+    /// Whether threads wait there that have nothing to do: workers of the thread pool, its
+    /// own threads, timers.
+    pub is_idle: bool,
     /// Completed waits.
     pub waits: Spread,
     /// Names of the frames, innermost first. Empty if the trace has no stack.
@@ -104,6 +115,7 @@ impl Report for Waits {
     const NAME: &'static str = "waits";
     const ABOUT: &'static str = "Handles that threads waited for";
     const RECORD: &'static [Recording] = &[Recording::runtime(0x400_0000_0000, 5)];
+    const INPUT: ReportInput = ReportInput::EventsAndSamples;
 
     fn wants(&self, event: &Event<'_>) -> bool {
         event.known_provider() == KnownProvider::Runtime && matches!(event.id(), 301 | 302)
@@ -133,19 +145,31 @@ impl Report for Waits {
         true
     }
 
+    fn has_more(output: &WaitsReport) -> bool {
+        !output.stuck.is_empty()
+    }
+
     fn finish(self, resolved: &Resolved<'_>) -> WaitsReport {
         let top = self.waits.top;
         let passes = |place: &HandlePlace| resolved.selected(place.1, Mode::Unknown).is_some();
         let Waited { totals, sites, open } = self.waits.finish(passes);
         let is_idle = |stack| resolved.waits_for(stack, Mode::External) == Some(WaitFor::Work);
         let (idle, open): (Vec<_>, Vec<_>) = open.iter().partition(|begun| is_idle(begun.place.1));
-        let open = open.iter().take(MOST_OPEN);
-        let open = open.map(|begun| OpenWait::new(begun, begun.place.1, resolved)).collect();
+        let open = open.into_iter().take(MOST_OPEN);
+        let open = open.map(|begun: &Begun<HandlePlace>| {
+            let stack = begun.place.1;
+            let waits_for = resolved.waits_for(stack, Mode::External).unwrap_or(WaitFor::Other);
+            OpenWait::at(begun, waits_for, resolved.frames(stack), resolved)
+        });
+        let open: Vec<OpenWait> = open.collect();
+        let is_known = |thread| open.iter().any(|wait| wait.thread_id == Some(thread));
+        let stuck = StuckThreads::of(resolved).waiting(is_for_another, is_known, MOST_OPEN);
         let mut places: BTreeMap<_, Distribution> = BTreeMap::new();
         let mut threads: BTreeMap<ThreadHandle, (u64, u64)> = BTreeMap::new();
         for ((source, stack), site) in &sites {
             // Stacks with equal names are merged.
-            places.entry((*source, resolved.frames(*stack))).or_default().merge(&site.waits);
+            let key = (is_idle(*stack), *source, resolved.frames(*stack));
+            places.entry(key).or_default().merge(&site.waits);
             for (thread, (count, total)) in &site.more {
                 let sums = threads.entry(*thread).or_default();
                 *sums = (sums.0.saturating_add(*count), sums.1.saturating_add(*total));
@@ -153,17 +177,21 @@ impl Report for Waits {
         }
         let mut places: Vec<_> =
             places.into_iter().filter(|(_, waits)| waits.count() > 0).collect();
-        places.sort_few_by_key(|(_, waits)| Reverse(waits.sum()));
-        let places = places.into_iter().take(top).map(|((source, frames), waits)| WaitPlace {
-            source: match source {
-                1 => "MonitorWait".to_owned(),
-                0 => "Unknown".to_owned(),
-                other => other.to_string(),
-            },
-            waits: waits.spread(),
-            frames: names_of(resolved, frames),
-            guessed: guessed_of(resolved, frames),
-        });
+        places.sort_few_by_key(|((is_idle, ..), waits)| (*is_idle, Reverse(waits.sum())));
+        let idle_ns = places.iter().filter(|((is_idle, ..), _)| *is_idle);
+        let idle_ns = idle_ns.fold(0, |sum: u64, (_, waits)| sum.saturating_add(waits.sum()));
+        let places =
+            places.into_iter().take(top).map(|((is_idle, source, frames), waits)| WaitPlace {
+                is_idle,
+                source: match source {
+                    1 => "MonitorWait".to_owned(),
+                    0 => "Unknown".to_owned(),
+                    other => other.to_string(),
+                },
+                waits: waits.spread(),
+                frames: names_of(resolved, frames),
+                guessed: guessed_of(resolved, frames),
+            });
         let waiting_threads = threads.len() as u64;
         let mut threads: Vec<_> = threads.into_iter().collect();
         threads.sort_few_by_key(|(thread, (_, total))| (Reverse(*total), *thread));
@@ -175,6 +203,30 @@ impl Report for Waits {
         });
         let (places, threads) = (places.collect(), threads.collect());
         let idle = idle.len() as u64;
-        WaitsReport { schema: SCHEMA, totals, open, idle, places, threads, waiting_threads }
+        WaitsReport {
+            schema: SCHEMA,
+            totals,
+            open,
+            idle,
+            stuck,
+            places,
+            threads,
+            waiting_threads,
+            idle_ns,
+        }
     }
+}
+
+/// Whether it is another thread, or a task, that ends such a wait, rather than time, input or
+/// new work.
+fn is_for_another(what: WaitFor) -> bool {
+    matches!(
+        what,
+        WaitFor::Pulse
+            | WaitFor::Handle
+            | WaitFor::Event
+            | WaitFor::Semaphore
+            | WaitFor::Task
+            | WaitFor::Thread
+    )
 }

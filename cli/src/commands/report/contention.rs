@@ -1,7 +1,7 @@
 //! `report contention` for reading.
 
 use super::words::{
-    LEAST_PLACE, innermost, ms, prose, spread_row, spread_table, thread, wait_totals,
+    LEAST_PLACE, innermost, ms, prose, spread_row, spread_table, stuck, thread, wait_totals,
 };
 use crate::context::Context;
 use crate::style::Paint;
@@ -24,6 +24,7 @@ pub(super) fn text(
 ) -> io::Result<()> {
     deadlocks(rows, report, context)?;
     open(rows, report, context)?;
+    stuck(rows, &report.stuck, context)?;
     let (faint, name) = (context.style.faint(), context.style.name());
     let mut table = spread_table([right("WAITS", 7, 0)], &[left("LOCK", 4, 0)]);
     for lock in report.locks.iter().take(rows) {

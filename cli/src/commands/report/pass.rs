@@ -103,9 +103,10 @@ where
     let says_losses = (steps.complete)(&mut reported.output, &ended);
     context.progress.end();
     let has_events = reported.events > 0;
-    if asked.is_json || asked.is_json_of_something && has_events {
+    let is_shown = has_events || R::has_more(&reported.output);
+    if asked.is_json || asked.is_json_of_something && is_shown {
         context.write_report(&reported.output, &ended)?;
-    } else if has_events || asked.is_text_of_nothing {
+    } else if is_shown || asked.is_text_of_nothing {
         (steps.text)(&trace.file, &reported.output, context)?;
         table::end_page(context)?;
     }

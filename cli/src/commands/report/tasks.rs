@@ -1,14 +1,17 @@
 //! `report tasks` for reading.
 
-use super::words::{duration, errors, innermost, ms, prose, spread_row, spread_table};
+use super::words::{
+    LEAST_PLACE, duration, errors, innermost, ms, prose, spread_row, spread_table, thread,
+};
 use crate::context::Context;
 use crate::printable::printable;
 use crate::table::{Cell, Detail, first, left, right};
 use crate::units;
-use nettrace_analysis::report::TasksReport;
+use nettrace_analysis::report::{OpenTaskWait, TasksReport};
 use std::io::{self, Write};
 
 pub(super) fn text(rows: usize, report: &TasksReport, context: &mut Context<'_>) -> io::Result<()> {
+    open(rows, report, context)?;
     let (strong, bad, name) = (context.style.strong(), context.style.bad(), context.style.name());
     first(context, &report.tasks, rows).columns_and_details(
         [
@@ -32,12 +35,18 @@ pub(super) fn text(rows: usize, report: &TasksReport, context: &mut Context<'_>)
     )?;
     if !report.waits.is_empty() {
         writeln!(context.out.buffer())?;
-        let after = [left("KIND", 8, 0), left("WAITED FOR", 10, 0)];
+        let not_over = right("OPEN", 5, 3);
+        let after = [not_over, left("KIND", 8, 0), left("WAITED FOR", 10, 0)];
         let mut table = spread_table([right("WAITS", 7, 0)], &after);
         for row in report.waits.iter().take(rows) {
             let kind = if row.is_blocking { "blocking" } else { "await" };
             let count = units::count(row.waits.count).into();
-            let after = [kind.into(), printable(&row.name).into()];
+            let open = if row.still_waiting > 0 {
+                units::count(row.still_waiting)
+            } else {
+                "-".to_owned()
+            };
+            let after = [open.into(), kind.into(), printable(&row.name).into()];
             table.row(spread_row([count], &row.waits, after));
         }
         table.write(context)?;
@@ -63,4 +72,27 @@ pub(super) fn text(rows: usize, report: &TasksReport, context: &mut Context<'_>)
         duration(report.queued.max_ns),
     );
     prose(context, &strong, &summary)
+}
+
+/// A wait that is not over, and is shown in a row of its own, took at least as long.
+const LONG_WAIT_NS: u64 = 1_000_000_000;
+
+/// Waits that are not over at the end of the trace.
+fn open(rows: usize, report: &TasksReport, context: &mut Context<'_>) -> io::Result<()> {
+    // In a busy program some have just begun when the trace ends.
+    let is_long = |row: &&OpenTaskWait| row.wait.at_least_ns >= LONG_WAIT_NS;
+    let long: Vec<_> = report.open.iter().filter(is_long).collect();
+    if long.is_empty() {
+        return Ok(());
+    }
+    first(context, &long, rows).columns([
+        right("AT LEAST ms", 11, 0).of(&|row| ms(row.wait.at_least_ns).into()),
+        left("THREAD", 6, 1).of(&|row| match row.is_blocking {
+            true => thread(row.wait.thread_id, row.wait.name.as_deref()).into(),
+            false => "none: await".into(),
+        }),
+        left("STILL WAITS FOR", 15, 2).of(&|row| printable(&row.task).into()),
+        left("IN", 14, 0).at_least(LEAST_PLACE).of(&|row| innermost(&row.wait.frames, 3).into()),
+    ])?;
+    writeln!(context.out.buffer())
 }

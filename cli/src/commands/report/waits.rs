@@ -1,7 +1,10 @@
 //! `report waits` for reading.
 
-use super::words::{LEAST_PLACE, innermost, ms, spread_row, spread_table, thread, wait_totals};
+use super::words::{
+    LEAST_PLACE, innermost, ms, prose, spread_row, spread_table, stuck, thread, wait_totals,
+};
 use crate::context::Context;
+use crate::style::Paint;
 use crate::table::{first, left, right};
 use crate::units;
 use nettrace_analysis::report::WaitsReport;
@@ -14,10 +17,15 @@ const SHOWN_THREADS: usize = 5;
 
 pub(super) fn text(rows: usize, report: &WaitsReport, context: &mut Context<'_>) -> io::Result<()> {
     open(rows, report, context)?;
+    stuck(rows, &report.stuck, context)?;
     let place = left("PLACE", 5, 0).at_least(LEAST_PLACE);
     let mut table = spread_table([right("WAITS", 7, 0)], &[left("KIND", 7, 5), place]);
     for place in report.places.iter().take(rows) {
-        let kind = if place.source == "MonitorWait" { "monitor" } else { "handle" };
+        let kind = match &*place.source {
+            _ if place.is_idle => "idle",
+            "MonitorWait" => "monitor",
+            _ => "handle",
+        };
         let count = units::count(place.waits.count).into();
         let frames = innermost(&place.frames, 3).into();
         table.row(spread_row([count], &place.waits, [kind.into(), frames]));
@@ -29,7 +37,12 @@ pub(super) fn text(rows: usize, report: &WaitsReport, context: &mut Context<'_>)
         right("TOTAL ms", 11, 0).of(&|row| ms(row.total_ns).into()),
         left("THREAD", 6, 0).of(&|row| thread(row.thread_id, row.name.as_deref()).into()),
     ])?;
-    wait_totals(context, &report.totals, "")
+    wait_totals(context, &report.totals, "")?;
+    if report.idle > 0 {
+        let line = format!("{} of those that are not over are idle", units::count(report.idle));
+        prose(context, &Paint::default(), &line)?;
+    }
+    Ok(())
 }
 
 /// Threads that still wait at the end of the trace.

@@ -4,10 +4,10 @@ use crate::context::Context;
 use crate::cut::{Caller, Text, callers};
 use crate::printable::printable;
 use crate::style::Paint;
-use crate::table::{Cell, Column, Table, right, wrapped};
+use crate::table::{Cell, Column, Table, first, left, right, wrapped};
 use crate::units;
 use nettrace_analysis::Folding;
-use nettrace_analysis::report::{Spread, WaitTotals};
+use nettrace_analysis::report::{Spread, StuckThread, WaitTotals};
 use std::io::{self, Write};
 use std::sync::Arc;
 
@@ -70,6 +70,32 @@ pub(super) const LEAST_PLACE: usize = 46;
 /// Whether a frame has a name and is none of the framework.
 fn is_own(frame: &str) -> bool {
     !frame.starts_with("0x") && !frame.starts_with('(') && !Folding::is_framework(frame)
+}
+
+/// Threads that only their samples show to wait: for what, since when and where.
+pub(super) fn stuck(
+    rows: usize,
+    threads: &[StuckThread],
+    context: &mut Context<'_>,
+) -> io::Result<()> {
+    if threads.is_empty() {
+        return Ok(());
+    }
+    first(context, threads, rows).columns([
+        right("AT LEAST ms", 11, 0).of(&|row| ms(row.at_least_ns).into()),
+        left("THREAD", 6, 0).of(&|row| thread(row.thread_id, row.name.as_deref()).into()),
+        left("WAITS FOR", 9, 2)
+            .of(&|row| row.waits_for.map_or("?".to_owned(), |what| what.to_string()).into()),
+        left("ONLY STACKS SHOW IT", 14, 0)
+            .at_least(LEAST_PLACE)
+            .of(&|row| innermost(&row.frames, 3).into()),
+    ])?;
+    if threads.iter().any(|row| row.is_from_start) {
+        let line = "these waits are older than the session, or what they wait for was not recorded: \
+                    the trace does not tell who ends them";
+        prose(context, &Paint::default(), line)?;
+    }
+    writeln!(context.out.buffer())
 }
 
 /// A number that may not be known, such as a thread's id.

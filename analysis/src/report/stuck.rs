@@ -1,0 +1,171 @@
+//! Threads that were in one place in all samples up to the last: only their stacks say so,
+//! because what they wait for began before the session, or its events were not recorded.
+
+use super::stack_rows::names_of;
+use super::waiting::is_pool_worker;
+use crate::model::intervals::nanos_between;
+use crate::model::{
+    Folding, Kind, Mode, ProfileKey, Resolved, Running, StackHandle, ThreadHandle, Totals, WaitFor,
+};
+use crate::sorted::SortFew;
+use std::cmp::Reverse;
+use std::sync::Arc;
+
+/// A thread is stuck if it was in one place in as many samples,
+const LEAST_SAMPLES: u64 = 50;
+/// for as long,
+const LEAST_NANOS: u64 = 500_000_000;
+/// and its last sample is among the last of all threads: no more periods before the end,
+const MOST_PERIODS: u64 = 20;
+/// or no longer, if the sampler is late.
+const MOST_LATE_NANOS: u64 = 100_000_000;
+
+/// A thread that was in one place in all samples from some time on, up to the end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct StuckThread {
+    /// OS id; `None` if the stream does not contain it.
+    pub thread_id: Option<u64>,
+    /// Its name, if it has one.
+    pub name: Option<String>,
+    /// What it waits for; `None` if it is in a native call that is not known to wait.
+    pub waits_for: Option<WaitFor>,
+    /// Whether it was there in all of its samples: the wait may be older than the session,
+    /// and took longer.
+    pub is_from_start: bool,
+    /// Whether it is a worker of the thread pool.
+    pub is_pool_worker: bool,
+    /// Time of the first sample there, in nanoseconds since the session's start.
+    pub since_ns: i64,
+    /// From there to its last sample, in nanoseconds.
+    pub at_least_ns: u64,
+    /// Number of samples there.
+    pub samples: u64,
+    /// Where, innermost first.
+    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::document::as_texts"))]
+    pub frames: Vec<Arc<str>>,
+}
+
+/// All threads that are stuck.
+#[derive(Debug, Default)]
+pub(crate) struct StuckThreads {
+    /// Longest first.
+    pub(crate) threads: Vec<StuckThread>,
+    /// Number of workers of the thread pool at the end, stuck or not.
+    pub(crate) pool_workers: u64,
+}
+
+/// Samples of one thread at one place.
+struct Stay {
+    stack: StackHandle,
+    mode: Mode,
+    totals: Totals,
+}
+
+impl StuckThreads {
+    pub(crate) fn of(resolved: &Resolved<'_>) -> StuckThreads {
+        let rows = resolved.profile().rows();
+        let mut of_cpu: Vec<&(ProfileKey, Totals)> =
+            rows.iter().filter(|(key, _)| key.kind == Kind::Cpu).collect();
+        let Some(end) = of_cpu.iter().map(|(_, totals)| totals.last_nanos).max() else {
+            return StuckThreads::default();
+        };
+        of_cpu.sort_unstable_by_key(|(key, totals)| {
+            (key.thread, Reverse(totals.last_nanos), key.stack, key.mode)
+        });
+        let period = resolved.model().period_nanos().unwrap_or(0);
+        let late = period.saturating_mul(MOST_PERIODS).max(MOST_LATE_NANOS);
+        let mut stuck = StuckThreads::default();
+        for of_thread in of_cpu.chunk_by(|(one, _), (other, _)| one.thread == other.thread) {
+            let Some((last, totals)) = of_thread.first() else { continue };
+            if nanos_between(totals.last_nanos, end) > late {
+                continue;
+            }
+            let frames = resolved.frames(last.stack);
+            let is_pool_worker = is_pool_worker(frames, resolved);
+            stuck.pool_workers = stuck.pool_workers.saturating_add(u64::from(is_pool_worker));
+            stuck.threads.extend(stuck_thread(resolved, last.thread, of_thread, is_pool_worker));
+        }
+        stuck.threads.sort_few_by_key(|row| (Reverse(row.at_least_ns), row.thread_id));
+        stuck
+    }
+
+    /// Those that were in one native call in all of their samples.
+    pub(crate) fn in_one_call(self, most: usize) -> Vec<StuckThread> {
+        let is_in = |row: &StuckThread| row.waits_for.is_none() && row.is_from_start;
+        self.threads.into_iter().filter(is_in).take(most).collect()
+    }
+
+    /// Those that wait for something that `is_it`, but for those of `known`, whose wait is in
+    /// the trace.
+    pub(crate) fn waiting(
+        self,
+        is_it: impl Fn(WaitFor) -> bool,
+        known: impl Fn(u64) -> bool,
+        most: usize,
+    ) -> Vec<StuckThread> {
+        let is_unknown = |row: &StuckThread| {
+            row.waits_for.is_some_and(&is_it) && !row.thread_id.is_some_and(&known)
+        };
+        self.threads.into_iter().filter(is_unknown).take(most).collect()
+    }
+}
+
+/// `of_thread`: the thread's rows, that of the last sample first.
+fn stuck_thread(
+    resolved: &Resolved<'_>,
+    thread: ThreadHandle,
+    of_thread: &[&(ProfileKey, Totals)],
+    is_pool_worker: bool,
+) -> Option<StuckThread> {
+    let addresses = |stack| resolved.model().stacks().addresses(stack);
+    let mut stay: Option<Stay> = None;
+    let mut others_until = None;
+    for (key, totals) in of_thread {
+        match &mut stay {
+            None => stay = Some(Stay { stack: key.stack, mode: key.mode, totals: *totals }),
+            // The same place, if the mode differs.
+            Some(stay) if addresses(stay.stack) == addresses(key.stack) => {
+                stay.totals.add(totals);
+            }
+            Some(_) => others_until = others_until.max(Some(totals.last_nanos)),
+        }
+    }
+    let Stay { stack, mode, totals } = stay?;
+    let at_least_ns = nanos_between(totals.first_nanos, totals.last_nanos);
+    let has_moved = others_until.is_some_and(|until| until >= totals.first_nanos);
+    if has_moved || totals.samples < LEAST_SAMPLES || at_least_ns < LEAST_NANOS {
+        return None;
+    }
+    let waits_for = resolved.waits_for(stack, mode);
+    // A loop of managed code may be sampled at one address, too.
+    let is_in_call = || {
+        resolved.running(stack, mode) == Some(Running::NativeCall) && resolved.admits(stack, mode)
+    };
+    if waits_for.is_none() && !is_in_call() {
+        return None;
+    }
+    let row = resolved.model().threads().get(thread);
+    Some(StuckThread {
+        thread_id: row.and_then(|row| row.os_thread_id),
+        name: row.and_then(|row| row.name.clone()),
+        waits_for,
+        is_from_start: others_until.is_none(),
+        is_pool_worker,
+        since_ns: totals.first_nanos,
+        at_least_ns,
+        samples: totals.samples,
+        frames: names_of(resolved, resolved.frames(resolved.sample_stack(stack, mode))),
+    })
+}
+
+/// The innermost frame of the program's own code.
+pub(crate) fn own_frame(frames: &[Arc<str>]) -> Option<&Arc<str>> {
+    frames.iter().find(|frame| is_own(frame))
+}
+
+/// Whether a frame has a name and is none of the framework.
+pub(crate) fn is_own(frame: &str) -> bool {
+    !frame.starts_with("0x") && !frame.starts_with('(') && !Folding::is_framework(frame)
+}
