@@ -20,9 +20,9 @@ mod sorted;
 
 pub use driver::{Analysis, AnalysisError, AnalysisOptions, Finished};
 pub use model::{
-    EventSelector, Filter, Folding, Frame, FrameGroup, FrameKind, FrameNames, Kind, Mode, Model,
-    NameOptions, NameStyle, NamesSoFar, Pattern, PerfMapSymbol, Profile, Resolved, Sample,
-    ThreadState, perf_map,
+    CutStacks, EventSelector, Filter, Folding, Frame, FrameGroup, FrameKind, FrameNames, Kind,
+    Mode, Model, NameOptions, NameStyle, NamesSoFar, Pattern, PerfMapSymbol, Profile, Resolved,
+    Sample, ThreadState, perf_map,
 };
 #[cfg(feature = "symbols")]
 pub use model::{SymbolFile, SymbolFileError};

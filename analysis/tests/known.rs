@@ -1,13 +1,18 @@
 //! Programs whose right answer is known by construction.
 
 use nettrace_analysis::findings::{Finding, Summary};
-use nettrace_analysis::report::{Contention, ContentionReport, Counters, ReportPass, TopN, Waits};
-use nettrace_analysis::{AnalysisOptions, NameStyle, TopNOptions};
+use nettrace_analysis::report::{
+    Contention, ContentionReport, Counters, ReportPass, Tasks, TopN, Waits,
+};
+use nettrace_analysis::{AnalysisOptions, CutStacks, NameStyle, TopNOptions};
 use nettrace_parser::Reader;
 use nettrace_testdata::corpus::{self, TraceFile};
 
 fn top(trace: &TraceFile) -> TopN {
-    let mut options = AnalysisOptions::default();
+    top_with(trace, AnalysisOptions::default())
+}
+
+fn top_with(trace: &TraceFile, mut options: AnalysisOptions) -> TopN {
     options.names.style = NameStyle::Short;
     let mut rows = TopNOptions::default();
     rows.count = usize::MAX;
@@ -184,4 +189,66 @@ fn series_have_the_tags_of_their_meters_and_values_with_commas_are_one_tag() {
     let url = ("url".to_owned(), "/api/items?filter=red,blue&sort=name".to_owned());
     assert!(of("hits").iter().any(|series| series.tags.contains(&url)));
     assert_eq!(of("inf")[0].mean, f64::INFINITY);
+}
+
+#[test]
+fn awaits_of_each_others_semaphore_are_waits_without_end() {
+    let Some(trace) = corpus::known("deadlock/Dead-sem") else { return };
+    let mut pass = ReportPass::new(Tasks::default());
+    let bytes = trace.bytes();
+    assert!(pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
+    let open = pass.finish().output.open;
+    let [second, first] = &*open else { panic!("{open:?}") };
+    assert!(second.wait.frames[0].contains("Bank.Program.Second"), "{second:?}");
+    assert!(first.wait.frames[0].contains("Bank.Program.First"), "{first:?}");
+    for wait in [first, second] {
+        assert!(!wait.is_blocking && wait.wait.at_least_ns > 3_200_000_000, "{wait:?}");
+    }
+    let finding = &findings(&trace)[0];
+    assert_eq!((&*finding.about, &*finding.command), ("endless_wait", "report tasks"));
+    assert!(finding.text.contains("Program.First, Dead!Bank.Program.Second"), "{}", finding.text);
+}
+
+#[test]
+fn a_pool_whose_workers_all_wait_for_tasks_is_starved_and_the_method_is_named() {
+    let Some(trace) = corpus::known("deadlock/Dead-starve") else { return };
+    let finding = &findings(&trace)[0];
+    assert_eq!((&*finding.about, finding.value, finding.unit), ("starvation", 4, "threads"));
+    assert!(finding.text.ends_with("most in Dead!Bank.Program.Blocking"), "{}", finding.text);
+    let mut pass = ReportPass::new(Waits::default());
+    let bytes = trace.bytes();
+    assert!(pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
+    let waits = pass.finish().output;
+    assert_eq!((waits.open.len(), waits.idle), (4, 2));
+    assert!(waits.open.iter().all(|wait| wait.is_pool_worker));
+    // What waits for work comes after what waits for something else.
+    let is_idle: Vec<bool> = waits.places.iter().map(|place| place.is_idle).collect();
+    assert!(is_idle.is_sorted() && is_idle.contains(&false) && is_idle.contains(&true));
+}
+
+#[test]
+fn of_locks_that_are_older_than_the_session_the_stacks_tell() {
+    let Some(trace) = corpus::known("blocked/Block") else { return };
+    let report = contention(&trace);
+    assert!(report.locks.is_empty() && report.open.is_empty());
+    assert_eq!(report.stuck.len(), 3);
+    for thread in &report.stuck {
+        assert!(thread.is_from_start && thread.at_least_ns > 2_000_000_000, "{thread:?}");
+    }
+}
+
+#[test]
+fn stacks_that_have_lost_their_callers_are_counted_and_marked() {
+    let Some(trace) = corpus::known("deep-stacks") else { return };
+    let cut = "(callers cut off at 100 frames)";
+    for (how, expected) in [(CutStacks::Repair, 873), (CutStacks::Mark, 873), (CutStacks::Keep, 0)]
+    {
+        let mut options = AnalysisOptions::default();
+        options.cut_stacks = how;
+        let top = top_with(&trace, options);
+        let marked = top.methods.iter().find(|row| row.name == cut).map(|row| row.total_samples);
+        // A method that calls itself looks the same at each depth, so nothing is certain.
+        assert_eq!((top.cut_off_samples, top.repaired_samples), (expected, 0));
+        assert_eq!(marked.unwrap_or(0), expected);
+    }
 }

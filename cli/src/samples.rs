@@ -105,6 +105,7 @@ impl StackFilterArgs {
     fn add_to(&self, options: &mut AnalysisOptions) {
         options.filter.frame.clone_from(&self.frame);
         options.filter.exclude.clone_from(&self.exclude);
+        options.cut_stacks = self.cut_stacks.how();
     }
 }
 

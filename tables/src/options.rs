@@ -3,6 +3,7 @@
 use crate::column::Table;
 use crate::sheet::Sheet;
 use crate::spill::MakeSpill;
+use nettrace_analysis::CutStacks;
 use nettrace_export::EventPattern;
 use std::collections::BTreeSet;
 use std::io;
@@ -15,6 +16,7 @@ pub struct TableOptions {
     has_payload: bool,
     wide: Vec<EventPattern>,
     make_spill: MakeSpill,
+    cut_stacks: CutStacks,
 }
 
 impl TableOptions {
@@ -22,13 +24,20 @@ impl TableOptions {
     /// wait until the trace ends.
     pub fn new(tables: &[&'static Table], make_spill: MakeSpill) -> TableOptions {
         let tables = tables.iter().map(|table| table.name).collect();
-        TableOptions { tables, has_payload: true, wide: Vec::new(), make_spill }
+        let cut_stacks = CutStacks::default();
+        TableOptions { tables, has_payload: true, wide: Vec::new(), make_spill, cut_stacks }
     }
 
     /// Sets whether events have their payloads.
     #[must_use]
     pub fn payload(self, has_payload: bool) -> TableOptions {
         TableOptions { has_payload, ..self }
+    }
+
+    /// Sets what becomes of stacks that have lost their callers: the runtime keeps 100 frames.
+    #[must_use]
+    pub fn cut_stacks(self, cut_stacks: CutStacks) -> TableOptions {
+        TableOptions { cut_stacks, ..self }
     }
 
     /// Adds a table for each event type that a pattern matches, with a column for each field.
@@ -39,6 +48,10 @@ impl TableOptions {
 
     pub(crate) fn wide_events(&self) -> (&[EventPattern], &MakeSpill) {
         (&self.wide, &self.make_spill)
+    }
+
+    pub(crate) fn how_cut_stacks(&self) -> CutStacks {
+        self.cut_stacks
     }
 
     pub(crate) fn has_payload(&self) -> bool {

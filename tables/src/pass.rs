@@ -91,6 +91,7 @@ impl TablePass {
         let mut analysis = AnalysisOptions::default();
         // Each sample is a row, so the sums by stack would be computed for nobody.
         analysis.skips_profile = true;
+        analysis.cut_stacks = options.how_cut_stacks();
         analysis.kinds = vec![
             Kind::Cpu,
             Kind::OffCpu,

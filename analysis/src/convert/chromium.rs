@@ -23,6 +23,7 @@
 
 use super::encode::Json;
 use super::lanes::{Lanes, lane_name};
+use super::roots::Roots;
 use super::{Convert, ConvertError, ConvertOptions, Output, nesting};
 use crate::model::{
     Argument, Arguments, Call, Category, Flow, Kind, Model, ProcessHandle, Profile, Resolved,
@@ -155,16 +156,20 @@ impl<'o> Chromium<'o> {
         at: At,
         resolved: &Resolved<'_>,
     ) -> io::Result<()> {
-        let frames_of = |sample: &TimedSample| resolved.selected(sample.stack, sample.mode);
-        nesting::steps(track, frames_of, |step| {
-            for call in step.ended(depth) {
-                self.edge("E", call, at, step.end_nanos, resolved)?;
-            }
-            for call in step.begun(depth) {
-                self.edge("B", call, at, step.begin_nanos, resolved)?;
-            }
-            Ok(())
-        })
+        let roots = Roots::new(track, resolved);
+        nesting::steps(
+            track,
+            |sample: &TimedSample| roots.frames(sample),
+            |step| {
+                for call in step.ended(depth) {
+                    self.edge("E", call, at, step.end_nanos, resolved)?;
+                }
+                for call in step.begun(depth) {
+                    self.edge("B", call, at, step.begin_nanos, resolved)?;
+                }
+                Ok(())
+            },
+        )
     }
 
     /// The beginning or end of a frame. Pairs instead of durations: viewers that add a

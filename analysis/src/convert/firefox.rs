@@ -18,6 +18,7 @@
 //! allocation samples are kept until the end, when names are known.
 
 use super::chromium::{pid_of, process_of};
+use super::roots::Roots;
 use super::{Convert, ConvertError, ConvertOptions, Output};
 use crate::model::{
     Argument, Arguments, Call, CallNodes, Category, Frame, FrameHandle, FrameKind, Kind, Mode,
@@ -388,8 +389,10 @@ impl<'b, 'r, 'm> SampleWriter<'b, 'r, 'm> {
         let handle = self.building.thread(thread, self.resolved.model());
         let mut stacks = HashMap::new();
         let mut run: Option<StateRun> = None;
+        let resolved = self.resolved;
+        let roots = Roots::new(track, resolved);
         for sample in track.samples() {
-            let Some(frames) = self.resolved.selected(sample.stack, sample.mode) else { continue };
+            let Some(frames) = roots.frames(&sample) else { continue };
             let state = self.resolved.state(sample.stack, sample.mode);
             let is_waiting = state == ThreadState::Waiting;
             let stack = *stacks

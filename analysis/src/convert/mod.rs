@@ -39,6 +39,7 @@ mod output;
 mod perfetto;
 #[cfg(feature = "gzip")]
 mod pprof;
+mod roots;
 mod speedscope;
 mod svg;
 

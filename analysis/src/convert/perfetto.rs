@@ -20,6 +20,7 @@
 use super::chromium::{pid_of, process_of};
 use super::encode::Message;
 use super::lanes::{Lanes, lane_name};
+use super::roots::Roots;
 use super::{Convert, ConvertError, ConvertOptions, Output};
 use crate::model::{
     Argument, Arguments, Category, Flow, FrameHandle, Kind, Model, ProcessHandle, Profile,
@@ -260,13 +261,17 @@ impl<'o> Perfetto<'o> {
         let mut frames = Frames::default();
         for (thread, track) in std::mem::take(&mut self.samples) {
             let pid = pid_of(process_of(thread, model), model).min(MOST_ID);
+            let tid = tid_of(thread, model);
+            let roots = Roots::new(&track, resolved);
             for sample in track.samples() {
-                let Some(stack) = resolved.selected(sample.stack, sample.mode) else { continue };
+                let Some(stack) = roots.frames(&sample) else { continue };
                 let mut interned = Message::new();
                 let handle = resolved.sample_stack(sample.stack, sample.mode);
-                let iid = frames.stack(handle, stack, resolved, &mut interned);
+                // Only a stack that has lost its callers differs by thread.
+                let thread = resolved.is_cut_off(sample.stack).then_some(thread);
+                let iid = frames.stack((thread, handle), stack, resolved, &mut interned);
                 let mut inner = Message::new();
-                inner.uint(2, pid).uint(3, tid_of(thread, model)).uint(4, iid);
+                inner.uint(2, pid).uint(3, tid).uint(4, iid);
                 let mut packet = Message::new();
                 packet.uint(packet::TIMESTAMP, timestamp(sample.nanos));
                 if !interned.is_empty() {
@@ -291,7 +296,7 @@ struct At<'n> {
 /// Interned frames and stacks, numbered from 1.
 #[derive(Debug, Default)]
 struct Frames<'r> {
-    stacks: HashMap<StackHandle, u64>,
+    stacks: HashMap<(Option<ThreadHandle>, StackHandle), u64>,
     frames: HashMap<FrameHandle, u64>,
     modules: HashMap<&'r str, u64>,
 }
@@ -299,7 +304,7 @@ struct Frames<'r> {
 impl<'r> Frames<'r> {
     fn stack(
         &mut self,
-        stack: StackHandle,
+        stack: (Option<ThreadHandle>, StackHandle),
         frames: &[FrameHandle],
         resolved: &'r Resolved<'_>,
         interned: &mut Message,

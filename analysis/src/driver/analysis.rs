@@ -87,9 +87,11 @@ impl<'c> Analysis<'c> {
         if options.keeps_when {
             outputs.profile.keep_when(options.filter.from_nanos.unwrap_or(0));
         }
+        let mut model = Model::default();
+        model.set_cut_stacks(options.cut_stacks);
         Analysis {
             options,
-            model: Model::default(),
+            model,
             clock: None,
             cpu: CpuWeights::new(),
             locks: LockWaits::default(),

@@ -1,6 +1,6 @@
 //! Options: what an analysis collects, and how it is shown.
 
-use crate::model::{EventSelector, Filter, Folding, Kind, NameOptions};
+use crate::model::{CutStacks, EventSelector, Filter, Folding, Kind, NameOptions};
 
 /// What an [`Analysis`](crate::Analysis) collects. By default CPU samples, unfiltered.
 ///
@@ -24,6 +24,8 @@ pub struct AnalysisOptions {
     pub names: NameOptions,
     /// Which frames are omitted or merged.
     pub folding: Folding,
+    /// What becomes of stacks that have lost their callers: the runtime keeps 100 frames.
+    pub cut_stacks: CutStacks,
     /// Whether to keep the times of CPU samples, for reports that show them. Costs 512
     /// bytes per stack.
     pub keeps_when: bool,

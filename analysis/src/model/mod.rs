@@ -11,6 +11,7 @@ mod assemblies;
 mod call_nodes;
 mod coverage;
 mod cpu;
+mod cut_stacks;
 mod demangle;
 mod filter;
 mod folding;
@@ -59,6 +60,8 @@ pub(crate) use assemblies::{Assembly, Domain};
 pub(crate) use call_nodes::{Call, CallNode, CallNodes};
 pub use coverage::Coverage;
 pub(crate) use cpu::{CpuWeights, Weighed, is_sample_gap};
+pub use cut_stacks::CutStacks;
+use cut_stacks::Repairs;
 pub use filter::Filter;
 pub use folding::{Folding, FrameGroup};
 pub use frame_names::FrameNames;
@@ -122,6 +125,7 @@ pub struct Model {
     last_process: Option<(Option<u64>, ProcessHandle)>,
     threads: Threads,
     stacks: Stacks,
+    repairs: Repairs,
     texts: Texts,
     /// Names of types as stored, mapped to their display names.
     shown_types: NumberMap<TextHandle, TextHandle>,
@@ -574,7 +578,19 @@ impl Model {
         ticks: u64,
     ) -> StackHandle {
         let process = self.threads.get(thread).map_or(ProcessHandle(0), |row| row.process);
-        self.stacks.intern(process, number, stack, ticks)
+        let frames = stack.len();
+        let handle = self.stacks.intern(process, number, stack, ticks);
+        self.repairs.of(&mut self.stacks, thread, handle, frames, ticks)
+    }
+
+    /// What becomes of stacks that have lost their callers; to be set before the first event.
+    pub(crate) fn set_cut_stacks(&mut self, how: CutStacks) {
+        self.repairs.how = how;
+    }
+
+    /// What becomes of stacks that have lost their callers.
+    pub(crate) fn cut_stacks(&self) -> CutStacks {
+        self.repairs.how
     }
 
     /// The handle of an event's stack. `thread` is the result of [`Model::learn`] for the

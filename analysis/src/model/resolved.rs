@@ -255,6 +255,11 @@ impl<'m> Resolved<'m> {
         self.stacks.get(stack.index()).is_some_and(|row| row.is_cut_off)
     }
 
+    /// Whether a stack had lost its callers, and has got them from the thread's stack before.
+    pub(crate) fn is_repaired(&self, stack: StackHandle) -> bool {
+        self.stacks.get(stack.index()).is_some_and(|row| row.is_repaired)
+    }
+
     /// Number of stacks, with those of [`Resolved::sample_stack`].
     pub(crate) fn stack_count(&self) -> usize {
         self.stacks.len().saturating_mul(2)

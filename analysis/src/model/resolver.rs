@@ -2,6 +2,7 @@
 //! thread.
 
 use super::coverage::Coverage;
+use super::cut_stacks::CutStacks;
 use super::filter::Filter;
 use super::folding::{Folder, Folding};
 use super::handle::{FrameHandle, MethodHandle, ProcessHandle, StackHandle};
@@ -33,6 +34,8 @@ pub(super) struct StackRow {
     pub(super) counted: (u16, u16),
     /// Whether it has lost its callers: it has as many frames as the runtime keeps.
     pub(super) is_cut_off: bool,
+    /// Whether it had lost its callers, and has got them from the thread's stack before.
+    pub(super) is_repaired: bool,
     /// What it waits for, if it does.
     pub(super) wait_for: Option<WaitFor>,
     /// Whether it passes the filter's conditions on frames.
@@ -47,6 +50,7 @@ impl StackRow {
         leaf: Leaf::UNKNOWN,
         counted: (0, 0),
         is_cut_off: false,
+        is_repaired: false,
         wait_for: None,
         passes: false,
     };
@@ -143,7 +147,8 @@ impl<'m, 'f> Resolver<'m, 'f> {
             }
             chain.push(facts.role);
         }
-        if self.is_cut_off(process, stacks.addresses(stack).len()) {
+        row.is_repaired = stacks.is_repaired(stack);
+        if !row.is_repaired && self.is_cut_off(process, stacks.addresses(stack).len()) {
             row.is_cut_off = true;
             frames.push(self.intern(Frame::callers_cut_off(), Role::WORK));
         }
@@ -177,7 +182,9 @@ impl<'m, 'f> Resolver<'m, 'f> {
         let is_of_runtime = |process: &Process| {
             !process.methods.codes().is_empty() || process.mappings().is_empty()
         };
-        frames == RUNTIME_FRAMES && self.model.process(process).is_some_and(is_of_runtime)
+        frames == RUNTIME_FRAMES
+            && self.model.cut_stacks() != CutStacks::Keep
+            && self.model.process(process).is_some_and(is_of_runtime)
     }
 
     fn passage(&self, frame: FrameHandle) -> Passage {

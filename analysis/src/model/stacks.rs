@@ -50,6 +50,9 @@ struct StoredStack {
     since: u64,
     /// Whether it has more frames than are kept.
     is_cut: bool,
+    /// Whether it has lost no callers, although it has as many frames as the runtime keeps, or
+    /// has got them from another stack.
+    is_repaired: bool,
     /// Whether an older row has the same addresses, stored at the same place.
     is_again: bool,
     /// Number of reuses of memory that do not affect it, or happened before it.
@@ -76,11 +79,12 @@ impl Stacks {
             && found.reuses_seen == self.reuses.count()
             && found.process == process
             && found.is_cut == is_cut
+            && !found.is_repaired
             && is_same(self.addresses_of(found), stack)
         {
             return StackHandle(row);
         }
-        let handle = self.look_up(process, stack, is_cut, ticks);
+        let handle = self.look_up(process, stack, (is_cut, false), ticks);
         if self.recent.len() <= place {
             self.recent.resize(place.saturating_add(1), NONE);
         }
@@ -90,11 +94,29 @@ impl Stacks {
         handle
     }
 
+    /// A stack with further callers, or with none: it is whole then.
+    pub(super) fn with_callers(
+        &mut self,
+        stack: StackHandle,
+        callers: &[u64],
+        ticks: u64,
+    ) -> StackHandle {
+        let Some(process) = self.process(stack) else { return stack };
+        let addresses = self.addresses(stack).iter().chain(callers);
+        let bytes: Vec<u8> = addresses.flat_map(|address| address.to_le_bytes()).collect();
+        self.look_up(process, Stack::new(&bytes, 8), (false, true), ticks)
+    }
+
+    /// Whether it has all its callers, whatever their number.
+    pub(crate) fn is_repaired(&self, stack: StackHandle) -> bool {
+        self.rows.get(stack.index()).is_some_and(|row| row.is_repaired)
+    }
+
     fn look_up(
         &mut self,
         process: ProcessHandle,
         stack: Stack<'_>,
-        is_cut: bool,
+        (is_cut, is_repaired): (bool, bool),
         ticks: u64,
     ) -> StackHandle {
         let mut hasher = self.hashes.build_hasher();
@@ -103,7 +125,9 @@ impl Stacks {
         let hash = hasher.finish();
         let mut row = self.newest.get(&hash).copied().unwrap_or(NONE);
         while let Some(found) = self.rows.get(row as usize) {
-            let is_like = found.process == process && found.is_cut == is_cut;
+            let is_like = found.process == process
+                && found.is_cut == is_cut
+                && found.is_repaired == is_repaired;
             if is_like && is_same(self.addresses_of(found), stack) {
                 if found.reuses_seen == self.reuses.count() || self.pass_reuses(row) {
                     return StackHandle(row);
@@ -112,7 +136,7 @@ impl Stacks {
             }
             row = found.next;
         }
-        self.add(hash, process, stack, is_cut, ticks)
+        self.add(hash, process, stack, (is_cut, is_repaired), ticks)
     }
 
     #[cold]
@@ -121,7 +145,7 @@ impl Stacks {
         hash: u64,
         process: ProcessHandle,
         stack: Stack<'_>,
-        is_cut: bool,
+        (is_cut, is_repaired): (bool, bool),
         ticks: u64,
     ) -> StackHandle {
         let at = self.addresses.len();
@@ -135,6 +159,7 @@ impl Stacks {
                 count,
                 since: ticks,
                 is_cut,
+                is_repaired,
                 is_again: false,
                 reuses_seen: 0,
                 next: 0,
@@ -145,7 +170,8 @@ impl Stacks {
     /// The same addresses, with another meaning.
     #[cold]
     fn add_again(&mut self, hash: u64, row: u32, ticks: u64) -> StackHandle {
-        let Some(&StoredStack { process, at, count, is_cut, .. }) = self.rows.get(row as usize)
+        let Some(&StoredStack { process, at, count, is_cut, is_repaired, .. }) =
+            self.rows.get(row as usize)
         else {
             return StackHandle(NONE);
         };
@@ -157,6 +183,7 @@ impl Stacks {
                 count,
                 since: ticks,
                 is_cut,
+                is_repaired,
                 is_again: true,
                 reuses_seen: 0,
                 next: 0,

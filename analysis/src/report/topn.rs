@@ -2,6 +2,7 @@
 
 use super::contract::{Recording, Report, ReportInput, SCHEMA};
 use super::running::{ProcessorLimit, RunningSamples};
+use super::stuck::{StuckThread, StuckThreads};
 use crate::document::percent;
 use crate::model::{
     Cells, Frame, FrameHandle, FrameKind, Kind, Profile, ProfileKey, Resolved, ThreadHandle,
@@ -27,6 +28,9 @@ pub enum GroupBy {
     /// Types, with their namespace.
     Type,
 }
+
+/// Maximum number of threads that are listed as always in one call.
+const MOST_ALWAYS: usize = 20;
 
 /// What to list. As a [`Report`] it computes a [`TopN`].
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -86,9 +90,18 @@ pub struct TopN {
     pub state: String,
     /// The samples that are counted, by how certain it is that their thread ran.
     pub running: RunningSamples,
-    /// Number of the samples that have lost their callers: the runtime keeps 100 frames.
+    /// Number of the samples that have lost their callers and did not get them back: the
+    /// runtime keeps 100 frames.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::document::is_zero"))]
     pub cut_off_samples: u64,
+    /// Number of the samples that had lost their callers and have got them from the thread's
+    /// stack before.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::document::is_zero"))]
+    pub repaired_samples: u64,
+    /// Threads that were in one native call in all of their samples, which may have run or
+    /// blocked: at most 20.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
+    pub always_in: Vec<StuckThread>,
     /// What the processors can have run at most meanwhile, if threads have more time.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub processor_limit: Option<ProcessorLimit>,
@@ -231,7 +244,7 @@ impl TopN {
         let of_stack = |(key, _): &&(ProfileKey, Totals)| (key.stack, key.mode);
         of_cpu.sort_unstable_by_key(of_stack);
         let (mut running, mut ran_ns) = (RunningSamples::default(), 0u64);
-        let mut cut_off = 0u64;
+        let (mut cut_off, mut repaired) = (0u64, 0u64);
         for same in of_cpu.chunk_by(|one, next| of_stack(one) == of_stack(next)) {
             let Some((key, _)) = same.first() else { continue };
             let mut totals = Totals::default();
@@ -243,6 +256,9 @@ impl TopN {
             running.add(resolved, key.stack, key.mode, totals.samples);
             if resolved.is_cut_off(key.stack) {
                 cut_off = cut_off.saturating_add(totals.samples);
+            }
+            if resolved.is_repaired(key.stack) {
+                repaired = repaired.saturating_add(totals.samples);
             }
             if resolved.running(key.stack, key.mode).is_some() {
                 ran_ns = ran_ns.saturating_add(totals.weight);
@@ -264,6 +280,8 @@ impl TopN {
             state: resolved.state_names(),
             running,
             cut_off_samples: cut_off,
+            repaired_samples: repaired,
+            always_in: StuckThreads::of(resolved).in_one_call(MOST_ALWAYS),
             processor_limit: ProcessorLimit::below(ran_ns, resolved.model()),
             waiting_samples: waiting.samples,
             waiting_ns: waiting.weight,

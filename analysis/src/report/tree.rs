@@ -53,9 +53,14 @@ pub struct CallTree {
     pub state: String,
     /// The samples that are counted, by how certain it is that their thread ran.
     pub running: RunningSamples,
-    /// Number of the samples that have lost their callers: the runtime keeps 100 frames.
+    /// Number of the samples that have lost their callers and did not get them back: the
+    /// runtime keeps 100 frames.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::document::is_zero"))]
     pub cut_off_samples: u64,
+    /// Number of the samples that had lost their callers and have got them from the thread's
+    /// stack before.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::document::is_zero"))]
+    pub repaired_samples: u64,
     /// What the processors can have run at most meanwhile, if threads have more time.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub processor_limit: Option<ProcessorLimit>,
@@ -123,7 +128,7 @@ impl CallTree {
         let (mut samples, mut total_ns) = (0u64, 0u64);
         let mut waiting = Totals::default();
         let (mut running, mut ran_ns) = (RunningSamples::default(), 0u64);
-        let mut cut_off = 0u64;
+        let (mut cut_off, mut repaired) = (0u64, 0u64);
         let is_wanted = |frame: &FrameHandle| {
             wanted.as_ref().is_none_or(|wanted| wanted.get(frame.index()).copied().unwrap_or(false))
         };
@@ -167,6 +172,9 @@ impl CallTree {
             if resolved.is_cut_off(key.stack) {
                 cut_off = cut_off.saturating_add(totals.samples);
             }
+            if resolved.is_repaired(key.stack) {
+                repaired = repaired.saturating_add(totals.samples);
+            }
             if resolved.running(key.stack, key.mode).is_some() {
                 ran_ns = ran_ns.saturating_add(totals.weight);
             }
@@ -184,6 +192,7 @@ impl CallTree {
             state: resolved.state_names(),
             running,
             cut_off_samples: cut_off,
+            repaired_samples: repaired,
             processor_limit: ProcessorLimit::below(ran_ns, resolved.model()),
             waiting_samples: waiting.samples,
             waiting_ns: waiting.weight,

@@ -1,6 +1,6 @@
 //! Tables for query engines.
 
-use super::{ColorArg, QuietArg, ReadArgs};
+use super::{ColorArg, CutStacksArg, QuietArg, ReadArgs};
 use clap::{Args, Subcommand};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -81,6 +81,10 @@ pub(crate) struct ParquetArgs {
     /// Leave out the payloads of events
     #[arg(long)]
     pub(crate) no_payload: bool,
+
+    /// What becomes of stacks of which the runtime left out the callers: it keeps 100 frames
+    #[arg(long, value_enum, value_name = "HOW", default_value_t)]
+    pub(crate) cut_stacks: CutStacksArg,
 
     /// Folders by process (the program's name), date (of the session's start, UTC), or any
     /// NAME=EXPR, such as host=dir

@@ -1,7 +1,7 @@
 //! What reports and conversions of stacks have in common.
 
 use clap::{Args, ValueEnum};
-use nettrace_analysis::{EventSelector, FrameGroup, Kind, Pattern, ThreadState};
+use nettrace_analysis::{CutStacks, EventSelector, FrameGroup, Kind, Pattern, ThreadState};
 use nettrace_export::TimeRange;
 use std::convert::Infallible;
 use std::path::PathBuf;
@@ -24,7 +24,7 @@ pub(crate) struct MomentArgs {
     pub(crate) time: Option<TimeRange>,
 }
 
-/// Which stacks count.
+/// Which stacks count, and what becomes of those that have lost their callers.
 #[derive(Debug, Args)]
 pub(crate) struct StackFilterArgs {
     /// Only stacks with a frame that matches
@@ -34,6 +34,31 @@ pub(crate) struct StackFilterArgs {
     /// No stacks with a frame that matches
     #[arg(long, value_name = "REGEX")]
     pub(crate) exclude: Option<Pattern>,
+
+    /// What becomes of stacks of which the runtime left out the callers: it keeps 100 frames
+    #[arg(long, value_enum, value_name = "HOW", default_value_t)]
+    pub(crate) cut_stacks: CutStacksArg,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CutStacksArg {
+    /// They get the callers of the thread's stack before where that is certain, else a mark
+    #[default]
+    Repair,
+    /// They get a frame that says so
+    Mark,
+    /// They stay as they are
+    Keep,
+}
+
+impl CutStacksArg {
+    pub(crate) fn how(self) -> CutStacks {
+        match self {
+            CutStacksArg::Repair => CutStacks::Repair,
+            CutStacksArg::Mark => CutStacks::Mark,
+            CutStacksArg::Keep => CutStacks::Keep,
+        }
+    }
 }
 
 /// Which frames are shown as one, or not at all.

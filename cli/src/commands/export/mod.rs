@@ -53,6 +53,7 @@ fn parquet(args: &ParquetArgs, context: &mut Context<'_>) -> Result<Exit, Failur
         keys: &keys,
         tables: &tables,
         has_payload: !args.no_payload,
+        cut_stacks: args.cut_stacks.how(),
         wide: &args.wide,
         wide_matched: args.wide.iter().map(|_| AtomicBool::new(false)).collect(),
         skips_existing: args.skip_existing,

@@ -7,6 +7,7 @@ use crate::args::ReadArgs;
 use crate::failure::{Failure, plain};
 use crate::input::{Ended, Input};
 use crate::progress::Progress;
+use nettrace_analysis::CutStacks;
 use nettrace_analysis::info::{Survey, TraceInfo};
 use nettrace_export::EventPattern;
 use nettrace_parser::{Reader, Trace};
@@ -23,6 +24,7 @@ pub(super) struct Exporter<'e> {
     pub(super) keys: &'e Keys,
     pub(super) tables: &'e [&'static Table],
     pub(super) has_payload: bool,
+    pub(super) cut_stacks: CutStacks,
     pub(super) wide: &'e [String],
     /// Whether any trace had an event that matches, for each of them.
     pub(super) wide_matched: Vec<AtomicBool>,
@@ -61,7 +63,12 @@ impl Exporter<'_> {
         let names: Vec<&str> = self.tables.iter().map(|table| table.name).collect();
         let payload = if self.has_payload { "" } else { " no-payload" };
         let wide: String = self.wide.iter().map(|event| format!(" wide={event}")).collect();
-        format!("{}{payload}{wide}", names.join(","))
+        let cut = match self.cut_stacks {
+            CutStacks::Mark => " cut-stacks=mark",
+            CutStacks::Keep => " cut-stacks=keep",
+            _ => "",
+        };
+        format!("{}{payload}{cut}{wide}", names.join(","))
     }
 
     /// Whether an export with the options `written` wrote all tables asked for now, with the
@@ -147,7 +154,7 @@ impl Exporter<'_> {
         let (mut survey, mut events) = (Survey::bounded(), reader.time_ordered());
         let options = TableOptions::new(self.tables, self.dataset.make_spill());
         let wide = self.wide.iter().map(|event| EventPattern::new(event)).collect();
-        let options = options.payload(self.has_payload).wide(wide);
+        let options = options.payload(self.has_payload).wide(wide).cut_stacks(self.cut_stacks);
         let made = TablePass::new(hashed.hash.input_id(), &options);
         let mut pass = made.map_err(|error| self.unwritten(&error))?;
         let read = events.for_each(|event| {

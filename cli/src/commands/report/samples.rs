@@ -1,6 +1,6 @@
 //! `report topN`, `tree`, `threads` and `modules` as tables.
 
-use super::words::{id, ms, prose, time};
+use super::words::{id, ms, prose, short, thread, time};
 use crate::args::{GroupByArg, ModulesArgs, TopNArgs, TreeArgs};
 use crate::context::Context;
 use crate::cut::{Text, fixed, main, other};
@@ -10,7 +10,7 @@ use crate::table::{Column, Table, first, layout_of, left, list, right};
 use crate::{sparkline, units};
 use nettrace_analysis::report::{
     CallTree, GroupBy, MethodRow, Modules, ModulesReport, ProcessorLimit, RunningSamples,
-    ThreadsReport, TopN, TopNOptions, TreeOptions,
+    StuckThread, ThreadsReport, TopN, TopNOptions, TreeOptions,
 };
 use std::io::{self, Write};
 
@@ -83,7 +83,8 @@ pub(super) fn top(top: &TopN, context: &mut Context<'_>) -> io::Result<()> {
     }
     prose(context, &strong, &summary(top.samples, top.total_ns, top.period_ns, top.clock))?;
     certainty(top.samples, &top.running, context)?;
-    cut_off(top.samples, top.cut_off_samples, context)?;
+    cut_off(top.samples, top.cut_off_samples, top.repaired_samples, context)?;
+    always_in(&top.always_in, context)?;
     processors(top.processor_limit, context)?;
     waiting(&top.state, top.waiting_samples, top.waiting_ns, context)?;
     nameless(top, context)?;
@@ -175,7 +176,7 @@ pub(super) fn tree(tree: &CallTree, context: &mut Context<'_>) -> io::Result<()>
     ])?;
     prose(context, &strong, &summary(tree.samples, tree.total_ns, tree.period_ns, tree.clock))?;
     certainty(tree.samples, &tree.running, context)?;
-    cut_off(tree.samples, tree.cut_off_samples, context)?;
+    cut_off(tree.samples, tree.cut_off_samples, tree.repaired_samples, context)?;
     processors(tree.processor_limit, context)?;
     waiting(&tree.state, tree.waiting_samples, tree.waiting_ns, context)?;
     guesses(tree.guessed_frames, context)
@@ -213,17 +214,44 @@ fn certainty(samples: u64, running: &RunningSamples, context: &mut Context<'_>) 
 }
 
 /// How many of the samples have lost their callers.
-fn cut_off(samples: u64, cut_off: u64, context: &mut Context<'_>) -> io::Result<()> {
-    if cut_off == 0 {
+fn cut_off(samples: u64, cut_off: u64, repaired: u64, context: &mut Context<'_>) -> io::Result<()> {
+    let lost = cut_off.saturating_add(repaired);
+    if lost == 0 {
         return Ok(());
     }
+    let got = match repaired {
+        0 => String::new(),
+        _ => format!(", {} of {} repaired", units::count(repaired), units::count(lost)),
+    };
+    let low = match cut_off {
+        0 => "",
+        _ => ", so totals of outer methods are too low",
+    };
     let line = format!(
-        "of {}, {} have lost their callers: the runtime keeps 100 frames, so totals of outer methods are too low",
+        "of {}, {} have lost their callers{got}: the runtime keeps 100 frames{low}",
         units::counted(samples, "sample"),
-        units::count(cut_off)
+        units::count(lost)
     );
     prose(context, &Paint::default(), &line)
 }
+
+/// Threads of which no sample shows that they did anything.
+fn always_in(threads: &[StuckThread], context: &mut Context<'_>) -> io::Result<()> {
+    for row in threads.iter().take(SHOWN_ALWAYS) {
+        let place = row.frames.first().map_or("(no stack)", |frame| short(frame));
+        let line = format!(
+            "thread {} is always in {}, in all of its {}: its stack does not tell whether it runs or waits",
+            thread(row.thread_id, row.name.as_deref()),
+            printable(place),
+            units::counted(row.samples, "sample")
+        );
+        prose(context, &Paint::default(), &line)?;
+    }
+    Ok(())
+}
+
+/// Threads that are always in one call and shown.
+const SHOWN_ALWAYS: usize = 3;
 
 /// What processors can have run, if that is less than the time of the threads.
 fn processors(limit: Option<ProcessorLimit>, context: &mut Context<'_>) -> io::Result<()> {

@@ -1,0 +1,166 @@
+//! Stacks that have lost their callers, and their repair.
+//!
+//! The runtime keeps the innermost 100 frames of a stack. While a thread goes deeper, and
+//! comes back, the outer part of its stack does not change. So if the outermost frames of a
+//! stack of 100 are found in the thread's stack just before, what follows there are the
+//! callers that it has lost. That is certain only if they are many, and found at one place:
+//! a method that calls itself has the same return address again and again.
+
+use super::handle::{StackHandle, ThreadHandle};
+use super::hash::NumberMap;
+use super::names::RUNTIME_FRAMES;
+use super::stacks::Stacks;
+
+/// What becomes of stacks that have lost their callers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
+#[non_exhaustive]
+pub enum CutStacks {
+    /// They get the callers of the thread's stack just before where that is certain; others
+    /// are marked.
+    #[default]
+    Repair,
+    /// They get a frame that says so in place of their callers.
+    Mark,
+    /// They stay as they are.
+    Keep,
+}
+
+/// Number of outermost frames that must be found in the stack before.
+const LEAST_SAME: usize = 32;
+
+/// Maximum number of frames of a repaired stack.
+const MOST_REPAIRED: usize = 4096;
+
+/// Repairs stacks. Memory is bounded by the number of threads, and of distinct stacks.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Repairs {
+    pub(super) how: CutStacks,
+    /// The latest stack of each thread.
+    latest: Vec<Option<StackHandle>>,
+    /// What became of a stack after another one.
+    known: NumberMap<(u32, u32), StackHandle>,
+}
+
+impl Repairs {
+    /// The stack of a thread with its callers, if it has lost them and they are certain.
+    #[inline]
+    pub(super) fn of(
+        &mut self,
+        stacks: &mut Stacks,
+        thread: ThreadHandle,
+        stack: StackHandle,
+        frames: usize,
+        ticks: u64,
+    ) -> StackHandle {
+        if self.how != CutStacks::Repair || frames == 0 {
+            return stack;
+        }
+        let index = thread.index();
+        if self.latest.len() <= index {
+            self.latest.resize(index.saturating_add(1), None);
+        }
+        let before = self.latest.get(index).copied().flatten();
+        let stack = match before.filter(|_| frames == RUNTIME_FRAMES) {
+            Some(before) => self.repair(stacks, stack, before, ticks),
+            None => stack,
+        };
+        if let Some(latest) = self.latest.get_mut(index) {
+            *latest = Some(stack);
+        }
+        stack
+    }
+
+    #[cold]
+    fn repair(
+        &mut self,
+        stacks: &mut Stacks,
+        stack: StackHandle,
+        before: StackHandle,
+        ticks: u64,
+    ) -> StackHandle {
+        let key = (stack.0, before.0);
+        if let Some(known) = self.known.get(&key) {
+            return *known;
+        }
+        let is_whole =
+            |stack| stacks.is_repaired(stack) || stacks.addresses(stack).len() != RUNTIME_FRAMES;
+        let callers = callers(stacks.addresses(stack), stacks.addresses(before))
+            .filter(|_| is_whole(before) && stacks.process(before) == stacks.process(stack));
+        let repaired = match callers.map(<[u64]>::to_vec) {
+            Some(callers) => stacks.with_callers(stack, &callers, ticks),
+            None => stack,
+        };
+        self.known.insert(key, repaired);
+        repaired
+    }
+}
+
+/// The callers of a cut stack, if its outermost frames are found in another one at one
+/// place. None if it has lost none.
+fn callers<'a>(cut: &[u64], before: &'a [u64]) -> Option<&'a [u64]> {
+    let outermost = cut.get(cut.len().checked_sub(LEAST_SAME)?..)?;
+    let mut places = before.windows(LEAST_SAME).enumerate();
+    let mut places = places.by_ref().filter(|(_, frames)| *frames == outermost);
+    let (place, _) = places.next()?;
+    if places.next().is_some() {
+        return None;
+    }
+    let callers = before.get(place.saturating_add(LEAST_SAME)..)?;
+    (cut.len().saturating_add(callers.len()) <= MOST_REPAIRED).then_some(callers)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::handle::ProcessHandle;
+    use nettrace_parser::Stack;
+
+    fn stack(stacks: &mut Stacks, addresses: &[u64]) -> StackHandle {
+        let bytes: Vec<u8> = addresses.iter().flat_map(|address| address.to_le_bytes()).collect();
+        stacks.intern(ProcessHandle(0), 1, Stack::new(&bytes, 8), 0)
+    }
+
+    /// The stacks that a thread has in turn, innermost first, as they are repaired.
+    fn repaired(how: CutStacks, rows: &[Vec<u64>]) -> Vec<Vec<u64>> {
+        let (mut stacks, mut repairs) = (Stacks::default(), Repairs { how, ..Repairs::default() });
+        let of = |row: &Vec<u64>| {
+            let handle = stack(&mut stacks, row);
+            let handle = repairs.of(&mut stacks, ThreadHandle(0), handle, row.len(), 0);
+            stacks.addresses(handle).to_vec()
+        };
+        rows.iter().map(of).collect()
+    }
+
+    /// The innermost hundred frames of a stack this deep.
+    fn deep(depth: u64) -> Vec<u64> {
+        (1..=depth).rev().take(RUNTIME_FRAMES).collect()
+    }
+
+    fn whole(depth: u64) -> Vec<u64> {
+        (1..=depth).rev().collect()
+    }
+
+    #[test]
+    fn a_cut_stack_gets_the_callers_of_the_stack_before() {
+        let rows = repaired(CutStacks::Repair, &[whole(90), deep(120), deep(150), deep(95)]);
+        assert_eq!(rows, [whole(90), whole(120), whole(150), whole(95)]);
+        // A stack of exactly a hundred frames has lost none.
+        assert_eq!(repaired(CutStacks::Repair, &[whole(99), whole(100)])[1], whole(100));
+    }
+
+    #[test]
+    fn nothing_is_repaired_that_is_not_certain() {
+        // Less than 32 frames in common, or a stack before that has lost its callers itself.
+        let rows = [whole(90), deep(160)];
+        assert_eq!(repaired(CutStacks::Repair, &rows), rows);
+        let rows = [deep(150), deep(160)];
+        assert_eq!(repaired(CutStacks::Repair, &rows), rows);
+        // A method that calls itself has the same frame again and again.
+        let rows = [[vec![7; 60], whole(10)].concat(), vec![7; 100]];
+        assert_eq!(repaired(CutStacks::Repair, &rows), rows);
+        for how in [CutStacks::Mark, CutStacks::Keep] {
+            let rows = [whole(90), deep(120)];
+            assert_eq!(repaired(how, &rows), rows);
+        }
+    }
+}
