@@ -252,3 +252,76 @@ fn stacks_that_have_lost_their_callers_are_counted_and_marked() {
         assert_eq!(marked.unwrap_or(0), expected);
     }
 }
+
+#[test]
+fn names_are_those_of_the_source() {
+    let Some(trace) = corpus::known("names/Names") else { return };
+    let mut options = AnalysisOptions::default();
+    options.names.style = NameStyle::Signature;
+    let mut rows = TopNOptions::default();
+    rows.count = usize::MAX;
+    let mut pass = ReportPass::with_options(rows, options);
+    let bytes = trace.bytes();
+    assert!(pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
+    let methods = pass.finish().output.methods;
+    for (name, least) in [
+        ("Names!Nm.Impl.Gen<T>(T)", 150.0),
+        ("Names!Nm.Sub.V<T>()", 120.0),
+        ("Names!Nm.Outer<int>.Mid<__Canon>.F<T>(int,__Canon,T,int&,long&,string[])", 45.0),
+        ("Names!Nm.Un.Ptr(int*,void**,delegate*<int,void>,nint,nuint,int&,Span<char>)", 45.0),
+        ("Names!Nm.Hidden.Go()", 45.0),
+        ("Names!Nm.Program.Lambdas.Gen<T>()", 40.0),
+    ] {
+        let row = methods.iter().find(|row| row.name == name);
+        let millis = row.map(|row| row.total_ns as f64 / 1e6);
+        assert!(millis.is_some_and(|millis| millis > least), "{name}: {millis:?}");
+    }
+    assert!(methods.iter().all(|row| !row.name.contains("!!") && !row.name.contains("fnptr")));
+}
+
+#[test]
+fn code_compiled_ahead_of_time_is_its_module_and_an_offset_until_symbols_name_it() {
+    let Some(trace) = corpus::known("nativeaot/Aot") else { return };
+    let bytes = trace.bytes();
+    let mut pass = ReportPass::new(nettrace_analysis::report::TreeOptions::default());
+    assert!(pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
+    let reported = pass.finish();
+    assert!(reported.output.nodes.iter().all(|node| node.name.starts_with("Aot+0x")));
+    let advice = reported.coverage.advice().unwrap();
+    assert!(advice.contains("--symbols") && advice.contains("NativeAOT"), "{advice}");
+    assert!(!advice.contains("ecord with") && !advice.contains("stop the session"), "{advice}");
+    assert_eq!(reported.output.processor_limit, None);
+}
+
+/// The times are those that the program spends by construction.
+#[test]
+fn symbols_name_code_compiled_ahead_of_time() {
+    let Some(trace) = corpus::known("nativeaot/Aot") else { return };
+    let Some(symbols) = corpus::known_file("nativeaot/Aot.dbg.gz") else { return };
+    let symbols = nettrace_analysis::SymbolFile::parse(&symbols).unwrap();
+    let bytes = trace.bytes();
+    let mut options = AnalysisOptions::default();
+    options.names.style = NameStyle::Short;
+    let mut rows = TopNOptions::default();
+    rows.count = usize::MAX;
+    let mut pass = ReportPass::with_options(rows, options);
+    assert!(pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
+    pass.model_mut().add_symbol_file("bin/Aot/Aot", symbols).unwrap();
+    let top = pass.finish().output;
+    for (method, expected) in [
+        ("Program.Alpha", 600.5),
+        ("Program.Beta", 299.7),
+        ("Box<int>.Grind", 200.3),
+        ("Box<__Canon>.Grind", 199.4),
+        ("Program.Main.lambda_5_0", 203.0),
+    ] {
+        let (_, total) = millis(&top, method);
+        assert!((total - expected).abs() < expected * 0.02, "{method}: {total}");
+    }
+    // 200 ms on the thread pool, and the part of it before its first await.
+    let (_, later) = millis(&top, "Program.Later");
+    assert!((200.0..220.0).contains(&later), "{later}");
+    // What waits in managed code is recognised by its name.
+    assert!(top.waiting_ns > 18_000_000_000, "{}", top.waiting_ns);
+    assert!(top.running.managed > 1_400, "{:?}", top.running);
+}

@@ -8,14 +8,17 @@ use std::path::{Component, Path, PathBuf};
 /// What was stripped from `libx.so` lies beside it in one of these.
 const STRIPPED: [&str; 3] = ["", ".dbg", ".debug"];
 
-/// Adds the symbols of all mapped files that are found below `folders`. Gives what there
-/// is to say of files that were found and not used.
+/// Maximum number of files of a folder that are read to look for a build.
+const MOST_FILES: usize = 64;
+
+/// Adds the symbols of all mapped files that are found below `folders`, which may be files,
+/// too. Gives what there is to say of files that were found and not used.
 pub(crate) fn add(folders: &[PathBuf], model: &mut Model) -> Result<Vec<String>, Failure> {
     let mut unused = Vec::new();
     if folders.is_empty() {
         return Ok(unused);
     }
-    for folder in folders {
+    for folder in folders.iter().filter(|folder| !folder.is_file()) {
         std::fs::read_dir(folder)
             .map_err(|error| Failure::open(&folder.display().to_string(), folder, &error))?;
     }
@@ -27,27 +30,63 @@ pub(crate) fn add(folders: &[PathBuf], model: &mut Model) -> Result<Vec<String>,
             wanted.entry(mapping.path.clone()).or_insert(build_id);
         }
     }
+    // Programs that were compiled ahead of time: they are where the user built them, under any
+    // name, so a build is looked for as well.
+    let mut built: BTreeMap<String, String> = BTreeMap::new();
+    for (_, process) in model.processes() {
+        for image in process.native_images() {
+            wanted.entry(image.path.clone()).or_insert_with(|| image.build_id.clone());
+            if let Some(build_id) = &image.build_id {
+                built.insert(image.path.clone(), build_id.clone());
+            }
+        }
+    }
     for (path, build_id) in &wanted {
+        let mut is_found = false;
         for file in folders.iter().flat_map(|folder| candidates(folder, path, build_id.as_deref()))
         {
             // Reading a device or a pipe might never end.
             if !file.is_file() {
                 continue;
             }
-            let added = std::fs::read(&file)
-                .map_err(|error| error.to_string())
-                .and_then(|bytes| SymbolFile::parse(&bytes).map_err(|error| error.to_string()))
-                .and_then(|symbols| {
-                    model
-                        .add_symbol_file(path, symbols)
-                        .map_err(|error: SymbolFileError| error.to_string())
-                });
-            if let Err(cause) = added {
-                unused.push(format!("{} is not used: {cause}", file.display()));
+            match read(&file).and_then(|symbols| add_to(model, path, symbols)) {
+                Ok(()) => is_found = true,
+                Err(cause) => unused.push(format!("{} is not used: {cause}", file.display())),
+            }
+        }
+        if let Some(build_id) = built.get(path).filter(|_| !is_found) {
+            for symbols in folders.iter().flat_map(|folder| of_build(folder, build_id)) {
+                if let Err(cause) = add_to(model, path, symbols) {
+                    unused.push(format!("symbols of {path} are not used: {cause}"));
+                }
             }
         }
     }
     Ok(unused)
+}
+
+fn read(file: &Path) -> Result<SymbolFile, String> {
+    let bytes = std::fs::read(file).map_err(|error| error.to_string())?;
+    SymbolFile::parse(&bytes).map_err(|error| error.to_string())
+}
+
+fn add_to(model: &mut Model, path: &str, symbols: SymbolFile) -> Result<(), String> {
+    model.add_symbol_file(path, symbols).map_err(|error: SymbolFileError| error.to_string())
+}
+
+/// The symbols of files of this build: the file itself, or those right in the folder.
+fn of_build(folder: &Path, build_id: &str) -> Vec<SymbolFile> {
+    let mut files: Vec<PathBuf> = match std::fs::read_dir(folder) {
+        Ok(entries) => entries.filter_map(|entry| Some(entry.ok()?.path())).collect(),
+        Err(_) => vec![folder.to_owned()],
+    };
+    // The same files, whatever the order of the folder.
+    files.sort();
+    let files = files.iter().filter(|file| file.is_file()).take(MOST_FILES);
+    let is_it = |symbols: &SymbolFile| {
+        symbols.build_id().is_some_and(|of_file| of_file.eq_ignore_ascii_case(build_id))
+    };
+    files.filter_map(|file| read(file).ok()).filter(is_it).collect()
 }
 
 /// Where the symbols of a file may lie: at its path below the folder, in the folder

@@ -224,7 +224,8 @@ impl Survey {
             os: runtime.os.clone(),
             architecture: runtime.architecture.clone(),
             pointer_size: header.pointer_size,
-            processors: header.processors,
+            // NativeAOT writes 65,535 for what it does not know.
+            processors: header.processors.filter(|count| *count != 0xffff),
             ticks_per_second: header.tick_frequency,
             sampling_period_ns: header.sampling_period_nanos,
             start_unix_ns: start.and_then(|start| i64::try_from(start).ok()),

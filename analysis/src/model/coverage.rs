@@ -19,6 +19,9 @@ pub struct Coverage {
     /// Whether the trace reports mapped files, as recorders of operating systems do
     /// (version 6).
     pub has_mappings: bool,
+    /// Whether code was compiled ahead of time (NativeAOT), of which the runtime names no
+    /// methods.
+    pub is_compiled_ahead: bool,
 }
 
 impl Coverage {
@@ -35,11 +38,24 @@ impl Coverage {
             format!(
                 "{share} % of the frames have no name: no code at their addresses is described in the trace"
             )
+        } else if self.is_compiled_ahead {
+            format!(
+                "{share} % of the frames have no name: the process was compiled ahead of time (NativeAOT), and its runtime \
+                 writes no events of methods. Give the folder with its program and what was stripped from it (.dbg) with \
+                 --symbols. Waits are recognised by names, so threads that waited may count as running"
+            )
         } else if self.has_mappings {
             format!(
                 "{share} % of the frames have no name: the recorder stored no symbols for their addresses. A perf map \
                  names compiled methods: run the process with DOTNET_PerfMapEnabled=1 and give \
                  /tmp/perf-PID.map with --perf-map"
+            )
+        } else if !self.has_methods {
+            format!(
+                "{share} % of the frames have no name: the trace has no events of methods at all. A process that was compiled \
+                 ahead of time (NativeAOT) never writes any: its names come from --symbols, if the session has a rundown with \
+                 its modules. For others record with rundown (its default), or give a perf map with --perf-map. Waits are \
+                 recognised by names, so threads that waited may count as running"
             )
         } else {
             let what = match (is_complete, self.has_methods) {

@@ -8,6 +8,9 @@
 //! | `Program+<>c__DisplayClass14_0+<<Run>b__0>d` . `MoveNext` | `Program.Run.lambda_0` |
 //! | `Thread` . `<PollGC>g__PollGCWorker\|67_0` | `Thread.PollGC.PollGCWorker` |
 //! | `Program` . `<Main>$` | `Program.Main` |
+//! | `<File>F…__Hidden` (a type that is local to a file) . `Go` | `Hidden.Go` |
+//! | `Shop+load@12` . `MoveNext` (F#) | `Shop.load` |
+//! | `Shop+step@7-1` . `Invoke` (F#, a closure of line 7) | `Shop.step.closure_7_1` |
 
 /// Deeper nesting than compilers generate.
 const DEPTH: usize = 16;
@@ -15,16 +18,31 @@ const DEPTH: usize = 16;
 /// Removes compiler-generated parts from a type's segments and a method's name.
 pub(crate) fn demangle(segments: &mut Vec<String>, method: &mut String) {
     let mut inner: Vec<String> = Vec::new();
-    segments.retain(|segment| match of_type(segment) {
+    let mut is_closure = false;
+    segments.retain_mut(|segment| match of_type(segment) {
         TypeKind::Written => true,
+        TypeKind::FileLocal(name) => {
+            *segment = name;
+            true
+        }
         TypeKind::Closure => false,
         TypeKind::StateMachine(name) => {
             inner.push(name);
             false
         }
+        TypeKind::FSharp(name, place) => {
+            inner.push(name);
+            // What only starts or resumes the method is the method.
+            if method != "MoveNext" {
+                inner.push(place);
+                is_closure = true;
+            }
+            false
+        }
     });
     let own = of_method(method, 0);
-    let is_body = !inner.is_empty() && own == "MoveNext";
+    let is_body = !inner.is_empty()
+        && (own == "MoveNext" || is_closure && (own == "Invoke" || own == "Specialize"));
     if !is_body {
         inner.push(own);
     }
@@ -44,7 +62,8 @@ pub(crate) fn demangle_type(segments: &mut Vec<String>) {
     let shown =
         segments.drain(..).enumerate().filter_map(|(at, segment)| match of_type(&segment) {
             TypeKind::Written => Some(segment),
-            TypeKind::StateMachine(name) => Some(name),
+            TypeKind::FileLocal(name) | TypeKind::StateMachine(name) => Some(name),
+            TypeKind::FSharp(name, place) => Some(format!("{name}.{place}")),
             TypeKind::Closure if at < last => None,
             TypeKind::Closure => {
                 let number = segment
@@ -74,8 +93,33 @@ enum TypeKind {
     Written,
     /// A closure class, which holds the state of lambdas.
     Closure,
+    /// A type in source code that only its file knows.
+    FileLocal(String),
     /// The state machine of an async method or iterator with this name.
     StateMachine(String),
+    /// A closure or a state machine of F#, in the function of this name, and a name for its
+    /// place there: the line, and which of the line.
+    FSharp(String, String),
+}
+
+/// Number of hexadecimal digits in the name of a type that is local to a file.
+const FILE_DIGITS: usize = 64;
+
+/// `Hidden` of `F` with 64 digits, and `__Hidden`.
+fn file_local(tail: &str) -> Option<&str> {
+    let (digits, name) = tail.strip_prefix('F')?.split_at_checked(FILE_DIGITS)?;
+    let name = name.strip_prefix("__").filter(|name| !name.is_empty())?;
+    digits.bytes().all(|digit| digit.is_ascii_hexdigit()).then_some(name)
+}
+
+/// Name and place of `step@7-1`: F# names closures and state machines by the function that
+/// they are in, the line, and which of the line.
+pub(crate) fn of_fsharp(segment: &str) -> Option<(&str, String)> {
+    let segment = segment.split(['<', '`']).next().unwrap_or(segment);
+    let (name, place) = segment.rsplit_once('@').filter(|(name, _)| !name.is_empty())?;
+    let is_place = place.starts_with(|c: char| c.is_ascii_digit())
+        && place.chars().all(|c| c.is_ascii_digit() || c == '-');
+    is_place.then(|| (name, format!("closure_{}", place.replace('-', "_"))))
 }
 
 fn of_type(segment: &str) -> TypeKind {
@@ -86,6 +130,11 @@ fn of_type(segment: &str) -> TypeKind {
         Some((name, tail)) if tail == "d" || tail.starts_with("d__") || tail.starts_with("d<") => {
             TypeKind::StateMachine(of_method(name, 0))
         }
+        Some((_, tail)) if file_local(tail).is_some() => {
+            TypeKind::FileLocal(file_local(tail).unwrap_or(tail).to_owned())
+        }
+        _ if of_fsharp(segment).is_some() => of_fsharp(segment)
+            .map_or(TypeKind::Written, |(name, place)| TypeKind::FSharp(name.to_owned(), place)),
         _ => TypeKind::Written,
     }
 }
@@ -164,6 +213,18 @@ mod tests {
                 "Thread.PollGC.PollGCWorker",
             ),
             ("Program", "<Main>$", "Program.Main"),
+            (
+                "Nm.<Program>FFAE5D9B0848A57230E11CAD29A84CE855BDA14A6521B259900199B16BC4AB07E__Hidden",
+                "Go",
+                "Hidden.Go",
+            ),
+            ("N.<A>F12__B", "Go", "<A>F12__B.Go"),
+            // F#.
+            ("Shop+step@7-1", "Invoke", "Shop.step.closure_7_1"),
+            ("Shop+step@7`1[System.Int32]", "Invoke", "Shop.step.closure_7"),
+            ("Shop+load@12", "MoveNext", "Shop.load"),
+            ("Shop+load@12", "get_Label", "Shop.load.closure_12.get_Label"),
+            ("Shop+x@", "Invoke", "Shop.x@.Invoke"),
             ("A.B+<Get>d__3`1[System.Int32]", "MoveNext", "B.Get"),
             ("A.B+<Get>d__3", "SetStateMachine", "B.Get.SetStateMachine"),
             ("A.B+<>c__4`1[System.Int32]", "<Get>b__4_0", "B.Get.lambda_4_0"),

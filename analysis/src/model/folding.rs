@@ -10,7 +10,7 @@
 //! Folding never changes the weight of a stack: an omitted frame counts for the next
 //! frame outwards, and if nothing of a stack would remain, one frame is kept.
 
-use super::demangle::mangled;
+use super::demangle::{mangled, of_fsharp};
 use super::handle::FrameHandle;
 use super::names::{Frame, FrameKind, MethodName};
 use super::pattern::Pattern;
@@ -142,6 +142,13 @@ const ASYNC_TYPES: &[&str] = &[
     "System.Threading.Tasks.SynchronizationContextAwaitTaskContinuation",
     "System.Threading.Tasks.TaskSchedulerAwaitTaskContinuation",
     "System.Threading.Tasks.TaskContinuation",
+    "Microsoft.FSharp.Control.AsyncActivation",
+    "Microsoft.FSharp.Control.AsyncBuilderImpl",
+    "Microsoft.FSharp.Control.AsyncPrimitives",
+    "Microsoft.FSharp.Control.AsyncResultCell",
+    "Microsoft.FSharp.Control.FSharpAsyncBuilder",
+    "Microsoft.FSharp.Control.Trampoline",
+    "Microsoft.FSharp.Control.TrampolineHolder",
 ];
 
 /// Methods of Task that resume awaiting methods.
@@ -343,6 +350,9 @@ fn machine<'n>(name: &MethodName<'n>) -> Option<(&'n str, &'n str)> {
         return None;
     }
     let (outer, own) = rsplit_outside(without_arguments(name.type_name), '+');
+    if let Some((method, _)) = of_fsharp(own) {
+        return Some((outer, method));
+    }
     let (method, tail) = mangled(own)?;
     let is_machine = tail == "d" || tail.starts_with("d__") || tail.starts_with("d`");
     is_machine.then_some((outer, method))
@@ -410,6 +420,19 @@ mod tests {
         // If another method calls it, it is another call.
         let nested = [("app", "A.Program", "Other"), ("app", "A.Program+<Run>d__4", "MoveNext")];
         assert_eq!(folded(&options, &nested), ["Program.Other", "Program.Run"]);
+    }
+
+    #[test]
+    fn what_runs_async_code_of_fsharp_is_folded() {
+        let options = Folding { is_async: true, ..Folding::default() };
+        let stack = [
+            ("FSharp.Core", "Microsoft.FSharp.Control.Trampoline", "Execute"),
+            ("FSharp.Core", "Microsoft.FSharp.Control.AsyncPrimitives+ctxt@1", "Invoke"),
+            ("shop", "Shop+load@12-3", "Invoke"),
+            ("FSharp.Core", "Microsoft.FSharp.Control.AsyncPrimitives", "CallThenInvoke"),
+            ("shop", "Shop+save@20", "MoveNext"),
+        ];
+        assert_eq!(folded(&options, &stack), ["Shop.load.closure_12_3", "Shop.save"]);
     }
 
     #[test]

@@ -7,6 +7,7 @@
 pub(crate) mod activity_edge;
 mod activity_pairs;
 pub(crate) mod activity_path;
+mod aot_names;
 mod assemblies;
 mod call_nodes;
 mod coverage;
@@ -28,6 +29,7 @@ mod moment;
 mod mono_names;
 mod names;
 mod names_so_far;
+mod native_images;
 mod overlaps;
 mod pattern;
 mod perf_map;
@@ -74,6 +76,8 @@ pub(crate) use mono_names::name_of_mono;
 pub(crate) use names::{CALLS, short, shorten};
 pub use names::{Frame, FrameKind, NameOptions, NameStyle};
 pub use names_so_far::NamesSoFar;
+pub use native_images::NativeImage;
+use native_images::NativeImages;
 pub use pattern::Pattern;
 pub use perf_map::{PerfMapSymbol, perf_map};
 pub use profile::{Profile, ProfileKey, Totals};
@@ -157,7 +161,11 @@ pub struct Process {
     pub(crate) runtime_major: Option<u32>,
     /// OS ids of threads by their managed ids, which are used again.
     managed_threads: HashMap<u64, u64>,
+    images: NativeImages,
 }
+
+/// What NativeAOT writes as the number of processors.
+const UNKNOWN_PROCESSORS: u32 = 0xffff;
 
 impl Process {
     /// Of the OS, if a thread with this managed id was created in the trace.
@@ -168,6 +176,11 @@ impl Process {
     /// Its modules, in the order in which they were first reported.
     pub fn modules(&self) -> &[Module] {
         self.modules.rows()
+    }
+
+    /// Programs and libraries that were compiled ahead of time, by address.
+    pub fn native_images(&self) -> impl Iterator<Item = &NativeImage> {
+        self.images.rows()
     }
 
     /// The assembly of a module.
@@ -306,6 +319,7 @@ impl Model {
             (152 | 153, _) | (154, KnownProvider::Rundown) => {
                 let Some(module) = view::Module::of(event) else { return };
                 if let Some(row) = self.processes.get_mut(process.index()) {
+                    row.images.learn(&module, event);
                     row.modules.learn(&module, ticks);
                 }
             }
@@ -448,7 +462,10 @@ impl Model {
     pub fn add_symbol_file(&mut self, path: &str, file: SymbolFile) -> Result<(), SymbolFileError> {
         for process in &self.processes {
             let of_path = process.mappings().iter().filter(|mapping| mapping.path == path);
-            for build_id in of_path.filter_map(|mapping| process.build_id(mapping)) {
+            let images = process.native_images().filter(|image| image.path == path);
+            let of_images = images.filter_map(|image| image.build_id.as_deref());
+            let of_mappings = of_path.filter_map(|mapping| process.build_id(mapping));
+            for build_id in of_mappings.chain(of_images) {
                 file.check_build(build_id)?;
             }
         }
@@ -499,7 +516,9 @@ impl Model {
     }
 
     pub(crate) fn set_processors(&mut self, processors: Option<u32>) {
-        self.processors = processors.filter(|processors| *processors > 0);
+        // NativeAOT does not know their number.
+        let is_known = |processors: &u32| *processors > 0 && *processors != UNKNOWN_PROCESSORS;
+        self.processors = processors.filter(is_known);
     }
 
     /// The events that pass the threads, processes and times of the filter, for reports.

@@ -2,7 +2,7 @@
 
 use super::demangle::demangle;
 use super::mono_names::{is_of_mono, name_of_mono};
-use super::type_name::{TypeName, arguments, rsplit_outside};
+use super::type_name::{TypeName, arguments, rsplit_outside, type_parameters};
 
 /// How much of a name is shown.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
@@ -108,8 +108,12 @@ impl Frame {
             };
             let mut method = name.method.to_owned();
             demangle(&mut segments, &mut method);
+            method.push_str(&type_parameters(name.signature));
             let has_arguments = arguments_at < name.signature.len();
-            let arguments = if has_arguments { arguments(name.signature) } else { String::new() };
+            let arguments = match has_arguments {
+                true => arguments(name.signature, name.type_name),
+                false => String::new(),
+            };
             (namespace, segments.join("."), method, arguments)
         };
         let text = match options.style {

@@ -67,6 +67,7 @@ impl<'m> Resolved<'m> {
         let coverage = Coverage {
             has_rundown: model.processes().any(|(_, process)| process.methods.has_rundown()),
             has_methods: model.processes().any(|(_, process)| !process.methods.codes().is_empty()),
+            is_compiled_ahead: model.processes().any(|(_, process)| !process.images.is_empty()),
             has_mappings: model.processes().any(|(_, process)| !process.mappings().is_empty()),
             ..resolver.coverage
         };

@@ -1,6 +1,8 @@
 //! Names of addresses, each looked up once, and what the frames of a stack reveal about its
 //! thread.
 
+#[cfg(feature = "symbols")]
+use super::aot_names::AotName;
 use super::coverage::Coverage;
 use super::cut_stacks::CutStacks;
 use super::filter::Filter;
@@ -10,6 +12,7 @@ use super::hash::NumberMap;
 use super::kept_frames::FramesPlace;
 use super::kernel::KernelOwners;
 use super::names::{Frame, FrameKind, MethodName, NameOptions, RUNTIME_FRAMES, shorten};
+use super::native_images::NativeImage;
 use super::pattern::Pattern;
 use super::perf_map::ManagedName;
 use super::role::{Leaf, Passage, Role, WaitChain};
@@ -144,6 +147,7 @@ impl<'m, 'f> Resolver<'m, 'f> {
             is_excluded |= facts.is_excluded;
             if index == 0 {
                 row.leaf.is_managed = frame.kind == FrameKind::Managed;
+                row.leaf.is_ahead = row.leaf.is_managed && self.is_ahead(process);
             }
             chain.push(facts.role);
         }
@@ -173,6 +177,13 @@ impl<'m, 'f> Resolver<'m, 'f> {
     /// were listed, only stubs and native code have none.
     fn lists_all_methods(&self, process: ProcessHandle) -> bool {
         self.model.process(process).is_some_and(|process| process.methods.has_rundown())
+    }
+
+    /// Whether the process was compiled ahead of time: its sampler sees all code as native.
+    fn is_ahead(&self, process: ProcessHandle) -> bool {
+        let is_ahead =
+            |process: &Process| !process.images.is_empty() && process.methods.codes().is_empty();
+        self.model.process(process).is_some_and(is_ahead)
     }
 
     /// Whether the runtime has left out callers of a stack with so many frames.
@@ -363,6 +374,10 @@ impl<'m, 'f> Resolver<'m, 'f> {
                 is_always: mapping.is_none_or(|(_, is_always)| is_always),
             });
         }
+        let image = row.images.find(address).filter(|_| mapping.is_none());
+        if let Some(image) = image {
+            return Some(FoundFrame { frame: self.in_image(image, address), is_always: true });
+        }
         let Some((mapping, is_always)) = mapping else {
             let frame = Frame::lies_in(row.memory.text(address)?, kind);
             return Some(FoundFrame { frame: self.intern(frame, Role::NATIVE), is_always: false });
@@ -379,6 +394,26 @@ impl<'m, 'f> Resolver<'m, 'f> {
             frame: self.intern(Frame::in_mapping(&mapping.name, offset, kind), Role::NATIVE),
             is_always,
         })
+    }
+
+    /// Code that was compiled ahead of time.
+    fn in_image(&mut self, image: &NativeImage, address: u64) -> FrameHandle {
+        let distance = address.saturating_sub(image.start);
+        #[cfg(feature = "symbols")]
+        if let Some(symbol) =
+            self.model.symbol_file(&image.path).and_then(|file| file.name_from_start(distance))
+        {
+            return match AotName::of(symbol, &image.name) {
+                Some(AotName { module, type_name, method }) => self.managed(&MethodName {
+                    module: &module,
+                    type_name: &type_name,
+                    method: &method,
+                    signature: "",
+                }),
+                None => self.symbol(&image.name, &readable(symbol), FrameKind::Native),
+            };
+        }
+        self.intern(Frame::in_mapping(&image.name, distance, FrameKind::Native), Role::NATIVE)
     }
 
     fn method(

@@ -124,18 +124,21 @@ impl WaitChain {
 pub(crate) struct Leaf {
     pub(crate) wait: Wait,
     pub(crate) is_managed: bool,
+    /// Whether the innermost frame is a method that was compiled ahead of time: the sampler
+    /// does not tell it from native code.
+    pub(crate) is_ahead: bool,
     /// See [`WaitChain::is_returning`].
     pub(crate) is_returning: bool,
 }
 
 impl Leaf {
     pub(crate) const UNKNOWN: Leaf =
-        Leaf { wait: Wait::No, is_managed: false, is_returning: false };
+        Leaf { wait: Wait::No, is_managed: false, is_ahead: false, is_returning: false };
 }
 
 /// The state of a thread.
 pub(crate) fn state_of(mode: Mode, leaf: Leaf) -> ThreadState {
-    let Leaf { wait, is_managed, is_returning } = leaf;
+    let Leaf { wait, is_managed, is_ahead, is_returning } = leaf;
     match mode {
         Mode::Blocked => ThreadState::Waiting,
         Mode::Managed => match wait {
@@ -146,6 +149,7 @@ pub(crate) fn state_of(mode: Mode, leaf: Leaf) -> ThreadState {
             _ => ThreadState::Managed,
         },
         Mode::External => match wait {
+            Wait::No | Wait::Computes if is_ahead => ThreadState::Managed,
             Wait::No | Wait::Computes => ThreadState::Native,
             _ => ThreadState::Waiting,
         },

@@ -13,6 +13,8 @@ use std::fmt;
 
 /// Longer names are cut off.
 const LONGEST_NAME: usize = 4096;
+/// Files are loaded in pages.
+const PAGE_BYTES: u64 = 4096;
 /// Names may take this many times the file's size: symbols may share names, but only
 /// hostile files share long ones.
 const MOST_NAMES: usize = 4;
@@ -199,7 +201,16 @@ impl SymbolFile {
         let segment = self.segments.iter().find(|segment| {
             offset.checked_sub(segment.offset).is_some_and(|within| within < segment.size)
         })?;
-        let address = segment.address.checked_add(offset.checked_sub(segment.offset)?)?;
+        self.name_of(segment.address.checked_add(offset.checked_sub(segment.offset)?)?)
+    }
+
+    /// The function at a distance from where the file was loaded, with its linker name.
+    pub(crate) fn name_from_start(&self, distance: u64) -> Option<&str> {
+        let lowest = self.segments.iter().map(|segment| segment.address).min().unwrap_or(0);
+        self.name_of((lowest / PAGE_BYTES * PAGE_BYTES).checked_add(distance)?)
+    }
+
+    fn name_of(&self, address: u64) -> Option<&str> {
         let end = self.symbols.partition_point(|symbol| symbol.start <= address);
         let symbol =
             self.symbols.get(end.checked_sub(1)?).filter(|symbol| address <= symbol.last)?;

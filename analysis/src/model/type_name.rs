@@ -60,7 +60,13 @@ impl TypeName {
             }
             None => (text, ""),
         };
-        let mut arguments = split_outside(arguments, ',').filter(|argument| !argument.is_empty());
+        // Names of types on the heap have the arguments of their outer types, but not these.
+        let own: usize =
+            split_outside(path, '+').map(|part| arity_of(part).1).fold(0, usize::saturating_add);
+        let count = split_outside(arguments, ',').filter(|argument| !argument.is_empty()).count();
+        let of_outer = if own > 0 { count.saturating_sub(own) } else { 0 };
+        let mut arguments =
+            split_outside(arguments, ',').filter(|argument| !argument.is_empty()).skip(of_outer);
         let mut parts = split_outside(path, '+');
         let (namespace, first) = rsplit_outside(parts.next().unwrap_or_default(), '.');
         let segments = std::iter::once(first).chain(parts).map(|part| {
@@ -96,6 +102,16 @@ fn shown_at_depth(text: &str, depth: usize) -> String {
     let text = text.trim();
     if depth > DEPTH {
         return text.to_owned();
+    }
+    // Pointers to functions, before the suffixes that their last argument may have.
+    if let Some(rest) = text.strip_prefix("fnptr ")
+        && let Some((result, inside)) = rest.split_once('(')
+        && let Some(inside) = inside.strip_suffix(')')
+    {
+        let arguments = split_outside(inside, ',').filter(|text| !text.is_empty()).chain([result]);
+        let shown: Vec<String> =
+            arguments.map(|text| shown_at_depth(text, depth.saturating_add(1))).collect();
+        return format!("delegate*<{}>", shown.join(","));
     }
     // Arrays, pointers and references are suffixes.
     if let Some((element, suffix)) = with_suffix(text) {
@@ -194,18 +210,112 @@ fn keyword(text: &str) -> Option<&'static str> {
     })
 }
 
-/// A signature's arguments in source notation: `(int,string[])`.
-pub(crate) fn arguments(signature: &str) -> String {
+/// A signature's arguments in source notation: `(int,string[])`. `type_name`: that of the
+/// method's type, whose generic arguments the signature calls `!0`, `!1`.
+pub(crate) fn arguments(signature: &str, type_name: &str) -> String {
     let of_mono = is_of_mono(signature).then(|| arguments_of_mono(signature)).flatten();
-    let open = of_mono.or_else(|| signature.find('(')).unwrap_or(signature.len());
+    let open = of_mono.unwrap_or_else(|| arguments_at(signature));
     let inside = signature.get(open.saturating_add(1)..).unwrap_or_default();
     let inside = inside.strip_suffix(')').unwrap_or(inside);
+    let parameters = Parameters::of(signature, type_name);
+    let shown = |text: &str| parameters.put_into(&shown(text));
     let arguments = split_outside(inside, ',');
     let arguments: Vec<String> = match of_mono.is_some() {
         true => arguments.map(|argument| shown(&argument_of_mono(argument))).collect(),
         false => arguments.map(shown).collect(),
     };
     format!("({})", arguments.join(","))
+}
+
+/// Where the arguments of a signature begin: at the bracket that closes at its end. A result
+/// may be a pointer to a function, with arguments of its own.
+fn arguments_at(signature: &str) -> usize {
+    let mut depth = 0usize;
+    for (at, c) in signature.char_indices().rev() {
+        match c {
+            ')' => depth = depth.saturating_add(1),
+            '(' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth == 0 && c == '(' {
+            return at;
+        }
+    }
+    signature.find('(').unwrap_or(signature.len())
+}
+
+/// `<T>` of a generic method, `<T1,T2>` if it shows several; empty for others. The trace has
+/// neither their names nor what stands for them.
+pub(crate) fn type_parameters(signature: &str) -> String {
+    let before = signature.get(..arguments_at(signature)).unwrap_or_default();
+    if !before.split_whitespace().any(|word| word == "generic") {
+        return String::new();
+    }
+    match highest(signature) {
+        0 => "<T>".to_owned(),
+        highest => {
+            let names: Vec<String> =
+                (1..=highest.saturating_add(1)).map(|number| format!("T{number}")).collect();
+            format!("<{}>", names.join(","))
+        }
+    }
+}
+
+/// More parameters of a method than compilers allow in practice.
+const MOST_PARAMETERS: usize = 16;
+
+/// The highest number of a parameter `!!0`, `!!1` of a method in its signature.
+fn highest(signature: &str) -> usize {
+    let numbers = signature.split("!!").skip(1).filter_map(leading_number);
+    numbers.max().unwrap_or(0).min(MOST_PARAMETERS)
+}
+
+fn leading_number(text: &str) -> Option<usize> {
+    let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    text.get(..end)?.parse().ok()
+}
+
+/// What stands for `!0` and `!!0` in a signature.
+struct Parameters {
+    of_type: Vec<String>,
+    has_several: bool,
+}
+
+impl Parameters {
+    fn of(signature: &str, type_name: &str) -> Parameters {
+        let inside = type_name.split_once('[').and_then(|(_, rest)| rest.strip_suffix(']'));
+        let of_type = inside.filter(|_| signature.contains('!')).into_iter();
+        let of_type = of_type.flat_map(|inside| split_outside(inside, ',')).map(shown).collect();
+        Parameters { of_type, has_several: highest(signature) > 0 }
+    }
+
+    /// Parameters that are not known stay as they are.
+    fn put_into(&self, text: &str) -> String {
+        if !text.contains('!') {
+            return text.to_owned();
+        }
+        let mut out = String::new();
+        let mut rest = text;
+        while let Some(at) = rest.find('!') {
+            let (before, from) = rest.split_at_checked(at).unwrap_or((rest, ""));
+            out.push_str(before);
+            let marks = if from.starts_with("!!") { 2 } else { 1 };
+            let digits = from.get(marks..).unwrap_or_default();
+            let number = leading_number(digits);
+            let name = number.and_then(|number| match (marks, self.has_several) {
+                (2, false) => Some("T".to_owned()),
+                (2, true) => Some(format!("T{}", number.saturating_add(1))),
+                _ => self.of_type.get(number).cloned(),
+            });
+            let length = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
+            let (own, after) =
+                from.split_at_checked(marks.saturating_add(length)).unwrap_or((from, ""));
+            out.push_str(name.as_deref().unwrap_or(own));
+            rest = after;
+        }
+        out.push_str(rest);
+        out
+    }
 }
 
 #[cfg(test)]
@@ -217,6 +327,10 @@ mod tests {
         let cases = [
             ("System.Collections.Generic.List`1[System.__Canon]", "List<__Canon>"),
             ("A.Outer`1+Inner`1[System.Int32,System.String]", "Outer<int>.Inner<string>"),
+            // A type on the heap, whose outer type is not in its name.
+            ("Deep`1[System.Int32,System.String]", "Deep<string>"),
+            ("Plain[System.Int32]", "Plain"),
+            ("fnptr void(int32)", "delegate*<int,void>"),
             (
                 "class System.Collections.Generic.IDictionary`2<class System.String,value class X[]>&",
                 "IDictionary<string,X[]>&",
@@ -264,7 +378,8 @@ mod tests {
         ] {
             shown(text);
             full_name(text);
-            arguments(text);
+            arguments(text, "A`1[B]");
+            type_parameters(text);
         }
         let deep = "A`1[".repeat(10_000) + &"]".repeat(10_000);
         assert!(shown(&deep).starts_with("A<A<"));
@@ -272,11 +387,30 @@ mod tests {
 
     #[test]
     fn arguments_of_a_signature_are_those_in_its_parentheses() {
-        assert_eq!(arguments("instance void  (int32,class System.String[])"), "(int,string[])");
-        assert_eq!(arguments("void ()"), "()");
+        let of = |signature| arguments(signature, "A.B");
+        assert_eq!(of("instance void  (int32,class System.String[])"), "(int,string[])");
+        assert_eq!(of("void ()"), "()");
         // Mono's int has 32 bits, that of others is a native one.
-        assert_eq!(arguments("int(int,intptr,A.B`1/C<int>)"), "(int,nint,B.C<int>)");
-        assert_eq!(arguments("int32  (int)"), "(nint)");
-        assert_eq!(arguments("int& modreq(A.In)(int16 modreq(A.In)&)"), "(short&)");
+        assert_eq!(of("int(int,intptr,A.B`1/C<int>)"), "(int,nint,B.C<int>)");
+        assert_eq!(of("int32  (int)"), "(nint)");
+        assert_eq!(of("int& modreq(A.In)(int16 modreq(A.In)&)"), "(short&)");
+        assert_eq!(of("fnptr void(int32)  (fnptr void(int32),int64)"), "(delegate*<int,void>,long)");
+        assert_eq!(of("void  (fnptr int32*(),!0&)"), "(delegate*<int*>,!0&)");
+    }
+
+    #[test]
+    fn parameters_of_types_are_known_and_those_of_methods_have_names() {
+        let type_name = "Nm.Outer`1+Mid`1[System.Int32,System.__Canon]";
+        let signature = "instance generic void  (!0,!1,!!0,int32&,int64&,class System.String[])";
+        let shown = "(int,__Canon,T,int&,long&,string[])";
+        assert_eq!(
+            (arguments(signature, type_name), type_parameters(signature)),
+            (shown.into(), "<T>".into())
+        );
+        assert_eq!(type_parameters("instance generic void  ()"), "<T>");
+        assert_eq!(type_parameters("generic void  (!!0&,!!1&)"), "<T1,T2>");
+        assert_eq!(arguments("generic void  (!!0&,!!1&)", "A"), "(T1&,T2&)");
+        assert_eq!(type_parameters("instance void (class Generic.generic)"), "");
+        assert_eq!(type_parameters("generic void  (!!99999999999999999999)"), "<T>");
     }
 }

@@ -357,6 +357,15 @@ fn is_in(table: &[Methods], type_name: &str, method: &str) -> bool {
     table.iter().any(has)
 }
 
+/// The stored name of a type of the tables whose name was written with dots throughout, as
+/// that of code compiled ahead of time is.
+pub(super) fn stored_type(dotted: &str) -> Option<&'static str> {
+    let tables = BLOCKS.iter().chain(WAITS).chain(LOCKS).chain([&SPINS, &PLUMBING]);
+    let types = tables.flat_map(|table| table.iter().map(|(name, _)| *name));
+    let nested = types.filter(|name| name.contains('+'));
+    nested.into_iter().find(|name| name.replace('+', ".") == dotted)
+}
+
 /// How a method waits, by its stored name.
 pub(crate) fn wait_of(type_name: &str, method: &str) -> Wait {
     let method = written(method);

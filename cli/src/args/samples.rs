@@ -108,8 +108,9 @@ pub(crate) struct NameArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) perf_map: Vec<PathBuf>,
 
-    /// A folder with the ELF files that were mapped into the traced process: their
-    /// symbols name native code (version 6)
+    /// A folder with the ELF files that were mapped into the traced process, or such a file:
+    /// their symbols name native code (version 6), and programs that were compiled ahead of
+    /// time (NativeAOT: the program, or its .dbg)
     #[arg(long, value_name = "DIR")]
     pub(crate) symbols: Vec<PathBuf>,
 }

@@ -153,6 +153,12 @@ pub fn ab(name: &str) -> Option<TraceFile> {
     path.exists().then(|| TraceFile { name: name.to_owned(), path })
 }
 
+/// A file beside the recordings of [`known`], decompressed: only those of the folder that
+/// `NETTRACE_SHARED` names. None, said on stderr, if it is not set.
+pub fn known_file(name: &str) -> Option<Vec<u8>> {
+    Some(decompressed(&shared_folder()?.join("known").join(name)))
+}
+
 /// The folder that `NETTRACE_SHARED` names, with more traces in `traces` and what the
 /// reference reader saw in them in `golden`. None, with a note on stderr, if it is not set: then
 /// tests hold the same everywhere, on the repository's own traces.

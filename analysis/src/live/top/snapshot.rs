@@ -224,7 +224,7 @@ impl NamedStack {
     pub(super) fn state(&self, mode: Mode) -> ThreadState {
         // Names of methods come late here, so code without one may be managed.
         let is_managed = !self.frames.is_empty();
-        state_of(mode, Leaf { wait: self.chain.wait, is_managed, is_returning: false })
+        state_of(mode, Leaf { wait: self.chain.wait, is_managed, ..Leaf::UNKNOWN })
     }
 
     /// The method that waits, or the innermost one.

@@ -103,8 +103,8 @@ fn nameless(top: &TopN, context: &mut Context<'_>) -> io::Result<()> {
     prose(context, &Paint::default(), NAMELESS)
 }
 
-const NAMELESS: &str = "addresses without a name are one row per module; names come from a rundown (stop the session \
-                        before the process ends), from --perf-map or from --symbols";
+const NAMELESS: &str = "addresses without a name are one row per module; names come from a rundown \
+                        at the session's end, from --perf-map or from --symbols";
 
 /// Room that a method with its type mostly needs.
 const LEAST_NAME_COLUMNS: usize = 40;
@@ -237,7 +237,9 @@ fn cut_off(samples: u64, cut_off: u64, repaired: u64, context: &mut Context<'_>)
 
 /// Threads of which no sample shows that they did anything.
 fn always_in(threads: &[StuckThread], context: &mut Context<'_>) -> io::Result<()> {
-    for row in threads.iter().take(SHOWN_ALWAYS) {
+    let is_named =
+        |row: &&StuckThread| row.frames.first().is_some_and(|frame| !frame.starts_with("0x"));
+    for row in threads.iter().filter(is_named).take(SHOWN_ALWAYS) {
         let place = row.frames.first().map_or("(no stack)", |frame| short(frame));
         let line = format!(
             "thread {} is always in {}, in all of its {}: its stack does not tell whether it runs or waits",

@@ -1,0 +1,64 @@
+//! Programs and libraries that were compiled ahead of time (NativeAOT): the runtime names no
+//! method of them, but says where each was loaded, so that a symbol file can.
+
+use super::modules::short_name;
+use super::names::shorten;
+use nettrace_parser::{Event, view};
+use std::collections::BTreeMap;
+
+/// Code that lies further from an image's start is none of it.
+const MOST_BYTES: u64 = 1 << 32;
+
+/// A program or library that was compiled ahead of time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct NativeImage {
+    /// Where it was loaded: the address of its first byte.
+    pub start: u64,
+    /// Its path, as stored.
+    pub path: String,
+    /// Its file name.
+    pub name: String,
+    /// Its build id in hexadecimal, if it has one.
+    pub build_id: Option<String>,
+}
+
+/// The images of one process.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct NativeImages(BTreeMap<u64, NativeImage>);
+
+impl NativeImages {
+    /// Learns from a module event: a module without IL is native code alone, and its id is
+    /// its address.
+    pub(crate) fn learn(&mut self, module: &view::Module<'_>, event: &Event<'_>) {
+        let mut path = module.native_path.to_string();
+        if path.is_empty() || !module.il_path.to_string().is_empty() || module.module_id == 0 {
+            return;
+        }
+        shorten(&mut path);
+        let build_id = event.field("NativeBuildID").and_then(|value| value.to_text());
+        let build_id = build_id.map(|id| id.to_string()).filter(|id| !id.is_empty());
+        let build_id = build_id.map(|mut id| {
+            shorten(&mut id);
+            id.to_ascii_lowercase()
+        });
+        let (start, name) = (module.module_id, short_name(&path).to_owned());
+        self.0.insert(start, NativeImage { start, path, name, build_id });
+    }
+
+    /// The image that an address belongs to: the last one that begins before it.
+    pub(crate) fn find(&self, address: u64) -> Option<&NativeImage> {
+        let (start, image) = self.0.range(..=address).next_back()?;
+        (address.saturating_sub(*start) < MOST_BYTES).then_some(image)
+    }
+
+    /// By address.
+    pub(crate) fn rows(&self) -> impl Iterator<Item = &NativeImage> {
+        self.0.values()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
