@@ -323,5 +323,49 @@ fn symbols_name_code_compiled_ahead_of_time() {
     assert!((200.0..220.0).contains(&later), "{later}");
     // What waits in managed code is recognised by its name.
     assert!(top.waiting_ns > 18_000_000_000, "{}", top.waiting_ns);
-    assert!(top.running.managed > 1_400, "{:?}", top.running);
+    assert!(top.running.managed > 1_000, "{:?}", top.running);
+}
+
+/// Of one program, with state machines and with methods that the runtime itself suspends.
+#[test]
+fn methods_that_the_runtime_suspends_are_told_as_such() {
+    use nettrace_analysis::diff::{self, DiffReport, Per};
+    use nettrace_analysis::report::{AsyncPart, Exceptions, Jit};
+    let (Some(classic), Some(new)) = (
+        corpus::trace("net11-linux-x64/classic-async.nettrace"),
+        corpus::trace("net11-linux-x64/runtime-async.nettrace"),
+    ) else {
+        return;
+    };
+    let facts = [&classic, &new].map(|trace| {
+        let bytes = trace.bytes();
+        let mut pass = diff::pass(AnalysisOptions::default());
+        assert!(pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
+        pass.finish().output
+    });
+    let [old_facts, new_facts] = &facts;
+    let report = DiffReport::new(
+        std::slice::from_ref(old_facts),
+        std::slice::from_ref(new_facts),
+        Per::Second,
+    );
+    let row = report.rows.iter().find(|row| row.name == "AsyncChain!Chain.Program.B(int)");
+    assert!(row.is_some_and(|row| row.old > 0.0 && row.new > 0.0), "{row:?}");
+    assert!(report.rows.iter().all(|row| !row.name.starts_with("AsyncChain!Chain.Program.B()")));
+    let bytes = new.bytes();
+    let mut pass = ReportPass::new((Jit::default(), Tasks::default(), Exceptions::default()));
+    assert!(pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
+    let (jit, tasks, exceptions) = pass.finish().output;
+    let parts: Vec<_> = jit
+        .methods
+        .iter()
+        .filter(|row| row.name.starts_with("Chain.Program.Worker("))
+        .filter_map(|row| row.async_part)
+        .collect();
+    assert!(parts.contains(&AsyncPart::Thunk) && parts.contains(&AsyncPart::Body), "{parts:?}");
+    assert!(jit.methods.iter().all(|row| !row.name.contains(".Burn(") || row.async_part.is_none()));
+    assert!(tasks.has_runtime_async);
+    for row in &exceptions.types {
+        assert_eq!(row.caught_in[0].method, "(carried to the awaiting method)");
+    }
 }

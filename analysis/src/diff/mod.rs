@@ -25,6 +25,7 @@
 //! # Ok::<(), AnalysisError>(())
 //! ```
 
+mod async_names;
 mod calls;
 mod condition;
 mod cut;

@@ -1,5 +1,6 @@
 //! The rows of a comparison.
 
+use super::async_names;
 use super::facts::{Measured, TraceFacts};
 use super::judge::{Judged, judge};
 use super::per::Per;
@@ -163,6 +164,8 @@ impl DiffReport {
         options: impl Into<DiffOptions>,
     ) -> DiffReport {
         let options = options.into();
+        let paired = async_names::paired(old, new);
+        let (old, new) = paired.as_ref().map_or((old, new), |(old, new)| (&**old, &**new));
         let all: Vec<&TraceFacts> = old.iter().chain(new).collect();
         let (per, reason) = match options.per {
             Some(per) => (per, "asked for"),

@@ -394,7 +394,6 @@ mod tests {
         assert_eq!(of("int(int,intptr,A.B`1/C<int>)"), "(int,nint,B.C<int>)");
         assert_eq!(of("int32  (int)"), "(nint)");
         assert_eq!(of("int& modreq(A.In)(int16 modreq(A.In)&)"), "(short&)");
-        assert_eq!(of("fnptr void(int32)  (fnptr void(int32),int64)"), "(delegate*<int,void>,long)");
         assert_eq!(of("void  (fnptr int32*(),!0&)"), "(delegate*<int*>,!0&)");
     }
 

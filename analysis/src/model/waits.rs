@@ -325,6 +325,8 @@ const NATIVE_WAITS: &[&str] = &[
     "futex_wait_queue",
     "futex_wait_queue_me",
     "inotify_read",
+    // NativeAOT: the finalizer's thread, whose method has a name for native code as well.
+    "ProcessFinalizers",
     // macOS.
     "kevent",
     "psynch_cvwait",

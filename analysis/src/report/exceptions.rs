@@ -22,7 +22,8 @@ use super::rate::{Rate, RateCounter};
 use super::stack_rows::{DISPATCH, StackRow, stack_rows};
 use crate::model::intervals::{Block, Bounds, Clause, Handlers, Interval, nanos_between};
 use crate::model::{
-    Mode, Model, Resolved, StackHandle, TextHandle, ThreadHandle, handler_text, type_text,
+    Mode, Model, NameOptions, Resolved, StackHandle, TextHandle, ThreadHandle, handler_text,
+    type_text,
 };
 use crate::sorted::SortFew;
 use nettrace_parser::Event;
@@ -436,12 +437,26 @@ fn type_row(
         inner: named(&site.inner, &|stored| type_text(stored, names))
             .map(|(type_name, count)| TypeCount { type_name, count })
             .collect(),
-        caught_in: named(&site.caught_in, &|reported| handler_text(reported, names))
+        caught_in: named(&site.caught_in, &|reported| catcher(reported, names))
             .map(|(method, count)| MethodCount { method, count })
             .collect(),
         stacks: stack_rows(resolved, stacks, DISPATCH, top),
     }
 }
+
+/// The method that caught an exception. What resumes async methods catches what they throw,
+/// and throws it again in the method that awaits them.
+fn catcher(reported: &str, names: NameOptions) -> String {
+    let is_carrier = reported.contains("System.Runtime.CompilerServices.AsyncHelpers")
+        && ["::DispatchContinuations", "::MoveNext"].iter().any(|name| reported.contains(name));
+    match is_carrier && !names.is_raw {
+        true => CARRIED.to_owned(),
+        false => handler_text(reported, names),
+    }
+}
+
+/// Instead of a method that caught an exception of an async method only to pass it on.
+const CARRIED: &str = "(carried to the awaiting method)";
 
 fn add_one<K: Ord>(counts: &mut BTreeMap<K, u64>, key: K) {
     let count = counts.entry(key).or_default();

@@ -11,7 +11,7 @@ use crate::sorted::SortFew;
 use nettrace_parser::Event;
 use nettrace_parser::view::{self, KnownProvider, MethodChange, Tier, View};
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Computes a [`JitReport`].
 ///
@@ -170,6 +170,22 @@ pub struct JitMethod {
     pub r2r_rejected: bool,
     /// Whether start and end are in the trace.
     pub is_complete: bool,
+    /// Which part it is of an async method that the runtime itself suspends (.NET 11).
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub async_part: Option<AsyncPart>,
+}
+
+/// A part of an async method that the runtime itself suspends and resumes (runtime-async): it
+/// is compiled twice, under one name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+#[non_exhaustive]
+pub enum AsyncPart {
+    /// What callers that want a task call: it makes one, and calls the body.
+    Thunk,
+    /// The method's own code, which returns the bare result.
+    Body,
 }
 
 impl Jit {
@@ -324,8 +340,9 @@ impl Report for Jit {
 
     fn finish(self, resolved: &Resolved<'_>) -> JitReport {
         let model = resolved.model();
-        let methods: Vec<JitMethod> =
+        let mut methods: Vec<JitMethod> =
             self.rows.iter().map(|row| row.shown(model, resolved.names())).collect();
+        name_async_parts(&self.rows, &mut methods, model);
         let mut totals =
             JitTotals { r2r_lookups: self.lookups, r2r_found: self.found, ..JitTotals::default() };
         let mut tiers: BTreeMap<&'static str, TierTotals> = BTreeMap::new();
@@ -386,7 +403,44 @@ impl CompilationRow {
             process_id: process.and_then(|process| process.id),
             r2r_rejected: self.flags & R2R_REJECTED != 0,
             is_complete: self.is_complete,
+            async_part: None,
         }
+    }
+}
+
+/// Tells apart what was compiled under one name: the one that returns a task is the thunk of
+/// an async method, if there is another that does not.
+fn name_async_parts(rows: &[CompilationRow], methods: &mut [JitMethod], model: &Model) {
+    let texts = model.texts();
+    let part = |row: &CompilationRow| {
+        let signature = texts.get({
+            let [_, _, signature] = row.name;
+            signature
+        });
+        let (result, _) = signature.split_once('(').unwrap_or((signature, ""));
+        let is_task = ["System.Threading.Tasks.Task", "System.Threading.Tasks.ValueTask"];
+        if is_task.iter().any(|name| result.contains(name)) {
+            AsyncPart::Thunk
+        } else {
+            AsyncPart::Body
+        }
+    };
+    let key = |row: &CompilationRow| {
+        let [namespace, name, signature] = row.name;
+        let arguments = texts.get(signature).split_once('(').map_or("", |(_, rest)| rest);
+        (row.process, row.module_id, namespace, name, arguments)
+    };
+    let mut parts: HashMap<_, [bool; 2]> = HashMap::new();
+    for row in rows {
+        let [has_thunk, has_body] = parts.entry(key(row)).or_default();
+        match part(row) {
+            AsyncPart::Thunk => *has_thunk = true,
+            AsyncPart::Body => *has_body = true,
+        }
+    }
+    for (row, method) in rows.iter().zip(methods) {
+        let has_both = parts.get(&key(row)).is_some_and(|has| *has == [true, true]);
+        method.async_part = has_both.then(|| part(row));
     }
 }
 

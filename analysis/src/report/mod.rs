@@ -83,7 +83,7 @@ pub use exceptions::{
     ExceptionType, Exceptions, ExceptionsReport, MessageCount, MethodCount, TypeCount,
 };
 pub use gc::{Collection, Gc, GcReport, GcTotals, GenerationSizes, GenerationTotals, Pause};
-pub use jit::{Jit, JitDecisions, JitMethod, JitReport, JitTotals, TierTotals};
+pub use jit::{AsyncPart, Jit, JitDecisions, JitMethod, JitReport, JitTotals, TierTotals};
 pub use loader::{AssemblyRow, BindRow, LoadedModule, Loader, LoaderReport};
 pub use logs::{LogLevel, LogLevelCount, LogRow, LoggerCount, Logs, LogsReport};
 pub use modules::{ModuleRow, Modules, ModulesReport};

@@ -20,7 +20,7 @@ use super::task_waits::{
     OpenTaskWait, TaskKey, TaskName, TaskPlace, TaskWaitRow, TaskWaits, WaitPlace,
 };
 use crate::model::intervals::Matcher;
-use crate::model::{FrameHandle, Mode, Model, Resolved, StackHandle, TextHandle, task_text};
+use crate::model::{Frame, FrameHandle, Mode, Model, Resolved, StackHandle, TextHandle, task_text};
 use crate::sorted::SortFew;
 use nettrace_parser::Event;
 use nettrace_parser::view::KnownProvider;
@@ -62,6 +62,9 @@ pub struct TasksReport {
     pub waits: Vec<TaskWaitRow>,
     /// By the activity in which tasks were scheduled, most first.
     pub activities: Vec<TaskActivity>,
+    /// Whether async methods ran that the runtime itself suspends and resumes (.NET 11): they
+    /// write no events of what they await.
+    pub has_runtime_async: bool,
 }
 
 /// Tasks with the same name.
@@ -359,6 +362,7 @@ impl Report for Tasks {
             open: waited.open,
             waits: waited.rows,
             activities,
+            has_runtime_async: resolved.all_frames().iter().any(is_of_runtime_async),
         }
     }
 }
@@ -380,6 +384,13 @@ impl TaskSite {
             *mine = mine.saturating_add(*count);
         }
     }
+}
+
+/// Whether a frame resumes async methods without state machines.
+fn is_of_runtime_async(frame: &Frame) -> bool {
+    frame.namespace == "System.Runtime.CompilerServices"
+        && frame.type_name.starts_with("AsyncHelpers")
+        && matches!(&*frame.method, "DispatchContinuations" | "MoveNext")
 }
 
 /// The innermost method that does not belong to the task library.

@@ -7,7 +7,7 @@ use crate::printable::printable;
 use crate::style::Paint;
 use crate::table::{first, left, list, right};
 use crate::units;
-use nettrace_analysis::report::{JitDecisions, JitMethod, JitReport};
+use nettrace_analysis::report::{AsyncPart, JitDecisions, JitMethod, JitReport};
 use std::cmp::Reverse;
 use std::io::{self, Write};
 
@@ -40,7 +40,12 @@ pub(super) fn text(
         }),
         left("METHOD", 6, 0).of(&|row| {
             let mark = if row.module.is_empty() { "" } else { "!" };
-            format!("{}{mark}{}", row.module, row.name).into()
+            let part = match row.async_part {
+                Some(AsyncPart::Thunk) => " [thunk]",
+                Some(AsyncPart::Body) => " [async body]",
+                _ => "",
+            };
+            format!("{}{mark}{}{part}", row.module, row.name).into()
         }),
     ])?;
     // The marks are in one column, which may be left out.

@@ -5,6 +5,7 @@ use super::words::{
 };
 use crate::context::Context;
 use crate::printable::printable;
+use crate::style::Paint;
 use crate::table::{Cell, Detail, first, left, right};
 use crate::units;
 use nettrace_analysis::report::{OpenTaskWait, TasksReport};
@@ -58,6 +59,11 @@ pub(super) fn text(rows: usize, report: &TasksReport, context: &mut Context<'_>)
             left("IN ACTIVITY", 11, 0)
                 .of(&|row| row.activity.as_deref().unwrap_or("(none)").into()),
         ])?;
+    }
+    if report.has_runtime_async {
+        let line = "methods that the runtime itself suspends (runtime-async) write no events of what they \
+                    await: these waits are not here";
+        prose(context, &Paint::default(), line)?;
     }
     let failed = if report.faulted > 0 {
         format!(", {} failed", units::count(report.faulted))

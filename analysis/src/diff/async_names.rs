@@ -1,0 +1,145 @@
+//! Async methods of one name in traces of different kinds.
+//!
+//! A state machine's code is `A()`, since its `MoveNext` has no arguments, and the method that
+//! starts it is `A(int)`. Where the runtime itself suspends methods (.NET 11), all code is
+//! `A(int)`. So what a trace with state machines has as `A()` is compared with `A(int)`.
+
+use super::facts::{Measured, TraceFacts};
+use super::subject::Subject;
+use crate::model::CALLS;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What resumes methods that the runtime itself suspends.
+const RESUMES: &str = "System.Runtime.CompilerServices.AsyncHelpers.RuntimeAsyncTask";
+
+/// Both sides with names that fit each other, if one side alone has state machines in place of
+/// methods that the runtime suspends.
+pub(super) fn paired(
+    old: &[TraceFacts],
+    new: &[TraceFacts],
+) -> Option<(Vec<TraceFacts>, Vec<TraceFacts>)> {
+    let is_new = |side: &[TraceFacts]| side.iter().any(resumes);
+    if !is_new(old) && !is_new(new) {
+        return None;
+    }
+    let (of_old, of_new) = (names(old), names(new));
+    let renamed = |side: &[TraceFacts], own: &Names<'_>, other: &Names<'_>| {
+        let renames = own.renames(other);
+        side.iter().map(|facts| rename(facts, &renames)).collect()
+    };
+    Some((renamed(old, &of_old, &of_new), renamed(new, &of_new, &of_old)))
+}
+
+fn resumes(facts: &TraceFacts) -> bool {
+    facts
+        .rows
+        .keys()
+        .any(|(subject, name)| *subject == Subject::MethodTotal && name.contains(RESUMES))
+}
+
+/// Names of methods: those without arguments, and those with, by their name.
+#[derive(Default)]
+struct Names<'f> {
+    bare: BTreeSet<&'f str>,
+    with_arguments: BTreeMap<&'f str, BTreeSet<&'f str>>,
+}
+
+fn names(side: &[TraceFacts]) -> Names<'_> {
+    let mut names = Names::default();
+    for (subject, text) in side.iter().flat_map(|facts| facts.rows.keys()) {
+        if *subject != Subject::MethodTotal {
+            continue;
+        }
+        let (text, _) = split_call(text);
+        match text.split_once('(') {
+            Some((name, ")")) => {
+                names.bare.insert(name);
+            }
+            Some((name, _)) => {
+                names.with_arguments.entry(name).or_default().insert(text);
+            }
+            None => {}
+        }
+    }
+    names
+}
+
+impl Names<'_> {
+    /// Names of this side that the other one has only with arguments, and only once.
+    fn renames(&self, other: &Names<'_>) -> BTreeMap<String, String> {
+        let whole = |name: &&str| {
+            let mut of_other = other.with_arguments.get(*name)?.iter();
+            let whole = of_other.next().filter(|_| of_other.next().is_none())?;
+            let own = self.with_arguments.get(*name);
+            let is_it = own.is_none_or(|own| own.len() == 1 && own.contains(whole));
+            (is_it && !other.bare.contains(name))
+                .then(|| (format!("{name}()"), (*whole).to_owned()))
+        };
+        self.bare.iter().filter_map(whole).collect()
+    }
+}
+
+/// A method, and what it has called, if the text says so.
+fn split_call(text: &str) -> (&str, &str) {
+    text.split_at_checked(text.find(CALLS).unwrap_or(text.len())).unwrap_or((text, ""))
+}
+
+fn renamed(name: String, renames: &BTreeMap<String, String>) -> String {
+    let (method, call) = split_call(&name);
+    match renames.get(method) {
+        Some(new) => format!("{new}{call}"),
+        None => name,
+    }
+}
+
+fn rename(facts: &TraceFacts, renames: &BTreeMap<String, String>) -> TraceFacts {
+    let mut facts = facts.clone();
+    if renames.is_empty() {
+        return facts;
+    }
+    let is_method = |subject| matches!(subject, Subject::Method | Subject::MethodTotal);
+    let mut rows: BTreeMap<(Subject, String), Measured> = BTreeMap::new();
+    for ((subject, name), measured) in facts.rows {
+        let name = if is_method(subject) { renamed(name, renames) } else { name };
+        match rows.entry((subject, name)) {
+            std::collections::btree_map::Entry::Vacant(entry) => {
+                entry.insert(measured);
+            }
+            std::collections::btree_map::Entry::Occupied(mut entry) => {
+                join(subject, entry.get_mut(), measured);
+            }
+        }
+    }
+    facts.rows = rows;
+    let mut counts: BTreeMap<(Subject, String), f64> = BTreeMap::new();
+    for ((subject, name), count) in facts.counts {
+        let name = if is_method(subject) { renamed(name, renames) } else { name };
+        let known = counts.entry((subject, name)).or_default();
+        *known = if subject == Subject::Method { *known + count } else { known.max(count) };
+    }
+    facts.counts = counts;
+    for (name, new) in renames {
+        if let Some(module) = facts.modules.get(name).cloned() {
+            facts.modules.entry(new.clone()).or_insert(module);
+        }
+    }
+    facts
+}
+
+/// Own times add up. In the times with callees the state machine's are mostly part of those of
+/// the method that started it, or the other way round.
+fn join(subject: Subject, one: &mut Measured, other: Measured) {
+    match (one, other) {
+        (Measured::Sums(one), Measured::Sums(other)) => {
+            for (at, more) in other.into_iter().enumerate() {
+                match one.get_mut(at) {
+                    Some(known) if subject == Subject::Method => *known += more,
+                    Some(known) => *known = known.max(more),
+                    None => one.push(more),
+                }
+            }
+        }
+        (Measured::Values(one), Measured::Values(other)) => one.extend(other),
+        _ => {}
+    }
+}
