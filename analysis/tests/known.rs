@@ -369,3 +369,22 @@ fn methods_that_the_runtime_suspends_are_told_as_such() {
         assert_eq!(row.caught_in[0].method, "(carried to the awaiting method)");
     }
 }
+
+#[test]
+fn a_threads_main_method_is_one_span_though_stacks_below_it_have_lost_it() {
+    use nettrace_analysis::convert::{ConvertOptions, Format};
+    let Some(trace) = corpus::known("deep-stacks") else { return };
+    let (bytes, mut out) = (trace.bytes(), Vec::new());
+    let mut analysis = nettrace_analysis::Analysis::new(AnalysisOptions::default());
+    let format = Format::by_name("chromium").unwrap();
+    analysis.add((format.make)(Box::new(&mut out), &ConvertOptions::default()));
+    assert!(analysis.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
+    drop(analysis.finish().unwrap());
+    let document: serde_json::Value = serde_json::from_slice(&out).unwrap();
+    let events = document["traceEvents"].as_array().unwrap();
+    let begun = |name: &str| {
+        let is_it = |event: &&serde_json::Value| event["ph"] == "B" && event["name"] == name;
+        events.iter().filter(is_it).count()
+    };
+    assert_eq!((begun("r!P.Main(string[])"), begun("(callers cut off at 100 frames)")), (1, 4));
+}

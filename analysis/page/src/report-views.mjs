@@ -79,13 +79,16 @@ export function exceptionsView(trace, route, range) {
 }
 
 export function contentionView(trace, route, range) {
-  if (!trace.column('span.Contention.start').length) return none('No waits for locks in this trace. Record with nettrace collect --clrevents contention.');
+  const report = trace.reports.contention;
+  const open = [deadlocks(report), stillWaiting(report)];
+  if (!trace.column('span.Contention.start').length && !hasOpen(report)) return none('No waits for locks in this trace. Record with nettrace collect --clrevents contention.');
   const locks = lockGroups(trace, range);
   const waits = spansOf(trace, 'Contention', range);
   const { count, total, p99, max } = waitSums(trace, 'contention', waits, range);
   const byId = new Map((trace.reports.contention?.locks || []).map((row) => [row.lock_id, row]));
   return el('div', null,
     el('h2', null, 'Contention'),
+    !range && open,
     range && thinned(trace, 'Contention'),
     facts([['Waits', formatCount(count), 'contention-count', count], ['Total', formatNanos(total), 'contention-total', total], ['99th percentile', formatNanos(p99), 'contention-p99', p99], ['Longest', formatNanos(max)], ['Locks', formatCount(locks.length)]]),
     table({ caption: 'By lock', columns: [
@@ -96,6 +99,39 @@ export function contentionView(trace, route, range) {
     ], rows: locks }),
     places(trace, 'contention', range),
     table({ caption: 'Longest waits', columns: [moment('start'), { title: 'Waited', number: true, value: (row) => row.nanos, text: (row) => formatNanos(row.nanos) }, { title: 'Thread', value: (row) => trace.threads[row.thread]?.label ?? '' }, { title: 'Details', wide: true, value: (row) => row.detail }], rows: [...waits].sort((a, b) => b.nanos - a.nanos), first: 20 }));
+}
+
+const hasOpen = (report) => Boolean(report?.open?.length || report?.stuck?.length);
+
+// Threads that wait for each other's locks.
+function deadlocks(report) {
+  return (report?.deadlocks || []).map((circle) => el('p', null,
+    `Deadlock: threads ${circle.thread_ids.join(' → ')} → ${circle.thread_ids[0]}, for at least ${formatNanos(circle.at_least_ns)}`,
+    circle.victim_ids.length > 0 && `; blocked by these, and no part of it: ${circle.victim_ids.join(', ')}`));
+}
+
+const threadOf = (row) => `${row.thread_id ?? '?'}${row.name ? ` (${row.name})` : ''}`;
+
+// Threads whose wait is not over at the end, and those of which only stacks show that they wait.
+function stillWaiting(report) {
+  if (!hasOpen(report)) return null;
+  const rows = [...(report.open || []), ...(report.stuck || []).map((row) => ({ ...row, only_stacks: true }))];
+  return table({ caption: 'Still waiting at the end', columns: [
+    { title: 'At least', number: true, value: (row) => row.at_least_ns, text: (row) => formatNanos(row.at_least_ns) },
+    { title: 'Thread', value: threadOf }, { title: 'Waits for', value: (row) => row.lock_id ?? row.waits_for ?? '' },
+    { title: 'Held by', value: (row) => row.owner_thread_id ?? (row.owner_managed_id ? `managed thread ${row.owner_managed_id}` : '') },
+    { title: 'Where', wide: true, value: (row) => ownFrame(row.frames) },
+    { title: 'Known from', value: (row) => (row.only_stacks ? 'stacks alone' : 'events') },
+  ], rows, first: 20 });
+}
+
+function stillAwaiting(report) {
+  if (!report?.open?.length) return null;
+  return table({ caption: 'Tasks still waited for at the end', columns: [
+    { title: 'At least', number: true, value: (row) => row.at_least_ns, text: (row) => formatNanos(row.at_least_ns) },
+    { title: 'Task', value: (row) => row.task }, { title: 'Kind', value: (row) => (row.is_blocking ? 'blocking' : 'await') },
+    { title: 'Where', wide: true, value: (row) => ownFrame(row.frames) },
+  ], rows: report.open, first: 20 });
 }
 
 // Where threads waited, if their waits have stacks.
@@ -114,9 +150,12 @@ function places(trace, kind, range) {
 
 export function waitsView(trace, route, range) {
   const waits = spansOf(trace, 'Waits', range);
-  if (!trace.column('span.Waits.start').length) return none('No waits in this trace. Record with nettrace collect --clrevents waithandle --clreventlevel verbose (.NET 9 and later).');
+  const report = trace.reports.waits;
+  if (!trace.column('span.Waits.start').length && !hasOpen(report)) return none('No waits in this trace. Record with nettrace collect --clrevents waithandle --clreventlevel verbose (.NET 9 and later).');
   const { count, total, open } = waitSums(trace, 'waits', waits, range);
   return el('div', null, el('h2', null, 'Waits'),
+    !range && stillWaiting(report),
+    !range && stillAwaiting(trace.reports.tasks),
     range && thinned(trace, 'Waits'),
     facts([['Waits', formatCount(count), 'waits-count', count], ['Total, all threads', formatNanos(total), 'waits-total', total], open > 0 && ['Unfinished at the end', formatCount(open)]]),
     places(trace, 'waits', range),

@@ -46,12 +46,24 @@ export function stacksView(trace, route, range, extent, go) {
     hasStates && !['all', 'waiting'].includes(route.states) && ['Waiting (not counted)', formatNanos(tree.waitingWeight), 'waiting', tree.waitingWeight],
     hasStates && ['Times are', `${clock} between samples`],
   ], 'slim');
+  const certainty = kind === 'cpu' && route.states === 'running' && !range && thread === null && certaintyText(trace.reports.topN);
   const panel = el('div', { id: 'stackpanel', role: 'tabpanel', 'aria-labelledby': `tab-${tab}` });
   const show = tabs[tab];
   if (tree.totalSamples[0] === 0) panel.append(el('p', { class: 'none' }, 'No samples here: choose another range, thread or state.'));
   else show(panel, { trace, tree, whole, route, go, kind, range, extent, thread });
-  replace(place, el('h2', null, trace.kinds[kind].name), controls, head, panel);
+  replace(place, el('h2', null, trace.kinds[kind].name), controls, head, certainty && el('p', { id: 'certainty' }, certainty), panel);
   return place;
+}
+
+// How certain it is that the threads of the samples ran.
+function certaintyText(report) {
+  const running = report?.running;
+  if (!running) return null;
+  const parts = [[running.managed, 'ran managed code'], [running.computing, 'ran native code that computes'], [running.taking_lock, 'were taking a lock'], [running.native_calls, 'were in native calls, which may not have run']];
+  const shown = parts.filter(([count]) => count > 0).map(([count, text]) => `${formatCount(count)} ${text}`);
+  const cut = (report.cut_off_samples ?? 0) + (report.repaired_samples ?? 0);
+  if (cut > 0) shown.push(`${formatCount(cut)} had lost their callers beyond 100 frames (${formatCount(report.repaired_samples ?? 0)} repaired)`);
+  return shown.length < 2 ? null : `Of ${formatCount(report.samples)} samples ${shown.join(', ')}.`;
 }
 
 function select(id, options, value, onchange) {

@@ -396,7 +396,11 @@ impl<'b, 'r, 'm> SampleWriter<'b, 'r, 'm> {
             let state = self.resolved.state(sample.stack, sample.mode);
             let is_waiting = state == ThreadState::Waiting;
             let stack = *stacks
-                .entry((self.resolved.sample_stack(sample.stack, sample.mode), is_waiting))
+                .entry((
+                    roots.run(&sample),
+                    resolved.sample_stack(sample.stack, sample.mode),
+                    is_waiting,
+                ))
                 .or_insert_with(|| self.stack(handle, thread, frames, is_waiting, None));
             let is_active = state == ThreadState::Managed || sample.mode == Mode::OnCpu;
             let activity = if is_active {

@@ -267,9 +267,9 @@ impl<'o> Perfetto<'o> {
                 let Some(stack) = roots.frames(&sample) else { continue };
                 let mut interned = Message::new();
                 let handle = resolved.sample_stack(sample.stack, sample.mode);
-                // Only a stack that has lost its callers differs by thread.
-                let thread = resolved.is_cut_off(sample.stack).then_some(thread);
-                let iid = frames.stack((thread, handle), stack, resolved, &mut interned);
+                // Only a stack that has lost its callers differs by thread and time.
+                let run = roots.run(&sample).map(|run| (thread, run));
+                let iid = frames.stack((run, handle), stack, resolved, &mut interned);
                 let mut inner = Message::new();
                 inner.uint(2, pid).uint(3, tid).uint(4, iid);
                 let mut packet = Message::new();
@@ -293,10 +293,13 @@ struct At<'n> {
     named: Option<(&'static str, &'n str)>,
 }
 
+/// Samples of a thread whose stacks have lost their callers.
+type Run = (ThreadHandle, usize);
+
 /// Interned frames and stacks, numbered from 1.
 #[derive(Debug, Default)]
 struct Frames<'r> {
-    stacks: HashMap<(Option<ThreadHandle>, StackHandle), u64>,
+    stacks: HashMap<(Option<Run>, StackHandle), u64>,
     frames: HashMap<FrameHandle, u64>,
     modules: HashMap<&'r str, u64>,
 }
@@ -304,7 +307,7 @@ struct Frames<'r> {
 impl<'r> Frames<'r> {
     fn stack(
         &mut self,
-        stack: (Option<ThreadHandle>, StackHandle),
+        stack: (Option<Run>, StackHandle),
         frames: &[FrameHandle],
         resolved: &'r Resolved<'_>,
         interned: &mut Message,

@@ -1,5 +1,5 @@
-//! The outermost frames of stacks that have lost their callers, for timelines: a thread keeps
-//! the methods that all its other stacks begin with, so their spans go on.
+//! The outermost frames of stacks that have lost their callers, for timelines: what the thread's
+//! whole stacks before and after have in common went on meanwhile, so its spans do.
 
 use crate::model::{FrameHandle, Resolved, StackHandle, TimedSample, Track};
 use std::collections::HashMap;
@@ -7,45 +7,68 @@ use std::collections::HashMap;
 /// The stacks of a thread's samples.
 pub(super) struct Roots<'r, 'm> {
     resolved: &'r Resolved<'m>,
-    /// Those that have lost their callers, with the thread's outermost frames.
-    cut: HashMap<StackHandle, Vec<FrameHandle>>,
+    /// Consecutive samples whose stacks have lost their callers, in time order.
+    runs: Vec<Run<'r>>,
+    /// Such stacks, with the outermost frames of their runs.
+    cut: HashMap<(usize, StackHandle), Vec<FrameHandle>>,
+}
+
+struct Run<'r> {
+    from_nanos: i64,
+    /// What the thread's whole stacks before and after begin with, innermost first.
+    base: &'r [FrameHandle],
 }
 
 impl<'r, 'm> Roots<'r, 'm> {
     pub(super) fn new(track: &Track, resolved: &'r Resolved<'m>) -> Roots<'r, 'm> {
-        let mut roots = Roots { resolved, cut: HashMap::new() };
-        if !track.samples().any(|sample| resolved.is_cut_off(sample.stack)) {
-            return roots;
-        }
-        let mut common: Option<&[FrameHandle]> = None;
-        for sample in track.samples().filter(|sample| !resolved.is_cut_off(sample.stack)) {
-            let frames = resolved.frames(sample.stack);
-            if frames.is_empty() {
+        let mut roots = Roots { resolved, runs: Vec::new(), cut: HashMap::new() };
+        let mut before: &'r [FrameHandle] = &[];
+        let mut is_in_run = false;
+        for sample in track.samples() {
+            if resolved.is_cut_off(sample.stack) {
+                if !is_in_run {
+                    // Until more is known: the method that the thread began with.
+                    let outermost = before.len().saturating_sub(1);
+                    let base = before.get(outermost..).unwrap_or_default();
+                    roots.runs.push(Run { from_nanos: sample.nanos, base });
+                }
+                is_in_run = true;
                 continue;
             }
-            let before = common.unwrap_or(frames);
-            let pairs = before.iter().rev().zip(frames.iter().rev());
-            let count = pairs.take_while(|(one, other)| one == other).count();
-            common = before.get(before.len().saturating_sub(count)..);
+            let frames = resolved.frames(sample.stack);
+            if let Some(run) = roots.runs.last_mut().filter(|_| is_in_run) {
+                let pairs = before.iter().rev().zip(frames.iter().rev());
+                let count = pairs.take_while(|(one, other)| one == other).count();
+                run.base = before.get(before.len().saturating_sub(count)..).unwrap_or_default();
+            }
+            (before, is_in_run) = (frames, false);
         }
-        let common = common.unwrap_or_default();
         for sample in track.samples().filter(|sample| resolved.is_cut_off(sample.stack)) {
+            let Some(run) = roots.run(&sample) else { continue };
+            let base = roots.runs.get(run).map_or(&[][..], |run| run.base);
             let stack = resolved.sample_stack(sample.stack, sample.mode);
-            roots.cut.entry(stack).or_insert_with(|| {
-                let frames = resolved.frames(stack);
-                frames.iter().chain(common).copied().collect()
-            });
+            roots
+                .cut
+                .entry((run, stack))
+                .or_insert_with(|| resolved.frames(stack).iter().chain(base).copied().collect());
         }
         roots
+    }
+
+    /// The run that a sample belongs to, if its stack has lost its callers: in each run the
+    /// same stack has other callers.
+    pub(super) fn run(&self, sample: &TimedSample) -> Option<usize> {
+        if self.runs.is_empty() || !self.resolved.is_cut_off(sample.stack) {
+            return None;
+        }
+        self.runs.partition_point(|run| run.from_nanos <= sample.nanos).checked_sub(1)
     }
 
     /// The frames of a sample, innermost first; `None` if it is not shown.
     pub(super) fn frames(&self, sample: &TimedSample) -> Option<&[FrameHandle]> {
         let frames = self.resolved.selected(sample.stack, sample.mode)?;
-        if self.cut.is_empty() {
-            return Some(frames);
-        }
+        let Some(run) = self.run(sample) else { return Some(frames) };
         let stack = self.resolved.sample_stack(sample.stack, sample.mode);
-        Some(self.cut.get(&stack).map_or(frames, |frames| frames))
+        Some(self.cut.get(&(run, stack)).map_or(frames, |frames| frames))
     }
 }

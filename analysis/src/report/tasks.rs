@@ -281,7 +281,9 @@ impl Report for Tasks {
         if event.known_provider() != KnownProvider::Tasks {
             // Tasks are counted by the activity that scheduled them, so starts and stops
             // are followed, but are not events of this report.
-            self.activities.event(event, moment, model);
+            if let Some(activities) = &mut self.activities {
+                activities.event(event, moment, model);
+            }
             return false;
         }
         // Events whose task is missing or damaged are skipped.
