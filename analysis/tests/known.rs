@@ -287,7 +287,7 @@ fn code_compiled_ahead_of_time_is_its_module_and_an_offset_until_symbols_name_it
     assert!(pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
     let reported = pass.finish();
     assert!(reported.output.nodes.iter().all(|node| node.name.starts_with("Aot+0x")));
-    let advice = reported.coverage.advice().unwrap();
+    let advice = reported.coverage.advice(true).unwrap();
     assert!(advice.contains("--symbols") && advice.contains("NativeAOT"), "{advice}");
     assert!(!advice.contains("ecord with") && !advice.contains("stop the session"), "{advice}");
     assert_eq!(reported.output.processor_limit, None);
