@@ -50,13 +50,6 @@ impl Coverage {
                  names compiled methods: run the process with DOTNET_PerfMapEnabled=1 and give \
                  /tmp/perf-PID.map with --perf-map"
             )
-        } else if !self.has_methods {
-            format!(
-                "{share} % of the frames have no name: the trace has no events of methods at all. A process that was compiled \
-                 ahead of time (NativeAOT) never writes any: its names come from --symbols, if the session has a rundown with \
-                 its modules. For others record with rundown (its default), or give a perf map with --perf-map. Waits are \
-                 recognised by names, so threads that waited may count as running"
-            )
         } else {
             let what = match (is_complete, self.has_methods) {
                 (false, _) => {
