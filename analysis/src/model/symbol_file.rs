@@ -207,7 +207,8 @@ impl SymbolFile {
     /// The function at a distance from where the file was loaded, with its linker name.
     pub(crate) fn name_from_start(&self, distance: u64) -> Option<&str> {
         let lowest = self.segments.iter().map(|segment| segment.address).min().unwrap_or(0);
-        self.name_of((lowest / PAGE_BYTES * PAGE_BYTES).checked_add(distance)?)
+        let start = lowest.saturating_sub(lowest % PAGE_BYTES);
+        self.name_of(start.checked_add(distance)?)
     }
 
     fn name_of(&self, address: u64) -> Option<&str> {
