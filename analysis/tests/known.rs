@@ -329,7 +329,7 @@ fn symbols_name_code_compiled_ahead_of_time() {
 /// Of one program, with state machines and with methods that the runtime itself suspends.
 #[test]
 fn methods_that_the_runtime_suspends_are_told_as_such() {
-    use nettrace_analysis::diff::{self, DiffReport, Per};
+    use nettrace_analysis::diff::{self, DiffReport, Per, Subject};
     use nettrace_analysis::report::{AsyncPart, Exceptions, Jit};
     let (Some(classic), Some(new)) = (
         corpus::trace("net11-linux-x64/classic-async.nettrace"),
@@ -349,8 +349,11 @@ fn methods_that_the_runtime_suspends_are_told_as_such() {
         std::slice::from_ref(new_facts),
         Per::Second,
     );
-    let row = report.rows.iter().find(|row| row.name == "AsyncChain!Chain.Program.B(int)");
-    assert!(row.is_some_and(|row| row.old > 0.0 && row.new > 0.0), "{row:?}");
+    for subject in [Subject::MethodTotal, Subject::Contention] {
+        let mut rows = report.rows.iter().filter(|row| row.subject == subject);
+        let row = rows.find(|row| row.name == "AsyncChain!Chain.Program.B(int)");
+        assert!(row.is_some_and(|row| row.old > 0.0 && row.new > 0.0), "{subject:?} {row:?}");
+    }
     assert!(report.rows.iter().all(|row| !row.name.starts_with("AsyncChain!Chain.Program.B()")));
     let bytes = new.bytes();
     let mut pass = ReportPass::new((Jit::default(), Tasks::default(), Exceptions::default()));

@@ -97,10 +97,9 @@ fn rename(facts: &TraceFacts, renames: &BTreeMap<String, String>) -> TraceFacts 
     if renames.is_empty() {
         return facts;
     }
-    let is_method = |subject| matches!(subject, Subject::Method | Subject::MethodTotal);
     let mut rows: BTreeMap<(Subject, String), Measured> = BTreeMap::new();
     for ((subject, name), measured) in facts.rows {
-        let name = if is_method(subject) { renamed(name, renames) } else { name };
+        let name = if names_a_method(subject) { renamed(name, renames) } else { name };
         match rows.entry((subject, name)) {
             std::collections::btree_map::Entry::Vacant(entry) => {
                 entry.insert(measured);
@@ -113,9 +112,9 @@ fn rename(facts: &TraceFacts, renames: &BTreeMap<String, String>) -> TraceFacts 
     facts.rows = rows;
     let mut counts: BTreeMap<(Subject, String), f64> = BTreeMap::new();
     for ((subject, name), count) in facts.counts {
-        let name = if is_method(subject) { renamed(name, renames) } else { name };
+        let name = if names_a_method(subject) { renamed(name, renames) } else { name };
         let known = counts.entry((subject, name)).or_default();
-        *known = if subject == Subject::Method { *known + count } else { known.max(count) };
+        *known = if adds_up(subject) { *known + count } else { known.max(count) };
     }
     facts.counts = counts;
     for (name, new) in renames {
@@ -126,14 +125,22 @@ fn rename(facts: &TraceFacts, renames: &BTreeMap<String, String>) -> TraceFacts 
     facts
 }
 
-/// Own times add up. In the times with callees the state machine's are mostly part of those of
-/// the method that started it, or the other way round.
+fn names_a_method(subject: Subject) -> bool {
+    matches!(subject, Subject::Method | Subject::MethodTotal | Subject::Contention | Subject::Waits)
+}
+
+/// Own times and waits do. In the times with callees the state machine's are mostly part of
+/// those of the method that started it, or the other way round.
+fn adds_up(subject: Subject) -> bool {
+    subject != Subject::MethodTotal
+}
+
 fn join(subject: Subject, one: &mut Measured, other: Measured) {
     match (one, other) {
         (Measured::Sums(one), Measured::Sums(other)) => {
             for (at, more) in other.into_iter().enumerate() {
                 match one.get_mut(at) {
-                    Some(known) if subject == Subject::Method => *known += more,
+                    Some(known) if adds_up(subject) => *known += more,
                     Some(known) => *known = known.max(more),
                     None => one.push(more),
                 }
