@@ -12,13 +12,14 @@
 //! - It writes `ManagedModule!` for a method whose module event was lost (`lossy`). There
 //!   is no such module; we leave it out, and so does the comparison.
 
-use flate2::read::GzDecoder;
+use super::common;
 use nettrace_analysis::convert::{ConvertOptions, Format};
-use nettrace_analysis::{Analysis, AnalysisOptions, Finished, NameOptions, TopN, TopNOptions};
+use nettrace_analysis::{
+    Analysis, AnalysisOptions, CutStacks, Finished, NameOptions, TopN, TopNOptions,
+};
 use nettrace_parser::Reader;
 use nettrace_testdata::corpus;
 use std::collections::BTreeMap;
-use std::io::Read;
 
 fn names() -> NameOptions {
     let mut names = NameOptions::default();
@@ -29,6 +30,8 @@ fn names() -> NameOptions {
 fn analysis<'c>() -> Analysis<'c> {
     let mut options = AnalysisOptions::default();
     options.names = names();
+    // The reference reader shows stacks as they are stored.
+    options.cut_stacks = CutStacks::Keep;
     Analysis::new(options)
 }
 
@@ -61,18 +64,8 @@ fn lines(text: &str) -> BTreeMap<String, u64> {
 
 /// The traces for which there are folded goldens, by name.
 fn folded_goldens() -> Vec<(String, BTreeMap<String, u64>, Vec<u8>)> {
-    let Some(shared) = corpus::shared_folder() else { return Vec::new() };
-    let mut found = Vec::new();
-    for trace in corpus::traces() {
-        let Some(name) = trace.name().strip_suffix(".nettrace") else { continue };
-        let path = shared.join("golden").join(format!("{name}.folded.txt.gz"));
-        let Ok(file) = std::fs::File::open(path) else { continue };
-        let mut text = String::new();
-        GzDecoder::new(file).read_to_string(&mut text).unwrap();
-        found.push((name.to_owned(), lines(&text), trace.bytes()));
-    }
-    assert_eq!(found.len(), 11, "goldens");
-    found
+    let goldens = common::goldens(".folded.txt.gz").into_iter();
+    goldens.map(|(name, text, bytes)| (name, lines(&text), bytes)).collect()
 }
 
 fn read<'c>(mut analysis: Analysis<'c>, bytes: &[u8]) -> Finished {

@@ -2,16 +2,41 @@
 
 #![allow(dead_code, unreachable_pub, missing_docs, reason = "each test file uses its part")]
 
+use flate2::read::GzDecoder;
 use nettrace_analysis::convert::{Convert, ConvertError, ConvertOptions, Format};
 use nettrace_analysis::model::TimelineMark;
 use nettrace_analysis::{
     Analysis, AnalysisOptions, Filter, Finished, Kind, Model, NameStyle, Profile, Resolved,
 };
 use nettrace_parser::Reader;
+use nettrace_testdata::corpus;
 use nettrace_testdata::synth::{
     EventType, Session, SessionEvent, SessionThread, Step, Value, Version,
 };
+use std::io::Read;
 use std::sync::mpsc;
+
+/// What the reference reader saw: name of the trace, text of its file with this ending, and
+/// its bytes. Every file of the goldens is compared.
+pub fn goldens(ending: &str) -> Vec<(String, String, Vec<u8>)> {
+    let Some(shared) = corpus::shared_folder() else { return Vec::new() };
+    let folder = shared.join("golden");
+    let mut found = Vec::new();
+    for trace in corpus::traces() {
+        let Some(name) = trace.name().strip_suffix(".nettrace") else { continue };
+        let Ok(file) = std::fs::File::open(folder.join(format!("{name}{ending}"))) else {
+            continue;
+        };
+        let mut text = String::new();
+        GzDecoder::new(file).read_to_string(&mut text).unwrap();
+        found.push((name.to_owned(), text, trace.bytes()));
+    }
+    let folders = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let files = folders.filter(|path| path.is_dir()).flat_map(|path| path.read_dir().unwrap());
+    let names = files.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    assert_eq!(found.len(), names.filter(|name| name.ends_with(ending)).count(), "{ending}");
+    found
+}
 
 pub const RUNTIME: &str = "Microsoft-Windows-DotNETRuntime";
 pub const RUNDOWN: &str = "Microsoft-Windows-DotNETRuntimeRundown";
