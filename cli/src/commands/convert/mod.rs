@@ -61,11 +61,7 @@ pub(super) fn write(
         for target in &targets {
             let out: Box<dyn Write + Send + '_> = match &target.path {
                 Some(path) => Box::new(create(path, args.force, &read, &mut made)?),
-                None => match stdout.take() {
-                    Some(stdout) if is_terminal => Box::new(PrintableText::new(stdout)),
-                    Some(stdout) => Box::new(stdout),
-                    None => Box::new(io::sink()),
-                },
+                None => standard_output(stdout.take(), is_terminal),
             };
             let mut options = convert_options(args, &input.file, context.has_user);
             options.kinds.clone_from(&kinds);
@@ -149,6 +145,19 @@ fn create(
     }
     made.push(pending);
     Ok(NamedFile::new(file, path))
+}
+
+/// What a format without a file writes to: standard output, unless another format has it
+/// already.
+fn standard_output(
+    stdout: Option<&mut (dyn Write + Send)>,
+    is_terminal: bool,
+) -> Box<dyn Write + Send + '_> {
+    match stdout {
+        Some(stdout) if is_terminal => Box::new(PrintableText::new(stdout)),
+        Some(stdout) => Box::new(stdout),
+        None => Box::new(io::sink()),
+    }
 }
 
 /// What the analysis counts; and the kinds that the user named.
