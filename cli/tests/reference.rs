@@ -78,11 +78,16 @@ fn bytes_of(hex: &str) -> Vec<u8> {
 }
 
 impl EventRow {
-    fn of_line(line: &Line<'_>) -> EventRow {
+    /// `pointer_size`: of the process, in bytes.
+    fn of_line(line: &Line<'_>, pointer_size: usize) -> EventRow {
         let payload = bytes_of(line.payload_hex);
-        // All these traces are of 64-bit processes.
-        let stack: Vec<u8> =
-            line.stack.iter().flat_map(|address| hex(address).to_le_bytes()).collect();
+        let mut stack = Vec::new();
+        for address in &line.stack {
+            let bytes = hex(address).to_le_bytes();
+            let (stored, rest) = bytes.split_at(pointer_size);
+            assert!(rest.iter().all(|byte| *byte == 0), "{address}");
+            stack.extend_from_slice(stored);
+        }
         EventRow {
             ticks: line.ticks,
             tid: line.tid,
@@ -144,7 +149,7 @@ fn as_the_stream_says(mut row: EventRow, is_netperf: bool) -> EventRow {
     row
 }
 
-fn ours(trace: &TraceFile) -> Vec<EventRow> {
+fn ours(trace: &TraceFile, pointer_size: usize) -> Vec<EventRow> {
     let path = trace.path().display().to_string();
     let args = ["events", "--format", "ndjson", "--raw", "--stacks", "--quiet", &path];
     let mut child =
@@ -152,7 +157,8 @@ fn ours(trace: &TraceFile) -> Vec<EventRow> {
     let mut stdout = BufReader::new(child.stdout.take().expect("it is piped"));
     let (mut rows, mut text) = (Vec::new(), String::new());
     while stdout.read_line(&mut text).expect("it is UTF-8") > 0 {
-        rows.push(EventRow::of_line(&serde_json::from_str(&text).expect("each line is JSON")));
+        let line = serde_json::from_str(&text).expect("each line is JSON");
+        rows.push(EventRow::of_line(&line, pointer_size));
         text.clear();
     }
     let code = child.wait().expect("it ends").code();
@@ -162,8 +168,10 @@ fn ours(trace: &TraceFile) -> Vec<EventRow> {
 
 fn compare(trace: &TraceFile, golden: &GoldenEvents) {
     let is_netperf = trace.name().ends_with(".netperf");
+    let pointer_size = golden.trailer_value("pointer").and_then(|size| size.parse().ok());
+    let pointer_size = pointer_size.expect("the golden has the size of pointers");
     let mut counts: BTreeMap<EventRow, i64> = BTreeMap::new();
-    for row in ours(trace) {
+    for row in ours(trace, pointer_size) {
         *counts.entry(as_the_reader_shows(row)).or_default() += 1;
     }
     for event in &golden.events {
@@ -192,7 +200,8 @@ fn compare_all(is_mine: impl Fn(usize) -> bool) {
     }
     let mut compared = 0;
     let traces = corpus::traces();
-    let with_events = traces.iter().filter(|trace| trace.name() != corpus::TRACE_WITHOUT_EVENTS);
+    let with_events =
+        traces.iter().filter(|trace| !corpus::TRACES_WITHOUT_EVENTS.contains(&trace.name()));
     for (_, trace) in with_events.enumerate().filter(|(at, _)| is_mine(*at)) {
         let golden = corpus::golden_events(trace.name())
             .unwrap_or_else(|| panic!("there is no golden for {}", trace.name()));

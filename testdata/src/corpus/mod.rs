@@ -22,7 +22,7 @@ use std::sync::OnceLock;
 use crate::skipped;
 use flate2::read::GzDecoder;
 
-pub use golden::{GoldenEvent, GoldenEvents, TRACE_WITHOUT_EVENTS, golden_events, golden_fields};
+pub use golden::{GoldenEvent, GoldenEvents, TRACES_WITHOUT_EVENTS, golden_events, golden_fields};
 
 /// A compressed trace on disk.
 #[derive(Clone, Debug, PartialEq, Eq)]
