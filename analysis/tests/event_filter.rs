@@ -24,7 +24,7 @@ fn options(kinds: &[Kind]) -> AnalysisOptions {
 /// All that a reader of the result can see.
 fn seen(finished: &Finished) -> Vec<String> {
     let model = &finished.model;
-    let mut seen = vec![format!("{:?} {:?}", model.period_nanos(), model.session())];
+    let mut seen = vec![format!("{:?}", model.session())];
     seen.extend(finished.profile.rows().iter().map(|row| format!("{row:?}")));
     seen.extend(model.threads().iter().map(|row| format!("{row:?}")));
     seen.extend(model.stacks().handles().map(|stack| {

@@ -25,6 +25,10 @@ fn marks_of(bytes: &[u8]) -> (Vec<TimelineMark>, BTreeMap<(KnownProviderName, u3
     ([complete, others].concat(), counts)
 }
 
+fn end_nanos(span: &Span) -> i64 {
+    span.start_nanos.saturating_add_unsigned(span.nanos)
+}
+
 type KnownProviderName = &'static str;
 
 fn open(name: &str) -> Vec<u8> {
@@ -90,7 +94,7 @@ fn spans_of_a_thread_lie_inside_or_outside_of_each_other() {
             assert_eq!(span.thread, span.end_thread, "{name}: {span:?}");
             by_thread.entry(span.thread).or_default().push((
                 span.start_nanos,
-                -span.end_nanos(),
+                -end_nanos(span),
                 &span.name,
             ));
         }
@@ -127,7 +131,7 @@ fn a_catch_block_ends_where_the_exception_that_left_it_is_caught() {
     let caught =
         |at: i64| catches.iter().find(|span| span.ends == Ends::Known && span.start_nanos == at);
     for left in catches.iter().filter(|span| span.ends == Ends::Left) {
-        let by = caught(left.end_nanos() + 1).expect("it ends where another begins");
+        let by = caught(end_nanos(left) + 1).expect("it ends where another begins");
         assert_eq!(by.thread, left.thread);
         let names = [argument(left, "left_by"), argument(by, "exception")];
         assert_eq!(

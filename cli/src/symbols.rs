@@ -24,22 +24,15 @@ pub(crate) fn add(folders: &[PathBuf], model: &mut Model) -> Result<Vec<String>,
     }
     // Files by path, each with its build if the trace has it.
     let mut wanted: BTreeMap<String, Option<String>> = BTreeMap::new();
-    for (_, process) in model.processes() {
-        for mapping in process.mappings() {
-            let build_id = process.build_id(mapping).map(str::to_owned);
-            wanted.entry(mapping.path.clone()).or_insert(build_id);
-        }
-    }
     // Programs that were compiled ahead of time: they are where the user built them, under any
     // name, so a build is looked for as well.
     let mut built: BTreeMap<String, String> = BTreeMap::new();
-    for (_, process) in model.processes() {
-        for image in process.native_images() {
-            wanted.entry(image.path.clone()).or_insert_with(|| image.build_id.clone());
-            if let Some(build_id) = &image.build_id {
-                built.insert(image.path.clone(), build_id.clone());
-            }
+    for file in model.processes().flat_map(|(_, process)| process.code_files()) {
+        let build_id = file.build_id.map(str::to_owned);
+        if let Some(build_id) = build_id.clone().filter(|_| file.is_compiled_ahead) {
+            built.insert(file.path.to_owned(), build_id);
         }
+        wanted.entry(file.path.to_owned()).or_insert(build_id);
     }
     for (path, build_id) in &wanted {
         let mut is_found = false;

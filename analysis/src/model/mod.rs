@@ -10,6 +10,7 @@ pub(crate) mod activity_path;
 mod aot_names;
 mod assemblies;
 mod call_nodes;
+mod code_file;
 mod coverage;
 mod cpu;
 mod cut_stacks;
@@ -60,6 +61,7 @@ mod when;
 
 pub(crate) use assemblies::{Assembly, Domain};
 pub(crate) use call_nodes::{Call, CallNode, CallNodes};
+pub use code_file::CodeFile;
 pub use coverage::Coverage;
 pub(crate) use cpu::{CpuWeights, Weighed, is_sample_gap};
 pub use cut_stacks::CutStacks;
@@ -76,7 +78,6 @@ pub(crate) use mono_names::name_of_mono;
 pub(crate) use names::{CALLS, short, shorten};
 pub use names::{Frame, FrameKind, NameOptions, NameStyle};
 pub use names_so_far::NamesSoFar;
-pub use native_images::NativeImage;
 use native_images::NativeImages;
 pub use pattern::Pattern;
 pub use perf_map::{PerfMapSymbol, perf_map};
@@ -101,7 +102,6 @@ pub use threads::{Thread, Threads};
 pub(crate) use timeline::{Piece, Run, Timeline};
 pub(crate) use track::{TimedSample, Track};
 pub(crate) use type_name::split_outside;
-pub use universal::Mapping;
 pub use wait_for::WaitFor;
 pub use weights::EventSelector;
 pub(crate) use weights::{rounded, stands_for};
@@ -115,7 +115,7 @@ use nettrace_parser::view::{self, KnownProvider, Tier, View};
 use nettrace_parser::{Event, Stack, Trace, Utf16};
 use ranges::{Ranges, Reported};
 use std::collections::HashMap;
-use universal::Mappings;
+use universal::{Mapping, Mappings};
 
 /// What a trace says about its processes. See the [module](self).
 #[derive(Debug, Clone, Default)]
@@ -178,9 +178,19 @@ impl Process {
         self.modules.rows()
     }
 
-    /// Programs and libraries that were compiled ahead of time, by address.
-    pub fn native_images(&self) -> impl Iterator<Item = &NativeImage> {
-        self.images.rows()
+    /// Files with native code: those mapped into its memory (version 6), and those that were
+    /// compiled ahead of time.
+    pub fn code_files(&self) -> impl Iterator<Item = CodeFile<'_>> {
+        let mapped = self.mappings.rows().iter().map(|mapping| CodeFile {
+            path: &mapping.path,
+            build_id: self.mappings.build_id(mapping),
+            is_compiled_ahead: false,
+        });
+        mapped.chain(self.images.rows().map(|image| CodeFile {
+            path: &image.path,
+            build_id: image.build_id.as_deref(),
+            is_compiled_ahead: true,
+        }))
     }
 
     /// The assembly of a module.
@@ -199,14 +209,8 @@ impl Process {
     }
 
     /// Files and kernel code mapped into its memory (version 6).
-    pub fn mappings(&self) -> &[Mapping] {
+    pub(crate) fn mappings(&self) -> &[Mapping] {
         self.mappings.rows()
-    }
-
-    /// Build id of a mapping's file in hexadecimal, if the recorder stored it (version
-    /// 6).
-    pub fn build_id(&self, mapping: &Mapping) -> Option<&str> {
-        self.mappings.build_id(mapping)
     }
 }
 
@@ -461,11 +465,8 @@ impl Model {
     #[cfg(feature = "symbols")]
     pub fn add_symbol_file(&mut self, path: &str, file: SymbolFile) -> Result<(), SymbolFileError> {
         for process in &self.processes {
-            let of_path = process.mappings().iter().filter(|mapping| mapping.path == path);
-            let images = process.native_images().filter(|image| image.path == path);
-            let of_images = images.filter_map(|image| image.build_id.as_deref());
-            let of_mappings = of_path.filter_map(|mapping| process.build_id(mapping));
-            for build_id in of_mappings.chain(of_images) {
+            let of_path = process.code_files().filter(|code| code.path == path);
+            for build_id in of_path.filter_map(|code| code.build_id) {
                 file.check_build(build_id)?;
             }
         }
@@ -506,7 +507,7 @@ impl Model {
 
     /// The median time between consecutive CPU samples of a thread, in nanoseconds;
     /// `None` without samples.
-    pub fn period_nanos(&self) -> Option<u64> {
+    pub(crate) fn period_nanos(&self) -> Option<u64> {
         self.period_nanos
     }
 

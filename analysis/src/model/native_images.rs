@@ -11,17 +11,15 @@ const MOST_BYTES: u64 = 1 << 32;
 
 /// A program or library that was compiled ahead of time.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-#[non_exhaustive]
-pub struct NativeImage {
+pub(crate) struct NativeImage {
     /// Where it was loaded: the address of its first byte.
-    pub start: u64,
+    pub(crate) start: u64,
     /// Its path, as stored.
-    pub path: String,
+    pub(crate) path: String,
     /// Its file name.
-    pub name: String,
+    pub(crate) name: String,
     /// Its build id in hexadecimal, if it has one.
-    pub build_id: Option<String>,
+    pub(crate) build_id: Option<String>,
 }
 
 /// The images of one process.

@@ -14,23 +14,21 @@ use std::collections::HashMap;
 
 /// A file, or the kernel, in a process's memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-#[non_exhaustive]
-pub struct Mapping {
+pub(crate) struct Mapping {
     /// First address.
-    pub start: u64,
+    pub(crate) start: u64,
     /// Last address, inclusive.
-    pub last: u64,
+    pub(crate) last: u64,
     /// Its offset in the file, in bytes.
-    pub file_offset: u64,
+    pub(crate) file_offset: u64,
     /// Path as stored.
-    pub path: String,
+    pub(crate) path: String,
     /// The path's file name.
-    pub name: String,
+    pub(crate) name: String,
     /// Id of its metadata; 0 if there is none.
-    pub metadata_id: u64,
+    pub(crate) metadata_id: u64,
     /// Ticks at which it was reported.
-    pub since_ticks: u64,
+    pub(crate) since_ticks: u64,
 }
 
 /// Mappings and symbols of one process.

@@ -172,7 +172,7 @@ pub struct Span {
 
 impl Span {
     /// When it ended, in nanoseconds since the session's start.
-    pub fn end_nanos(&self) -> i64 {
+    pub(crate) fn end_nanos(&self) -> i64 {
         self.start_nanos.saturating_add_unsigned(self.nanos)
     }
 }
