@@ -7,6 +7,7 @@
 pub(crate) mod activity_edge;
 mod activity_pairs;
 pub(crate) mod activity_path;
+#[cfg(feature = "symbols")]
 mod aot_names;
 mod assemblies;
 mod call_nodes;

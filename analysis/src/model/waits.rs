@@ -361,6 +361,7 @@ fn is_in(table: &[Methods], type_name: &str, method: &str) -> bool {
 
 /// The stored name of a type of the tables whose name was written with dots throughout, as
 /// that of code compiled ahead of time is.
+#[cfg(feature = "symbols")]
 pub(super) fn stored_type(dotted: &str) -> Option<&'static str> {
     let tables = BLOCKS.iter().chain(WAITS).chain(LOCKS).chain([&SPINS, &PLUMBING]);
     let types = tables.flat_map(|table| table.iter().map(|(name, _)| *name));
