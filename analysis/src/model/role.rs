@@ -171,3 +171,135 @@ pub(crate) fn running_of(mode: Mode, leaf: Leaf) -> Option<Running> {
         ThreadState::Waiting => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// How certain it is that a thread ran, by its stack: `Type.Method`, innermost first.
+    /// `native`: code without a name is innermost.
+    fn running(mode: Mode, native: bool, stack: &[&str]) -> Option<Running> {
+        let mut chain = WaitChain::NEW;
+        if native {
+            chain.push(Role::NATIVE);
+        }
+        for frame in stack {
+            let (type_name, method) = frame.rsplit_once('.').unwrap();
+            chain.push(Role::of_method(&MethodName {
+                module: "",
+                type_name,
+                method,
+                signature: "",
+            }));
+        }
+        let (wait, is_returning) = (chain.wait, chain.is_returning());
+        running_of(mode, Leaf { wait, is_managed: !native, is_ahead: false, is_returning })
+    }
+
+    /// In native code, with and without its frame.
+    fn external(stack: &[&str]) -> Option<Running> {
+        let [with, without] = [true, false].map(|native| running(Mode::External, native, stack));
+        assert_eq!(with, without, "{stack:?}");
+        with
+    }
+
+    #[test]
+    fn a_thread_in_a_method_that_waits_does_not_run() {
+        let stacks: &[&[&str]] = &[
+            // .NET 11.
+            &["System.Threading.LowLevelThreadBlocker.Wait"],
+            &["System.Threading.LowLevelThreadBlocker.TimedWait"],
+            &["System.Threading.LowLevelLifoSemaphore.Block"],
+            &["System.Threading.LowLevelLifoSemaphore.WaitAsWaiter"],
+            &["System.Threading.LowLevelLifoSemaphore.WaitSlow"],
+            &["System.Threading.LowLevelLifoSemaphore.WaitNoSpin"],
+            &["System.Threading.LowLevelFutex.WaitOnAddress"],
+            &["System.Threading.LowLevelFutex.WaitOnAddressTimeout"],
+            &["System.Threading.LowLevelFutex.WaitNoSpin"],
+            &["System.Threading.LowLevelLock.WaitAndAcquire"],
+            &["System.Threading.WaitSubsystem.SignalAndWait"],
+            &["System.Threading.WaitSubsystem+ThreadWaitInfo.Sleep"],
+            &["System.Threading.WaitSubsystem+ThreadWaitInfo.UninterruptibleSleep0"],
+            &["System.Threading.Monitor.SynchronizedMethodEnter"],
+            &["System.IO.FileSystemWatcher+INotify.ProcessEvents"],
+            &["System.IO.FileSystemWatcher+INotify.TryReadEvent"],
+            // All runtimes.
+            &["System.Threading.WaitHandle.WaitAnyMultiple"],
+            &["System.Threading.WaitHandle.SignalAndWaitCore"],
+            &["System.Diagnostics.Tracing.NativeRuntimeEventSource.ThreadPoolWorkerThreadWait"],
+            // Linux.
+            &["Interop+Sys.ReceiveMessage"],
+            &[
+                "Interop+Sys.Read",
+                "System.Net.Sockets.SocketPal.SysRead",
+                "System.Net.Sockets.Socket.Receive",
+            ],
+            &["Interop+Sys.Read", "System.IO.Pipes.PipeStream.ReadCore"],
+            &["Interop+Sys.Read", "System.IO.FileSystemWatcher+RunningInstance.TryReadEvent"],
+            &["Interop+Sys.Open", "Microsoft.Win32.SafeHandles.SafeFileHandle.Open"],
+            &["System.Net.Sockets.SocketPal.SelectViaPoll"],
+            &["Interop+Sys.WaitForSocketEvents"],
+            &["Interop+Sys.<WaitForSocketEvents>g____PInvoke|55_0"],
+            // Windows.
+            &["Interop+Winsock.recv"],
+            &["Interop+Winsock.recvfrom"],
+            &["System.Net.Sockets.SocketPal.Poll"],
+            &["Interop+Kernel32.ReadFile", "System.IO.Pipes.PipeStream.ReadFileNative"],
+            &["System.IO.Pipes.NamedPipeClientStream.TryConnect"],
+            &["Interop+Winsock.GetAddrInfoW"],
+            // macOS, Mono, NativeAOT.
+            &["Interop+RunLoop.CFRunLoopRun"],
+            &["System.Threading.Monitor.Monitor_wait"],
+            &["System.Threading.WaitHandle.Wait_internal"],
+            &["System.Threading.LowLevelLifoSemaphore.TimedWaitInternal"],
+            &["System.Runtime.InternalCalls.RhpWaitForFinalizerRequest"],
+        ];
+        for stack in stacks {
+            assert_eq!(external(stack), None, "{stack:?}");
+        }
+    }
+
+    #[test]
+    fn an_idle_worker_that_spins_does_not_run_and_a_program_that_spins_does() {
+        let spin = "System.Threading.LowLevelSpinWaiter.Wait";
+        let idle = &[spin, "System.Threading.LowLevelLifoSemaphore.Wait"];
+        let busy = &["System.Threading.Thread.SpinWaitInternal", "N.Program.Main"];
+        for mode in [Mode::Managed, Mode::External] {
+            assert_eq!(running(mode, false, idle), None, "{mode:?}");
+            assert!(running(mode, false, busy).is_some(), "{mode:?}");
+        }
+    }
+
+    #[test]
+    fn who_takes_a_lock_spins_in_managed_code_and_is_blocked_in_native_code() {
+        for method in [
+            "System.Threading.Monitor.Enter_Slowpath",
+            "System.Threading.Monitor.TryEnter_Slowpath",
+            "System.Threading.Lock.EnterSlow",
+            "System.Threading.Lock.TryEnterSlow",
+            "System.Threading.Monitor.SynchronizedMethodEnter",
+        ] {
+            let stack = &[method, "N.Program.Work"];
+            assert_eq!(running(Mode::Managed, false, stack), Some(Running::TakingLock), "{method}");
+            assert_eq!(external(stack), None, "{method}");
+        }
+    }
+
+    #[test]
+    fn native_calls_that_compute_run_and_others_may() {
+        for method in [
+            "Interop+Crypto.EvpDigestUpdate",
+            "Interop+Ssl.SslDoHandshake",
+            "Interop+ZLib.Deflate",
+            "Interop+Brotli.BrotliEncoderCompressStream",
+            "Interop+Globalization.CompareString",
+            "SQLitePCL.SQLite3Provider_e_sqlite3+NativeMethods.sqlite3_step",
+        ] {
+            assert_eq!(external(&[method, "N.T.Run"]), Some(Running::Computing), "{method}");
+        }
+        for method in ["Interop+Sys.Send", "Interop+Kernel32.ReadFile", "N.T.Invoke"] {
+            assert_eq!(external(&[method, "N.T.Run"]), Some(Running::NativeCall), "{method}");
+        }
+        assert_eq!(running(Mode::Managed, false, &["N.T.Run"]), Some(Running::Managed));
+    }
+}

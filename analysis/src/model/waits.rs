@@ -146,7 +146,7 @@ const WAITS: &[Methods] = &[
         ("System.IO.StdInReader", &["ReadStdin", "ReadKey", "ReadLine"]),
         ("System.IO.Pipes.NamedPipeServerStream", &["WaitForConnection", "WaitForConnectionCore"]),
         ("System.IO.Pipes.NamedPipeClientStream", &["TryConnect", "ConnectInternal"]),
-        ("System.IO.Pipes.PipeStream", &["Read", "ReadByte", "ReadCore"]),
+        ("System.IO.Pipes.PipeStream", &["Read", "ReadByte", "ReadCore", "ReadFileNative"]),
         // The calls that wait; those of asynchronous operations are `ReceiveAsync` and so on.
         (
             "System.Net.Sockets.Socket",
@@ -252,6 +252,7 @@ const COMPUTING_TYPES: &[&str] = &[
     "Interop+Globalization",
     "Interop+NCrypt",
     "Interop+Normaliz",
+    "Interop+Ssl",
     "Interop+ZLib",
     "Interop+Zstd",
     "System.IO.Compression.BrotliDecoder",
