@@ -12,6 +12,7 @@ mod contradictions;
 mod convert;
 mod convert_invariants;
 mod counters_python;
+mod cut_stacks;
 mod diff;
 mod end_mark;
 mod events;

@@ -1,0 +1,134 @@
+//! Stacks that have lost their callers, through the commands that show stacks.
+
+use crate::common;
+use crate::common::Json;
+
+use common::{file, nettrace};
+use nettrace_testdata::synth::{
+    EventType, Session, SessionEvent, SessionThread, Step, Value, Version,
+};
+
+/// The runtime keeps as many frames.
+const KEPT: u64 = 100;
+/// Methods that call each other, the first one outermost.
+const METHODS: u64 = 150;
+const CUT: &str = "(callers cut off at 100 frames)";
+
+fn address(depth: u64) -> u64 {
+    0x1_0000 + depth * 0x100
+}
+
+/// The stack of a thread in the method this deep, innermost first, as the runtime writes it.
+fn stack(depth: u64) -> Vec<u64> {
+    let frames = (1..=depth).rev().take(usize::try_from(KEPT).unwrap());
+    frames.map(|depth| address(depth) + 8).collect()
+}
+
+fn event(event_type: usize, thread: usize, stack: Vec<u64>, values: Vec<Value>) -> Step {
+    let ticks_later = 1_000_000;
+    Step::Event(SessionEvent {
+        event_type,
+        thread,
+        ticks_later,
+        stack,
+        values,
+        ..SessionEvent::default()
+    })
+}
+
+/// A thread that goes deeper and comes back, and one that is deep in its only sample.
+fn trace() -> String {
+    let native = |provider: &str, event_id, version| EventType {
+        provider: provider.into(),
+        event_id,
+        version,
+        ..EventType::default()
+    };
+    let mut session = Session::new(Version::V4);
+    session.trace.tick_frequency = 1_000_000_000;
+    session.types = vec![
+        native("Microsoft-Windows-DotNETRuntime", 143, 1),
+        native("Microsoft-DotNETCore-SampleProfiler", 0, 0),
+    ];
+    session.threads = vec![SessionThread::new(11), SessionThread::new(12)];
+    let method = |depth: u64| {
+        let values = vec![
+            Value::U64(depth),
+            Value::U64(7),
+            Value::U64(address(depth)),
+            Value::U32(0x100),
+            Value::U32(0x0600_0001),
+            Value::U32(8),
+            Value::Text("N.Deep".into()),
+            Value::Text(format!("M{depth}")),
+            Value::Text("void  ()".into()),
+            Value::U16(0),
+        ];
+        event(0, 0, Vec::new(), values)
+    };
+    session.steps = (1..=METHODS).map(method).collect();
+    for depth in [90, 120, 150, 95] {
+        session.steps.push(event(1, 0, stack(depth), vec![Value::U32(2)]));
+    }
+    session.steps.push(event(1, 1, stack(120), vec![Value::U32(2)]));
+    file("deep.nettrace", &session.record().stream.bytes)
+}
+
+/// The outermost frame of each stack, in the order of threads and depths, with the number of
+/// its frames.
+fn roots(trace: &str, how: &str) -> Vec<(String, usize)> {
+    let args = ["convert", trace, "--format", "folded", "--unit", "samples", "-o", "-", "--quiet"];
+    let ran = nettrace(&[&args[..], &["--cut-stacks", how]].concat());
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let of = |line: &str| {
+        let (stack, _) = line.rsplit_once(' ').unwrap();
+        let root = stack.split(';').next().unwrap();
+        (root.to_owned(), stack.split(';').count())
+    };
+    let mut roots: Vec<_> = ran.text().lines().map(of).collect();
+    roots.sort();
+    roots
+}
+
+/// How many samples have lost their callers, and how many got them back.
+fn counts(trace: &str, how: &str) -> (u64, u64) {
+    let ran = nettrace(&["report", "topN", trace, "--json", "--cut-stacks", how]);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let report = ran.json();
+    // Left out if there are none.
+    let count = |key: &str| report.get(key).map_or(0, Json::int);
+    (count("cut_off_samples"), count("repaired_samples"))
+}
+
+fn expected(rows: &[(&str, usize)]) -> Vec<(String, usize)> {
+    rows.iter().map(|(root, frames)| ((*root).to_owned(), *frames)).collect()
+}
+
+#[test]
+fn cut_stacks_get_their_callers_where_that_is_certain_and_are_counted() {
+    let trace = trace();
+    // The other thread has nothing that its stack could go on in.
+    let rows = [(CUT, 101), ("N.Deep.M1()", 90), ("N.Deep.M1()", 95)];
+    let whole = [("N.Deep.M1()", 120), ("N.Deep.M1()", 150)];
+    let mut rows = expected(&[&rows[..], &whole].concat());
+    rows.sort();
+    assert_eq!(roots(&trace, "repair"), rows);
+    assert_eq!(counts(&trace, "repair"), (1, 2));
+}
+
+#[test]
+fn cut_stacks_may_be_marked_only() {
+    let trace = trace();
+    let rows = [(CUT, 101), (CUT, 101), ("N.Deep.M1()", 90), ("N.Deep.M1()", 95)];
+    assert_eq!(roots(&trace, "mark"), expected(&rows));
+    assert_eq!(counts(&trace, "mark"), (3, 0));
+}
+
+#[test]
+fn cut_stacks_may_stay_as_they_are() {
+    let trace = trace();
+    let rows =
+        [("N.Deep.M1()", 90), ("N.Deep.M1()", 95), ("N.Deep.M21()", 100), ("N.Deep.M51()", 100)];
+    assert_eq!(roots(&trace, "keep"), expected(&rows));
+    assert_eq!(counts(&trace, "keep"), (0, 0));
+}
