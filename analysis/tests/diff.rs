@@ -599,3 +599,23 @@ fn a_method_that_one_side_has_no_name_for_is_neither_new_nor_gone() {
     assert!(doubt.contains("frames of NEW that have no name"), "{row:?}");
     assert!(!changes(&report).iter().any(|(subject, _)| *subject == Subject::Method));
 }
+
+#[test]
+fn a_deadlock_and_waits_without_end_are_findings() {
+    let Some(stuck) = corpus::known("deadlock/Dead-mix") else { return };
+    let Some(other) = corpus::known("deadlock/Dead-sem") else { return };
+    let facts = [other, stuck].map(|trace| facts_of(&trace.bytes()));
+    let report = DiffReport::new(&facts[..1], &facts[1..], Per::Second);
+    assert_eq!(of(&report, Subject::Deadlocks), Some((0.0, 1.0)));
+    let (old, new) = of(&report, Subject::OpenWaits).unwrap();
+    assert!(new >= old + 3.0, "{old} {new}");
+    let row = report.rows.iter().find(|row| row.subject == Subject::Deadlocks).unwrap();
+    assert!(row.is_significant && row.what == "deadlocks", "{row:?}");
+    let condition: Condition = "deadlocks>0".parse().unwrap();
+    assert!(condition.outcome(&report).holds);
+    // What the waits took counts as well, at the program's own method.
+    let place = report.rows.iter().find(|row| {
+        row.subject == Subject::Contention && row.name.contains("Bank.Program.LockSecond")
+    });
+    assert!(place.unwrap().new > 0.0);
+}

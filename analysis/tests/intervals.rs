@@ -4,7 +4,7 @@
 use crate::common;
 
 use common::{RUNTIME, native};
-use nettrace_analysis::model::{Category, Ends, Span, TimelineMark};
+use nettrace_analysis::model::{Category, Ends, ProfileKey, Span, TimelineMark};
 use nettrace_analysis::report::{
     Activities, Contention, ExceptionType, Exceptions, Gc, Jit, Loader, Report, ReportPass, Spread,
     Tasks, Waits,
@@ -56,7 +56,9 @@ fn answers(bytes: &[u8]) -> [Answers; 2] {
     let _ = analysis.read(&mut Reader::from_slice(bytes).time_ordered());
     let profile = analysis.finish().unwrap().profile;
     let stacks = |kind| {
-        let of_kind = profile.rows().into_iter().filter(|(key, _)| key.kind == kind);
+        // Those with a label are not over.
+        let is_ended = |key: &ProfileKey| key.kind == kind && key.label.is_none();
+        let of_kind = profile.rows().into_iter().filter(|(key, _)| is_ended(key));
         of_kind.fold((0, 0), |sum: Sum, (_, totals)| (sum.0 + totals.count, sum.1 + totals.weight))
     };
     let (contention, waits) =

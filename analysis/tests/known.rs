@@ -1,10 +1,11 @@
 //! Programs whose right answer is known by construction.
 
+use nettrace_analysis::convert::{ConvertOptions, Format};
 use nettrace_analysis::findings::{Finding, Summary};
 use nettrace_analysis::report::{
     Contention, ContentionReport, Counters, ReportPass, Tasks, TopN, Waits,
 };
-use nettrace_analysis::{AnalysisOptions, CutStacks, NameStyle, TopNOptions};
+use nettrace_analysis::{Analysis, AnalysisOptions, CutStacks, Kind, NameStyle, TopNOptions};
 use nettrace_parser::Reader;
 use nettrace_testdata::corpus::{self, TraceFile};
 
@@ -145,6 +146,33 @@ fn who_waits_for_whom_in_a_circle_is_a_deadlock_and_comes_first() {
         let (circles, first) = deadlocks(&trace);
         assert_eq!(circles, [(circle.to_vec(), victims.to_vec())], "{name}");
         assert!(first.starts_with("deadlock: ") && first.contains(place), "{first}");
+    }
+}
+
+#[test]
+fn in_converted_files_a_wait_that_never_ends_counts_until_the_end_in_a_frame_of_its_own() {
+    let Some(trace) = corpus::known("deadlock/Dead-mix") else { return };
+    let at_least: u64 = contention(&trace).locks.iter().map(|lock| lock.open_ns).sum();
+    for name in ["folded", "speedscope", "svg"] {
+        let format = Format::by_name(name).unwrap();
+        let (mut convert, mut options) = (ConvertOptions::default(), AnalysisOptions::default());
+        convert.kinds = vec![Kind::Contention];
+        options.kinds = vec![Kind::Contention];
+        let mut out = Vec::new();
+        let mut analysis = Analysis::new(options);
+        analysis.add((format.make)(Box::new(&mut out), &convert));
+        let bytes = trace.bytes();
+        let outcome = analysis.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap();
+        assert!(outcome.is_complete);
+        analysis.finish().unwrap();
+        let text = String::from_utf8(out).unwrap();
+        assert!(text.contains("(still waiting)") && !text.contains("new (still"), "{name}");
+        if name == "folded" {
+            let open = text.lines().filter_map(|line| line.split_once(";(still waiting) "));
+            let sum: u64 = open.map(|(_, nanos)| nanos.parse::<u64>().unwrap()).sum();
+            assert_eq!(sum, at_least);
+            assert!(sum > 8_000_000_000, "{sum}");
+        }
     }
 }
 

@@ -71,8 +71,10 @@ impl Convert for Folded<'_> {
             };
             let number = if self.options.counts_samples { totals.samples } else { totals.weight };
             let stack = resolved.sample_stack(key.stack, key.mode);
-            // Without its type an exception says little.
-            let label = key.label.filter(|_| kind == Kind::Exceptions);
+            // Without its type an exception says little, and waits that are not over are no
+            // shorter than what they count.
+            let is_shown = matches!(kind, Kind::Exceptions | Kind::Contention | Kind::Waits);
+            let label = key.label.filter(|_| is_shown);
             let label = label.map(|label| resolved.model().texts().get(label));
             let label = label.map(|label| names.number(&super::label_text(kind, label)));
             let sum = sums.entry((thread, stack, label)).or_default();

@@ -210,7 +210,7 @@ pub(crate) fn first_kind(kinds: &[Kind], profile: &Profile) -> Result<Kind, Conv
 }
 
 /// A stack's calls, root first. In formats without a place for the allocated or thrown
-/// type, it is shown as if it had been called.
+/// type, it is shown as if it had been called, and so is that a wait is not over.
 pub(crate) fn labelled<'f>(
     key: &ProfileKey,
     frames: &'f [FrameHandle],
@@ -219,10 +219,13 @@ pub(crate) fn labelled<'f>(
     frames.iter().rev().map(|frame| Call::Frame(*frame)).chain(label)
 }
 
-/// `new System.String`, `throw System.Exception`.
+/// `new System.String`, `throw System.Exception`, `(still waiting)`.
 pub(crate) fn label_text(kind: Kind, label: &str) -> String {
-    let verb = if kind == Kind::Exceptions { "throw" } else { "new" };
-    format!("{verb} {label}")
+    match kind {
+        Kind::Contention | Kind::Waits => label.to_owned(),
+        Kind::Exceptions => format!("throw {label}"),
+        _ => format!("new {label}"),
+    }
 }
 
 /// Makes a converter that writes to `out`.

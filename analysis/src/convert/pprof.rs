@@ -16,7 +16,7 @@
 use super::encode::Message;
 use super::{Convert, ConvertError, ConvertOptions, Output};
 use crate::model::{
-    FrameHandle, FrameKind, Kind, Mode, Profile, ProfileKey, Resolved, SampleClock, Totals,
+    Call, FrameKind, Kind, Mode, Profile, ProfileKey, Resolved, SampleClock, Totals, is_open_wait,
 };
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::{self, Write};
@@ -181,8 +181,8 @@ struct File<'a, 'o> {
     message: Message,
     texts: Texts,
     /// Ids from 1; a location and its function share one.
-    locations: HashMap<FrameHandle, u64>,
-    functions: Vec<FrameHandle>,
+    locations: HashMap<Call, u64>,
+    functions: Vec<Call>,
     mappings: HashMap<String, u64>,
     mapping_texts: Vec<u64>,
 }
@@ -213,7 +213,10 @@ impl File<'_, '_> {
     fn sample(&mut self, key: &ProfileKey, totals: &Totals) -> io::Result<bool> {
         let resolved = self.resolved;
         let Some(frames) = resolved.selected(key.stack, key.mode) else { return Ok(false) };
-        let ids: Vec<u64> = frames.iter().map(|frame| self.location(*frame)).collect();
+        let is_open = is_open_wait(key.kind, key.label);
+        let waiting = key.label.filter(|_| is_open).map(|label| Call::Label(key.kind, label));
+        let calls = waiting.into_iter().chain(frames.iter().map(|frame| Call::Frame(*frame)));
+        let ids: Vec<u64> = calls.map(|call| self.location(call)).collect();
         let mut sample = Message::new();
         sample.packed(1, ids.into_iter()).packed(2, [totals.count, totals.weight].into_iter());
         if key.kind == Kind::Heap {
@@ -234,7 +237,7 @@ impl File<'_, '_> {
         if key.mode != Mode::Unknown {
             self.text_label(&mut sample, "state", resolved.state(key.stack, key.mode).name());
         }
-        if let Some(label) = key.label {
+        if let Some(label) = key.label.filter(|_| !is_open) {
             self.text_label(&mut sample, "type", model.texts().get(label));
         }
         self.put(field::SAMPLE, &sample)?;
@@ -253,11 +256,11 @@ impl File<'_, '_> {
         sample.message(3, &label);
     }
 
-    fn location(&mut self, frame: FrameHandle) -> u64 {
+    fn location(&mut self, call: Call) -> u64 {
         let next = (self.functions.len() as u64).saturating_add(1);
-        let id = *self.locations.entry(frame).or_insert(next);
+        let id = *self.locations.entry(call).or_insert(next);
         if id == next {
-            self.functions.push(frame);
+            self.functions.push(call);
         }
         id
     }
@@ -279,13 +282,20 @@ impl File<'_, '_> {
 
     fn locations(&mut self) -> io::Result<()> {
         let resolved = self.resolved;
-        for (id, frame) in (1u64..).zip(std::mem::take(&mut self.functions)) {
-            let Some(frame) = resolved.frame(frame) else { continue };
-            let mapping = self.mapping(&frame.module);
+        for (id, call) in (1u64..).zip(std::mem::take(&mut self.functions)) {
+            let (text, module, has_file) = match call {
+                Call::Frame(frame) => {
+                    let Some(frame) = resolved.frame(frame) else { continue };
+                    (&*frame.text, &*frame.module, frame.kind != FrameKind::Unknown)
+                }
+                Call::Label(_, label) => (resolved.model().texts().get(label), "", false),
+                _ => continue,
+            };
+            let mapping = self.mapping(module);
             let mut function = Message::new();
-            function.uint(1, id).uint(2, self.texts.number(&frame.text));
-            if frame.kind != FrameKind::Unknown && !frame.module.is_empty() {
-                function.uint(4, self.texts.number(&frame.module));
+            function.uint(1, id).uint(2, self.texts.number(text));
+            if has_file && !module.is_empty() {
+                function.uint(4, self.texts.number(module));
             }
             let mut line = Message::new();
             line.uint(1, id);

@@ -8,7 +8,8 @@
 //!            | "gc.pause" | "gc.pause." ( "mean" | "p50" | "p90" | "p99" | "max" )
 //!            | "elapsed" | "exceptions" | "exception(" name ")" | "pool.threads"
 //!            | "requests.count" | "requests.errors" | "request(" path ")"
-//!            | "contention" | "contention.count" | "waits" | "jit" | "jit.methods"
+//!            | "contention" | "contention.count" | "waits" | "open_waits" | "deadlocks"
+//!            | "jit" | "jit.methods"
 //!            | "startup." ( "program" | "first_request" | "jit" | "jit_methods" | "assemblies" )
 //!            | "counter(" name ")"
 //! limit      = [ "+" ] number unit
@@ -83,7 +84,7 @@ impl fmt::Display for ConditionError {
             ConditionError::Metric(text) => write!(
                 f,
                 "{text} is none of cpu, method(NAME), method.total(NAME), alloc, type(NAME), gc.count, gc.count.gen0 to gen2, \
-                 gc.pause, gc.pause.mean, p50, p90, p99 or max, exceptions, exception(NAME), contention, contention.count, waits, jit, \
+                 gc.pause, gc.pause.mean, p50, p90, p99 or max, exceptions, exception(NAME), contention, contention.count, waits, open_waits, deadlocks, jit, \
                  jit.methods, elapsed, pool.threads, requests.count, requests.errors, request(PATH), startup.program, startup.first_request, startup.jit, startup.jit_methods, \
                  startup.assemblies, counter(NAME)"
             ),
@@ -178,6 +179,8 @@ fn metric_of(text: &str) -> Result<(Subject, String), ConditionError> {
         "contention" => (Subject::Contention, ""),
         "contention.count" => (Subject::ContentionCount, ""),
         "waits" => (Subject::Waits, ""),
+        "open_waits" => (Subject::OpenWaits, ""),
+        "deadlocks" => (Subject::Deadlocks, ""),
         "jit" => (Subject::Jit, ""),
         "jit.methods" => (Subject::JitMethods, ""),
         "startup.program"

@@ -8,9 +8,12 @@ use super::startup::Startup;
 use super::subject::Subject;
 use super::work::Gathered;
 use crate::model::hash::NumberMap;
-use crate::model::{Folding, Frame, FrameHandle, Kind, Resolved, StackHandle, ThreadState};
+use crate::model::{
+    Folding, Frame, FrameHandle, Kind, Mode, Resolved, StackHandle, ThreadState, WaitFor,
+    is_open_wait,
+};
 use crate::page::samples::SampleRow;
-use crate::report::{ActivitiesReport, GcReport, ThreadPoolReport};
+use crate::report::{ActivitiesReport, ContentionReport, GcReport, ThreadPoolReport};
 use crate::sorted::SortFew;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -20,6 +23,8 @@ const MOST_SLICES: usize = 24;
 const SHORTEST_SLICE_NANOS: f64 = 40e6;
 /// Frames without a name and without a module.
 pub(super) const NO_NAME: &str = "(no name)";
+/// Waits that are not over count as such from this long on: most just go on later.
+const LEAST_OPEN_WAIT_NANOS: u64 = 1_000_000_000;
 /// Maximum number of paths whose requests are compared, those with the most first.
 const MOST_PATHS: usize = 500;
 
@@ -156,6 +161,7 @@ impl Cut {
         samples: &BTreeMap<Kind, Vec<SampleRow>>,
         resolved: &Resolved<'_>,
     ) {
+        self.open_waits(samples, resolved);
         // Both represent all allocations.
         let has_samples = samples.contains_key(&Kind::AllocationSamples);
         let is_admitted = |row: &SampleRow| resolved.admits(row.key.stack, row.key.mode);
@@ -188,7 +194,8 @@ impl Cut {
                     }
                 }
                 Kind::Waits => {
-                    for row in rows.iter().filter(|row| is_admitted(row)) {
+                    let counts = |row: &&SampleRow| is_admitted(row) && !is_idle(row, resolved);
+                    for row in rows.iter().filter(counts) {
                         let (slice, samples) = (self.slices.of(row.nanos), row.samples as f64);
                         let place = own_place(resolved, row.key.stack);
                         for name in [Some(""), place].into_iter().flatten() {
@@ -199,6 +206,37 @@ impl Cut {
                 _ => {}
             }
         }
+    }
+
+    /// Waits that are not over at the end of the trace.
+    fn open_waits(&mut self, samples: &BTreeMap<Kind, Vec<SampleRow>>, resolved: &Resolved<'_>) {
+        let mut count: Option<u64> = None;
+        for kind in [Kind::Contention, Kind::Waits] {
+            let Some(rows) = samples.get(&kind) else { continue };
+            let is_open = |row: &&SampleRow| {
+                is_open_wait(kind, row.key.label)
+                    && row.weight >= LEAST_OPEN_WAIT_NANOS
+                    && resolved.admits(row.key.stack, row.key.mode)
+                    && !is_idle(row, resolved)
+            };
+            let open = rows.iter().filter(is_open).map(|row| row.samples);
+            count = Some(open.fold(count.unwrap_or(0), u64::saturating_add));
+        }
+        if let Some(count) = count {
+            self.hang(Subject::OpenWaits, count);
+        }
+    }
+
+    /// Deadlocks, if waits for locks were recorded.
+    pub(super) fn deadlocks(&mut self, contention: &ContentionReport) {
+        if contention.totals.started > 0 {
+            self.hang(Subject::Deadlocks, contention.deadlocks.len() as u64);
+        }
+    }
+
+    fn hang(&mut self, subject: Subject, count: u64) {
+        self.facts.counts.insert((subject, String::new()), count as f64);
+        self.set(subject, String::new(), count as f64);
     }
 
     fn cpu(&mut self, rows: &[SampleRow], resolved: &Resolved<'_>) {
@@ -394,6 +432,12 @@ impl Cut {
             self.set(Subject::PoolThreads, String::new(), most as f64);
         }
     }
+}
+
+/// Whether a thread still waits that has nothing to do: a worker of the pool, a timer.
+fn is_idle(row: &SampleRow, resolved: &Resolved<'_>) -> bool {
+    row.key.label.is_some()
+        && resolved.waits_for(row.key.stack, Mode::External) == Some(WaitFor::Work)
 }
 
 /// Samples of a running thread.

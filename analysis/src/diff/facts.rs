@@ -12,8 +12,8 @@ use crate::model::{Kind, Model};
 use crate::page::samples::SampleRow;
 use crate::page::tracks::{self, Shared, pass_with_tracks};
 use crate::report::{
-    Activities, CounterPoint, CounterSeries, Counters, Gc, Http, Moment, Report, ReportInput,
-    ReportPass, Reports, Resolving, ThreadPool,
+    Activities, Contention, CounterPoint, CounterSeries, Counters, Gc, Http, Moment, Report,
+    ReportInput, ReportPass, Reports, Resolving, ThreadPool,
 };
 use nettrace_parser::view::KnownProvider;
 use nettrace_parser::{Event, Outcome};
@@ -103,6 +103,7 @@ struct DiffReports {
     startup: Startup,
     http: Http,
     pool: ThreadPool,
+    contention: Contention,
     extent: ExtentFinder,
     keywords: Keywords,
     gathered: Shared<Gathered>,
@@ -120,6 +121,7 @@ impl DiffReports {
             startup: Startup::default(),
             http: Http::from(Activities::without_parts()),
             pool: ThreadPool::default(),
+            contention: Contention::default(),
             extent: ExtentFinder::default(),
             keywords: Keywords::default(),
             gathered,
@@ -154,6 +156,9 @@ impl Reports for DiffReports {
         self.keywords.event(event);
         self.http.event(event, moment, model);
         self.pool.event(event, moment, model);
+        if self.contention.wants(event) {
+            self.contention.event(event, moment, model);
+        }
         self.counters.event(event, moment, model);
         1
     }
@@ -168,12 +173,15 @@ impl Reports for DiffReports {
             .collect();
         let http = self.http.finish(resolving.for_report::<Http>());
         let pool = self.pool.finish(resolving.for_report::<ThreadPool>());
+        // Circles need events only, not the samples of which the rest is computed.
+        let contention = self.contention.finish(resolving.for_report::<Gc>());
         let mut cut = Cut::new(&samples, &gc, self.events, &self.extent);
         let resolved = resolving.for_report::<Gc>();
         cut.samples(&samples, resolved);
         cut.collections(&gc);
         cut.requests(&http, gathered.requests);
         cut.pool(&pool);
+        cut.deadlocks(&contention);
         let mut startup = self.startup;
         cut.work(&gathered, &mut startup);
         let mut facts = cut.facts;

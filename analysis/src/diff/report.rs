@@ -308,6 +308,7 @@ impl<'f> Side<'f> {
         let value =
             |(facts, rows): (&TraceFacts, &Cow<'_, BTreeMap<Key, Measured>>)| match rows.get(key) {
                 Some(Measured::Values(values)) => Some(mean(values)),
+                None if matches!(key.0, Subject::OpenWaits | Subject::Deadlocks) => Some(0.0),
                 None if !is_sum => None,
                 measured => {
                     let divisor = self.per.divisor(facts);
@@ -449,6 +450,8 @@ fn is_on_both((subject, name): &Key, old: &Side<'_>, new: &Side<'_>) -> bool {
             ((Subject::Contention, none()), Some(CONTENTION))
         }
         Subject::Waits => ((Subject::Waits, none()), Some(WAIT_HANDLE)),
+        Subject::OpenWaits => ((*subject, none()), Some(WAIT_HANDLE)),
+        Subject::Deadlocks => ((*subject, none()), Some(CONTENTION)),
     };
     let has = |side: &Side<'_>, other: &Side<'_>| {
         let has_runtime = || side.facts.iter().any(|facts| facts.has_runtime);

@@ -32,6 +32,11 @@ pub enum Subject {
     ContentionCount,
     /// Time waited for handles, in total or in one method.
     Waits,
+    /// Waits for locks or handles, but those of idle threads, that are not over at the end
+    /// of the trace and had lasted for a second.
+    OpenWaits,
+    /// Circles of threads that wait for each other's locks.
+    Deadlocks,
     /// Requests: how many, how many failed, percentiles of their duration.
     Requests,
     /// The same of one path, `in GET /checkout p95`.
@@ -72,6 +77,8 @@ impl Subject {
             | Subject::Exception
             | Subject::Exceptions
             | Subject::ContentionCount
+            | Subject::OpenWaits
+            | Subject::Deadlocks
             | Subject::Requests
             | Subject::RequestPath
             | Subject::PoolThreads
@@ -93,7 +100,11 @@ impl Subject {
     /// means, percentiles and extremes.
     pub(super) fn is_sum(self, name: &str) -> bool {
         match self {
-            Subject::Counter | Subject::Startup | Subject::PoolThreads => false,
+            Subject::Counter
+            | Subject::Startup
+            | Subject::PoolThreads
+            | Subject::OpenWaits
+            | Subject::Deadlocks => false,
             Subject::GcPause => name.is_empty(),
             Subject::Requests | Subject::RequestPath => !is_percentile(name),
             _ => true,
@@ -120,6 +131,8 @@ impl Subject {
             Subject::ContentionCount => "waits for locks".to_owned(),
             Subject::Waits if name.is_empty() => "waiting for handles".to_owned(),
             Subject::Waits => format!("waiting for handles in {name}"),
+            Subject::OpenWaits => "waits that are not over at the end".to_owned(),
+            Subject::Deadlocks => "deadlocks".to_owned(),
             Subject::Requests => format!("HTTP requests, {name}"),
             Subject::RequestPath => format!("requests {name}"),
             Subject::PoolThreads => "largest number of pool threads".to_owned(),
@@ -143,6 +156,7 @@ impl Subject {
             Subject::Exception | Subject::Exceptions => Family::Exceptions,
             Subject::Contention | Subject::ContentionCount => Family::Locks,
             Subject::Waits => Family::Waits,
+            Subject::OpenWaits | Subject::Deadlocks => Family::Hangs,
             Subject::Requests | Subject::RequestPath => Family::Requests,
             Subject::PoolThreads => Family::Pool,
             Subject::Jit | Subject::JitMethods | Subject::Startup => Family::Start,
@@ -189,6 +203,8 @@ impl Subject {
             Subject::ContentionCount => (4.0, 0.0, 20.0),
             Subject::Requests | Subject::RequestPath => (2.0, 0.0, 20.0),
             Subject::PoolThreads => (2.0, 0.0, 8.0),
+            // A program that used to end its waits.
+            Subject::OpenWaits | Subject::Deadlocks => (2.0, 0.0, 0.0),
             Subject::Jit => (2.0, 0.0, 100.0),
             Subject::JitMethods => (1.5, 0.0, 100.0),
             Subject::Startup => (3.0, 0.0, 0.0),
@@ -210,6 +226,7 @@ pub(super) enum Family {
     Exceptions,
     Locks,
     Waits,
+    Hangs,
     Requests,
     Pool,
     Start,

@@ -7,8 +7,8 @@ use super::sample_source::SampleSource;
 use crate::convert::{Convert, ConvertError};
 use crate::model::intervals::{Interval, LockWaits, Matcher, reported_nanos};
 use crate::model::{
-    CpuWeights, Kind, Mode, Model, Moment, Profile, Resolved, Sample, SessionSpan, Spans,
-    StackHandle, ThreadHandle, ThreadState, rounded, stands_for,
+    CpuWeights, Kind, Mode, Model, Moment, Profile, Resolved, STILL_WAITING, Sample, SessionSpan,
+    Spans, StackHandle, ThreadHandle, ThreadState, rounded, stands_for,
 };
 use nettrace_parser::view::{self, View};
 use nettrace_parser::{Clock, Event, Outcome, Trace};
@@ -38,7 +38,7 @@ pub struct Analysis<'c> {
     /// Which threads are waiting for a lock, to classify CPU samples.
     pub(super) locks: LockWaits,
     /// Waits for locks and handles.
-    pub(super) waits: Matcher<(ThreadHandle, Kind), StackHandle>,
+    pub(super) waits: Matcher<(ThreadHandle, Kind), (Kind, StackHandle)>,
     /// Only present if a converter shows them.
     pub(super) spans: Option<Spans>,
     pub(super) outputs: Outputs<'c>,
@@ -258,15 +258,17 @@ impl<'c> Analysis<'c> {
                 Some(Sample { label, ..sample })
             }
             (_, 81 | 301) => {
-                self.waits.start_inside((thread, kind), moment.edge(event), stack, |_| {});
+                let what = (kind, stack);
+                self.waits.start_inside((thread, kind), moment.edge(event), what, |_| {});
                 None
             }
             (_, 91 | 302) => {
                 let (reported, at) = (reported_nanos(event), moment.edge(event));
                 let wait = self.waits.stop((thread, kind), at, reported, |_| {});
-                let wait = wait.unwrap_or_else(|| Interval::without_start(at, reported, stack));
+                let what = (kind, stack);
+                let wait = wait.unwrap_or_else(|| Interval::without_start(at, reported, what));
                 wait.measured_nanos().map(|weight| {
-                    let (stack, nanos) = (wait.what, wait.start.nanos);
+                    let (stack, nanos) = (wait.what.1, wait.start.nanos);
                     Sample { weight, ..plain(kind, thread, stack, nanos) }
                 })
             }
@@ -335,6 +337,8 @@ impl<'c> Analysis<'c> {
     fn complete(&mut self) -> Result<(), ConvertError> {
         let (model, outputs) = (&self.model, &mut self.outputs);
         self.cpu.finish(|weighed| outputs.cpu_sample(&weighed, model))?;
+        self.open_waits()?;
+        let (model, outputs) = (&self.model, &mut self.outputs);
         if let Some(spans) = &mut self.spans {
             spans.finish();
             outputs.marks(spans, model)?;
@@ -348,6 +352,22 @@ impl<'c> Analysis<'c> {
         let profile = &self.outputs.profile;
         let resolved = resolved(&self.model, profile, &self.options);
         converters.into_iter().try_for_each(|converter| converter.finish(&resolved, profile))
+    }
+
+    /// Waits that are not over at the end of the trace took at least until there.
+    fn open_waits(&mut self) -> Result<(), ConvertError> {
+        if self.waits.is_empty() {
+            return Ok(());
+        }
+        let label = Some(self.model.texts_mut().intern(STILL_WAITING));
+        let (model, outputs) = (&self.model, &mut self.outputs);
+        let end_nanos = self.selected.last_nanos().unwrap_or(i64::MIN);
+        self.waits.finish(end_nanos).try_for_each(|wait| {
+            let ((kind, stack), start) = (wait.what, wait.start);
+            let sample = plain(kind, start.thread, stack, start.nanos);
+            let sample = Sample { weight: wait.nanos, label, ..sample };
+            outputs.sample(sample, model)
+        })
     }
 
     fn into_finished(self) -> Finished {

@@ -89,6 +89,7 @@ pub(crate) use sample::Running;
 pub(crate) use sample::SampleClock;
 pub(crate) use sample::Unit;
 pub use sample::{Kind, Mode, Sample, ThreadState};
+pub(crate) use sample::{STILL_WAITING, is_open_wait};
 pub(crate) use session_span::SessionSpan;
 pub(crate) use shown::{handler_text, method_text, task_text, type_text};
 pub(crate) use spans::Spans;

@@ -18,7 +18,8 @@ pub struct ProfileKey {
     pub stack: StackHandle,
     /// What is stored about the thread's state.
     pub mode: Mode,
-    /// Name of the type that was allocated or thrown.
+    /// Name of the type that was allocated or thrown; `(still waiting)` for waits that are
+    /// not over.
     pub label: Option<TextHandle>,
 }
 

@@ -257,8 +257,26 @@ pub struct Sample {
     /// How many things it represents: 1, or the number of objects that a random sample
     /// represents.
     pub count: u64,
-    /// Weight, in the unit that [`Kind`] says.
+    /// Weight, in the unit that [`Kind`] says. For waits that are not over at the end of
+    /// the trace, until there.
     pub weight: u64,
-    /// Name of the type that was allocated or thrown.
+    /// Name of the type that was allocated or thrown; `(still waiting)` for waits that are
+    /// not over.
     pub label: Option<TextHandle>,
+}
+
+/// The label of waits that are not over at the end of the trace.
+pub(crate) const STILL_WAITING: &str = "(still waiting)";
+
+impl Sample {
+    /// Whether it is a wait for a lock or a handle that is not over at the end of the
+    /// trace, so that it took at least as long as its weight.
+    pub fn is_open_wait(&self) -> bool {
+        is_open_wait(self.kind, self.label)
+    }
+}
+
+/// See [`Sample::is_open_wait`]. Other waits have no label.
+pub(crate) fn is_open_wait(kind: Kind, label: Option<TextHandle>) -> bool {
+    matches!(kind, Kind::Contention | Kind::Waits) && label.is_some()
 }

@@ -23,7 +23,10 @@ pub(crate) trait Gathers: Default + Send + 'static {
 
 impl Gathers for Tracks {
     fn sample(&mut self, sample: &Sample) {
-        self.samples.add(sample);
+        // The page has a table of its own for these.
+        if !sample.is_open_wait() {
+            self.samples.add(sample);
+        }
     }
 
     fn span(&mut self, span: &Span) {

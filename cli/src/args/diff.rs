@@ -17,8 +17,9 @@ Conditions of --fail-if, which may be repeated:
                           type(NAME), exception(NAME), counter(NAME)
   gc.pause.p99>10ms       the new value is over 10 ms, whatever the old is;
                           also gc.pause.max, gc.count, alloc, exceptions,
-                          contention, contention.count, waits, jit,
-                          jit.methods, startup.program, startup.first_request
+                          contention, contention.count, waits, open_waits,
+                          deadlocks, jit, jit.methods, startup.program,
+                          startup.first_request
   alloc>+1MB              it grew by over 1 MB
 
 Exit codes besides those of all commands:
