@@ -199,6 +199,11 @@ pub const SAMPLES: Table = Table {
         .unit("ns")
         .layout(Layout::Delta),
         STACK,
+        column(
+            "is_repaired",
+            Flag,
+            "whether the stack, which the runtime cuts off at 100 frames, got its callers back from the thread's stack just before, or turned out to have lost none",
+        ),
     ],
 };
 
@@ -435,7 +440,7 @@ pub const EXCEPTIONS: Table = Table {
 /// Waits for locks.
 pub const CONTENTIONS: Table = Table {
     name: "contentions",
-    about: "One row per completed wait for a lock, at the time when it started.",
+    about: "One row per wait for a lock, at the time when it started.",
     source: "runtime 81, 91; `nettrace report contention`",
     columns: &[
         INPUT,
@@ -443,11 +448,21 @@ pub const CONTENTIONS: Table = Table {
         TIME_NS,
         PROCESS,
         THREAD,
-        column("duration_ns", Whole, "how long the thread waited").unit("ns"),
+        column(
+            "duration_ns",
+            Whole,
+            "how long the thread waited; to the end of the trace if `is_open`",
+        )
+        .unit("ns"),
         column("lock_id", Unsigned, "identifies the lock in its process")
             .null("before .NET 6, or the start is missing"),
         column("owner_thread_id", Whole, "OS id of the thread that held it").null("not recorded"),
         STACK,
+        column(
+            "is_open",
+            Flag,
+            "whether it still waited at the end of the trace, so that it took at least as long",
+        ),
     ],
 };
 

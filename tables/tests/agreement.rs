@@ -1,7 +1,7 @@
 //! Tables agree with reports.
 
 use crate::memory_files::{
-    MemoryFiles, files_of, files_with, real, rows_of, spill, sum, text, whole,
+    MemoryFiles, files_of, files_with, flag, real, rows_of, spill, sum, text, whole,
 };
 use nettrace_analysis::report::{
     Alloc, Contention, Counters, Exceptions, Gc, Jit, Logs, ReportPass,
@@ -13,9 +13,29 @@ use nettrace_tables::schema::EVENTS;
 use nettrace_tables::{Table, TableOptions, TablePass};
 use nettrace_testdata::corpus;
 use nettrace_testdata::synth::{
-    EventType, Field as SynthField, FieldType, Session, SessionThread, Step, Value, Version,
+    EventType, Field as SynthField, FieldType, Session, SessionEvent, SessionThread, Step, Value,
+    Version,
 };
 use std::collections::BTreeMap;
+
+#[test]
+fn waits_that_are_not_over_are_rows_until_the_end_of_the_trace() {
+    let Some(trace) = corpus::known("deadlock/Dead-mix") else { return };
+    let rows = rows_of(&files_of(&trace.bytes()), "contentions");
+    let is_open = |row: &&_| flag(row, "is_open") == Some(true);
+    let mut open: Vec<_> = rows
+        .iter()
+        .filter(is_open)
+        .map(|row| {
+            let of = |column| whole(row, column).unwrap();
+            let seconds = of("duration_ns") / 1_000_000_000;
+            (of("thread_id"), of("owner_thread_id"), of("lock_id") != 0, seconds)
+        })
+        .collect();
+    open.sort_unstable();
+    let expected = [(24222, 24223, true, 3), (24223, 24222, true, 3), (24224, 24222, true, 2)];
+    assert_eq!(open, expected);
+}
 
 #[test]
 fn counts_and_sums_are_those_of_the_reports() {
@@ -71,7 +91,11 @@ fn counts_and_sums_are_those_of_the_reports() {
             assert_eq!(thrown.iter().filter(is_wanted).count() as u64, of_type.count, "{name}");
         }
 
-        let waits = rows("contentions");
+        let (open, waits): (Vec<_>, Vec<_>) =
+            rows("contentions").into_iter().partition(|row| flag(row, "is_open") == Some(true));
+        assert_eq!(open.len() as u64, contention.totals.still_waiting, "{name}");
+        let at_least: u64 = contention.locks.iter().map(|lock| lock.open_ns).sum();
+        assert_eq!(sum(&open, "duration_ns"), at_least, "{name}");
         assert_eq!(waits.len() as u64, contention.totals.waits.count, "{name}");
         assert_eq!(sum(&waits, "duration_ns"), contention.totals.waits.total_ns, "{name}");
         let of_known_locks = contention.locks.iter().filter(|lock| lock.lock_id.is_some());
@@ -246,4 +270,29 @@ fn events_whose_layouts_get_no_file_are_counted() {
         let rows: u64 = written.tables.iter().map(|(_, rows)| rows).sum();
         assert_eq!((rows, written.wide_left_out), (256, left_out));
     }
+}
+
+#[test]
+fn samples_whose_stacks_got_their_callers_back_say_so() {
+    let mut session = Session::new(Version::V4);
+    session.trace.tick_frequency = 1_000_000_000;
+    session.types = vec![EventType {
+        provider: "Microsoft-DotNETCore-SampleProfiler".into(),
+        ..EventType::default()
+    }];
+    session.threads = vec![SessionThread::new(11)];
+    let sample = |depth: u64| {
+        // The runtime keeps the innermost hundred frames.
+        let stack = (1..=depth).rev().take(100).map(|frame| frame * 0x100).collect();
+        let (ticks_later, values) = (1_000_000, vec![Value::U32(2)]);
+        Step::Event(SessionEvent { ticks_later, stack, values, ..SessionEvent::default() })
+    };
+    session.steps = [90, 120, 95].map(sample).into();
+    let files = files_of(&session.record().stream.bytes);
+    let repaired = rows_of(&files, "samples");
+    let repaired: Vec<_> = repaired.iter().map(|row| flag(row, "is_repaired").unwrap()).collect();
+    assert_eq!(repaired, [false, true, false]);
+    let depths = rows_of(&files, "stacks");
+    let deepest = depths.iter().filter_map(|row| whole(row, "depth")).max();
+    assert_eq!(deepest, Some(119));
 }

@@ -92,6 +92,14 @@ pub(crate) fn text<'r>(row: &'r Values, column: &str) -> Option<&'r str> {
     }
 }
 
+pub(crate) fn flag(row: &Values, column: &str) -> Option<bool> {
+    match row[column] {
+        Field::Null => None,
+        Field::Bool(value) => Some(value),
+        ref other => panic!("{column} is {other:?}"),
+    }
+}
+
 pub(crate) fn real(row: &Values, column: &str) -> Option<f64> {
     match row[column] {
         Field::Null => None,

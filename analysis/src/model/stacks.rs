@@ -107,8 +107,9 @@ impl Stacks {
         self.look_up(process, Stack::new(&bytes, 8), (false, true), ticks)
     }
 
-    /// Whether it has all its callers, whatever their number.
-    pub(crate) fn is_repaired(&self, stack: StackHandle) -> bool {
+    /// Whether it has all its callers, whatever their number: it got them back, or turned
+    /// out to have lost none.
+    pub fn is_repaired(&self, stack: StackHandle) -> bool {
         self.rows.get(stack.index()).is_some_and(|row| row.is_repaired)
     }
 

@@ -197,6 +197,7 @@ fn cpu_sample(sheet: &mut Sheet, sample: &Sample, model: &Model, prefix: RowPref
     row.state(sample.stack, sample.mode);
     row.count(sample.weight);
     row.stack(has_stack.then_some(sample.stack));
+    row.flag(model.stacks().is_repaired(sample.stack));
     let bytes = row.end();
     sheet.end_row(bytes);
 }
@@ -218,6 +219,7 @@ fn contention(
     let owner = start.as_ref().and_then(|start| start.owner_thread_id);
     row.count(owner.filter(|owner| *owner != 0));
     row.stack(Some(sample.stack));
+    row.flag(sample.is_open_wait());
     let bytes = row.end();
     sheet.end_row(bytes);
 }
