@@ -419,3 +419,40 @@ fn a_threads_main_method_is_one_span_though_stacks_below_it_have_lost_it() {
     };
     assert_eq!((begun("r!P.Main(string[])"), begun("(callers cut off at 100 frames)")), (1, 4));
 }
+
+#[test]
+fn the_first_sentences_name_the_programs_own_method_and_what_it_does_wrong() {
+    // Which method, its share of the running time if it is known, and what else is said, in
+    // the first or second finding.
+    let habits: [(&str, &str, Option<f64>, &str); 17] = [
+        ("badhash", "Index.Fill", Some(95.0), "Dictionary"),
+        ("blockingpool", "Sync.Wait", None, "starved"),
+        ("compile", "Rules.Build", Some(85.0), "86 % in Expression<__Canon>.Compile"),
+        ("concat", "Report.Print", Some(96.0), "String.Concat"),
+        ("contains", "Basket.Fill", Some(98.0), "List<__Canon>.Contains"),
+        ("convoy", "Ledger.Post", None, "6 threads waited 3.7"),
+        ("finalizers", "Handle.Finalize", Some(45.0), ""),
+        ("gc-growth", "Journal.Append", None, "the heap only grew"),
+        ("gc-loh", "Image.Decode", None, "large objects"),
+        ("gc-midlife", "Queue.Round", None, "of them copied"),
+        ("gc-pinned", "Buffers.Pin", None, "pinned objects"),
+        ("induced", "Cache.Trim", Some(96.0), "all were asked for by GC.Collect"),
+        ("parse", "Input.Read", Some(96.0), "Int32.Parse"),
+        ("reflect", "Mapper.Get", Some(83.0), "Type.GetProperty"),
+        ("regex", "Filter.Match", Some(93.0), "94 % in Regex.IsMatch"),
+        ("sort", "Ranking.Insert", Some(94.0), "List<__Canon>.Sort"),
+        ("threads", "Pump.Start", None, "threads were started"),
+    ];
+    for (name, method, share, cause) in habits {
+        let Some(trace) = corpus::known(&format!("habits/{name}")) else { continue };
+        let findings = findings(&trace);
+        let first: Vec<&str> = findings.iter().take(2).map(|finding| &*finding.text).collect();
+        let all = first.join("; ");
+        assert!(all.contains(method) && all.contains(cause), "{name}: {all}");
+        let said = first.iter().find(|text| text.contains("of the running time"));
+        let said = said.and_then(|text| text.split(' ').next()?.parse::<f64>().ok());
+        if let Some(share) = share {
+            assert!(said.is_some_and(|said| (said - share).abs() <= 3.0), "{name}: {all}");
+        }
+    }
+}

@@ -5,20 +5,22 @@ use crate::document::percent as share;
 use crate::model::{CALLS, Coverage, rounded};
 use crate::report::{
     ActivitiesReport, AllocReport, ContentionReport, ExceptionsReport, GcTotals, JitTotals,
-    WaitsReport, own_frame,
+    WaitsReport, is_own, own_frame,
 };
 use crate::sorted::SortFew;
 use nettrace_export::units::{bytes, count, counted, duration};
 use std::sync::Arc;
 
 /// Maximum number of findings.
-const MOST: usize = 5;
+const MOST: usize = 7;
 /// GC pauses that take less of the trace, in percent, are not notable,
 const LEAST_PAUSES: f64 = 1.0;
 /// nor is compilation, summed over threads,
 const LEAST_JIT: f64 = 2.0;
 /// nor are waits for locks, summed over threads,
 const LEAST_CONTENTION: f64 = 1.0;
+/// and by samples, which are not as exact,
+const LEAST_SAMPLED_WAITS: f64 = 5.0;
 /// nor waits for handles, relative to the time of the threads that waited (most threads
 /// of most programs wait for work),
 const LEAST_WAITS: f64 = 25.0;
@@ -26,10 +28,17 @@ const LEAST_WAITS: f64 = 25.0;
 const LEAST_ACTIVITY: f64 = 1.0;
 /// nor a method with a smaller share of the running samples.
 const LEAST_METHOD: f64 = 5.0;
+/// Threads that were started, and how many of them in a second.
+const LEAST_THREADS: u64 = 100;
+const LEAST_THREADS_PER_SECOND: f64 = 50.0;
 /// Exceptions per second.
 const LEAST_EXCEPTIONS: f64 = 1.0;
 /// Bytes per second: 100 MiB.
 const LEAST_ALLOCATED: f64 = 104_857_600.0;
+
+/// Types that a user knows, of `RuntimeType` and others.
+const REFLECTION: [&str; 6] =
+    ["Type.", "MethodInfo.", "PropertyInfo.", "FieldInfo.", "ConstructorInfo.", "Assembly."];
 
 /// A notable fact about a trace.
 #[derive(Debug, Clone, PartialEq)]
@@ -38,7 +47,7 @@ const LEAST_ALLOCATED: f64 = 104_857_600.0;
 pub struct Finding {
     /// Its subject: `lost_events`, `missing_names`, `gc`, `jit`, `alloc`, `exceptions`,
     /// `deadlock`, `endless_wait`, `contention`, `waits`, `starvation`, `hottest_method`, `lock_spinning`, `activities`,
-    /// `slow_activity`, `log_errors`, `child_process`.
+    /// `slow_activity`, `log_errors`, `child_process`, `threads`.
     pub about: String,
     /// How notable it is, from 0 to 100.
     pub weight: f64,
@@ -88,9 +97,10 @@ impl Finding {
         Some(Finding::new("missing_names", 85.0, (percent, "percent"), text, "report topN"))
     }
 
-    pub(super) fn gc(totals: &GcTotals) -> Option<Finding> {
+    /// Collections, and why they came or are dear.
+    pub(super) fn gc(totals: &GcTotals, why: &str) -> Option<Finding> {
         let text = format!(
-            "{} paused {}: {:.1} % of the time, longest {}",
+            "{} paused {}: {:.1} % of the time, longest {}{why}",
             counted(totals.count, "collection"),
             duration(totals.pause_ns),
             totals.pause_percent,
@@ -129,11 +139,13 @@ impl Finding {
     pub(super) fn exceptions(report: &ExceptionsReport, trace_ns: u64) -> Option<Finding> {
         let first = report.types.first()?;
         let rate = report.count as f64 / (trace_ns as f64 / 1e9).max(0.001);
+        let stack = first.stacks.first().map(|stack| &*stack.frames);
         let text = format!(
-            "{}, {} of them {}",
+            "{}, {} of them {}{}",
             counted(report.count, "exception"),
             count(first.count),
-            first.type_name
+            first.type_name,
+            stack.and_then(thrown_by).unwrap_or_default()
         );
         let weight = 10.0 + 12.0 * (rate + 1.0).log10();
         (rate >= LEAST_EXCEPTIONS).then(|| {
@@ -189,6 +201,58 @@ impl Finding {
     ) -> Option<Finding> {
         let name = without_arguments(method);
         running("hottest_method", nanos, of, samples, &format!("in {name}"))
+    }
+
+    /// So much of the running time is in a method of the program's own and in what it calls
+    /// of others.
+    pub(super) fn own_method(
+        method: &str,
+        call: &str,
+        (nanos, of): (u64, u64),
+        (samples, few): (u64, &str),
+    ) -> Option<Finding> {
+        let share = share(nanos, of);
+        let text = format!(
+            "{share:.2} % of the running time ({}{few}) in {}{call}",
+            counted(samples, "sample"),
+            without_arguments(method)
+        );
+        let weight = 20.0 + share * 0.4;
+        (share >= LEAST_METHOD).then(|| {
+            Finding::new("hottest_method", weight, (nanos, "ns"), text, "report topN --my-code")
+        })
+    }
+
+    /// Threads waited for a lock in a method, by samples.
+    pub(super) fn sampled_lock_waits(
+        method: &str,
+        held: &str,
+        (nanos, trace_ns): (u64, u64),
+        threads: u64,
+    ) -> Option<Finding> {
+        let share = share(nanos, trace_ns);
+        let text = format!(
+            "{} waited {} for a lock in {}{held}",
+            counted(threads, "thread"),
+            duration(nanos),
+            without_arguments(method)
+        );
+        (share >= LEAST_SAMPLED_WAITS).then(|| {
+            let value = (nanos, "ns");
+            let command = "report topN --my-code --state waiting";
+            Finding::new("contention", 30.0 + share.min(60.0), value, text, command)
+        })
+    }
+
+    /// Many short threads.
+    pub(super) fn threads(started: u64, trace_ns: u64, starter: Option<&str>) -> Option<Finding> {
+        let by = starter.map_or(String::new(), |by| format!(", by {}", without_arguments(by)));
+        let text = format!("{} threads were started in {}{by}", count(started), duration(trace_ns));
+        let per_second = started as f64 / (trace_ns as f64 / 1e9).max(0.001);
+        let is_much = started >= LEAST_THREADS && per_second >= LEAST_THREADS_PER_SECOND;
+        let weight = 40.0 + 10.0 * (started as f64).log10();
+        is_much
+            .then(|| Finding::new("threads", weight, (started, "threads"), text, "report threads"))
     }
 
     /// The process does nothing but wait for another one, in so many samples.
@@ -268,6 +332,50 @@ pub(super) fn most_in(frames: Option<&[Arc<str>]>) -> String {
         }
         _ => String::new(),
     }
+}
+
+/// `, most thrown by Int32.Parse in Input.Read`.
+fn thrown_by(frames: &[Arc<str>]) -> Option<String> {
+    let at = frames.iter().position(|frame| is_own(frame))?;
+    let own = without_arguments(frames.get(at)?);
+    let thrower = at.checked_sub(1).and_then(|at| frames.get(at));
+    Some(match thrower {
+        Some(thrower) => format!(", most thrown by {} in {own}", short_name(thrower)),
+        None => format!(", most thrown in {own}"),
+    })
+}
+
+/// `Regex.IsMatch` for `System.Text.RegularExpressions!System.Text.RegularExpressions.Regex.IsMatch(string)`.
+pub(super) fn short_name(frame: &str) -> String {
+    let name = without_arguments(frame);
+    let name = name.split_once('!').map_or(&*name, |(_, name)| name);
+    // Dots within type arguments do not separate.
+    let mut depth = 0_usize;
+    let mut dots = Vec::new();
+    for (at, letter) in name.char_indices() {
+        match letter {
+            '<' | '[' => depth = depth.saturating_add(1),
+            '>' | ']' => depth = depth.saturating_sub(1),
+            '.' if depth == 0 => dots.push(at),
+            _ => {}
+        }
+    }
+    // A constructor's name begins with a dot.
+    let is_constructor = name.ends_with("..ctor") || name.ends_with("..cctor");
+    let back = if is_constructor { 3 } else { 2 };
+    let from = dots.len().checked_sub(back).and_then(|at| dots.get(at));
+    let name = from.and_then(|at| name.get(at.saturating_add(1)..)).unwrap_or(name);
+    // Reflection's types have the names of their base types, and more.
+    let name = REFLECTION
+        .iter()
+        .find_map(|known| name.strip_prefix("Runtime").filter(|rest| rest.starts_with(known)))
+        .unwrap_or(name);
+    // What a method is implemented by has its name: `GetPropertyImpl`.
+    ["Impl", "Internal", "Core"]
+        .iter()
+        .find_map(|end| name.strip_suffix(end).filter(|name| !name.ends_with('.')))
+        .unwrap_or(name)
+        .to_owned()
 }
 
 /// A share of the running time.

@@ -5,9 +5,11 @@
 //! that has findings computes them from the same reports (`overview`), so that a trace has
 //! the same ones in all of them.
 
+mod collections;
 mod finding;
 mod hangs;
 pub(crate) mod overview;
+mod own_code;
 mod own_events;
 mod running;
 mod subject;

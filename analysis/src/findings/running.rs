@@ -19,7 +19,7 @@ const WAITS_FOR_PROCESS: &str = "Diagnostics.Process.WaitForExit";
 const TRACING: &str = "System.Diagnostics.Tracing.";
 
 /// Whether a frame is the entry point of a program.
-fn is_main(frame: &str) -> bool {
+pub(super) fn is_main(frame: &str) -> bool {
     let name = frame.split_once('(').map_or(frame, |(name, _)| name);
     name.ends_with(".Main") || name.ends_with(".<Main>$")
 }
@@ -125,7 +125,7 @@ impl Running {
 
     /// The method that ran most, and the one that most often was taking a lock, if enough
     /// samples say so.
-    pub(super) fn hottest(&self, resolved: &Resolved<'_>) -> Vec<Finding> {
+    pub(super) fn hottest(&self, resolved: &Resolved<'_>) -> [Option<Finding>; 2] {
         // An address means nothing to a reader, and a method far below addresses is not
         // notable.
         let found = |leaves: &BTreeMap<FrameHandle, (u64, u64)>| {
@@ -147,6 +147,6 @@ impl Running {
         let took = found(&self.taking_locks).and_then(|(method, nanos, samples)| {
             Finding::spinning_for_locks(method, nanos, self.all, samples)
         });
-        ran.into_iter().chain(took).collect()
+        [ran, took]
     }
 }

@@ -1,7 +1,9 @@
 //! What a trace is, what it can answer, and what is notable about it.
 
+use super::collections::why;
 use super::finding::{self, Finding};
 use super::overview::{Overview, Overviewed};
+use super::own_code::OwnCode;
 use super::own_events::{self, OwnEvents};
 use super::running::Running;
 use super::subject::{Subject, kind};
@@ -12,6 +14,9 @@ use crate::report::{
     Report, ReportInput, StuckThreads, Tasks, ThreadPool, Waits,
 };
 use nettrace_parser::Event;
+
+/// Pauses that take so much of the time are a question for whoever allocates.
+const DEAR_PAUSES_PERCENT: f64 = 10.0;
 
 /// What a trace is, what it can answer, and what is notable about it.
 #[derive(Debug, Clone, PartialEq)]
@@ -41,7 +46,7 @@ pub struct SummaryReport {
     pub own_events: Vec<OwnEvents>,
     /// Number of their types.
     pub own_types: u64,
-    /// Notable facts, most important first; at most five.
+    /// Notable facts, most important first; at most seven.
     pub findings: Vec<Finding>,
 }
 
@@ -163,24 +168,43 @@ fn findings(
 ) -> Vec<Finding> {
     let severe = reports.logs.levels.iter().filter(|row| row.level >= LogLevel::Error);
     let severe = severe.fold(0_u64, |sum, row| sum.saturating_add(row.count));
+    let own = OwnCode::new(resolved);
+    let threads = resolved.model().threads().iter().filter(|(_, thread)| thread.events > 0);
+    // The program's own method, or without any the one that ran most.
+    let [ran, took_lock] = running.hottest(resolved);
+    let hottest = own.hottest(resolved);
+    let is_dear = reports.gc.totals.pause_percent >= DEAR_PAUSES_PERCENT;
+    let allocator = if hottest.is_none() && is_dear { own.busiest(resolved) } else { None };
     let found = [
+        hottest.or(ran),
+        took_lock,
+        Finding::threads(threads.count() as u64, duration_ns, own.starter(resolved)),
         running.unnamed(resolved),
         running.waits_for_process(),
         Finding::starvation(reports, &StuckThreads::of(resolved), running.busiest_worker(resolved)),
-        Finding::gc(&reports.gc.totals),
+        // The pause of a heap dump is the recorder's.
+        Finding::gc(&reports.gc.totals, &why(&reports.gc, own.collector(resolved), allocator))
+            .filter(|_| {
+                reports.gc.totals.count > 2 || !reports.subjects.contains_key(&Subject::Heap)
+            }),
         Finding::jit(&reports.jit.totals, duration_ns),
         Finding::alloc(&reports.alloc),
         Finding::exceptions(&reports.exceptions, duration_ns),
         Finding::deadlock(&reports.contention),
         Finding::endless_wait(&reports.contention, duration_ns),
         Finding::endless_await(&reports.tasks, duration_ns),
-        Finding::contention(&reports.contention, duration_ns),
+        Finding::contention(&reports.contention, duration_ns).or_else(|| {
+            // Where other sentences are about these waits there is no need for one more.
+            let report = &reports.contention;
+            let is_known =
+                report.totals.stopped > 0 || !report.open.is_empty() || !report.stuck.is_empty();
+            if is_known { None } else { own.lock_waits(resolved, duration_ns) }
+        }),
         Finding::waits(&reports.waits, duration_ns),
         Finding::activities(&reports.activities, duration_ns),
         Finding::log_errors(severe),
     ];
-    let mut findings = running.hottest(resolved);
-    findings.extend(found.into_iter().flatten());
+    let mut findings: Vec<Finding> = found.into_iter().flatten().collect();
     finding::rank(&mut findings);
     findings
 }
