@@ -47,7 +47,7 @@ const REFLECTION: [&str; 6] =
 pub struct Finding {
     /// Its subject: `lost_events`, `missing_names`, `gc`, `jit`, `alloc`, `exceptions`,
     /// `deadlock`, `endless_wait`, `contention`, `waits`, `starvation`, `hottest_method`, `lock_spinning`, `activities`,
-    /// `slow_activity`, `log_errors`, `child_process`, `threads`.
+    /// `slow_activity`, `log_errors`, `child_process`, `threads`, `lock_waits`.
     pub about: String,
     /// How notable it is, from 0 to 100.
     pub weight: f64,
@@ -240,7 +240,7 @@ impl Finding {
         (share >= LEAST_SAMPLED_WAITS).then(|| {
             let value = (nanos, "ns");
             let command = "report topN --my-code --state waiting";
-            Finding::new("contention", 30.0 + share.min(60.0), value, text, command)
+            Finding::new("lock_waits", 30.0 + share.min(60.0), value, text, command)
         })
     }
 
