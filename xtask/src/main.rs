@@ -39,9 +39,9 @@ enum Task {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         rest: Vec<String>,
     },
-    /// How often `nettrace diff` is right on the runs of a folder: DIR [DRAWS]
+    /// How often `nettrace diff` is right on the runs of a folder
     Ab {
-        /// The folder, and how many comparisons of each kind
+        /// The folder, and after it how many comparisons of each kind
         rest: Vec<String>,
     },
     /// Update the expected pages of commands

@@ -76,7 +76,7 @@ not even != or !~.";
 /// let predicate: Predicate = "GC/Start and (Depth >= 2 or Reason = Induced)".parse()?;
 /// assert_eq!(predicate.to_string(), "GC/Start and (Depth >= 2 or Reason = Induced)");
 /// let error = "GC/Start and Reason".parse::<Predicate>().unwrap_err();
-/// assert_eq!((error.column(), error.to_string().contains("no operator")), (14, true));
+/// assert_eq!((error.column(), error.to_string().contains("an operator after")), (14, true));
 /// # Ok::<(), nettrace_export::PredicateError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
