@@ -11,19 +11,24 @@ use nettrace_ipc::{CommandId, HResult};
 
 #[test]
 fn collect_writes_the_exact_bytes_and_counts_events_and_losses() {
-    let (folder, bytes) = (Folder::new(), trace("net3.1-linux-x64/lossy.nettrace.gz"));
-    let fake = FakeRuntime::start(streaming(&bytes)).unwrap();
-    let run = on(&fake, &folder, &["collect", "--duration", "500ms", "-o", "x.nettrace"]);
-    assert_eq!(run.code, Some(0), "{}", run.stderr);
-    assert!(std::fs::read(folder.0.join("x.nettrace")).unwrap() == bytes);
-    let info = ran(&["info", "x.nettrace", "--json"], &folder).json();
-    assert!(info["lost"].int() > 0);
-    let lost = run.stderr.lines().find(|line| line.contains("warning: x.nettrace:")).unwrap();
-    let digits: String =
-        lost.split(" event").next().unwrap().chars().filter(char::is_ascii_digit).collect();
-    assert_eq!(digits, info["lost"].to_string());
-    assert!(lost.contains("--buffersize 1024"), "{lost}");
-    assert_eq!((fake.stops().len(), fake.session_count(), fake.death()), (1, 0, None));
+    let bytes = trace("net3.1-linux-x64/lossy.nettrace.gz");
+    // The stream is too small to have filled the usual buffer.
+    for (buffer, advice) in [("16", "--buffersize 64 or fewer"), ("256", "whatever the buffer")] {
+        let folder = Folder::new();
+        let fake = FakeRuntime::start(streaming(&bytes)).unwrap();
+        let args = ["collect", "--duration", "500ms", "-o", "x.nettrace", "--buffersize", buffer];
+        let run = on(&fake, &folder, &args);
+        assert_eq!(run.code, Some(0), "{}", run.stderr);
+        assert!(std::fs::read(folder.0.join("x.nettrace")).unwrap() == bytes);
+        let info = ran(&["info", "x.nettrace", "--json"], &folder).json();
+        assert!(info["lost"].int() > 0);
+        let lost = run.stderr.lines().find(|line| line.contains("warning: x.nettrace:")).unwrap();
+        let digits: String =
+            lost.split(" event").next().unwrap().chars().filter(char::is_ascii_digit).collect();
+        assert_eq!(digits, info["lost"].to_string());
+        assert!(lost.contains(advice), "{lost}");
+        assert_eq!((fake.stops().len(), fake.session_count(), fake.death()), (1, 0, None));
+    }
 }
 
 #[test]
