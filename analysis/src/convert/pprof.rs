@@ -16,7 +16,7 @@
 use super::encode::Message;
 use super::{Convert, ConvertError, ConvertOptions, Output};
 use crate::model::{
-    Call, FrameKind, Kind, Mode, Profile, ProfileKey, Resolved, SampleClock, Totals, is_open_wait,
+    Call, FrameKind, Kind, Mode, Profile, ProfileKey, Resolved, SampleClock, Totals,
 };
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::{self, Write};
@@ -213,7 +213,7 @@ impl File<'_, '_> {
     fn sample(&mut self, key: &ProfileKey, totals: &Totals) -> io::Result<bool> {
         let resolved = self.resolved;
         let Some(frames) = resolved.selected(key.stack, key.mode) else { return Ok(false) };
-        let is_open = is_open_wait(key.kind, key.label);
+        let is_open = key.kind.is_open_wait(key.label);
         let waiting = key.label.filter(|_| is_open).map(|label| Call::Label(key.kind, label));
         let calls = waiting.into_iter().chain(frames.iter().map(|frame| Call::Frame(*frame)));
         let ids: Vec<u64> = calls.map(|call| self.location(call)).collect();

@@ -10,7 +10,6 @@ use super::work::Gathered;
 use crate::model::hash::NumberMap;
 use crate::model::{
     Folding, Frame, FrameHandle, Kind, Mode, Resolved, StackHandle, ThreadState, WaitFor,
-    is_open_wait,
 };
 use crate::page::samples::SampleRow;
 use crate::report::{ActivitiesReport, ContentionReport, GcReport, ThreadPoolReport};
@@ -214,7 +213,7 @@ impl Cut {
         for kind in [Kind::Contention, Kind::Waits] {
             let Some(rows) = samples.get(&kind) else { continue };
             let is_open = |row: &&SampleRow| {
-                is_open_wait(kind, row.key.label)
+                kind.is_open_wait(row.key.label)
                     && row.weight >= LEAST_OPEN_WAIT_NANOS
                     && resolved.admits(row.key.stack, row.key.mode)
                     && !is_idle(row, resolved)

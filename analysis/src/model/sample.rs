@@ -272,11 +272,13 @@ impl Sample {
     /// Whether it is a wait for a lock or a handle that is not over at the end of the
     /// trace, so that it took at least as long as its weight.
     pub fn is_open_wait(&self) -> bool {
-        is_open_wait(self.kind, self.label)
+        self.kind.is_open_wait(self.label)
     }
 }
 
-/// See [`Sample::is_open_wait`]. Other waits have no label.
-pub(crate) fn is_open_wait(kind: Kind, label: Option<TextHandle>) -> bool {
-    matches!(kind, Kind::Contention | Kind::Waits) && label.is_some()
+impl Kind {
+    /// See [`Sample::is_open_wait`]. Other waits have no label.
+    pub(crate) fn is_open_wait(self, label: Option<TextHandle>) -> bool {
+        matches!(self, Kind::Contention | Kind::Waits) && label.is_some()
+    }
 }
