@@ -33,8 +33,10 @@ impl<S: Source> Reader<S> {
             Fault::Foreign(_) => needed_to_name(bytes),
             _ => None,
         };
+        let known = bytes.len();
+        // A short input has fewer bytes than wanted, but perhaps more than were looked at.
         if let Some(wanted) = wanted
-            && self.source.fill(wanted as u64)?
+            && (self.source.fill(wanted as u64)? || self.source.bytes().len() > known)
         {
             return Ok(());
         }
