@@ -28,6 +28,9 @@ const RECORDING: [&str; 3] = [
     "EventSource.DoCommand",
 ];
 
+/// Frames of input and output.
+const IO: [&str; 4] = ["System.Net.", "System.IO.", "Interop.Sys.", "Interop.Winsock."];
+
 /// Time of a method, by how certain it is that it ran.
 #[derive(Debug, Default)]
 struct Method {
@@ -111,6 +114,10 @@ pub(super) struct OwnCode {
 impl OwnCode {
     pub(super) fn new(resolved: &Resolved<'_>) -> OwnCode {
         let own = OwnModules::of(resolved);
+        // Names may be long and stacks deep, so each name is looked at once.
+        let all = (0_u32..).zip(resolved.all_frames());
+        let facts: Vec<FrameFacts> =
+            all.map(|(at, _)| FrameFacts::of(resolved, &own, FrameHandle(at))).collect();
         let mut code = OwnCode::default();
         let mut places: HashMap<StackHandle, Place> = HashMap::new();
         let rows = resolved.profile().rows();
@@ -119,8 +126,9 @@ impl OwnCode {
             if !resolved.admits(key.stack, key.mode) {
                 continue;
             }
-            let place =
-                *places.entry(key.stack).or_insert_with(|| Place::of(resolved, &own, key.stack));
+            let place = *places
+                .entry(key.stack)
+                .or_insert_with(|| Place::of(resolved.frames(key.stack), &facts));
             if let Some(method) = place.method {
                 for (is_called, callers) in
                     [(place.collects, &mut code.collects), (place.starts, &mut code.starts)]
@@ -140,10 +148,16 @@ impl OwnCode {
             code.nanos = code.nanos.saturating_add(totals.weight);
             code.samples = code.samples.saturating_add(totals.samples);
             let Some(method) = place.method.filter(|_| !place.records) else { continue };
+            let is_certain =
+                matches!(how, Certainty::Managed | Certainty::Computing | Certainty::TakingLock);
+            // A native call for input or output may well have waited.
+            if !is_certain && place.does_io {
+                continue;
+            }
             let row = code.methods.entry(method).or_default();
             row.nanos = row.nanos.saturating_add(totals.weight);
             row.samples = row.samples.saturating_add(totals.samples);
-            if matches!(how, Certainty::Managed | Certainty::Computing | Certainty::TakingLock) {
+            if is_certain {
                 row.certain = row.certain.saturating_add(totals.samples);
             }
             if let Some(call) = place.calls {
@@ -251,28 +265,47 @@ struct Place {
     records: bool,
     collects: bool,
     starts: bool,
+    does_io: bool,
+}
+
+/// What the name of a frame says.
+#[derive(Debug, Clone, Copy, Default)]
+struct FrameFacts {
+    is_own: bool,
+    is_package: bool,
+    records: bool,
+    collects: bool,
+    starts: bool,
+    does_io: bool,
+}
+
+impl FrameFacts {
+    fn of(resolved: &Resolved<'_>, own: &OwnModules, frame: FrameHandle) -> FrameFacts {
+        let text = resolved.text(frame);
+        FrameFacts {
+            is_own: own.has(resolved, frame),
+            is_package: is_package(resolved, frame),
+            records: RECORDING.iter().any(|word| text.contains(word)),
+            collects: text.contains("System.GC.Collect("),
+            starts: text.contains("System.Threading.Thread.Start"),
+            does_io: IO.iter().any(|word| text.contains(word)),
+        }
+    }
 }
 
 impl Place {
-    fn of(resolved: &Resolved<'_>, own: &OwnModules, stack: StackHandle) -> Place {
-        let frames = resolved.frames(stack);
-        let position = |is: &dyn Fn(FrameHandle) -> bool| frames.iter().position(|it| is(*it));
-        let at = position(&|frame| own.has(resolved, frame))
-            .or_else(|| position(&|frame| is_package(resolved, frame)));
-        let calls = at.and_then(|at| frames.get(at.checked_sub(1)?)).copied();
-        let text_has = |words: &[&str]| {
-            frames.iter().any(|frame| words.iter().any(|word| resolved.text(*frame).contains(word)))
-        };
-        let is_called = |word: &str| {
-            let inner = frames.get(..at.unwrap_or(0)).unwrap_or_default();
-            inner.iter().any(|frame| resolved.text(*frame).contains(word))
-        };
+    fn of(frames: &[FrameHandle], facts: &[FrameFacts]) -> Place {
+        let fact = |frame: &FrameHandle| facts.get(frame.index()).copied().unwrap_or_default();
+        let at = frames.iter().position(|frame| fact(frame).is_own);
+        let at = at.or_else(|| frames.iter().position(|frame| fact(frame).is_package));
+        let inner = frames.get(..at.unwrap_or(0)).unwrap_or_default();
         Place {
             method: at.and_then(|at| frames.get(at)).copied(),
-            calls,
-            records: text_has(&RECORDING),
-            collects: is_called("System.GC.Collect("),
-            starts: is_called("System.Threading.Thread.Start"),
+            calls: inner.last().copied(),
+            records: frames.iter().any(|frame| fact(frame).records),
+            collects: inner.iter().any(|frame| fact(frame).collects),
+            starts: inner.iter().any(|frame| fact(frame).starts),
+            does_io: inner.iter().any(|frame| fact(frame).does_io),
         }
     }
 }
