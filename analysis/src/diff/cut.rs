@@ -15,7 +15,7 @@ use crate::page::samples::SampleRow;
 use crate::report::{ActivitiesReport, ContentionReport, GcReport, ThreadPoolReport};
 use crate::sorted::SortFew;
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// The maximum number of slices of equal length, and the shortest of them.
 const MOST_SLICES: usize = 24;
@@ -164,6 +164,8 @@ impl Cut {
         // Both represent all allocations.
         let has_samples = samples.contains_key(&Kind::AllocationSamples);
         let is_admitted = |row: &SampleRow| resolved.admits(row.key.stack, row.key.mode);
+        // Many waits have the same stack, and its names may be long.
+        let mut places: HashMap<StackHandle, Option<&str>> = HashMap::new();
         for (kind, rows) in samples {
             match kind {
                 Kind::Cpu => self.cpu(rows, resolved),
@@ -180,7 +182,9 @@ impl Cut {
                 Kind::Contention => {
                     for row in rows.iter().filter(|row| is_admitted(row)) {
                         let (slice, samples) = (self.slices.of(row.nanos), row.samples as f64);
-                        let place = own_place(resolved, row.key.stack);
+                        let stack = row.key.stack;
+                        let place =
+                            *places.entry(stack).or_insert_with(|| own_place(resolved, stack));
                         for name in [Some(""), place].into_iter().flatten() {
                             self.add(
                                 Subject::Contention,
@@ -196,7 +200,9 @@ impl Cut {
                     let counts = |row: &&SampleRow| is_admitted(row) && !is_idle(row, resolved);
                     for row in rows.iter().filter(counts) {
                         let (slice, samples) = (self.slices.of(row.nanos), row.samples as f64);
-                        let place = own_place(resolved, row.key.stack);
+                        let stack = row.key.stack;
+                        let place =
+                            *places.entry(stack).or_insert_with(|| own_place(resolved, stack));
                         for name in [Some(""), place].into_iter().flatten() {
                             self.add(Subject::Waits, name, slice, (row.weight as f64, samples));
                         }

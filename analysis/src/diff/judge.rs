@@ -75,13 +75,7 @@ impl Wholes {
 
     /// What percentage of its subject a row is.
     fn share(&self, row: &DiffRow) -> f64 {
-        let of = match row.subject {
-            Subject::Method | Subject::MethodTotal => Subject::Cpu,
-            Subject::Type => Subject::Alloc,
-            Subject::Exception => Subject::Exceptions,
-            subject => subject,
-        };
-        let whole = self.0.get(&of).copied().unwrap_or(0.0);
+        let whole = self.0.get(&row.subject.whole()).copied().unwrap_or(0.0);
         if whole > 0.0 { row.old.max(row.new) / whole * 100.0 } else { 100.0 }
     }
 

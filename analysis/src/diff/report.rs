@@ -608,12 +608,7 @@ fn weigh(rows: &mut [DiffRow]) {
         [Subject::Cpu, Subject::Alloc, Subject::Exceptions, Subject::Contention, Subject::Waits]
             .map(|subject| (subject, whole(subject, rows)));
     for row in rows {
-        let of = match row.subject {
-            Subject::Method | Subject::MethodTotal => Subject::Cpu,
-            Subject::Type => Subject::Alloc,
-            Subject::Exception => Subject::Exceptions,
-            subject => subject,
-        };
+        let of = row.subject.whole();
         let own = row.old.abs().max(row.new.abs());
         let whole =
             wholes.iter().find(|(subject, _)| *subject == of).map_or(own, |(_, whole)| *whole);

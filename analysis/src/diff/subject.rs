@@ -143,6 +143,16 @@ impl Subject {
         }
     }
 
+    /// The subject whose total a row is a part of; its own if there is no other.
+    pub(super) fn whole(self) -> Subject {
+        match self {
+            Subject::Method | Subject::MethodTotal => Subject::Cpu,
+            Subject::Type => Subject::Alloc,
+            Subject::Exception => Subject::Exceptions,
+            subject => subject,
+        }
+    }
+
     /// Rows whose chances are corrected together: what changes one changes the others, so
     /// that they are one question.
     pub(super) fn family(self) -> Family {
