@@ -41,3 +41,4 @@ mod synthetic;
 mod thread_stacks;
 mod threads;
 mod unloads;
+mod web;

@@ -37,6 +37,7 @@ fn the_findings_of_all_reports_are_plain_values() {
         name::<Logs>(),
         name::<Modules>(),
         name::<Summary>(),
+        name::<Sql>(),
         name::<Tasks>(),
         name::<ThreadPool>(),
         name::<Threads>(),

@@ -23,7 +23,14 @@ fn an_analysis_may_go_to_another_thread_and_results_be_read_by_several() {
             GcReport,
         ),
         (JitReport, LoaderReport, LogsReport, ModulesReport, TasksReport, ThreadPoolReport),
-        (ThreadsReport, TypesReport, WaitsReport, findings::SummaryReport, OutcomeReport),
+        (
+            report::SqlReport,
+            ThreadsReport,
+            TypesReport,
+            WaitsReport,
+            findings::SummaryReport,
+            OutcomeReport,
+        ),
     );
     fn is_send<T: Send>() {}
     fn is_send_and_sync<T: Send + Sync>() {}

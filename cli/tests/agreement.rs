@@ -16,7 +16,7 @@ const SAMPLER: &str = "Microsoft-DotNETCore-SampleProfiler";
 const UNIVERSAL: &str = "Universal.Events";
 
 /// Reports as JSON, with all rows.
-const REPORTS: [&[&str]; 17] = [
+const REPORTS: [&[&str]; 18] = [
     &["topN", "-n", "1000000"],
     &["tree", "--min", "0"],
     &["threads"],
@@ -32,6 +32,7 @@ const REPORTS: [&[&str]; 17] = [
     &["tasks", "-n", "1000000"],
     &["activities", "-n", "1000000"],
     &["http", "-n", "1000000"],
+    &["sql", "-n", "1000000"],
     &["counters"],
     &["summary"],
 ];
@@ -366,7 +367,7 @@ fn summary(trace: &TraceReports, doubts: &mut Doubts) {
             "alloc" => trace.rows("alloc", "/sources").len() as u64,
             "jit" => trace.number("jit", "/totals/methods"),
             "counters" => trace.rows("counters", "/series").len() as u64,
-            "exceptions" => trace.number("exceptions", "/count"),
+            report @ ("exceptions" | "sql") => trace.number(report, "/count"),
             "tasks" => trace.number("tasks", "/scheduled") + trace.number("tasks", "/waits_begun"),
             report @ ("contention" | "waits" | "activities") => trace.number(report, "/started"),
             report => nettrace(&["report", report, &trace.path]).stdout.len() as u64,

@@ -6,13 +6,26 @@ use crate::model::{Model, Moment, Resolved};
 use crate::report::{
     Activities, ActivitiesReport, Alloc, AllocReport, Contention, ContentionReport, Counters,
     CountersReport, Exceptions, ExceptionsReport, Gc, GcReport, Jit, JitReport, Logs, LogsReport,
-    Report, Reports, Tasks, TasksReport, ThreadPool, ThreadPoolReport, Waits, WaitsReport,
+    Report, Reports, Sql, SqlReport, Tasks, TasksReport, ThreadPool, ThreadPoolReport, Waits,
+    WaitsReport,
 };
 use nettrace_parser::Event;
 
 /// The reports, each as detailed as its user needs it.
-pub(crate) type OverviewReports =
-    (Gc, Alloc, Exceptions, Contention, Waits, Jit, ThreadPool, Activities, Logs, Counters, Tasks);
+pub(crate) type OverviewReports = (
+    Gc,
+    Alloc,
+    Exceptions,
+    Contention,
+    Waits,
+    Jit,
+    ThreadPool,
+    Activities,
+    Logs,
+    Counters,
+    Tasks,
+    Sql,
+);
 
 /// The bit for counting subjects: above those of the reports, however many there are, and
 /// below the two that the page has for itself.
@@ -43,6 +56,8 @@ pub(crate) struct Overviewed {
     #[cfg_attr(not(feature = "page"), allow(dead_code, reason = "only the page shows it"))]
     pub(crate) counters: CountersReport,
     pub(crate) tasks: TasksReport,
+    #[cfg_attr(not(feature = "page"), allow(dead_code, reason = "only the page shows it"))]
+    pub(crate) sql: SqlReport,
     pub(super) subjects: Subjects,
     pub(super) own: Vec<OwnEvents>,
 }
@@ -93,15 +108,18 @@ impl Overview {
             logs,
             counters,
             tasks,
+            sql,
         ) = self.reports;
         let (alloc, activities) = (alloc.finish(resolved), activities.finish(resolved));
         let (logs, counters) = (logs.finish(resolved), counters.finish(resolved));
+        let sql = sql.finish(resolved);
         let mut subjects = self.subjects;
         // The most accurate way of measuring.
         let allocations = alloc.sources.first().map_or(0, |source| source.events);
         let counts = [
             (Subject::Allocations, allocations),
             (Subject::Activities, activities.used),
+            (Subject::Sql, sql.used),
             (Subject::Logs, logs.used),
             (Subject::Counters, counters.used),
         ];
@@ -118,6 +136,7 @@ impl Overview {
             logs,
             counters,
             tasks: tasks.finish(resolved),
+            sql,
             subjects,
             own: self.own.finish(),
         }

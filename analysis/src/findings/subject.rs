@@ -1,8 +1,8 @@
 //! What the events of a trace are about.
 
 use crate::report::{
-    Activities, Alloc, Contention, Counters, Exceptions, Gc, Jit, Logs, Report, Tasks, ThreadPool,
-    TopNOptions, Waits,
+    Activities, Alloc, Contention, Counters, Exceptions, Gc, Jit, Logs, Report, Sql, Tasks,
+    ThreadPool, TopNOptions, Waits,
 };
 use nettrace_parser::Event;
 use nettrace_parser::view::KnownProvider;
@@ -22,6 +22,7 @@ pub(super) enum Subject {
     Jit,
     Tasks,
     Activities,
+    Sql,
     Logs,
     Counters,
 }
@@ -45,6 +46,9 @@ impl Subject {
             Subject::Tasks => ("tasks", Tasks::NAME, "what was scheduled and awaited"),
             Subject::Activities => {
                 ("activities", Activities::NAME, "requests and how long they took")
+            }
+            Subject::Sql => {
+                ("SQL commands", Sql::NAME, "which statements ran, and for which requests")
             }
             Subject::Logs => ("log messages", Logs::NAME, "what was logged"),
             Subject::Counters => ("counters", Counters::NAME, "values over time"),

@@ -11,7 +11,7 @@ use crate::document::SCHEMA;
 use crate::model::{Model, Moment, Resolved};
 use crate::report::{
     Activities, Alloc, Contention, Counters, Exceptions, Gc, Jit, LogLevel, Logs, Recording,
-    Report, ReportInput, StuckThreads, Tasks, ThreadPool, Waits,
+    Report, ReportInput, Sql, StuckThreads, Tasks, ThreadPool, Waits,
 };
 use nettrace_parser::Event;
 
@@ -85,6 +85,7 @@ impl Default for Summary {
                 Logs::default().without_messages(),
                 Counters::default().without_points(),
                 Tasks::default().without_activities(),
+                Sql::default(),
             )),
         }
     }

@@ -29,7 +29,6 @@ mod counter_list;
 mod counters;
 mod discovery;
 mod notices;
-mod requests;
 mod thread_stacks;
 mod top;
 mod unseen_counters;

@@ -34,7 +34,8 @@ const CONNECTION: &[&str] = &["ConnectionId"];
 const TRANSACTION: &[&str] = &["TransactionId"];
 
 #[rustfmt::skip]
-const PAIRS: [ActivityPair; 20] = [
+const PAIRS: [ActivityPair; 21] = [
+    pair(EF, "BeforeExecuteCommand", &["AfterExecuteCommand", "CommandExecutionError"], "Command", COMMAND),
     pair(EF, "CommandExecuting", &["CommandExecuted", "CommandError", "CommandCanceled"], "Command", COMMAND),
     pair(EF, "ConnectionOpening", &["ConnectionOpened", "ConnectionError"], "ConnectionOpen", CONNECTION),
     pair(EF, "ConnectionClosing", &["ConnectionClosed"], "ConnectionClose", CONNECTION),

@@ -14,7 +14,7 @@ use crate::findings::{Summary, SummaryReport};
 use crate::model::{Kind, Model, Resolved, ThreadState};
 use crate::report::{
     Activities, Alloc, Contention, Counters, Exceptions, Gc, Http, Jit, Loader, Logs, Moment,
-    Report, ReportInput, Reports, Resolving, Tasks, ThreadPool, Threads, TopNOptions, Waits,
+    Report, ReportInput, Reports, Resolving, Sql, Tasks, ThreadPool, Threads, TopNOptions, Waits,
 };
 use nettrace_parser::Event;
 use serde::Serialize;
@@ -54,6 +54,7 @@ impl PageReports {
                 Logs::default(),
                 Counters::default(),
                 Tasks::default().without_activities(),
+                Sql::default(),
             )),
             loader: Loader::default(),
             thrown: PageExceptions::default(),
@@ -143,6 +144,7 @@ impl Page {
         self.add(Logs::NAME, &reports.logs);
         self.add(Counters::NAME, &reports.counters);
         self.add(Tasks::NAME, &reports.tasks);
+        self.add(Sql::NAME, &reports.sql);
         self.add(Gc::NAME, &reports.gc);
         self.add(Jit::NAME, &reports.jit);
     }

@@ -11,7 +11,7 @@ use nettrace_analysis::Pattern;
 use nettrace_analysis::findings::Summary;
 use nettrace_analysis::report::{
     self, Activities, Alloc, Contention, Counters, Exceptions, Gc, Http, Jit, Loader, Logs,
-    Modules, Report as _, Tasks, ThreadPool, Threads, TopNOptions, TreeOptions, Types, Waits,
+    Modules, Report as _, Sql, Tasks, ThreadPool, Threads, TopNOptions, TreeOptions, Types, Waits,
 };
 use std::path::PathBuf;
 
@@ -34,6 +34,7 @@ Examples:
   nettrace report threads trace.nettrace --json | jq '.threads[0]'
   nettrace report gc trace.nettrace --timeline
   nettrace report activities trace.nettrace --id /#17178/1/256
+  nettrace report sql trace.nettrace --json | jq '.statements[0].places'
   nettrace report counters trace.nettrace --format openmetrics
   nettrace report jit trace.nettrace --before 500ms --top 50
   nettrace report alloc trace.nettrace --thread 17401 --json \\
@@ -88,6 +89,8 @@ pub(crate) enum Report {
     Activities(WithCommon<ReportArgs<ActivitiesArgs, BeforeArgs<NamedArgs>>>),
     #[command(name = Http::NAME, about = Http::ABOUT, after_help = record::<Http>())]
     Http(WithCommon<ReportArgs<ActivitiesArgs, BeforeArgs<NamedArgs>>>),
+    #[command(name = Sql::NAME, about = Sql::ABOUT, after_help = record::<Sql>())]
+    Sql(WithCommon<ReportArgs<RowsArg, BeforeArgs<NamedArgs>>>),
     #[command(name = Logs::NAME, about = Logs::ABOUT, after_help = record::<Logs>())]
     Logs(WithCommon<ReportArgs<LogsArgs, BeforeArgs<MomentArgs>>>),
     #[command(name = Counters::NAME, about = Counters::ABOUT, after_help = record::<Counters>())]

@@ -71,6 +71,8 @@ const COMMANDS: &[(&[&str], Prints)] = &[
     (&["report", "contention", "--json"], Json),
     (&["report", "waits"], Text),
     (&["report", "waits", "--json"], Json),
+    (&["report", "sql"], Text),
+    (&["report", "sql", "--json"], Json),
     (&["report", "tasks"], Text),
     (&["report", "tasks", "--json"], Json),
     (&["report", "activities"], Text),

@@ -153,6 +153,17 @@ pub fn ab(name: &str) -> Option<TraceFile> {
     path.exists().then(|| TraceFile { name: name.to_owned(), path })
 }
 
+/// A recording of a web application with planted problems and known counts, such as
+/// `dt-diag`: of `testdata/web`, or of the folder that `NETTRACE_SHARED` names.
+pub fn web(name: &str) -> Option<TraceFile> {
+    let file = format!("{name}.nettrace.gz");
+    let mut path = Path::new(env!("CARGO_MANIFEST_DIR")).join("web").join(&file);
+    if !path.exists() {
+        path = shared_folder()?.join("web/traces").join(&file);
+    }
+    path.exists().then(|| TraceFile { name: name.to_owned(), path })
+}
+
 /// A file beside the recordings of [`known`], decompressed: only those of the folder that
 /// `NETTRACE_SHARED` names. None, said on stderr, if it is not set.
 pub fn known_file(name: &str) -> Option<Vec<u8>> {

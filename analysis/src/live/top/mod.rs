@@ -16,11 +16,12 @@ pub use snapshot::{
 };
 
 use super::LiveReport;
-use super::requests::Requests;
+use crate::model::activity_edge::ActivityEdge;
 use crate::model::intervals::{Edge, Interval, LockWaits, Matcher, Suspensions, reported_nanos};
 use crate::model::{Mode, Model, NameOptions, NamesSoFar, ThreadHandle};
 use crate::report::Moment;
 use crate::report::counters::{CounterValues, Published};
+use crate::report::requests::OpenRequests;
 use nettrace_parser::Event;
 use nettrace_parser::view::{self, KnownProvider, View};
 use processor_time::ThreadTimes;
@@ -83,7 +84,7 @@ pub struct LiveTop {
     locks: LockWaits,
     waits: Matcher<ThreadHandle, Vec<u64>>,
     suspensions: Suspensions<()>,
-    requests: Requests,
+    requests: OpenRequests,
     counters: CounterValues,
     latest_counters: BTreeMap<&'static str, f64>,
     thread_times: ThreadTimes,
@@ -104,7 +105,7 @@ impl Default for LiveTop {
             locks: LockWaits::default(),
             waits: Matcher::default(),
             suspensions: Suspensions::default(),
-            requests: Requests::default(),
+            requests: OpenRequests::default(),
             counters: CounterValues::default(),
             latest_counters: BTreeMap::new(),
             thread_times: ThreadTimes::default(),
@@ -253,7 +254,10 @@ impl LiveTop {
 
     /// The start or stop of an HTTP request.
     fn request(&mut self, event: &Event<'_>, at: Edge) {
-        let Some(ended) = self.requests.event(event, at, 0) else { return };
+        let Some(ended) = self.requests.event(event, ActivityEdge::of(event).as_ref(), at, 0, None)
+        else {
+            return;
+        };
         let nanos = ended.duration_ns.unwrap_or(0);
         let errors = u64::from(ended.is_error);
         let sum = Sum { count: 1, weight: nanos, max: nanos, errors };

@@ -11,12 +11,12 @@ pub use row::{
 };
 
 use super::LiveReport;
-use super::requests::Requests;
 use crate::document::SCHEMA;
 use crate::model::intervals::{Edge, Matcher, reported_nanos};
 use crate::model::{Model, NameOptions, ThreadHandle, method_text, type_text};
 use crate::report::fields::Walk;
 use crate::report::gc::Heap;
+use crate::report::requests::OpenRequests;
 use crate::report::threadpool::reason;
 use crate::report::{Logs, Moment, Report};
 use nettrace_parser::view::{self, KnownProvider, MethodChange, View};
@@ -62,7 +62,7 @@ pub struct LiveWatch {
     /// By the number of the collection.
     heap_marks: BTreeMap<u32, u128>,
     waits: Matcher<ThreadHandle, (EndedWait, u128)>,
-    requests: Requests,
+    requests: OpenRequests,
     jitting: Matcher<(ThreadHandle, u64), (u32, u128)>,
     logs: Logs,
     /// One for each message that waits in `logs`.
@@ -106,7 +106,7 @@ impl LiveWatch {
             heap: Heap::default(),
             heap_marks: BTreeMap::new(),
             waits: Matcher::default(),
-            requests: Requests::default(),
+            requests: OpenRequests::default(),
             jitting: Matcher::default(),
             logs: Logs::default(),
             log_marks: VecDeque::new(),
@@ -242,7 +242,11 @@ impl LiveWatch {
 
     fn request(&mut self, event: &Event<'_>, moment: &Moment, thread_id: Option<u64>) -> bool {
         let at = Edge::of(event, moment.thread, moment.nanos);
-        let Some(ended) = self.requests.event(event, at, self.mark) else { return false };
+        let Some(ended) =
+            self.requests.event(event, moment.activity_edge(event), at, self.mark, None)
+        else {
+            return false;
+        };
         let request = HttpRequest {
             direction: ended.facts.direction,
             method: ended.facts.method,

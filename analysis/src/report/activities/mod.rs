@@ -15,9 +15,8 @@
 
 mod document;
 mod fields;
-pub(crate) mod http;
+mod http;
 mod parts;
-mod requests;
 mod tree;
 mod view;
 
@@ -25,15 +24,15 @@ pub use document::{
     ActivitiesReport, ActivityEvent, ActivityLayer, ActivityLine, ActivityNode, ActivityRow,
     SlowActivity, StatusCount,
 };
+pub use http::Http;
 pub use parts::{Doing, Parts, Stretch};
-pub use requests::Http;
 
 use super::contract::{Moment, Recording, Report};
+use super::requests::{HttpFacts, MaybeRequest, request_of, requests_around};
 use crate::model::activity_edge::{ActivityEdge, id_text, is_failure};
 use crate::model::intervals::{Interval, OpenActivities, OpenActivity, OpenActivityKey};
 use crate::model::{Model, Resolved, StackHandle, TextHandle, ThreadHandle, short};
 use fields::fields_text;
-use http::{HttpFacts, MaybeRequest, request_of, requests_around};
 use nettrace_parser::Event;
 use nettrace_parser::catalog::event_name;
 use nettrace_parser::view::KnownProvider;

@@ -12,6 +12,7 @@ mod loader;
 mod logs;
 mod pass;
 mod samples;
+mod sql;
 mod summary;
 mod tasks;
 mod threadpool;
@@ -27,7 +28,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use activities::{activities_of, requests_of};
 use nettrace_analysis::report::{
-    Alloc, Contention, Exceptions, Gc, Jit, Loader, Tasks, ThreadPool, Threads, Types, Waits,
+    Alloc, Contention, Exceptions, Gc, Jit, Loader, Sql, Tasks, ThreadPool, Threads, Types, Waits,
 };
 use pass::{Asked, show};
 use samples::{modules_of, top_options, tree_options};
@@ -98,6 +99,10 @@ pub(super) fn run(report: &Report, context: &mut Context<'_>) -> Result<Exit, Fa
         Report::Http(args) => {
             let text = with(&args.own, activities::text);
             show(requests_of(&args.own), Asked::of(args), context, text)
+        }
+        Report::Sql(args) => {
+            let rows = args.own.number;
+            show(Sql::default().top(rows), Asked::of(args), context, with(rows, sql::text))
         }
         Report::Logs(args) => logs::run(args.own.level, Asked::of(args), context),
         Report::Counters(args) => counters::run(&args.own, Asked::of(args), context),

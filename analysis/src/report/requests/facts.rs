@@ -1,0 +1,275 @@
+//! Recognises HTTP requests among activities.
+//!
+//! | source | direction |
+//! |---|---|
+//! | `System.Net.Http` Request; DiagnosticSource `…HttpRequestOut` | out |
+//! | `Microsoft.AspNetCore.Hosting` and `Microsoft-AspNetCore-Server-Kestrel` Request; DiagnosticSource `…HttpRequestIn` | in |
+//! | `Request` of any other EventSource whose start has a path or a URL | not reported |
+
+use crate::model::TextHandle;
+use crate::model::activity_edge::{ActivityEdge, tag};
+use crate::model::intervals::{OpenActivities, OpenActivityKey};
+use crate::report::message_group::group_of;
+use nettrace_parser::view::{self, KnownProvider, View};
+use nettrace_parser::{Event, Value};
+
+/// What is kept of an activity that may be a request.
+pub(crate) trait MaybeRequest {
+    /// What its start says, if it is a request.
+    fn http(&self) -> Option<&HttpFacts>;
+
+    /// The request of which it is a further layer.
+    fn layer_of(&self) -> Option<OpenActivityKey>;
+}
+
+/// The requests that a start refers to as those around it: by id, and by path.
+pub(crate) fn requests_around<T: MaybeRequest>(
+    open: &OpenActivities<T>,
+    edge: &ActivityEdge,
+) -> impl Iterator<Item = OpenActivityKey> {
+    let is_request = |activity: &T| activity.http().is_some();
+    let reported = open.parent_among(edge.id.as_deref(), edge.parent.as_deref(), is_request);
+    let path = edge.path.as_deref();
+    reported
+        .into_iter()
+        .chain(path.and_then(|path| open.parent_among(Some(path), None, is_request)))
+}
+
+/// The open request that a start refers to as a further layer of the program: it runs
+/// inside that request by id or path or, if there are no ids, on its thread; both have
+/// the same direction and target, and the layer has not reported the request before.
+/// `newest`: the last request that started on the thread of the start.
+pub(crate) fn request_of<T: MaybeRequest>(
+    open: &OpenActivities<T>,
+    newest: Option<OpenActivityKey>,
+    edge: &ActivityEdge,
+    name: TextHandle,
+    facts: &HttpFacts,
+) -> Option<OpenActivityKey> {
+    let on_thread = newest.filter(|place| {
+        let of_thread = open.at(*place);
+        edge.id.is_none() && of_thread.is_some_and(|request| request.id.is_none())
+    });
+    requests_around(open, edge).chain(on_thread).find_map(|place| {
+        let inside = open.at(place)?;
+        let place = inside.what.layer_of().unwrap_or(place);
+        let request = open.at(place)?;
+        // A layer reports a request once. A second report of the same name is another
+        // request inside it.
+        let is_new = inside.name != name && request.name != name;
+        let is_same = request.what.http().is_some_and(|outer| outer.is_same_request(facts));
+        (is_new && is_same).then_some(place)
+    })
+}
+
+/// What an event says about an HTTP request.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct HttpFacts {
+    /// `out`, `in`; `None` if the source does not say.
+    pub(crate) direction: Option<&'static str>,
+    pub(crate) method: Option<String>,
+    /// Scheme, host and path, without a query.
+    pub(crate) target: Option<String>,
+    pub(crate) status: Option<i64>,
+}
+
+impl HttpFacts {
+    /// What the start or stop of an HTTP request says; `None` for other activities.
+    pub(crate) fn of(event: &Event<'_>, edge: &ActivityEdge) -> Option<HttpFacts> {
+        let is_diagnostic = event.known_provider() == KnownProvider::DiagnosticSource;
+        let direction = match edge.name.as_str() {
+            "System.Net.Http/Request" => Some("out"),
+            "Microsoft.AspNetCore.Hosting/Request"
+            | "Microsoft-AspNetCore-Server-Kestrel/Request" => Some("in"),
+            name if is_diagnostic && name.ends_with("HttpRequestOut") => Some("out"),
+            name if is_diagnostic && name.ends_with("HttpRequestIn") => Some("in"),
+            name if !is_diagnostic && name.ends_with("/Request") => None,
+            _ => return None,
+        };
+        let mut facts = HttpFacts { direction, ..HttpFacts::default() };
+        if is_diagnostic {
+            facts.read_tags(event);
+        } else {
+            facts.read_fields(event);
+        }
+        // An EventSource of somebody may have a `Request` that has nothing to do with HTTP;
+        // its stop says less than its start.
+        let is_known = direction.is_some() || !edge.is_start || facts.target.is_some();
+        is_known.then_some(facts)
+    }
+
+    fn read_fields(&mut self, event: &Event<'_>) {
+        let (mut scheme, mut host, mut port, mut path) = (None, None, None, None);
+        let mut fields = event.fields();
+        while let Some(field) = fields.next() {
+            let Ok(value) = field.value else { break };
+            if value.is_absent() && fields.rest().is_empty() {
+                // The payload has ended, so the remaining fields are absent too.
+                break;
+            }
+            let text = |value: Value<'_>| value.to_text().filter(|text| !text.is_empty());
+            match field.name() {
+                "scheme" => scheme = text(value),
+                "host" => host = text(value),
+                "port" => port = value.as_i64(),
+                "method" | "Method" | "httpMethod" => self.method = text(value),
+                "path" | "Path" | "pathAndQuery" => path = text(value),
+                "url" | "Url" | "uri" | "Uri" | "requestUri" => self.target = text(value),
+                "statusCode" | "StatusCode" => self.status = value.as_i64(),
+                _ => {}
+            }
+        }
+        if let Some(path) = path {
+            let scheme = scheme.map_or(String::new(), |scheme| format!("{scheme}://"));
+            let port = port
+                .filter(|port| !matches!(port, 0 | 80 | 443))
+                .map_or(String::new(), |port| format!(":{port}"));
+            self.target = Some(match host {
+                Some(host) => format!("{scheme}{host}{port}{path}"),
+                None => path,
+            });
+        }
+    }
+
+    fn read_tags(&mut self, event: &Event<'_>) {
+        let Some(activity) = view::Activity::of(event) else { return };
+        for (key, value) in activity.arguments() {
+            if key != "TagObjects" && key != "Tags" {
+                continue;
+            }
+            let tags = value.to_string();
+            let first = |keys: [&str; 3]| {
+                keys.into_iter().find_map(|key| tag(&tags, key)).map(str::to_owned)
+            };
+            self.method = self
+                .method
+                .take()
+                .or_else(|| first(["http.request.method", "http.method", "method"]));
+            self.target =
+                self.target.take().or_else(|| first(["url.full", "http.url", "http.route"]));
+            self.target = self.target.take().or_else(|| first(["url.path", "http.target", "path"]));
+            let status = first(["http.response.status_code", "http.status_code", "status_code"]);
+            self.status = self.status.or_else(|| status?.parse().ok());
+        }
+    }
+
+    /// With what another event of the same request adds.
+    pub(crate) fn joined(self, other: HttpFacts) -> HttpFacts {
+        HttpFacts {
+            direction: self.direction.or(other.direction),
+            method: self.method.or(other.method),
+            target: self.target.or(other.target),
+            status: self.status.or(other.status),
+        }
+    }
+
+    /// Whether both may belong to one request, as far as is known: they have the same
+    /// direction and target.
+    pub(crate) fn is_same_request(&self, other: &HttpFacts) -> bool {
+        fn agree<T: PartialEq>(one: Option<T>, other: Option<T>) -> bool {
+            one.zip(other).is_none_or(|(one, other)| one == other)
+        }
+        self.direction == other.direction
+            && self.direction.is_some()
+            && agree(self.method.as_deref(), other.method.as_deref())
+            && agree(self.path(), other.path())
+    }
+
+    /// The requested path, without host and query.
+    fn path(&self) -> Option<&str> {
+        let target = self.target.as_deref()?.split(['?', '#']).next()?;
+        match target.split_once("://") {
+            Some((_, rest)) => Some(rest.find('/').and_then(|at| rest.get(at..)).unwrap_or("/")),
+            None => Some(target),
+        }
+    }
+
+    /// Whether the status is an error: a server error, or no response.
+    pub(crate) fn is_error(&self) -> bool {
+        self.status.is_some_and(|status| !(0..500).contains(&status))
+    }
+
+    /// `out GET https://host/items/#`: numbers in paths do not distinguish requests.
+    pub(crate) fn label(&self) -> Option<String> {
+        let name = self.name()?;
+        Some(match self.direction {
+            Some(direction) => format!("{direction} {name}"),
+            None => name,
+        })
+    }
+
+    /// The same without the direction.
+    pub(crate) fn name(&self) -> Option<String> {
+        let target = self.target.as_deref()?;
+        let target = target.split(['?', '#']).next().unwrap_or_default();
+        let host_end = target.find("://").map_or(0, |at| at.saturating_add(3));
+        let host_end = target
+            .get(host_end..)
+            .and_then(|rest| rest.find('/'))
+            .map_or(0, |at| at.saturating_add(host_end));
+        let (host, path) = target.split_at_checked(host_end)?;
+        let method = self.method.as_deref().map(|method| format!("{method} ")).unwrap_or_default();
+        Some(format!("{method}{host}{}", group_of(path)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_that_differ_in_numbers_of_their_path_have_one_label() {
+        let label = |direction, method: Option<&str>, target: &str| {
+            HttpFacts {
+                direction,
+                method: method.map(str::to_owned),
+                target: Some(target.to_owned()),
+                status: None,
+            }
+            .label()
+            .unwrap()
+        };
+        assert_eq!(
+            label(Some("out"), Some("GET"), "https://h1:8080/items/36?x=1"),
+            "out GET https://h1:8080/items/#"
+        );
+        assert_eq!(label(None, None, "/items/37"), "/items/#");
+        assert_eq!(label(Some("in"), None, "http://é"), "in http://é");
+        assert_eq!(HttpFacts::default().label(), None);
+    }
+
+    #[test]
+    fn layers_of_a_request_go_one_way_and_ask_for_the_same() {
+        let facts = |direction, method: Option<&str>, target: Option<&str>| HttpFacts {
+            direction,
+            method: method.map(str::to_owned),
+            target: target.map(str::to_owned),
+            status: None,
+        };
+        let work = facts(Some("in"), Some("GET"), Some("/work"));
+        for same in [
+            facts(Some("in"), None, Some("http://h:1/work?x=1")),
+            facts(Some("in"), Some("GET"), None),
+        ] {
+            assert!(work.is_same_request(&same) && same.is_same_request(&work), "{same:?}");
+        }
+        for other in [
+            facts(Some("out"), Some("GET"), Some("/work")),
+            facts(Some("in"), Some("PUT"), Some("/work")),
+            facts(Some("in"), Some("GET"), Some("/works")),
+            facts(None, Some("GET"), Some("/work")),
+        ] {
+            assert!(!work.is_same_request(&other), "{other:?}");
+        }
+        assert!(!facts(None, None, None).is_same_request(&facts(None, None, None)));
+    }
+
+    #[test]
+    fn a_status_of_the_server_or_none_at_all_is_an_error() {
+        let is_error = |status| HttpFacts { status, ..HttpFacts::default() }.is_error();
+        assert_eq!(
+            [None, Some(200), Some(404), Some(500), Some(-1)].map(is_error),
+            [false, false, false, true, true]
+        );
+    }
+}

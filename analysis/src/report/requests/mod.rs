@@ -1,0 +1,8 @@
+//! HTTP requests, as several reports need them: what events say about them ([`HttpFacts`]),
+//! and which are open when something else happens ([`OpenRequests`]).
+
+mod facts;
+mod open;
+
+pub(crate) use facts::{HttpFacts, MaybeRequest, request_of, requests_around};
+pub(crate) use open::OpenRequests;

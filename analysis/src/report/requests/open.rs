@@ -1,0 +1,307 @@
+//! HTTP requests from their starts to their stops, and which of them another event belongs to.
+//!
+//! A request may go through several layers that each report it, such as Kestrel and
+//! ASP.NET Core's hosting. It counts once, with what all of them say.
+
+use super::facts::{HttpFacts, MaybeRequest, request_of, requests_around};
+use crate::model::activity_edge::{ActivityEdge, id_text, is_failure};
+use crate::model::intervals::{Edge, OpenActivities, OpenActivityKey};
+use crate::model::{Model, StackHandle, TextHandle, ThreadHandle, short};
+use nettrace_parser::Event;
+use nettrace_parser::view::KnownProvider;
+use std::collections::HashMap;
+
+/// Maximum number of different names of activities. Few event sources have requests.
+const MOST_NAMES: usize = 1000;
+
+/// Threads whose last request is known.
+const MOST_THREADS: usize = 10_000;
+
+/// Spans inside requests that are known.
+const MOST_SPANS: usize = 65_536;
+
+/// Outgoing requests inside each other, such as one of gRPC and that of HTTP.
+const MOST_OUTGOING: usize = 8;
+
+/// Maximum number of innermost frames by which an event that belongs to a request may
+/// differ from the request's start: those which write the start.
+const MOST_OWN_FRAMES: usize = 32;
+/// Return addresses of one method lie at most so far apart.
+const LARGEST_METHOD: u64 = 0x4000;
+
+/// Requests that have started and not stopped.
+#[derive(Debug, Default)]
+pub(crate) struct OpenRequests {
+    open: OpenActivities<Begun>,
+    /// The last request that started on each thread.
+    newest: HashMap<ThreadHandle, OpenActivityKey>,
+    names: HashMap<String, TextHandle>,
+    /// Requests by the ids of the spans inside them.
+    spans: HashMap<String, OpenActivityKey>,
+    started: u64,
+}
+
+/// A request, or a layer of one.
+#[derive(Debug)]
+struct Begun {
+    number: u64,
+    /// The event source.
+    source: Box<str>,
+    facts: HttpFacts,
+    layer_of: Option<OpenActivityKey>,
+    is_error: bool,
+    mark: u128,
+    /// The stack of its start, if that is needed.
+    stack: Option<StackHandle>,
+    /// The request around one that goes out.
+    around: Option<OpenActivityKey>,
+}
+
+impl MaybeRequest for Begun {
+    fn http(&self) -> Option<&HttpFacts> {
+        Some(&self.facts)
+    }
+
+    fn layer_of(&self) -> Option<OpenActivityKey> {
+        self.layer_of
+    }
+}
+
+/// A request that has stopped.
+#[derive(Debug)]
+pub(crate) struct EndedRequest {
+    /// Requests are numbered in the order of their starts.
+    pub(crate) number: u64,
+    pub(crate) facts: HttpFacts,
+    pub(crate) start_ns: i64,
+    /// `None` if it is unknown.
+    pub(crate) duration_ns: Option<u64>,
+    pub(crate) is_error: bool,
+    /// Of all events about it.
+    pub(crate) mark: u128,
+}
+
+impl OpenRequests {
+    /// Processes the next event. `mark` is of the caller's choice; the request has the
+    /// bits of all its events. `stack`: that of the event, for [`of_thread`](Self::of_thread).
+    pub(crate) fn event(
+        &mut self,
+        event: &Event<'_>,
+        edge: Option<&ActivityEdge>,
+        at: Edge,
+        mark: u128,
+        stack: Option<StackHandle>,
+    ) -> Option<EndedRequest> {
+        let Some(edge) = edge else {
+            self.failure(event, mark);
+            return None;
+        };
+        let Some(facts) = HttpFacts::of(event, edge) else {
+            self.span(edge);
+            return None;
+        };
+        let name = self.name(&edge.name)?;
+        if edge.is_start {
+            self.start(event, edge, name, facts, at, mark, stack);
+            None
+        } else {
+            self.stop(edge, name, facts, at, mark)
+        }
+    }
+
+    #[allow(clippy::too_many_arguments, reason = "all that is known of a start")]
+    fn start(
+        &mut self,
+        event: &Event<'_>,
+        edge: &ActivityEdge,
+        name: TextHandle,
+        facts: HttpFacts,
+        at: Edge,
+        mark: u128,
+        stack: Option<StackHandle>,
+    ) {
+        let newest = self.newest.get(&at.thread).copied();
+        let layer_of = request_of(&self.open, newest, edge, name, &facts);
+        if layer_of.is_none() {
+            self.newest.insert(at.thread, self.open.next_place(name));
+            // Threads come and go for days.
+            if self.newest.len() >= MOST_THREADS {
+                let open = &self.open;
+                self.newest.retain(|_, place| open.at(*place).is_some());
+                if self.newest.len() >= MOST_THREADS / 2 {
+                    self.newest.clear();
+                }
+            }
+        }
+        let number = self.started;
+        self.started = self.started.saturating_add(1);
+        if let Some(request) = layer_of.and_then(|place| self.open.at_mut(place)) {
+            let known = std::mem::take(&mut request.what.facts);
+            request.what.facts = known.joined(facts.clone());
+        }
+        let source = short(event.provider()).into();
+        let is_error = edge.is_error;
+        let is_out = facts.direction == Some("out");
+        let around = if is_out { self.by_ids(edge).or(newest) } else { None };
+        let begun = Begun { number, source, facts, layer_of, is_error, mark, stack, around };
+        // One that will never be stopped has nothing to say.
+        let _ = self.open.start(edge, name, at, begun);
+    }
+
+    fn stop(
+        &mut self,
+        edge: &ActivityEdge,
+        name: TextHandle,
+        facts: HttpFacts,
+        at: Edge,
+        mark: u128,
+    ) -> Option<EndedRequest> {
+        let ended = self.open.stop(edge, name, at)?;
+        let duration_ns = edge.reported_nanos.or(ended.measured_nanos());
+        let begun = ended.what.what;
+        let is_error = begun.is_error || edge.is_error || facts.is_error();
+        let (facts, mark) = (begun.facts.joined(facts), begun.mark | mark);
+        let request = begun.layer_of.and_then(|place| self.open.at_mut(place));
+        if let Some(request) = request {
+            request.what.facts = std::mem::take(&mut request.what.facts).joined(facts);
+            request.what.is_error |= is_error;
+            request.what.mark |= mark;
+            return None;
+        }
+        // The stop of a layer may come after that of its request.
+        let is_late = begun.layer_of.is_some();
+        let start_ns = ended.start.nanos;
+        let number = begun.number;
+        (!is_late).then_some(EndedRequest { number, facts, start_ns, duration_ns, is_error, mark })
+    }
+
+    /// An event that says that its request has failed.
+    fn failure(&mut self, event: &Event<'_>, mark: u128) {
+        if event.known_provider() != KnownProvider::Other || !is_failure(event) {
+            return;
+        }
+        let Some(id) = event.activity_id().filter(|id| !id.is_zero()) else { return };
+        if let Some(activity) = self.open.with_id_mut(&id_text(id, event.process_id()))
+            && *activity.what.source == *short(event.provider())
+        {
+            activity.what.is_error = true;
+            activity.what.mark |= mark;
+        }
+    }
+
+    /// A span that is no request may be inside one.
+    fn span(&mut self, edge: &ActivityEdge) {
+        let Some(id) = edge.id.as_ref().filter(|id| !id.starts_with('/')) else { return };
+        if !edge.is_start {
+            self.spans.remove(id);
+            return;
+        }
+        let Some(request) = self.by_ids(edge) else { return };
+        if self.spans.len() >= MOST_SPANS {
+            // Their stops were lost.
+            self.spans.clear();
+        }
+        self.spans.insert(id.clone(), request);
+    }
+
+    /// The open request that an activity is inside of, by the ids that it has.
+    fn by_ids(&self, edge: &ActivityEdge) -> Option<OpenActivityKey> {
+        let parent = edge.parent.as_ref();
+        let of_span = || parent.and_then(|parent| self.spans.get(parent)).copied();
+        requests_around(&self.open, edge).next().or_else(of_span)
+    }
+
+    /// The number of the open request that an event belongs to: the one that its activity
+    /// ids lead to, else one that started on its thread, if the event's stack shows that
+    /// the call which wrote that start has not returned since. `edge`: what the event is
+    /// as a start or stop.
+    pub(crate) fn of(
+        &self,
+        event: &Event<'_>,
+        edge: Option<&ActivityEdge>,
+        thread: ThreadHandle,
+        stack: StackHandle,
+        model: &Model,
+    ) -> Option<u64> {
+        let by_path = || {
+            let id = id_text(event.activity_id().filter(|id| !id.is_zero())?, event.process_id());
+            let is_any = |_: &Begun| true;
+            let own = self.open.newest_among(&id, is_any);
+            own.or_else(|| self.open.parent_among(Some(&id), None, is_any))
+        };
+        let place = edge.and_then(|edge| self.by_ids(edge)).or_else(by_path);
+        let place = place.or_else(|| self.of_thread(thread, stack, model))?;
+        let mut request = self.open.at(self.outermost_layer(place)?)?;
+        // What a request that goes out does, it does for the one around it.
+        for _ in 0..MOST_OUTGOING {
+            if request.what.facts.direction != Some("out") {
+                return Some(request.what.number);
+            }
+            request = self.open.at(self.outermost_layer(request.what.around?)?)?;
+        }
+        None
+    }
+
+    /// The request of which an open one is a layer, or itself.
+    fn outermost_layer(&self, place: OpenActivityKey) -> Option<OpenActivityKey> {
+        Some(self.open.at(place)?.what.layer_of.unwrap_or(place))
+    }
+
+    fn of_thread(
+        &self,
+        thread: ThreadHandle,
+        stack: StackHandle,
+        model: &Model,
+    ) -> Option<OpenActivityKey> {
+        let place = *self.newest.get(&thread)?;
+        let start = self.open.at(place)?.what.stack?;
+        let stacks = model.stacks();
+        is_inside(stacks.addresses(start), stacks.addresses(stack)).then_some(place)
+    }
+
+    fn name(&mut self, name: &str) -> Option<TextHandle> {
+        if let Some(known) = self.names.get(name) {
+            return Some(*known);
+        }
+        let next = self.names.len();
+        let handle = TextHandle(u32::try_from(next).ok()?);
+        (next < MOST_NAMES).then(|| {
+            self.names.insert(name.to_owned(), handle);
+            handle
+        })
+    }
+}
+
+/// Whether a stack goes through the call in which another one was taken: they have the same
+/// outer frames, and the next ones are of the same method. Innermost frames are first.
+fn is_inside(start: &[u64], stack: &[u64]) -> bool {
+    let outer = start.iter().rev().zip(stack.iter().rev());
+    let common = outer.take_while(|(one, other)| one == other).count();
+    let next = |frames: &[u64]| {
+        let place = frames.len().checked_sub(common)?.checked_sub(1)?;
+        Some((place, *frames.get(place)?))
+    };
+    match (next(start), next(stack)) {
+        (Some((place, one)), Some((_, other))) => {
+            common > 0 && place <= MOST_OWN_FRAMES && one.abs_diff(other) <= LARGEST_METHOD
+        }
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stack_is_inside_the_call_that_wrote_a_start() {
+        let start = [1, 2, 0x50_0010, 0x90_0000, 0xa0_0000];
+        // Later in the same method, with the same callers.
+        assert!(is_inside(&start, &[7, 8, 9, 0x50_0200, 0x90_0000, 0xa0_0000]));
+        // Another method that the pool's thread has called.
+        assert!(!is_inside(&start, &[7, 8, 0x70_0000, 0x90_0000, 0xa0_0000]));
+        assert!(!is_inside(&start, &[]));
+        assert!(!is_inside(&[], &start));
+        assert!(!is_inside(&start, &start), "the start itself");
+    }
+}

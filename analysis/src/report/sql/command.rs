@@ -1,0 +1,287 @@
+//! What events say about SQL commands.
+//!
+//! | source | events |
+//! |---|---|
+//! | DiagnosticSource `Microsoft.EntityFrameworkCore` | `…Command.CommandExecuting`, `CommandExecuted`, `CommandError`, `CommandCanceled`, in any form that FilterAndPayloadSpecs give them; `…DataReaderDisposing` |
+//! | DiagnosticSource `SqlClientDiagnosticListener` | `…WriteCommandBefore`, `WriteCommandAfter`, `WriteCommandError` |
+//! | spans of any ActivitySource (Npgsql, OpenTelemetry) | tag `db.query.text` or `db.statement` |
+//! | EventSources of SqlClient | `BeginExecute`, `EndExecute` |
+//! | EventSource `Npgsql` | `CommandStart`, `CommandStop` |
+//! | `Microsoft-Extensions-Logging` | messages 20101 and 20102 of logger `Microsoft.EntityFrameworkCore.Database.Command` |
+
+use crate::model::activity_edge::{ActivityEdge, hash_of};
+use nettrace_parser::Event;
+use nettrace_parser::view::{self, KnownProvider, View};
+
+const EF: &str = "Microsoft.EntityFrameworkCore";
+const SQL_CLIENT: &str = "SqlClientDiagnosticListener";
+const EF_LOGGER: &str = "Microsoft.EntityFrameworkCore.Database.Command";
+/// Tags of a span with the statement, newest convention first.
+const STATEMENTS: [&str; 2] = ["db.query.text", "db.statement"];
+/// Tags of a span with the number of rows.
+const ROWS: [&str; 2] = ["db.response.returned_rows", "db.response.rows"];
+
+/// What an event is in the life of a command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Phase {
+    Start,
+    Stop,
+    /// All that there is of it.
+    Whole,
+    /// Only how many rows were read.
+    Rows,
+}
+
+/// What an event says about a command.
+#[derive(Debug)]
+pub(super) struct CommandEvent {
+    pub(super) source: String,
+    pub(super) phase: Phase,
+    /// The statement, as it was sent.
+    pub(super) text: Option<String>,
+    pub(super) rows: Option<u64>,
+    pub(super) nanos: Option<u64>,
+    pub(super) is_error: bool,
+    /// Hashes of the ids of the command and of its connection.
+    pub(super) command: Option<u64>,
+    pub(super) connection: Option<u64>,
+}
+
+impl CommandEvent {
+    fn new(source: &str, phase: Phase) -> CommandEvent {
+        CommandEvent {
+            source: source.to_owned(),
+            phase,
+            text: None,
+            rows: None,
+            nanos: None,
+            is_error: false,
+            command: None,
+            connection: None,
+        }
+    }
+
+    /// `None` if it is not about a command.
+    pub(super) fn of(event: &Event<'_>, edge: Option<&ActivityEdge>) -> Option<CommandEvent> {
+        match event.known_provider() {
+            KnownProvider::DiagnosticSource => CommandEvent::of_diagnostic_source(event, edge),
+            KnownProvider::Logging => CommandEvent::of_log(event),
+            KnownProvider::Other => CommandEvent::of_event_source(event, edge?),
+            _ => None,
+        }
+    }
+
+    fn of_diagnostic_source(
+        event: &Event<'_>,
+        edge: Option<&ActivityEdge>,
+    ) -> Option<CommandEvent> {
+        let activity = view::Activity::of(event)?;
+        let source = activity.source.to_string();
+        let is_command = matches!(source.as_str(), EF | SQL_CLIENT)
+            && edge.is_some_and(|it| it.name.ends_with(".Command"));
+        let phase = match edge {
+            None if source == EF && activity.name.to_string().ends_with(".DataReaderDisposing") => {
+                Phase::Rows
+            }
+            edge => {
+                if edge?.is_start {
+                    Phase::Start
+                } else {
+                    Phase::Stop
+                }
+            }
+        };
+        let mut command = CommandEvent::new(&source, phase);
+        let (mut result, mut is_non_query, mut guess) = (None, false, None);
+        let mut is_span = false;
+        for (key, value) in activity.arguments() {
+            match key.to_string().as_str() {
+                "CommandText" | "LogCommandText" if is_command => {
+                    command.text = command.text.take().or_else(|| Some(value.to_string()));
+                }
+                "CommandId" | "OperationId" => command.command = Some(hash_of(&value.to_string())),
+                "ConnectionId" => command.connection = Some(hash_of(&value.to_string())),
+                "Result" => result = value.to_string().parse().ok(),
+                "ReadCount" => command.rows = value.to_string().parse().ok(),
+                "ExecuteMethod" => is_non_query = value == "ExecuteNonQuery",
+                "TagObjects" | "Tags" if !is_command => {
+                    let tags = value.to_string();
+                    let text = STATEMENTS.into_iter().find_map(|key| long_tag(&tags, key));
+                    is_span |= text.is_some();
+                    command.text = command.text.take().or_else(|| text.map(str::to_owned));
+                    let rows = ROWS.into_iter().find_map(|key| long_tag(&tags, key));
+                    command.rows = command.rows.or_else(|| rows?.parse().ok());
+                }
+                // Specs may give the text a name of their own.
+                _ if is_command && guess.is_none() => {
+                    guess = Some(value.to_string()).filter(|value| is_statement(value));
+                }
+                _ => {}
+            }
+        }
+        if !is_command && !is_span && phase != Phase::Rows {
+            return None;
+        }
+        command.text = command.text.or(guess);
+        if is_non_query {
+            command.rows = command.rows.or(result);
+        }
+        command.nanos = edge.and_then(|edge| edge.reported_nanos);
+        command.is_error = edge.is_some_and(|edge| edge.is_error);
+        Some(command)
+    }
+
+    fn of_event_source(event: &Event<'_>, edge: &ActivityEdge) -> Option<CommandEvent> {
+        let (is_npgsql, task) = (event.provider() == "Npgsql", edge.task());
+        let is_sql_client = matches!(
+            event.provider(),
+            "Microsoft.Data.SqlClient.EventSource" | "Microsoft-AdoNet-SystemData"
+        );
+        if !(is_npgsql && task == "Command" || is_sql_client && task == "Execute") {
+            return None;
+        }
+        let phase = if edge.is_start { Phase::Start } else { Phase::Stop };
+        let mut command = CommandEvent::new(event.provider(), phase);
+        command.is_error = edge.is_error;
+        for field in event.fields() {
+            let Ok(value) = field.value else { break };
+            match field.name() {
+                "commandText" | "sql" => command.text = value.to_text().filter(|it| !it.is_empty()),
+                // The lowest bit says whether it succeeded.
+                "compositeState" => {
+                    command.is_error |= value.as_i64().is_some_and(|state| state & 1 == 0);
+                }
+                _ => {}
+            }
+        }
+        Some(command)
+    }
+
+    /// `Executed DbCommand (7ms) [Parameters=…]`, and the statement in the lines after it.
+    fn of_log(event: &Event<'_>) -> Option<CommandEvent> {
+        let message = view::LogMessage::of(event)?;
+        let is_error = match message.event_id.to_string().as_str() {
+            "20101" => false,
+            "20102" => true,
+            _ => return None,
+        };
+        if message.logger != EF_LOGGER {
+            return None;
+        }
+        let mut command = CommandEvent::new(
+            &format!("log messages of {EF_LOGGER} ({})", event.name()),
+            Phase::Whole,
+        );
+        command.is_error = is_error;
+        let text = message.message.to_string();
+        if text.is_empty() {
+            let json = message.arguments_json?.to_string();
+            command.text = json_text(&json, "commandText");
+            command.nanos = json_text(&json, "elapsed").as_deref().and_then(millis);
+        } else {
+            let (head, statement) = text.split_once('\n').unwrap_or((&text, ""));
+            command.text = Some(statement.to_owned());
+            let took = head.split_once('(').and_then(|(_, rest)| rest.split_once("ms)"));
+            command.nanos = took.and_then(|(took, _)| millis(took));
+        }
+        Some(command)
+    }
+}
+
+/// Milliseconds with separators of thousands, in nanoseconds.
+fn millis(text: &str) -> Option<u64> {
+    let digits: String = text.chars().filter(char::is_ascii_digit).collect();
+    digits.parse::<u64>().ok()?.checked_mul(1_000_000)
+}
+
+/// A member of a JSON object whose values are texts.
+fn json_text(json: &str, name: &str) -> Option<String> {
+    let (_, rest) = json.split_once(&format!("\"{name}\":\""))?;
+    let mut text = String::new();
+    let mut rest = rest.chars();
+    loop {
+        match rest.next()? {
+            '"' => return Some(text),
+            '\\' => match rest.next()? {
+                'n' => text.push('\n'),
+                'r' | 't' => text.push(' '),
+                'u' => {
+                    let code: String = rest.by_ref().take(4).collect();
+                    let code = u32::from_str_radix(&code, 16).ok().and_then(char::from_u32);
+                    text.push(code.unwrap_or(char::REPLACEMENT_CHARACTER));
+                }
+                it => text.push(it),
+            },
+            it => text.push(it),
+        }
+    }
+}
+
+/// The value of a tag in `a:1, b:2`, which may contain commas: it ends before the next tag.
+fn long_tag<'t>(tags: &'t str, key: &str) -> Option<&'t str> {
+    let starts = |(at, _): &(usize, &str)| {
+        let before = tags.get(..*at).unwrap_or_default().trim_end();
+        before.is_empty() || before.ends_with(',')
+    };
+    let (at, _) = tags.match_indices(key).find(|found| {
+        starts(found)
+            && tags
+                .get(found.0.saturating_add(key.len())..)
+                .is_some_and(|rest| rest.starts_with(':'))
+    })?;
+    let value = tags.get(at.saturating_add(key.len()).saturating_add(1)..)?;
+    let is_tag = |rest: &str| {
+        let name = rest.trim_start().split(':').next().unwrap_or_default();
+        name.len() < rest.trim_start().len()
+            && name.contains('.')
+            && name
+                .chars()
+                .all(|it| it.is_ascii_lowercase() || it.is_ascii_digit() || matches!(it, '.' | '_'))
+    };
+    let end = value
+        .match_indices(',')
+        .find(|(at, _)| value.get(at.saturating_add(1)..).is_some_and(is_tag));
+    value.get(..end.map_or(value.len(), |(at, _)| at))
+}
+
+/// Whether a text begins as SQL does.
+fn is_statement(text: &str) -> bool {
+    const FIRST: [&str; 14] = [
+        "SELECT", "INSERT", "UPDATE", "DELETE", "MERGE", "WITH", "EXEC", "EXECUTE", "CALL", "SET",
+        "CREATE", "ALTER", "DROP", "PRAGMA",
+    ];
+    let mut words = text.split_whitespace();
+    let first = words.next().unwrap_or_default();
+    words.next().is_some() && FIRST.iter().any(|word| word.eq_ignore_ascii_case(first))
+}
+
+/// Whether events of this type may be about commands.
+pub(super) fn may_be_command(event: &Event<'_>) -> bool {
+    matches!(
+        event.known_provider(),
+        KnownProvider::DiagnosticSource | KnownProvider::Logging | KnownProvider::Other
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_statement_in_a_tag_ends_before_the_next_tag() {
+        let tags = "db.system:postgresql, db.statement:SELECT a, b.c FROM t, net.peer.name:x";
+        assert_eq!(long_tag(tags, "db.statement"), Some("SELECT a, b.c FROM t"));
+        assert_eq!(long_tag(tags, "db.system"), Some("postgresql"));
+        assert_eq!(long_tag(tags, "net.peer.name"), Some("x"));
+        assert_eq!((long_tag(tags, "statement"), long_tag("", "db.system")), (None, None));
+    }
+
+    #[test]
+    fn members_of_json_are_read_with_their_escapes() {
+        let json = r#"{"elapsed":"1,234","commandText":"SELECT \"a\"\nFROM \u00e9"}"#;
+        assert_eq!(json_text(json, "commandText").as_deref(), Some("SELECT \"a\"\nFROM é"));
+        assert_eq!(json_text(json, "elapsed").as_deref().and_then(millis), Some(1_234_000_000));
+        assert_eq!(json_text("{\"a\":\"", "a"), None);
+        assert!(is_statement("select 1") && !is_statement("Text") && !is_statement("SELECT"));
+    }
+}

@@ -1,0 +1,487 @@
+//! SQL commands: which statements ran, how often, for how long, and for which requests.
+//!
+//! One command may be reported by several sources, such as Entity Framework and the
+//! driver below it. The report counts those of the source that reports most commands.
+//!
+//! A command belongs to the request around it by activity ids; else to one that started on
+//! its thread, if the command's stack shows that the request's call has not returned
+//! since; else to the request of an earlier command of the same connection.
+
+mod command;
+mod document;
+mod statement;
+mod units;
+
+pub use document::{SqlPlace, SqlReport, SqlRequests, SqlSource, SqlStatement};
+
+use super::contract::{Moment, Recording, Report, SCHEMA};
+use super::distribution::Distribution;
+use super::requests::OpenRequests;
+use super::stuck::is_own;
+use crate::model::activity_edge::ActivityEdge;
+use crate::model::intervals::OpenActivities;
+use crate::model::{Mode, Model, Resolved, StackHandle, TextHandle};
+use crate::sorted::SortFew;
+use command::{CommandEvent, Phase, may_be_command};
+use nettrace_parser::Event;
+use statement::normalised;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
+use units::{Unit, UnitRow, Units};
+
+/// Maximum number of different statements and sources; further ones share a row.
+const MOST_STATEMENTS: usize = 10_000;
+const MOST_SOURCES: usize = 64;
+/// Commands that have ended recently: one may be reported in two forms.
+const MOST_ENDED: usize = 4_096;
+/// Connections whose request is known.
+const MOST_CONNECTIONS: usize = 65_536;
+/// What all other statements are called.
+const OTHERS: &str = "(other statements)";
+
+/// Computes a [`SqlReport`]. Memory is bounded by the number of statements, of stacks, and of
+/// requests that are open at a time.
+#[derive(Debug)]
+pub struct Sql {
+    sources: BTreeMap<String, Commands>,
+    requests: OpenRequests,
+    /// The requests of the commands of a connection, by the hash of its id.
+    connections: HashMap<u64, u64>,
+    top: usize,
+    used: u64,
+}
+
+/// Commands as one source reports them.
+#[derive(Debug, Default)]
+struct Commands {
+    open: OpenActivities<OpenCommand>,
+    ended: HashSet<u64>,
+    ended_in_order: VecDeque<u64>,
+    sites: HashMap<(TextHandle, StackHandle), CommandStats>,
+    statements: HashSet<TextHandle>,
+    /// Statements by the command's id, for the rows that are read later.
+    by_command: HashMap<u64, (TextHandle, StackHandle)>,
+    units: Units,
+    count: u64,
+}
+
+/// A command that has begun.
+#[derive(Debug)]
+struct OpenCommand {
+    statement: Option<TextHandle>,
+    stack: StackHandle,
+    unit: Option<Unit>,
+    is_selected: bool,
+}
+
+#[derive(Debug, Default)]
+struct CommandStats {
+    count: u64,
+    errors: u64,
+    durations: Distribution,
+    rows: Option<u64>,
+}
+
+impl CommandStats {
+    fn add_rows(&mut self, rows: Option<u64>) {
+        if let Some(rows) = rows {
+            self.rows = Some(self.rows.unwrap_or(0).saturating_add(rows));
+        }
+    }
+}
+
+impl Default for Sql {
+    /// Lists 20 statements.
+    fn default() -> Sql {
+        Sql {
+            sources: BTreeMap::new(),
+            requests: OpenRequests::default(),
+            connections: HashMap::new(),
+            top: 20,
+            used: 0,
+        }
+    }
+}
+
+impl Sql {
+    /// Sets the maximum number of statements, of places of each, and of requests.
+    #[must_use]
+    pub fn top(mut self, count: usize) -> Sql {
+        self.top = count;
+        self
+    }
+
+    /// What runs a command.
+    fn unit_of(
+        &mut self,
+        event: &Event<'_>,
+        edge: Option<&ActivityEdge>,
+        command: &CommandEvent,
+        stack: StackHandle,
+        moment: &Moment,
+        model: &Model,
+    ) -> Option<Unit> {
+        let found = self.requests.of(event, edge, moment.thread, stack, model);
+        let request = found.or_else(|| {
+            let number = *self.connections.get(&command.connection?)?;
+            let commands = self.sources.get(&command.source)?;
+            commands.units.is_open(Unit::Request(number)).then_some(number)
+        });
+        match (request, command.connection) {
+            (Some(number), Some(connection)) => {
+                if self.connections.len() >= MOST_CONNECTIONS {
+                    self.connections.clear();
+                }
+                self.connections.insert(connection, number);
+            }
+            (None, Some(connection)) => return Some(Unit::Connection(connection)),
+            _ => {}
+        }
+        request.map(Unit::Request)
+    }
+
+    fn command(
+        &mut self,
+        event: &Event<'_>,
+        edge: Option<&ActivityEdge>,
+        command: CommandEvent,
+        moment: &Moment,
+        model: &mut Model,
+    ) {
+        if !self.sources.contains_key(&command.source) && self.sources.len() >= MOST_SOURCES {
+            return;
+        }
+        let stack = model.stack_of(event, moment.thread);
+        let text = command.text.as_deref().map(normalised);
+        let statement = text.map(|text| model.texts_mut().intern(&text));
+        let unit = match command.phase {
+            Phase::Start | Phase::Whole => {
+                self.unit_of(event, edge, &command, stack, moment, model)
+            }
+            Phase::Stop | Phase::Rows => None,
+        };
+        let begun = OpenCommand { statement, stack, unit, is_selected: moment.is_selected };
+        let commands = self.sources.entry(command.source.clone()).or_default();
+        match (command.phase, edge) {
+            (Phase::Start, Some(edge)) => {
+                if command.command.is_some_and(|id| commands.ended.contains(&id)) {
+                    return;
+                }
+                let name = model.texts_mut().intern(&edge.name);
+                // Of one that starts again the stop was lost.
+                if let Some(lost) = commands.open.start(edge, name, moment.edge(event), begun) {
+                    commands.add(lost.what.what, &command, None, model);
+                }
+            }
+            (Phase::Stop, Some(edge)) => {
+                if command.command.is_some_and(|id| !commands.ends(id)) {
+                    return;
+                }
+                let name = model.texts_mut().intern(&edge.name);
+                let stopped = commands.open.stop(edge, name, moment.edge(event));
+                let (begun, nanos) = match stopped {
+                    Some(stopped) => {
+                        let nanos = command.nanos.or(stopped.measured_nanos());
+                        let known = stopped.what.what;
+                        let statement = known.statement.or(begun.statement);
+                        (OpenCommand { statement, ..known }, nanos)
+                    }
+                    // It began before the session, or only stops were recorded.
+                    None => {
+                        let unit = self.unit_of(event, Some(edge), &command, stack, moment, model);
+                        (OpenCommand { unit, ..begun }, command.nanos)
+                    }
+                };
+                if let Some(commands) = self.sources.get_mut(&command.source) {
+                    commands.add(begun, &command, nanos, model);
+                }
+            }
+            (Phase::Whole, _) => commands.add(begun, &command, command.nanos, model),
+            (Phase::Rows, _) => {
+                let site = command.command.and_then(|id| commands.by_command.remove(&id));
+                if let Some(stats) = site.and_then(|site| commands.sites.get_mut(&site)) {
+                    stats.add_rows(command.rows);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Commands {
+    /// Whether a command ends for the first time.
+    fn ends(&mut self, id: u64) -> bool {
+        let is_new = self.ended.insert(id);
+        if is_new {
+            self.ended_in_order.push_back(id);
+            if self.ended_in_order.len() > MOST_ENDED
+                && let Some(oldest) = self.ended_in_order.pop_front()
+            {
+                self.ended.remove(&oldest);
+            }
+        }
+        is_new
+    }
+
+    /// Counts a command that has ended.
+    fn add(
+        &mut self,
+        begun: OpenCommand,
+        event: &CommandEvent,
+        nanos: Option<u64>,
+        model: &mut Model,
+    ) {
+        if !begun.is_selected {
+            return;
+        }
+        let mut statement = begun.statement.unwrap_or_else(|| model.texts_mut().intern(""));
+        if !self.statements.contains(&statement) {
+            if self.statements.len() >= MOST_STATEMENTS {
+                statement = model.texts_mut().intern(OTHERS);
+            }
+            self.statements.insert(statement);
+        }
+        self.count = self.count.saturating_add(1);
+        let site = (statement, begun.stack);
+        let stats = self.sites.entry(site).or_default();
+        stats.count = stats.count.saturating_add(1);
+        stats.errors = stats.errors.saturating_add(u64::from(event.is_error));
+        stats.add_rows(event.rows);
+        nanos.into_iter().for_each(|nanos| stats.durations.add(nanos));
+        if let Some(id) = event.command.filter(|_| event.rows.is_none()) {
+            if self.by_command.len() >= MOST_ENDED {
+                self.by_command.clear();
+            }
+            self.by_command.insert(id, site);
+        }
+        self.units.add(begun.unit, statement, begun.stack, nanos.unwrap_or(0));
+    }
+}
+
+impl Report for Sql {
+    type Output = SqlReport;
+
+    const NAME: &'static str = "sql";
+    const ABOUT: &'static str = "SQL commands, by statement and by request";
+    const RECORD: &'static [Recording] = &[
+        Recording::new("Microsoft-Diagnostics-DiagnosticSource", 0x2, 4).arguments(
+            "FilterAndPayloadSpecs=Microsoft.EntityFrameworkCore/Microsoft.EntityFrameworkCore.Database.Command.CommandExecuted:Command.CommandText",
+        ),
+        Recording::new("Microsoft.Data.SqlClient.EventSource", 0x1, 4),
+        Recording::new("Npgsql", u64::MAX, 4),
+    ];
+
+    fn wants(&self, event: &Event<'_>) -> bool {
+        may_be_command(event)
+    }
+
+    fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {
+        let edge = moment.activity_edge(event);
+        let command = CommandEvent::of(event, edge);
+        let is_about = command.is_some();
+        match command {
+            Some(command) => self.command(event, edge, command, moment, model),
+            None => {
+                let is_start = edge.is_some_and(|edge| edge.is_start);
+                let stack = is_start.then(|| model.stack_of(event, moment.thread));
+                let ended = self.requests.event(event, edge, moment.edge(event), 0, stack);
+                if let Some(ended) = ended {
+                    let label = ended.facts.name().map(|name| model.texts_mut().intern(&name));
+                    let unit = Unit::Request(ended.number);
+                    self.sources.values_mut().for_each(|source| source.units.end(unit, label));
+                }
+            }
+        }
+        self.used = self.used.saturating_add(u64::from(is_about && moment.is_selected));
+        is_about
+    }
+
+    fn finish(self, resolved: &Resolved<'_>) -> SqlReport {
+        let mut sources: Vec<(String, Commands)> = self.sources.into_iter().collect();
+        for (_, commands) in &mut sources {
+            // They are not over, or only starts were recorded.
+            let open: Vec<_> = commands.open.finish(0).map(|open| open.what.what).collect();
+            for begun in open {
+                commands.add_open(begun);
+            }
+        }
+        sources.sort_few_by_key(|(_, commands)| Reverse(commands.count));
+        let rows = sources.iter().filter(|(_, commands)| commands.count > 0);
+        let rows =
+            rows.map(|(name, commands)| SqlSource { name: name.clone(), commands: commands.count });
+        let rows = rows.collect();
+        let counted = sources.into_iter().next().map(|(_, commands)| commands).unwrap_or_default();
+        counted.report(resolved, rows, self.top, self.used)
+    }
+}
+
+impl Commands {
+    /// Counts a command of which there is no end.
+    fn add_open(&mut self, begun: OpenCommand) {
+        let Some(statement) = begun.statement.filter(|_| begun.is_selected) else { return };
+        self.count = self.count.saturating_add(1);
+        let stats = self.sites.entry((statement, begun.stack)).or_default();
+        stats.count = stats.count.saturating_add(1);
+        self.units.add(begun.unit, statement, begun.stack, 0);
+    }
+
+    fn report(
+        self,
+        resolved: &Resolved<'_>,
+        sources: Vec<SqlSource>,
+        top: usize,
+        used: u64,
+    ) -> SqlReport {
+        let texts = resolved.model().texts();
+        let is_counted = |stack| resolved.selected(stack, Mode::Unknown).is_some();
+        let mut statements: BTreeMap<&str, CommandStats> = BTreeMap::new();
+        let mut all = CommandStats::default();
+        let mut sites: Vec<_> =
+            self.sites.into_iter().filter(|((_, stack), _)| is_counted(*stack)).collect();
+        sites.sort_few_by_key(|(site, _)| *site);
+        for ((statement, _), site) in sites {
+            for sum in [&mut all, statements.entry(texts.get(statement)).or_default()] {
+                sum.count = sum.count.saturating_add(site.count);
+                sum.errors = sum.errors.saturating_add(site.errors);
+                sum.durations.merge(&site.durations);
+                sum.add_rows(site.rows);
+            }
+        }
+        let mut ran = Ran::default();
+        for unit in self.units.finish() {
+            ran.add(unit, resolved, &is_counted);
+        }
+        let different = statements.len() as u64;
+        let mut statements: Vec<_> = statements.into_iter().collect();
+        statements.sort_few_by_key(|(text, stats)| {
+            (Reverse(stats.durations.sum()), Reverse(stats.count), *text)
+        });
+        statements.truncate(top);
+        let statements = statements.into_iter().map(|(text, stats)| SqlStatement {
+            text: text.to_owned(),
+            count: stats.count,
+            errors: stats.errors,
+            durations: stats.durations.spread(),
+            rows: stats.rows,
+            places: ran.places_of(text, top),
+        });
+        SqlReport {
+            schema: SCHEMA,
+            count: all.count,
+            errors: all.errors,
+            durations: all.durations.spread(),
+            sources,
+            statements: statements.collect(),
+            different,
+            requests: ran.requests(top),
+            used,
+        }
+    }
+}
+
+/// What ran a statement: a request, or a method of the program.
+type Place<'r> = (bool, &'r str);
+
+#[derive(Debug, Default)]
+struct PlaceSums {
+    count: u64,
+    units: u64,
+    most_in_one: u64,
+    total_ns: u64,
+}
+
+/// What ran statements, by name.
+#[derive(Debug, Default)]
+struct Ran<'r> {
+    places: BTreeMap<(&'r str, Place<'r>), PlaceSums>,
+    requests: BTreeMap<Place<'r>, (PlaceSums, BTreeSet<&'r str>)>,
+}
+
+impl<'r> Ran<'r> {
+    /// Units that all ran the same.
+    fn add(
+        &mut self,
+        row: UnitRow,
+        resolved: &'r Resolved<'_>,
+        is_counted: &dyn Fn(StackHandle) -> bool,
+    ) {
+        let texts = resolved.model().texts();
+        let label = row.label.map(|label| (true, texts.get(label)));
+        // One unit may run a statement from several stacks of one method.
+        let mut of_unit: BTreeMap<(&str, Place<'_>), (u64, u64)> = BTreeMap::new();
+        for (statement, stack, count, nanos) in row.commands {
+            if !is_counted(stack) {
+                continue;
+            }
+            let frames = resolved.frames(stack).iter().map(|frame| resolved.text(*frame));
+            let place = label.unwrap_or_else(|| (false, own_method(frames).unwrap_or_default()));
+            let sums = of_unit.entry((texts.get(statement), place)).or_default();
+            *sums = (sums.0.saturating_add(count), sums.1.saturating_add(nanos));
+        }
+        let times = row.units.max(1);
+        let mut all: BTreeMap<Place<'_>, (u64, u64)> = BTreeMap::new();
+        for ((statement, place), (count, nanos)) in of_unit {
+            self.places.entry((statement, place)).or_default().add(row.units, times, count, nanos);
+            let sums = all.entry(place).or_default();
+            *sums = (sums.0.saturating_add(count), sums.1.saturating_add(nanos));
+            self.requests.entry(place).or_default().1.insert(statement);
+        }
+        for (place, (count, nanos)) in all {
+            self.requests.entry(place).or_default().0.add(row.units, times, count, nanos);
+        }
+    }
+
+    fn places_of(&self, statement: &str, top: usize) -> Vec<SqlPlace> {
+        let of_it = self.places.iter().filter(|((text, _), _)| *text == statement);
+        let mut places: Vec<SqlPlace> = of_it
+            .map(|((_, (is_request, name)), sums)| SqlPlace {
+                name: (*name).to_owned(),
+                is_request: *is_request,
+                count: sums.count,
+                units: sums.units,
+                most_in_one: sums.most_in_one,
+                total_ns: sums.total_ns,
+            })
+            .collect();
+        places.sort_few_by_key(|place| Reverse(place.count));
+        places.truncate(top);
+        places
+    }
+
+    fn requests(self, top: usize) -> Vec<SqlRequests> {
+        let rows = self.requests.into_iter();
+        let mut rows: Vec<SqlRequests> = rows
+            .map(|((is_request, name), (sums, statements))| SqlRequests {
+                name: name.to_owned(),
+                is_request,
+                units: sums.units,
+                commands: sums.count,
+                most_in_one: sums.most_in_one,
+                statements: statements.len() as u64,
+                total_ns: sums.total_ns,
+            })
+            .collect();
+        rows.sort_few_by_key(|row| Reverse(row.commands));
+        rows.truncate(top);
+        rows
+    }
+}
+
+impl PlaceSums {
+    /// `times` units each ran it so many times, all of them so long.
+    fn add(&mut self, units: u64, times: u64, count: u64, nanos: u64) {
+        self.units = self.units.saturating_add(units);
+        self.count = self.count.saturating_add(count.saturating_mul(times));
+        if units > 0 {
+            self.most_in_one = self.most_in_one.max(count);
+        }
+        self.total_ns = self.total_ns.saturating_add(nanos);
+    }
+}
+
+/// The innermost frame of the program's own code, without arguments and module.
+fn own_method<'r>(mut frames: impl Iterator<Item = &'r str>) -> Option<&'r str> {
+    let frame = frames.find(|frame| is_own(frame))?;
+    let name = frame.split_once('(').map_or(frame, |(name, _)| name);
+    Some(name.split_once('!').map_or(name, |(_, name)| name))
+}
