@@ -8,8 +8,13 @@ use std::process::{Child, Stdio};
 
 /// Comes to a port as a runtime does, and never answers.
 fn silent_runtime(port: &str) -> UnixStream {
-    wait_until("the port", || Path::new(port).exists());
-    let mut stream = UnixStream::connect(port).unwrap();
+    let mut stream = None;
+    // The file is there a moment before anybody listens at it.
+    wait_until("the port", || {
+        stream = UnixStream::connect(port).ok();
+        stream.is_some()
+    });
+    let mut stream = stream.unwrap();
     let mut hello = b"ADVR_V1\0".to_vec();
     hello.extend([7; 16]);
     hello.extend(u64::from(std::process::id()).to_le_bytes());
