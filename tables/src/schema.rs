@@ -189,7 +189,7 @@ pub const SAMPLES: Table = Table {
         PROCESS,
         THREAD,
         column("kind", Text, "`cpu`, `off_cpu`"),
-        column("state", Text, "`managed`, `native` or `waiting`, as in `--state`")
+        column("state", Text, "`managed`, `native`, `taking_lock` or `waiting`, as in `--state`")
             .deferred(Deferred::State),
         column(
             "weight_ns",
