@@ -158,6 +158,20 @@ fn counters_and_instruments_are_compared_by_name_unit_tags_and_percentile() {
 }
 
 #[test]
+fn a_counter_that_nobody_publishes_does_not_matter_where_the_others_decide() {
+    for (text, expected) in [
+        // Known once a value of the next interval comes, and the trace has two.
+        ("System.Runtime/gc-heap-size > 10MB or Nobody/nothing > 1", 1),
+        ("Nobody/nothing > 1 or not Nobody/other > 1 or System.Runtime/gc-heap-size > 10MB", 1),
+        ("System.Runtime/gc-heap-size > 10MB and Nobody/nothing > 1", 0),
+        ("System.Runtime/gc-heap-size > 10MB and not Nobody/nothing > 1", 0),
+        ("System.Runtime/gc-heap-size > 900MB or Nobody/nothing > 1", 0),
+    ] {
+        assert_eq!(fired_by_counters(text).0, expected, "{text}");
+    }
+}
+
+#[test]
 fn counters_that_cannot_be_compared_are_named_with_what_helps() {
     for (text, reason) in [
         (

@@ -211,11 +211,26 @@ impl Node {
     }
 
     fn holds(&self, answers: &dyn Fn(usize) -> bool) -> bool {
+        self.known(&|at| Some(answers(at))) == Some(true)
+    }
+
+    /// The same where some answers are unknown; `None` if it depends on these.
+    fn known(&self, answers: &dyn Fn(usize) -> Option<bool>) -> Option<bool> {
+        let any = |parts: &[Node], wanted: bool| {
+            let mut is_known = true;
+            for part in parts {
+                match part.known(answers) {
+                    Some(holds) if holds == wanted => return Some(wanted),
+                    holds => is_known &= holds.is_some(),
+                }
+            }
+            is_known.then_some(!wanted)
+        };
         match self {
             Node::Leaf(at) => answers(*at),
-            Node::Not(inner) => !inner.holds(answers),
-            Node::And(parts) => parts.iter().all(|part| part.holds(answers)),
-            Node::Or(parts) => parts.iter().any(|part| part.holds(answers)),
+            Node::Not(inner) => Some(!inner.known(answers)?),
+            Node::And(parts) => any(parts, false),
+            Node::Or(parts) => any(parts, true),
         }
     }
 
@@ -258,6 +273,21 @@ pub(crate) struct Compiled {
     scratch: Scratch,
     is_of_counters: bool,
     held: Held,
+    round: Option<Round>,
+}
+
+/// The time in which each counter of a predicate has one value.
+#[derive(Debug, Clone, Copy)]
+struct Round {
+    start_nanos: i64,
+    interval_nanos: i64,
+}
+
+impl Round {
+    /// Values of one interval come together, so half of it is enough to wait.
+    fn is_over_before(self, sample: &Sample) -> bool {
+        sample.nanos().saturating_sub(self.start_nanos) > self.interval_nanos / 2
+    }
 }
 
 impl Compiled {
@@ -274,6 +304,7 @@ impl Compiled {
             scratch: Scratch::default(),
             is_of_counters: predicate.root.is_of_counters(),
             held: Held::default(),
+            round: None,
         }
     }
 
@@ -367,28 +398,47 @@ impl Compiled {
             && self.held.event(self.predicate.hold, event.nanos().unwrap_or(0))
     }
 
-    /// The same for a value of a counter.
+    /// The same for a value of a counter. It is asked once each counter has a value for the
+    /// same interval, or what comes later shows that some have none: a counter that nobody
+    /// publishes does not matter if the others decide.
     pub(super) fn fires_with(&mut self, sample: &Sample) -> bool {
+        let over = self.round.filter(|round| round.is_over_before(sample));
+        let fires_without_others = over.is_some_and(|round| self.end_round(round));
         let mut is_taken = false;
+        let mut is_complete = self.is_of_counters;
         for leaf in &mut self.leaves {
             if let Leaf::Counter(counter) = leaf {
                 is_taken |= counter.take(sample);
+                is_complete &= counter.is_fresh;
             }
         }
-        let is_fresh = |leaf: &Leaf| !matches!(leaf, Leaf::Counter(counter) if !counter.is_fresh);
-        // Each has a value for the same interval.
-        if !is_taken || !self.is_of_counters || !self.leaves.iter().all(is_fresh) {
-            return false;
+        if !is_taken || !self.is_of_counters {
+            return fires_without_others;
         }
-        for (leaf, answer) in self.leaves.iter_mut().zip(&mut self.answers) {
+        let round = *self.round.get_or_insert(Round {
+            start_nanos: sample.nanos(),
+            interval_nanos: sample.interval_nanos(),
+        });
+        (is_complete && self.end_round(round)) || fires_without_others
+    }
+
+    /// Whether it has held for long enough, by the values of this round.
+    fn end_round(&mut self, round: Round) -> bool {
+        self.round = None;
+        let fresh = |at: usize| match self.leaves.get(at) {
+            Some(Leaf::Counter(counter)) if counter.is_fresh => Some(counter.holds()),
+            _ => None,
+        };
+        let holds = self.root.known(&fresh);
+        for leaf in &mut self.leaves {
             if let Leaf::Counter(counter) = leaf {
                 counter.is_fresh = false;
-                *answer = counter.holds();
             }
         }
-        let holds = self.root.holds(&|at| self.answers.get(at).copied().unwrap_or(false));
-        let fires =
-            self.held.counters(self.predicate.hold, holds, sample.nanos(), sample.interval_nanos());
+        let fires = holds.is_some_and(|holds| {
+            let Round { start_nanos, interval_nanos } = round;
+            self.held.counters(self.predicate.hold, holds, start_nanos, interval_nanos)
+        });
         self.has_held |= fires;
         fires
     }
