@@ -303,7 +303,7 @@ fn firefox_profiler_counts_what_we_wrote_for_it() {
             .unwrap_or_else(|| panic!("{name}: {}", printed[2]));
         row["markerCount"].as_u64().unwrap()
     };
-    let is_pause = |mark: &&TimelineMark, for_gc: bool| matches!(mark, TimelineMark::Span(span) if span.category == Category::Pause && (span.name == "pause for GC") == for_gc);
+    let is_pause = |mark: &&TimelineMark, for_gc: bool| matches!(mark, TimelineMark::Span(span) if span.category == if for_gc { Category::Pause } else { Category::SamplerPause });
     for (name, for_gc) in [("GC pauses", true), ("Sampler pauses", false)] {
         assert_eq!(
             pauses(name),

@@ -61,8 +61,11 @@ fn every_start_of_a_real_trace_is_one_span_and_every_stop_ends_one() {
             (Category::Exception, "catch", ("runtime", 250), ("runtime", 251)),
         ];
         for (category, prefix, start, stop) in pairs {
+            let is_pause =
+                |of| matches!(of, Category::Pause | Category::SamplerPause | Category::OtherPause);
+            let is_of = |of| of == category || is_pause(of) && is_pause(category);
             let of_sort =
-                || spans.iter().filter(|s| s.category == category && s.name.starts_with(prefix));
+                || spans.iter().filter(|s| is_of(s.category) && s.name.starts_with(prefix));
             let starts = of_sort().filter(|span| span.ends != Ends::NoStart).count();
             // A stop with a duration has a start, even without an event. A catch
             // block that another exception left has an end, without an event.

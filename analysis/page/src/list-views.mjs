@@ -1,8 +1,8 @@
 // Views of rows: requests, threads, logs, events.
 import { el, keepDrawn, paint, colour, replace, say, widthOf, write } from './dom.mjs';
 import { axisStep, formatAxis, formatCount, formatMoment, formatNanos } from './format.mjs';
-import { isWithin, maxOf, minOf, rowsWithin, spansOf } from './query.mjs';
-import { thinned } from './report-views.mjs';
+import { countText, eventCounts, isWithin, maxOf, minOf, occurrences, rowsWithin } from './query.mjs';
+import { binned, thinned } from './report-views.mjs';
 import { facts, table } from './table.mjs';
 
 const nothing = (text) => el('p', { class: 'none' }, text);
@@ -13,37 +13,74 @@ const keyOf = (row) => `${row.id ?? row.name}@${row.start_ns}`;
 const shortActivity = (row) => row.name.slice(row.name.lastIndexOf('/') + 1);
 
 export function requestsView(trace, route, range, extent, go) {
-  const spans = spansOf(trace, 'Activities', range);
-  if (!trace.column('span.Activities.start').length) return nothing('No activities in this trace. Record with nettrace collect --providers Microsoft-Diagnostics-DiagnosticSource, or with a source of your own that has Start and Stop events.');
-  const groups = new Map();
-  for (const span of spans) {
-    let group = groups.get(span.name);
-    if (!group) groups.set(span.name, (group = { name: span.name, count: 0, total: 0, max: 0 }));
-    group.count += 1;
-    group.total += span.nanos;
-    group.max = Math.max(group.max, span.nanos);
-  }
+  if (!trace.column('activities.t').length && !trace.column('requests.t').length) return nothing('No activities in this trace. Record with nettrace collect --providers Microsoft-Diagnostics-DiagnosticSource, or with a source of your own that has Start and Stop events.');
+  const activities = occurrences(trace, 'activities', range);
+  const requests = occurrences(trace, 'requests', range);
+  const hasRequests = trace.column('requests.t').length > 0;
   const report = trace.reports.activities;
-  const slowest = (report?.slowest || []).filter((row) => isWithin(range, row.start_ns));
-  const chosen = (report?.slowest || []).find((row) => keyOf(row) === route.activity) || null;
-  const choose = (row) => go({ activity: keyOf(row) }, true);
-  const longest = maxOf([0, ...slowest.map((row) => row.duration_ns)]);
-  return el('div', null, el('h2', null, 'Requests and other activities'),
-    thinned(trace, 'Activities'),
-    facts([['Activities here', formatCount(spans.length), 'activities-count', spans.length], !range && ['Started', formatCount(report?.started), 'activities-started', report?.started], !range && ['Failed', formatCount(report?.errors), 'activities-failed', report?.errors], ['Slowest', formatNanos(longest), 'activities-slowest', longest]]),
-    chosen && activityCard(trace, chosen, report.slowest, go),
-    table({ caption: `Slowest (${formatCount(slowest.length)})`, columns: [
-      { title: 'Activity', value: shortActivity }, { title: 'What', wide: true, value: (row) => row.fields },
-      { title: 'Took', number: true, value: (row) => row.duration_ns, text: (row) => formatNanos(row.duration_ns), bar: (row) => row.duration_ns / (longest || 1) },
-      { title: 'Ran', number: true, value: (row) => row.parts.running_ns + row.parts.native_ns, text: (row) => formatNanos(row.parts.running_ns + row.parts.native_ns) },
-      { title: 'Awaited', number: true, value: (row) => row.parts.await_ns, text: (row) => formatNanos(row.parts.await_ns) },
-      { title: 'In pauses', number: true, value: (row) => row.parts.gc_ns, text: (row) => formatNanos(row.parts.gc_ns) },
-      { title: 'Start', number: true, value: (row) => row.start_ns, text: (row) => formatMoment(row.start_ns) }, { title: 'Failed', value: (row) => (row.is_error ? 'yes' : '') },
-    ], rows: slowest, onrow: choose, first: 15 }),
-    slowest.length > 0 && [el('h3', null, 'Waterfall of the slowest'), waterfall(slowest.slice(0, 30).sort((a, b) => a.start_ns - b.start_ns), choose)],
-    !range && trace.reports.http?.activities?.length > 0 && durations('HTTP', trace.reports.http.activities),
-    !range && report?.activities?.length > 0 && durations('By name', report.activities),
-    range && table({ caption: 'By name', columns: [{ title: 'Activity', value: (row) => row.name }, { title: 'Count', number: true, value: (row) => row.count, text: (row) => formatCount(row.count) }, { title: 'Total', number: true, value: (row) => row.total, text: (row) => formatNanos(row.total) }, { title: 'Mean', number: true, value: (row) => row.total / row.count, text: (row) => formatNanos(row.total / row.count) }, { title: 'Slowest', number: true, value: (row) => row.max, text: (row) => formatNanos(row.max) }], rows: [...groups.values()].sort((a, b) => b.total - a.total) }));
+  const details = new Map((report?.slowest || []).map((row) => [`${row.start_ns} ${row.duration_ns}`, row]));
+  for (const row of trace.reports.http?.slowest || []) if (!details.has(`${row.start_ns} ${row.duration_ns}`)) details.set(`${row.start_ns} ${row.duration_ns}`, row);
+  const chosen = [...details.values()].find((row) => keyOf(row) === route.activity) || null;
+  const choose = (row) => row.parts && go({ activity: keyOf(row) }, true);
+  // What is known of each that began in the range, the slowest first.
+  const slowestOf = (all) => all.rows.filter((row) => !row.isOpen).sort((a, b) => b.nanos - a.nanos || a.start - b.start).slice(0, 1000).map((row) => {
+    const known = details.get(`${row.start} ${row.nanos}`);
+    return { id: known?.id, fields: known?.fields, parts: known?.parts, thread_id: known?.thread_id, stop_thread_id: known?.stop_thread_id, name: row.name, start_ns: row.start, duration_ns: row.nanos, is_error: row.failed };
+  });
+  const slowest = slowestOf(activities);
+  const slowRequests = slowestOf(requests);
+  const part = (title, sum) => ({ title, number: true, value: (row) => (row.parts ? sum(row.parts) : null), text: (row) => (row.parts ? formatNanos(sum(row.parts)) : 'not kept') });
+  const slowTable = (caption, rows, all) => rows.length > 0 && table({ caption: `${caption} (${formatCount(rows.length)}${all.count > rows.length + all.open ? ` of ${formatCount(all.count)}` : ''})`, columns: [
+    { title: 'Activity', value: shortActivity }, { title: 'What', wide: true, value: (row) => row.fields ?? '' },
+    { title: 'Took', number: true, value: (row) => row.duration_ns, text: (row) => formatNanos(row.duration_ns), bar: (row) => row.duration_ns / (rows[0].duration_ns || 1) },
+    part('Ran', (parts) => parts.running_ns + parts.native_ns), part('Awaited', (parts) => parts.await_ns), part('In pauses', (parts) => parts.gc_ns),
+    { title: 'Start', number: true, value: (row) => row.start_ns, text: (row) => formatMoment(row.start_ns) }, { title: 'Failed', value: (row) => (row.is_error ? 'yes' : '') },
+  ], rows, onrow: choose, first: 15 });
+  const drawn = (hasRequests ? slowRequests : slowest).filter((row) => row.parts).slice(0, 20);
+  return el('div', null, el('h2', null, hasRequests ? 'Requests and other activities' : 'Activities'),
+    binned(trace, 'activities.others', activities.isExact && requests.isExact),
+    facts([
+      hasRequests && ['HTTP requests', countText(requests.count, requests.isExact), 'requests-count', requests.count], hasRequests && ['Failed requests', formatCount(requests.failed), 'requests-failed', requests.failed], hasRequests && requests.count > 0 && ['Slowest request', formatNanos(requests.max), 'requests-slowest', requests.max],
+      ['Activities', countText(activities.count, activities.isExact), 'activities-count', activities.count], !range && ['Started', formatCount(report?.started), 'activities-started', report?.started], ['Failed', formatCount(activities.failed), 'activities-failed', activities.failed],
+      activities.count > 0 && ['Slowest', formatNanos(activities.max), 'activities-slowest', activities.max],
+      activities.open > 0 && ['Not stopped', `${formatCount(activities.open)} still open`, 'activities-open', activities.open],
+    ], 'slim'),
+    chosen && activityCard(trace, chosen, [...details.values()], go),
+    hasRequests && occurrenceTable('Endpoints', 'Endpoint', requests.groups),
+    slowTable('Slowest requests', slowRequests, requests),
+    drawn.length > 0 && [el('h3', null, `What the slowest ${hasRequests ? 'requests' : 'activities'} did, each from its start`), waterfall(drawn, choose, null, true)],
+    occurrenceTable('By name', 'Activity', activities.groups),
+    slowTable('Slowest', slowest, activities));
+}
+
+// Activities or requests by name, with how their lengths are spread.
+function occurrenceTable(caption, title, groups) {
+  const longest = maxOf([1, ...groups.map((row) => row.max)]);
+  const time = (name, key) => ({ title: name, number: true, value: (row) => (row.stopped ? row[key] : null), text: (row) => (row.stopped ? formatNanos(row[key]) : '–') });
+  return table({ caption, isNear: true, columns: [
+    { title, value: (row) => row.name }, { title: 'Count', number: true, value: (row) => row.count, text: (row) => formatCount(row.count) },
+    { title: 'Failed', number: true, value: (row) => row.failed, text: (row) => formatCount(row.failed) },
+    { title: 'Mean', number: true, value: (row) => (row.stopped ? row.total / row.stopped : null), text: (row) => formatNanos(row.stopped ? row.total / row.stopped : NaN) },
+    time('50 %', 'p50'), time('99 %', 'p99'), time('Longest', 'max'), { title: 'Total', number: true, value: (row) => row.total, text: (row) => formatNanos(row.total) },
+    { title: 'Spread', value: (row) => row.p50, node: (row) => histogram(row, longest), about: 'how many took how long; each step is twice as long as the one before' },
+    groups.some((row) => row.open > 0) && { title: 'Still open', number: true, value: (row) => row.open, text: (row) => formatCount(row.open) },
+  ].filter((column) => column), rows: groups, first: 20 });
+}
+
+// How many took how long, as a small picture: from a microsecond on, each bar twice as long as the one before.
+function histogram(row, longest) {
+  const steps = Math.max(2, Math.ceil(Math.log2(Math.max(2, longest / 1e3))) + 1);
+  const sums = new Float64Array(steps);
+  for (const [nanos, count] of row.rows) sums[Math.min(steps - 1, Math.max(0, Math.floor(Math.log2(Math.max(1, nanos / 1e3)))))] += count;
+  const most = maxOf([1, ...sums]);
+  const canvas = el('canvas', { class: 'histogram', role: 'img', 'aria-label': row.stopped ? `half took at most ${formatNanos(row.p50)}, 99 % ${formatNanos(row.p99)}` : 'none stopped' });
+  canvas.width = steps * 5;
+  canvas.height = 18;
+  canvas.style.width = `${steps * 5}px`;
+  const context = canvas.getContext('2d');
+  context.fillStyle = colour('request');
+  sums.forEach((sum, step) => sum > 0 && context.fillRect(step * 5, 18 - Math.max(1, (sum / most) * 17), 4, 18));
+  return canvas;
 }
 
 // One activity: the parts of its time, the activities inside and around it, and its threads' events during it.
@@ -60,7 +97,6 @@ function activityCard(trace, row, all, go) {
   const [begin, stop] = rowsWithin(times, range);
   const events = [];
   for (let place = begin; place < stop && events.length < 2000; place += 1) if (threads.has(trace.threads[threadOf[place]]?.id)) events.push(place);
-  const isListed = times.length > 0 && times[times.length - 1] >= row.start_ns;
   return el('section', { class: 'card', id: 'activity', 'aria-label': `Activity ${row.name}` },
     el('h3', null, `${row.name}${row.is_error ? ' (failed)' : ''}`),
     el('p', null, row.fields),
@@ -71,22 +107,17 @@ function activityCard(trace, row, all, go) {
       el('button', { type: 'button', onclick: () => go({ view: 'cpu', kind: 'cpu', tab: 'flame', ...range }, true) }, 'Stacks in its time'),
       el('button', { type: 'button', onclick: () => go({ view: 'events', ...range }, true) }, 'Events in its time'),
       el('button', { type: 'button', onclick: () => go({ activity: null }, true) }, 'Close')),
-    isListed
-      ? table({ caption: `Events of its threads meanwhile (${formatCount(events.length)}${events.length === 2000 ? ' and more' : ''})`, columns: eventColumns(trace), rows: events, first: 12 })
-      : nothing(`The page leaves its events out: nettrace report activities ${trace.title} --id ${row.id ?? ''}`));
+    table({ caption: `Events of its threads meanwhile (${formatCount(events.length)}${events.length === 2000 ? ' and more' : ''})`, columns: eventColumns(trace), rows: events, first: 12 }),
+    trace.events.all > times.length && nothing(`The page lists only some of the frequent events. All of this activity: nettrace report activities ${trace.title} --id ${row.id ?? ''}`));
 }
 
-function durations(caption, rows) {
-  const time = (title, key) => ({ title, number: true, value: (row) => row.durations?.[key], text: (row) => formatNanos(row.durations?.[key]) });
-  return table({ caption, columns: [{ title: 'Activity', value: (row) => row.name }, { title: 'Started', number: true, value: (row) => row.started, text: (row) => formatCount(row.started) }, { title: 'Failed', number: true, value: (row) => row.errors, text: (row) => formatCount(row.errors) }, time('Mean', 'mean_ns'), time('50 %', 'p50_ns'), time('99 %', 'p99_ns'), time('Longest', 'max_ns'), time('Total', 'total_ns')], rows });
-}
-
-// Activities under each other, each with the parts of its time.
-function waterfall(rows, onrow, chosen = null) {
+// Activities under each other, each with the parts of its time; with `fromStart` all begin at the left.
+function waterfall(rows, onrow, chosen = null, fromStart = false) {
   if (!rows.length) return nothing('None begins in this range.');
-  const from = chosen ? Math.min(chosen.start_ns, ...rows.map((row) => row.start_ns)) : minOf(rows.map((row) => row.start_ns));
-  const to = Math.max(from + 1, maxOf(rows.map((row) => row.start_ns + row.duration_ns)));
-  const canvas = el('canvas', { role: 'img', 'aria-label': `${rows.length} activities from ${formatMoment(from)} to ${formatMoment(to)}; the table Slowest lists them` });
+  const startOf = (row) => (fromStart ? 0 : row.start_ns);
+  const from = minOf([...(chosen ? [startOf(chosen)] : []), ...rows.map(startOf)]);
+  const to = Math.max(from + 1, maxOf(rows.map((row) => startOf(row) + row.duration_ns)));
+  const canvas = el('canvas', { role: 'img', 'aria-label': `${rows.length} activities, the longest ${formatNanos(maxOf(rows.map((row) => row.duration_ns)))}; the tables of the slowest list them` });
   const box = el('div', { class: 'chart' }, canvas);
   const HEAD = 18;
   const draw = () => paint(canvas, HEAD + rows.length * 16 + 4, (context, width, tall) => {
@@ -98,12 +129,12 @@ function waterfall(rows, onrow, chosen = null) {
       context.fillStyle = colour('grid');
       context.fillRect(at * scale, 0, 1, tall);
       context.fillStyle = colour('faint');
-      const text = at === 0 ? formatMoment(from) : `+ ${formatAxis(at, step)}`;
+      const text = at === 0 ? (fromStart ? '0' : formatMoment(from)) : `+ ${formatAxis(at, step)}`;
       if (at * scale + widthOf(context, text) + 6 < width) write(context, text, at * scale + 3, HEAD / 2);
     }
     const fills = PARTS.map(([key, fill]) => [key, colour(fill)]);
     rows.forEach((row, index) => {
-      const x = (row.start_ns - from) * scale;
+      const x = (startOf(row) - from) * scale;
       const wide = Math.max(2, row.duration_ns * scale);
       const top = HEAD + index * 16;
       let left = x;
@@ -144,13 +175,16 @@ export function threadsView(trace, route, range, extent, go) {
   const weights = trace.column('cpu.weight');
   const samples = trace.column('cpu.samples');
   const times = trace.column('cpu.t');
-  const rows = trace.threads.map((row, index) => ({ ...row, index, states: [0, 0, 0], samples: 0 }));
+  const counts = eventCounts(trace, range);
+  const all = trace.threads.map((row, index) => ({ ...row, index, events: range ? counts.threads.get(index) ?? 0 : row.events, states: [0, 0, 0], samples: 0 }));
   const [begin, end] = rowsWithin(times, range);
   for (let row = begin; row < end; row += 1) {
-    const own = rows[threads[row]];
+    const own = all[threads[row]];
     own.states[state[row]] += weights[row];
     own.samples += samples.length ? samples[row] : 1;
   }
+  // In a range, those that did something.
+  const rows = all.filter((row) => !range || row.events > 0 || row.samples > 0);
   rows.sort((a, b) => b.states[0] + b.states[1] - (a.states[0] + a.states[1]) || b.samples - a.samples || b.events - a.events);
   const drawn = rows.filter((row) => row.samples > 0).slice(0, 60);
   const canvas = el('canvas', { role: 'img', 'aria-label': 'States of threads over time; the table below has their sums' });
@@ -196,7 +230,7 @@ export function threadsView(trace, route, range, extent, go) {
   });
   keepDrawn(canvas, box, draw);
   const time = (title, which) => ({ title, number: true, value: (row) => row.states[which], text: (row) => formatNanos(row.states[which]) });
-  return el('div', null, el('h2', null, 'Threads'),
+  return el('div', null, el('h2', null, 'Threads'), range && binned(trace, 'events.others', counts.isExact),
     drawn.length > 0 && [el('p', { class: 'legend' }, ['managed', 'native', 'waiting'].map((name) => el('span', null, el('i', { class: `swatch ${name}`, 'aria-hidden': 'true' }), name))), box],
     table({ caption: `Threads (${formatCount(rows.length)})`, columns: [{ title: 'Thread', value: (row) => row.label }, { title: 'Events', number: true, value: (row) => row.events, text: (row) => formatCount(row.events) }, { title: 'Samples', number: true, value: (row) => row.samples, text: (row) => formatCount(row.samples) }, time('Managed', 0), time('Native', 1), time('Waiting', 2)], rows, onrow: (row) => go({ view: 'cpu', kind: 'cpu', thread: row.index, zoom: null }, true) }));
 }
@@ -211,7 +245,14 @@ export function logsView(trace, route, range, extent, go) {
   return filtered('Messages', route, go, messages, (row) => `${row.level} ${row.logger} ${row.message} ${row.event} ${row.exception ?? ''} ${(row.scopes ?? []).join(' ')}`, [
     { title: 'Time', number: true, value: (row) => row.ts_ns, text: (row) => formatMoment(row.ts_ns) }, { title: 'Level', value: (row) => row.level },
     { title: 'Logger', value: (row) => row.logger }, { title: 'Message', wide: true, value: (row) => row.message }, ...more, { title: 'Event', value: (row) => row.event }, { title: 'Thread', number: true, value: (row) => row.thread_id },
-  ], 'logs-count');
+  ], 'logs-count', logCount(trace, range), thinned(trace, 'logs'));
+}
+
+// The number of messages in a range, where only some are listed.
+function logCount(trace, range) {
+  if (!trace.has('logs.t')) return null;
+  const [begin, end] = rowsWithin(trace.column('logs.t'), range);
+  return end - begin;
 }
 
 // Of rows of the events that the page has.
@@ -228,25 +269,53 @@ function eventColumns(trace) {
 }
 
 export function eventsView(trace, route, range, extent, go) {
-  const times = trace.column('events.t');
+  const [times, types, threads] = ['t', 'type', 'thread'].map((name) => trace.column(`events.${name}`));
+  const nameOf = (number) => (trace.events.types[number] ? `${trace.events.types[number].provider}/${trace.events.types[number].name}` : '(unknown)');
+  const counts = eventCounts(trace, range);
+  const wanted = route.type === null ? null : new Set(trace.events.types.map((_, number) => number).filter((number) => nameOf(number) === route.type));
+  const isWanted = (type, thread) => (!wanted || wanted.has(type)) && (route.thread === null || route.thread === thread);
   const [begin, end] = rowsWithin(times, range);
   const rows = [];
-  for (let row = begin; row < end; row += 1) rows.push(row);
-  const columns = eventColumns(trace);
-  const view = filtered('Events', route, go, rows, (row) => columns.slice(1).map((column) => column.value(row)).join(' '), columns, 'events-count');
-  if (trace.events.all > times.length) {
-    view.firstChild.after(el('p', { class: 'notice', role: 'note' }, `The page has the first ${formatCount(times.length)} of ${formatCount(trace.events.all)} events. All of them: nettrace events ${trace.title}; those of a range: nettrace events ${trace.title} --time FROM..TO`));
+  for (let row = begin; row < end; row += 1) if (isWanted(types[row], threads[row])) rows.push(row);
+  // By name: a type may have several versions.
+  const byName = new Map();
+  const byThread = new Map();
+  let count = 0;
+  for (const [key, own] of counts.both) {
+    const [type, thread] = [Math.floor(key / 2 ** 32), key % 2 ** 32];
+    if (route.thread === null || route.thread === thread) byName.set(nameOf(type), (byName.get(nameOf(type)) || 0) + own);
+    if (!wanted || wanted.has(type)) byThread.set(thread, (byThread.get(thread) || 0) + own);
+    if (isWanted(type, thread)) count += own;
   }
-  return view;
+  const columns = eventColumns(trace);
+  const pick = el('select', { id: 'thread', onchange: () => go({ thread: pick.value === '' ? null : Number(pick.value) }, true) }, el('option', { value: '' }, 'all'),
+    [...byThread].sort((a, b) => b[1] - a[1]).slice(0, 500).map(([thread, own]) => el('option', { value: String(thread) }, `${trace.threads[thread]?.label ?? thread} (${formatCount(own)})`)));
+  pick.value = route.thread === null ? '' : String(route.thread);
+  const head = [
+    el('label', null, 'Thread ', pick), (wanted || route.thread !== null) && el('button', { type: 'button', id: 'alltypes', onclick: () => go({ type: null, thread: null }, true) }, 'All types and threads'),
+    wanted && el('span', null, `Only ${route.type}`),
+  ];
+  const list = filtered('Events', route, go, rows, (row) => columns.slice(1).map((column) => column.value(row)).join(' '), columns, 'events-count', count, [
+    binned(trace, 'events.others', counts.isExact),
+    count > rows.length && el('p', { class: 'notice', role: 'note' }, `${formatCount(rows.length)} of ${formatCount(count)} are listed: all of rare types, some of frequent ones. All of them: nettrace events ${trace.title}${range ? ` --time ${range.from}ns..${range.to}ns` : ''}`),
+  ], head);
+  const typeTable = table({ caption: `Types (${formatCount(byName.size)})`, columns: [{ title: 'Type', value: (row) => row.name }, { title: 'Events', number: true, value: (row) => row.count, text: (row) => formatCount(row.count) }],
+    rows: [...byName].map(([name, own]) => ({ name, count: own })).sort((a, b) => b.count - a.count || (a.name < b.name ? -1 : 1)), onrow: (row) => go({ type: row.name }, true), first: 40 });
+  return el('div', { class: 'split' }, el('div', { class: 'types' }, typeTable), list);
 }
 
-function filtered(title, route, go, rows, textOf, columns, id) {
+// Rows, and a field that filters them by their text. `all`: their number, where not all are listed; null where they are.
+function filtered(title, route, go, rows, textOf, columns, id, all = null, notes = null, head = null) {
   const box = el('div');
   const count = el('span', { id, role: 'status' });
+  const word = el('span');
   const draw = (wanted) => {
     const needle = wanted.trim().toLowerCase();
     const shown = needle ? rows.filter((row) => textOf(row).toLowerCase().includes(needle)) : rows;
-    say(count, formatCount(shown.length));
+    const number = needle || all === null ? shown.length : all;
+    say(count, formatCount(number));
+    count.dataset.value = number;
+    say(word, needle && all > rows.length ? ' of those listed match' : '');
     replace(box, table({ caption: title, columns, rows: shown, first: 100 }));
   };
   let timer = null;
@@ -258,5 +327,5 @@ function filtered(title, route, go, rows, textOf, columns, id) {
     }, 120);
   } });
   draw(route.q);
-  return el('div', null, el('h2', null, title), el('div', { class: 'controls' }, search, el('span', null, count, ' shown')), box);
+  return el('div', null, el('h2', null, title), notes, el('div', { class: 'controls' }, search, head, el('span', null, count, word)), box);
 }

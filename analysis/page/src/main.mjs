@@ -21,7 +21,7 @@ const VIEWS = [
   ['threads', 'Threads', threadsView, (trace) => trace.threads.length > 0],
   ['pool', 'Thread pool', poolView, (trace) => trace.reports.threadpool?.workers?.length > 0],
   ['jit', 'JIT and startup', jitView, (trace) => trace.reports.jit?.methods?.length > 0 || trace.reports.loader?.assemblies?.some((row) => row.loaded_ns !== null) || trace.column('span.JIT.start').length > 0],
-  ['requests', 'Requests', requestsView, (trace) => trace.column('span.Activities.start').length > 0],
+  ['requests', 'Requests', requestsView, (trace) => trace.column('activities.t').length + trace.column('requests.t').length > 0],
   ['logs', 'Logs', logsView, (trace) => trace.reports.logs?.count > 0],
   ['counters', 'Counters', countersView, (trace) => trace.reports.counters?.series?.length > 0],
   ['events', 'Events', eventsView, () => true],
@@ -46,7 +46,7 @@ function rangeFacts(trace, range) {
   return [el('h3', null, `In the range, ${formatNanos(range.to - range.from)} from ${formatMoment(range.from)}`), facts([
     sums.cpu.count + sums.waiting.count > 0 && ['Threads ran', formatNanos(sums.cpu.weight), 'range-cpu', sums.cpu.weight], sums.waiting.count > 0 && ['Threads waited', formatNanos(sums.waiting.weight)],
     sums.alloc && ['Allocated, sampled', formatBytes(sums.alloc.weight), 'range-alloc', sums.alloc.weight], sums.gc.count > 0 && ['Collections', `${formatCount(sums.gc.count)}, ${formatNanos(sums.gc.pause)} paused`, 'range-gc', sums.gc.count],
-    sums.exceptions.count > 0 && ['Exceptions', formatCount(sums.exceptions.count), 'range-exceptions', sums.exceptions.count], times('Waits for locks', sums.contention, 'range-contention'), times('Waits', sums.waits), times('Compilations', sums.jit), times('Activities started', sums.activities, 'range-activities'),
+    sums.exceptions.count > 0 && ['Exceptions', formatCount(sums.exceptions.count), 'range-exceptions', sums.exceptions.count], times('Waits for locks', sums.contention, 'range-contention'), times('Waits', sums.waits), times('Compilations', sums.jit), times('Activities', sums.activities, 'range-activities'), times('HTTP requests', sums.requests, 'range-requests'), ['Events', formatCount(sums.events.all), 'range-events', sums.events.all],
   ])];
 }
 

@@ -26,6 +26,27 @@ export function rowsWithin(times, range) {
 export const isWithin = (range, nanos) => !range || (range.from <= nanos && nanos < range.to);
 export const overlaps = (range, start, end) => !range || (start < range.to && end >= range.from);
 
+// Counts in bins of time, in the place of what has no row of its own. `visit(row, count)` for each that begins in the range.
+// Returns whether all of them lie in the range or outside of it: if not, the counts are exact to a bin.
+export function countsWithin(trace, name, range, visit) {
+  const [times, lasts, counts] = ['t', 'lasts', 'count'].map((column) => trace.column(`${name}.${column}`));
+  let isExact = true;
+  for (let row = 0; row < times.length; row += 1) {
+    if (range && times[row] >= range.to) break;
+    if (isWithin(range, times[row])) {
+      visit(row, counts[row]);
+      if (range && times[row] + lasts[row] >= range.to) isExact = false;
+    } else if (times[row] + lasts[row] >= range.from) isExact = false;
+  }
+  return isExact;
+}
+
+// The length of such bins; null where each has a row.
+export const binOf = (trace, name) => trace.sums?.[name]?.bin_ns ?? null;
+
+// A count as text: nothing is counted where a range is shorter than the bins.
+export const countText = (count, isExact) => (count === 0 && !isExact ? 'not kept' : formatCount(count));
+
 // The time between the first and the last sample, span, event or counter value.
 export function extentOf(trace) {
   let first = Infinity;
@@ -46,6 +67,9 @@ export function extentOf(trace) {
     const nanos = trace.column(`span.${category}.nanos`);
     for (let row = 0; row < starts.length; row += 1) add(starts[row], starts[row] + nanos[row]);
   }
+  const starts = trace.column('activities.t');
+  const lengths = trace.column('activities.nanos');
+  for (let row = 0; row < starts.length; row += 1) add(starts[row], starts[row] + Math.max(0, lengths[row] - 1));
   const events = trace.column('events.t');
   if (events.length) add(events[0], events[events.length - 1]);
   for (const series of trace.reports.counters?.series || []) for (const point of series.points) add(point.ts_ns);
@@ -329,31 +353,108 @@ export function stacksOverTime(trace, kind, thread, { range = null, states = 'ru
   return rectangles;
 }
 
-// Exceptions by type, message and stack.
+// Exceptions by type, message and stack: `groups`; `isExact`: whether the counts are.
 export function exceptionGroups(trace, range) {
-  const times = trace.column('thrown.t');
-  const types = trace.column('thrown.type');
-  const messages = trace.column('thrown.message');
-  const nodes = trace.column('thrown.node');
-  const { exceptions: texts, messages: messageTexts } = trace.texts;
   const groups = new Map();
+  const add = (number, message, node, count, first, last) => {
+    let type = groups.get(number);
+    if (!type) groups.set(number, (type = { type: trace.texts.exceptions[number], count: 0, first, last, messages: new Map(), stacks: new Map() }));
+    type.count += count;
+    type.first = Math.min(type.first, first);
+    type.last = Math.max(type.last, last);
+    if (message !== null) type.messages.set(message, (type.messages.get(message) || 0) + count);
+    if (node !== null) type.stacks.set(node, (type.stacks.get(node) || 0) + count);
+  };
+  const [times, types, messages, nodes] = ['t', 'type', 'message', 'node'].map((name) => trace.column(`thrown.${name}`));
   const [begin, end] = rowsWithin(times, range);
-  for (let row = begin; row < end; row += 1) {
-    let type = groups.get(types[row]);
-    if (!type) groups.set(types[row], (type = { type: texts[types[row]], count: 0, first: times[row], last: times[row], messages: new Map(), stacks: new Map() }));
-    type.count += 1;
-    type.last = times[row];
-    type.messages.set(messages[row], (type.messages.get(messages[row]) || 0) + 1);
-    type.stacks.set(nodes[row], (type.stacks.get(nodes[row]) || 0) + 1);
-  }
+  for (let row = begin; row < end; row += 1) add(types[row], messages[row], nodes[row], 1, times[row], times[row]);
+  const [first, lasts, type, place, placeMessages, placeNodes] = ['others.t', 'others.lasts', 'others.type', 'others.place', 'places.message', 'places.node'].map((name) => trace.column(`thrown.${name}`));
+  const isExact = countsWithin(trace, 'thrown.others', range, (row, count) => {
+    const at = place[row] - 1;
+    add(type[row], at < 0 ? null : placeMessages[at], at < 0 ? null : placeNodes[at], count, first[row], first[row] + lasts[row]);
+  });
   const byCount = (map) => [...map].sort((a, b) => b[1] - a[1]);
-  return [...groups.values()]
-    .map((type) => ({
-      ...type,
-      messages: byCount(type.messages).map(([message, count]) => ({ message: messageTexts[message], count })),
-      stacks: byCount(type.stacks).map(([node, count]) => ({ frames: framesOf(trace, node), count })),
+  const rows = [...groups.values()]
+    .map((group) => ({
+      ...group,
+      messages: byCount(group.messages).map(([message, count]) => ({ message: trace.texts.messages[message], count })),
+      stacks: byCount(group.stacks).map(([node, count]) => ({ frames: framesOf(trace, node), count })),
     }))
     .sort((a, b) => b.count - a.count || (a.type < b.type ? -1 : 1));
+  return { groups: rows, isExact };
+}
+
+// Numbers of events in a range, by type and by thread.
+export function eventCounts(trace, range) {
+  const [times, types, threads] = ['t', 'type', 'thread'].map((name) => trace.column(`events.${name}`));
+  const sums = { all: 0, types: new Map(), threads: new Map(), both: new Map() };
+  const add = (type, thread, count) => {
+    sums.all += count;
+    const key = type * 2 ** 32 + thread;
+    for (const [map, at] of [[sums.types, type], [sums.threads, thread], [sums.both, key]]) map.set(at, (map.get(at) || 0) + count);
+  };
+  const [begin, end] = rowsWithin(times, range);
+  for (let row = begin; row < end; row += 1) add(types[row], threads[row], 1);
+  const [otherTypes, otherThreads] = ['type', 'thread'].map((name) => trace.column(`events.others.${name}`));
+  sums.isExact = countsWithin(trace, 'events.others', range, (row, count) => add(otherTypes[row], otherThreads[row], count));
+  return sums;
+}
+
+// Activities, or `requests`, that begin in a range: by name, with the rows that are kept.
+export function occurrences(trace, what, range) {
+  const [times, lengths, names, failed] = ['t', 'nanos', 'name', 'failed'].map((name) => trace.column(`${what}.${name}`));
+  const all = { count: 0, failed: 0, open: 0, total: 0, max: 0, rows: [], names: new Map(), isExact: true };
+  const groupOf = (number) => {
+    let group = all.names.get(number);
+    if (!group) all.names.set(number, (group = { name: trace.texts.activities[number], count: 0, failed: 0, open: 0, total: 0, max: 0, lengths: [], buckets: new Map() }));
+    return group;
+  };
+  const [begin, end] = rowsWithin(times, range);
+  for (let row = begin; row < end; row += 1) {
+    const isOpen = lengths[row] === 0;
+    const nanos = Math.max(0, lengths[row] - 1);
+    const group = groupOf(names[row]);
+    for (const sum of [all, group]) {
+      sum.count += 1;
+      sum.failed += failed[row];
+      sum.open += isOpen ? 1 : 0;
+      sum.total += nanos;
+      sum.max = Math.max(sum.max, nanos);
+    }
+    if (!isOpen) group.lengths.push(nanos);
+    all.rows.push({ name: group.name, start: times[row], nanos, isOpen, failed: failed[row] === 1 });
+  }
+  const [otherNames, otherFailed, bucket, total, most] = ['name', 'failed', 'bucket', 'total', 'max'].map((name) => trace.column(`${what}.others.${name}`));
+  all.isExact = countsWithin(trace, `${what}.others`, range, (row, count) => {
+    const group = groupOf(otherNames[row]);
+    for (const sum of [all, group]) {
+      sum.count += count;
+      sum.failed += otherFailed[row] ? count : 0;
+      sum.total += total[row];
+      sum.max = Math.max(sum.max, most[row]);
+    }
+    group.buckets.set(bucket[row], (group.buckets.get(bucket[row]) || 0) + count);
+  });
+  all.groups = [...all.names.values()].map((group) => ({ ...group, ...spreadOf(group) })).sort((a, b) => b.total - a.total || b.count - a.count);
+  return all;
+}
+
+// The middle of a bucket of lengths: eight of them for each power of two.
+const middleOf = (bucket) => (bucket < 24 ? bucket : 2 ** Math.floor(bucket / 8) * (1 + (bucket % 8) / 8 + 1 / 16));
+
+// Percentiles of lengths, of which the shorter may be known by their buckets only, and how many there are in steps of length.
+function spreadOf({ lengths, buckets }) {
+  const rows = [...lengths.map((nanos) => [nanos, 1]), ...[...buckets].map(([bucket, count]) => [middleOf(bucket), count])].sort((a, b) => a[0] - b[0]);
+  const count = rows.reduce((sum, row) => sum + row[1], 0);
+  const at = (percent) => {
+    let left = Math.max(1, Math.ceil((count * percent) / 100));
+    for (const [nanos, own] of rows) {
+      left -= own;
+      if (left <= 0) return nanos;
+    }
+    return 0;
+  };
+  return { stopped: count, p50: at(50), p90: at(90), p99: at(99), rows };
 }
 
 // The innermost call that is not of the runtime's threading library: where the program waits.
@@ -396,15 +497,17 @@ export function rangeSums(trace, range) {
     return total;
   };
   const spans = (category) => {
-    const starts = trace.column(`span.${category}.start`);
-    const [begin, end] = rowsWithin(starts, range);
-    const nanos = trace.column(`span.${category}.nanos`).subarray(begin, end);
-    return { count: end - begin, nanos: nanos.reduce((all, value) => all + value, 0) };
+    const { count, total } = spanSums(trace, category, range);
+    return { count, nanos: total };
+  };
+  const begun = (what) => {
+    const { count, total, failed } = occurrences(trace, what, range);
+    return { count, nanos: total, failed };
   };
   const alloc = ['alloc', 'alloc_ticks'].find((kind) => trace.column(`${kind}.t`).length);
   return {
     cpu: sum('cpu', STATES.running), waiting: sum('cpu', STATES.waiting), alloc: alloc ? sum(alloc, []) : null, exceptions: sum('exceptions', []),
-    gc: collectionTotals(trace, range), contention: spans('Contention'), waits: spans('Waits'), jit: spans('JIT'), activities: spans('Activities'),
+    gc: collectionTotals(trace, range), contention: spans('Contention'), waits: spans('Waits'), jit: spans('JIT'), activities: begun('activities'), requests: begun('requests'), events: eventCounts(trace, range),
   };
 }
 
@@ -435,28 +538,59 @@ export function thinnedOf(trace, name) {
   return (trace.thinned || []).map((row) => row.text).filter((text) => text.startsWith(`${name}:`));
 }
 
-// Number and length of waits. For the whole trace the report's sums are used: the page has only the longest of very many
-// waits, and the report leaves out waits that had not ended.
-export function waitSums(trace, kind, waits, range) {
+// Number and length of the spans of a category that begin in a range, of all: the shorter ones of very many have no rows.
+export function spanSums(trace, category, range) {
+  const starts = trace.column(`span.${category}.start`);
+  const [begin, end] = rowsWithin(starts, range);
+  const sums = { count: end - begin, total: 0, max: 0, keys: new Map(), isExact: true };
+  const nanos = [...trace.column(`span.${category}.nanos`).subarray(begin, end)].sort((a, b) => a - b);
+  for (const length of nanos) sums.total += length;
+  sums.max = nanos[nanos.length - 1] ?? 0;
+  const [keys, totals, most] = ['key', 'total', 'max'].map((name) => trace.column(`span.${category}.others.${name}`));
+  sums.isExact = countsWithin(trace, `span.${category}.others`, range, (row, count) => {
+    const key = trace.texts.spans[keys[row]];
+    const own = sums.keys.get(key) || { count: 0, total: 0, max: 0 };
+    sums.keys.set(key, { count: own.count + count, total: own.total + totals[row], max: Math.max(own.max, most[row]) });
+    sums.count += count;
+    sums.total += totals[row];
+    sums.max = Math.max(sums.max, most[row]);
+  });
+  // Those without rows are the shorter ones.
+  const rank = Math.max(1, Math.ceil((sums.count * 99) / 100)) - (sums.count - nanos.length);
+  sums.p99 = rank > 0 ? nanos[rank - 1] ?? 0 : null;
+  return sums;
+}
+
+// Number and length of waits. For the whole trace the report's sums are used, which leave out waits that had not ended.
+export function waitSums(trace, kind, category, range) {
   const report = trace.reports[kind];
   if (!range && report?.waits) {
     const { count, total_ns: total, p99_ns: p99, max_ns: max } = report.waits;
-    return { count, total, p99, max, open: report.still_waiting ?? 0 };
+    return { count, total, p99, max, open: report.still_waiting ?? 0, isExact: true };
   }
-  const nanos = waits.map((row) => row.nanos).sort((a, b) => a - b);
-  return { count: nanos.length, total: nanos.reduce((sum, value) => sum + value, 0), p99: percentile(nanos, 99), max: nanos[nanos.length - 1] ?? 0, open: 0 };
+  return { ...spanSums(trace, category, range), open: 0 };
 }
 
 // Waits for locks, by lock.
 export function lockGroups(trace, range) {
   const groups = new Map();
+  const groupOf = (lock) => {
+    let group = groups.get(lock);
+    if (!group) groups.set(lock, (group = { lock: lock || '(unknown lock)', count: 0, total: 0, max: 0, threads: new Set() }));
+    return group;
+  };
   for (const span of spansOf(trace, 'Contention', range)) {
-    let lock = groups.get(span.key);
-    if (!lock) groups.set(span.key, (lock = { lock: span.key || '(unknown lock)', count: 0, total: 0, max: 0, threads: new Set() }));
+    const lock = groupOf(span.key);
     lock.count += 1;
     lock.total += span.nanos;
     lock.max = Math.max(lock.max, span.nanos);
     lock.threads.add(span.thread);
+  }
+  for (const [key, others] of spanSums(trace, 'Contention', range).keys) {
+    const lock = groupOf(key);
+    lock.count += others.count;
+    lock.total += others.total;
+    lock.max = Math.max(lock.max, others.max);
   }
   const reported = range ? [] : trace.reports.contention?.locks || [];
   if (!reported.length) return [...groups.values()].sort((a, b) => b.total - a.total);
@@ -467,23 +601,32 @@ export function percentile(sorted, percent) {
   return sorted.length ? sorted[Math.min(sorted.length, Math.max(1, Math.ceil((sorted.length * percent) / 100))) - 1] : 0;
 }
 
+// The numbers of all collections, where only some are listed.
+function allCollections(trace, range) {
+  const columns = ['t', 'pause', 'generation', 'allocated', 'promoted'].map((name) => trace.column(`gc.${name}`));
+  const [begin, end] = rowsWithin(columns[0], range);
+  const rows = [];
+  for (let row = begin; row < end; row += 1) {
+    const [start_ns, pause_ns, generation, allocated_bytes, promoted_bytes] = columns.map((column) => column[row]);
+    rows.push({ start_ns, pause_ns, generation, allocated_bytes, promoted_bytes });
+  }
+  return rows;
+}
+
 // Collections that begin in the range, and their totals.
 export function collectionTotals(trace, range) {
-  const all = trace.reports.gc?.collections || [];
-  const rows = all.filter((row) => isWithin(range, row.start_ns));
+  const listed = (trace.reports.gc?.collections || []).filter((row) => isWithin(range, row.start_ns));
+  // Of very many only some are listed, but the numbers of all are there.
+  const rows = trace.column('gc.t').length ? allCollections(trace, range) : listed;
   const pauses = rows.map((row) => row.pause_ns).sort((a, b) => a - b);
   const sum = (values) => values.reduce((total, value) => total + (value || 0), 0);
   const generations = [0, 1, 2].map((generation) => {
     const own = rows.filter((row) => row.generation === generation);
     return { generation, count: own.length, pause: sum(own.map((row) => row.pause_ns)), max: Math.max(0, maxOf(own.map((row) => row.pause_ns))) };
   });
-  // The page has only the first of very many collections; the report's totals count all.
-  const reported = range ? null : trace.reports.gc?.totals;
-  if (reported && reported.count > rows.length) {
-    return { rows, count: reported.count, pause: reported.pause_ns, max: reported.max_pause_ns, p50: reported.p50_pause_ns, p90: reported.p90_pause_ns, p99: reported.p99_pause_ns, allocated: reported.allocated_bytes, promoted: reported.promoted_bytes, generations: reported.generations.map((row) => ({ generation: row.generation, count: row.count, pause: row.pause_ns, max: row.max_pause_ns })) };
-  }
   return {
-    rows,
+    rows: listed,
+    all: rows,
     count: rows.length,
     pause: sum(pauses),
     max: pauses.length ? pauses[pauses.length - 1] : 0,

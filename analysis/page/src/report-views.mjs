@@ -2,13 +2,15 @@
 import { el, printable } from './dom.mjs';
 import { areas, chart } from './chart.mjs';
 import { formatBytes, formatCount, formatDecimal, formatValue, formatMoment, formatNanos, formatPercent } from './format.mjs';
-import { bins, collectionTotals, exceptionGroups, isWithin, lockGroups, maxOf, minOf, ownFrame, placesOf, spansOf, thinnedOf, waitSums } from './query.mjs';
+import { binOf, bins, collectionTotals, countText, exceptionGroups, isWithin, lockGroups, maxOf, minOf, ownFrame, placesOf, rowsWithin, spanSums, spansOf, thinnedOf, waitSums } from './query.mjs';
 import { facts, table } from './table.mjs';
 import { counterName } from './timeline.mjs';
 
 const none = (text) => el('p', { class: 'none' }, text);
 // A notice beside numbers made of rows of which the page leaves some out.
 export const thinned = (trace, name) => thinnedOf(trace, name).map((text) => el('p', { class: 'notice thinned', role: 'note' }, text));
+// A notice beside counts of a range whose ends lie within bins.
+export const binned = (trace, name, isExact) => !isExact && el('p', { class: 'notice thinned', role: 'note' }, `There are too many to keep each: they are counted in bins of ${formatNanos(binOf(trace, name))}, and the range is exact to these.`);
 const moment = (key) => ({ title: 'Time', number: true, value: (row) => row[key], text: (row) => formatMoment(row[key]) });
 
 export function gcView(trace, route, range, extent) {
@@ -35,8 +37,9 @@ export function gcView(trace, route, range, extent) {
       ['Longest pause', formatNanos(totals.max), 'gc-max', totals.max], ['50th percentile', formatNanos(totals.p50)], ['99th percentile', formatNanos(totals.p99), 'gc-p99', totals.p99],
       totals.allocated > 0 && ['Allocated', formatBytes(totals.allocated)], totals.promoted > 0 && ['Promoted', formatBytes(totals.promoted)],
     ]),
+    thinned(trace, 'gc'),
     el('h3', null, 'Pauses'), legend,
-    chart({ points: totals.rows.map((row) => ({ at: row.start_ns, value: row.pause_ns, colour: `gen${Math.min(2, row.generation ?? 2)}`, text: `${formatMoment(row.start_ns)}: generation ${row.generation}, ${row.reason}, ${formatNanos(row.pause_ns)}` })), range: shown, kind: 'bars', unit: formatNanos, label: `Pauses of ${totals.count} collections, the longest ${formatNanos(totals.max)}` }),
+    chart({ points: (totals.all.length > totals.rows.length ? totals.all : totals.rows).map((row) => ({ at: row.start_ns, value: row.pause_ns, colour: `gen${Math.min(2, row.generation ?? 2)}`, text: `${formatMoment(row.start_ns)}: generation ${row.generation}${row.reason ? `, ${row.reason}` : ''}, ${formatNanos(row.pause_ns)}` })), range: shown, kind: 'bars', unit: formatNanos, label: `Pauses of ${totals.count} collections, the longest ${formatNanos(totals.max)}` }),
     byGeneration.length > 0 && [el('h3', null, 'Heap size by generation, before and after each collection'),
       el('p', { class: 'legend' }, generations.map((name) => el('span', null, el('i', { class: `swatch ${name}`, 'aria-hidden': 'true' }), name))),
       areas({ points: byGeneration, parts: generations.map((name) => ({ name, fill: name })), range: shown, unit: formatBytes, label: 'Heap size by generation; the table Collections has its sums' })],
@@ -57,15 +60,13 @@ export function gcView(trace, route, range, extent) {
 
 export function exceptionsView(trace, route, range) {
   if (!trace.column('thrown.t').length) return none('No exceptions in this trace. Record with nettrace collect --clrevents exception.');
-  const groups = exceptionGroups(trace, range);
-  const listed = groups.reduce((sum, group) => sum + group.count, 0);
-  // The page has only the first of very many exceptions; the report counts all.
-  const count = range ? listed : Math.max(listed, trace.reports.exceptions?.count ?? 0);
+  const { groups, isExact } = exceptionGroups(trace, range);
+  const count = groups.reduce((sum, group) => sum + group.count, 0);
   const handled = new Map((trace.reports.exceptions?.types || []).map((row) => [row.type, row]));
   return el('div', null,
     el('h2', null, 'Exceptions'),
-    trace.reports.exceptions?.count > trace.column('thrown.t').length && el('p', { class: 'notice', role: 'note' }, `The page has messages and stacks of the first ${formatCount(trace.column('thrown.t').length)} exceptions; nettrace report exceptions counts all. All of them are in the time line, and in Stacks.`),
-    facts([['Thrown', formatCount(count), 'exceptions-count', count], ['Types', formatCount(groups.length)]]),
+    binned(trace, 'thrown.others', isExact), thinned(trace, 'exceptions'),
+    facts([['Thrown', countText(count, isExact), 'exceptions-count', count], ['Types', formatCount(groups.length)]]),
     'exceptions' in trace.kinds && el('p', null, el('a', { href: '#view=cpu&kind=exceptions' }, 'Stacks that threw, as a flame graph')),
     table({ caption: 'By type', columns: [
       { title: 'Type', value: (row) => row.type }, { title: 'Thrown', number: true, value: (row) => row.count, text: (row) => formatCount(row.count), bar: (row) => row.count / count },
@@ -84,13 +85,13 @@ export function contentionView(trace, route, range) {
   if (!trace.column('span.Contention.start').length && !hasOpen(report)) return none('No waits for locks in this trace. Record with nettrace collect --clrevents contention.');
   const locks = lockGroups(trace, range);
   const waits = spansOf(trace, 'Contention', range);
-  const { count, total, p99, max } = waitSums(trace, 'contention', waits, range);
+  const { count, total, p99, max, isExact } = waitSums(trace, 'contention', 'Contention', range);
   const byId = new Map((trace.reports.contention?.locks || []).map((row) => [row.lock_id, row]));
   return el('div', null,
     el('h2', null, 'Contention'),
     !range && open,
-    range && thinned(trace, 'Contention'),
-    facts([['Waits', formatCount(count), 'contention-count', count], ['Total', formatNanos(total), 'contention-total', total], ['99th percentile', formatNanos(p99), 'contention-p99', p99], ['Longest', formatNanos(max)], ['Locks', formatCount(locks.length)]]),
+    binned(trace, 'span.Contention.others', isExact), range && thinned(trace, 'Contention'),
+    facts([['Waits', countText(count, isExact), 'contention-count', count], ['Total', formatNanos(total), 'contention-total', total], ['99th percentile', p99 === null ? 'not kept' : formatNanos(p99), 'contention-p99', p99], ['Longest', formatNanos(max)], ['Locks', formatCount(locks.length)]]),
     table({ caption: 'By lock', columns: [
       { title: 'Lock', value: (row) => row.lock }, { title: 'Waits', number: true, value: (row) => row.count, text: (row) => formatCount(row.count) },
       { title: 'Total', number: true, value: (row) => row.total, text: (row) => formatNanos(row.total), bar: (row) => row.total / (total || 1) },
@@ -152,12 +153,12 @@ export function waitsView(trace, route, range) {
   const waits = spansOf(trace, 'Waits', range);
   const report = trace.reports.waits;
   if (!trace.column('span.Waits.start').length && !hasOpen(report)) return none('No waits in this trace. Record with nettrace collect --clrevents waithandle --clreventlevel verbose (.NET 9 and later).');
-  const { count, total, open } = waitSums(trace, 'waits', waits, range);
+  const { count, total, open, isExact } = waitSums(trace, 'waits', 'Waits', range);
   return el('div', null, el('h2', null, 'Waits'),
     !range && stillWaiting(report),
     !range && stillAwaiting(trace.reports.tasks),
-    range && thinned(trace, 'Waits'),
-    facts([['Waits', formatCount(count), 'waits-count', count], ['Total, all threads', formatNanos(total), 'waits-total', total], open > 0 && ['Unfinished at the end', formatCount(open)]]),
+    binned(trace, 'span.Waits.others', isExact), range && thinned(trace, 'Waits'),
+    facts([['Waits', countText(count, isExact), 'waits-count', count], ['Total, all threads', formatNanos(total), 'waits-total', total], open > 0 && ['Unfinished at the end', formatCount(open)]]),
     places(trace, 'waits', range),
     table({ caption: 'Longest waits', columns: [moment('start'), { title: 'Waited', number: true, value: (row) => row.nanos, text: (row) => formatNanos(row.nanos) }, { title: 'Thread', value: (row) => trace.threads[row.thread]?.label ?? '' }, { title: 'Details', wide: true, value: (row) => row.detail }], rows: [...waits].sort((a, b) => b.nanos - a.nanos), first: 30 }));
 }
@@ -167,22 +168,27 @@ export function jitView(trace, route, range, extent) {
   const spans = spansOf(trace, 'JIT', range);
   const assemblies = (trace.reports.loader?.assemblies || []).filter((row) => row.loaded_ns !== null && isWithin(range, row.loaded_ns));
   if (!report?.methods?.length && !spans.length && !assemblies.length) return none('No compilation in this trace. Record with nettrace collect --clrevents jit+loader --clreventlevel verbose.');
-  const total = spans.reduce((sum, row) => sum + row.nanos, 0);
+  const compiled = spanSums(trace, 'JIT', range);
+  const { total } = compiled;
   const shown = range || extent;
   const step = (shown.to - shown.from) / 200;
   const busy = bins(spans.map((row) => row.start), spans.map((row) => row.nanos), shown, 200, { lasts: true });
   const totals = report?.totals;
   const tiers = new Map();
-  for (const row of (report?.methods || []).filter((one) => isWithin(range, one.start_ns))) {
-    const tier = tiers.get(row.tier) || { tier: row.tier, methods: 0, duration_ns: 0, il_bytes: 0, native_bytes: 0 };
-    for (const key of ['duration_ns', 'il_bytes', 'native_bytes']) tier[key] += row[key] || 0;
-    tier.methods += 1;
-    tiers.set(row.tier, tier);
-  }
+  const count = (name, nanos) => {
+    const tier = tiers.get(name) || { tier: name, methods: 0, duration_ns: 0 };
+    tiers.set(name, { tier: name, methods: tier.methods + 1, duration_ns: tier.duration_ns + nanos });
+  };
+  if (trace.has('jit.t')) {
+    const [times, nanos, tier] = ['t', 'nanos', 'tier'].map((name) => trace.column(`jit.${name}`));
+    const [begin, end] = rowsWithin(times, range);
+    for (let row = begin; row < end; row += 1) count(report.tiers[tier[row]]?.tier ?? 'Unknown', nanos[row]);
+  } else for (const row of (report?.methods || []).filter((one) => isWithin(range, one.start_ns))) count(row.tier, row.duration_ns);
+  const methods = [...tiers.values()].reduce((sum, row) => sum + row.methods, 0);
   const rows = range ? [...tiers.values()].sort((one, other) => other.duration_ns - one.duration_ns) : report?.tiers || [];
   return el('div', null, el('h2', null, 'Compilation and startup'),
-    thinned(trace, 'JIT'), range && thinned(trace, 'jit'),
-    facts([spans.length > 0 && ['Compiled here', formatCount(spans.length), 'jit-count', spans.length], spans.length > 0 && ['Total', formatNanos(total)], !range && totals?.methods > 0 && ['Methods in the trace', formatCount(totals.methods), 'jit-methods', totals.methods], !range && totals?.il_bytes > 0 && ['IL', formatBytes(totals.il_bytes)], !range && totals?.native_bytes > 0 && ['Native code', formatBytes(totals.native_bytes)], assemblies.length > 0 && ['Assemblies loaded', formatCount(assemblies.length), 'assemblies', assemblies.length]]),
+    binned(trace, 'span.JIT.others', compiled.isExact), thinned(trace, 'JIT'),
+    facts([methods > 0 && ['Compiled here', formatCount(methods), 'jit-count', methods], compiled.count > 0 && ['Total', formatNanos(total), 'jit-total', total], !range && totals?.methods > 0 && ['Methods in the trace', formatCount(totals.methods), 'jit-methods', totals.methods], !range && totals?.il_bytes > 0 && ['IL', formatBytes(totals.il_bytes)], !range && totals?.native_bytes > 0 && ['Native code', formatBytes(totals.native_bytes)], assemblies.length > 0 && ['Assemblies loaded', formatCount(assemblies.length), 'assemblies', assemblies.length]]),
     spans.length > 0 && [el('h3', null, 'Threads that compile'), chart({ points: [...busy].map((nanos, bin) => ({ at: shown.from + bin * step, value: nanos / step })), range: shown, kind: 'steps', unit: (value) => formatDecimal(value, 2), label: `Compilation over time, ${formatNanos(total)} in total`, fill: 'jit' })],
     rows.length > 0 && table({ caption: 'By tier', columns: [{ title: 'Tier', value: (row) => row.tier ?? row.name }, { title: 'Methods', number: true, value: (row) => row.methods ?? row.count, text: (row) => formatCount(row.methods ?? row.count) }, { title: 'Total', number: true, value: (row) => row.duration_ns, text: (row) => formatNanos(row.duration_ns) }], rows }),
     spans.length > 0 && table({ caption: 'Compilations', columns: [{ title: 'Method', value: (row) => row.name }, moment('start'), { title: 'Took', number: true, value: (row) => row.nanos, text: (row) => formatNanos(row.nanos) }, { title: 'Thread', value: (row) => trace.threads[row.thread]?.label ?? '' }, { title: 'Details', wide: true, value: (row) => row.detail }], rows: spans, sort: { column: 2, down: true } }),
@@ -215,12 +221,14 @@ export function countersView(trace, route, range, extent) {
   const shown = range || extent;
   const rows = series.map((row) => {
     const points = row.points.filter((point) => isWithin(range, point.ts_ns) && Number.isFinite(point.value));
-    const values = points.map((point) => point.value);
-    const sum = values.reduce((all, value) => all + value, 0);
-    return { ...row, points, count: values.length, min: values.length ? minOf(values) : null, max: values.length ? maxOf(values) : null, mean: values.length ? sum / values.length : null, last: values[values.length - 1] ?? null, title: counterName(row) };
+    // Where there are very many, a point stands for some neighbours.
+    const count = points.reduce((all, point) => all + (point.joined ?? 1), 0);
+    const sum = points.reduce((all, point) => all + point.value * (point.joined ?? 1), 0);
+    const ends = (key) => points.map((point) => point[key] ?? point.value);
+    return { ...row, points, count, min: count ? minOf(ends('min')) : null, max: count ? maxOf(ends('max')) : null, mean: count ? sum / count : null, last: ends('last').pop() ?? null, title: counterName(row) };
   });
   const number = (key) => ({ title: key[0].toUpperCase() + key.slice(1), number: true, value: (row) => row[key], text: (row) => formatValue(row[key]) });
-  return el('div', null, el('h2', null, 'Counters'),
+  return el('div', null, el('h2', null, 'Counters'), thinned(trace, 'counters'),
     table({ caption: `Counters (${formatCount(rows.length)})`, columns: [{ title: 'Counter', value: (row) => row.title }, { title: 'Provider', value: (row) => row.provider }, { title: 'Unit', value: (row) => row.unit }, { title: 'Values', number: true, value: (row) => row.count, text: (row) => formatCount(row.count) }, number('min'), number('mean'), number('max'), number('last')], rows }),
     el('div', { class: 'cards' }, rows.filter((row) => row.points.length > 0).slice(0, 60).map((row) => el('div', { class: 'card' }, el('h3', null, row.title), chart({ points: row.points.map((point) => ({ at: point.ts_ns, value: point.value })), range: shown, height: 84, unit: (value) => `${formatValue(value)} ${row.unit || ''}`, label: `${row.title}: from ${formatValue(row.min)} to ${formatValue(row.max)} ${row.unit || ''}`, fill: 'counter' })))));
 }

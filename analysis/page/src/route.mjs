@@ -2,7 +2,7 @@
 
 export const DEFAULTS = {
   view: 'overview', from: null, to: null, kind: 'cpu', tab: 'flame', focus: null, zoom: null, q: '',
-  thread: null, states: 'running', recursion: false, upright: false, order: 'heavy', counters: '', by_thread: false, activity: null,
+  thread: null, states: 'running', recursion: false, upright: false, order: 'heavy', counters: '', by_thread: false, activity: null, type: null,
 };
 const NUMBERS = new Set(['from', 'to', 'zoom', 'thread']);
 const FLAGS = new Set(['recursion', 'upright', 'by_thread']);

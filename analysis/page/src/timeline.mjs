@@ -1,7 +1,7 @@
 // The time line over the whole trace: lanes, and the range that filters every view.
 import { el, isDark, keepDrawn, paint, colour, replace, announce, fit, say, widthOf, write } from './dom.mjs';
 import { axisStep, formatAxis, formatMoment, formatNanos, formatBytes, formatCount, formatDecimal, formatValue } from './format.mjs';
-import { bins, lengthOf, lowerBound, maxOf } from './query.mjs';
+import { bins, lengthOf, lowerBound, maxOf, occurrences } from './query.mjs';
 
 const AXIS = 18;
 // Room for the lanes' names and the highest value of each; less on narrow screens.
@@ -63,7 +63,22 @@ export function lanesOf(trace) {
   const counter = queue.length ? null : queueCounter(trace);
   line('Pool queue', queue.length ? queue : pointsOf(counter), (value) => `${formatCount(value)} work items wait`, 'pool');
   busy('JIT', 'JIT', (value) => `${formatDecimal(value, 2)} threads compile`, 'jit');
-  busy('Requests', 'Activities', (value) => `${formatDecimal(value, 1)} open`, 'request');
+  // HTTP requests, each once; other activities where there are none.
+  const what = trace.column('requests.t').length ? 'requests' : 'activities';
+  const [begun, lengths, otherTimes, otherTotals] = ['t', 'nanos', 'others.t', 'others.total'].map((name) => trace.column(`${what}.${name}`));
+  const counted = occurrences(trace, what, null);
+  if (begun.length) {
+    lanes.push({
+      name: what === 'requests' ? 'Requests' : 'Activities', height: 24, most, colours: ['request'], names: ['open'], unit: (value) => formatDecimal(value, 1),
+      legend: [['request', `${formatCount(counted.count)} ${what === 'requests' ? 'HTTP requests' : 'activities'}${counted.open > 0 ? `, ${formatCount(counted.open)} still open at the end` : ''}`]],
+      // 0: it had not stopped.
+      values: (range, count) => {
+        const step = (range.to - range.from) / count;
+        const others = bins(otherTimes, otherTotals, range, count);
+        return [bins(begun, lengths.map((nanos) => Math.max(0, nanos - 1)), range, count, { lasts: true }).map((sum, bin) => (sum + others[bin]) / step)];
+      },
+    });
+  }
   return lanes;
 }
 

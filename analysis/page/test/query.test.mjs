@@ -7,7 +7,7 @@ import { el, entitle, fit, printable, say, visible, widthOf, write } from '../sr
 import { layoutTree, shortName } from '../src/flame.mjs';
 import { formatBytes, formatCount, formatNanos } from '../src/format.mjs';
 import { counterLane } from '../src/timeline.mjs';
-import { bins, callTree, exceptionGroups, faultsOf, lockGroups, lowerBound, methodSums, ownFrame, placesOf, rangeSums, sandwich, spansOf, stacksOverTime, thinnedOf, unnamedOf, waitSums } from '../src/query.mjs';
+import { bins, callTree, countText, exceptionGroups, faultsOf, lockGroups, lowerBound, methodSums, occurrences, ownFrame, placesOf, rangeSums, sandwich, spansOf, stacksOverTime, thinnedOf, unnamedOf, waitSums } from '../src/query.mjs';
 import { DEFAULTS, countersOf, formatRoute, parseRoute, rangeOf } from '../src/route.mjs';
 
 // main → a → b, main → a → a, main → c
@@ -61,7 +61,7 @@ test('a place is the innermost call outside of the threading library', () => {
 });
 
 test('a range has the sums of its rows', () => {
-  const whole = { ...trace(), reports: {} };
+  const whole = { ...trace(), reports: {}, texts: { activities: [] } };
   const sums = rangeSums(whole, { from: 10, to: 41 });
   assert.deepEqual([sums.cpu, sums.waiting, sums.alloc], [{ weight: 30, count: 3 }, { weight: 5, count: 1 }, null]);
   assert.deepEqual([sums.gc.count, sums.contention.count, sums.jit.nanos], [0, 0, 0]);
@@ -146,9 +146,12 @@ function waits() {
 
 test('waits of the whole trace are those of the report, and a range has notes on what is left out', () => {
   const trace = waits();
-  const sums = (range) => waitSums(trace, 'contention', spansOf(trace, 'Contention', range), range);
-  assert.deepEqual(sums(null), { count: 3, total: 191, p99: 99, max: 100, open: 0 });
-  assert.deepEqual(sums({ from: 0, to: 20 }), { count: 1, total: 100, p99: 100, max: 100, open: 0 });
+  const sums = (range) => {
+    const { count, total, p99, max } = waitSums(trace, 'contention', 'Contention', range);
+    return { count, total, p99, max };
+  };
+  assert.deepEqual(sums(null), { count: 3, total: 191, p99: 99, max: 100 });
+  assert.deepEqual(sums({ from: 0, to: 20 }), { count: 1, total: 100, p99: 100, max: 100 });
   const locks = (range) => lockGroups(trace, range).map((row) => [row.lock, row.count, row.total, row.max, row.threads.size]);
   assert.deepEqual(locks(null), [['0xa', 2, 190, 100, 2], ['0xb', 1, 1, 1, 0]]);
   assert.deepEqual(locks({ from: 0, to: 20 }), [['0xa', 1, 100, 100, 1]]);
@@ -158,8 +161,29 @@ test('waits of the whole trace are those of the report, and a range has notes on
 
 test('types and messages of exceptions have separate texts', () => {
   const columns = { 'thrown.t': [1, 2], 'thrown.type': [0, 0], 'thrown.message': [1, 0], 'thrown.node': [0, 0] };
-  const groups = exceptionGroups({ ...trace(), texts: { exceptions: ['My.Exception'], messages: ['first', 'second'] }, column: (name) => Float64Array.from(columns[name] || []) }, null);
+  const { groups } = exceptionGroups({ ...trace(), texts: { exceptions: ['My.Exception'], messages: ['first', 'second'] }, column: (name) => Float64Array.from(columns[name] || []) }, null);
   assert.deepEqual(groups.map((group) => [group.type, group.messages.map((row) => row.message)]), [['My.Exception', ['second', 'first']]]);
+});
+
+test('what has no row is counted by the bins that begin in a range, and a cut bin is noticed', () => {
+  const columns = { 'thrown.others.t': [10, 20, 30], 'thrown.others.lasts': [5, 5, 5], 'thrown.others.count': [3, 4, 5], 'thrown.others.type': [0, 0, 0], 'thrown.others.place': [1, 0, 1], 'thrown.places.message': [0], 'thrown.places.node': [0] };
+  const many = { ...trace(), texts: { exceptions: ['My.Exception'], messages: ['first'] }, sums: { 'thrown.others': { bin_ns: 10 } }, column: (name) => Float64Array.from(columns[name] || []) };
+  const counted = (range) => {
+    const { groups, isExact } = exceptionGroups(many, range);
+    return [groups.map((group) => [group.count, group.messages.map((row) => row.count)]), isExact];
+  };
+  assert.deepEqual(counted(null), [[[12, [8]]], true]);
+  assert.deepEqual(counted({ from: 16, to: 30 }), [[[4, []]], true]);
+  assert.deepEqual(counted({ from: 12, to: 32 }), [[[9, [5]]], false]);
+  assert.equal(countText(0, counted({ from: 12, to: 14 })[1]), 'not kept', 'never 0 where there may be some');
+});
+
+test('percentiles of requests are exact where they have rows, and else those of their buckets', () => {
+  const columns = { 'requests.t': [1, 2, 3], 'requests.nanos': [1001, 501, 0], 'requests.name': [0, 0, 0], 'requests.failed': [0, 1, 0], 'requests.others.t': [1], 'requests.others.lasts': [0], 'requests.others.count': [7], 'requests.others.name': [0], 'requests.others.failed': [0], 'requests.others.bucket': [48], 'requests.others.total': [455], 'requests.others.max': [70] };
+  const many = { texts: { activities: ['GET /'] }, column: (name) => Float64Array.from(columns[name] || []) };
+  const [row] = occurrences(many, 'requests', null).groups;
+  assert.deepEqual([row.count, row.failed, row.open, row.stopped, row.total, row.max, row.p99], [10, 1, 1, 9, 1955, 1000, 1000]);
+  assert.equal(row.p50, 68, 'the middle of 64 to 72');
 });
 
 test('a counter that was never a number has nothing to draw', () => {

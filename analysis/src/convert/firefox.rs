@@ -204,17 +204,9 @@ impl Building {
 
 /// The track of a span that is a pause.
 fn pause_track(span: &Span) -> Option<&'static str> {
-    if span.category != Category::Pause {
-        return None;
-    }
-    if span.name == "pause for GC" {
-        return Some("GC pauses");
-    }
-    // The sampler states no reason of its own.
-    let is_other = |(name, value): &(_, Argument)| {
-        *name == "reason" && matches!(value, Argument::Text(text) if text == "SuspendOther")
-    };
-    Some(if span.arguments.iter().any(is_other) { "Sampler pauses" } else { "Other pauses" })
+    let is_pause =
+        matches!(span.category, Category::Pause | Category::SamplerPause | Category::OtherPause);
+    is_pause.then(|| span.category.name())
 }
 
 fn marker_type(

@@ -79,6 +79,7 @@ impl<'c> Analysis<'c> {
             filter: options.filter.clone(),
             profile: Profile::new(!options.filter.admits_all_moments()),
             skips_profile: options.skips_profile,
+            skips_sampler_pauses: options.skips_sampler_pauses,
             has_cpu: false,
             takes_samples: Vec::new(),
             wants_events: false,
@@ -156,6 +157,7 @@ impl<'c> Analysis<'c> {
         let passed_on = self.pass_on(event, &moment);
         if is_selected {
             self.selected.add(nanos);
+            self.model.select(thread);
         }
         observer.event(event, &moment, &mut self.model);
         passed_on

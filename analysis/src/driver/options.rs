@@ -32,4 +32,6 @@ pub struct AnalysisOptions {
     /// Whether samples are not summed up, because converters take each of them:
     /// [`Finished::profile`](crate::Finished::profile) is empty then.
     pub skips_profile: bool,
+    /// Whether timelines do without the pauses of the sampler, one for each round of it.
+    pub skips_sampler_pauses: bool,
 }

@@ -1,7 +1,10 @@
 //! The recipients of samples: the profile, and the converters.
 
 use crate::convert::{Convert, ConvertError};
-use crate::model::{Filter, Kind, Model, Moment, Profile, Sample, Spans, ThreadHandle, Weighed};
+use crate::model::{
+    Category, Filter, Kind, Model, Moment, Profile, Sample, Spans, ThreadHandle, TimelineMark,
+    Weighed,
+};
 use nettrace_parser::Event;
 
 /// All recipients of samples.
@@ -11,6 +14,7 @@ pub(super) struct Outputs<'c> {
     pub(super) admits_all: bool,
     pub(super) profile: Profile,
     pub(super) skips_profile: bool,
+    pub(super) skips_sampler_pauses: bool,
     pub(super) has_cpu: bool,
     /// Indices of the converters that receive samples one by one.
     pub(super) takes_samples: Vec<usize>,
@@ -59,6 +63,7 @@ impl Outputs<'_> {
         model: &Model,
     ) -> Result<(), ConvertError> {
         if !self.admits_moment(weighed.thread, weighed.first_nanos, model) {
+            self.profile.refuse(weighed.totals().samples);
             return Ok(());
         }
         self.has_cpu = true;
@@ -92,6 +97,10 @@ impl Outputs<'_> {
 
     pub(super) fn marks(&mut self, spans: &mut Spans, model: &Model) -> Result<(), ConvertError> {
         for mark in spans.ready() {
+            let is_sampler = matches!(&mark, TimelineMark::Span(span) if span.category == Category::SamplerPause);
+            if is_sampler && self.skips_sampler_pauses {
+                continue;
+            }
             if self.filter.admits_mark(&mark, model) {
                 let wanting =
                     self.converters.iter_mut().filter(|converter| converter.wants_marks());

@@ -6,8 +6,8 @@ use crate::model::{Model, Moment, Resolved};
 use crate::report::{
     Activities, ActivitiesReport, Alloc, AllocReport, Contention, ContentionReport, Counters,
     CountersReport, Exceptions, ExceptionsReport, Gc, GcReport, Jit, JitReport, Logs, LogsReport,
-    Report, Reports, Sql, SqlReport, Tasks, TasksReport, ThreadPool, ThreadPoolReport, Waits,
-    WaitsReport,
+    Occurrence, Report, Reports, Sql, SqlReport, Tasks, TasksReport, ThreadPool, ThreadPoolReport,
+    Waits, WaitsReport,
 };
 use nettrace_parser::Event;
 
@@ -93,6 +93,12 @@ impl Overview {
         if moment.is_selected && wanting & OWN != 0 {
             self.own.add(event);
         }
+    }
+
+    /// The activities and requests that have ended since the last call.
+    #[cfg_attr(not(feature = "page"), allow(dead_code, reason = "only the page shows them"))]
+    pub(crate) fn take_ended(&mut self) -> [Vec<Occurrence>; 2] {
+        self.reports.7.take_ended()
     }
 
     pub(crate) fn finish(self, resolved: &Resolved<'_>) -> Overviewed {

@@ -572,6 +572,12 @@ impl Model {
         &mut self.texts
     }
 
+    /// A filter accepts an event of a thread.
+    #[inline]
+    pub(crate) fn select(&mut self, thread: ThreadHandle) {
+        self.threads.select(thread);
+    }
+
     /// Counts events of a thread that [`Model::learn`] did not see. Returns the thread.
     pub(crate) fn count_events(
         &mut self,

@@ -102,6 +102,7 @@ pub struct Profile {
     when: Option<When>,
     /// Whether there are threads, processes or times whose samples were left out.
     is_filtered: bool,
+    refused: u64,
 }
 
 /// Equal if the totals are equal, regardless of order. Handles belong to a model: equal
@@ -129,6 +130,16 @@ impl Profile {
     /// out.
     pub(crate) fn new(is_filtered: bool) -> Profile {
         Profile { is_filtered, ..Profile::default() }
+    }
+
+    /// A filter of threads and times leaves out CPU samples.
+    pub(crate) fn refuse(&mut self, samples: u64) {
+        self.refused = self.refused.saturating_add(samples);
+    }
+
+    /// Number of CPU samples that such filters leave out.
+    pub(crate) fn refused(&self) -> u64 {
+        self.refused
     }
 
     pub(crate) fn is_filtered(&self) -> bool {

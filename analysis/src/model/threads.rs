@@ -17,6 +17,8 @@ pub struct Thread {
     pub name: Option<String>,
     /// Number of events about it.
     pub events: u64,
+    /// Those that filters of threads and times accept.
+    pub(crate) selected: u64,
 }
 
 /// The threads of a trace.
@@ -89,7 +91,8 @@ impl Threads {
         let next = ThreadHandle::next(self.rows.len());
         let handle = *self.by_id.entry((process.0, id.unwrap_or(NO_ID))).or_insert(next);
         if handle == next {
-            self.rows.push(Thread { process, os_thread_id: id, name: None, events: 0 });
+            let (name, events, selected) = (None, 0, 0);
+            self.rows.push(Thread { process, os_thread_id: id, name, events, selected });
         }
         handle
     }
@@ -98,6 +101,15 @@ impl Threads {
     pub(crate) fn count(&mut self, thread: ThreadHandle, events: u64) {
         if let Some(row) = self.rows.get_mut(thread.index()) {
             row.events = row.events.saturating_add(events);
+            row.selected = row.selected.saturating_add(events);
+        }
+    }
+
+    /// A filter accepts an event of the thread.
+    #[inline]
+    pub(crate) fn select(&mut self, thread: ThreadHandle) {
+        if let Some(row) = self.rows.get_mut(thread.index()) {
+            row.selected = row.selected.saturating_add(1);
         }
     }
 

@@ -1,19 +1,25 @@
-//! The first events of a trace, listed on a page.
+//! Events of a page: all of rare types, every n-th of frequent ones, and counts of the
+//! others by type, thread and time.
 
 use super::Page;
+use super::sums::Sums;
 use crate::report::Moment;
 use nettrace_export::{EventTypes, TextValues};
 use nettrace_parser::Event;
 use serde_json::json;
 
-/// Maximum number of events on a page.
-const MOST_ROWS: usize = 100_000;
-/// Maximum number of payload bytes on a page.
-const MOST_BYTES: usize = 12 << 20;
+/// A trace with at most so many events, and bytes of payloads, has all on its page.
+const ALL_ROWS: usize = 100_000;
+const ALL_BYTES: usize = 12 << 20;
+/// Maximum number of events on the page of another,
+const MOST_ROWS: usize = 50_000;
+/// and of payload bytes. Samples of the whole trace compress worse than its beginning.
+const MOST_BYTES: usize = 4 << 20;
 /// Maximum number of bytes of one payload.
 const MOST_PAYLOAD: usize = 300;
+/// Maximum number of sums of events that are not on it.
+const MOST_SUMS: usize = 1 << 16;
 
-#[derive(Default)]
 pub(super) struct PageEvents {
     types: EventTypes,
     values: TextValues,
@@ -21,7 +27,12 @@ pub(super) struct PageEvents {
     /// Payloads, one after the other.
     payloads: Vec<u8>,
     scratch: Vec<u8>,
-    /// Number of all events, including those not listed.
+    is_thinned: bool,
+    /// How many of each type there are, and how many of these are kept.
+    kept: Vec<Kept>,
+    /// Events that are not kept, by type and thread.
+    others: Sums<2>,
+    /// Number of all events.
     count: u64,
 }
 
@@ -29,17 +40,54 @@ struct EventRow {
     nanos: i64,
     thread: u32,
     kind: u32,
+    /// Its number among those of its type.
+    number: u64,
     /// End of its payload.
     end: usize,
+}
+
+#[derive(Clone, Copy)]
+struct Kept {
+    seen: u64,
+    /// One of so many is kept.
+    step: u64,
+    rows: usize,
+    bytes: usize,
+}
+
+impl Default for PageEvents {
+    fn default() -> PageEvents {
+        PageEvents {
+            types: EventTypes::default(),
+            values: TextValues::default(),
+            rows: Vec::new(),
+            payloads: Vec::new(),
+            scratch: Vec::new(),
+            is_thinned: false,
+            kept: Vec::new(),
+            others: Sums::new(MOST_SUMS),
+            count: 0,
+        }
+    }
 }
 
 impl PageEvents {
     pub(super) fn add(&mut self, event: &Event<'_>, moment: &Moment) {
         self.count = self.count.saturating_add(1);
-        if self.rows.len() >= MOST_ROWS || self.payloads.len() >= MOST_BYTES {
+        let place = self.types.index_of(event);
+        let (nanos, thread) = (moment.nanos, moment.thread.0);
+        let kind = u32::try_from(place.number).unwrap_or(u32::MAX);
+        if self.kept.len() <= place.number {
+            let new = Kept { seen: 0, step: 1, rows: 0, bytes: 0 };
+            self.kept.resize(place.number.saturating_add(1), new);
+        }
+        let Some(kept) = self.kept.get_mut(place.number) else { return };
+        let number = kept.seen;
+        kept.seen = number.saturating_add(1);
+        if number % kept.step != 0 {
+            self.others.add(nanos, [kind, thread], 0);
             return;
         }
-        let place = self.types.index_of(event);
         self.scratch.clear();
         if let Some(names) = self.types.names(place) {
             self.values.payload(&mut self.scratch, event, names);
@@ -47,13 +95,64 @@ impl PageEvents {
         let text = String::from_utf8_lossy(&self.scratch);
         let end = (0..=MOST_PAYLOAD.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
         let shown = end.and_then(|end| text.get(..end)).unwrap_or_default();
+        let begin = self.payloads.len();
         self.payloads.extend_from_slice(shown.as_bytes());
         if shown.len() < text.len() {
             self.payloads.extend_from_slice("…".as_bytes());
         }
-        let kind = u32::try_from(place.number).unwrap_or(u32::MAX);
         let end = self.payloads.len();
-        self.rows.push(EventRow { nanos: moment.nanos, thread: moment.thread.0, kind, end });
+        kept.rows = kept.rows.saturating_add(1);
+        kept.bytes = kept.bytes.saturating_add(end.saturating_sub(begin));
+        self.rows.push(EventRow { nanos, thread, kind, number, end });
+        let (rows, bytes) = match self.is_thinned {
+            true => (MOST_ROWS, MOST_BYTES),
+            false => (ALL_ROWS, ALL_BYTES),
+        };
+        if self.rows.len() > rows || self.payloads.len() > bytes {
+            self.thin_out();
+        }
+    }
+
+    /// Keeps every second event of the most frequent types, until half of the room is free.
+    fn thin_out(&mut self) {
+        self.is_thinned = true;
+        let (mut rows, mut bytes) = (self.rows.len(), self.payloads.len());
+        while rows > MOST_ROWS / 2 || bytes > MOST_BYTES / 2 {
+            let is_long = bytes > MOST_BYTES / 2;
+            let most = self
+                .kept
+                .iter_mut()
+                .max_by_key(|kept| if is_long { kept.bytes } else { kept.rows })
+                .filter(|kept| kept.rows > 1);
+            // Of each type one is left.
+            let Some(kept) = most else { break };
+            kept.step = kept.step.saturating_mul(2);
+            let (less_rows, less_bytes) = (kept.rows / 2, kept.bytes / 2);
+            kept.rows = kept.rows.saturating_sub(less_rows);
+            kept.bytes = kept.bytes.saturating_sub(less_bytes);
+            rows = rows.saturating_sub(less_rows);
+            bytes = bytes.saturating_sub(less_bytes);
+        }
+        for kept in &mut self.kept {
+            (kept.rows, kept.bytes) = (0, 0);
+        }
+        let payloads = std::mem::take(&mut self.payloads);
+        let mut begin = 0;
+        let PageEvents { rows, kept, others, payloads: left, .. } = self;
+        rows.retain_mut(|row| {
+            let text = payloads.get(begin..row.end).unwrap_or_default();
+            begin = row.end;
+            let kept = usize::try_from(row.kind).ok().and_then(|kind| kept.get_mut(kind));
+            let Some(kept) = kept.filter(|kept| row.number % kept.step == 0) else {
+                others.add(row.nanos, [row.kind, row.thread], 0);
+                return false;
+            };
+            left.extend_from_slice(text);
+            row.end = left.len();
+            kept.rows = kept.rows.saturating_add(1);
+            kept.bytes = kept.bytes.saturating_add(text.len());
+            true
+        });
     }
 
     pub(super) fn finish(self, page: &mut Page) {
@@ -70,11 +169,13 @@ impl PageEvents {
             .types
             .rows()
             .iter()
-            .map(|row| json!({ "provider": row.provider, "name": row.event_name() }))
+            .zip(self.kept.iter().map(|kept| (kept.seen, kept.step)))
+            .map(|(row, (count, step))| json!({ "provider": row.provider, "name": row.event_name(), "count": count, "step": step }))
             .collect();
         let (all, shown) = (self.count, self.rows.len());
+        page.add_sums("events.others", self.others, ["type", "thread"], false);
         if all > shown as u64 {
-            page.thin(format!("events: the first {shown} of {all}; `nettrace events` prints all"));
+            page.thin(format!("events: {shown} of {all} are listed, all of rare types and some of frequent ones; the others are counted by type and thread; `nettrace events` prints all"));
         }
         page.events = json!({ "all": all, "types": types });
     }

@@ -1,14 +1,22 @@
 //! Exceptions of a page, one row each, so that the page can group them by type, message
-//! and stack in any time range.
+//! and stack in any time range; of very many, the later ones are counted by type, message
+//! and stack.
 
+use super::sums::Sums;
 use crate::model::{Model, StackHandle, Texts};
 use crate::report::Moment;
 use nettrace_parser::Event;
 use nettrace_parser::view;
 use nettrace_parser::view::View;
+use std::collections::HashMap;
 
-/// Maximum number of exceptions on a page. The report's totals include all.
-const MOST_ROWS: usize = 100_000;
+/// Maximum number of exceptions with a row of their own.
+const MOST_ROWS: usize = 50_000;
+/// Maximum number of sums of the others,
+const MOST_SUMS: usize = 1 << 15;
+/// and of different types, messages and stacks among them; beyond these, stacks are not
+/// told apart, so that there is room for bins of time.
+const MOST_PLACES: usize = MOST_SUMS / 16;
 /// Maximum number of different types.
 const MOST_TYPES: usize = 5_000;
 /// Maximum number of different messages.
@@ -25,12 +33,35 @@ pub(super) struct ExceptionRow {
     pub(super) stack: StackHandle,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct PageExceptions {
     pub(super) rows: Vec<ExceptionRow>,
+    /// Those without a row: by type and by the number of message and stack in `places`.
+    pub(super) others: Sums<2>,
+    /// Messages and stacks of the others.
+    pub(super) places: Vec<(u32, StackHandle)>,
+    known_places: HashMap<(u32, StackHandle), u32>,
+    /// Number of the others whose message and stack are not kept.
+    without_place: u64,
     pub(super) types: LimitedTexts,
     pub(super) messages: LimitedTexts,
-    left_out: u64,
+}
+
+/// In place of the number of a message and a stack, for those that are not kept.
+const NO_PLACE: u32 = 0;
+
+impl Default for PageExceptions {
+    fn default() -> PageExceptions {
+        PageExceptions {
+            rows: Vec::new(),
+            others: Sums::new(MOST_SUMS),
+            places: Vec::new(),
+            known_places: HashMap::new(),
+            without_place: 0,
+            types: LimitedTexts::default(),
+            messages: LimitedTexts::default(),
+        }
+    }
 }
 
 /// The first different texts.
@@ -61,16 +92,17 @@ impl LimitedTexts {
 impl PageExceptions {
     pub(super) fn add(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) {
         let Some(thrown) = view::Exception::of(event) else { return };
-        if self.rows.len() >= MOST_ROWS {
-            self.left_out = self.left_out.saturating_add(1);
-            return;
-        }
         let stack = model.stack_of(event, moment.thread);
         let type_name = self.types.number(&thrown.type_name.to_string(), MOST_TYPES);
         let message = thrown.message.to_string();
         // .NET 6 and later write NULL if there is no message.
         let message = if message == "NULL" { "" } else { &message };
         let message = self.messages.number(message, MOST_MESSAGES);
+        if self.rows.len() >= MOST_ROWS {
+            let place = self.place(message, stack);
+            self.others.add(moment.nanos, [type_name, place], 0);
+            return;
+        }
         self.rows.push(ExceptionRow {
             nanos: moment.nanos,
             thread: moment.thread.0,
@@ -80,12 +112,28 @@ impl PageExceptions {
         });
     }
 
+    /// The number of a message and a stack, from 1.
+    fn place(&mut self, message: u32, stack: StackHandle) -> u32 {
+        if let Some(known) = self.known_places.get(&(message, stack)) {
+            return *known;
+        }
+        if self.places.len() >= MOST_PLACES {
+            self.without_place = self.without_place.saturating_add(1);
+            return NO_PLACE;
+        }
+        self.places.push((message, stack));
+        let place = u32::try_from(self.places.len()).unwrap_or(NO_PLACE);
+        self.known_places.insert((message, stack), place);
+        place
+    }
+
     /// What is missing, because there was no room.
     pub(super) fn notes(&self) -> impl Iterator<Item = String> {
-        let rows = (self.left_out > 0).then(|| {
-            let kept = self.rows.len();
-            let all = self.left_out.saturating_add(kept as u64);
-            format!("exceptions: messages and stacks of the first {kept} of {all}")
+        let rows = (self.without_place > 0).then(|| {
+            let count = self.without_place;
+            format!(
+                "exceptions: messages and stacks of {count} are not kept, which are counted by type"
+            )
         });
         let messages = self.messages.note("messages", MOST_MESSAGES);
         self.types.note("types", MOST_TYPES).into_iter().chain(messages).chain(rows)

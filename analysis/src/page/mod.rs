@@ -8,9 +8,11 @@
 //! length of a JSON document, lowest first; the document; then columns of numbers, whose
 //! positions are in the document's member `columns`. The documents of reports are the
 //! same as those of `--json`. Whatever can be evaluated for a time range, such as
-//! samples, is stored row by row, and the page computes the sums; data too large for that
-//! are thinned out, which the document states under `thinned`.
+//! samples, is stored row by row, and the page computes the sums. Of rows that are too many
+//! for that, some are kept, and the others are counted in bins of time (`sums`); what has no
+//! counts either is stated under `thinned`.
 
+mod activities;
 mod base64;
 mod call_nodes;
 pub(crate) mod columns;
@@ -19,6 +21,7 @@ mod exceptions;
 mod observers;
 pub(crate) mod samples;
 pub(crate) mod spans;
+mod sums;
 pub(crate) mod tracks;
 
 use crate::driver::AnalysisOptions;
@@ -122,6 +125,9 @@ pub struct Page {
     events: Value,
     session: Value,
     coverage: Option<Coverage>,
+    activity_names: Value,
+    /// Where counts take the place of rows: the length of their bins.
+    sums: Map<String, Value>,
     thinned: Vec<Thinned>,
 }
 
@@ -144,6 +150,7 @@ struct Document<'p> {
     session: &'p Value,
     coverage: &'p Option<Coverage>,
     coverage_advice: Option<String>,
+    sums: &'p Map<String, Value>,
     thinned: &'p [Thinned],
     columns: &'p std::collections::BTreeMap<String, columns::Column>,
 }
@@ -172,6 +179,7 @@ impl Page {
             coverage_advice: self
                 .coverage
                 .and_then(|coverage| coverage.advice(about.outcome.complete)),
+            sums: &self.sums,
             thinned: &self.thinned,
             columns: self.columns.rows(),
         };

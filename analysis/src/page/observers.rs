@@ -1,20 +1,23 @@
 //! Everything that observes a trace for a page: the reports, whose documents the page
 //! shows, and the data of its own views.
 
+use super::activities::{Names, PageActivities};
 use super::call_nodes::{CallNodes, REST_NAME};
 use super::columns::Columns;
 use super::events::PageEvents;
 use super::exceptions::PageExceptions;
 use super::samples::{Forgotten, SampleRow};
 use super::spans::{SpanRow, SpansOf};
+use super::sums::Sums;
 use super::tracks::{self, SharedTracks};
 use super::{Page, Thinned, session};
 use crate::findings::overview::{Overview, Overviewed};
 use crate::findings::{Summary, SummaryReport};
 use crate::model::{Kind, Model, Resolved, ThreadState};
 use crate::report::{
-    Activities, Alloc, Contention, Counters, Exceptions, Gc, Http, Jit, Loader, Logs, Moment,
-    Report, ReportInput, Reports, Resolving, Sql, Tasks, ThreadPool, Threads, TopNOptions, Waits,
+    Activities, Alloc, Collection, Contention, Counters, Exceptions, Gc, Http, Jit, Loader, Logs,
+    Moment, Report, ReportInput, Reports, Resolving, Sql, Tasks, ThreadPool, Threads, TopNOptions,
+    Waits,
 };
 use nettrace_parser::Event;
 use serde::Serialize;
@@ -36,6 +39,8 @@ pub(super) struct PageReports {
     loader: Loader,
     thrown: PageExceptions,
     events: PageEvents,
+    activities: PageActivities,
+    requests: PageActivities,
     tracks: SharedTracks,
 }
 
@@ -50,7 +55,7 @@ impl PageReports {
                 Waits::default().top(STACKS),
                 Jit::default(),
                 ThreadPool::default(),
-                Activities::default().with_http().top(SLOWEST),
+                Activities::default().with_http().with_each().top(SLOWEST),
                 Logs::default(),
                 Counters::default(),
                 Tasks::default().without_activities(),
@@ -59,6 +64,8 @@ impl PageReports {
             loader: Loader::default(),
             thrown: PageExceptions::default(),
             events: PageEvents::default(),
+            activities: PageActivities::default(),
+            requests: PageActivities::default(),
             tracks,
         }
     }
@@ -90,6 +97,9 @@ impl Reports for PageReports {
         wanting: u32,
     ) -> u64 {
         self.overview.observe(event, moment, model, wanting);
+        let [activities, requests] = self.overview.take_ended();
+        activities.into_iter().for_each(|row| self.activities.add(row));
+        requests.into_iter().for_each(|row| self.requests.add(row));
         if wanting & LOADER != 0 {
             self.loader.event(event, moment, model);
         }
@@ -108,6 +118,8 @@ impl Reports for PageReports {
         let resolved = resolving.for_report::<Summary>();
         let mut reports = self.overview.finish(resolved);
         page.summary = Some(SummaryReport::of(&reports, resolved));
+        page.write_activities(self.activities, self.requests, &mut reports, resolved);
+        page.write_all_rows(&reports);
         page.add_overview(&mut reports);
         page.cut_rows(Gc::NAME, "collections", MOST_ROWS);
         page.cut_rows(Jit::NAME, "methods", MOST_ROWS);
@@ -117,7 +129,7 @@ impl Reports for PageReports {
         page.thin_out_counters();
         self.events.finish(&mut page);
         page.session = session(resolved.model());
-        write_tracks(&mut page, &self.tracks, &self.thrown, resolved);
+        write_tracks(&mut page, &self.tracks, self.thrown, resolved);
         page.coverage = Some(resolved.coverage());
         page
     }
@@ -156,17 +168,78 @@ impl Page {
         self.reports.insert(name.to_owned(), document);
     }
 
-    /// Keeps the first rows of a list.
+    /// Writes counts in the place of rows that the page does not keep.
+    pub(super) fn add_sums<const N: usize>(
+        &mut self,
+        name: &str,
+        sums: Sums<N>,
+        keys: [&str; N],
+        has_sizes: bool,
+    ) {
+        if let Some(about) = sums.write(name, keys, has_sizes, &mut self.columns) {
+            self.sums.insert(name.to_owned(), about);
+        }
+    }
+
+    /// Writes the activities and requests, one by one as far as there is room.
+    fn write_activities(
+        &mut self,
+        mut activities: PageActivities,
+        mut requests: PageActivities,
+        reports: &mut Overviewed,
+        resolved: &Resolved<'_>,
+    ) {
+        // Those that never ended.
+        let ended = std::mem::take(&mut reports.activities.ended);
+        ended.into_iter().for_each(|row| activities.add(row));
+        let http = reports.activities.http.as_mut().map(|http| std::mem::take(&mut http.ended));
+        http.into_iter().flatten().for_each(|row| requests.add(row));
+        let mut names = Names::default();
+        activities.finish("activities", resolved, &mut names, self);
+        requests.finish("requests", resolved, &mut names, self);
+        self.activity_names = json!(names.texts(resolved));
+    }
+
+    /// Writes the numbers of all rows of lists whose documents are too long, so that ranges
+    /// are answered from all of them.
+    fn write_all_rows(&mut self, reports: &Overviewed) {
+        let collections = &reports.gc.collections;
+        let columns = &mut self.columns;
+        if collections.len() > MOST_ROWS {
+            columns.add_steps("gc.t", collections.iter().map(|row| row.start_ns));
+            columns.add("gc.pause", collections.iter().map(|row| row.pause_ns));
+            let generation = |row: &Collection| u64::from(row.generation);
+            columns.add("gc.generation", collections.iter().map(generation));
+            let allocated = |row: &Collection| row.allocated_bytes.unwrap_or(0);
+            columns.add("gc.allocated", collections.iter().map(allocated));
+            let promoted = |row: &Collection| row.promoted_bytes.unwrap_or(0);
+            columns.add("gc.promoted", collections.iter().map(promoted));
+        }
+        let methods = &reports.jit.methods;
+        if methods.len() > MOST_ROWS {
+            columns.add_steps("jit.t", methods.iter().map(|row| row.start_ns));
+            columns.add("jit.nanos", methods.iter().map(|row| row.duration_ns));
+            let tiers: Vec<&str> = reports.jit.tiers.iter().map(|row| row.tier).collect();
+            let tier = |name| tiers.iter().position(|tier| *tier == name).unwrap_or(tiers.len());
+            columns.add("jit.tier", methods.iter().map(|row| tier(row.tier) as u64));
+        }
+        let messages = &reports.logs.messages;
+        if messages.len() > MOST_ROWS {
+            columns.add_steps("logs.t", messages.iter().map(|row| row.ts_ns));
+            columns.add("logs.level", messages.iter().map(|row| row.level as u64));
+        }
+    }
+
+    /// Keeps some rows of a list, evenly over time.
     fn cut_rows(&mut self, report: &str, list: &str, most: usize) {
         let rows = self.reports.get_mut(report).and_then(|document| document.get_mut(list));
         let Some(rows) = rows.and_then(Value::as_array_mut) else { return };
-        let left_out = rows.len().saturating_sub(most);
-        if left_out > 0 {
-            rows.truncate(most);
-            self.thin(format!(
-                "{report}: the first {most} of {} {list}",
-                left_out.saturating_add(most)
-            ));
+        let all = rows.len();
+        let step = all.div_ceil(most);
+        if step > 1 {
+            *rows = std::mem::take(rows).into_iter().step_by(step).collect();
+            let kept = rows.len();
+            self.thin(format!("{report}: {kept} of {all} {list} are listed, one of {step}"));
         }
     }
 
@@ -201,7 +274,7 @@ impl Page {
         self.thinned.push(Thinned { text });
     }
 
-    /// Keeps every n-th point of each counter.
+    /// Joins neighbouring points of each counter.
     fn thin_out_counters(&mut self) {
         let series =
             self.reports.get_mut("counters").and_then(|document| document.get_mut("series"));
@@ -214,10 +287,10 @@ impl Page {
         }
         for row in series {
             if let Some(points) = row.get_mut("points").and_then(Value::as_array_mut) {
-                *points = std::mem::take(points).into_iter().step_by(step).collect();
+                *points = points.chunks(step).filter_map(joined).collect();
             }
         }
-        self.thin(format!("counters: one of {step} points of each"));
+        self.thin(format!("counters: {step} values of each are joined to one point"));
     }
 }
 
@@ -229,6 +302,19 @@ fn state_number(state: ThreadState) -> u64 {
         ThreadState::Native => 1,
         ThreadState::Waiting => 2,
     }
+}
+
+/// Neighbouring points of a counter as one: when the first was reported, and their count,
+/// mean, least and greatest value.
+fn joined(points: &[Value]) -> Option<Value> {
+    let values = points.iter().filter_map(|point| point.get("value").and_then(Value::as_f64));
+    let values: Vec<f64> = values.filter(|value| value.is_finite()).collect();
+    let (first, last) = (points.first()?, values.last()?);
+    let sum: f64 = values.iter().sum();
+    let least = values.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    Some(json!({ "ts_ns": first.get("ts_ns"), "value": sum / values.len() as f64,
+        "joined": values.len(), "min": least, "max": most, "last": last }))
 }
 
 fn kind_key(kind: Kind) -> &'static str {
@@ -249,7 +335,7 @@ fn kind_key(kind: Kind) -> &'static str {
 fn write_tracks(
     page: &mut Page,
     shared: &SharedTracks,
-    thrown: &PageExceptions,
+    thrown: PageExceptions,
     resolved: &Resolved<'_>,
 ) {
     let mut tracks = tracks::take(shared);
@@ -266,17 +352,28 @@ fn write_tracks(
             json!({ "name": kind.name(), "unit": kind.unit(), "labels": labels }),
         );
     }
-    write_exceptions(thrown, resolved, &mut nodes, &mut columns);
+    write_exceptions(&thrown, resolved, &mut nodes, &mut columns);
     thrown.notes().for_each(|note| page.thin(note));
     let mut categories = Map::new();
     for (category, of) in tracks.spans.finish() {
         let name = category.name();
         write_spans(name, &of, &mut columns);
-        if of.left_out > 0 {
-            let (kept, left_out) = (of.rows.len(), of.left_out);
-            page.thin(format!("{name}: the longest {kept}; {left_out} shorter ones are left out"));
+        let (kept, left_out) = (of.rows.len(), of.left_out);
+        if left_out > 0 {
+            page.thin(format!(
+                "{name}: the longest {kept} are listed; {left_out} shorter ones are only counted"
+            ));
         }
-        categories.insert(name.to_owned(), Value::from(of.rows.len()));
+        let others = format!("span.{name}.others");
+        if let Some(about) = of.others.write(&others, ["key"], true, &mut columns) {
+            page.sums.insert(others, about);
+        }
+        categories.insert(name.to_owned(), Value::from(kept));
+    }
+    if let Some(about) =
+        thrown.others.write("thrown.others", ["type", "place"], false, &mut columns)
+    {
+        page.sums.insert("thrown.others".to_owned(), about);
     }
     if let Some(note) = nodes.note() {
         page.thin(note);
@@ -284,7 +381,8 @@ fn write_tracks(
     page.frames = nodes.write(resolved, &mut columns);
     page.kinds = Value::Object(kinds);
     page.categories = Value::Object(categories);
-    page.texts = json!({ "spans": texts(&tracks.spans.texts), "exceptions": texts(&thrown.types.texts),
+    let names = std::mem::take(&mut page.activity_names);
+    page.texts = json!({ "activities": names, "spans": texts(&tracks.spans.texts), "exceptions": texts(&thrown.types.texts),
         "messages": texts(&thrown.messages.texts) });
     page.threads = model
         .threads()
@@ -390,4 +488,11 @@ fn write_exceptions(
     let leaves: Vec<u64> =
         rows.iter().map(|row| nodes.leaf(row.stack.0, resolved.frames(row.stack)).into()).collect();
     columns.add("thrown.node", leaves);
+    let places = &thrown.places;
+    columns.add("thrown.places.message", places.iter().map(|(message, _)| u64::from(*message)));
+    let leaves: Vec<u64> = places
+        .iter()
+        .map(|(_, stack)| nodes.leaf(stack.0, resolved.frames(*stack)).into())
+        .collect();
+    columns.add("thrown.places.node", leaves);
 }

@@ -1,15 +1,17 @@
-//! Spans of a page: pauses, collections, waits, compilations, activities.
+//! Spans of a page: waits and compilations.
 
+use super::sums::Sums;
 use crate::model::{Argument, Arguments, Category, Span, Texts};
 use crate::sorted::SortFew;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// Categories that views show as spans; the others only have reports.
-const SHOWN: [Category; 4] =
-    [Category::Contention, Category::Wait, Category::Jit, Category::Activity];
+const SHOWN: [Category; 3] = [Category::Contention, Category::Wait, Category::Jit];
 /// Maximum number of spans of one category.
 const MOST_ROWS: usize = 60_000;
+/// Maximum number of sums of the others of a category.
+const MOST_SUMS: usize = 1 << 15;
 /// Maximum number of bytes of all details.
 const MOST_DETAIL_BYTES: usize = 12 << 20;
 /// Maximum number of bytes of the details of one span.
@@ -29,12 +31,20 @@ pub(crate) struct SpanRow {
 }
 
 /// Spans of one category.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct SpansOf {
     pub(crate) rows: Vec<SpanRow>,
-    /// Shorter spans are left out.
+    /// Shorter spans have no row.
     pub(crate) least_nanos: u64,
+    /// Those without a row, by key.
+    pub(super) others: Sums<1>,
     pub(crate) left_out: u64,
+}
+
+impl Default for SpansOf {
+    fn default() -> SpansOf {
+        SpansOf { rows: Vec::new(), least_nanos: 0, others: Sums::new(MOST_SUMS), left_out: 0 }
+    }
 }
 
 /// Spans by category, and their texts.
@@ -51,11 +61,12 @@ impl PageSpans {
             return;
         }
         let of = self.by_category.entry(span.category).or_default();
+        let key = key_of(span);
         if span.nanos < of.least_nanos {
-            of.left_out = of.left_out.saturating_add(1);
+            let key = self.texts.intern(&key).0;
+            of.leave_out(span.start_nanos, key, span.nanos);
             return;
         }
-        let key = key_of(span);
         let mut detail = details(&span.arguments, span.ends.note());
         if self.detail_bytes > MOST_DETAIL_BYTES {
             detail.clear();
@@ -93,10 +104,15 @@ impl SpansOf {
     /// Keeps the longest spans.
     fn thin_out(&mut self, most: usize) {
         self.rows.sort_few_by_key(|row| std::cmp::Reverse(row.nanos));
-        let left = self.rows.len().saturating_sub(most) as u64;
-        self.left_out = self.left_out.saturating_add(left);
         self.least_nanos = self.rows.get(most).map_or(0, |row| row.nanos.saturating_add(1));
-        self.rows.truncate(most);
+        for row in self.rows.split_off(most.min(self.rows.len())) {
+            self.leave_out(row.start_nanos, row.key, row.nanos);
+        }
+    }
+
+    fn leave_out(&mut self, start_nanos: i64, key: u32, nanos: u64) {
+        self.left_out = self.left_out.saturating_add(1);
+        self.others.add(start_nanos, [key], nanos);
     }
 }
 
@@ -104,7 +120,7 @@ fn key_of(span: &Span) -> String {
     let wanted: &[&str] = match span.category {
         Category::Contention => &["lock"],
         Category::Wait => &["source"],
-        _ => &["id", "provider"],
+        _ => &[],
     };
     let found = span.arguments.iter().find(|(name, _)| wanted.contains(&&**name));
     let mut text = String::new();

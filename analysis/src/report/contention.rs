@@ -77,8 +77,14 @@ pub struct Lock {
     pub open_ns: u64,
     /// Threads that held it when a wait started, most frequent first.
     pub owners: Vec<ThreadCount>,
+    /// Number of further owners.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::document::is_zero"))]
+    pub owners_left_out: u64,
     /// Where threads waited; `count` is in nanoseconds. Longest first.
     pub stacks: Vec<StackRow>,
+    /// Number of further stacks.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::document::is_zero"))]
+    pub stacks_left_out: u64,
 }
 
 /// A lock, and where a thread waited for it.
@@ -231,7 +237,8 @@ impl Report for Contention {
         let mut locks: Vec<Lock> = locks
             .into_iter()
             .map(|((lock_id, is_native), sums)| {
-                let owners = sums.owners(&owners, top);
+                let (owners, owners_left_out) = sums.owners(&owners, top);
+                let (stacks, stacks_left_out) = stack_rows(resolved, sums.stacks, &[], top);
                 Lock {
                     lock_id: lock_id.map(|id| format!("{id:#x}")),
                     is_native,
@@ -239,7 +246,9 @@ impl Report for Contention {
                     open: sums.open,
                     open_ns: sums.open_ns,
                     owners,
-                    stacks: stack_rows(resolved, sums.stacks, &[], top),
+                    owners_left_out,
+                    stacks,
+                    stacks_left_out,
                 }
             })
             .collect();
@@ -271,8 +280,8 @@ struct Sums {
 }
 
 impl Sums {
-    /// The threads that held the lock most often.
-    fn owners(&self, owners: &Owners<'_>, top: usize) -> Vec<ThreadCount> {
+    /// The threads that held the lock most often, and the number of the others.
+    fn owners(&self, owners: &Owners<'_>, top: usize) -> (Vec<ThreadCount>, u64) {
         let count = |(id, count): (&u64, &u64)| ThreadCount {
             thread_id: Some(*id),
             name: owners.names.get(id).cloned(),
@@ -280,8 +289,9 @@ impl Sums {
         };
         let mut counts: Vec<ThreadCount> = self.owners.iter().map(count).collect();
         counts.sort_few_by_key(|owner| (Reverse(owner.count), owner.thread_id));
+        let left_out = counts.len().saturating_sub(top) as u64;
         counts.truncate(top);
-        counts
+        (counts, left_out)
     }
 }
 

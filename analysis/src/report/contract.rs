@@ -68,6 +68,8 @@ pub enum ReportInput {
     Events,
     /// CPU samples, aggregated by stack.
     Samples,
+    /// The same, and how many events of each thread a filter accepts.
+    SamplesOfThreads,
     /// Processes and their code: [`Resolved::model`].
     Code,
     /// Events, and CPU samples where the trace has them.

@@ -95,6 +95,9 @@ pub struct ExceptionType {
     pub caught_in: Vec<MethodCount>,
     /// Where it was thrown, most frequent first.
     pub stacks: Vec<StackRow>,
+    /// Number of further stacks.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::document::is_zero"))]
+    pub stacks_left_out: u64,
 }
 
 /// A group of messages.
@@ -418,6 +421,7 @@ fn type_row(
     let spread = |of: fn(&Spreads) -> &Distribution| {
         site.spreads.as_deref().map_or_else(Spread::default, |spreads| of(spreads).spread())
     };
+    let (stacks, stacks_left_out) = stack_rows(resolved, stacks, DISPATCH, top);
     ExceptionType {
         type_name,
         count: site.count,
@@ -440,7 +444,8 @@ fn type_row(
         caught_in: named(&site.caught_in, &|reported| catcher(reported, names))
             .map(|(method, count)| MethodCount { method, count })
             .collect(),
-        stacks: stack_rows(resolved, stacks, DISPATCH, top),
+        stacks,
+        stacks_left_out,
     }
 }
 

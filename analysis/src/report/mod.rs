@@ -70,6 +70,7 @@ mod types;
 mod waiting;
 mod waits;
 
+pub(crate) use activities::Occurrence;
 pub use activities::{
     Activities, ActivitiesReport, ActivityEvent, ActivityLayer, ActivityLine, ActivityNode,
     ActivityRow, Doing, Http, Parts, SlowActivity, StatusCount, Stretch,

@@ -51,6 +51,9 @@ pub struct Reported<O> {
     /// frames and states. 0 if the trace was recorded without them.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub events: u64,
+    /// Number of CPU samples that filters of threads and times leave out.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub refused_samples: u64,
     /// How many frames of the trace's stacks have names.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub coverage: Coverage,
@@ -131,7 +134,8 @@ impl<R: Reports> ReportPass<R> {
         let coverage = resolving.coverage();
         let counts = inputs.into_iter().map(|input| resolving.count(input));
         let events = counts.fold(about, u64::saturating_add);
-        Reported { output, outcome: finished.outcome, events, coverage, model: finished.model }
+        let (outcome, refused_samples) = (finished.outcome, finished.profile.refused());
+        Reported { output, outcome, events, refused_samples, coverage, model: finished.model }
     }
 }
 

@@ -71,7 +71,7 @@ impl<'m> Resolving<'m> {
             |process: &Process| process.modules().len().saturating_add(process.mappings().len());
         match input {
             ReportInput::Events | ReportInput::EventsAndSamples => 0,
-            ReportInput::Samples => {
+            ReportInput::Samples | ReportInput::SamplesOfThreads => {
                 profile.rows().iter().fold(0, |sum, (_, row)| sum.saturating_add(row.samples))
             }
             ReportInput::Code => model

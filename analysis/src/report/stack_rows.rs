@@ -65,13 +65,13 @@ pub(crate) fn below<'r>(
 }
 
 /// The `top` heaviest stacks, without innermost frames that contain one of `skipped`.
-/// Stacks with equal names are merged.
+/// Stacks with equal names are merged. Also the number of the others.
 pub(crate) fn stack_rows(
     resolved: &Resolved<'_>,
     stacks: impl IntoIterator<Item = (StackHandle, u64)>,
     skipped: &[&str],
     top: usize,
-) -> Vec<StackRow> {
+) -> (Vec<StackRow>, u64) {
     let mut by_frames: BTreeMap<_, u64> = BTreeMap::new();
     for (stack, count) in stacks {
         let sum = by_frames.entry(below(resolved, stack, skipped)).or_default();
@@ -79,11 +79,12 @@ pub(crate) fn stack_rows(
     }
     let mut rows: Vec<_> = by_frames.into_iter().collect();
     rows.sort_few_by_key(|(_, count)| std::cmp::Reverse(*count));
+    let left_out = rows.len().saturating_sub(top) as u64;
     rows.truncate(top);
     let row = |(frames, count): (&[FrameHandle], u64)| StackRow {
         count,
         frames: names_of(resolved, frames),
         guessed: guessed_of(resolved, frames),
     };
-    rows.into_iter().map(row).collect()
+    (rows.into_iter().map(row).collect(), left_out)
 }

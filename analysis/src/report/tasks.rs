@@ -88,6 +88,9 @@ pub struct TaskRow {
     pub ran: Spread,
     /// Where they were scheduled, most frequent first.
     pub stacks: Vec<StackRow>,
+    /// Number of further stacks.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::document::is_zero"))]
+    pub stacks_left_out: u64,
 }
 
 /// Tasks scheduled inside activities with the same name.
@@ -321,20 +324,21 @@ impl Report for Tasks {
         }
         let mut tasks: Vec<TaskRow> = rows
             .into_iter()
-            .map(|(name, (site, stacks))| TaskRow {
-                name,
-                scheduled: site.scheduled,
-                started: site.started,
-                completed: site.completed,
-                faulted: site.faulted,
-                queued: site.queued.spread(),
-                ran: site.ran.spread(),
-                stacks: stack_rows(
-                    resolved,
-                    stacks.into_iter().filter(|(_, count)| *count > 0),
-                    TASK_LIBRARY,
-                    self.top,
-                ),
+            .map(|(name, (site, stacks))| {
+                let stacks = stacks.into_iter().filter(|(_, count)| *count > 0);
+                let (stacks, stacks_left_out) =
+                    stack_rows(resolved, stacks, TASK_LIBRARY, self.top);
+                TaskRow {
+                    name,
+                    scheduled: site.scheduled,
+                    started: site.started,
+                    completed: site.completed,
+                    faulted: site.faulted,
+                    queued: site.queued.spread(),
+                    ran: site.ran.spread(),
+                    stacks,
+                    stacks_left_out,
+                }
             })
             .collect();
         tasks.sort_few_by_key(|row| Reverse((row.scheduled, row.started)));

@@ -4,6 +4,7 @@ use super::contract::{Recording, Report, ReportInput, SCHEMA};
 use crate::document::percent;
 use crate::model::{FrameHandle, Kind, Resolved, ThreadHandle, ThreadState, Totals};
 use crate::sorted::SortFew;
+use nettrace_parser::Event;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
@@ -17,7 +18,12 @@ impl Report for Threads {
     const NAME: &'static str = "threads";
     const ABOUT: &'static str = "What each thread did";
     const RECORD: &'static [Recording] = &[Recording::SAMPLER];
-    const INPUT: ReportInput = ReportInput::Samples;
+    const INPUT: ReportInput = ReportInput::SamplesOfThreads;
+
+    fn wants(&self, _: &Event<'_>) -> bool {
+        // The model counts them.
+        false
+    }
 
     fn finish(self, resolved: &Resolved<'_>) -> ThreadsReport {
         ThreadsReport::of(resolved)
@@ -76,7 +82,7 @@ pub struct ThreadRow {
     pub process_id: Option<u64>,
     /// Name: as stored by a recorder, or the purpose that the runtime reported.
     pub name: Option<String>,
-    /// Number of events about it, of all kinds.
+    /// Number of events about it, of all kinds, that filters of threads and times accept.
     pub events: u64,
     /// Number of CPU samples.
     pub samples: u64,
@@ -117,7 +123,7 @@ struct Sums {
 
 impl ThreadsReport {
     /// Lists the threads of a trace. Threads without samples are listed too, with their
-    /// events, if there is no filter.
+    /// events, if no filter is about stacks.
     fn of(resolved: &Resolved<'_>) -> ThreadsReport {
         let profile = resolved.profile();
         let mut sums: BTreeMap<ThreadHandle, Sums> = BTreeMap::new();
@@ -136,11 +142,14 @@ impl ThreadsReport {
             }
         }
         let model = resolved.model();
-        let is_filtered = profile.is_filtered() || !resolved.admits_all();
+        let is_filtered = profile.is_filtered();
         let mut threads: Vec<(ThreadHandle, ThreadRow)> = model
             .threads()
             .iter()
-            .filter(|(handle, _)| !is_filtered || sums.contains_key(handle))
+            .filter(|(handle, thread)| {
+                let is_listed = if is_filtered { thread.selected > 0 } else { true };
+                is_listed && resolved.admits_all() || sums.contains_key(handle)
+            })
             .map(|(handle, thread)| {
                 let none = Sums::default();
                 let sums = sums.get(&handle).unwrap_or(&none);
@@ -153,7 +162,7 @@ impl ThreadsReport {
                     thread_id: thread.os_thread_id,
                     process_id: model.process(thread.process).and_then(|process| process.id),
                     name: thread.name.clone(),
-                    events: thread.events,
+                    events: thread.selected,
                     samples: sums.totals.samples,
                     total_ns: sums.totals.weight,
                     percent: percent(sums.totals.weight, all.weight),

@@ -63,6 +63,11 @@ pub(crate) struct ConvertArgs {
     #[arg(long)]
     pub(crate) by_thread: bool,
 
+    /// Show the pauses of the sampler too, about a thousand a second (chromium, perfetto,
+    /// firefox)
+    #[arg(long)]
+    pub(crate) sampler_pauses: bool,
+
     /// What the numbers mean (folded)
     #[arg(long, value_enum, value_name = "UNIT", default_value_t)]
     pub(crate) unit: UnitArg,

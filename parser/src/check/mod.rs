@@ -234,6 +234,7 @@ impl Findings {
             self.add(kind, severity, section, finding.offset, finding.block, || {
                 let lost = match finding.lost_bytes {
                     0 => String::new(),
+                    1 => " (1 byte lost)".to_owned(),
                     bytes => format!(" ({bytes} bytes lost)"),
                 };
                 format!("{}: {}{lost}", finding.context, finding.fault)

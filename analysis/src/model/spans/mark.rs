@@ -21,9 +21,14 @@ pub enum TimelineMark {
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Category {
-    /// All managed threads are suspended, from the request to suspend them until they run
-    /// again.
+    /// All managed threads are suspended for a collection, from the request to suspend them
+    /// until they run again.
     Pause,
+    /// All managed threads are suspended by the sampler, which looks at their stacks.
+    SamplerPause,
+    /// All managed threads are suspended for something else, such as a debugger, or it is
+    /// not known for what.
+    OtherPause,
     /// Garbage collections.
     Collection,
     /// Compilation of methods, a span each.
@@ -53,6 +58,8 @@ impl Category {
     pub fn name(self) -> &'static str {
         match self {
             Category::Pause => "GC pauses",
+            Category::SamplerPause => "Sampler pauses",
+            Category::OtherPause => "Other pauses",
             Category::Collection => "GC",
             Category::Jit => "JIT",
             Category::JitBatch => "JIT batches",

@@ -86,7 +86,8 @@ impl Spans {
             return;
         }
         let ended = ended.unwrap_or_else(|| {
-            let alone = Subject::new(Category::Pause, SpanScope::Process, "pause, reason unknown");
+            let alone =
+                Subject::new(Category::OtherPause, SpanScope::Process, "pause, reason unknown");
             Interval::without_start(moment.edge(), None, alone)
         });
         self.ready.push(TimelineMark::Span(self.open.losses.span(ended)));
@@ -246,8 +247,13 @@ pub(super) fn texts_of(event: &Event<'_>, arguments: &mut Arguments) {
 pub(super) fn pause(stop: Interval<intervals::Suspension<String>>) -> Interval<Subject> {
     let start_nanos = stop.start.nanos;
     stop.map(|stop| {
-        let name = if stop.is_for_collection() { "pause for GC" } else { "pause" };
-        let mut subject = Subject::new(Category::Pause, SpanScope::Process, name);
+        let (category, name) = match stop.is_for_collection() {
+            true => (Category::Pause, "pause for GC"),
+            // The sampler states no reason of its own.
+            false if stop.what == "SuspendOther" => (Category::SamplerPause, "pause"),
+            false => (Category::OtherPause, "pause"),
+        };
+        let mut subject = Subject::new(category, SpanScope::Process, name);
         let until_stopped = stop.stopped_nanos.map(|at| nanos_between(start_nanos, at));
         subject::text(&mut subject.arguments, "reason", stop.what);
         subject::number(&mut subject.arguments, "suspended_after_ns", until_stopped);

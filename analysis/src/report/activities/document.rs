@@ -1,6 +1,7 @@
 //! The results of the reports of activities and of HTTP requests.
 
 use super::parts::{Parts, Stretch};
+use super::view::Occurrence;
 use crate::report::distribution::Spread;
 
 /// Activities and what is known about them.
@@ -52,6 +53,9 @@ pub struct ActivitiesReport {
     /// Number of selected starts and stops.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub(crate) used: u64,
+    /// Activities that nobody has taken: see [`Activities::take_ended`](super::Activities).
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub(crate) ended: Vec<Occurrence>,
 }
 
 /// Activities with the same name.

@@ -26,6 +26,7 @@ pub use document::{
 };
 pub use http::Http;
 pub use parts::{Doing, Parts, Stretch};
+pub(crate) use view::Occurrence;
 
 use super::contract::{Moment, Recording, Report};
 use super::requests::{HttpFacts, MaybeRequest, request_of, requests_around};
@@ -136,6 +137,24 @@ impl Activities {
     #[must_use]
     pub(crate) fn with_http(self) -> Activities {
         Activities { http: Some(ActivityView::default()), ..self }
+    }
+
+    /// Notes each activity and request that ends, for [`Activities::take_ended`].
+    #[must_use]
+    #[cfg_attr(not(feature = "page"), allow(dead_code, reason = "only the page shows them"))]
+    pub(crate) fn with_each(mut self) -> Activities {
+        for view in [&mut self.all, &mut self.http].into_iter().flatten() {
+            view.ended = Some(Vec::new());
+        }
+        self
+    }
+
+    /// The activities, and the requests, that have ended since the last call. Those that
+    /// never end are in the report.
+    pub(crate) fn take_ended(&mut self) -> [Vec<Occurrence>; 2] {
+        [&mut self.all, &mut self.http]
+            .map(|view| view.as_mut().and_then(|view| view.ended.as_mut()))
+            .map(|ended| ended.map(std::mem::take).unwrap_or_default())
     }
 
     /// Without tracking what time is spent on.
@@ -319,6 +338,7 @@ impl Activities {
             all.wanted = all.wanted.take().or(wanted);
             let (node, stack, is_error) = (begun.node, begun.stack, slow.is_error);
             let site = ActivitySite { node, label: name, is_layer: false, stack };
+            all.note(site, slow.start, Some(slow.duration), is_error);
             all.count(site, None, is_error).stopped(slow, None, self.top);
         }
     }
@@ -334,8 +354,9 @@ impl Activities {
         let Some(http) = &mut self.http else { return };
         let label = request.label.unwrap_or(name);
         http.wanted = http.wanted.take().or(wanted);
-        let stats =
-            http.count(request.site(label, stack), request.facts.direction, request.is_error);
+        let site = request.site(label, stack);
+        http.note(site, slow.start, Some(slow.duration), request.is_error);
+        let stats = http.count(site, request.facts.direction, request.is_error);
         let slow = Slow { is_error: request.is_error, ..slow };
         stats.stopped(slow, request.facts.status, self.top);
     }
@@ -365,17 +386,19 @@ impl Activities {
     }
 
     fn never_stopped(&mut self, activity: &OpenActivity<Begun>) {
-        let OpenActivity { name, what: begun, .. } = activity;
+        let OpenActivity { name, at, what: begun, .. } = activity;
         if !begun.is_selected {
             return;
         }
         let stack = begun.stack;
         if let Some(all) = &mut self.all {
             let site = ActivitySite { node: begun.node, label: *name, is_layer: false, stack };
+            all.note(site, at.nanos, None, begun.is_error);
             all.count(site, None, begun.is_error);
         }
         if let Some((http, request)) = self.http.as_mut().zip(begun.request.as_ref()) {
             let site = request.site(request.label.unwrap_or(*name), stack);
+            http.note(site, at.nanos, None, request.is_error);
             http.count(site, request.facts.direction, request.is_error);
         }
     }

@@ -23,6 +23,19 @@ pub(super) struct ActivityView {
     pub(super) stops_without_start: u64,
     /// The requested activity, once it has stopped.
     pub(super) wanted: Option<Wanted>,
+    /// What has ended since this was taken, if anyone takes it.
+    pub(super) ended: Option<Vec<Occurrence>>,
+}
+
+/// An activity, or a request, as it is counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Occurrence {
+    pub(crate) start_nanos: i64,
+    /// `None` if it had not stopped at the end of the trace.
+    pub(crate) nanos: Option<u64>,
+    pub(crate) label: TextHandle,
+    pub(crate) stack: StackHandle,
+    pub(crate) is_error: bool,
 }
 
 /// The requested activity.
@@ -115,6 +128,20 @@ impl ActivityView {
         stats
     }
 
+    /// Notes an activity that has ended, or never will.
+    pub(super) fn note(
+        &mut self,
+        site: ActivitySite,
+        start_nanos: i64,
+        nanos: Option<u64>,
+        is_error: bool,
+    ) {
+        if let Some(ended) = self.ended.as_mut().filter(|_| !site.is_layer) {
+            let ActivitySite { label, stack, .. } = site;
+            ended.push(Occurrence { start_nanos, nanos, label, stack, is_error });
+        }
+    }
+
     /// The report. Activities are listed with the `top` slowest, and with their layers if
     /// they are HTTP requests.
     pub(super) fn finish(
@@ -129,7 +156,7 @@ impl ActivityView {
             |totals: &Totals, duration| totals.parts(duration, tracker.is_sampled(), resolved);
         let thread_id =
             |thread| resolved.model().threads().get(thread).and_then(|row| row.os_thread_id);
-        let ActivityView { tree, sites, directions, stops_without_start, wanted } = self;
+        let ActivityView { tree, sites, directions, stops_without_start, wanted, ended } = self;
         let Summed { rows, nodes, mut slowest, all, layers, outermost } =
             Summed::new(&tree, sites, &directions, resolved, is_http);
         slowest.sort_few_by(|(one_name, one), (other_name, other)| {
@@ -187,6 +214,7 @@ impl ActivityView {
             events_left_out: 0,
             used: 0,
             http: None,
+            ended: ended.unwrap_or_default(),
         }
     }
 }

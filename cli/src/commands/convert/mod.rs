@@ -163,6 +163,7 @@ fn standard_output(
 /// What the analysis counts; and the kinds that the user named.
 fn options(args: &ConvertArgs, targets: &[Target]) -> (AnalysisOptions, Vec<Kind>) {
     let mut options = args.samples.options();
+    options.skips_sampler_pauses = !args.sampler_pauses;
     let kinds: Vec<Kind> = args.kind.iter().flat_map(|kind| kind.kinds()).copied().collect();
     options.events =
         args.kind.iter().filter_map(|kind| kind.selector(args.weight.as_deref())).collect();

@@ -30,11 +30,16 @@ pub(super) fn text(
     context: &mut Context<'_>,
 ) -> io::Result<()> {
     if args.id.is_some() {
-        return events(report, context);
+        return events(args.rows.number, report, context);
     }
     let (strong, faint) = (context.style.strong(), context.style.faint());
     let rows: Vec<&ActivityRow> = report.activities.iter().take(args.rows.number).collect();
     names_table(&rows, context)?;
+    let left_out = report.activities.len().saturating_sub(rows.len()) as u64;
+    if left_out > 0 {
+        let names = units::counted(left_out, "further name");
+        prose(context, &faint, &format!("and {names} (-n)"))?;
+    }
     parts_table(&rows, context)?;
     tree_table(report, args.rows.number, context)?;
     slowest_table(report, args.rows.number, context)?;
@@ -312,7 +317,7 @@ fn cell_of(line: &ActivityLine, length: u64, cell: u64) -> Option<char> {
 }
 
 /// The events of the activity that was asked for.
-fn events(report: &ActivitiesReport, context: &mut Context<'_>) -> io::Result<()> {
+fn events(rows: usize, report: &ActivitiesReport, context: &mut Context<'_>) -> io::Result<()> {
     if let Some(of) = &report.line {
         line(of, context)?;
     }
@@ -328,7 +333,7 @@ fn events(report: &ActivitiesReport, context: &mut Context<'_>) -> io::Result<()
         left("EVENT", 5, 0),
     ]);
     let mut before = None;
-    for event in &report.events {
+    for event in report.events.iter().take(rows) {
         let since = event.ts_ns.saturating_sub(before.unwrap_or(event.ts_ns));
         before = Some(event.ts_ns);
         table.row([
@@ -347,6 +352,9 @@ fn events(report: &ActivitiesReport, context: &mut Context<'_>) -> io::Result<()
     };
     let mut summary =
         format!("{} in {}", units::counted(report.events.len() as u64, "event"), duration(span));
+    if report.events.len() > rows {
+        summary = format!("{summary}, the first {} shown (-n)", units::count(rows as u64));
+    }
     if report.events_left_out > 0 {
         summary = format!("{summary}, {} more left out", units::count(report.events_left_out));
     }

@@ -43,8 +43,10 @@ pub(super) fn text(
         });
         let owners: Vec<String> = owners.collect();
         if !owners.is_empty() {
-            let more = lock.owners.len().saturating_sub(SHOWN_OWNERS);
-            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            let more = lock.owners.len().saturating_sub(SHOWN_OWNERS) as u64;
+            let more = more.saturating_add(lock.owners_left_out);
+            let more =
+                if more > 0 { format!(" and {} more", units::count(more)) } else { String::new() };
             let head = format!("{:>20}  held by ", "");
             table.detail(Detail::new(head, format!("{}{more}", owners.join(", "))), &faint);
         }

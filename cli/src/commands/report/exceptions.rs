@@ -75,6 +75,16 @@ fn details(row: &ExceptionType) -> Vec<Detail> {
         .filter(|(count, _)| *count > 0)
         .map(|(count, text)| format!("{} {text}", units::count(*count)))
         .collect();
+    // Each stack takes a line, and there may be hundreds.
+    let shown = row.stacks.iter().take(SHOWN_DETAILS);
+    let shown = shown.fold(0_u64, |sum, stack| sum.saturating_add(stack.count));
+    let stacks = row.stacks.len().saturating_sub(SHOWN_DETAILS) as u64;
+    let stacks = stacks.saturating_add(row.stacks_left_out);
+    if stacks > 0 {
+        let count = row.count.saturating_sub(shown);
+        let text = format!("at {} (-n, --json)", units::counted(stacks, "further stack"));
+        lines.push(line("thrown", count, (&*text).into()));
+    }
     if !notes.is_empty() {
         lines.push(Detail::new(" ".repeat(18), notes.join(", ")));
     }

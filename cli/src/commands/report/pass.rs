@@ -12,6 +12,7 @@ use crate::{recommended, table};
 use clap::Args;
 use nettrace_analysis::AnalysisOptions;
 use nettrace_analysis::report::{Recording, Report, ReportInput, ReportPass};
+use nettrace_export::units::counted;
 use nettrace_parser::Event;
 use serde::Serialize;
 use std::io;
@@ -114,6 +115,7 @@ where
         file: &trace.file,
         ended: &ended,
         has_events,
+        refused_samples: reported.refused_samples,
         record: R::RECORD,
         input: R::INPUT,
         advice: reported.coverage.advice(ended.is_complete),
@@ -142,6 +144,8 @@ struct Shown<'a> {
     ended: &'a Ended,
     /// Whether there is anything that the report is about: events, samples or modules.
     has_events: bool,
+    /// Samples that filters leave out.
+    refused_samples: u64,
     record: &'static [Recording],
     input: ReportInput,
     advice: Option<String>,
@@ -159,7 +163,7 @@ impl Shown<'_> {
         for text in self.unused {
             context.messages.warning(text);
         }
-        if let Some(advice) = self.advice.as_ref().filter(|_| self.input == ReportInput::Samples) {
+        if let Some(advice) = self.advice.as_ref().filter(|_| self.is_of_samples()) {
             context.messages.warning(&format!("{}: {advice}", self.file));
         }
         if !self.says_losses {
@@ -168,12 +172,19 @@ impl Shown<'_> {
         Ok(context.conclude(self.file, self.ended, true))
     }
 
-    /// Prints what to record for a report.
+    fn is_of_samples(&self) -> bool {
+        matches!(self.input, ReportInput::Samples | ReportInput::SamplesOfThreads)
+    }
+
+    /// Prints what to record for a report, or that a filter leaves nothing.
     fn advise(&self, context: &mut Context<'_>) {
-        let what = match self.input {
-            ReportInput::Samples => "CPU samples",
-            _ => "events for this report",
-        };
+        let what = if self.is_of_samples() { "CPU samples" } else { "events for this report" };
+        if self.is_of_samples() && self.refused_samples > 0 {
+            let samples = counted(self.refused_samples, "CPU sample");
+            let message = format!("{}: the filter leaves none of {samples}", self.file);
+            context.messages.warning(&message);
+            return;
+        }
         let record = recommended::providers(self.record).join(" or ");
         let message =
             format!("{}: the trace has no {what}; record with --providers {record}", self.file);

@@ -1,0 +1,150 @@
+//! Activities and requests of a page: the longest have a row each, and the others are
+//! counted by name, failure and length.
+
+use super::Page;
+use super::sums::Sums;
+use crate::model::{Mode, Resolved, TextHandle};
+use crate::report::Occurrence;
+use crate::sorted::SortFew;
+use std::cmp::Reverse;
+use std::collections::HashMap;
+
+/// Maximum number of rows.
+const MOST_ROWS: usize = 60_000;
+/// Maximum number of sums of the others.
+const MOST_SUMS: usize = 1 << 15;
+
+/// Activities, or requests.
+#[derive(Debug)]
+pub(super) struct PageActivities {
+    rows: Vec<Occurrence>,
+    /// Shorter ones have no row.
+    least_nanos: u64,
+    /// By name, by whether they failed, and by length.
+    others: Sums<3>,
+}
+
+impl Default for PageActivities {
+    fn default() -> PageActivities {
+        PageActivities { rows: Vec::new(), least_nanos: 0, others: Sums::new(MOST_SUMS) }
+    }
+}
+
+impl PageActivities {
+    pub(super) fn add(&mut self, ended: Occurrence) {
+        // One that never ended may be the longest of all.
+        if ended.nanos.is_some_and(|nanos| nanos < self.least_nanos) {
+            self.leave_out(ended);
+            return;
+        }
+        self.rows.push(ended);
+        if self.rows.len() > MOST_ROWS {
+            let length = |row: &Occurrence| row.nanos.unwrap_or(u64::MAX);
+            self.rows.sort_few_by_key(|row| Reverse(length(row)));
+            let others = self.rows.split_off(MOST_ROWS / 2);
+            self.least_nanos = others.first().map_or(0, |row| length(row).saturating_add(1));
+            others.into_iter().for_each(|row| self.leave_out(row));
+        }
+    }
+
+    fn leave_out(&mut self, row: Occurrence) {
+        let nanos = row.nanos.unwrap_or(0);
+        let key = [row.label.0, u32::from(row.is_error), bucket_of(nanos)];
+        self.others.add(row.start_nanos, key, nanos);
+    }
+
+    /// Writes them; `names` are those of all rows of the page.
+    pub(super) fn finish(
+        mut self,
+        name: &str,
+        resolved: &Resolved<'_>,
+        names: &mut Names,
+        page: &mut Page,
+    ) {
+        self.rows.retain(|row| resolved.selected(row.stack, Mode::Unknown).is_some());
+        self.rows.sort_by_key(|row| row.start_nanos);
+        let rows = &self.rows;
+        let columns = &mut page.columns;
+        columns.add_steps(format!("{name}.t"), rows.iter().map(|row| row.start_nanos));
+        // 0: it had not stopped.
+        let lengths = rows.iter().map(|row| row.nanos.map_or(0, |nanos| nanos.saturating_add(1)));
+        columns.add(format!("{name}.nanos"), lengths);
+        columns.add(
+            format!("{name}.name"),
+            rows.iter().map(|row| names.number(row.label)).collect::<Vec<_>>(),
+        );
+        columns.add(format!("{name}.failed"), rows.iter().map(|row| u64::from(row.is_error)));
+        let others = self.others.with_keys(|[label, failed, bucket]| {
+            let label = u32::try_from(names.number(TextHandle(label))).unwrap_or(u32::MAX);
+            [label, failed, bucket]
+        });
+        page.add_sums(&format!("{name}.others"), others, ["name", "failed", "bucket"], true);
+    }
+}
+
+/// Lengths that differ by less than an eighth: eight buckets for each power of two.
+fn bucket_of(nanos: u64) -> u32 {
+    let power = nanos.checked_ilog2().unwrap_or(0);
+    if power < 3 {
+        return u32::try_from(nanos).unwrap_or(0);
+    }
+    let eighth = u32::try_from(nanos >> power.saturating_sub(3) & 7).unwrap_or(0);
+    power.saturating_mul(8).saturating_add(eighth)
+}
+
+/// Names of activities, numbered as the page needs them.
+#[derive(Debug, Default)]
+pub(super) struct Names {
+    numbers: HashMap<TextHandle, u64>,
+    labels: Vec<TextHandle>,
+}
+
+impl Names {
+    fn number(&mut self, label: TextHandle) -> u64 {
+        let next = self.labels.len() as u64;
+        let number = *self.numbers.entry(label).or_insert(next);
+        if number == next {
+            self.labels.push(label);
+        }
+        number
+    }
+
+    pub(super) fn texts<'m>(&self, resolved: &Resolved<'m>) -> Vec<&'m str> {
+        self.labels.iter().map(|label| resolved.model().texts().get(*label)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::StackHandle;
+
+    #[test]
+    fn lengths_of_one_bucket_differ_by_less_than_an_eighth() {
+        let buckets: Vec<u32> = (0..5_000).map(bucket_of).collect();
+        assert!(buckets.is_sorted());
+        for bucket in buckets.chunk_by(|one, other| one == other).skip(8) {
+            let lowest = buckets.partition_point(|other| *other < bucket[0]);
+            assert!(bucket.len() <= lowest.div_ceil(8), "{} from {lowest}", bucket.len());
+        }
+        assert_eq!(bucket_of(u64::MAX), 63 * 8 + 7);
+    }
+
+    #[test]
+    fn the_longest_have_rows_and_all_are_counted() {
+        let mut kept = PageActivities::default();
+        let all = 2 * MOST_ROWS as u64;
+        for at in 0..all {
+            kept.add(Occurrence {
+                start_nanos: at.cast_signed(),
+                nanos: Some(at % 1_000),
+                label: TextHandle(0),
+                stack: StackHandle(0),
+                is_error: false,
+            });
+        }
+        let rows = kept.rows.len() as u64;
+        assert_eq!(rows + kept.others.count(), all);
+        assert_eq!(kept.rows.iter().filter(|row| row.nanos == Some(999)).count(), 120);
+    }
+}
