@@ -27,6 +27,7 @@ mod logs;
 mod new_files;
 mod outcome;
 mod page;
+mod page_ranges;
 mod reference;
 mod report;
 mod shrinking;

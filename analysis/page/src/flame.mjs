@@ -6,14 +6,17 @@ const ROW = 18;
 const LEAST_WIDTH = 0.6;
 
 // Hues of modules, far apart. Lightness differs too, for readers without colour vision.
-const HUES = [205, 38, 165, 320, 260, 55, 190, 15, 90, 285];
-function frameColour(name, dark) {
+// The program's own code has the first.
+const OWN_HUE = 205;
+const HUES = [38, 165, 320, 55, 15, 90, 285];
+function frameColour(name, dark, isOwn = false) {
   const bang = name.indexOf('!');
   const module_ = bang > 0 ? name.slice(0, bang) : name.startsWith('new ') || name.startsWith('throw ') ? '\u0001' : '';
   let hash = 7;
   for (let at = 0; at < module_.length; at += 1) hash = (hash * 31 + module_.charCodeAt(at)) >>> 0;
   let shade = 0;
   for (let at = 0; at < name.length; at += 1) shade = (shade * 33 + name.charCodeAt(at)) >>> 0;
+  if (isOwn) return dark ? `hsl(${OWN_HUE} 60% ${32 + (shade % 9)}%)` : `hsl(${OWN_HUE} 78% ${70 + (shade % 9)}%)`;
   if (module_ === '') return `hsl(0 0% ${dark ? 30 + (shade % 6) : 80 - (shade % 6)}%)`;
   const hue = HUES[hash % HUES.length];
   return dark ? `hsl(${hue} 42% ${28 + (shade % 9)}%)` : `hsl(${hue} 62% ${76 + (shade % 9)}%)`;
@@ -111,7 +114,7 @@ export function flameGraph(tree, options) {
         const { node, depth, x, width: wide, isAbove } = rectangle;
         const top = y(depth);
         context.globalAlpha = isAbove ? 0.55 : found && node !== 0 && !found[node] ? 0.35 : 1;
-        context.fillStyle = node === 0 ? rootFill : found?.[node] ? foundFill : tree.tint ? tintColour(tree.tint(node), dark) : frameColour(name(node), dark);
+        context.fillStyle = node === 0 ? rootFill : found?.[node] ? foundFill : tree.tint ? tintColour(tree.tint(node), dark) : frameColour(name(node), dark, node !== 0 && tree.isOwn?.(tree.frame[node]));
         context.fillRect(x, top, Math.max(0.5, wide - (wide > 3 ? 1 : 0)), ROW - 1);
         if (wide > 34) {
           context.fillStyle = found?.[node] ? foundInk : ink;
@@ -221,7 +224,8 @@ export function shortName(text) {
   const bare = text.slice(text.indexOf('!') + 1);
   const end = bare.indexOf('(');
   const name = end > 0 ? bare.slice(0, end) : bare;
-  if (/^(new|throw) /.test(name)) return name;
+  // Versions of native symbols have dots: `pthread_getattr_np@GLIBC_2.2.5`.
+  if (/^(new|throw) /.test(name) || name.includes('@')) return name;
   let depth = 0;
   const dots = [];
   for (let at = 0; at < name.length; at += 1) {
@@ -258,7 +262,7 @@ export function timeGraph(rectangles, texts, range, options) {
         if (x > width || x + wide < 0) continue;
         const isMatch = found(rectangle.frame);
         context.globalAlpha = search === '' || isMatch ? 1 : 0.4;
-        context.fillStyle = isMatch ? foundFill : frameColour(texts(rectangle.frame), dark);
+        context.fillStyle = isMatch ? foundFill : frameColour(texts(rectangle.frame), dark, options.isOwn?.(rectangle.frame));
         context.fillRect(x, rectangle.depth * ROW + 2, Math.max(0.4, wide), ROW - 1);
         if (wide > 34) {
           context.fillStyle = isMatch ? foundInk : ink;

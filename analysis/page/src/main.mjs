@@ -1,8 +1,8 @@
 // The page: the time line above, one view below, both as the address says.
-import { el, entitle, replace, announce, drawForPaper } from './dom.mjs';
+import { colour, el, entitle, replace, announce, drawForPaper } from './dom.mjs';
 import { fromBase64, readTrace, unpack } from './data.mjs';
 import { formatBytes, formatCount, formatMoment, formatNanos, formatPercent } from './format.mjs';
-import { extentOf, faultsOf, rangeSums, unnamedOf } from './query.mjs';
+import { bins, extentOf, faultsOf, maxOf, rangeSums, unnamedOf } from './query.mjs';
 import { DEFAULTS, countersOf, formatRoute, parseRoute, rangeOf } from './route.mjs';
 import { kindsOf, stacksView } from './stacks-view.mjs';
 import { timeline } from './timeline.mjs';
@@ -50,33 +50,118 @@ function rangeFacts(trace, range) {
   ])];
 }
 
-function overviewView(trace, route, range) {
+// What a finding is about, over time: times and weights.
+function overTime(trace, about) {
+  const columns = (times, weights, lasts = false) => (trace.column(times).length ? [trace.column(times), weights && trace.column(weights), lasts] : null);
+  const alloc = trace.has('alloc.t') ? 'alloc' : 'alloc_ticks';
+  const collections = trace.reports.gc?.collections || [];
+  const of = {
+    gc: () => collections.length > 0 && [collections.map((row) => row.start_ns), collections.map((row) => row.pause_ns), true],
+    jit: () => columns('span.JIT.start', 'span.JIT.nanos', true), alloc: () => columns(`${alloc}.t`, `${alloc}.weight`), exceptions: () => columns('exceptions.t', 'exceptions.weight'),
+    contention: () => columns('span.Contention.start', 'span.Contention.nanos', true), waits: () => columns('span.Waits.start', 'span.Waits.nanos', true),
+    activities: () => columns('activities.t'), slow_activity: () => columns('activities.t'), hottest_method: () => columns('cpu.t', 'cpu.weight', true),
+  }[about];
+  return of?.() || null;
+}
+
+// A small picture of when it happened, and a link to where most of it is, if that stands out.
+function spark(trace, extent, about, place) {
+  const data = overTime(trace, about);
+  if (!data) return null;
+  const [times, weights, lasts] = data;
+  const state = about === 'hottest_method' ? trace.column('cpu.state') : [];
+  const sums = bins(times, weights, extent, 60, { lasts, wanted: state.length ? (row) => state[row] !== 2 : null });
+  const most = maxOf(sums);
+  if (!(most > 0)) return null;
+  const canvas = el('canvas', { class: 'spark', role: 'img', 'aria-label': 'over the time of the trace' });
+  [canvas.width, canvas.height] = [240, 32];
+  const context = canvas.getContext('2d');
+  context.fillStyle = colour('accent');
+  sums.forEach((sum, bin) => sum > 0 && context.fillRect(bin * 4, 32 - Math.max(2, (sum / most) * 30), 3, 32));
+  const mean = sums.reduce((all, sum) => all + sum, 0) / sums.length;
+  const step = (extent.to - extent.from) / sums.length;
+  const bin = sums.indexOf(most);
+  const [from, to] = [bin - 1, bin + 2].map((edge) => Math.round(extent.from + Math.min(sums.length, Math.max(0, edge)) * step));
+  return [canvas, most > mean * 3 && el('a', { class: 'when', href: `#${place}&from=${from}&to=${to}` }, `most around ${formatMoment(extent.from + (bin + 0.5) * step)}`)];
+}
+
+// How urgent a finding is, by its weight.
+const severityOf = (weight) => (weight >= 60 ? ['severe', 'severe'] : weight >= 30 ? ['notable', 'notable'] : ['minor', 'minor']);
+
+// Findings, the most important first, each with its place, its time and how severe it is.
+function verdict(trace, extent) {
+  const findings = trace.summary?.findings || [];
+  const alloc = trace.has('alloc.t') ? 'alloc' : 'alloc_ticks';
+  if (!findings.length) return el('p', { class: 'none' }, 'Nothing stands out.');
+  return el('ol', { class: 'findings' }, findings.map((finding) => {
+    const place = placeOf(trace, finding).replace('kind=alloc', `kind=${alloc}`);
+    const [kind, word] = severityOf(finding.weight);
+    return el('li', { class: kind, title: `${word}; nettrace ${finding.command}` }, el('a', { href: `#${place}` }, finding.text), spark(trace, extent, finding.about, place));
+  }));
+}
+
+// The view of a finding. A method is shown with its callers, if it is one of the page's.
+function placeOf(trace, finding) {
+  const place = PLACES[finding.about] || 'view=overview';
+  if (!['hottest_method', 'lock_spinning'].includes(finding.about)) return place;
+  const named = trace.frames.text.find((text) => text.length > 3 && finding.text.includes(text.split('(')[0]) && /[.!]/.test(text));
+  return named ? `view=cpu&tab=sandwich&focus=${encodeURIComponent(named)}` : place;
+}
+
+// Where nothing runs at the beginning and the end, in words.
+function idleEnds(trace, extent) {
+  const times = trace.column('cpu.t');
+  const state = trace.column('cpu.state');
+  if (!times.length) return null;
+  const sums = bins(times, trace.column('cpu.weight'), extent, 100, { lasts: true, wanted: (row) => state[row] !== 2 });
+  const mean = sums.reduce((all, sum) => all + sum, 0) / sums.length;
+  const isActive = (sum) => sum > mean * 0.05;
+  const first = sums.findIndex(isActive);
+  const last = sums.findLastIndex(isActive);
+  const at = (bin) => formatMoment(extent.from + (bin * (extent.to - extent.from)) / 100);
+  const words = [first >= 5 && `idle until ${at(first)}`, last >= 0 && last <= 94 && `idle from ${at(last + 1)} on`].filter(Boolean);
+  return words.length ? words.join(', ') : null;
+}
+
+function overviewView(trace, route, range, extent) {
   const summary = trace.summary || {};
-  const findings = summary.findings || [];
   const alloc = trace.has('alloc.t') ? 'alloc' : 'alloc_ticks';
   const unnamed = unnamedOf(trace);
+  const idle = idleEnds(trace, extent);
   return el('div', null,
-    el('h2', null, 'Overview'),
     range && rangeFacts(trace, range),
-    range && el('h3', null, 'The whole trace'),
+    el('h2', null, range ? 'What stands out in the whole trace' : 'What stands out'),
+    verdict(trace, extent),
     facts([
-      ['Length', formatNanos(summary.duration_ns), 'duration', summary.duration_ns], ['Events', formatCount(summary.events), 'events', summary.events], ['Threads', formatCount(summary.threads), 'threads', summary.threads],
+      ['Length', formatNanos(summary.duration_ns), 'duration', summary.duration_ns], idle && ['Activity', idle, 'idle'], ['Events', formatCount(summary.events), 'events', summary.events], ['Threads', formatCount(summary.threads), 'threads', summary.threads],
       ['Events lost', trace.outcome.losses_known ? formatCount(trace.outcome.lost) : 'unknown: version 3 does not number events', 'lost'],
       ['Damage', trace.outcome.damage_count ? `${formatCount(trace.outcome.damage_count)} ${trace.outcome.damage_count === 1 ? 'place' : 'places'}` : 'none', 'damage'],
       unnamed && ['Frames with names', unnamed.percent > 0 && Number.isInteger(unnamed.percent) ? `${100 - unnamed.percent} %` : formatPercent(100 - unnamed.percent), 'named'],
       trace.session.start_unix_ms !== null && ['Start', new Date(trace.session.start_unix_ms).toISOString().replace('T', ' ').replace('Z', ' UTC')],
       ...trace.facts,
-    ]),
-    el('h3', null, 'What stands out'),
-    findings.length
-      ? el('ul', { class: 'findings' }, findings.map((finding) => el('li', null, el('a', { href: `#${(PLACES[finding.about] || 'view=overview').replace('kind=alloc', `kind=${alloc}`)}` }, finding.text))))
-      : el('p', { class: 'none' }, 'Nothing stands out.'),
+    ], 'slim'),
     el('h3', null, 'What the trace can answer'),
     el('ul', { class: 'answers' }, (summary.answers || []).map((answer) => el('li', null, ANSWERS[answer.report] ? el('a', { href: `#${ANSWERS[answer.report].replace('kind=alloc&', `kind=${alloc}&`)}` }, answer.about) : answer.about, ` (${formatCount(answer.events)} events; nettrace report ${answer.report})`))),
-    trace.session.processes.length > 1 && [el('h3', null, 'Processes'), el('ul', null, trace.session.processes.map((process) => el('li', null, `${process.id ?? '?'} ${process.name}`)))],
-    trace.thinned.length > 0 && [el('h3', null, 'What this page leaves out'), el('ul', { id: 'thinned' }, trace.thinned.map((row) => el('li', null, row.text)))],
+    trace.session.processes.length > 1 && [el('h3', null, 'Processes'), el('ul', null, trace.session.processes.map((process) => el('li', null, command(`${process.id ?? '?'} ${process.name}`))))],
+    trace.thinned.length > 0 && [el('h3', null, 'What this page counts without listing each'), el('ul', { id: 'thinned' }, trace.thinned.map((row) => el('li', null, row.text)))],
     el('h3', null, 'Keys'),
     el('p', null, '/ searches, 1 to 9 show a view. In the time line: drag to choose a range, drag its head (above the lanes) to move it, arrow keys move it too, with Shift they change its length, + and - as well, Escape shows the whole trace. In the flame graph: arrow keys move, Enter zooms, Escape zooms out, S shows callers.'));
+}
+
+// A command line in one line, all of it on a click.
+function command(text) {
+  if (text.length < 60) return text;
+  return el('details', { class: 'command' }, el('summary', null, text), el('code', null, text));
+}
+
+// The name of the program of a command line: of `dotnet exec a/b.dll -x` b.
+export function programOf(line) {
+  const words = line.trim().split(/\s+/);
+  const base = (word) => word.replace(/^["']|["']$/g, '').replace(/^.*[/\\]/, '').replace(/\.(dll|exe)$/i, '');
+  const first = base(words[0] ?? '');
+  if (first.toLowerCase() !== 'dotnet') return first;
+  const program = words.slice(1).find((word) => /\.(dll|exe)["']?$/i.test(word));
+  return program ? base(program) : first;
 }
 
 function header(trace) {
@@ -84,9 +169,12 @@ function header(trace) {
   const process = summary.process;
   const { outcome } = trace;
   const notices = [...faultsOf(outcome), unnamedOf(trace)?.advice].filter(Boolean);
+  const program = process ? programOf(process) : null;
+  const isMore = process && process !== program;
   return [
-    el('h1', null, trace.title),
-    el('p', null, [summary.kind, process].filter(Boolean).join(' · ')),
+    el('h1', null, program || trace.title),
+    el('p', null, [program && trace.title, summary.kind].filter(Boolean).join(' · ')),
+    isMore && el('div', { class: 'process', id: 'process' }, command(process)),
     notices.length > 0 && el('div', { class: outcome.lost > 0 || outcome.damage_count > 0 || !outcome.complete ? 'notice bad' : 'notice', role: 'note', id: 'notices' }, notices.map((text) => el('div', null, text))),
   ];
 }

@@ -1,5 +1,6 @@
 // What views add up: sums of samples, groups of exceptions, lanes of the time line. No element of the page in here.
 import { formatCount } from './format.mjs';
+import { hasTransforms, ownFrames, transformOf } from './transforms.mjs';
 
 // First index whose value is not below `wanted`.
 export function lowerBound(sorted, wanted) {
@@ -109,7 +110,8 @@ export function faultsOf(outcome, listed = 5) {
 export const STATES = { running: [0, 1], managed: [0], native: [1], waiting: [2], all: [0, 1, 2] };
 
 // Sums of a kind's samples as a tree of calls: nodes after their parents, node 0 for all.
-export function callTree(trace, kind, { range = null, thread = null, states = 'running', joinRecursion = false, byThread = false } = {}) {
+// `transforms`: as the route has them. `inverted`: the innermost call is the root. `spans`: only samples of these threads and times.
+export function callTree(trace, kind, { range = null, thread = null, states = 'running', byThread = false, transforms = {}, inverted = false, spans = null } = {}) {
   const base = baseNodes(trace);
   const times = trace.column(`${kind}.t`);
   const weights = trace.column(`${kind}.weight`);
@@ -127,6 +129,7 @@ export function callTree(trace, kind, { range = null, thread = null, states = 'r
   const [begin, end] = rowsWithin(times, range);
   for (let row = begin; row < end; row += 1) {
     if (thread !== null && threads[row] !== thread) continue;
+    if (spans && !spans.some((span) => span.thread === threads[row] && span.from <= times[row] && times[row] < span.to)) continue;
     const samples = samplesOf.length ? samplesOf[row] : 1;
     if (stateOf.length && stateOf[row] === 2) {
       waitingWeight += weights[row];
@@ -145,40 +148,46 @@ export function callTree(trace, kind, { range = null, thread = null, states = 'r
   }
   const builder = new TreeBuilder();
   const [named, labelled] = [trace.frames.text.length, trace.frames.text.length + labels.length];
-  let mapped = null;
-  const place = (node) => {
-    let known = mapped.get(node);
-    if (known === undefined) {
-      // Parents first. A loop, because stacks may be deeper than the script's own may be.
-      const path = [];
-      for (let up = node; !mapped.has(up); up = base.parent[up]) path.push(up);
-      for (const next of path.reverse()) {
-        const parent = mapped.get(base.parent[next]);
-        const frame = base.frame[next];
-        known = joinRecursion && builder.frame[parent] === frame ? parent : builder.child(parent, frame);
-        mapped.set(next, known);
-      }
+  const groups = labelled + (trace.threads?.length ?? 0);
+  const transform = hasTransforms(transforms) ? transformOf(trace, transforms, groups) : null;
+  const paths = new Map();
+  // The frames of a node that are shown, outermost first; null if its stack is left out.
+  const pathOf = (node) => {
+    if (!paths.has(node)) {
+      const frames = [];
+      for (let up = node; up !== 0; up = base.parent[up]) frames.push(base.frame[up]);
+      frames.reverse();
+      const path = transform ? transform.apply(frames) : frames;
+      paths.set(node, inverted ? path?.reverse() ?? null : path);
     }
-    return known;
+    return paths.get(node);
   };
   for (const [group, own] of self) {
     // A thread is the outermost frame of its calls.
-    mapped = new Map([[0, byThread ? builder.child(0, labelled + group) : 0]]);
+    const root = byThread ? builder.child(0, labelled + group) : 0;
     for (const [key, [weight, samples]] of own) {
       const label = key % width;
-      let node = place((key - label) / width);
-      if (label > 0) node = builder.child(node, named + label - 1);
+      const path = pathOf((key - label) / width);
+      if (!path) continue;
+      let node = root;
+      // What was allocated is the innermost frame.
+      if (label > 0 && inverted) node = builder.child(node, named + label - 1);
+      for (const frame of path) node = builder.child(node, frame);
+      if (label > 0 && !inverted) node = builder.child(node, named + label - 1);
       builder.add(node, weight, samples);
     }
   }
   const verb = kind === 'exceptions' ? 'throw' : 'new';
   const texts = (frame) => {
     if (frame < named) return trace.frames.text[frame];
-    return frame < labelled ? `${verb} ${labels[frame - named]}` : trace.threads[frame - labelled]?.label ?? 'a thread';
+    if (frame < labelled) return `${verb} ${labels[frame - named]}`;
+    return frame < groups ? trace.threads[frame - labelled]?.label ?? 'a thread' : transform.names[frame - groups];
   };
   // What a frame stands for.
-  const sortOf = (frame) => (frame < named ? 'method' : frame < labelled ? 'type' : 'thread');
-  return builder.finish({ texts, sortOf, waitingWeight, waitingSamples, unit: trace.kinds[kind]?.unit || 'count' });
+  const sortOf = (frame) => (frame < named ? 'method' : frame < labelled ? 'type' : frame < groups ? 'thread' : 'group');
+  const own = ownFrames(trace, transforms.own);
+  const isOwn = (frame) => Boolean(own[frame]);
+  return builder.finish({ texts, sortOf, isOwn, inverted, waitingWeight, waitingSamples, unit: trace.kinds[kind]?.unit || 'count' });
 }
 
 // The columns begin with node 1; node 0 is the root.
@@ -315,7 +324,7 @@ export function sandwich(tree, frame) {
     }
     if (under.has(node)) callees.add(under.get(node), tree.self[node], tree.selfSamples[node]);
   });
-  const more = { texts: tree.texts, sortOf: tree.sortOf, unit: tree.unit };
+  const more = { texts: tree.texts, sortOf: tree.sortOf, isOwn: tree.isOwn, unit: tree.unit };
   return { callers: callers.finish(more), callees: callees.finish(more) };
 }
 

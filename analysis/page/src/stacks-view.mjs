@@ -28,8 +28,9 @@ export function stacksView(trace, route, range, extent, go) {
   // By time, the stacks of one thread are shown: the heaviest, until another is chosen.
   const isOfOne = tab === 'flame' && route.order === 'time';
   const thread = route.thread ?? (isOfOne ? threads[0][0] : null);
-  const wanted = { range, thread, states: hasStates ? route.states : 'all', joinRecursion: route.recursion };
-  const tree = callTree(trace, kind, { ...wanted, byThread: (route.by_thread && TREES.includes(tab)) || tab === 'threads' });
+  const isInverted = route.inverted && TREES.includes(tab);
+  const wanted = { range, thread, states: hasStates ? route.states : 'all', transforms: route };
+  const tree = callTree(trace, kind, { ...wanted, inverted: isInverted, byThread: (route.by_thread && TREES.includes(tab)) || tab === 'threads' });
   const whole = tree.total[0];
   const place = el('div', { class: 'stacks', 'data-kind': kind });
   const clock = trace.reports.topN?.clock === 'cpu' ? 'CPU time' : 'wall time';
@@ -39,7 +40,7 @@ export function stacksView(trace, route, range, extent, go) {
     hasStates && el('label', null, 'Threads that ', select('states', [['running', 'run'], ['managed', 'run managed code'], ['native', 'run native code'], ['waiting', 'wait'], ['all', 'run or wait']], route.states, (value) => go({ states: value, zoom: null }, true))),
     el('label', null, 'Thread ', select('thread', [...(isOfOne ? [] : [['', 'all']]), ...threads.map(([number, weight]) => [String(number), `${trace.threads[number]?.label ?? number} (${formatWeight(weight, tree.unit)})`])], thread === null ? '' : String(thread), (value) => go({ thread: value === '' ? null : Number(value), zoom: null }, true))),
     TREES.includes(tab) && button('By thread', route.by_thread, () => go({ by_thread: !route.by_thread, zoom: null }, true), { title: 'show threads as outermost frames', id: 'bythread' }),
-    button('Collapse recursion', route.recursion, () => go({ recursion: !route.recursion, zoom: null }, true)));
+    TREES.includes(tab) && button('Callers', route.inverted, () => go({ inverted: !route.inverted, zoom: null }, true), { title: 'begin with the innermost call, and show its callers inside', id: 'inverted' }));
   const head = facts([
     ['Counted', formatWeight(whole, tree.unit), 'counted', whole],
     ['Samples', formatCount(tree.totalSamples[0]), 'samples', tree.totalSamples[0]],
@@ -51,8 +52,31 @@ export function stacksView(trace, route, range, extent, go) {
   const show = tabs[tab];
   if (tree.totalSamples[0] === 0) panel.append(el('p', { class: 'none' }, 'No samples here: choose another range, thread or state.'));
   else show(panel, { trace, tree, whole, route, go, kind, range, extent, thread });
-  replace(place, el('h2', null, trace.kinds[kind].name), controls, head, certainty && el('p', { id: 'certainty' }, certainty), panel);
+  replace(place, el('h2', null, trace.kinds[kind].name), controls, transformBar(route, go), head, certainty && el('p', { id: 'certainty' }, certainty), panel);
   return place;
+}
+
+// What becomes of frames. Each change is part of the address.
+function transformBar(route, go) {
+  const flag = (key, text, title) => button(text, route[key], () => go({ [key]: !route[key], zoom: null }, true), { id: `transform-${key}`, title });
+  const field = (key, text, placeholder, title) => {
+    const input = el('input', { type: 'text', id: `transform-${key}`, size: '14', placeholder, title, value: route[key], onchange: () => go({ [key]: input.value.trim(), zoom: null }, true) });
+    return el('label', null, `${text} `, input);
+  };
+  const groups = [['', 'methods'], ['module', 'modules'], ['namespace', 'namespaces']];
+  const isOther = !groups.some(([key]) => key === route.group);
+  const names = ['mine', 'own', 'async', 'recursion', 'group', 'fold', 'exclude', 'include'];
+  return el('div', { class: 'controls transforms', role: 'group', 'aria-label': 'Frames' },
+    flag('mine', 'Just my code', 'hide frames of .NET and its libraries: their time counts for your method that called them'),
+    field('own', 'mine is', 'all but .NET', 'a regular expression of the frames that are yours, such as ^csc!|Microsoft.CodeAnalysis'),
+    flag('async', 'Fold async', 'an async method is one frame, without the builders that start and resume it'),
+    flag('recursion', 'Collapse recursion', 'recursion is shown once'),
+    el('label', null, 'Frames are ', select('transform-group-by', [...groups, ...(isOther ? [[route.group, route.group]] : [])], route.group, (value) => go({ group: value, zoom: null }, true))),
+    field('group', 'group', 'REGEX=NAME', 'matching frames are one frame of this name; $1 stands for the first group of the expression'),
+    field('fold', 'fold', 'REGEX', 'matching frames are hidden: their time counts for their caller'),
+    field('include', 'only stacks with', 'REGEX', 'only stacks with a matching frame count'),
+    field('exclude', 'none with', 'REGEX', 'stacks with a matching frame do not count'),
+    names.some((key) => route[key]) && el('button', { type: 'button', id: 'transform-none', onclick: () => go({ ...Object.fromEntries(names.map((key) => [key, typeof route[key] === 'boolean' ? false : ''])), zoom: null }, true) }, 'As recorded'));
 }
 
 // How certain it is that the threads of the samples ran.
@@ -100,7 +124,7 @@ function flameTab(panel, { trace, tree, route, go, kind, range, extent, thread }
     const rectangles = stacksOverTime(trace, kind, thread, { range, states: kind === 'cpu' ? route.states : 'all' });
     const shown = range || extent;
     const label = `Stacks of ${trace.threads[thread]?.label} from ${formatNanos(shown.from)} to ${formatNanos(shown.to)}`;
-    const time = timeGraph(rectangles, (frame) => trace.frames.text[frame], shown, { label, search: route.q, onrange: (chosen) => go({ from: Math.round(chosen.from), to: Math.round(chosen.to) }, true) });
+    const time = timeGraph(rectangles, (frame) => trace.frames.text[frame], shown, { label, search: route.q, isOwn: tree.isOwn, onrange: (chosen) => go({ from: Math.round(chosen.from), to: Math.round(chosen.to) }, true) });
     search.addEventListener('input', () => {
       time.setSearch(search.value);
       go({ q: search.value }, false, true);
@@ -120,7 +144,7 @@ function flameTab(panel, { trace, tree, route, go, kind, range, extent, thread }
     go({ q: search.value }, false, true);
   });
   say(found, graph.foundText());
-  panel.append(bar, graph.box, line);
+  panel.append(bar, el('p', { class: 'legend' }, ['own', 'framework', 'native'].map((name) => el('span', null, el('i', { class: `swatch frame-${name}`, 'aria-hidden': 'true' }), { own: 'your code', framework: '.NET and libraries, by module', native: 'native, no module' }[name]))), graph.box, line);
 }
 
 const weightColumns = (tree, whole) => [
@@ -152,7 +176,7 @@ function methodsTab(panel, { tree, whole, route, go }) {
 function groupTab(by) {
   return (panel, { trace, tree, whole }) => {
     const names = trace.frames[by];
-    const rows = groupSums(tree, (frame) => (frame < names.length ? names[frame] || '(none)' : '(types)'));
+    const rows = groupSums(tree, (frame) => (frame < names.length ? names[frame] || '(none)' : tree.sortOf(frame) === 'group' ? tree.texts(frame) : '(types)'));
     panel.append(table({ isNear: true, caption: by === 'module' ? 'Modules' : 'Namespaces', columns: [{ title: by === 'module' ? 'Module' : 'Namespace', value: (row) => row.name }, ...weightColumns(tree, whole)], rows, sort: { column: 1, down: true } }));
   };
 }

@@ -35,8 +35,33 @@ test('a call tree has only the samples of its range, thread and states', () => {
   assert.equal(total({ states: 'all' }), 45);
 });
 
+test('transforms fold, group and leave out frames, and never lose weight', () => {
+  const whole = { ...trace(), threads: [] };
+  whole.frames = { ...whole.frames, framework: [0, 1, 0, 0], carrier: [0, 0, 0, 0], namespace: ['', '', '', ''], module: ['m', 'f', 'm', 'm'], kind: [0, 0, 0, 0] };
+  const totals = (transforms, more = {}) => {
+    const tree = callTree(whole, 'cpu', { transforms, ...more });
+    return [tree.total[0], Object.fromEntries(methodSums(tree).map((row) => [tree.texts(row.frame), [row.self, row.total]]))];
+  };
+  assert.deepEqual(totals({ mine: true }), [40, { main: [10, 40], b: [20, 20], c: [10, 10] }]);
+  assert.deepEqual(totals({ mine: true, own: '^[ab]$' }), [40, { b: [20, 20], a: [10, 30], '(not my code)': [10, 10] }]);
+  assert.deepEqual(totals({ fold: '^[bc]$' }), [40, { a: [30, 30], main: [10, 40] }]);
+  assert.deepEqual(totals({ group: '^[ab]$=[both]' }), [40, { '[both]': [30, 30], c: [10, 10], main: [0, 40] }]);
+  assert.deepEqual(totals({ group: 'module' })[1], { m: [30, 40], f: [10, 30] });
+  assert.deepEqual(totals({ exclude: '^c$' })[0], 30);
+  assert.deepEqual(totals({ include: '^c$' }), [10, { c: [10, 10], main: [0, 10] }]);
+  const inverted = callTree(whole, 'cpu', { inverted: true });
+  assert.deepEqual(inverted.children[0].map((node) => [inverted.texts(inverted.frame[node]), inverted.total[node]]), [['b', 20], ['a', 10], ['c', 10]]);
+});
+
+test('an async method and what starts and resumes it are one frame', () => {
+  const columns = { 'nodes.parent': [0, 1, 2, 0, 4], 'nodes.frame': [0, 1, 2, 1, 2], 'cpu.t': [0, 1], 'cpu.weight': [1, 2], 'cpu.thread': [0, 0], 'cpu.node': [3, 5], 'cpu.state': [0, 0] };
+  const whole = { kinds: { cpu: { unit: 'nanoseconds', labels: [] } }, threads: [], frames: { text: ['app!P.Run(int)', 'lib!AsyncMethodBuilderCore.Start()', 'app!P.Run()'], carrier: [0, 1, 0], framework: [0, 1, 0], namespace: ['', '', ''], module: ['app', 'lib', 'app'], kind: [0, 0, 0] }, column: (name) => Float64Array.from(columns[name] || []) };
+  const tree = callTree(whole, 'cpu', { transforms: { async: true } });
+  assert.deepEqual(methodSums(tree).map((row) => [tree.texts(row.frame), row.self, row.total]), [['app!P.Run()', 3, 3]]);
+});
+
 test('joined recursion is one frame', () => {
-  const tree = callTree(trace(), 'cpu', { joinRecursion: true });
+  const tree = callTree(trace(), 'cpu', { transforms: { recursion: true } });
   const a = methodSums(tree).find((row) => tree.texts(row.frame) === 'a');
   assert.deepEqual([a.self, a.total], [10, 30]);
   assert.equal(tree.parent.length, 5);

@@ -324,7 +324,7 @@ fn begins_as_framework(name: &str) -> bool {
 }
 
 /// Whether a frame is framework code.
-fn is_framework(frame: &Frame) -> bool {
+pub(crate) fn is_framework(frame: &Frame) -> bool {
     let begins = begins_as_framework;
     match frame.kind {
         FrameKind::Kernel => true,
@@ -365,6 +365,16 @@ fn carries_async(name: &MethodName<'_>) -> bool {
     service.is_some_and(|service| ASYNC_SERVICES.iter().any(|begin| service.starts_with(begin)))
         || ASYNC_TYPES.contains(&type_name)
         || type_name == "System.Threading.Tasks.Task" && TASK_RESUMES.contains(&name.method)
+}
+
+/// Whether a frame only starts, suspends or resumes async methods, by its name as shown.
+#[cfg(feature = "page")]
+pub(crate) fn shows_async(frame: &Frame) -> bool {
+    let type_name = format!("{}.{}", frame.namespace, frame.type_name);
+    let type_name = type_name.split('<').next().unwrap_or_default();
+    let method = frame.method.split('<').next().unwrap_or_default();
+    frame.kind == FrameKind::Managed
+        && carries_async(&MethodName { module: "", type_name, method, signature: "" })
 }
 
 #[cfg(test)]

@@ -69,6 +69,8 @@ pub use cut_stacks::CutStacks;
 use cut_stacks::Repairs;
 pub use filter::Filter;
 pub use folding::{Folding, FrameGroup};
+#[cfg(feature = "page")]
+pub(crate) use folding::{is_framework, shows_async};
 pub use frame_names::FrameNames;
 pub use handle::{FrameHandle, MethodHandle, ProcessHandle, StackHandle, TextHandle, ThreadHandle};
 pub(crate) use memory_map::MemoryMap;

@@ -1,7 +1,9 @@
 //! Stacks of a page: one call tree for all samples, and the frames in it.
 
 use super::columns::Columns;
-use crate::model::{Call, Frame, FrameHandle, FrameKind, Resolved};
+use crate::model::{
+    Call, Frame, FrameHandle, FrameKind, Resolved, is_framework, shows_async,
+};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 
@@ -104,6 +106,9 @@ impl CallNodes {
         };
         let named =
             |frame: &Result<&Frame, _>| u8::from(frame.map_or(true, |frame| frame.is_named));
+        let flag = |frame: &Result<&Frame, _>, of: fn(&Frame) -> bool| {
+            u8::from(frame.is_ok_and(of))
+        };
         let texts = |of: fn(&Frame) -> &str| -> Vec<&str> {
             frames.iter().map(|frame| frame.map_or("", of)).collect()
         };
@@ -112,6 +117,8 @@ impl CallNodes {
             "module": texts(|frame| &frame.module),
             "namespace": texts(|frame| &frame.namespace),
             "kind": frames.iter().map(kind).collect::<Vec<_>>(),
+            "framework": frames.iter().map(|frame| flag(frame, is_framework)).collect::<Vec<_>>(),
+            "carrier": frames.iter().map(|frame| flag(frame, shows_async)).collect::<Vec<_>>(),
             "named": frames.iter().map(named).collect::<Vec<_>>(),
         })
     }

@@ -1,0 +1,107 @@
+// What becomes of the frames of stacks before they are added up: folded, grouped, left out, as the options of `nettrace topN`.
+
+// Maximum length of a recursive cycle, as in analysis/src/model/folding.rs.
+const LONGEST_CYCLE = 8;
+
+// A pattern of the user's: a regular expression, or, if it is none, plain text. Null for nothing.
+export function patternOf(text) {
+  const wanted = (text ?? '').trim();
+  if (wanted === '') return null;
+  try {
+    return new RegExp(wanted, 'i');
+  } catch {
+    return new RegExp(wanted.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'), 'i');
+  }
+}
+
+const bareName = (text) => {
+  const at = text.indexOf('(');
+  return at > 0 ? text.slice(0, at) : text;
+};
+
+// Which frames are the program's own, by a pattern or a guess: what is not the framework's; for a program that is, such as
+// a compiler, what has the beginning of the namespace of its entry point.
+export function ownFrames(trace, pattern) {
+  const { text, framework, namespace, module: modules, kind } = trace.frames;
+  const wanted = patternOf(pattern);
+  if (wanted) return text.map((name) => wanted.test(name));
+  const known = trace.own ?? (trace.own = (() => {
+    const own = text.map((_, frame) => !framework?.[frame] && kind?.[frame] === 0);
+    if (own.some((is) => is)) return text.map((_, frame) => !framework?.[frame]);
+    const entry = text.findIndex((name) => /[.](<?Main>?[$]?)(\(|$)/.test(name));
+    if (entry < 0) return own;
+    const root = namespace[entry].split('.').slice(0, 2).join('.');
+    return text.map((_, frame) => modules[frame] === modules[entry] || (root !== '' && (namespace[frame] === root || namespace[frame].startsWith(`${root}.`))));
+  })());
+  return known;
+}
+
+export const hasTransforms = (route) => Boolean(route.mine || route.async || route.recursion || route.group || route.fold || route.exclude || route.include);
+
+// A function from a stack's frames, outermost first, to those that are shown; null if the stack is left out. `first`: the
+// number of the first group, whose names are in `names`.
+export function transformOf(trace, { mine, own, async, recursion, group, fold, exclude, include }, first) {
+  const { text, carrier, module: modules, namespace } = trace.frames;
+  const isOwn = mine ? ownFrames(trace, own) : null;
+  const folds = patternOf(fold);
+  const [excludes, includes] = [patternOf(exclude), patternOf(include)];
+  const matches = (pattern) => pattern && text.map((name) => pattern.test(name));
+  const [isFolded, isExcluded, isIncluded] = [matches(folds), matches(excludes), matches(includes)];
+  const names = [];
+  const numbers = new Map();
+  const numberOf = (name) => {
+    if (!numbers.has(name)) {
+      numbers.set(name, first + names.length);
+      names.push(name);
+    }
+    return numbers.get(name);
+  };
+  // `REGEX=NAME`, as --group takes it; or module, namespace.
+  const [, words, called] = /^(.*)=([^=]*)$/.exec(group ?? '') ?? [];
+  const grouped = group === 'module' || group === 'namespace' ? null : patternOf(words);
+  const groupOf = (frame) => {
+    if (group === 'module') return modules[frame] || '(no module)';
+    if (group === 'namespace') return namespace[frame] || modules[frame] || '(no namespace)';
+    const match = grouped?.exec(text[frame]);
+    return match ? called.replace('$1', match[1] ?? '') || '?' : null;
+  };
+  const apply = (frames) => {
+    if (isIncluded && !frames.some((frame) => isIncluded[frame])) return null;
+    if (isExcluded && frames.some((frame) => isExcluded[frame])) return null;
+    const path = [];
+    let isCarried = false;
+    let last = null;
+    for (const frame of frames) {
+      const isCarrier = (async || mine) && carrier?.[frame];
+      if (isCarrier || isFolded?.[frame] || (isOwn && !isOwn[frame])) {
+        isCarried ||= Boolean(isCarrier);
+        continue;
+      }
+      const name = groupOf(frame);
+      const shown = name === null ? frame : numberOf(name);
+      const isSame = path.length > 0 && path[path.length - 1] === shown;
+      // An async method and the state machine that it starts are one.
+      const isMachine = (async || mine) && name === null && last !== null && bareName(text[last]) === bareName(text[frame]) && (isCarried || last !== frame);
+      isCarried = false;
+      last = frame;
+      if (isSame && (name !== null || isMachine)) continue;
+      if (isMachine) path.pop();
+      path.push(shown);
+      if (!recursion) continue;
+      // The shortest cycle first.
+      for (let period = 1; period <= LONGEST_CYCLE && period * 2 <= path.length; period += 1) {
+        const end = path.length;
+        let isCycle = true;
+        for (let at = 1; isCycle && at <= period; at += 1) isCycle = path[end - at] === path[end - period - at];
+        if (isCycle) {
+          path.length = end - period;
+          break;
+        }
+      }
+    }
+    // A stack never vanishes, because its weight would.
+    if (path.length === 0 && frames.length > 0) path.push(isOwn ? numberOf('(not my code)') : frames[frames.length - 1]);
+    return path;
+  };
+  return { apply, names };
+}
