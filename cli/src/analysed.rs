@@ -1,10 +1,14 @@
 //! A trace that an analysis or a report reads.
 
-use crate::context::{Trace, failed};
+use crate::args::InputArgs;
+use crate::context::{Context, Trace, failed};
 use crate::failure::Failure;
 use crate::input::{Ended, Input};
 use nettrace_analysis::AnalysisError;
+use nettrace_analysis::model::ThreadSpan;
+use nettrace_analysis::report::{Activities, ReportPass};
 use nettrace_parser::{Event, Outcome, TimeOrdered};
+use std::path::Path;
 
 /// The trace. The reader is kept: it knows of the packed file too.
 pub(crate) struct Analysed {
@@ -52,4 +56,23 @@ impl Analysed {
     pub(crate) fn ended(&self) -> Ended {
         self.events.reader().into()
     }
+}
+
+/// When threads worked for an activity.
+pub(crate) fn activity_spans(
+    id: &str,
+    input: &InputArgs,
+    context: &mut Context<'_>,
+) -> Result<Vec<ThreadSpan>, Failure> {
+    if input.file == Path::new("-") {
+        return Err(Failure::usage("--id reads the trace twice: give a file"));
+    }
+    let mut trace = Analysed::new(context.open(input)?)?;
+    let mut pass = ReportPass::new(Activities::default().top(0).with_events_of(id));
+    trace.read(|events| pass.read(events))?;
+    let line = pass.finish().output.line;
+    let line = line.ok_or_else(|| {
+        Failure::input(&trace.file, format!("no activity that starts and stops has the id {id}"))
+    })?;
+    Ok(line.spans())
 }

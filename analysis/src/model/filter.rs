@@ -16,12 +16,35 @@ pub struct Filter {
     pub from_nanos: Option<i64>,
     /// End time, exclusive.
     pub to_nanos: Option<i64>,
+    /// When threads worked for what counts, such as one request: see
+    /// [`ActivityLine::spans`](crate::report::ActivityLine::spans). In time order, and one at
+    /// a time.
+    pub spans: Vec<ThreadSpan>,
     /// At least one frame must match.
     pub frame: Option<Pattern>,
     /// No frame may match.
     pub exclude: Option<Pattern>,
     /// Accepted states of the thread.
     pub states: Vec<ThreadState>,
+}
+
+/// A time in which a thread worked for something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ThreadSpan {
+    /// OS id.
+    pub thread_id: u64,
+    /// Start, in nanoseconds since the session's start.
+    pub from_nanos: i64,
+    /// End, exclusive.
+    pub to_nanos: i64,
+}
+
+impl ThreadSpan {
+    /// A thread, from one time up to another.
+    pub fn new(thread_id: u64, from_nanos: i64, to_nanos: i64) -> ThreadSpan {
+        ThreadSpan { thread_id, from_nanos, to_nanos }
+    }
 }
 
 impl Filter {
@@ -42,7 +65,7 @@ impl Filter {
     /// Whether all times are accepted.
     #[inline]
     pub(crate) fn admits_all_times(&self) -> bool {
-        self.from_nanos.is_none() && self.to_nanos.is_none()
+        self.from_nanos.is_none() && self.to_nanos.is_none() && self.spans.is_empty()
     }
 
     /// Whether a thread, its process and a time are accepted.
@@ -52,6 +75,21 @@ impl Filter {
             && self.to_nanos.is_none_or(|to| nanos < to)
             && self.admits_thread(thread, model)
             && self.admits_process(thread, model)
+            && self.admits_span(thread, (nanos, nanos), model)
+    }
+
+    /// Whether a thread worked for what counts, in some of the time from the first to the
+    /// last moment.
+    fn admits_span(&self, thread: ThreadHandle, (first, last): (i64, i64), model: &Model) -> bool {
+        if self.spans.is_empty() {
+            return true;
+        }
+        let Some(id) = model.threads().get(thread).and_then(|row| row.os_thread_id) else {
+            return false;
+        };
+        let begin = self.spans.partition_point(|span| span.to_nanos <= first);
+        let spans = self.spans.get(begin..).unwrap_or_default();
+        spans.iter().take_while(|span| span.from_nanos <= last).any(|span| span.thread_id == id)
     }
 
     /// The same for a mark, any part of which may be in the time range. A mark of the
@@ -66,7 +104,9 @@ impl Filter {
         self.from_nanos.is_none_or(|from| from <= last)
             && self.to_nanos.is_none_or(|to| first < to)
             && self.admits_process(mark.thread(), model)
-            && (is_of_process || self.admits_thread(mark.thread(), model))
+            && (is_of_process
+                || self.admits_thread(mark.thread(), model)
+                    && self.admits_span(mark.thread(), (first, last), model))
     }
 
     fn admits_thread(&self, thread: ThreadHandle, model: &Model) -> bool {

@@ -67,7 +67,7 @@ pub use coverage::Coverage;
 pub(crate) use cpu::{CpuWeights, Weighed, is_sample_gap};
 pub use cut_stacks::CutStacks;
 use cut_stacks::Repairs;
-pub use filter::Filter;
+pub use filter::{Filter, ThreadSpan};
 pub use folding::{Folding, FrameGroup};
 #[cfg(feature = "page")]
 pub(crate) use folding::{is_framework, shows_async};

@@ -1,9 +1,7 @@
 //! Stacks of a page: one call tree for all samples, and the frames in it.
 
 use super::columns::Columns;
-use crate::model::{
-    Call, Frame, FrameHandle, FrameKind, Resolved, is_framework, shows_async,
-};
+use crate::model::{Call, Frame, FrameHandle, FrameKind, Resolved, is_framework, shows_async};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 
@@ -106,9 +104,8 @@ impl CallNodes {
         };
         let named =
             |frame: &Result<&Frame, _>| u8::from(frame.map_or(true, |frame| frame.is_named));
-        let flag = |frame: &Result<&Frame, _>, of: fn(&Frame) -> bool| {
-            u8::from(frame.is_ok_and(of))
-        };
+        let flag =
+            |frame: &Result<&Frame, _>, of: fn(&Frame) -> bool| u8::from(frame.is_ok_and(of));
         let texts = |of: fn(&Frame) -> &str| -> Vec<&str> {
             frames.iter().map(|frame| frame.map_or("", of)).collect()
         };

@@ -1,7 +1,7 @@
 //! Other tools' formats.
 
 use super::samples::KindArg;
-use super::{InputArgs, ReadArgs, SampleArgs, UnusedThreadArgs};
+use super::{ActivityArg, InputArgs, ReadArgs, SampleArgs, UnusedThreadArgs};
 use crate::failure::Failure;
 use clap::{Args, ValueEnum};
 use nettrace_analysis::convert::FORMATS;
@@ -62,6 +62,9 @@ pub(crate) struct ConvertArgs {
     /// Put the thread at the root of each stack (folded, svg)
     #[arg(long)]
     pub(crate) by_thread: bool,
+
+    #[command(flatten)]
+    pub(crate) activity: ActivityArg,
 
     /// Show the pauses of the sampler too, about a thousand a second (chromium, perfetto,
     /// firefox)

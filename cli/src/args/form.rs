@@ -10,6 +10,15 @@ pub(crate) struct FormArg {
     pub(crate) json: bool,
 }
 
+/// Whose samples count.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct ActivityArg {
+    /// Only samples and waits of the threads that worked for this activity or request, while
+    /// they did; `report activities` and `report http` list ids. Reads the trace twice
+    #[arg(long, value_name = "ID")]
+    pub(crate) id: Option<String>,
+}
+
 /// The length of tables.
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct RowsArg {

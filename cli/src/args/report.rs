@@ -1,8 +1,8 @@
 //! Reports.
 
 use super::{
-    FoldedArgs, FormArg, HeapArgs, InputArgs, MomentArgs, NamedArgs, RowsArg, SampleArgs,
-    UnusedThreadArgs, WithCommon,
+    ActivityArg, FoldedArgs, FormArg, HeapArgs, InputArgs, MomentArgs, NamedArgs, RowsArg,
+    SampleArgs, UnusedThreadArgs, WithCommon,
 };
 use crate::recommended;
 use clap::builder::{Resettable, StyledStr};
@@ -147,6 +147,9 @@ pub(crate) struct TopNArgs {
     threads: UnusedThreadArgs,
 
     #[command(flatten)]
+    pub(crate) activity: ActivityArg,
+
+    #[command(flatten)]
     pub(crate) rows: RowsArg,
 
     /// Sort by inclusive time (with callees) instead of exclusive time
@@ -171,6 +174,9 @@ pub(crate) struct TopNArgs {
 pub(crate) struct TreeArgs {
     #[command(flatten)]
     threads: UnusedThreadArgs,
+
+    #[command(flatten)]
+    pub(crate) activity: ActivityArg,
 
     /// Start the tree at frames that match
     #[arg(long, value_name = "REGEX")]

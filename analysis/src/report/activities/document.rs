@@ -2,6 +2,7 @@
 
 use super::parts::{Parts, Stretch};
 use super::view::Occurrence;
+use crate::model::ThreadSpan;
 use crate::report::distribution::Spread;
 
 /// Activities and what is known about them.
@@ -195,4 +196,20 @@ pub struct ActivityEvent {
     pub event: String,
     /// Its fields, `name=value …`.
     pub fields: String,
+}
+
+impl ActivityLine {
+    /// When threads worked for it. Never empty, as a filter without any accepts everything.
+    pub fn spans(&self) -> Vec<ThreadSpan> {
+        let span = |stretch: &Stretch| {
+            let length = i64::try_from(stretch.duration_ns).unwrap_or(i64::MAX);
+            let to = stretch.start_ns.saturating_add(length);
+            Some(ThreadSpan::new(stretch.thread_id?, stretch.start_ns, to))
+        };
+        let spans: Vec<ThreadSpan> = self.stretches.iter().filter_map(span).collect();
+        match spans.is_empty() {
+            true => vec![ThreadSpan::new(0, self.start_ns, self.start_ns)],
+            false => spans,
+        }
+    }
 }

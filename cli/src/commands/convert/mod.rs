@@ -4,7 +4,7 @@ mod kinds;
 mod named_file;
 mod target;
 
-use crate::analysed::Analysed;
+use crate::analysed::{Analysed, activity_spans};
 use crate::args::{ConvertArgs, UnitArg};
 use crate::context::Context;
 use crate::exit::Exit;
@@ -49,7 +49,10 @@ pub(super) fn write(
     // An unreadable trace is reported before any output is created.
     let mut trace = Analysed::new(context.open(&input)?)?;
     let file = trace.file.clone();
-    let (options, kinds) = options(args, &targets);
+    let (mut options, kinds) = options(args, &targets);
+    if let Some(id) = &args.activity.id {
+        options.filter.spans = activity_spans(id, &input, context)?;
+    }
     let wanted = options.kinds.clone();
     let (mut made, mut unused) = (Vec::<Pending>::new(), Vec::new());
     let mut lacks = None;

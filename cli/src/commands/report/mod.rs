@@ -40,10 +40,13 @@ pub(super) fn run(report: &Report, context: &mut Context<'_>) -> Result<Exit, Fa
         Report::TopN(args) => {
             let mut asked = Asked::of(args);
             asked.options.keeps_when = args.own.when;
+            asked.activity = args.own.activity.id.as_deref();
             show(top_options(&args.own), asked, context, samples::top)
         }
         Report::Tree(args) => {
-            show(tree_options(&args.own), Asked::of(args), context, samples::tree)
+            let mut asked = Asked::of(args);
+            asked.activity = args.own.activity.id.as_deref();
+            show(tree_options(&args.own), asked, context, samples::tree)
         }
         Report::Threads(args) => {
             show(Threads, Asked::of(args), context, with(args.own.rows.number, samples::threads))

@@ -1,7 +1,7 @@
 //! What all reports share: one pass, JSON or a table, and what to record when the trace
 //! has nothing for them.
 
-use crate::analysed::Analysed;
+use crate::analysed::{Analysed, activity_spans};
 use crate::args::{InputArgs, ReportArgs};
 use crate::context::Context;
 use crate::exit::Exit;
@@ -22,6 +22,8 @@ pub(super) struct Asked<'a> {
     input: &'a InputArgs,
     pub(super) options: AnalysisOptions,
     counted: &'a dyn AnalysisArgs,
+    /// The id of the activity whose samples count.
+    pub(super) activity: Option<&'a str>,
     /// One JSON object, even if there is nothing.
     pub(super) is_json: bool,
     /// One JSON object, if there is something.
@@ -36,6 +38,7 @@ impl<'a> Asked<'a> {
             input: &args.input,
             options: args.counted.options(),
             counted: &args.counted,
+            activity: None,
             is_json: args.form.json,
             is_json_of_something: false,
             is_text_of_nothing: false,
@@ -81,13 +84,16 @@ where
 /// The same with all [`Steps`].
 pub(super) fn show_in_steps<R: Report>(
     report: R,
-    asked: Asked<'_>,
+    mut asked: Asked<'_>,
     steps: &Steps<'_, R>,
     context: &mut Context<'_>,
 ) -> Result<Exit, Failure>
 where
     R::Output: Serialize,
 {
+    if let Some(id) = asked.activity {
+        asked.options.filter.spans = activity_spans(id, asked.input, context)?;
+    }
     let mut trace = Analysed::new(context.open(asked.input)?)?;
     let mut pass = ReportPass::with_options(report, asked.options);
     // As JSON a report is one object.
