@@ -25,13 +25,13 @@ export function requestsView(trace, route, range, extent, go) {
   // What is known of each that began in the range, the slowest first.
   const slowestOf = (all) => all.rows.filter((row) => !row.isOpen).sort((a, b) => b.nanos - a.nanos || a.start - b.start).slice(0, 1000).map((row) => {
     const known = details.get(`${row.start} ${row.nanos}`);
-    return { id: known?.id, fields: known?.fields, parts: known?.parts, thread_id: known?.thread_id, stop_thread_id: known?.stop_thread_id, name: row.name, start_ns: row.start, duration_ns: row.nanos, is_error: row.failed };
+    return { threads: known?.threads, id: known?.id, fields: known?.fields, parts: known?.parts, thread_id: known?.thread_id, stop_thread_id: known?.stop_thread_id, name: row.name, start_ns: row.start, duration_ns: row.nanos, is_error: row.failed };
   });
   const slowest = slowestOf(activities);
   const slowRequests = slowestOf(requests);
   const part = (title, sum) => ({ title, number: true, value: (row) => (row.parts ? sum(row.parts) : null), text: (row) => (row.parts ? formatNanos(sum(row.parts)) : 'not kept') });
-  const slowTable = (caption, rows, all) => rows.length > 0 && table({ caption: `${caption} (${formatCount(rows.length)}${all.count > rows.length + all.open ? ` of ${formatCount(all.count)}` : ''})`, columns: [
-    { title: 'Activity', value: shortActivity }, { title: 'What', wide: true, value: (row) => row.fields ?? '' },
+  const slowTable = (caption, rows, all, title, shown) => rows.length > 0 && table({ caption: `${caption} (${formatCount(rows.length)}${all.count > rows.length + all.open ? ` of ${formatCount(all.count)}` : ''})`, columns: [
+    { title, value: shown }, { title: 'What', wide: true, value: (row) => row.fields ?? '' },
     { title: 'Took', number: true, value: (row) => row.duration_ns, text: (row) => formatNanos(row.duration_ns), bar: (row) => row.duration_ns / (rows[0].duration_ns || 1) },
     part('Ran', (parts) => parts.running_ns + parts.native_ns), part('Awaited', (parts) => parts.await_ns), part('In pauses', (parts) => parts.gc_ns),
     { title: 'Start', number: true, value: (row) => row.start_ns, text: (row) => formatMoment(row.start_ns) }, { title: 'Failed', value: (row) => (row.is_error ? 'yes' : '') },
@@ -47,10 +47,10 @@ export function requestsView(trace, route, range, extent, go) {
     ], 'slim'),
     chosen && activityCard(trace, chosen, [...details.values()], go),
     hasRequests && occurrenceTable('Endpoints', 'Endpoint', requests.groups),
-    slowTable('Slowest requests', slowRequests, requests),
+    slowTable('Slowest requests', slowRequests, requests, 'Request', (row) => row.name),
     drawn.length > 0 && [el('h3', null, `What the slowest ${hasRequests ? 'requests' : 'activities'} did, each from its start`), waterfall(drawn, choose, null, true)],
     occurrenceTable('By name', 'Activity', activities.groups),
-    slowTable('Slowest', slowest, activities));
+    slowTable('Slowest', slowest, activities, 'Activity', shortActivity));
 }
 
 // Activities or requests by name, with how their lengths are spread.
@@ -104,7 +104,8 @@ function activityCard(trace, row, all, go) {
     waterfall(near, (one) => go({ activity: keyOf(one) }, true), row),
     el('div', { class: 'controls' },
       el('button', { type: 'button', onclick: () => go({ from: range.from, to: range.to }, true) }, 'Select its time'),
-      el('button', { type: 'button', onclick: () => go({ view: 'cpu', kind: 'cpu', tab: 'flame', ...range }, true) }, 'Stacks in its time'),
+      row.threads?.length > 0 && el('button', { type: 'button', id: 'own-stacks', onclick: () => go({ view: 'cpu', kind: 'cpu', tab: 'flame', states: 'all', of: keyOf(row), ...range }, true) }, 'Its own stacks'),
+      el('button', { type: 'button', onclick: () => go({ view: 'cpu', kind: 'cpu', tab: 'flame', of: null, ...range }, true) }, 'All stacks meanwhile'),
       el('button', { type: 'button', onclick: () => go({ view: 'events', ...range }, true) }, 'Events in its time'),
       el('button', { type: 'button', onclick: () => go({ activity: null }, true) }, 'Close')),
     table({ caption: `Events of its threads meanwhile (${formatCount(events.length)}${events.length === 2000 ? ' and more' : ''})`, columns: eventColumns(trace), rows: events, first: 12 }),

@@ -82,7 +82,7 @@ function spark(trace, extent, about, place) {
   const step = (extent.to - extent.from) / sums.length;
   const bin = sums.indexOf(most);
   const [from, to] = [bin - 1, bin + 2].map((edge) => Math.round(extent.from + Math.min(sums.length, Math.max(0, edge)) * step));
-  return [canvas, most > mean * 3 && el('a', { class: 'when', href: `#${place}&from=${from}&to=${to}` }, `most around ${formatMoment(extent.from + (bin + 0.5) * step)}`)];
+  return [canvas, most > mean * 3 && el('a', { class: 'when', href: `#${place}&from=${from}&to=${to}`, 'data-when': `most around ${formatMoment(extent.from + (bin + 0.5) * step)}`, 'aria-label': `most around ${formatMoment(extent.from + (bin + 0.5) * step)}` })];
 }
 
 // How urgent a finding is, by its weight.

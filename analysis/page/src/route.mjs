@@ -3,7 +3,7 @@
 export const DEFAULTS = {
   view: 'overview', from: null, to: null, kind: 'cpu', tab: 'flame', focus: null, zoom: null, q: '',
   thread: null, states: 'running', recursion: false, upright: false, order: 'heavy', counters: '', by_thread: false, activity: null, type: null,
-  mine: false, own: '', async: false, group: '', fold: '', exclude: '', include: '', inverted: false,
+  mine: false, own: '', async: false, group: '', fold: '', exclude: '', include: '', inverted: false, of: null,
 };
 const NUMBERS = new Set(['from', 'to', 'zoom', 'thread']);
 const FLAGS = new Set(['recursion', 'upright', 'by_thread', 'mine', 'async', 'inverted']);

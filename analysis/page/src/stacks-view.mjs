@@ -29,7 +29,9 @@ export function stacksView(trace, route, range, extent, go) {
   const isOfOne = tab === 'flame' && route.order === 'time';
   const thread = route.thread ?? (isOfOne ? threads[0][0] : null);
   const isInverted = route.inverted && TREES.includes(tab);
-  const wanted = { range, thread, states: hasStates ? route.states : 'all', transforms: route };
+  const activity = route.of === null ? null : [...(trace.reports.activities?.slowest || []), ...(trace.reports.http?.slowest || [])].find((row) => `${row.id ?? row.name}@${row.start_ns}` === route.of);
+  const spans = activity ? (activity.threads || []).map(([number, from, to]) => ({ thread: number, from, to })) : null;
+  const wanted = { range, thread, spans, states: hasStates ? route.states : 'all', transforms: route };
   const tree = callTree(trace, kind, { ...wanted, inverted: isInverted, byThread: (route.by_thread && TREES.includes(tab)) || tab === 'threads' });
   const whole = tree.total[0];
   const place = el('div', { class: 'stacks', 'data-kind': kind });
@@ -52,7 +54,8 @@ export function stacksView(trace, route, range, extent, go) {
   const show = tabs[tab];
   if (tree.totalSamples[0] === 0) panel.append(el('p', { class: 'none' }, 'No samples here: choose another range, thread or state.'));
   else show(panel, { trace, tree, whole, route, go, kind, range, extent, thread });
-  replace(place, el('h2', null, trace.kinds[kind].name), controls, transformBar(route, go), head, certainty && el('p', { id: 'certainty' }, certainty), panel);
+  const only = activity && el('p', { class: 'notice', role: 'note', id: 'only' }, `Only samples of the threads that worked for ${activity.name} ${activity.id ?? ''}, while they did. `, el('button', { type: 'button', onclick: () => go({ of: null, from: null, to: null }, true) }, 'All samples'));
+  replace(place, el('h2', null, trace.kinds[kind].name), only, controls, transformBar(route, go), head, certainty && el('p', { id: 'certainty' }, certainty), panel);
   return place;
 }
 

@@ -70,7 +70,7 @@ export function lanesOf(trace) {
   if (begun.length) {
     lanes.push({
       name: what === 'requests' ? 'Requests' : 'Activities', height: 24, most, colours: ['request'], names: ['open'], unit: (value) => formatDecimal(value, 1),
-      legend: [['request', `${formatCount(counted.count)} ${what === 'requests' ? 'HTTP requests' : 'activities'}${counted.open > 0 ? `, ${formatCount(counted.open)} still open at the end` : ''}`]],
+      legend: [['request', `${what === 'requests' ? requestsText(trace, counted.count) : `${formatCount(counted.count)} activities`}${counted.open > 0 ? `, ${formatCount(counted.open)} still open at the end` : ''}`]],
       // 0: it had not stopped.
       values: (range, count) => {
         const step = (range.to - range.from) / count;
@@ -80,6 +80,14 @@ export function lanesOf(trace) {
     });
   }
   return lanes;
+}
+
+// `11,841 HTTP requests came in, 900 went out`, as `report http` counts them.
+function requestsText(trace, count) {
+  const sum = (direction) => (trace.reports.http?.activities || []).filter((row) => row.direction === direction).reduce((all, row) => all + row.started, 0);
+  const [came, went] = [sum('in'), sum('out')];
+  if (came + went !== count) return `${formatCount(count)} HTTP requests`;
+  return [came > 0 && `${formatCount(came)} HTTP requests came in`, went > 0 && `${formatCount(went)} ${came > 0 ? '' : 'HTTP requests '}went out`].filter(Boolean).join(', ');
 }
 
 const pointsOf = (series) => (series?.points || []).filter((point) => Number.isFinite(point.value)).map((point) => ({ at: point.ts_ns, value: point.value }));

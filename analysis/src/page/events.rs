@@ -4,6 +4,7 @@
 use super::Page;
 use super::sums::Sums;
 use crate::report::Moment;
+use nettrace_export::units::count;
 use nettrace_export::{EventTypes, TextValues};
 use nettrace_parser::Event;
 use serde_json::json;
@@ -170,12 +171,13 @@ impl PageEvents {
             .rows()
             .iter()
             .zip(self.kept.iter().map(|kept| (kept.seen, kept.step)))
-            .map(|(row, (count, step))| json!({ "provider": row.provider, "name": row.event_name(), "count": count, "step": step }))
+            .map(|(row, (seen, step))| json!({ "provider": row.provider, "name": row.event_name(), "count": seen, "step": step }))
             .collect();
         let (all, shown) = (self.count, self.rows.len());
         page.add_sums("events.others", self.others, ["type", "thread"], false);
         if all > shown as u64 {
-            page.thin(format!("events: {shown} of {all} are listed, all of rare types and some of frequent ones; the others are counted by type and thread; `nettrace events` prints all"));
+            let (shown, all) = (count(shown as u64), count(all));
+            page.thin(format!("events: {shown} of {all} are listed, all of rare types and some of frequent ones; the others are counted by type and thread; nettrace events prints all"));
         }
         page.events = json!({ "all": all, "types": types });
     }

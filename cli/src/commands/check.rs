@@ -67,16 +67,31 @@ struct FindingReport<'a> {
     message: &'a str,
 }
 
+/// The kind of what is wrong with a packed file.
+const COMPRESSED: &str = "compressed-file";
+
 impl<'a> CheckReport<'a> {
     fn of(trace: &Trace, findings: &'a Findings) -> CheckReport<'a> {
+        let unpack = trace.reader.source().unpack_fault();
+        let packed = unpack.map(|fault| FindingReport {
+            kind: COMPRESSED,
+            severity: if fault.is_loss() { Severity::Damage } else { Severity::Note }.as_str(),
+            offset: fault.offset,
+            block: None,
+            section: "",
+            message: fault.what(),
+        });
         CheckReport {
             schema: 1,
             version: trace.reader.version().map_or(0, |version| version.major()),
             complete: trace.reader.is_complete(),
             events: findings.events(),
             lost: trace.reader.losses().total(),
-            findings: findings.violations().iter().map(FindingReport::of).collect(),
-            counts: findings.counts().collect(),
+            counts: findings.counts().chain(packed.iter().map(|it| (it.kind, 1))).collect(),
+            findings: packed
+                .into_iter()
+                .chain(findings.violations().iter().map(FindingReport::of))
+                .collect(),
         }
     }
 }
@@ -99,17 +114,36 @@ fn text(context: &mut Context<'_>, trace: &Trace, findings: &Findings) -> Result
     let version = trace.reader.version().map_or(0, |version| version.major());
     let read = units::counted(findings.events(), "event");
     writeln!(context.out, "{}", style.strong().over(printable(&trace.file)))?;
-    if findings.counts().next().is_none() {
+    let unpack = trace.reader.source().unpack_fault();
+    if findings.counts().next().is_none() && unpack.is_none() {
         writeln!(context.out, "  nettrace {version}, {read}: conforms to the format")?;
         return Ok(());
     }
-    let total = findings.counts().map(|(_, count)| count).sum();
-    let kinds = units::counted(findings.counts().count() as u64, "kind");
+    // What is wrong with the packed file counts, as it does for `info`.
+    let packed = u64::from(unpack.is_some());
+    let total = findings.counts().map(|(_, count)| count).sum::<u64>().saturating_add(packed);
+    let kinds = (findings.counts().count() as u64).saturating_add(packed);
+    let kinds = units::counted(kinds, "kind");
     let found = units::counted(total, "finding");
     writeln!(
         context.out,
         "  nettrace {version}, {read}: {found} of {kinds}; sections refer to parser/FORMAT.md"
     )?;
+    if let Some(fault) = unpack {
+        let (label, paint) = match fault.is_loss() {
+            true => (Severity::Damage, style.bad()),
+            false => (Severity::Note, style.warning()),
+        };
+        let label = paint.over(format_args!("{:<6}", label.as_str()));
+        writeln!(context.out, "\n  {label}  {}  1", style.name().over(COMPRESSED))?;
+        writeln!(
+            context.out,
+            "    {:#10x}  {:<14}  {}",
+            fault.offset,
+            "compressed file",
+            fault.what()
+        )?;
+    }
     for severity in [Severity::Damage, Severity::Note] {
         for (kind, count) in findings.counts() {
             let of_kind: Vec<&Violation> = findings

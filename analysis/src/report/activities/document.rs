@@ -160,6 +160,9 @@ pub struct SlowActivity {
     pub is_error: bool,
     /// Fields of its start, `name=value …`.
     pub fields: String,
+    /// For a page: when which thread of it worked for the activity.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
+    pub(crate) threads: Vec<(u32, i64, i64)>,
 }
 
 /// What an activity did over time.

@@ -146,6 +146,7 @@ impl Activities {
         for view in [&mut self.all, &mut self.http].into_iter().flatten() {
             view.ended = Some(Vec::new());
         }
+        self.parts = self.parts.map(PartTracker::with_threads);
         self
     }
 
@@ -289,7 +290,9 @@ impl Activities {
         }
         let Some(Interval { start, nanos: duration, what: activity, .. }) = stopped else { return };
         let parts = self.parts.as_mut().zip(activity.what.part);
-        let parts = parts.map(|(parts, part)| parts.stop(part, event, moment)).unwrap_or_default();
+        let (parts, threads) = parts
+            .map(|(parts, part)| (parts.stop(part, event, moment), parts.take_threads()))
+            .unwrap_or_default();
         let begun = activity.what;
         if !begun.is_selected || (self.all.is_none() && begun.request.is_none()) {
             return;
@@ -309,6 +312,7 @@ impl Activities {
             id: activity.id,
             is_error: begun.is_error || edge.is_error,
             parts,
+            threads,
             // Tags are usually set while an activity runs.
             fields: match event.known_provider() {
                 KnownProvider::DiagnosticSource => match fields_text(event) {

@@ -71,6 +71,8 @@ pub(super) struct Slow {
     pub(super) is_error: bool,
     pub(super) fields: String,
     pub(super) parts: Totals,
+    /// When which thread worked for it, if that is kept.
+    pub(super) threads: Vec<(ThreadHandle, i64, i64)>,
 }
 
 impl ActivityStats {
@@ -188,6 +190,7 @@ impl ActivityView {
             stop_thread_id: thread_id(slow.stop_thread),
             is_error: slow.is_error,
             fields: slow.fields,
+            threads: slow.threads.iter().map(|(it, from, to)| (it.0, *from, *to)).collect(),
         };
         let line = wanted.map(|wanted| ActivityLine {
             name: texts.get(wanted.label).to_owned(),

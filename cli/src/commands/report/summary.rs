@@ -35,10 +35,12 @@ fn text(file: &str, report: &SummaryReport, context: &mut Context<'_>) -> io::Re
     let out = context.out.buffer();
     writeln!(out, "{}", strong.over(printable(file)))?;
     writeln!(out, "{}", strong.over(wrapped(&report.kind, width)))?;
+    // Command lines may have thousands of arguments, which --json has.
+    let room = width.unwrap_or(MOST_PROCESS_COLUMNS).min(MOST_PROCESS_COLUMNS);
     let process = report
         .process
         .as_deref()
-        .map_or_else(String::new, |process| format!(" of {}", printable(process)));
+        .map_or_else(String::new, |process| format!(" of {}", cut(&printable(process), room)));
     let line = format!(
         "{}{process}, {}, {}",
         duration(report.duration_ns),
@@ -82,8 +84,14 @@ fn text(file: &str, report: &SummaryReport, context: &mut Context<'_>) -> io::Re
     if !report.own_events.is_empty() {
         own_events(&file, report, width, context)?;
     }
-    Ok(())
+    let out = context.out.buffer();
+    writeln!(out)?;
+    writeln!(out, "{}", strong.over("All of it as a page in the browser"))?;
+    writeln!(out, "    {}", name.over(format!("nettrace open {file}")))
 }
+
+/// Columns of a process's command line.
+const MOST_PROCESS_COLUMNS: usize = 160;
 
 /// The events of the program's own sources, and what shows their stacks and values.
 fn own_events(

@@ -24,6 +24,9 @@ const MOST_CARRIERS: usize = 256;
 /// Maximum number of pauses in the requested activity's time.
 const MOST_PAUSES: usize = 10_000;
 
+/// Maximum number of times at which a thread worked for one activity that is listed.
+const MOST_THREAD_SPANS: usize = 50;
+
 const WORK_BEGIN: u32 = 17;
 const WORK_END: u32 = 18;
 
@@ -42,6 +45,10 @@ pub(crate) struct PartTracker {
     wanted: Option<u64>,
     wanted_pauses: Vec<(i64, i64)>,
     line: Vec<LinePart>,
+    /// Whether it is kept of each activity when which thread worked for it.
+    keeps_threads: bool,
+    /// The same of the activity that stopped last.
+    threads_of_last: Vec<LinePart>,
 }
 
 impl PartTracker {
@@ -49,6 +56,30 @@ impl PartTracker {
     /// waiting.
     pub(crate) fn is_sampled(&self) -> bool {
         self.is_sampled
+    }
+
+    /// Keeps of each activity when which thread worked for it.
+    pub(crate) fn with_threads(self) -> PartTracker {
+        PartTracker { keeps_threads: true, ..self }
+    }
+
+    /// When which thread worked for the activity that stopped last, if that is kept: thread,
+    /// start, end.
+    pub(crate) fn take_threads(&mut self) -> Vec<(ThreadHandle, i64, i64)> {
+        let mut spans: Vec<(ThreadHandle, i64, i64)> = Vec::new();
+        for part in std::mem::take(&mut self.threads_of_last) {
+            let Some(thread) = part.thread else { continue };
+            let joined =
+                spans.last_mut().filter(|(last, _, to)| *last == thread && *to == part.from.nanos);
+            if let Some((_, _, to)) = joined {
+                *to = part.to.nanos;
+            } else if spans.len() < MOST_THREAD_SPANS {
+                spans.push((thread, part.from.nanos, part.to.nanos));
+            } else {
+                break;
+            }
+        }
+        spans
     }
 
     /// Processes the next event, before its effects as a start or stop.
@@ -327,6 +358,9 @@ impl PartTracker {
             self.wanted = Some(number);
             account.line = Some(Vec::new());
         }
+        if self.keeps_threads {
+            account.line.get_or_insert_default();
+        }
         account.shadowed = id.clone().and_then(|id| self.by_id.insert(id, number));
         self.accounts.insert(number, account);
         if id.is_some() {
@@ -361,9 +395,12 @@ impl PartTracker {
             };
         }
         account.sum_up(now);
+        let line = account.line.take().unwrap_or_default();
         if self.wanted == Some(number) {
             self.wanted = None;
-            self.line = account.line.take().unwrap_or_default();
+            self.line = line;
+        } else {
+            self.threads_of_last = line;
         }
         account.totals
     }
