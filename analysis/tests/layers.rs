@@ -41,7 +41,7 @@ const ORDER: &[&[&str]] = &[
         "report::tree",
         "report::waits",
     ],
-    &["report::sql", "report::tasks", "report::types"],
+    &["report::sql", "report::startup", "report::tasks", "report::types"],
     &["report::set", "report::outcome"],
     &["report::pass"],
     &["report"],

@@ -25,6 +25,7 @@ fn an_analysis_may_go_to_another_thread_and_results_be_read_by_several() {
         (JitReport, LoaderReport, LogsReport, ModulesReport, TasksReport, ThreadPoolReport),
         (
             report::SqlReport,
+            report::StartupReport,
             ThreadsReport,
             TypesReport,
             WaitsReport,

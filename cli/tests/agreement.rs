@@ -16,7 +16,8 @@ const SAMPLER: &str = "Microsoft-DotNETCore-SampleProfiler";
 const UNIVERSAL: &str = "Universal.Events";
 
 /// Reports as JSON, with all rows.
-const REPORTS: [&[&str]; 18] = [
+const REPORTS: [&[&str]; 19] = [
+    &["startup"],
     &["topN", "-n", "1000000"],
     &["tree", "--min", "0"],
     &["threads"],

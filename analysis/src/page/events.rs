@@ -3,6 +3,7 @@
 
 use super::Page;
 use super::sums::Sums;
+use crate::model::{Model, StackHandle};
 use crate::report::Moment;
 use nettrace_export::units::count;
 use nettrace_export::{EventTypes, TextValues};
@@ -41,6 +42,7 @@ struct EventRow {
     nanos: i64,
     thread: u32,
     kind: u32,
+    stack: StackHandle,
     /// Its number among those of its type.
     number: u64,
     /// End of its payload.
@@ -73,7 +75,7 @@ impl Default for PageEvents {
 }
 
 impl PageEvents {
-    pub(super) fn add(&mut self, event: &Event<'_>, moment: &Moment) {
+    pub(super) fn add(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) {
         self.count = self.count.saturating_add(1);
         let place = self.types.index_of(event);
         let (nanos, thread) = (moment.nanos, moment.thread.0);
@@ -104,7 +106,8 @@ impl PageEvents {
         let end = self.payloads.len();
         kept.rows = kept.rows.saturating_add(1);
         kept.bytes = kept.bytes.saturating_add(end.saturating_sub(begin));
-        self.rows.push(EventRow { nanos, thread, kind, number, end });
+        let stack = model.stack_of(event, moment.thread);
+        self.rows.push(EventRow { nanos, thread, kind, stack, number, end });
         let (rows, bytes) = match self.is_thinned {
             true => (MOST_ROWS, MOST_BYTES),
             false => (ALL_ROWS, ALL_BYTES),
@@ -156,7 +159,8 @@ impl PageEvents {
         });
     }
 
-    pub(super) fn finish(self, page: &mut Page) {
+    /// Writes them. Returns their stacks.
+    pub(super) fn finish(self, page: &mut Page) -> Vec<StackHandle> {
         let columns = &mut page.columns;
         columns.add_steps("events.t", self.rows.iter().map(|row| row.nanos));
         columns.add("events.thread", self.rows.iter().map(|row| u64::from(row.thread)));
@@ -179,6 +183,7 @@ impl PageEvents {
             let (shown, all) = (count(shown as u64), count(all));
             page.thin(format!("events: {shown} of {all} are listed, all of rare types and some of frequent ones; the others are counted by type and thread; nettrace events prints all"));
         }
-        page.events = json!({ "all": all, "types": types });
+        page.events = json!({ "all": self.count, "types": types });
+        self.rows.into_iter().map(|row| row.stack).collect()
     }
 }

@@ -13,7 +13,7 @@ use super::tracks::{self, SharedTracks};
 use super::{Page, Thinned, session};
 use crate::findings::overview::{Overview, Overviewed};
 use crate::findings::{Summary, SummaryReport};
-use crate::model::{Kind, Model, Resolved, ThreadState};
+use crate::model::{Kind, Model, Resolved, StackHandle, ThreadState};
 use crate::report::{
     Activities, Alloc, Collection, Contention, Counters, Exceptions, Gc, Http, Jit, Loader, Logs,
     Moment, Report, ReportInput, Reports, Resolving, Sql, Tasks, ThreadPool, Threads, TopNOptions,
@@ -105,7 +105,7 @@ impl Reports for PageReports {
         }
         if moment.is_selected {
             self.thrown.add(event, moment, model);
-            self.events.add(event, moment);
+            self.events.add(event, moment, model);
         }
         0
     }
@@ -127,9 +127,9 @@ impl Reports for PageReports {
         page.leave_out(Loader::NAME, &["modules", "binds"]);
         page.cut_rows(Logs::NAME, "messages", MOST_ROWS);
         page.thin_out_counters();
-        self.events.finish(&mut page);
+        let stacks = self.events.finish(&mut page);
         page.session = session(resolved.model());
-        write_tracks(&mut page, &self.tracks, self.thrown, resolved);
+        write_tracks(&mut page, &self.tracks, self.thrown, &stacks, resolved);
         page.coverage = Some(resolved.coverage());
         page
     }
@@ -336,6 +336,7 @@ fn write_tracks(
     page: &mut Page,
     shared: &SharedTracks,
     thrown: PageExceptions,
+    of_events: &[StackHandle],
     resolved: &Resolved<'_>,
 ) {
     let mut tracks = tracks::take(shared);
@@ -354,6 +355,8 @@ fn write_tracks(
     }
     write_exceptions(&thrown, resolved, &mut nodes, &mut columns);
     thrown.notes().for_each(|note| page.thin(note));
+    let of_events = of_events.iter().map(|stack| nodes.leaf(stack.0, resolved.frames(*stack)));
+    columns.add("events.node", of_events.map(u64::from).collect::<Vec<_>>());
     let mut categories = Map::new();
     for (category, of) in tracks.spans.finish() {
         let name = category.name();

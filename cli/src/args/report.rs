@@ -11,7 +11,8 @@ use nettrace_analysis::Pattern;
 use nettrace_analysis::findings::Summary;
 use nettrace_analysis::report::{
     self, Activities, Alloc, Contention, Counters, Exceptions, Gc, Http, Jit, Loader, Logs,
-    Modules, Report as _, Sql, Tasks, ThreadPool, Threads, TopNOptions, TreeOptions, Types, Waits,
+    Modules, Report as _, Sql, Startup, Tasks, ThreadPool, Threads, TopNOptions, TreeOptions,
+    Types, Waits,
 };
 use std::path::PathBuf;
 
@@ -73,6 +74,8 @@ pub(crate) enum Report {
     Types(WithCommon<ReportArgs<RowsArg, BeforeArgs<NamedArgs>>>),
     #[command(name = Jit::NAME, about = Jit::ABOUT, after_help = record::<Jit>())]
     Jit(WithCommon<ReportArgs<TimelineArgs, BeforeArgs<MomentArgs>>>),
+    #[command(name = Startup::NAME, about = Startup::ABOUT, after_help = record::<Startup>())]
+    Startup(WithCommon<ReportArgs<RowsArg, BeforeArgs<MomentArgs>>>),
     #[command(name = Loader::NAME, about = Loader::ABOUT, after_help = record::<Loader>())]
     Loader(WithCommon<ReportArgs<RowsArg, BeforeArgs<MomentArgs>>>),
     #[command(name = ThreadPool::NAME, about = ThreadPool::ABOUT, after_help = record::<ThreadPool>())]

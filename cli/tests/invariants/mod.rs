@@ -71,6 +71,8 @@ const COMMANDS: &[(&[&str], Prints)] = &[
     (&["report", "contention", "--json"], Json),
     (&["report", "waits"], Text),
     (&["report", "waits", "--json"], Json),
+    (&["report", "startup"], Text),
+    (&["report", "startup", "--json"], Json),
     (&["report", "sql"], Text),
     (&["report", "sql", "--json"], Json),
     (&["report", "tasks"], Text),

@@ -13,6 +13,7 @@ mod logs;
 mod pass;
 mod samples;
 mod sql;
+mod startup;
 mod summary;
 mod tasks;
 mod threadpool;
@@ -28,7 +29,8 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use activities::{activities_of, requests_of};
 use nettrace_analysis::report::{
-    Alloc, Contention, Exceptions, Gc, Jit, Loader, Sql, Tasks, ThreadPool, Threads, Types, Waits,
+    Alloc, Contention, Exceptions, Gc, Jit, Loader, Sql, Startup, Tasks, ThreadPool, Threads,
+    Types, Waits,
 };
 use pass::{Asked, show};
 use samples::{modules_of, top_options, tree_options};
@@ -69,6 +71,11 @@ pub(super) fn run(report: &Report, context: &mut Context<'_>) -> Result<Exit, Fa
             show(Jit::default(), Asked::of(args), context, |report, context| {
                 jit::text(&args.own, is_by_time, report, context)
             })
+        }
+        Report::Startup(args) => {
+            let rows = args.own.number;
+            let text = with(rows, startup::text);
+            show(Startup::default().top(rows), Asked::of(args), context, text)
         }
         Report::Loader(args) => {
             show(Loader::default(), Asked::of(args), context, with(args.own.number, loader::text))

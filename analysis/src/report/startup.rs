@@ -1,0 +1,175 @@
+//! How a program started: from the runtime's first event to `Main` and the first request, and
+//! what was compiled and loaded until then.
+
+use super::activities::Activities;
+use super::contract::{Moment, Recording, Report, SCHEMA};
+use super::jit::{Jit, JitMethod};
+use super::loader::{AssemblyRow, Loader};
+use crate::model::{Model, Resolved};
+use crate::sorted::SortFew;
+use nettrace_parser::Event;
+use nettrace_parser::view::KnownProvider;
+use std::cmp::Reverse;
+
+/// Without a request a start lasts as long.
+const FIRST_NANOS: i64 = 1_000_000_000;
+/// The assembly of the runtime itself, which is loaded before those of the program.
+const CORE: [&str; 2] = ["System.Private.CoreLib,", "mscorlib,"];
+/// The event with which a runtime begins, which is in a trace only if the session exists
+/// before the process runs.
+const RUNTIME_STARTS: u32 = 187;
+
+/// Computes a [`StartupReport`].
+#[derive(Debug)]
+pub struct Startup {
+    began_ns: Option<i64>,
+    first_request_ns: Option<i64>,
+    jit: Jit,
+    loader: Loader,
+    requests: Activities,
+    top: usize,
+}
+
+impl Default for Startup {
+    /// With the 10 methods that took longest to compile.
+    fn default() -> Startup {
+        Startup {
+            began_ns: None,
+            first_request_ns: None,
+            jit: Jit::default(),
+            loader: Loader::default(),
+            requests: Activities::without_parts().with_http().with_each(),
+            top: 10,
+        }
+    }
+}
+
+/// How a program started. Times are in nanoseconds since the runtime's first event, or since
+/// the session's start if the trace does not have that event.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct StartupReport {
+    /// Version of this document.
+    pub schema: u32,
+    /// When the runtime started, since the session's start; `None` if the trace does not
+    /// begin with the start of its process.
+    pub began_ns: Option<i64>,
+    /// When the first assembly that is not the runtime's own was loaded.
+    pub program_ns: Option<i64>,
+    /// Its name.
+    pub program: Option<String>,
+    /// When `Main` had been compiled; `None` if it was not, or is not recorded.
+    pub main_ns: Option<i64>,
+    /// When the first request had been answered.
+    pub first_request_ns: Option<i64>,
+    /// The end of the start: the first request, or the first second.
+    pub until_ns: i64,
+    /// Methods that were compiled until then.
+    pub methods: u64,
+    /// Time spent compiling them, summed over threads.
+    pub jit_ns: u64,
+    /// Assemblies that were loaded until then.
+    pub assemblies: u64,
+    /// Of the methods those that took longest to compile.
+    pub slowest: Vec<JitMethod>,
+    /// The assemblies, in the order in which they were loaded.
+    pub loaded: Vec<AssemblyRow>,
+}
+
+impl Startup {
+    /// Sets how many methods are listed.
+    #[must_use]
+    pub fn top(mut self, count: usize) -> Startup {
+        self.top = count;
+        self
+    }
+}
+
+impl Report for Startup {
+    type Output = StartupReport;
+
+    const NAME: &'static str = "startup";
+    const ABOUT: &'static str =
+        "How the program started: time to Main, compilation, loading, first request";
+    const RECORD: &'static [Recording] = &[Recording::runtime(0x18, 5)];
+
+    fn wants(&self, event: &Event<'_>) -> bool {
+        self.jit.wants(event)
+            || self.loader.wants(event)
+            || self.requests.wants(event)
+            || event.known_provider() == KnownProvider::Runtime && event.id() == RUNTIME_STARTS
+    }
+
+    fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {
+        let is_runtime = event.known_provider() == KnownProvider::Runtime;
+        if is_runtime && event.id() == RUNTIME_STARTS && moment.is_selected {
+            self.began_ns.get_or_insert(moment.nanos);
+        }
+        let mut is_about = false;
+        if self.jit.wants(event) {
+            is_about |= self.jit.event(event, moment, model);
+        }
+        if self.loader.wants(event) {
+            is_about |= self.loader.event(event, moment, model);
+        }
+        if self.requests.wants(event) {
+            self.requests.event(event, moment, model);
+            let [_, ended] = self.requests.take_ended();
+            for request in ended {
+                let length = request.nanos.and_then(|nanos| i64::try_from(nanos).ok());
+                let Some(length) = length else { continue };
+                let end = request.start_nanos.saturating_add(length);
+                self.first_request_ns =
+                    Some(self.first_request_ns.map_or(end, |first| first.min(end)));
+            }
+        }
+        is_about
+    }
+
+    fn finish(self, resolved: &Resolved<'_>) -> StartupReport {
+        let began = self.began_ns.unwrap_or(0);
+        let since = |nanos: i64| nanos.saturating_sub(began);
+        let first_request_ns = self.first_request_ns.map(since);
+        let until_ns = first_request_ns.unwrap_or(FIRST_NANOS);
+        let is_early = |nanos: i64| (0..=until_ns).contains(&since(nanos));
+        let mut slowest = self.jit.finish(resolved).methods;
+        let main = slowest.iter().find(|method| is_main(&method.name));
+        let main_ns = main.map(|main| {
+            let length = i64::try_from(main.duration_ns).unwrap_or(i64::MAX);
+            since(main.start_ns.saturating_add(length))
+        });
+        slowest.retain(|method| is_early(method.start_ns));
+        let methods = slowest.len() as u64;
+        let jit_ns =
+            slowest.iter().fold(0_u64, |sum, method| sum.saturating_add(method.duration_ns));
+        slowest.sort_few_by_key(|method| (Reverse(method.duration_ns), method.start_ns));
+        slowest.truncate(self.top);
+        let mut loaded = self.loader.finish(resolved).assemblies;
+        loaded.retain(|row| row.loaded_ns.is_some_and(is_early));
+        loaded.sort_few_by_key(|row| row.loaded_ns);
+        let is_core = |row: &&AssemblyRow| CORE.iter().any(|core| row.name.starts_with(core));
+        let program = loaded.iter().find(|row| !is_core(row));
+        StartupReport {
+            schema: SCHEMA,
+            began_ns: self.began_ns,
+            program_ns: program.and_then(|row| row.loaded_ns).map(since),
+            program: program.map(|row| row.name.clone()),
+            main_ns,
+            first_request_ns,
+            until_ns,
+            methods,
+            jit_ns,
+            assemblies: loaded.len() as u64,
+            slowest,
+            loaded,
+        }
+    }
+}
+
+/// Whether a method is the program's entry point, or what the compiler makes of the
+/// statements of its file.
+fn is_main(name: &str) -> bool {
+    let bare = name.split_once('(').map_or(name, |(bare, _)| bare);
+    bare.ends_with(".Main") || bare.ends_with(".<Main>$")
+}

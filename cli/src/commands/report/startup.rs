@@ -1,0 +1,60 @@
+//! `report startup` for reading.
+
+use super::words::{ms, prose};
+use crate::context::Context;
+use crate::printable::printable;
+use crate::style::Paint;
+use crate::table::{first, left, right};
+use crate::units;
+use nettrace_analysis::report::StartupReport;
+use std::io;
+
+pub(super) fn text(
+    rows: usize,
+    report: &StartupReport,
+    context: &mut Context<'_>,
+) -> io::Result<()> {
+    let strong = context.style.strong();
+    let mut steps: Vec<(i64, String)> = Vec::new();
+    if let Some(at) = report.program_ns {
+        let name = report.program.as_deref().unwrap_or_default();
+        let name = name.split_once(',').map_or(name, |(name, _)| name);
+        steps.push((
+            at,
+            format!("the first assembly of the program is loaded: {}", printable(name)),
+        ));
+    }
+    steps.extend(report.main_ns.map(|at| (at, "Main is compiled".to_owned())));
+    steps
+        .extend(report.first_request_ns.map(|at| (at, "the first request is answered".to_owned())));
+    steps.sort();
+    let start = match report.began_ns {
+        Some(_) => "the runtime starts",
+        None => "the recording starts: not the process, whose start is not in the trace",
+    };
+    for (at, what) in [(0, start.to_owned())].into_iter().chain(steps) {
+        prose(context, &Paint::default(), &format!("{:>12} ms  {what}", units::milliseconds(at)))?;
+    }
+    if !report.slowest.is_empty() {
+        prose(context, &Paint::default(), "")?;
+        let began = report.began_ns.unwrap_or(0);
+        first(context, &report.slowest, rows).columns([
+            right("TOOK ms", 10, 0).of(&|row| ms(row.duration_ns).into()),
+            right("AT ms", 10, 1)
+                .of(&|row| units::milliseconds(row.start_ns.saturating_sub(began)).into()),
+            left("TIER", 8, 2).of(&|row| row.tier.into()),
+            left("COMPILED", 8, 0).of(&|row| row.name.clone().into()),
+        ])?;
+    }
+    let line = format!(
+        "until {} ms: {} compiled in {} ms, {} loaded",
+        units::milliseconds(report.until_ns),
+        units::counted(report.methods, "method"),
+        ms(report.jit_ns),
+        match report.assemblies {
+            1 => "1 assembly".to_owned(),
+            assemblies => format!("{} assemblies", units::count(assemblies)),
+        },
+    );
+    prose(context, &strong, &line)
+}
