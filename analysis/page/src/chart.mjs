@@ -30,9 +30,16 @@ export function chart({ points, range, height = 90, kind = 'line', unit, label, 
     context.fillRect(left, y(least), width - left - 8, 1);
     if (kind === 'bars') {
       const fills = new Map([...new Set(points.map((point) => point.colour || fill))].map((name) => [name, colour(name)]));
+      // The highest of each pixel: thousands of bars over each other are a pattern that is not there.
+      const highest = new Map();
       for (const point of points) {
+        const place = Math.round(x(point.at, width));
+        if (!(highest.get(place)?.value >= point.value)) highest.set(place, point);
+      }
+      const wide = highest.size > (width - left) / 4 ? 1 : 3;
+      for (const [place, point] of highest) {
         context.fillStyle = fills.get(point.colour || fill);
-        context.fillRect(x(point.at, width) - 1, y(point.value), 3, y(0) - y(point.value));
+        context.fillRect(place - (wide >> 1), y(point.value), wide, y(0) - y(point.value));
       }
       return;
     }
@@ -84,6 +91,8 @@ export function areas({ points, parts, range, height = 120, unit, label }) {
     write(context, unit(0), 0, y(0), left - 4);
     const base = points.map(() => 0);
     parts.forEach((part, index) => {
+      // No area where there is nothing: its edge would be smeared over a pixel.
+      if (points.every((point) => !point.values[index])) return;
       context.fillStyle = colour(part.fill);
       context.beginPath();
       points.forEach((point, place) => context.lineTo(x(point.at, width), y(base[place] + point.values[index])));

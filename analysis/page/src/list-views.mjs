@@ -1,7 +1,7 @@
 // Views of rows: requests, threads, logs, events.
-import { el, keepDrawn, paint, colour, replace, say, widthOf, write } from './dom.mjs';
+import { el, keepDrawn, paint, colour, printable, replace, say, widthOf, write } from './dom.mjs';
 import { axisStep, formatAxis, formatCount, formatMoment, formatNanos } from './format.mjs';
-import { countText, eventCounts, isWithin, maxOf, minOf, occurrences, rowsWithin } from './query.mjs';
+import { countText, eventCounts, framesOf, isWithin, maxOf, minOf, occurrences, rowsWithin } from './query.mjs';
 import { binned, thinned } from './report-views.mjs';
 import { facts, table } from './table.mjs';
 
@@ -246,7 +246,7 @@ export function logsView(trace, route, range, extent, go) {
   return filtered('Messages', route, go, messages, (row) => `${row.level} ${row.logger} ${row.message} ${row.event} ${row.exception ?? ''} ${(row.scopes ?? []).join(' ')}`, [
     { title: 'Time', number: true, value: (row) => row.ts_ns, text: (row) => formatMoment(row.ts_ns) }, { title: 'Level', value: (row) => row.level },
     { title: 'Logger', value: (row) => row.logger }, { title: 'Message', wide: true, value: (row) => row.message }, ...more, { title: 'Event', value: (row) => row.event }, { title: 'Thread', number: true, value: (row) => row.thread_id },
-  ], 'logs-count', logCount(trace, range), thinned(trace, 'logs'));
+  ], 'logs-count', logCount(trace, range), null, thinned(trace, 'logs'));
 }
 
 // The number of messages in a range, where only some are listed.
@@ -296,17 +296,29 @@ export function eventsView(trace, route, range, extent, go) {
     el('label', null, 'Thread ', pick), (wanted || route.thread !== null) && el('button', { type: 'button', id: 'alltypes', onclick: () => go({ type: null, thread: null }, true) }, 'All types and threads'),
     wanted && el('span', null, `Only ${route.type}`),
   ];
-  const list = filtered('Events', route, go, rows, (row) => columns.slice(1).map((column) => column.value(row)).join(' '), columns, 'events-count', count, [
+  const list = filtered('Events', route, go, rows, (row) => columns.slice(1).map((column) => column.value(row)).join(' '), columns, 'events-count', count, (row) => go({ event: row }, true), [
     binned(trace, 'events.others', counts.isExact),
     count > rows.length && el('p', { class: 'notice', role: 'note' }, `${formatCount(rows.length)} of ${formatCount(count)} are listed: all of rare types, some of frequent ones. All of them: nettrace events ${trace.title}${range ? ` --time ${range.from}ns..${range.to}ns` : ''}`),
   ], head);
+  const chosen = route.event !== null && route.event < times.length ? route.event : null;
   const typeTable = table({ caption: `Types (${formatCount(byName.size)})`, columns: [{ title: 'Type', value: (row) => row.name }, { title: 'Events', number: true, value: (row) => row.count, text: (row) => formatCount(row.count) }],
     rows: [...byName].map(([name, own]) => ({ name, count: own })).sort((a, b) => b.count - a.count || (a.name < b.name ? -1 : 1)), onrow: (row) => go({ type: row.name }, true), first: 40 });
+  if (chosen !== null) list.children[0].after(eventCard(trace, chosen, columns, go));
   return el('div', { class: 'split' }, el('div', { class: 'types' }, typeTable), list);
 }
 
+// One event: all of its payload that the page has, and its stack.
+function eventCard(trace, row, columns, go) {
+  const [, thread, name, payload] = columns.map((column) => (column.text || column.value)(row));
+  const node = trace.column('events.node')[row];
+  return el('section', { class: 'card', id: 'event', 'aria-label': 'Event' },
+    el('h3', null, name), el('p', null, `${formatMoment(trace.column('events.t')[row])}, ${thread}`), el('p', null, payload),
+    node ? el('pre', { tabindex: '0' }, framesOf(trace, node).map(printable).join('\n')) : el('p', { class: 'none' }, 'It has no stack.'),
+    el('button', { type: 'button', onclick: () => go({ event: null }, true) }, 'Close'));
+}
+
 // Rows, and a field that filters them by their text. `all`: their number, where not all are listed; null where they are.
-function filtered(title, route, go, rows, textOf, columns, id, all = null, notes = null, head = null) {
+function filtered(title, route, go, rows, textOf, columns, id, all = null, onrow = null, notes = null, head = null) {
   const box = el('div');
   const count = el('span', { id, role: 'status' });
   const word = el('span');
@@ -317,7 +329,7 @@ function filtered(title, route, go, rows, textOf, columns, id, all = null, notes
     say(count, formatCount(number));
     count.dataset.value = number;
     say(word, needle && all > rows.length ? ' of those listed match' : '');
-    replace(box, table({ caption: title, columns, rows: shown, first: 100 }));
+    replace(box, table({ caption: title, columns, rows: shown, first: 100, onrow }));
   };
   let timer = null;
   const search = el('input', { type: 'search', id: 'search', placeholder: 'Filter ( / )', 'aria-label': `Filter ${title.toLowerCase()}`, value: route.q, oninput: () => {

@@ -234,6 +234,9 @@ function start(trace) {
     } else if (/^[1-9]$/.test(event.key) && VIEWS[Number(event.key) - 1]) go({ view: VIEWS[Number(event.key) - 1][0] }, true);
   });
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', show);
+  // What gets the focus is scrolled to below the time line, which stays.
+  const time = document.getElementById('time');
+  new ResizeObserver(() => (document.documentElement.style.scrollPaddingTop = getComputedStyle(time).position === 'sticky' ? `${time.offsetHeight + 4}px` : '')).observe(time);
   showNav();
   show();
   line.draw();

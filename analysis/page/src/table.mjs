@@ -3,7 +3,7 @@ import { el, replace, announce } from './dom.mjs';
 import { formatCount } from './format.mjs';
 
 // `isNear`: keeps numbers near names in wide windows. `columns`: { title, value(row), text(row), number, bar(row), node(row) }. Rows come in the order in which they are to be shown first.
-export function table({ caption, columns, rows, isNear = false, first = 50, onrow = null, rowLabel = null, sort = null, isDim = null }) {
+export function table({ caption, columns, rows, isNear = !columns.some((column) => column.wide), first = 50, onrow = null, rowLabel = null, sort = null, isDim = null }) {
   let shown = first;
   let order = sort;
   let sorted = rows;
@@ -43,7 +43,7 @@ export function table({ caption, columns, rows, isNear = false, first = 50, onro
     const left = sorted.length - shown;
     replace(foot, left > 0 && [
       el('button', { type: 'button', onclick: () => { shown += Math.max(200, first); draw(); } }, `Show more (${formatCount(left)} left)`),
-    ], rows.length === 0 && el('p', { class: 'none' }, 'Nothing here in this range.'));
+    ], rows.length > 5 && el('a', { class: 'csv', href: '#', download: `${caption.replace(/[^a-zA-Z0-9]+/g, '-')}.csv`, onclick: (event) => event.currentTarget.setAttribute('href', csvOf(columns, sorted)) }, 'CSV'), rows.length === 0 && el('p', { class: 'none' }, 'Nothing here in this range.'));
   };
   const line = (row) => {
     const cells = columns.map((column, index) => {
@@ -64,6 +64,16 @@ export function table({ caption, columns, rows, isNear = false, first = 50, onro
   return el('div', { class: 'table' },
     el('div', { class: isNear ? 'scroll near' : 'scroll', tabindex: '0', role: 'region', 'aria-label': caption }, el('table', null, el('caption', null, caption), el('thead', null, head), body)),
     foot);
+}
+
+// The table as a file, with plain numbers. An apostrophe keeps spreadsheets from running a text as a formula.
+function csvOf(columns, rows) {
+  const cell = (value) => {
+    const text = value === null || value === undefined ? '' : String(value);
+    return `"${(typeof value === 'string' && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text).replace(/"/g, '""')}"`;
+  };
+  const lines = [columns.map((column) => cell(column.title)), ...rows.map((row) => columns.map((column) => cell(column.value(row))))];
+  return URL.createObjectURL(new Blob([lines.map((line) => line.join(',')).join('\r\n')], { type: 'text/csv' }));
 }
 
 // Names and values side by side.

@@ -5,7 +5,7 @@ import { bins, lengthOf, lowerBound, maxOf, occurrences } from './query.mjs';
 
 const AXIS = 18;
 // Room for the lanes' names and the highest value of each; less on narrow screens.
-const labelsOf = (width) => Math.round(Math.min(170, Math.max(104, width * 0.16)));
+const labelsOf = (width) => Math.round(Math.min(190, Math.max(104, width * 0.16)));
 
 // The lanes for which a trace has data.
 export function lanesOf(trace) {
@@ -14,7 +14,7 @@ export function lanesOf(trace) {
   if (trace.has('cpu.t') && trace.column('cpu.t').length) {
     const state = trace.column('cpu.state');
     lanes.push({
-      name: 'CPU', about: 'threads that run', height: 46, unit: (value) => `${formatDecimal(value, 2)} threads`, most: (value) => formatDecimal(value, 1), colours: ['managed', 'native'], names: ['managed', 'native'],
+      name: 'CPU', about: 'threads that run', height: 46, unit: (value) => `${formatDecimal(value, 2)} threads`, most: (value) => `${formatDecimal(value, 1)} threads`, colours: ['managed', 'native'], names: ['managed', 'native'],
       values: (range, count) => {
         const step = (range.to - range.from) / count;
         return [0, 1].map((wanted) => bins(trace.column('cpu.t'), trace.column('cpu.weight'), range, count, { lasts: true, wanted: (row) => state[row] === wanted }).map((sum) => sum / step));
@@ -22,7 +22,7 @@ export function lanesOf(trace) {
     });
     if (state.some((one) => one === 2)) {
       lanes.push({
-        name: 'Waiting', about: 'threads that wait', height: 20, unit: (value) => `${formatDecimal(value, 1)} threads`, most: (value) => formatDecimal(value, 1), colours: ['waiting'], names: ['waiting'],
+        name: 'Waiting', about: 'threads that wait', height: 20, unit: (value) => `${formatDecimal(value, 1)} threads`, most: (value) => `${formatDecimal(value, 1)} threads`, colours: ['waiting'], names: ['waiting'],
         values: (range, count) => [bins(trace.column('cpu.t'), trace.column('cpu.weight'), range, count, { lasts: true, wanted: (row) => state[row] === 2 }).map((sum) => sum / ((range.to - range.from) / count))],
       });
     }
@@ -44,7 +44,7 @@ export function lanesOf(trace) {
     rate('Allocated', known.map((row) => row.start_ns), known.map((row) => row.allocated_bytes), (value) => `${formatBytes(value)}/s`, 'alloc');
   }
   if (trace.column('exceptions.t').length) rate('Exceptions', trace.column('exceptions.t'), trace.column('exceptions.weight'), (value) => `${formatCount(value)}/s`, 'bad');
-  const most = (value) => formatDecimal(value, 1);
+  const most = (value) => `${formatDecimal(value, 1)} threads`;
   const busy = (name, category, unit, fill) => {
     const starts = trace.column(`span.${category}.start`);
     const nanos = trace.column(`span.${category}.nanos`);
@@ -56,12 +56,12 @@ export function lanesOf(trace) {
   };
   busy('Contention', 'Contention', (value) => `${formatDecimal(value, 2)} threads wait`, 'lock');
   busy('Waits', 'Waits', (value) => `${formatDecimal(value, 2)} threads wait`, 'waiting');
-  const line = (name, points, unit, fill) => points.length && lanes.push({ name, height: 26, line: points, unit, most: formatCount, colours: [fill], names: [name] });
+  const line = (name, points, unit, fill) => points.length && lanes.push({ name, height: 26, line: points, unit, most: unit, colours: [fill], names: [name] });
   const pool = trace.reports.threadpool;
-  line('Pool workers', (pool?.workers || []).map((point) => ({ at: point.ts_ns, value: point.last })), (value) => `${formatCount(value)} active workers`, 'pool');
+  line('Pool workers', (pool?.workers || []).map((point) => ({ at: point.ts_ns, value: point.last })), (value) => `${formatCount(value)} workers`, 'pool');
   const queue = (pool?.queue || []).map((point) => ({ at: point.ts_ns, value: point.last }));
   const counter = queue.length ? null : queueCounter(trace);
-  line('Pool queue', queue.length ? queue : pointsOf(counter), (value) => `${formatCount(value)} work items wait`, 'pool');
+  line('Pool queue', queue.length ? queue : pointsOf(counter), (value) => `${formatCount(value)} items`, 'pool');
   busy('JIT', 'JIT', (value) => `${formatDecimal(value, 2)} threads compile`, 'jit');
   // HTTP requests, each once; other activities where there are none.
   const what = trace.column('requests.t').length ? 'requests' : 'activities';
@@ -69,7 +69,7 @@ export function lanesOf(trace) {
   const counted = occurrences(trace, what, null);
   if (begun.length) {
     lanes.push({
-      name: what === 'requests' ? 'Requests' : 'Activities', height: 24, most, colours: ['request'], names: ['open'], unit: (value) => formatDecimal(value, 1),
+      name: what === 'requests' ? 'Requests' : 'Activities', height: 24, most: (value) => `${formatDecimal(value, 1)} open`, colours: ['request'], names: ['open'], unit: (value) => formatDecimal(value, 1),
       legend: [['request', `${what === 'requests' ? requestsText(trace, counted.count) : `${formatCount(counted.count)} activities`}${counted.open > 0 ? `, ${formatCount(counted.open)} still open at the end` : ''}`]],
       // 0: it had not stopped.
       values: (range, count) => {
@@ -140,9 +140,22 @@ export function timeline(trace, extent, { range, onrange, counters, oncounters }
     const next = { from: values[0] ?? extent.from, to: values[1] ?? extent.to };
     if (next.to > next.from) choose(next);
   };
-  from.addEventListener('change', read);
-  to.addEventListener('change', read);
-  const all = () => [...lanes, ...counters.map((number) => counterLane(trace, number)).filter((lane) => lane)];
+  // One end alone counts when it is entered: who types both must not find the other filled.
+  for (const field of [from, to]) {
+    field.addEventListener('change', () => from.value.trim() !== '' && to.value.trim() !== '' && read());
+    field.addEventListener('keydown', (event) => event.key === 'Enter' && read());
+  }
+  let isFolded = false;
+  const fold = lanes.length > 2 && el('button', { type: 'button', id: 'foldlanes', 'aria-pressed': 'false', onclick: () => {
+    isFolded = !isFolded;
+    fold.setAttribute('aria-pressed', String(isFolded));
+    cache = null;
+    picture = null;
+    draw();
+  } }, 'Two lanes');
+  // Folded: the first, and what the program was asked for, or its pauses.
+  const kept = () => (isFolded ? [lanes[0], lanes.find((lane) => ['Requests', 'Activities', 'GC pauses'].includes(lane.name)) ?? lanes[1]].filter((lane, place, both) => both.indexOf(lane) === place) : lanes);
+  const all = () => [...kept(), ...counters.map((number) => counterLane(trace, number)).filter((lane) => lane)];
   let drag = null;
   const width = () => Math.max(60, canvas.clientWidth);
   const labels = () => labelsOf(width());
@@ -304,6 +317,26 @@ export function timeline(trace, extent, { range, onrange, counters, oncounters }
     canvas.addEventListener('pointerup', up);
     canvas.addEventListener('pointercancel', up);
   });
+  // The wheel, and two fingers, make the range longer and shorter around the pointer.
+  let wheeled = null;
+  canvas.addEventListener('wheel', (event) => {
+    if (Math.abs(event.deltaY) <= Math.abs(event.deltaX)) return;
+    event.preventDefault();
+    const now = drag || range || { from: extent.from, to: extent.to };
+    const at = nanosAt(event.clientX - canvas.getBoundingClientRect().left);
+    const factor = 1.0015 ** event.deltaY;
+    const next = { from: Math.max(extent.from, at - (at - now.from) * factor), to: Math.min(extent.to, at + (now.to - at) * factor) };
+    if (next.to - next.from < 1000) return;
+    drag = next;
+    draw();
+    // The views follow when the wheel rests.
+    clearTimeout(wheeled);
+    wheeled = setTimeout(() => {
+      const chosen = drag;
+      drag = null;
+      if (chosen) choose(chosen.to - chosen.from >= (extent.to - extent.from) * 0.999 ? null : chosen);
+    }, 150);
+  }, { passive: false });
   canvas.addEventListener('dblclick', () => choose(null));
   canvas.addEventListener('pointermove', (event) => {
     const bounds = canvas.getBoundingClientRect();
@@ -355,7 +388,7 @@ export function timeline(trace, extent, { range, onrange, counters, oncounters }
   keepDrawn(canvas, box, () => draw());
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => draw());
   const legend = lanes.flatMap((lane) => lane.legend || (lane.names.length > 1 ? lane.names.map((name, index) => [lane.colours[index], `${lane.name}: ${name}`]) : []));
-  const bar = el('div', { class: 'rangebar' }, rangeText, el('label', null, 'from ', from), el('label', null, ' to ', to, ' ms'), clear, pick, without,
+  const bar = el('div', { class: 'rangebar' }, rangeText, el('label', null, 'from ', from), el('label', null, ' to ', to, ' ms'), clear, fold, pick, without,
     el('span', { class: 'legend' }, legend.map(([name, text]) => el('span', null, el('i', { class: `swatch ${name}`, 'aria-hidden': 'true' }), text))));
   const place = el('section', { class: 'timeline', 'aria-label': 'Time line' });
   replace(place, box, bar);
