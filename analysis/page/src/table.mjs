@@ -43,7 +43,7 @@ export function table({ caption, columns, rows, isNear = !columns.some((column) 
     const left = sorted.length - shown;
     replace(foot, left > 0 && [
       el('button', { type: 'button', onclick: () => { shown += Math.max(200, first); draw(); } }, `Show more (${formatCount(left)} left)`),
-    ], rows.length > 5 && el('a', { class: 'csv', href: '#', download: `${caption.replace(/[^a-zA-Z0-9]+/g, '-')}.csv`, onclick: (event) => event.currentTarget.setAttribute('href', csvOf(columns, sorted)) }, 'CSV'), rows.length === 0 && el('p', { class: 'none' }, 'Nothing here in this range.'));
+    ], rows.length > 5 && el('a', { class: 'csv', href: '#', download: `${caption.replace(/[^a-zA-Z0-9]+/g, '-')}.csv`, onclick: (event) => (event.currentTarget.href = csvOf(columns, sorted)) }, 'CSV'), rows.length === 0 && el('p', { class: 'none' }, 'Nothing here in this range.'));
   };
   const line = (row) => {
     const cells = columns.map((column, index) => {

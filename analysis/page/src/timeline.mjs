@@ -148,7 +148,7 @@ export function timeline(trace, extent, { range, onrange, counters, oncounters }
   let isFolded = false;
   const fold = lanes.length > 2 && el('button', { type: 'button', id: 'foldlanes', 'aria-pressed': 'false', onclick: () => {
     isFolded = !isFolded;
-    fold.setAttribute('aria-pressed', String(isFolded));
+    fold.ariaPressed = String(isFolded);
     cache = null;
     picture = null;
     draw();

@@ -630,6 +630,18 @@ impl Model {
         self.stack_at(thread, event.stack_id(), event.stack(), event.timestamp_ticks())
     }
 
+    /// The same as the stream has it: it is not repaired, and repairs none of those after it,
+    /// so that reading the stacks of more events changes none of the samples.
+    #[cfg(feature = "page")]
+    pub(crate) fn recorded_stack_of(
+        &mut self,
+        event: &Event<'_>,
+        thread: ThreadHandle,
+    ) -> StackHandle {
+        let process = self.threads.get(thread).map_or(ProcessHandle(0), |row| row.process);
+        self.stacks.intern(process, event.stack_id(), event.stack(), event.timestamp_ticks())
+    }
+
     /// A thread's display name: `thread 17401`, `thread 17401 (Finalizer)`; if there are
     /// several processes, preceded by the process.
     pub fn thread_label(&self, thread: ThreadHandle) -> String {

@@ -106,7 +106,7 @@ impl PageEvents {
         let end = self.payloads.len();
         kept.rows = kept.rows.saturating_add(1);
         kept.bytes = kept.bytes.saturating_add(end.saturating_sub(begin));
-        let stack = model.stack_of(event, moment.thread);
+        let stack = model.recorded_stack_of(event, moment.thread);
         self.rows.push(EventRow { nanos, thread, kind, stack, number, end });
         let (rows, bytes) = match self.is_thinned {
             true => (MOST_ROWS, MOST_BYTES),

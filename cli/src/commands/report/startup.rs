@@ -46,11 +46,15 @@ pub(super) fn text(
             left("COMPILED", 8, 0).of(&|row| row.name.clone().into()),
         ])?;
     }
+    let compiled = match report.methods {
+        0 => String::new(),
+        methods => {
+            format!("{} compiled in {} ms, ", units::counted(methods, "method"), ms(report.jit_ns))
+        }
+    };
     let line = format!(
-        "until {} ms: {} compiled in {} ms, {} loaded",
+        "until {} ms: {compiled}{} loaded",
         units::milliseconds(report.until_ns),
-        units::counted(report.methods, "method"),
-        ms(report.jit_ns),
         match report.assemblies {
             1 => "1 assembly".to_owned(),
             assemblies => format!("{} assemblies", units::count(assemblies)),
