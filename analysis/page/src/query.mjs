@@ -382,15 +382,39 @@ export function exceptionGroups(trace, range) {
     const at = place[row] - 1;
     add(type[row], at < 0 ? null : placeMessages[at], at < 0 ? null : placeNodes[at], count, first[row], first[row] + lasts[row]);
   });
+  // The samples have each exception, with its type, where the groups have only bins.
+  const samples = isExact ? null : exceptionSamples(trace, range);
+  if (samples) {
+    for (const group of groups.values()) {
+      group.count = samples.get(group.type) ?? 0;
+      samples.delete(group.type);
+    }
+    for (const [type, count] of samples) groups.set(type, { type, count, first: range.from, last: range.to, messages: new Map(), stacks: new Map() });
+  }
   const byCount = (map) => [...map].sort((a, b) => b[1] - a[1]);
-  const rows = [...groups.values()]
+  const rows = [...groups.values()].filter((group) => group.count > 0)
     .map((group) => ({
       ...group,
       messages: byCount(group.messages).map(([message, count]) => ({ message: trace.texts.messages[message], count })),
       stacks: byCount(group.stacks).map(([node, count]) => ({ frames: framesOf(trace, node), count })),
     }))
     .sort((a, b) => b.count - a.count || (a.type < b.type ? -1 : 1));
-  return { groups: rows, isExact };
+  return { groups: rows, isExact: isExact || samples !== null };
+}
+
+// Exceptions by type, of the samples, if these have a row each and name the same types; null if not.
+function exceptionSamples(trace, range) {
+  const labels = trace.kinds.exceptions?.labels ?? [];
+  const [times, own] = ['t', 'label'].map((name) => trace.column(`exceptions.${name}`));
+  const known = new Set(trace.texts.exceptions);
+  if (!own.length || trace.column('exceptions.samples').length || !labels.every((label) => known.has(label))) return null;
+  const counts = new Map();
+  const [begin, end] = rowsWithin(times, range);
+  for (let row = begin; row < end; row += 1) {
+    const type = labels[own[row] - 1];
+    if (type !== undefined) counts.set(type, (counts.get(type) || 0) + 1);
+  }
+  return counts;
 }
 
 // Numbers of events in a range, by type and by thread.

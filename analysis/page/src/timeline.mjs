@@ -145,8 +145,9 @@ export function timeline(trace, extent, { range, onrange, counters, oncounters }
     field.addEventListener('change', () => from.value.trim() !== '' && to.value.trim() !== '' && read());
     field.addEventListener('keydown', (event) => event.key === 'Enter' && read());
   }
-  let isFolded = false;
-  const fold = lanes.length > 2 && el('button', { type: 'button', id: 'foldlanes', 'aria-pressed': 'false', onclick: () => {
+  // Narrow screens have room for the view, too.
+  let isFolded = window.innerWidth < 600 && lanes.length > 2;
+  const fold = lanes.length > 2 && el('button', { type: 'button', id: 'foldlanes', 'aria-pressed': String(isFolded), onclick: () => {
     isFolded = !isFolded;
     fold.ariaPressed = String(isFolded);
     cache = null;

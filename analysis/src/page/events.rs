@@ -20,7 +20,7 @@ const MOST_BYTES: usize = 4 << 20;
 /// Maximum number of bytes of one payload.
 const MOST_PAYLOAD: usize = 300;
 /// Maximum number of sums of events that are not on it.
-const MOST_SUMS: usize = 1 << 16;
+const MOST_SUMS: usize = 1 << 17;
 
 pub(super) struct PageEvents {
     types: EventTypes,

@@ -5,6 +5,7 @@
 use super::sums::Sums;
 use crate::model::{Model, StackHandle, Texts};
 use crate::report::Moment;
+use nettrace_export::units::count;
 use nettrace_parser::Event;
 use nettrace_parser::view;
 use nettrace_parser::view::View;
@@ -84,6 +85,7 @@ impl LimitedTexts {
     fn note(&self, what: &str, most: usize) -> Option<String> {
         let replaced = self.replaced;
         (replaced > 0).then(|| {
+            let (replaced, most) = (count(replaced), count(most as u64));
             format!("exceptions: {what} of {replaced} are shown as {MANY_MORE}: there are more than {most} different ones")
         })
     }

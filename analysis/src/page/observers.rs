@@ -19,6 +19,7 @@ use crate::report::{
     Moment, Report, ReportInput, Reports, Resolving, Sql, Tasks, ThreadPool, Threads, TopNOptions,
     Waits,
 };
+use nettrace_export::units::count;
 use nettrace_parser::Event;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -238,7 +239,7 @@ impl Page {
         let step = all.div_ceil(most);
         if step > 1 {
             *rows = std::mem::take(rows).into_iter().step_by(step).collect();
-            let kept = rows.len();
+            let (kept, all) = (count(rows.len() as u64), count(all as u64));
             self.thin(format!("{report}: {kept} of {all} {list} are listed, one of {step}"));
         }
     }
@@ -363,6 +364,7 @@ fn write_tracks(
         write_spans(name, &of, &mut columns);
         let (kept, left_out) = (of.rows.len(), of.left_out);
         if left_out > 0 {
+            let (kept, left_out) = (count(kept as u64), count(left_out));
             page.thin(format!(
                 "{name}: the longest {kept} are listed; {left_out} shorter ones are only counted"
             ));
