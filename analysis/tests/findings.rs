@@ -38,6 +38,7 @@ fn the_findings_of_all_reports_are_plain_values() {
         name::<Modules>(),
         name::<Summary>(),
         name::<Sql>(),
+        name::<Startup>(),
         name::<Tasks>(),
         name::<ThreadPool>(),
         name::<Threads>(),

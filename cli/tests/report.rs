@@ -98,7 +98,7 @@ fn an_option_that_a_report_does_not_have_is_refused() {
         .take_while(|line| !line.is_empty())
         .filter_map(|line| line.split_whitespace().next())
         .collect();
-    assert_eq!(reports.len(), 20);
+    assert_eq!(reports.len(), 22);
     // The page becomes a file: what it takes is tested with it.
     for report in reports.into_iter().filter(|report| *report != "html") {
         let help = nettrace(&["report", report, "--help"]);

@@ -132,9 +132,9 @@ impl PageExceptions {
     /// What is missing, because there was no room.
     pub(super) fn notes(&self) -> impl Iterator<Item = String> {
         let rows = (self.without_place > 0).then(|| {
-            let count = self.without_place;
+            let without = count(self.without_place);
             format!(
-                "exceptions: messages and stacks of {count} are not kept, which are counted by type"
+                "exceptions: messages and stacks of {without} are not kept, which are counted by type"
             )
         });
         let messages = self.messages.note("messages", MOST_MESSAGES);
