@@ -23,6 +23,7 @@ mod hidden_names;
 mod input;
 mod invariants;
 mod layers;
+mod left_out;
 mod logs;
 mod new_files;
 mod outcome;
