@@ -147,6 +147,8 @@ pub enum Fault {
     RowSize(u64),
     /// A payload of this size extends past its block.
     PayloadSize(u32),
+    /// A payload size of version 6 that takes in the rows after the payload.
+    RowsInPayload(u32),
     /// A stack of this size extends past its block.
     StackSize(u32),
     /// A stack size that is not a multiple of the pointer size.
@@ -301,7 +303,7 @@ impl fmt::Display for Fault {
             Fault::BlockLimit(n) => write!(f, "block of {n} bytes is above the limit, skipped"),
             Fault::MinimumVersion(v) => write!(f, "needs a reader of version {v}"),
             Fault::ChangedKind(kind) => {
-                write!(f, "block of kind {kind}, read as the event block that it resembles")
+                write!(f, "block of kind {kind}, read as one of the kind that its rows have")
             }
             Fault::UnknownBlock(kind) => write!(f, "block of unknown kind {kind}, skipped"),
             Fault::TrailingBytes(n) => write!(f, "{n} bytes follow the end of the stream"),
@@ -317,6 +319,7 @@ impl fmt::Display for Fault {
             Fault::HeaderSize(n) => write!(f, "header of {n} bytes, expected at least 20"),
             Fault::RowSize(n) => write!(f, "row of {n} bytes does not fit"),
             Fault::PayloadSize(n) => write!(f, "payload of {n} bytes leaves the block"),
+            Fault::RowsInPayload(n) => write!(f, "payload of {n} bytes takes in the rows after it"),
             Fault::StackSize(n) => write!(f, "stack of {n} bytes leaves the block"),
             Fault::PartialAddress(n) => write!(f, "stack of {n} bytes ends inside an address"),
             Fault::Count { stated, found } => write!(f, "{stated} rows announced, {found} found"),

@@ -89,6 +89,10 @@ pub struct Losses {
     gaps: Gaps,
     /// Restarts counted before the block that is being read.
     restarts_before: u64,
+    /// The last sequence point of versions 4 and 5, and by thread the numbers that it alone
+    /// says were written. If the thread goes on with the first of them, it was wrong.
+    point: Option<RowPlace>,
+    ahead: HashMap<u64, Gap>,
     /// Contradictions that only become visible later, until they are reported.
     contradictions: Vec<(Option<RowPlace>, Fault)>,
 
@@ -387,13 +391,26 @@ impl Losses {
             .map_or(1, |state| state.last.wrapping_add(1));
         let is_next = state.is_some_and(|state| state.last.wrapping_add(1) == number)
             || number == from
-            || state.is_none() && self.forgot == Some(self.points);
+            || state.is_none() && self.forgot == Some(self.points)
+            || self.was_listed_wrong(thread, number);
         if !is_next {
             self.jump(thread, from, number, place, limit);
         }
         self.begin_run(thread, number, ticks);
         self.bound(limit);
         state.is_none_or(|state| state.ticks <= ticks)
+    }
+
+    /// Whether the last sequence point says that a thread wrote numbers from this one on,
+    /// which is its next one after all.
+    fn was_listed_wrong(&mut self, thread: u64, number: u32) -> bool {
+        let Some(gap) = self.ahead.remove(&thread).filter(|gap| gap.from == number) else {
+            return false;
+        };
+        self.take_back(gap);
+        let last = gap.from.wrapping_add(gap.lost).wrapping_sub(1);
+        self.contradictions.push((self.point, Fault::NumbersJump(last)));
+        true
     }
 
     /// A thread's number is `to` where `from` was expected.
@@ -511,6 +528,21 @@ impl Losses {
         }
     }
 
+    /// Where the sequence point of versions 4 and 5 is whose list ends next.
+    pub(crate) fn begin_list_v4(&mut self, place: RowPlace) {
+        self.point = Some(place);
+    }
+
+    /// The list of a version 4 or 5 sequence point is damaged: it says nothing, and the next
+    /// number of each thread is accepted.
+    #[cold]
+    pub(crate) fn distrust_list_v4(&mut self) {
+        self.list.clear();
+        self.ahead.clear();
+        self.gaps.forget();
+        self.distrust_block();
+    }
+
     /// Ends the list of a version 4 or 5 sequence point. Returns `false` if there may be
     /// damaged ids.
     ///
@@ -528,9 +560,18 @@ impl Losses {
         self.points = self.points.wrapping_add(u32::from(is_whole));
         let mut list = std::mem::take(&mut self.list);
         list.sort_unstable();
+        self.ahead.clear();
         for of_thread in list.chunk_by(|a, b| a.0 == b.0) {
             match *of_thread {
-                [(thread, number)] => self.listed(thread, number, limit),
+                [(thread, number)] => {
+                    let before = self.total;
+                    self.listed(thread, number, limit);
+                    let lost = u32::try_from(self.total.saturating_sub(before)).unwrap_or(0);
+                    if lost > 0 && self.ahead.len() < MOST_KEPT_ENTRIES {
+                        let from = number.wrapping_sub(lost).wrapping_add(1);
+                        self.ahead.insert(thread, Gap { thread, from, lost });
+                    }
+                }
                 _ => self.listed_repeatedly(of_thread, limit),
             }
         }

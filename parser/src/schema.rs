@@ -11,10 +11,10 @@ use std::borrow::Cow;
 /// needs only one byte per level.
 pub(crate) const DEPTH_LIMIT: usize = 32;
 
-/// More fields than this, including nested ones, make the payload opaque. It is the
-/// maximum of one version 6 list. Each field takes about ten times as much memory as its
-/// description.
-pub(crate) const FIELD_LIMIT: usize = 65_535;
+/// More fields than this, including nested ones, make the payload opaque from there on. Real
+/// event types have a hundred at most. Each event has work for each field of its type, and a
+/// field takes about ten times as much memory as its description.
+pub(crate) const FIELD_LIMIT: usize = 1024;
 
 /// The fields of one event type, in payload order.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -14,7 +14,7 @@
 
 use crate::clock::{Clock, DateTimeParts};
 use crate::damage::BlockDamage;
-use crate::error::{Fault, FaultAt};
+use crate::error::{Fault, FaultAt, Located};
 use crate::primitive::{Parsed, before, i16, i32, i64, string_v6};
 use crate::work;
 use nom::Parser;
@@ -102,13 +102,36 @@ fn common(input: &[u8]) -> Parsed<'_, (Trace, i32)> {
     Ok((rest, (trace, last)))
 }
 
-/// Any other address size would turn every stack into garbage, so this is fatal.
+/// Where the pointer size is.
+const POINTER_SIZE_AT: usize = 32;
+
 fn pointer_size(input: &[u8]) -> Parsed<'_, u8> {
     match i32(input)? {
         (rest, 4) => Ok((rest, 4)),
         (rest, 8) => Ok((rest, 8)),
         (_, other) => FaultAt::error(input, Fault::PointerSize(other)),
     }
+}
+
+/// The same content with a pointer size of 8 if it has an impossible one, and that: nearly
+/// all processes have 64 bits, and most of a trace does not depend on it.
+fn with_pointer_size(content: &[u8]) -> Option<(Vec<u8>, Fault)> {
+    let (before, rest) = content.split_at_checked(POINTER_SIZE_AT)?;
+    let (after, stated) = i32(rest).ok()?;
+    let content = [before, &8i32.to_le_bytes(), after].concat();
+    (!matches!(stated, 4 | 8)).then_some((content, Fault::PointerSize(stated)))
+}
+
+/// Reads the content of a Trace object or block with `read`. A pointer size that cannot be
+/// is reported, and taken for 8.
+pub(crate) fn read_sized(
+    content: &[u8],
+    damage: &mut BlockDamage<'_>,
+    read: impl Fn(&[u8], &mut BlockDamage<'_>) -> Result<Trace, Located>,
+) -> Result<Trace, Located> {
+    let Some((content, fault)) = with_pointer_size(content) else { return read(content, damage) };
+    damage.contradicts(POINTER_SIZE_AT, "pointer size", fault);
+    read(&content, damage)
 }
 
 /// The content of a Trace object, versions 3 to 5 ([FORMAT.md 4](crate::format_guide#4)),

@@ -26,6 +26,7 @@ pub(super) fn kind(fault: Fault) -> &'static str {
         Fault::HeaderSize(_) => "header_size",
         Fault::RowSize(_) => "row_size",
         Fault::PayloadSize(_) => "payload_size",
+        Fault::RowsInPayload(_) => "rows_in_payload",
         Fault::StackSize(_) | Fault::PartialAddress(_) => "stack_size",
         Fault::Count { .. } => "count",
         Fault::UnknownEntry(_) => "unknown_entry",
@@ -94,6 +95,7 @@ pub(super) fn section(fault: Fault, block: Option<BlockKind>, major: u32) -> &'s
         Fault::StaleTable | Fault::Padding(_) => "13.3",
         Fault::TypeName
         | Fault::TimeOutside(_)
+        | Fault::RowsInPayload(_)
         | Fault::Zeros
         | Fault::TimeFalls(_)
         | Fault::TimeUnmet { .. }

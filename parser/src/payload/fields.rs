@@ -146,6 +146,16 @@ impl<'r> Fields<'r> {
         self.at
     }
 
+    /// The number of the next fields if the payload ends before them: all of them are
+    /// [`Value::Absent`]. 0 if the next one is there. It takes no time, however many they
+    /// are.
+    pub fn missing(&self) -> usize {
+        let is_missing = |field: &Field| {
+            self.omitted == 0 && self.payload.is_absent(&field.kind, self.at, &self.registers)
+        };
+        if self.ahead.first().is_some_and(is_missing) { self.ahead.len() } else { 0 }
+    }
+
     /// Why the description is incomplete, if it is.
     pub fn opaque(&self) -> Option<Fault> {
         self.schema?.opaque

@@ -12,6 +12,7 @@ use crate::damage::{BlockDamage, Class};
 use crate::error::{Fault, located};
 use crate::frame::{BlockKind, Frame};
 use crate::limits::Room;
+use crate::loss::RowPlace;
 use crate::primitive::before;
 use crate::serial::Serial;
 use crate::source::index;
@@ -250,7 +251,7 @@ impl State {
         let must_be_defined = self.must_be_defined();
         let (tables, losses, limit) =
             (&mut self.context.tables, &mut self.losses, self.limits.table_rows);
-        let mut rows = 0;
+        let (mut rows, mut zeros) = (0, 0u32);
         let mut damage = self.damage.in_part_of_block(frame, self.block_is_whole);
         let point = if is_v6 {
             sequence_point::payload_v6(content, &mut damage, |index, number, at, damage| {
@@ -262,14 +263,24 @@ impl State {
                 }
             })
         } else {
-            sequence_point::payload_v4(content, &mut damage, |thread, number, _, _| {
+            losses.begin_list_v4(RowPlace { frame, position: frame.body.start });
+            sequence_point::payload_v4(content, &mut damage, |thread, number, at, damage| {
                 rows = u64::saturating_add(rows, 1);
+                // An id is there twice if the system gave it to another thread. It never gives
+                // this one.
+                zeros = zeros.saturating_add(u32::from(thread == 0));
+                if thread == 0 && zeros == 2 {
+                    damage.contradicts(at, "sequence point entry", Fault::UndefinedThread(0));
+                }
                 losses.entry_v4(thread, number);
             })
         };
         if let Some((point, _)) = point {
             if is_v6 {
                 losses.pass_point_v6();
+            } else if zeros > 1 {
+                self.is_irregular = true;
+                losses.distrust_list_v4();
             } else {
                 let is_whole = rows == u64::from(point.thread_count);
                 losses.end_list_v4(is_whole, !self.blocks_were_lost, limit);

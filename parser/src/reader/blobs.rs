@@ -1,6 +1,6 @@
 //! Walks an event block blob by blob, and checks each event.
 
-use super::state::State;
+use super::state::{LEAST_OF_ROWS, State};
 use crate::blob::{BlobEncoding, BlobHeader};
 use crate::block::event::header as event_block_header;
 use crate::cursor::{Cursor, Times};
@@ -8,17 +8,25 @@ use crate::error::{Fault, located};
 use crate::event::Event;
 use crate::frame::{BlockKind, Frame};
 use crate::loss::RowPlace;
+use crate::payload::Fields;
 use crate::primitive::before;
 use crate::source::index;
 use crate::tables::NO_SLOT;
 use crate::version::Version;
 
-/// This many undefined ids and flags in a block's rows are a contradiction. In version 6
-/// one undefined id is enough, because every id must be defined before it is used.
+/// This many undefined ids and flags in a block's rows are a contradiction. One undefined id
+/// of a type, and in version 6 of anything, is enough: it must be defined before it is used.
 const ODD_VALUES: u32 = 3;
 
 /// This many consecutive rows of zeros are not rows.
 const BLANK_ROWS: u32 = 4;
+
+/// Fewer rows in a payload, each with a later time, may be there by chance,
+const LEAST_ROWS: u32 = 8;
+/// and fewer if they do not lead to its end.
+const MANY_ROWS: u32 = 32;
+/// Maximum number of bytes between the fields and the rows.
+const MOST_UNDESCRIBED: u32 = 16;
 
 /// More processors than any machine has. The stream's own number is no limit, because it
 /// may only count processors that the process could use.
@@ -117,6 +125,8 @@ impl State {
             self.contradicts("processor", Fault::Processor(self.cursor.header.processor));
         } else if header.header_size == 2 && self.is_v6() {
             self.check_blank(window, start);
+        } else if header.payload_size >= LEAST_OF_ROWS && self.is_v6() {
+            self.check_payload(window, start);
         }
         true
     }
@@ -135,6 +145,49 @@ impl State {
         if self.cursor.blank_rows == BLANK_ROWS {
             self.contradicts("event row", Fault::Zeros);
         }
+    }
+
+    /// A large payload of version 6. If the bytes after its last field are rows to its end, its
+    /// size is wrong.
+    #[cold]
+    fn check_payload(&mut self, window: &[u8], start: u64) {
+        let (payload_at, size) = (self.cursor.payload_at, self.cursor.header.payload_size);
+        let id = u64::from(self.cursor.header.metadata_id);
+        let Some(metadata) = self.context.tables.metadata.get(id) else { return };
+        let schema = &metadata.schema;
+        let payload = window.get(index(payload_at, start)..).unwrap_or_default();
+        let Some(payload) = payload.get(..size as usize) else { return };
+        let mut fields = Fields::new(schema, payload, self.context.trace.pointer_size);
+        while fields.next().is_some() {}
+        let is_described = !schema.fields.is_empty() && schema.opaque.is_none();
+        if !is_described || fields.rest().len() < LEAST_OF_ROWS as usize {
+            return;
+        }
+        // Writers store a few bytes that they do not describe. A size that was written over may
+        // have taken the payload's bytes for its own.
+        let least = u32::try_from(fields.rest_offset()).unwrap_or(u32::MAX);
+        let sizes = least..=least.saturating_add(MOST_UNDESCRIBED);
+        if [0].into_iter().chain(sizes).any(|size| self.has_rows_after(size, window, start)) {
+            self.contradicts("payload size", Fault::RowsInPayload(size));
+        }
+    }
+
+    /// Whether rows fill the payload at the cursor after its first `size` bytes.
+    fn has_rows_after(&self, size: u32, window: &[u8], start: u64) -> bool {
+        let Cursor { frame, encoding, payload_at, at: to, end, header, .. } = self.cursor;
+        let mut rows = Cursor::new(frame, encoding, payload_at.saturating_add(size.into()), end);
+        // Rows that state no size have that of the row before them.
+        rows.header = BlobHeader { payload_size: size, ..header };
+        let mut later = 0u32;
+        while rows.at < to {
+            let before = rows.header.timestamp;
+            if rows.advance(window, start).is_err() || self.has_unknown_id(&rows.header) {
+                // There may be further damage.
+                return later >= MANY_ROWS;
+            }
+            later = later.saturating_add(u32::from(rows.header.timestamp > before));
+        }
+        later >= LEAST_ROWS
     }
 
     /// A correct writer cannot have written the row at the cursor.
@@ -313,8 +366,13 @@ impl State {
     /// version 6, or several values in a block, indicate that the bytes are not rows.
     fn note_odd(&mut self, context: &'static str, fault: Fault) {
         self.cursor.odd_values = self.cursor.odd_values.saturating_add(1);
-        let is_flag = matches!(fault, Fault::ReservedFlag(_));
-        let most = if self.must_be_defined() && !is_flag { 1 } else { ODD_VALUES };
+        // In version 6 any id is defined before it is used; in others those of types are.
+        let is_sure = match fault {
+            Fault::ReservedFlag(_) => false,
+            Fault::UndefinedMetadata(_) => !self.context.is_v3(),
+            _ => self.is_v6(),
+        };
+        let most = if is_sure { 1 } else { ODD_VALUES };
         let has_all = !self.blocks_were_lost && !self.ids_were_lost;
         if self.cursor.odd_values >= most && has_all && !self.cursor.is_contradicted {
             self.contradicts(context, fault);

@@ -7,8 +7,8 @@ use crate::damage::Class;
 use crate::error::{Error, Fault};
 use crate::format::fastserial::{self, FOUND_HEADER};
 use crate::format::v6;
-use crate::resync::AfterMark;
 use crate::resync::v6::LOOK_BACK;
+use crate::resync::{AfterMark, GROWN_BYTES};
 use crate::source::Source;
 
 impl<S: Source> Reader<S> {
@@ -54,8 +54,10 @@ impl<S: Source> Reader<S> {
     /// somewhere, it was not an end mark.
     pub(super) fn tail(&mut self, tail: Tail) -> Result<Step, Error> {
         let Tail { mark, from, at, mut is_searched } = tail;
+        // What follows may be the content of a block.
+        let is_near = at.saturating_sub(from) <= GROWN_BYTES;
         let needed =
-            if at == from && self.state.is_v6() { mark.saturating_sub(LOOK_BACK) } else { at };
+            if is_near && self.state.is_v6() { mark.saturating_sub(LOOK_BACK) } else { at };
         self.source.release(self.keep_from.map_or(needed, |keep| keep.min(needed)));
         let is_more = self.ask(at.saturating_add(STRIDE).saturating_add(FOUND_HEADER as u64))?;
         let present = self.window_from(at).len() as u64;
@@ -73,8 +75,9 @@ impl<S: Source> Reader<S> {
                     return Ok(Step::Passed);
                 }
                 AfterMark::Rest(frame) => {
-                    let (class, fault) = (Class::Contradiction, fastserial::not_the_end());
-                    self.state.damage.add_outside(class, mark, 0, "object header", fault);
+                    let (context, fault) = self.no_end_mark();
+                    let class = Class::Contradiction;
+                    self.state.damage.add_outside(class, mark, 0, context, fault);
                     self.go_on(mark, Phase::Object(frame));
                     return Ok(Step::Passed);
                 }
@@ -138,13 +141,18 @@ impl<S: Source> Reader<S> {
             self.take_back(position);
         }
         let (class, lost) = (Class::FramingLost, position.saturating_sub(mark));
-        let (context, fault) = match self.state.is_v6() {
-            true => ("block header", Fault::UnknownBlock(0)),
-            false => ("object header", fastserial::not_the_end()),
-        };
+        let (context, fault) = self.no_end_mark();
         self.state.damage.add_outside(class, mark, lost, context, fault);
         self.state.blocks_were_lost = true;
         self.go_on(position, Phase::Frame);
+    }
+
+    /// What is wrong with an end mark that the stream goes on after.
+    fn no_end_mark(&self) -> (&'static str, Fault) {
+        match self.state.is_v6() {
+            true => ("block header", Fault::UnknownBlock(0)),
+            false => ("object header", fastserial::not_the_end()),
+        }
     }
 
     /// The stream has not ended after all.

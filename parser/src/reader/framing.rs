@@ -31,8 +31,13 @@ impl<S: Source> Reader<S> {
                     let len =
                         u32::try_from(bytes.saturating_sub(v6::HEADER as u64)).unwrap_or(u32::MAX);
                     let body = Span { start: start.saturating_add(v6::HEADER as u64), len };
-                    if self.is_no_block(Frame { kind: BlockKind::Unknown(0), start, body })? {
-                        return Ok(None);
+                    let frame = Frame { kind: BlockKind::Unknown(0), start, body };
+                    match self.resynced_v6(frame)? {
+                        None => return Ok(None),
+                        Some(block) if block.kind != frame.kind => {
+                            return self.block_content(block);
+                        }
+                        Some(_) => {}
                     }
                 }
                 self.end_mark(start, start.saturating_add(bytes))?;
@@ -64,6 +69,13 @@ impl<S: Source> Reader<S> {
                     Phase::Skip { frame, at: frame.body.start, lost: Some(("object type", fault)) };
             }
             Framed::Broken { at, fault, context } => {
+                if at == 0
+                    && let Some(frame) = self.object_without_tag(start)?
+                {
+                    self.state.damage.in_block(frame).contradicts(0, context, fault);
+                    self.phase = Phase::Object(frame);
+                    return Ok(None);
+                }
                 self.lose_framing(
                     start.saturating_add(at as u64),
                     context,
@@ -77,8 +89,24 @@ impl<S: Source> Reader<S> {
         Ok(None)
     }
 
-    /// Reads an object of versions 3 to 5 that holds a block.
+    /// The object of versions 3 to 5 at a position if all of its header but the first byte,
+    /// the begin tag, is that of one.
+    #[cold]
+    fn object_without_tag(&mut self, start: u64) -> Result<Option<Frame>, Error> {
+        if self.state.is_v6() {
+            return Ok(None);
+        }
+        let after = start.saturating_add(1);
+        self.source.fill(after.saturating_add(fastserial::FOUND_HEADER as u64 + 3))?;
+        Ok(fastserial::frame_without_tag(self.window_from(after), start, self.shift))
+    }
+
+    /// Reads an object of versions 3 to 5 that holds a block, or the block of version 6 that
+    /// was found in place of an end mark.
     pub(super) fn object(&mut self, frame: Frame) -> Result<Option<Step>, Error> {
+        if self.state.is_v6() {
+            return self.block_content(frame);
+        }
         let frame = self.resynced(frame)?;
         self.block_content(frame)
     }

@@ -124,24 +124,15 @@ impl<S: Source> Reader<S> {
     /// elsewhere.
     pub(super) fn resynced_v6(&mut self, frame: Frame) -> Result<Option<Frame>, Error> {
         if self.passes_over(&frame) {
+            let begins = self.decide_v6(|blocks| blocks.begins_as_stated(frame))?;
             // Deciding would require its content, which is not requested.
             self.source.release(frame.body_end().saturating_sub(LOOK_BACK).max(frame.start));
             let is_followed = self.decide_v6(|blocks| blocks.is_followed(frame.body_end()))?;
-            self.state.is_irregular |= !is_followed;
+            self.state.is_irregular |= !(begins && is_followed);
             return Ok(Some(frame));
         }
         let verdict = self.decide_v6(|blocks| blocks.resync(frame))?;
         Ok(self.carry_out(frame, frame.start, verdict))
-    }
-
-    /// Whether something that looks like a block of unknown kind is not one. If `true`,
-    /// reading continues elsewhere.
-    pub(super) fn is_no_block(&mut self, frame: Frame) -> Result<bool, Error> {
-        let found = self.decide_v6(|blocks| blocks.blocks_instead(frame))?;
-        if let Some(position) = found {
-            self.pass_over(frame, position);
-        }
-        Ok(found.is_some())
     }
 
     /// Carries out a decision about a block. A wrong size is reported at position `at`.
@@ -161,10 +152,12 @@ impl<S: Source> Reader<S> {
                 Some(block)
             }
             Verdict::Retype { block } => {
-                if let BlockKind::Unknown(kind) = frame.kind {
-                    let fault = Fault::ChangedKind(kind);
-                    self.state.damage.in_block(block).contradicts(0, "block header", fault);
-                }
+                let number = match frame.kind {
+                    BlockKind::Unknown(number) => number,
+                    kind => kind.row().map_or(0, |row| row.number),
+                };
+                let fault = Fault::ChangedKind(number);
+                self.state.damage.in_block(block).contradicts(0, "block header", fault);
                 Some(block)
             }
             Verdict::Skip { to } => {

@@ -1,6 +1,6 @@
 //! The fast path through a block of events.
 
-use super::state::State;
+use super::state::{LEAST_OF_ROWS, State};
 use crate::blob::{
     BlobEncoding, BlobHeader, Extent, Watch, at_end, compressed_v4, compressed_v6, quick_v4,
     quick_v6, says_number, says_what_lasts, size_of_header,
@@ -297,9 +297,10 @@ macro_rules! compressed {
                     }
                 };
                 let payload_at = $decode(header, window, watch);
-                // Two zero bytes mean that nothing changed, not even the time.
+                // Two zero bytes mean that nothing changed, not even the time. A large payload
+                // may have rows in it.
                 if Self::IS_V6
-                    && let [0, 0, ..] = window
+                    && (matches!(window, [0, 0, ..]) || header.payload_size >= LEAST_OF_ROWS)
                 {
                     Self::expected(watch).careful_from = any_time();
                 }
@@ -340,6 +341,7 @@ macro_rules! fixed {
             fn needs_careful_path(header: &BlobHeader, watch: &mut Self::Watch) -> bool {
                 let (expected, has_threads) = (Self::expected(watch), $has_threads);
                 !(!expected.needs_careful_path(header.timestamp)
+                    && !(Self::IS_V6 && header.payload_size >= LEAST_OF_ROWS)
                     && expected.covered.metadata.contains(u64::from(header.metadata_id))
                     && expected.covered.stacks.contains(u64::from(header.stack))
                     && header.capture_thread == expected.thread

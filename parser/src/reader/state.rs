@@ -11,6 +11,9 @@ use crate::loss::Losses;
 use crate::statistics::Statistics;
 use crate::version::Version;
 
+/// Fewer bytes after the last field of a version 6 payload are not looked at for rows.
+pub(super) const LEAST_OF_ROWS: u32 = 128;
+
 /// Everything the reader knows, except for its source and its position.
 #[derive(Debug)]
 pub(crate) struct State {
@@ -92,21 +95,20 @@ impl State {
     pub(super) fn read_trace(&mut self, frame: Frame, content: &[u8]) -> Result<(), (u64, Fault)> {
         self.open_block(frame, true, u64::from(frame.body.len));
         let mut damage = self.damage.in_block(frame);
-        let parsed = match self.context.version() {
-            Some(Version::V6 { .. }) => trace::block_v6(content, &mut damage),
-            _ => trace::object(content),
-        };
+        let is_v6 = matches!(self.context.version(), Some(Version::V6 { .. }));
+        let parsed = trace::read_sized(content, &mut damage, |content, damage| {
+            let parsed =
+                if is_v6 { trace::block_v6(content, damage) } else { trace::object(content) };
+            parsed.map(|(_, trace)| trace).map_err(|error| located(content, error))
+        });
         match parsed {
-            Ok((_, trace)) => {
+            Ok(trace) => {
                 trace::note_oddities(&trace, &mut damage);
                 self.context.set_trace(trace);
                 self.has_trace = true;
                 Ok(())
             }
-            Err(error) => {
-                let error = located(content, error);
-                Err((frame.body.start.saturating_add(error.at as u64), error.fault))
-            }
+            Err(error) => Err((frame.body.start.saturating_add(error.at as u64), error.fault)),
         }
     }
 

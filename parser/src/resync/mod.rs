@@ -105,7 +105,8 @@ pub(crate) enum Verdict {
 pub(crate) enum AfterMark {
     /// A block begins here: the mark is not an end mark.
     Block(u64),
-    /// The rest of this object: the mark was its first byte before damage changed that.
+    /// The rest of this object, or version 6 block: the mark was its first byte, or its
+    /// header, before damage changed that.
     Rest(Frame),
     /// Another stream.
     Other,

@@ -11,12 +11,13 @@
 use super::rows;
 use super::{AfterMark, Expects, GROWN_BYTES, Need, Verdict, Window};
 use crate::blob::BlobHeader;
+use crate::block::kinds::{KINDS, KindRow};
 use crate::block::signs::{MOST_OTHER_BYTES, SIGNS, begins_as};
 use crate::format::Framed;
 use crate::format::MAGIC;
 use crate::format::v6::{self, Chain, Found, SHOWN};
 use crate::frame::{BlockKind, Frame};
-use crate::source::index;
+use crate::source::{Span, index};
 use std::fmt;
 
 /// How many bytes before its expected place a block may begin. Where bytes of a block are
@@ -28,6 +29,9 @@ pub(crate) const LOOK_BACK: u64 = 24;
 /// Blocks that take fewer bytes than this together are considered a payload. An event
 /// block has its header, 20 bytes and rows; of the other kinds many bytes look like one.
 const LEAST_COVERED: u64 = 24;
+
+/// A block of fewer bytes is of the kind that it states: a few bytes may be rows of any.
+const LEAST_RETYPED: u32 = 16;
 
 /// How many blocks of unknown kinds, or with broken content, may lie between a block and
 /// the one that confirms its size.
@@ -79,15 +83,16 @@ impl Blocks<'_> {
             if let Some(to) = self.blocks_instead(frame)? {
                 return Ok(Verdict::Skip { to });
             }
-            let events = Frame { kind: BlockKind::Event, ..frame };
-            return Ok(match self.are_events(events)? {
-                true => Verdict::Retype { block: events },
-                false => Verdict::Accept,
-            });
+            let block = self.of_another_kind(frame)?;
+            return Ok(block.map_or(Verdict::Accept, |block| Verdict::Retype { block }));
         }
         let is_whole = self.window.reaches(frame.body_end(), Expects::Content)?;
         if is_whole && v6::leads_on(self.window.from(frame.body_end()), false) == Chain::Yes {
-            return Ok(Verdict::Accept);
+            let block = match self.begins_as_stated(frame)? {
+                true => None,
+                false => self.of_another_kind(frame)?,
+            };
+            return Ok(block.map_or(Verdict::Accept, |block| Verdict::Retype { block }));
         }
         self.doubt(frame, is_whole)
     }
@@ -100,20 +105,73 @@ impl Blocks<'_> {
         Ok(found.filter(|found| *found < frame.body_end()))
     }
 
-    /// Whether a block of unknown kind is one of events: one changed bit of its kind would
-    /// lose them all without a trace. Of a block of any other kind that is lost, ids tell.
-    fn are_events(&mut self, block: Frame) -> Result<bool, Need> {
-        let start = block.body.start;
-        let shown = start.saturating_add((block.body.len as usize).min(SIGNS) as u64);
-        if !self.window.reaches(shown, Expects::Content)? {
-            return Ok(false);
+    /// Whether a block begins as its kind does, as far as its first bytes show. Any numbers
+    /// can be those of a block that removes threads.
+    pub(crate) fn begins_as_stated(&self, frame: Frame) -> Result<bool, Need> {
+        let shown = (frame.body.len as usize).min(SIGNS) as u64;
+        if !self.window.reaches(frame.body.start.saturating_add(shown), Expects::Content)? {
+            return Ok(true);
         }
-        let content = self.window.content(&block);
-        if !begins_as(block.kind, block.body.len, content.get(..SIGNS).unwrap_or(content)) {
-            return Ok(false);
+        let is_long = frame.kind != BlockKind::RemoveThread || frame.body.len < LEAST_RETYPED;
+        Ok(is_long && self.begins(frame))
+    }
+
+    fn begins(&self, frame: Frame) -> bool {
+        let content = self.window.content(&frame);
+        let len = match frame.kind {
+            BlockKind::Event => frame.body.len,
+            // A larger one is read, too.
+            _ => frame.body.len.min(MOST_OTHER_BYTES),
+        };
+        begins_as(frame.kind, len, content.get(..SIGNS).unwrap_or(content))
+    }
+
+    /// The block as one of another kind, if it has the rows of that: one changed bit of the
+    /// kind would lose all events without a trace, or what they refer to.
+    fn of_another_kind(&mut self, frame: Frame) -> Result<Option<Frame>, Need> {
+        let number = match frame.kind {
+            BlockKind::Unknown(number) => number,
+            kind => kind.row().map_or(0, |row| row.number),
+        };
+        let is_near = |row: &KindRow| {
+            let is_event = row.kind == BlockKind::Event && frame.kind.row().is_none();
+            is_event || (row.number ^ number).is_power_of_two()
+        };
+        self.of_kinds(frame, is_near)
+    }
+
+    /// The block as one of the kinds that are searched and `is_it`, if it has the rows of one.
+    fn of_kinds(
+        &mut self,
+        frame: Frame,
+        is_it: impl Fn(&KindRow) -> bool,
+    ) -> Result<Option<Frame>, Need> {
+        // Of a few bytes too little is known. No byte is walked again for another block.
+        if frame.body.len < LEAST_RETYPED || frame.body.start < self.explored.rows {
+            return Ok(None);
         }
-        let is_whole = self.window.reaches(block.body_end(), Expects::Content)?;
-        Ok(is_whole && self.seems_whole(block))
+        let shown = (frame.body.len as usize).min(SIGNS) as u64;
+        if !self.window.reaches(frame.body.start.saturating_add(shown), Expects::Content)? {
+            return Ok(None);
+        }
+        let of_kind = |row: &KindRow| Frame { kind: row.kind, ..frame };
+        let is_possible =
+            |row: &&KindRow| row.is_searched && is_it(row) && self.begins(of_kind(row));
+        let kinds: Vec<&KindRow> = KINDS.iter().filter(is_possible).collect();
+        if kinds.is_empty() || !self.window.reaches(frame.body_end(), Expects::Content)? {
+            return Ok(None);
+        }
+        let (window, start) = (self.window.to(frame.body_end()), self.window.start);
+        let mut found = None;
+        for block in kinds.into_iter().map(of_kind) {
+            let (fits, passed) = rows::fit(block, window, start, self.is_unknown);
+            self.explored.rows = self.explored.rows.max(passed);
+            if fits {
+                found = Some(block);
+                break;
+            }
+        }
+        Ok(found)
     }
 
     /// The earliest position at which another block may begin, if the current one is not
@@ -296,6 +354,17 @@ impl Blocks<'_> {
         // The previous block's last row may have been taken to extend into a block's
         // header.
         let found = self.chain_in(if at == from { self.least_start(mark) } else { at }, to)?;
+        if let Some(end) = found.filter(|end| *end > from)
+            && self.window.start <= from
+        {
+            // Zeros in place of the block's header.
+            let len = u32::try_from(end.saturating_sub(from)).unwrap_or(u32::MAX);
+            let body = Span { start: from, len };
+            let frame = Frame { kind: BlockKind::Unknown(0), start: mark, body };
+            if let Some(block) = self.of_kinds(frame, |_| true)? {
+                return Ok(AfterMark::Rest(block));
+            }
+        }
         let ahead = index(found.unwrap_or(to).max(at), at);
         let window = self.window.from(at);
         if window.get(..ahead).unwrap_or(window).windows(MAGIC.len()).any(|bytes| bytes == MAGIC) {

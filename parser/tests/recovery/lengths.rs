@@ -5,7 +5,7 @@ use crate::bounds::{Outcome, assert_others_are_told, read};
 use crate::invariants;
 use crate::splitmix::Random;
 use crate::story::{Says, Story};
-use nettrace_parser::{Class, Reader};
+use nettrace_parser::{Class, Fault, Reader};
 use nettrace_testdata::cases;
 use nettrace_testdata::synth::{
     Blob, Block, Content, EventBlock, MetadataBlock, MetadataRow, PartKind, StackBlock, Stream,
@@ -203,7 +203,7 @@ fn blocks_of_version_6_that_turned_to_noise_are_gaps_with_offset_and_length() {
 }
 
 #[test]
-fn a_block_whose_kind_turned_into_an_end_mark_costs_that_block_and_no_other() {
+fn a_block_whose_kind_turned_into_an_end_mark_costs_at_most_that_block() {
     let mut random = Random(65);
     for round in 0..cases(8) {
         let story = Story::new(Version::V6, &mut random);
@@ -212,13 +212,12 @@ fn a_block_whose_kind_turned_into_an_end_mark_costs_that_block_and_no_other() {
         let mut bytes = story.stream.bytes.clone();
         bytes[part.start + 3] = 0;
         let outcome = read(&bytes);
-        assert_eq!(
-            outcome.told,
-            story.told(|other| other == at),
-            "round {round}: {:?}",
-            outcome.findings
-        );
-        assert!(outcome.is_complete && says_so(&outcome), "round {round}");
+        // It is read after all if one bit of the kind was changed, and its rows tell it.
+        let is_read =
+            outcome.findings.iter().any(|finding| matches!(finding.fault, Fault::ChangedKind(0)));
+        let expected = story.told(|other| other == at && !is_read);
+        assert_eq!(outcome.told, expected, "round {round}: {:?}", outcome.findings);
+        assert!(outcome.is_complete && (is_read || says_so(&outcome)), "round {round}");
         invariants::assert_calm(&bytes);
         invariants::assert_parallel_is_serial(&bytes);
     }

@@ -338,3 +338,129 @@ fn a_type_name_with_one_wrong_letter_is_read_as_the_one_it_resembles_and_said_so
         assert_eq!(kinds, ["type_name"]);
     }
 }
+
+/// Numbers of the events whose type and thread are known, and findings but notes.
+fn known(bytes: &[u8]) -> (Vec<u32>, Vec<Fault>) {
+    let (mut reader, mut known) = (Reader::from_slice(bytes), Vec::new());
+    while let Some(event) = reader.next_event().unwrap() {
+        if event.metadata().is_some() && event.thread_id().is_some() {
+            known.push(event.sequence_number());
+        }
+    }
+    (known, reader.damage().losses().map(|finding| finding.fault).collect())
+}
+
+/// Six blocks of ten events each.
+fn sixty(version: Version) -> Stream {
+    let mut stream = begun(version);
+    for block in 0..6 {
+        events(&mut stream, (1..=10).map(|row| on(11, 10 * block + row, u64::from(row))));
+    }
+    stream.end();
+    stream
+}
+
+#[test]
+fn a_changed_bit_of_a_kind_of_version_6_costs_no_event() {
+    let stream = sixty(Version::V6);
+    for (kind, number) in [(PartKind::Metadata, 3u8), (PartKind::Event, 2)] {
+        let start = stream.nth(kind, 0).start;
+        for bit in 0..8 {
+            let mut bytes = stream.bytes.clone();
+            assert_eq!(bytes[start + 3], number);
+            bytes[start + 3] ^= 1 << bit;
+            let (given, findings) = known(&bytes);
+            assert_eq!(given, (1..=60).collect::<Vec<u32>>(), "{kind:?}, bit {bit}");
+            assert_eq!(findings, [Fault::ChangedKind(bytes[start + 3])], "{kind:?}, bit {bit}");
+        }
+    }
+}
+
+#[test]
+fn zeros_in_place_of_a_header_of_version_6_cost_no_event() {
+    let stream = sixty(Version::V6);
+    let mut bytes = stream.bytes.clone();
+    bytes[stream.nth(PartKind::Event, 1).start..][..4].fill(0);
+    let (given, findings) = known(&bytes);
+    assert_eq!(given, (1..=60).collect::<Vec<u32>>());
+    assert_eq!(findings, [Fault::UnknownBlock(0)]);
+}
+
+#[test]
+fn another_byte_in_place_of_an_objects_begin_tag_costs_no_event() {
+    for version in OBJECTS {
+        let stream = sixty(version);
+        for tag in [0, 1, 7, 13, 0xff] {
+            let mut bytes = stream.bytes.clone();
+            bytes[stream.nth(PartKind::Event, 1).start] = tag;
+            let (given, findings) = known(&bytes);
+            // Events of version 3 have no numbers.
+            assert_eq!(given.len(), 60, "{version:?}, {tag}");
+            assert!(matches!(findings[..], [Fault::Tag { found, .. }] if found == tag || tag == 1));
+        }
+    }
+}
+
+#[test]
+fn a_sequence_point_that_lists_thread_0_twice_proves_no_loss() {
+    let mut stream = begun(Version::V4);
+    events(&mut stream, [on(11, 1, 1), on(12, 1, 2)]);
+    point(&mut stream, 3, &[(11, 1), (0, 0), (0, 0)]);
+    events(&mut stream, [on(11, 2, 4), on(12, 2, 5)]);
+    stream.end();
+    let (given, findings, losses) = read(&stream.bytes);
+    assert_eq!((given.len(), losses.total()), (4, 0));
+    assert!(
+        matches!(findings[..], [(Class::Contradiction, _, Fault::UndefinedThread(0))]),
+        "{findings:?}"
+    );
+}
+
+#[test]
+fn a_listed_number_from_which_its_thread_does_not_go_on_is_no_loss() {
+    let mut stream = begun(Version::V4);
+    events(&mut stream, [on(11, 1, 1), on(11, 2, 2)]);
+    point(&mut stream, 3, &[(11, 1002)]);
+    events(&mut stream, [on(11, 3, 4)]);
+    stream.end();
+    let (_, findings, losses) = read(&stream.bytes);
+    assert!(
+        matches!(findings[..], [(Class::Contradiction, _, Fault::NumbersJump(1002))]),
+        "{findings:?}"
+    );
+    assert_eq!((losses.total(), losses.restarts()), (0, 0));
+    // A thread that does go on from there has lost them.
+    let mut stream = begun(Version::V4);
+    events(&mut stream, [on(11, 1, 1), on(11, 2, 2)]);
+    point(&mut stream, 3, &[(11, 1002)]);
+    events(&mut stream, [on(11, 1003, 4)]);
+    stream.end();
+    let (_, findings, losses) = read(&stream.bytes);
+    assert_eq!((findings.len(), losses.total()), (0, 1000));
+}
+
+#[test]
+fn a_payload_of_version_6_that_takes_in_the_rows_after_it_is_damage() {
+    let mut whole = begun(Version::V6);
+    events(&mut whole, (1..=50).map(|number| on(11, number, 5 * u64::from(number))));
+    whole.end();
+    let (mut reader, mut places) = (Reader::from_slice(&whole.bytes), Vec::new());
+    while let Some(event) = reader.next_event().unwrap() {
+        places.push((event.offset() as usize, event.payload_offset() as usize + 4));
+    }
+    let rows = &whole.bytes[places[1].0..places[39].1];
+    let mut stream = begun(Version::V6);
+    let first = on(11, 1, 5);
+    let payload = [&first.payload, rows].concat();
+    let times = (Some(START), Some(START + 500));
+    let block = EventBlock::new([Blob { payload, ..first }]);
+    stream.event_block(&EventBlock { min_ticks: times.0, max_ticks: times.1, ..block });
+    stream.end();
+    let (given, findings, _) = read(&stream.bytes);
+    assert_eq!(given, [1]);
+    let size = 4 + rows.len() as u32;
+    assert!(
+        matches!(findings[..], [(Class::Contradiction, _, Fault::RowsInPayload(found))] if found == size),
+        "{findings:?}"
+    );
+}

@@ -308,19 +308,25 @@ fn t184_notes_are_counted_by_kind_and_capped() {
         let mut reader = Reader::from_slice(&stream.bytes);
         while reader.next_event().unwrap().is_some() {}
         let damage = reader.damage();
-        assert_eq!(damage.count(Class::Note), 210);
-        let broken = usize::from(version == Version::V6);
-        assert_eq!((damage.notes().count(), damage.losses().count()), (64 + 10, broken));
-        assert_eq!(damage.is_damaged(), broken == 1);
+        // The first undefined type of each of the last five blocks is a contradiction.
+        let sure = if version == Version::V6 { 0 } else { 5 };
+        assert_eq!(damage.count(Class::Note), 210 - sure);
+        let broken = if version == Version::V6 { 1 } else { 5 };
+        let notes = 64 + 10 - sure as usize;
+        assert_eq!((damage.notes().count(), damage.losses().count()), (notes, broken));
+        assert!(damage.is_damaged());
         let of = |fault: fn(u32) -> Fault, ids: std::ops::RangeInclusive<u32>| {
             ids.map(fault).collect::<Vec<_>>()
         };
         let faults: Vec<_> = damage.notes().map(|finding| finding.fault).collect();
         assert_eq!(faults[..64], of(Fault::UndefinedStack, 901..=964));
-        assert_eq!(faults[64..], of(Fault::UndefinedMetadata, 1101..=1110));
+        let mut types = of(Fault::UndefinedMetadata, 1101..=1110);
+        let is_even = |fault: &Fault| matches!(fault, Fault::UndefinedMetadata(id) if id % 2 == 0);
+        types.retain(|fault| sure == 0 || is_even(fault));
+        assert_eq!(faults[64..], types);
         let notes: Vec<_> = damage.notes().collect();
-        assert_eq!((damage.count_like(notes[0]), damage.count_like(notes[64])), (200, 10));
-        assert_eq!(read(&stream.bytes).finding_counts[&Class::Note], 210);
+        assert_eq!((damage.count_like(notes[0]), damage.count_like(notes[64])), (200, 10 - sure));
+        assert_eq!(read(&stream.bytes).finding_counts[&Class::Note], 210 - sure);
     }
     // Losses are capped and counted the same way, and all that can be read is read: also
     // after a block whose end is missing after more broken ones than are kept.

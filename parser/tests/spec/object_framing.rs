@@ -582,8 +582,8 @@ fn t031_positions_above_4_gib_are_right() {
 fn t032_after_framing_is_lost_the_next_known_object_header_is_found_and_events_after_it_are_delivered()
  {
     for version in OBJECTS {
-        // Any byte of the header's tags and type that is wrong.
-        for (at_byte, mask) in [(0, 0x80), (1, 0x40), (2, 0x02), (25, 0x01)] {
+        // Any byte of the header but the first, which alone is read over.
+        for (at_byte, mask) in [(1, 0x40), (2, 0x02), (25, 0x01)] {
             let wrong = |block: &Part| Damage::Flip { at: block.start + at_byte, mask };
             let (bytes, second, third) = with_wrong_second_block(version, wrong);
             let outcome = read(&bytes);

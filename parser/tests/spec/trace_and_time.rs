@@ -1,6 +1,6 @@
 //! Trace fields and time (FORMAT.md 4, 7.2, 10).
 
-use crate::snapshot::{ordered, read, refused};
+use crate::snapshot::{ordered, read};
 use crate::streams::{EACH, START, event, events, introduce};
 use nettrace_parser::{Class, Clock, DateTimeParts, Fault, Reader, utc_text};
 use nettrace_testdata::corpus;
@@ -275,14 +275,18 @@ fn t041_an_impossible_start_date_is_noted_and_gives_no_date() {
 }
 
 #[test]
-fn t042_a_pointer_size_other_than_4_or_8_is_refused() {
+fn t042_a_pointer_size_other_than_4_or_8_is_damage_and_taken_for_8() {
     for version in EACH {
         for pointer_size in [0, 1, 2, 5, 16, -8, i32::MIN, 8 << 24] {
             let trace = Trace { pointer_size, ..Trace::default() };
             let bytes = stream_with(version, &trace, &[1]);
             let body =
                 Stream::new(version).trace(&trace).nth(PartKind::Trace, 0).content.start as u64;
-            assert_eq!(refused(&bytes), (body + 32, Fault::PointerSize(pointer_size)));
+            let outcome = read(&bytes);
+            let fault = Fault::PointerSize(pointer_size);
+            assert_eq!(outcome.damage(), [(Class::Contradiction, body + 32, fault)]);
+            assert_eq!(outcome.events.len(), 1);
+            assert_eq!(outcome.trace.unwrap().pointer_size, 8);
         }
         for pointer_size in [4, 8] {
             let trace = Trace { pointer_size, ..Trace::default() };
