@@ -449,7 +449,7 @@ fn paths_are_grouped_by_types_and_begin_at_statics() {
     events.extend([statics(&[(address(0), 0, "s_all")]), roots(0, &[(address(3), 0, 0)]), stop(3)]);
     let dump = &read(&events)[0];
     let (retained, paths) = (Retained::of(dump), HeapPaths::of(dump));
-    let groups = paths.groups(dump, &retained, |object| dump.type_name(object) == "N.B");
+    let groups = paths.groups(dump, &retained, |object| dump.type_name(object) == "N.B").groups;
     let shown: Vec<_> = groups
         .iter()
         .map(|group| {

@@ -72,6 +72,7 @@ pub(crate) struct List<'l, 'c, R> {
     rows: &'l [R],
     most: usize,
     says_more: bool,
+    further: u64,
 }
 
 /// The first `most` rows, and below them how many more there are.
@@ -80,7 +81,7 @@ pub(crate) fn list<'l, 'c, R>(
     rows: &'l [R],
     most: usize,
 ) -> List<'l, 'c, R> {
-    List { context, rows, most, says_more: true }
+    List { context, rows, most, says_more: true, further: 0 }
 }
 
 /// The first `most` rows.
@@ -93,6 +94,11 @@ pub(crate) fn first<'l, 'c, R>(
 }
 
 impl<R> List<'_, '_, R> {
+    /// There are further rows, which `rows` does not have.
+    pub(crate) fn and_further(self, further: u64) -> Self {
+        List { further, ..self }
+    }
+
     /// A table of them, to be written with others.
     pub(crate) fn table<const N: usize>(self, columns: [Filled<'_, R>; N]) -> Table {
         let mut table = Table::new(columns.each_ref().map(|filled| filled.column));
@@ -123,7 +129,14 @@ impl<R> List<'_, '_, R> {
         }
         table.write(self.context)?;
         if self.says_more {
-            left_out(self.context, self.rows.len(), self.most)?;
+            match self.rows.len() > self.most {
+                true => left_out(self.context, self.rows.len() + self.further as usize, self.most)?,
+                false if self.further > 0 => {
+                    let text = format!("… {} more", units::count(self.further));
+                    writeln!(self.context.out.buffer(), "{}", faint.over(text))?;
+                }
+                false => {}
+            }
         }
         Ok(())
     }

@@ -30,7 +30,7 @@ mod type_rows;
 pub use diff::{HeapDiff, HeapSize, HeapTypeChange, HeapTypeDiff};
 pub use dump::{HeapDump, HeapLosses, HeapType, Root};
 pub use kinds::{HeapGeneration, RootKind};
-pub use paths::{HeapPath, HeapPathGroup, HeapPaths, HeapStep};
+pub use paths::{HeapPath, HeapPathGroup, HeapPathGroups, HeapPaths, HeapStep};
 pub use reading::HeapReader;
 pub use report::{
     HeapDumpRow, HeapGenerationRow, HeapModuleRow, HeapReport, HeapRootRow, HeapStaticRow,

@@ -1,7 +1,7 @@
 //! What keeps objects alive: shortest paths from the roots, one by one and grouped by
 //! type.
 
-use super::dump::HeapDump;
+use super::dump::{HeapDump, Root};
 use super::kinds::RootKind;
 use super::links::{Links, NONE, length};
 use super::retained::{HeapNode, Retained};
@@ -9,7 +9,11 @@ use crate::sorted::SortFew;
 use std::collections::HashMap;
 
 /// How many steps of a group are kept at each end.
-const STEPS: usize = 32;
+const STEPS: u32 = 32;
+
+/// Maximum number of bytes that the names of all groups take: each has up to 64, and there
+/// may be as many groups as objects.
+const MOST_NAME_BYTES: usize = 16 << 20;
 
 /// Shortest paths from the roots to all objects of a dump: 4 bytes per object.
 ///
@@ -32,6 +36,17 @@ pub struct HeapPath {
     pub root: u32,
     /// The objects on the path, starting with the one that the root holds.
     pub objects: Vec<u32>,
+}
+
+/// The ways in which objects are held.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct HeapPathGroups {
+    /// The groups, most bytes first.
+    pub groups: Vec<HeapPathGroup>,
+    /// Number of further groups, which hold fewer bytes: the names of their types would take
+    /// too much memory.
+    pub left_out: u64,
 }
 
 /// Objects that are held in the same way.
@@ -119,14 +134,13 @@ impl HeapPaths {
         Some(HeapPath { root: *self.roots.get(&at)?, objects })
     }
 
-    /// Groups objects by the way in which they are held, most bytes first. Unreachable
-    /// objects are in no group.
+    /// Groups objects by the way in which they are held. Unreachable objects are in no group.
     pub fn groups(
         &self,
         dump: &HeapDump,
         retained: &Retained,
         is_wanted: impl Fn(u32) -> bool,
-    ) -> Vec<HeapPathGroup> {
+    ) -> HeapPathGroups {
         let mut grouping = Grouping::new(self, dump);
         let mut sums: HashMap<u32, Held> = HashMap::new();
         for object in (0..dump.objects()).filter(|object| is_wanted(*object)) {
@@ -146,13 +160,35 @@ impl HeapPaths {
                 }
             },
         );
-        let mut groups: Vec<HeapPathGroup> =
-            sums.into_iter().map(|(way, held)| grouping.group(way, &held)).collect();
-        groups.sort_few_by(|a, b| {
+        let mut rows: Vec<(Held, RootKind, u32)> = sums
+            .into_iter()
+            .map(|(way, held)| {
+                (held, grouping.root_of(way).map_or(RootKind::Other, |it| it.kind), way)
+            })
+            .collect();
+        rows.sort_few_by(|(a, a_kind, _), (b, b_kind, _)| {
             let most = b.bytes.cmp(&a.bytes).then(b.count.cmp(&a.count));
-            most.then(a.root_kind.cmp(&b.root_kind)).then_with(|| a.example.cmp(&b.example))
+            most.then(a_kind.cmp(b_kind)).then_with(|| a.example.cmp(&b.example))
         });
-        groups
+        // Texts are made for what is shown.
+        let (mut groups, mut room) = (Vec::new(), MOST_NAME_BYTES);
+        for (held, _, way) in &rows {
+            let group = grouping.group(*way, held);
+            let Some(rest) = room.checked_sub(group.name_bytes()) else { break };
+            room = rest;
+            groups.push(group);
+        }
+        let left_out = rows.len().saturating_sub(groups.len()) as u64;
+        HeapPathGroups { groups, left_out }
+    }
+}
+
+impl HeapPathGroup {
+    /// What the names take, with the memory of a step.
+    fn name_bytes(&self) -> usize {
+        let bytes = |step: &HeapStep| step.type_name.len().saturating_add(size_of::<HeapStep>());
+        let root = self.root_name.as_ref().map_or(0, String::len);
+        self.steps.iter().map(bytes).fold(root, usize::saturating_add)
     }
 }
 
@@ -174,6 +210,11 @@ struct Way {
     /// Index of the type, or of the root.
     last: u32,
     is_repeated: bool,
+    /// The number of steps after the root.
+    depth: u32,
+    /// The way of the first [`STEPS`] steps; of a shorter one, itself. A group needs no more of
+    /// a way than its ends, and a way may have as many steps as there are objects.
+    head: u32,
 }
 
 struct Grouping<'g> {
@@ -229,53 +270,65 @@ impl<'g> Grouping<'g> {
         let next = length(&self.ways);
         let way = *self.of_roots.entry((root.kind, root.name)).or_insert(next);
         if way == next {
-            self.ways.push(Way { before: NONE, last: place, is_repeated: false });
+            let root = Way { before: NONE, last: place, is_repeated: false, depth: 0, head: way };
+            self.ways.push(root);
         }
         Some(way)
     }
 
     fn step(&mut self, before: u32, last: u32) -> u32 {
-        if let Some(way) = self.ways.get_mut(before as usize)
-            && way.before != NONE
-            && way.last == last
-        {
-            way.is_repeated = true;
-            return before;
+        let (mut depth, mut head) = (0, before);
+        if let Some(way) = self.ways.get_mut(before as usize) {
+            if way.before != NONE && way.last == last {
+                way.is_repeated = true;
+                return before;
+            }
+            (depth, head) = (way.depth.saturating_add(1), way.head);
         }
         let next = length(&self.ways);
         let way = *self.places.entry((before, last)).or_insert(next);
         if way == next {
-            self.ways.push(Way { before, last, is_repeated: false });
+            let head = if depth > STEPS { head } else { way };
+            self.ways.push(Way { before, last, is_repeated: false, depth, head });
         }
         way
     }
 
+    /// The ways from this one back to the root, which comes last: at most `most`.
+    fn back(&self, way: u32, most: u32) -> impl Iterator<Item = &Way> {
+        let way_at = |at: u32| self.ways.get(at as usize);
+        std::iter::successors(way_at(way), move |way| way_at(way.before)).take(most as usize)
+    }
+
+    /// The root at which a way begins.
+    fn root_of(&self, way: u32) -> Option<&'g Root> {
+        let head = self.ways.get(way as usize)?.head;
+        let root = self.back(head, STEPS.saturating_add(1)).find(|way| way.before == NONE)?;
+        self.dump.roots().get(root.last as usize)
+    }
+
     fn group(&self, way: u32, held: &Held) -> HeapPathGroup {
-        let mut steps = Vec::new();
-        let (mut root_kind, mut root_name) = (RootKind::Other, None);
-        let mut at = way;
-        while let Some(way) = self.ways.get(at as usize) {
-            if way.before == NONE {
-                if let Some(root) = self.dump.roots().get(way.last as usize) {
-                    root_kind = root.kind;
-                    root_name = self.dump.root_name(root).map(str::to_owned);
-                }
-                break;
-            }
+        let (depth, head) = self.ways.get(way as usize).map_or((0, way), |it| (it.depth, it.head));
+        let last = depth.min(STEPS.saturating_mul(2));
+        let mut steps = Vec::with_capacity(last as usize);
+        let step = |way: &Way| {
             let type_name = self.dump.types().get(way.last as usize).map_or("?", |row| &row.name);
-            steps.push(HeapStep { type_name: type_name.to_owned(), is_repeated: way.is_repeated });
-            at = way.before;
-        }
-        let steps_left_out = steps.len().saturating_sub(STEPS.saturating_mul(2));
-        if steps_left_out > 0 {
-            steps.drain(STEPS..STEPS.saturating_add(steps_left_out));
+            HeapStep { type_name: type_name.to_owned(), is_repeated: way.is_repeated }
+        };
+        let steps_left_out = depth.saturating_sub(STEPS.saturating_mul(2));
+        if steps_left_out == 0 {
+            steps.extend(self.back(way, depth).map(step));
+        } else {
+            steps.extend(self.back(way, STEPS).map(step));
+            steps.extend(self.back(head, STEPS).map(step));
         }
         steps.reverse();
+        let root = self.root_of(way);
         HeapPathGroup {
-            root_kind,
-            root_name,
+            root_kind: root.map_or(RootKind::Other, |root| root.kind),
+            root_name: root.and_then(|root| self.dump.root_name(root)).map(str::to_owned),
             steps,
-            steps_left_out: steps_left_out as u64,
+            steps_left_out: steps_left_out.into(),
             count: held.count,
             bytes: held.bytes,
             retained_bytes: held.retained,

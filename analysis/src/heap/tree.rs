@@ -223,7 +223,7 @@ mod tests {
         assert_eq!((row.count, row.bytes, row.children.len()), (1_000_000, 24_000_000, 0));
         let paths = HeapPaths::of(&dump);
         assert_eq!(paths.path(999_999).unwrap().objects.len(), 1_000_000);
-        let groups = paths.groups(&dump, &retained, |_| true);
+        let groups = paths.groups(&dump, &retained, |_| true).groups;
         assert_eq!((groups.len(), groups[0].count, groups[0].steps.len()), (1, 1_000_000, 1));
     }
 
@@ -237,7 +237,15 @@ mod tests {
             (depth, node) = (depth + 1, below);
         }
         assert_eq!(depth, DEPTH);
-        let groups = HeapPaths::of(&dump).groups(&dump, &retained, |object| object == 99_999);
+        let paths = HeapPaths::of(&dump);
+        let groups = paths.groups(&dump, &retained, |object| object == 99_999).groups;
         assert_eq!((groups[0].steps.len(), groups[0].steps_left_out), (64, 100_000 - 64));
+        let names: Vec<&str> = groups[0].steps.iter().map(|step| &*step.type_name).collect();
+        assert_eq!((names[0], names[1], names[62], names[63]), ("N.T0", "N.T1", "N.T0", "N.T1"));
+        assert_eq!(groups[0].root_kind, RootKind::Stack);
+        // Each object is held in a way of its own, half a million steps long on average.
+        let all = paths.groups(&dump, &retained, |_| true);
+        assert!(all.groups.len() > 1000 && all.left_out > 10_000, "{}", all.groups.len());
+        assert_eq!(all.groups.len() as u64 + all.left_out, 100_000);
     }
 }

@@ -18,7 +18,7 @@ pub(super) fn run(
     trace: &HeapTrace,
     context: &mut Context<'_>,
 ) -> Result<Exit, Failure> {
-    if let Some(dump) = trace.dump() {
+    if let Some(dump) = trace.dump_for(args.form) {
         let report = report(args, &trace.dumps, dump);
         context.progress.end();
         if args.form.json {
@@ -26,10 +26,6 @@ pub(super) fn run(
         } else {
             text(args, &report, context)?;
         }
-    } else if args.form.json {
-        let (none, dumps) = (HeapDump::default(), []);
-        let report = HeapReport::new(&dumps, &none, &Retained::of(&none));
-        context.write_report(&report, trace.ended())?;
     }
     trace.conclude(context)
 }

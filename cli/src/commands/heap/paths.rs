@@ -10,7 +10,7 @@ use crate::printable::printable;
 use crate::table::{left, list, right};
 use crate::units;
 use nettrace_analysis::heap::{
-    HeapDump, HeapNode, HeapPathGroup, HeapPaths, HeapStep, Retained, RootKind,
+    HeapDump, HeapNode, HeapPathGroup, HeapPathGroups, HeapPaths, HeapStep, Retained, RootKind,
 };
 use serde::Serialize;
 use std::io::{self, Write};
@@ -28,6 +28,14 @@ struct PathsReport {
     unreachable_objects: u64,
     unreachable_bytes: u64,
     paths: Vec<HeapPathGroup>,
+    /// Number of further ways, which hold fewer bytes.
+    #[serde(skip_serializing_if = "is_zero")]
+    paths_left_out: u64,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // as serde calls it
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// `--json` of `--object`, whole.
@@ -56,7 +64,7 @@ struct PathStep {
 
 pub(super) fn run(args: &HeapPathsArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {
     let trace = HeapTrace::read(&args.file, &args.dump, context)?;
-    let Some(dump) = trace.dump() else { return trace.conclude(context) };
+    let Some(dump) = trace.dump_for(args.form) else { return trace.conclude(context) };
     match (args.object, &args.type_name) {
         (Some(address), _) => {
             let Some(object) = dump.find(address) else {
@@ -69,7 +77,7 @@ pub(super) fn run(args: &HeapPathsArgs, context: &mut Context<'_>) -> Result<Exi
             let is_wanted = types_like(dump, wanted.as_ref());
             let retained = Retained::of(dump);
             let paths = HeapPaths::of(dump);
-            let groups = paths.groups(dump, &retained, &is_wanted);
+            let HeapPathGroups { groups, left_out, .. } = paths.groups(dump, &retained, &is_wanted);
             let mut report = PathsReport {
                 schema: 1,
                 dump: dump.index(),
@@ -78,6 +86,7 @@ pub(super) fn run(args: &HeapPathsArgs, context: &mut Context<'_>) -> Result<Exi
                 unreachable_objects: 0,
                 unreachable_bytes: 0,
                 paths: groups,
+                paths_left_out: left_out,
             };
             for object in (0..dump.objects()).filter(|object| is_wanted(*object)) {
                 let bytes = dump.bytes_of(object);
@@ -144,7 +153,7 @@ fn text(args: &HeapPathsArgs, report: &PathsReport, context: &mut Context<'_>) -
         "{}, {}, kept alive in {}",
         units::counted(report.objects, "object"),
         units::bytes(report.bytes),
-        units::counted(report.paths.len() as u64, "way"),
+        units::counted(report.paths.len() as u64 + report.paths_left_out, "way"),
     );
     writeln!(context.out.buffer(), "{}", strong.over(line))?;
     if report.unreachable_objects > 0 {
@@ -160,7 +169,7 @@ fn text(args: &HeapPathsArgs, report: &PathsReport, context: &mut Context<'_>) -
         return Ok(());
     }
     writeln!(context.out.buffer())?;
-    list(context, &report.paths, args.number).columns([
+    list(context, &report.paths, args.number).and_further(report.paths_left_out).columns([
         right("COUNT", 8, 0).of(&|group| units::count(group.count).into()),
         right("BYTES", 10, 0).of(&|group| units::bytes(group.bytes).into()),
         right("RETAINED", 10, 1).of(&|group| units::bytes(group.retained_bytes).into()),

@@ -1,6 +1,6 @@
 //! A trace with heap dumps.
 
-use crate::args::{DumpArgs, InputArgs};
+use crate::args::{DumpArgs, FormArg, InputArgs};
 use crate::context::{Context, Trace};
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -26,6 +26,8 @@ pub(super) struct HeapTrace {
     chosen: Option<usize>,
     /// The user did not choose it.
     is_default: bool,
+    /// For documents of a trace without a dump.
+    none: HeapDump,
 }
 
 impl HeapTrace {
@@ -85,7 +87,8 @@ impl HeapTrace {
         context.progress.end();
         let ended = events.reader().into();
         let is_default = asked.is_none();
-        Ok(HeapTrace { file, ended, is_live: false, is_mono, dumps, chosen, is_default })
+        let none = HeapDump::default();
+        Ok(HeapTrace { file, ended, is_live: false, is_mono, dumps, chosen, is_default, none })
     }
 
     /// What a process reported.
@@ -99,6 +102,7 @@ impl HeapTrace {
             dumps,
             chosen,
             is_default: true,
+            none: HeapDump::default(),
         }
     }
 
@@ -110,6 +114,11 @@ impl HeapTrace {
     /// The dump that is asked for.
     pub(super) fn dump(&self) -> Option<&HeapDump> {
         self.dumps.get(self.chosen?)
+    }
+
+    /// The same, or an empty one for a document: programs get one, whatever a trace has.
+    pub(super) fn dump_for(&self, form: FormArg) -> Option<&HeapDump> {
+        self.dump().or(form.json.then_some(&self.none))
     }
 
     /// The last dump after the requested one that is of the same kind: of all

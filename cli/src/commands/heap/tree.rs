@@ -22,7 +22,7 @@ struct TreeReport {
 
 pub(super) fn run(args: &HeapTreeArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {
     let trace = HeapTrace::read(&args.file, &args.dump, context)?;
-    let Some(dump) = trace.dump() else { return trace.conclude(context) };
+    let Some(dump) = trace.dump_for(args.form) else { return trace.conclude(context) };
     let min = if args.folded { 0.0 } else { args.min };
     let tree = HeapTreeNode::of(dump, &Retained::of(dump), min);
     context.progress.end();
