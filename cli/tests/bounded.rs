@@ -375,6 +375,53 @@ fn same_stacks(threads: u64) -> Vec<u8> {
     ended(stream)
 }
 
+/// An exception of each of so many types, all thrown at one stack of 4,096 frames.
+fn types_at_a_deep_stack(types: u32) -> Vec<u8> {
+    let field = |name: &str, field_type| Field::new(name, field_type);
+    let fields = vec![
+        field("ExceptionType", FieldType::String),
+        field("ExceptionMessage", FieldType::String),
+        field("ExceptionEIP", FieldType::UInt64),
+        field("ExceptionHRESULT", FieldType::UInt32),
+        field("ExceptionFlags", FieldType::UInt16),
+        field("ClrInstanceID", FieldType::UInt16),
+    ];
+    let mut stream = Stream::new(Version::V4);
+    stream.trace(&Trace::default());
+    let provider = "Microsoft-Windows-DotNETRuntime".into();
+    let of_runtime = Definition { provider, event_id: 80, version: 1, ..Definition::default() };
+    let definition = Definition { metadata_id: 1, fields, ..of_runtime };
+    stream.metadata_blobs(&EventBlock::new([Blob::definition(1, 1, definition.encode())]));
+    let frames: Vec<u64> = (0..4096).map(|frame| 0x7f00_0000_0000 + frame * 0x1000).collect();
+    stream.stack_block(&StackBlock::new(1, 8, &[frames]));
+    let rows = (1..=types).map(|number| {
+        let name = format!("T{number}\0\0").encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let payload = [name, vec![0; 16]].concat();
+        Blob { payload, ..sample(number, 7, 1, 1_000_000 + u64::from(number)) }
+    });
+    stream.event_block(&EventBlock::new(rows));
+    ended(stream)
+}
+
+#[test]
+fn rows_of_a_report_share_a_bound_on_frames_and_then_say_how_many_there_are() {
+    let path = file("types.nettrace", &types_at_a_deep_stack(5000));
+    let report = within(&["report", "exceptions", "--json", &path]);
+    let report: serde_json::Value = serde_json::from_str(&report).unwrap();
+    let types = report["types"].list();
+    assert_eq!(types.len(), 5000);
+    let frames = |row: &serde_json::Value| -> Vec<String> {
+        row["stacks"][0]["frames"].list().iter().map(|frame| frame.text().to_owned()).collect()
+    };
+    assert_eq!(frames(&types[0]).len(), 4096);
+    assert_eq!(frames(types.last().unwrap()), ["(4096 more frames)"]);
+    let all: usize = types.iter().map(|row| frames(row).len()).sum();
+    assert!(all < 200_000, "{all} frames");
+    for args in [&["report", "html", "-o", "-"][..], &["report", "summary"]] {
+        assert!(!within(&[args, &[&path]].concat()).is_empty());
+    }
+}
+
 #[test]
 fn a_thousand_threads_with_the_same_stacks_are_drawn_whole_in_the_memory_of_their_samples() {
     // By thread these are four million calls.

@@ -8,7 +8,7 @@ use super::contract::{Moment, Recording, Report, ReportInput, SCHEMA};
 use super::counts::ThreadCount;
 use super::deadlock::{Deadlock, deadlocks};
 use super::distribution::{Distribution, Spread};
-use super::stack_rows::{StackRow, stack_rows};
+use super::stack_rows::{ShownFrames, StackRow, stack_rows};
 use super::stuck::{StuckThread, StuckThreads};
 use super::waiting::{MOST_OPEN, OpenWait, WaitTotals, Waited, Waiting};
 use crate::model::intervals::reported_nanos;
@@ -197,6 +197,7 @@ impl Report for Contention {
                 *sum = sum.saturating_add(count);
             }
         }
+        let mut frames = ShownFrames::new(resolved);
         let mut still: Vec<OpenLockWait> = Vec::new();
         let (mut waits_for, mut waiting) = (BTreeMap::new(), HashSet::new());
         for begun in &open {
@@ -226,7 +227,7 @@ impl Report for Contention {
                     begun,
                     WaitFor::Lock,
                     resolved.frames(begun.place.stack),
-                    resolved,
+                    &mut frames,
                 ),
                 lock_id: begun.place.lock_id.map(|id| format!("{id:#x}")),
                 object_id: newest.and_then(|newest| newest.object_id).map(|id| format!("{id:#x}")),
@@ -234,13 +235,21 @@ impl Report for Contention {
                 owner_managed_id: owner.filter(|_| os_owner.is_none()),
             });
         }
-        let mut locks: Vec<Lock> = locks
+        let mut locks: Vec<(Option<String>, bool, Sums)> = locks
             .into_iter()
-            .map(|((lock_id, is_native), sums)| {
+            .map(|((id, is_native), sums)| (id.map(|id| format!("{id:#x}")), is_native, sums))
+            .collect();
+        locks.sort_few_by(|(one_id, _, one), (other_id, _, other)| {
+            let total = |sums: &Sums| Reverse(sums.waits.sum().saturating_add(sums.open_ns));
+            total(one).cmp(&total(other)).then_with(|| one_id.cmp(other_id))
+        });
+        let locks = locks
+            .into_iter()
+            .map(|(lock_id, is_native, sums)| {
                 let (owners, owners_left_out) = sums.owners(&owners, top);
-                let (stacks, stacks_left_out) = stack_rows(resolved, sums.stacks, &[], top);
+                let (stacks, stacks_left_out) = stack_rows(&mut frames, sums.stacks, &[], top);
                 Lock {
-                    lock_id: lock_id.map(|id| format!("{id:#x}")),
+                    lock_id,
                     is_native,
                     waits: sums.waits.spread(),
                     open: sums.open,
@@ -252,13 +261,6 @@ impl Report for Contention {
                 }
             })
             .collect();
-        locks.sort_few_by(|one, other| {
-            let key = |lock: &Lock| {
-                let total = lock.waits.total_ns.saturating_add(lock.open_ns);
-                (Reverse(total), lock.lock_id.clone())
-            };
-            key(one).cmp(&key(other))
-        });
         let end_nanos = resolved.model().selected().last_nanos().unwrap_or(0);
         let deadlocks = deadlocks(&waits_for, end_nanos);
         let is_known = |thread| waiting.contains(&thread);

@@ -19,7 +19,7 @@ use super::counts::ThreadCount;
 use super::distribution::{Distribution, Spread};
 use super::message_group::group_of;
 use super::rate::{Rate, RateCounter};
-use super::stack_rows::{DISPATCH, StackRow, stack_rows};
+use super::stack_rows::{DISPATCH, ShownFrames, StackRow, stack_rows};
 use crate::model::intervals::{Block, Bounds, Clause, Handlers, Interval, nanos_between};
 use crate::model::{
     Mode, Model, NameOptions, Resolved, StackHandle, TextHandle, ThreadHandle, handler_text,
@@ -367,13 +367,17 @@ impl Report for Exceptions {
             all.count = all.count.saturating_add(site.count);
             add_all(&mut all.threads, &site.threads);
         }
-        let mut types: Vec<ExceptionType> = types
-            .into_iter()
-            .map(|(name, (site, stacks))| type_row(name, &site, stacks, self.top, resolved))
-            .collect();
-        types.sort_few_by(|one, other| {
-            other.count.cmp(&one.count).then_with(|| one.type_name.cmp(&other.type_name))
+        let mut types: Vec<_> = types.into_iter().collect();
+        types.sort_few_by(|(one_name, (one, _)), (other_name, (other, _))| {
+            other.count.cmp(&one.count).then_with(|| one_name.cmp(other_name))
         });
+        let mut frames = ShownFrames::new(resolved);
+        let types = types
+            .into_iter()
+            .map(|(name, (site, stacks))| {
+                type_row(name, &site, stacks, self.top, resolved, &mut frames)
+            })
+            .collect();
         let mut threads: Vec<ThreadCount> = all
             .threads
             .iter()
@@ -404,6 +408,7 @@ fn type_row(
     stacks: Vec<(StackHandle, u64)>,
     top: usize,
     resolved: &Resolved<'_>,
+    frames: &mut ShownFrames<'_, '_>,
 ) -> ExceptionType {
     let (texts, names) = (resolved.model().texts(), resolved.names());
     let named = |counts: &BTreeMap<TextHandle, u64>, shown: &dyn Fn(&str) -> String| {
@@ -421,7 +426,7 @@ fn type_row(
     let spread = |of: fn(&Spreads) -> &Distribution| {
         site.spreads.as_deref().map_or_else(Spread::default, |spreads| of(spreads).spread())
     };
-    let (stacks, stacks_left_out) = stack_rows(resolved, stacks, DISPATCH, top);
+    let (stacks, stacks_left_out) = stack_rows(frames, stacks, DISPATCH, top);
     ExceptionType {
         type_name,
         count: site.count,

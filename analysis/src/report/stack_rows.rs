@@ -12,7 +12,8 @@ use std::sync::Arc;
 pub struct StackRow {
     /// Number of occurrences, or nanoseconds if the report says so.
     pub count: u64,
-    /// Names of the frames, innermost first. Empty if the trace has no stack.
+    /// Names of the frames, innermost first. Empty if the trace has no stack. The last is
+    /// `(N more frames)` if a document's frames would take too much memory.
     #[cfg_attr(feature = "serde", serde(serialize_with = "crate::document::as_texts"))]
     pub frames: Vec<Arc<str>>,
     /// Indices of the frames with guessed names
@@ -33,6 +34,55 @@ pub(crate) fn guessed_of(resolved: &Resolved<'_>, frames: &[FrameHandle]) -> Vec
         |frame: &FrameHandle| resolved.frame(*frame).is_some_and(|frame| frame.is_guessed);
     let places = frames.iter().enumerate().filter(|(_, frame)| is_guessed(frame));
     places.map(|(place, _)| place).collect()
+}
+
+/// Maximum number of bytes that the frames of a document take: lists of them, and texts. A
+/// stream pays for a stack once, and a document may show it in each of ten thousand rows.
+/// Documents of real traces have a fifth of it at most.
+const MOST_FRAME_BYTES: usize = 8 << 20;
+/// What a frame takes beside its text, in a list and as a value of a document.
+const FRAME_BYTES: usize = 64;
+
+/// The frames that a document shows, made row by row: the rows that matter most come first,
+/// because others may find no room for all of theirs.
+pub(crate) struct ShownFrames<'r, 'm> {
+    resolved: &'r Resolved<'m>,
+    room: usize,
+}
+
+impl<'r, 'm> ShownFrames<'r, 'm> {
+    pub(crate) fn new(resolved: &'r Resolved<'m>) -> ShownFrames<'r, 'm> {
+        ShownFrames { resolved, room: MOST_FRAME_BYTES }
+    }
+
+    pub(crate) fn resolved(&self) -> &'r Resolved<'m> {
+        self.resolved
+    }
+
+    /// The names of a stack's frames, and the places of those that are guesses. If there is
+    /// no room for all, the innermost, and `(N more frames)`.
+    pub(crate) fn of(&mut self, frames: &[FrameHandle]) -> (Vec<Arc<str>>, Vec<usize>) {
+        // A single stack leaves room for others.
+        let most = self.room.min(MOST_FRAME_BYTES / 8);
+        let (mut count, mut taken) = (0usize, 0usize);
+        for frame in frames {
+            let text = self.resolved.text(*frame);
+            let with_it = taken.saturating_add(text.len()).saturating_add(FRAME_BYTES);
+            if with_it > most {
+                break;
+            }
+            (count, taken) = (count.saturating_add(1), with_it);
+        }
+        self.room = self.room.saturating_sub(taken);
+        let shown = frames.get(..count).unwrap_or(frames);
+        let mut names = names_of(self.resolved, shown);
+        match frames.len().saturating_sub(count) {
+            0 => {}
+            1 => names.push("(1 more frame)".into()),
+            more => names.push(format!("({more} more frames)").into()),
+        }
+        (names, guessed_of(self.resolved, shown))
+    }
 }
 
 /// Methods that emit the events of tasks, and methods of the task library; they are on
@@ -67,24 +117,23 @@ pub(crate) fn below<'r>(
 /// The `top` heaviest stacks, without innermost frames that contain one of `skipped`.
 /// Stacks with equal names are merged. Also the number of the others.
 pub(crate) fn stack_rows(
-    resolved: &Resolved<'_>,
+    shown: &mut ShownFrames<'_, '_>,
     stacks: impl IntoIterator<Item = (StackHandle, u64)>,
     skipped: &[&str],
     top: usize,
 ) -> (Vec<StackRow>, u64) {
     let mut by_frames: BTreeMap<_, u64> = BTreeMap::new();
     for (stack, count) in stacks {
-        let sum = by_frames.entry(below(resolved, stack, skipped)).or_default();
+        let sum = by_frames.entry(below(shown.resolved, stack, skipped)).or_default();
         *sum = sum.saturating_add(count);
     }
     let mut rows: Vec<_> = by_frames.into_iter().collect();
     rows.sort_few_by_key(|(_, count)| std::cmp::Reverse(*count));
     let left_out = rows.len().saturating_sub(top) as u64;
     rows.truncate(top);
-    let row = |(frames, count): (&[FrameHandle], u64)| StackRow {
-        count,
-        frames: names_of(resolved, frames),
-        guessed: guessed_of(resolved, frames),
+    let row = |(frames, count): (&[FrameHandle], u64)| {
+        let (frames, guessed) = shown.of(frames);
+        StackRow { count, frames, guessed }
     };
     (rows.into_iter().map(row).collect(), left_out)
 }

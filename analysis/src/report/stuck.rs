@@ -1,11 +1,12 @@
 //! Threads that were in one place in all samples up to the last: only their stacks say so,
 //! because what they wait for began before the session, or its events were not recorded.
 
-use super::stack_rows::names_of;
+use super::stack_rows::ShownFrames;
 use super::waiting::is_pool_worker;
 use crate::model::intervals::nanos_between;
 use crate::model::{
-    Folding, Kind, Mode, ProfileKey, Resolved, Running, StackHandle, ThreadHandle, Totals, WaitFor,
+    Folding, FrameHandle, Kind, Mode, ProfileKey, Resolved, Running, StackHandle, ThreadHandle,
+    Totals, WaitFor,
 };
 use crate::sorted::SortFew;
 use std::cmp::Reverse;
@@ -77,6 +78,7 @@ impl StuckThreads {
         let period = resolved.model().period_nanos().unwrap_or(0);
         let late = period.saturating_mul(MOST_PERIODS).max(MOST_LATE_NANOS);
         let mut stuck = StuckThreads::default();
+        let mut threads: Vec<(StuckThread, &[FrameHandle])> = Vec::new();
         for of_thread in of_cpu.chunk_by(|(one, _), (other, _)| one.thread == other.thread) {
             let Some((last, totals)) = of_thread.first() else { continue };
             if nanos_between(totals.last_nanos, end) > late {
@@ -85,9 +87,12 @@ impl StuckThreads {
             let frames = resolved.frames(last.stack);
             let is_pool_worker = is_pool_worker(frames, resolved);
             stuck.pool_workers = stuck.pool_workers.saturating_add(u64::from(is_pool_worker));
-            stuck.threads.extend(stuck_thread(resolved, last.thread, of_thread, is_pool_worker));
+            threads.extend(stuck_thread(resolved, last.thread, of_thread, is_pool_worker));
         }
-        stuck.threads.sort_few_by_key(|row| (Reverse(row.at_least_ns), row.thread_id));
+        threads.sort_few_by_key(|(row, _)| (Reverse(row.at_least_ns), row.thread_id));
+        let mut shown = ShownFrames::new(resolved);
+        let with_frames = |(row, frames)| StuckThread { frames: shown.of(frames).0, ..row };
+        stuck.threads = threads.into_iter().map(with_frames).collect();
         stuck
     }
 
@@ -112,13 +117,14 @@ impl StuckThreads {
     }
 }
 
-/// `of_thread`: the thread's rows, that of the last sample first.
-fn stuck_thread(
-    resolved: &Resolved<'_>,
+/// A thread, still without its frames, and those. `of_thread`: the thread's rows, that of the
+/// last sample first.
+fn stuck_thread<'r>(
+    resolved: &'r Resolved<'_>,
     thread: ThreadHandle,
     of_thread: &[&(ProfileKey, Totals)],
     is_pool_worker: bool,
-) -> Option<StuckThread> {
+) -> Option<(StuckThread, &'r [FrameHandle])> {
     let addresses = |stack| resolved.model().stacks().addresses(stack);
     let mut stay: Option<Stay> = None;
     let mut others_until = None;
@@ -147,7 +153,8 @@ fn stuck_thread(
         return None;
     }
     let row = resolved.model().threads().get(thread);
-    Some(StuckThread {
+    let frames = resolved.frames(resolved.sample_stack(stack, mode));
+    let stuck = StuckThread {
         thread_id: row.and_then(|row| row.os_thread_id),
         name: row.and_then(|row| row.name.clone()),
         waits_for,
@@ -156,8 +163,9 @@ fn stuck_thread(
         since_ns: totals.first_nanos,
         at_least_ns,
         samples: totals.samples,
-        frames: names_of(resolved, resolved.frames(resolved.sample_stack(stack, mode))),
-    })
+        frames: Vec::new(),
+    };
+    Some((stuck, frames))
 }
 
 /// The innermost frame of the program's own code.

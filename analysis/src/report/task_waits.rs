@@ -1,10 +1,10 @@
 //! Waits for tasks: blocking ones, and those of `await`.
 
 use super::distribution::{Distribution, Spread};
-use super::stack_rows::{TASK_LIBRARY, below};
+use super::stack_rows::{ShownFrames, TASK_LIBRARY, below};
 use super::waiting::{Begun, MOST_OPEN, OpenWait};
 use crate::model::intervals::{Edge, Matcher};
-use crate::model::{ProcessHandle, Resolved, StackHandle, TextHandle, WaitFor};
+use crate::model::{ProcessHandle, StackHandle, TextHandle, WaitFor};
 use crate::sorted::SortFew;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
@@ -116,11 +116,12 @@ impl TaskWaits {
     /// `named`: the name of a task at a place, or these words and a method.
     pub(super) fn finish(
         mut self,
-        resolved: &Resolved<'_>,
+        shown: &mut ShownFrames<'_, '_>,
         passes: impl Fn(&TaskPlace) -> bool,
         named: impl Fn(&TaskPlace, &str) -> String,
     ) -> WaitedTasks {
         const BY: &str = "waited for by";
+        let resolved = shown.resolved();
         let mut rows: BTreeMap<(String, bool), (Distribution, u64, u64)> = BTreeMap::new();
         for ((place, is_blocking), (waited, begun)) in
             self.places.iter().filter(|((place, _), _)| passes(place))
@@ -143,7 +144,7 @@ impl TaskWaits {
             if open.len() < MOST_OPEN {
                 let frames = below(resolved, place.1, TASK_LIBRARY);
                 open.push(OpenTaskWait {
-                    wait: OpenWait::at(&begun, WaitFor::Task, frames, resolved),
+                    wait: OpenWait::at(&begun, WaitFor::Task, frames, shown),
                     task: named(&place, BY),
                     is_blocking,
                 });

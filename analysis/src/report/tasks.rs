@@ -15,7 +15,7 @@
 use super::activities::Activities;
 use super::contract::{Moment, Recording, Report, SCHEMA};
 use super::distribution::{Distribution, Spread};
-use super::stack_rows::{StackRow, TASK_LIBRARY, below, stack_rows};
+use super::stack_rows::{ShownFrames, StackRow, TASK_LIBRARY, below, stack_rows};
 use super::task_waits::{
     OpenTaskWait, TaskKey, TaskName, TaskPlace, TaskWaitRow, TaskWaits, WaitPlace,
 };
@@ -322,12 +322,16 @@ impl Report for Tasks {
             row.1.push((place.1, site.scheduled));
             all.merge(site);
         }
-        let mut tasks: Vec<TaskRow> = rows
+        let mut rows: Vec<_> = rows.into_iter().collect();
+        rows.sort_few_by_key(|(_, (site, _))| Reverse((site.scheduled, site.started)));
+        let mut shown = ShownFrames::new(resolved);
+        let waited = self.waits.finish(&mut shown, passes, named);
+        let tasks = rows
             .into_iter()
             .map(|(name, (site, stacks))| {
                 let stacks = stacks.into_iter().filter(|(_, count)| *count > 0);
                 let (stacks, stacks_left_out) =
-                    stack_rows(resolved, stacks, TASK_LIBRARY, self.top);
+                    stack_rows(&mut shown, stacks, TASK_LIBRARY, self.top);
                 TaskRow {
                     name,
                     scheduled: site.scheduled,
@@ -341,8 +345,6 @@ impl Report for Tasks {
                 }
             })
             .collect();
-        tasks.sort_few_by_key(|row| Reverse((row.scheduled, row.started)));
-        let waited = self.waits.finish(resolved, passes, named);
         let mut activities: Vec<TaskActivity> = all
             .activities
             .iter()

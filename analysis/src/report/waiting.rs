@@ -1,7 +1,7 @@
 //! Waits of threads for locks or handles: where, how often, how long.
 
 use super::distribution::{Distribution, Spread};
-use super::stack_rows::names_of;
+use super::stack_rows::ShownFrames;
 use crate::model::intervals::{Edge, Interval, Matcher, nanos_between};
 use crate::model::{FrameHandle, Model, Resolved, ThreadHandle, WaitFor};
 use crate::sorted::SortFew;
@@ -176,8 +176,9 @@ impl OpenWait {
         wait: &Begun<P>,
         waits_for: WaitFor,
         frames: &[FrameHandle],
-        resolved: &Resolved<'_>,
+        shown: &mut ShownFrames<'_, '_>,
     ) -> OpenWait {
+        let resolved = shown.resolved();
         let model = resolved.model();
         let row = model.threads().get(wait.thread);
         OpenWait {
@@ -187,7 +188,7 @@ impl OpenWait {
             at_least_ns: wait.at_least_ns(model),
             waits_for,
             is_pool_worker: is_pool_worker(frames, resolved),
-            frames: names_of(resolved, frames),
+            frames: shown.of(frames).0,
         }
     }
 }

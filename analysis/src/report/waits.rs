@@ -9,7 +9,7 @@ use super::distribution::{Distribution, Spread};
 use super::stuck::{StuckThread, StuckThreads};
 use super::waiting::{Begun, MOST_OPEN, OpenWait, WaitTotals, Waited, Waiting};
 use crate::model::{Mode, Model, Resolved, StackHandle, ThreadHandle, WaitFor};
-use crate::report::stack_rows::{guessed_of, names_of};
+use crate::report::stack_rows::ShownFrames;
 use crate::sorted::SortFew;
 use nettrace_parser::Event;
 use nettrace_parser::view::KnownProvider;
@@ -156,10 +156,11 @@ impl Report for Waits {
         let is_idle = |stack| resolved.waits_for(stack, Mode::External) == Some(WaitFor::Work);
         let (idle, open): (Vec<_>, Vec<_>) = open.iter().partition(|begun| is_idle(begun.place.1));
         let open = open.into_iter().take(MOST_OPEN);
+        let mut shown = ShownFrames::new(resolved);
         let open = open.map(|begun: &Begun<HandlePlace>| {
             let stack = begun.place.1;
             let waits_for = resolved.waits_for(stack, Mode::External).unwrap_or(WaitFor::Other);
-            OpenWait::at(begun, waits_for, resolved.frames(stack), resolved)
+            OpenWait::at(begun, waits_for, resolved.frames(stack), &mut shown)
         });
         let open: Vec<OpenWait> = open.collect();
         let is_known = |thread| open.iter().any(|wait| wait.thread_id == Some(thread));
@@ -180,18 +181,15 @@ impl Report for Waits {
         places.sort_few_by_key(|((is_idle, ..), waits)| (*is_idle, Reverse(waits.sum())));
         let idle_ns = places.iter().filter(|((is_idle, ..), _)| *is_idle);
         let idle_ns = idle_ns.fold(0, |sum: u64, (_, waits)| sum.saturating_add(waits.sum()));
-        let places =
-            places.into_iter().take(top).map(|((is_idle, source, frames), waits)| WaitPlace {
-                is_idle,
-                source: match source {
-                    1 => "MonitorWait".to_owned(),
-                    0 => "Unknown".to_owned(),
-                    other => other.to_string(),
-                },
-                waits: waits.spread(),
-                frames: names_of(resolved, frames),
-                guessed: guessed_of(resolved, frames),
-            });
+        let places = places.into_iter().take(top).map(|((is_idle, source, frames), waits)| {
+            let source = match source {
+                1 => "MonitorWait".to_owned(),
+                0 => "Unknown".to_owned(),
+                other => other.to_string(),
+            };
+            let (frames, guessed) = shown.of(frames);
+            WaitPlace { source, is_idle, waits: waits.spread(), frames, guessed }
+        });
         let waiting_threads = threads.len() as u64;
         let mut threads: Vec<_> = threads.into_iter().collect();
         threads.sort_few_by_key(|(thread, (_, total))| (Reverse(*total), *thread));

@@ -2,7 +2,7 @@
 
 use super::{Ledger, Sums, TypeKey};
 use crate::model::{FrameHandle, Mode, Model, Resolved, ThreadHandle, rounded};
-use crate::report::stack_rows::{guessed_of, names_of};
+use crate::report::stack_rows::ShownFrames;
 use crate::sorted::SortFew;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -177,13 +177,17 @@ impl<'r> Summed<'r> {
     fn stacks(&self, resolved: &Resolved<'_>) -> Vec<AllocStack> {
         let mut stacks: Vec<_> = self.stacks.iter().collect();
         stacks.sort_few_by_key(|(key, sums)| (Reverse(rounded(sums.bytes)), *key));
-        let row = |((frames, name), sums): (&(&[FrameHandle], &str), &Sums)| AllocStack {
-            type_name: (*name).to_owned(),
-            events: sums.events,
-            bytes: rounded(sums.bytes),
-            percent: self.percent(sums),
-            frames: names_of(resolved, frames),
-            guessed: guessed_of(resolved, frames),
+        let mut shown = ShownFrames::new(resolved);
+        let row = |((frames, name), sums): (&(&[FrameHandle], &str), &Sums)| {
+            let (frames, guessed) = shown.of(frames);
+            AllocStack {
+                type_name: (*name).to_owned(),
+                events: sums.events,
+                bytes: rounded(sums.bytes),
+                percent: self.percent(sums),
+                frames,
+                guessed,
+            }
         };
         stacks.into_iter().map(row).collect()
     }
