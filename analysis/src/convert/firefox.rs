@@ -15,7 +15,9 @@
 //!
 //! The format is column-oriented, and the crate that writes it keeps all columns in
 //! memory: a marker takes about 60 bytes, plus each distinct text once. CPU and
-//! allocation samples are kept until the end, when names are known.
+//! allocation samples are kept until the end, when names are known. Of more than two million
+//! CPU samples, each stands for several neighbours of its thread, and a marker says so; of
+//! more than a million markers, the first are kept.
 
 use super::chromium::{pid_of, process_of};
 use super::roots::Roots;
@@ -27,6 +29,7 @@ use crate::model::{
 };
 use fxprof_processed_profile as fx;
 use std::borrow::Cow;
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -37,6 +40,11 @@ pub(super) const KINDS: &[Kind] = &[Kind::Cpu, Kind::AllocationSamples, Kind::Al
 
 /// The viewer's default, used if the trace has no samples from which to measure it.
 const INTERVAL_NANOS: u64 = 1_000_000;
+
+/// Maximum number of CPU samples: a sample takes a few bytes of a stream, and of a page 40.
+const MOST_SAMPLES: u64 = 1 << 21;
+/// Maximum number of markers.
+const MOST_MARKERS: usize = 1 << 20;
 
 /// Writes Firefox Profiler's format.
 #[derive(Debug)]
@@ -59,6 +67,7 @@ struct Building {
     /// By category, plus one for allocations.
     marker_types: HashMap<&'static str, (fx::MarkerTypeHandle, fx::CategoryHandle)>,
     has_content: bool,
+    markers: usize,
 }
 
 /// A marker: name and details.
@@ -112,6 +121,7 @@ impl<'o> Firefox<'o> {
                 counters: HashMap::new(),
                 marker_types: HashMap::new(),
                 has_content: false,
+                markers: 0,
             },
         }
     }
@@ -170,6 +180,27 @@ impl Building {
         timing: fx::MarkerTiming,
     ) {
         self.has_content = true;
+        let timing = match self.markers.cmp(&MOST_MARKERS) {
+            Ordering::Less => timing,
+            Ordering::Equal => {
+                let text = "there are more markers than are shown";
+                self.markers = self.markers.saturating_add(1);
+                return self.marker_of("Notes", thread, text, "", timing);
+            }
+            Ordering::Greater => return,
+        };
+        self.markers = self.markers.saturating_add(1);
+        self.marker_of(category, thread, name, details, timing);
+    }
+
+    fn marker_of(
+        &mut self,
+        category: &'static str,
+        thread: fx::ThreadHandle,
+        name: &str,
+        details: &str,
+        timing: fx::MarkerTiming,
+    ) {
         let profile = &mut self.profile;
         let (marker_type, category) =
             *self.marker_types.entry(category).or_insert_with(|| marker_type(profile, category));
@@ -254,6 +285,8 @@ struct SampleWriter<'b, 'r, 'm> {
     frames: Vec<fx::Frame>,
     /// Each thread has its own tree; this limits the total number of nodes.
     calls: CallNodes,
+    /// The number of neighbours for which a CPU sample stands.
+    each: u64,
 }
 
 /// A thread and its calls, root first.
@@ -328,7 +361,10 @@ impl<'b, 'r, 'm> SampleWriter<'b, 'r, 'm> {
             }
         });
         let frames = frames.collect();
-        SampleWriter { building, resolved, categories: HashMap::new(), frames, calls }
+        let cpu = rows.iter().filter(|(key, _)| key.kind == Kind::Cpu);
+        let cpu = cpu.fold(0u64, |sum, (_, totals)| sum.saturating_add(totals.samples));
+        let each = cpu.div_ceil(MOST_SAMPLES).max(1);
+        SampleWriter { building, resolved, categories: HashMap::new(), frames, calls, each }
     }
 
     fn category(&mut self, name: &'static str, color: fx::CategoryColor) -> fx::CategoryHandle {
@@ -383,6 +419,12 @@ impl<'b, 'r, 'm> SampleWriter<'b, 'r, 'm> {
         let mut run: Option<StateRun> = None;
         let resolved = self.resolved;
         let roots = Roots::new(track, resolved);
+        if self.each > 1 {
+            let text = format!("each sample stands for {} of its thread", self.each);
+            let timing = fx::MarkerTiming::Instant(time(0));
+            self.building.marker(handle, "Notes", &text, "", timing);
+        }
+        let mut thinned = Thinned { each: self.each, ..Thinned::default() };
         for sample in track.samples() {
             let Some(frames) = roots.frames(&sample) else { continue };
             let state = self.resolved.state(sample.stack, sample.mode);
@@ -395,12 +437,11 @@ impl<'b, 'r, 'm> SampleWriter<'b, 'r, 'm> {
                 ))
                 .or_insert_with(|| self.stack(handle, thread, frames, is_waiting, None));
             let is_active = state == ThreadState::Managed || sample.mode == Mode::OnCpu;
-            let activity = if is_active {
-                fx::CpuDelta::from_nanos(sample.weight)
-            } else {
-                fx::CpuDelta::ZERO
-            };
-            self.building.profile.add_sample(handle, time(sample.nanos), stack, activity, 1);
+            let active_nanos = if is_active { sample.weight } else { 0 };
+            thinned.add(sample.nanos, stack, active_nanos);
+            if thinned.count == self.each {
+                thinned.write(handle, &mut self.building.profile);
+            }
             self.building.has_content = true;
             let end = sample.nanos.saturating_add_unsigned(sample.weight);
             match &mut run {
@@ -415,6 +456,7 @@ impl<'b, 'r, 'm> SampleWriter<'b, 'r, 'm> {
                 }
             }
         }
+        thinned.write(handle, &mut self.building.profile);
         if let Some(done) = run {
             self.state(handle, &done);
         }
@@ -545,6 +587,40 @@ impl Building {
         }
         // Frames already have names, so nothing needs symbolication.
         self.profile.set_symbolicated(true);
+    }
+}
+
+/// Neighbouring samples of a thread, of which one is shown.
+#[derive(Default)]
+struct Thinned {
+    each: u64,
+    count: u64,
+    /// The number of groups before this one. In each it is another place that is shown, or
+    /// stacks that take turns would not be.
+    groups: u64,
+    active_nanos: u64,
+    shown: Option<(i64, Option<fx::StackHandle>)>,
+}
+
+impl Thinned {
+    fn add(&mut self, nanos: i64, stack: Option<fx::StackHandle>, active_nanos: u64) {
+        if self.count <= self.groups.checked_rem(self.each).unwrap_or(0) {
+            self.shown = Some((nanos, stack));
+        }
+        self.count = self.count.saturating_add(1);
+        self.active_nanos = self.active_nanos.saturating_add(active_nanos);
+    }
+
+    fn write(&mut self, thread: fx::ThreadHandle, profile: &mut fx::Profile) {
+        let Some((nanos, stack)) = self.shown.take() else { return };
+        let activity = match self.active_nanos {
+            0 => fx::CpuDelta::ZERO,
+            nanos => fx::CpuDelta::from_nanos(nanos),
+        };
+        let weight = i32::try_from(self.count).unwrap_or(i32::MAX);
+        profile.add_sample(thread, time(nanos), stack, activity, weight);
+        let groups = self.groups.saturating_add(1);
+        *self = Thinned { each: self.each, groups, ..Thinned::default() };
     }
 }
 

@@ -94,6 +94,8 @@ pub(super) fn write(
         Err(failure) => {
             // A partial file could pass for a complete one.
             drop(made);
+            // What it took is not held while the trace is read once more.
+            drop(trace);
             let Some(lacks) = lacks else { return Err(failure) };
             let there = kinds::there_are(&input, &wanted, &targets, context);
             return Err(Failure::input(file, format!("{lacks}{there}")));
