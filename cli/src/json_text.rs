@@ -1,7 +1,7 @@
 //! JSON documents, with what must not reach a terminal escaped: `jq` and people see what
 //! is there.
 
-use nettrace_export::hidden::is_moving;
+use nettrace_export::hidden::is_hidden;
 use serde::Serialize;
 use serde_json::ser::{CompactFormatter, Formatter, PrettyFormatter, Serializer};
 use std::io::{self, Write};
@@ -52,7 +52,7 @@ impl<F: Formatter> Formatter for Escaping<F> {
     ) -> io::Result<()> {
         let mut rest = fragment;
         // A fragment has no characters that every writer of JSON escapes.
-        while let Some((at, hidden)) = rest.char_indices().find(|(_, c)| is_moving(*c)) {
+        while let Some((at, hidden)) = rest.char_indices().find(|(_, c)| is_hidden(*c)) {
             out.write_all(rest.get(..at).unwrap_or_default().as_bytes())?;
             for unit in hidden.encode_utf16(&mut [0; 2]) {
                 write!(out, "\\u{unit:04x}")?;

@@ -9,7 +9,7 @@
 )]
 
 use crate::escape::escape_of_unit;
-use crate::hidden::is_moving;
+use crate::hidden::is_hidden;
 use crate::utf16::escape_utf16;
 use itoa::Integer;
 use nettrace_parser::Guid;
@@ -59,7 +59,7 @@ impl Json for Vec<u8> {
     fn string(&mut self, text: &str) {
         self.push(b'"');
         let mut rest = text.as_bytes();
-        if !text.is_ascii() && text.contains(is_moving_beyond_ascii) {
+        if !text.is_ascii() && text.contains(is_hidden_beyond_ascii) {
             of_any_script(self, text);
             rest = &[];
         }
@@ -168,8 +168,8 @@ macro_rules! float {
 
 float! { f32, f64 }
 
-fn is_moving_beyond_ascii(c: char) -> bool {
-    !c.is_ascii() && is_moving(c)
+fn is_hidden_beyond_ascii(c: char) -> bool {
+    !c.is_ascii() && is_hidden(c)
 }
 
 /// A text with non-ASCII characters that must be escaped.
@@ -178,7 +178,7 @@ fn of_any_script(out: &mut Vec<u8>, text: &str) {
     for c in text.chars() {
         match u8::try_from(c) {
             Ok(byte) if c.is_ascii() && must_escape(byte) => escape(out, byte),
-            _ if is_moving(c) => {
+            _ if is_hidden(c) => {
                 for unit in c.encode_utf16(&mut [0; 2]) {
                     out.extend_from_slice(&escape_of_unit(*unit));
                 }

@@ -1,7 +1,7 @@
 //! Labels of an event as a JSON object.
 
 use crate::json::Json;
-use crate::long::{MOST_NAME_CHARACTERS, cut};
+use crate::long::{MOST_NAME_CHARACTERS, cut_bytes};
 use crate::payload::PayloadWriter;
 use nettrace_parser::{Label, Labels};
 use std::io::Write;
@@ -74,7 +74,7 @@ pub(crate) fn write_labels(
 
 fn label_text(out: &mut Vec<u8>, text: &[u8]) {
     match text.len() > MOST_NAME_CHARACTERS {
-        true => out.string(&cut(&String::from_utf8_lossy(text))),
+        true => out.string(&cut_bytes(text)),
         false => out.lossy_string(text),
     }
 }

@@ -1,7 +1,8 @@
 //! Limits what a stream can repeat in each row without storing it again: names, which are
-//! stored once, and elements that take no bytes. A megabyte of stream must not become
+//! stored once, and elements and fields that take no bytes. A megabyte of stream must not become
 //! gigabytes of rows.
 
+use nettrace_parser::Fields;
 use std::borrow::Cow;
 
 /// Maximum number of characters of a name (of a provider, an event, a field, a label and
@@ -9,9 +10,23 @@ use std::borrow::Cow;
 /// real runtimes have a few hundred at most.
 pub const MOST_NAME_CHARACTERS: usize = 4096;
 
+/// Maximum number of bytes of a cut off label whose characters are counted.
+const MOST_COUNTED_BYTES: usize = 1 << 16;
+
 /// Maximum number of elements without bytes that are shown individually. Larger arrays
 /// are shown as their length.
 pub const MOST_EMPTY_ELEMENTS: usize = 64;
+
+/// Maximum number of fields that are shown one by one although the payload ends before them.
+/// More are counted: a type may have a thousand, and an event of no bytes costs a stream few
+/// bytes.
+pub const MOST_MISSING_FIELDS: usize = 16;
+
+/// The number of the next fields if they are to be counted, because the payload ends before
+/// them and they are many.
+pub(crate) fn missing(fields: &Fields<'_>) -> Option<usize> {
+    Some(fields.missing()).filter(|count| *count > MOST_MISSING_FIELDS)
+}
 
 /// A name as shown in rows.
 ///
@@ -29,10 +44,36 @@ pub fn cut(name: &str) -> Cow<'_, str> {
     match name.char_indices().nth(MOST_NAME_CHARACTERS) {
         Some((end, _)) => {
             let (shown, rest) = name.split_at(end);
-            Cow::Owned(format!("{shown}… ({} more characters)", rest.chars().count()))
+            let more = characters(rest.as_bytes());
+            Cow::Owned(format!("{shown}… ({more} more characters)"))
         }
         None => Cow::Borrowed(name),
     }
+}
+
+/// The same for a text that may not be UTF-8, of more than [`MOST_NAME_CHARACTERS`] bytes.
+pub(crate) fn cut_bytes(name: &[u8]) -> String {
+    // One character more has at most as many bytes. The others are not looked at: events may
+    // have the same long label a hundred thousand times.
+    let begin = MOST_NAME_CHARACTERS.saturating_add(1).saturating_mul(4);
+    let begin = name.get(..begin).unwrap_or(name);
+    let text = String::from_utf8_lossy(begin);
+    match text.char_indices().nth(MOST_NAME_CHARACTERS) {
+        Some((end, _)) => {
+            let (shown, cut_off) = text.split_at(end);
+            let rest = name.get(begin.len()..).unwrap_or_default();
+            let counted = rest.get(..MOST_COUNTED_BYTES).unwrap_or(rest);
+            let count = characters(cut_off.as_bytes()).saturating_add(characters(counted));
+            let at_least = if counted.len() < rest.len() { "at least " } else { "" };
+            format!("{shown}… ({at_least}{count} more characters)")
+        }
+        None => text.into_owned(),
+    }
+}
+
+/// The number of characters: each has one byte that is not of the form of its others.
+fn characters(text: &[u8]) -> usize {
+    text.iter().filter(|byte| **byte & 0xc0 != 0x80).count()
 }
 
 /// Whether an array is shown as its length.

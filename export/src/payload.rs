@@ -13,11 +13,11 @@
 //! | bytes | string, two hexadecimal digits each |
 //! | array | array; more than 64 elements that take no bytes: `{"empty_elements":65535}` |
 //! | object | object |
-//! | absent: the payload ends before it | `null` |
+//! | absent: the payload ends before it | `null`; more than 16 such fields are left out, and counted in `payload_faults` |
 //! | broken | `null`, and reported in `payload_faults` |
 
 use crate::json::Json;
-use crate::long::is_all_empty;
+use crate::long::{is_all_empty, missing};
 use crate::shape::{Name, Names};
 use nettrace_parser::internal::FieldPath;
 use nettrace_parser::{Event, FieldValue, Fields, Value};
@@ -62,6 +62,13 @@ impl PayloadWriter {
         let mut fields = event.fields();
         let mut is_first = true;
         for name in names.iter() {
+            if let Some(count) = missing(&fields) {
+                let within = Within { outer: None, name };
+                let text =
+                    format!("the payload ends before {count} fields, of which this is the first");
+                self.fault(Some(within), fields.rest_offset(), &text);
+                break;
+            }
             // Fields after a broken one of unknown size cannot be found.
             let Some(field) = fields.next() else { break };
             out.extend_from_slice(name.key(is_first));

@@ -71,8 +71,10 @@ pub(crate) struct Text {
     /// Names to show, by the type's number: without control characters, with their width.
     names: Vec<Option<(String, usize)>>,
     values: TextValues,
-    /// Names of the next event's frames.
+    /// Names of the next event's frames, and the lines of them. Many events have the stack of
+    /// the one before them.
     frames: Vec<String>,
+    frame_lines: Vec<u8>,
 }
 
 impl Text {
@@ -84,13 +86,23 @@ impl Text {
             values: TextValues::new(options.value_columns),
             options,
             frames: Vec::new(),
+            frame_lines: Vec::new(),
         }
     }
 
     /// Sets the names of the next event's frames.
     pub(crate) fn name_frames(&mut self, names: &[Cow<'_, str>]) {
+        if self.frames.iter().eq(names.iter()) {
+            return;
+        }
         self.frames.clear();
         self.frames.extend(names.iter().map(|name| name.to_string()));
+        self.frame_lines.clear();
+        let (on, off) = (&self.options.faint.on, &self.options.faint.off);
+        for name in names {
+            // Writing to a vector cannot fail.
+            let _ = writeln!(self.frame_lines, "{on}{:12}  at {}{off}", "", printable(name));
+        }
     }
 
     /// Appends the heading.
@@ -222,11 +234,7 @@ impl Text {
 
     fn stack(&self, out: &mut Vec<u8>, event: &Event<'_>) {
         if self.detail.frames {
-            for name in &self.frames {
-                let (on, off) = (&self.options.faint.on, &self.options.faint.off);
-                let _ = writeln!(out, "{on}{:12}  at {}{off}", "", printable(name));
-            }
-            return;
+            return out.extend_from_slice(&self.frame_lines);
         }
         for address in event.stack().addresses() {
             let _ = writeln!(

@@ -9,7 +9,7 @@
 
 use crate::hidden::is_hidden;
 use crate::json::Json;
-use crate::long::{cut, is_all_empty};
+use crate::long::{cut, is_all_empty, missing};
 use crate::plain::float;
 use crate::shape::{Name, Names};
 use nettrace_parser::{Event, FieldValue, Value};
@@ -33,10 +33,16 @@ impl TextValues {
         let mut fields = event.fields();
         let at = out.len();
         for name in names.iter() {
-            let Some(field) = fields.next() else { break };
-            if out.len() > at {
+            let missing = missing(&fields);
+            let field = if missing.is_none() { fields.next() } else { None };
+            if out.len() > at && (missing.is_some() || field.is_some()) {
                 out.push(b' ');
             }
+            if let Some(count) = missing {
+                // Writing to a vector cannot fail.
+                let _ = write!(out, "missing: {count}");
+            }
+            let Some(field) = field else { break };
             self.pair(out, &field, name);
         }
         let rest = fields.rest();

@@ -13,7 +13,7 @@
 )]
 
 use crate::escape::{escape_of, escape_of_unit};
-use crate::hidden::is_moving_unit;
+use crate::hidden::{is_hidden, is_hidden_unit};
 
 /// Number of bytes that may be written after the end of the text.
 pub(crate) const OVERHANG: usize = 16;
@@ -151,9 +151,15 @@ fn escape_one(unit: u16, rest: &[u8], out: &mut [u8]) -> (usize, usize) {
             write(&escaped);
             (0, len)
         }
-        _ if is_moving_unit(unit) => (0, write(&escape_of_unit(unit))),
+        _ if is_hidden_unit(unit) => (0, write(&escape_of_unit(unit))),
         0x80..0x800 => (0, write(&[0xc0 | (unit >> 6) as u8, 0x80 | (unit & 0x3f) as u8])),
         0xd800..0xe000 => match pair(unit, rest) {
+            Some(c) if is_hidden(c) => {
+                let [high, low] = [0, 1].map(|at| {
+                    escape_of_unit(c.encode_utf16(&mut [0; 2]).get(at).copied().unwrap_or(unit))
+                });
+                (2, write([high, low].as_flattened()))
+            }
             Some(c) => (2, write(c.encode_utf8(&mut [0; 4]).as_bytes())),
             None => (0, write("\u{fffd}".as_bytes())),
         },

@@ -34,7 +34,7 @@ fn text(file: &str, report: &SummaryReport, context: &mut Context<'_>) -> io::Re
     let width = context.table_width();
     let out = context.out.buffer();
     writeln!(out, "{}", strong.over(printable(file)))?;
-    writeln!(out, "{}", strong.over(wrapped(&report.kind, width)))?;
+    writeln!(out, "{}", strong.over(wrapped(&printable(&report.kind), width)))?;
     // Command lines may have thousands of arguments, which --json has.
     let room = width.unwrap_or(MOST_PROCESS_COLUMNS).min(MOST_PROCESS_COLUMNS);
     let process = report
