@@ -19,6 +19,8 @@ mod cut;
 mod delays;
 mod exit;
 mod failure;
+#[cfg(unix)]
+mod ignored_signal;
 mod input;
 mod json_text;
 mod live;

@@ -8,6 +8,8 @@ use crate::failure::Failure;
 use crate::symbols;
 use nettrace_analysis::{AnalysisOptions, Model, NameStyle};
 use nettrace_export::TimeRange;
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::Path;
 
 /// Options that choose what an analysis counts.
@@ -132,12 +134,27 @@ impl NameArgs {
 
 fn add_names(args: &NameArgs, model: &mut Model) -> Result<Vec<String>, Failure> {
     for path in &args.perf_map {
-        let bytes = std::fs::read(path)
+        let bytes = perf_map(path)
             .map_err(|error| Failure::open(&path.display().to_string(), path, &error))?;
         model.add_perf_map(process_of(path), &String::from_utf8_lossy(&bytes));
     }
     symbols::add(&args.symbols, model)
 }
+
+/// The content of a perf map. A device may never end, and has no lines.
+fn perf_map(path: &Path) -> io::Result<Vec<u8>> {
+    let file = File::open(path)?;
+    let (mut bytes, mut begin) = (Vec::new(), file.take(LONGEST_LINE));
+    begin.read_to_end(&mut bytes)?;
+    if bytes.contains(&0) || bytes.len() as u64 == LONGEST_LINE && !bytes.contains(&b'\n') {
+        return Err(io::Error::new(io::ErrorKind::InvalidData, "it is no perf map"));
+    }
+    begin.into_inner().read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Maximum length of a line of a perf map; real ones have some hundred bytes.
+const LONGEST_LINE: u64 = 64 << 10;
 
 /// 1234 of `perf-1234.map`.
 fn process_of(path: &Path) -> Option<u64> {

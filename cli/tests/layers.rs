@@ -9,6 +9,7 @@ const ORDER: &[&[&str]] = &[
         "console",
         "delays",
         "exit",
+        "ignored_signal",
         "json_text",
         "printable",
         "sparkline",

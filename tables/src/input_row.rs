@@ -116,6 +116,18 @@ pub struct WrittenInput {
     pub status: String,
 }
 
+/// Whether a file of a table can be read: its end describes it, and all of its columns are
+/// there. What is in them is not read.
+pub fn is_whole(file: File) -> bool {
+    let Ok(bytes) = file.metadata().map(|metadata| metadata.len()) else { return false };
+    let Ok(reader) = SerializedFileReader::new(file) else { return false };
+    let groups = reader.metadata().row_groups().iter();
+    groups.flat_map(|group| group.columns()).all(|column| {
+        let (start, length) = column.byte_range();
+        start.checked_add(length).is_some_and(|end| end <= bytes)
+    })
+}
+
 impl WrittenInput {
     /// Reads a file of [`InputRow::write`]; `None` if it is no such file.
     pub fn of(file: File) -> Option<WrittenInput> {

@@ -19,7 +19,7 @@ mod wide;
 
 pub use column::{Column, ColumnKind, Table};
 pub use hash::ContentHash;
-pub use input_row::{InputRow, WrittenInput};
+pub use input_row::{InputRow, WrittenInput, is_whole};
 pub use options::TableOptions;
 pub use pass::{Destination, TablePass, TableRows};
 pub use spill::MakeSpill;

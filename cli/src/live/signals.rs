@@ -137,21 +137,10 @@ impl Signals {
 /// ignored.
 fn wanted() -> Vec<i32> {
     #[cfg(unix)]
-    if !is_ignored(signal_hook::consts::SIGHUP) {
+    if !crate::ignored_signal::is_ignored(signal_hook::consts::SIGHUP) {
         return vec![SIGINT, SIGTERM, signal_hook::consts::SIGHUP];
     }
     vec![SIGINT, SIGTERM]
-}
-
-/// Whether the program that started us set this signal to be ignored, as far as the
-/// system says.
-#[cfg(unix)]
-fn is_ignored(signal: i32) -> bool {
-    // `sigaction` would tell on every system, but only by unsafe code.
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    let mask = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
-    mask >> (signal - 1) & 1 == 1
 }
 
 /// Signals after the first, which a thread takes: a handler may not talk to processes.

@@ -1,6 +1,8 @@
 //! Files that have no name yet, and what becomes of them when the process ends too early.
 
 use super::{Unfinished, private};
+#[cfg(unix)]
+use crate::ignored_signal::is_ignored;
 use crate::printable::printable;
 use crate::unblocked::Unblocked;
 use std::ffi::OsString;
@@ -43,8 +45,13 @@ pub(super) fn begin(target: &Path, unfinished: Unfinished) -> io::Result<(File, 
     Err(io::Error::new(ErrorKind::AlreadyExists, "too many unfinished .part files are beside it"))
 }
 
+/// A folder of unfinished files, which is removed when a signal ends the process.
+pub(crate) fn begin_folder(folder: &Path) {
+    begun().push((folder.to_owned(), Unfinished::Removed));
+}
+
 /// It has its name, or is left as it is.
-pub(super) fn forget(part: &Path) {
+pub(crate) fn forget(part: &Path) {
     begun().retain(|(path, _)| path != part);
 }
 
@@ -55,7 +62,11 @@ pub(super) fn end(part: &Path, unfinished: Unfinished) -> bool {
         return true;
     }
     // We made it; if it is gone, so much the better.
-    let _ = fs::remove_file(part);
+    if fs::remove_file(part).is_err() && part.is_dir() {
+        let _ = fs::remove_dir_all(part);
+        // With that of all folders, unless another process has one.
+        let _ = part.parent().map(fs::remove_dir);
+    }
     false
 }
 
@@ -89,6 +100,9 @@ pub(crate) fn end_with_signals() -> io::Result<()> {
         return Ok(());
     }
     for signal in [SIGHUP, SIGINT, SIGTERM] {
+        if is_ignored(signal) {
+            continue;
+        }
         let (mut came, come) = io::pipe()?;
         pipe::register(signal, come)?;
         let wait = move || {

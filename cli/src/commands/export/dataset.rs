@@ -7,7 +7,7 @@
 
 use super::keys::Keys;
 use crate::failure::{Failure, plain};
-use crate::new_file::private;
+use crate::new_file::{self, private};
 use nettrace_tables::schema::INPUTS;
 use nettrace_tables::{ContentHash, Table, WrittenInput, write_empty};
 use std::collections::HashMap;
@@ -67,7 +67,10 @@ impl Dataset {
             existing: HashMap::new(),
             failures: HashMap::new(),
         };
+        #[cfg(unix)]
+        new_file::end_with_signals().map_err(refused)?;
         (dataset.parts, dataset.lock) = own_folder(&parts).map_err(refused)?;
+        new_file::begin_folder(&dataset.parts);
         dataset.check_layout(keys)?;
         find_inputs(&folder.join(INPUTS.name), &mut dataset.existing).map_err(refused)?;
         for (name, path) in &dataset.existing {
@@ -134,6 +137,22 @@ impl Dataset {
         self.existing.get(hash).and_then(|path| File::open(path).ok()).and_then(WrittenInput::of)
     }
 
+    /// Whether the files of the trace with this hash can be read.
+    pub(super) fn is_whole(&self, hash: &str) -> bool {
+        let keys = self.existing.get(hash).and_then(|path| path.parent());
+        let keys = keys.and_then(|keys| keys.strip_prefix(self.folder.join(INPUTS.name)).ok());
+        let (Some(keys), Ok(tables)) = (keys, fs::read_dir(&self.folder)) else { return false };
+        let is_of_it = |path: &Path| {
+            path.file_name()
+                .and_then(|name| name.to_str())
+                .is_some_and(|name| name.starts_with(hash))
+        };
+        let files = tables.flatten().flat_map(|table| fs::read_dir(table.path().join(keys)));
+        let mut files =
+            files.flatten().flatten().map(|file| file.path()).filter(|path| is_of_it(path));
+        files.all(|path| File::open(path).is_ok_and(nettrace_tables::is_whole))
+    }
+
     /// Removes rows of earlier exports that could not read this input.
     pub(super) fn forget_failures(&self, input: &str) {
         let name = failure_name(input, None);
@@ -167,6 +186,7 @@ impl Dataset {
 impl Drop for Dataset {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.parts);
+        new_file::forget(&self.parts);
         self.lock = None;
         if let Some(all) = self.parts.parent() {
             // Fails while other processes have folders in it.

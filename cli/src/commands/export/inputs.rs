@@ -3,6 +3,7 @@
 use crate::failure::plain;
 use nettrace_export::Glob;
 use nettrace_tables::ContentHash;
+use std::collections::HashSet;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -168,43 +169,52 @@ fn matching(pattern: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
             parts.push(text);
         }
     }
-    if root.as_os_str().is_empty() {
-        // Files get relative names, as the pattern is relative.
-        return walk(Path::new(""), &parts, files);
-    }
-    walk(&root, &parts, files)
+    // Of a relative pattern it is empty: files get relative names.
+    Walk { done: HashSet::new(), files }.walk(&root, &parts)
 }
 
-fn walk(folder: &Path, parts: &[String], files: &mut Vec<PathBuf>) -> io::Result<()> {
-    let Some((part, rest)) = parts.split_first() else {
-        if folder.is_file() {
-            files.push(folder.to_owned());
+struct Walk<'f> {
+    /// Folders, each with the number of parts that were left there: `**` reaches a folder in
+    /// several ways.
+    done: HashSet<(PathBuf, usize)>,
+    files: &'f mut Vec<PathBuf>,
+}
+
+impl Walk<'_> {
+    fn walk(&mut self, folder: &Path, parts: &[String]) -> io::Result<()> {
+        if !self.done.insert((folder.to_owned(), parts.len())) {
+            return Ok(());
         }
-        return Ok(());
-    };
-    let is_any = part == "**";
-    if is_any {
-        walk(folder, rest, files)?;
-    }
-    let glob = Glob::new(part);
-    let listed = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-    if !listed.is_dir() {
-        return Ok(());
-    }
-    for entry in fs::read_dir(listed)? {
-        let entry = entry?;
-        let name = entry.file_name();
-        let path = folder.join(&name);
-        let name = name.to_string_lossy();
-        if is_any {
-            if entry.file_type()?.is_dir() {
-                walk(&path, parts, files)?;
-            } else if rest.is_empty() {
-                files.push(path);
+        let Some((part, rest)) = parts.split_first() else {
+            if folder.is_file() {
+                self.files.push(folder.to_owned());
             }
-        } else if glob.is_match(&name) && (part.starts_with('.') || !name.starts_with('.')) {
-            walk(&path, rest, files)?;
+            return Ok(());
+        };
+        let is_any = part == "**";
+        if is_any {
+            self.walk(folder, rest)?;
         }
+        let glob = Glob::new(part);
+        let listed = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+        if !listed.is_dir() {
+            return Ok(());
+        }
+        for entry in fs::read_dir(listed)? {
+            let entry = entry?;
+            let name = entry.file_name();
+            let path = folder.join(&name);
+            let name = name.to_string_lossy();
+            if is_any {
+                if entry.file_type()?.is_dir() {
+                    self.walk(&path, parts)?;
+                } else if rest.is_empty() {
+                    self.files.push(path);
+                }
+            } else if glob.is_match(&name) && (part.starts_with('.') || !name.starts_with('.')) {
+                self.walk(&path, rest)?;
+            }
+        }
+        Ok(())
     }
-    Ok(())
 }

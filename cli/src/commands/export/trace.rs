@@ -115,6 +115,7 @@ impl Exporter<'_> {
         if self.skips_existing
             && let Some(written) = self.dataset.written(&hash)
             && self.covers(&written.options)
+            && self.dataset.is_whole(&hash)
         {
             self.forget_failures(input);
             return Ok(InputResult::Skipped { is_damaged: written.status != "ok" });

@@ -1,0 +1,11 @@
+//! Signals that stay ignored, as a hangup does under `nohup`.
+
+/// Whether the program that started us set this signal to be ignored, as far as the
+/// system says.
+pub(crate) fn is_ignored(signal: i32) -> bool {
+    // `sigaction` would tell on every system, but only by unsafe code.
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
+    mask >> (signal - 1) & 1 == 1
+}
