@@ -87,7 +87,7 @@ impl PageEvents {
         let Some(kept) = self.kept.get_mut(place.number) else { return };
         let number = kept.seen;
         kept.seen = number.saturating_add(1);
-        if number % kept.step != 0 {
+        if !number.is_multiple_of(kept.step) {
             self.others.add(nanos, [kind, thread], 0);
             return;
         }
@@ -147,7 +147,7 @@ impl PageEvents {
             let text = payloads.get(begin..row.end).unwrap_or_default();
             begin = row.end;
             let kept = usize::try_from(row.kind).ok().and_then(|kind| kept.get_mut(kind));
-            let Some(kept) = kept.filter(|kept| row.number % kept.step == 0) else {
+            let Some(kept) = kept.filter(|kept| row.number.is_multiple_of(kept.step)) else {
                 others.add(row.nanos, [row.kind, row.thread], 0);
                 return false;
             };
