@@ -41,12 +41,19 @@ export const hasTransforms = (route) => Boolean(route.mine || route.async || rou
 // A function from a stack's frames, outermost first, to those that are shown; null if the stack is left out. `first`: the
 // number of the first group, whose names are in `names`.
 export function transformOf(trace, { mine, own, async, recursion, group, fold, exclude, include }, first) {
-  const { text, carrier, module: modules, namespace } = trace.frames;
+  const { text, carrier, framework, named, module: modules, namespace } = trace.frames;
   const isOwn = mine ? ownFrames(trace, own) : null;
   const folds = patternOf(fold);
   const [excludes, includes] = [patternOf(exclude), patternOf(include)];
   const matches = (pattern) => pattern && text.map((name) => pattern.test(name));
   const [isFolded, isExcluded, isIncluded] = [matches(folds), matches(excludes), matches(includes)];
+  // Whether a frame is the state machine of the method that called it: of the same name, and either what starts it lies
+  // between them, or only the method has arguments. `METHOD → native call` is no call of its own.
+  const isStarted = (outer, inner, isCarried) => {
+    const [caller, callee] = [text[outer], text[inner]];
+    if (caller.includes(' → ') || callee.includes(' → ') || bareName(caller) !== bareName(callee)) return false;
+    return isCarried || (callee.endsWith('()') && !caller.endsWith('()'));
+  };
   const names = [];
   const numbers = new Map();
   const numberOf = (name) => {
@@ -65,15 +72,20 @@ export function transformOf(trace, { mine, own, async, recursion, group, fold, e
     const match = grouped?.exec(text[frame]);
     return match ? called.replace('$1', match[1] ?? '') || '?' : null;
   };
+  const isUnknown = (frame) => named?.[frame] === 0 && modules[frame] === '';
   const apply = (frames) => {
     if (isIncluded && !frames.some((frame) => isIncluded[frame])) return null;
     if (isExcluded && frames.some((frame) => isExcluded[frame])) return null;
     const path = [];
     let isCarried = false;
+    let isInFramework = false;
     let last = null;
-    for (const frame of frames) {
+    for (const [index, frame] of frames.entries()) {
+      // Code without a name that the framework calls is a stub of it.
+      const isStub = mine && isInFramework && isUnknown(frame) && !(index + 1 < frames.length && isUnknown(frames[index + 1]));
+      isInFramework = Boolean(framework?.[frame]);
       const isCarrier = (async || mine) && carrier?.[frame];
-      if (isCarrier || isFolded?.[frame] || (isOwn && !isOwn[frame])) {
+      if (isCarrier || isStub || isFolded?.[frame] || (isOwn && !isOwn[frame])) {
         isCarried ||= Boolean(isCarrier);
         continue;
       }
@@ -81,7 +93,7 @@ export function transformOf(trace, { mine, own, async, recursion, group, fold, e
       const shown = name === null ? frame : numberOf(name);
       const isSame = path.length > 0 && path[path.length - 1] === shown;
       // An async method and the state machine that it starts are one.
-      const isMachine = (async || mine) && name === null && last !== null && bareName(text[last]) === bareName(text[frame]) && (isCarried || last !== frame);
+      const isMachine = (async || mine) && name === null && last !== null && isStarted(last, frame, isCarried);
       isCarried = false;
       last = frame;
       if (isSame && (name !== null || isMachine)) continue;

@@ -207,7 +207,7 @@ impl<'c> Analysis<'c> {
         moment: &Moment,
         mode: Mode,
     ) -> Result<(), ConvertError> {
-        let stack = self.model.stack_of(event, moment.thread);
+        let stack = self.model.sample_stack_of(event, moment.thread);
         self.cpu_sample(event.timestamp_ticks(), moment.thread, stack, mode)
     }
 

@@ -35,19 +35,48 @@ const MOST_REPAIRED: usize = 4096;
 #[derive(Debug, Clone, Default)]
 pub(super) struct Repairs {
     pub(super) how: CutStacks,
-    /// The latest stack of each thread.
-    latest: Vec<Option<StackHandle>>,
+    /// The latest stack of each thread, of its CPU samples and of its other events. Apart, so
+    /// that samples are the same whatever else of a trace is read.
+    latest: [Vec<Option<StackHandle>>; 2],
     /// What became of a stack after another one.
     known: NumberMap<(u32, u32), StackHandle>,
 }
 
+/// What a stack was recorded with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum StackOf {
+    Sample,
+    Event,
+}
+
 impl Repairs {
+    /// A thread has a whole stack.
+    #[inline]
+    pub(super) fn whole(&mut self, of: StackOf, thread: ThreadHandle, stack: StackHandle) {
+        if self.how == CutStacks::Repair
+            && let Some(latest) = self.latest_of(of, thread)
+        {
+            *latest = Some(stack);
+        }
+    }
+
+    #[inline]
+    fn latest_of(&mut self, of: StackOf, thread: ThreadHandle) -> Option<&mut Option<StackHandle>> {
+        let [samples, events] = &mut self.latest;
+        let latest = if of == StackOf::Sample { samples } else { events };
+        let index = thread.index();
+        if latest.len() <= index {
+            latest.resize(index.saturating_add(1), None);
+        }
+        latest.get_mut(index)
+    }
+
     /// The stack of a thread with its callers, if it has lost them and they are certain.
     #[inline]
     pub(super) fn of(
         &mut self,
         stacks: &mut Stacks,
-        thread: ThreadHandle,
+        (of, thread): (StackOf, ThreadHandle),
         stack: StackHandle,
         frames: usize,
         ticks: u64,
@@ -55,18 +84,12 @@ impl Repairs {
         if self.how != CutStacks::Repair || frames == 0 {
             return stack;
         }
-        let index = thread.index();
-        if self.latest.len() <= index {
-            self.latest.resize(index.saturating_add(1), None);
-        }
-        let before = self.latest.get(index).copied().flatten();
+        let before = self.latest_of(of, thread).and_then(|latest| *latest);
         let stack = match before.filter(|_| frames == RUNTIME_FRAMES) {
             Some(before) => self.repair(stacks, stack, before, ticks),
             None => stack,
         };
-        if let Some(latest) = self.latest.get_mut(index) {
-            *latest = Some(stack);
-        }
+        self.whole(of, thread, stack);
         stack
     }
 
@@ -125,7 +148,8 @@ mod tests {
         let (mut stacks, mut repairs) = (Stacks::default(), Repairs { how, ..Repairs::default() });
         let of = |row: &Vec<u64>| {
             let handle = stack(&mut stacks, row);
-            let handle = repairs.of(&mut stacks, ThreadHandle(0), handle, row.len(), 0);
+            let of = (StackOf::Sample, ThreadHandle(0));
+            let handle = repairs.of(&mut stacks, of, handle, row.len(), 0);
             stacks.addresses(handle).to_vec()
         };
         rows.iter().map(of).collect()

@@ -12,6 +12,8 @@
 
 use super::demangle::{mangled, of_fsharp};
 use super::handle::FrameHandle;
+#[cfg(feature = "page")]
+use super::names::CALLS;
 use super::names::{Frame, FrameKind, MethodName};
 use super::pattern::Pattern;
 use super::type_name::rsplit_outside;
@@ -373,7 +375,9 @@ pub(crate) fn shows_async(frame: &Frame) -> bool {
     let type_name = format!("{}.{}", frame.namespace, frame.type_name);
     let type_name = type_name.split('<').next().unwrap_or_default();
     let method = frame.method.split('<').next().unwrap_or_default();
+    // What such a method calls is shown.
     frame.kind == FrameKind::Managed
+        && !frame.method.contains(CALLS)
         && carries_async(&MethodName { module: "", type_name, method, signature: "" })
 }
 

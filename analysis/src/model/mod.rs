@@ -66,7 +66,7 @@ pub use code_file::CodeFile;
 pub use coverage::Coverage;
 pub(crate) use cpu::{CpuWeights, Weighed, is_sample_gap};
 pub use cut_stacks::CutStacks;
-use cut_stacks::Repairs;
+use cut_stacks::{Repairs, StackOf};
 pub use filter::{Filter, ThreadSpan};
 pub use folding::{Folding, FrameGroup};
 #[cfg(feature = "page")]
@@ -78,6 +78,7 @@ pub use methods::MethodCode;
 pub use modules::Module;
 pub use moment::Moment;
 pub(crate) use mono_names::name_of_mono;
+pub(crate) use names::RUNTIME_FRAMES;
 pub(crate) use names::{CALLS, short, shorten};
 pub use names::{Frame, FrameKind, NameOptions, NameStyle};
 pub use names_so_far::NamesSoFar;
@@ -598,11 +599,27 @@ impl Model {
         self.stacks.reuses()
     }
 
-    /// The handle of a stack of a thread's process. `number` is the stream's current
-    /// number for it.
-    pub(crate) fn stack_at(
+    /// The handle of the stack of a CPU sample. `number` is the stream's current number for
+    /// it.
+    pub(crate) fn sample_stack_at(
         &mut self,
         thread: ThreadHandle,
+        number: u32,
+        stack: Stack<'_>,
+        ticks: u64,
+    ) -> StackHandle {
+        self.stack_at((StackOf::Sample, thread), number, stack, ticks)
+    }
+
+    /// A CPU sample of a thread has a stack that is known, and whole.
+    #[inline]
+    pub(crate) fn sampled(&mut self, thread: ThreadHandle, stack: StackHandle) {
+        self.repairs.whole(StackOf::Sample, thread, stack);
+    }
+
+    fn stack_at(
+        &mut self,
+        (of, thread): (StackOf, ThreadHandle),
         number: u32,
         stack: Stack<'_>,
         ticks: u64,
@@ -610,7 +627,7 @@ impl Model {
         let process = self.threads.get(thread).map_or(ProcessHandle(0), |row| row.process);
         let frames = stack.len();
         let handle = self.stacks.intern(process, number, stack, ticks);
-        self.repairs.of(&mut self.stacks, thread, handle, frames, ticks)
+        self.repairs.of(&mut self.stacks, (of, thread), handle, frames, ticks)
     }
 
     /// What becomes of stacks that have lost their callers; to be set before the first event.
@@ -627,7 +644,17 @@ impl Model {
     /// event.
     #[inline]
     pub fn stack_of(&mut self, event: &Event<'_>, thread: ThreadHandle) -> StackHandle {
-        self.stack_at(thread, event.stack_id(), event.stack(), event.timestamp_ticks())
+        let of = (StackOf::Event, thread);
+        self.stack_at(of, event.stack_id(), event.stack(), event.timestamp_ticks())
+    }
+
+    /// The same of a CPU sample.
+    pub(crate) fn sample_stack_of(
+        &mut self,
+        event: &Event<'_>,
+        thread: ThreadHandle,
+    ) -> StackHandle {
+        self.sample_stack_at(thread, event.stack_id(), event.stack(), event.timestamp_ticks())
     }
 
     /// The same as the stream has it: it is not repaired, and repairs none of those after it,

@@ -4,7 +4,7 @@ use super::by_number::ByNumber;
 use super::filter::{MOST_NUMBERS, PendingSample, SeenThread};
 use crate::convert::ConvertError;
 use crate::driver::Analysis;
-use crate::model::{StackHandle, ThreadHandle};
+use crate::model::{RUNTIME_FRAMES, StackHandle, ThreadHandle};
 use nettrace_parser::Stack;
 
 /// Handles of stacks, by the numbers that the stream uses until the next sequence point.
@@ -72,12 +72,18 @@ impl SampleFeed<'_> {
                 _ => self.thread(sample.thread, analysis),
             };
             let stack = match self.handles.handles.get(sample.stack) {
-                Some(handle) if *handle != StackHandles::NONE => *handle,
+                Some(handle) if *handle != StackHandles::NONE => {
+                    analysis.model_mut().sampled(thread, *handle);
+                    *handle
+                }
                 _ => {
                     let stack = stack_of(sample.stack);
-                    let handle =
-                        analysis.model_mut().stack_at(thread, sample.stack, stack, sample.ticks);
-                    self.handles.put(sample.stack, handle);
+                    let model = analysis.model_mut();
+                    let handle = model.sample_stack_at(thread, sample.stack, stack, sample.ticks);
+                    // One that has lost its callers may have others in the next sample.
+                    if stack.len() != RUNTIME_FRAMES {
+                        self.handles.put(sample.stack, handle);
+                    }
                     handle
                 }
             };
