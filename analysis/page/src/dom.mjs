@@ -2,7 +2,7 @@
 // (names of traces, words of the address) go through `visible`: this module alone writes texts, on elements and canvases.
 
 // The same set as `is_hidden` of export/src/hidden.rs: control, direction, separator and invisible characters.
-const HIDDEN = /[\0-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164\ufeff\uffa0\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
+const HIDDEN = /[\0-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\ufffe\uffff\u{e0000}-\u{e0fff}]/gu;
 
 // Replaces each hidden character by U+FFFD.
 export const printable = (text) => String(text).replace(HIDDEN, '\ufffd');
