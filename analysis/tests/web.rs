@@ -1,8 +1,11 @@
 //! A web application with planted problems, whose counts are known from its clients.
 
-use nettrace_analysis::report::{Report, ReportPass, Sql, SqlReport};
+use nettrace_analysis::report::{
+    Activities, ActivitiesReport, ActivityRow, Http, Report, ReportPass, Sql, SqlReport,
+};
 use nettrace_parser::Reader;
 use nettrace_testdata::corpus;
+use std::collections::BTreeMap;
 
 fn reported<R: Report>(name: &str, report: R) -> Option<R::Output> {
     let trace = corpus::web(name)?;
@@ -37,4 +40,125 @@ fn each_command_is_counted_once_with_what_ran_it() {
             |row: &nettrace_analysis::report::SqlStatement| !row.text.contains(char::is_control);
         assert!(report.statements.iter().all(is_one_line));
     }
+}
+
+/// What the client counted: requests by path, those by status, and the longest in ms. Numbers
+/// in paths are `#`.
+struct Counted {
+    count: u64,
+    statuses: BTreeMap<i64, u64>,
+    max_ms: f64,
+    mean_ms: f64,
+}
+
+fn counted(name: &str) -> BTreeMap<String, Counted> {
+    let folder = corpus::shared_folder().unwrap();
+    let text = std::fs::read(folder.join(format!("web/truth/{name}.truth.json"))).unwrap();
+    let truth: serde_json::Value = serde_json::from_slice(&text).unwrap();
+    let mut paths: BTreeMap<String, Counted> = BTreeMap::new();
+    for (path, row) in truth["truth"].as_object().unwrap() {
+        let path = path.replace("{i}", "#").replace("999", "#");
+        let all = paths.entry(path).or_insert_with(|| Counted {
+            count: 0,
+            statuses: BTreeMap::new(),
+            max_ms: 0.0,
+            mean_ms: row["mean_ms"].as_f64().unwrap(),
+        });
+        all.count += row["count"].as_u64().unwrap();
+        all.max_ms = all.max_ms.max(row["max_ms"].as_f64().unwrap());
+        for (status, count) in row["status"].as_object().unwrap() {
+            *all.statuses.entry(status.parse().unwrap()).or_default() += count.as_u64().unwrap();
+        }
+    }
+    paths
+}
+
+fn incoming(report: &ActivitiesReport) -> Vec<&ActivityRow> {
+    report.activities.iter().filter(|row| row.direction.as_deref() == Some("in")).collect()
+}
+
+#[test]
+fn each_request_is_counted_once_with_the_clients_count_and_time() {
+    for (name, all, has_statuses) in [
+        ("dt-diag", 118, true),
+        ("dt-net", 118, false),
+        ("dt-counters", 118, false),
+        ("dt-noinline", 289, false),
+    ] {
+        let Some(report) = reported(name, Http::default()) else { return };
+        let rows = incoming(&report);
+        let started: u64 = rows.iter().map(|row| row.started).sum();
+        let stopped: u64 = rows.iter().map(|row| row.stopped).sum();
+        assert_eq!((started, stopped), (all, all), "{name}");
+        assert_eq!(report.stops_without_start, 0, "{name}");
+        for (path, truth) in counted(name) {
+            let Some(row) = rows.iter().find(|row| row.name == format!("in GET {path}")) else {
+                panic!("{name}: no {path}");
+            };
+            // The recorder asks for /stat once more.
+            let more = u64::from(path == "/stat" && row.started > truth.count);
+            assert_eq!((row.started, row.nested), (truth.count + more, 0), "{name} {path}");
+            let max_ms = row.durations.max_ns as f64 / 1e6;
+            // The server's stop comes after the client has its answer.
+            let longest = truth.max_ms + 1.0;
+            assert!(more > 0 || max_ms <= longest, "{name} {path}: {max_ms} {longest}");
+            if path == "/checkout" || path == "/grpc" {
+                let mean_ms = row.durations.mean_ns as f64 / 1e6;
+                let off = (mean_ms - truth.mean_ms).abs();
+                assert!(off <= 3.0_f64.max(truth.mean_ms * 0.05), "{name} {path}: {mean_ms}");
+            }
+            if has_statuses {
+                let statuses: BTreeMap<i64, u64> =
+                    row.statuses.iter().map(|status| (status.status, status.count)).collect();
+                assert_eq!(statuses, truth.statuses, "{name} {path}");
+            }
+        }
+    }
+}
+
+#[test]
+fn requests_that_go_out_have_their_own_stops_and_no_answer_is_minus_one() {
+    for name in ["dt-net", "dt-counters"] {
+        let Some(report) = reported(name, Http::default()) else { return };
+        let out: Vec<&ActivityRow> = report
+            .activities
+            .iter()
+            .filter(|row| row.direction.as_deref() == Some("out"))
+            .collect();
+        let counts = |row: &&ActivityRow| {
+            let statuses = row.statuses.iter().map(|it| (it.status, it.count)).collect::<Vec<_>>();
+            (row.started, row.stopped, statuses)
+        };
+        let mut found: Vec<_> = out.iter().map(counts).collect();
+        found.sort();
+        let expected = [
+            (2, 2, vec![(200, 2)]),
+            (3, 3, vec![(-1, 3)]),
+            (5, 5, vec![(200, 5)]),
+            (5, 5, vec![(200, 5)]),
+        ];
+        assert_eq!(found, expected, "{name}");
+    }
+}
+
+#[test]
+fn a_span_that_a_listener_reports_too_is_one_activity() {
+    let Some(report) = reported("dt-diag", Activities::default()) else { return };
+    let row = |end: &str| {
+        let row = report.activities.iter().find(|row| row.name.ends_with(end)).unwrap();
+        (row.started, row.stopped)
+    };
+    assert_eq!(row("HttpRequestIn"), (118, 118));
+    assert_eq!(row("HttpRequestOut"), (15, 15));
+    assert_eq!(row("Command"), (127, 127));
+    assert_eq!(report.stops_without_start, 0);
+}
+
+#[test]
+fn commands_are_those_of_their_requests_where_these_are_recorded() {
+    let Some(report) = reported("dt-diag", Sql::default()) else { return };
+    let names: Vec<_> =
+        report.requests.iter().map(|row| (row.name.as_str(), row.is_request)).collect();
+    let expected = [("GET /nplus1", true), ("GET /orders/#", true), ("GET /api/products", true)];
+    assert_eq!(names, expected);
 }

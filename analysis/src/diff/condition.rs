@@ -8,6 +8,7 @@
 //!            | "gc.pause" | "gc.pause." ( "mean" | "p50" | "p90" | "p99" | "max" )
 //!            | "elapsed" | "exceptions" | "exception(" name ")" | "pool.threads"
 //!            | "requests.count" | "requests.errors" | "request(" path ")"
+//!            | "sql" | "sql(" statement ")"
 //!            | "contention" | "contention.count" | "waits" | "open_waits" | "deadlocks"
 //!            | "jit" | "jit.methods"
 //!            | "startup." ( "program" | "first_request" | "jit" | "jit_methods" | "assemblies" )
@@ -85,7 +86,7 @@ impl fmt::Display for ConditionError {
                 f,
                 "{text} is none of cpu, method(NAME), method.total(NAME), alloc, type(NAME), gc.count, gc.count.gen0 to gen2, \
                  gc.pause, gc.pause.mean, p50, p90, p99 or max, exceptions, exception(NAME), contention, contention.count, waits, open_waits, deadlocks, jit, \
-                 jit.methods, elapsed, pool.threads, requests.count, requests.errors, request(PATH), startup.program, startup.first_request, startup.jit, startup.jit_methods, \
+                 jit.methods, elapsed, pool.threads, requests.count, requests.errors, request(PATH), sql, sql(STATEMENT), startup.program, startup.first_request, startup.jit, startup.jit_methods, \
                  startup.assemblies, counter(NAME)"
             ),
             ConditionError::Limit(text) => {
@@ -155,6 +156,8 @@ fn metric_of(text: &str) -> Result<(Subject, String), ConditionError> {
             "counter" => Subject::Counter,
             // `request(in GET /checkout p95)`.
             "request" => Subject::RequestPath,
+            // `sql(SELECT .* p95)`.
+            "sql" => Subject::SqlStatement,
             _ => return Err(unknown()),
         };
         return if name.is_empty() { Err(unknown()) } else { Ok((subject, name)) };
@@ -175,6 +178,7 @@ fn metric_of(text: &str) -> Result<(Subject, String), ConditionError> {
         "requests.count" | "requests.errors" => {
             (Subject::Requests, text.strip_prefix("requests.").unwrap_or_default())
         }
+        "sql" => (Subject::Sql, ""),
         "exceptions" => (Subject::Exceptions, ""),
         "contention" => (Subject::Contention, ""),
         "contention.count" => (Subject::ContentionCount, ""),

@@ -12,7 +12,9 @@ use crate::model::{
     Folding, Frame, FrameHandle, Kind, Mode, Resolved, StackHandle, ThreadState, WaitFor,
 };
 use crate::page::samples::SampleRow;
-use crate::report::{ActivitiesReport, ContentionReport, GcReport, ThreadPoolReport};
+use crate::report::{
+    ActivitiesReport, ContentionReport, GcReport, Spread, SqlReport, ThreadPoolReport,
+};
 use crate::sorted::SortFew;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
@@ -24,8 +26,9 @@ const SHORTEST_SLICE_NANOS: f64 = 40e6;
 pub(super) const NO_NAME: &str = "(no name)";
 /// Waits that are not over count as such from this long on: most just go on later.
 const LEAST_OPEN_WAIT_NANOS: u64 = 1_000_000_000;
-/// Maximum number of paths whose requests are compared, those with the most first.
-const MOST_PATHS: usize = 500;
+/// Maximum number of paths and statements that are compared, those with the most requests
+/// or the longest commands first.
+pub(super) const MOST_PATHS: usize = 500;
 
 /// The slices.
 #[derive(Debug)]
@@ -404,18 +407,34 @@ impl Cut {
             let name = format!("{}{}", if has_direction { "" } else { &words }, row.name);
             self.counted(Subject::RequestPath, format!("{name} count"), row.started);
             self.counted(Subject::RequestPath, format!("{name} errors"), row.errors);
-            if row.stopped > 0 {
-                let durations = &row.durations;
-                for (word, nanos) in [("p50", durations.p50_ns), ("p95", durations.p95_ns)] {
-                    let name = format!("{name} {word}");
-                    let key = (Subject::RequestPath, name.clone());
-                    self.facts.counts.insert(key, row.stopped as f64);
-                    self.set(Subject::RequestPath, name, nanos as f64);
-                }
-            }
+            self.percentiles(Subject::RequestPath, &name, &row.durations);
         }
         self.counted(Subject::Requests, "count".to_owned(), all);
         self.counted(Subject::Requests, "errors".to_owned(), failed);
+    }
+
+    /// SQL commands, by statement.
+    pub(super) fn sql(&mut self, sql: &SqlReport) {
+        if sql.count == 0 {
+            return;
+        }
+        self.counted(Subject::Sql, String::new(), sql.count);
+        for row in sql.statements.iter().filter(|row| !row.text.is_empty()) {
+            self.counted(Subject::SqlStatement, format!("{} count", row.text), row.count);
+            self.percentiles(Subject::SqlStatement, &row.text, &row.durations);
+        }
+    }
+
+    /// Median and 95 % of durations.
+    fn percentiles(&mut self, subject: Subject, name: &str, durations: &Spread) {
+        if durations.count == 0 {
+            return;
+        }
+        for (word, nanos) in [("p50", durations.p50_ns), ("p95", durations.p95_ns)] {
+            let name = format!("{name} {word}");
+            self.facts.counts.insert((subject, name.clone()), durations.count as f64);
+            self.set(subject, name, nanos as f64);
+        }
     }
 
     /// A number of events whose times are not known here.

@@ -1,7 +1,7 @@
 //! The values of a trace that are compared.
 
 use super::calls::Calls;
-use super::cut::Cut;
+use super::cut::{Cut, MOST_PATHS};
 use super::extent::ExtentFinder;
 use super::recorded::{Keywords, NamedModules};
 use super::startup::Startup;
@@ -13,7 +13,7 @@ use crate::page::samples::SampleRow;
 use crate::page::tracks::{self, Shared, pass_with_tracks};
 use crate::report::{
     Activities, Contention, CounterPoint, CounterSeries, Counters, Gc, Http, Moment, Report,
-    ReportInput, ReportPass, Reports, Resolving, ThreadPool,
+    ReportInput, ReportPass, Reports, Resolving, Sql, ThreadPool,
 };
 use nettrace_parser::view::KnownProvider;
 use nettrace_parser::{Event, Outcome};
@@ -102,6 +102,7 @@ struct DiffReports {
     counters: Counters,
     startup: Startup,
     http: Http,
+    sql: Sql,
     pool: ThreadPool,
     contention: Contention,
     extent: ExtentFinder,
@@ -120,6 +121,7 @@ impl DiffReports {
             counters: Counters::default(),
             startup: Startup::default(),
             http: Http::from(Activities::without_parts()),
+            sql: Sql::default().top(MOST_PATHS),
             pool: ThreadPool::default(),
             contention: Contention::default(),
             extent: ExtentFinder::default(),
@@ -155,6 +157,9 @@ impl Reports for DiffReports {
         self.extent.event(event, moment);
         self.keywords.event(event);
         self.http.event(event, moment, model);
+        if self.sql.wants(event) {
+            self.sql.event(event, moment, model);
+        }
         self.pool.event(event, moment, model);
         if self.contention.wants(event) {
             self.contention.event(event, moment, model);
@@ -172,6 +177,7 @@ impl Reports for DiffReports {
             .map(|(kind, rows, _)| (kind, rows))
             .collect();
         let http = self.http.finish(resolving.for_report::<Http>());
+        let sql = self.sql.finish(resolving.for_report::<Sql>());
         let pool = self.pool.finish(resolving.for_report::<ThreadPool>());
         // Circles need events only, not the samples of which the rest is computed.
         let contention = self.contention.finish(resolving.for_report::<Gc>());
@@ -180,6 +186,7 @@ impl Reports for DiffReports {
         cut.samples(&samples, resolved);
         cut.collections(&gc);
         cut.requests(&http, gathered.requests);
+        cut.sql(&sql);
         cut.pool(&pool);
         cut.deadlocks(&contention);
         let mut startup = self.startup;

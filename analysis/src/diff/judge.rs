@@ -18,7 +18,7 @@ const LEAST_WEIGHT: f64 = 0.5;
 const LEAST_SHARE: f64 = 1.0;
 /// The same of waits in one method.
 const LEAST_SHARE_OF_WAITS: f64 = 5.0;
-/// Of paths with fewer requests nothing is said.
+/// Of paths and statements with fewer requests or commands nothing is said.
 const FEWEST_REQUESTS: f64 = 20.0;
 /// The fewest values of a counter that are a sample.
 const FEWEST_VALUES: f64 = 5.0;
@@ -82,7 +82,7 @@ impl Wholes {
     /// Whether a row is worth naming.
     fn matters(&self, row: &DiffRow) -> bool {
         let least = match row.subject {
-            Subject::RequestPath => {
+            Subject::RequestPath | Subject::SqlStatement => {
                 return row.counts.iter().any(|count| *count >= FEWEST_REQUESTS);
             }
             Subject::Contention | Subject::Waits if !row.name.is_empty() => LEAST_SHARE_OF_WAITS,

@@ -440,8 +440,11 @@ fn is_on_both((subject, name): &Key, old: &Side<'_>, new: &Side<'_>) -> bool {
         Subject::Counter | Subject::Startup => ((*subject, name.clone()), None),
         Subject::Jit | Subject::JitMethods => ((Subject::Jit, none()), None),
         Subject::Elapsed | Subject::PoolThreads => ((*subject, none()), None),
-        Subject::RequestPath if is_percentile(name) => ((*subject, name.clone()), None),
+        Subject::RequestPath | Subject::SqlStatement if is_percentile(name) => {
+            ((*subject, name.clone()), None)
+        }
         Subject::Requests | Subject::RequestPath => ((Subject::Requests, "count".to_owned()), None),
+        Subject::Sql | Subject::SqlStatement => ((Subject::Sql, String::new()), None),
         Subject::GcCount | Subject::GcPause => ((Subject::GcCount, none()), Some(GC)),
         Subject::Exception | Subject::Exceptions => {
             ((Subject::Exceptions, none()), Some(EXCEPTION))
@@ -487,6 +490,7 @@ fn whole_name((subject, name): &Key) -> Option<&'static str> {
         Subject::Contention if name.is_empty() => "waits for locks",
         Subject::Waits if name.is_empty() => "waits",
         Subject::Requests if name == "count" => "HTTP requests",
+        Subject::Sql => "SQL commands",
         Subject::PoolThreads => "the thread pool",
         Subject::Startup if name.as_str() == "program" => "the start of the process",
         _ => return None,

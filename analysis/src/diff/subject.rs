@@ -41,6 +41,10 @@ pub enum Subject {
     Requests,
     /// The same of one path, `in GET /checkout p95`.
     RequestPath,
+    /// All SQL commands.
+    Sql,
+    /// The commands of one statement: how many, percentiles of their duration.
+    SqlStatement,
     /// The largest number of workers of the thread pool.
     PoolThreads,
     /// Time spent compiling.
@@ -72,7 +76,11 @@ impl Subject {
         Some(match self {
             Subject::Type | Subject::Alloc => "bytes",
             Subject::Startup if matches!(name, "assemblies" | "jit_methods") => "count",
-            Subject::Requests | Subject::RequestPath if is_percentile(name) => "ns",
+            Subject::Requests | Subject::RequestPath | Subject::SqlStatement
+                if is_percentile(name) =>
+            {
+                "ns"
+            }
             Subject::GcCount
             | Subject::Exception
             | Subject::Exceptions
@@ -81,6 +89,8 @@ impl Subject {
             | Subject::Deadlocks
             | Subject::Requests
             | Subject::RequestPath
+            | Subject::Sql
+            | Subject::SqlStatement
             | Subject::PoolThreads
             | Subject::JitMethods => "count",
             Subject::Elapsed
@@ -106,7 +116,9 @@ impl Subject {
             | Subject::OpenWaits
             | Subject::Deadlocks => false,
             Subject::GcPause => name.is_empty(),
-            Subject::Requests | Subject::RequestPath => !is_percentile(name),
+            Subject::Requests | Subject::RequestPath | Subject::SqlStatement => {
+                !is_percentile(name)
+            }
             _ => true,
         }
     }
@@ -135,6 +147,8 @@ impl Subject {
             Subject::Deadlocks => "deadlocks".to_owned(),
             Subject::Requests => format!("HTTP requests, {name}"),
             Subject::RequestPath => format!("requests {name}"),
+            Subject::Sql => "SQL commands".to_owned(),
+            Subject::SqlStatement => format!("SQL {name}"),
             Subject::PoolThreads => "largest number of pool threads".to_owned(),
             Subject::Jit => "compiling".to_owned(),
             Subject::JitMethods => "methods compiled".to_owned(),
@@ -149,6 +163,7 @@ impl Subject {
             Subject::Method | Subject::MethodTotal => Subject::Cpu,
             Subject::Type => Subject::Alloc,
             Subject::Exception => Subject::Exceptions,
+            Subject::SqlStatement => Subject::Sql,
             subject => subject,
         }
     }
@@ -168,6 +183,7 @@ impl Subject {
             Subject::Waits => Family::Waits,
             Subject::OpenWaits | Subject::Deadlocks => Family::Hangs,
             Subject::Requests | Subject::RequestPath => Family::Requests,
+            Subject::Sql | Subject::SqlStatement => Family::Sql,
             Subject::PoolThreads => Family::Pool,
             Subject::Jit | Subject::JitMethods | Subject::Startup => Family::Start,
             Subject::Counter => Family::Counters,
@@ -212,6 +228,7 @@ impl Subject {
             Subject::Contention | Subject::Waits => (4.0, 5.0, 20.0),
             Subject::ContentionCount => (4.0, 0.0, 20.0),
             Subject::Requests | Subject::RequestPath => (2.0, 0.0, 20.0),
+            Subject::Sql | Subject::SqlStatement => (2.0, 0.0, 20.0),
             Subject::PoolThreads => (2.0, 0.0, 8.0),
             // A program that used to end its waits.
             Subject::OpenWaits | Subject::Deadlocks => (2.0, 0.0, 0.0),
@@ -238,12 +255,13 @@ pub(super) enum Family {
     Waits,
     Hangs,
     Requests,
+    Sql,
     Pool,
     Start,
     Counters,
 }
 
-/// Whether a row of requests is a percentile of their duration.
+/// Whether a row of requests or commands is a percentile of their duration.
 pub(super) fn is_percentile(name: &str) -> bool {
     matches!(name.rsplit(' ').next(), Some("p50" | "p95"))
 }

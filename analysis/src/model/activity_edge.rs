@@ -1,6 +1,6 @@
 //! What an event says about an activity: that it starts, stops, or has failed.
 
-use super::activity_pairs::pair_of;
+use super::activity_pairs::{ActivityPair, pair_of};
 use super::activity_path::activity_path;
 use super::short;
 use nettrace_parser::view::{self, KnownProvider, View};
@@ -11,6 +11,9 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 const MOST_KEYS: usize = 8;
 /// Maximum length of texts that are compared, in bytes.
 const LONGEST_KEY: usize = 128;
+
+/// What ASP.NET Core calls a request, in both events of its listener.
+const TRACE_IDENTIFIER: &str = "TraceIdentifier";
 
 /// A start or a stop.
 #[derive(Debug, Clone)]
@@ -24,6 +27,9 @@ pub(crate) struct ActivityEdge {
     /// The path in the event's activity id, if the activity itself has another id: the
     /// position of the event in the tree.
     pub(crate) path: Option<String>,
+    /// Whether a DiagnosticListener reports it, rather than an ActivitySource: the same
+    /// activity may be a span as well.
+    pub(crate) is_listener: bool,
     /// Whether this id is unique among the open activities.
     pub(crate) is_id_unique: bool,
     /// The id of the parent activity, if the event contains it.
@@ -78,6 +84,7 @@ impl ActivityEdge {
             task_at: source.len().saturating_add(1),
             id,
             path: None,
+            is_listener: false,
             is_id_unique,
             parent: related.map(|id| id_text(id, event.process_id())),
             reported_nanos: None,
@@ -94,6 +101,8 @@ impl ActivityEdge {
             (view::ActivityEdge::Start, _) => true,
             (view::ActivityEdge::Stop, _) => false,
             (_, Some((_, is_start, _))) => is_start,
+            _ if event_name.ends_with(".Start") => true,
+            _ if event_name.ends_with(".Stop") => false,
             _ => return None,
         };
         let operation = match (pair, event_name.rsplit_once('.')) {
@@ -107,6 +116,7 @@ impl ActivityEdge {
             task_at: source.len().saturating_add(1),
             id: None,
             path: None,
+            is_listener: !is_span(event.name()),
             is_id_unique: true,
             parent: None,
             reported_nanos: None,
@@ -117,7 +127,8 @@ impl ActivityEdge {
         for (key, value) in activity.arguments() {
             let text = || Some(value.to_string()).filter(|text| !text.is_empty());
             let key = key.to_string();
-            if pair.is_some_and(|(pair, ..)| pair.keys.contains(&key.as_str())) {
+            let is_its_key = |(pair, ..): (&ActivityPair, _, _)| pair.keys.contains(&key.as_str());
+            if key == TRACE_IDENTIFIER || pair.is_some_and(is_its_key) {
                 edge.keys.push((hash_of(&key), hash_of(&value.to_string())));
             }
             match key.as_str() {
@@ -172,6 +183,13 @@ fn task_name(name: &str) -> &str {
     let rest =
         rest.or_else(|| ["Begin", "End"].into_iter().find_map(|start| name.strip_prefix(start)));
     rest.map(|rest| rest.trim_end_matches('/')).filter(|rest| !rest.is_empty()).unwrap_or(name)
+}
+
+/// Whether events of this name are those of ActivitySources. Those of listeners are called
+/// `Activity1Start`, `RecursiveActivity1Stop`, `Event`, as their spec says.
+fn is_span(name: &str) -> bool {
+    let task = ["Start", "Stop"].into_iter().find_map(|end| name.strip_suffix(end));
+    task.is_some_and(|task| task.trim_end_matches('/') == "Activity")
 }
 
 /// The name without the part that distinguishes start and stop.
@@ -251,6 +269,7 @@ impl ActivityEdge {
             task_at: 0,
             id: id.map(str::to_owned),
             path: None,
+            is_listener: false,
             is_id_unique,
             parent: None,
             reported_nanos: None,

@@ -50,7 +50,7 @@ fn flush(word: &mut String, group: &mut String) {
 }
 
 /// Whether a word is a GUID, or hexadecimal with both letters and digits.
-fn is_identifier(word: &str) -> bool {
+pub(crate) fn is_identifier(word: &str) -> bool {
     let digits = word.strip_prefix("0x").unwrap_or(word);
     let is_hexadecimal =
         digits.chars().all(|character| character.is_ascii_hexdigit() || character == '-');

@@ -253,8 +253,9 @@ impl LiveTop {
     }
 
     /// The start or stop of an HTTP request.
-    fn request(&mut self, event: &Event<'_>, at: Edge) {
-        let Some(ended) = self.requests.event(event, ActivityEdge::of(event).as_ref(), at, 0, None)
+    fn request(&mut self, event: &Event<'_>, at: Edge, model: &Model) {
+        let Some(ended) =
+            self.requests.event(event, ActivityEdge::of(event).as_ref(), at, 0, None, model)
         else {
             return;
         };
@@ -273,7 +274,7 @@ impl LiveReport for LiveTop {
     /// Names come from [`LiveTop::names_mut`], which forgets code that is gone.
     const LEARNS: bool = false;
 
-    fn event(&mut self, event: &Event<'_>, moment: &Moment, _: &mut Model) -> bool {
+    fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {
         let nanos = moment.nanos;
         self.first_ns.get_or_insert(nanos);
         self.process = event.process_id();
@@ -301,7 +302,7 @@ impl LiveReport for LiveTop {
                 if event.name() == "EventCounters" {
                     self.counter(event, nanos);
                 } else {
-                    self.request(event, at);
+                    self.request(event, at, model);
                 }
             }
             _ => return false,

@@ -240,10 +240,16 @@ impl LiveWatch {
         Some((compiled, mark | self.mark))
     }
 
-    fn request(&mut self, event: &Event<'_>, moment: &Moment, thread_id: Option<u64>) -> bool {
+    fn request(
+        &mut self,
+        event: &Event<'_>,
+        moment: &Moment,
+        model: &Model,
+        thread_id: Option<u64>,
+    ) -> bool {
         let at = Edge::of(event, moment.thread, moment.nanos);
         let Some(ended) =
-            self.requests.event(event, moment.activity_edge(event), at, self.mark, None)
+            self.requests.event(event, moment.activity_edge(event), at, self.mark, None, model)
         else {
             return false;
         };
@@ -302,7 +308,8 @@ impl LiveReport for LiveWatch {
                 let is_message =
                     self.watches(WatchKind::Logs) && self.message(event, moment, model);
                 is_message
-                    || self.watches(WatchKind::Http) && self.request(event, moment, thread_id)
+                    || self.watches(WatchKind::Http)
+                        && self.request(event, moment, model, thread_id)
             }
             _ => false,
         }

@@ -26,6 +26,8 @@ const STEPS_BY_ID: u64 = 8;
 #[derive(Debug, Clone)]
 pub(crate) struct OpenActivity<T> {
     pub(crate) name: TextHandle,
+    /// The number of its start, which is part of its key.
+    pub(crate) number: u64,
     pub(crate) id: Option<String>,
     /// Whether no other open activity has this id.
     is_id_unique: bool,
@@ -62,6 +64,18 @@ impl<T> OpenActivity<T> {
 
 /// Key of an open activity: its name, and the number of its start.
 pub(crate) type OpenActivityKey = (TextHandle, u64);
+
+/// What is known about a stop without an id, beside its fields.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Hint {
+    /// The activity that it ends, if that has its name.
+    pub(crate) ends: Option<OpenActivityKey>,
+    /// Whether it does not end the last one of its thread: that one has returned to its
+    /// caller since it started.
+    pub(crate) is_elsewhere: bool,
+    /// Whether the only one that it can end is the one that it ends.
+    pub(crate) is_only: bool,
+}
 
 /// Activities that have started and not stopped, found by id, by fields, or by thread.
 #[derive(Debug)]
@@ -115,6 +129,7 @@ impl<T> OpenActivities<T> {
         let lost = lost.and_then(|place| self.remove(place)).map(OpenActivity::lost);
         let activity = OpenActivity {
             name,
+            number: self.started,
             id: edge.id.clone(),
             is_id_unique: edge.is_id_unique,
             path: edge.path.clone(),
@@ -160,10 +175,27 @@ impl<T> OpenActivities<T> {
         name: TextHandle,
         at: Edge,
     ) -> Option<Interval<OpenActivity<T>>> {
+        self.stop_with(edge, name, at, Hint::default())
+    }
+
+    /// The same, if something is known about a stop without an id.
+    pub(crate) fn stop_with(
+        &mut self,
+        edge: &ActivityEdge,
+        name: TextHandle,
+        at: Edge,
+        hint: Hint,
+    ) -> Option<Interval<OpenActivity<T>>> {
         self.steps_left = self.steps_left.saturating_add(STEPS_EACH);
         let with_id = self.number_with_id(edge, name).map(|number| (number, false));
+        let hinted = || {
+            let (of_name, number) = hint.ends.filter(|_| edge.id.is_none())?;
+            let is_open = of_name == name && self.at((name, number)).is_some();
+            is_open.then_some((number, false))
+        };
+        let found = with_id.or_else(hinted);
         let (number, is_innermost) =
-            with_id.or_else(|| self.number_by_fields(edge, name, at.thread))?;
+            found.or_else(|| self.number_by_fields(edge, name, at.thread, hint))?;
         let activity = OpenActivity { is_innermost, ..self.remove((name, number))? };
         Some(Interval::whole(activity.at, at, edge.reported_nanos, activity))
     }
@@ -195,6 +227,7 @@ impl<T> OpenActivities<T> {
         edge: &ActivityEdge,
         name: TextHandle,
         thread: ThreadHandle,
+        hint: Hint,
     ) -> Option<(u64, bool)> {
         let rows = self.by_name.get(&name)?;
         // A stop without a start in its flow has the path of what runs on its thread. If
@@ -202,6 +235,7 @@ impl<T> OpenActivities<T> {
         let id = edge.id.as_deref().filter(|_| edge.is_id_unique);
         let own_id = id.filter(|id| self.ids.newest(id).is_none());
         let (mut elsewhere, mut on_thread) = (None, None);
+        let (mut only, mut possible) = (None, 0_usize);
         let mut is_innermost = true;
         for (number, row) in rows.iter().rev() {
             let Some(left) = self.steps_left.checked_sub(1) else {
@@ -209,14 +243,18 @@ impl<T> OpenActivities<T> {
                 break;
             };
             self.steps_left = left;
-            let is_here = row.at.thread == thread;
+            let is_here = row.at.thread == thread && !hint.is_elsewhere;
+            if hint.is_only && row.id.is_none() && edge.id.is_none() {
+                possible = possible.saturating_add(1);
+                only = Some((*number, false));
+            }
             match agree(&row.keys, &edge.keys) {
                 Some(true) if own_id.is_some_and(|id| row.is_elsewhere(id)) => {}
                 Some(true) if is_here => return Some((*number, is_innermost)),
                 Some(true) => elsewhere = elsewhere.or(Some((*number, false))),
                 None if is_here && (row.id.is_none() || edge.id.is_none()) => {
                     on_thread = on_thread.or(Some((*number, is_innermost)));
-                    if edge.keys.is_empty() {
+                    if edge.keys.is_empty() && !hint.is_only {
                         // Without fields, none can agree.
                         break;
                     }
@@ -225,7 +263,7 @@ impl<T> OpenActivities<T> {
             }
             is_innermost &= !is_here;
         }
-        elsewhere.or(on_thread)
+        elsewhere.or(on_thread).or(only.filter(|_| possible == 1))
     }
 
     /// Number of stops for which not all open activities were examined, because there

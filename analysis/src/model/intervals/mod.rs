@@ -31,12 +31,14 @@ mod handlers;
 mod lock_waits;
 mod matcher;
 mod suspensions;
+mod twins;
 
-pub(crate) use activities::{OpenActivities, OpenActivity, OpenActivityKey};
+pub(crate) use activities::{Hint, OpenActivities, OpenActivity, OpenActivityKey};
 pub(crate) use handlers::{Block, Clause, Handlers};
 pub(crate) use lock_waits::LockWaits;
 pub(crate) use matcher::Matcher;
 pub(crate) use suspensions::{Suspension, Suspensions, is_for_collection};
+pub(crate) use twins::{TwinStop, Twins};
 
 use super::{ThreadHandle, rounded};
 use nettrace_parser::Event;

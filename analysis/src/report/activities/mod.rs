@@ -29,9 +29,11 @@ pub use parts::{Doing, Parts, Stretch};
 pub(crate) use view::Occurrence;
 
 use super::contract::{Moment, Recording, Report};
-use super::requests::{HttpFacts, MaybeRequest, request_of, requests_around};
+use super::requests::{HttpFacts, LayerStops, MaybeRequest, request_of, requests_around};
 use crate::model::activity_edge::{ActivityEdge, id_text, is_failure};
-use crate::model::intervals::{Interval, OpenActivities, OpenActivity, OpenActivityKey};
+use crate::model::intervals::{
+    Hint, Interval, OpenActivities, OpenActivity, OpenActivityKey, TwinStop, Twins,
+};
 use crate::model::{Model, Resolved, StackHandle, TextHandle, ThreadHandle, short};
 use fields::fields_text;
 use nettrace_parser::Event;
@@ -45,6 +47,9 @@ use view::{ActivitySite, ActivityView, Slow, Wanted};
 /// Maximum number of events kept for one activity.
 const MOST_EVENTS: usize = 10_000;
 
+/// Requests inside each other that are looked at.
+const DEEPEST_REQUEST: usize = 32;
+
 /// Computes an [`ActivitiesReport`]. Memory is bounded by the number of names, stacks and
 /// open activities.
 #[derive(Debug)]
@@ -56,6 +61,8 @@ pub struct Activities {
     http: Option<ActivityView>,
     /// The last request that started on each thread.
     requests: HashMap<ThreadHandle, OpenActivityKey>,
+    stops: LayerStops,
+    twins: Twins,
     /// Tracks what time is spent on; `None` if that is not wanted.
     parts: Option<PartTracker>,
     id: Option<String>,
@@ -90,12 +97,15 @@ struct Request {
     label: Option<TextHandle>,
     /// The request of which it is a layer.
     layer_of: Option<OpenActivityKey>,
+    /// The request around it.
+    around: Option<OpenActivityKey>,
     is_error: bool,
 }
 
 impl Request {
-    fn site(&self, label: TextHandle, stack: StackHandle) -> ActivitySite {
-        ActivitySite { node: self.node, label, is_layer: self.layer_of.is_some(), stack }
+    fn site(&self, label: TextHandle, is_nested: bool, stack: StackHandle) -> ActivitySite {
+        let is_layer = self.layer_of.is_some();
+        ActivitySite { node: self.node, label, is_layer, is_nested, stack }
     }
 }
 
@@ -117,6 +127,8 @@ impl Default for Activities {
             all: Some(ActivityView::default()),
             http: None,
             requests: HashMap::new(),
+            stops: LayerStops::default(),
+            twins: Twins::default(),
             parts: Some(PartTracker::default()),
             id: None,
             events: Vec::new(),
@@ -215,6 +227,9 @@ impl Activities {
             part,
             request,
         };
+        if !edge.is_listener && event.known_provider() == KnownProvider::DiagnosticSource {
+            self.twins.span(edge, moment.thread, self.open.next_place(name));
+        }
         if let Some(lost) = self.open.start(edge, name, moment.edge(event), begun) {
             if let (Some(parts), Some(part)) = (&mut self.parts, lost.what.what.part) {
                 parts.stop(part, event, moment);
@@ -247,8 +262,8 @@ impl Activities {
         let newest = self.requests.get(&moment.thread).copied();
         let layer_of = request_of(&self.open, newest, edge, name, &facts);
         let around = layer_of.or_else(|| requests_around(&self.open, edge).next());
-        let around = around.and_then(|place| self.open.at(place)?.what.request.as_ref());
-        let node = self.http.as_mut()?.tree.node(around.map(|around| around.node), name);
+        let of_around = around.and_then(|place| self.open.at(place)?.what.request.as_ref());
+        let node = self.http.as_mut()?.tree.node(of_around.map(|around| around.node), name);
         let label = facts.label().map(|label| model.texts_mut().intern(&label));
         match layer_of {
             Some(place) => {
@@ -261,7 +276,57 @@ impl Activities {
                 self.requests.insert(moment.thread, self.open.next_place(name));
             }
         }
-        Some(Request { node, facts, label, layer_of, is_error: edge.is_error })
+        Some(Request { node, facts, label, layer_of, around, is_error: edge.is_error })
+    }
+
+    /// What is known about the stop of a request that has no id.
+    fn hint(
+        &mut self,
+        event: &Event<'_>,
+        edge: &ActivityEdge,
+        moment: &Moment,
+        model: &mut Model,
+    ) -> Hint {
+        let newest = self.requests.get(&moment.thread).copied();
+        let start = newest.and_then(|place| Some((place, self.open.at(place)?.what.stack)));
+        let stack = edge.id.is_none().then(|| model.stack_of(event, moment.thread));
+        self.stops.hint(moment.thread, start, stack, model)
+    }
+
+    /// What a listener says of an activity that is a span as well. Returns whether it is one.
+    fn listener(
+        &mut self,
+        edge: &ActivityEdge,
+        facts: Option<&HttpFacts>,
+        moment: &Moment,
+        model: &mut Model,
+    ) -> bool {
+        let place = match edge.is_start {
+            true => self.twins.start(edge, moment.thread),
+            false => match self.twins.stop(edge, moment.thread) {
+                TwinStop::Of(place) => Some(place),
+                TwinStop::Unclear => return true,
+                TwinStop::Alone => None,
+            },
+        };
+        let Some(place) = place else { return false };
+        let Some(facts) = facts else { return true };
+        let layer_of = self.request_mut(place).and_then(|request| request.layer_of);
+        for place in [Some(place), layer_of].into_iter().flatten() {
+            let Some(request) = self.request_mut(place) else { continue };
+            request.is_error |= edge.is_error || facts.is_error();
+            request.facts = std::mem::take(&mut request.facts).joined(facts.clone());
+            let label = request.facts.label();
+            if request.label.is_none()
+                && let Some(label) = label
+            {
+                let label = model.texts_mut().intern(&label);
+                if let Some(request) = self.request_mut(place) {
+                    request.label = Some(label);
+                }
+            }
+        }
+        true
     }
 
     fn request_mut(&mut self, place: OpenActivityKey) -> Option<&mut Request> {
@@ -277,7 +342,18 @@ impl Activities {
         model: &mut Model,
     ) {
         let name = model.texts_mut().intern(&edge.name);
-        let stopped = self.open.stop(edge, name, moment.edge(event));
+        let hint = match facts.and_then(|facts| facts.direction) {
+            Some(_) => self.hint(event, edge, moment, model),
+            None => Hint::default(),
+        };
+        let stopped = self.open.stop_with(edge, name, moment.edge(event), hint);
+        if let Some(stopped) = &stopped {
+            self.twins.span_stopped((name, stopped.what.number));
+            let request = stopped.what.what.request.as_ref();
+            if let Some(place) = request.and_then(|request| request.layer_of) {
+                self.stops.stopped(moment.thread, place);
+            }
+        }
         if moment.is_selected {
             let request = stopped.as_ref().and_then(|stopped| stopped.what.what.request.as_ref());
             let lacking = [
@@ -341,7 +417,8 @@ impl Activities {
         if let Some(all) = &mut self.all {
             all.wanted = all.wanted.take().or(wanted);
             let (node, stack, is_error) = (begun.node, begun.stack, slow.is_error);
-            let site = ActivitySite { node, label: name, is_layer: false, stack };
+            let site =
+                ActivitySite { node, label: name, is_layer: false, is_nested: false, stack };
             all.note(site, slow.start, Some(slow.duration), is_error);
             all.count(site, None, is_error).stopped(slow, None, self.top);
         }
@@ -355,14 +432,28 @@ impl Activities {
         slow: Slow,
         wanted: Option<Wanted>,
     ) {
-        let Some(http) = &mut self.http else { return };
         let label = request.label.unwrap_or(name);
+        let site = request.site(label, self.is_nested(request, label), stack);
+        let Some(http) = &mut self.http else { return };
         http.wanted = http.wanted.take().or(wanted);
-        let site = request.site(label, stack);
         http.note(site, slow.start, Some(slow.duration), request.is_error);
         let stats = http.count(site, request.facts.direction, request.is_error);
         let slow = Slow { is_error: request.is_error, ..slow };
         stats.stopped(slow, request.facts.status, self.top);
+    }
+
+    /// Whether a request is inside another one with the same label.
+    fn is_nested(&self, request: &Request, label: TextHandle) -> bool {
+        let mut around = request.around;
+        for _ in 0..DEEPEST_REQUEST {
+            let of_around = around.and_then(|place| self.open.at(place)?.what.request.as_ref());
+            let Some(of_around) = of_around else { return false };
+            if of_around.label == Some(label) {
+                return true;
+            }
+            around = of_around.layer_of.or(of_around.around);
+        }
+        false
     }
 
     /// A layer has reported how long a request took. Its other facts are added to the
@@ -384,7 +475,7 @@ impl Activities {
             request.facts.status = request.facts.status.or(status);
         }
         if let Some(http) = &mut self.http {
-            let site = layer.site(label.unwrap_or(name), stack);
+            let site = layer.site(label.unwrap_or(name), false, stack);
             http.count(site, None, layer.is_error).durations.add(duration);
         }
     }
@@ -396,12 +487,18 @@ impl Activities {
         }
         let stack = begun.stack;
         if let Some(all) = &mut self.all {
-            let site = ActivitySite { node: begun.node, label: *name, is_layer: false, stack };
+            let site = ActivitySite {
+                node: begun.node,
+                label: *name,
+                is_layer: false,
+                is_nested: false,
+                stack,
+            };
             all.note(site, at.nanos, None, begun.is_error);
             all.count(site, None, begun.is_error);
         }
         if let Some((http, request)) = self.http.as_mut().zip(begun.request.as_ref()) {
-            let site = request.site(request.label.unwrap_or(*name), stack);
+            let site = request.site(request.label.unwrap_or(*name), false, stack);
             http.note(site, at.nanos, None, request.is_error);
             http.count(site, request.facts.direction, request.is_error);
         }
@@ -511,6 +608,8 @@ impl Report for Activities {
             self.failed(event, edge.is_some(), model);
         }
         match edge {
+            Some(edge)
+                if edge.is_listener && self.listener(edge, facts.as_ref(), moment, model) => {}
             Some(edge) if edge.is_start => self.start(event, edge, facts, moment, model),
             Some(edge) => self.stop(event, edge, facts.as_ref(), moment, model),
             None => {}

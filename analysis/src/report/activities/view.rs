@@ -110,6 +110,8 @@ pub(super) struct ActivitySite {
     pub(super) label: TextHandle,
     /// Whether these are layers of requests that are counted elsewhere.
     pub(super) is_layer: bool,
+    /// Whether these are requests inside others with the same label.
+    pub(super) is_nested: bool,
     pub(super) stack: StackHandle,
 }
 
@@ -266,7 +268,8 @@ impl<'t> Summed<'t> {
             }
             row.direction = row.direction.or(directions.get(&site.label).copied());
             row.stats.merge(&stats);
-            if tree.is_in_own_kind(site.node) {
+            let is_nested = if is_http { site.is_nested } else { tree.is_in_own_kind(site.node) };
+            if is_nested {
                 row.nested = row.nested.saturating_add(stats.started);
             } else {
                 row.outermost_ns = row.outermost_ns.saturating_add(stats.durations.sum());

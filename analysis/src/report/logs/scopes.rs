@@ -1,13 +1,28 @@
-//! Open scopes of log messages.
+//! Open scopes of log messages, and which of them a message is in.
+//!
+//! No event says which scopes a message is in. They are shown where it is proved: by the
+//! activity ids, which are paths through the scopes if tasks were recorded; by the stack, if
+//! the method that began a scope is still on it; by the span, which is that of the request of
+//! an earlier message.
 
-use crate::model::{ThreadHandle, shorten};
-use nettrace_parser::{Event, Guid, Value};
+use super::message::{pairs, parted};
+use crate::model::activity_edge::id_text;
+use crate::model::activity_path::parent_path;
+use crate::model::{Model, StackHandle, ThreadHandle, shorten};
+use crate::report::flat_json;
+use crate::report::requests::is_inside;
+use nettrace_parser::{Event, Value};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-/// Maximum number of open scopes per thread. If there are more, the oldest is dropped,
-/// because its end was lost.
+/// Maximum number of open scopes: of more, the ends were lost.
+const MOST_OPEN: usize = 65_536;
+/// Maximum number of scopes inside each other, and of those of a thread.
 const DEEPEST: usize = 64;
+/// Maximum number of spans whose request is known.
+const MOST_SPANS: usize = 65_536;
+/// Maximum number of frames between the code that begins a scope and the event.
+const MOST_OWN_FRAMES: usize = 12;
 
 /// The id by which the end of a scope refers to it.
 type Id = (Option<i64>, Option<i64>);
@@ -16,35 +31,177 @@ type Id = (Option<i64>, Option<i64>);
 #[derive(Debug)]
 struct Scope {
     id: Id,
-    activity: Option<Guid>,
+    paths: Vec<String>,
+    thread: ThreadHandle,
+    stack: StackHandle,
+    /// The scope around it.
+    parent: Option<u64>,
     /// Shared by all messages in the scope.
     text: Arc<str>,
+    /// The id of a request, if it is the scope of one.
+    request: Option<Arc<str>>,
+    spans: Vec<String>,
+}
+
+/// What a message is in.
+#[derive(Debug, Default)]
+pub(in crate::report) struct Around {
+    /// Texts of the scopes, outermost first.
+    pub(in crate::report) scopes: Vec<Arc<str>>,
+    /// The id of the request.
+    pub(in crate::report) request: Option<Arc<str>>,
+    /// Its path, if its scope has one.
+    pub(in crate::report) path: Option<String>,
 }
 
 /// The open scopes of all threads.
 #[derive(Debug, Default)]
-pub(super) struct LogScopes {
-    threads: HashMap<ThreadHandle, Vec<Scope>>,
-    /// For each scope id, the threads on which such scopes are open, and how many: so
-    /// that ending a scope on another thread does not have to search all threads.
-    holders: HashMap<Id, BTreeMap<ThreadHandle, usize>>,
+pub(in crate::report) struct LogScopes {
+    /// By the number of their start.
+    open: BTreeMap<u64, Scope>,
+    started: u64,
+    by_id: HashMap<Id, Vec<u64>>,
+    by_path: HashMap<String, u64>,
+    /// Those that began on a thread, in calls that have not returned as far as is known.
+    on_thread: HashMap<ThreadHandle, Vec<u64>>,
+    /// The scopes of requests by the span of their messages.
+    by_span: HashMap<String, u64>,
 }
 
 impl LogScopes {
-    /// The scopes of a message on a thread, outermost first.
-    pub(super) fn of(&self, event: &Event<'_>, thread: ThreadHandle) -> Vec<Arc<str>> {
-        let activity = activity_of(event);
-        let scopes = self.threads.get(&thread).map(Vec::as_slice).unwrap_or_default();
-        let fits = |scope: &&Scope| {
-            scope.activity.is_none() || activity.is_none() || scope.activity == activity
-        };
-        let says_something = |scope: &&Scope| !scope.text.is_empty();
-        let shown = scopes.iter().filter(fits).filter(says_something);
-        shown.map(|scope| Arc::clone(&scope.text)).collect()
+    /// An event of a logger: returns whether it is the start or end of a scope.
+    pub(in crate::report) fn event(
+        &mut self,
+        event: &Event<'_>,
+        thread: ThreadHandle,
+        model: &mut Model,
+    ) -> bool {
+        match event.name() {
+            "ActivityStart" | "ActivityJsonStart" => {
+                let stack = model.stack_of(event, thread);
+                self.begin(event, thread, stack, model);
+            }
+            "ActivityStop" | "ActivityJsonStop" => {
+                let number = |name| event.field(name).and_then(|value| value.as_i64());
+                self.end((number("ID"), number("FactoryID")));
+            }
+            _ => return false,
+        }
+        true
     }
 
-    pub(super) fn begin(&mut self, event: &Event<'_>, thread: ThreadHandle) {
-        let (mut id, mut factory, mut text) = (None, None, String::new());
+    /// What a message of a thread is in. `span`: its span's id.
+    pub(in crate::report) fn around(
+        &mut self,
+        event: &Event<'_>,
+        thread: ThreadHandle,
+        span: Option<&str>,
+        model: &mut Model,
+    ) -> Around {
+        if self.open.is_empty() {
+            return Around::default();
+        }
+        let stack = model.stack_of(event, thread);
+        let proved = self.by_activity(event).or_else(|| self.by_stack(thread, stack, model));
+        let of_span = span.and_then(|span| self.by_span.get(span)).copied();
+        let mut chain = self.chain(proved);
+        let request_of = |chain: &[u64]| {
+            let is_request = |number: &&u64| {
+                self.open.get(number).is_some_and(|scope| scope.request.is_some())
+            };
+            chain.iter().rev().find(is_request).copied()
+        };
+        let request = match (request_of(&chain), of_span) {
+            (Some(request), None) => {
+                if let Some(span) = span {
+                    self.learn(span, request);
+                }
+                Some(request)
+            }
+            // What the span says is certain.
+            (found, Some(of_span)) if found != Some(of_span) => {
+                let mut own = self.chain(Some(of_span));
+                if found.is_none() {
+                    own.extend(chain.iter().filter(|number| **number > of_span));
+                }
+                chain = own;
+                Some(of_span)
+            }
+            (found, _) => found,
+        };
+        let scope = |number: &u64| self.open.get(number);
+        let request = request.as_ref().and_then(scope);
+        let texts = chain.iter().filter_map(scope).map(|scope| Arc::clone(&scope.text));
+        Around {
+            scopes: texts.filter(|text| !text.is_empty()).collect(),
+            request: request.and_then(|scope| scope.request.clone()),
+            path: request.and_then(|scope| value_of(&scope.text, "RequestPath")),
+        }
+    }
+
+    fn learn(&mut self, span: &str, request: u64) {
+        if self.by_span.len() >= MOST_SPANS {
+            self.by_span.clear();
+        }
+        if let Some(scope) = self.open.get_mut(&request) {
+            self.by_span.insert(span.to_owned(), request);
+            scope.spans.push(span.to_owned());
+        }
+    }
+
+    /// A scope and those around it, outermost first.
+    fn chain(&self, scope: Option<u64>) -> Vec<u64> {
+        let mut chain = Vec::new();
+        let mut next = scope;
+        while let Some(number) = next.filter(|_| chain.len() < DEEPEST) {
+            let Some(scope) = self.open.get(&number) else { break };
+            chain.push(number);
+            next = scope.parent;
+        }
+        chain.reverse();
+        chain
+    }
+
+    /// The innermost scope on the path that an event's activity id is.
+    fn by_activity(&self, event: &Event<'_>) -> Option<u64> {
+        let id = event.activity_id().filter(|id| !id.is_zero())?;
+        let id = id_text(id, event.process_id());
+        let mut path = id.as_str();
+        for _ in 0..DEEPEST {
+            if let Some(number) = self.by_path.get(path) {
+                return Some(*number);
+            }
+            path = parent_path(path).filter(|_| path.starts_with('/'))?;
+        }
+        None
+    }
+
+    /// The innermost scope of a thread whose beginning method is still on the stack. Those of
+    /// others have returned, and are not looked at again.
+    fn by_stack(&mut self, thread: ThreadHandle, stack: StackHandle, model: &Model) -> Option<u64> {
+        let scopes = self.on_thread.get_mut(&thread)?;
+        let stacks = model.stacks();
+        let now = stacks.addresses(stack);
+        while let Some(number) = scopes.last() {
+            let scope = self.open.get(number);
+            let start = scope.map(|scope| stacks.addresses(scope.stack));
+            if start.is_some_and(|start| is_inside(start, now, MOST_OWN_FRAMES)) {
+                return Some(*number);
+            }
+            scopes.pop();
+        }
+        self.on_thread.remove(&thread);
+        None
+    }
+
+    fn begin(
+        &mut self,
+        event: &Event<'_>,
+        thread: ThreadHandle,
+        stack: StackHandle,
+        model: &Model,
+    ) {
+        let (mut id, mut factory, mut arguments) = (None, None, Vec::new());
         let mut fields = event.fields();
         while let Some(field) = fields.next() {
             let Ok(value) = field.value else { break };
@@ -55,92 +212,125 @@ impl LogScopes {
             match field.name() {
                 "ID" => id = value.as_i64(),
                 "FactoryID" => factory = value.as_i64(),
-                "Arguments" | "ArgumentsJson" => text = scope_text(&value),
+                "Arguments" | "ArgumentsJson" => arguments = arguments_of(&value),
                 _ => {}
             }
         }
-        // It is part of each message in the scope.
-        shorten(&mut text);
-        self.push(
-            thread,
-            Scope { id: (id, factory), activity: activity_of(event), text: text.into() },
-        );
-    }
-
-    pub(super) fn end(&mut self, event: &Event<'_>, thread: ThreadHandle) {
-        let number = |name| event.field(name).and_then(|value| value.as_i64());
-        self.remove(thread, (number("ID"), number("FactoryID")));
-    }
-
-    fn push(&mut self, thread: ThreadHandle, scope: Scope) {
-        let scopes = self.threads.entry(thread).or_default();
-        let dropped = (scopes.len() >= DEEPEST).then(|| scopes.remove(0));
-        let held = self.holders.entry(scope.id).or_default().entry(thread).or_default();
-        *held = held.saturating_add(1);
-        scopes.push(scope);
-        if let Some(dropped) = dropped {
-            self.let_go(thread, dropped.id);
-        }
-    }
-
-    fn remove(&mut self, thread: ThreadHandle, id: Id) {
-        if let Some(scopes) = self.threads.get_mut(&thread)
-            && let Some(at) = scopes.iter().rposition(|scope| scope.id == id)
+        let id = (id, factory);
+        let path = event.activity_id().filter(|id| !id.is_zero());
+        let path = path.map(|id| id_text(id, event.process_id()));
+        // The second form of a scope that has begun.
+        let again = self.by_id.get(&id).and_then(|open| open.last()).copied();
+        if let Some(number) = again
+            && let Some(scope) = self.open.get_mut(&number)
+            && scope.thread == thread
+            && event.name() == "ActivityJsonStart"
         {
-            scopes.remove(at);
-            if scopes.is_empty() {
-                self.threads.remove(&thread);
+            if let Some(path) = path {
+                self.by_path.insert(path.clone(), number);
+                scope.paths.push(path);
             }
-            self.let_go(thread, id);
             return;
         }
-        // Asynchronous code ends scopes on other threads.
-        for thread in self.holders.remove(&id).unwrap_or_default().into_keys() {
-            if let Some(scopes) = self.threads.get_mut(&thread) {
-                scopes.retain(|scope| scope.id != id);
-                if scopes.is_empty() {
-                    self.threads.remove(&thread);
-                }
-            }
+        let parent = self.by_activity(event).or_else(|| self.by_stack(thread, stack, model));
+        let is_request = |(name, _): &&(String, String)| name == "RequestId";
+        let request = arguments.iter().find(is_request).map(|(_, id)| id.as_str().into());
+        let number = self.started;
+        self.started = self.started.saturating_add(1);
+        if self.open.len() >= MOST_OPEN
+            && let Some((oldest, scope)) = self.open.pop_first()
+        {
+            self.forget(oldest, &scope);
+        }
+        self.by_id.entry(id).or_default().push(number);
+        if let Some(path) = &path {
+            self.by_path.insert(path.clone(), number);
+        }
+        let on_thread = self.on_thread.entry(thread).or_default();
+        if on_thread.len() >= DEEPEST {
+            on_thread.remove(0);
+        }
+        on_thread.push(number);
+        let scope = Scope {
+            id,
+            paths: path.into_iter().collect(),
+            thread,
+            stack,
+            parent,
+            text: scope_text(arguments),
+            request,
+            spans: Vec::new(),
+        };
+        self.open.insert(number, scope);
+    }
+
+    /// A scope ends, on whatever thread.
+    fn end(&mut self, id: Id) {
+        let Some(number) = self.by_id.get(&id).and_then(|open| open.last()).copied() else {
+            return;
+        };
+        if let Some(scope) = self.open.remove(&number) {
+            self.forget(number, &scope);
         }
     }
 
-    fn let_go(&mut self, thread: ThreadHandle, id: Id) {
-        let Some(held) = self.holders.get_mut(&id) else { return };
-        if let Some(count) = held.get_mut(&thread) {
-            *count = count.saturating_sub(1);
-            if *count == 0 {
-                held.remove(&thread);
+    /// Removes what leads to a scope.
+    fn forget(&mut self, number: u64, scope: &Scope) {
+        if let Some(open) = self.by_id.get_mut(&scope.id) {
+            open.retain(|other| *other != number);
+            if open.is_empty() {
+                self.by_id.remove(&scope.id);
             }
         }
-        if held.is_empty() {
-            self.holders.remove(&id);
+        for path in &scope.paths {
+            if self.by_path.get(path) == Some(&number) {
+                self.by_path.remove(path);
+            }
+        }
+        for span in &scope.spans {
+            if self.by_span.get(span) == Some(&number) {
+                self.by_span.remove(span);
+            }
+        }
+        if let Some(on_thread) = self.on_thread.get_mut(&scope.thread) {
+            on_thread.retain(|other| *other != number);
+            if on_thread.is_empty() {
+                self.on_thread.remove(&scope.thread);
+            }
         }
     }
 }
 
-fn activity_of(event: &Event<'_>) -> Option<Guid> {
-    event.activity_id().filter(|id| !id.is_zero())
+fn arguments_of(value: &Value<'_>) -> Vec<(String, String)> {
+    match value.to_text() {
+        Some(text) if value.as_array().is_none() => match flat_json::members(&text) {
+            members if members.is_empty() && text.trim() != "{}" => vec![(String::new(), text)],
+            members => members,
+        },
+        _ => pairs(value),
+    }
 }
 
-/// `RequestId=1 Path=/x` for pairs, else the text unchanged.
-fn scope_text(value: &Value<'_>) -> String {
-    let Some(array) = value.as_array() else { return value.to_text().unwrap_or_default() };
-    let mut text = String::new();
-    for pair in array.iter().filter_map(|pair| pair.as_object()) {
-        let field = |name| pair.field(name).and_then(|value| value.to_text()).unwrap_or_default();
-        let key = field("Key");
-        if key == "{OriginalFormat}" {
-            continue;
-        }
-        if !text.is_empty() {
-            text.push(' ');
-        }
-        text.push_str(&key);
-        text.push('=');
-        text.push_str(&field("Value"));
+/// `RequestId=1 Path=/x`; the template only if there is nothing else.
+fn scope_text(arguments: Vec<(String, String)>) -> Arc<str> {
+    let (template, arguments) = parted(arguments);
+    let words = arguments.iter().map(|(name, value)| match name.as_str() {
+        "" => value.clone(),
+        name => format!("{name}={value}"),
+    });
+    let mut text = words.collect::<Vec<_>>().join(" ");
+    if text.is_empty() {
+        text = template.unwrap_or_default();
     }
-    text
+    // It is part of each message in the scope.
+    shorten(&mut text);
+    text.into()
+}
+
+/// The value of `name=` in a scope's text, which ends at a blank.
+fn value_of(text: &str, name: &str) -> Option<String> {
+    let word = text.split(' ').find_map(|word| word.strip_prefix(name)?.strip_prefix('='))?;
+    Some(word.to_owned())
 }
 
 #[cfg(test)]
@@ -148,40 +338,56 @@ mod tests {
     use super::*;
 
     fn begin(scopes: &mut LogScopes, thread: u32, id: i64) {
-        let scope = Scope { id: (Some(id), None), activity: None, text: "".into() };
-        scopes.push(ThreadHandle(thread), scope);
-    }
-
-    fn open(scopes: &LogScopes) -> usize {
-        let held: usize = scopes.holders.values().flat_map(BTreeMap::values).sum();
-        assert_eq!(held, scopes.threads.values().map(Vec::len).sum::<usize>());
-        held
+        let number = scopes.started;
+        let scope = Scope {
+            id: (Some(id), None),
+            paths: vec![format!("//1/{number}")],
+            thread: ThreadHandle(thread),
+            stack: StackHandle(0),
+            parent: None,
+            text: "".into(),
+            request: None,
+            spans: vec![number.to_string()],
+        };
+        scopes.started += 1;
+        scopes.by_id.entry(scope.id).or_default().push(number);
+        scopes.by_path.insert(scope.paths[0].clone(), number);
+        scopes.by_span.insert(number.to_string(), number);
+        scopes.on_thread.entry(ThreadHandle(thread)).or_default().push(number);
+        scopes.open.insert(number, scope);
     }
 
     #[test]
-    fn a_scope_ends_on_its_thread_or_on_all_others() {
+    fn a_scope_ends_on_any_thread_and_leaves_nothing() {
         let mut scopes = LogScopes::default();
         for (thread, id) in [(1, 7), (1, 7), (2, 7), (2, 8), (3, 8)] {
             begin(&mut scopes, thread, id);
         }
-        scopes.remove(ThreadHandle(1), (Some(7), None));
-        assert_eq!(open(&scopes), 4, "the newest of the thread");
-        scopes.remove(ThreadHandle(9), (Some(8), None));
-        assert_eq!(open(&scopes), 2, "those of all other threads");
-        (0..200).for_each(|_| begin(&mut scopes, 1, 7));
-        assert_eq!(open(&scopes), DEEPEST + 1);
-        scopes.remove(ThreadHandle(9), (Some(7), None));
-        assert!(open(&scopes) == 0 && scopes.holders.is_empty());
+        for (id, left) in [(7, 4), (9, 4), (7, 3), (7, 2), (7, 2), (8, 1), (8, 0)] {
+            scopes.end((Some(id), None));
+            assert_eq!(scopes.open.len(), left, "{id}");
+        }
+        assert!(scopes.by_id.is_empty() && scopes.by_path.is_empty());
+        assert!(scopes.by_span.is_empty() && scopes.on_thread.is_empty());
     }
 
-    /// Would take 10^10 steps if each end searched all threads.
     #[test]
     fn ends_of_scopes_that_are_not_open_are_ignored() {
         let mut scopes = LogScopes::default();
-        (0..100_000).for_each(|thread| begin(&mut scopes, thread, 1));
-        for end in 0..100_000 {
-            scopes.remove(ThreadHandle(end), (Some(2), None));
-        }
-        assert_eq!(open(&scopes), 100_000);
+        (0..100_000).for_each(|id| begin(&mut scopes, 1, id));
+        (0..100_000).for_each(|id| scopes.end((Some(id), Some(1))));
+        assert_eq!(scopes.open.len(), 100_000);
+    }
+
+    #[test]
+    fn a_scope_without_arguments_is_its_template() {
+        let pairs = |pairs: &[(&str, &str)]| -> Vec<(String, String)> {
+            pairs.iter().map(|(a, b)| ((*a).into(), (*b).into())).collect()
+        };
+        let original = ("{OriginalFormat}", "Invoice {Id}");
+        assert_eq!(&*scope_text(pairs(&[("Id", "7"), original])), "Id=7");
+        assert_eq!(&*scope_text(pairs(&[original])), "Invoice {Id}");
+        assert_eq!(&*scope_text(Vec::new()), "");
+        assert_eq!(value_of("RequestId=1 RequestPath=/x", "RequestPath").as_deref(), Some("/x"));
     }
 }

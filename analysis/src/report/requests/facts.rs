@@ -9,7 +9,7 @@
 use crate::model::TextHandle;
 use crate::model::activity_edge::{ActivityEdge, tag};
 use crate::model::intervals::{OpenActivities, OpenActivityKey};
-use crate::report::message_group::group_of;
+use crate::report::message_group::is_identifier;
 use nettrace_parser::view::{self, KnownProvider, View};
 use nettrace_parser::{Event, Value};
 
@@ -48,7 +48,14 @@ pub(crate) fn request_of<T: MaybeRequest>(
 ) -> Option<OpenActivityKey> {
     let on_thread = newest.filter(|place| {
         let of_thread = open.at(*place);
-        edge.id.is_none() && of_thread.is_some_and(|request| request.id.is_none())
+        of_thread.is_some_and(|request| {
+            is_unrelated(
+                edge.id.as_ref(),
+                edge.path.as_ref(),
+                request.id.as_ref(),
+                request.path.as_ref(),
+            )
+        })
     });
     requests_around(open, edge).chain(on_thread).find_map(|place| {
         let inside = open.at(place)?;
@@ -60,6 +67,46 @@ pub(crate) fn request_of<T: MaybeRequest>(
         let is_same = request.what.http().is_some_and(|outer| outer.is_same_request(facts));
         (is_new && is_same).then_some(place)
     })
+}
+
+/// A status as a number, or as HttpStatusCode has it: `OK`.
+fn status_of(text: &str) -> Option<i64> {
+    const NAMES: [(&str, i64); 16] = [
+        ("OK", 200),
+        ("Created", 201),
+        ("Accepted", 202),
+        ("NoContent", 204),
+        ("MovedPermanently", 301),
+        ("Found", 302),
+        ("NotModified", 304),
+        ("BadRequest", 400),
+        ("Unauthorized", 401),
+        ("Forbidden", 403),
+        ("NotFound", 404),
+        ("Conflict", 409),
+        ("TooManyRequests", 429),
+        ("InternalServerError", 500),
+        ("BadGateway", 502),
+        ("ServiceUnavailable", 503),
+    ];
+    let named = || NAMES.iter().find(|(name, _)| *name == text).map(|(_, status)| *status);
+    text.parse().ok().or_else(named)
+}
+
+/// Whether ids of two activities say nothing about each other: one has none, or one has a
+/// path and the other only an id of its own.
+fn is_unrelated(
+    id: Option<&String>,
+    path: Option<&String>,
+    other_id: Option<&String>,
+    other_path: Option<&String>,
+) -> bool {
+    let is_path = |id: &&String| id.starts_with('/');
+    let path = path.or(id.filter(is_path));
+    let other_path = other_path.or(other_id.filter(is_path));
+    let both_have_ids = id.is_some_and(|id| !id.starts_with('/'))
+        && other_id.is_some_and(|id| !id.starts_with('/'));
+    !(both_have_ids || path.is_some() && other_path.is_some())
 }
 
 /// What an event says about an HTTP request.
@@ -135,6 +182,7 @@ impl HttpFacts {
         let Some(activity) = view::Activity::of(event) else { return };
         for (key, value) in activity.arguments() {
             if key != "TagObjects" && key != "Tags" {
+                self.read_argument(&key.to_string(), &value);
                 continue;
             }
             let tags = value.to_string();
@@ -150,6 +198,19 @@ impl HttpFacts {
             self.target = self.target.take().or_else(|| first(["url.path", "http.target", "path"]));
             let status = first(["http.response.status_code", "http.status_code", "status_code"]);
             self.status = self.status.or_else(|| status?.parse().ok());
+        }
+    }
+
+    /// What a spec for a listener asks for: `Request.Path` is called `Path`.
+    fn read_argument(&mut self, key: &str, value: &dyn std::fmt::Display) {
+        let is = |names: &[&str]| names.iter().any(|name| name.eq_ignore_ascii_case(key));
+        let text = || Some(value.to_string()).filter(|text| !text.is_empty());
+        if is(&["Method", "RequestMethod"]) {
+            self.method = text().or(self.method.take());
+        } else if is(&["Path", "RequestPath", "RequestUri", "Uri", "Url"]) {
+            self.target = text().filter(|text| text.contains('/')).or(self.target.take());
+        } else if is(&["StatusCode", "ResponseStatusCode"]) {
+            self.status = status_of(&value.to_string()).or(self.status);
         }
     }
 
@@ -209,8 +270,33 @@ impl HttpFacts {
             .map_or(0, |at| at.saturating_add(host_end));
         let (host, path) = target.split_at_checked(host_end)?;
         let method = self.method.as_deref().map(|method| format!("{method} ")).unwrap_or_default();
-        Some(format!("{method}{host}{}", group_of(path)))
+        Some(format!("{method}{host}{}", path_group(path)))
     }
+}
+
+/// Maximum length of a path by which requests are counted, in characters.
+const LONGEST_PATH: usize = 200;
+
+/// A path in which each segment that is a number or an identifier is `#`. What is only part
+/// of a segment, as in `/v1` or `/nplus1`, makes a difference.
+fn path_group(path: &str) -> String {
+    let is_id = |segment: &str| {
+        !segment.is_empty()
+            && (segment.bytes().all(|byte| byte.is_ascii_digit()) || is_identifier(segment))
+    };
+    let mut group = String::new();
+    for (at, segment) in path.split('/').enumerate() {
+        if at > 0 {
+            group.push('/');
+        }
+        group.push_str(if is_id(segment) { "#" } else { segment });
+        if let Some((end, _)) = group.char_indices().nth(LONGEST_PATH) {
+            group.truncate(end);
+            group.push('…');
+            break;
+        }
+    }
+    group
 }
 
 #[cfg(test)]
@@ -234,6 +320,8 @@ mod tests {
             "out GET https://h1:8080/items/#"
         );
         assert_eq!(label(None, None, "/items/37"), "/items/#");
+        assert_eq!(label(None, None, "/v1/nplus1/a1b22c"), "/v1/nplus1/#");
+        assert_eq!(label(None, None, "/u/00000000-1c10-0000-0000-00009ac69d59/x2"), "/u/#/x2");
         assert_eq!(label(Some("in"), None, "http://é"), "in http://é");
         assert_eq!(HttpFacts::default().label(), None);
     }

@@ -5,7 +5,7 @@
 
 use super::facts::{HttpFacts, MaybeRequest, request_of, requests_around};
 use crate::model::activity_edge::{ActivityEdge, id_text, is_failure};
-use crate::model::intervals::{Edge, OpenActivities, OpenActivityKey};
+use crate::model::intervals::{Edge, Hint, OpenActivities, OpenActivityKey, TwinStop, Twins};
 use crate::model::{Model, StackHandle, TextHandle, ThreadHandle, short};
 use nettrace_parser::Event;
 use nettrace_parser::view::KnownProvider;
@@ -38,7 +38,47 @@ pub(crate) struct OpenRequests {
     names: HashMap<String, TextHandle>,
     /// Requests by the ids of the spans inside them.
     spans: HashMap<String, OpenActivityKey>,
+    twins: Twins,
+    stops: LayerStops,
     started: u64,
+}
+
+/// The requests whose layer has just stopped, by thread: of Kestrel's request and that of
+/// hosting around it, only the former has an id in all traces.
+#[derive(Debug, Default)]
+pub(crate) struct LayerStops(HashMap<ThreadHandle, OpenActivityKey>);
+
+impl LayerStops {
+    /// A layer of a request has stopped.
+    pub(crate) fn stopped(&mut self, thread: ThreadHandle, request: OpenActivityKey) {
+        if self.0.len() >= MOST_THREADS {
+            self.0.clear();
+        }
+        self.0.insert(thread, request);
+    }
+
+    /// What is known about a stop without an id: it ends the request whose layer has just
+    /// stopped on its thread, else the last one that started there, if that is still in the
+    /// call which wrote the start. `newest`: that request, and the stack of its start.
+    pub(crate) fn hint(
+        &mut self,
+        thread: ThreadHandle,
+        newest: Option<(OpenActivityKey, StackHandle)>,
+        stack: Option<StackHandle>,
+        model: &Model,
+    ) -> Hint {
+        let layer = self.0.remove(&thread);
+        let addresses = |stack| model.stacks().addresses(stack);
+        let stacks =
+            newest.zip(stack).map(|((key, start), stop)| (key, addresses(start), addresses(stop)));
+        let known = stacks.filter(|(_, start, stop)| !start.is_empty() && !stop.is_empty());
+        let (here, is_elsewhere) = match known {
+            Some((key, start, stop)) if is_inside(start, stop) => (Some(key), false),
+            Some(_) => (None, true),
+            None => (None, false),
+        };
+        Hint { ends: layer.or(here), is_elsewhere, is_only: true }
+    }
 }
 
 /// A request, or a layer of one.
@@ -91,11 +131,15 @@ impl OpenRequests {
         at: Edge,
         mark: u128,
         stack: Option<StackHandle>,
+        model: &Model,
     ) -> Option<EndedRequest> {
         let Some(edge) = edge else {
             self.failure(event, mark);
             return None;
         };
+        if edge.is_listener && self.listener(event, edge, at.thread, mark) {
+            return None;
+        }
         let Some(facts) = HttpFacts::of(event, edge) else {
             self.span(edge);
             return None;
@@ -105,8 +149,37 @@ impl OpenRequests {
             self.start(event, edge, name, facts, at, mark, stack);
             None
         } else {
-            self.stop(edge, name, facts, at, mark)
+            self.stop(edge, name, facts, at, mark, stack, model)
         }
+    }
+
+    /// What a listener says of a request that is a span as well. Returns whether it is one.
+    fn listener(
+        &mut self,
+        event: &Event<'_>,
+        edge: &ActivityEdge,
+        thread: ThreadHandle,
+        mark: u128,
+    ) -> bool {
+        let place = match edge.is_start {
+            true => self.twins.start(edge, thread),
+            false => match self.twins.stop(edge, thread) {
+                TwinStop::Of(place) => Some(place),
+                TwinStop::Unclear => return true,
+                TwinStop::Alone => None,
+            },
+        };
+        let Some(place) = place else { return false };
+        let Some(facts) = HttpFacts::of(event, edge) else { return true };
+        for place in [Some(place), self.outermost_layer(place)].into_iter().flatten() {
+            if let Some(request) = self.open.at_mut(place) {
+                let known = std::mem::take(&mut request.what.facts);
+                request.what.is_error |= edge.is_error || facts.is_error();
+                request.what.facts = known.joined(facts.clone());
+                request.what.mark |= mark;
+            }
+        }
+        true
     }
 
     #[allow(clippy::too_many_arguments, reason = "all that is known of a start")]
@@ -144,10 +217,14 @@ impl OpenRequests {
         let is_out = facts.direction == Some("out");
         let around = if is_out { self.by_ids(edge).or(newest) } else { None };
         let begun = Begun { number, source, facts, layer_of, is_error, mark, stack, around };
+        if !edge.is_listener && event.known_provider() == KnownProvider::DiagnosticSource {
+            self.twins.span(edge, at.thread, self.open.next_place(name));
+        }
         // One that will never be stopped has nothing to say.
         let _ = self.open.start(edge, name, at, begun);
     }
 
+    #[allow(clippy::too_many_arguments, reason = "all that is known of a stop")]
     fn stop(
         &mut self,
         edge: &ActivityEdge,
@@ -155,12 +232,24 @@ impl OpenRequests {
         facts: HttpFacts,
         at: Edge,
         mark: u128,
+        stack: Option<StackHandle>,
+        model: &Model,
     ) -> Option<EndedRequest> {
-        let ended = self.open.stop(edge, name, at)?;
+        let newest = self.newest.get(&at.thread).copied();
+        let start = newest.and_then(|place| Some((place, self.open.at(place)?.what.stack?)));
+        let hint = match facts.direction {
+            Some(_) => self.stops.hint(at.thread, start, stack, model),
+            None => Hint::default(),
+        };
+        let ended = self.open.stop_with(edge, name, at, hint)?;
+        self.twins.span_stopped((name, ended.what.number));
         let duration_ns = edge.reported_nanos.or(ended.measured_nanos());
         let begun = ended.what.what;
         let is_error = begun.is_error || edge.is_error || facts.is_error();
         let (facts, mark) = (begun.facts.joined(facts), begun.mark | mark);
+        if let Some(place) = begun.layer_of {
+            self.stops.stopped(at.thread, place);
+        }
         let request = begun.layer_of.and_then(|place| self.open.at_mut(place));
         if let Some(request) = request {
             request.what.facts = std::mem::take(&mut request.what.facts).joined(facts);

@@ -282,9 +282,8 @@ impl Report for Sql {
         match command {
             Some(command) => self.command(event, edge, command, moment, model),
             None => {
-                let is_start = edge.is_some_and(|edge| edge.is_start);
-                let stack = is_start.then(|| model.stack_of(event, moment.thread));
-                let ended = self.requests.event(event, edge, moment.edge(event), 0, stack);
+                let stack = edge.map(|_| model.stack_of(event, moment.thread));
+                let ended = self.requests.event(event, edge, moment.edge(event), 0, stack, model);
                 if let Some(ended) = ended {
                     let label = ended.facts.name().map(|name| model.texts_mut().intern(&name));
                     let unit = Unit::Request(ended.number);

@@ -8,8 +8,9 @@ use crate::printable::printable;
 use crate::table::{Cell, Detail, Table, first, layout_of, left, right};
 use crate::units;
 use nettrace_analysis::report::{
-    Activities, ActivitiesReport, ActivityLine, ActivityRow, Doing, Http, Parts,
+    Activities, ActivitiesReport, ActivityLine, ActivityRow, Doing, Http, Parts, StatusCount,
 };
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 pub(super) fn activities_of(args: &ActivitiesArgs) -> Activities {
@@ -72,7 +73,8 @@ pub(super) fn text(
             format!("{} {noun}{outermost}", units::count(report.started))
         }
     };
-    let summary = format!("{what}{wrong}{open}{lost}{cut_short}");
+    let refused = refusals(report);
+    let summary = format!("{what}{wrong}{refused}{open}{lost}{cut_short}");
     prose(context, &strong, &summary)?;
     if let Some(id) = report.slowest.first().and_then(|row| row.id.as_deref()) {
         prose(context, &faint, &format!("events of one of them: --id {}", printable(id)))?;
@@ -195,7 +197,7 @@ fn notes(row: &ActivityRow) -> String {
     let mut counts: Vec<String> = row
         .statuses
         .iter()
-        .map(|status| format!("{} ×{}", status.status, units::count(status.count)))
+        .map(|status| format!("{} ×{}", status_text(status.status), units::count(status.count)))
         .collect();
     if row.nested > 0 {
         let outermost = ms(row.outermost_ns);
@@ -205,6 +207,25 @@ fn notes(row: &ActivityRow) -> String {
         ));
     }
     if counts.is_empty() { String::new() } else { format!("  {}", counts.join(", ")) }
+}
+
+/// `404`, and `no answer` for the -1 of a request that failed without one.
+fn status_text(status: i64) -> String {
+    if status < 0 { "no answer".to_owned() } else { status.to_string() }
+}
+
+/// `, 2 with status 404`: what no error is, but no success either.
+fn refusals(report: &ActivitiesReport) -> String {
+    let mut counts: BTreeMap<i64, u64> = BTreeMap::new();
+    let refused = |status: &&StatusCount| (400..500).contains(&status.status);
+    for status in report.activities.iter().flat_map(|row| &row.statuses).filter(refused) {
+        let count = counts.entry(status.status).or_default();
+        *count = count.saturating_add(status.count);
+    }
+    let words = counts
+        .into_iter()
+        .map(|(status, count)| format!(", {} with status {status}", units::count(count)));
+    words.collect()
 }
 
 /// How a part of an activity's time is called, in a heading, in a sentence, and on the

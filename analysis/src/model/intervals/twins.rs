@@ -1,0 +1,133 @@
+//! Activities that are reported twice: as a span of an ActivitySource, and by the
+//! DiagnosticListener that says more about it.
+//!
+//! The listener's event has no id, but it is written on the thread and directly after the
+//! span's start. The stop may be on another thread: it is found by what both events of the
+//! listener carry, or else if only one span can be it.
+
+use super::OpenActivityKey;
+use crate::model::ThreadHandle;
+use crate::model::activity_edge::{ActivityEdge, hash_of};
+use std::collections::{BTreeMap, HashMap};
+
+/// Spans that are known. If there are more, their stops were lost.
+const MOST: usize = 65_536;
+
+/// Open spans, and which of them a listener has reported, too.
+#[derive(Debug, Default)]
+pub(crate) struct Twins {
+    /// The last span that started on each thread.
+    started: HashMap<ThreadHandle, (u64, OpenActivityKey)>,
+    /// Spans that a listener has reported, by task, with the thread.
+    reported: HashMap<u64, BTreeMap<OpenActivityKey, ThreadHandle>>,
+    /// The same by task and a field that start and stop have.
+    by_field: HashMap<(u64, (u64, u64)), OpenActivityKey>,
+    tasks: HashMap<OpenActivityKey, (u64, Vec<(u64, u64)>)>,
+}
+
+/// Whose stop a listener reports.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TwinStop {
+    /// That of this span.
+    Of(OpenActivityKey),
+    /// That of one of several spans.
+    Unclear,
+    /// That of an activity which is no span.
+    Alone,
+}
+
+impl Twins {
+    /// A span starts, and gets this key.
+    pub(crate) fn span(&mut self, edge: &ActivityEdge, thread: ThreadHandle, key: OpenActivityKey) {
+        if self.started.len() >= MOST {
+            self.started.clear();
+        }
+        self.started.insert(thread, (hash_of(edge.task()), key));
+    }
+
+    /// The span whose start a listener reports.
+    pub(crate) fn start(
+        &mut self,
+        edge: &ActivityEdge,
+        thread: ThreadHandle,
+    ) -> Option<OpenActivityKey> {
+        let task = hash_of(edge.task());
+        let (_, key) = *self.started.get(&thread).filter(|(of, _)| *of == task)?;
+        self.started.remove(&thread);
+        if self.tasks.len() >= MOST {
+            *self = Twins::default();
+        }
+        for field in &edge.keys {
+            self.by_field.insert((task, *field), key);
+        }
+        self.tasks.insert(key, (task, edge.keys.clone()));
+        self.reported.entry(task).or_default().insert(key, thread);
+        Some(key)
+    }
+
+    /// The span whose stop a listener reports.
+    pub(crate) fn stop(&self, edge: &ActivityEdge, thread: ThreadHandle) -> TwinStop {
+        let task = hash_of(edge.task());
+        let Some(reported) = self.reported.get(&task) else { return TwinStop::Alone };
+        let of_field = edge.keys.iter().find_map(|field| self.by_field.get(&(task, *field)));
+        if let Some(key) = of_field {
+            return TwinStop::Of(*key);
+        }
+        match reported.len() {
+            0 => TwinStop::Alone,
+            1 => reported.keys().next().map_or(TwinStop::Alone, |key| TwinStop::Of(*key)),
+            _ if edge.keys.is_empty() => {
+                let mut here = reported.iter().filter(|(_, of)| **of == thread);
+                match (here.next(), here.next()) {
+                    (Some((key, _)), None) => TwinStop::Of(*key),
+                    _ => TwinStop::Unclear,
+                }
+            }
+            _ => TwinStop::Unclear,
+        }
+    }
+
+    /// A span has stopped.
+    pub(crate) fn span_stopped(&mut self, key: OpenActivityKey) {
+        let Some((task, fields)) = self.tasks.remove(&key) else { return };
+        for field in fields {
+            self.by_field.remove(&(task, field));
+        }
+        if let Some(reported) = self.reported.get_mut(&task) {
+            reported.remove(&key);
+            if reported.is_empty() {
+                self.reported.remove(&task);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::TextHandle;
+
+    const NAME: TextHandle = TextHandle(0);
+    const ONE: ThreadHandle = ThreadHandle(1);
+    const OTHER: ThreadHandle = ThreadHandle(2);
+
+    #[test]
+    fn a_listener_reports_the_span_that_has_just_started_on_its_thread() {
+        let mut twins = Twins::default();
+        let edge = |keys: &[(u64, u64)]| ActivityEdge::bare(None, keys, false);
+        twins.span(&edge(&[]), ONE, (NAME, 1));
+        twins.span(&edge(&[]), OTHER, (NAME, 2));
+        assert_eq!(twins.start(&edge(&[(7, 1)]), ONE), Some((NAME, 1)));
+        assert_eq!(twins.start(&edge(&[(7, 9)]), ONE), None, "it is reported once");
+        assert_eq!(twins.start(&edge(&[(7, 2)]), OTHER), Some((NAME, 2)));
+        // Threads change in between.
+        assert_eq!(twins.stop(&edge(&[(7, 2)]), ONE), TwinStop::Of((NAME, 2)));
+        assert_eq!(twins.stop(&edge(&[(7, 3)]), ONE), TwinStop::Unclear);
+        assert_eq!(twins.stop(&edge(&[]), OTHER), TwinStop::Of((NAME, 2)));
+        twins.span_stopped((NAME, 2));
+        // Only one can be it.
+        assert_eq!(twins.stop(&edge(&[]), ThreadHandle(3)), TwinStop::Of((NAME, 1)));
+        twins.span_stopped((NAME, 1));
+        assert_eq!(twins.stop(&edge(&[]), ONE), TwinStop::Alone);
+    }
+}
