@@ -557,7 +557,7 @@ fn a_message_in_two_forms_is_one_with_its_exception_and_scopes() {
     assert_eq!(rows, expected);
     assert_eq!(report.messages[0].event, "12 Sold");
     assert_eq!(report.messages[2].arguments.as_deref(), Some("{\"only\":\"json\"}"));
-    assert!(report.messages[1].scopes.iter().map(|scope| &**scope).eq(["{\"step\":1}"]));
+    assert!(report.messages[1].scopes.iter().map(|scope| &**scope).eq(["step=1"]));
     assert_eq!(
         (report.count, report.loggers[0].logger.as_str(), report.loggers[0].count),
         (4, "App.Shop", 3)

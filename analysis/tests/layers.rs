@@ -16,6 +16,7 @@ const ORDER: &[&[&str]] = &[
         "report::counts",
         "report::deadlock",
         "report::distribution",
+        "report::flat_json",
         "report::message_group",
         "report::running",
     ],

@@ -1,7 +1,8 @@
 //! A web application with planted problems, whose counts are known from its clients.
 
 use nettrace_analysis::report::{
-    Activities, ActivitiesReport, ActivityRow, Http, Report, ReportPass, Sql, SqlReport,
+    Activities, ActivitiesReport, ActivityRow, Http, LogLevel, LogRow, Logs, Report, ReportPass,
+    Sql, SqlReport,
 };
 use nettrace_parser::Reader;
 use nettrace_testdata::corpus;
@@ -161,4 +162,83 @@ fn commands_are_those_of_their_requests_where_these_are_recorded() {
         report.requests.iter().map(|row| (row.name.as_str(), row.is_request)).collect();
     let expected = [("GET /nplus1", true), ("GET /orders/#", true), ("GET /api/products", true)];
     assert_eq!(names, expected);
+}
+
+/// The value of `key=` in a message's scopes.
+fn of_scope<'m>(message: &'m LogRow, key: &str) -> Vec<&'m str> {
+    let words = message.scopes.iter().flat_map(|scope| scope.split(' '));
+    words.filter_map(|word| word.strip_prefix(key)?.strip_prefix('=')).collect()
+}
+
+#[test]
+fn messages_of_parallel_requests_have_the_scopes_of_their_own_request() {
+    for name in ["dt-logsconc", "dt-logsconc-tpl"] {
+        let Some(report) = reported(name, Logs::default()) else { return };
+        assert_eq!(report.count, 794, "{name}");
+        for message in &report.messages {
+            let requests = of_scope(message, "RequestId");
+            let is_ticker = message.logger == "Shop.Ticker";
+            assert_eq!(requests.len(), usize::from(!is_ticker), "{name}: {message:?}");
+            assert_eq!(message.request.is_some(), !is_ticker, "{name}");
+            assert!(message.scopes.iter().all(|scope| !scope.is_empty()));
+            let path = of_scope(message, "RequestPath");
+            // What the message itself says.
+            if let Some((_, url)) = message.message.split_once("http://127.0.0.1:5210") {
+                let own = url.split([' ', '?']).next().unwrap();
+                if message.logger == "Microsoft.AspNetCore.Hosting.Diagnostics" {
+                    assert_eq!(path, [own], "{name}: {message:?}");
+                }
+            }
+            if message.logger == "Shop.Billing" {
+                let invoice = of_scope(message, "InvoiceId");
+                assert_eq!(path, [format!("/logs/{}", invoice[0])], "{name}: {message:?}");
+                let is_its = |word: &str| word == invoice[0];
+                let says = message.message.split(' ').any(is_its);
+                assert!(says || message.level == LogLevel::Warning, "{name}: {message:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn messages_are_counted_by_level() {
+    let Some(report) = reported("dt-logs", Logs::default()) else { return };
+    let levels: Vec<_> = report.levels.iter().map(|row| (row.level, row.count)).collect();
+    let expected = [
+        (LogLevel::Debug, 27),
+        (LogLevel::Information, 438),
+        (LogLevel::Warning, 10),
+        (LogLevel::Error, 16),
+    ];
+    assert_eq!((report.count, levels), (491, expected.to_vec()));
+    let Some(sql) = reported("dt-logs", Sql::default()) else { return };
+    let requests: Vec<_> =
+        sql.requests.iter().map(|row| (row.name.as_str(), row.units, row.commands)).collect();
+    let expected = [("/nplus1", 10, 110), ("/orders/#", 12, 12), ("/api/products", 5, 5)];
+    assert_eq!((sql.count, sql.different, requests), (127, 4, expected.to_vec()));
+}
+
+#[test]
+fn structured_messages_have_template_arguments_event_id_and_exception() {
+    let report = reported("nt-logs-kw2", Logs::default()).expect("it is in the repository");
+    assert_eq!(report.count, 13);
+    let of = |logger: &'static str| report.messages.iter().filter(move |row| row.logger == logger);
+    let [billing, order, ticker] =
+        ["Shop.Billing", "Shop.Order", "Shop.Ticker"].map(|logger| of(logger).count());
+    assert_eq!((billing, order, ticker), (9, 2, 2));
+    let charged = of("Shop.Billing").next().unwrap();
+    assert_eq!(charged.event, "100");
+    assert_eq!(charged.template.as_deref(), Some("Charging {Amount} {Currency} for {InvoiceId}"));
+    assert_eq!(charged.message, "Charging 12.5 EUR for 1");
+    let arguments = r#"{"Amount":"12.5","Currency":"EUR","InvoiceId":"1"}"#;
+    assert_eq!(charged.arguments.as_deref(), Some(arguments));
+    let scopes: Vec<&str> = charged.scopes.iter().map(|scope| &**scope).collect();
+    assert_eq!(scopes, ["InvoiceId=1"], "the dictionary's scope is empty");
+    let failed = of("Shop.Billing").find(|row| row.level == LogLevel::Error).unwrap();
+    assert_eq!(failed.event, "500 ChargeFailed");
+    let exception = failed.exception.as_deref().unwrap();
+    assert!(exception.starts_with("Shop.ShopException: card declined\n   at "), "{exception}");
+    let templates: Vec<_> =
+        report.templates.iter().map(|row| (row.template.as_str(), row.count)).collect();
+    assert!(templates.contains(&("Card of {Customer} expires soon", 3)), "{templates:?}");
 }

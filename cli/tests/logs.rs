@@ -24,15 +24,15 @@ pub(crate) fn trace() -> String {
 fn messages_stand_in_time_order_with_levels_scopes_and_exceptions() {
     let ran = nettrace(&["report", "logs", &trace()]);
     let expected = "      1.501  trce     4711  App.Shop[12] looked
-                            => {\"order\":7}
+                            => order=7
       1.502  info     4711  App.Shop[12] sold 1 thing
-                            => {\"order\":7}
+                            => order=7
       1.503  warn     4711  App.Shop[12] few things left
                             really\u{fffd}[2J
-                            => {\"order\":7}
+                            => order=7
       1.504  fail     4711  App.Shop[12] no money
-                            => {\"order\":7}
-                            {\"TypeName\":\"App.Poor\"}
+                            => order=7
+                            App.Poor
 4 messages of 1 logger: 1 fail, 1 warn, 1 info, 1 trce
 ";
     assert_eq!((ran.text(), ran.code), (expected, Some(0)));
@@ -53,7 +53,7 @@ fn with_a_level_only_what_is_as_severe_is_shown_and_the_summary_leads_there() {
         (&warnings["count"], &warnings["messages"][1]["level"]),
         (&2.into(), &"error".into())
     );
-    assert_eq!(warnings["messages"][1]["exception"], "{\"TypeName\":\"App.Poor\"}");
+    assert_eq!(warnings["messages"][1]["exception"], "App.Poor");
 
     let summary = nettrace(&["report", "summary", &trace, "--json"]).json();
     let findings = summary["findings"].list();
@@ -74,8 +74,8 @@ fn levels_have_colours_and_json_has_all() {
     let json = nettrace(&["report", "logs", &trace, "--json"]).json();
     assert_eq!((&json["schema"], &json["count"]), (&1.into(), &4.into()));
     assert_eq!(json["messages"][3]["level"], "error");
-    assert_eq!(json["messages"][3]["exception"], "{\"TypeName\":\"App.Poor\"}");
-    assert_eq!(json["messages"][1]["scopes"][0], "{\"order\":7}");
+    assert_eq!(json["messages"][3]["exception"], "App.Poor");
+    assert_eq!(json["messages"][1]["scopes"][0], "order=7");
     let none = nettrace(&["report", "logs", &trace, "--thread", "1"]);
     assert_eq!(none.text(), "0 messages of 0 loggers\n");
 }

@@ -569,9 +569,14 @@ pub const LOGS: Table = Table {
         column("logger", Text, "category of the logger, or the EventSource"),
         column("event", Text, "id and name of the event, as far as they are known"),
         column("message", Text, "the message"),
-        column("exception", Text, "the exception, JSON").null("there is none"),
+        column("exception", Text, "the exception: type, message and stack, in lines")
+            .null("there is none"),
         column("arguments", Text, "its arguments, JSON").null("`message` has them in it"),
-        column("scopes", Text, "open scopes of the thread, outermost first, JSON array"),
+        column(
+            "scopes",
+            Text,
+            "scopes around it, as far as they are known, outermost first, JSON array",
+        ),
     ],
 };
 

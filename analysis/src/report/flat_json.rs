@@ -71,15 +71,10 @@ fn text(rest: &mut impl Iterator<Item = char>) -> Option<String> {
 
 /// Four hexadecimal digits.
 fn unit(rest: &mut impl Iterator<Item = char>) -> Option<u32> {
-    (0..4).try_fold(0_u32, |sum, _| {
-        sum.checked_mul(16)?.checked_add(rest.next()?.to_digit(16)?)
-    })
+    (0..4).try_fold(0_u32, |sum, _| sum.checked_mul(16)?.checked_add(rest.next()?.to_digit(16)?))
 }
 
-fn skip(
-    rest: &mut std::iter::Peekable<impl Iterator<Item = char>>,
-    is: impl Fn(&char) -> bool,
-) {
+fn skip(rest: &mut std::iter::Peekable<impl Iterator<Item = char>>, is: impl Fn(&char) -> bool) {
     while rest.next_if(&is).is_some() {}
 }
 
@@ -131,7 +126,8 @@ mod tests {
 
     #[test]
     fn what_is_no_such_object_has_no_members() {
-        for json in ["", "{", "[]", "{\"a\"", "{\"a\":\"", "{\"a\":{}}", "{\"a\":\"\\ud800x", "{}"] {
+        for json in ["", "{", "[]", "{\"a\"", "{\"a\":\"", "{\"a\":{}}", "{\"a\":\"\\ud800x", "{}"]
+        {
             assert!(members(json).is_empty(), "{json}");
         }
         assert_eq!(members(&"{\"a\":1,".repeat(10)).len(), 1);

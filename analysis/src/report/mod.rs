@@ -44,6 +44,7 @@ mod deadlock;
 mod distribution;
 mod exceptions;
 pub(crate) mod fields;
+mod flat_json;
 pub(crate) mod gc;
 mod jit;
 mod loader;
@@ -89,7 +90,9 @@ pub use exceptions::{
 pub use gc::{Collection, Gc, GcReport, GcTotals, GenerationSizes, GenerationTotals, Pause};
 pub use jit::{AsyncPart, Jit, JitDecisions, JitMethod, JitReport, JitTotals, TierTotals};
 pub use loader::{AssemblyRow, BindRow, LoadedModule, Loader, LoaderReport};
-pub use logs::{LogLevel, LogLevelCount, LogRow, LoggerCount, Logs, LogsReport};
+pub use logs::{
+    LogFilter, LogLevel, LogLevelCount, LogRow, LogTemplate, LoggerCount, Logs, LogsReport,
+};
 pub use modules::{ModuleRow, Modules, ModulesReport};
 pub use outcome::{DamageRow, OutcomeReport};
 pub use pass::{ReportPass, Reported};

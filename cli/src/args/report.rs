@@ -249,6 +249,22 @@ pub(crate) struct LogsArgs {
     /// Only messages of this level or above
     #[arg(long, value_enum, value_name = "LEVEL", default_value_t)]
     pub(crate) level: LogLevelArg,
+
+    /// Only messages of loggers whose category matches
+    #[arg(long, value_name = "REGEX")]
+    pub(crate) logger: Option<Pattern>,
+
+    /// Only messages of this request: its id in ASP.NET Core's scope, such as
+    /// 0HN7S8T1:00000001, or the id of a trace or span
+    #[arg(long, value_name = "ID")]
+    pub(crate) request: Option<String>,
+
+    /// Show how many messages each template has, instead of the messages
+    #[arg(long)]
+    pub(crate) templates: bool,
+
+    #[command(flatten)]
+    pub(crate) rows: RowsArg,
 }
 
 #[derive(Debug, Args)]

@@ -12,7 +12,7 @@ const MOST_ARGUMENTS: usize = 100;
 
 /// The forms of a message, in the order in which the logger writes them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(in crate::report) enum Form {
+pub(crate) enum Form {
     /// `FormattedMessage`.
     Formatted,
     /// `Message`: arguments and exception, without a text.
@@ -23,27 +23,27 @@ pub(in crate::report) enum Form {
 
 /// What an event says about a message.
 #[derive(Debug)]
-pub(in crate::report) struct LoggedMessage {
-    pub(in crate::report) form: Form,
-    pub(in crate::report) level: LogLevel,
-    pub(in crate::report) logger: String,
-    pub(in crate::report) event_id: String,
-    pub(in crate::report) event_name: String,
+pub(crate) struct LoggedMessage {
+    pub(crate) form: Form,
+    pub(crate) level: LogLevel,
+    pub(crate) logger: String,
+    pub(crate) event_id: String,
+    pub(crate) event_name: String,
     /// The formatted text; empty if this form has none.
-    pub(in crate::report) text: String,
-    pub(in crate::report) template: Option<String>,
+    pub(crate) text: String,
+    pub(crate) template: Option<String>,
     /// Without the template.
-    pub(in crate::report) arguments: Vec<(String, String)>,
+    pub(crate) arguments: Vec<(String, String)>,
     /// Type, message and stack, in lines.
-    pub(in crate::report) exception: Option<String>,
+    pub(crate) exception: Option<String>,
     /// Of the activity in which it was written.
-    pub(in crate::report) trace: Option<String>,
-    pub(in crate::report) span: Option<String>,
+    pub(crate) trace: Option<String>,
+    pub(crate) span: Option<String>,
 }
 
 impl LoggedMessage {
     /// `None` if the event is none of a logger.
-    pub(in crate::report) fn of(event: &Event<'_>) -> Option<LoggedMessage> {
+    pub(crate) fn of(event: &Event<'_>) -> Option<LoggedMessage> {
         if event.name() == "Message" {
             return LoggedMessage::structured(event);
         }
@@ -59,11 +59,18 @@ impl LoggedMessage {
             found.map(|(_, value)| value.as_str()).unwrap_or_default()
         };
         let id = |name| event.field(name).and_then(|value| value.to_text());
+        // A number from .NET 5 on.
+        let event_id = match message.event_id.to_string() {
+            id if id.is_empty() => {
+                event.field("EventId").map(|value| shown(&value)).unwrap_or_default()
+            }
+            id => id,
+        };
         Some(LoggedMessage {
             form: if is_json { Form::Json } else { Form::Formatted },
             level: LogLevel::of_logger(message.level),
             logger: message.logger.to_string(),
-            event_id: message.event_id.to_string(),
+            event_id,
             event_name: message.event_name.to_string(),
             text: message.message.to_string(),
             template,
@@ -125,7 +132,7 @@ impl LoggedMessage {
     }
 
     /// The text, or the template with the arguments in their places.
-    pub(in crate::report) fn rendered(&self) -> String {
+    pub(crate) fn rendered(&self) -> String {
         match &self.template {
             Some(template) if self.text.is_empty() => filled(template, &self.arguments),
             _ => self.text.clone(),
@@ -154,9 +161,7 @@ pub(super) fn pairs(value: &Value<'_>) -> Vec<(String, String)> {
 }
 
 /// The template, and the other arguments.
-pub(super) fn parted(
-    arguments: Vec<(String, String)>,
-) -> (Option<String>, Vec<(String, String)>) {
+pub(super) fn parted(arguments: Vec<(String, String)>) -> (Option<String>, Vec<(String, String)>) {
     let (template, arguments): (Vec<_>, Vec<_>) =
         arguments.into_iter().partition(|(name, _)| name == TEMPLATE);
     (template.into_iter().next().map(|(_, template)| template), arguments)

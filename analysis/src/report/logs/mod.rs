@@ -3,28 +3,41 @@
 //! | event | meaning |
 //! |---|---|
 //! | `Microsoft-Extensions-Logging` FormattedMessage | a formatted message |
-//! | MessageJson | its arguments and exception; also the message, if nothing else contains it |
+//! | Message | its template, arguments and exception |
+//! | MessageJson | the same as JSON; also the message, if nothing else contains it |
 //! | ActivityStart, ActivityStop, ActivityJsonStart, ActivityJsonStop | a scope starts, ends |
 //! | EventSourceMessage of any provider | an EventSource's report about itself, and `EventSource.Write(string)` |
 //!
 //! A logger may write one message in several forms, directly after each other on its
-//! thread; they are merged. The trace does not contain the scopes of a message. Shown are
-//! the open scopes that were started on its thread and, if both have activity ids, have
-//! the same one.
+//! thread; they are merged. The trace does not contain the scopes of a message: see
+//! [`scopes`].
 
+mod message;
 mod scopes;
+mod templates;
+
+pub(super) use message::LoggedMessage;
+pub(super) use scopes::LogScopes;
+pub use templates::LogTemplate;
 
 use super::contract::{Moment, Recording, Report, SCHEMA};
-use crate::model::{Model, Resolved, ThreadHandle, short};
+use super::flat_json;
+use crate::model::{Model, Pattern, Resolved, ThreadHandle, short};
 use crate::sorted::SortFew;
+use message::Form;
 use nettrace_parser::Event;
 use nettrace_parser::view::{self, KnownProvider, View};
-use scopes::LogScopes;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
+use templates::Templates;
 
 /// Maximum number of loggers that are counted separately; further ones share a row.
 const MOST_LOGGERS: usize = 10_000;
+
+/// The forms of a message come within this time, in nanoseconds, and at most so many messages
+/// of other threads between them.
+const FORMS_NANOS: i64 = 10_000_000;
+const MOST_WAITING: usize = 64;
 
 /// Threads whose last message is known.
 const MOST_THREADS: usize = 10_000;
@@ -42,6 +55,8 @@ pub struct LogsReport {
     pub levels: Vec<LogLevelCount>,
     /// By logger or provider, most messages first.
     pub loggers: Vec<LoggerCount>,
+    /// By template and logger, most messages first; at most 1,000.
+    pub templates: Vec<LogTemplate>,
     /// The messages in time order, except for those already taken.
     pub messages: Vec<LogRow>,
     /// Number of selected events.
@@ -66,14 +81,26 @@ pub struct LogRow {
     pub event: String,
     /// The message.
     pub message: String,
-    /// The exception, in the logger's JSON format.
+    /// The exception: its type, its message and its stack, in lines.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub exception: Option<String>,
-    /// The arguments, in the logger's JSON format. Only if the message itself is not
-    /// reported.
+    /// The message before its arguments were put in, if it is reported.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub template: Option<String>,
+    /// The arguments as a JSON object of texts. Only if the formatted message is not
+    /// reported: then the message is the template with the arguments in it.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub arguments: Option<String>,
-    /// Open scopes on the thread, outermost first.
+    /// The id of the request that it belongs to, as ASP.NET Core's scope has it.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub request: Option<String>,
+    /// Ids of the trace and of the span in which it was written.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub trace_id: Option<String>,
+    /// See `trace_id`.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub span_id: Option<String>,
+    /// The scopes around it that are known for certain, outermost first.
     #[cfg_attr(feature = "serde", serde(serialize_with = "crate::document::as_texts"))]
     pub scopes: Vec<Arc<str>>,
 }
@@ -166,7 +193,39 @@ pub struct LoggerCount {
 struct Last {
     logger: String,
     event_id: String,
-    level: u32,
+    level: LogLevel,
+    form: Form,
+    /// What its template and logger are counted as.
+    counted: Option<(String, String)>,
+}
+
+/// Which messages count.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct LogFilter {
+    /// The least severe level.
+    pub least: LogLevel,
+    /// What the logger's name matches.
+    pub logger: Option<Pattern>,
+    /// The request: its id, or the id of a trace or span.
+    pub request: Option<String>,
+}
+
+impl LogFilter {
+    fn admits_logger(&self, logger: &str) -> bool {
+        self.logger.as_ref().is_none_or(|pattern| pattern.is_match(logger))
+    }
+
+    fn admits_request(&self, row: &LogRow) -> bool {
+        self.request.as_ref().is_none_or(|wanted| {
+            let ids = [&row.request, &row.trace_id, &row.span_id];
+            ids.into_iter().flatten().any(|id| id.eq_ignore_ascii_case(wanted))
+                // A whole id of a span: `00-TRACE-SPAN-01`.
+                || row.span_id.as_ref().is_some_and(|span| {
+                    wanted.split('-').nth(2).is_some_and(|part| part.eq_ignore_ascii_case(span))
+                })
+        })
+    }
 }
 
 /// Computes a [`LogsReport`]. Messages are kept until they are [taken](Logs::take) or the
@@ -178,8 +237,9 @@ pub struct Logs {
     last: HashMap<ThreadHandle, Last>,
     levels: BTreeMap<LogLevel, u64>,
     loggers: BTreeMap<String, u64>,
+    templates: Templates,
     count: u64,
-    least: LogLevel,
+    filter: LogFilter,
     /// Whether messages are only counted.
     only_counts: bool,
     used: u64,
@@ -189,20 +249,31 @@ impl Logs {
     /// Keeps only messages of this level and above. Scopes are tracked regardless.
     #[must_use]
     pub fn at_least(self, level: LogLevel) -> Logs {
-        Logs { least: level, ..self }
+        Logs { filter: LogFilter { least: level, ..self.filter }, ..self }
+    }
+
+    /// Keeps only these messages. Scopes are tracked regardless.
+    #[must_use]
+    pub fn with_filter(self, filter: LogFilter) -> Logs {
+        Logs { filter, ..self }
     }
 
     /// Only counts messages.
-    pub(crate) fn without_messages(self) -> Logs {
+    #[must_use]
+    pub fn without_messages(self) -> Logs {
         Logs { only_counts: true, ..self }
     }
 
     /// Takes the messages that have arrived since the last call, in time order, so that
-    /// they need not be kept. The newest one is kept, because the next event may be its
-    /// exception; it is in the final report.
+    /// they need not be kept. The newest ones are kept, because the next event may be the
+    /// exception of one of them; they are in the final report.
     pub fn take(&mut self) -> Vec<LogRow> {
-        let newest = self.rows.pop();
-        std::mem::replace(&mut self.rows, newest.into_iter().collect())
+        let newest = self.rows.last().map_or(0, |row| row.ts_ns);
+        let is_done = |row: &LogRow| row.ts_ns.saturating_add(FORMS_NANOS) < newest;
+        let done = self.rows.partition_point(is_done);
+        let done = done.max(self.rows.len().saturating_sub(MOST_WAITING));
+        let rest = self.rows.split_off(done);
+        std::mem::replace(&mut self.rows, rest)
     }
 
     /// Takes the newest message too: its exception will be a message of its own.
@@ -226,93 +297,123 @@ impl Logs {
         self.rows.push(row);
     }
 
-    fn message(&mut self, event: &Event<'_>, moment: &Moment) -> bool {
+    fn message(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {
         if event.known_provider() == KnownProvider::Logging {
-            match event.name() {
-                "ActivityStart" | "ActivityJsonStart" => self.scopes.begin(event, moment.thread),
-                "ActivityStop" | "ActivityJsonStop" => self.scopes.end(event, moment.thread),
-                _ => return self.logger_message(event, moment),
-            }
-            return true;
+            let is_scope = self.scopes.event(event, moment.thread, model);
+            return is_scope || self.logger_message(event, moment, model);
         }
         let Some(message) = view::Message::of(event) else { return false };
         let level = LogLevel::of_event(event.level());
-        if moment.is_selected && level >= self.least {
-            self.add(LogRow {
-                ts_ns: moment.nanos,
-                thread_id: event.thread_id(),
-                level,
-                logger: short(event.provider()).to_owned(),
-                event: String::new(),
-                message: message.text.to_string(),
-                exception: None,
-                arguments: None,
-                scopes: Vec::new(),
-            });
-        }
-        true
-    }
-
-    fn logger_message(&mut self, event: &Event<'_>, moment: &Moment) -> bool {
-        let Some(message) = view::LogMessage::of(event) else { return false };
-        let (logger, event_id) = (message.logger.to_string(), message.event_id.to_string());
-        let text = |text: nettrace_parser::Utf16<'_>| {
-            Some(text.to_string()).filter(|text| !text.is_empty())
-        };
-        let exception = message.exception_json.and_then(text).filter(|json| json.trim() != "{}");
-        let json = message.arguments_json;
-        let last = self.last.remove(&moment.thread);
-        let is_again = json.is_some()
-            && last.is_some_and(|last| {
-                last.logger == logger && last.event_id == event_id && last.level == message.level
-            });
-        if json.is_none() {
-            let last =
-                Last { logger: logger.clone(), event_id: event_id.clone(), level: message.level };
-            if self.last.len() >= MOST_THREADS {
-                // They are of use until the next message of the thread.
-                self.last.clear();
-            }
-            self.last.insert(moment.thread, last);
-        }
-        let level = LogLevel::of_logger(message.level);
-        if !moment.is_selected || level < self.least || (is_again && exception.is_none()) {
-            return true;
-        }
-        if is_again {
-            // Unless another thread's message is in between.
-            let thread_id = event.thread_id();
-            let is_of_message = |row: &&mut LogRow| {
-                row.thread_id == thread_id && row.logger == logger && row.exception.is_none()
-            };
-            if let Some(row) = self.rows.last_mut().filter(is_of_message) {
-                row.exception = exception;
-                return true;
-            }
-        }
-        let event_name = message.event_name.to_string();
-        let is_told = !message.message.is_empty() || is_again;
         let row = LogRow {
             ts_ns: moment.nanos,
             thread_id: event.thread_id(),
             level,
-            logger,
-            event: match (event_id.as_str(), event_name.as_str()) {
-                (id, "") => id.to_owned(),
-                ("" | "0", name) => name.to_owned(),
-                (id, name) => format!("{id} {name}"),
-            },
-            message: if is_again { String::new() } else { message.message.to_string() },
-            exception,
-            arguments: json.and_then(text).filter(|_| !is_told),
-            scopes: self.scopes.of(event, moment.thread),
+            logger: short(event.provider()).to_owned(),
+            event: String::new(),
+            message: message.text.to_string(),
+            exception: None,
+            template: None,
+            arguments: None,
+            request: None,
+            trace_id: None,
+            span_id: None,
+            scopes: Vec::new(),
         };
-        if is_again {
-            self.rows.push(row);
-        } else {
+        if moment.is_selected && self.admits(&row) {
+            self.templates.add(None, &row);
             self.add(row);
         }
         true
+    }
+
+    fn admits(&self, row: &LogRow) -> bool {
+        row.level >= self.filter.least
+            && self.filter.admits_logger(&row.logger)
+            && self.filter.admits_request(row)
+    }
+
+    fn logger_message(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {
+        let Some(message) = LoggedMessage::of(event) else { return false };
+        let last = self.last.remove(&moment.thread);
+        let is_its = |last: &Last| {
+            last.form < message.form
+                && last.logger == message.logger
+                && last.event_id == message.event_id
+                && last.level == message.level
+        };
+        let again = last.filter(is_its);
+        let is_again = again.is_some();
+        let around = self.scopes.around(
+            event,
+            moment.thread,
+            message.trace.as_deref(),
+            message.span.as_deref(),
+            model,
+        );
+        let has_text = !message.text.is_empty();
+        let row = LogRow {
+            ts_ns: moment.nanos,
+            thread_id: event.thread_id(),
+            level: message.level,
+            logger: message.logger.clone(),
+            event: match (message.event_id.as_str(), message.event_name.as_str()) {
+                ("" | "0", name) => name.to_owned(),
+                (id, "") => id.to_owned(),
+                (id, name) => format!("{id} {name}"),
+            },
+            message: message.rendered(),
+            arguments: (!has_text && !message.arguments.is_empty()).then(|| {
+                let arguments = message.arguments.iter();
+                flat_json::object(arguments.map(|(name, value)| (name.as_str(), value.as_str())))
+            }),
+            exception: message.exception,
+            template: message.template,
+            request: around.request.map(|id| id.as_ref().to_owned()),
+            trace_id: message.trace,
+            span_id: message.span,
+            scopes: around.scopes,
+        };
+        let is_wanted = moment.is_selected && self.admits(&row);
+        let mut counted = again.and_then(|last| last.counted);
+        if is_wanted && (!is_again || row.template.is_some()) {
+            counted = Some(self.templates.add(counted, &row));
+        }
+        if self.last.len() >= MOST_THREADS {
+            // They are of use until the next message of the thread.
+            self.last.clear();
+        }
+        let (logger, event_id, level) = (row.logger.clone(), message.event_id, row.level);
+        let last = Last { logger, event_id, level, form: message.form, counted };
+        self.last.insert(moment.thread, last);
+        if !is_wanted {
+            return true;
+        }
+        if !is_again {
+            self.add(row);
+            return true;
+        }
+        let mut newest = self.rows.iter_mut().rev().take(MOST_WAITING);
+        match newest.find(|kept| kept.thread_id == row.thread_id) {
+            Some(kept) if kept.logger == row.logger => kept.join(row),
+            // It was taken before its exception came.
+            _ if row.exception.is_some() => {
+                self.rows.push(LogRow { message: String::new(), arguments: None, ..row });
+            }
+            _ => {}
+        }
+        true
+    }
+}
+
+impl LogRow {
+    /// Adds what another form of the message says.
+    fn join(&mut self, other: LogRow) {
+        self.exception = self.exception.take().or(other.exception);
+        self.template = self.template.take().or(other.template);
+        if self.message.is_empty() {
+            self.message = other.message;
+            self.arguments = self.arguments.take().or(other.arguments);
+        }
     }
 }
 
@@ -327,8 +428,8 @@ impl Report for Logs {
         event.known_provider() == KnownProvider::Logging || event.name() == "EventSourceMessage"
     }
 
-    fn event(&mut self, event: &Event<'_>, moment: &Moment, _: &mut Model) -> bool {
-        let is_about = self.message(event, moment);
+    fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {
+        let is_about = self.message(event, moment, model);
         self.used = self.used.saturating_add(u64::from(is_about && moment.is_selected));
         if self.only_counts {
             self.rows.clear();
@@ -349,6 +450,7 @@ impl Report for Logs {
                 .map(|(level, count)| LogLevelCount { level, count })
                 .collect(),
             loggers,
+            templates: self.templates.finish(),
             messages: self.rows,
             used: self.used,
         }

@@ -40,23 +40,23 @@ struct Scope {
     text: Arc<str>,
     /// The id of a request, if it is the scope of one.
     request: Option<Arc<str>>,
+    /// The trace of the request's messages, and their spans.
+    trace: Option<String>,
     spans: Vec<String>,
 }
 
 /// What a message is in.
 #[derive(Debug, Default)]
-pub(in crate::report) struct Around {
+pub(crate) struct Around {
     /// Texts of the scopes, outermost first.
-    pub(in crate::report) scopes: Vec<Arc<str>>,
+    pub(crate) scopes: Vec<Arc<str>>,
     /// The id of the request.
-    pub(in crate::report) request: Option<Arc<str>>,
-    /// Its path, if its scope has one.
-    pub(in crate::report) path: Option<String>,
+    pub(crate) request: Option<Arc<str>>,
 }
 
 /// The open scopes of all threads.
 #[derive(Debug, Default)]
-pub(in crate::report) struct LogScopes {
+pub(crate) struct LogScopes {
     /// By the number of their start.
     open: BTreeMap<u64, Scope>,
     started: u64,
@@ -70,7 +70,7 @@ pub(in crate::report) struct LogScopes {
 
 impl LogScopes {
     /// An event of a logger: returns whether it is the start or end of a scope.
-    pub(in crate::report) fn event(
+    pub(crate) fn event(
         &mut self,
         event: &Event<'_>,
         thread: ThreadHandle,
@@ -90,60 +90,71 @@ impl LogScopes {
         true
     }
 
-    /// What a message of a thread is in. `span`: its span's id.
-    pub(in crate::report) fn around(
+    /// What a message of a thread is in. `trace`, `span`: those of its activity.
+    pub(crate) fn around(
         &mut self,
         event: &Event<'_>,
         thread: ThreadHandle,
+        trace: Option<&str>,
         span: Option<&str>,
         model: &mut Model,
     ) -> Around {
         if self.open.is_empty() {
             return Around::default();
         }
-        let stack = model.stack_of(event, thread);
-        let proved = self.by_activity(event).or_else(|| self.by_stack(thread, stack, model));
-        let of_span = span.and_then(|span| self.by_span.get(span)).copied();
+        let proved = match path_of(event) {
+            Some(path) => self.by_path(&path),
+            None => {
+                let stack = model.stack_of(event, thread);
+                self.by_stack(thread, stack, model)
+            }
+        };
         let mut chain = self.chain(proved);
-        let request_of = |chain: &[u64]| {
-            let is_request = |number: &&u64| {
-                self.open.get(number).is_some_and(|scope| scope.request.is_some())
-            };
-            chain.iter().rev().find(is_request).copied()
-        };
-        let request = match (request_of(&chain), of_span) {
-            (Some(request), None) => {
-                if let Some(span) = span {
-                    self.learn(span, request);
-                }
-                Some(request)
+        let mut request = self.request_of(&chain);
+        // A stack may look like that of another request's call; traces differ then.
+        if let Some(known) = request.and_then(|number| self.open.get(&number))
+            && known.trace.as_deref().is_some_and(|known| trace != Some(known))
+        {
+            chain.clear();
+            request = None;
+        }
+        if let Some(of_span) = span.and_then(|span| self.by_span.get(span)).copied()
+            && request != Some(of_span)
+        {
+            let mut own = self.chain(Some(of_span));
+            if request.is_none() {
+                own.extend(chain.iter().filter(|number| **number > of_span));
             }
-            // What the span says is certain.
-            (found, Some(of_span)) if found != Some(of_span) => {
-                let mut own = self.chain(Some(of_span));
-                if found.is_none() {
-                    own.extend(chain.iter().filter(|number| **number > of_span));
-                }
-                chain = own;
-                Some(of_span)
-            }
-            (found, _) => found,
-        };
+            chain = own;
+            request = Some(of_span);
+        }
+        if let (Some(request), Some(trace), Some(span)) = (request, trace, span) {
+            self.learn(trace, span, request);
+        }
         let scope = |number: &u64| self.open.get(number);
-        let request = request.as_ref().and_then(scope);
         let texts = chain.iter().filter_map(scope).map(|scope| Arc::clone(&scope.text));
         Around {
             scopes: texts.filter(|text| !text.is_empty()).collect(),
-            request: request.and_then(|scope| scope.request.clone()),
-            path: request.and_then(|scope| value_of(&scope.text, "RequestPath")),
+            request: request.as_ref().and_then(scope).and_then(|scope| scope.request.clone()),
         }
     }
 
-    fn learn(&mut self, span: &str, request: u64) {
+    /// The innermost scope of a request.
+    fn request_of(&self, chain: &[u64]) -> Option<u64> {
+        let is_request =
+            |number: &&u64| self.open.get(number).is_some_and(|scope| scope.request.is_some());
+        chain.iter().rev().find(is_request).copied()
+    }
+
+    fn learn(&mut self, trace: &str, span: &str, request: u64) {
+        if self.by_span.contains_key(span) {
+            return;
+        }
         if self.by_span.len() >= MOST_SPANS {
             self.by_span.clear();
         }
         if let Some(scope) = self.open.get_mut(&request) {
+            scope.trace.get_or_insert_with(|| trace.to_owned());
             self.by_span.insert(span.to_owned(), request);
             scope.spans.push(span.to_owned());
         }
@@ -162,16 +173,20 @@ impl LogScopes {
         chain
     }
 
-    /// The innermost scope on the path that an event's activity id is.
-    fn by_activity(&self, event: &Event<'_>) -> Option<u64> {
-        let id = event.activity_id().filter(|id| !id.is_zero())?;
-        let id = id_text(id, event.process_id());
-        let mut path = id.as_str();
+    /// The innermost scope on a path.
+    fn by_path(&self, path: &str) -> Option<u64> {
+        let mut path = path;
         for _ in 0..DEEPEST {
             if let Some(number) = self.by_path.get(path) {
                 return Some(*number);
             }
-            path = parent_path(path).filter(|_| path.starts_with('/'))?;
+            let parent = parent_path(path).filter(|_| path.starts_with('/'))?;
+            // If a path ends in 0, .NET writes the number of the child into the byte of
+            // that 0: the third child of `//1/0` reads `//1/48`.
+            if let Some(number) = self.by_path.get(format!("{parent}/0").as_str()) {
+                return Some(*number);
+            }
+            path = parent;
         }
         None
     }
@@ -179,9 +194,14 @@ impl LogScopes {
     /// The innermost scope of a thread whose beginning method is still on the stack. Those of
     /// others have returned, and are not looked at again.
     fn by_stack(&mut self, thread: ThreadHandle, stack: StackHandle, model: &Model) -> Option<u64> {
+        let threads = self.on_thread.len();
         let scopes = self.on_thread.get_mut(&thread)?;
         let stacks = model.stacks();
         let now = stacks.addresses(stack);
+        if now.is_empty() {
+            // Without stacks, only if there are no others.
+            return scopes.last().filter(|_| threads == 1).copied();
+        }
         while let Some(number) = scopes.last() {
             let scope = self.open.get(number);
             let start = scope.map(|scope| stacks.addresses(scope.stack));
@@ -217,8 +237,7 @@ impl LogScopes {
             }
         }
         let id = (id, factory);
-        let path = event.activity_id().filter(|id| !id.is_zero());
-        let path = path.map(|id| id_text(id, event.process_id()));
+        let path = path_of(event);
         // The second form of a scope that has begun.
         let again = self.by_id.get(&id).and_then(|open| open.last()).copied();
         if let Some(number) = again
@@ -232,9 +251,28 @@ impl LogScopes {
             }
             return;
         }
-        let parent = self.by_activity(event).or_else(|| self.by_stack(thread, stack, model));
         let is_request = |(name, _): &&(String, String)| name == "RequestId";
-        let request = arguments.iter().find(is_request).map(|(_, id)| id.as_str().into());
+        let request: Option<Arc<str>> =
+            arguments.iter().find(is_request).map(|(_, id)| id.as_str().into());
+        if request.is_some() && path.is_none() {
+            // The calls for other requests have returned.
+            self.requests_returned(thread);
+        }
+        let mut parent = match &path {
+            Some(path) => {
+                let related = event.related_activity_id().filter(|id| !id.is_zero());
+                let related = related.map(|id| id_text(id, event.process_id()));
+                let known = related.and_then(|related| self.by_path.get(&related).copied());
+                known.or_else(|| self.by_path(parent_path(path)?))
+            }
+            None => self.by_stack(thread, stack, model),
+        };
+        // No request is inside another one.
+        if request.is_some()
+            && let Some(around) = self.request_of(&self.chain(parent))
+        {
+            parent = self.open.get(&around).and_then(|scope| scope.parent);
+        }
         let number = self.started;
         self.started = self.started.saturating_add(1);
         if self.open.len() >= MOST_OPEN
@@ -259,9 +297,20 @@ impl LogScopes {
             parent,
             text: scope_text(arguments),
             request,
+            trace: None,
             spans: Vec::new(),
         };
         self.open.insert(number, scope);
+    }
+
+    /// Scopes of requests, and those inside them, are not open in calls of the thread any more.
+    fn requests_returned(&mut self, thread: ThreadHandle) {
+        let Some(scopes) = self.on_thread.get_mut(&thread) else { return };
+        let is_request =
+            |number: &u64| self.open.get(number).is_none_or(|scope| scope.request.is_some());
+        if let Some(first) = scopes.iter().position(is_request) {
+            scopes.truncate(first);
+        }
     }
 
     /// A scope ends, on whatever thread.
@@ -327,10 +376,10 @@ fn scope_text(arguments: Vec<(String, String)>) -> Arc<str> {
     text.into()
 }
 
-/// The value of `name=` in a scope's text, which ends at a blank.
-fn value_of(text: &str, name: &str) -> Option<String> {
-    let word = text.split(' ').find_map(|word| word.strip_prefix(name)?.strip_prefix('='))?;
-    Some(word.to_owned())
+/// The path that an event's activity id is.
+fn path_of(event: &Event<'_>) -> Option<String> {
+    let id = event.activity_id().filter(|id| !id.is_zero())?;
+    Some(id_text(id, event.process_id()))
 }
 
 #[cfg(test)]
@@ -347,6 +396,7 @@ mod tests {
             parent: None,
             text: "".into(),
             request: None,
+            trace: None,
             spans: vec![number.to_string()],
         };
         scopes.started += 1;
@@ -388,6 +438,5 @@ mod tests {
         assert_eq!(&*scope_text(pairs(&[("Id", "7"), original])), "Id=7");
         assert_eq!(&*scope_text(pairs(&[original])), "Invoice {Id}");
         assert_eq!(&*scope_text(Vec::new()), "");
-        assert_eq!(value_of("RequestId=1 RequestPath=/x", "RequestPath").as_deref(), Some("/x"));
     }
 }

@@ -73,7 +73,9 @@ impl LayerStops {
             newest.zip(stack).map(|((key, start), stop)| (key, addresses(start), addresses(stop)));
         let known = stacks.filter(|(_, start, stop)| !start.is_empty() && !stop.is_empty());
         let (here, is_elsewhere) = match known {
-            Some((key, start, stop)) if is_inside(start, stop) => (Some(key), false),
+            Some((key, start, stop)) if is_inside(start, stop, MOST_OWN_FRAMES) => {
+                (Some(key), false)
+            }
             Some(_) => (None, true),
             None => (None, false),
         };
@@ -345,7 +347,8 @@ impl OpenRequests {
         let place = *self.newest.get(&thread)?;
         let start = self.open.at(place)?.what.stack?;
         let stacks = model.stacks();
-        is_inside(stacks.addresses(start), stacks.addresses(stack)).then_some(place)
+        let (start, now) = (stacks.addresses(start), stacks.addresses(stack));
+        is_inside(start, now, MOST_OWN_FRAMES).then_some(place)
     }
 
     fn name(&mut self, name: &str) -> Option<TextHandle> {
@@ -362,8 +365,9 @@ impl OpenRequests {
 }
 
 /// Whether a stack goes through the call in which another one was taken: they have the same
-/// outer frames, and the next ones are of the same method. Innermost frames are first.
-fn is_inside(start: &[u64], stack: &[u64]) -> bool {
+/// outer frames, and the next ones are of the same method. Innermost frames are first; at most
+/// so many of them may be those that write the start.
+pub(crate) fn is_inside(start: &[u64], stack: &[u64], most_own_frames: usize) -> bool {
     let outer = start.iter().rev().zip(stack.iter().rev());
     let common = outer.take_while(|(one, other)| one == other).count();
     let next = |frames: &[u64]| {
@@ -372,7 +376,7 @@ fn is_inside(start: &[u64], stack: &[u64]) -> bool {
     };
     match (next(start), next(stack)) {
         (Some((place, one)), Some((_, other))) => {
-            common > 0 && place <= MOST_OWN_FRAMES && one.abs_diff(other) <= LARGEST_METHOD
+            common > 0 && place <= most_own_frames && one.abs_diff(other) <= LARGEST_METHOD
         }
         _ => false,
     }
@@ -386,11 +390,13 @@ mod tests {
     fn a_stack_is_inside_the_call_that_wrote_a_start() {
         let start = [1, 2, 0x50_0010, 0x90_0000, 0xa0_0000];
         // Later in the same method, with the same callers.
-        assert!(is_inside(&start, &[7, 8, 9, 0x50_0200, 0x90_0000, 0xa0_0000]));
+        assert!(is_inside(&start, &[7, 8, 9, 0x50_0200, 0x90_0000, 0xa0_0000], 2));
+        // Its own frames are more than that.
+        assert!(!is_inside(&start, &[7, 8, 9, 0x50_0200, 0x90_0000, 0xa0_0000], 1));
         // Another method that the pool's thread has called.
-        assert!(!is_inside(&start, &[7, 8, 0x70_0000, 0x90_0000, 0xa0_0000]));
-        assert!(!is_inside(&start, &[]));
-        assert!(!is_inside(&[], &start));
-        assert!(!is_inside(&start, &start), "the start itself");
+        assert!(!is_inside(&start, &[7, 8, 0x70_0000, 0x90_0000, 0xa0_0000], 2));
+        assert!(!is_inside(&start, &[], 2));
+        assert!(!is_inside(&[], &start, 2));
+        assert!(!is_inside(&start, &start, 2), "the start itself");
     }
 }

@@ -10,6 +10,7 @@
 //! | `Microsoft-Extensions-Logging` | messages 20101 and 20102 of logger `Microsoft.EntityFrameworkCore.Database.Command` |
 
 use crate::model::activity_edge::{ActivityEdge, hash_of};
+use crate::report::logs::LoggedMessage;
 use nettrace_parser::Event;
 use nettrace_parser::view::{self, KnownProvider, View};
 
@@ -159,8 +160,8 @@ impl CommandEvent {
 
     /// `Executed DbCommand (7ms) [Parameters=…]`, and the statement in the lines after it.
     fn of_log(event: &Event<'_>) -> Option<CommandEvent> {
-        let message = view::LogMessage::of(event)?;
-        let is_error = match message.event_id.to_string().as_str() {
+        let message = LoggedMessage::of(event)?;
+        let is_error = match message.event_id.as_str() {
             "20101" => false,
             "20102" => true,
             _ => return None,
@@ -168,22 +169,20 @@ impl CommandEvent {
         if message.logger != EF_LOGGER {
             return None;
         }
-        let mut command = CommandEvent::new(
-            &format!("log messages of {EF_LOGGER} ({})", event.name()),
-            Phase::Whole,
-        );
+        let source = format!("log messages of {EF_LOGGER} ({})", event.name());
+        let mut command = CommandEvent::new(&source, Phase::Whole);
         command.is_error = is_error;
-        let text = message.message.to_string();
-        if text.is_empty() {
-            let json = message.arguments_json?.to_string();
-            command.text = json_text(&json, "commandText");
-            command.nanos = json_text(&json, "elapsed").as_deref().and_then(millis);
-        } else {
-            let (head, statement) = text.split_once('\n').unwrap_or((&text, ""));
-            command.text = Some(statement.to_owned());
-            let took = head.split_once('(').and_then(|(_, rest)| rest.split_once("ms)"));
-            command.nanos = took.and_then(|(took, _)| millis(took));
-        }
+        let argument = |name: &str| {
+            let found = message.arguments.iter().find(|(argument, _)| argument == name);
+            found.map(|(_, value)| value.clone())
+        };
+        let (head, statement) = message.text.split_once('\n').unwrap_or((&message.text, ""));
+        let took = head.split_once('(').and_then(|(_, rest)| rest.split_once("ms)"));
+        command.nanos = match argument("elapsed") {
+            Some(elapsed) => millis(&elapsed),
+            None => took.and_then(|(took, _)| millis(took)),
+        };
+        command.text = argument("commandText").or_else(|| Some(statement.to_owned()));
         Some(command)
     }
 }
@@ -192,29 +191,6 @@ impl CommandEvent {
 fn millis(text: &str) -> Option<u64> {
     let digits: String = text.chars().filter(char::is_ascii_digit).collect();
     digits.parse::<u64>().ok()?.checked_mul(1_000_000)
-}
-
-/// A member of a JSON object whose values are texts.
-fn json_text(json: &str, name: &str) -> Option<String> {
-    let (_, rest) = json.split_once(&format!("\"{name}\":\""))?;
-    let mut text = String::new();
-    let mut rest = rest.chars();
-    loop {
-        match rest.next()? {
-            '"' => return Some(text),
-            '\\' => match rest.next()? {
-                'n' => text.push('\n'),
-                'r' | 't' => text.push(' '),
-                'u' => {
-                    let code: String = rest.by_ref().take(4).collect();
-                    let code = u32::from_str_radix(&code, 16).ok().and_then(char::from_u32);
-                    text.push(code.unwrap_or(char::REPLACEMENT_CHARACTER));
-                }
-                it => text.push(it),
-            },
-            it => text.push(it),
-        }
-    }
 }
 
 /// The value of a tag in `a:1, b:2`, which may contain commas: it ends before the next tag.
@@ -277,11 +253,8 @@ mod tests {
     }
 
     #[test]
-    fn members_of_json_are_read_with_their_escapes() {
-        let json = r#"{"elapsed":"1,234","commandText":"SELECT \"a\"\nFROM \u00e9"}"#;
-        assert_eq!(json_text(json, "commandText").as_deref(), Some("SELECT \"a\"\nFROM é"));
-        assert_eq!(json_text(json, "elapsed").as_deref().and_then(millis), Some(1_234_000_000));
-        assert_eq!(json_text("{\"a\":\"", "a"), None);
+    fn numbers_of_log_messages_and_beginnings_of_statements_are_known() {
+        assert_eq!(millis("1,234"), Some(1_234_000_000));
         assert!(is_statement("select 1") && !is_statement("Text") && !is_statement("SELECT"));
     }
 }

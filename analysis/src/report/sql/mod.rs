@@ -16,14 +16,16 @@ pub use document::{SqlPlace, SqlReport, SqlRequests, SqlSource, SqlStatement};
 
 use super::contract::{Moment, Recording, Report, SCHEMA};
 use super::distribution::Distribution;
-use super::requests::OpenRequests;
+use super::logs::{LogScopes, LoggedMessage};
+use super::requests::{HttpFacts, OpenRequests};
 use super::stuck::is_own;
-use crate::model::activity_edge::ActivityEdge;
+use crate::model::activity_edge::{ActivityEdge, hash_of};
 use crate::model::intervals::OpenActivities;
 use crate::model::{Mode, Model, Resolved, StackHandle, TextHandle};
 use crate::sorted::SortFew;
 use command::{CommandEvent, Phase, may_be_command};
 use nettrace_parser::Event;
+use nettrace_parser::view::KnownProvider;
 use statement::normalised;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
@@ -45,6 +47,8 @@ const OTHERS: &str = "(other statements)";
 pub struct Sql {
     sources: BTreeMap<String, Commands>,
     requests: OpenRequests,
+    /// Of log messages, which have no other requests.
+    scopes: LogScopes,
     /// The requests of the commands of a connection, by the hash of its id.
     connections: HashMap<u64, u64>,
     top: usize,
@@ -96,6 +100,7 @@ impl Default for Sql {
         Sql {
             sources: BTreeMap::new(),
             requests: OpenRequests::default(),
+            scopes: LogScopes::default(),
             connections: HashMap::new(),
             top: 20,
             used: 0,
@@ -140,6 +145,29 @@ impl Sql {
         request.map(Unit::Request)
     }
 
+    /// The request in whose scope a message about a command was written.
+    fn unit_of_log(
+        &mut self,
+        event: &Event<'_>,
+        command: &CommandEvent,
+        moment: &Moment,
+        model: &mut Model,
+    ) -> Option<Unit> {
+        let message = LoggedMessage::of(event)?;
+        let (trace, span) = (message.trace.as_deref(), message.span.as_deref());
+        let around = self.scopes.around(event, moment.thread, trace, span, model);
+        let unit = Unit::Scope(hash_of(&around.request?));
+        let path = around.scopes.iter().flat_map(|scope| scope.split(' '));
+        let path = path.filter_map(|word| word.strip_prefix("RequestPath=")).next_back();
+        let facts = HttpFacts { target: path.map(str::to_owned), ..HttpFacts::default() };
+        if let Some(name) = facts.name() {
+            let label = model.texts_mut().intern(&name);
+            let commands = self.sources.entry(command.source.clone()).or_default();
+            commands.units.name(unit, label);
+        }
+        Some(unit)
+    }
+
     fn command(
         &mut self,
         event: &Event<'_>,
@@ -155,9 +183,8 @@ impl Sql {
         let text = command.text.as_deref().map(normalised);
         let statement = text.map(|text| model.texts_mut().intern(&text));
         let unit = match command.phase {
-            Phase::Start | Phase::Whole => {
-                self.unit_of(event, edge, &command, stack, moment, model)
-            }
+            Phase::Start => self.unit_of(event, edge, &command, stack, moment, model),
+            Phase::Whole => self.unit_of_log(event, &command, moment, model),
             Phase::Stop | Phase::Rows => None,
         };
         let begun = OpenCommand { statement, stack, unit, is_selected: moment.is_selected };
@@ -281,6 +308,15 @@ impl Report for Sql {
         let is_about = command.is_some();
         match command {
             Some(command) => self.command(event, edge, command, moment, model),
+            None if event.known_provider() == KnownProvider::Logging => {
+                if let Some(message) = LoggedMessage::of(event) {
+                    // The first messages of a request say which its spans are.
+                    let (trace, span) = (message.trace.as_deref(), message.span.as_deref());
+                    self.scopes.around(event, moment.thread, trace, span, model);
+                } else {
+                    self.scopes.event(event, moment.thread, model);
+                }
+            }
             None => {
                 let stack = edge.map(|_| model.stack_of(event, moment.thread));
                 let ended = self.requests.event(event, edge, moment.edge(event), 0, stack, model);

@@ -16,6 +16,8 @@ const MOST_COMMANDS: usize = 1_000;
 pub(super) enum Unit {
     /// The number of a request.
     Request(u64),
+    /// The hash of a request's id in the scope of a log message.
+    Scope(u64),
     /// The hash of a connection's id.
     Connection(u64),
 }
@@ -34,6 +36,8 @@ type Pattern = (Option<TextHandle>, bool, Vec<(Ran, u64)>);
 #[derive(Debug, Default)]
 pub(super) struct Units {
     open: HashMap<Unit, UnitCommands>,
+    /// Names that are known before the unit has ended.
+    names: HashMap<Unit, TextHandle>,
     /// How many units, and for how long each of the commands ran in all of them.
     patterns: HashMap<Pattern, (u64, Vec<u64>)>,
 }
@@ -54,6 +58,13 @@ impl Units {
         self.open.contains_key(&unit)
     }
 
+    /// What an open unit is called.
+    pub(super) fn name(&mut self, unit: Unit, label: TextHandle) {
+        if self.names.len() < MOST_UNITS {
+            self.names.insert(unit, label);
+        }
+    }
+
     /// A unit ran a command; `None`: nobody knows which.
     pub(super) fn add(
         &mut self,
@@ -68,9 +79,7 @@ impl Units {
             return;
         };
         if self.open.len() >= MOST_UNITS && !self.open.contains_key(&unit) {
-            for (_, commands) in std::mem::take(&mut self.open) {
-                self.fold(None, true, commands);
-            }
+            self.fold_all();
         }
         let commands = self.open.entry(unit).or_default();
         let is_full = commands.len() >= MOST_COMMANDS && !commands.contains_key(&ran);
@@ -87,6 +96,13 @@ impl Units {
     pub(super) fn end(&mut self, unit: Unit, label: Option<TextHandle>) {
         if let Some(commands) = self.open.remove(&unit) {
             self.fold(label, true, commands);
+        }
+    }
+
+    fn fold_all(&mut self) {
+        let mut names = std::mem::take(&mut self.names);
+        for (unit, commands) in std::mem::take(&mut self.open) {
+            self.fold(names.remove(&unit), true, commands);
         }
     }
 
@@ -117,11 +133,9 @@ impl Units {
         }
     }
 
-    /// What all units ran, in a fixed order. `label`: that of a request which is still open.
+    /// What all units ran, in a fixed order.
     pub(super) fn finish(mut self) -> Vec<UnitRow> {
-        for (_, commands) in std::mem::take(&mut self.open) {
-            self.fold(None, true, commands);
-        }
+        self.fold_all();
         let mut patterns: Vec<_> = self.patterns.into_iter().collect();
         patterns.sort_unstable();
         let row = |((label, is_unit, commands), (units, sums)): (Pattern, (u64, Vec<u64>))| {

@@ -1,18 +1,20 @@
 //! `report logs`: messages as they come.
 
 use super::pass::{Asked, Steps, show_in_steps};
-use crate::args::LogLevelArg;
+use super::words::errors;
+use crate::args::{LogLevelArg, LogsArgs};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::printable::printable;
+use crate::table::{Cell, first, left, right};
 use crate::units;
-use nettrace_analysis::report::{LogLevel, LogRow, Logs, LogsReport};
+use nettrace_analysis::report::{LogFilter, LogLevel, LogRow, Logs, LogsReport};
 use std::io::{self, Write};
 
 /// For reading, messages are written while the trace is read.
 pub(super) fn run(
-    least: LogLevelArg,
+    args: &LogsArgs,
     asked: Asked<'_>,
     context: &mut Context<'_>,
 ) -> Result<Exit, Failure> {
@@ -23,11 +25,37 @@ pub(super) fn run(
         })
     };
     let text = |_: &str, report: &LogsReport, context: &mut Context<'_>| {
-        report.messages.iter().try_for_each(|message| row(message, context))?;
+        if args.templates {
+            templates(args.rows.number, report, context)?;
+        } else {
+            report.messages.iter().try_for_each(|message| row(message, context))?;
+        }
         summary(report, context)
     };
-    let steps = Steps { each: Some(each), complete: |_, _| false, text: &text };
-    show_in_steps(Logs::default().at_least(level(least)), asked, &steps, context)
+    let mut filter = LogFilter::default();
+    filter.least = level(args.level);
+    filter.logger.clone_from(&args.logger);
+    filter.request.clone_from(&args.request);
+    let mut logs = Logs::default().with_filter(filter);
+    if args.templates {
+        logs = logs.without_messages();
+    }
+    let each: Option<fn(&mut Logs, &mut Context<'_>) -> io::Result<()>> =
+        if args.templates { None } else { Some(each) };
+    let steps = Steps { each, complete: |_, _| false, text: &text };
+    show_in_steps(logs, asked, &steps, context)
+}
+
+fn templates(rows: usize, report: &LogsReport, context: &mut Context<'_>) -> io::Result<()> {
+    let (bad, faint) = (context.style.bad(), context.style.faint());
+    first(context, &report.templates, rows).columns([
+        right("COUNT", 7, 0).of(&|row| units::count(row.count).into()),
+        left("LEVEL", 5, 2).of(&|row| row.level.short_name().into()),
+        right("EXCEPTIONS", 10, 3).of(&|row| errors(row.exceptions, &bad)),
+        left("LOGGER", 12, 1).of(&|row| Cell::new(printable(&row.logger), &faint)),
+        left("TEMPLATE", 20, 0).of(&|row| printable(&row.template.replace('\n', " ")).into()),
+    ])?;
+    writeln!(context.out.buffer())
 }
 
 fn level(level: LogLevelArg) -> LogLevel {
@@ -55,9 +83,10 @@ fn row(message: &LogRow, context: &mut Context<'_>) -> io::Result<()> {
     } else {
         format!("[{}]", printable(&message.event))
     };
+    // Of the .NET Core 3.1 form with arguments alone there is no text.
     let text = match &message.arguments {
-        Some(arguments) => arguments,
-        None => &message.message,
+        Some(arguments) if message.message.is_empty() => arguments,
+        _ => &message.message,
     };
     writeln!(
         out,
@@ -68,6 +97,10 @@ fn row(message: &LogRow, context: &mut Context<'_>) -> io::Result<()> {
         name.over(printable(&message.logger)),
         lines(text),
     )?;
+    if let (Some(template), Some(arguments)) = (&message.template, &message.arguments) {
+        let text = format!("{} {}", printable(template), printable(arguments));
+        writeln!(out, "{INDENT}{}", faint.over(text))?;
+    }
     if !message.scopes.is_empty() {
         let scopes: Vec<String> = message.scopes.iter().map(|scope| printable(scope)).collect();
         writeln!(out, "{}", faint.over(format!("{INDENT}=> {}", scopes.join(" => "))))?;

@@ -114,7 +114,7 @@ pub(super) fn run(report: &Report, context: &mut Context<'_>) -> Result<Exit, Fa
             let rows = args.own.number;
             show(Sql::default().top(rows), Asked::of(args), context, with(rows, sql::text))
         }
-        Report::Logs(args) => logs::run(args.own.level, Asked::of(args), context),
+        Report::Logs(args) => logs::run(&args.own, Asked::of(args), context),
         Report::Counters(args) => counters::run(&args.own, Asked::of(args), context),
         Report::Html(args) => html::run(args, context),
         Report::Heap(args) => heap::run(args, context),

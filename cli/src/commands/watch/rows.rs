@@ -219,7 +219,8 @@ fn log(message: &LogRow, style: Style) -> String {
     if !message.event.is_empty() {
         text.push_str(&format!("[{}]", printable(&message.event)));
     }
-    let shown = message.arguments.as_ref().unwrap_or(&message.message);
+    let arguments = message.arguments.as_ref().filter(|_| message.message.is_empty());
+    let shown = arguments.unwrap_or(&message.message);
     if !shown.is_empty() {
         text.push_str(&format!("  {}", printable(shown)));
     }
