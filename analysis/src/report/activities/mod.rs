@@ -417,8 +417,7 @@ impl Activities {
         if let Some(all) = &mut self.all {
             all.wanted = all.wanted.take().or(wanted);
             let (node, stack, is_error) = (begun.node, begun.stack, slow.is_error);
-            let site =
-                ActivitySite { node, label: name, is_layer: false, is_nested: false, stack };
+            let site = ActivitySite { node, label: name, is_layer: false, is_nested: false, stack };
             all.note(site, slow.start, Some(slow.duration), is_error);
             all.count(site, None, is_error).stopped(slow, None, self.top);
         }
