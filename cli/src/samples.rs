@@ -2,7 +2,7 @@
 
 use crate::args::{
     BeforeArgs, FoldArgs, FoldedArgs, MomentArgs, NameArgs, NameStyleArg, NamedArgs, NoArgs,
-    SampleArgs, StackFilterArgs,
+    OwnedArgs, SampleArgs, StackFilterArgs,
 };
 use crate::failure::Failure;
 use crate::symbols;
@@ -74,6 +74,17 @@ impl AnalysisArgs for NamedArgs {
     }
 }
 
+impl AnalysisArgs for OwnedArgs {
+    fn add_to(&self, options: &mut AnalysisOptions) {
+        self.named.add_to(options);
+        options.folding.my_code.clone_from(&self.my_code);
+    }
+
+    fn names(&self) -> Option<&NameArgs> {
+        self.named.names()
+    }
+}
+
 impl AnalysisArgs for FoldedArgs {
     fn add_to(&self, options: &mut AnalysisOptions) {
         self.moments.add_to(options);
@@ -113,7 +124,8 @@ impl StackFilterArgs {
 
 impl FoldArgs {
     fn add_to(&self, options: &mut AnalysisOptions) {
-        options.folding.is_my_code = self.my_code;
+        options.folding.is_my_code = self.my_code.is_some();
+        options.folding.my_code = self.my_code.clone().flatten();
         options.folding.is_async = self.fold_async;
         options.folding.is_recursion = self.fold_recursion;
         options.folding.groups.clone_from(&self.group);

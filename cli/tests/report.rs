@@ -354,6 +354,19 @@ fn my_code_has_no_frame_of_the_framework() {
 }
 
 #[test]
+fn which_code_is_mine_can_be_said() {
+    let samples = "testdata/traces/net10-linux-x64/samples-only.nettrace.gz";
+    let hottest = |mine: &str| {
+        let summary = report(&["summary", samples, "--my-code", mine]);
+        rows(&summary, "findings")[0]["text"].as_str().unwrap().to_owned()
+    };
+    assert!(hottest("Program.Main").ends_with("of it 100 % in Program.Spin"));
+    assert!(hottest("workload!").ends_with("in workload!Workload.Program.Spin"));
+    let top = report(&["topN", samples, "--my-code=Program.Main"]);
+    assert!(rows(&top, "methods")[0]["name"].as_str().unwrap().contains("Program.Main"));
+}
+
+#[test]
 fn what_is_small_is_its_callers() {
     let tree = report(&["tree", ALL, "--min", "0", "--fold-percent", "5"]);
     let top = report(&["topN", ALL, "-n", "100000"]);

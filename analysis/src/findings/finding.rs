@@ -1,14 +1,16 @@
 //! Notable facts about a trace, as sentences with a number that the mentioned report also
 //! shows.
 
+use super::own::OwnModules;
 use crate::document::percent as share;
 use crate::model::{CALLS, Coverage, rounded};
 use crate::report::{
     ActivitiesReport, AllocReport, ContentionReport, ExceptionsReport, GcTotals, JitTotals,
-    WaitsReport, is_own, own_frame,
+    StackRow, WaitsReport,
 };
 use crate::sorted::SortFew;
 use nettrace_export::units::{bytes, count, counted, duration};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Maximum number of findings.
@@ -47,7 +49,7 @@ const REFLECTION: [&str; 6] =
 pub struct Finding {
     /// Its subject: `lost_events`, `missing_names`, `gc`, `jit`, `alloc`, `exceptions`,
     /// `deadlock`, `endless_wait`, `contention`, `waits`, `starvation`, `hottest_method`, `lock_spinning`, `activities`,
-    /// `slow_activity`, `log_errors`, `child_process`, `threads`, `lock_waits`.
+    /// `slow_activity`, `log_errors`, `child_process`, `threads`, `lock_waits`, `finalizer`.
     pub about: String,
     /// How notable it is, from 0 to 100.
     pub weight: f64,
@@ -136,18 +138,38 @@ impl Finding {
         Some(Finding::new("alloc", weight, (source.bytes, "bytes"), text, "report alloc"))
     }
 
-    pub(super) fn exceptions(report: &ExceptionsReport, trace_ns: u64) -> Option<Finding> {
+    /// `throwing`: the percentage of the running time that throwing and catching takes.
+    pub(super) fn exceptions(
+        report: &ExceptionsReport,
+        own: &OwnModules,
+        throwing: f64,
+        trace_ns: u64,
+    ) -> Option<Finding> {
         let first = report.types.first()?;
         let rate = report.count as f64 / (trace_ns as f64 / 1e9).max(0.001);
-        let stack = first.stacks.first().map(|stack| &*stack.frames);
+        let rethrown = report.types.iter().fold(0_u64, |sum, row| sum.saturating_add(row.rethrown));
+        let rethrows = match rethrown {
+            0 => String::new(),
+            _ => format!(" ({} of them rethrown)", count(rethrown)),
+        };
+        let cost = match throwing >= LEAST_METHOD {
+            true => format!(", throwing and catching is {throwing:.0} % of what ran"),
+            false => String::new(),
+        };
+        let types = match first.count == report.count {
+            true => format!("all {}", first.type_name),
+            false => format!("{} of them {}", count(first.count), first.type_name),
+        };
+        let per_second = match rate {
+            10.0.. => format!(", {} a second", count(rounded(rate))),
+            _ => String::new(),
+        };
         let text = format!(
-            "{}, {} of them {}{}",
+            "{}{rethrows}{per_second}{cost}, {types}{}",
             counted(report.count, "exception"),
-            count(first.count),
-            first.type_name,
-            stack.and_then(thrown_by).unwrap_or_default()
+            thrown_by(&first.stacks, own).unwrap_or_default()
         );
-        let weight = 10.0 + 12.0 * (rate + 1.0).log10();
+        let weight = (10.0 + 12.0 * (rate + 1.0).log10()).max(20.0 + throwing * 0.7);
         (rate >= LEAST_EXCEPTIONS).then(|| {
             Finding::new(
                 "exceptions",
@@ -159,7 +181,11 @@ impl Finding {
         })
     }
 
-    pub(super) fn contention(report: &ContentionReport, trace_ns: u64) -> Option<Finding> {
+    pub(super) fn contention(
+        report: &ContentionReport,
+        own: &OwnModules,
+        trace_ns: u64,
+    ) -> Option<Finding> {
         let share = share(report.totals.waits.total_ns, trace_ns);
         let ended = report.locks.iter().max_by_key(|lock| lock.waits.total_ns);
         let place = ended.filter(|lock| lock.open == 0).and_then(|lock| lock.stacks.first());
@@ -167,7 +193,7 @@ impl Finding {
             "{} for locks, {} together{}",
             counted(report.totals.stopped, "wait"),
             duration(report.totals.waits.total_ns),
-            most_in(place.map(|stack| &*stack.frames))
+            most_in(place.map(|stack| &*stack.frames), own)
         );
         let value = (report.totals.waits.total_ns, "ns");
         (share >= LEAST_CONTENTION).then(|| {
@@ -175,7 +201,7 @@ impl Finding {
         })
     }
 
-    pub(super) fn waits(report: &WaitsReport, trace_ns: u64) -> Option<Finding> {
+    pub(super) fn waits(report: &WaitsReport, own: &OwnModules, trace_ns: u64) -> Option<Finding> {
         let place = report.places.first().filter(|place| !place.is_idle);
         let of_all = trace_ns.saturating_mul(report.waiting_threads);
         let busy_ns = report.totals.waits.total_ns.saturating_sub(report.idle_ns);
@@ -184,7 +210,7 @@ impl Finding {
             "{}, {} together{}",
             counted(report.totals.stopped, "wait"),
             duration(report.totals.waits.total_ns),
-            most_in(place.map(|place| &*place.frames))
+            most_in(place.map(|place| &*place.frames), own)
         );
         let value = (report.totals.waits.total_ns, "ns");
         (share >= LEAST_WAITS)
@@ -223,6 +249,20 @@ impl Finding {
         })
     }
 
+    /// The finalizer's thread ran `nanos` of the running time `of`, most of it in a method.
+    pub(super) fn finalizer(method: &str, (nanos, of): (u64, u64)) -> Option<Finding> {
+        let share = share(nanos, of);
+        let text = format!(
+            "the finalizer's thread ran {}, {share:.0} % of the running time, most of it in {}",
+            duration(nanos),
+            without_arguments(method)
+        );
+        (share >= LEAST_METHOD).then(|| {
+            let (value, command) = ((nanos, "ns"), "report topN --my-code");
+            Finding::new("finalizer", 20.0 + share * 0.4, value, text, command)
+        })
+    }
+
     /// Threads waited for a lock in a method, by samples.
     pub(super) fn sampled_lock_waits(
         method: &str,
@@ -244,15 +284,28 @@ impl Finding {
         })
     }
 
-    /// Many short threads.
-    pub(super) fn threads(started: u64, trace_ns: u64, starter: Option<&str>) -> Option<Finding> {
+    /// Many short threads, of which code has started some. `lives`: how long each of those was
+    /// alive on average.
+    pub(super) fn threads(
+        (threads, started): (u64, u64),
+        trace_ns: u64,
+        lives: Option<u64>,
+        starter: Option<&str>,
+    ) -> Option<Finding> {
         let by = starter.map_or(String::new(), |by| format!(", by {}", without_arguments(by)));
-        let text = format!("{} threads were started in {}{by}", count(started), duration(trace_ns));
+        let lives = lives.map_or_else(String::new, |nanos| {
+            format!(", each alive for about {}", duration(nanos))
+        });
+        let started_of = match started < threads {
+            true => format!("{} threads, {} of them started", count(threads), count(started)),
+            false => format!("{} threads were started", count(threads)),
+        };
+        let text = format!("{started_of} in {}{lives}{by}", duration(trace_ns));
         let per_second = started as f64 / (trace_ns as f64 / 1e9).max(0.001);
         let is_much = started >= LEAST_THREADS && per_second >= LEAST_THREADS_PER_SECOND;
         let weight = 40.0 + 10.0 * (started as f64).log10();
         is_much
-            .then(|| Finding::new("threads", weight, (started, "threads"), text, "report threads"))
+            .then(|| Finding::new("threads", weight, (threads, "threads"), text, "report threads"))
     }
 
     /// The process does nothing but wait for another one, in so many samples.
@@ -319,13 +372,13 @@ pub(super) fn rank(findings: &mut Vec<Finding>) {
 }
 
 /// `, most in Program.Main`; empty without a stack.
-pub(super) fn most_in(frames: Option<&[Arc<str>]>) -> String {
+pub(super) fn most_in(frames: Option<&[Arc<str>]>, own: &OwnModules) -> String {
     let is_library = |frame: &&Arc<str>| {
         frame.contains("System.Threading.") || frame.contains("System.Private.CoreLib!Interop")
     };
     let frames = frames.unwrap_or_default();
     let other = || frames.iter().find(|frame| !is_library(frame)).or(frames.first());
-    let frame = own_frame(frames).or_else(other);
+    let frame = own.frame(frames).map(|(_, frame)| frame).or_else(other);
     match frame {
         Some(frame) if !frame.starts_with("0x") => {
             format!(", most in {}", without_arguments(frame))
@@ -334,15 +387,26 @@ pub(super) fn most_in(frames: Option<&[Arc<str>]>) -> String {
     }
 }
 
-/// `, most thrown by Int32.Parse in Input.Read`.
-fn thrown_by(frames: &[Arc<str>]) -> Option<String> {
-    let at = frames.iter().position(|frame| is_own(frame))?;
-    let own = without_arguments(frames.get(at)?);
-    let thrower = at.checked_sub(1).and_then(|at| frames.get(at));
-    Some(match thrower {
-        Some(thrower) => format!(", most thrown by {} in {own}", short_name(thrower)),
-        None => format!(", most thrown in {own}"),
-    })
+/// `, most thrown by Int32.Parse in Input.Read`. Where the compiler has put the call into its
+/// caller, the call is that of the other stacks.
+fn thrown_by(stacks: &[StackRow], own: &OwnModules) -> Option<String> {
+    let mut methods: BTreeMap<&str, (u64, BTreeMap<String, u64>)> = BTreeMap::new();
+    let mut all = 0_u64;
+    for stack in stacks {
+        all = all.saturating_add(stack.count);
+        let Some((at, frame)) = own.frame(&stack.frames) else { continue };
+        let (sum, calls) = methods.entry(frame).or_default();
+        *sum = sum.saturating_add(stack.count);
+        if let Some(call) = at.checked_sub(1).and_then(|at| stack.frames.get(at)) {
+            let sum = calls.entry(short_name(call)).or_default();
+            *sum = sum.saturating_add(stack.count);
+        }
+    }
+    let (method, (sum, calls)) = methods.into_iter().max_by_key(|(_, (sum, _))| *sum)?;
+    let most = if sum == all { "" } else { "most " };
+    let call = calls.into_iter().max_by_key(|(_, sum)| *sum);
+    let by = call.map_or_else(String::new, |(call, _)| format!(" by {call}"));
+    Some(format!(", {most}thrown{by} in {}", without_arguments(method)))
 }
 
 /// `Regex.IsMatch` for `System.Text.RegularExpressions!System.Text.RegularExpressions.Regex.IsMatch(string)`.
@@ -370,12 +434,22 @@ pub(super) fn short_name(frame: &str) -> String {
         .iter()
         .find_map(|known| name.strip_prefix("Runtime").filter(|rest| rest.starts_with(known)))
         .unwrap_or(name);
+    // As users write them.
+    if let Some((_, method)) = name.rsplit_once('.').filter(|_| is_of_task(name)) {
+        return if method.contains("Result") { "Task.Result" } else { "Task.Wait" }.to_owned();
+    }
     // What a method is implemented by has its name: `GetPropertyImpl`.
     ["Impl", "Internal", "Core"]
         .iter()
         .find_map(|end| name.strip_suffix(end).filter(|name| !name.ends_with('.')))
         .unwrap_or(name)
         .to_owned()
+}
+
+/// Whether a method waits for a task.
+fn is_of_task(name: &str) -> bool {
+    let waits = [".InternalWait", ".SpinThenBlockingWait", ".GetResult", ".get_Result"];
+    name.starts_with("Task") && waits.iter().any(|wait| name.contains(wait))
 }
 
 /// A share of the running time.

@@ -1,11 +1,13 @@
 //! Findings about what does not go on: deadlocks, waits without end, a starved thread pool.
 
-use super::finding::{Finding, most_in, without_arguments};
+use super::finding::{Finding, most_in, short_name, without_arguments};
 use super::overview::Overviewed;
+use super::own::OwnModules;
 use crate::document::percent as share;
 use crate::model::WaitFor;
 use crate::report::{
-    ContentionReport, OpenLockWait, OpenWait, StuckThread, StuckThreads, TasksReport, own_frame,
+    ContentionReport, OpenLockWait, OpenWait, StuckThread, StuckThreads, TasksReport,
+    ThreadPoolReport, WaitsReport,
 };
 use nettrace_export::units::{count, counted, duration};
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,12 +26,14 @@ const LEAST_AWAIT_NANOS: u64 = 1_000_000_000;
 const LEAST_BLOCKED_NANOS: u64 = 500_000_000;
 /// Adjustments for workers that wait for tasks.
 const LEAST_BLOCKING: u64 = 10;
+/// Tasks, and what awaits them.
+const TASK: &str = "System.Threading.Tasks.Task";
 /// The reason of adjustments of the thread pool for workers that wait for tasks.
 const COOPERATIVE_BLOCKING: &str = "CooperativeBlocking";
 
 impl Finding {
     /// Threads wait for each other and will do so for ever.
-    pub(super) fn deadlock(report: &ContentionReport) -> Option<Finding> {
+    pub(super) fn deadlock(report: &ContentionReport, own: &OwnModules) -> Option<Finding> {
         let circle = report.deadlocks.first()?;
         let text = match &*circle.thread_ids {
             [] => return None,
@@ -54,20 +58,25 @@ impl Finding {
             row.wait.thread_id.is_some_and(|thread| circle.thread_ids.contains(&thread))
         };
         let place = report.open.iter().find(is_in).map(|row| &*row.wait.frames);
-        let text = format!("{text}{victims}, for at least {}{}", duration(nanos), one_in(place));
+        let text =
+            format!("{text}{victims}, for at least {}{}", duration(nanos), one_in(place, own));
         Some(Finding::new("deadlock", 99.0, (nanos, "ns"), text, "report contention"))
     }
 
     /// A thread still waits for a lock, and has for long.
-    pub(super) fn endless_wait(report: &ContentionReport, trace_ns: u64) -> Option<Finding> {
+    pub(super) fn endless_wait(
+        report: &ContentionReport,
+        own: &OwnModules,
+        trace_ns: u64,
+    ) -> Option<Finding> {
         if !report.deadlocks.is_empty() {
             return None;
         }
         let Some(longest) = report.open.first() else {
-            return stuck(&report.stuck);
+            return stuck(&report.stuck, own);
         };
         let nanos = longest.wait.at_least_ns;
-        let place = one_in(Some(&longest.wait.frames));
+        let place = one_in(Some(&longest.wait.frames), own);
         let owner = match (longest.owner_thread_id, longest.owner_managed_id) {
             (Some(owner), _) => format!(" held by thread {owner}"),
             (None, Some(owner)) => format!(" held by managed thread {owner}"),
@@ -87,10 +96,14 @@ impl Finding {
 
     /// `await`s of the program's own code that are not over, and have lasted for long: of
     /// something that no code runs for, such as a semaphore.
-    pub(super) fn endless_await(report: &TasksReport, trace_ns: u64) -> Option<Finding> {
+    pub(super) fn endless_await(
+        report: &TasksReport,
+        own: &OwnModules,
+        trace_ns: u64,
+    ) -> Option<Finding> {
         let long = report.open.iter().filter_map(|row| {
-            let own = own_frame(&row.wait.frames)?;
-            let place = without_arguments(own);
+            let (_, frame) = own.frame(&row.wait.frames)?;
+            let place = without_arguments(frame);
             // A method that awaits another one, or time, is not what is stuck; a program's
             // main method waits for its end.
             let is_cause = !row.is_blocking
@@ -119,27 +132,36 @@ impl Finding {
     }
 
     /// The thread pool has no worker that makes progress, or had none and added some.
-    /// `busiest`: where its workers waited most.
     pub(super) fn starvation(
         reports: &Overviewed,
         stuck: &StuckThreads,
-        busiest: Option<&str>,
+        own: &OwnModules,
+        blocked: Option<Blocked<'_>>,
     ) -> Option<Finding> {
-        let for_tasks = reports.pool.reasons.iter();
+        let pool = &reports.pool;
+        let for_tasks = pool.reasons.iter();
         let for_tasks = for_tasks.filter(|row| row.reason == COOPERATIVE_BLOCKING);
         let for_tasks = for_tasks.fold(0, |sum: u64, row| sum.saturating_add(row.count));
         // A few are what the pool is for.
         let for_tasks = if for_tasks >= LEAST_BLOCKING { for_tasks } else { 0 };
-        let starvation = reports.pool.starvation.map_or(0, |starvation| starvation.count);
+        let starvation = pool.starvation.map_or(0, |starvation| starvation.count);
         let adjustments = starvation.saturating_add(for_tasks);
-        if let Some(finding) = all_blocked(reports, stuck, adjustments) {
+        if let Some(finding) = all_blocked(reports, stuck, own, adjustments) {
             return Some(finding);
         }
-        let place = busiest.map_or_else(String::new, |place| {
-            format!(", its workers waited most in {}", without_arguments(place))
+        let grown = match grown(pool) {
+            Some((from, to)) => {
+                format!(", its threads grew from {} to {}", count(from), count(to))
+            }
+            None => String::new(),
+        };
+        let place = blocked.map_or_else(String::new, |Blocked { nanos, call, method }| {
+            let call = call.map_or_else(String::new, |call| format!(" in {call}"));
+            let method = without_arguments(method);
+            format!("; its workers were blocked {}{call} under {method}", duration(nanos))
         });
         let text = format!(
-            "the thread pool was starved: {} for it{place}",
+            "the thread pool was starved: {} for it{grown}{place}",
             counted(adjustments, "adjustment")
         );
         let value = (adjustments, "adjustments");
@@ -148,13 +170,27 @@ impl Finding {
     }
 }
 
+/// How many workers a pool had before it was starved, and how many afterwards.
+fn grown(pool: &ThreadPoolReport) -> Option<(u64, u64)> {
+    let mut targets = pool
+        .adjustments
+        .iter()
+        .filter(|row| [COOPERATIVE_BLOCKING, "Starvation"].contains(&&*row.reason));
+    let first = targets.next()?.workers;
+    let most = targets.map(|row| row.workers).max().unwrap_or(first);
+    // The first workers of a process that starts, which reports its limits, say nothing.
+    let before = pool.min_workers.filter(|_| pool.limits.is_none()).unwrap_or(first);
+    let after = pool.max_workers.unwrap_or(most);
+    (after > before).then_some((before, after))
+}
+
 /// `, one in Program.Main`; empty without a stack.
-fn one_in(frames: Option<&[Arc<str>]>) -> String {
-    most_in(frames).replacen(", most in", ", one in", 1)
+fn one_in(frames: Option<&[Arc<str>]>, own: &OwnModules) -> String {
+    most_in(frames, own).replacen(", most in", ", one in", 1)
 }
 
 /// Threads that wait for a lock, of which only stacks say so.
-fn stuck(threads: &[StuckThread]) -> Option<Finding> {
+fn stuck(threads: &[StuckThread], own: &OwnModules) -> Option<Finding> {
     let longest = threads.first()?;
     let nanos = longest.at_least_ns;
     let waits = match threads.len() {
@@ -168,21 +204,55 @@ fn stuck(threads: &[StuckThread]) -> Option<Finding> {
     let text = format!(
         "only stacks show that {waits} for a lock, for at least {}{since}{}",
         duration(nanos),
-        one_in(Some(&longest.frames))
+        one_in(Some(&longest.frames), own)
     );
     Some(Finding::new("endless_wait", 88.0, (nanos, "ns"), text, "report contention"))
 }
 
+/// Workers of the thread pool that waited: how long together, the call that waits, and the own
+/// method that calls it.
+#[derive(Debug)]
+pub(super) struct Blocked<'r> {
+    pub(super) nanos: u64,
+    pub(super) call: Option<String>,
+    pub(super) method: &'r str,
+}
+
+impl<'r> Blocked<'r> {
+    /// Waits for tasks, by the events of waits: for traces without samples.
+    pub(super) fn of(report: &'r WaitsReport, own: &OwnModules) -> Option<Blocked<'r>> {
+        let mut methods: BTreeMap<(&str, String), u64> = BTreeMap::new();
+        for place in &report.places {
+            let Some((at, method)) = own.frame(&place.frames) else { continue };
+            let call = at.checked_sub(1).and_then(|at| place.frames.get(at));
+            let Some(call) = call.filter(|call| call.contains(TASK)) else { continue };
+            let sum = methods.entry((method, short_name(call))).or_default();
+            *sum = sum.saturating_add(place.waits.total_ns);
+        }
+        let ((method, call), nanos) = methods.into_iter().max_by_key(|(_, nanos)| *nanos)?;
+        Some(Blocked { nanos, call: Some(call), method })
+    }
+}
+
 /// A blocked worker: for how long, what it waits for, and where.
-type Blocked<'r> = (u64, WaitFor, Option<&'r Arc<str>>);
+type BlockedWorker<'r> = (u64, WaitFor, Option<&'r Arc<str>>);
 
 /// All workers of the thread pool wait, and have for long.
-fn all_blocked(reports: &Overviewed, stuck: &StuckThreads, adjustments: u64) -> Option<Finding> {
-    let mut blocked: BTreeMap<u64, Blocked<'_>> = BTreeMap::new();
+fn all_blocked(
+    reports: &Overviewed,
+    stuck: &StuckThreads,
+    own: &OwnModules,
+    adjustments: u64,
+) -> Option<Finding> {
+    let mut blocked: BTreeMap<u64, BlockedWorker<'_>> = BTreeMap::new();
     let mut add = |thread: Option<u64>, nanos: u64, what: WaitFor, frames| {
         if let Some(thread) = thread.filter(|_| nanos >= LEAST_BLOCKED_NANOS) {
             // The first is the most certain.
-            blocked.entry(thread).or_insert((nanos, what, own_frame(frames)));
+            blocked.entry(thread).or_insert((
+                nanos,
+                what,
+                own.frame(frames).map(|(_, frame)| frame),
+            ));
         }
     };
     let tasks = reports.tasks.open.iter().filter(|row| row.is_blocking).map(|row| &row.wait);

@@ -5,10 +5,12 @@
 //! that has findings computes them from the same reports (`overview`), so that a trace has
 //! the same ones in all of them.
 
+mod askers;
 mod collections;
 mod finding;
 mod hangs;
 pub(crate) mod overview;
+mod own;
 mod own_code;
 mod own_events;
 mod running;

@@ -1,5 +1,6 @@
 //! The reports that findings are made of.
 
+use super::askers::Askers;
 use super::own_events::{EventCounts, OwnEvents, is_own};
 use super::subject::{Subject, Subjects};
 use crate::model::{Model, Moment, Resolved};
@@ -33,12 +34,16 @@ const SUBJECTS: u32 = 1 << 29;
 /// The bit for counting the events of the program's own sources.
 const OWN: u32 = 1 << 28;
 
+/// The bit for who asks for collections and threads.
+const ASKERS: u32 = 1 << 27;
+
 /// Computes the reports, and counts what events are about.
 #[derive(Debug)]
 pub(crate) struct Overview {
     reports: OverviewReports,
     subjects: Subjects,
     own: EventCounts,
+    askers: Askers,
 }
 
 /// The finished reports.
@@ -60,18 +65,25 @@ pub(crate) struct Overviewed {
     pub(crate) sql: SqlReport,
     pub(super) subjects: Subjects,
     pub(super) own: Vec<OwnEvents>,
+    pub(super) askers: Askers,
 }
 
 impl Overview {
     pub(crate) fn new(reports: OverviewReports) -> Overview {
-        Overview { reports, subjects: Subjects::new(), own: EventCounts::default() }
+        Overview {
+            reports,
+            subjects: Subjects::new(),
+            own: EventCounts::default(),
+            askers: Askers::default(),
+        }
     }
 
     /// Which of its parts want events of this type, one bit for each.
     pub(crate) fn wanting(&self, event: &Event<'_>) -> u32 {
         let counts = Subject::of(event).map_or(0, |_| SUBJECTS);
         let own = if is_own(event) { OWN } else { 0 };
-        self.reports.wanting(event) | counts | own
+        let askers = if Askers::wants(event) { ASKERS } else { 0 };
+        self.reports.wanting(event) | counts | own | askers
     }
 
     /// Passes an event to the parts that want it.
@@ -92,6 +104,9 @@ impl Overview {
         }
         if moment.is_selected && wanting & OWN != 0 {
             self.own.add(event);
+        }
+        if moment.is_selected && wanting & ASKERS != 0 {
+            self.askers.add(event, moment, model);
         }
     }
 
@@ -145,6 +160,7 @@ impl Overview {
             sql,
             subjects,
             own: self.own.finish(),
+            askers: self.askers,
         }
     }
 }

@@ -3,11 +3,14 @@
 
 use super::Finding;
 use super::finding::short_name;
+use super::hangs::Blocked;
+use super::own::{OwnModules, is_handler, is_package};
 use crate::document::percent;
 use crate::model::{
-    Folding, FrameHandle, Kind, Module, ProfileKey, Resolved, Running as Certainty, StackHandle,
-    ThreadHandle, Totals, WaitFor,
+    FrameHandle, Kind, Mode, ProfileKey, Resolved, Running as Certainty, StackHandle, ThreadHandle,
+    Totals, WaitFor,
 };
+use crate::report::is_pool_worker;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -20,6 +23,8 @@ const LEAST_SHARE: u64 = 100;
 const FEW_SAMPLES: u64 = 5;
 /// What takes a smaller percentage of a method's time is not named beside it.
 const LEAST_CALL: f64 = 20.0;
+/// Time of idle workers that spin is named if it has this percentage.
+const LEAST_SPINNING: f64 = 10.0;
 /// Frames of what a recording itself does in the process: it starts event sources and
 /// writes their manifests.
 const RECORDING: [&str; 3] = [
@@ -27,6 +32,17 @@ const RECORDING: [&str; 3] = [
     "EventSource.SendCommand",
     "EventSource.DoCommand",
 ];
+
+/// Frames below which the finalizer's thread runs, by runtime.
+const FINALIZERS: [&str; 3] = ["System.GC.RunFinalizers", "RunFinalizers(", ".Finalize()"];
+/// The frame in which an idle worker of the thread pool looks for work, and that below which it
+/// spins.
+const IDLE: &str = "System.Threading.LowLevelLifoSemaphore.Wait(";
+const IDLE_SPIN: &str = "System.Threading.LowLevelSpinWaiter.Wait(";
+/// The frame below which a timer's callback runs.
+const TIMER: &str = "System.Threading.TimerQueueTimer.";
+/// Frames below which an exception is thrown, or searches for its catch block.
+const THROWS: [&str; 2] = ["System.Runtime.EH.", "Exception..ctor("];
 
 /// Frames of input and output.
 const IO: [&str; 4] = ["System.Net.", "System.IO.", "Interop.Sys.", "Interop.Winsock."];
@@ -39,6 +55,17 @@ struct Method {
     /// Samples that ran for certain, those that took a lock among them.
     certain: u64,
     /// Of the methods that it calls and that are not own.
+    calls: BTreeMap<FrameHandle, u64>,
+    /// What of it was on the finalizer's thread, below a timer, and throwing exceptions.
+    finalizing: u64,
+    in_timers: u64,
+    throwing: u64,
+}
+
+/// Waits of workers of the thread pool in a method of the program's own, for tasks.
+#[derive(Debug, Default)]
+struct PoolWait {
+    nanos: u64,
     calls: BTreeMap<FrameHandle, u64>,
 }
 
@@ -78,6 +105,13 @@ fn is_helper(name: &str) -> bool {
         || name.contains('→')
 }
 
+/// Whether a frame is a helper whose only purpose is to throw.
+fn is_thrower(frame: &str) -> bool {
+    let name = frame.split_once('(').map_or(frame, |(name, _)| name);
+    let is_helper = name.rsplit('.').next().is_some_and(|method| method.starts_with("Throw"));
+    is_helper && crate::model::Folding::is_framework(frame)
+}
+
 /// Types whose methods stand behind others that users call.
 const INNER_TYPES: [&str; 11] = [
     "Buffer",
@@ -109,15 +143,21 @@ pub(super) struct OwnCode {
     /// Methods in which `GC.Collect` and `Thread.Start` were called, by their samples.
     collects: BTreeMap<FrameHandle, u64>,
     starts: BTreeMap<FrameHandle, u64>,
+    /// Methods in which workers of the thread pool waited for something but work, and whether
+    /// that was for tasks.
+    pool_waits: BTreeMap<(bool, FrameHandle), PoolWait>,
+    /// Time in which idle workers spun for work.
+    spun_idly: u64,
+    /// Of `nanos`, what was throwing exceptions.
+    throwing: u64,
 }
 
 impl OwnCode {
-    pub(super) fn new(resolved: &Resolved<'_>) -> OwnCode {
-        let own = OwnModules::of(resolved);
+    pub(super) fn new(resolved: &Resolved<'_>, own: &OwnModules) -> OwnCode {
         // Names may be long and stacks deep, so each name is looked at once.
         let all = (0_u32..).zip(resolved.all_frames());
         let facts: Vec<FrameFacts> =
-            all.map(|(at, _)| FrameFacts::of(resolved, &own, FrameHandle(at))).collect();
+            all.map(|(at, _)| FrameFacts::of(resolved, own, FrameHandle(at))).collect();
         let mut code = OwnCode::default();
         let mut places: HashMap<StackHandle, Place> = HashMap::new();
         let rows = resolved.profile().rows();
@@ -126,9 +166,8 @@ impl OwnCode {
             if !resolved.admits(key.stack, key.mode) {
                 continue;
             }
-            let place = *places
-                .entry(key.stack)
-                .or_insert_with(|| Place::of(resolved.frames(key.stack), &facts));
+            let place =
+                *places.entry(key.stack).or_insert_with(|| Place::of(resolved, key.stack, &facts));
             if let Some(method) = place.method {
                 for (is_called, callers) in
                     [(place.collects, &mut code.collects), (place.starts, &mut code.starts)]
@@ -140,13 +179,14 @@ impl OwnCode {
                 }
             }
             let Some(how) = resolved.running(key.stack, key.mode) else {
-                if let Some(method) = place.method {
-                    code.add_wait(resolved.waits_for(key.stack, key.mode), method, key, totals);
-                }
+                code.add_wait(resolved, &place, key, totals);
                 continue;
             };
             code.nanos = code.nanos.saturating_add(totals.weight);
             code.samples = code.samples.saturating_add(totals.samples);
+            if place.throws {
+                code.throwing = code.throwing.saturating_add(totals.weight);
+            }
             let Some(method) = place.method.filter(|_| !place.records) else { continue };
             let is_certain =
                 matches!(how, Certainty::Managed | Certainty::Computing | Certainty::TakingLock);
@@ -160,6 +200,13 @@ impl OwnCode {
             if is_certain {
                 row.certain = row.certain.saturating_add(totals.samples);
             }
+            for (is_so, nanos) in [
+                (place.finalizes, &mut row.finalizing),
+                (place.is_in_timer, &mut row.in_timers),
+                (place.throws, &mut row.throwing),
+            ] {
+                *nanos = nanos.saturating_add(if is_so { totals.weight } else { 0 });
+            }
             if let Some(call) = place.calls {
                 let nanos = row.calls.entry(call).or_default();
                 *nanos = nanos.saturating_add(totals.weight);
@@ -170,12 +217,26 @@ impl OwnCode {
 
     fn add_wait(
         &mut self,
-        waits_for: Option<WaitFor>,
-        method: FrameHandle,
+        resolved: &Resolved<'_>,
+        place: &Place,
         key: &ProfileKey,
         totals: &Totals,
     ) {
-        match waits_for {
+        let what = resolved.waits_for(key.stack, key.mode);
+        if key.mode == Mode::Managed && place.spins_idly {
+            self.spun_idly = self.spun_idly.saturating_add(totals.weight);
+        }
+        let Some(method) = place.method else { return };
+        if what != Some(WaitFor::Work) && place.is_in_pool {
+            let is_for_task = what == Some(WaitFor::Task);
+            let row = self.pool_waits.entry((is_for_task, method)).or_default();
+            row.nanos = row.nanos.saturating_add(totals.weight);
+            if let Some(call) = place.calls {
+                let nanos = row.calls.entry(call).or_default();
+                *nanos = nanos.saturating_add(totals.weight);
+            }
+        }
+        match what {
             Some(WaitFor::Lock) => {
                 let (nanos, threads) = self.lock_waits.entry(method).or_default();
                 *nanos = nanos.saturating_add(totals.weight);
@@ -187,6 +248,38 @@ impl OwnCode {
             }
             _ => {}
         }
+    }
+
+    /// Where workers of the thread pool waited most for something but work: the time, the
+    /// call that waits, and the own method that calls it.
+    pub(super) fn blocked_workers<'r>(&self, resolved: &'r Resolved<'_>) -> Option<Blocked<'r>> {
+        // What waits for tasks is what starves a pool.
+        let most = self
+            .pool_waits
+            .iter()
+            .max_by_key(|((for_task, method), row)| (*for_task, row.nanos, Reverse(*method)));
+        let ((_, method), row) = most?;
+        let call = row.calls.iter().max_by_key(|(call, nanos)| (**nanos, Reverse(**call)));
+        let call = call.map(|(call, _)| short_name(resolved.text(*call)));
+        Some(Blocked { nanos: row.nanos, call, method: resolved.text(*method) })
+    }
+
+    /// The percentage of the running time in which exceptions were thrown and caught, as far
+    /// as stacks show it.
+    pub(super) fn throwing_percent(&self) -> f64 {
+        percent(self.throwing, self.nanos)
+    }
+
+    /// What the finalizer's thread ran most, unless that is the hottest method of all.
+    pub(super) fn finalizer(&self, resolved: &Resolved<'_>) -> Option<Finding> {
+        let all = self.methods.values().fold(0_u64, |sum, row| sum.saturating_add(row.finalizing));
+        let most = self.methods.iter().max_by_key(|(it, row)| (row.finalizing, Reverse(**it)));
+        let (method, row) = most.filter(|(_, row)| row.finalizing > 0)?;
+        let is_enough = row.certain >= FEW_SAMPLES;
+        if !is_enough || self.hottest_row().is_some_and(|(hottest, _)| hottest == method) {
+            return None;
+        }
+        Finding::finalizer(resolved.text(*method), (all, self.nanos))
     }
 
     /// Waits for a lock, by samples alone: for traces without the events of locks.
@@ -207,10 +300,7 @@ impl OwnCode {
     /// The method in which most of the running time is, with what it calls; `None` if there
     /// are too few samples to say so.
     pub(super) fn hottest(&self, resolved: &Resolved<'_>) -> Option<Finding> {
-        // What may only have waited in native code leads nothing.
-        let ran =
-            self.methods.iter().filter(|(_, row)| row.certain.saturating_mul(10) >= row.samples);
-        let (method, row) = ran.max_by_key(|(method, row)| (row.nanos, Reverse(**method)))?;
+        let (method, row) = self.hottest_row()?;
         let is_enough =
             row.certain >= LEAST_SAMPLES && row.samples.saturating_mul(LEAST_SHARE) >= self.sampled;
         let is_short = self.samples < LEAST_SAMPLES * 4 && row.certain >= FEW_SAMPLES;
@@ -223,12 +313,35 @@ impl OwnCode {
             (true, true) => format!(", {native} in native calls, which may not have run"),
             (true, false) => String::new(),
         };
+        // Spinning takes processors, too.
+        let all = self.nanos.saturating_add(self.spun_idly);
+        let how = match percent(self.spun_idly, all) >= LEAST_SPINNING {
+            true => format!(
+                "{how}; {:.0} % if the spinning of idle workers counts",
+                percent(row.nanos, all)
+            ),
+            false => how,
+        };
+        let is_most = |nanos: u64| nanos.saturating_mul(2) >= row.nanos;
+        let where_from = match (is_most(row.finalizing), is_most(row.in_timers)) {
+            (true, _) => ", on the finalizer's thread",
+            (_, true) => ", called by timers",
+            _ => "",
+        };
         Finding::own_method(
             resolved.text(*method),
-            &row.call(resolved).unwrap_or_default(),
+            &format!("{where_from}{}", row.call(resolved).unwrap_or_default()),
             (row.nanos, self.nanos),
             (row.samples, &how),
         )
+    }
+
+    /// The method with most time that ran for certain: what may only have waited in native
+    /// code leads nothing.
+    fn hottest_row(&self) -> Option<(&FrameHandle, &Method)> {
+        let ran =
+            self.methods.iter().filter(|(_, row)| row.certain.saturating_mul(10) >= row.samples);
+        ran.max_by_key(|(method, row)| (row.nanos, Reverse(**method)))
     }
 
     /// The method that most samples are in which are not known to have waited. Those in native
@@ -266,17 +379,29 @@ struct Place {
     collects: bool,
     starts: bool,
     does_io: bool,
+    throws: bool,
+    finalizes: bool,
+    is_in_timer: bool,
+    is_in_pool: bool,
+    spins_idly: bool,
 }
 
 /// What the name of a frame says.
 #[derive(Debug, Clone, Copy, Default)]
 struct FrameFacts {
     is_own: bool,
+    is_handler: bool,
     is_package: bool,
     records: bool,
     collects: bool,
     starts: bool,
     does_io: bool,
+    throws: bool,
+    finalizes: bool,
+    is_timer: bool,
+    is_of_tasks: bool,
+    is_idle: bool,
+    is_idle_spin: bool,
 }
 
 impl FrameFacts {
@@ -284,19 +409,28 @@ impl FrameFacts {
         let text = resolved.text(frame);
         FrameFacts {
             is_own: own.has(resolved, frame),
-            is_package: is_package(resolved, frame),
+            is_handler: is_handler(text),
+            is_package: resolved.frame(frame).is_some_and(is_package),
             records: RECORDING.iter().any(|word| text.contains(word)),
             collects: text.contains("System.GC.Collect("),
             starts: text.contains("System.Threading.Thread.Start"),
             does_io: IO.iter().any(|word| text.contains(word)),
+            throws: THROWS.iter().any(|word| text.contains(word)) || is_thrower(text),
+            finalizes: FINALIZERS.iter().any(|word| text.contains(word)),
+            is_timer: text.contains(TIMER),
+            is_of_tasks: text.contains("System.Threading.Tasks."),
+            is_idle: text.contains(IDLE),
+            is_idle_spin: text.contains(IDLE_SPIN),
         }
     }
 }
 
 impl Place {
-    fn of(frames: &[FrameHandle], facts: &[FrameFacts]) -> Place {
+    fn of(resolved: &Resolved<'_>, stack: StackHandle, facts: &[FrameFacts]) -> Place {
+        let frames = resolved.frames(stack);
         let fact = |frame: &FrameHandle| facts.get(frame.index()).copied().unwrap_or_default();
         let at = frames.iter().position(|frame| fact(frame).is_own);
+        let at = at.or_else(|| frames.iter().position(|frame| fact(frame).is_handler));
         let at = at.or_else(|| frames.iter().position(|frame| fact(frame).is_package));
         let inner = frames.get(..at.unwrap_or(0)).unwrap_or_default();
         Place {
@@ -306,79 +440,15 @@ impl Place {
             collects: inner.iter().any(|frame| fact(frame).collects),
             starts: inner.iter().any(|frame| fact(frame).starts),
             does_io: inner.iter().any(|frame| fact(frame).does_io),
+            throws: inner.iter().any(|frame| fact(frame).throws),
+            // Older runtimes call finalizers from native code.
+            finalizes: frames.last().is_some_and(|root| fact(root).finalizes),
+            // An await of `Task.Delay` goes on below a timer, too.
+            is_in_timer: frames.iter().any(|frame| fact(frame).is_timer)
+                && !frames.iter().any(|frame| fact(frame).is_of_tasks),
+            is_in_pool: is_pool_worker(frames, resolved),
+            spins_idly: frames.first().is_some_and(|leaf| fact(leaf).is_idle)
+                || frames.iter().any(|frame| fact(frame).is_idle_spin),
         }
     }
 }
-
-/// Whether a frame is neither the framework's nor without a name.
-fn is_package(resolved: &Resolved<'_>, frame: FrameHandle) -> bool {
-    let is_named = resolved.frame(frame).is_some_and(|frame| frame.is_named);
-    let text = resolved.text(frame);
-    is_named && !text.starts_with('(') && !Folding::is_framework(text)
-}
-
-/// The modules that a program brings: its main module, those of the same family
-/// (`Shop.Web` and `Shop.Data`) and, of a program that is itself Microsoft's, those that lie
-/// beside it.
-#[derive(Debug, Default)]
-struct OwnModules {
-    modules: BTreeSet<String>,
-    /// Without a main module all that is not the framework's is own.
-    has_main: bool,
-}
-
-impl OwnModules {
-    fn of(resolved: &Resolved<'_>) -> OwnModules {
-        let rows = resolved.profile().rows();
-        let roots = rows.iter().filter_map(|(key, _)| {
-            let root = resolved.frames(key.stack).last()?;
-            super::running::is_main(resolved.text(*root)).then(|| resolved.frame(*root))?
-        });
-        let mut mains: BTreeMap<&str, u64> = BTreeMap::new();
-        for root in roots.filter(|root| !root.module.is_empty()) {
-            let count = mains.entry(&root.module).or_default();
-            *count = count.saturating_add(1);
-        }
-        let Some((main, _)) = mains.into_iter().max_by_key(|(_, count)| *count) else {
-            return OwnModules::default();
-        };
-        let family = |name: &str| name.split('.').next().unwrap_or(name).to_owned();
-        let folder =
-            |path: &str| path.rfind(['/', '\\']).and_then(|at| path.get(..at)).map(str::to_owned);
-        let processes = resolved.model().processes();
-        let all: Vec<&Module> = processes.flat_map(|(_, process)| process.modules()).collect();
-        let main_folder = all
-            .iter()
-            .find(|module| module.name == main)
-            .and_then(|module| folder(&module.il_path));
-        let is_selfcontained = all.iter().any(|module| {
-            module.name == "System.Private.CoreLib" && folder(&module.il_path) == main_folder
-        });
-        let mut modules = BTreeSet::from([main.to_owned()]);
-        for module in &all {
-            let is_family = family(&module.name) == family(main)
-                && !Folding::is_framework(&format!("{}!", module.name));
-            let is_microsofts = module.name.starts_with("Microsoft.")
-                && main_folder.is_some()
-                && folder(&module.il_path) == main_folder
-                && !is_selfcontained
-                && (main.starts_with("Microsoft.") || COMPILERS.contains(&main));
-            if is_family || is_microsofts {
-                modules.insert(module.name.clone());
-            }
-        }
-        OwnModules { modules, has_main: true }
-    }
-
-    fn has(&self, resolved: &Resolved<'_>, frame: FrameHandle) -> bool {
-        if !self.has_main {
-            return is_package(resolved, frame);
-        }
-        resolved
-            .frame(frame)
-            .is_some_and(|frame| frame.is_named && self.modules.contains(&frame.module))
-    }
-}
-
-/// Programs of Microsoft whose own modules have names of the framework.
-const COMPILERS: [&str; 4] = ["csc", "vbc", "VBCSCompiler", "pwsh"];

@@ -2,10 +2,8 @@
 
 use super::Finding;
 use crate::model::{
-    Coverage, FrameHandle, Kind, ProfileKey, Resolved, Running as Certainty, StackHandle,
-    ThreadHandle, Totals, WaitFor,
+    Coverage, FrameHandle, Kind, Resolved, Running as Certainty, StackHandle, ThreadHandle,
 };
-use crate::report::{is_own, is_pool_worker};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
@@ -21,7 +19,7 @@ const TRACING: &str = "System.Diagnostics.Tracing.";
 /// Whether a frame is the entry point of a program.
 pub(super) fn is_main(frame: &str) -> bool {
     let name = frame.split_once('(').map_or(frame, |(name, _)| name);
-    name.ends_with(".Main") || name.ends_with(".<Main>$")
+    [".Main", ".<Main>$", ".<Main>"].iter().any(|end| name.ends_with(end))
 }
 
 /// The CPU samples with stacks that pass the filter.
@@ -37,8 +35,6 @@ pub(super) struct Running {
     all: u64,
     /// Samples of each thread, and those that wait for another process to end.
     threads: BTreeMap<ThreadHandle, (u64, u64)>,
-    /// Time in which workers of the thread pool waited for something but work, by place.
-    waited_workers: BTreeMap<FrameHandle, u64>,
     /// Number of frames of all distinct stacks, and of those with a name.
     frames: u64,
     named: u64,
@@ -50,7 +46,6 @@ impl Running {
         let mut waits_for_process: HashMap<StackHandle, bool> = HashMap::new();
         let rows = resolved.profile().rows();
         for (key, totals) in rows.iter().filter(|(key, _)| key.kind == Kind::Cpu) {
-            running.add_waiting(resolved, key, totals);
             running.sampled = running.sampled.saturating_add(totals.samples);
             let Some(frames) = resolved.selected(key.stack, key.mode) else { continue };
             let waits = *waits_for_process.entry(key.stack).or_insert_with(|| {
@@ -79,27 +74,6 @@ impl Running {
             }
         }
         running
-    }
-
-    fn add_waiting(&mut self, resolved: &Resolved<'_>, key: &ProfileKey, totals: &Totals) {
-        let waits = resolved.is_waiting(key.stack, key.mode)
-            && resolved.waits_for(key.stack, key.mode) != Some(WaitFor::Work);
-        let frames = resolved.frames(key.stack);
-        if !waits || !is_pool_worker(frames, resolved) {
-            return;
-        }
-        let is_own = |frame: &&FrameHandle| is_own(resolved.text(**frame));
-        if let Some(place) = frames.iter().find(is_own) {
-            let nanos = self.waited_workers.entry(*place).or_default();
-            *nanos = nanos.saturating_add(totals.weight);
-        }
-    }
-
-    /// Where workers of the thread pool waited most for something but work.
-    pub(super) fn busiest_worker<'r>(&self, resolved: &'r Resolved<'_>) -> Option<&'r str> {
-        let most =
-            self.waited_workers.iter().max_by_key(|(place, nanos)| (**nanos, Reverse(**place)));
-        most.map(|(place, _)| resolved.text(*place))
     }
 
     pub(super) fn unnamed(&self, resolved: &Resolved<'_>) -> Option<Finding> {

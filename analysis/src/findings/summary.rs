@@ -1,8 +1,10 @@
 //! What a trace is, what it can answer, and what is notable about it.
 
-use super::collections::why;
+use super::collections::{Places, allocates, why};
 use super::finding::{self, Finding};
+use super::hangs::Blocked;
 use super::overview::{Overview, Overviewed};
+use super::own::OwnModules;
 use super::own_code::OwnCode;
 use super::own_events::{self, OwnEvents};
 use super::running::Running;
@@ -169,43 +171,69 @@ fn findings(
 ) -> Vec<Finding> {
     let severe = reports.logs.levels.iter().filter(|row| row.level >= LogLevel::Error);
     let severe = severe.fold(0_u64, |sum, row| sum.saturating_add(row.count));
-    let own = OwnCode::new(resolved);
-    let threads = resolved.model().threads().iter().filter(|(_, thread)| thread.events > 0);
+    let own = OwnModules::of(resolved);
+    let code = OwnCode::new(resolved, &own);
     // The program's own method, or without any the one that ran most.
     let [ran, took_lock] = running.hottest(resolved);
-    let hottest = own.hottest(resolved);
+    let hottest = code.hottest(resolved);
     let is_dear = reports.gc.totals.pause_percent >= DEAR_PAUSES_PERCENT;
-    let allocator = if hottest.is_none() && is_dear { own.busiest(resolved) } else { None };
+    let begins = reports.askers.collector(&own, resolved);
+    let places = Places {
+        collector: begins.or_else(|| code.collector(resolved)),
+        begins,
+        busiest: if hottest.is_none() && is_dear { code.busiest(resolved) } else { None },
+        allocates: allocates(&reports.alloc, &own),
+    };
     let found = [
         hottest.or(ran),
         took_lock,
-        Finding::threads(threads.count() as u64, duration_ns, own.starter(resolved)),
+        code.finalizer(resolved),
+        threads(reports, &own, &code, resolved, duration_ns),
         running.unnamed(resolved),
         running.waits_for_process(),
-        Finding::starvation(reports, &StuckThreads::of(resolved), running.busiest_worker(resolved)),
+        Finding::starvation(
+            reports,
+            &StuckThreads::of(resolved),
+            &own,
+            code.blocked_workers(resolved).or_else(|| Blocked::of(&reports.waits, &own)),
+        ),
         // The pause of a heap dump is the recorder's.
-        Finding::gc(&reports.gc.totals, &why(&reports.gc, own.collector(resolved), allocator))
-            .filter(|_| {
-                reports.gc.totals.count > 2 || !reports.subjects.contains_key(&Subject::Heap)
-            }),
+        Finding::gc(&reports.gc.totals, &why(&reports.gc, &reports.alloc, &places, &own)).filter(
+            |_| reports.gc.totals.count > 2 || !reports.subjects.contains_key(&Subject::Heap),
+        ),
         Finding::jit(&reports.jit.totals, duration_ns),
         Finding::alloc(&reports.alloc),
-        Finding::exceptions(&reports.exceptions, duration_ns),
-        Finding::deadlock(&reports.contention),
-        Finding::endless_wait(&reports.contention, duration_ns),
-        Finding::endless_await(&reports.tasks, duration_ns),
-        Finding::contention(&reports.contention, duration_ns).or_else(|| {
+        Finding::exceptions(&reports.exceptions, &own, code.throwing_percent(), duration_ns),
+        Finding::deadlock(&reports.contention, &own),
+        Finding::endless_wait(&reports.contention, &own, duration_ns),
+        Finding::endless_await(&reports.tasks, &own, duration_ns),
+        Finding::contention(&reports.contention, &own, duration_ns).or_else(|| {
             // Where other sentences are about these waits there is no need for one more.
             let report = &reports.contention;
             let is_known =
                 report.totals.stopped > 0 || !report.open.is_empty() || !report.stuck.is_empty();
-            if is_known { None } else { own.lock_waits(resolved, duration_ns) }
+            if is_known { None } else { code.lock_waits(resolved, duration_ns) }
         }),
-        Finding::waits(&reports.waits, duration_ns),
+        Finding::waits(&reports.waits, &own, duration_ns),
         Finding::activities(&reports.activities, duration_ns),
         Finding::log_errors(severe),
     ];
     let mut findings: Vec<Finding> = found.into_iter().flatten().collect();
     finding::rank(&mut findings);
     findings
+}
+
+/// Threads that were started: by the events of that, else those with events.
+fn threads(
+    reports: &Overviewed,
+    own: &OwnModules,
+    code: &OwnCode,
+    resolved: &Resolved<'_>,
+    duration_ns: u64,
+) -> Option<Finding> {
+    let seen = resolved.model().threads().iter().filter(|(_, thread)| thread.events > 0);
+    let seen = seen.count() as u64;
+    let started = Some(reports.askers.started()).filter(|started| *started > 0).unwrap_or(seen);
+    let starter = reports.askers.starter(own, resolved).or_else(|| code.starter(resolved));
+    Finding::threads((seen, started), duration_ns, reports.askers.life_nanos(resolved), starter)
 }

@@ -28,6 +28,9 @@ pub struct Folding {
     /// kernel. Async methods are shown as with [`Folding::is_async`]. Unknown code is
     /// kept, except for stubs called by omitted code.
     pub is_my_code: bool,
+    /// The user's code: frames whose shown name matches. Instead of judging by module; the
+    /// findings of a summary look at it too.
+    pub my_code: Option<Pattern>,
     /// Shows an async method as a single frame: merges its state machine, and omits what
     /// started or resumed it.
     pub is_async: bool,
@@ -215,7 +218,12 @@ impl<'f> Folder<'f> {
         shown_text: &str,
         is_grouped: bool,
     ) {
-        let is_framework = self.options.is_my_code && !is_grouped && is_framework(frame);
+        let is_framework = self.options.is_my_code
+            && !is_grouped
+            && match &self.options.my_code {
+                Some(mine) => !mine.is_match(shown_text),
+                None => is_framework(frame),
+            };
         self.facts.push(Facts {
             shown,
             is_grouped,

@@ -8,6 +8,7 @@ use super::handle::{FrameHandle, StackHandle};
 use super::hash::NumberMap;
 use super::kept_frames::{FramesPlace, KeptFrames};
 use super::names::{Frame, NameOptions};
+use super::pattern::Pattern;
 use super::profile::Profile;
 use super::resolver::{Resolver, StackRow};
 use super::role::{Leaf, running_of, state_of};
@@ -31,6 +32,8 @@ pub struct Resolved<'m> {
     names: NameOptions,
     coverage: Coverage,
     joins_recursion: bool,
+    /// What the user calls the program's own code.
+    my_code: Option<Pattern>,
     /// The texts of all frames, for users that keep many of them.
     texts: OnceLock<Vec<Arc<str>>>,
 }
@@ -82,6 +85,7 @@ impl<'m> Resolved<'m> {
             names: options,
             coverage,
             joins_recursion: folding.is_recursion,
+            my_code: folding.my_code.clone(),
             texts: OnceLock::new(),
         };
         resolved.fold_small(profile, folding.least_percent);
@@ -111,6 +115,7 @@ impl<'m> Resolved<'m> {
             names: NameOptions::default(),
             coverage: Coverage::default(),
             joins_recursion: false,
+            my_code: None,
             texts: OnceLock::new(),
         }
     }
@@ -189,6 +194,11 @@ impl<'m> Resolved<'m> {
     /// How names are shown.
     pub(crate) fn names(&self) -> NameOptions {
         self.names
+    }
+
+    /// What the user calls the program's own code.
+    pub(crate) fn my_code(&self) -> Option<&Pattern> {
+        self.my_code.as_ref()
     }
 
     /// The aggregated samples.

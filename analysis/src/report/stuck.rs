@@ -168,11 +168,6 @@ fn stuck_thread<'r>(
     Some((stuck, frames))
 }
 
-/// The innermost frame of the program's own code.
-pub(crate) fn own_frame(frames: &[Arc<str>]) -> Option<&Arc<str>> {
-    frames.iter().find(|frame| is_own(frame))
-}
-
 /// Whether a frame has a name and is none of the framework.
 pub(crate) fn is_own(frame: &str) -> bool {
     !frame.starts_with("0x") && !frame.starts_with('(') && !Folding::is_framework(frame)

@@ -1,7 +1,7 @@
 //! Reports.
 
 use super::{
-    ActivityArg, FoldedArgs, FormArg, HeapArgs, InputArgs, MomentArgs, NamedArgs, RowsArg,
+    ActivityArg, FoldedArgs, FormArg, HeapArgs, InputArgs, MomentArgs, NamedArgs, OwnedArgs, RowsArg,
     SampleArgs, UnusedThreadArgs, WithCommon,
 };
 use crate::recommended;
@@ -57,7 +57,7 @@ pub(crate) struct ReportChoice {
 #[command(defer = true)]
 pub(crate) enum Report {
     #[command(name = Summary::NAME, about = Summary::ABOUT, after_help = record::<Summary>())]
-    Summary(WithCommon<ReportArgs<NoArgs, NamedArgs>>),
+    Summary(WithCommon<ReportArgs<NoArgs, OwnedArgs>>),
     #[command(name = TopNOptions::NAME, about = TopNOptions::ABOUT, after_help = record::<TopNOptions>())]
     TopN(WithCommon<ReportArgs<TopNArgs, BeforeArgs<SampleArgs>>>),
     #[command(name = TreeOptions::NAME, about = TreeOptions::ABOUT, after_help = record::<TreeOptions>())]

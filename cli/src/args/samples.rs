@@ -65,10 +65,10 @@ impl CutStacksArg {
 #[derive(Debug, Args)]
 pub(crate) struct FoldArgs {
     /// Hide frames of .NET, of Microsoft's libraries and of the system, by module
-    /// (System.*, Microsoft.*). Their time counts for your method that called them.
-    /// Implies --fold-async
-    #[arg(long)]
-    pub(crate) my_code: bool,
+    /// (System.*, Microsoft.*), or those whose names do not match. Their time counts for
+    /// your method that called them. Implies --fold-async
+    #[arg(long, value_name = "REGEX", num_args = 0..=1, require_equals = true)]
+    pub(crate) my_code: Option<Option<Pattern>>,
 
     /// Show an async method as one frame: its state machine, without the builders that
     /// start and resume it
@@ -142,6 +142,18 @@ pub(crate) struct FoldedArgs {
 
     #[command(flatten)]
     pub(crate) names: NameArgs,
+}
+
+/// What counts, how its frames are named, and which code is the program's own.
+#[derive(Debug, Args)]
+pub(crate) struct OwnedArgs {
+    #[command(flatten)]
+    pub(crate) named: NamedArgs,
+
+    /// Your code: frames whose names match. By default what the program brings: its main
+    /// module and those with names of the same family
+    #[arg(long, value_name = "REGEX")]
+    pub(crate) my_code: Option<Pattern>,
 }
 
 /// Which samples count, and how their frames are folded and named.

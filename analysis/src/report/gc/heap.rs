@@ -64,6 +64,8 @@ enum Base {
     /// It has not been known yet.
     #[default]
     Unknown,
+    /// Nothing was allocated: the process started.
+    Empty,
     /// After the collection with this index.
     After(usize),
     /// When the background collection with this index started: it does not collect the
@@ -122,6 +124,11 @@ impl Heap {
             }
             5 | 6 => {
                 let _ = self.segment(event);
+                false
+            }
+            // The runtime starts, in a session that is older than the process.
+            187 => {
+                self.base = Base::Empty;
                 false
             }
             _ => {
@@ -323,6 +330,11 @@ impl Heap {
         Some(())
     }
 
+    /// Whether all that the process ever allocated was allocated in the session.
+    pub(super) fn is_from_start(&self) -> bool {
+        self.rows.first().is_some_and(|row| matches!(row.base, Base::Empty))
+    }
+
     /// The collections that the filter accepts, and whether each was in progress when the
     /// session started.
     pub(super) fn finish(mut self) -> impl Iterator<Item = (Collection, bool)> {
@@ -342,6 +354,7 @@ impl Heap {
             let base = self.rows.get(place).map(|row| row.base).unwrap_or_default();
             let bytes = match base {
                 Base::Unknown => None,
+                Base::Empty => Some(0),
                 Base::After(before) => self.rows.get(before).and_then(CollectionRow::left_bytes),
                 // If that is missing, use what was known when that one started.
                 Base::Beginning(before) => {

@@ -49,7 +49,8 @@ impl Report for Gc {
     const RECORD: &'static [Recording] = &[Recording::runtime(0x1, 4)];
 
     fn wants(&self, event: &Event<'_>) -> bool {
-        event.known_provider() == KnownProvider::Runtime && matches!(event.id(), 1..=9 | 204 | 205)
+        event.known_provider() == KnownProvider::Runtime
+            && matches!(event.id(), 1..=9 | 187 | 204 | 205)
     }
 
     fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {
@@ -59,14 +60,20 @@ impl Report for Gc {
 
     fn finish(self, resolved: &Resolved<'_>) -> GcReport {
         let (mut collections, mut partial) = (Vec::new(), Vec::new());
+        let mut is_from_start = !self.heaps.is_empty();
         for (process, heap) in self.heaps {
+            is_from_start &= heap.is_from_start();
             let id = resolved.model().process(process).and_then(|process| process.id);
             for (row, is_partial) in heap.finish() {
                 let rows = if is_partial { &mut partial } else { &mut collections };
                 rows.push(Collection { process_id: id, ..row });
             }
         }
-        let totals = GcTotals::of(&collections, resolved.model().selected_nanos());
+        let mut totals = GcTotals::of(&collections, resolved.model().selected_nanos());
+        if is_from_start {
+            // What a heap holds was allocated, also after the last collection began.
+            totals.allocated_bytes = totals.allocated_bytes.max(totals.heap_peak_bytes);
+        }
         GcReport { schema: SCHEMA, totals, collections, partial }
     }
 }

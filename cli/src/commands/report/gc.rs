@@ -67,7 +67,7 @@ pub(super) fn text(
     );
     prose(context, &strong, &line)?;
     let line = format!(
-        "{} compacting, {} background, {} induced; {} allocated, {} promoted, largest heap {}",
+        "{} compacting, {} background, {} induced; at least {} allocated, {} promoted, largest heap {}",
         units::count(totals.compacting),
         units::count(totals.background),
         units::count(totals.induced),

@@ -55,7 +55,7 @@ fn text(file: &str, report: &SummaryReport, context: &mut Context<'_>) -> io::Re
         writeln!(out, "{}", strong.over("What stands out"))?;
         let room = width.map_or(usize::MAX, |width| width.saturating_sub(2));
         for finding in &report.findings {
-            writeln!(out, "  {}", fitted(&printable(&finding.text), room))?;
+            writeln!(out, "  {}", in_lines(&printable(&finding.text), room))?;
             writeln!(out, "    {}", name.over(format!("nettrace {} {file}", finding.command)))?;
         }
     }
@@ -153,6 +153,13 @@ fn rate(row: &OwnEvents) -> String {
         Some(rate) => format!("{rate:.1}/s"),
         None => String::new(),
     }
+}
+
+/// A sentence in lines that fit: each word as far as it fits a line.
+fn in_lines(text: &str, width: usize) -> String {
+    let most = width.saturating_sub(2).max(LEAST_NAME_COLUMNS);
+    let words: Vec<String> = text.split(' ').map(|word| cut(word, most)).collect();
+    wrapped(&words.join(" "), Some(width)).replace('\n', "\n  ")
 }
 
 /// Where less room is left for the name at a sentence's end, the sentence is cut as a

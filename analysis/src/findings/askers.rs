@@ -1,0 +1,112 @@
+//! Who asks the runtime for something: the stacks of events that it writes for that on the
+//! thread that asks.
+
+use super::own::OwnModules;
+use crate::model::{FrameHandle, Kind, Model, Moment, Resolved, StackHandle, ThreadHandle};
+use nettrace_parser::Event;
+use nettrace_parser::view::KnownProvider;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// From fewer samples it is not known how long threads lived,
+const FEWEST_SAMPLES: u64 = 50;
+/// and then only to so many nanoseconds.
+const ROUNDED_TO: u64 = 100_000;
+
+/// Collections and threads, by the stacks of who asked for them.
+///
+/// | event | meaning |
+/// |---|---|
+/// | runtime 35 | a thread asks for a collection, or allocates what makes one necessary |
+/// | runtime 70 | a thread starts another one |
+/// | runtime 71 | a thread that was started runs: its first event |
+#[derive(Debug, Default)]
+pub(crate) struct Askers {
+    collections: HashMap<StackHandle, u64>,
+    threads: HashMap<StackHandle, u64>,
+    started: u64,
+    /// Threads that began to run.
+    began: BTreeSet<ThreadHandle>,
+}
+
+impl Askers {
+    pub(super) fn wants(event: &Event<'_>) -> bool {
+        event.known_provider() == KnownProvider::Runtime && matches!(event.id(), 35 | 70 | 71)
+    }
+
+    pub(super) fn add(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) {
+        let stacks = match event.id() {
+            35 => &mut self.collections,
+            70 => {
+                self.started = self.started.saturating_add(1);
+                &mut self.threads
+            }
+            _ => {
+                self.began.insert(moment.thread);
+                return;
+            }
+        };
+        let count = stacks.entry(model.stack_of(event, moment.thread)).or_default();
+        *count = count.saturating_add(1);
+    }
+
+    /// Threads that code started.
+    pub(super) fn started(&self) -> u64 {
+        self.started
+    }
+
+    /// The own method in which most collections begin.
+    pub(super) fn collector<'r>(
+        &self,
+        own: &OwnModules,
+        resolved: &'r Resolved<'_>,
+    ) -> Option<&'r str> {
+        most(&self.collections, own, resolved)
+    }
+
+    /// The own method that starts most threads.
+    pub(super) fn starter<'r>(
+        &self,
+        own: &OwnModules,
+        resolved: &'r Resolved<'_>,
+    ) -> Option<&'r str> {
+        most(&self.threads, own, resolved)
+    }
+
+    /// How long threads that were started lived on average: as many samples as each has, times
+    /// their distance. Rounded, as it is an estimate.
+    pub(super) fn life_nanos(&self, resolved: &Resolved<'_>) -> Option<u64> {
+        let rows = resolved.profile().rows();
+        let of_started = rows
+            .iter()
+            .filter(|(key, _)| key.kind == Kind::Cpu && self.began.contains(&key.thread));
+        let samples = of_started.fold(0_u64, |sum, (_, totals)| sum.saturating_add(totals.samples));
+        let threads = u64::try_from(self.began.len()).unwrap_or(u64::MAX);
+        if samples < FEWEST_SAMPLES || threads == 0 {
+            return None;
+        }
+        let period = resolved.model().period_nanos()?;
+        let nanos = samples.saturating_mul(period) / threads;
+        Some((nanos / ROUNDED_TO).max(1).saturating_mul(ROUNDED_TO))
+    }
+}
+
+/// The innermost own method of most stacks, if that is most of all.
+fn most<'r>(
+    stacks: &HashMap<StackHandle, u64>,
+    own: &OwnModules,
+    resolved: &'r Resolved<'_>,
+) -> Option<&'r str> {
+    let mut methods: BTreeMap<FrameHandle, u64> = BTreeMap::new();
+    let mut all = 0_u64;
+    for (stack, count) in stacks {
+        all = all.saturating_add(*count);
+        let frames = resolved.frames(*stack);
+        if let Some(method) = frames.iter().find(|frame| own.has(resolved, **frame)) {
+            let sum = methods.entry(*method).or_default();
+            *sum = sum.saturating_add(*count);
+        }
+    }
+    let (method, count) = methods.into_iter().max_by_key(|(it, count)| (*count, Reverse(*it)))?;
+    (count.saturating_mul(2) >= all).then(|| resolved.text(method))
+}

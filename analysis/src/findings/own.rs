@@ -1,0 +1,106 @@
+//! Which code is the program's own.
+
+use crate::model::{Folding, Frame, FrameHandle, Module, Pattern, Resolved};
+use crate::report::is_own;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// Programs of Microsoft whose own modules have names of the framework.
+const COMPILERS: [&str; 4] = ["csc", "vbc", "VBCSCompiler", "pwsh"];
+
+/// The code that a program brings: what the user says, else its main module, those of the
+/// same family (`Shop.Web` and `Shop.Data`) and, of a program that is itself Microsoft's,
+/// those that lie beside it.
+#[derive(Debug, Default)]
+pub(super) struct OwnModules {
+    chosen: Option<Pattern>,
+    modules: BTreeSet<String>,
+    /// Without a main module all that is not the framework's is own.
+    has_main: bool,
+}
+
+impl OwnModules {
+    pub(super) fn of(resolved: &Resolved<'_>) -> OwnModules {
+        if let Some(chosen) = resolved.my_code() {
+            return OwnModules { chosen: Some(chosen.clone()), ..OwnModules::default() };
+        }
+        let rows = resolved.profile().rows();
+        let roots = rows.iter().filter_map(|(key, _)| {
+            let root = resolved.frames(key.stack).last()?;
+            super::running::is_main(resolved.text(*root)).then(|| resolved.frame(*root))?
+        });
+        let mut mains: BTreeMap<&str, u64> = BTreeMap::new();
+        for root in roots.filter(|root| !root.module.is_empty()) {
+            let count = mains.entry(&root.module).or_default();
+            *count = count.saturating_add(1);
+        }
+        let Some((main, _)) = mains.into_iter().max_by_key(|(_, count)| *count) else {
+            return OwnModules::default();
+        };
+        let family = |name: &str| name.split('.').next().unwrap_or(name).to_owned();
+        let folder =
+            |path: &str| path.rfind(['/', '\\']).and_then(|at| path.get(..at)).map(str::to_owned);
+        let processes = resolved.model().processes();
+        let all: Vec<&Module> = processes.flat_map(|(_, process)| process.modules()).collect();
+        let main_folder = all
+            .iter()
+            .find(|module| module.name == main)
+            .and_then(|module| folder(&module.il_path));
+        let is_selfcontained = all.iter().any(|module| {
+            module.name == "System.Private.CoreLib" && folder(&module.il_path) == main_folder
+        });
+        let mut modules = BTreeSet::from([main.to_owned()]);
+        for module in &all {
+            let is_family = family(&module.name) == family(main)
+                && !Folding::is_framework(&format!("{}!", module.name));
+            let is_microsofts = module.name.starts_with("Microsoft.")
+                && main_folder.is_some()
+                && folder(&module.il_path) == main_folder
+                && !is_selfcontained
+                && (main.starts_with("Microsoft.") || COMPILERS.contains(&main));
+            if is_family || is_microsofts {
+                modules.insert(module.name.clone());
+            }
+        }
+        OwnModules { chosen: None, modules, has_main: true }
+    }
+
+    pub(super) fn has(&self, resolved: &Resolved<'_>, frame: FrameHandle) -> bool {
+        let Some(frame) = resolved.frame(frame).filter(|frame| frame.is_named) else {
+            return false;
+        };
+        match &self.chosen {
+            Some(chosen) => chosen.is_match(&frame.text),
+            None if self.has_main => self.modules.contains(&frame.module),
+            None => is_package(frame),
+        }
+    }
+
+    /// The innermost own frame of a stack in a report, and its place. Without any, a compiled
+    /// handler stands in, or a package.
+    pub(super) fn frame<'f>(&self, frames: &'f [Arc<str>]) -> Option<(usize, &'f Arc<str>)> {
+        let find = |is: &dyn Fn(&str) -> bool| frames.iter().enumerate().find(|(_, it)| is(it));
+        let is_of_module = |frame: &str| {
+            frame.split_once('!').is_some_and(|(module, _)| self.modules.contains(module))
+        };
+        match &self.chosen {
+            Some(chosen) => find(&|frame| chosen.is_match(frame)),
+            None if self.has_main => {
+                find(&is_of_module).or_else(|| find(&is_handler)).or_else(|| find(&is_own))
+            }
+            None => find(&is_own).or_else(|| find(&is_handler)),
+        }
+    }
+}
+
+/// Whether a frame is a method that ASP.NET Core has compiled around a handler: often the handler
+/// is inlined there, and has no frame of its own.
+pub(super) fn is_handler(frame: &str) -> bool {
+    frame.contains("dynamicClass.lambda_method")
+}
+
+/// Whether a frame is neither the framework's nor without a name.
+pub(super) fn is_package(frame: &Frame) -> bool {
+    let text = &*frame.text;
+    frame.is_named && !text.starts_with('(') && !Folding::is_framework(text)
+}
