@@ -475,3 +475,55 @@ fn what_a_launched_process_allocated_before_its_first_collection_counts() {
     assert!(report.collections[0].allocated_bytes.is_some());
     assert_eq!(report.totals.allocated_bytes >> 20, 363);
 }
+
+#[test]
+fn the_first_sentences_of_a_heap_are_what_holds_it() {
+    use nettrace_analysis::heap::{HeapDump, HeapReader, HeapReport, Retained};
+    let Some(trace) = corpus::known("leak/leak10") else { return };
+    let (bytes, mut reader) = (trace.bytes(), HeapReader::default());
+    assert!(reader.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
+    let dumps = reader.finish();
+    let dump = &dumps[HeapDump::usual(&dumps).unwrap()];
+    let report = HeapReport::new(&dumps, dump, &Retained::of(dump));
+    let sentences: Vec<String> = report.sentences().into_iter().map(|(_, text)| text).collect();
+    assert_eq!(
+        sentences,
+        [
+            "15.7 MiB of 22.1 MiB (71 %) are held by static ByKey: a Dictionary<string, Order> of \
+             20,000 entries",
+            "6.1 MiB of 22.1 MiB (28 %) are held by static Changed: an event with 3,000 \
+             subscribers, all View (5.9 MiB)",
+            "of your types 20,000 Order keep 13.9 MiB alive, 3,000 View 5.9 MiB",
+        ]
+    );
+    // The pause of the dump is no finding.
+    assert!(findings(&trace).iter().all(|finding| finding.about != "gc"));
+    let same = nettrace_analysis::heap::HeapDiff::new(&report, &report);
+    assert!(same.holders.is_empty() && same.sentences().is_empty());
+}
+
+#[test]
+fn a_process_that_died_is_said_to_first_and_where_it_was() {
+    use nettrace_analysis::findings::Summary;
+    for (name, second) in [
+        ("crash/throw-names", Some("of the running time (804 samples) in die!Program.Busy")),
+        ("crash/throw-default", None),
+    ] {
+        let Some(trace) = corpus::known(name) else { continue };
+        let mut pass = ReportPass::new(Summary::default());
+        let bytes = trace.bytes();
+        assert!(!pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
+        let mut summary = pass.finish().output;
+        summary.add_cut_off(Some("exit status 134 (SIGABRT)"));
+        let first = &summary.findings[0].text;
+        assert!(first.starts_with("the recording ends in the middle, after 1."), "{first}");
+        assert!(first.contains("exit status 134 (SIGABRT)"), "{first}");
+        if let Some(second) = second {
+            assert!(first.ends_with("last seen in die!Program.Busy"), "{first}");
+            assert!(summary.findings[1].text.contains(second), "{:?}", summary.findings);
+        }
+        // What is missing explains; it is no fact about the program.
+        let last = summary.findings.last().unwrap();
+        assert_eq!(last.about, "missing_names");
+    }
+}

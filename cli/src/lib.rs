@@ -17,6 +17,7 @@ mod counter_lines;
 mod counter_text;
 mod cut;
 mod delays;
+mod ending;
 mod exit;
 mod failure;
 #[cfg(unix)]

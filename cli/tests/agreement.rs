@@ -317,7 +317,18 @@ fn summary(trace: &TraceReports, doubts: &mut Doubts) {
                 doubts.same(text("text"), value, nettrace(&words).json()["count"].int());
                 continue;
             }
-            "hottest_method" => {
+            "heap" => {
+                let heap = nettrace(&["heap", &trace.path, "--json"]);
+                let is_there = heap.text().contains(&value.to_string());
+                doubts.same(text("text"), is_there.into(), 1);
+                continue;
+            }
+            "cut_off" => {
+                let info = nettrace(&["info", &trace.path, "--json"]).json();
+                doubts.same(text("text"), (info["complete"] == false).into(), 1);
+                continue;
+            }
+            "hottest_method" | "finalizer" => {
                 words.push("--json");
                 let report = nettrace(&words).json();
                 words.pop();

@@ -49,7 +49,8 @@ const REFLECTION: [&str; 6] =
 pub struct Finding {
     /// Its subject: `lost_events`, `missing_names`, `gc`, `jit`, `alloc`, `exceptions`,
     /// `deadlock`, `endless_wait`, `contention`, `waits`, `starvation`, `hottest_method`, `lock_spinning`, `activities`,
-    /// `slow_activity`, `log_errors`, `child_process`, `threads`, `lock_waits`, `finalizer`.
+    /// `slow_activity`, `log_errors`, `child_process`, `threads`, `lock_waits`, `finalizer`, `heap`,
+    /// `cut_off`.
     pub about: String,
     /// How notable it is, from 0 to 100.
     pub weight: f64,
@@ -96,7 +97,8 @@ impl Finding {
         // The advice is long, and the command shows it.
         let text = advice.split_once(':').map_or(&*advice, |(text, _)| text).to_owned();
         let percent = text.split(' ').next().and_then(|number| number.parse().ok()).unwrap_or(0);
-        Some(Finding::new("missing_names", 85.0, (percent, "percent"), text, "report topN"))
+        // It explains what other sentences lack, and says nothing of the program.
+        Some(Finding::new("missing_names", 14.0, (percent, "percent"), text, "report topN"))
     }
 
     /// Collections, and why they came or are dear.
@@ -249,12 +251,11 @@ impl Finding {
         })
     }
 
-    /// The finalizer's thread ran `nanos` of the running time `of`, most of it in a method.
+    /// On the finalizer's thread a method has `nanos` of the running time `of`.
     pub(super) fn finalizer(method: &str, (nanos, of): (u64, u64)) -> Option<Finding> {
         let share = share(nanos, of);
         let text = format!(
-            "the finalizer's thread ran {}, {share:.0} % of the running time, most of it in {}",
-            duration(nanos),
+            "{share:.2} % of the running time is on the finalizer's thread in {}",
             without_arguments(method)
         );
         (share >= LEAST_METHOD).then(|| {
@@ -410,7 +411,7 @@ fn thrown_by(stacks: &[StackRow], own: &OwnModules) -> Option<String> {
 }
 
 /// `Regex.IsMatch` for `System.Text.RegularExpressions!System.Text.RegularExpressions.Regex.IsMatch(string)`.
-pub(super) fn short_name(frame: &str) -> String {
+pub(crate) fn short_name(frame: &str) -> String {
     let name = without_arguments(frame);
     let name = name.split_once('!').map_or(&*name, |(_, name)| name);
     // Dots within type arguments do not separate.
@@ -426,7 +427,9 @@ pub(super) fn short_name(frame: &str) -> String {
     }
     // A constructor's name begins with a dot.
     let is_constructor = name.ends_with("..ctor") || name.ends_with("..cctor");
-    let back = if is_constructor { 3 } else { 2 };
+    // A lambda is that of a method.
+    let is_lambda = name.contains(".lambda_");
+    let back = if is_constructor || is_lambda { 3 } else { 2 };
     let from = dots.len().checked_sub(back).and_then(|at| dots.get(at));
     let name = from.and_then(|at| name.get(at.saturating_add(1)..)).unwrap_or(name);
     // Reflection's types have the names of their base types, and more.
@@ -462,7 +465,7 @@ fn running(about: &str, nanos: u64, of: u64, samples: u64, place: &str) -> Optio
 }
 
 /// `app!Program.Main` for `app!Program.Main(string[])`.
-pub(super) fn without_arguments(frame: &str) -> String {
+pub(crate) fn without_arguments(frame: &str) -> String {
     let (method, called) = frame.split_once(CALLS).unwrap_or((frame, ""));
     let name = method.split_once('(').map_or(method, |(name, _)| name);
     if called.is_empty() { name.to_owned() } else { format!("{name}{CALLS}{called}") }

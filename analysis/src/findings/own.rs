@@ -102,5 +102,5 @@ pub(super) fn is_handler(frame: &str) -> bool {
 /// Whether a frame is neither the framework's nor without a name.
 pub(super) fn is_package(frame: &Frame) -> bool {
     let text = &*frame.text;
-    frame.is_named && !text.starts_with('(') && !Folding::is_framework(text)
+    frame.is_named && !frame.is_guessed && !text.starts_with('(') && !Folding::is_framework(text)
 }

@@ -150,6 +150,8 @@ pub(super) struct OwnCode {
     spun_idly: u64,
     /// Of `nanos`, what was throwing exceptions.
     throwing: u64,
+    /// The latest sample in a method: when, and in which.
+    latest: Option<(i64, FrameHandle)>,
 }
 
 impl OwnCode {
@@ -169,6 +171,8 @@ impl OwnCode {
             let place =
                 *places.entry(key.stack).or_insert_with(|| Place::of(resolved, key.stack, &facts));
             if let Some(method) = place.method {
+                let latest = (totals.last_nanos, method);
+                code.latest = code.latest.max(Some(latest));
                 for (is_called, callers) in
                     [(place.collects, &mut code.collects), (place.starts, &mut code.starts)]
                 {
@@ -272,14 +276,13 @@ impl OwnCode {
 
     /// What the finalizer's thread ran most, unless that is the hottest method of all.
     pub(super) fn finalizer(&self, resolved: &Resolved<'_>) -> Option<Finding> {
-        let all = self.methods.values().fold(0_u64, |sum, row| sum.saturating_add(row.finalizing));
         let most = self.methods.iter().max_by_key(|(it, row)| (row.finalizing, Reverse(**it)));
         let (method, row) = most.filter(|(_, row)| row.finalizing > 0)?;
         let is_enough = row.certain >= FEW_SAMPLES;
         if !is_enough || self.hottest_row().is_some_and(|(hottest, _)| hottest == method) {
             return None;
         }
-        Finding::finalizer(resolved.text(*method), (all, self.nanos))
+        Finding::finalizer(resolved.text(*method), (row.nanos, self.nanos))
     }
 
     /// Waits for a lock, by samples alone: for traces without the events of locks.
@@ -350,6 +353,11 @@ impl OwnCode {
         let most = self.methods.iter().max_by_key(|(method, row)| (row.nanos, Reverse(**method)));
         let (method, _) = most.filter(|(_, row)| row.samples >= FEW_SAMPLES)?;
         Some(resolved.text(*method))
+    }
+
+    /// The own method of the latest sample that has one.
+    pub(super) fn latest<'r>(&self, resolved: &'r Resolved<'_>) -> Option<&'r str> {
+        self.latest.map(|(_, method)| resolved.text(method))
     }
 
     /// The method that asks for collections.

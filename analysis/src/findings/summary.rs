@@ -10,6 +10,7 @@ use super::own_events::{self, OwnEvents};
 use super::running::Running;
 use super::subject::{Subject, kind};
 use crate::document::SCHEMA;
+use crate::heap::HeapReport;
 use crate::model::{Model, Moment, Resolved};
 use crate::report::{
     Activities, Alloc, Contention, Counters, Exceptions, Gc, Jit, LogLevel, Logs, Recording,
@@ -17,6 +18,10 @@ use crate::report::{
 };
 use nettrace_parser::Event;
 
+/// Whoever makes a dump wants to know what holds the heap: such findings come first.
+const HEAP_WEIGHT: u8 = 99;
+/// An exception within this time of the end may be why the process ended.
+const LAST_NANOS: u64 = 1_000_000_000;
 /// Pauses that take so much of the time are a question for whoever allocates.
 const DEAR_PAUSES_PERCENT: f64 = 10.0;
 
@@ -50,6 +55,9 @@ pub struct SummaryReport {
     pub own_types: u64,
     /// Notable facts, most important first; at most seven.
     pub findings: Vec<Finding>,
+    /// What was there last, should the recording end in the middle.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    last_seen: String,
 }
 
 /// A report that the trace has events for.
@@ -136,6 +144,7 @@ impl SummaryReport {
         let own_types = own_events.len() as u64;
         let sources = own_events::sources(&own_events);
         own_events::shown(&mut own_events);
+        let (findings, last_seen) = findings(reports, &running, resolved, duration_ns);
         SummaryReport {
             schema: SCHEMA,
             kind: kind(&subjects, sources.as_deref()),
@@ -151,8 +160,34 @@ impl SummaryReport {
                 .map(answer)
                 .filter(|answer| !answer.report.is_empty())
                 .collect(),
-            findings: findings(reports, &running, resolved, duration_ns),
+            findings,
+            last_seen,
         }
+    }
+
+    /// Adds what holds most of the heap of a dump, which reports do not see.
+    pub fn add_heap(&mut self, heap: &HeapReport) {
+        let first = heap.sentences().into_iter().zip((0..HEAP_WEIGHT).rev());
+        self.findings.extend(first.map(|((bytes, text), weight)| {
+            let weight = f64::from(weight);
+            Finding::new("heap", weight, (bytes, "bytes"), text, "heap --sort retained")
+        }));
+        finding::rank(&mut self.findings);
+    }
+
+    /// Adds that the recording ends in the middle. `how`: how the process ended, if that is
+    /// known.
+    pub fn add_cut_off(&mut self, how: Option<&str>) {
+        let how = how.map_or_else(
+            || "the process may have been killed, or have died".to_owned(),
+            |how| format!("the process ended with {how}"),
+        );
+        let after = nettrace_export::units::duration(self.duration_ns);
+        let text =
+            format!("the recording ends in the middle, after {after}: {how}{}", self.last_seen);
+        let value = (self.duration_ns, "ns");
+        self.findings.push(Finding::new("cut_off", 100.0, value, text, "info"));
+        finding::rank(&mut self.findings);
     }
 
     /// Adds the finding that events were lost, which reports do not see.
@@ -168,7 +203,7 @@ fn findings(
     running: &Running,
     resolved: &Resolved<'_>,
     duration_ns: u64,
-) -> Vec<Finding> {
+) -> (Vec<Finding>, String) {
     let severe = reports.logs.levels.iter().filter(|row| row.level >= LogLevel::Error);
     let severe = severe.fold(0_u64, |sum, row| sum.saturating_add(row.count));
     let own = OwnModules::of(resolved);
@@ -220,7 +255,20 @@ fn findings(
     ];
     let mut findings: Vec<Finding> = found.into_iter().flatten().collect();
     finding::rank(&mut findings);
-    findings
+    (findings, last_seen(reports, code.latest(resolved), duration_ns))
+}
+
+/// `; last seen in die!Program.Busy; the last exception was System.FormatException`.
+fn last_seen(reports: &Overviewed, latest: Option<&str>, duration_ns: u64) -> String {
+    let since = i64::try_from(duration_ns.saturating_sub(LAST_NANOS)).unwrap_or(i64::MAX);
+    let thrown = reports.exceptions.types.iter().filter(|row| row.last_ns >= since);
+    let thrown = thrown.max_by_key(|row| row.last_ns);
+    let thrown = thrown
+        .map_or_else(String::new, |row| format!("; the last exception was {}", row.type_name));
+    let seen = latest.map_or_else(String::new, |method| {
+        format!("; last seen in {}", finding::without_arguments(method))
+    });
+    format!("{thrown}{seen}")
 }
 
 /// Threads that were started: by the events of that, else those with events.

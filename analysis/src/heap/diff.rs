@@ -1,8 +1,10 @@
 //! What grew between two dumps.
 
+use super::holders::{HeapHolder, is_own, short};
 use super::report::{HeapReport, HeapTypeRow};
 use crate::document::SCHEMA;
 use crate::sorted::SortFew;
+use nettrace_export::units::{bytes, count};
 use std::collections::{BTreeMap, HashSet};
 
 /// What grew between two dumps.
@@ -16,6 +18,8 @@ pub struct HeapDiff {
     pub old: HeapSize,
     /// The second dump.
     pub new: HeapSize,
+    /// What holds more in the second dump, most growth first; at most three.
+    pub holders: Vec<HeapHolderGrowth>,
     /// Types with any change, sorted by growth in bytes, most first.
     pub types: Vec<HeapTypeDiff>,
     /// Number of types without a change.
@@ -72,6 +76,71 @@ pub struct HeapTypeDiff {
     pub retained_bytes: u64,
     /// How much more than in the first.
     pub retained_bytes_growth: i64,
+}
+
+/// What holds more in the second dump than in the first.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct HeapHolderGrowth {
+    /// How much more it keeps alive, in bytes.
+    pub retained_bytes_growth: u64,
+    /// Its elements in the first dump; `None` if it held too little there.
+    pub elements_before: Option<u64>,
+    /// It in the second dump.
+    pub holder: HeapHolder,
+}
+
+/// Growth below this percentage of the second heap is not said.
+const LEAST_PERCENT: f64 = 1.0;
+/// Maximum number of sentences of each kind.
+const MOST: usize = 3;
+
+impl HeapHolderGrowth {
+    fn all(old: &HeapReport, new: &HeapReport) -> Vec<HeapHolderGrowth> {
+        // Small holders have no row, but statics have.
+        let retained = |name: &str, holder: &HeapHolder| {
+            let is_it = |row: &&HeapHolder| row.name == name && row.type_name == holder.type_name;
+            let held = old.holders.iter().find(is_it).map(|row| row.retained_bytes);
+            held.or_else(|| {
+                let name = name.strip_prefix("static ")?;
+                let mut rows = old.statics.iter().filter(|row| row.name == name);
+                rows.next().map(|row| row.retained_bytes)
+            })
+        };
+        let least = new.reachable_bytes as f64 * LEAST_PERCENT / 100.0;
+        let mut grown: Vec<HeapHolderGrowth> = new
+            .holders
+            .iter()
+            .map(|holder| HeapHolderGrowth {
+                retained_bytes_growth: holder
+                    .retained_bytes
+                    .saturating_sub(retained(&holder.name, holder).unwrap_or(0)),
+                elements_before: old
+                    .holders
+                    .iter()
+                    .find(|row| row.name == holder.name && row.type_name == holder.type_name)
+                    .map(|row| row.elements),
+                holder: holder.clone(),
+            })
+            .filter(|row| row.retained_bytes_growth as f64 >= least.max(1.0))
+            .collect();
+        grown.sort_few_by_key(|row| std::cmp::Reverse(row.retained_bytes_growth));
+        grown
+    }
+
+    /// `2.1 MiB more are held by static All: a List<LeakedSession> of 3,000 entries, 1,000 before`.
+    pub fn text(&self) -> String {
+        let what = Some(self.holder.what()).filter(|what| !what.is_empty());
+        let before = self.elements_before.filter(|before| *before != self.holder.elements);
+        format!(
+            "{} more are held by {}{}{}",
+            bytes(self.retained_bytes_growth),
+            self.holder.name,
+            what.map_or_else(String::new, |what| format!(": {what}")),
+            before.map_or_else(String::new, |before| format!(", {} before", count(before)))
+        )
+    }
 }
 
 /// A type's count, bytes and retained bytes in both.
@@ -166,6 +235,33 @@ impl HeapDiff {
             objects: report.objects,
             bytes: report.bytes,
         };
-        HeapDiff { schema: SCHEMA, old: size(old), new: size(new), types, unchanged_types }
+        let holders = HeapHolderGrowth::all(old, new);
+        HeapDiff { schema: SCHEMA, old: size(old), new: size(new), holders, types, unchanged_types }
+    }
+}
+
+impl HeapDiff {
+    /// What a person would say first: what holds more, and of which of the program's own types
+    /// there is more.
+    pub fn sentences(&self) -> Vec<String> {
+        let grown = self.types.iter().filter(|row| {
+            row.count_growth > 0 && row.bytes_growth > 0 && is_own(&row.name, &row.module)
+        });
+        let mut grown: Vec<&HeapTypeDiff> = grown.collect();
+        grown.sort_by_key(|row| std::cmp::Reverse(row.retained_bytes_growth.max(row.bytes_growth)));
+        let least = self.new.bytes as f64 * LEAST_PERCENT / 100.0;
+        let texts = grown
+            .into_iter()
+            .filter(|row| row.retained_bytes_growth as f64 >= least)
+            .take(MOST)
+            .map(|row| {
+                format!(
+                    "{} more {}, which keep {} alive",
+                    count(row.count_growth.unsigned_abs()),
+                    short(&row.name),
+                    bytes(row.retained_bytes_growth.unsigned_abs())
+                )
+            });
+        self.holders.iter().map(HeapHolderGrowth::text).chain(texts).collect()
     }
 }

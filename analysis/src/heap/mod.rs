@@ -15,6 +15,7 @@ mod diff;
 mod dominators;
 mod dump;
 mod gathered;
+mod holders;
 mod kinds;
 mod lengauer_tarjan;
 mod links;
@@ -27,8 +28,9 @@ mod threads;
 mod tree;
 mod type_rows;
 
-pub use diff::{HeapDiff, HeapSize, HeapTypeChange, HeapTypeDiff};
+pub use diff::{HeapDiff, HeapHolderGrowth, HeapSize, HeapTypeChange, HeapTypeDiff};
 pub use dump::{HeapDump, HeapLosses, HeapType, Root};
+pub use holders::HeapHolder;
 pub use kinds::{HeapGeneration, RootKind};
 pub use paths::{HeapPath, HeapPathGroup, HeapPathGroups, HeapPaths, HeapStep};
 pub use reading::HeapReader;

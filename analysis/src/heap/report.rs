@@ -1,11 +1,16 @@
 //! A summary of a heap by type, module, root and generation.
 
 use super::dump::{HeapDump, HeapLosses, is_of_all};
+use super::holders::{HeapHolder, own_types};
 use super::kinds::{HeapGeneration, RootKind};
 use super::retained::{HeapNode, Retained};
+use super::tree::HeapTreeNode;
 use crate::document::{SCHEMA, percent};
 use crate::sorted::SortFew;
 use std::collections::{BTreeMap, HashSet};
+
+/// Smaller nodes of the dominator tree are not looked at for what holds a heap.
+const LEAST_TREE_PERCENT: f64 = 1.0;
 
 /// A summary of a heap.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,6 +36,8 @@ pub struct HeapReport {
     pub reachable_bytes: u64,
     /// How long all threads were paused for the dump.
     pub pause_ns: Option<i64>,
+    /// What holds most of it, most first; at most three.
+    pub holders: Vec<HeapHolder>,
     /// By type, sorted by bytes, most first.
     pub types: Vec<HeapTypeRow>,
     /// By the module of the type, sorted by bytes, most first.
@@ -229,6 +236,7 @@ impl HeapReport {
             reachable_objects,
             reachable_bytes: all.reachable,
             pause_ns: dump.pause_nanos(),
+            holders: HeapHolder::all(&HeapTreeNode::of(dump, retained, LEAST_TREE_PERCENT)),
             types: type_rows(dump, retained, &types, all.bytes),
             modules: module_rows(dump, retained, &types, all.bytes),
             roots: root_rows(dump, retained),
@@ -244,6 +252,16 @@ impl HeapReport {
                 .collect(),
             missing: *dump.losses(),
         }
+    }
+}
+
+impl HeapReport {
+    /// What a person would say first: what holds most, and which of the program's own types keep
+    /// most alive. Each sentence with the bytes that it is about.
+    pub fn sentences(&self) -> Vec<(u64, String)> {
+        let held = self.holders.iter();
+        let held = held.map(|held| (held.retained_bytes, held.text(self.reachable_bytes)));
+        held.chain(own_types(&self.types, self.reachable_bytes)).collect()
     }
 }
 

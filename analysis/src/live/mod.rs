@@ -32,6 +32,7 @@ mod notices;
 mod thread_stacks;
 mod top;
 mod unseen_counters;
+mod verdict;
 mod watch;
 
 pub use counter_list::{CounterChoice, CounterList, CounterListError};
@@ -46,6 +47,7 @@ pub use top::{
     TopMethod, TopRequest, TopSnapshot, TopThread, TopWait,
 };
 pub use unseen_counters::UnseenCounter;
+pub use verdict::{SeenThread, verdicts};
 pub use watch::{
     CompiledMethod, EndedWait, HttpRequest, LiveWatch, PoolChange, ThrownException, WatchCount,
     WatchKind, WatchRow, WatchSnapshot, WatchedEvent,

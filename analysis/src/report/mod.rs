@@ -113,8 +113,8 @@ pub use threads::{StateTotals, ThreadRow, Threads, ThreadsReport};
 pub use topn::{GroupBy, MethodRow, ThreadTop, TopN, TopNOptions};
 pub use tree::{CallTree, TreeNode, TreeOptions};
 pub use types::{Types, TypesReport};
-pub(crate) use waiting::is_pool_worker;
 pub use waiting::{OpenWait, WaitTotals};
+pub(crate) use waiting::{is_pool_frame, is_pool_worker};
 pub use waits::{WaitPlace, WaitThread, Waits, WaitsReport};
 
 pub use crate::document::SCHEMA;

@@ -196,11 +196,12 @@ impl OpenWait {
 /// Whether a stack is that of a worker of the thread pool: one of the outermost frames is
 /// the pool's.
 pub(crate) fn is_pool_worker(frames: &[FrameHandle], resolved: &Resolved<'_>) -> bool {
-    let is_of_pool = |frame: &FrameHandle| {
-        let text = resolved.text(*frame);
-        POOL_WORKERS.iter().any(|part| text.contains(part))
-    };
-    frames.iter().rev().take(OUTERMOST).any(is_of_pool)
+    frames.iter().rev().take(OUTERMOST).any(|frame| is_pool_frame(resolved.text(*frame)))
+}
+
+/// Whether a worker of the thread pool runs work items below a frame.
+pub(crate) fn is_pool_frame(frame: &str) -> bool {
+    POOL_WORKERS.iter().any(|part| frame.contains(part))
 }
 
 /// Methods below which a worker of the thread pool runs work items, by runtime and platform.

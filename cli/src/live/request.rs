@@ -1,11 +1,14 @@
 //! From the command line to the request that is sent to the process.
 
-use crate::args::profiles::{DIAGNOSTIC_SOURCE, RUNTIME, united_rundown};
+use crate::args::profiles::{DIAGNOSTIC_SOURCE, RUNTIME, SAMPLER, united_rundown};
 use crate::args::providers::{RundownChoice, default_keywords};
 use crate::args::{ProfileName, SessionArgs};
 use crate::failure::Failure;
 use nettrace_ipc::{Level, Provider, Providers, RequestError, Rundown, SessionConfig};
 
+/// Loader, JIT and CompilationDiagnostic: at level Verbose methods are named when they are compiled,
+/// and when precompiled ones are bound.
+const METHOD_NAMES: u64 = 0x20_0000_0018;
 /// Profiles when nothing is asked for.
 const DEFAULT_PROFILES: [ProfileName; 2] =
     [ProfileName::DotnetCommon, ProfileName::DotnetSampledThreadTime];
@@ -72,6 +75,20 @@ fn filtered(mut wanted: Vec<Provider>, args: &SessionArgs) -> Result<Providers, 
         }
     });
     Providers::new(with_ids)
+}
+
+/// The same session, with the names of methods as they are compiled or bound, should it have
+/// samples: a process that dies writes no rundown. Only for processes that are started, since
+/// whatever was compiled before is not reported.
+pub(crate) fn naming_methods(config: SessionConfig) -> Result<SessionConfig, RequestError> {
+    let has_samples = config.providers().iter().any(|provider| provider.name() == SAMPLER);
+    let is_filtered = |provider: &Provider| provider.event_filter().is_some();
+    if !has_samples || config.providers().iter().any(is_filtered) {
+        return Ok(config);
+    }
+    let names = Provider::new(RUNTIME)?.keywords(METHOD_NAMES).level(Level::Verbose);
+    let all = Providers::new(config.providers().iter().cloned().chain([names]))?;
+    Ok(config.providing(all))
 }
 
 /// The providers as a table, each with what asked for it; a heading first.
@@ -199,6 +216,14 @@ mod tests {
             CollectCommand::V2
         );
         assert_eq!(asked(&["--no-stacks"]).lowest(), CollectCommand::V3);
+    }
+
+    #[test]
+    fn methods_are_named_where_there_are_samples() {
+        let shown_of = |args: &[&str]| shown(&naming_methods(asked(args)).unwrap())[0].clone();
+        assert_eq!(shown_of(&[]), "Microsoft-Windows-DotNETRuntime:0xf0300003801d:5");
+        let collections = shown_of(&["--profile", "gc-collect"]);
+        assert_eq!(collections, "Microsoft-Windows-DotNETRuntime:0xf00000000001:4");
     }
 
     #[test]

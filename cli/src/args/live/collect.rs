@@ -57,6 +57,12 @@ pub(crate) struct CollectArgs {
     #[command(flatten)]
     pub(crate) target: TargetArgs,
 
+    /// Of a program that is started, do not name methods as they are compiled. By default they
+    /// are, where there are samples, so that a program that dies has names: the runtime's provider
+    /// is then at level 5, which also reports allocations, one for each 100 KB
+    #[arg(long, help_heading = "Which events")]
+    pub(crate) no_method_names: bool,
+
     /// Every process that can be reached, one file each; with --port, every process that
     /// connects
     #[arg(long, conflicts_with_all = ["process_id", "name"], help_heading = "Which process")]

@@ -12,6 +12,7 @@ mod summary;
 
 use crate::args::{BufferingMode, CollectArgs};
 use crate::context::Context;
+use crate::ending;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::live::counters;
@@ -84,13 +85,18 @@ pub(super) fn run(args: &CollectArgs, context: &mut Context<'_>) -> Result<Exit,
     let place = place.open(args, &end, context)?;
     let mut collector = Collector::new(args, config, conditions, guard, place, end.clone());
     let result = if args.command.is_empty() {
-        collect(args, &mut collector, opening, &end, &talk, context)
+        collect(args, &mut collector, opening, &end, &talk, context).map(|exit| (exit, false))
     } else {
         launch(args, &mut collector, opening, &end, &talk, context)
     };
     talk.finish()?;
-    let exit = result?;
-    match formats.convert(&collector.into_written(), args.talk.force, context) {
+    let (exit, is_cut_off) = result?;
+    let written = collector.into_written();
+    if let (true, Exit::Program(code), [trace]) = (is_cut_off, exit, &*written) {
+        ending::keep(trace, code);
+        context.messages.note(&format!("the program ended with {}", ending::text(code)));
+    }
+    match formats.convert(&written, args.talk.force, context) {
         // A program's own exit code says more.
         Ok(Exit::Fine) => Ok(exit),
         Ok(_) if matches!(exit, Exit::Program(_)) => Ok(exit),
@@ -110,6 +116,10 @@ fn config(args: &CollectArgs, conditions: &[Predicate]) -> Result<SessionConfig,
     let config = match args.buffering_mode {
         BufferingMode::Drop => config,
         BufferingMode::Block => config.when_full(WhenFull::Block),
+    };
+    let config = match args.command.is_empty() || args.no_method_names {
+        true => config,
+        false => request::naming_methods(config)?,
     };
     Ok(with_counters(config, conditions)?)
 }
@@ -319,7 +329,8 @@ fn collect(
     collector.conclude(context)
 }
 
-/// Starts a program and records it from its first method.
+/// Starts a program and records it from its first method. Gives whether its trace ends in the
+/// middle, too.
 fn launch(
     args: &CollectArgs,
     collector: &mut Collector,
@@ -327,13 +338,13 @@ fn launch(
     end: &EndRule,
     talk: &Talk,
     context: &mut Context<'_>,
-) -> Result<Exit, Failure> {
+) -> Result<(Exit, bool), Failure> {
     // One that does not read the terminal can do without its Ctrl-C.
     let has_io = args.show_child_io;
     let sharing = Sharing { has_io, has_ctrl_c: has_io && context.stdin_is_terminal };
     let children = if args.children { Children::GiveOut } else { Children::Resume };
     let program = Program::start(&args.command, children, sharing, talk, end.signals())?;
-    let Some(mut program) = program else { return Ok(Exit::Usage) };
+    let Some(mut program) = program else { return Ok((Exit::Usage, false)) };
     opening.print(end, context)?;
     let recorded = record_launched(args, collector, &mut program, context);
     // Even if recording failed, we wait for the program that we started.
@@ -352,11 +363,12 @@ fn launch(
                     methods with it; with </dev/null it would have been stopped first";
         context.messages.warning(text);
     }
-    program.wait(|launched| {
+    let exit = program.wait(|launched| {
         if !args.children {
             collector.tell_let_go(&launched.let_go(), context);
         }
-    })
+    })?;
+    Ok((exit, matches!(trace, Ok(Exit::Damaged))))
 }
 
 fn record_launched(

@@ -1,6 +1,6 @@
 //! `nettrace heap diff`: what grew between two dumps.
 
-use super::overview::module;
+use super::overview::{first_sentences, module};
 use super::trace::HeapTrace;
 use crate::args::{DumpArgs, HeapDiffArgs, HeapSort};
 use crate::context::Context;
@@ -66,6 +66,7 @@ fn worse(one: Exit, other: Exit) -> Exit {
 }
 
 fn text(args: &HeapDiffArgs, diff: &HeapDiff, context: &mut Context<'_>) -> io::Result<()> {
+    first_sentences(diff.sentences().into_iter(), context)?;
     let strong = context.style.strong();
     let line = format!(
         "{} → {} objects, {} → {}",

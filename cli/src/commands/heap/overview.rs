@@ -58,6 +58,8 @@ pub(super) fn text(
     context: &mut Context<'_>,
 ) -> io::Result<()> {
     let strong = context.style.strong();
+    let sentences = report.sentences().into_iter().map(|(_, text)| text);
+    first_sentences(sentences, context)?;
     heading(report, &strong, context)?;
     let rows = args.rows().unwrap_or(usize::MAX);
     match args.by {
@@ -66,6 +68,19 @@ pub(super) fn text(
         HeapBy::Roots => roots(rows, report, context),
         HeapBy::Generations => generations(report, context),
     }
+}
+
+/// What holds most, before the numbers.
+pub(super) fn first_sentences(
+    sentences: impl Iterator<Item = String>,
+    context: &mut Context<'_>,
+) -> io::Result<()> {
+    let mut has_some = false;
+    for text in sentences {
+        line(&printable(&text), context)?;
+        has_some = true;
+    }
+    if has_some { writeln!(context.out.buffer()) } else { Ok(()) }
 }
 
 fn heading(report: &HeapReport, strong: &Paint, context: &mut Context<'_>) -> io::Result<()> {

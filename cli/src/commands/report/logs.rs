@@ -42,7 +42,7 @@ pub(super) fn run(
     }
     let each: Option<fn(&mut Logs, &mut Context<'_>) -> io::Result<()>> =
         if args.templates { None } else { Some(each) };
-    let steps = Steps { each, complete: |_, _| false, text: &text };
+    let steps = Steps { each, complete: |_, _, _, _| false, text: &text };
     show_in_steps(logs, asked, &steps, context)
 }
 

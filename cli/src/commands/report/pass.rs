@@ -57,7 +57,7 @@ pub(super) struct Steps<'t, R: Report> {
     pub(super) each: Option<Each<R>>,
     /// Adds what is known only when the trace was read. Gives whether the report says
     /// what was lost.
-    pub(super) complete: fn(&mut R::Output, &Ended) -> bool,
+    pub(super) complete: fn(&mut R::Output, &Ended, &InputArgs, &mut Context<'_>) -> bool,
     /// Writes it for reading.
     pub(super) text: &'t Text<'t, R::Output>,
 }
@@ -76,7 +76,7 @@ where
     show_in_steps(
         report,
         asked,
-        &Steps { each: None, complete: |_, _| false, text: &text },
+        &Steps { each: None, complete: |_, _, _, _| false, text: &text },
         context,
     )
 }
@@ -107,7 +107,7 @@ where
     let unused = asked.counted.add_names(pass.model_mut())?;
     let mut reported = pass.finish();
     let ended = trace.ended();
-    let says_losses = (steps.complete)(&mut reported.output, &ended);
+    let says_losses = (steps.complete)(&mut reported.output, &ended, asked.input, context);
     context.progress.end();
     let has_events = reported.events > 0;
     let is_shown = has_events || R::has_more(&reported.output);

@@ -2,8 +2,10 @@
 
 use super::pass::{Asked, Steps, show_in_steps};
 use super::words::{duration, prose};
+use crate::args::InputArgs;
 use crate::context::Context;
 use crate::cut::cut;
+use crate::ending;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input::Ended;
@@ -13,11 +15,22 @@ use crate::style::Paint;
 use crate::table::wrapped;
 use crate::units;
 use nettrace_analysis::findings::{OwnEvents, Summary, SummaryReport};
+use nettrace_analysis::heap::{HeapDump, HeapReader, HeapReport, Retained};
 use std::io::{self, Write};
+use std::path::Path;
 use unicode_width::UnicodeWidthStr;
 
 pub(super) fn run(asked: Asked<'_>, context: &mut Context<'_>) -> Result<Exit, Failure> {
-    let complete = |report: &mut SummaryReport, trace: &Ended| {
+    let complete = |report: &mut SummaryReport,
+                    trace: &Ended,
+                    input: &InputArgs,
+                    context: &mut Context<'_>| {
+        if !trace.is_complete {
+            report.add_cut_off(ending::read(&input.file).as_deref());
+        }
+        if let Some(heap) = heap(report, input, context) {
+            report.add_heap(&heap);
+        }
         let lost = trace.losses.total();
         if lost > 0 {
             report.add_lost_events(lost);
@@ -26,6 +39,24 @@ pub(super) fn run(asked: Asked<'_>, context: &mut Context<'_>) -> Result<Exit, F
     };
     let steps = Steps { each: None, complete, text: &text };
     show_in_steps(Summary::default(), asked, &steps, context)
+}
+
+/// What is on the heap of a trace with a dump: reading it once more, as a dump takes more memory
+/// than most summaries need. Nothing if that fails, or if it can be read only once.
+fn heap(
+    report: &SummaryReport,
+    input: &InputArgs,
+    context: &mut Context<'_>,
+) -> Option<HeapReport> {
+    if !report.has_heap_dump || input.file == Path::new("-") {
+        return None;
+    }
+    let mut events = context.open(input).ok()?.reader.time_ordered();
+    let mut reader = HeapReader::default();
+    let _ = reader.read(&mut events).ok()?;
+    let dumps = reader.finish();
+    let dump = dumps.get(HeapDump::usual(&dumps)?)?;
+    Some(HeapReport::new(&dumps, dump, &Retained::of(dump)))
 }
 
 fn text(file: &str, report: &SummaryReport, context: &mut Context<'_>) -> io::Result<()> {

@@ -2,6 +2,7 @@
 
 use super::natives::{self, FrameDocument, Native};
 use super::take::{OsFacts, Taken};
+use super::verdict;
 use crate::args::StackArgs;
 use crate::live::os_threads::OsThread;
 use crate::live::target::Reached;
@@ -28,6 +29,8 @@ pub(super) struct Document {
     pub(super) duration_ns: u64,
     /// Whether names, states and CPU times of threads are known, and why not.
     pub(super) os: OsDocument,
+    /// What stands out, in sentences.
+    pub(super) verdicts: Vec<String>,
     pub(super) threads: Vec<ThreadDocument>,
     /// With --merge: identical stacks.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -91,6 +94,9 @@ pub(super) struct ThreadDocument {
     /// Whether the whole process has.
     #[serde(skip)]
     has_process_ended: bool,
+    /// The part of the time in which stacks were taken that it used a processor.
+    #[serde(skip)]
+    pub(super) used: Option<f64>,
     #[serde(skip)]
     pub(super) waits_for_text: Option<String>,
     #[serde(skip)]
@@ -126,12 +132,15 @@ impl Document {
         let facts = taken.os.as_ref().ok();
         let mut threads: Vec<ThreadDocument> =
             report.threads.iter().map(|row| sampled(row, facts, taken.native.as_ref())).collect();
+        let verdicts = verdict::of(&report.threads, &threads);
         let seen: BTreeSet<u64> = report.threads.iter().map(|row| row.thread_id).collect();
         let others = facts.into_iter().flat_map(|facts| {
             let alive = facts.threads.iter().filter(|(id, _)| facts.alive.contains(id));
             alive.filter(|(id, _)| !seen.contains(id))
         });
         threads.extend(others.map(|(id, thread)| unmanaged(*id, thread, taken.native.as_ref())));
+        // What is there because somebody looks comes last.
+        threads.sort_by_key(|thread| thread.of_sessions);
         let stacks = is_merged.then(|| merged(&threads, args.all || args.json));
         Document {
             schema: report.schema,
@@ -147,6 +156,7 @@ impl Document {
                 native: taken.native.map(|native| natives::summary(&native, &threads)),
                 reason: taken.os.err(),
             },
+            verdicts,
             threads,
             stacks,
         }
@@ -195,6 +205,7 @@ fn sampled(
         guessed: row.guessed.clone(),
         is_gone,
         has_process_ended: facts.is_some_and(|facts| facts.alive.is_empty()),
+        used: facts.and_then(|facts| facts.used(row.thread_id)),
         waits_for_text: waits_for.map(|what| what.to_string()),
         shared: row.frames.clone(),
     }
@@ -225,6 +236,7 @@ fn unmanaged(id: u64, thread: &OsThread, natives: Option<&Natives>) -> ThreadDoc
         guessed: Vec::new(),
         is_gone: false,
         has_process_ended: false,
+        used: None,
         waits_for_text: None,
         shared: Vec::new(),
     }
@@ -260,7 +272,12 @@ fn merged(threads: &[ThreadDocument], has_ended: bool) -> Vec<StackDocument> {
             places,
         })
         .collect();
-    stacks.sort_by_key(|stack| (Reverse(stack.count), stack.thread_ids.first().copied()));
+    let is_ours = |stack: &StackDocument| {
+        stack.places.iter().all(|place| threads.get(*place).is_some_and(|it| it.of_sessions))
+    };
+    stacks.sort_by_key(|stack| {
+        (is_ours(stack), Reverse(stack.count), stack.thread_ids.first().copied())
+    });
     stacks
 }
 

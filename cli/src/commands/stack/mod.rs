@@ -4,6 +4,7 @@ mod document;
 mod natives;
 mod take;
 mod text;
+mod verdict;
 
 use super::attached::{Attached, with_process};
 use crate::args::StackArgs;

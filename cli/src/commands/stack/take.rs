@@ -37,6 +37,9 @@ const OS_LOOK_INTERVAL: Duration = Duration::from_millis(20);
 /// With more threads than this, looking at all of them takes longer than that.
 const MANY_THREADS: usize = 500;
 
+/// In a shorter time it is chance whether a thread runs.
+const LEAST_OBSERVED: Duration = Duration::from_millis(20);
+
 const STOPPED: &str = "the process is stopped, by a signal or a debugger";
 
 /// What sessions have shown.
@@ -58,14 +61,33 @@ pub(super) struct OsFacts {
     pub(super) threads: OsThreads,
     /// Ids of those that are still there.
     pub(super) alive: std::collections::BTreeSet<u64>,
+    /// Processor time of threads when they were first seen, and when that was.
+    first: std::collections::BTreeMap<u64, (Instant, u64)>,
+    /// When they were last looked at.
+    looked: Option<Instant>,
 }
 
 impl OsFacts {
     fn look(&mut self, pid: u64) -> Result<(), String> {
         let now = os_threads::list(pid)?;
         self.alive = now.keys().copied().collect();
+        let at = Instant::now();
+        for (id, thread) in &now {
+            self.first.entry(*id).or_insert((at, thread.cpu_ns));
+        }
+        self.looked = Some(at);
         self.threads.extend(now);
         Ok(())
+    }
+
+    /// The part of the time since a thread was first seen that it used a processor; `None` if
+    /// that time is too short to say so.
+    pub(super) fn used(&self, thread: u64) -> Option<f64> {
+        let ((since, before), last) = (self.first.get(&thread)?, self.looked?);
+        let now = self.threads.get(&thread)?.cpu_ns;
+        let passed = last.saturating_duration_since(*since);
+        (passed >= LEAST_OBSERVED)
+            .then(|| now.saturating_sub(*before) as f64 / passed.as_nanos() as f64)
     }
 }
 

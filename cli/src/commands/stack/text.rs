@@ -5,13 +5,14 @@ use super::natives::Native;
 use crate::context::Context;
 use crate::cut::Text;
 use crate::printable::printable;
+use crate::table::wrapped;
 use crate::units;
 use std::io::{self, Write};
 
 /// Names of threads without managed frames that are listed in one line.
 const SHOWN_NAMES: usize = 12;
 /// After a thread that a session has, such as that of this command.
-const OF_SESSIONS: &str = " [samples and sends events: nettrace, or another tool]";
+const OF_SESSIONS: &str = " [ours: samples and sends events for nettrace, or another tool]";
 /// Before each frame.
 const INDENT: &str = "    ";
 
@@ -38,6 +39,10 @@ pub(super) fn write(
         title.push_str(&format!("; {ended} ended while stacks were taken (--all shows them)"));
     }
     let strong = context.style.strong();
+    for verdict in &document.verdicts {
+        let text = wrapped(&printable(verdict), context.table_width());
+        writeln!(context.out, "{}", strong.over(text))?;
+    }
     writeln!(context.out, "{}", strong.over(title))?;
     if let Some(reason) = &document.os.reason {
         writeln!(context.out, "Names, states and CPU times of threads: {}", printable(reason))?;
