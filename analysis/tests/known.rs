@@ -527,3 +527,25 @@ fn a_process_that_died_is_said_to_first_and_where_it_was() {
         assert_eq!(last.about, "missing_names");
     }
 }
+
+#[test]
+fn what_is_wrong_with_a_web_application_is_among_the_first_sentences() {
+    let planted: [(&str, &[&str]); 5] = [
+        ("dt-locks", &["starved", "in Task.Wait under", "waits for locks", "ReserveUnderLock"]),
+        ("dt-gcverbose", &["large objects", "29.3 MiB in 100 allocations", "System.Byte[] in"]),
+        ("dt-database", &["10 in each of 10", "(N+1)", "CustomerId"]),
+        ("dt-noinline", &["Task.Result under shop!Shop.SyncOverAsync.GetSlow", "ReserveUnderLock"]),
+        ("dt-default", &["starved", "to 17", "in Task.Wait under", "exceptions ("]),
+    ];
+    for (name, words) in planted {
+        let Some(trace) = corpus::web(name) else { continue };
+        let all: Vec<String> = findings(&trace).into_iter().map(|finding| finding.text).collect();
+        let all = all.join("; ");
+        assert!(words.iter().all(|word| all.contains(word)), "{name}: {all}");
+    }
+    let Some(good) = corpus::web("dt-good") else { return };
+    let about: Vec<String> = findings(&good).into_iter().map(|finding| finding.about).collect();
+    for planted in ["starvation", "contention", "lock_waits", "repeated_query", "gc"] {
+        assert!(about.iter().all(|about| about != planted), "{about:?}");
+    }
+}

@@ -317,6 +317,10 @@ fn summary(trace: &TraceReports, doubts: &mut Doubts) {
                 doubts.same(text("text"), value, nettrace(&words).json()["count"].int());
                 continue;
             }
+            "repeated_query" => {
+                doubts.same(text("text"), (value <= trace.number("sql", "/count")).into(), 1);
+                continue;
+            }
             "heap" => {
                 let heap = nettrace(&["heap", &trace.path, "--json"]);
                 let is_there = heap.text().contains(&value.to_string());

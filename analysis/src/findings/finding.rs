@@ -38,6 +38,13 @@ const LEAST_EXCEPTIONS: f64 = 1.0;
 /// Bytes per second: 100 MiB.
 const LEAST_ALLOCATED: f64 = 104_857_600.0;
 
+/// Methods that throw what was caught before.
+const RETHROWS: [&str; 4] = [
+    "System.Runtime.CompilerServices.TaskAwaiter",
+    "System.Runtime.CompilerServices.Configured",
+    "System.Runtime.CompilerServices.ValueTaskAwaiter",
+    "System.Runtime.ExceptionServices.ExceptionDispatchInfo",
+];
 /// Types that a user knows, of `RuntimeType` and others.
 const REFLECTION: [&str; 6] =
     ["Type.", "MethodInfo.", "PropertyInfo.", "FieldInfo.", "ConstructorInfo.", "Assembly."];
@@ -50,7 +57,7 @@ pub struct Finding {
     /// Its subject: `lost_events`, `missing_names`, `gc`, `jit`, `alloc`, `exceptions`,
     /// `deadlock`, `endless_wait`, `contention`, `waits`, `starvation`, `hottest_method`, `lock_spinning`, `activities`,
     /// `slow_activity`, `log_errors`, `child_process`, `threads`, `lock_waits`, `finalizer`, `heap`,
-    /// `cut_off`.
+    /// `cut_off`, `repeated_query`.
     pub about: String,
     /// How notable it is, from 0 to 100.
     pub weight: f64,
@@ -61,7 +68,7 @@ pub struct Finding {
     /// its totals.
     pub value: u64,
     /// The unit of the number: `events`, `percent`, `adjustments`, `ns`, `bytes`,
-    /// `exceptions`, `samples`, `activities`, `messages`, `threads`.
+    /// `exceptions`, `samples`, `activities`, `messages`, `threads`, `commands`.
     pub unit: &'static str,
     /// The command that shows more, without `nettrace` and the trace, such as `report
     /// exceptions`.
@@ -149,10 +156,16 @@ impl Finding {
     ) -> Option<Finding> {
         let first = report.types.first()?;
         let rate = report.count as f64 / (trace_ns as f64 / 1e9).max(0.001);
-        let rethrown = report.types.iter().fold(0_u64, |sum, row| sum.saturating_add(row.rethrown));
-        let rethrows = match rethrown {
+        let again = report.types.iter().fold(0_u64, |sum, row| {
+            sum.saturating_add(row.rethrown).saturating_add(thrown_again(&row.stacks))
+        });
+        let rethrows = match again {
             0 => String::new(),
-            _ => format!(" ({} of them rethrown)", count(rethrown)),
+            _ => format!(
+                " ({} thrown, {} rethrown)",
+                count(report.count.saturating_sub(again)),
+                count(again)
+            ),
         };
         let cost = match throwing >= LEAST_METHOD {
             true => format!(", throwing and catching is {throwing:.0} % of what ran"),
@@ -388,6 +401,14 @@ pub(super) fn most_in(frames: Option<&[Arc<str>]>, own: &OwnModules) -> String {
     }
 }
 
+/// How many were thrown before: an awaiting method throws what its task has caught.
+fn thrown_again(stacks: &[StackRow]) -> u64 {
+    let is_again = |stack: &&StackRow| {
+        stack.frames.first().is_some_and(|frame| RETHROWS.iter().any(|word| frame.contains(word)))
+    };
+    stacks.iter().filter(is_again).fold(0, |sum, stack| sum.saturating_add(stack.count))
+}
+
 /// `, most thrown by Int32.Parse in Input.Read`. Where the compiler has put the call into its
 /// caller, the call is that of the other stacks.
 fn thrown_by(stacks: &[StackRow], own: &OwnModules) -> Option<String> {
@@ -399,7 +420,9 @@ fn thrown_by(stacks: &[StackRow], own: &OwnModules) -> Option<String> {
         let (sum, calls) = methods.entry(frame).or_default();
         *sum = sum.saturating_add(stack.count);
         if let Some(call) = at.checked_sub(1).and_then(|at| stack.frames.get(at)) {
-            let sum = calls.entry(short_name(call)).or_default();
+            let is_await = RETHROWS.iter().any(|word| call.contains(word));
+            let call = if is_await { "an await".to_owned() } else { short_name(call) };
+            let sum = calls.entry(call).or_default();
             *sum = sum.saturating_add(stack.count);
         }
     }
@@ -452,7 +475,9 @@ pub(crate) fn short_name(frame: &str) -> String {
 /// Whether a method waits for a task.
 fn is_of_task(name: &str) -> bool {
     let waits = [".InternalWait", ".SpinThenBlockingWait", ".GetResult", ".get_Result"];
-    name.starts_with("Task") && waits.iter().any(|wait| name.contains(wait))
+    name.starts_with("Task")
+        && !name.contains("Awaiter")
+        && waits.iter().any(|wait| name.contains(wait))
 }
 
 /// A share of the running time.

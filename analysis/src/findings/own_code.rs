@@ -18,6 +18,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 /// in so many of all samples, waiting ones included.
 const LEAST_SAMPLES: u64 = 50;
 const LEAST_SHARE: u64 = 100;
+/// or has so much of the time of the trace, in percent.
+const LEAST_OF_TRACE: f64 = 5.0;
 /// Of a shorter run the method that ran most is named all the same, from so many samples
 /// on.
 const FEW_SAMPLES: u64 = 5;
@@ -302,10 +304,13 @@ impl OwnCode {
 
     /// The method in which most of the running time is, with what it calls; `None` if there
     /// are too few samples to say so.
-    pub(super) fn hottest(&self, resolved: &Resolved<'_>) -> Option<Finding> {
+    pub(super) fn hottest(&self, resolved: &Resolved<'_>, trace_ns: u64) -> Option<Finding> {
         let (method, row) = self.hottest_row()?;
-        let is_enough =
-            row.certain >= LEAST_SAMPLES && row.samples.saturating_mul(LEAST_SHARE) >= self.sampled;
+        // A server has many threads that wait, and all of them are sampled.
+        let is_some_time = row.certain.saturating_mul(2) >= row.samples
+            && percent(row.nanos, trace_ns) >= LEAST_OF_TRACE;
+        let is_enough = row.certain >= LEAST_SAMPLES
+            && (is_some_time || row.samples.saturating_mul(LEAST_SHARE) >= self.sampled);
         let is_short = self.samples < LEAST_SAMPLES * 4 && row.certain >= FEW_SAMPLES;
         if !is_enough && !is_short {
             return None;

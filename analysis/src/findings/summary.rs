@@ -22,6 +22,8 @@ use nettrace_parser::Event;
 const HEAP_WEIGHT: u8 = 99;
 /// An exception within this time of the end may be why the process ended.
 const LAST_NANOS: u64 = 1_000_000_000;
+/// Stacks of each type of exception that a finding looks at.
+const MOST_THROW_SITES: usize = 256;
 /// Pauses that take so much of the time are a question for whoever allocates.
 const DEAR_PAUSES_PERCENT: f64 = 10.0;
 
@@ -86,7 +88,7 @@ impl Default for Summary {
             overview: Overview::new((
                 Gc::default(),
                 Alloc::default(),
-                Exceptions::default(),
+                Exceptions::default().top(MOST_THROW_SITES),
                 Contention::default(),
                 Waits::default(),
                 Jit::default(),
@@ -210,7 +212,7 @@ fn findings(
     let code = OwnCode::new(resolved, &own);
     // The program's own method, or without any the one that ran most.
     let [ran, took_lock] = running.hottest(resolved);
-    let hottest = code.hottest(resolved);
+    let hottest = code.hottest(resolved, duration_ns);
     let is_dear = reports.gc.totals.pause_percent >= DEAR_PAUSES_PERCENT;
     let begins = reports.askers.collector(&own, resolved);
     let places = Places {
@@ -239,6 +241,7 @@ fn findings(
         Finding::jit(&reports.jit.totals, duration_ns),
         Finding::alloc(&reports.alloc),
         Finding::exceptions(&reports.exceptions, &own, code.throwing_percent(), duration_ns),
+        Finding::repeated_query(&reports.sql),
         Finding::deadlock(&reports.contention, &own),
         Finding::endless_wait(&reports.contention, &own, duration_ns),
         Finding::endless_await(&reports.tasks, &own, duration_ns),
