@@ -1,8 +1,8 @@
 //! Reports.
 
 use super::{
-    ActivityArg, FoldedArgs, FormArg, HeapArgs, InputArgs, MomentArgs, NamedArgs, OwnedArgs, RowsArg,
-    SampleArgs, UnusedThreadArgs, WithCommon,
+    ActivityArg, FoldedArgs, FormArg, HeapArgs, InputArgs, MomentArgs, NamedArgs, OwnedArgs,
+    RowsArg, SampleArgs, UnusedThreadArgs, WithCommon,
 };
 use crate::recommended;
 use clap::builder::{Resettable, StyledStr};
