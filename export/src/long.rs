@@ -11,7 +11,7 @@ use std::borrow::Cow;
 pub const MOST_NAME_CHARACTERS: usize = 4096;
 
 /// Maximum number of bytes of a cut off label whose characters are counted.
-const MOST_COUNTED_BYTES: usize = 1 << 16;
+const MOST_COUNTED_BYTES: usize = 1 << 13;
 
 /// Maximum number of elements without bytes that are shown individually. Larger arrays
 /// are shown as their length.

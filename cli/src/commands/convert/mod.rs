@@ -77,7 +77,10 @@ pub(super) fn write(
             error => Failure::input(file, error.to_string()),
         })?;
         unused = args.samples.add_names(analysis.model_mut())?;
-        analysis.finish().map_err(|error| match error {
+        // What reading took is not held while what was read is written.
+        let ended = trace.ended();
+        drop(trace);
+        analysis.finish().map(|finished| (finished, ended)).map_err(|error| match error {
             ConvertError::NothingToShow { .. } if !args.event_names().is_empty() => {
                 no_event(&file, &args.event_names())
             }
@@ -89,13 +92,11 @@ pub(super) fn write(
             }
         })
     })();
-    let finished = match result {
-        Ok(finished) => finished,
+    let (finished, ended) = match result {
+        Ok(done) => done,
         Err(failure) => {
             // A partial file could pass for a complete one.
             drop(made);
-            // What it took is not held while the trace is read once more.
-            drop(trace);
             let Some(lacks) = lacks else { return Err(failure) };
             let there = kinds::there_are(&input, &wanted, &targets, context);
             return Err(Failure::input(file, format!("{lacks}{there}")));
@@ -105,7 +106,6 @@ pub(super) fn write(
     context.out.finish()?;
     context.progress.end();
     written(&targets, context);
-    let ended = trace.ended();
     let advice = finished.resolved().coverage().advice(ended.is_complete);
     let advice = advice.map(|advice| format!("{file}: {advice}"));
     for message in unused.into_iter().chain(advice) {
