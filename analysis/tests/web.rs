@@ -1,8 +1,8 @@
 //! A web application with planted problems, whose counts are known from its clients.
 
 use nettrace_analysis::report::{
-    Activities, ActivitiesReport, ActivityRow, Http, LogLevel, LogRow, Logs, Report, ReportPass,
-    Sql, SqlReport,
+    Activities, ActivitiesReport, ActivityRow, Counters, Http, LogLevel, LogRow, Logs, Report,
+    ReportPass, Sql, SqlReport,
 };
 use nettrace_parser::Reader;
 use nettrace_testdata::corpus;
@@ -241,4 +241,27 @@ fn structured_messages_have_template_arguments_event_id_and_exception() {
     let templates: Vec<_> =
         report.templates.iter().map(|row| (row.template.as_str(), row.count)).collect();
     assert!(templates.contains(&("Card of {Customer} expires soon", 3)), "{templates:?}");
+}
+
+#[test]
+fn counters_know_all_values_that_were_measured_and_how_much_they_grew() {
+    let Some(report) = reported("dt-counters", Counters::default()) else { return };
+    let series = |name: &str| report.series.iter().find(|series| series.name == name).unwrap();
+    let basket = series("basket-size");
+    assert_eq!((basket.values, basket.min, basket.mean, basket.max), (20, 1.0, 10.5, 20.0));
+    assert_eq!(series("orders-placed").total, Some(20.0));
+    let Some(report) = reported("nt-metrics", Counters::default()) else { return };
+    let of = |name: &str, country: &str| {
+        let tags = |series: &&nettrace_analysis::report::CounterSeries| {
+            series.name == name && series.tags.iter().any(|(_, value)| value == country)
+        };
+        report.series.iter().find(tags).unwrap()
+    };
+    let orders = ["de", "fr"].map(|country| of("shop.orders", country).total);
+    assert_eq!(orders, [Some(20.0), Some(20.0)]);
+    let [de, fr] = ["de", "fr"].map(|country| of("shop.basket.value", country));
+    assert_eq!(
+        [(de.values, de.sum), (fr.values, fr.sum)],
+        [(10, Some(1100.0)), (10, Some(1000.0))]
+    );
 }

@@ -71,23 +71,33 @@ pub struct CounterSeries {
     pub tags: Vec<(String, String)>,
     /// Length of the interval in seconds; 0 if the trace does not contain it.
     pub interval_seconds: f64,
-    /// Number of values.
+    /// Number of values that were published.
     pub count: u64,
-    /// The smallest.
+    /// Number of values that were measured: means and histograms publish one for all that
+    /// were measured in an interval, or for none. The others publish what they measure.
+    pub values: u64,
+    /// The smallest; of means the smallest of all measured values.
     pub min: f64,
-    /// Their mean.
+    /// Their mean; means and quantiles of intervals by the number of values in them.
     pub mean: f64,
-    /// The largest.
+    /// The largest; of means the largest of all measured values.
     pub max: f64,
     /// The last.
     pub last: f64,
+    /// Counters and increments: the growth in the whole trace.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub total: Option<f64>,
+    /// Histograms: the sum of all measured values.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub sum: Option<f64>,
     /// The values, in time order; empty unless requested.
     pub points: Vec<CounterPoint>,
     /// Sums and counts in intervals of time.
     #[cfg_attr(feature = "serde", serde(skip))]
     shape: Shape,
+    /// The cumulative sum at the last point.
     #[cfg_attr(feature = "serde", serde(skip))]
-    total: f64,
+    cumulative: f64,
 }
 
 /// A value.
@@ -177,13 +187,16 @@ impl CounterSeries {
             tags,
             interval_seconds: 0.0,
             count: 0,
+            values: 0,
             min: 0.0,
             mean: 0.0,
             max: 0.0,
             last: 0.0,
             points: Vec::new(),
+            total: kind.is_rate().then_some(0.0),
+            sum: None,
             shape: Shape::default(),
-            total: 0.0,
+            cumulative: 0.0,
         }
     }
 
@@ -225,18 +238,29 @@ impl CounterSeries {
     pub(crate) fn add(&mut self, mut point: CounterPoint, keeps_point: bool) {
         let value = point.value;
         if self.kind.is_rate() {
-            self.total = point.total.unwrap_or(self.total + value);
-            point.total = Some(self.total);
+            self.cumulative = point.total.unwrap_or(self.cumulative + value);
+            point.total = Some(self.cumulative);
+            self.total = Some(self.total.unwrap_or(0.0) + value);
         }
-        let is_first = self.count == 0;
+        if let Some(sum) = point.sum {
+            self.sum = Some(self.sum.unwrap_or(0.0) + sum);
+        }
         self.count = self.count.saturating_add(1);
-        self.min = if is_first { value } else { self.min.min(value) };
-        self.max = if is_first { value } else { self.max.max(value) };
-        // The difference of two infinities is no number.
-        if is_first || self.mean != value {
-            self.mean += (value - self.mean) / self.count as f64;
+        let measured = point.count.map_or(1, |count| u64::try_from(count).unwrap_or(0));
+        if measured > 0 {
+            let is_first = self.values == 0;
+            self.values = self.values.saturating_add(measured);
+            let (least, most) = (point.min.unwrap_or(value), point.max.unwrap_or(value));
+            self.min = if is_first { least } else { self.min.min(least) };
+            self.max = if is_first { most } else { self.max.max(most) };
+            // The difference of two infinities is no number.
+            if is_first {
+                self.mean = value;
+            } else if self.mean != value {
+                self.mean += (value - self.mean) * (measured as f64 / self.values as f64);
+            }
+            self.last = value;
         }
-        self.last = value;
         self.shape.add(point.ts_ns, value);
         if keeps_point {
             self.points.push(point);
@@ -319,6 +343,20 @@ mod tests {
             series.points.iter().map(|point| point.total.unwrap()).collect::<Vec<_>>(),
             [4.0, 2.0, 3.0]
         );
+    }
+
+    #[test]
+    fn means_of_intervals_weigh_what_was_measured_in_them() {
+        let mut series = CounterSeries::new("P", "n", CounterKind::Mean, "", Vec::new(), "");
+        for (value, count, min, max) in
+            [(2.0, 3, 1.0, 3.0), (0.0, 0, 0.0, 0.0), (10.0, 1, 10.0, 10.0)]
+        {
+            let (count, min, max) = (Some(count), Some(min), Some(max));
+            series.add(CounterPoint { value, count, min, max, ..CounterPoint::default() }, true);
+        }
+        assert_eq!((series.values, series.min, series.mean, series.max), (4, 1.0, 4.0, 10.0));
+        assert_eq!(series.count, 3);
+        assert_eq!((series.last, series.total, series.points.len()), (10.0, None, 3));
     }
 
     #[test]

@@ -5,14 +5,14 @@ use super::words::prose;
 use crate::args::{CounterFormat, CounterFormatArgs};
 use crate::context::Context;
 use crate::counter_lines::ndjson;
-use crate::counter_text::{name_to_cut, number, unit};
+use crate::counter_text::{name_to_cut, number, short_tags, to_cut, unit};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::printable::{printable, printable_lines};
 use crate::sparkline::sparkline;
 use crate::table::{Table, first, layout_of, left, right};
 use crate::units;
-use nettrace_analysis::report::{Counters, CountersReport};
+use nettrace_analysis::report::{CounterKind, CounterSeries, Counters, CountersReport};
 use std::io::{self, Write};
 
 pub(super) fn run(
@@ -61,10 +61,15 @@ fn openmetrics(report: &CountersReport, context: &mut Context<'_>) -> io::Result
 
 fn table(report: &CountersReport, context: &mut Context<'_>) -> io::Result<()> {
     let strong = context.style.strong();
-    let groups = || report.series.chunk_by(|one, other| one.provider == other.provider);
+    let (histograms, others): (Vec<_>, Vec<_>) =
+        report.series.iter().partition(|series| series.kind == CounterKind::Histogram);
+    let groups = || others.chunk_by(|one, other| one.provider == other.provider);
     let tables = groups().map(|group| {
         first(context, group, usize::MAX).table([
             left("", 0, 0).of(&|_| "".into()),
+            right("VALUES", 7, 6).of(&|series| units::count(series.values).into()),
+            right("TOTAL", 12, 5)
+                .of(&|series| series.total.map_or_else(String::new, number).into()),
             right("MIN", 12, 3).of(&|series| number(series.min).into()),
             right("MEAN", 12, 0).of(&|series| number(series.mean).into()),
             right("MAX", 12, 2).of(&|series| number(series.max).into()),
@@ -80,7 +85,11 @@ fn table(report: &CountersReport, context: &mut Context<'_>) -> io::Result<()> {
         let provider = group.first().map_or("", |series| &*series.provider);
         writeln!(context.out.buffer(), "{}", strong.over(printable(provider)))?;
         table.write_in(&layout, context)?;
+        for total in totals(group) {
+            writeln!(context.out.buffer(), "  {}", printable(&total))?;
+        }
     }
+    histogram_tables(&histograms, context)?;
     let values = report.series.iter().map(|series| series.count).sum();
     let left_out = match report.quantiles_left_out {
         0 => String::new(),
@@ -98,3 +107,82 @@ fn table(report: &CountersReport, context: &mut Context<'_>) -> io::Result<()> {
     );
     prose(context, &strong, &summary)
 }
+
+/// `shop.orders: 40 of 2 tag sets`: the growth of a counter that has several.
+fn totals(group: &[&CounterSeries]) -> Vec<String> {
+    let of_one = group.chunk_by(|one, other| {
+        (&one.name, one.kind, one.process_id) == (&other.name, other.kind, other.process_id)
+    });
+    let several = of_one.filter(|of_one| of_one.len() > 1);
+    let text = |of_one: &[&CounterSeries]| {
+        let first = of_one.first().filter(|first| !first.total_is_level())?;
+        let total: Option<f64> = of_one.iter().map(|series| series.total).sum();
+        Some(format!("{}: {} of {} tag sets", first.name, number(total?), of_one.len()))
+    };
+    several.filter_map(text).collect()
+}
+
+/// One row for each histogram with its tags, whose quantiles are series of their own; seconds
+/// as milliseconds.
+fn histogram_tables(series: &[&CounterSeries], context: &mut Context<'_>) -> io::Result<()> {
+    let strong = context.style.strong();
+    let key = |series: &CounterSeries| {
+        let tags = series.tags.iter().filter(|(name, _)| name != PERCENTILE);
+        let tags: Vec<_> = tags.cloned().collect();
+        (series.provider.clone(), series.name.clone(), series.process_id, tags)
+    };
+    let mut rows: Vec<Vec<&CounterSeries>> = Vec::new();
+    for one in series {
+        match rows.last_mut().filter(|row| row.first().is_some_and(|it| key(it) == key(one))) {
+            Some(row) => row.push(one),
+            None => rows.push(vec![one]),
+        }
+    }
+    let groups = rows.chunk_by(|one, other| {
+        let provider = |row: &[&CounterSeries]| row.first().map(|series| series.provider.clone());
+        provider(one) == provider(other)
+    });
+    for group in groups {
+        let provider = group.first().and_then(|row| row.first()).map_or("", |it| &*it.provider);
+        writeln!(context.out.buffer(), "{}", strong.over(printable(provider)))?;
+        let mut table = Table::new([
+            left("", 0, 0),
+            right("COUNT", 7, 1),
+            right("MEAN", 12, 0),
+            right("P50", 12, 3),
+            right("P95", 12, 2),
+            right("P99", 12, 4),
+            left("UNIT", 4, 0),
+            left("HISTOGRAM", 9, 0),
+        ]);
+        for row in group {
+            let Some(one) = row.first() else { continue };
+            let is_seconds = one.unit == "s";
+            let shown = |value: f64| number(if is_seconds { value * 1e3 } else { value });
+            let mean = one.sum.filter(|_| one.values > 0).map(|sum| sum / one.values as f64);
+            let quantile = |wanted: &str| {
+                let is_it = |series: &&&CounterSeries| {
+                    series.tags.iter().any(|(name, value)| name == PERCENTILE && value == wanted)
+                };
+                row.iter().find(is_it).map_or_else(|| "-".to_owned(), |it| shown(it.mean))
+            };
+            let tags = one.tags.iter().filter(|(name, _)| name != PERCENTILE);
+            let tags: String = tags.map(|(name, value)| format!(" {name}={value}")).collect();
+            table.row([
+                "".into(),
+                units::count(one.values).into(),
+                mean.map_or_else(|| "-".to_owned(), shown).into(),
+                quantile("50").into(),
+                quantile("95").into(),
+                quantile("99").into(),
+                if is_seconds { "ms".into() } else { printable(&one.unit).into() },
+                to_cut(&one.name, &printable(&tags), &short_tags(&one.tags)).into(),
+            ]);
+        }
+        table.write(context)?;
+    }
+    Ok(())
+}
+
+/// The tag that says which quantile a series is.
+const PERCENTILE: &str = "Percentile";
