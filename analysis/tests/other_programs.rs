@@ -19,18 +19,18 @@ fn report<R: Report + Default>(trace: &TraceFile) -> R::Output {
 #[test]
 fn messages_of_net_core_3_1_have_their_text_without_a_name_that_is_null() {
     let Some(trace) = corpus::known("ilogger-core31") else { return };
+    // Nothing proves that the open scopes are those of the messages.
     let messages = report::<Logs>(&trace).messages;
     let shown: Vec<_> = messages
         .iter()
-        .map(|row| (row.event.as_str(), row.message.as_str(), row.scopes.concat()))
+        .map(|row| (row.event.as_str(), row.message.as_str(), row.scopes.len()))
         .collect();
-    let scope = || "RequestId=C1:1 RequestPath=/orders".to_owned();
     assert_eq!(
         shown,
         [
-            ("", "Request starting GET /orders", scope()),
-            ("Executing", "Executing endpoint orders", scope()),
-            ("", "stock is low", String::new()),
+            ("", "Request starting GET /orders", 0),
+            ("Executing", "Executing endpoint orders", 0),
+            ("", "stock is low", 0),
         ]
     );
 }

@@ -8,6 +8,7 @@ const ORDER: &[&[&str]] = &[
     &[
         "console",
         "delays",
+        "ending",
         "exit",
         "ignored_signal",
         "json_text",

@@ -82,11 +82,11 @@ impl Askers {
             .filter(|(key, _)| key.kind == Kind::Cpu && self.began.contains(&key.thread));
         let samples = of_started.fold(0_u64, |sum, (_, totals)| sum.saturating_add(totals.samples));
         let threads = u64::try_from(self.began.len()).unwrap_or(u64::MAX);
-        if samples < FEWEST_SAMPLES || threads == 0 {
+        if samples < FEWEST_SAMPLES {
             return None;
         }
         let period = resolved.model().period_nanos()?;
-        let nanos = samples.saturating_mul(period) / threads;
+        let nanos = samples.saturating_mul(period).checked_div(threads)?;
         Some((nanos / ROUNDED_TO).max(1).saturating_mul(ROUNDED_TO))
     }
 }

@@ -97,7 +97,8 @@ impl<S: Source> Reader<S> {
             return Ok(None);
         }
         let after = start.saturating_add(1);
-        self.source.fill(after.saturating_add(fastserial::FOUND_HEADER as u64 + 3))?;
+        self.source
+            .fill(after.saturating_add(fastserial::FOUND_HEADER as u64).saturating_add(3))?;
         Ok(fastserial::frame_without_tag(self.window_from(after), start, self.shift))
     }
 

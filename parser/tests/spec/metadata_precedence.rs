@@ -2,9 +2,7 @@
 
 use crate::described::*;
 use crate::snapshot::read;
-use crate::streams::{
-    EACH, START, at, begun, define, definition, event, events, opened, row,
-};
+use crate::streams::{EACH, START, at, begun, define, definition, event, events, opened, row};
 use nettrace_parser::{Class, Fault, catalog};
 use nettrace_testdata::synth::*;
 

@@ -77,7 +77,7 @@ pub struct LogRow {
     pub level: LogLevel,
     /// The logger's category, or the name of the EventSource.
     pub logger: String,
-    /// The event's id and name, if they are reported.
+    /// The event's id and name, if it has a name or there is no text.
     pub event: String,
     /// The message.
     pub message: String,
@@ -358,7 +358,9 @@ impl Logs {
             logger: message.logger.clone(),
             event: match (message.event_id.as_str(), message.event_name.as_str()) {
                 ("" | "0", name) => name.to_owned(),
-                (id, "") => id.to_owned(),
+                (id, "") if message.form == Form::Structured => id.to_owned(),
+                // Texts are told apart by themselves.
+                (_, "") => String::new(),
                 (id, name) => format!("{id} {name}"),
             },
             message: message.rendered(),

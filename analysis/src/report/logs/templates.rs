@@ -45,12 +45,12 @@ impl Templates {
     ) -> (String, String) {
         let template = row.template.clone().unwrap_or_else(|| group_of(&row.message));
         let mut key = (template, row.logger.clone());
-        if let Some(before) = before {
-            if let Some((count, ..)) = self.0.get_mut(&before) {
-                *count = count.saturating_sub(1);
-                if *count == 0 {
-                    self.0.remove(&before);
-                }
+        if let Some(before) = before
+            && let Some((count, ..)) = self.0.get_mut(&before)
+        {
+            *count = count.saturating_sub(1);
+            if *count == 0 {
+                self.0.remove(&before);
             }
         }
         if self.0.len() >= MOST && !self.0.contains_key(&key) {
