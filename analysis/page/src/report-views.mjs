@@ -260,9 +260,13 @@ export function countersView(trace, route, range, extent) {
     const points = row.points.filter((point) => isWithin(range, point.ts_ns) && Number.isFinite(point.value));
     // Where there are very many, a point stands for some neighbours.
     const count = points.reduce((all, point) => all + (point.joined ?? 1), 0);
-    const sum = points.reduce((all, point) => all + point.value * (point.joined ?? 1), 0);
-    const ends = (key) => points.map((point) => point[key] ?? point.value);
-    return { ...row, points, count, min: count ? minOf(ends('min')) : null, max: count ? maxOf(ends('max')) : null, mean: count ? sum / count : null, last: ends('last').pop() ?? null, title: counterName(row) };
+    // A mean is of all that was measured in its interval, which may be nothing.
+    const weight = (point) => point.measured ?? point.count ?? 1;
+    const measured = points.filter((point) => weight(point) > 0);
+    const weights = measured.reduce((all, point) => all + weight(point), 0);
+    const sum = measured.reduce((all, point) => all + point.value * weight(point), 0);
+    const ends = (key) => measured.map((point) => point[key] ?? point.value);
+    return { ...row, points, count, min: weights ? minOf(ends('min')) : null, max: weights ? maxOf(ends('max')) : null, mean: weights ? sum / weights : null, last: ends('last').pop() ?? null, title: counterName(row) };
   });
   const number = (key) => ({ title: key[0].toUpperCase() + key.slice(1), number: true, value: (row) => row[key], text: (row) => formatValue(row[key]) });
   return el('div', null, el('h2', null, 'Counters'), thinned(trace, 'counters'),

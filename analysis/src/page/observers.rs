@@ -305,17 +305,30 @@ fn state_number(state: ThreadState) -> u64 {
     }
 }
 
-/// Neighbouring points of a counter as one: when the first was reported, and their count,
-/// mean, least and greatest value.
+/// Neighbouring points of a counter as one: when the first was reported, how many they are,
+/// and of what was measured in them the count, the mean, the least and the greatest value.
 fn joined(points: &[Value]) -> Option<Value> {
-    let values = points.iter().filter_map(|point| point.get("value").and_then(Value::as_f64));
-    let values: Vec<f64> = values.filter(|value| value.is_finite()).collect();
-    let (first, last) = (points.first()?, values.last()?);
-    let sum: f64 = values.iter().sum();
-    let least = values.iter().copied().fold(f64::INFINITY, f64::min);
-    let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    Some(json!({ "ts_ns": first.get("ts_ns"), "value": sum / values.len() as f64,
-        "joined": values.len(), "min": least, "max": most, "last": last }))
+    let number = |point: &Value, key: &str| point.get(key).and_then(Value::as_f64);
+    let (mut joined, mut measured, mut mean, mut last) = (0_u32, 0.0, 0.0, None);
+    let (mut least, mut most) = (f64::INFINITY, f64::NEG_INFINITY);
+    for point in points {
+        let Some(value) = number(point, "value") else { continue };
+        joined = joined.saturating_add(1);
+        let weight = number(point, "count").unwrap_or(1.0);
+        if weight > 0.0 || last.is_none() {
+            last = Some(value);
+        }
+        if weight > 0.0 {
+            measured += weight;
+            mean += (value - mean) * (weight / measured);
+            least = least.min(number(point, "min").unwrap_or(value));
+            most = most.max(number(point, "max").unwrap_or(value));
+        }
+    }
+    let last = last?;
+    let (mean, least, most) = if measured > 0.0 { (mean, least, most) } else { (last, last, last) };
+    Some(json!({ "ts_ns": points.first()?.get("ts_ns"), "value": mean, "joined": joined,
+        "measured": measured, "min": least, "max": most, "last": last }))
 }
 
 fn kind_key(kind: Kind) -> &'static str {

@@ -28,6 +28,8 @@ pub(crate) struct LoggedMessage {
     pub(crate) level: LogLevel,
     pub(crate) logger: String,
     pub(crate) event_id: String,
+    /// It stands for the event where there is no name: it is a text, or there is no other.
+    pub(crate) is_id_shown: bool,
     pub(crate) event_name: String,
     /// The formatted text; empty if this form has none.
     pub(crate) text: String,
@@ -60,17 +62,19 @@ impl LoggedMessage {
         };
         let id = |name| event.field(name).and_then(|value| value.to_text());
         // A number from .NET 5 on.
-        let event_id = match message.event_id.to_string() {
-            id if id.is_empty() => {
-                event.field("EventId").map(|value| shown(&value)).unwrap_or_default()
-            }
-            id => id,
+        let id_text = message.event_id.to_string();
+        let is_id_shown = !id_text.is_empty();
+        let event_id = if is_id_shown {
+            id_text
+        } else {
+            event.field("EventId").map(|value| shown(&value)).unwrap_or_default()
         };
         Some(LoggedMessage {
             form: if is_json { Form::Json } else { Form::Formatted },
             level: LogLevel::of_logger(message.level),
             logger: message.logger.to_string(),
             event_id,
+            is_id_shown,
             event_name: message.event_name.to_string(),
             text: message.message.to_string(),
             template,
@@ -87,6 +91,7 @@ impl LoggedMessage {
             level: LogLevel::default(),
             logger: String::new(),
             event_id: String::new(),
+            is_id_shown: true,
             event_name: String::new(),
             text: String::new(),
             template: None,

@@ -358,8 +358,7 @@ impl Logs {
             logger: message.logger.clone(),
             event: match (message.event_id.as_str(), message.event_name.as_str()) {
                 ("" | "0", name) => name.to_owned(),
-                (id, "") if message.form == Form::Structured => id.to_owned(),
-                // Texts are told apart by themselves.
+                (id, "") if message.is_id_shown => id.to_owned(),
                 (_, "") => String::new(),
                 (id, name) => format!("{id} {name}"),
             },
