@@ -12,7 +12,9 @@ mod unfinished;
 pub(crate) use identity::FileId;
 #[cfg(unix)]
 pub(crate) use unfinished::end_with_signals;
-pub(crate) use unfinished::{begin_folder, forget, leave_unfinished};
+pub(crate) use unfinished::leave_unfinished;
+#[cfg(feature = "parquet")]
+pub(crate) use unfinished::{begin_folder, forget};
 
 use crate::failure::{Failure, plain};
 use std::fs::{self, File};

@@ -46,6 +46,7 @@ pub(super) fn begin(target: &Path, unfinished: Unfinished) -> io::Result<(File, 
 }
 
 /// A folder of unfinished files, which is removed when a signal ends the process.
+#[cfg(feature = "parquet")]
 pub(crate) fn begin_folder(folder: &Path) {
     begun().push((folder.to_owned(), Unfinished::Removed));
 }
