@@ -440,6 +440,17 @@ fn a_listed_number_from_which_its_thread_does_not_go_on_is_no_loss() {
 }
 
 #[test]
+fn a_new_thread_with_the_id_of_one_that_lost_all_its_events_is_no_damage() {
+    let mut stream = begun(Version::V4);
+    events(&mut stream, [on(11, 1, 1)]);
+    point(&mut stream, 3, &[(11, 1), (12, 50)]);
+    events(&mut stream, [on(11, 2, 4), on(12, 1, 5), on(12, 2, 6)]);
+    stream.end();
+    let (given, findings, losses) = read(&stream.bytes);
+    assert_eq!((given.len(), findings.len(), losses.total()), (4, 0, 50));
+}
+
+#[test]
 fn a_payload_of_version_6_that_takes_in_the_rows_after_it_is_damage() {
     let mut whole = begun(Version::V6);
     events(&mut whole, (1..=50).map(|number| on(11, number, 5 * u64::from(number))));
