@@ -412,6 +412,7 @@ fn t118_all_real_lossless_streams_lose_0() {
     for trace in corpus::traces() {
         let lost = match trace.name() {
             "net10-linux-x64/lossy.nettrace" => 19_785,
+            "net11-linux-x64/lossy.nettrace" => 7_369,
             "net3.1-linux-x64/lossy.nettrace" => 15_093,
             "net10-linux-x64/killed-2.nettrace" => 3_018,
             "tiny-v4.nettrace" | "tiny-v6.nettrace" => 1,

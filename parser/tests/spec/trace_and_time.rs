@@ -274,8 +274,9 @@ fn t041_an_impossible_start_date_is_noted_and_gives_no_date() {
     assert!(read(&stream_with(Version::V4, &trace, &[50])).is_flawless());
 }
 
+/// The size is refused, not the file: it is damage, and 8 is taken.
 #[test]
-fn t042_a_pointer_size_other_than_4_or_8_is_damage_and_taken_for_8() {
+fn t042_a_pointer_size_other_than_4_or_8_is_refused() {
     for version in EACH {
         for pointer_size in [0, 1, 2, 5, 16, -8, i32::MIN, 8 << 24] {
             let trace = Trace { pointer_size, ..Trace::default() };
