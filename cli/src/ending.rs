@@ -1,10 +1,13 @@
 //! How a recorded process ended, in a file beside its trace: a trace that ends in the middle does
 //! not say it.
 
+use crate::new_file::private;
+use std::fs::{self, File};
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 /// A longer file is not ours.
-const MOST_BYTES: usize = 200;
+const MOST_BYTES: u64 = 200;
 /// Signals that end processes which do not expect them, on Linux and macOS.
 const SIGNALS: [(u8, &str); 8] = [
     (1, "SIGHUP"),
@@ -35,17 +38,32 @@ pub(crate) fn text(code: u8) -> String {
     )
 }
 
-/// Keeps how a process ended. That it cannot be written does not matter: it is on the terminal,
-/// too.
-pub(crate) fn keep(trace: &Path, code: u8) {
-    let _ = std::fs::write(beside(trace), format!("{}\n", text(code)));
+/// Keeps how the process of a new trace ended, in place of what is known of an older one of that
+/// name. That it cannot be written does not matter: it is on the terminal, too.
+pub(crate) fn keep(trace: &Path, code: Option<u8>) {
+    let path = beside(trace);
+    // Only what is ours, and a link itself rather than what it leads to.
+    if read(trace).is_some() {
+        let _ = fs::remove_file(&path);
+    }
+    if let Some(code) = code {
+        let file = private::options().write(true).create_new(true).open(path);
+        let _ = file.and_then(|mut file| writeln!(file, "{}", text(code)));
+    }
 }
 
 /// How the process of a trace ended, if a recording saw it.
 pub(crate) fn read(trace: &Path) -> Option<String> {
-    let text = std::fs::read_to_string(beside(trace)).ok()?;
+    let path = beside(trace);
+    // To open a pipe would wait for its writer.
+    if !fs::metadata(&path).ok()?.is_file() {
+        return None;
+    }
+    let mut text = String::new();
+    File::open(path).ok()?.take(MOST_BYTES).read_to_string(&mut text).ok()?;
     let line = text.lines().next()?.trim();
-    (text.len() <= MOST_BYTES && line.starts_with("exit status ")).then(|| line.to_owned())
+    let code = line.strip_prefix("exit status ")?.split(' ').next()?.parse().ok()?;
+    (line == self::text(code)).then(|| line.to_owned())
 }
 
 #[cfg(test)]
@@ -60,8 +78,25 @@ mod tests {
         std::fs::create_dir_all(&folder).unwrap();
         let trace = folder.join("a.nettrace");
         assert_eq!(read(&trace), None);
-        keep(&trace, 139);
+        keep(&trace, Some(139));
         assert_eq!(read(&trace).as_deref(), Some("exit status 139 (SIGSEGV)"));
+        // Of the next recording with that name nothing is known.
+        keep(&trace, None);
+        assert_eq!(read(&trace), None);
+        for other in ["", "exit status 1; rm", "exit status 139", "exit status 999"] {
+            std::fs::write(beside(&trace), other).unwrap();
+            assert_eq!(read(&trace), None, "{other}");
+        }
+        // Somebody else's file stays as it is.
+        keep(&trace, Some(3));
+        assert_eq!(std::fs::read_to_string(beside(&trace)).unwrap(), "exit status 999");
+        #[cfg(unix)]
+        {
+            std::fs::remove_file(beside(&trace)).unwrap();
+            std::os::unix::fs::symlink(folder.join("linked"), beside(&trace)).unwrap();
+            keep(&trace, Some(3));
+            assert!(!folder.join("linked").exists());
+        }
         std::fs::remove_dir_all(&folder).unwrap();
     }
 }

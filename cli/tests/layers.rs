@@ -8,7 +8,6 @@ const ORDER: &[&[&str]] = &[
     &[
         "console",
         "delays",
-        "ending",
         "exit",
         "ignored_signal",
         "json_text",
@@ -21,7 +20,7 @@ const ORDER: &[&[&str]] = &[
     &["status_line"],
     &["cut", "failure", "progress", "recommended", "screen"],
     &["counter_lines", "counter_text", "new_file", "symbols"],
-    &["input"],
+    &["ending", "input"],
     &["messages"],
     &["args"],
     &["live", "samples"],

@@ -92,8 +92,14 @@ pub(super) fn run(args: &CollectArgs, context: &mut Context<'_>) -> Result<Exit,
     talk.finish()?;
     let (exit, is_cut_off) = result?;
     let written = collector.into_written();
-    if let (true, Exit::Program(code), [trace]) = (is_cut_off, exit, &*written) {
-        ending::keep(trace, code);
+    let ended = match exit {
+        Exit::Program(code) if is_cut_off && written.len() == 1 => Some(code),
+        _ => None,
+    };
+    for trace in &written {
+        ending::keep(trace, ended);
+    }
+    if let Some(code) = ended {
         context.messages.note(&format!("the program ended with {}", ending::text(code)));
     }
     match formats.convert(&written, args.talk.force, context) {
