@@ -1,6 +1,6 @@
 //! What is certain about samples of threads that are not known to have waited.
 
-use crate::model::{Mode, Model, Resolved, Running, StackHandle};
+use crate::model::{FrameHandle, Model, ProfileKey, Resolved, Running, Totals};
 
 /// CPU samples by how certain it is that their thread ran.
 ///
@@ -21,25 +21,6 @@ pub struct RunningSamples {
     pub native_calls: u64,
 }
 
-impl RunningSamples {
-    pub(crate) fn add(
-        &mut self,
-        resolved: &Resolved<'_>,
-        stack: StackHandle,
-        mode: Mode,
-        samples: u64,
-    ) {
-        let sum = match resolved.running(stack, mode) {
-            Some(Running::Managed) => &mut self.managed,
-            Some(Running::Computing) => &mut self.computing,
-            Some(Running::TakingLock) => &mut self.taking_lock,
-            Some(Running::NativeCall) => &mut self.native_calls,
-            None => return,
-        };
-        *sum = sum.saturating_add(samples);
-    }
-}
-
 /// What the processors can have run at most in the selected part of a trace, if threads
 /// have more time: one that waits for a processor is sampled like one that runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,9 +35,60 @@ pub struct ProcessorLimit {
 
 impl ProcessorLimit {
     /// `running_ns`: the time of all threads that are not known to have waited.
-    pub(crate) fn below(running_ns: u64, model: &Model) -> Option<ProcessorLimit> {
+    fn below(running_ns: u64, model: &Model) -> Option<ProcessorLimit> {
         let processors = model.processors()?;
         let most_ns = model.selected().nanos().saturating_mul(u64::from(processors));
         (most_ns > 0 && running_ns > most_ns).then_some(ProcessorLimit { processors, most_ns })
+    }
+}
+
+/// Sums over the CPU samples of a trace, for the head of the reports that list them.
+#[derive(Debug, Default)]
+pub(super) struct SampleSums {
+    pub running: RunningSamples,
+    /// Time of the threads that are not known to have waited, in nanoseconds.
+    running_ns: u64,
+    /// Samples of threads that waited, whether the filter selects them or not.
+    pub waiting: Totals,
+    /// Selected samples whose stack lost its callers.
+    pub cut_off: u64,
+    /// Selected samples whose stack got lost callers from the thread's stack before.
+    pub repaired: u64,
+}
+
+impl SampleSums {
+    /// Adds samples with one stack. Returns its frames, innermost first, if the filter selects them.
+    pub(super) fn add<'r>(
+        &mut self,
+        resolved: &'r Resolved<'_>,
+        key: &ProfileKey,
+        totals: &Totals,
+    ) -> Option<&'r [FrameHandle]> {
+        if resolved.is_waiting(key.stack, key.mode) {
+            self.waiting.add(totals);
+        }
+        let frames = resolved.selected(key.stack, key.mode)?;
+        let add = |sum: &mut u64, samples: u64| *sum = sum.saturating_add(samples);
+        if resolved.is_cut_off(key.stack) {
+            add(&mut self.cut_off, totals.samples);
+        }
+        if resolved.is_repaired(key.stack) {
+            add(&mut self.repaired, totals.samples);
+        }
+        if let Some(running) = resolved.running(key.stack, key.mode) {
+            add(&mut self.running_ns, totals.weight);
+            let certain = match running {
+                Running::Managed => &mut self.running.managed,
+                Running::Computing => &mut self.running.computing,
+                Running::TakingLock => &mut self.running.taking_lock,
+                Running::NativeCall => &mut self.running.native_calls,
+            };
+            add(certain, totals.samples);
+        }
+        Some(frames)
+    }
+
+    pub(super) fn processor_limit(&self, model: &Model) -> Option<ProcessorLimit> {
+        ProcessorLimit::below(self.running_ns, model)
     }
 }

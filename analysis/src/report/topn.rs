@@ -1,7 +1,7 @@
 //! The methods with the most time.
 
 use super::contract::{Recording, Report, ReportInput, SCHEMA};
-use super::running::{ProcessorLimit, RunningSamples};
+use super::running::{ProcessorLimit, RunningSamples, SampleSums};
 use super::stuck::{StuckThread, StuckThreads};
 use crate::document::percent;
 use crate::model::{
@@ -213,7 +213,6 @@ impl TopN {
     pub fn new(resolved: &Resolved<'_>, profile: &Profile, options: &TopNOptions) -> TopN {
         let groups = Groups::new(resolved, options.group_by);
         let mut all = Table::default();
-        let mut waiting = Totals::default();
         // Handle one thread after the other and only keep the rows that are shown,
         // because there may be very many threads.
         let mut threads: Vec<(u64, ThreadHandle, ThreadTop)> = Vec::new();
@@ -243,26 +242,12 @@ impl TopN {
         // Many threads may have the same deep stack, so its frames are gone through once.
         let of_stack = |(key, _): &&(ProfileKey, Totals)| (key.stack, key.mode);
         of_cpu.sort_unstable_by_key(of_stack);
-        let (mut running, mut ran_ns) = (RunningSamples::default(), 0u64);
-        let (mut cut_off, mut repaired) = (0u64, 0u64);
+        let mut sums = SampleSums::default();
         for same in of_cpu.chunk_by(|one, next| of_stack(one) == of_stack(next)) {
             let Some((key, _)) = same.first() else { continue };
             let mut totals = Totals::default();
             same.iter().for_each(|(_, of_row)| totals.add(of_row));
-            if resolved.is_waiting(key.stack, key.mode) {
-                waiting.add(&totals);
-            }
-            let Some(frames) = resolved.selected(key.stack, key.mode) else { continue };
-            running.add(resolved, key.stack, key.mode, totals.samples);
-            if resolved.is_cut_off(key.stack) {
-                cut_off = cut_off.saturating_add(totals.samples);
-            }
-            if resolved.is_repaired(key.stack) {
-                repaired = repaired.saturating_add(totals.samples);
-            }
-            if resolved.running(key.stack, key.mode).is_some() {
-                ran_ns = ran_ns.saturating_add(totals.weight);
-            }
+            let Some(frames) = sums.add(resolved, key, &totals) else { continue };
             all.add(&groups, frames, &totals, &mut counted);
         }
         for (stack, mode, cells) in profile.when().into_iter().flat_map(When::rows) {
@@ -278,13 +263,13 @@ impl TopN {
             total_ns: all.total_ns,
             period_ns: model.period_nanos().unwrap_or(0),
             state: resolved.state_names(),
-            running,
-            cut_off_samples: cut_off,
-            repaired_samples: repaired,
+            running: sums.running,
+            cut_off_samples: sums.cut_off,
+            repaired_samples: sums.repaired,
             always_in: StuckThreads::of(resolved).in_one_call(MOST_ALWAYS),
-            processor_limit: ProcessorLimit::below(ran_ns, resolved.model()),
-            waiting_samples: waiting.samples,
-            waiting_ns: waiting.weight,
+            processor_limit: sums.processor_limit(model),
+            waiting_samples: sums.waiting.samples,
+            waiting_ns: sums.waiting.weight,
             when_extent_ns: profile.when().map(When::extent_nanos),
             clock: profile.clock().key(),
             samples_without_stack: all.without_stack,

@@ -1,11 +1,9 @@
 //! Call trees.
 
 use super::contract::{Recording, Report, ReportInput, SCHEMA};
-use super::running::{ProcessorLimit, RunningSamples};
+use super::running::{ProcessorLimit, RunningSamples, SampleSums};
 use crate::document::percent;
-use crate::model::{
-    Call, CallNode, CallNodes, FrameHandle, Kind, Pattern, Resolved, ThreadState, Totals,
-};
+use crate::model::{Call, CallNode, CallNodes, FrameHandle, Kind, Pattern, Resolved, ThreadState};
 
 /// Options for the tree. As a [`Report`] it computes a [`CallTree`].
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -125,10 +123,6 @@ impl CallTree {
         let wanted: Option<Vec<bool>> = options.from.as_ref().map(|from| {
             resolved.all_frames().iter().map(|frame| from.is_match(&frame.text)).collect()
         });
-        let (mut samples, mut total_ns) = (0u64, 0u64);
-        let mut waiting = Totals::default();
-        let (mut running, mut ran_ns) = (RunningSamples::default(), 0u64);
-        let (mut cut_off, mut repaired) = (0u64, 0u64);
         let is_wanted = |frame: &FrameHandle| {
             wanted.as_ref().is_none_or(|wanted| wanted.get(frame.index()).copied().unwrap_or(false))
         };
@@ -136,23 +130,12 @@ impl CallTree {
         let path = |frames: &'_ [FrameHandle]| -> Option<Vec<Call>> {
             Some(match options.is_callers {
                 true => {
-                    let at = frames.iter().position(is_wanted)?;
-                    frames
-                        .get(at..)
-                        .unwrap_or_default()
-                        .iter()
-                        .map(|frame| Call::Frame(*frame))
-                        .collect()
+                    let frames = frames.get(frames.iter().position(is_wanted)?..)?;
+                    frames.iter().map(|frame| Call::Frame(*frame)).collect()
                 }
                 false => {
-                    let at = frames.iter().rposition(is_wanted)?;
-                    frames
-                        .get(..=at)
-                        .unwrap_or_default()
-                        .iter()
-                        .rev()
-                        .map(|frame| Call::Frame(*frame))
-                        .collect()
+                    let frames = frames.get(..=frames.iter().rposition(is_wanted)?)?;
+                    frames.iter().rev().map(|frame| Call::Frame(*frame)).collect()
                 }
             })
         };
@@ -163,21 +146,10 @@ impl CallTree {
                 Some(path(resolved.selected(key.stack, key.mode)?)?.into_iter())
             })
         });
+        let (mut samples, mut total_ns) = (0u64, 0u64);
+        let mut sums = SampleSums::default();
         for (key, totals) in rows.iter().filter(|(key, _)| key.kind == Kind::Cpu) {
-            if resolved.is_waiting(key.stack, key.mode) {
-                waiting.add(totals);
-            }
-            let Some(frames) = resolved.selected(key.stack, key.mode) else { continue };
-            running.add(resolved, key.stack, key.mode, totals.samples);
-            if resolved.is_cut_off(key.stack) {
-                cut_off = cut_off.saturating_add(totals.samples);
-            }
-            if resolved.is_repaired(key.stack) {
-                repaired = repaired.saturating_add(totals.samples);
-            }
-            if resolved.running(key.stack, key.mode).is_some() {
-                ran_ns = ran_ns.saturating_add(totals.weight);
-            }
+            let Some(frames) = sums.add(resolved, key, totals) else { continue };
             samples = samples.saturating_add(totals.samples);
             total_ns = total_ns.saturating_add(totals.weight);
             let Some(path) = path(frames) else { continue };
@@ -190,12 +162,12 @@ impl CallTree {
             total_ns,
             period_ns: resolved.model().period_nanos().unwrap_or(0),
             state: resolved.state_names(),
-            running,
-            cut_off_samples: cut_off,
-            repaired_samples: repaired,
-            processor_limit: ProcessorLimit::below(ran_ns, resolved.model()),
-            waiting_samples: waiting.samples,
-            waiting_ns: waiting.weight,
+            running: sums.running,
+            cut_off_samples: sums.cut_off,
+            repaired_samples: sums.repaired,
+            processor_limit: sums.processor_limit(resolved.model()),
+            waiting_samples: sums.waiting.samples,
+            waiting_ns: sums.waiting.weight,
             clock: profile.clock().key(),
             guessed_frames: resolved.coverage().guessed,
             deeper_samples: calls.left_out().samples,

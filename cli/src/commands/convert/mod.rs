@@ -36,9 +36,7 @@ pub(super) fn write(
     written: impl FnOnce(&[Target], &mut Context<'_>),
 ) -> Result<Exit, Failure> {
     if args.format.iter().any(|format| format == "list") {
-        context.out.write_all(formats().as_bytes())?;
-        context.out.finish()?;
-        return Ok(Exit::Fine);
+        return list(context);
     }
     let input = args.input()?;
     let targets = targets(args, &input.file)?;
@@ -113,6 +111,12 @@ pub(super) fn write(
     }
     context.messages.losses(&file, &ended);
     Ok(context.conclude(&file, &ended, true))
+}
+
+fn list(context: &mut Context<'_>) -> Result<Exit, Failure> {
+    context.out.write_all(formats().as_bytes())?;
+    context.out.finish()?;
+    Ok(Exit::Fine)
 }
 
 /// Refuses what would fail later, before the trace is read.

@@ -7,7 +7,7 @@ use crate::printable::printable;
 use crate::style::Paint;
 use crate::table::{first, left, list, right};
 use crate::units;
-use nettrace_analysis::report::{AsyncPart, JitDecisions, JitMethod, JitReport};
+use nettrace_analysis::report::{AsyncPart, JitDecisions, JitMethod, JitReport, JitTotals};
 use std::cmp::Reverse;
 use std::io::{self, Write};
 
@@ -17,7 +17,7 @@ pub(super) fn text(
     report: &JitReport,
     context: &mut Context<'_>,
 ) -> io::Result<()> {
-    let (strong, faint) = (context.style.strong(), context.style.faint());
+    let faint = context.style.faint();
     let mut rows: Vec<&JitMethod> = report.methods.iter().collect();
     if !is_by_time {
         rows.sort_by_key(|row| (Reverse(row.duration_ns), row.start_ns));
@@ -64,14 +64,17 @@ pub(super) fn text(
     writeln!(out)?;
     decisions(out, "calls inlined", &report.inlining)?;
     decisions(out, "calls turned into jumps", &report.tail_calls)?;
-    let totals = &report.totals;
+    conclusion(&report.totals, context)
+}
+
+fn conclusion(totals: &JitTotals, context: &mut Context<'_>) -> io::Result<()> {
     if totals.r2r_found > 0 || totals.r2r_lookups > 0 {
         let looked = match totals.r2r_lookups {
             0 => String::new(),
             lookups => format!(" in {}", units::counted(lookups, "lookup")),
         };
         writeln!(
-            out,
+            context.out.buffer(),
             "precompiled code found {}{looked}",
             units::counted(totals.r2r_found, "time")
         )?;
@@ -86,6 +89,7 @@ pub(super) fn text(
         units::count(totals.osr),
         units::count(totals.r2r_rejected),
     );
+    let strong = context.style.strong();
     prose(context, &strong, &line)?;
     if totals.incomplete > 0 {
         let text = units::counted(totals.incomplete, "method");

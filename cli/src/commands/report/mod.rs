@@ -73,9 +73,8 @@ pub(super) fn run(report: &Report, context: &mut Context<'_>) -> Result<Exit, Fa
             })
         }
         Report::Startup(args) => {
-            let rows = args.own.number;
-            let text = with(rows, startup::text);
-            show(Startup::default().top(rows), Asked::of(args), context, text)
+            let report = Startup::default().top(args.own.number);
+            show(report, Asked::of(args), context, with(args.own.number, startup::text))
         }
         Report::Loader(args) => {
             show(Loader::default(), Asked::of(args), context, with(args.own.number, loader::text))
@@ -85,14 +84,12 @@ pub(super) fn run(report: &Report, context: &mut Context<'_>) -> Result<Exit, Fa
             show(ThreadPool::default(), Asked::of(args), context, text)
         }
         Report::Exceptions(args) => {
-            let rows = args.own.number;
-            let report = Exceptions::default().top(rows);
-            show(report, Asked::of(args), context, with(rows, exceptions::text))
+            let report = Exceptions::default().top(args.own.number);
+            show(report, Asked::of(args), context, with(args.own.number, exceptions::text))
         }
         Report::Contention(args) => {
-            let rows = args.own.number;
-            let report = Contention::default().top(rows);
-            show(report, Asked::of(args), context, with(rows, contention::text))
+            let report = Contention::default().top(args.own.number);
+            show(report, Asked::of(args), context, with(args.own.number, contention::text))
         }
         Report::Waits(args) => {
             let rows = args.own.number;
