@@ -467,6 +467,10 @@ fn paths_are_grouped_by_types_and_begin_at_statics() {
             ("local variable".to_owned(), vec![("N.B", true)], 2, 64, 64),
         ]
     );
+    // What holds others of the choice keeps them alive, too.
+    let groups = paths.groups(dump, &retained, |_| true).groups;
+    let retained_bytes: Vec<u64> = groups.iter().map(|group| group.retained_bytes).collect();
+    assert_eq!(retained_bytes, [64, 64, 56]);
     let path = paths.path(4).unwrap();
     assert_eq!(
         (path.objects, dump.roots()[path.root as usize].kind),

@@ -283,6 +283,19 @@ fn a_thread_seen_in_another_activity_left_at_an_unknown_time() {
 }
 
 #[test]
+fn without_samples_a_thread_has_left_with_its_last_event_if_another_one_goes_on() {
+    let steps = vec![
+        start(0, ONE),
+        note(0, ONE),
+        start(0, TWO),
+        note(1, NO_ID_PATH),
+        note(1, ONE),
+        stop(1, ONE),
+    ];
+    assert_eq!(parts_of(steps, "//1/1"), [0, 0, 0, 0, 0, 0, 300, 200]);
+}
+
+#[test]
 fn time_of_one_inside_is_time_of_those_around_it() {
     let steps = vec![
         sample(0, 2),

@@ -265,3 +265,15 @@ fn counters_know_all_values_that_were_measured_and_how_much_they_grew() {
         [(10, Some(1100.0)), (10, Some(1000.0))]
     );
 }
+
+#[test]
+fn a_request_that_only_awaits_is_awaiting_and_an_idle_worker_is_not_the_request() {
+    let Some(report) = reported("dt-noinline", Http::default()) else { return };
+    for (path, least) in [("GET /checkout", 97), ("GET /downstream", 97), ("GET /span/#", 90)] {
+        let rows = incoming(&report);
+        let row = rows.iter().find(|row| row.name == format!("in {path}")).unwrap();
+        let parts = row.parts;
+        let share = parts.await_ns * 100 / parts.total_ns();
+        assert!(share >= least && parts.waiting_ns == 0, "{path}: {parts:?}");
+    }
+}

@@ -280,6 +280,47 @@ fn instruments_are_compared_by_the_interval_in_which_they_are_published() {
 }
 
 #[test]
+fn tags_have_slashes_braces_and_words_of_conditions_in_their_values() {
+    let text = "Microsoft.AspNetCore.Hosting/http.server.request.duration{http.route=/api/v1/{kind}/or = {id:int},\
+                url.scheme=http} p95 > 250ms and System.Runtime/dotnet.thread_pool.thread.count > 5 for 3s";
+    let predicate = Predicate::of_event(text).unwrap();
+    let names: Vec<(&str, &str, bool)> = predicate
+        .counters()
+        .iter()
+        .map(|counter| (counter.provider(), counter.name(), counter.is_histogram()))
+        .collect();
+    assert_eq!(
+        names,
+        [
+            ("Microsoft.AspNetCore.Hosting", "http.server.request.duration", true),
+            ("System.Runtime", "dotnet.thread_pool.thread.count", false)
+        ]
+    );
+    let written = predicate.counters()[0].to_string();
+    let tags = "{http.route=/api/v1/{kind}/or = {id:int},url.scheme=http} p95";
+    assert!(written.ends_with(tags), "{written}");
+}
+
+#[test]
+fn instruments_of_a_meter_may_come_after_the_event_counters_of_its_name() {
+    let trace = corpus::trace("net10-linux-x64/metrics.nettrace").expect("it is in the repository");
+    let bytes = trace.bytes();
+    let text = "System.Runtime/dotnet.thread_pool.thread.count >= 0";
+    let mut trigger = Trigger::new(vec![Predicate::of_event(text).unwrap()]);
+    let mut count = 0;
+    for is_instrument in [false, true] {
+        let mut reader = Reader::from_slice(&bytes);
+        while let Some(event) = reader.next_event().unwrap() {
+            if (event.provider() == "System.Diagnostics.Metrics") == is_instrument {
+                count += usize::from(trigger.fired(&event).is_some());
+                assert_eq!(trigger.take_trouble(), None);
+            }
+        }
+        assert_eq!(count > 0, is_instrument);
+    }
+}
+
+#[test]
 fn values_of_counters_are_counted_also_where_they_do_not_fulfil_anything() {
     for (text, expected) in [
         ("Microsoft.AspNetCore.Hosting/http.server.requests > 1000000", 8),

@@ -4,7 +4,7 @@
 use super::dump::{HeapDump, Root};
 use super::kinds::RootKind;
 use super::links::{Links, NONE, length};
-use super::retained::{HeapNode, Retained};
+use super::retained::Retained;
 use crate::sorted::SortFew;
 use std::collections::HashMap;
 
@@ -66,8 +66,8 @@ pub struct HeapPathGroup {
     pub count: u64,
     /// Their own bytes.
     pub bytes: u64,
-    /// Bytes that would be freed with them, excluding those counted for another requested
-    /// object above them.
+    /// Bytes that would be freed with them. Of objects that other groups hold through these,
+    /// both count the bytes.
     pub retained_bytes: u64,
     /// Address of one of them.
     #[cfg_attr(feature = "serde", serde(serialize_with = "hexadecimal"))]
@@ -150,16 +150,14 @@ impl HeapPaths {
             held.count = held.count.saturating_add(1);
             held.bytes = held.bytes.saturating_add(dump.bytes_of(object));
         }
-        retained.outermost(
-            1,
-            |object| is_wanted(object).then_some(0),
-            |_, object| {
-                if let Some(held) = grouping.known.get(&object).and_then(|way| sums.get_mut(way)) {
-                    let bytes = retained.bytes(HeapNode::Object(object));
-                    held.retained = held.retained.saturating_add(bytes);
-                }
-            },
-        );
+        let way_of = |object: u32| {
+            let way = is_wanted(object).then(|| grouping.known.get(&object)).flatten();
+            way.map(|way| *way as usize)
+        };
+        let bytes = retained.bytes_by_group(grouping.ways.len(), way_of);
+        for (way, held) in &mut sums {
+            held.retained = bytes.get(*way as usize).copied().unwrap_or(0);
+        }
         let mut rows: Vec<(Held, RootKind, u32)> = sums
             .into_iter()
             .map(|(way, held)| {

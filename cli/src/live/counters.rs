@@ -105,7 +105,11 @@ pub(crate) fn providers(
         }
     }
     if !instruments.is_empty() {
-        wanted.push(metrics(&instruments, &seconds, MOST_SERIES, MOST_HISTOGRAMS)?);
+        // A histogram has a series for each set of tags, and which of them are left out is
+        // chance: the one that a condition is about must not be.
+        let is_histogram = counters.iter().any(|counter| counter.is_histogram());
+        let most_histograms = if is_histogram { MOST_SERIES } else { MOST_HISTOGRAMS };
+        wanted.push(metrics(&instruments, &seconds, MOST_SERIES, most_histograms)?);
     }
     Ok(wanted)
 }

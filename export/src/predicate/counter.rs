@@ -99,6 +99,11 @@ impl CounterName {
         &self.name
     }
 
+    /// Whether a percentile is asked for, so that it has to be a histogram.
+    pub fn is_histogram(&self) -> bool {
+        self.percentile.is_some()
+    }
+
     fn quantile(&self) -> Option<f64> {
         Some(self.percentile.as_ref()?.parse::<f64>().ok()? / 100.0)
     }
@@ -195,7 +200,8 @@ pub(super) struct Sample {
     pub(super) name: String,
     /// As in the event.
     pub(super) tags: String,
-    separator: char,
+    /// Of System.Diagnostics.Metrics.
+    pub(super) is_instrument: bool,
     unit: String,
     value: Measured,
     interval_seconds: f64,
@@ -235,7 +241,7 @@ impl Sample {
             provider: event.provider().to_owned(),
             name: counter.name.to_string(),
             tags: counter.metadata.to_string(),
-            separator: ':',
+            is_instrument: false,
             unit: counter.display_units.to_string(),
             value: Measured::Value(value),
             interval_seconds: counter.publication_seconds(),
@@ -268,7 +274,7 @@ impl Sample {
             provider: metric.meter.to_string(),
             name: metric.instrument.to_string(),
             tags: metric.tags.to_string(),
-            separator: '=',
+            is_instrument: true,
             unit: metric.unit.to_string(),
             value,
             interval_seconds,
@@ -281,10 +287,11 @@ impl Sample {
     }
 
     pub(super) fn is_meant(&self, counter: &CounterName) -> bool {
+        let separator = if self.is_instrument { '=' } else { ':' };
         self.is_of(&counter.provider)
             && self.name.eq_ignore_ascii_case(&counter.name)
             && counter.tags.iter().all(|(key, value)| {
-                self.tags.split(',').any(|tag| tag.split_once(self.separator) == Some((key, value)))
+                self.tags.split(',').any(|tag| tag.split_once(separator) == Some((key, value)))
             })
     }
 }

@@ -64,6 +64,20 @@ fn sign(text: &str) -> Option<(Operator, &'static str, &str)> {
     SIGNS.iter().find_map(|(sign, operator)| Some((*operator, *sign, text.strip_prefix(sign)?)))
 }
 
+/// Where the brace at the beginning is closed. Values of tags have braces, too: a route is
+/// `/orders/{id}`.
+fn closing(text: &str) -> Option<usize> {
+    let mut open = 0_usize;
+    text.char_indices().find_map(|(at, letter)| {
+        match letter {
+            '{' => open = open.saturating_add(1),
+            '}' => open = open.saturating_sub(1),
+            _ => {}
+        }
+        (open == 0).then_some(at)
+    })
+}
+
 /// A quoted text at the beginning, and the text after it.
 fn quoted(text: &str) -> Option<(String, &str)> {
     let quote = text.chars().next().filter(|c| matches!(c, '"' | '\''))?;
@@ -245,7 +259,7 @@ impl<'t> Parser<'t> {
             }
             let rest = text.get(at..).unwrap_or_default();
             if letter == '{' && text.get(..at).is_some_and(|before| before.contains('/')) {
-                braces_until = rest.find('}').map_or(0, |end| at.saturating_add(end));
+                braces_until = closing(rest).map_or(0, |end| at.saturating_add(end));
             }
             let is_word = is_start
                 && ["and", "or", "where"].iter().any(|word| after_word(rest, word).is_some());

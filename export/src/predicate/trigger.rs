@@ -10,8 +10,11 @@ use nettrace_parser::Event;
 /// Maximum number of counters of the requested providers that are remembered, to list
 /// them if a requested counter does not exist.
 const MOST_COUNTERS: usize = 500;
-/// When a counter has its second value, every other counter has had one.
+/// When an EventCounter has its second value, every other one of its provider has had one.
 const ROUNDS: u32 = 2;
+/// Instruments of the meter of the same name come in turns of their own, and those that grow
+/// have no value in the first: by then one would have come.
+const ROUNDS_OF_ALL: u32 = 5;
 
 /// Watches for events that satisfy one of several predicates, and detects predicates that
 /// cannot be satisfied.
@@ -52,6 +55,7 @@ struct Seen {
     provider: String,
     name: String,
     tags: String,
+    is_instrument: bool,
     /// Number of values.
     rounds: u32,
 }
@@ -151,9 +155,13 @@ impl Trigger {
                 if let Some(provider) = providers.find(|provider| sample.is_of(provider))
                     && self.counters.len() < MOST_COUNTERS
                 {
-                    let (provider, name, tags) =
-                        (provider.to_owned(), sample.name.clone(), sample.tags.clone());
-                    self.counters.push(Seen { provider, name, tags, rounds: 1 });
+                    self.counters.push(Seen {
+                        provider: provider.to_owned(),
+                        name: sample.name.clone(),
+                        tags: sample.tags.clone(),
+                        is_instrument: sample.is_instrument,
+                        rounds: 1,
+                    });
                 }
                 1
             }
@@ -162,16 +170,19 @@ impl Trigger {
             || self.all.iter().flat_map(Compiled::counters).find_map(|test| test.trouble.clone());
         // Counters come one event after the other: which are missing is known when one
         // comes for the second time.
-        self.trouble = wrong().or_else(|| self.missing().filter(|_| rounds == ROUNDS));
+        let is_time = rounds == ROUNDS || rounds == ROUNDS_OF_ALL;
+        self.trouble = wrong().or_else(|| is_time.then(|| self.missing(false)).flatten());
     }
 
-    /// A counter that its provider does not have.
-    fn missing(&self) -> Option<String> {
+    /// A counter that its provider does not have. `is_end`: nothing more will come.
+    fn missing(&self, is_end: bool) -> Option<String> {
         let wanted = self.all.iter().flat_map(Compiled::counters).filter(|test| !test.has_value);
         wanted.map(|test| &test.comparison.counter).find_map(|counter| {
-            let of_provider = |seen: &&Seen| seen.provider.eq_ignore_ascii_case(counter.provider());
-            let mut known: Vec<&str> =
-                self.counters.iter().filter(of_provider).map(|seen| seen.name.as_str()).collect();
+            let its = self
+                .counters
+                .iter()
+                .filter(|seen| seen.provider.eq_ignore_ascii_case(counter.provider()));
+            let mut known: Vec<&str> = its.clone().map(|seen| seen.name.as_str()).collect();
             known.sort_unstable();
             known.dedup();
             if known.is_empty()
@@ -184,7 +195,17 @@ impl Trigger {
                 true => format!("; it has {}", known.join(", ")),
                 false => suggestion(&names),
             };
-            Some(format!("{} has no counter {}{hint}", counter.provider(), counter.name()))
+            // Names of EventCounters have no dots. One that is misspelt resembles another.
+            let has = |is_instrument: bool, rounds: u32| {
+                its.clone().any(|seen| seen.is_instrument == is_instrument && seen.rounds >= rounds)
+            };
+            let is_misspelt = !names.is_empty() && !counter.name().contains('.');
+            let is_over = is_end
+                || has(false, ROUNDS_OF_ALL)
+                || has(true, ROUNDS_OF_ALL)
+                || is_misspelt && has(false, ROUNDS);
+            is_over
+                .then(|| format!("{} has no counter {}{hint}", counter.provider(), counter.name()))
         })
     }
 
@@ -211,6 +232,7 @@ impl Trigger {
             let counter = &counters.find(|test| !test.has_value)?.comparison.counter;
             Some(format!("no value of {counter} came"))
         };
-        self.trouble.clone().or_else(unseen).or_else(silent)
+        let missing = || self.missing(true);
+        self.trouble.clone().or_else(unseen).or_else(missing).or_else(silent)
     }
 }

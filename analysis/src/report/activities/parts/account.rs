@@ -18,6 +18,7 @@ const MOST_STRETCHES: usize = 10_000;
 pub(crate) struct Totals {
     running: u64,
     native: HashMap<StackHandle, u64>,
+    left: HashMap<Option<StackHandle>, u64>,
     waiting: u64,
     gc: u64,
     lock: u64,
@@ -31,6 +32,7 @@ impl Totals {
         let sum = match what {
             ThreadWork::Running => &mut self.running,
             ThreadWork::Native(stack) => self.native.entry(stack).or_default(),
+            ThreadWork::Left(stack) => self.left.entry(stack).or_default(),
             ThreadWork::Waiting => &mut self.waiting,
             ThreadWork::Lock => &mut self.lock,
             ThreadWork::Jit => &mut self.jit,
@@ -57,12 +59,17 @@ impl Totals {
             let mine = self.native.entry(*stack).or_default();
             *mine = mine.saturating_add(*nanos);
         }
+        for (stack, nanos) in &other.left {
+            let mine = self.left.entry(*stack).or_default();
+            *mine = mine.saturating_add(*nanos);
+        }
     }
 
     /// Distributes a `duration` to its parts.
     pub(crate) fn parts(&self, duration: u64, is_sampled: bool, resolved: &Resolved<'_>) -> Parts {
         let mut parts = Parts { gc_ns: self.gc, ..Parts::default() };
         let native = self.native.iter().map(|(stack, nanos)| (ThreadWork::Native(*stack), *nanos));
+        let left = self.left.iter().map(|(stack, nanos)| (ThreadWork::Left(*stack), *nanos));
         let others = [
             (ThreadWork::Running, self.running),
             (ThreadWork::Waiting, self.waiting),
@@ -71,7 +78,7 @@ impl Totals {
             (ThreadWork::Await, self.awaited),
             (ThreadWork::Unknown, self.unknown),
         ];
-        for (what, nanos) in native.chain(others) {
+        for (what, nanos) in native.chain(left).chain(others) {
             let part = parts.part_mut(what.doing(resolved, is_sampled));
             *part = part.saturating_add(nanos);
         }

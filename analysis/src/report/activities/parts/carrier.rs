@@ -119,7 +119,7 @@ impl Carrier {
     }
 
     /// What is known about them if the thread was not seen working for the activity
-    /// after its last event.
+    /// after its last event: until then it did what they say, afterwards it may have left.
     pub(super) fn until_last(&self, held: &[Piece], thread: ThreadHandle, at: At) -> Vec<Piece> {
         let last = self.last;
         let mut pieces: Vec<Piece> = held
@@ -130,8 +130,17 @@ impl Carrier {
                 ..*piece
             })
             .collect();
-        if !self.has_left && at.nanos > last.nanos {
-            pieces.push(Piece { from: last, to: at, what: ThreadWork::Unknown, thread });
+        if self.has_left {
+            return pieces;
+        }
+        let mut from = last;
+        for piece in held.iter().filter(|piece| piece.to.nanos > last.nanos) {
+            pieces.push(Piece { from, what: piece.what.after_last(), ..*piece });
+            from = piece.to;
+        }
+        if at.nanos > from.nanos {
+            let what = ThreadWork::Left(None);
+            pieces.push(Piece { from, to: at, what, thread });
         }
         pieces
     }

@@ -7,7 +7,7 @@
 //! | observation | conclusion |
 //! |---|---|
 //! | two consecutive events of a thread have its id, or that of an activity inside it | the thread worked for it in between |
-//! | the thread's next event has another id | it stopped at its last event if that event ends a turn (TaskWaitBegin of an await, TraceSynchronousWorkEnd, …); otherwise it is unknown when: unknown |
+//! | the thread's next event has another id, or the activity stops on another thread | it stopped at its last event if that event ends a turn (TaskWaitBegin of an await, TraceSynchronousWorkEnd, …); otherwise it is unknown when: by its samples, await while it is an idle worker, else unknown; without samples it is taken for gone: await |
 //! | TraceSynchronousWorkBegin of a task that was started with its id | the thread works for it from there on |
 //! | no thread works for it | await: it waits for something to complete, or for a thread |
 //!
@@ -30,7 +30,7 @@ pub(crate) use account::Totals;
 pub(crate) use tracker::PartTracker;
 
 use crate::model::intervals::nanos_between;
-use crate::model::{Mode, Resolved, StackHandle, ThreadHandle, ThreadState};
+use crate::model::{Mode, Resolved, StackHandle, ThreadHandle, ThreadState, WaitFor};
 
 /// How time was spent, in nanoseconds. The parts do not overlap; their sum is the
 /// activity's time.
@@ -181,10 +181,22 @@ enum ThreadWork {
     Lock,
     Jit,
     Await,
+    /// It was not seen working for the activity any more, which goes on elsewhere. With the
+    /// stack of its sample, if it has one.
+    Left(Option<StackHandle>),
     Unknown,
 }
 
 impl ThreadWork {
+    /// What it means of a thread that has no later event of the activity.
+    fn after_last(self) -> ThreadWork {
+        match self {
+            ThreadWork::Native(stack) => ThreadWork::Left(Some(stack)),
+            ThreadWork::Running | ThreadWork::Left(_) => ThreadWork::Left(None),
+            _ => ThreadWork::Unknown,
+        }
+    }
+
     /// If several threads work at the same time, the one with the highest rank counts.
     fn rank(self) -> u8 {
         match self {
@@ -193,14 +205,20 @@ impl ThreadWork {
             ThreadWork::Native(_) => 4,
             ThreadWork::Lock => 3,
             ThreadWork::Waiting => 2,
-            ThreadWork::Unknown => 1,
+            ThreadWork::Unknown | ThreadWork::Left(_) => 1,
             ThreadWork::Await => 0,
         }
     }
 
-    /// Without samples, a thread that works for an activity may be running or waiting.
+    /// Without samples, a thread that works for an activity may be running or waiting. An
+    /// idle worker does not work for it.
     fn doing(self, resolved: &Resolved<'_>, is_sampled: bool) -> Doing {
+        let is_idle = |stack| resolved.waits_for(stack, Mode::External) == Some(WaitFor::Work);
         match self {
+            ThreadWork::Native(stack) | ThreadWork::Left(Some(stack)) if is_idle(stack) => {
+                Doing::Await
+            }
+            ThreadWork::Left(None) if !is_sampled => Doing::Await,
             ThreadWork::Running if is_sampled => Doing::Running,
             ThreadWork::Native(stack) => match resolved.state(stack, Mode::External) {
                 ThreadState::Waiting => Doing::Waiting,
@@ -210,7 +228,7 @@ impl ThreadWork {
             ThreadWork::Lock => Doing::Lock,
             ThreadWork::Jit => Doing::Jit,
             ThreadWork::Await => Doing::Await,
-            ThreadWork::Running | ThreadWork::Unknown => Doing::Unknown,
+            ThreadWork::Running | ThreadWork::Left(_) | ThreadWork::Unknown => Doing::Unknown,
         }
     }
 }
