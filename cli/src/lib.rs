@@ -9,6 +9,7 @@
 #![allow(clippy::restriction, clippy::pedantic)]
 
 mod analysed;
+mod analysis_options;
 mod args;
 mod commands;
 mod console;
@@ -31,7 +32,6 @@ mod output;
 mod printable;
 mod progress;
 mod recommended;
-mod samples;
 mod screen;
 mod sparkline;
 mod stack_names;

@@ -21,7 +21,7 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-/// What becomes of a file that was begun and not finished.
+/// How a file is treated that was begun and not finished.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unfinished {
     /// It is made again by the same command, so half of it is worth nothing.

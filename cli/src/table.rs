@@ -368,6 +368,12 @@ pub(crate) fn left_out(context: &mut Context<'_>, all: usize, shown: usize) -> i
     writeln!(context.out.buffer(), "{}", faint.over(text))
 }
 
+/// Writes a line of prose, broken between words where the terminal is narrow.
+pub(crate) fn prose(context: &mut Context<'_>, paint: &Paint, text: &str) -> io::Result<()> {
+    let text = wrapped(text, context.table_width());
+    writeln!(context.out.buffer(), "{}", paint.over(text))
+}
+
 /// A text in lines that are no wider than `width`, broken between words.
 pub(crate) fn wrapped(text: &str, width: Option<usize>) -> String {
     let Some(width) = width.filter(|width| text.width() > *width) else { return text.to_owned() };

@@ -23,7 +23,7 @@ const ORDER: &[&[&str]] = &[
     &["ending", "input"],
     &["messages"],
     &["args"],
-    &["live", "samples"],
+    &["analysis_options", "live"],
     &["output"],
     &["context"],
     &["analysed", "survey", "table"],

@@ -29,7 +29,7 @@ const SHARE_THAT_MATTERS: f64 = 5.0;
 /// Changes of a smaller percentage are not noted for bursts.
 const BURST_THAT_MATTERS: f64 = 20.0;
 
-/// What is said of all rows together.
+/// The results for the whole comparison.
 pub(super) struct Judged {
     pub(super) detectable_percent: Option<f64>,
     pub(super) notes: Vec<String>,
@@ -163,7 +163,7 @@ fn is_large(row: &DiffRow, wholes: &Wholes) -> bool {
         && wholes.matters(row)
 }
 
-/// What repeats a finding is none: percentiles of the same pauses, generations that grew
+/// A row that only repeats a finding is not one: percentiles of the same pauses, generations that grew
 /// with all collections, callers that take longer by what they call, as long as a method
 /// itself is named.
 fn one_finding_each(rows: &mut [DiffRow]) {

@@ -11,7 +11,7 @@ pub(super) const EXCEPTION: u64 = 0x8000;
 pub(super) const WAIT_HANDLE: u64 = 0x400_0000_0000;
 /// Those that a program may well have no event of.
 const RARE: u64 = CONTENTION | EXCEPTION | WAIT_HANDLE;
-/// So many events of a keyword on one side, and none on the other, are no chance.
+/// So many events of a keyword on one side, and none on the other, mean that it was not recorded there.
 const MANY: u64 = 20;
 /// Share of a module's time in methods without names from which on it is unnamed.
 const MOST_UNNAMED: f64 = 0.2;

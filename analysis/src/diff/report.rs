@@ -133,7 +133,7 @@ pub struct DiffRow {
 pub struct DiffReport {
     /// Version of this document.
     pub schema: u32,
-    /// What is to be said first, in a sentence.
+    /// The result in one sentence.
     pub verdict: String,
     /// What sums are divided by.
     pub per: Per,
@@ -357,20 +357,15 @@ fn merged_rows<'f>(
             Subject::Method | Subject::MethodTotal => facts.modules.get(name),
             _ => None,
         };
-        let is_merged = |module: &&String| merged.contains(module.as_str());
-        match (subject, module.filter(is_merged), measured) {
+        // The rows of a module's methods, and one that is the module's already.
+        let is_merged = |name: &&String| merged.contains(name.as_str());
+        let own = Some(name).filter(|_| matches!(subject, Subject::Method | Subject::MethodTotal));
+        let module = module.filter(is_merged).or(own.filter(is_merged));
+        match (subject, module, measured) {
             // What a module takes in total is not the sum over its methods.
             (Subject::MethodTotal, Some(_), _) => {}
             (_, Some(module), Measured::Sums(sums)) => {
                 let key = (*subject, module.clone());
-                let row = rows.entry(key).or_insert_with(|| Measured::Sums(vec![0.0; sums.len()]));
-                if let Measured::Sums(all) = row {
-                    all.iter_mut().zip(sums).for_each(|(all, sum)| *all += sum);
-                }
-            }
-            (Subject::MethodTotal, None, _) if merged.contains(name.as_str()) => {}
-            (Subject::Method, None, Measured::Sums(sums)) if merged.contains(name.as_str()) => {
-                let key = (*subject, name.clone());
                 let row = rows.entry(key).or_insert_with(|| Measured::Sums(vec![0.0; sums.len()]));
                 if let Measured::Sums(all) = row {
                     all.iter_mut().zip(sums).for_each(|(all, sum)| *all += sum);

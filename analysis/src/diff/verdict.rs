@@ -4,7 +4,7 @@ use super::per::Per;
 use super::report::{DiffReport, DiffRow};
 use super::subject::Subject;
 
-/// What is to be said first.
+/// The result in one sentence.
 pub(super) fn verdict(report: &DiffReport) -> String {
     let has_runs = report.old.runs >= 2 && report.new.runs >= 2;
     let findings: Vec<&DiffRow> = report.rows.iter().filter(|row| row.is_significant).collect();

@@ -24,7 +24,7 @@ pub struct AnalysisOptions {
     pub names: NameOptions,
     /// Which frames are omitted or merged.
     pub folding: Folding,
-    /// What becomes of stacks that have lost their callers: the runtime keeps 100 frames.
+    /// How stacks that lost their callers are treated: the runtime keeps 100 frames.
     pub cut_stacks: CutStacks,
     /// Whether to keep the times of CPU samples, for reports that show them. Costs 512
     /// bytes per stack.

@@ -1,7 +1,6 @@
 //! Which code is the program's own.
 
 use crate::model::{Folding, Frame, FrameHandle, Module, Pattern, Resolved};
-use crate::report::is_own;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -86,9 +85,9 @@ impl OwnModules {
         match &self.chosen {
             Some(chosen) => find(&|frame| chosen.is_match(frame)),
             None if self.has_main => {
-                find(&is_of_module).or_else(|| find(&is_handler)).or_else(|| find(&is_own))
+                find(&is_of_module).or_else(|| find(&is_handler)).or_else(|| find(&Folding::is_own))
             }
-            None => find(&is_own).or_else(|| find(&is_handler)),
+            None => find(&Folding::is_own).or_else(|| find(&is_handler)),
         }
     }
 }

@@ -261,7 +261,7 @@ fn findings(
     (findings, last_seen(reports, code.latest(resolved), duration_ns))
 }
 
-/// `; last seen in die!Program.Busy; the last exception was System.FormatException`.
+/// `; the last exception was System.FormatException; last seen in die!Program.Busy`.
 fn last_seen(reports: &Overviewed, latest: Option<&str>, duration_ns: u64) -> String {
     let since = i64::try_from(duration_ns.saturating_sub(LAST_NANOS)).unwrap_or(i64::MAX);
     let thrown = reports.exceptions.types.iter().filter(|row| row.last_ns >= since);

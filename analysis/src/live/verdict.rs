@@ -1,8 +1,8 @@
 //! What the stacks of all threads say together: who looks at them wants to know that first.
 
 use crate::findings::{short_name, without_arguments};
-use crate::model::{ThreadState, WaitFor};
-use crate::report::{is_own, is_pool_frame};
+use crate::model::{Folding, ThreadState, WaitFor};
+use crate::report::is_pool_frame;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -42,12 +42,12 @@ impl<'t> SeenThread<'t> {
 
     /// `Program.Forward`: the innermost method of the program's own.
     fn own(&self) -> Option<String> {
-        self.frames.iter().find(|frame| is_own(frame)).map(|frame| short_name(frame))
+        self.frames.iter().find(|frame| Folding::is_own(frame)).map(|frame| short_name(frame))
     }
 
     /// What that calls.
     fn call(&self) -> Option<String> {
-        let at = self.frames.iter().position(|frame| is_own(frame))?;
+        let at = self.frames.iter().position(|frame| Folding::is_own(frame))?;
         self.frames.get(at.checked_sub(1)?).map(|frame| short_name(frame))
     }
 

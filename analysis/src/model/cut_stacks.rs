@@ -11,7 +11,7 @@ use super::hash::NumberMap;
 use super::names::RUNTIME_FRAMES;
 use super::stacks::Stacks;
 
-/// What becomes of stacks that have lost their callers.
+/// How stacks that lost their callers are treated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 #[non_exhaustive]
 pub enum CutStacks {

@@ -49,17 +49,22 @@ pub struct Folding {
 }
 
 impl Folding {
-    /// Whether [`Folding::is_my_code`] omits a frame of this name, judging by the
+    /// Whether a frame has a name, and [`Folding::is_my_code`] does not omit it, judging by the
     /// name alone: `System.Private.CoreLib!System.Threading.Monitor.Enter(object)`. Without
     /// a module, the namespace is looked at.
     ///
     /// ```
     /// use nettrace_analysis::Folding;
-    /// assert!(Folding::is_framework("System.Private.CoreLib!System.Threading.Thread.Join()"));
-    /// assert!(Folding::is_framework("libc.so.6!read"));
-    /// assert!(!Folding::is_framework("Shop!Shop.Orders.Add(int)"));
+    /// assert!(Folding::is_own("Shop!Shop.Orders.Add(int)"));
+    /// assert!(!Folding::is_own("System.Private.CoreLib!System.Threading.Thread.Join()"));
+    /// assert!(!Folding::is_own("libc.so.6!read"));
+    /// assert!(!Folding::is_own("0x7f0012345678"));
     /// ```
-    pub fn is_framework(name: &str) -> bool {
+    pub fn is_own(name: &str) -> bool {
+        !name.starts_with("0x") && !name.starts_with('(') && !Folding::is_framework(name)
+    }
+
+    pub(crate) fn is_framework(name: &str) -> bool {
         let (module, method) = name.split_once('!').unwrap_or(("", name));
         let what = if module.is_empty() { method } else { module };
         begins_as_framework(what)

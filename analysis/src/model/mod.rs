@@ -630,12 +630,12 @@ impl Model {
         self.repairs.of(&mut self.stacks, (of, thread), handle, frames, ticks)
     }
 
-    /// What becomes of stacks that have lost their callers; to be set before the first event.
+    /// How stacks that lost their callers are treated; to be set before the first event.
     pub(crate) fn set_cut_stacks(&mut self, how: CutStacks) {
         self.repairs.how = how;
     }
 
-    /// What becomes of stacks that have lost their callers.
+    /// How stacks that lost their callers are treated.
     pub(crate) fn cut_stacks(&self) -> CutStacks {
         self.repairs.how
     }

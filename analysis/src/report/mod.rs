@@ -105,7 +105,7 @@ pub use stack_rows::StackRow;
 pub(crate) use stack_rows::{guessed_of, names_of};
 pub use startup::{Startup, StartupReport};
 pub use stuck::StuckThread;
-pub(crate) use stuck::{StuckThreads, is_own};
+pub(crate) use stuck::StuckThreads;
 pub use task_waits::{OpenTaskWait, TaskWaitRow};
 pub use tasks::{TaskActivity, TaskRow, Tasks, TasksReport};
 pub use threadpool::{PoolAdjustment, PoolLimits, PoolStarvation, ThreadPool, ThreadPoolReport};

@@ -5,8 +5,8 @@ use super::stack_rows::ShownFrames;
 use super::waiting::is_pool_worker;
 use crate::model::intervals::nanos_between;
 use crate::model::{
-    Folding, FrameHandle, Kind, Mode, ProfileKey, Resolved, Running, StackHandle, ThreadHandle,
-    Totals, WaitFor,
+    FrameHandle, Kind, Mode, ProfileKey, Resolved, Running, StackHandle, ThreadHandle, Totals,
+    WaitFor,
 };
 use crate::sorted::SortFew;
 use std::cmp::Reverse;
@@ -166,9 +166,4 @@ fn stuck_thread<'r>(
         frames: Vec::new(),
     };
     Some((stuck, frames))
-}
-
-/// Whether a frame has a name and is none of the framework.
-pub(crate) fn is_own(frame: &str) -> bool {
-    !frame.starts_with("0x") && !frame.starts_with('(') && !Folding::is_framework(frame)
 }

@@ -85,8 +85,8 @@ pub struct TopN {
     /// The median time between consecutive samples of a thread, in nanoseconds; 0 without
     /// samples.
     pub period_ns: u64,
-    /// The states whose samples are counted: `all`, `running`, `waiting`, or one or two
-    /// of `managed`, `native` and `waiting`, separated by a comma.
+    /// The states whose samples are counted: `all`, `running`, or some of `managed`,
+    /// `taking_lock`, `native` and `waiting`, separated by commas.
     pub state: String,
     /// The samples that are counted, by how certain it is that their thread ran.
     pub running: RunningSamples,
@@ -172,13 +172,13 @@ pub struct MethodRow {
     pub self_samples: u64,
     /// Number of samples.
     pub total_samples: u64,
-    /// Wall time in nanoseconds.
+    /// Time in nanoseconds, by the report's `clock`.
     pub self_ns: u64,
-    /// Wall time in nanoseconds.
+    /// Time in nanoseconds, by the report's `clock`.
     pub total_ns: u64,
-    /// Percentage of all wall time.
+    /// Percentage of all time.
     pub self_percent: f64,
-    /// Percentage of all wall time.
+    /// Percentage of all time.
     pub total_percent: f64,
     /// Distribution of `total_ns` over time, if the analysis
     /// [keeps](crate::AnalysisOptions::keeps_when) it: nanoseconds in each of 32 equal

@@ -46,8 +46,8 @@ pub struct CallTree {
     /// The median time between consecutive samples of a thread, in nanoseconds; 0 without
     /// samples.
     pub period_ns: u64,
-    /// The states whose samples are counted: `all`, `running`, `waiting`, or one or two
-    /// of `managed`, `native` and `waiting`, separated by a comma.
+    /// The states whose samples are counted: `all`, `running`, or some of `managed`,
+    /// `taking_lock`, `native` and `waiting`, separated by commas.
     pub state: String,
     /// The samples that are counted, by how certain it is that their thread ran.
     pub running: RunningSamples,

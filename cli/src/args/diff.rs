@@ -1,5 +1,6 @@
 //! `nettrace diff`.
 
+use super::samples::percent_up_to;
 use super::{FormArg, ReadArgs, RowsArg, SampleArgs};
 use clap::{Args, ValueEnum};
 use nettrace_analysis::diff::Condition;
@@ -68,7 +69,7 @@ pub(crate) struct DiffArgs {
     pub(crate) per: Option<PerArg>,
 
     /// Changes of less than this percentage are no findings
-    #[arg(long, value_name = "PERCENT", default_value_t = 3.0, value_parser = percent)]
+    #[arg(long, value_name = "PERCENT", default_value_t = 3.0, value_parser = |text: &str| percent_up_to(1000.0, text))]
     pub(crate) threshold: f64,
 
     /// Fail with exit code 5 if this condition holds, such as cpu>5% or gc.pause.p99>10ms
@@ -79,7 +80,7 @@ pub(crate) struct DiffArgs {
     #[arg(long)]
     pub(crate) allow_missing: bool,
 
-    /// Also list what is no finding
+    /// Also list changes that are no findings
     #[arg(long)]
     pub(crate) all: bool,
 
@@ -120,12 +121,4 @@ pub(crate) enum DiffFormat {
     Text,
     Markdown,
     Junit,
-}
-
-fn percent(text: &str) -> Result<f64, String> {
-    let percent = text.strip_suffix('%').unwrap_or(text).trim().parse::<f64>();
-    percent
-        .ok()
-        .filter(|percent| (0.0..=1000.0).contains(percent))
-        .ok_or_else(|| "a percentage is a number from 0 to 1000, such as 3".to_owned())
 }

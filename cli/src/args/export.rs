@@ -82,7 +82,7 @@ pub(crate) struct ParquetArgs {
     #[arg(long)]
     pub(crate) no_payload: bool,
 
-    /// What becomes of stacks of which the runtime left out the callers: it keeps 100 frames
+    /// How to treat stacks that lost their callers: the runtime keeps 100 frames
     #[arg(long, value_enum, value_name = "HOW", default_value_t)]
     pub(crate) cut_stacks: CutStacksArg,
 

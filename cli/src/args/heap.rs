@@ -1,5 +1,6 @@
 //! The command line of `nettrace heap`.
 
+use super::samples::percent;
 use super::{FormArg, ReadArgs, TalkArgs, TargetArgs, WithCommon};
 use crate::args::amount::Span;
 use clap::{Args, Subcommand, ValueEnum};
@@ -330,11 +331,4 @@ fn address(text: &str) -> Result<u64, String> {
     let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")).unwrap_or(text);
     u64::from_str_radix(digits, 16)
         .map_err(|_| "an address is written as 0x7f5335009660".to_owned())
-}
-
-/// `1%`, `0.5`.
-fn percent(text: &str) -> Result<f64, String> {
-    let number = text.strip_suffix('%').unwrap_or(text).trim().parse::<f64>();
-    let is_share = |number: &f64| (0.0..=100.0).contains(number);
-    number.ok().filter(is_share).ok_or_else(|| "give percent: 1%, 0.5%".to_owned())
 }

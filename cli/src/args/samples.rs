@@ -10,21 +10,21 @@ use std::str::FromStr;
 /// Which events or samples count, by thread, process and time.
 #[derive(Debug, Args)]
 pub(crate) struct MomentArgs {
-    /// Only samples of this OS thread; may be repeated
+    /// Only events of this OS thread; may be repeated
     #[arg(long, value_name = "TID")]
     pub(crate) thread: Vec<u64>,
 
-    /// Only samples of this OS process; may be repeated
+    /// Only events of this OS process; may be repeated
     #[arg(long, value_name = "PID")]
     pub(crate) process: Vec<u64>,
 
-    /// Only samples from FROM up to, but not including, TO, such as 1.5s..3s, 200ms..,
+    /// Only events from FROM up to, but not including, TO, such as 1.5s..3s, 200ms..,
     /// ..10us; a number without a unit means seconds
     #[arg(long, value_name = "FROM..TO", allow_hyphen_values = true)]
     pub(crate) time: Option<TimeRange>,
 }
 
-/// Which stacks count, and what becomes of those that have lost their callers.
+/// Which stacks count, and how those that lost their callers are treated.
 #[derive(Debug, Args)]
 pub(crate) struct StackFilterArgs {
     /// Only stacks with a frame that matches
@@ -35,19 +35,19 @@ pub(crate) struct StackFilterArgs {
     #[arg(long, value_name = "REGEX")]
     pub(crate) exclude: Option<Pattern>,
 
-    /// What becomes of stacks of which the runtime left out the callers: it keeps 100 frames
+    /// How to treat stacks that lost their callers: the runtime keeps 100 frames
     #[arg(long, value_enum, value_name = "HOW", default_value_t)]
     pub(crate) cut_stacks: CutStacksArg,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum CutStacksArg {
-    /// They get the callers of the thread's stack before where that is certain, else a mark
+    /// Add the callers of the thread's previous stack where that is certain, else mark
     #[default]
     Repair,
-    /// They get a frame that says so
+    /// Add a frame that says so
     Mark,
-    /// They stay as they are
+    /// Leave them as they are
     Keep,
 }
 
@@ -273,13 +273,16 @@ impl KindArg {
     }
 }
 
-/// `1`, `0.5`, `2%`.
+/// A share: `1`, `0.5`, `2%`.
 pub(crate) fn percent(text: &str) -> Result<f64, String> {
-    let number = text.strip_suffix('%').unwrap_or(text).trim();
-    match number.parse::<f64>() {
-        Ok(percent) if (0.0..=100.0).contains(&percent) => Ok(percent),
-        _ => Err("expected a percentage, such as 1 or 0.5%".to_owned()),
-    }
+    percent_up_to(100.0, text)
+}
+
+/// A percentage that may be more than all.
+pub(crate) fn percent_up_to(most: f64, text: &str) -> Result<f64, String> {
+    let number = text.strip_suffix('%').unwrap_or(text).trim().parse();
+    let number = number.ok().filter(|percent| (0.0..=most).contains(percent));
+    number.ok_or_else(|| format!("expected a percentage from 0 to {most}, such as 1 or 0.5%"))
 }
 
 /// `REGEX=NAME`, or PerfView's `REGEX->NAME`. An expression may have `=` in it, a name

@@ -8,7 +8,7 @@
 //!   first values have come, or 1.5 s later, since runtimes may block. If its bytes are recorded, its stream is read to
 //!   the end, unless the process sends nothing for 2 s (`Deadlines::drain` of
 //!   `nettrace_ipc`),
-//! - what nobody keeps is not waited for for longer than that: the rest of a view, or the
+//! - data that is not recorded is waited for no longer than that: the rest of a view, or the
 //!   answer to a request. After a signal it is 1.8 s ([`Delays::signal_patience`]),
 //! - a second signal exits ([`super::signals`]).
 //!

@@ -18,10 +18,9 @@ use super::contract::{Moment, Recording, Report, SCHEMA};
 use super::distribution::Distribution;
 use super::logs::{LogScopes, LoggedMessage};
 use super::requests::{HttpFacts, OpenRequests};
-use super::stuck::is_own;
 use crate::model::activity_edge::{ActivityEdge, hash_of};
 use crate::model::intervals::OpenActivities;
-use crate::model::{Mode, Model, Resolved, StackHandle, TextHandle};
+use crate::model::{Folding, Mode, Model, Resolved, StackHandle, TextHandle};
 use crate::sorted::SortFew;
 use command::{CommandEvent, Phase, may_be_command};
 use nettrace_parser::Event;
@@ -516,7 +515,7 @@ impl PlaceSums {
 
 /// The innermost frame of the program's own code, without arguments and module.
 fn own_method<'r>(mut frames: impl Iterator<Item = &'r str>) -> Option<&'r str> {
-    let frame = frames.find(|frame| is_own(frame))?;
+    let frame = frames.find(|frame| Folding::is_own(frame))?;
     let name = frame.split_once('(').map_or(frame, |(name, _)| name);
     Some(name.split_once('!').map_or(name, |(_, name)| name))
 }

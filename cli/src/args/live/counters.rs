@@ -118,7 +118,7 @@ fn listening(text: &str) -> Result<SocketAddr, String> {
     let port = text.strip_prefix("localhost:").or(text.strip_prefix(':')).unwrap_or(text);
     text.parse()
         .or_else(|_| loopback(port))
-        .map_err(|_| "it is no address; write 127.0.0.1:9464, [::1]:9464 or a port".to_owned())
+        .map_err(|_| "not an address; write 127.0.0.1:9464, [::1]:9464 or a port".to_owned())
 }
 
 /// A runtime has no shorter intervals than this, and no use for longer ones.

@@ -6,7 +6,7 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use clap::Parser;
-use nettrace_analysis::convert::{FORMATS, Format};
+use nettrace_analysis::convert::Format;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -17,19 +17,10 @@ const TRACE: &str = "nettrace";
 #[derive(Debug, Default)]
 pub(super) struct Formats(Vec<&'static Format>);
 
-/// A format by our name of it, or by dotnet-trace's.
-fn known(name: &str) -> Result<&'static Format, Failure> {
-    let chromium = || FORMATS.iter().find(|wanted| wanted.name.starts_with("chrom"));
-    match name.eq_ignore_ascii_case("chromium").then(chromium).flatten() {
-        Some(wanted) => Ok(wanted),
-        None => by_name(name),
-    }
-}
-
 impl Formats {
     pub(super) fn new(names: &[String]) -> Result<Formats, Failure> {
         let wanted = names.iter().filter(|name| !name.eq_ignore_ascii_case(TRACE));
-        wanted.map(|name| known(name)).collect::<Result<_, _>>().map(Formats)
+        wanted.map(|name| by_name(name)).collect::<Result<_, _>>().map(Formats)
     }
 
     pub(super) fn is_empty(&self) -> bool {

@@ -345,7 +345,7 @@ fn launch(
     talk: &Talk,
     context: &mut Context<'_>,
 ) -> Result<(Exit, bool), Failure> {
-    // One that does not read the terminal can do without its Ctrl-C.
+    // A program that does not read the terminal need not receive its Ctrl-C.
     let has_io = args.show_child_io;
     let sharing = Sharing { has_io, has_ctrl_c: has_io && context.stdin_is_terminal };
     let children = if args.children { Children::GiveOut } else { Children::Resume };

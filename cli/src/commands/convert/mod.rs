@@ -5,13 +5,13 @@ mod named_file;
 mod target;
 
 use crate::analysed::{Analysed, activity_spans};
+use crate::analysis_options::AnalysisArgs;
 use crate::args::{ConvertArgs, UnitArg};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::new_file::{self, NewFile, Pending, Unfinished};
 use crate::printable::PrintableText;
-use crate::samples::AnalysisArgs;
 use named_file::{NamedFile, fault};
 use nettrace_analysis::convert::{ConvertError, ConvertOptions, FORMATS, Format};
 use nettrace_analysis::{Analysis, AnalysisError, AnalysisOptions, Kind};
@@ -21,7 +21,7 @@ use target::targets;
 pub(super) use target::{Target, beside, by_name};
 
 pub(super) fn run(args: &ConvertArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {
-    let chosen = |target: &Target| target.path.clone().filter(|_| target.is_chosen);
+    let chosen = |target: &Target| target.path.clone().filter(|_| target.is_default);
     write(args, context, |targets, context| {
         for path in targets.iter().filter_map(chosen) {
             context.messages.note(&format!("wrote {}", path.display()));

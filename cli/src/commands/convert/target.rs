@@ -58,8 +58,8 @@ pub(crate) struct Target {
     pub(super) is_gzip: bool,
     /// `None`: standard output.
     pub(super) path: Option<PathBuf>,
-    /// The user did not name it.
-    pub(super) is_chosen: bool,
+    /// Named after the trace, not by the user.
+    pub(super) is_default: bool,
 }
 
 impl Target {
@@ -71,12 +71,12 @@ impl Target {
     fn new(wanted: &'static Format, path: &Path) -> Target {
         let is_stdout = path == Path::new("-");
         let is_gzip = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("gz"));
-        Target { wanted, is_gzip, path: (!is_stdout).then(|| path.to_owned()), is_chosen: false }
+        Target { wanted, is_gzip, path: (!is_stdout).then(|| path.to_owned()), is_default: false }
     }
 
     /// Beside the trace.
-    fn chosen(wanted: &'static Format, input: &Path) -> Target {
-        Target { is_chosen: true, ..Target::new(wanted, &beside(input, wanted)) }
+    fn default(wanted: &'static Format, input: &Path) -> Target {
+        Target { is_default: true, ..Target::new(wanted, &beside(input, wanted)) }
     }
 }
 
@@ -89,7 +89,7 @@ pub(super) fn targets(args: &ConvertArgs, input: &Path) -> Result<Vec<Target>, F
                 "give a format with --format, or an output with -o; --format list shows them",
             ));
         }
-        (formats, []) => formats.iter().map(|wanted| Target::chosen(wanted, input)).collect(),
+        (formats, []) => formats.iter().map(|wanted| Target::default(wanted, input)).collect(),
         ([], outputs) => outputs
             .iter()
             .map(|path| Ok(Target::new(by_path(path)?, path)))

@@ -227,7 +227,7 @@ fn trace_row<'d>(read: &'d Read, facts: &TraceFacts) -> TraceRow<'d> {
 }
 
 /// Messages and the exit code. A condition that the traces cannot show fails, unless that
-/// is allowed: a gate that nothing can close is none.
+/// is allowed: otherwise a condition that cannot be evaluated would always pass.
 fn conclude(
     args: &DiffArgs,
     compared: &[Compared],

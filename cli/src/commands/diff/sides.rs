@@ -1,11 +1,11 @@
 //! The traces of both sides: which they are, and what of each is compared.
 
 use crate::analysed::Analysed;
+use crate::analysis_options::AnalysisArgs;
 use crate::args::{DiffArgs, InputArgs};
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::input::Ended;
-use crate::samples::AnalysisArgs;
 use nettrace_analysis::diff::{self, TraceFacts};
 use nettrace_export::TimeRange;
 use std::collections::BTreeMap;

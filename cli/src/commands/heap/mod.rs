@@ -30,7 +30,7 @@ pub(super) fn run(args: &HeapArgs, context: &mut Context<'_>) -> Result<Exit, Fa
         }
         Some(HeapSource::Process(target)) => live::run(args, &target, context),
         None => Err(Failure::usage(
-            "the heap of what? Give a FILE, or a process: -p PID, -n NAME, --port ADDRESS or -- COMMAND",
+            "no input: give a FILE, or a process: -p PID, -n NAME, --port ADDRESS or -- COMMAND",
         )),
     }
 }

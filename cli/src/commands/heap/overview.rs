@@ -7,7 +7,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::printable::printable;
 use crate::style::Paint;
-use crate::table::{left, list, right, wrapped};
+use crate::table::{left, list, prose, right};
 use crate::units;
 use nettrace_analysis::heap::{HeapDump, HeapReport, Retained};
 use std::cmp::Reverse;
@@ -77,7 +77,7 @@ pub(super) fn first_sentences(
 ) -> io::Result<()> {
     let mut has_some = false;
     for text in sentences {
-        line(&printable(&text), context)?;
+        prose(context, &Paint::default(), &printable(&text))?;
         has_some = true;
     }
     if has_some { writeln!(context.out.buffer()) } else { Ok(()) }
@@ -102,7 +102,7 @@ fn heading(report: &HeapReport, strong: &Paint, context: &mut Context<'_>) -> io
         let text = format!(
             "of a collection up to generation {generation}: objects of older ones may be garbage"
         );
-        line(&text, context)?;
+        prose(context, &Paint::default(), &text)?;
     }
     let unreachable = report.bytes.saturating_sub(report.reachable_bytes);
     let mut facts = vec![format!("{} reachable", units::bytes(report.reachable_bytes))];
@@ -113,11 +113,11 @@ fn heading(report: &HeapReport, strong: &Paint, context: &mut Context<'_>) -> io
     if let Some(pause) = report.pause_ns {
         facts.push(format!("paused for {}", units::duration(pause)));
     }
-    line(&facts.join(", "), context)?;
+    prose(context, &Paint::default(), &facts.join(", "))?;
     let roots: Vec<String> =
         report.roots.iter().map(|row| units::counted(row.count, row.kind.as_str())).collect();
     let roots = if roots.is_empty() { "none".to_owned() } else { roots.join(", ") };
-    line(&format!("roots: {roots}"), context)?;
+    prose(context, &Paint::default(), &format!("roots: {roots}"))?;
     let generations: Vec<String> = report
         .generations
         .iter()
@@ -125,15 +125,9 @@ fn heading(report: &HeapReport, strong: &Paint, context: &mut Context<'_>) -> io
         .collect();
     let is_known = report.generations.iter().any(|row| row.generation.as_str() != "unknown");
     if is_known {
-        line(&format!("generations: {}", generations.join(", ")), context)?;
+        prose(context, &Paint::default(), &format!("generations: {}", generations.join(", ")))?;
     }
     writeln!(context.out.buffer())
-}
-
-/// Writes a line, or several where the terminal is narrower.
-fn line(text: &str, context: &mut Context<'_>) -> io::Result<()> {
-    let text = wrapped(text, context.table_width());
-    writeln!(context.out.buffer(), "{text}")
 }
 
 fn types(

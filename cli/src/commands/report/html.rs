@@ -1,12 +1,12 @@
 //! `report html`: a trace as one HTML file.
 
 use crate::analysed::Analysed;
+use crate::analysis_options::AnalysisArgs;
 use crate::args::{HtmlArgs, InputArgs};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input::Ended;
-use crate::samples::AnalysisArgs;
 use crate::{new_file, units};
 use nettrace_analysis::page::{self, PageAbout};
 use std::path::{Path, PathBuf};

@@ -2,12 +2,12 @@
 //! has nothing for them.
 
 use crate::analysed::{Analysed, activity_spans};
+use crate::analysis_options::AnalysisArgs;
 use crate::args::{InputArgs, ReportArgs};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input::Ended;
-use crate::samples::AnalysisArgs;
 use crate::{recommended, table};
 use clap::Args;
 use nettrace_analysis::AnalysisOptions;

@@ -4,7 +4,8 @@ use crate::context::Context;
 use crate::cut::{Caller, Text, callers};
 use crate::printable::printable;
 use crate::style::Paint;
-use crate::table::{Cell, Column, Table, first, left, right, wrapped};
+pub(super) use crate::table::prose;
+use crate::table::{Cell, Column, Table, first, left, right};
 use crate::units;
 use nettrace_analysis::Folding;
 use nettrace_analysis::report::{Spread, StuckThread, WaitTotals};
@@ -55,22 +56,17 @@ pub(super) fn innermost(frames: &[Arc<str>], count: usize) -> Text {
     if frames.is_empty() {
         return "(no stack)".into();
     }
-    let own = frames.iter().position(|frame| is_own(frame));
+    let own = frames.iter().position(|frame| Folding::is_own(frame));
     let shown =
         frames.iter().enumerate().filter(|(place, _)| *place < count || own == Some(*place));
     let shown: Vec<Caller<'_>> = shown
-        .map(|(place, frame)| Caller { place, name: short(frame), is_own: is_own(frame) })
+        .map(|(place, frame)| Caller { place, name: short(frame), is_own: Folding::is_own(frame) })
         .collect();
     callers(&shown)
 }
 
 /// Room that a place and the first frame of the user's own code mostly need.
 pub(super) const LEAST_PLACE: usize = 46;
-
-/// Whether a frame has a name and is none of the framework.
-fn is_own(frame: &str) -> bool {
-    !frame.starts_with("0x") && !frame.starts_with('(') && !Folding::is_framework(frame)
-}
 
 /// Threads that only their samples show to wait: for what, since when and where.
 pub(super) fn stuck(
@@ -86,7 +82,7 @@ pub(super) fn stuck(
         left("THREAD", 6, 0).of(&|row| thread(row.thread_id, row.name.as_deref()).into()),
         left("WAITS FOR", 9, 2)
             .of(&|row| row.waits_for.map_or("?".to_owned(), |what| what.to_string()).into()),
-        left("ONLY STACKS SHOW IT", 14, 0)
+        left("BY ITS STACKS", 14, 0)
             .at_least(LEAST_PLACE)
             .of(&|row| innermost(&row.frames, 3).into()),
     ])?;
@@ -121,12 +117,6 @@ pub(super) fn short(frame: &str) -> &str {
     let without_arguments = frame.split_once('(').map_or(frame, |(name, _)| name);
     let name = without_arguments.split_once('!').map_or(without_arguments, |(_, name)| name);
     if name.is_empty() { frame } else { name }
-}
-
-/// Writes a line of prose, broken between words where the terminal is narrow.
-pub(super) fn prose(context: &mut Context<'_>, paint: &Paint, text: &str) -> io::Result<()> {
-    let text = wrapped(text, context.table_width());
-    writeln!(context.out.buffer(), "{}", paint.over(text))
 }
 
 /// Sums waits up: how many there were, how long they took, and how many lack a start or a

@@ -285,7 +285,7 @@ impl Collector {
         self.active.iter().filter(stopped).for_each(|active| active.recording.session.stop());
     }
 
-    /// The next file of a process that does not answer keeps no recording from its end.
+    /// A start of the next file that gets no answer must not delay the stop.
     fn stop_who_waits_for_a_next_file(&mut self) {
         let patience = self.end.signals().patience();
         if self.stopping_since.is_some_and(|since| since.elapsed() >= patience) {

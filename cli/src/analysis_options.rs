@@ -159,7 +159,7 @@ fn perf_map(path: &Path) -> io::Result<Vec<u8>> {
     let (mut bytes, mut begin) = (Vec::new(), file.take(LONGEST_LINE));
     begin.read_to_end(&mut bytes)?;
     if bytes.contains(&0) || bytes.len() as u64 == LONGEST_LINE && !bytes.contains(&b'\n') {
-        return Err(io::Error::new(io::ErrorKind::InvalidData, "it is no perf map"));
+        return Err(io::Error::new(io::ErrorKind::InvalidData, "not a perf map"));
     }
     begin.into_inner().read_to_end(&mut bytes)?;
     Ok(bytes)
