@@ -14,9 +14,15 @@ export function patternOf(text) {
   }
 }
 
+// A name without arguments, generic ones too: the state machine of `Read<T>(Stream)` is shown as `Read()`.
 const bareName = (text) => {
   const at = text.indexOf('(');
-  return at > 0 ? text.slice(0, at) : text;
+  let bare = at > 0 ? text.slice(0, at) : text;
+  for (let before = ''; before !== bare;) {
+    before = bare;
+    bare = bare.replace(/(?<=\w)<[^<>]*>/g, '');
+  }
+  return bare;
 };
 
 // Which frames are the program's own, by a pattern or a guess: what is not the framework's; for a program that is, such as
@@ -41,19 +47,16 @@ export const hasTransforms = (route) => Boolean(route.mine || route.async || rou
 // A function from a stack's frames, outermost first, to those that are shown; null if the stack is left out. `first`: the
 // number of the first group, whose names are in `names`.
 export function transformOf(trace, { mine, own, async, recursion, group, fold, exclude, include }, first) {
-  const { text, carrier, framework, named, module: modules, namespace } = trace.frames;
+  const { text, carrier, machine, framework, named, module: modules, namespace } = trace.frames;
   const isOwn = mine ? ownFrames(trace, own) : null;
   const folds = patternOf(fold);
   const [excludes, includes] = [patternOf(exclude), patternOf(include)];
   const matches = (pattern) => pattern && text.map((name) => pattern.test(name));
   const [isFolded, isExcluded, isIncluded] = [matches(folds), matches(excludes), matches(includes)];
-  // Whether a frame is the state machine of the method that called it: of the same name, and either what starts it lies
-  // between them, or only the method has arguments. `METHOD → native call` is no call of its own.
-  const isStarted = (outer, inner, isCarried) => {
-    const [caller, callee] = [text[outer], text[inner]];
-    if (caller.includes(' → ') || callee.includes(' → ') || bareName(caller) !== bareName(callee)) return false;
-    return isCarried || (callee.endsWith('()') && !caller.endsWith('()'));
-  };
+  // Whether a frame is the state machine of the method that called it. `METHOD → native call` is no call of its own.
+  const bare = new Map();
+  const bareOf = (frame) => bare.get(frame) ?? bare.set(frame, bareName(text[frame])).get(frame);
+  const isStarted = (outer, inner) => Boolean(machine?.[inner]) && !text[inner].includes(' → ') && (outer === inner || bareOf(outer) === bareOf(inner));
   const names = [];
   const numbers = new Map();
   const numberOf = (name) => {
@@ -77,7 +80,6 @@ export function transformOf(trace, { mine, own, async, recursion, group, fold, e
     if (isIncluded && !frames.some((frame) => isIncluded[frame])) return null;
     if (isExcluded && frames.some((frame) => isExcluded[frame])) return null;
     const path = [];
-    let isCarried = false;
     let isInFramework = false;
     let last = null;
     for (const [index, frame] of frames.entries()) {
@@ -86,15 +88,13 @@ export function transformOf(trace, { mine, own, async, recursion, group, fold, e
       isInFramework = Boolean(framework?.[frame]);
       const isCarrier = (async || mine) && carrier?.[frame];
       if (isCarrier || isStub || isFolded?.[frame] || (isOwn && !isOwn[frame])) {
-        isCarried ||= Boolean(isCarrier);
         continue;
       }
       const name = groupOf(frame);
       const shown = name === null ? frame : numberOf(name);
       const isSame = path.length > 0 && path[path.length - 1] === shown;
       // An async method and the state machine that it starts are one.
-      const isMachine = (async || mine) && name === null && last !== null && isStarted(last, frame, isCarried);
-      isCarried = false;
+      const isMachine = (async || mine) && name === null && last !== null && isStarted(last, frame);
       last = frame;
       if (isSame && (name !== null || isMachine)) continue;
       if (isMachine) path.pop();

@@ -373,6 +373,12 @@ fn machine<'n>(name: &MethodName<'n>) -> Option<(&'n str, &'n str)> {
     is_machine.then_some((outer, method))
 }
 
+/// Whether a method runs the state machine of another.
+#[cfg(feature = "page")]
+pub(super) fn is_machine(name: &MethodName<'_>) -> bool {
+    machine(name).is_some()
+}
+
 /// Whether a method only starts, suspends or resumes async methods.
 fn carries_async(name: &MethodName<'_>) -> bool {
     let type_name = name.type_name.split(['[', '`', '+']).next().unwrap_or_default();

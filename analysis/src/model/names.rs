@@ -1,6 +1,8 @@
 //! Names of frames.
 
 use super::demangle::demangle;
+#[cfg(feature = "page")]
+use super::folding::is_machine;
 use super::mono_names::{is_of_mono, name_of_mono};
 use super::type_name::{TypeName, arguments, rsplit_outside, type_parameters};
 
@@ -70,6 +72,11 @@ pub struct Frame {
     /// the address, and whose size is unknown. Text and method are marked:
     /// `~Program.Run+0x1f0`, with the distance from the entry point in bytes.
     pub is_guessed: bool,
+    /// Whether it may be the state machine of an async method or an iterator, which is shown
+    /// under that method's name.
+    #[cfg(feature = "page")]
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub(crate) is_machine: bool,
 }
 
 /// A method's name as stored.
@@ -91,7 +98,13 @@ impl Frame {
     /// What a method has called: `Sockets.SocketPal.Send → native call`.
     pub(crate) fn calling(&self, what: &str) -> Frame {
         let called = |name: &str| format!("{name}{CALLS}{what}");
-        Frame { text: called(&self.text), method: called(&self.method), ..self.clone() }
+        Frame {
+            text: called(&self.text),
+            method: called(&self.method),
+            #[cfg(feature = "page")]
+            is_machine: false,
+            ..self.clone()
+        }
     }
 
     /// A managed method.
@@ -133,6 +146,8 @@ impl Frame {
             kind: FrameKind::Managed,
             is_named: true,
             is_guessed: false,
+            #[cfg(feature = "page")]
+            is_machine: is_machine(name),
         }
     }
 
@@ -207,6 +222,8 @@ impl Frame {
             kind,
             is_named: false,
             is_guessed: false,
+            #[cfg(feature = "page")]
+            is_machine: false,
         }
     }
 

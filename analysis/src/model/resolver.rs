@@ -500,6 +500,10 @@ impl<'m, 'f> Resolver<'m, 'f> {
         let Frame { text, module, namespace, type_name, method, .. } = &mut frame;
         [text, module, namespace, type_name, method].into_iter().for_each(shorten);
         if let Some(known) = self.by_text.get(&frame.text) {
+            #[cfg(feature = "page")]
+            if let Some(known) = self.frames.get_mut(known.index()) {
+                known.is_machine |= frame.is_machine;
+            }
             return *known;
         }
         let handle = FrameHandle::next(self.frames.len());

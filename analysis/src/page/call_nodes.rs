@@ -116,6 +116,7 @@ impl CallNodes {
             "kind": frames.iter().map(kind).collect::<Vec<_>>(),
             "framework": frames.iter().map(|frame| flag(frame, is_framework)).collect::<Vec<_>>(),
             "carrier": frames.iter().map(|frame| flag(frame, shows_async)).collect::<Vec<_>>(),
+            "machine": frames.iter().map(|frame| flag(frame, |frame| frame.is_machine)).collect::<Vec<_>>(),
             "named": frames.iter().map(named).collect::<Vec<_>>(),
         })
     }
