@@ -1,12 +1,12 @@
 // Small charts: bars and lines over time.
-import { el, keepDrawn, paint, colour, say, widthOf, write } from './dom.mjs';
+import { el, keepDrawn, paint, pictureLink, colour, say, widthOf, write } from './dom.mjs';
 import { axisStep, formatAxis, formatMoment } from './format.mjs';
 
 // `points`: { at, value, colour, text }. `kind`: bars, line, or steps, where a value holds until the next one.
 export function chart({ points, range, height = 90, kind = 'line', unit, label, fill = 'accent' }) {
   const canvas = el('canvas', { role: 'img', 'aria-label': label });
   const tip = el('div', { class: 'tip', 'aria-hidden': 'true' });
-  const box = el('div', { class: 'chart lanebox' }, canvas, tip);
+  const box = el('div', { class: 'chart lanebox' }, canvas, tip, pictureLink(canvas, label));
   const left = 74;
   const x = (nanos, width) => left + ((nanos - range.from) / (range.to - range.from)) * (width - left - 8);
   const most = points.reduce((high, point) => Math.max(high, point.value), 0) || 1;
@@ -78,7 +78,7 @@ export function chart({ points, range, height = 90, kind = 'line', unit, label, 
 export function areas({ points, parts, range, height = 120, unit, label }) {
   const canvas = el('canvas', { role: 'img', 'aria-label': label });
   const tip = el('div', { class: 'tip', 'aria-hidden': 'true' });
-  const box = el('div', { class: 'chart lanebox' }, canvas, tip);
+  const box = el('div', { class: 'chart lanebox' }, canvas, tip, pictureLink(canvas, label));
   const left = 74;
   const x = (nanos, width) => left + ((nanos - range.from) / (range.to - range.from)) * (width - left - 8);
   const most = points.reduce((high, point) => Math.max(high, point.values.reduce((sum, value) => sum + value, 0)), 0) || 1;

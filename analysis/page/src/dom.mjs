@@ -74,6 +74,19 @@ export function keepDrawn(canvas, box, draw) {
   new ResizeObserver(draw).observe(box);
 }
 
+// A link that saves what a canvas shows, on the page's background.
+export function pictureLink(canvas, name) {
+  return el('a', { class: 'csv png', href: '#', download: `${name.replace(/[^a-zA-Z0-9]+/g, '-').slice(0, 60)}.png`, 'aria-label': `PNG: ${name}`, onclick: (event) => {
+    const copy = document.createElement('canvas');
+    [copy.width, copy.height] = [canvas.width, canvas.height];
+    const context = copy.getContext('2d');
+    context.fillStyle = colour('bg');
+    context.fillRect(0, 0, copy.width, copy.height);
+    context.drawImage(canvas, 0, 0);
+    event.currentTarget.href = copy.toDataURL('image/png');
+  } }, 'PNG');
+}
+
 // Paper is narrower than most windows: canvases are drawn again for it instead of being squeezed.
 export function drawForPaper() {
   const redraw = () => document.querySelectorAll('canvas').forEach((canvas) => canvas.redraw?.());

@@ -57,7 +57,9 @@ export function layoutTree(tree, root, width) {
 export function flameGraph(tree, options) {
   const canvas = el('canvas', { tabindex: '0', role: 'application', class: 'flame', 'aria-label': `${options.label}. Arrow keys move, Enter zooms, Escape zooms out. The tabs Call tree and Methods have the same as tables.` });
   const tip = el('div', { class: 'tip', 'aria-hidden': 'true' });
-  const box = el('div', { class: 'flamebox' }, canvas, tip);
+  const box = el('div', { class: options.upright ? 'flamebox upright' : 'flamebox' }, canvas, tip);
+  // An upright graph begins at its bottom, which may be far below its top.
+  let isAtRoot = !options.upright;
   let root = options.zoom && options.zoom < tree.parent.length ? options.zoom : 0;
   let rectangles = [];
   // What `rectangles` was laid out for: the pointer's moves draw again, but need no new layout.
@@ -92,7 +94,7 @@ export function flameGraph(tree, options) {
     if (tree.about) return tree.about(node);
     const share = tree.total[0] ? (tree.total[node] / tree.total[0]) * 100 : 0;
     const own = tree.self[node] > 0 ? `, ${formatWeight(tree.self[node], tree.unit)} by itself` : '';
-    return `${name(node)}: ${formatWeight(tree.total[node], tree.unit)}${own}, ${formatPercent(share)}, ${formatCount(tree.totalSamples[node])} samples`;
+    return `${name(node)}: ${formatWeight(tree.total[node], tree.unit)}${own}, ${formatPercent(share)}, ${formatCount(tree.totalSamples[node])} ${tree.thing ?? 'samples'}`;
   };
   let depthMost = 1;
   const height = () => Math.max(120, (depthMost + 1) * ROW + 4);
@@ -130,6 +132,11 @@ export function flameGraph(tree, options) {
       });
       context.globalAlpha = 1;
     });
+    if (!isAtRoot && box.isConnected) {
+      isAtRoot = true;
+      box.style.maxHeight = `${Math.max(300, window.innerHeight - box.getBoundingClientRect().top - 12)}px`;
+      box.scrollTop = box.scrollHeight;
+    }
     canvas.dataset.root = String(root);
     canvas.dataset.rectangles = String(rectangles.length);
   };
@@ -208,6 +215,7 @@ export function flameGraph(tree, options) {
   return {
     box,
     draw,
+    canvas,
     foundText: () => (found ? `${formatPercent(foundShare())} found` : ''),
     setSearch: (text) => {
       options.search = text;

@@ -1,8 +1,8 @@
 // Views of rows: requests, threads, logs, events.
-import { el, keepDrawn, paint, colour, printable, replace, say, widthOf, write } from './dom.mjs';
+import { el, keepDrawn, paint, pictureLink, colour, printable, replace, say, widthOf, write } from './dom.mjs';
 import { axisStep, formatAxis, formatCount, formatMoment, formatNanos } from './format.mjs';
-import { countText, eventCounts, framesOf, isWithin, maxOf, minOf, occurrences, rowsWithin } from './query.mjs';
-import { binned, thinned } from './report-views.mjs';
+import { blockedBy, countText, eventCounts, framesOf, isWithin, maxOf, minOf, occurrences, rowsWithin } from './query.mjs';
+import { binned, heldUp, thinned } from './report-views.mjs';
 import { facts, table } from './table.mjs';
 
 const nothing = (text) => el('p', { class: 'none' }, text);
@@ -119,7 +119,7 @@ function waterfall(rows, onrow, chosen = null, fromStart = false) {
   const from = minOf([...(chosen ? [startOf(chosen)] : []), ...rows.map(startOf)]);
   const to = Math.max(from + 1, maxOf(rows.map((row) => startOf(row) + row.duration_ns)));
   const canvas = el('canvas', { role: 'img', 'aria-label': `${rows.length} activities, the longest ${formatNanos(maxOf(rows.map((row) => row.duration_ns)))}; the tables of the slowest list them` });
-  const box = el('div', { class: 'chart' }, canvas);
+  const box = el('div', { class: 'chart' }, canvas, pictureLink(canvas, 'Waterfall'));
   const HEAD = 18;
   const draw = () => paint(canvas, HEAD + rows.length * 16 + 4, (context, width, tall) => {
     const scale = (width - 4) / (to - from);
@@ -169,6 +169,9 @@ function waterfall(rows, onrow, chosen = null, fromStart = false) {
   return box;
 }
 
+// As `model::WaitFor` names what threads wait for.
+const WAITS = { lock: 'a lock', pulse: 'a pulse of a monitor', handle: 'a wait handle', event: 'an event', semaphore: 'a semaphore', task: 'a task', thread: 'the end of a thread', sleep: 'time to pass', work: 'work', collection: 'the garbage collector', input: 'input', other: 'something' };
+
 export function threadsView(trace, route, range, extent, go) {
   const shown = range || extent;
   const threads = trace.column('cpu.thread');
@@ -188,8 +191,8 @@ export function threadsView(trace, route, range, extent, go) {
   const rows = all.filter((row) => !range || row.events > 0 || row.samples > 0);
   rows.sort((a, b) => b.states[0] + b.states[1] - (a.states[0] + a.states[1]) || b.samples - a.samples || b.events - a.events);
   const drawn = rows.filter((row) => row.samples > 0).slice(0, 60);
-  const canvas = el('canvas', { role: 'img', 'aria-label': 'States of threads over time; the table below has their sums' });
-  const box = el('div', { class: 'chart' }, canvas);
+  const canvas = el('canvas', { role: 'img', 'aria-label': 'States of threads over time; a click shows the stacks of one; the table below has their sums' });
+  const box = el('div', { class: 'chart' }, canvas, pictureLink(canvas, 'Threads'));
   const byThread = new Map(drawn.map((row) => [row.index, []]));
   for (let row = begin; row < end; row += 1) byThread.get(threads[row])?.push(row);
   const draw = () => paint(canvas, 18 + drawn.length * 18 + 4, (context, width, tall) => {
@@ -230,10 +233,19 @@ export function threadsView(trace, route, range, extent, go) {
     });
   });
   keepDrawn(canvas, box, draw);
+  const rowAt = (event) => drawn[Math.floor((event.clientY - canvas.getBoundingClientRect().top - 18) / 18)];
+  canvas.addEventListener('click', (event) => rowAt(event) && go({ view: 'cpu', kind: 'cpu', thread: rowAt(event).index, states: 'all', zoom: null }, true));
+  canvas.style.cursor = 'pointer';
+  const waits = blockedBy(trace, range);
+  const ofWaits = waits.length > 0 && table({ caption: 'What waiting threads waited for', columns: [
+    { title: 'For', value: (row) => WAITS[row.word] ?? row.word }, { title: 'Time, all threads', number: true, value: (row) => row.weight, text: (row) => formatNanos(row.weight), bar: (row) => row.weight / (waits[0].weight || 1) },
+    { title: 'Samples', number: true, value: (row) => row.samples, text: (row) => formatCount(row.samples) }, { title: 'Threads', number: true, value: (row) => row.threads.size, text: (row) => formatCount(row.threads.size) },
+  ], rows: waits, onrow: () => go({ view: 'cpu', kind: 'cpu', thread: null, states: 'waiting', mine: true, zoom: null }, true) });
   const time = (title, which) => ({ title, number: true, value: (row) => row.states[which], text: (row) => formatNanos(row.states[which]) });
   return el('div', null, el('h2', null, 'Threads'), range && binned(trace, 'events.others', counts.isExact),
-    drawn.length > 0 && [el('p', { class: 'legend' }, ['managed', 'native', 'waiting'].map((name) => el('span', null, el('i', { class: `swatch ${name}`, 'aria-hidden': 'true' }), name))), box],
-    table({ caption: `Threads (${formatCount(rows.length)})`, columns: [{ title: 'Thread', value: (row) => row.label }, { title: 'Events', number: true, value: (row) => row.events, text: (row) => formatCount(row.events) }, { title: 'Samples', number: true, value: (row) => row.samples, text: (row) => formatCount(row.samples) }, time('Managed', 0), time('Native', 1), time('Waiting', 2)], rows, onrow: (row) => go({ view: 'cpu', kind: 'cpu', thread: row.index, zoom: null }, true) }));
+    drawn.length > 0 && [el('p', { class: 'legend' }, ['managed', 'native', 'waiting'].map((name) => el('span', null, el('i', { class: `swatch ${name}`, 'aria-hidden': 'true' }), name)), el('span', null, 'A click on a thread shows its stacks.')), box],
+    table({ caption: `Threads (${formatCount(rows.length)})`, columns: [{ title: 'Thread', value: (row) => row.label }, { title: 'Events', number: true, value: (row) => row.events, text: (row) => formatCount(row.events) }, { title: 'Samples', number: true, value: (row) => row.samples, text: (row) => formatCount(row.samples) }, time('Managed', 0), time('Native', 1), time('Waiting', 2)], rows, onrow: (row) => go({ view: 'cpu', kind: 'cpu', thread: row.index, zoom: null }, true) }),
+    ofWaits, heldUp(trace, range, go));
 }
 
 export function logsView(trace, route, range, extent, go) {

@@ -9,12 +9,14 @@ import { timeline } from './timeline.mjs';
 import { facts } from './table.mjs';
 import { contentionView, countersView, exceptionsView, gcView, jitView, poolView, waitsView } from './report-views.mjs';
 import { eventsView, logsView, requestsView, threadsView } from './list-views.mjs';
+import { heapView } from './heap-view.mjs';
 import { diffPage } from './diff-view.mjs';
 
 const VIEWS = [
   ['overview', 'Overview', overviewView, () => true],
   ['cpu', 'Stacks', stacksView, (trace) => kindsOf(trace).length > 0],
   ['gc', 'GC', gcView, (trace) => trace.reports.gc?.collections?.length > 0],
+  ['heap', 'Heap', heapView, (trace) => Boolean(trace.reports.heap)],
   ['exceptions', 'Exceptions', exceptionsView, (trace) => trace.column('thrown.t').length > 0],
   ['contention', 'Contention', contentionView, (trace) => trace.column('span.Contention.start').length > 0],
   ['waits', 'Waits', waitsView, (trace) => trace.column('span.Waits.start').length > 0],
@@ -30,13 +32,14 @@ const VIEWS = [
 // Where a finding of the summary is shown.
 const PLACES = {
   gc: 'view=gc', jit: 'view=jit', alloc: 'view=cpu&kind=alloc', exceptions: 'view=exceptions', contention: 'view=contention', waits: 'view=waits', starvation: 'view=pool',
-  hottest_method: 'view=cpu&tab=top', activities: 'view=requests', slow_activity: 'view=requests', log_errors: 'view=logs', lost_events: 'view=overview', missing_names: 'view=cpu&tab=modules',
+  hottest_method: 'view=cpu&tab=top', activities: 'view=requests', slow_activity: 'view=requests', log_errors: 'view=logs', deadlock: 'view=contention', endless_wait: 'view=waits', lock_waits: 'view=cpu&states=waiting', threads: 'view=threads', finalizer: 'view=gc', heap: 'view=heap&heap_tab=tree', repeated_query: 'view=requests',
+  lost_events: 'view=overview', missing_names: 'view=cpu&tab=modules',
 };
 
 // Where a report's subject is shown.
 const ANSWERS = {
   topN: 'view=cpu&tab=top', tree: 'view=cpu&tab=tree', modules: 'view=cpu&tab=modules', threads: 'view=threads', gc: 'view=gc', alloc: 'view=cpu&kind=alloc&tab=types', exceptions: 'view=exceptions', contention: 'view=contention',
-  waits: 'view=waits', threadpool: 'view=pool', tasks: 'view=requests', activities: 'view=requests', http: 'view=requests', logs: 'view=logs', counters: 'view=counters', jit: 'view=jit', loader: 'view=jit',
+  waits: 'view=waits', threadpool: 'view=pool', tasks: 'view=requests', activities: 'view=requests', http: 'view=requests', logs: 'view=logs', counters: 'view=counters', jit: 'view=jit', loader: 'view=jit', heap: 'view=heap', sql: 'view=requests',
 };
 
 // Sums of the chosen range.
@@ -187,7 +190,7 @@ function start(trace) {
   const main = document.getElementById('main');
   const nav = document.getElementById('views');
   const current = () => VIEWS.find(([key]) => key === route.view) || VIEWS[0];
-  const showNav = () => replace(nav, VIEWS.map(([key, name, , has]) => el('a', { href: formatRoute({ ...DEFAULTS, from: route.from, to: route.to, counters: route.counters, view: key }), 'aria-current': current()[0] === key ? 'page' : null, class: has(trace) ? null : 'empty' }, name, !has(trace) && el('span', { class: 'unseen' }, ' (nothing in this trace)'))));
+  const showNav = () => replace(nav, VIEWS.map(([key, name, , has]) => el('a', { href: formatRoute({ ...DEFAULTS, from: route.from, to: route.to, counters: route.counters, detail: route.detail, lanes: route.lanes, view: key }), 'aria-current': current()[0] === key ? 'page' : null, class: has(trace) ? null : 'empty' }, name, !has(trace) && el('span', { class: 'unseen' }, ' (nothing in this trace)'))));
   // `isNew`: a new entry in the browser's history. `isShown`: the view shows the change already.
   const go = (change, isNew, isShown = false) => {
     route = { ...route, ...change };
@@ -201,6 +204,10 @@ function start(trace) {
     range: rangeOf(route, extent),
     counters: countersOf(route),
     onrange: (range) => go({ from: range?.from ?? null, to: range?.to ?? null }, true),
+    detail: route.detail,
+    threads: route.lanes === 'threads',
+    onchange: (change) => go(change, false, true),
+    onlane: (place) => go({ ...parseRoute(place), from: route.from, to: route.to, counters: route.counters, detail: route.detail, lanes: route.lanes }, true),
     oncounters: (counters) => {
       go({ counters: counters.join(',') }, false, true);
       line.setCounters(counters);
@@ -218,6 +225,7 @@ function start(trace) {
     route = parseRoute(location.hash);
     line.setRange(rangeOf(route, extent));
     line.setCounters(countersOf(route));
+    line.setShown({ detail: route.detail, threads: route.lanes === 'threads' });
     showNav();
     show();
     announce(`${current()[1]}`);

@@ -672,6 +672,61 @@ export function collectionTotals(trace, range) {
   };
 }
 
+// Where collections were triggered: how many, and how long they paused the program; most first.
+export function triggerPlaces(trace, range) {
+  const [times, nodes] = ['t', 'node'].map((name) => trace.column(`triggers.${name}`));
+  const collections = collectionTotals(trace, null).all;
+  const starts = collections.map((row) => row.start_ns);
+  const places = new Map();
+  const [begin, end] = rowsWithin(times, range);
+  let last = -1;
+  for (let row = begin; row < end; row += 1) {
+    // It starts a little after it was triggered; one that runs already may be all that follows.
+    const next = Math.max(last + 1, lowerBound(starts, times[row]));
+    const isStarted = next < starts.length && (row + 1 >= times.length || starts[next] < times[row + 1]);
+    if (isStarted) last = next;
+    const place = places.get(nodes[row]) || { node: nodes[row], count: 0, pause: 0, generations: new Set() };
+    places.set(nodes[row], place);
+    place.count += 1;
+    if (isStarted) {
+      place.pause += collections[next].pause_ns;
+      place.generations.add(collections[next].generation);
+    }
+  }
+  return [...places.values()].map((place) => ({ ...place, frames: framesOf(trace, place.node), generations: [...place.generations].sort().join(', ') })).sort((a, b) => b.count - a.count || b.pause - a.pause);
+}
+
+// What waiting threads wait for, by their stacks: time and samples of each thing.
+export function blockedBy(trace, range, thread = null) {
+  const words = trace.kinds.cpu?.waits_for ?? [];
+  const [times, weights, threads, of, samples] = ['t', 'weight', 'thread', 'for', 'samples'].map((name) => trace.column(`cpu.${name}`));
+  const rows = words.map((word) => ({ word, weight: 0, samples: 0, threads: new Set() }));
+  if (!of.length) return [];
+  const [begin, end] = rowsWithin(times, range);
+  for (let row = begin; row < end; row += 1) {
+    if (of[row] === 0 || (thread !== null && threads[row] !== thread)) continue;
+    const own = rows[of[row] - 1];
+    own.weight += weights[row];
+    own.samples += samples.length ? samples[row] : 1;
+    own.threads.add(threads[row]);
+  }
+  return rows.filter((row) => row.samples > 0).sort((a, b) => b.weight - a.weight);
+}
+
+// Threads that waited for locks, and the threads that had these when the waits began: who lets whom go on.
+export function heldUpBy(trace, range) {
+  const known = new Map((trace.threads || []).map((thread, index) => [thread.id, index]));
+  const pairs = new Map();
+  for (const span of spansOf(trace, 'Contention', range)) {
+    const owner = Number(/owner_thread: (\d+)/.exec(span.detail)?.[1] ?? 0);
+    if (owner === 0) continue;
+    const key = `${span.thread} ${owner}`;
+    const pair = pairs.get(key) || { thread: span.thread, owner: known.get(owner) ?? null, label: trace.threads[known.get(owner)]?.label ?? `thread ${owner}`, count: 0, total: 0, max: 0 };
+    pairs.set(key, { ...pair, count: pair.count + 1, total: pair.total + span.nanos, max: Math.max(pair.max, span.nanos) });
+  }
+  return [...pairs.values()].sort((a, b) => b.total - a.total);
+}
+
 // Weight in each of `count` equal parts of the range. With `lasts`, a weight is a duration and spread over its parts.
 export function bins(times, weights, range, count, { lasts = false, wanted = null } = {}) {
   const sums = new Float64Array(count);

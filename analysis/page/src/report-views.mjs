@@ -2,10 +2,11 @@
 import { el, printable } from './dom.mjs';
 import { areas, chart } from './chart.mjs';
 import { formatBytes, formatCount, formatDecimal, formatValue, formatMoment, formatNanos, formatPercent } from './format.mjs';
-import { binOf, bins, collectionTotals, countText, exceptionGroups, isWithin, lockGroups, maxOf, minOf, occurrences, ownFrame, placesOf, rowsWithin, spanSums, spansOf, thinnedOf, waitSums } from './query.mjs';
+import { binOf, bins, collectionTotals, countText, exceptionGroups, heldUpBy, isWithin, lockGroups, maxOf, minOf, occurrences, ownFrame, placesOf, rowsWithin, spanSums, spansOf, thinnedOf, triggerPlaces, waitSums } from './query.mjs';
 import { facts, table } from './table.mjs';
 import { counterName } from './timeline.mjs';
 
+const generationName = (name) => name.replace(/^gen(\d)$/, 'gen $1').replace(/^[lp]oh$/, (word) => word.toUpperCase());
 const none = (text) => el('p', { class: 'none' }, text);
 // A notice beside numbers made of rows of which the page leaves some out.
 export const thinned = (trace, name) => thinnedOf(trace, name).map((text) => el('p', { class: 'notice thinned', role: 'note' }, text));
@@ -36,13 +37,13 @@ export function gcView(trace, route, range, extent, go) {
       ['Longest pause', formatNanos(totals.max), 'gc-max', totals.max], ['50th percentile', formatNanos(totals.p50)], ['99th percentile', formatNanos(totals.p99), 'gc-p99', totals.p99],
       suspends.length > 0 && ['Stopping all threads took', `at most ${formatNanos(maxOf(suspends))}`, 'gc-suspend', maxOf(suspends)],
       totals.allocated > 0 && ['Allocated', formatBytes(totals.allocated)], totals.promoted > 0 && ['Promoted', formatBytes(totals.promoted)],
-    ]),
+    ], 'slim'),
     thinned(trace, 'gc'),
     el('h3', null, 'Pauses'), legend,
     chart({ points: (totals.all.length > totals.rows.length ? totals.all : totals.rows).map((row) => ({ at: row.start_ns, value: row.pause_ns, colour: `gen${Math.min(2, row.generation ?? 2)}`, text: `${formatMoment(row.start_ns)}: gen ${row.generation}${row.reason ? `, ${row.reason}` : ''}, ${formatNanos(row.pause_ns)}` })), range: shown, kind: 'bars', unit: formatNanos, label: `Pauses of ${totals.count} collections, the longest ${formatNanos(totals.max)}` }),
     byGeneration.length > 0 && [el('h3', null, 'Heap size by generation, after each collection'),
-      el('p', { class: 'legend' }, generations.map((name) => el('span', null, el('i', { class: `swatch ${name}`, 'aria-hidden': 'true' }), name))),
-      areas({ points: byGeneration, parts: generations.map((name) => ({ name, fill: name })), range: shown, unit: formatBytes, label: 'Heap size by generation; the table Collections has its sums' })],
+      el('p', { class: 'legend' }, generations.map((name) => el('span', null, el('i', { class: `swatch ${name}`, 'aria-hidden': 'true' }), generationName(name)))),
+      areas({ points: byGeneration, parts: generations.map((name) => ({ name: generationName(name), fill: name })), range: shown, unit: formatBytes, label: 'Heap size by generation; the table Collections has its sums' })],
     byGeneration.length === 0 && heaps.length > 0 && [el('h3', null, 'Heap size'), chart({ points: heaps, range: shown, unit: formatBytes, label: `Heap size, at most ${formatBytes(maxOf(heaps.map((point) => point.value)))}`, fill: 'alloc' })],
     parts.length > 0 && [el('h3', null, 'Fragmentation after each collection'), chart({ points: parts, range: shown, height: 70, unit: (value) => formatPercent(value), label: `Fragmentation, at most ${formatPercent(maxOf(parts.map((point) => point.value)))}`, fill: 'loh' })],
     totals.all.length > 5 && [el('h3', null, 'How long pauses were'), pauseHistogram(totals.all.map((row) => row.pause_ns))],
@@ -51,6 +52,7 @@ export function gcView(trace, route, range, extent, go) {
       { title: 'Generation', value: (row) => `gen ${row.generation}` }, { title: 'Collections', number: true, value: (row) => row.count, text: (row) => formatCount(row.count) },
       { title: 'Pauses', number: true, value: (row) => row.pause, text: (row) => formatNanos(row.pause) }, { title: 'Longest', number: true, value: (row) => row.max, text: (row) => formatNanos(row.max) },
     ], rows: totals.generations.filter((row) => row.count > 0) }),
+    triggers(trace, range),
     table({ caption: 'Collections', columns: [
       { title: 'Number', value: (row) => row.number }, moment('start_ns'), { title: 'Generation', value: (row) => `gen ${row.generation}` },
       { title: 'Reason', value: (row) => row.reason }, { title: 'Type', value: (row) => row.type },
@@ -61,6 +63,20 @@ export function gcView(trace, route, range, extent, go) {
       suspends.length > 0 && { title: 'Suspend', number: true, value: (row) => row.suspend_ns, text: (row) => formatNanos(row.suspend_ns ?? NaN) },
       parts.length > 0 && { title: 'Fragmented', number: true, value: (row) => row.fragmentation_percent, text: (row) => formatPercent(row.fragmentation_percent ?? NaN) },
     ].filter((column) => column), rows: totals.rows, onrow: (row) => go({ gc: String(row.number) }, true) }));
+}
+
+// The calls for which the runtime collected.
+function triggers(trace, range) {
+  const places = triggerPlaces(trace, range);
+  if (!places.length) return null;
+  return [
+    thinned(trace, 'triggers'),
+    table({ caption: `What triggered collections (${formatCount(places.length)})`, first: 10, columns: [
+      { title: 'In', value: (row) => ownFrame(row.frames) || '(no stack)' }, { title: 'Times', number: true, value: (row) => row.count, text: (row) => formatCount(row.count), bar: (row) => row.count / places[0].count },
+      { title: 'Paused', number: true, value: (row) => row.pause, text: (row) => formatNanos(row.pause) }, { title: 'Generations', value: (row) => row.generations },
+      { title: 'Stack', wide: true, value: (row) => row.frames.join(' ← '), node: (row) => el('details', null, el('summary', null, `${formatCount(row.frames.length)} calls`), el('pre', { tabindex: '0' }, row.frames.map(printable).join('\n') || '(no stack)')) },
+    ], rows: places }),
+  ];
 }
 
 // How many pauses took how long: each step is twice as long as the one before.
@@ -116,7 +132,18 @@ export function exceptionsView(trace, route, range) {
       group.stacks.slice(0, 20).map((stack) => el('div', null, el('p', null, `${formatCount(stack.count)} thrown at`), el('pre', { tabindex: '0' }, stack.frames.map(printable).join('\n') || '(no stack)'))))));
 }
 
-export function contentionView(trace, route, range) {
+// Which thread let which go on.
+export function heldUp(trace, range, go) {
+  const rows = heldUpBy(trace, range);
+  if (!rows.length) return null;
+  return [thinned(trace, 'Contention'), table({ caption: `Who waited for whom (${formatCount(rows.length)})`, first: 12, columns: [
+    { title: 'Thread', value: (row) => trace.threads[row.thread]?.label ?? '' }, { title: 'Waited for a lock that was with', value: (row) => row.label, about: 'the thread that had the lock when the wait began; when it leaves the lock, it wakes one that waits' },
+    { title: 'Waits', number: true, value: (row) => row.count, text: (row) => formatCount(row.count) }, { title: 'Total', number: true, value: (row) => row.total, text: (row) => formatNanos(row.total), bar: (row) => row.total / (rows[0].total || 1) },
+    { title: 'Longest', number: true, value: (row) => row.max, text: (row) => formatNanos(row.max) },
+  ], rows, onrow: (row) => row.owner !== null && go({ view: 'cpu', kind: 'cpu', thread: row.owner, states: 'all', zoom: null }, true), rowLabel: 1 })];
+}
+
+export function contentionView(trace, route, range, extent, go) {
   const report = trace.reports.contention;
   const open = [deadlocks(report), stillWaiting(report)];
   if (!trace.column('span.Contention.start').length && !hasOpen(report)) return none('No waits for locks in this trace. Record with nettrace collect --clrevents contention.');
@@ -136,6 +163,7 @@ export function contentionView(trace, route, range) {
       { title: 'Top location', wide: true, value: (row) => ownFrame(byId.get(row.lock)?.stacks?.[0]?.frames ?? []) },
     ], rows: locks }),
     places(trace, 'contention', range),
+    heldUp(trace, range, go),
     table({ caption: 'Longest waits', columns: [moment('start'), { title: 'Waited', number: true, value: (row) => row.nanos, text: (row) => formatNanos(row.nanos) }, { title: 'Thread', value: (row) => trace.threads[row.thread]?.label ?? '' }, { title: 'Details', wide: true, value: (row) => row.detail }], rows: [...waits].sort((a, b) => b.nanos - a.nanos), first: 20 }));
 }
 

@@ -3,10 +3,10 @@
 export const DEFAULTS = {
   view: 'overview', from: null, to: null, kind: 'cpu', tab: 'flame', focus: null, zoom: null, q: '',
   thread: null, states: 'running', recursion: false, upright: false, order: 'heavy', counters: '', by_thread: false, activity: null, type: null,
-  mine: false, own: '', async: false, group: '', fold: '', exclude: '', include: '', inverted: false, of: null, gc: null, event: null,
+  mine: false, own: '', async: false, group: '', fold: '', exclude: '', include: '', inverted: false, of: null, gc: null, event: null, heap_tab: 'types', heap_type: null, detail: false, lanes: '',
 };
 const NUMBERS = new Set(['from', 'to', 'zoom', 'thread', 'event']);
-const FLAGS = new Set(['recursion', 'upright', 'by_thread', 'mine', 'async', 'inverted']);
+const FLAGS = new Set(['recursion', 'upright', 'by_thread', 'mine', 'async', 'inverted', 'detail']);
 
 export function parseRoute(hash) {
   const route = { ...DEFAULTS };

@@ -1,5 +1,5 @@
 // Stacks with weights: CPU samples, allocations, exceptions, contention, waits, with one switch.
-import { el, replace, say, visible } from './dom.mjs';
+import { el, pictureLink, replace, say, visible } from './dom.mjs';
 import { formatCount, formatPercent, formatWeight, formatNanos } from './format.mjs';
 import { flameGraph, timeGraph } from './flame.mjs';
 import { STATES, callTree, groupSums, methodSums, sandwich, stacksOverTime } from './query.mjs';
@@ -147,6 +147,7 @@ function flameTab(panel, { trace, tree, route, go, kind, range, extent, thread }
     go({ q: search.value }, false, true);
   });
   say(found, graph.foundText());
+  bar.append(pictureLink(graph.canvas, `Flame graph of ${trace.kinds[kind].name}`));
   panel.append(bar, el('p', { class: 'legend' }, ['own', 'framework', 'native'].map((name) => el('span', null, el('i', { class: `swatch frame-${name}`, 'aria-hidden': 'true' }), { own: 'your code', framework: '.NET and libraries, by module', native: 'native, no module' }[name]))), graph.box, line);
 }
 
@@ -199,7 +200,7 @@ function threadsTab(panel, { trace, tree, whole, kind, go }) {
 }
 
 // A tree that is open along its heaviest path.
-export function callTreeTable(tree, whole, caption, onname = null) {
+export function callTreeTable(tree, whole, caption, onname = null, titles = ['Total', 'Total %', 'Self', 'Samples']) {
   const body = el('tbody');
   const rows = [];
   const draw = () => replace(body, rows.map((row) => row.element));
@@ -248,7 +249,7 @@ export function callTreeTable(tree, whole, caption, onname = null) {
     next = children[0] && tree.total[children[0].node] > whole * 0.1 ? children[0] : null;
   }
   draw();
-  return el('div', { class: 'scroll tree near', tabindex: '0', role: 'region', 'aria-label': caption }, el('table', null, el('caption', null, caption), el('thead', null, el('tr', null, el('th', { scope: 'col' }, 'Method'), ['Total', 'Total %', 'Self', 'Samples'].map((title) => el('th', { scope: 'col', class: 'number' }, title)))), body));
+  return el('div', { class: 'scroll tree near', tabindex: '0', role: 'region', 'aria-label': caption }, el('table', null, el('caption', null, caption), el('thead', null, el('tr', null, el('th', { scope: 'col' }, tree.thing ? 'Type' : 'Method'), titles.map((title) => el('th', { scope: 'col', class: 'number' }, title)))), body));
 }
 
 function treeTab(panel, { tree, whole, go }) {

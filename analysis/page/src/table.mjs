@@ -57,7 +57,9 @@ export function table({ caption, columns, rows, isNear = !columns.some((column) 
       }
       return cell;
     });
-    return el('tr', { class: isDim?.(row) ? 'dim' : null }, cells);
+    // The button is for keys; a click anywhere in the row does the same, unless text was selected.
+    const clicks = onrow && ((event) => !event.target.closest('button, a, summary, pre') && getSelection().isCollapsed && onrow(row));
+    return el('tr', { class: [isDim?.(row) && 'dim', onrow && 'leads'].filter(Boolean).join(' ') || null, onclick: clicks || null }, cells);
   };
   sortNow();
   draw();

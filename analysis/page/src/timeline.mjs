@@ -1,11 +1,32 @@
 // The time line over the whole trace: lanes, and the range that filters every view.
-import { el, isDark, keepDrawn, paint, colour, replace, announce, fit, say, widthOf, write } from './dom.mjs';
-import { axisStep, formatAxis, formatMoment, formatNanos, formatBytes, formatCount, formatDecimal, formatValue } from './format.mjs';
+import { el, isDark, keepDrawn, pictureLink, paint, colour, replace, announce, fit, say, widthOf, write } from './dom.mjs';
+import { axisStep, formatAxis, formatMoment, formatNanos, formatBytes, formatCount, formatDecimal, formatPercent, formatValue } from './format.mjs';
 import { bins, lengthOf, lowerBound, maxOf, occurrences } from './query.mjs';
 
 const AXIS = 18;
+// The whole trace above the lanes, while these show a part of it.
+const STRIP = 22;
+// Maximum number of threads with a lane.
+const THREADS = 8;
 // Room for the lanes' names and the highest value of each; less on narrow screens.
 const labelsOf = (width) => Math.round(Math.min(190, Math.max(104, width * 0.16)));
+
+// The threads that ran most, each with its states over time.
+function threadLanes(trace) {
+  const [times, weights, threads, state] = ['t', 'weight', 'thread', 'state'].map((name) => trace.column(`cpu.${name}`));
+  const ran = new Map();
+  for (let row = 0; row < times.length; row += 1) ran.set(threads[row], (ran.get(threads[row]) || 0) + (state[row] === 2 ? 0 : weights[row]));
+  const busiest = [...ran].sort((a, b) => b[1] - a[1]).slice(0, THREADS).map(([thread]) => thread);
+  const rows = new Map(busiest.map((thread) => [thread, []]));
+  for (let row = 0; row < times.length; row += 1) rows.get(threads[row])?.push(row);
+  return busiest.map((thread) => {
+    const [own, lengths, states] = [times, weights, state].map((column) => rows.get(thread).map((row) => column[row]));
+    return {
+      name: trace.threads[thread]?.label ?? `thread ${thread}`, place: `view=cpu&states=all&thread=${thread}`, height: 15, full: 1, top: '', isThread: true, unit: (value) => formatPercent(value * 100), colours: ['managed', 'native', 'waiting'], names: ['managed', 'native', 'waits'],
+      values: (range, count) => [0, 1, 2].map((wanted) => bins(own, lengths, range, count, { lasts: true, wanted: (row) => states[row] === wanted }).map((sum) => sum / ((range.to - range.from) / count))),
+    };
+  });
+}
 
 // The lanes for which a trace has data.
 export function lanesOf(trace) {
@@ -14,7 +35,7 @@ export function lanesOf(trace) {
   if (trace.has('cpu.t') && trace.column('cpu.t').length) {
     const state = trace.column('cpu.state');
     lanes.push({
-      name: 'CPU', about: 'threads that run', height: 46, unit: (value) => `${formatDecimal(value, 2)} threads`, most: (value) => `${formatDecimal(value, 1)} threads`, colours: ['managed', 'native'], names: ['managed', 'native'],
+      name: 'CPU', place: 'view=cpu', about: 'threads that run', height: 46, unit: (value) => `${formatDecimal(value, 2)} threads`, most: (value) => `${formatDecimal(value, 1)} threads`, colours: ['managed', 'native'], names: ['managed', 'native'],
       values: (range, count) => {
         const step = (range.to - range.from) / count;
         return [0, 1].map((wanted) => bins(trace.column('cpu.t'), trace.column('cpu.weight'), range, count, { lasts: true, wanted: (row) => state[row] === wanted }).map((sum) => sum / step));
@@ -22,7 +43,7 @@ export function lanesOf(trace) {
     });
     if (state.some((one) => one === 2)) {
       lanes.push({
-        name: 'Waiting', about: 'threads that wait', height: 20, unit: (value) => `${formatDecimal(value, 1)} threads`, most: (value) => `${formatDecimal(value, 1)} threads`, colours: ['waiting'], names: ['waiting'],
+        name: 'Waiting', place: 'view=cpu&states=waiting', about: 'threads that wait', height: 20, unit: (value) => `${formatDecimal(value, 1)} threads`, most: (value) => `${formatDecimal(value, 1)} threads`, colours: ['waiting'], names: ['waiting'],
         values: (range, count) => [bins(trace.column('cpu.t'), trace.column('cpu.weight'), range, count, { lasts: true, wanted: (row) => state[row] === 2 }).map((sum) => sum / ((range.to - range.from) / count))],
       });
     }
@@ -31,32 +52,32 @@ export function lanesOf(trace) {
   if (collections.length) {
     const marks = collections.flatMap((row) => (row.pauses || []).map((pause) => ({ from: pause.start_ns, to: pause.start_ns + pause.pause_ns, colour: `gen${Math.min(2, row.generation ?? 2)}`, text: `gen ${row.generation ?? '?'}, ${row.reason}: ${formatNanos(pause.pause_ns)}` })));
     marks.sort((a, b) => a.from - b.from);
-    lanes.push({ name: 'GC pauses', about: 'by generation', height: 22, marks, top: `≤ ${formatNanos(maxOf(marks.map((mark) => mark.to - mark.from)))}`, legend: [['gen0', 'gen 0'], ['gen1', 'gen 1'], ['gen2', 'gen 2']] });
+    lanes.push({ name: 'GC pauses', place: 'view=gc', about: 'by generation', height: 22, marks, top: `≤ ${formatNanos(maxOf(marks.map((mark) => mark.to - mark.from)))}`, legend: [['gen0', 'gen 0'], ['gen1', 'gen 1'], ['gen2', 'gen 2']] });
   }
   const allocated = ['alloc', 'alloc_ticks'].find((kind) => trace.has(`${kind}.t`) && trace.column(`${kind}.t`).length);
-  const rate = (name, times, weights, unit, fill) => lanes.push({
-    name, height: 26, unit, colours: [fill], names: [name],
+  const rate = (name, times, weights, unit, fill, place) => lanes.push({
+    name, place, height: 26, unit, colours: [fill], names: [name],
     values: (range, count) => [bins(times, weights, range, count).map((sum) => perSecond(sum, (range.to - range.from) / count))],
   });
-  if (allocated) rate('Allocated', trace.column(`${allocated}.t`), trace.column(`${allocated}.weight`), (value) => `${formatBytes(value)}/s`, 'alloc');
+  if (allocated) rate('Allocated', trace.column(`${allocated}.t`), trace.column(`${allocated}.weight`), (value) => `${formatBytes(value)}/s`, 'alloc', `view=cpu&kind=${allocated}`);
   else if (collections.some((row) => row.allocated_bytes)) {
     const known = collections.filter((row) => row.allocated_bytes);
-    rate('Allocated', known.map((row) => row.start_ns), known.map((row) => row.allocated_bytes), (value) => `${formatBytes(value)}/s`, 'alloc');
+    rate('Allocated', known.map((row) => row.start_ns), known.map((row) => row.allocated_bytes), (value) => `${formatBytes(value)}/s`, 'alloc', 'view=gc');
   }
-  if (trace.column('exceptions.t').length) rate('Exceptions', trace.column('exceptions.t'), trace.column('exceptions.weight'), (value) => `${formatCount(value)}/s`, 'bad');
+  if (trace.column('exceptions.t').length) rate('Exceptions', trace.column('exceptions.t'), trace.column('exceptions.weight'), (value) => `${formatCount(value)}/s`, 'bad', 'view=exceptions');
   const most = (value) => `${formatDecimal(value, 1)} threads`;
   const busy = (name, category, unit, fill) => {
     const starts = trace.column(`span.${category}.start`);
     const nanos = trace.column(`span.${category}.nanos`);
     if (!starts.length) return;
     lanes.push({
-      name, height: 24, unit, most, colours: [fill], names: [name],
+      name, place: `view=${category.toLowerCase()}`, height: 24, unit, most, colours: [fill], names: [name],
       values: (range, count) => [bins(starts, nanos, range, count, { lasts: true }).map((sum) => sum / ((range.to - range.from) / count))],
     });
   };
   busy('Contention', 'Contention', (value) => `${formatDecimal(value, 2)} threads wait`, 'lock');
   busy('Waits', 'Waits', (value) => `${formatDecimal(value, 2)} threads wait`, 'waiting');
-  const line = (name, points, unit, fill) => points.length && lanes.push({ name, height: 26, line: points, unit, most: unit, colours: [fill], names: [name] });
+  const line = (name, points, unit, fill) => points.length && lanes.push({ name, place: 'view=pool', height: 26, line: points, unit, most: unit, colours: [fill], names: [name] });
   const pool = trace.reports.threadpool;
   line('Pool workers', (pool?.workers || []).map((point) => ({ at: point.ts_ns, value: point.last })), (value) => `${formatCount(value)} workers`, 'pool');
   const queue = (pool?.queue || []).map((point) => ({ at: point.ts_ns, value: point.last }));
@@ -69,7 +90,7 @@ export function lanesOf(trace) {
   const counted = occurrences(trace, what, null);
   if (begun.length) {
     lanes.push({
-      name: what === 'requests' ? 'Requests' : 'Activities', height: 24, most: (value) => `${formatDecimal(value, 1)} open`, colours: ['request'], names: ['open'], unit: (value) => formatDecimal(value, 1),
+      name: what === 'requests' ? 'Requests' : 'Activities', place: 'view=requests', height: 24, most: (value) => `${formatDecimal(value, 1)} open`, colours: ['request'], names: ['open'], unit: (value) => formatDecimal(value, 1),
       legend: [['request', `${what === 'requests' ? requestsText(trace, counted.count) : `${formatCount(counted.count)} activities`}${counted.open > 0 ? `, ${formatCount(counted.open)} still open at the end` : ''}`]],
       // 0: it had not stopped.
       values: (range, count) => {
@@ -108,15 +129,16 @@ export function counterLane(trace, number) {
   const line = pointsOf(series);
   if (!line.length) return null;
   return {
-    name: counterName(series), height: 34, colours: ['counter'], names: [series.name], line,
+    name: counterName(series), place: 'view=counters', height: 34, colours: ['counter'], names: [series.name], line,
     unit: (value) => `${formatValue(value)} ${series.unit || ''}`, most: formatValue,
   };
 }
 
-// The time line. `onrange(range)`: another range was chosen, null for the whole trace.
-export function timeline(trace, extent, { range, onrange, counters, oncounters }) {
+// The time line. `onrange(range)`: another range was chosen, null for the whole trace. `detail`: the lanes show the range only.
+// `lanes`: threads, if they have lanes. `onlane(place)`: the view of a lane was asked for.
+export function timeline(trace, extent, { range, onrange, counters, oncounters, detail, threads, onchange, onlane }) {
   const lanes = lanesOf(trace);
-  const canvas = el('canvas', { class: 'lanes', tabindex: '0', role: 'application', 'aria-label': 'Time line. Drag to choose a range; drag its head, above the lanes, to move it. Arrow keys move the range, with Shift they change its length, Escape shows the whole trace.' });
+  const canvas = el('canvas', { class: 'lanes', tabindex: '0', role: 'application', 'aria-label': 'Time line. Drag to choose a range; drag its head, above the lanes, to move it. Arrow keys move the range, with Shift they change its length, Z shows it in detail, Escape shows the whole trace.' });
   const tip = el('div', { class: 'tip', 'aria-hidden': 'true' });
   const box = el('div', { class: 'lanebox' }, canvas, tip);
   const rangeText = el('span', { class: 'rangetext', id: 'range' });
@@ -150,40 +172,70 @@ export function timeline(trace, extent, { range, onrange, counters, oncounters }
   const fold = lanes.length > 2 && el('button', { type: 'button', id: 'foldlanes', 'aria-pressed': String(isFolded), onclick: () => {
     isFolded = !isFolded;
     fold.ariaPressed = String(isFolded);
+    forget();
+  } }, 'Two lanes');
+  const zoomer = el('button', { type: 'button', id: 'detail', title: 'the lanes show the range alone, below an overview of the whole trace; the wheel over the lanes does it too', onclick: () => setDetail(!detail) }, 'In detail');
+  const hasThreads = trace.column('cpu.t').length > 0;
+  const byThread = hasThreads && el('button', { type: 'button', id: 'threadlanes', title: 'a lane for each of the threads that ran most', onclick: () => {
+    threads = !threads;
+    forget();
+    onchange({ lanes: threads ? 'threads' : '' });
+  } }, 'Threads');
+  const forget = () => {
     cache = null;
     picture = null;
     draw();
-  } }, 'Two lanes');
+  };
+  const setDetail = (next) => {
+    if (detail === next) return;
+    detail = next;
+    onchange({ detail });
+    draw();
+  };
   // Folded: the first, and what the program was asked for, or its pauses.
   const kept = () => (isFolded ? [lanes[0], lanes.find((lane) => ['Requests', 'Activities', 'GC pauses'].includes(lane.name)) ?? lanes[1]].filter((lane, place, both) => both.indexOf(lane) === place) : lanes);
-  const all = () => [...kept(), ...counters.map((number) => counterLane(trace, number)).filter((lane) => lane)];
+  let ofThreads = null;
+  const all = () => [...kept(), ...(threads ? (ofThreads ??= threadLanes(trace)) : []), ...counters.map((number) => counterLane(trace, number)).filter((lane) => lane)];
   let drag = null;
+  // While the wheel turns.
+  let wheeling = null;
+  const isDetail = () => Boolean(wheeling || (detail && range));
+  // What the lanes show, and where they begin.
+  const part = () => wheeling || (detail && range) || extent;
+  const head = () => (isDetail() ? STRIP : 0);
   const width = () => Math.max(60, canvas.clientWidth);
   const labels = () => labelsOf(width());
   const inner = () => width() - labels() - 6;
-  const x = (nanos) => labels() + ((nanos - extent.from) / (extent.to - extent.from)) * inner();
-  const nanosAt = (place) => extent.from + (Math.min(inner(), Math.max(0, place - labels())) / inner()) * (extent.to - extent.from);
+  const placeIn = (shown, nanos) => labels() + ((nanos - shown.from) / (shown.to - shown.from)) * inner();
+  const momentIn = (shown, place) => shown.from + (Math.min(inner(), Math.max(0, place - labels())) / inner()) * (shown.to - shown.from);
+  const x = (nanos) => placeIn(part(), nanos);
+  const nanosAt = (place) => momentIn(part(), place);
   let cache = null;
   const drawLanes = (context) => {
     const count = Math.max(20, Math.floor(inner()));
-    if (!cache || cache.count !== count || cache.counters !== counters) {
-      cache = { count, counters, lanes: all().map((lane) => ({ ...lane, sums: lane.values?.(extent, Math.floor(count / 2)) })) };
-    }
+    const shown = part();
+    const key = `${count} ${counters} ${shown.from} ${shown.to}`;
+    if (cache?.key !== key) cache = { key, lanes: all().map((lane) => ({ ...lane, sums: lane.values?.(shown, Math.floor(count / 2)) })) };
     context.font = '12px system-ui, sans-serif';
     context.textBaseline = 'middle';
-    let top = AXIS;
-    const step = axisStep(extent.to - extent.from, inner() / 90);
-    context.fillStyle = colour('faint');
-    context.strokeStyle = colour('grid');
-    for (let at = Math.ceil(extent.from / step) * step; at <= extent.to; at += step) {
+    let top = head() + AXIS;
+    const step = axisStep(shown.to - shown.from, inner() / 90);
+    if (isDetail()) drawStrip(context);
+    for (let at = Math.ceil(shown.from / step) * step; at <= shown.to; at += step) {
       context.fillStyle = colour('faint');
       const text = formatAxis(at, step);
-      if (x(at) + widthOf(context, text) < width()) write(context, text, x(at) + 3, AXIS / 2);
+      if (x(at) + widthOf(context, text) < width()) write(context, text, x(at) + 3, head() + AXIS / 2);
       context.fillStyle = colour('grid');
-      context.fillRect(x(at), 0, 1, height());
+      context.fillRect(x(at), head(), 1, height());
     }
     for (const lane of cache.lanes) {
+      // What a part of the trace does not show must not be drawn over names.
+      context.save();
+      context.beginPath();
+      context.rect(labels(), top - 1, inner() + 6, lane.height);
+      context.clip();
       const most = drawLane(context, lane, top, inner());
+      context.restore();
       context.font = '10px system-ui, sans-serif';
       context.fillStyle = colour('faint');
       // Narrow screens have room for names only.
@@ -198,12 +250,29 @@ export function timeline(trace, extent, { range, onrange, counters, oncounters }
       context.fillRect(0, top - 1, width(), 1);
     }
   };
+  // The first lane over the whole trace, with the part that is shown in detail.
+  let strip = null;
+  const drawStrip = (context) => {
+    const count = Math.floor(inner() / 2);
+    if (strip?.count !== count) {
+      const lane = lanes.find((one) => one.values);
+      const sums = lane ? lane.values(extent, count) : [];
+      strip = { count, sums: Array.from({ length: count }, (_, bin) => sums.reduce((sum, own) => sum + own[bin], 0)) };
+    }
+    const most = maxOf([1e-9, ...strip.sums]);
+    context.fillStyle = colour('faint');
+    write(context, fit(context, 'Whole trace', labels() - 8), 2, STRIP / 2);
+    context.fillStyle = colour('line');
+    strip.sums.forEach((sum, bin) => sum > 0 && context.fillRect(labels() + bin * 2, STRIP - 3 - (sum / most) * (STRIP - 6), 2, (sum / most) * (STRIP - 6)));
+    context.fillRect(labels(), STRIP - 3, inner(), 1);
+  };
   const drawLane = (context, lane, top, wide) => {
     const tall = lane.height - 5;
     const bottom = top + lane.height - 2;
     if (lane.marks) {
       const fills = new Map([...new Set(lane.marks.map((mark) => mark.colour))].map((name) => [name, colour(name)]));
       for (const mark of lane.marks) {
+        if (mark.to < part().from || mark.from > part().to) continue;
         context.fillStyle = fills.get(mark.colour);
         context.fillRect(x(mark.from), top + 3, Math.max(1, x(mark.to) - x(mark.from)), tall);
       }
@@ -225,13 +294,13 @@ export function timeline(trace, extent, { range, onrange, counters, oncounters }
       });
       // The last value holds until the end.
       const last = lane.line[lane.line.length - 1];
-      context.lineTo(x(extent.to), bottom - (Math.max(0, last.value) / most) * tall);
+      context.lineTo(x(part().to), bottom - (Math.max(0, last.value) / most) * tall);
       context.stroke();
       return highest;
     }
     const parts = lane.sums;
     const stacked = parts[0].map((_, bin) => parts.reduce((sum, part) => sum + part[bin], 0));
-    const most = stacked.reduce((high, value) => Math.max(high, value), 0) || 1;
+    const most = lane.full ?? (stacked.reduce((high, value) => Math.max(high, value), 0) || 1);
     const step = wide / parts[0].length;
     const fills = lane.colours.map(colour);
     for (let bin = 0; bin < parts[0].length; bin += 1) {
@@ -246,11 +315,11 @@ export function timeline(trace, extent, { range, onrange, counters, oncounters }
     }
     return most;
   };
-  const height = () => AXIS + all().reduce((sum, lane) => sum + lane.height, 0) + 2;
+  const height = () => head() + AXIS + all().reduce((sum, lane) => sum + lane.height, 0) + 2;
   // Lanes do not change while a range is drawn over them, so they are painted once and copied.
   let picture = null;
   const draw = () => {
-    const key = `${width()} ${devicePixelRatio} ${counters} ${isDark()}`;
+    const key = `${width()} ${devicePixelRatio} ${counters} ${isDark()} ${part().from} ${part().to}`;
     if (picture?.key !== key) {
       const layer = document.createElement('canvas');
       layer.width = Math.round(width() * (devicePixelRatio || 1));
@@ -262,26 +331,34 @@ export function timeline(trace, extent, { range, onrange, counters, oncounters }
     }
     paint(canvas, height(), (context, wide, tall) => {
       context.drawImage(picture.layer, 0, 0, wide, tall);
-      const shown = drag || range;
-      if (shown) {
+      const mark = (shown, of, top, bottom, headHeight) => {
+        const [left, right] = [placeIn(of, shown.from), placeIn(of, shown.to)];
         context.fillStyle = colour('shade');
-        context.fillRect(labels(), 0, Math.max(0, x(shown.from) - labels()), tall);
-        context.fillRect(x(shown.to), 0, Math.max(0, labels() + inner() - x(shown.to)), tall);
+        context.fillRect(labels(), top, Math.max(0, left - labels()), bottom - top);
+        context.fillRect(right, top, Math.max(0, labels() + inner() - right), bottom - top);
         context.fillStyle = colour('accent');
-        context.fillRect(x(shown.from) - 1, 0, 2, tall);
-        context.fillRect(x(shown.to) - 1, 0, 2, tall);
+        context.fillRect(left - 1, top, 2, bottom - top);
+        context.fillRect(right - 1, top, 2, bottom - top);
         // The head, by which the range is moved.
         context.globalAlpha = 0.35;
-        context.fillRect(x(shown.from), 0, x(shown.to) - x(shown.from), AXIS);
+        context.fillRect(left, top, right - left, headHeight);
         context.globalAlpha = 1;
-      }
+      };
+      const shown = wheeling || drag || range;
+      if (isDetail()) mark(isMoving && drag ? drag : part(), extent, 0, STRIP - 2, STRIP - 2);
+      if (isDetail() ? drag && !isMoving : shown) mark(shown, part(), head(), tall, AXIS);
     });
-    const shown = drag || range;
+    const shown = wheeling || drag || range;
     say(rangeText, shown ? `${formatMoment(shown.from)} to ${formatMoment(shown.to)} (${formatNanos(shown.to - shown.from)})` : `whole trace, ${formatNanos(lengthOf(trace, extent))}`);
     if (document.activeElement !== from) from.value = shown ? (shown.from / 1e6).toFixed(3) : '';
     if (document.activeElement !== to) to.value = shown ? (shown.to / 1e6).toFixed(3) : '';
     clear.disabled = !shown;
+    zoomer.disabled = !shown;
+    zoomer.ariaPressed = String(isDetail());
+    if (byThread) byThread.ariaPressed = String(threads);
   };
+  // Whether the range is moved as a whole.
+  let isMoving = false;
   const choose = (next) => {
     const rounded = next && { from: Math.round(Math.max(extent.from, next.from)), to: Math.round(Math.min(extent.to + 1, next.to)) };
     range = rounded && rounded.to > rounded.from ? rounded : null;
@@ -289,61 +366,105 @@ export function timeline(trace, extent, { range, onrange, counters, oncounters }
     announce(range ? `range ${rangeText.textContent}` : 'whole trace');
     onrange(range);
   };
+  // The lane at a height.
+  const laneAt = (down) => {
+    let top = head() + AXIS;
+    return cache?.lanes.find((lane) => {
+      top += lane.height;
+      return down >= top - lane.height && down < top;
+    });
+  };
+  const movedBy = (held, by) => {
+    const from = Math.min(Math.max(held.from + by, extent.from), extent.to + 1 - (held.to - held.from));
+    return { from, to: from + (held.to - held.from) };
+  };
+  // Fingers on the canvas: two of them zoom.
+  const fingers = new Map();
   canvas.addEventListener('pointerdown', (event) => {
     if (event.button !== 0) return;
     const bounds = canvas.getBoundingClientRect();
-    const begin = event.clientX - bounds.left;
-    if (begin < labels() - 4) return;
+    const [begin, down] = [event.clientX - bounds.left, event.clientY - bounds.top];
+    const lane = laneAt(down);
+    if (begin < labels() - 4) {
+      if (lane?.place) onlane(lane.place);
+      return;
+    }
     canvas.setPointerCapture(event.pointerId);
-    const held = range && event.clientY - bounds.top < AXIS && begin >= x(range.from) - 3 && begin <= x(range.to) + 3 ? range : null;
+    fingers.set(event.pointerId, begin);
+    // On the overview the range is moved, or another one drawn; on the lanes it is moved by its head.
+    const isOverview = isDetail() && down < STRIP;
+    const of = isOverview ? extent : part();
+    const isHead = isOverview || (!isDetail() && down < AXIS);
+    const held = range && isHead && begin >= placeIn(of, range.from) - 3 && begin <= placeIn(of, range.to) + 3 ? range : null;
+    isMoving = Boolean(held) || isOverview;
+    let pinched = null;
     const move = (moved) => {
       const place = moved.clientX - bounds.left;
-      if (held) {
-        const by = ((place - begin) / inner()) * (extent.to - extent.from);
-        const from = Math.min(Math.max(held.from + by, extent.from), extent.to + 1 - (held.to - held.from));
-        drag = Math.abs(place - begin) < 4 ? null : { from, to: from + (held.to - held.from) };
-      } else drag = Math.abs(place - begin) < 4 ? null : { from: nanosAt(Math.min(begin, place)), to: nanosAt(Math.max(begin, place)) };
+      fingers.set(moved.pointerId, place);
+      if (fingers.size === 2) {
+        const [one, other] = [...fingers.values()];
+        const far = Math.max(8, Math.abs(one - other));
+        pinched ??= { far, middle: nanosAt((one + other) / 2), from: part().from, to: part().to };
+        drag = null;
+        zoomTo(pinched, pinched.middle, pinched.far / far);
+        return;
+      }
+      const isStill = Math.abs(place - begin) < 4;
+      if (held) drag = isStill ? null : movedBy(held, ((place - begin) / inner()) * (of.to - of.from));
+      else drag = isStill ? null : { from: momentIn(of, Math.min(begin, place)), to: momentIn(of, Math.max(begin, place)) };
       draw();
     };
-    const up = () => {
-      canvas.removeEventListener('pointermove', move);
-      canvas.removeEventListener('pointerup', up);
-      canvas.removeEventListener('pointercancel', up);
+    const up = (last) => {
+      for (const [name, listener] of [['pointermove', move], ['pointerup', up], ['pointercancel', up]]) canvas.removeEventListener(name, listener);
+      fingers.delete(last.pointerId);
       const chosen = drag;
       drag = null;
+      isMoving = false;
       if (chosen) choose(chosen);
-      else draw();
+      else {
+        draw();
+        if (!pinched && lane?.isThread) onlane(lane.place);
+      }
     };
     canvas.addEventListener('pointermove', move);
     canvas.addEventListener('pointerup', up);
     canvas.addEventListener('pointercancel', up);
   });
-  // The wheel, and two fingers, make the range longer and shorter around the pointer.
+  // The wheel, and two fingers, show a shorter or longer part in detail, around the pointer; the views follow when they rest.
   let wheeled = null;
-  canvas.addEventListener('wheel', (event) => {
-    if (Math.abs(event.deltaY) <= Math.abs(event.deltaX)) return;
-    event.preventDefault();
-    const now = drag || range || { from: extent.from, to: extent.to };
-    const at = nanosAt(event.clientX - canvas.getBoundingClientRect().left);
-    const factor = 1.0015 ** event.deltaY;
+  const zoomTo = (now, at, factor) => {
     const next = { from: Math.max(extent.from, at - (at - now.from) * factor), to: Math.min(extent.to, at + (now.to - at) * factor) };
     if (next.to - next.from < 1000) return;
-    drag = next;
-    draw();
-    // The views follow when the wheel rests.
+    follow(next);
+  };
+  const follow = (next) => {
+    wheeling = next;
+    requestAnimationFrame(draw);
     clearTimeout(wheeled);
     wheeled = setTimeout(() => {
-      const chosen = drag;
-      drag = null;
-      if (chosen) choose(chosen.to - chosen.from >= (extent.to - extent.from) * 0.999 ? null : chosen);
+      const chosen = wheeling;
+      wheeling = null;
+      const isWhole = chosen.to - chosen.from >= (extent.to - extent.from) * 0.999;
+      detail = !isWhole;
+      onchange({ detail });
+      choose(isWhole ? null : chosen);
     }, 150);
+  };
+  canvas.addEventListener('wheel', (event) => {
+    const now = part();
+    const isAside = event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY);
+    if (isAside && !isDetail()) return;
+    event.preventDefault();
+    if (isAside) follow(movedBy(now, ((event.deltaX || event.deltaY) / inner()) * (now.to - now.from)));
+    else zoomTo(now, nanosAt(event.clientX - canvas.getBoundingClientRect().left), 1.0015 ** (event.ctrlKey ? event.deltaY * 5 : event.deltaY));
   }, { passive: false });
   canvas.addEventListener('dblclick', () => choose(null));
   canvas.addEventListener('pointermove', (event) => {
     const bounds = canvas.getBoundingClientRect();
     const place = event.clientX - bounds.left;
-    const isHead = range && event.clientY - bounds.top < AXIS && place >= x(range.from) && place <= x(range.to);
-    canvas.style.cursor = isHead ? 'grab' : '';
+    const down = event.clientY - bounds.top;
+    const isHead = range && down < (isDetail() ? STRIP : AXIS) && place >= placeIn(isDetail() ? extent : part(), range.from) && place <= placeIn(isDetail() ? extent : part(), range.to);
+    canvas.style.cursor = isHead ? 'grab' : laneAt(down)?.isThread || (place < labels() && laneAt(down)?.place) ? 'pointer' : '';
     const text = drag || place < labels() ? '' : tell(place, event.clientY - bounds.top);
     say(tip, text);
     tip.style.display = text ? 'block' : 'none';
@@ -352,25 +473,20 @@ export function timeline(trace, extent, { range, onrange, counters, oncounters }
   });
   canvas.addEventListener('pointerleave', () => (tip.style.display = 'none'));
   const tell = (place, down) => {
-    let top = AXIS;
     const nanos = nanosAt(place);
-    for (const lane of cache?.lanes || []) {
-      if (down >= top && down < top + lane.height) {
-        const when = formatMoment(nanos);
-        if (lane.marks) {
-          const near = lane.marks.find((mark) => x(mark.from) - 3 <= place && place <= Math.max(x(mark.to), x(mark.from) + 1) + 3);
-          return near ? `${formatMoment(near.from)}: ${near.text}` : '';
-        }
-        if (lane.line) {
-          const index = lowerBound(lane.line.map((point) => point.at), nanos) - 1;
-          return index >= 0 ? `${when}: ${lane.unit(lane.line[index].value)}` : '';
-        }
-        const bin = Math.min(lane.sums[0].length - 1, Math.floor(((place - labels()) / inner()) * lane.sums[0].length));
-        return `${when}: ${lane.sums.map((part, index) => `${lane.names[index]} ${lane.unit(part[bin])}`).join(', ')}`;
-      }
-      top += lane.height;
+    const lane = laneAt(down);
+    if (!lane) return '';
+    const when = formatMoment(nanos);
+    if (lane.marks) {
+      const near = lane.marks.find((mark) => x(mark.from) - 3 <= place && place <= Math.max(x(mark.to), x(mark.from) + 1) + 3);
+      return near ? `${formatMoment(near.from)}: ${near.text}` : '';
     }
-    return '';
+    if (lane.line) {
+      const index = lowerBound(lane.line.map((point) => point.at), nanos) - 1;
+      return index >= 0 ? `${when}: ${lane.unit(lane.line[index].value)}` : '';
+    }
+    const bin = Math.min(lane.sums[0].length - 1, Math.floor(((place - labels()) / inner()) * lane.sums[0].length));
+    return `${lane.isThread ? `${lane.name}, ` : ''}${when}: ${lane.sums.map((own, index) => `${lane.names[index]} ${lane.unit(own[bin])}`).join(', ')}`;
   };
   canvas.addEventListener('keydown', (event) => {
     const length = extent.to - extent.from;
@@ -382,6 +498,7 @@ export function timeline(trace, extent, { range, onrange, counters, oncounters }
     else if (by !== undefined) choose({ from: extent.from, to: extent.from + length / 10 });
     else if (event.key === '+') choose({ from: now.from + step, to: now.to - step });
     else if (event.key === '-') choose({ from: now.from - step, to: now.to + step });
+    else if (event.key === 'z' && range) setDetail(!detail);
     else if (event.key === 'Escape') choose(null);
     else return;
     event.preventDefault();
@@ -389,7 +506,7 @@ export function timeline(trace, extent, { range, onrange, counters, oncounters }
   keepDrawn(canvas, box, () => draw());
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => draw());
   const legend = lanes.flatMap((lane) => lane.legend || (lane.names.length > 1 ? lane.names.map((name, index) => [lane.colours[index], `${lane.name}: ${name}`]) : []));
-  const bar = el('div', { class: 'rangebar' }, rangeText, el('label', null, 'from ', from), el('label', null, ' to ', to, ' ms'), clear, fold, pick, without,
+  const bar = el('div', { class: 'rangebar' }, rangeText, el('label', null, 'from ', from), el('label', null, ' to ', to, ' ms'), clear, zoomer, fold, byThread, pick, without, pictureLink(canvas, 'Time line'),
     el('span', { class: 'legend' }, legend.map(([name, text]) => el('span', null, el('i', { class: `swatch ${name}`, 'aria-hidden': 'true' }), text))));
   const place = el('section', { class: 'timeline', 'aria-label': 'Time line' });
   replace(place, box, bar);
@@ -398,6 +515,11 @@ export function timeline(trace, extent, { range, onrange, counters, oncounters }
     draw,
     setRange: (next) => {
       range = next;
+      draw();
+    },
+    setShown: (next) => {
+      if (threads !== next.threads) cache = picture = null;
+      ({ detail, threads } = next);
       draw();
     },
     setCounters: (next) => {

@@ -7,7 +7,7 @@ import { el, entitle, fit, printable, say, visible, widthOf, write } from '../sr
 import { layoutTree, shortName } from '../src/flame.mjs';
 import { formatBytes, formatCount, formatNanos } from '../src/format.mjs';
 import { counterLane } from '../src/timeline.mjs';
-import { bins, callTree, countText, exceptionGroups, faultsOf, lockGroups, lowerBound, methodSums, occurrences, ownFrame, placesOf, rangeSums, sandwich, spansOf, stacksOverTime, thinnedOf, unnamedOf, waitSums } from '../src/query.mjs';
+import { bins, blockedBy, callTree, countText, exceptionGroups, faultsOf, heldUpBy, lockGroups, lowerBound, methodSums, occurrences, ownFrame, placesOf, rangeSums, sandwich, spansOf, stacksOverTime, thinnedOf, triggerPlaces, unnamedOf, waitSums } from '../src/query.mjs';
 import { DEFAULTS, countersOf, formatRoute, parseRoute, rangeOf } from '../src/route.mjs';
 
 // main → a → b, main → a → a, main → c
@@ -55,9 +55,35 @@ test('transforms fold, group and leave out frames, and never lose weight', () =>
 
 test('an async method and what starts and resumes it are one frame', () => {
   const columns = { 'nodes.parent': [0, 1, 2, 0, 4], 'nodes.frame': [0, 1, 2, 1, 2], 'cpu.t': [0, 1], 'cpu.weight': [1, 2], 'cpu.thread': [0, 0], 'cpu.node': [3, 5], 'cpu.state': [0, 0] };
-  const whole = { kinds: { cpu: { unit: 'nanoseconds', labels: [] } }, threads: [], frames: { text: ['app!P.Run(int)', 'lib!AsyncMethodBuilderCore.Start()', 'app!P.Run()'], carrier: [0, 1, 0], framework: [0, 1, 0], namespace: ['', '', ''], module: ['app', 'lib', 'app'], kind: [0, 0, 0] }, column: (name) => Float64Array.from(columns[name] || []) };
+  const whole = { kinds: { cpu: { unit: 'nanoseconds', labels: [] } }, threads: [], frames: { text: ['app!P.Run(int)', 'lib!AsyncMethodBuilderCore.Start()', 'app!P.Run()'], carrier: [0, 1, 0], machine: [0, 0, 1], framework: [0, 1, 0], namespace: ['', '', ''], module: ['app', 'lib', 'app'], kind: [0, 0, 0] }, column: (name) => Float64Array.from(columns[name] || []) };
   const tree = callTree(whole, 'cpu', { transforms: { async: true } });
   assert.deepEqual(methodSums(tree).map((row) => [tree.texts(row.frame), row.self, row.total]), [['app!P.Run()', 3, 3]]);
+});
+
+test('an overload without arguments is no state machine, and one of a generic method is', () => {
+  const columns = { 'nodes.parent': [0, 1, 2], 'nodes.frame': [0, 1, 2], 'cpu.t': [0], 'cpu.weight': [1], 'cpu.thread': [0], 'cpu.node': [3], 'cpu.state': [0] };
+  const named = (text, machine) => ({ kinds: { cpu: { unit: 'nanoseconds', labels: [] } }, threads: [], frames: { text, machine, carrier: [0, 0, 0], framework: [0, 0, 0], namespace: ['', '', ''], module: ['', '', ''], kind: [0, 0, 0] }, column: (name) => Float64Array.from(columns[name] || []) });
+  const shown = (text, machine) => methodSums(callTree(named(text, machine), 'cpu', { transforms: { async: true } })).map((row) => row.frame).sort();
+  assert.deepEqual(shown(['app!P.Main()', 'app!P.All(int)', 'app!P.All()'], [0, 0, 0]), [0, 1, 2]);
+  assert.deepEqual(shown(['app!P.Main()', 'app!P<__Canon>.Read<T>(Stream)', 'app!P.Read()'], [0, 0, 1]), [0, 2]);
+});
+
+test('collections belong to what triggered them, and waits to who had the lock', () => {
+  const columns = {
+    'nodes.parent': [0, 1], 'nodes.frame': [0, 1], 'triggers.t': [10, 20, 30], 'triggers.node': [2, 1, 2],
+    'span.Contention.start': [5, 9], 'span.Contention.nanos': [100, 50], 'span.Contention.thread': [0, 0], 'span.Contention.detail': [0, 0], 'span.Contention.key': [1, 1], 'span.Contention.name': [1, 1],
+    'cpu.t': [0, 10, 20], 'cpu.weight': [7, 7, 7], 'cpu.thread': [0, 1, 0], 'cpu.for': [1, 0, 2],
+  };
+  const collections = [[11, 4, 0], [21, 8, 2], [31, 16, 1]].map(([start_ns, pause_ns, generation]) => ({ start_ns, pause_ns, generation }));
+  const whole = {
+    kinds: { cpu: { unit: 'nanoseconds', labels: [], waits_for: ['task', 'lock'] } }, threads: [{ id: 7, label: 'thread 7' }, { id: 8, label: 'thread 8' }], reports: { gc: { collections } }, frames: { text: ['main', 'add'] },
+    texts: { spans: ['lock: 0x1, object: 0x2, owner_thread: 8', ''] }, column: (name) => Float64Array.from(columns[name] || []),
+  };
+  const places = (range) => triggerPlaces(whole, range).map((row) => [row.frames[0], row.count, row.pause, row.generations]);
+  assert.deepEqual(places(null), [['add', 2, 20, '0, 1'], ['main', 1, 8, '2']]);
+  assert.deepEqual(places({ from: 15, to: 25 }), [['main', 1, 8, '2']]);
+  assert.deepEqual(heldUpBy(whole, null).map((row) => [row.thread, row.label, row.count, row.total, row.max]), [[0, 'thread 8', 2, 150, 100]]);
+  assert.deepEqual(blockedBy(whole, { from: 0, to: 20 }).map((row) => [row.word, row.weight, row.samples]), [['task', 7, 1]]);
 });
 
 test('joined recursion is one frame', () => {

@@ -18,11 +18,13 @@ mod call_nodes;
 pub(crate) mod columns;
 mod events;
 mod exceptions;
+mod heap;
 mod observers;
 pub(crate) mod samples;
 pub(crate) mod spans;
 mod sums;
 pub(crate) mod tracks;
+mod triggers;
 
 use crate::driver::AnalysisOptions;
 use crate::findings::SummaryReport;

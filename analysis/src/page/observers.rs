@@ -10,10 +10,11 @@ use super::samples::{Forgotten, SampleRow};
 use super::spans::{SpanRow, SpansOf};
 use super::sums::Sums;
 use super::tracks::{self, SharedTracks};
+use super::triggers::PageTriggers;
 use super::{Page, Thinned, session};
 use crate::findings::overview::{Overview, Overviewed};
 use crate::findings::{Summary, SummaryReport};
-use crate::model::{Kind, Model, Resolved, StackHandle, ThreadState};
+use crate::model::{Kind, Model, Resolved, StackHandle, ThreadState, WaitFor};
 use crate::report::{
     Activities, Alloc, Collection, Contention, Counters, Exceptions, Gc, Http, Jit, Loader, Logs,
     Moment, Report, ReportInput, Reports, Resolving, Sql, Tasks, ThreadPool, Threads, TopNOptions,
@@ -39,6 +40,7 @@ pub(super) struct PageReports {
     overview: Overview,
     loader: Loader,
     thrown: PageExceptions,
+    triggers: PageTriggers,
     events: PageEvents,
     activities: PageActivities,
     requests: PageActivities,
@@ -64,6 +66,7 @@ impl PageReports {
             )),
             loader: Loader::default(),
             thrown: PageExceptions::default(),
+            triggers: PageTriggers::default(),
             events: PageEvents::default(),
             activities: PageActivities::default(),
             requests: PageActivities::default(),
@@ -106,6 +109,7 @@ impl Reports for PageReports {
         }
         if moment.is_selected {
             self.thrown.add(event, moment, model);
+            self.triggers.add(event, moment, model);
             self.events.add(event, moment, model);
         }
         0
@@ -130,7 +134,8 @@ impl Reports for PageReports {
         page.thin_out_counters();
         let stacks = self.events.finish(&mut page);
         page.session = session(resolved.model());
-        write_tracks(&mut page, &self.tracks, self.thrown, &stacks, resolved);
+        let rows = (self.thrown, self.triggers);
+        write_tracks(&mut page, &self.tracks, rows, &stacks, resolved);
         page.coverage = Some(resolved.coverage());
         page
     }
@@ -349,7 +354,7 @@ fn kind_key(kind: Kind) -> &'static str {
 fn write_tracks(
     page: &mut Page,
     shared: &SharedTracks,
-    thrown: PageExceptions,
+    (thrown, triggers): (PageExceptions, PageTriggers),
     of_events: &[StackHandle],
     resolved: &Resolved<'_>,
 ) {
@@ -360,15 +365,17 @@ fn write_tracks(
     let mut kinds = Map::new();
     let forgotten: BTreeMap<Kind, Forgotten> = tracks.samples.forgotten().collect();
     for (kind, rows, stretch) in tracks.samples.finish() {
-        let labels = write_samples(kind, rows, resolved, &mut nodes, &mut columns);
+        let [labels, waits_for] = write_samples(kind, rows, resolved, &mut nodes, &mut columns);
         page.thin_samples(kind, stretch, forgotten.get(&kind).copied().unwrap_or_default());
         kinds.insert(
             kind_key(kind).to_owned(),
-            json!({ "name": kind.name(), "unit": kind.unit(), "labels": labels }),
+            json!({ "name": kind.name(), "unit": kind.unit(), "labels": labels, "waits_for": waits_for }),
         );
     }
     write_exceptions(&thrown, resolved, &mut nodes, &mut columns);
     thrown.notes().for_each(|note| page.thin(note));
+    triggers.write(resolved, &mut nodes, &mut columns);
+    triggers.note().into_iter().for_each(|note| page.thin(note));
     let of_events = of_events.iter().map(|stack| nodes.leaf(stack.0, resolved.frames(*stack)));
     columns.add("events.node", of_events.map(u64::from).collect::<Vec<_>>());
     let mut categories = Map::new();
@@ -414,14 +421,15 @@ fn write_tracks(
     page.columns = columns;
 }
 
-/// Writes the samples of a kind that pass the filter. Returns their labels.
+/// Writes the samples of a kind that pass the filter. Returns their labels, and what their threads
+/// wait for.
 fn write_samples<'m>(
     kind: Kind,
     rows: Vec<SampleRow>,
     resolved: &Resolved<'m>,
     nodes: &mut CallNodes,
     columns: &mut Columns,
-) -> Vec<&'m str> {
+) -> [Vec<&'m str>; 2] {
     let key = kind_key(kind);
     let rows: Vec<_> =
         rows.into_iter().filter(|row| resolved.admits(row.key.stack, row.key.mode)).collect();
@@ -449,24 +457,44 @@ fn write_samples<'m>(
     if rows.iter().any(|row| row.samples != 1) {
         columns.add(format!("{key}.samples"), rows.iter().map(|row| row.samples));
     }
-    let mut labels: Vec<&str> = Vec::new();
-    if rows.iter().any(|row| row.key.label.is_some()) {
-        let mut numbers = HashMap::new();
-        let of_rows: Vec<u64> = rows
-            .iter()
-            .map(|row| {
-                let Some(label) = row.key.label else { return 0 };
-                let next = (labels.len() as u64).saturating_add(1);
-                let number = *numbers.entry(label).or_insert(next);
-                if number == next {
-                    labels.push(resolved.model().texts().get(label));
-                }
-                number
-            })
-            .collect();
-        columns.add(format!("{key}.label"), of_rows);
+    let waits_for = |row: &SampleRow| match row.key.is_rest() {
+        true => None,
+        false => resolved.waits_for(row.key.stack, row.key.mode).map(WaitFor::name),
+    };
+    let label = |row: &SampleRow| row.key.label.map(|label| resolved.model().texts().get(label));
+    [
+        write_words(format!("{key}.label"), rows.iter().map(label), columns),
+        match kind {
+            Kind::Cpu => write_words("cpu.for".to_owned(), rows.iter().map(waits_for), columns),
+            _ => Vec::new(),
+        },
+    ]
+}
+
+/// Writes a column of words, if there are any, and returns those. 0 stands for none, 1 for the
+/// first.
+fn write_words<'w>(
+    column: String,
+    words: impl Iterator<Item = Option<&'w str>>,
+    columns: &mut Columns,
+) -> Vec<&'w str> {
+    let mut known: Vec<&str> = Vec::new();
+    let mut numbers = HashMap::new();
+    let of_rows: Vec<u64> = words
+        .map(|word| {
+            let Some(word) = word else { return 0 };
+            let next = (known.len() as u64).saturating_add(1);
+            let number = *numbers.entry(word).or_insert(next);
+            if number == next {
+                known.push(word);
+            }
+            number
+        })
+        .collect();
+    if !known.is_empty() {
+        columns.add(column, of_rows);
     }
-    labels
+    known
 }
 
 /// Writes the spans of a category.

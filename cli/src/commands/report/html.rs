@@ -1,5 +1,6 @@
 //! `report html`: a trace as one HTML file.
 
+use super::summary::complete;
 use crate::analysed::Analysed;
 use crate::analysis_options::AnalysisArgs;
 use crate::args::{HtmlArgs, InputArgs};
@@ -40,6 +41,7 @@ pub(crate) fn write_page(
     context: &mut Context<'_>,
 ) -> Result<Exit, Failure> {
     let trace = context.open(input)?;
+    let args = input;
     let input = input.file.as_path();
     let maps = counted.names().into_iter().flat_map(|names| &names.perf_map);
     let read: Vec<&Path> = [input].into_iter().chain(maps.map(PathBuf::as_path)).collect();
@@ -53,10 +55,12 @@ pub(crate) fn write_page(
     let unused = counted.add_names(pass.model_mut())?;
     let mut page = pass.finish().output;
     let ended = trace.ended();
-    if let Some(summary) = &mut page.summary
-        && ended.losses.total() > 0
+    let summary = page.summary.as_mut();
+    let heap = summary.and_then(|summary| complete(summary, &ended, args, context));
+    if let Some(heap) = heap
+        && let Some(dump) = heap.dumps.get(heap.usual)
     {
-        summary.add_lost_events(ended.losses.total());
+        page.add_heap(dump, heap.report, &heap.retained);
     }
     let about = about(input, &ended);
     match &target.path {

@@ -25,29 +25,50 @@ pub(super) fn run(asked: Asked<'_>, context: &mut Context<'_>) -> Result<Exit, F
                     trace: &Ended,
                     input: &InputArgs,
                     context: &mut Context<'_>| {
-        if !trace.is_complete {
-            report.add_cut_off(ending::read(&input.file).as_deref());
-        }
-        if let Some(heap) = heap(report, input, context) {
-            report.add_heap(&heap);
-        }
-        let lost = trace.losses.total();
-        if lost > 0 {
-            report.add_lost_events(lost);
-        }
+        complete(report, trace, input, context);
         true
     };
     let steps = Steps { each: None, complete, text: &text };
     show_in_steps(Summary::default(), asked, &steps, context)
 }
 
-/// What is on the heap of a trace with a dump: reading it once more, as a dump takes more memory
-/// than most summaries need. Nothing if that fails, or if it can be read only once.
+/// What is on the heap of a trace with a dump.
+pub(super) struct HeapOfTrace {
+    pub(super) dumps: Vec<HeapDump>,
+    /// The place of the dump that is shown if no other is asked for.
+    pub(super) usual: usize,
+    pub(super) retained: Retained,
+    pub(super) report: HeapReport,
+}
+
+/// Adds to a summary what its events do not say. Returns the heap, if there is a dump.
+pub(super) fn complete(
+    report: &mut SummaryReport,
+    trace: &Ended,
+    input: &InputArgs,
+    context: &mut Context<'_>,
+) -> Option<HeapOfTrace> {
+    if !trace.is_complete {
+        report.add_cut_off(ending::read(&input.file).as_deref());
+    }
+    let heap = heap(report, input, context);
+    if let Some(heap) = &heap {
+        report.add_heap(&heap.report);
+    }
+    let lost = trace.losses.total();
+    if lost > 0 {
+        report.add_lost_events(lost);
+    }
+    heap
+}
+
+/// Reading a trace once more for its heap, as a dump takes more memory than most summaries need.
+/// Nothing if that fails, or if it can be read only once.
 fn heap(
     report: &SummaryReport,
     input: &InputArgs,
     context: &mut Context<'_>,
-) -> Option<HeapReport> {
+) -> Option<HeapOfTrace> {
     if !report.has_heap_dump || input.file == Path::new("-") {
         return None;
     }
@@ -55,8 +76,11 @@ fn heap(
     let mut reader = HeapReader::default();
     let _ = reader.read(&mut events).ok()?;
     let dumps = reader.finish();
-    let dump = dumps.get(HeapDump::usual(&dumps)?)?;
-    Some(HeapReport::new(&dumps, dump, &Retained::of(dump)))
+    let usual = HeapDump::usual(&dumps)?;
+    let dump = dumps.get(usual)?;
+    let retained = Retained::of(dump);
+    let report = HeapReport::new(&dumps, dump, &retained);
+    Some(HeapOfTrace { dumps, usual, retained, report })
 }
 
 fn text(file: &str, report: &SummaryReport, context: &mut Context<'_>) -> io::Result<()> {

@@ -1,0 +1,64 @@
+//! The heap of a trace with a dump: what is on it, what keeps how much of it alive, and how.
+
+use super::Page;
+use crate::heap::{
+    HeapDump, HeapPathGroup, HeapPaths, HeapReport, HeapTreeNode, HeapTypeRow, Retained,
+};
+use nettrace_export::units::count;
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, HashSet};
+
+/// Maximum number of types, and of static variables.
+const MOST_ROWS: usize = 3000;
+/// Smaller parts of a heap have no node in the tree: it has at most so many on a level as
+/// these fit into the whole.
+const LEAST_TREE_PERCENT: f64 = 0.25;
+/// Number of types, of those with the most bytes and of those that keep the most alive, whose
+/// paths are shown.
+const TYPES_WITH_PATHS: usize = 25;
+/// Maximum number of paths of one type.
+const PATHS: usize = 5;
+
+impl Page {
+    /// Adds what is on the heap of a dump. Reading dumps takes more memory than a page, so that is
+    /// left to callers, for traces whose summary says that they have one.
+    pub fn add_heap(&mut self, dump: &HeapDump, mut report: HeapReport, retained: &Retained) {
+        let tree = HeapTreeNode::of(dump, retained, LEAST_TREE_PERCENT);
+        let paths = paths(dump, retained, &report.types);
+        let (types, statics) = (report.types.len(), report.statics.len());
+        report.types.truncate(MOST_ROWS);
+        report.statics.truncate(MOST_ROWS);
+        for (all, what) in [(types, "types"), (statics, "static variables")] {
+            if all > MOST_ROWS {
+                let (most, all) = (count(MOST_ROWS as u64), count(all as u64));
+                self.thin(format!("heap: the first {most} of {all} {what} are listed"));
+            }
+        }
+        let document = json!({ "report": report, "tree": tree, "paths": paths });
+        self.reports.insert("heap".to_owned(), document);
+    }
+}
+
+/// How objects of the largest types are held, by type.
+fn paths(dump: &HeapDump, retained: &Retained, types: &[HeapTypeRow]) -> Value {
+    let mut by_retained: Vec<&HeapTypeRow> = types.iter().collect();
+    by_retained.sort_by_key(|row| std::cmp::Reverse(row.retained_bytes));
+    let largest = types.iter().take(TYPES_WITH_PATHS);
+    let wanted: HashSet<&str> = largest
+        .chain(by_retained.into_iter().take(TYPES_WITH_PATHS))
+        .map(|row| &*row.name)
+        .collect();
+    let is_wanted: Vec<bool> =
+        dump.types().iter().map(|row| wanted.contains(row.name.as_str())).collect();
+    let is_wanted = |object| is_wanted.get(dump.type_of(object) as usize) == Some(&true);
+    let groups = HeapPaths::of(dump).groups(dump, retained, is_wanted).groups;
+    let mut by_type: BTreeMap<String, Vec<HeapPathGroup>> = BTreeMap::new();
+    for group in groups {
+        let Some(name) = group.steps.last().map(|step| step.type_name.clone()) else { continue };
+        let of_type = by_type.entry(name).or_default();
+        if of_type.len() < PATHS {
+            of_type.push(group);
+        }
+    }
+    json!(by_type)
+}

@@ -1,0 +1,55 @@
+//! What triggered collections: the stacks of the calls for which the runtime collected.
+
+use super::call_nodes::CallNodes;
+use super::columns::Columns;
+use crate::model::{Model, Resolved, StackHandle};
+use crate::report::Moment;
+use nettrace_parser::Event;
+use nettrace_parser::view::KnownProvider;
+
+/// The event `GC/Triggered` of the runtime.
+const TRIGGERED: u32 = 35;
+/// Maximum number of rows.
+const MOST_ROWS: usize = 60_000;
+
+/// When collections were triggered, and where.
+#[derive(Debug, Default)]
+pub(super) struct PageTriggers {
+    rows: Vec<(i64, StackHandle)>,
+    /// The time of the first one without a row.
+    ends_nanos: Option<i64>,
+}
+
+impl PageTriggers {
+    pub(super) fn add(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) {
+        if event.id() != TRIGGERED || event.known_provider() != KnownProvider::Runtime {
+            return;
+        }
+        if self.rows.len() < MOST_ROWS {
+            self.rows.push((moment.nanos, model.recorded_stack_of(event, moment.thread)));
+        } else {
+            self.ends_nanos.get_or_insert(moment.nanos);
+        }
+    }
+
+    pub(super) fn write(
+        &self,
+        resolved: &Resolved<'_>,
+        nodes: &mut CallNodes,
+        columns: &mut Columns,
+    ) {
+        columns.add_steps("triggers.t", self.rows.iter().map(|(nanos, _)| *nanos));
+        let leaf = |(_, stack): &(i64, StackHandle)| nodes.leaf(stack.0, resolved.frames(*stack));
+        let leaves: Vec<u64> = self.rows.iter().map(leaf).map(u64::from).collect();
+        columns.add("triggers.node", leaves);
+    }
+
+    /// A note about those without a row.
+    pub(super) fn note(&self) -> Option<String> {
+        let nanos = self.ends_nanos?;
+        Some(format!(
+            "triggers: what triggered collections is shown until {} ms",
+            nanos / 1_000_000
+        ))
+    }
+}
