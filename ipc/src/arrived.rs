@@ -52,6 +52,8 @@ struct LineState {
     resume_newcomers: bool,
     /// the port's owner is gone
     closed: bool,
+    /// resumes that have not been answered yet
+    under_way: usize,
     /// resumed without being given out, because descriptors ran out
     turned_away: u64,
     /// resumed without being given out, because newcomers are not wanted; not asked for
@@ -334,6 +336,14 @@ impl Table {
         }
     }
 
+    /// Waits for the answers to resumes that others have sent, until the deadlines of these.
+    pub(crate) fn wait_for_resumes(&self) {
+        let most = self.deadlines.connect.saturating_add(self.deadlines.reply);
+        let waits = |state: &mut LineState| state.under_way > 0;
+        // Who does not answer until then does not answer them either.
+        drop(self.changed.wait_timeout_while(self.lock(), most, waits));
+    }
+
     fn resume_over(&self, mut connection: Connection) -> Result<(), Error> {
         let result =
             connection.exchange(&ResumeRuntime, self.deadlines.connect, self.deadlines.reply);
@@ -384,13 +394,16 @@ impl Line {
         }
     }
 
-    /// A resume is under way.
-    pub(crate) fn resuming(&self) {
+    /// A resume is under way until this is dropped.
+    pub(crate) fn resuming(&self) -> Resuming<'_> {
         self.set_resumed(true);
+        let mut state = self.table.lock();
+        state.under_way = state.under_way.saturating_add(1);
+        Resuming { line: self, is_done: false }
     }
 
     /// It did not get through. It is made up for when the runtime connects again.
-    pub(crate) fn resume_failed(&self) {
+    fn resume_failed(&self) {
         self.set_resumed(false);
     }
 
@@ -407,13 +420,41 @@ impl Line {
     }
 
     fn resume(&self) -> Result<(), Error> {
-        self.resuming();
+        let resuming = self.resuming();
         let connection = self.take(self.table.deadlines.connect);
         let resumed = connection.and_then(|connection| self.table.resume_over(connection));
-        if resumed.is_err() {
-            self.resume_failed();
+        if resumed.is_ok() {
+            resuming.done();
         }
         resumed
+    }
+}
+
+/// A resume that is under way.
+#[derive(Debug)]
+#[must_use]
+pub(crate) struct Resuming<'l> {
+    line: &'l Line,
+    is_done: bool,
+}
+
+impl Resuming<'_> {
+    /// It got through.
+    pub(crate) fn done(mut self) {
+        self.is_done = true;
+    }
+}
+
+impl Drop for Resuming<'_> {
+    fn drop(&mut self) {
+        if !self.is_done {
+            self.line.resume_failed();
+        }
+        let table = &self.line.table;
+        let mut state = table.lock();
+        state.under_way = state.under_way.saturating_sub(1);
+        drop(state);
+        table.changed.notify_all();
     }
 }
 
@@ -435,4 +476,31 @@ fn has_ended(pid: u32) -> bool {
 #[cfg(not(target_os = "linux"))]
 fn has_ended(_pid: u32) -> bool {
     false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::sync::mpsc;
+
+    #[test]
+    fn who_exits_waits_for_resumes_that_others_have_sent() {
+        let table = Arc::new(Table::new(Deadlines::default(), None));
+        let line = table.own_line(Guid::from_bytes([1; 16]));
+        let resuming = line.resuming();
+        let is_answered = AtomicBool::new(false);
+        let (waits, is_waiting) = mpsc::channel();
+        std::thread::scope(|scope| {
+            let waiting = scope.spawn(|| {
+                waits.send(()).unwrap();
+                table.wait_for_resumes();
+                is_answered.load(Ordering::SeqCst)
+            });
+            is_waiting.recv().unwrap();
+            is_answered.store(true, Ordering::SeqCst);
+            resuming.done();
+            assert!(waiting.join().unwrap());
+        });
+    }
 }

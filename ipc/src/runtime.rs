@@ -209,15 +209,16 @@ impl Runtime {
     /// # Errors
     /// An unbelievable reply, a deadline.
     pub fn resume(&self) -> Result<(), Error> {
-        if let Route::Line(line) = &self.route {
-            line.resuming();
-        }
+        let resuming = match &self.route {
+            Route::Line(line) => Some(line.resuming()),
+            _ => None,
+        };
         let result = match self.call(&ResumeRuntime) {
             Err(error) if error.is_unknown_command() => Ok(()),
             result => result,
         };
-        if let (Route::Line(line), Err(_)) = (&self.route, &result) {
-            line.resume_failed();
+        if let (Some(resuming), Ok(())) = (resuming, &result) {
+            resuming.done();
         }
         result
     }

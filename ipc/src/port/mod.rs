@@ -277,10 +277,13 @@ pub struct Resumer {
 
 impl Resumer {
     /// Like [`Port::resume_everyone`]; does nothing if the port is gone. Returns when all
-    /// have answered, or the deadline for replies has passed.
+    /// have answered, also those that another thread is just resuming, or the deadline for
+    /// replies has passed.
     pub fn resume_everyone(&self) {
         if let Some(table) = self.table.upgrade() {
             table.close();
+            // The caller is about to exit, which would end them.
+            table.wait_for_resumes();
         }
     }
 }
