@@ -72,8 +72,12 @@ impl<'a> Messages<'a> {
         }
         if condition.is_cut {
             let end = trace.end_offset;
+            let missing = match trace.missing_bytes {
+                0 => String::new(),
+                bytes => format!(", at least {} too early", units::bytes(bytes)),
+            };
             self.warning(&format!(
-                "{file}: incomplete: the stream ends at offset {end:#x} without its end mark (was the process \
+                "{file}: incomplete: the stream ends at offset {end:#x} without its end mark{missing} (was the process \
                  killed, or the copy cut short?); everything before that was read"
             ));
         }

@@ -36,6 +36,7 @@ fn of_info(file: &str) -> Value {
     let keys = [
         "complete",
         "end_offset",
+        "missing_bytes",
         "lost",
         "losses_known",
         "lost_threads",
@@ -44,7 +45,8 @@ fn of_info(file: &str) -> Value {
         "damage",
     ];
     keys.iter()
-        .map(|key| ((*key).to_owned(), info[key].clone()))
+        // The number of missing bytes stands there only if it is known.
+        .filter_map(|key| Some(((*key).to_owned(), info.get(key)?.clone())))
         .collect::<serde_json::Map<_, _>>()
         .into()
 }
@@ -74,6 +76,22 @@ fn a_trace_cut_at_3_mb_is_not_complete_in_the_json_of_each_report() {
         assert_eq!(document["outcome"], expected, "{command}");
         assert_eq!(code, Some(3), "{command}");
     }
+}
+
+#[test]
+fn a_cut_trace_says_how_much_is_missing_at_least() {
+    let whole = unpacked();
+    // The block that is cut here ends where the uncut stream has another one.
+    let path = file("cut-missing.nettrace", &whole[..CUT]);
+    let ran = nettrace(&["report", "gc", &path, "--json"]);
+    let missing = ran.json()["outcome"]["missing_bytes"].as_u64().unwrap();
+    assert!(missing > 0);
+    let end = CUT + usize::try_from(missing).unwrap();
+    let path = file("cut-after.nettrace", &whole[..end]);
+    let after = nettrace(&["report", "gc", &path, "--json"]);
+    assert_eq!(after.json()["outcome"].get("missing_bytes"), None, "the block is whole");
+    assert!(ran.stderr.contains("KiB too early"), "{}", ran.stderr);
+    assert!(!after.stderr.contains("too early"), "{}", after.stderr);
 }
 
 #[test]

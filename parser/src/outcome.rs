@@ -46,6 +46,9 @@ pub struct Outcome {
     pub is_complete: bool,
     /// Where the stream ended, or where reading was stopped.
     pub end_offset: u64,
+    /// Number of bytes of the block in which the stream ends that are not there, as far as its
+    /// header says. What would follow is not known.
+    pub missing_bytes: u64,
     /// Events that arrived too late for their place in time order.
     pub out_of_order: u64,
 }
@@ -60,6 +63,7 @@ impl Outcome {
             damage: state.damage.clone(),
             statistics: state.statistics,
             is_complete: state.is_complete,
+            missing_bytes: state.missing_bytes(),
             end_offset: state.end_offset().unwrap_or_else(|| reader.position()),
             out_of_order,
         }
@@ -84,6 +88,9 @@ impl fmt::Display for Outcome {
         match self.is_complete {
             true => f.write_str("complete")?,
             false => write!(f, "incomplete: no end mark up to offset {:#x}", self.end_offset)?,
+        }
+        if self.missing_bytes > 0 {
+            write!(f, ", at least {} bytes are missing", self.missing_bytes)?;
         }
         let findings = self.damage.loss_count();
         let plural = |count: u64| if count == 1 { "" } else { "s" };

@@ -56,7 +56,8 @@ impl Serialize for Losses {
     }
 }
 
-/// The member `outcome` of the command's documents: `complete`, `end_offset`, `lost`,
+/// The member `outcome` of the command's documents: `complete`, `end_offset`, `missing_bytes` if
+/// the stream ends within a block, `lost`,
 /// `losses_known`, `lost_threads`, `damage_count`, `damage_bytes`, and `damage`, at most 64
 /// findings of a kind. Notes are not listed.
 impl Serialize for Outcome {
@@ -65,6 +66,9 @@ impl Serialize for Outcome {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("complete", &self.is_complete)?;
         map.serialize_entry("end_offset", &self.end_offset)?;
+        if self.missing_bytes > 0 {
+            map.serialize_entry("missing_bytes", &self.missing_bytes)?;
+        }
         map.serialize_entry("lost", &losses.total())?;
         map.serialize_entry("losses_known", &self.losses_known())?;
         map.serialize_entry("lost_threads", &losses.by_thread().len())?;

@@ -1,5 +1,5 @@
 // What views add up: sums of samples, groups of exceptions, lanes of the time line. No element of the page in here.
-import { formatCount } from './format.mjs';
+import { formatBytes, formatCount } from './format.mjs';
 import { hasTransforms, ownFrames, transformOf } from './transforms.mjs';
 
 // First index whose value is not below `wanted`.
@@ -99,7 +99,7 @@ export function faultsOf(outcome, listed = 5) {
   const texts = [];
   const were = (count) => (count === 1 ? 'event was' : 'events were');
   if (outcome.lost > 0) texts.push(`${formatCount(outcome.lost)} ${were(outcome.lost)} lost while recording, on ${formatCount(outcome.lost_threads)} ${outcome.lost_threads === 1 ? 'thread' : 'threads'}: counts are too low.`);
-  if (!outcome.complete) texts.push('The trace is cut: its end is missing, and with it, mostly, the names of methods.');
+  if (!outcome.complete) texts.push(`The trace is cut: its end is missing${outcome.missing_bytes ? `, at least ${formatBytes(outcome.missing_bytes)}` : ''}, and with it, mostly, the names of methods.`);
   const damage = (outcome.damage || []).slice(0, listed);
   for (const one of damage) texts.push(`Damaged at byte ${formatCount(one.offset)}: ${one.fault} (${one.class}).`);
   const more = Math.max(outcome.damage_count ?? 0, (outcome.damage || []).length) - damage.length;

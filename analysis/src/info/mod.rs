@@ -34,6 +34,10 @@ pub struct TraceInfo {
     pub complete: bool,
     /// Where the stream ended, in bytes, unpacked.
     pub end_offset: u64,
+    /// Number of bytes of the block in which the stream ends that are not there; what would
+    /// follow is not known.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub missing_bytes: Option<u64>,
     /// Whether the file is compressed. The parser reads unpacked bytes, so it is for the
     /// caller to set.
     pub compressed: bool,
@@ -215,6 +219,7 @@ impl Survey {
             minor,
             complete: report.complete,
             end_offset: report.end_offset,
+            missing_bytes: report.missing_bytes,
             compressed: false,
             writer: writer(version, runtime.version.as_deref()),
             process_id: header.process_id.map(u64::from).or_else(|| self.processes().only()),

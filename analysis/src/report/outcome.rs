@@ -22,6 +22,10 @@ pub struct OutcomeReport {
     pub complete: bool,
     /// Where the stream ended, in bytes after decompression.
     pub end_offset: u64,
+    /// Number of bytes of the block in which the stream ends that are not there; what would
+    /// follow is not known.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub missing_bytes: Option<u64>,
     /// Number of lost events, according to sequence numbers.
     pub lost: u64,
     /// False for version 3, whose events have no sequence numbers.
@@ -62,6 +66,7 @@ impl OutcomeReport {
         OutcomeReport {
             complete: outcome.is_complete,
             end_offset: outcome.end_offset,
+            missing_bytes: Some(outcome.missing_bytes).filter(|bytes| *bytes > 0),
             lost: losses.total(),
             losses_known: outcome.losses_known(),
             lost_threads: losses.by_thread().len() as u64,

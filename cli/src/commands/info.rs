@@ -79,7 +79,11 @@ impl Page<'_> {
         let end = match report.complete {
             true => self.style.good().over("complete"),
             false => {
-                self.style.bad().over(format_args!("incomplete: ends at {:#x}", report.end_offset))
+                let missing = report.missing_bytes.map_or_else(String::new, |bytes| {
+                    format!(", at least {} too early", units::bytes(bytes))
+                });
+                let text = format!("incomplete: ends at {:#x}{missing}", report.end_offset);
+                self.style.bad().over(text)
             }
         };
         self.line("format", &format!("{name}{packed}, {size}{unpacked}, {end}"))?;

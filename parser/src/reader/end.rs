@@ -42,6 +42,12 @@ impl<S: Source> Reader<S> {
         self.end_incomplete(end);
     }
 
+    /// The input ends before the end of a block's content, which its header says.
+    pub(super) fn end_in_block(&mut self, body_end: u64, end: u64) {
+        self.state.missing_bytes = body_end.saturating_sub(end);
+        self.end_incomplete(end);
+    }
+
     pub(super) fn end_incomplete(&mut self, end: u64) {
         self.state.end_offset = Some(end);
         self.position = end;
@@ -159,6 +165,7 @@ impl<S: Source> Reader<S> {
     fn go_on(&mut self, position: u64, phase: Phase) {
         self.state.is_complete = false;
         self.state.end_offset = None;
+        self.state.missing_bytes = 0;
         self.position = position;
         self.phase = phase;
     }

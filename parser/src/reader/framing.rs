@@ -260,7 +260,7 @@ impl<S: Source> Reader<S> {
             self.phase = Phase::AfterContent(frame);
             return;
         }
-        self.end_incomplete(self.source_end());
+        self.end_in_block(frame.body_end(), self.source_end());
     }
 
     pub(super) fn after_content(&mut self, frame: Frame) -> Result<(), Error> {
@@ -365,7 +365,7 @@ impl<S: Source> Reader<S> {
         if is_there {
             self.phase = Phase::AfterContent(frame);
         } else {
-            self.end_incomplete(to);
+            self.end_in_block(frame.body_end(), to);
         }
         Ok(Step::Skipped(frame))
     }

@@ -38,6 +38,8 @@ pub(crate) struct State {
     pub(super) ids_were_lost: bool,
     pub(crate) is_complete: bool,
     pub(super) end_offset: Option<u64>,
+    /// Bytes of the last block that the input lacks.
+    pub(super) missing_bytes: u64,
     /// Whether every reference must be defined by what this reader knows; see
     /// [`State::is_irregular`].
     pub(super) must_cover: bool,
@@ -61,6 +63,7 @@ impl State {
             ids_were_lost: false,
             is_complete: false,
             end_offset: None,
+            missing_bytes: 0,
             must_cover: false,
             is_irregular: false,
         }
@@ -80,6 +83,10 @@ impl State {
 
     pub(crate) fn is_block_whole(&self) -> bool {
         self.block_is_whole
+    }
+
+    pub(crate) fn missing_bytes(&self) -> u64 {
+        self.missing_bytes
     }
 
     pub(crate) fn end_offset(&self) -> Option<u64> {
