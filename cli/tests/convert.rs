@@ -46,6 +46,51 @@ fn several_formats_are_written_beside_the_trace_in_one_pass() {
 }
 
 #[test]
+fn threads_that_waited_are_below_one_root_and_come_after_those_that_ran() {
+    let trace = "testdata/traces/net10-linux-x64/all.nettrace.gz";
+    let top = nettrace(&["report", "topN", trace, "--json"]).json();
+    let (running, waiting) = (top["total_ns"].int(), top["waiting_ns"].int());
+    assert!(running > 0 && waiting > 0);
+
+    let path = file("waits.folded", b"");
+    let _ = nettrace(&["convert", trace, "-o", &path, "--force"]);
+    let folded = fs::read_to_string(&path).unwrap();
+    let number = |line: &str| line.rsplit_once(' ').unwrap().1.parse::<u64>().unwrap();
+    let is_wait = |line: &&str| line.starts_with("(waiting);");
+    let first = folded.lines().position(|line| is_wait(&line)).unwrap();
+    assert_eq!(folded.lines().take(first).map(number).sum::<u64>(), running);
+    assert!(folded.lines().skip(first).all(|line| is_wait(&line)));
+    assert_eq!(folded.lines().skip(first).map(number).sum::<u64>(), waiting);
+
+    let path = file("waits.speedscope.json", b"");
+    let _ = nettrace(&["convert", trace, "-o", &path, "--force"]);
+    let document: serde_json::Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    let frames = document["shared"]["frames"].list();
+    let root = frames.iter().position(|frame| frame["name"] == "(waiting)").unwrap() as u64;
+    let profiles = document["profiles"].list();
+    assert_eq!(profiles[0]["endValue"].int(), running, "those that ran come first");
+    assert_eq!(profiles[1]["endValue"].int(), waiting);
+    assert!(profiles[1]["samples"].list().iter().all(|stack| stack[0] == root));
+    let of_threads: u64 = profiles[2..]
+        .iter()
+        .filter(|profile| profile["name"].text().starts_with("thread"))
+        .flat_map(|profile| profile["samples"].list().iter().zip(profile["weights"].list()))
+        .filter(|(stack, _)| stack[0] == root)
+        .map(|(_, weight)| weight.int())
+        .sum();
+    assert_eq!(of_threads, waiting);
+
+    let path = file("waits.cpuprofile", b"");
+    let _ = nettrace(&["convert", trace, "-o", &path, "--force"]);
+    let document: serde_json::Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    let nodes = document["nodes"].list();
+    let name = |node: &serde_json::Value| node["callFrame"]["functionName"].text().to_owned();
+    let named: Vec<_> = nodes.iter().filter(|node| name(node) == "(waiting)").collect();
+    assert_eq!(named.len(), 1);
+    assert_eq!(nodes[0]["children"].list().last(), Some(&named[0]["id"]), "it comes last");
+}
+
+#[test]
 fn nothing_is_overwritten_without_force() {
     let (path, stem) = trace();
     let out = format!("{stem}.folded.gz");

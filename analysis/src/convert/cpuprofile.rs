@@ -3,7 +3,7 @@
 //! | | |
 //! |---|---|
 //! | opened by | Chrome and Edge DevTools (Performance), Visual Studio Code, speedscope |
-//! | tree | one node per thread below `(root)`, with the thread's calls below it |
+//! | tree | one node per thread below `(root)`, with the thread's calls below it; threads that waited, with their calls, are below `(waiting)`, which comes last |
 //! | time | the format represents a single thread. So threads follow one another, the heaviest first, each with its samples in time order. If there is only one (`--thread`), the profile is that thread's time line, and `(idle)` fills the time without samples |
 //! | samples | equal consecutive samples are merged; `timeDeltas` are wall time, or CPU time if an operating system took the samples, in microseconds, rounded so that sums stay correct. The last sample, of `(idle)`, only ends the one before |
 //! | `hitCount` | microseconds. DevTools computes a node's self time as hits × (`endTime` − `startTime`) ÷ all hits, which is only right if all samples have the same weight, or if a hit is a unit of time. Other viewers add up `timeDeltas`; both give the same result |
@@ -67,13 +67,19 @@ impl Convert for CpuProfile<'_> {
         let rows = profile.rows();
         let mut calls = CallNodes::for_paths(|| {
             rows.iter().filter_map(|(key, _)| {
-                Some(path(key.thread, resolved.selected(key.stack, key.mode)?))
+                let frames = resolved.selected(key.stack, key.mode)?;
+                Some(path(
+                    key.thread,
+                    frames,
+                    resolved.is_below_waiting(Kind::Cpu, key.stack, key.mode),
+                ))
             })
         });
         let mut weights: BTreeMap<ThreadHandle, u64> = BTreeMap::new();
         for (key, totals) in &rows {
             let Some(frames) = resolved.selected(key.stack, key.mode) else { continue };
-            calls.add(path(key.thread, frames), totals);
+            let is_waiting = resolved.is_below_waiting(Kind::Cpu, key.stack, key.mode);
+            calls.add(path(key.thread, frames, is_waiting), totals);
             let weight = weights.entry(key.thread).or_default();
             *weight = weight.saturating_add(totals.weight);
         }
@@ -87,7 +93,9 @@ impl Convert for CpuProfile<'_> {
         let place = |thread: ThreadHandle, piece: Piece| match piece {
             Piece::Run(run) => match resolved.selected(run.stack, run.mode) {
                 Some(frames) => {
-                    Some((calls.find(path(thread, frames)).map_or(IDLE, number), run.weight))
+                    let is_waiting = resolved.is_below_waiting(Kind::Cpu, run.stack, run.mode);
+                    let node = calls.find(path(thread, frames, is_waiting));
+                    Some((node.map_or(IDLE, number), run.weight))
                 }
                 None => is_alone.then_some((IDLE, run.weight)),
             },
@@ -153,8 +161,11 @@ impl Microseconds {
 fn path<'f>(
     thread: ThreadHandle,
     frames: &'f [FrameHandle],
+    is_waiting: bool,
 ) -> impl Iterator<Item = Call> + use<'f> {
-    std::iter::once(Call::Thread(thread))
+    let root = is_waiting.then_some(Call::Waiting);
+    root.into_iter()
+        .chain(std::iter::once(Call::Thread(thread)))
         .chain(frames.iter().rev().map(|frame| Call::Frame(*frame)))
 }
 
@@ -216,6 +227,7 @@ pub(super) fn call_frame<W: Write>(
         Some(Call::Label(kind, label)) => {
             named(json, &super::label_text(kind, resolved.model().texts().get(label)), "")
         }
+        Some(Call::Waiting) => named(json, Call::WAITING, ""),
         Some(Call::Deeper) => named(json, Call::DEEPER, ""),
     }
 }

@@ -10,14 +10,16 @@
 //! | opened by | flamegraph.pl, inferno, speedscope, FlameScope |
 //! | number | weight in the kind's unit (CPU: ns); with `counts_samples` the number of samples |
 //! | threads | with `is_by_thread`, the thread is the first frame |
+//! | waits | samples of threads that waited have the first frame `(waiting)`, and come last |
 //! | kinds | the first of the requested kinds that the trace has |
 //! | omitted | stacks without frames, unless they have a thread |
 //!
-//! `;` in a name is replaced by `:`, control characters by spaces. Lines are sorted.
+//! `;` in a name is replaced by `:`, control characters by spaces. Lines are sorted, those of
+//! threads that ran first.
 
 use super::{Convert, ConvertError, ConvertOptions, Output};
 use crate::model::hash::NumberMap;
-use crate::model::{Kind, Profile, Resolved, StackHandle};
+use crate::model::{Call, Kind, Profile, Resolved, StackHandle};
 use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::io::Write;
@@ -26,8 +28,9 @@ use std::sync::Arc;
 /// The kinds shown by default.
 pub(super) const KINDS: &[Kind] = &[Kind::Cpu];
 
-/// What lines differ in: the number of a thread's name, a stack, the number of what it threw.
-type Line = (Option<u32>, StackHandle, Option<u32>);
+/// What lines differ in: the number of the root of what waited, that of a thread's name, a stack,
+/// the number of what it threw.
+type Line = (Option<u32>, Option<u32>, StackHandle, Option<u32>);
 
 /// Writes folded stacks.
 #[derive(Debug)]
@@ -59,6 +62,7 @@ impl Convert for Folded<'_> {
         let of_frame: Vec<u32> =
             resolved.all_frames().iter().map(|frame| names.number(&frame.text)).collect();
         let unknown = names.number("?");
+        let waiting = names.number(Call::WAITING);
         // Frames stay where they are: stacks may have many millions.
         let mut sums: NumberMap<Line, u64> = NumberMap::default();
         for (key, totals) in profile.rows() {
@@ -77,15 +81,17 @@ impl Convert for Folded<'_> {
             let label = key.label.filter(|_| is_shown);
             let label = label.map(|label| resolved.model().texts().get(label));
             let label = label.map(|label| names.number(&super::label_text(kind, label)));
-            let sum = sums.entry((thread, stack, label)).or_default();
+            let is_waiting = resolved.is_below_waiting(kind, key.stack, key.mode);
+            let root = is_waiting.then_some(waiting);
+            let sum = sums.entry((root, thread, stack, label)).or_default();
             *sum = sum.saturating_add(number);
         }
         // Empty names before the first non-empty one get no separator.
-        let numbers = |&(thread, stack, label): &Line| {
+        let numbers = |&(root, thread, stack, label): &Line| {
             let frames = resolved.frames(stack).iter().rev();
             let frames = frames.map(|frame| of_frame.get(frame.index()).copied());
             let frames = frames.map(|known| known.unwrap_or(unknown));
-            let all = thread.into_iter().chain(frames).chain(label);
+            let all = root.into_iter().chain(thread).chain(frames).chain(label);
             all.skip_while(|number| names.text(*number).is_empty())
         };
         let mut lines: Vec<(Line, u64)> = sums
@@ -98,7 +104,12 @@ impl Convert for Folded<'_> {
                 wanted: "stacks of this kind, or none that passes the filters",
             });
         }
-        lines.sort_unstable_by(|(one, _), (other, _)| names.order(numbers(one), numbers(other)));
+        lines.sort_unstable_by(|(one, _), (other, _)| {
+            let is_waiting = |line: &Line| line.0.is_some();
+            is_waiting(one)
+                .cmp(&is_waiting(other))
+                .then_with(|| names.order(numbers(one), numbers(other)))
+        });
         // Different stacks may have the same names.
         for same in lines.chunk_by(|(one, _), (other, _)| numbers(one).eq(numbers(other))) {
             let Some((line, _)) = same.first() else { continue };

@@ -3,13 +3,14 @@
 //! | | |
 //! |---|---|
 //! | opened by | `go tool pprof`, Pyroscope, Parca, Google Cloud Profiler, speedscope |
-//! | sample types | CPU: `samples/count`, `wall/nanoseconds`, or `cpu/nanoseconds` if an operating system took the samples. Allocations: `alloc_objects/count`, `alloc_space/bytes`. Contention, waits: `contentions/count`, `delay/nanoseconds`. A heap dump: `inuse_objects/count`, `inuse_space/bytes`. Others: their name and `count`, then `value` if there is one |
+//! | sample types | CPU: `samples/count`, `wall/nanoseconds`, or `cpu/nanoseconds` if an operating system took the samples. Sampled allocations: `alloc_objects/count`, `alloc_space/bytes`; allocation ticks, which do not say how many objects they stand for: `alloc_space/bytes`. Contention, waits: `contentions/count`, `delay/nanoseconds`. A heap dump: `inuse_objects/count`, `inuse_space/bytes`. Others: their name and `count`, then `value` if there is one |
 //! | labels | `thread` (text), `thread_id` and `process_id` (numbers), `state`; `type` that was allocated or thrown |
 //! | mappings | one per module; the first is the program, which viewers show |
+//! | waits | the outermost frame of samples of threads that waited is `(waiting)` |
 //! | locations | one per function: offsets and lines are unknown |
 //! | kinds | the first of the requested kinds that the trace has: a profile has a single set of sample types |
 //!
-//! The second sample type is the default. `wall` is wall time: the runtime's sampler does
+//! The last sample type is the default. `wall` is wall time: the runtime's sampler does
 //! not know which threads were on a processor. Functions have no `system_name`: if both
 //! names are equal, pprof takes the name for C++ and removes its arguments.
 
@@ -115,20 +116,25 @@ fn program(resolved: &Resolved<'_>, profile: &Profile) -> Option<String> {
     by_command_line.or_else(by_entry)
 }
 
-/// Names and units of the two values of a kind's samples.
-fn value_types(kind: Kind, clock: SampleClock) -> [(&'static str, &'static str); 2] {
-    match kind {
+/// Names and units of the values of a kind's samples: their count, unless it is not known, and
+/// their weight.
+fn value_types(
+    kind: Kind,
+    clock: SampleClock,
+) -> (Option<(&'static str, &'static str)>, (&'static str, &'static str)) {
+    let [count, weight] = match kind {
         Kind::Cpu => [("samples", "count"), (clock.key(), "nanoseconds")],
-        Kind::AllocationTicks | Kind::AllocationSamples => {
-            [("alloc_objects", "count"), ("alloc_space", "bytes")]
-        }
+        // A tick stands for about 100 KB of objects, however many.
+        Kind::AllocationTicks => return (None, ("alloc_space", "bytes")),
+        Kind::AllocationSamples => [("alloc_objects", "count"), ("alloc_space", "bytes")],
         Kind::Contention | Kind::Waits => [("contentions", "count"), ("delay", "nanoseconds")],
         Kind::OffCpu => [("switches", "count"), ("off_cpu", "nanoseconds")],
         Kind::Exceptions => [("samples", "count"), ("exceptions", "count")],
         Kind::ThreadStarts => [("samples", "count"), ("threads", "count")],
         Kind::Event => [("events", "count"), ("value", "count")],
         Kind::Heap => [("inuse_objects", "count"), ("inuse_space", "bytes")],
-    }
+    };
+    (Some(count), weight)
 }
 
 /// Fields of pprof's messages.
@@ -202,7 +208,8 @@ impl File<'_, '_> {
     }
 
     fn sample_types(&mut self, kind: Kind) -> io::Result<()> {
-        for value_type in value_types(kind, self.clock) {
+        let (count, weight) = value_types(kind, self.clock);
+        for value_type in count.into_iter().chain([weight]) {
             let message = self.value_type(value_type);
             self.put(field::SAMPLE_TYPE, &message)?;
         }
@@ -216,9 +223,13 @@ impl File<'_, '_> {
         let is_open = key.kind.is_open_wait(key.label);
         let waiting = key.label.filter(|_| is_open).map(|label| Call::Label(key.kind, label));
         let calls = waiting.into_iter().chain(frames.iter().map(|frame| Call::Frame(*frame)));
+        let is_waiting = resolved.is_below_waiting(key.kind, key.stack, key.mode);
+        let calls = calls.chain(is_waiting.then_some(Call::Waiting));
         let ids: Vec<u64> = calls.map(|call| self.location(call)).collect();
+        let (count, _) = value_types(key.kind, self.clock);
+        let values = count.map(|_| totals.count).into_iter().chain([totals.weight]);
         let mut sample = Message::new();
-        sample.packed(1, ids.into_iter()).packed(2, [totals.count, totals.weight].into_iter());
+        sample.packed(1, ids.into_iter()).packed(2, values.collect::<Vec<_>>().into_iter());
         if key.kind == Kind::Heap {
             // Heap objects do not belong to a thread.
             self.put(field::SAMPLE, &sample)?;
@@ -289,6 +300,7 @@ impl File<'_, '_> {
                     (&*frame.text, &*frame.module, frame.kind != FrameKind::Unknown)
                 }
                 Call::Label(_, label) => (resolved.model().texts().get(label), "", false),
+                Call::Waiting => (Call::WAITING, "", false),
                 _ => continue,
             };
             let mapping = self.mapping(module);
@@ -324,7 +336,7 @@ impl File<'_, '_> {
 
     fn head(&mut self, kind: Kind, first: i64, last: i64, title: &str) -> io::Result<()> {
         let model = self.resolved.model();
-        let [_, default] = value_types(kind, self.clock);
+        let (_, default) = value_types(kind, self.clock);
         let mut head = Message::new();
         if let Some(session) = model.session() {
             let start = session.start.unix_nanos().and_then(|nanos| i64::try_from(nanos).ok());

@@ -3,7 +3,7 @@
 //! | | |
 //! |---|---|
 //! | opened by | speedscope.app, `npx speedscope`, VS Code extensions |
-//! | profiles | first all threads: CPU samples aggregated by stack, so not in time order, as the name says. Then each thread, heaviest first: its samples in time order, with equal consecutive ones merged. Then one for each other kind, aggregated |
+//! | profiles | first all threads that ran: CPU samples aggregated by stack, so not in time order, as the name says; then all that waited. Then each thread, its waits below one root `(waiting)`, heaviest first: its samples in time order, with equal consecutive ones merged. Then one for each other kind, aggregated |
 //! | time | a thread's samples are at the time they were taken, relative to the session's start: samples without frames fill the gaps, including those of filtered samples |
 //! | type | `sampled`: samples are lists of frames, root first, each with a weight |
 //! | units | whole nanoseconds; bytes for allocations; none for counts |
@@ -16,7 +16,7 @@
 use super::encode::Json;
 use super::{Convert, ConvertError, ConvertOptions, Output};
 use crate::model::{
-    FrameHandle, Kind, Model, Piece, Profile, Resolved, Run, Sample, StackHandle, TextHandle,
+    Call, FrameHandle, Kind, Model, Piece, Profile, Resolved, Run, Sample, StackHandle, TextHandle,
     ThreadHandle, Timeline, Unit,
 };
 use crate::sorted::SortFew;
@@ -96,6 +96,7 @@ impl Convert for Speedscope<'_> {
                 resolved,
                 frames: Vec::new(),
                 label_numbers: HashMap::new(),
+                waiting_number: None,
                 numbers: vec![u32::MAX; resolved.all_frames().len()],
                 text: String::new(),
                 stacks: vec![(0, 0); resolved.stack_count()],
@@ -108,11 +109,26 @@ impl Convert for Speedscope<'_> {
         if kinds.contains(&Kind::Cpu) {
             let clock = profile.clock().name();
             let name = format!("All threads, {clock} summed up by stack (not in time order)");
-            document.summed(&name, Kind::Cpu, profile)?;
+            let waits = format!("All threads that waited, {clock} summed up by stack");
+            let has = |is_waiting: bool| {
+                let mut keys = profile.rows().into_iter().map(|(key, _)| key);
+                keys.any(|key| {
+                    key.kind == Kind::Cpu
+                        && resolved.selected(key.stack, key.mode).is_some()
+                        && resolved.is_below_waiting(key.kind, key.stack, key.mode) == is_waiting
+                })
+            };
+            let (has_running, has_waiting) = (has(false), has(true));
+            if has_running || !has_waiting {
+                document.summed(&name, Kind::Cpu, false, profile)?;
+            }
+            if has_waiting {
+                document.summed(&waits, Kind::Cpu, true, profile)?;
+            }
             document.threads(&threads)?;
         }
         for kind in kinds.into_iter().filter(|kind| *kind != Kind::Cpu) {
-            document.summed(kind.name(), kind, profile)?;
+            document.summed(kind.name(), kind, false, profile)?;
         }
         document.json.close(']')?;
         document.shared()?;
@@ -136,13 +152,14 @@ struct SampleSite {
     stack: Option<StackHandle>,
     /// The type that was allocated or thrown.
     label: Option<Label>,
+    is_waiting: bool,
 }
 
 type Label = (Kind, TextHandle);
 
 impl SampleSite {
     /// Not a sample: fills a gap.
-    const NOWHERE: SampleSite = SampleSite { stack: None, label: None };
+    const NOWHERE: SampleSite = SampleSite { stack: None, label: None, is_waiting: false };
 }
 
 /// Entries of the shared frame table.
@@ -150,6 +167,7 @@ impl SampleSite {
 enum Shared {
     Frame(FrameHandle),
     Label(Label),
+    Waiting,
 }
 
 /// Lists of frames in JSON; each is composed once.
@@ -159,18 +177,29 @@ struct Lists<'a> {
     frames: Vec<Shared>,
     numbers: Vec<u32>,
     label_numbers: HashMap<Label, u32>,
+    waiting_number: Option<u32>,
     text: String,
     /// The range in `text` of each stack's list.
     stacks: Vec<(usize, usize)>,
 }
 
 impl Document<'_, '_> {
-    /// A profile of all samples of a kind, aggregated by stack.
-    fn summed(&mut self, name: &str, kind: Kind, profile: &Profile) -> io::Result<()> {
+    /// A profile of all samples of a kind, aggregated by stack: of those of threads that waited, or
+    /// of the others.
+    fn summed(
+        &mut self,
+        name: &str,
+        kind: Kind,
+        is_waiting: bool,
+        profile: &Profile,
+    ) -> io::Result<()> {
         let resolved = self.resolved;
         let mut sums: BTreeMap<(StackHandle, Option<TextHandle>), u64> = BTreeMap::new();
         for (key, totals) in profile.rows() {
-            if key.kind == kind && resolved.selected(key.stack, key.mode).is_some() {
+            if key.kind == kind
+                && resolved.selected(key.stack, key.mode).is_some()
+                && resolved.is_below_waiting(kind, key.stack, key.mode) == is_waiting
+            {
                 let stack = resolved.sample_stack(key.stack, key.mode);
                 let sum = sums.entry((stack, key.label)).or_default();
                 *sum = sum.saturating_add(totals.weight);
@@ -179,6 +208,7 @@ impl Document<'_, '_> {
         let place = |(stack, label): &(StackHandle, Option<TextHandle>)| SampleSite {
             stack: Some(*stack),
             label: label.map(|label| (kind, label)),
+            is_waiting,
         };
         self.sampled(name, kind.unit(), || sums.iter().map(|(key, sum)| (place(key), *sum)))
     }
@@ -210,7 +240,8 @@ impl Document<'_, '_> {
                 before.into_iter().chain(timeline.pieces()).map(|piece| match piece {
                     Piece::Run(run) if admits_all || resolved.admits(run.stack, run.mode) => {
                         let stack = resolved.sample_stack(run.stack, run.mode);
-                        (SampleSite { stack: Some(stack), label: None }, run.weight)
+                        let is_waiting = resolved.is_below_waiting(Kind::Cpu, run.stack, run.mode);
+                        (SampleSite { stack: Some(stack), label: None, is_waiting }, run.weight)
                     }
                     Piece::Run(run) => (SampleSite::NOWHERE, run.weight),
                     Piece::Gap(nanos) => (SampleSite::NOWHERE, nanos),
@@ -264,6 +295,10 @@ impl Document<'_, '_> {
                     self.json.open('{')?.key("name")?.text(&text)?.close('}')?;
                     continue;
                 }
+                Shared::Waiting => {
+                    self.json.open('{')?.key("name")?.text(Call::WAITING)?.close('}')?;
+                    continue;
+                }
             };
             self.json.open('{')?.key("name")?.text(self.resolved.text(*frame))?;
             if let Some(frame) = self.resolved.frame(*frame)
@@ -282,7 +317,17 @@ impl Lists<'_> {
     /// Writes the list of frames, root first.
     #[inline]
     fn put(&mut self, place: SampleSite, text: &mut Vec<u8>) {
+        let root = place.is_waiting.then(|| self.waiting());
         let list = place.stack.map_or("[]", |stack| self.of(stack));
+        if let Some(root) = root {
+            text.push(b'[');
+            text.extend_from_slice(itoa::Buffer::new().format(root).as_bytes());
+            let frames = list.strip_prefix('[').unwrap_or(list);
+            if frames.len() > 1 {
+                text.push(b',');
+            }
+            return text.extend_from_slice(frames.as_bytes());
+        }
         let Some(label) = place.label else { return text.extend_from_slice(list.as_bytes()) };
         let frames = list.strip_suffix(']').unwrap_or(list);
         text.extend_from_slice(frames.as_bytes());
@@ -292,6 +337,15 @@ impl Lists<'_> {
         let number = self.label_number(label);
         text.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
         text.push(b']');
+    }
+
+    /// The number by which samples refer to the root of all that waited.
+    fn waiting(&mut self) -> u32 {
+        let next = u32::try_from(self.frames.len()).unwrap_or(u32::MAX);
+        *self.waiting_number.get_or_insert_with(|| {
+            self.frames.push(Shared::Waiting);
+            next
+        })
     }
 
     /// The number by which samples refer to a label.

@@ -19,6 +19,8 @@ pub(crate) enum Call {
     Frame(FrameHandle),
     /// The type that was allocated or thrown.
     Label(Kind, TextHandle),
+    /// All stacks of threads that waited.
+    Waiting,
     /// All calls for which there was no room.
     Deeper,
 }
@@ -26,6 +28,8 @@ pub(crate) enum Call {
 impl Call {
     /// How [`Call::Deeper`] is displayed.
     pub(crate) const DEEPER: &'static str = "(deeper)";
+    /// How [`Call::Waiting`] is displayed.
+    pub(crate) const WAITING: &'static str = "(waiting)";
 }
 
 /// Maximum number of nodes in a tree, not counting `(deeper)`. Real traces of several

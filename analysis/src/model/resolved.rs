@@ -307,6 +307,12 @@ impl<'m> Resolved<'m> {
             && self.state(stack, mode) == ThreadState::Waiting
     }
 
+    /// Whether a sample of a kind is shown below one root with all others that waited: those of
+    /// the runtime's sampler, which stops threads whether they run or wait.
+    pub(crate) fn is_below_waiting(&self, kind: Kind, stack: StackHandle, mode: Mode) -> bool {
+        kind == Kind::Cpu && self.state(stack, mode) == ThreadState::Waiting
+    }
+
     /// The states that the filter accepts, as text: `all`, `running`, `waiting`,
     /// `managed,waiting`.
     pub(crate) fn state_names(&self) -> String {

@@ -123,6 +123,7 @@ impl<'r, 'm> Names<'r, 'm> {
             Some(Call::Label(kind, label)) => {
                 super::label_text(kind, self.resolved.model().texts().get(label)).into()
             }
+            Some(Call::Waiting) => Call::WAITING.into(),
             Some(Call::Deeper) => Call::DEEPER.into(),
             None => "all".into(),
         }
@@ -145,7 +146,7 @@ impl<'r, 'm> Names<'r, 'm> {
             }
             Some(Call::Thread(_)) => "t s0",
             Some(Call::Label(..)) => "l s0",
-            Some(Call::Deeper) => "u s0",
+            Some(Call::Waiting | Call::Deeper) => "u s0",
             None => "a s0",
         }
     }
