@@ -6,7 +6,7 @@
 const path = require('path');
 const { inBrowser, noteAxe, noteWidth } = require('./browser.cjs');
 
-const VIEWS = ['overview', 'cpu', 'gc', 'exceptions', 'contention', 'waits', 'threads', 'pool', 'jit', 'requests', 'logs', 'counters', 'events'];
+const VIEWS = ['overview', 'cpu', 'gc', 'heap', 'exceptions', 'contention', 'waits', 'threads', 'pool', 'jit', 'requests', 'logs', 'counters', 'events'];
 
 async function look(page, seen, { file, from, to, pictures }) {
   const open = async (hash) => {
@@ -51,6 +51,8 @@ async function look(page, seen, { file, from, to, pictures }) {
   };
   seen.methods = await methods('');
   seen.methods_in_range = await methods(`&from=${from}&to=${to}`);
+  seen.methods_folded = await methods('&async=1');
+  seen.methods_of_mine = await methods('&mine=1');
   // Each kind of stacks, and each way to group them.
   seen.kinds = {};
   await open('#view=cpu');
@@ -111,7 +113,47 @@ async function look(page, seen, { file, from, to, pictures }) {
   await open('#view=events');
   seen.events = await page.$eval('#events-count', (place) => Number(place.textContent.replace(/,/g, '')));
 
+  await open('#view=heap');
+  seen.heap = { objects: await value('heap-objects'), bytes: await value('heap-bytes') };
+  if (seen.heap.objects) {
+    await all();
+    seen.heap.types = await rows('Types');
+    await page.click('main tbody button.link');
+    seen.heap.paths = await page.$eval('#heap-type', (card) => card.textContent);
+    await open('#view=heap&heap_tab=tree');
+    seen.heap.tree = await page.$$eval('.tree tbody tr', (rows) => rows.length);
+    seen.heap.finding = await open('').then(() => page.$eval('.findings a', (link) => link.getAttribute('href')));
+  }
+
   if (pictures === 'numbers') return;
+
+  // A part in detail, by the wheel; threads as lanes, which lead to their stacks; a click anywhere in a row; a picture.
+  await open('#view=gc');
+  const line = await (await page.$('canvas.lanes')).boundingBox();
+  await page.mouse.move(line.x + 600, line.y + 60);
+  await page.mouse.wheel({ deltaY: -600 });
+  await page.waitForFunction(() => location.hash.includes('detail=1') && location.hash.includes('from='));
+  const tall = () => page.$eval('canvas.lanes', (canvas) => canvas.clientHeight);
+  seen.detail = { before: line.height, after: await tall(), hash: await hash(), pressed: await page.$eval('#detail', (button) => button.ariaPressed), counted: await value('gc-count') };
+  await shot('detail');
+  await noteAxe(page, seen, 'in detail');
+  await page.click('#threadlanes');
+  seen.detail.threads = await tall();
+  await settle();
+  await shot('threads-as-lanes');
+  await page.mouse.click(line.x + 30, line.y + seen.detail.threads - 8);
+  seen.detail.thread = await hash();
+  await open('#view=gc');
+  await page.evaluate(() => [...document.querySelectorAll('table')].find((one) => one.caption.textContent === 'Collections').tBodies[0].rows[0].cells[3].click());
+  seen.detail.row = await hash();
+  seen.detail.picture = await page.evaluate(() => {
+    const link = document.querySelector('main a.png');
+    link.addEventListener('click', (event) => event.preventDefault());
+    link.click();
+    return link.href.slice(0, 22);
+  });
+  await open('#view=cpu&upright=1');
+  seen.detail.upright = await page.$eval('.flamebox', (box) => box.scrollTop + box.clientHeight - box.scrollHeight);
 
   // Brushing.
   await open('#view=cpu&tab=top');

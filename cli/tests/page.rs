@@ -131,6 +131,14 @@ fn each_view_of_a_page_shows_the_numbers_of_the_report_and_is_used_with_mouse_ke
             assert_eq!(shown.get(&name), Some(&sums), "{key}: {name}");
         }
     }
+    for (key, more) in [("methods_folded", "--fold-async"), ("methods_of_mine", "--my-code")] {
+        let wanted = methods_of_report(&report("topN", ALL, &["-n", "1000000", more]));
+        let shown = methods_of_page(&seen[key]);
+        assert!(wanted.len() > 3, "{key}");
+        for (name, sums) in wanted {
+            assert_eq!(shown.get(&name), Some(&sums), "{key}: {name}");
+        }
+    }
     let kinds = &seen["kinds"];
     for (by, tab) in [("module", "modules"), ("namespace", "namespaces")] {
         let wanted = report("topN", ALL, &["-n", "100000", "--by", by]);
@@ -232,6 +240,18 @@ fn each_view_of_a_page_shows_the_numbers_of_the_report_and_is_used_with_mouse_ke
     assert!(brushed["by_key"].text().contains("to="), "{brushed}");
     assert!(!brushed["escaped"].text().contains("from="), "{brushed}");
 
+    let detail = &seen["detail"];
+    assert!(number(&detail["after"]) > number(&detail["before"]), "an overview is above: {detail}");
+    assert_eq!(detail["pressed"], "true");
+    let counted = number(&detail["counted"]);
+    assert!(counted > 0.0 && counted < number(&seen["gc"]["count"]), "views follow: {detail}");
+    assert!(number(&detail["threads"]) > number(&detail["after"]), "{detail}");
+    assert!(detail["thread"].text().contains("view=cpu"), "{detail}");
+    assert!(detail["thread"].text().contains("thread="), "{detail}");
+    assert!(detail["row"].text().contains("gc="), "{detail}");
+    assert_eq!(detail["picture"], "data:image/png;base64,");
+    assert!(number(&detail["upright"]).abs() < 2.0, "its bottom is shown: {detail}");
+
     let flame = &seen["flame"];
     assert!(flame["found"].text().ends_with("% found"), "{flame}");
     assert!(flame["hash"].text().contains("q=program"), "{flame}");
@@ -283,6 +303,33 @@ fn allocations_contention_and_waits_are_stacks_with_the_numbers_of_their_reports
             number(&report["waits"]["total_ns"])
         );
     }
+}
+
+#[test]
+fn the_heap_of_a_trace_with_a_dump_is_on_its_page_with_the_numbers_of_heap() {
+    let trace = "testdata/traces/net3.1-linux-x64/heap.nettrace.gz";
+    let path = page("heap.html", trace);
+    let Some(seen) = in_browser("page.cjs", &[&path, FROM, TO, "numbers"]) else { return };
+    assert_eq!((&seen["errors"], &seen["requests"]), (&json!([]), &json!([])));
+    let heap = nettrace(&["heap", trace, "--json"]).json();
+    let shown = &seen["heap"];
+    assert_eq!(number(&shown["objects"]), number(&heap["objects"]));
+    assert_eq!(number(&shown["bytes"]), number(&heap["bytes"]));
+    let types = heap["types"].list();
+    assert_eq!(shown["types"].list().len(), types.len());
+    for (row, shown) in types.iter().zip(shown["types"].list()) {
+        assert_eq!(row["name"], shown[0]);
+        for (key, column) in [("count", 1), ("bytes", 2), ("retained_bytes", 4)] {
+            assert_eq!(number(&row[key]), number(&shown[column]), "{key} of {row}");
+        }
+    }
+    assert!(shown["paths"].text().contains(" → "), "{shown}");
+    assert!(number(&shown["tree"]) > 3.0, "{shown}");
+    // The findings are those of the summary, of which what holds the heap comes first.
+    assert!(shown["finding"].text().contains("view=heap"), "{shown}");
+    let summary = report("summary", trace, &[]);
+    let findings: Vec<&Value> = summary["findings"].list().iter().map(|row| &row["text"]).collect();
+    assert_eq!(seen["overview"]["findings"].list().iter().collect::<Vec<_>>(), findings);
 }
 
 #[test]

@@ -113,9 +113,9 @@ export function diffPage(trace) {
   };
   if (hasStacks) draw();
   replace(document.getElementById('main'),
-    facts([side('Old', diff.old, trace.old_names), side('New', diff.new, trace.new_names)], 'slim lines'),
+    facts([side('Old', diff.old, trace.old_names), side('New', diff.new, trace.new_names)], 'lines'),
     el('p', { id: 'verdict' }, el('strong', null, diff.verdict)),
-    facts([['Findings', formatCount(diff.significant), 'significant', diff.significant], ['Other values', formatCount(diff.rows.length - diff.significant)]], 'slim'),
+    facts([['Findings', formatCount(diff.significant), 'significant', diff.significant], ['Other values', formatCount(diff.rows.length - diff.significant)]]),
     diff.notes.length > 0 && el('div', { class: 'notice', role: 'note' }, diff.notes.join('; ')),
     diff.not_compared.length > 0 && el('div', { class: 'notice', role: 'note' }, 'Not compared: ', diff.not_compared.join('; ')),
     trace.conditions.length > 0 && el('ul', { class: 'findings', id: 'conditions' }, trace.conditions.map((row) => el('li', { class: row.holds ? 'holds' : null }, `${row.condition}: ${row.holds ? `holds for ${row.because.map((found) => found.what).slice(0, 5).join(', ')}` : row.undecided ? `cannot be decided: ${row.undecided}` : 'does not hold'}`))),

@@ -86,7 +86,7 @@ export function heapView(trace, route, range, extent, go) {
       ['Reachable', `${formatBytes(report.reachable_bytes)}, ${formatCount(report.reachable_objects)} objects`, 'heap-reachable', report.reachable_bytes],
       ['Types', formatCount(report.types.length)], dump && ['Taken', `${formatMoment(dump.start_ns)}${report.dumps.length > 1 ? `, the ${dump.index}. of ${report.dumps.length} dumps` : ''}`],
       report.pause_ns !== null && ['All threads stopped', formatNanos(report.pause_ns)], dump && !dump.complete && ['Complete', 'no: objects or references are missing'],
-    ], 'slim'),
+    ]),
     el('div', { class: 'controls' }, el('div', { role: 'tablist', 'aria-label': 'How the heap is shown' }, HEAP_TABS.map(([key, text]) => el('button', { type: 'button', role: 'tab', id: `heaptab-${key}`, 'aria-selected': String(tab === key), 'aria-controls': 'heappanel', onclick: () => go({ heap_tab: key }, true) }, text)))),
     panel);
 }

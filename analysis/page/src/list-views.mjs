@@ -44,7 +44,7 @@ export function requestsView(trace, route, range, extent, go) {
       ['Activities', countText(activities.count, activities.isExact), 'activities-count', activities.count], !range && ['Started', formatCount(report?.started), 'activities-started', report?.started], ['Failed', formatCount(activities.failed), 'activities-failed', activities.failed],
       activities.count > 0 && ['Slowest', formatNanos(activities.max), 'activities-slowest', activities.max],
       activities.open > 0 && ['Not stopped', `${formatCount(activities.open)} still open`, 'activities-open', activities.open],
-    ], 'slim'),
+    ]),
     chosen && activityCard(trace, chosen, [...details.values()], go),
     hasRequests && occurrenceTable('Endpoints', 'Endpoint', requests.groups),
     slowTable('Slowest requests', slowRequests, requests, 'Request', (row) => row.name),

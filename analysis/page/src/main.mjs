@@ -131,18 +131,21 @@ function overviewView(trace, route, range, extent) {
   const alloc = trace.has('alloc.t') ? 'alloc' : 'alloc_ticks';
   const unnamed = unnamedOf(trace);
   const idle = idleEnds(trace, extent);
+  const { threadpool } = trace.reports;
+  const isStarved = threadpool?.is_starved || summary.findings?.some((finding) => finding.about === 'starvation');
+  const pool = (threadpool?.workers?.length || threadpool?.adjustments?.length) && !isStarved ? 'no sign of starvation' : null;
   return el('div', null,
     range && rangeFacts(trace, range),
     el('h2', null, range ? 'What stands out in the whole trace' : 'What stands out'),
     verdict(trace, extent),
     facts([
-      ['Length', formatNanos(summary.duration_ns), 'duration', summary.duration_ns], idle && ['Activity', idle, 'idle'], ['Events', formatCount(summary.events), 'events', summary.events], ['Threads', formatCount(summary.threads), 'threads', summary.threads],
+      ['Length', formatNanos(summary.duration_ns), 'duration', summary.duration_ns], idle && ['Activity', idle, 'idle'], pool && ['Thread pool', pool, 'starvation'], ['Events', formatCount(summary.events), 'events', summary.events], ['Threads', formatCount(summary.threads), 'threads', summary.threads],
       ['Events lost', trace.outcome.losses_known ? formatCount(trace.outcome.lost) : 'unknown: version 3 does not number events', 'lost'],
       ['Damage', trace.outcome.damage_count ? `${formatCount(trace.outcome.damage_count)} ${trace.outcome.damage_count === 1 ? 'place' : 'places'}` : 'none', 'damage'],
       unnamed && ['Frames with names', unnamed.percent > 0 && Number.isInteger(unnamed.percent) ? `${100 - unnamed.percent} %` : formatPercent(100 - unnamed.percent), 'named'],
       trace.session.start_unix_ms !== null && ['Start', new Date(trace.session.start_unix_ms).toISOString().replace('T', ' ').replace('Z', ' UTC')],
       ...trace.facts,
-    ], 'slim'),
+    ]),
     el('h3', null, 'What the trace can answer'),
     el('ul', { class: 'answers' }, (summary.answers || []).map((answer) => el('li', null, ANSWERS[answer.report] ? el('a', { href: `#${ANSWERS[answer.report].replace('kind=alloc&', `kind=${alloc}&`)}` }, answer.about) : answer.about, ` (${formatCount(answer.events)} events; nettrace report ${answer.report})`))),
     trace.session.processes.length > 1 && [el('h3', null, 'Processes'), el('ul', null, trace.session.processes.map((process) => el('li', null, command(`${process.id ?? '?'} ${process.name}`))))],

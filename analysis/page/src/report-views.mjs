@@ -37,7 +37,7 @@ export function gcView(trace, route, range, extent, go) {
       ['Longest pause', formatNanos(totals.max), 'gc-max', totals.max], ['50th percentile', formatNanos(totals.p50)], ['99th percentile', formatNanos(totals.p99), 'gc-p99', totals.p99],
       suspends.length > 0 && ['Stopping all threads took', `at most ${formatNanos(maxOf(suspends))}`, 'gc-suspend', maxOf(suspends)],
       totals.allocated > 0 && ['Allocated', formatBytes(totals.allocated)], totals.promoted > 0 && ['Promoted', formatBytes(totals.promoted)],
-    ], 'slim'),
+    ]),
     thinned(trace, 'gc'),
     el('h3', null, 'Pauses'), legend,
     chart({ points: (totals.all.length > totals.rows.length ? totals.all : totals.rows).map((row) => ({ at: row.start_ns, value: row.pause_ns, colour: `gen${Math.min(2, row.generation ?? 2)}`, text: `${formatMoment(row.start_ns)}: gen ${row.generation}${row.reason ? `, ${row.reason}` : ''}, ${formatNanos(row.pause_ns)}` })), range: shown, kind: 'bars', unit: formatNanos, label: `Pauses of ${totals.count} collections, the longest ${formatNanos(totals.max)}` }),
@@ -275,7 +275,7 @@ export function poolView(trace, route, range, extent) {
   return el('div', null, el('h2', null, 'Thread pool'),
     facts([['Active workers', workers.length ? fromTo(minOf(workers.map((row) => row.min)), maxOf(workers.map((row) => row.max))) : '–', 'pool-active'], adjustments.length > 0 && ['Wanted workers', fromTo(minOf(adjustments.map((row) => row.workers)), maxOf(adjustments.map((row) => row.workers))), 'pool-wanted'], ['Adjustments', formatCount(adjustments.length), 'pool-adjustments', adjustments.length], ['Starved', report.is_starved ? 'yes' : 'no'], !range && report.enqueued > 0 && ['Work items', formatCount(report.enqueued), 'pool-enqueued', report.enqueued], waited && ['Waited, 50 %', formatNanos(waited.p50_ns)], waited && ['Waited, 99 %', formatNanos(waited.p99_ns)]]),
     workers.length > 0 && [el('h3', null, 'Active workers'), chart({ points: workers.map((row) => ({ at: row.ts_ns, value: row.last })), range: shown, kind: 'steps', unit: formatCount, label: 'Active workers over time', fill: 'pool' })],
-    queue.length > 0 && [el('h3', null, 'Waiting work items'), chart({ points: queue.map((row) => ({ at: row.ts_ns, value: row.last })), range: shown, kind: 'steps', unit: formatCount, label: 'Length of the queue over time', fill: 'request' })],
+    queue.some((row) => row.max > 0) && [el('h3', null, 'Waiting work items'), chart({ points: queue.map((row) => ({ at: row.ts_ns, value: row.last })), range: shown, kind: 'steps', unit: formatCount, label: 'Length of the queue over time', fill: 'request' })],
     throughput.length > 0 && [el('h3', null, 'Work items a second'), chart({ points: throughput.map((row) => ({ at: row.ts_ns, value: row.last })), range: shown, unit: (value) => formatDecimal(value, 0), label: 'Throughput over time', fill: 'request' })],
     table({ caption: 'Adjustments', columns: [moment('ts_ns'), { title: 'Wanted workers', number: true, value: (row) => row.workers }, { title: 'Throughput', number: true, value: (row) => row.throughput, text: (row) => formatDecimal(row.throughput, 1) }, { title: 'Reason', value: (row) => row.reason }], rows: adjustments }));
 }

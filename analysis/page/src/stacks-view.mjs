@@ -48,7 +48,7 @@ export function stacksView(trace, route, range, extent, go) {
     ['Samples', formatCount(tree.totalSamples[0]), 'samples', tree.totalSamples[0]],
     hasStates && !['all', 'waiting'].includes(route.states) && ['Waiting (not counted)', formatNanos(tree.waitingWeight), 'waiting', tree.waitingWeight],
     hasStates && ['Times are', `${clock} between samples`],
-  ], 'slim');
+  ]);
   const certainty = kind === 'cpu' && route.states === 'running' && !range && thread === null && certaintyText(trace.reports.topN);
   const panel = el('div', { id: 'stackpanel', role: 'tabpanel', 'aria-labelledby': `tab-${tab}` });
   const show = tabs[tab];

@@ -79,6 +79,6 @@ function csvOf(columns, rows) {
 }
 
 // Names and values side by side.
-export function facts(rows, more = '') {
-  return el('dl', { class: `facts ${more}` }, rows.filter((row) => row).map(([name, value, id, raw]) => el('div', null, el('dt', null, name), el('dd', { id: id || null, 'data-value': raw }, value))));
+export function facts(rows, more = null) {
+  return el('dl', { class: more ? `facts ${more}` : 'facts' }, rows.filter((row) => row).map(([name, value, id, raw]) => el('div', null, el('dt', null, name), el('dd', { id: id || null, 'data-value': raw }, value))));
 }

@@ -77,7 +77,7 @@ export function lanesOf(trace) {
   };
   busy('Contention', 'Contention', (value) => `${formatDecimal(value, 2)} threads wait`, 'lock');
   busy('Waits', 'Waits', (value) => `${formatDecimal(value, 2)} threads wait`, 'waiting');
-  const line = (name, points, unit, fill) => points.length && lanes.push({ name, place: 'view=pool', height: 26, line: points, unit, most: unit, colours: [fill], names: [name] });
+  const line = (name, points, unit, fill) => points.some((point) => point.value > 0) && lanes.push({ name, place: 'view=pool', height: 26, line: points, unit, most: unit, colours: [fill], names: [name] });
   const pool = trace.reports.threadpool;
   line('Pool workers', (pool?.workers || []).map((point) => ({ at: point.ts_ns, value: point.last })), (value) => `${formatCount(value)} workers`, 'pool');
   const queue = (pool?.queue || []).map((point) => ({ at: point.ts_ns, value: point.last }));

@@ -260,18 +260,20 @@ impl Page {
     /// Says what became of samples of which there were too many.
     fn thin_samples(&mut self, kind: Kind, stretch_nanos: i64, forgotten: Forgotten) {
         let Forgotten { without_stack, left_out } = forgotten;
-        let (name, millis) = (kind.name(), stretch_nanos / 1_000_000);
+        let (name, millis) = (kind.name(), count(stretch_nanos.unsigned_abs() / 1_000_000));
         if stretch_nanos > 0 && left_out == 0 {
             self.thin(format!("{name}: added up over {millis} ms, the sums are exact"));
         } else if stretch_nanos > 0 {
             self.thin(format!(
-                "{name}: added up over {millis} ms, without {left_out} for which there was no room"
+                "{name}: added up over {millis} ms, without {} for which there was no room",
+                count(left_out)
             ));
         }
         if without_stack > 0 {
             let what = "of the rarest stacks are shown as";
             self.thin(format!(
-                "{name}: {without_stack} {what} {REST_NAME}, there are too many different ones"
+                "{name}: {} {what} {REST_NAME}, there are too many different ones",
+                count(without_stack)
             ));
         }
     }
