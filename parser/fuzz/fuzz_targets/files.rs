@@ -1,5 +1,0 @@
-#![no_main]
-#[path = "../../../cli/tests/invariants/mod.rs"]
-mod invariants;
-
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| invariants::files::files_once(bytes));

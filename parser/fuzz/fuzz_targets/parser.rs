@@ -1,0 +1,23 @@
+//! The targets of the parser, each with questions that the input draws.
+#![no_main]
+
+mod chosen;
+#[path = "../../tests/invariants/mod.rs"]
+mod invariants;
+
+use chosen::Target;
+use invariants::{Questions, targets};
+
+const TARGETS: [(&str, Target); 9] = [
+    ("stream", |bytes| targets::stream(bytes, Questions::drawn_by(bytes))),
+    ("structured", |bytes| targets::structured(bytes, Questions::drawn_by(bytes))),
+    ("truth", |bytes| targets::truth(bytes, Questions::drawn_by(bytes))),
+    ("blob", |bytes| targets::blob(bytes, Questions::drawn_by(bytes))),
+    ("metadata", |bytes| targets::metadata(bytes, Questions::drawn_by(bytes))),
+    ("payload", |bytes| targets::payload(bytes, Questions::drawn_by(bytes))),
+    ("raw", |bytes| targets::raw(bytes, Questions::drawn_by(bytes))),
+    ("ordered", |bytes| targets::ordered(bytes, Questions::drawn_by(bytes))),
+    ("resync", nettrace_parser::fuzzing::decisions),
+];
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| chosen::target(&TARGETS)(bytes));

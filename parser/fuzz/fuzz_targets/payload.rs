@@ -1,8 +1,0 @@
-#![no_main]
-#[path = "../../tests/invariants/mod.rs"]
-mod invariants;
-
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| invariants::targets::payload(
-    bytes,
-    invariants::Questions::drawn_by(bytes)
-));
