@@ -43,6 +43,8 @@ const ORDER: &[&[&str]] = &[
         "report::waits",
     ],
     &["report::sql", "report::startup", "report::tasks", "report::types"],
+    &["report::steps"],
+    &["report::http"],
     &["report::set", "report::outcome"],
     &["report::pass"],
     &["report"],

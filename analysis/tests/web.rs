@@ -1,8 +1,9 @@
 //! A web application with planted problems, whose counts are known from its clients.
 
+use nettrace_analysis::findings::Summary;
 use nettrace_analysis::report::{
-    Activities, ActivitiesReport, ActivityRow, Counters, Http, LogLevel, LogRow, Logs, Report,
-    ReportPass, Sql, SqlReport,
+    Activities, ActivitiesReport, ActivityRow, Alloc, Contention, Counters, Exceptions, Gc, Http,
+    LogLevel, LogRow, Logs, Report, ReportPass, RequestStep, Sql, SqlReport, StepKind,
 };
 use nettrace_parser::Reader;
 use nettrace_testdata::corpus;
@@ -276,4 +277,157 @@ fn a_request_that_only_awaits_is_awaiting_and_an_idle_worker_is_not_the_request(
         let share = parts.await_ns * 100 / parts.total_ns();
         assert!(share >= least && parts.waiting_ns == 0, "{path}: {parts:?}");
     }
+}
+
+/// What stands out, most important first: what each finding is about, and its sentence.
+fn findings(name: &str) -> Option<Vec<(String, String)>> {
+    let trace = corpus::web(name)?;
+    let bytes = trace.bytes();
+    let mut pass = ReportPass::new(Summary::default());
+    assert!(pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
+    let found = pass.finish().output.findings;
+    Some(found.into_iter().map(|finding| (finding.about, finding.text)).collect())
+}
+
+/// The place of the first finding about something, counting from 1, and its sentence.
+#[track_caller]
+fn rank<'f>(found: &'f [(String, String)], about: &[&str]) -> (usize, &'f str) {
+    let place = found.iter().position(|(it, _)| about.contains(&it.as_str()));
+    let place = place.unwrap_or_else(|| panic!("no {about:?}: {found:#?}"));
+    (place + 1, &found[place].1)
+}
+
+#[test]
+fn planted_problems_are_the_first_that_stand_out() {
+    for name in ["dt-locks", "net11-locks"] {
+        let Some(found) = findings(name) else { return };
+        let (place, text) = rank(&found, &["contention"]);
+        assert!(place <= 2 && text.contains("ReserveUnderLock"), "{name}: {found:#?}");
+        assert!(text.contains("held for 50."), "{name}: {text}");
+        let (place, text) = rank(&found, &["starvation"]);
+        assert!(place <= 2 && text.contains("its threads grew from 3 to "), "{name}: {text}");
+    }
+    let Some(found) = findings("dt-gcverbose") else { return };
+    let (place, text) = rank(&found, &["gc"]);
+    assert!(place <= 2 && text.starts_with("9 collections"), "{found:#?}");
+    let large = "7 of them of generation 2, because large objects were allocated: 29.3 MiB in 100 \
+                 allocations of up to 300.1 KiB, most of it System.Byte[]";
+    assert!(text.contains(large), "{text}");
+    for name in ["dt-database", "dt-diag", "dt-logs"] {
+        let Some(found) = findings(name) else { return };
+        let (place, text) = rank(&found, &["repeated_query"]);
+        assert!(place <= 2 && text.starts_with("100 SQL commands are one"), "{name}: {found:#?}");
+        assert!(text.contains("10 in each of 10 ") && text.contains("= @"), "{name}: {text}");
+    }
+    for name in ["dt-net", "dt-diag"] {
+        let Some(found) = findings(name) else { return };
+        let (_, text) = rank(&found, &["slow_call"]);
+        assert!(text.starts_with("5 requests GET /checkout took 20"), "{name}: {text}");
+        assert!(text.contains("/downstream of http://127.0.0.1:5210"), "{name}: {text}");
+        let (_, text) = rank(&found, &["requests"]);
+        assert!(text.starts_with("3 of 118 requests failed: GET /boom 3×"), "{name}: {text}");
+    }
+}
+
+#[test]
+fn of_a_whole_load_all_that_was_planted_stands_out_and_nothing_of_its_repair() {
+    for name in ["dt-default", "dt-noinline"] {
+        let Some(found) = findings(name) else { return };
+        assert!(found.len() <= 8);
+        let (_, sync) = rank(&found, &["starvation"]);
+        assert!(sync.contains(" to 1") && sync.contains("in Task."), "{name}: {sync}");
+        let (_, lock) = rank(&found, &["contention", "lock_waits"]);
+        assert!(lock.contains("Shop.Inventory.ReserveUnderLock"), "{name}: {lock}");
+        let (_, regex) = rank(&found, &["hottest_method"]);
+        assert!(regex.contains("Regex."), "{name}: {regex}");
+        let (_, thrown) = rank(&found, &["exceptions"]);
+        assert!(thrown.starts_with("138 exceptions"), "{name}: {thrown}");
+        let (_, large) = rank(&found, &["gc"]);
+        assert!(large.contains("large objects") && large.contains("gc-verbose"), "{name}: {large}");
+    }
+    let Some(found) = findings("dt-good") else { return };
+    let (_, thrown) = rank(&found, &["exceptions"]);
+    assert!(thrown.starts_with("58 exceptions"), "{thrown}");
+    assert_eq!(found.len(), 1, "{found:#?}");
+}
+
+#[test]
+fn exceptions_collections_and_locks_are_counted_exactly() {
+    for (name, all, types) in [
+        ("dt-default", 138, [59, 36, 20, 20, 3]),
+        ("dt-noinline", 138, [59, 36, 20, 20, 3]),
+        ("dt-good", 58, [36, 19, 3, 0, 0]),
+    ] {
+        let Some(report) = reported(name, Exceptions::default()) else { return };
+        let mut counts: Vec<u64> = report.types.iter().map(|row| row.count).collect();
+        counts.resize(5, 0);
+        assert_eq!((report.count, counts), (all, types.to_vec()), "{name}");
+    }
+    for (name, all, induced) in
+        [("dt-default", 2, 0), ("dt-good", 0, 0), ("dt-gcverbose", 9, 2), ("dt-gccollect", 9, 2)]
+    {
+        let Some(report) = reported(name, Gc::default()) else { return };
+        assert_eq!((report.totals.count, report.totals.induced), (all, induced), "{name}");
+    }
+    for (name, all) in [("dt-locks", 16), ("net11-locks", 17), ("dt-noinline", 32)] {
+        let Some(report) = reported(name, Contention::default()) else { return };
+        assert_eq!((report.totals.stopped, report.open.len()), (all, 0), "{name}");
+        let lock = &report.locks[0];
+        let held_ms = lock.held.p50_ns as f64 / 1e6;
+        assert!((50.0..52.0).contains(&held_ms), "{name}: {held_ms}");
+    }
+    let Some(report) = reported("dt-noinline", Contention::default()) else { return };
+    let did = &report.locks[0].owner_stacks[0];
+    assert!(did.frames[0].contains("Thread.Sleep"), "{did:?}");
+    assert!(did.frames[1].contains("Shop.Inventory.ReserveUnderLock"), "{did:?}");
+    let Some(report) = reported("dt-gcverbose", Alloc::default()) else { return };
+    let large = report.sources[0].kinds.iter().find(|row| row.kind == "large").unwrap();
+    // What is allocated between two of them counts with the later one.
+    let off = large.bytes.abs_diff(100 * (300 * 1024 + 24));
+    assert!(large.events == 100 && off < 1_000, "{large:?}");
+}
+
+#[test]
+fn what_happened_inside_a_request_is_on_one_scale_with_it() {
+    let slowest = |name, path: &str| {
+        let report = reported(name, Http::from(Activities::default().top(500)))?;
+        let row = report.slowest.into_iter().find(|row| row.name == path).unwrap();
+        let id = row.id.unwrap();
+        let inside = reported(name, Http::from(Activities::default().with_events_of(&id)))?;
+        Some((inside.steps, row.duration_ns))
+    };
+    let kinds = |steps: &[RequestStep], kind| steps.iter().filter(|it| it.kind == kind).count();
+    let Some((steps, nanos)) = slowest("dt-diag", "in GET /nplus1") else { return };
+    assert_eq!((steps.len(), kinds(&steps, StepKind::Sql)), (12, 11), "{steps:#?}");
+    assert_eq!((steps[0].text.as_str(), steps[0].duration_ns), ("GET /nplus1  200", Some(nanos)));
+    let end = steps[0].start_ns + i64::try_from(nanos).unwrap();
+    for step in &steps[1..] {
+        assert!(step.depth == 1 && step.start_ns >= steps[0].start_ns && step.start_ns <= end);
+        assert!(step.text.starts_with("SELECT "), "{step:?}");
+    }
+    let Some((steps, _)) = slowest("dt-diag", "in GET /checkout") else { return };
+    let shown: Vec<_> = steps.iter().map(|it| (it.kind, it.depth, it.text.as_str())).collect();
+    let expected = [
+        (StepKind::Request, 0, "GET /checkout  200"),
+        (StepKind::Call, 1, "GET http://127.0.0.1:5210/downstream  200"),
+        (StepKind::Request, 2, "GET /downstream  200"),
+    ];
+    assert_eq!(shown, expected);
+    for (path, thrown) in [("in GET /boom", 3), ("in GET /refused", 13)] {
+        let Some((steps, _)) = slowest("dt-noinline", path) else { return };
+        assert_eq!(kinds(&steps, StepKind::Exception), thrown, "{path}: {steps:#?}");
+    }
+}
+
+#[test]
+fn rows_of_requests_say_what_they_called_and_ran() {
+    let Some(report) = reported("dt-diag", Http::default()) else { return };
+    let rows = incoming(&report);
+    let row = |path: &str| rows.iter().find(|row| row.name == format!("in GET {path}")).unwrap();
+    let checkout = &row("/checkout").calls;
+    assert_eq!((checkout.len(), checkout[0].count), (1, 5));
+    assert!(checkout[0].total_ns > row("/checkout").durations.total_ns * 9 / 10);
+    let commands = ["/nplus1", "/orders/#", "/api/products", "/hello"];
+    assert_eq!(commands.map(|path| row(path).sql_commands), [110, 12, 5, 0]);
+    assert!(row("/nplus1").sql_ns > 0);
 }

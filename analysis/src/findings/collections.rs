@@ -20,6 +20,10 @@ const LEAST_HOLES: f64 = 50.0;
 const LEAST_PINNED: u32 = 100;
 /// The share of what is allocated that one type in one method has, in percent.
 const LEAST_ALLOCATED: f64 = 20.0;
+/// How a sentence says that large objects are why.
+pub(super) const LARGE_OBJECTS: &str = "because large objects were allocated";
+/// What shows which they are.
+const RECORD_LARGE: &str = " (--profile gc-verbose records which, and where)";
 /// Maximum number of reasons in a sentence.
 const MOST_REASONS: usize = 2;
 
@@ -94,8 +98,8 @@ fn large_objects(
     };
     // Large objects are collected with generation 2.
     let old = if large.iter().all(|row| row.generation >= 2) { " of generation 2," } else { "" };
-    let (what, has_place) = what.unwrap_or_default();
-    Some((format!("{how_many}{old} because large objects were allocated{what}"), has_place))
+    let (what, has_place) = what.unwrap_or_else(|| (RECORD_LARGE.to_owned(), false));
+    Some((format!("{how_many}{old} {LARGE_OBJECTS}{what}"), has_place))
 }
 
 /// `: 29.3 MiB in 100 allocations of up to 300.1 KiB, most of it System.Byte[] in Blobs.MakeBlob`,

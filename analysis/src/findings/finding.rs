@@ -1,7 +1,8 @@
 //! Notable facts about a trace, as sentences with a number that the mentioned report also
 //! shows.
 
-use super::own::OwnModules;
+use super::collections::LARGE_OBJECTS;
+use super::own::{OwnModules, is_handler};
 use crate::document::percent as share;
 use crate::model::{CALLS, Coverage, rounded};
 use crate::report::{
@@ -17,6 +18,8 @@ use std::sync::Arc;
 const MOST: usize = 7;
 /// GC pauses that take less of the trace, in percent, are not notable,
 const LEAST_PAUSES: f64 = 1.0;
+/// unless large objects caused so many of them,
+const FEWEST_OF_LARGE: u64 = 2;
 /// nor is compilation, summed over threads,
 const LEAST_JIT: f64 = 2.0;
 /// nor are waits for locks, summed over threads,
@@ -55,7 +58,7 @@ const REFLECTION: [&str; 6] =
 #[non_exhaustive]
 pub struct Finding {
     /// Its subject: `lost_events`, `missing_names`, `gc`, `jit`, `alloc`, `exceptions`,
-    /// `deadlock`, `endless_wait`, `contention`, `waits`, `starvation`, `hottest_method`, `lock_spinning`, `activities`,
+    /// `slow_call`, `requests`, `deadlock`, `endless_wait`, `contention`, `waits`, `starvation`, `hottest_method`, `lock_spinning`, `activities`,
     /// `slow_activity`, `log_errors`, `child_process`, `threads`, `lock_waits`, `finalizer`, `heap`,
     /// `cut_off`, `repeated_query`.
     pub about: String,
@@ -118,7 +121,10 @@ impl Finding {
             duration(totals.max_pause_ns)
         );
         let weight = 20.0 + totals.pause_percent * 2.0;
-        (totals.pause_percent >= LEAST_PAUSES)
+        // Whoever allocates large objects causes collections of the whole heap, however short
+        // they are while it is small.
+        let is_of_large = totals.count >= FEWEST_OF_LARGE && why.contains(LARGE_OBJECTS);
+        (totals.pause_percent >= LEAST_PAUSES || is_of_large)
             .then(|| Finding::new("gc", weight, (totals.pause_ns, "ns"), text, "report gc"))
     }
 
@@ -204,8 +210,12 @@ impl Finding {
         let share = share(report.totals.waits.total_ns, trace_ns);
         let ended = report.locks.iter().max_by_key(|lock| lock.waits.total_ns);
         let place = ended.filter(|lock| lock.open == 0).and_then(|lock| lock.stacks.first());
+        let held = report.locks.iter().max_by_key(|lock| lock.waits.total_ns);
+        let held = held.filter(|lock| lock.held.count > 0).map_or_else(String::new, |lock| {
+            format!(", held for {} at a time", duration(lock.held.p50_ns))
+        });
         let text = format!(
-            "{} for locks, {} together{}",
+            "{} for locks, {} together{held}{}",
             counted(report.totals.stopped, "wait"),
             duration(report.totals.waits.total_ns),
             most_in(place.map(|stack| &*stack.frames), own)
@@ -342,6 +352,10 @@ impl Finding {
     }
 
     pub(super) fn activities(report: &ActivitiesReport, trace_ns: u64) -> Option<Finding> {
+        // Requests that came in are what a server's activities are about.
+        if let Some(finding) = report.http.as_ref().and_then(|http| Finding::requests(http)) {
+            return Some(finding);
+        }
         let noun = if report.started == 1 { "activity" } else { "activities" };
         let all = format!("{} {noun}", count(report.started));
         if report.errors > 0 {
@@ -355,7 +369,7 @@ impl Finding {
                 "report activities",
             ));
         }
-        let slowest = report.slowest.first()?;
+        let slowest = report.slowest.iter().find(|row| Finding::is_operation(&row.name))?;
         let share = share(slowest.duration_ns, trace_ns);
         let text =
             format!("{all}, the slowest took {}: {}", duration(slowest.duration_ns), slowest.name);
@@ -435,7 +449,7 @@ fn thrown_by(stacks: &[StackRow], own: &OwnModules) -> Option<String> {
 
 /// `Regex.IsMatch` for `System.Text.RegularExpressions!System.Text.RegularExpressions.Regex.IsMatch(string)`.
 pub(crate) fn short_name(frame: &str) -> String {
-    let name = without_arguments(frame);
+    let name = bare(frame);
     let name = name.split_once('!').map_or(&*name, |(_, name)| name);
     // Dots within type arguments do not separate.
     let mut depth = 0_usize;
@@ -489,8 +503,16 @@ fn running(about: &str, nanos: u64, of: u64, samples: u64, place: &str) -> Optio
     (share >= LEAST_METHOD).then(|| Finding::new(about, weight, (nanos, "ns"), text, "report topN"))
 }
 
-/// `app!Program.Main` for `app!Program.Main(string[])`.
+/// `app!Program.Main` for `app!Program.Main(string[])`. A method around a handler says what it is.
 pub(crate) fn without_arguments(frame: &str) -> String {
+    let name = bare(frame);
+    match name.split_once('!').filter(|_| is_handler(&name)) {
+        Some((_, method)) => format!("an endpoint's handler ({method})"),
+        None => name,
+    }
+}
+
+fn bare(frame: &str) -> String {
     let (method, called) = frame.split_once(CALLS).unwrap_or((frame, ""));
     let name = method.split_once('(').map_or(method, |(name, _)| name);
     if called.is_empty() { name.to_owned() } else { format!("{name}{CALLS}{called}") }

@@ -14,6 +14,7 @@ mod own;
 mod own_code;
 mod own_events;
 mod queries;
+mod requests;
 mod running;
 mod subject;
 mod summary;

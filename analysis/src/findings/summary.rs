@@ -93,7 +93,7 @@ impl Default for Summary {
                 Waits::default(),
                 Jit::default(),
                 ThreadPool::default(),
-                Activities::without_parts(),
+                Activities::without_parts().with_http(),
                 Logs::default().without_messages(),
                 Counters::default().without_points(),
                 Tasks::default().without_activities(),
@@ -254,6 +254,7 @@ fn findings(
         }),
         Finding::waits(&reports.waits, &own, duration_ns),
         Finding::activities(&reports.activities, duration_ns),
+        reports.activities.http.as_ref().and_then(|http| Finding::slow_call(http, duration_ns)),
         Finding::log_errors(severe),
     ];
     let mut findings: Vec<Finding> = found.into_iter().flatten().collect();

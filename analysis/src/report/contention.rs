@@ -77,6 +77,12 @@ pub struct Lock {
     pub open_ns: u64,
     /// Threads that held it when a wait started, most frequent first.
     pub owners: Vec<ThreadCount>,
+    /// How long threads held it, as far as those show that waited for it one after the other:
+    /// from one getting it to the next one.
+    pub held: Spread,
+    /// What its owners did while others waited; `count` is in samples. Most frequent first.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
+    pub owner_stacks: Vec<StackRow>,
     /// Number of further owners.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::document::is_zero"))]
     pub owners_left_out: u64,
@@ -102,12 +108,32 @@ pub struct Contention {
     waits: Waiting<LockPlace, BTreeMap<u64, u64>>,
     /// What each thread's newest wait is for.
     newest: HashMap<ThreadHandle, Newest>,
+    /// Locks that are waited for, by their id.
+    contended: HashMap<u64, Contended>,
+    held: HashMap<u64, Distribution>,
+    /// What owners did: samples by lock and stack.
+    owner_stacks: HashMap<(u64, StackHandle), u64>,
 }
+
+/// A lock that threads wait for.
+#[derive(Debug, Default)]
+struct Contended {
+    waiting: u64,
+    /// OS id of the thread that has it.
+    owner: Option<u64>,
+    /// When that thread got it, if it waited before.
+    since: Option<i64>,
+}
+
+/// Maximum number of locks whose owners are looked at, and of their stacks.
+const MOST_CONTENDED: usize = 10_000;
+const MOST_OWNER_STACKS: usize = 100_000;
 
 /// What is known of a wait besides its place.
 #[derive(Debug, Clone, Copy)]
 struct Newest {
     since_nanos: i64,
+    lock_id: Option<u64>,
     object_id: Option<u64>,
     owner: Option<u64>,
 }
@@ -115,7 +141,13 @@ struct Newest {
 impl Default for Contention {
     /// Lists the top 10 stacks and owners of each lock.
     fn default() -> Contention {
-        Contention { waits: Waiting::new(10), newest: HashMap::new() }
+        Contention {
+            waits: Waiting::new(10),
+            newest: HashMap::new(),
+            contended: HashMap::new(),
+            held: HashMap::new(),
+            owner_stacks: HashMap::new(),
+        }
     }
 }
 
@@ -142,11 +174,65 @@ impl Contention {
             *count = count.saturating_add(1);
         }
         let object_id = start.and_then(|start| start.object_id).filter(|object| *object != 0);
-        let newest = Newest { since_nanos: moment.nanos, object_id, owner };
+        let lock_id = start.and_then(|start| start.lock_id).filter(|id| *id != 0);
+        let newest = Newest { since_nanos: moment.nanos, lock_id, object_id, owner };
         self.newest.insert(moment.thread, newest);
+        if let Some(lock) = lock_id
+            && (self.contended.len() < MOST_CONTENDED || self.contended.contains_key(&lock))
+        {
+            let lock = self.contended.entry(lock).or_default();
+            lock.waiting = lock.waiting.saturating_add(1);
+            let owner = owner.and_then(|owner| Owners::os_id(model, moment.thread, owner));
+            if owner.is_some() && owner != lock.owner {
+                (lock.owner, lock.since) = (owner, None);
+            }
+        }
+    }
+
+    /// A thread has got a lock for which it waited.
+    fn got(&mut self, moment: &Moment, model: &Model) {
+        let Some(newest) = self.newest.get(&moment.thread) else { return };
+        let Some(id) = newest.lock_id else { return };
+        let Some(lock) = self.contended.get_mut(&id) else { return };
+        // Nobody else had it since the one before, or this thread would have got it then.
+        if let Some(since) = lock.since.filter(|since| newest.since_nanos <= *since)
+            && moment.is_selected
+        {
+            let nanos = u64::try_from(moment.nanos.saturating_sub(since)).unwrap_or(0);
+            self.held.entry(id).or_default().add(nanos);
+        }
+        lock.waiting = lock.waiting.saturating_sub(1);
+        lock.owner = model.threads().get(moment.thread).and_then(|row| row.os_thread_id);
+        lock.since = Some(moment.nanos);
+        if lock.waiting == 0 {
+            self.contended.remove(&id);
+        }
+    }
+
+    /// A sample of a thread, which may have a lock that others wait for.
+    fn sampled(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) {
+        if self.contended.is_empty() || !moment.is_selected {
+            return;
+        }
+        let Some(thread) = model.threads().get(moment.thread) else { return };
+        let Some(id) = thread.os_thread_id else { return };
+        let locks = self.contended.iter().filter(|(_, lock)| lock.owner == Some(id));
+        let locks: Vec<u64> = locks.map(|(lock, _)| *lock).collect();
+        if locks.is_empty() {
+            return;
+        }
+        let stack = model.stack_of(event, moment.thread);
+        for lock in locks {
+            let key = (lock, stack);
+            if self.owner_stacks.len() < MOST_OWNER_STACKS || self.owner_stacks.contains_key(&key) {
+                let count = self.owner_stacks.entry(key).or_default();
+                *count = count.saturating_add(1);
+            }
+        }
     }
 
     fn stop(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) {
+        self.got(moment, model);
         let (at, reported) = (moment.edge(event), reported_nanos(event));
         self.waits.stop(at, reported, moment.is_selected, || {
             let is_native = ContentionStop::of(event).is_some_and(|stop| stop.flags == 1);
@@ -165,11 +251,19 @@ impl Report for Contention {
     const INPUT: ReportInput = ReportInput::EventsAndSamples;
 
     fn wants(&self, event: &Event<'_>) -> bool {
-        event.known_provider() == KnownProvider::Runtime && matches!(event.id(), 81 | 91)
+        match event.known_provider() {
+            KnownProvider::Runtime => matches!(event.id(), 81 | 91),
+            KnownProvider::SampleProfiler => true,
+            _ => false,
+        }
     }
 
     fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {
         match event.id() {
+            _ if event.known_provider() == KnownProvider::SampleProfiler => {
+                self.sampled(event, moment, model);
+                return false;
+            }
             81 => self.start(event, moment, model),
             _ => self.stop(event, moment, model),
         }
@@ -183,7 +277,13 @@ impl Report for Contention {
     fn finish(self, resolved: &Resolved<'_>) -> ContentionReport {
         let top = self.waits.top;
         let passes = |place: &LockPlace| resolved.selected(place.stack, Mode::Unknown).is_some();
-        let newest = self.newest;
+        let (newest, held) = (self.newest, self.held);
+        let mut owner_stacks: HashMap<u64, Vec<(StackHandle, u64)>> = HashMap::new();
+        let mut sampled: Vec<_> = self.owner_stacks.into_iter().collect();
+        sampled.sort_few_by_key(|(key, _)| *key);
+        for ((lock, stack), count) in sampled {
+            owner_stacks.entry(lock).or_default().push((stack, count));
+        }
         let Waited { totals, sites, open } = self.waits.finish(passes);
         // At the end: a thread's purpose may be reported after its waits.
         let owners = Owners::new(resolved.model());
@@ -211,7 +311,8 @@ impl Report for Contention {
             // of which it waits, has another.
             let newest = newest.filter(|newest| newest.since_nanos == begun.since_nanos);
             let owner = newest.and_then(|newest| newest.owner);
-            let os_owner = owner.and_then(|owner| owners.os_id(begun.thread, owner));
+            let os_owner =
+                owner.and_then(|owner| Owners::os_id(resolved.model(), begun.thread, owner));
             let thread = resolved.model().threads().get(begun.thread);
             let thread = thread.and_then(|row| row.os_thread_id);
             waiting.extend(thread);
@@ -235,17 +336,19 @@ impl Report for Contention {
                 owner_managed_id: owner.filter(|_| os_owner.is_none()),
             });
         }
-        let mut locks: Vec<(Option<String>, bool, Sums)> = locks
-            .into_iter()
-            .map(|((id, is_native), sums)| (id.map(|id| format!("{id:#x}")), is_native, sums))
-            .collect();
+        let mut locks: Vec<(Option<u64>, bool, Sums)> =
+            locks.into_iter().map(|((id, is_native), sums)| (id, is_native, sums)).collect();
         locks.sort_few_by(|(one_id, _, one), (other_id, _, other)| {
             let total = |sums: &Sums| Reverse(sums.waits.sum().saturating_add(sums.open_ns));
             total(one).cmp(&total(other)).then_with(|| one_id.cmp(other_id))
         });
         let locks = locks
             .into_iter()
-            .map(|(lock_id, is_native, sums)| {
+            .map(|(id, is_native, sums)| {
+                let lock_id = id.map(|id| format!("{id:#x}"));
+                let did = id.and_then(|id| owner_stacks.remove(&id)).unwrap_or_default();
+                let (owner_stacks, _) = stack_rows(&mut frames, did, &[], top);
+                let held = id.and_then(|id| held.get(&id)).map(Distribution::spread);
                 let (owners, owners_left_out) = sums.owners(&owners, top);
                 let (stacks, stacks_left_out) = stack_rows(&mut frames, sums.stacks, &[], top);
                 Lock {
@@ -255,6 +358,8 @@ impl Report for Contention {
                     open: sums.open,
                     open_ns: sums.open_ns,
                     owners,
+                    held: held.unwrap_or_default(),
+                    owner_stacks,
                     owners_left_out,
                     stacks,
                     stacks_left_out,
@@ -283,7 +388,7 @@ struct Sums {
 
 impl Sums {
     /// The threads that held the lock most often, and the number of the others.
-    fn owners(&self, owners: &Owners<'_>, top: usize) -> (Vec<ThreadCount>, u64) {
+    fn owners(&self, owners: &Owners, top: usize) -> (Vec<ThreadCount>, u64) {
         let count = |(id, count): (&u64, &u64)| ThreadCount {
             thread_id: Some(*id),
             name: owners.names.get(id).cloned(),
@@ -298,25 +403,24 @@ impl Sums {
 }
 
 /// Who holds locks.
-struct Owners<'m> {
-    model: &'m Model,
+struct Owners {
     /// By OS id.
     names: BTreeMap<u64, String>,
 }
 
-impl<'m> Owners<'m> {
-    fn new(model: &'m Model) -> Owners<'m> {
+impl Owners {
+    fn new(model: &Model) -> Owners {
         let named = |(_, thread): (ThreadHandle, &crate::model::Thread)| {
             Some((thread.os_thread_id?, thread.name.clone()?))
         };
-        Owners { model, names: model.threads().iter().filter_map(named).collect() }
+        Owners { names: model.threads().iter().filter_map(named).collect() }
     }
 
     /// The OS id of the owner that a wait of a thread names. From .NET 11 on, that is a
     /// managed id.
-    fn os_id(&self, waiting: ThreadHandle, owner: u64) -> Option<u64> {
-        let thread = self.model.threads().get(waiting)?;
-        let process = self.model.process(thread.process)?;
+    fn os_id(model: &Model, waiting: ThreadHandle, owner: u64) -> Option<u64> {
+        let thread = model.threads().get(waiting)?;
+        let process = model.process(thread.process)?;
         match process.runtime_major {
             Some(major) if major >= MANAGED_OWNERS_SINCE => process.os_thread_of(owner),
             _ => Some(owner),

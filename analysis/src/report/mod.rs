@@ -46,6 +46,7 @@ mod exceptions;
 pub(crate) mod fields;
 mod flat_json;
 pub(crate) mod gc;
+mod http;
 mod jit;
 mod loader;
 mod logs;
@@ -61,6 +62,7 @@ mod set;
 pub(crate) mod sql;
 mod stack_rows;
 pub(crate) mod startup;
+mod steps;
 mod stuck;
 mod task_waits;
 mod tasks;
@@ -74,8 +76,9 @@ mod waits;
 
 pub(crate) use activities::Occurrence;
 pub use activities::{
-    Activities, ActivitiesReport, ActivityEvent, ActivityLayer, ActivityLine, ActivityNode,
-    ActivityRow, Doing, Http, Parts, SlowActivity, StatusCount, Stretch,
+    Activities, ActivitiesReport, ActivityCalls, ActivityEvent, ActivityLayer, ActivityLine,
+    ActivityNode, ActivityRow, Doing, Parts, RequestStep, SlowActivity, StatusCount, StepKind,
+    Stretch,
 };
 pub use alloc::{Alloc, AllocKind, AllocReport, AllocSource, AllocStack, AllocThread, AllocType};
 pub use contention::{Contention, ContentionReport, Lock, OpenLockWait};
@@ -88,6 +91,7 @@ pub use exceptions::{
     ExceptionType, Exceptions, ExceptionsReport, MessageCount, MethodCount, TypeCount,
 };
 pub use gc::{Collection, Gc, GcReport, GcTotals, GenerationSizes, GenerationTotals, Pause};
+pub use http::Http;
 pub use jit::{AsyncPart, Jit, JitDecisions, JitMethod, JitReport, JitTotals, TierTotals};
 pub use loader::{AssemblyRow, BindRow, LoadedModule, Loader, LoaderReport};
 pub use logs::{

@@ -1,4 +1,4 @@
-//! Ready-made sets of providers, the same as dotnet-trace's.
+//! Ready-made sets of providers: those of dotnet-trace, and one for web applications.
 
 use crate::args::ProfileName;
 use nettrace_ipc::{Arguments, Level, Provider, RequestError, Rundown};
@@ -12,6 +12,16 @@ pub(crate) const DIAGNOSTIC_SOURCE: &str = "Microsoft-Diagnostics-DiagnosticSour
 
 /// GC, AssemblyLoader, Loader, JIT, Exception, Threading, ILToNativeMap, Compilation.
 pub(crate) const COMMON_KEYWORDS: u64 = 0x10_0003_801D;
+
+const TASKS: &str = "System.Threading.Tasks.TplEventSource";
+/// Waits for locks.
+const CONTENTION_KEYWORD: u64 = 0x4000;
+/// Messages as text, and with their arguments and exceptions.
+const MESSAGE_KEYWORDS: u64 = 0xC;
+/// Events and not what the source says of itself.
+const EVENTS_KEYWORD: u64 = 0x2;
+/// Ids of activities flow with tasks: by them what happens belongs to requests.
+const ACTIVITY_IDS_KEYWORD: u64 = 0x80;
 
 /// What the SqlClient and Entity Framework listeners say of commands.
 const DATABASE_SPECS: &str = "\
@@ -38,10 +48,24 @@ impl ProfileName {
                 provider(PRIVATE, 0x1, Level::Informational)?,
             ],
             ProfileName::Database => vec![
-                provider("System.Threading.Tasks.TplEventSource", 0x80, Level::Informational)?,
+                provider(TASKS, ACTIVITY_IDS_KEYWORD, Level::Informational)?,
                 provider(DIAGNOSTIC_SOURCE, 0x3, Level::Verbose)?
                     .arguments(Arguments::pairs([("FilterAndPayloadSpecs", DATABASE_SPECS)])?),
             ],
+            ProfileName::Web => {
+                // Spans of all ActivitySources.
+                let specs = format!("[AS]*\r\n{DATABASE_SPECS}");
+                vec![
+                    sampler()?,
+                    provider(RUNTIME, COMMON_KEYWORDS | CONTENTION_KEYWORD, Level::Informational)?,
+                    provider(TASKS, ACTIVITY_IDS_KEYWORD, Level::Informational)?,
+                    provider("Microsoft.AspNetCore.Hosting", u64::MAX, Level::Informational)?,
+                    provider("System.Net.Http", u64::MAX, Level::Informational)?,
+                    provider(DIAGNOSTIC_SOURCE, EVENTS_KEYWORD, Level::Informational)?
+                        .arguments(Arguments::pairs([("FilterAndPayloadSpecs", &*specs)])?),
+                    provider("Microsoft-Extensions-Logging", MESSAGE_KEYWORDS, Level::Warning)?,
+                ]
+            }
             ProfileName::CpuSampling => {
                 vec![sampler()?, provider(RUNTIME, 0x14_C14F_CCBD, Level::Informational)?]
             }

@@ -118,7 +118,7 @@ fn formats_and_profiles_are_listed() {
         (Some(0), ran(&["convert", "--format", "list"], &folder).stdout)
     );
     let profiles = ran(&["list-profiles"], &folder);
-    for name in ["dotnet-common", "gc-verbose", "gc-collect", "database", "cpu-sampling"] {
+    for name in ["dotnet-common", "gc-verbose", "gc-collect", "database", "web", "cpu-sampling"] {
         assert!(
             profiles.text().contains(&format!("\n{name} ")) || profiles.text().starts_with(name),
             "{name}"

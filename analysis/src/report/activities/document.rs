@@ -42,6 +42,10 @@ pub struct ActivitiesReport {
     /// did not both start and stop.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub line: Option<ActivityLine>,
+    /// HTTP: what happened inside the requested one, in the order in which it began: calls,
+    /// spans, SQL commands, log messages, exceptions. Empty if none was requested.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
+    pub steps: Vec<RequestStep>,
     /// Events of the requested activity and of those inside it, in time order; empty if
     /// none was requested.
     pub events: Vec<ActivityEvent>,
@@ -90,8 +94,71 @@ pub struct ActivityRow {
     /// first; empty if there is only one layer.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
     pub layers: Vec<ActivityLayer>,
+    /// HTTP: what those that came in called, longest total first; at most ten.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
+    pub calls: Vec<ActivityCalls>,
+    /// HTTP: SQL commands that ran for those that came in.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::document::is_zero"))]
+    pub sql_commands: u64,
+    /// The time of these commands, in nanoseconds.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::document::is_zero"))]
+    pub sql_ns: u64,
     /// HTTP: how often each status was returned.
     pub statuses: Vec<StatusCount>,
+}
+
+/// Requests that go out of others.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct ActivityCalls {
+    /// The target, as in [`ActivityRow::name`].
+    pub name: String,
+    /// Number of calls.
+    pub count: u64,
+    /// Their time. Calls at the same time are added up.
+    pub total_ns: u64,
+}
+
+/// What happened inside of a request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct RequestStep {
+    /// What it is.
+    pub kind: StepKind,
+    /// When it began, in nanoseconds since the session's start.
+    pub start_ns: i64,
+    /// How long it took; `None` for what has no duration, or did not end in the trace.
+    pub duration_ns: Option<u64>,
+    /// How many others it is inside of, by time.
+    pub depth: usize,
+    /// Target, name, statement, `LEVEL LOGGER: message` or `type: message`.
+    pub text: String,
+    /// Whether it failed: also messages of level error or worse, and exceptions.
+    pub is_error: bool,
+    /// OS id of the thread on which it began.
+    pub thread_id: Option<u64>,
+}
+
+/// What a [`RequestStep`] is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
+#[non_exhaustive]
+pub enum StepKind {
+    /// A request that came in: the requested one, and those that it sent to its own process.
+    Request,
+    /// A request that went out.
+    Call,
+    /// Another activity.
+    Span,
+    /// An SQL command.
+    Sql,
+    /// A log message.
+    Message,
+    /// An exception that was thrown.
+    Exception,
 }
 
 /// A layer of the program that reports requests, such as Hosting and Kestrel. Durations

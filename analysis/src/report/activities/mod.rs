@@ -15,16 +15,14 @@
 
 mod document;
 mod fields;
-mod http;
 mod parts;
 mod tree;
 mod view;
 
 pub use document::{
-    ActivitiesReport, ActivityEvent, ActivityLayer, ActivityLine, ActivityNode, ActivityRow,
-    SlowActivity, StatusCount,
+    ActivitiesReport, ActivityCalls, ActivityEvent, ActivityLayer, ActivityLine, ActivityNode,
+    ActivityRow, RequestStep, SlowActivity, StatusCount, StepKind,
 };
-pub use http::Http;
 pub use parts::{Doing, Parts, Stretch};
 pub(crate) use view::Occurrence;
 
@@ -42,7 +40,7 @@ use nettrace_parser::view::KnownProvider;
 use parts::PartTracker;
 use std::borrow::Cow;
 use std::collections::HashMap;
-use view::{ActivitySite, ActivityView, Slow, Wanted};
+use view::{ActivitySite, ActivityView, Calls, Slow, Wanted};
 
 /// Maximum number of events kept for one activity.
 const MOST_EVENTS: usize = 10_000;
@@ -85,6 +83,8 @@ struct Begun {
     /// Its number in the tracker of its time.
     part: Option<u64>,
     request: Option<Request>,
+    /// The innermost request around it.
+    within: Option<OpenActivityKey>,
 }
 
 /// An open activity as an HTTP request.
@@ -100,6 +100,8 @@ struct Request {
     /// The request around it.
     around: Option<OpenActivityKey>,
     is_error: bool,
+    /// What it calls.
+    calls: Calls,
 }
 
 impl Request {
@@ -141,7 +143,7 @@ impl Default for Activities {
 
 impl Activities {
     /// HTTP requests only, by target.
-    fn only_http(self) -> Activities {
+    pub(crate) fn only_http(self) -> Activities {
         Activities { all: None, ..self.with_http() }
     }
 
@@ -149,6 +151,11 @@ impl Activities {
     #[must_use]
     pub(crate) fn with_http(self) -> Activities {
         Activities { http: Some(ActivityView::default()), ..self }
+    }
+
+    /// The id of the activity whose events are listed.
+    pub(crate) fn requested(&self) -> Option<&str> {
+        self.id.as_deref()
     }
 
     /// Notes each activity and request that ends, for [`Activities::take_ended`].
@@ -208,7 +215,13 @@ impl Activities {
     ) {
         let name = model.texts_mut().intern(&edge.name);
         let parent = self.parent_of(edge);
-        let request = facts.and_then(|facts| self.request(edge, name, facts, moment, model));
+        let around = parent.and_then(|place| Some((place, self.open.at(place)?)));
+        let within = around.and_then(|(place, around)| match around.what.request {
+            Some(_) => Some(place),
+            None => around.what.within,
+        });
+        let request =
+            facts.and_then(|facts| self.request(edge, name, facts, within, moment, model));
         let around = parent.and_then(|place| self.open.at(place)).map(|around| &around.what);
         let node = self.all.as_mut().map_or(0, |all| all.tree.node(around.map(|it| it.node), name));
         let is_shown =
@@ -226,6 +239,7 @@ impl Activities {
             fields: if moment.is_selected && is_shown { fields_text(event) } else { String::new() },
             part,
             request,
+            within,
         };
         if !edge.is_listener && event.known_provider() == KnownProvider::DiagnosticSource {
             self.twins.span(edge, moment.thread, self.open.next_place(name));
@@ -256,12 +270,13 @@ impl Activities {
         edge: &ActivityEdge,
         name: TextHandle,
         facts: HttpFacts,
+        within: Option<OpenActivityKey>,
         moment: &Moment,
         model: &mut Model,
     ) -> Option<Request> {
         let newest = self.requests.get(&moment.thread).copied();
         let layer_of = request_of(&self.open, newest, edge, name, &facts);
-        let around = layer_of.or_else(|| requests_around(&self.open, edge).next());
+        let around = layer_of.or_else(|| requests_around(&self.open, edge).next()).or(within);
         let of_around = around.and_then(|place| self.open.at(place)?.what.request.as_ref());
         let node = self.http.as_mut()?.tree.node(of_around.map(|around| around.node), name);
         let label = facts.label().map(|label| model.texts_mut().intern(&label));
@@ -276,7 +291,8 @@ impl Activities {
                 self.requests.insert(moment.thread, self.open.next_place(name));
             }
         }
-        Some(Request { node, facts, label, layer_of, around, is_error: edge.is_error })
+        let (is_error, calls) = (edge.is_error, Calls::default());
+        Some(Request { node, facts, label, layer_of, around, is_error, calls })
     }
 
     /// What is known about the stop of a request that has no id.
@@ -433,12 +449,33 @@ impl Activities {
     ) {
         let label = request.label.unwrap_or(name);
         let site = request.site(label, self.is_nested(request, label), stack);
+        if request.facts.direction == Some("out") {
+            self.called(request.around, label, slow.duration);
+        }
         let Some(http) = &mut self.http else { return };
         http.wanted = http.wanted.take().or(wanted);
         http.note(site, slow.start, Some(slow.duration), request.is_error);
         let stats = http.count(site, request.facts.direction, request.is_error);
         let slow = Slow { is_error: request.is_error, ..slow };
         stats.stopped(slow, request.facts.status, self.top);
+        stats.calls.merge(&request.calls);
+    }
+
+    /// A call that goes out has ended: it counts for the request that came in around it, unless
+    /// it is inside another call.
+    fn called(&mut self, around: Option<OpenActivityKey>, label: TextHandle, nanos: u64) {
+        let mut around = around;
+        for _ in 0..DEEPEST_REQUEST {
+            let Some(request) = around.and_then(|place| self.request_mut(place)) else { return };
+            if request.layer_of.is_some() {
+                around = request.layer_of;
+            } else {
+                if request.facts.direction == Some("in") {
+                    request.calls.add(label, nanos);
+                }
+                return;
+            }
+        }
     }
 
     /// Whether a request is inside another one with the same label.

@@ -1,8 +1,8 @@
 //! Activities as a report counts them: by place in the tree of names, label and stack.
 
 use super::document::{
-    ActivitiesReport, ActivityLayer, ActivityLine, ActivityNode, ActivityRow, SlowActivity,
-    StatusCount,
+    ActivitiesReport, ActivityCalls, ActivityLayer, ActivityLine, ActivityNode, ActivityRow,
+    SlowActivity, StatusCount,
 };
 use super::parts::{PartTracker, Parts, Totals};
 use super::tree::ActivityTree;
@@ -56,8 +56,50 @@ pub(super) struct ActivityStats {
     pub(super) durations: Distribution,
     pub(super) statuses: BTreeMap<i64, u64>,
     pub(super) parts: Totals,
+    pub(super) calls: Calls,
     /// Slowest first.
     pub(super) slowest: Vec<Slow>,
+}
+
+/// Maximum number of different calls of a request, and of those that are listed.
+const MOST_CALLS: usize = 1000;
+const SHOWN_CALLS: usize = 10;
+
+/// What requests call, by the name of the request that goes out: number and time.
+#[derive(Debug, Default, Clone)]
+pub(super) struct Calls(BTreeMap<TextHandle, (u64, u64)>);
+
+impl Calls {
+    pub(super) fn add(&mut self, label: TextHandle, nanos: u64) {
+        self.add_all(label, (1, nanos));
+    }
+
+    pub(super) fn merge(&mut self, other: &Calls) {
+        other.0.iter().for_each(|(label, sums)| self.add_all(*label, *sums));
+    }
+
+    fn add_all(&mut self, label: TextHandle, (count, nanos): (u64, u64)) {
+        if self.0.len() < MOST_CALLS || self.0.contains_key(&label) {
+            let (counted, sum) = self.0.entry(label).or_default();
+            (*counted, *sum) = (counted.saturating_add(count), sum.saturating_add(nanos));
+        }
+    }
+
+    /// Longest first.
+    fn rows(&self, resolved: &Resolved<'_>) -> Vec<ActivityCalls> {
+        let texts = resolved.model().texts();
+        let row = |(label, (count, total_ns)): (&TextHandle, &(u64, u64))| ActivityCalls {
+            name: texts.get(*label).to_owned(),
+            count: *count,
+            total_ns: *total_ns,
+        };
+        let mut rows: Vec<ActivityCalls> = self.0.iter().map(row).collect();
+        rows.sort_few_by(|one, other| {
+            other.total_ns.cmp(&one.total_ns).then_with(|| one.name.cmp(&other.name))
+        });
+        rows.truncate(SHOWN_CALLS);
+        rows
+    }
 }
 
 /// An activity that has stopped.
@@ -96,6 +138,7 @@ impl ActivityStats {
         self.errors = self.errors.saturating_add(other.errors);
         self.durations.merge(&other.durations);
         self.parts.merge(&other.parts);
+        self.calls.merge(&other.calls);
         for (status, count) in &other.statuses {
             let mine = self.statuses.entry(*status).or_default();
             *mine = mine.saturating_add(*count);
@@ -169,7 +212,7 @@ impl ActivityView {
         });
         slowest.truncate(top);
         let mut activities: Vec<ActivityRow> =
-            rows.into_iter().map(|(name, stats)| row(name, stats, &parts)).collect();
+            rows.into_iter().map(|(name, stats)| row(name, stats, &parts, resolved)).collect();
         activities.sort_few_by(|one, other| {
             // Incoming requests first, then outgoing ones, then others.
             let group = |row: &ActivityRow| match row.direction.as_deref() {
@@ -215,6 +258,7 @@ impl ActivityView {
             tree: tree_rows(&tree, &nodes, resolved),
             slowest: slowest.into_iter().map(slow).collect(),
             line,
+            steps: Vec::new(),
             events: Vec::new(),
             events_left_out: 0,
             used: 0,
@@ -296,7 +340,12 @@ struct NamedStats<'t> {
     layers: BTreeMap<&'t str, Distribution>,
 }
 
-fn row(name: &str, row: NamedStats<'_>, parts: &dyn Fn(&Totals, u64) -> Parts) -> ActivityRow {
+fn row(
+    name: &str,
+    row: NamedStats<'_>,
+    parts: &dyn Fn(&Totals, u64) -> Parts,
+    resolved: &Resolved<'_>,
+) -> ActivityRow {
     let stats = row.stats;
     let layer = |(name, durations): (&str, Distribution)| ActivityLayer {
         name: name.to_owned(),
@@ -318,6 +367,9 @@ fn row(name: &str, row: NamedStats<'_>, parts: &dyn Fn(&Totals, u64) -> Parts) -
         parts: parts(&stats.parts, stats.durations.sum()),
         outermost_ns: row.outermost_ns,
         layers,
+        calls: stats.calls.rows(resolved),
+        sql_commands: 0,
+        sql_ns: 0,
         statuses: stats
             .statuses
             .iter()

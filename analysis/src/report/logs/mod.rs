@@ -16,7 +16,7 @@ mod message;
 mod scopes;
 mod templates;
 
-pub(super) use message::LoggedMessage;
+pub(super) use message::{Form, LoggedMessage};
 pub(super) use scopes::LogScopes;
 pub use templates::LogTemplate;
 
@@ -24,7 +24,6 @@ use super::contract::{Moment, Recording, Report, SCHEMA};
 use super::flat_json;
 use crate::model::{Model, Pattern, Resolved, ThreadHandle, short};
 use crate::sorted::SortFew;
-use message::Form;
 use nettrace_parser::Event;
 use nettrace_parser::view::{self, KnownProvider, View};
 use std::collections::{BTreeMap, HashMap};

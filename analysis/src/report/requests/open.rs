@@ -41,6 +41,8 @@ pub(crate) struct OpenRequests {
     twins: Twins,
     stops: LayerStops,
     started: u64,
+    /// Whether the last event was of a layer of a request that is known already.
+    is_layer: bool,
 }
 
 /// The requests whose layer has just stopped, by thread: of Kestrel's request and that of
@@ -135,11 +137,13 @@ impl OpenRequests {
         stack: Option<StackHandle>,
         model: &Model,
     ) -> Option<EndedRequest> {
+        self.is_layer = false;
         let Some(edge) = edge else {
             self.failure(event, mark);
             return None;
         };
         if edge.is_listener && self.listener(event, edge, at.thread, mark) {
+            self.is_layer = true;
             return None;
         }
         let Some(facts) = HttpFacts::of(event, edge) else {
@@ -153,6 +157,16 @@ impl OpenRequests {
         } else {
             self.stop(edge, name, facts, at, mark, stack, model)
         }
+    }
+
+    /// The number of the next request, or layer of one, that starts.
+    pub(crate) fn next_number(&self) -> u64 {
+        self.started
+    }
+
+    /// Whether the last event was of a layer of a request that is known already.
+    pub(crate) fn was_layer(&self) -> bool {
+        self.is_layer
     }
 
     /// What a listener says of a request that is a span as well. Returns whether it is one.
@@ -208,6 +222,7 @@ impl OpenRequests {
                 }
             }
         }
+        self.is_layer = layer_of.is_some();
         let number = self.started;
         self.started = self.started.saturating_add(1);
         if let Some(request) = layer_of.and_then(|place| self.open.at_mut(place)) {

@@ -24,7 +24,7 @@ const ROWS: [&str; 2] = ["db.response.returned_rows", "db.response.rows"];
 
 /// What an event is in the life of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Phase {
+pub(crate) enum Phase {
     Start,
     Stop,
     /// All that there is of it.
@@ -35,17 +35,17 @@ pub(super) enum Phase {
 
 /// What an event says about a command.
 #[derive(Debug)]
-pub(super) struct CommandEvent {
-    pub(super) source: String,
-    pub(super) phase: Phase,
+pub(crate) struct CommandEvent {
+    pub(crate) source: String,
+    pub(crate) phase: Phase,
     /// The statement, as it was sent.
-    pub(super) text: Option<String>,
-    pub(super) rows: Option<u64>,
-    pub(super) nanos: Option<u64>,
-    pub(super) is_error: bool,
+    pub(crate) text: Option<String>,
+    pub(crate) rows: Option<u64>,
+    pub(crate) nanos: Option<u64>,
+    pub(crate) is_error: bool,
     /// Hashes of the ids of the command and of its connection.
-    pub(super) command: Option<u64>,
-    pub(super) connection: Option<u64>,
+    pub(crate) command: Option<u64>,
+    pub(crate) connection: Option<u64>,
 }
 
 impl CommandEvent {
@@ -63,7 +63,7 @@ impl CommandEvent {
     }
 
     /// `None` if it is not about a command.
-    pub(super) fn of(event: &Event<'_>, edge: Option<&ActivityEdge>) -> Option<CommandEvent> {
+    pub(crate) fn of(event: &Event<'_>, edge: Option<&ActivityEdge>) -> Option<CommandEvent> {
         match event.known_provider() {
             KnownProvider::DiagnosticSource => CommandEvent::of_diagnostic_source(event, edge),
             KnownProvider::Logging => CommandEvent::of_log(event),
@@ -232,7 +232,7 @@ fn is_statement(text: &str) -> bool {
 }
 
 /// Whether events of this type may be about commands.
-pub(super) fn may_be_command(event: &Event<'_>) -> bool {
+pub(crate) fn may_be_command(event: &Event<'_>) -> bool {
     matches!(
         event.known_provider(),
         KnownProvider::DiagnosticSource | KnownProvider::Logging | KnownProvider::Other

@@ -22,7 +22,7 @@ use crate::model::activity_edge::{ActivityEdge, hash_of};
 use crate::model::intervals::OpenActivities;
 use crate::model::{Folding, Mode, Model, Resolved, StackHandle, TextHandle};
 use crate::sorted::SortFew;
-use command::{CommandEvent, Phase, may_be_command};
+pub(crate) use command::{CommandEvent, Phase, may_be_command};
 use nettrace_parser::Event;
 use nettrace_parser::view::KnownProvider;
 use statement::normalised;

@@ -150,6 +150,9 @@ pub(crate) enum ProfileName {
     GcCollect,
     /// Commands of ADO.NET and Entity Framework
     Database,
+    /// What an ASP.NET Core application does: requests, calls to others, spans, SQL, log
+    /// messages from Warning on, locks, collections, exceptions, and stacks
+    Web,
     /// What dotnet-trace called cpu-sampling before 2025: stacks, and many events of the
     /// runtime
     CpuSampling,

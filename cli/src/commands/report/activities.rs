@@ -9,6 +9,7 @@ use crate::table::{Cell, Detail, Table, first, layout_of, left, right};
 use crate::units;
 use nettrace_analysis::report::{
     Activities, ActivitiesReport, ActivityLine, ActivityRow, Doing, Http, Parts, StatusCount,
+    StepKind,
 };
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -251,20 +252,32 @@ fn is_known(parts: &Parts) -> bool {
 /// What the time of each row was spent on, in percent.
 fn parts_table(rows: &[&ActivityRow], context: &mut Context<'_>) -> io::Result<()> {
     let name = context.style.name();
-    if !rows.iter().any(|row| is_known(&row.parts)) {
+    let is_told =
+        |row: &&ActivityRow| is_known(&row.parts) || !row.calls.is_empty() || row.sql_commands > 0;
+    if !rows.iter().any(is_told) {
         return Ok(());
     }
     let mut columns = Parts::default().all().map(|(doing, _)| right(words(doing).0, 5, 0)).to_vec();
+    // What is awaited may be a call or a command: these are no further parts.
+    let has_calls = rows.iter().any(|row| !row.calls.is_empty());
+    let has_sql = rows.iter().any(|row| row.sql_commands > 0);
+    columns.extend(has_calls.then(|| right("CALLS", 5, 0)));
+    columns.extend(has_sql.then(|| right("SQL", 5, 0)));
     columns.push(left("WHERE THE TIME WENT", 26, 0));
     let mut table = Table::new(columns);
     for row in rows {
         let total = row.parts.total_ns();
-        let percents = row.parts.all().map(|(_, nanos)| match nanos {
+        let percent = |nanos: u64| match nanos {
             0 => "-".to_owned(),
-            nanos => format!("{:.1}", nanos as f64 * 100.0 / total as f64),
-        });
+            nanos => format!("{:.1}", nanos as f64 * 100.0 / total.max(1) as f64),
+        };
+        let percents = row.parts.all().map(|(_, nanos)| percent(nanos));
+        let calls_ns = row.calls.iter().map(|call| call.total_ns).sum();
+        let more = [(has_calls, calls_ns), (has_sql, row.sql_ns)];
+        let more = more.into_iter().filter(|(is_shown, _)| *is_shown);
+        let more = more.map(|(_, nanos)| percent(nanos).into());
         let shown = Cell::new(printable(&row.name), &name);
-        table.row(percents.map(Cell::from).into_iter().chain([shown]));
+        table.row(percents.map(Cell::from).into_iter().chain(more).chain([shown]));
     }
     writeln!(context.out.buffer())?;
     table.write(context)
@@ -337,11 +350,72 @@ fn cell_of(line: &ActivityLine, length: u64, cell: u64) -> Option<char> {
     Some(words(most.0).2)
 }
 
+/// Cells of the scale on which steps are shown.
+const SCALE_CELLS: usize = 30;
+
+/// What happened inside of the request that was asked for, on one scale.
+fn steps(rows: usize, report: &ActivitiesReport, context: &mut Context<'_>) -> io::Result<()> {
+    let Some(first_step) = report.steps.first() else { return Ok(()) };
+    let begin = first_step.start_ns;
+    let length = match first_step.duration_ns {
+        Some(nanos) => nanos.max(1),
+        None => {
+            let last = report.steps.iter().map(|step| step.start_ns).max().unwrap_or(begin);
+            u64::try_from(last.saturating_sub(begin)).unwrap_or(0).max(1)
+        }
+    };
+    let (bad, name) = (context.style.bad(), context.style.name());
+    first(context, &report.steps, rows).columns([
+        right("AT ms", 9, 0).of(&|step| ms(since(begin, step.start_ns)).into()),
+        right("TOOK ms", 9, 0)
+            .of(&|step| step.duration_ns.map_or_else(|| "-".to_owned(), ms).into()),
+        left("ON ONE SCALE", 32, 1).of(&|step| {
+            let at = since(begin, step.start_ns);
+            format!("|{}|", bar(at, step.duration_ns.unwrap_or(0), length)).into()
+        }),
+        left("WHAT", 7, 0).of(&|step| kind_word(step.kind).into()),
+        left("", 20, 0).of(&|step| {
+            let shown = format!("{}{}", "  ".repeat(step.depth.min(30)), printable(&step.text));
+            Cell::new(shown, if step.is_error { &bad } else { &name })
+        }),
+    ])?;
+    writeln!(context.out.buffer())
+}
+
+fn since(begin: i64, nanos: i64) -> u64 {
+    u64::try_from(nanos.saturating_sub(begin)).unwrap_or(0)
+}
+
+/// When something began and for how long it took, as a part of the length of all.
+fn bar(at: u64, took: u64, length: u64) -> String {
+    let last = SCALE_CELLS.saturating_sub(1);
+    let cell = |nanos: u64| {
+        let share = nanos.min(length) as f64 / length as f64;
+        ((share * SCALE_CELLS as f64) as usize).min(last)
+    };
+    let (from, to) = (cell(at), cell(at.saturating_add(took)));
+    let mark = if took == 0 { '|' } else { '=' };
+    (0..SCALE_CELLS).map(|at| if (from..=to).contains(&at) { mark } else { ' ' }).collect()
+}
+
+fn kind_word(kind: StepKind) -> &'static str {
+    match kind {
+        StepKind::Request => "request",
+        StepKind::Call => "call",
+        StepKind::Span => "span",
+        StepKind::Sql => "SQL",
+        StepKind::Message => "message",
+        StepKind::Exception => "throw",
+        _ => "step",
+    }
+}
+
 /// The events of the activity that was asked for.
 fn events(rows: usize, report: &ActivitiesReport, context: &mut Context<'_>) -> io::Result<()> {
     if let Some(of) = &report.line {
         line(of, context)?;
     }
+    steps(rows, report, context)?;
     let (strong, name) = (context.style.strong(), context.style.name());
     if report.events.is_empty() {
         let text = "no activity has this id; report activities lists those of the longest ones";

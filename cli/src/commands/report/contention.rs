@@ -48,7 +48,16 @@ pub(super) fn text(
             let more =
                 if more > 0 { format!(" and {} more", units::count(more)) } else { String::new() };
             let head = format!("{:>20}  held by ", "");
-            table.detail(Detail::new(head, format!("{}{more}", owners.join(", "))), &faint);
+            let held = match lock.held.count {
+                0 => String::new(),
+                _ => format!(", for {} ms in the middle", ms(lock.held.p50_ns)),
+            };
+            let owners = format!("{}{more}{held}", owners.join(", "));
+            table.detail(Detail::new(head, owners), &faint);
+        }
+        for stack in lock.owner_stacks.iter().take(SHOWN_STACKS) {
+            let head = format!("{:>20}  owner was in ", units::counted(stack.count, "sample"));
+            table.detail(Detail::new(head, innermost(&stack.frames, 3)), &faint);
         }
     }
     table.write(context)?;

@@ -1,0 +1,72 @@
+//! HTTP requests: a report of those activities that are requests, by target, with the SQL commands
+//! that they ran; of a requested one, what happened inside it.
+
+use super::activities::{Activities, ActivitiesReport};
+use super::contract::{Moment, Recording, Report};
+use super::sql::Sql;
+use super::steps::Steps;
+use crate::model::{Model, Resolved};
+use nettrace_parser::Event;
+
+/// Computes an [`ActivitiesReport`] of HTTP requests only, by target.
+#[derive(Debug)]
+pub struct Http {
+    requests: Activities,
+    sql: Sql,
+    /// Of the requested one.
+    steps: Option<Steps>,
+}
+
+impl Default for Http {
+    /// All requests, with the 10 slowest.
+    fn default() -> Http {
+        Http::from(Activities::default())
+    }
+}
+
+/// With the same options.
+impl From<Activities> for Http {
+    fn from(activities: Activities) -> Http {
+        Http {
+            steps: activities.requested().map(Steps::of),
+            requests: activities.only_http(),
+            sql: Sql::default().top(usize::MAX),
+        }
+    }
+}
+
+impl Report for Http {
+    type Output = ActivitiesReport;
+
+    const NAME: &'static str = "http";
+    const ABOUT: &'static str = "HTTP requests, incoming and outgoing";
+    const RECORD: &'static [Recording] = Activities::RECORD;
+
+    fn wants(&self, event: &Event<'_>) -> bool {
+        self.requests.wants(event) || self.sql.wants(event)
+    }
+
+    fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {
+        if self.sql.wants(event) {
+            self.sql.event(event, moment, model);
+        }
+        if let Some(steps) = &mut self.steps {
+            steps.event(event, moment, model);
+        }
+        self.requests.wants(event) && self.requests.event(event, moment, model)
+    }
+
+    fn finish(self, resolved: &Resolved<'_>) -> ActivitiesReport {
+        let mut report = self.requests.finish(resolved);
+        for row in self.sql.finish(resolved).requests {
+            let is_its = |name: &str| name.strip_prefix("in ") == Some(&*row.name);
+            if let Some(request) = report.activities.iter_mut().find(|it| is_its(&it.name)) {
+                (request.sql_commands, request.sql_ns) = (row.commands, row.total_ns);
+            }
+        }
+        if let Some(steps) = self.steps {
+            report.steps = steps.finish();
+        }
+        report
+    }
+}

@@ -1,0 +1,394 @@
+//! What happened inside a request: the calls, spans, SQL commands, log messages and exceptions
+//! of the one that was asked for.
+//!
+//! An event is part of it by the ids of its activity, by those of its span and of the spans
+//! around it, or as the SQL report finds the request of a command: by the stack of its thread, or
+//! by the connection of an earlier command.
+
+use super::activities::{RequestStep, StepKind};
+use super::contract::Moment;
+use super::logs::{Form, LogLevel, LoggedMessage};
+use super::requests::{HttpFacts, OpenRequests};
+use super::sql::{CommandEvent, Phase};
+use crate::model::activity_edge::{ActivityEdge, id_text};
+use crate::model::{Model, ThreadHandle};
+use crate::sorted::SortFew;
+use nettrace_parser::Event;
+use nettrace_parser::view::{Exception, KnownProvider, View};
+use std::cmp::Reverse;
+use std::collections::{HashMap, HashSet};
+
+/// Maximum number of steps that are kept.
+const MOST_STEPS: usize = 10_000;
+/// Maximum number of ids of what is inside, and of connections.
+const MOST_IDS: usize = 65_536;
+/// Maximum number of characters of a step's text.
+const LONGEST_TEXT: usize = 1_000;
+/// The runtime's event of a thrown exception.
+const THROWN: u32 = 80;
+
+/// Collects the steps of one request.
+#[derive(Debug)]
+pub(super) struct Steps {
+    /// The id that was asked for, in lower case.
+    id: String,
+    requests: OpenRequests,
+    /// The numbers of the request and of those that it sent to its own process.
+    numbers: HashSet<u64>,
+    /// Ids of activities and spans inside it, in lower case.
+    ids: HashSet<String>,
+    /// Connections on which it ran commands.
+    connections: HashSet<u64>,
+    steps: Vec<Found>,
+    open_requests: HashMap<u64, usize>,
+    open: HashMap<(String, String), usize>,
+    last_message: Option<LastMessage>,
+    is_over: bool,
+}
+
+#[derive(Debug)]
+struct Found {
+    step: RequestStep,
+    /// Who reports it: a command may come from several.
+    source: String,
+}
+
+/// One message comes in up to three forms, one after the other.
+#[derive(Debug, PartialEq, Eq)]
+struct LastMessage {
+    thread: ThreadHandle,
+    level: LogLevel,
+    logger: String,
+    event_id: String,
+    form: Form,
+    place: usize,
+}
+
+impl Steps {
+    pub(super) fn of(id: &str) -> Steps {
+        Steps {
+            id: id.to_ascii_lowercase(),
+            requests: OpenRequests::default(),
+            numbers: HashSet::new(),
+            ids: HashSet::new(),
+            connections: HashSet::new(),
+            steps: Vec::new(),
+            open_requests: HashMap::new(),
+            open: HashMap::new(),
+            last_message: None,
+            is_over: false,
+        }
+    }
+
+    pub(super) fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) {
+        let provider = event.known_provider();
+        let is_exception = provider == KnownProvider::Runtime && event.id() == THROWN;
+        let may_tell = matches!(
+            provider,
+            KnownProvider::DiagnosticSource | KnownProvider::Logging | KnownProvider::Other
+        );
+        if self.is_over || !(may_tell || is_exception) {
+            return;
+        }
+        let edge = moment.activity_edge(event);
+        let stack = model.stack_of(event, moment.thread);
+        if edge.is_some_and(|edge| edge.is_start && self.is_wanted(edge)) {
+            self.numbers.insert(self.requests.next_number());
+            edge.into_iter().for_each(|edge| self.learn(edge));
+        }
+        let number = self.requests.next_number();
+        let at = moment.edge(event);
+        let ended = self.requests.event(event, edge, at, 0, Some(stack), model);
+        if let Some(ended) = ended
+            && let Some(place) = self.open_requests.remove(&ended.number)
+        {
+            let own = self.steps.get_mut(place).map(|found| &mut found.step);
+            if let Some(step) = own {
+                step.duration_ns = ended.duration_ns;
+                step.is_error |= ended.is_error;
+                let status = ended.facts.status.filter(|status| *status >= 0);
+                let status = status.map_or_else(String::new, |status| format!("  {status}"));
+                let name = ended.facts.name().unwrap_or_else(|| step.text.clone());
+                step.text = format!("{name}{status}");
+            }
+            self.is_over |= place == 0;
+            return;
+        }
+        if self.numbers.is_empty() {
+            return;
+        }
+        let has_started = self.requests.next_number() > number;
+        let belongs = edge.is_some_and(|edge| self.is_inside(edge))
+            || self.has_id(event)
+            || self
+                .requests
+                .of(event, edge, moment.thread, stack, model)
+                .is_some_and(|number| self.numbers.contains(&number));
+        match provider {
+            _ if is_exception && belongs => self.exception(event, moment, model),
+            _ if self.command(event, edge, belongs, moment, model) => {}
+            KnownProvider::Logging if edge.is_none() => {
+                self.message(event, belongs, moment, model);
+            }
+            _ => {
+                let Some(edge) = edge.filter(|_| belongs) else { return };
+                self.learn(edge);
+                if has_started && !self.requests.was_layer() {
+                    self.request(number, event, edge, moment, model);
+                } else if !has_started && !self.requests.was_layer() {
+                    self.span(edge, moment, model);
+                }
+            }
+        }
+    }
+
+    fn is_wanted(&self, edge: &ActivityEdge) -> bool {
+        self.numbers.is_empty()
+            && [&edge.id, &edge.path]
+                .into_iter()
+                .flatten()
+                .any(|id| id.eq_ignore_ascii_case(&self.id))
+    }
+
+    /// Whether an id is that of the request, of something inside it, or a path below.
+    fn has(&self, id: &str) -> bool {
+        let id = id.to_ascii_lowercase();
+        self.ids.contains(&id)
+            || id
+                .strip_prefix(self.id.as_str())
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '$']))
+    }
+
+    fn has_id(&self, event: &Event<'_>) -> bool {
+        let id = event.activity_id().filter(|id| !id.is_zero());
+        id.is_some_and(|id| self.has(&id_text(id, event.process_id())))
+    }
+
+    fn is_inside(&self, edge: &ActivityEdge) -> bool {
+        [&edge.id, &edge.parent, &edge.path].into_iter().flatten().any(|id| self.has(id))
+    }
+
+    /// What has these ids is inside the request, and so is what refers to them.
+    fn learn(&mut self, edge: &ActivityEdge) {
+        for id in [&edge.id, &edge.path].into_iter().flatten() {
+            if self.ids.len() < MOST_IDS {
+                let id = id.to_ascii_lowercase();
+                // Messages have the id of the span alone.
+                self.ids.extend(span_of(&id).map(str::to_owned));
+                self.ids.insert(id);
+            }
+        }
+    }
+
+    fn push(
+        &mut self,
+        kind: StepKind,
+        text: &str,
+        source: &str,
+        moment: &Moment,
+        model: &Model,
+    ) -> Option<usize> {
+        if self.steps.len() >= MOST_STEPS {
+            return None;
+        }
+        let thread = model.threads().get(moment.thread);
+        let step = RequestStep {
+            kind,
+            start_ns: moment.nanos,
+            duration_ns: None,
+            depth: 0,
+            text: text.chars().take(LONGEST_TEXT).collect(),
+            is_error: false,
+            thread_id: thread.and_then(|row| row.os_thread_id),
+        };
+        self.steps.push(Found { step, source: source.to_owned() });
+        self.steps.len().checked_sub(1)
+    }
+
+    fn step_mut(&mut self, place: Option<usize>) -> Option<&mut RequestStep> {
+        self.steps.get_mut(place?).map(|found| &mut found.step)
+    }
+
+    /// A request has started inside: one that goes out, or one that it sent to its own process.
+    fn request(
+        &mut self,
+        number: u64,
+        event: &Event<'_>,
+        edge: &ActivityEdge,
+        moment: &Moment,
+        model: &Model,
+    ) {
+        let facts = HttpFacts::of(event, edge).unwrap_or_default();
+        let kind = if facts.direction == Some("out") { StepKind::Call } else { StepKind::Request };
+        let text = facts.name().unwrap_or_else(|| edge.name.clone());
+        let Some(place) = self.push(kind, &text, "", moment, model) else { return };
+        self.open_requests.insert(number, place);
+        if kind == StepKind::Request && self.numbers.len() < MOST_IDS {
+            self.numbers.insert(number);
+        }
+    }
+
+    fn span(&mut self, edge: &ActivityEdge, moment: &Moment, model: &Model) {
+        let id = edge.id.as_ref().or(edge.path.as_ref()).cloned().unwrap_or_default();
+        let key = (id, edge.name.clone());
+        if edge.is_start {
+            if let Some(place) = self.push(StepKind::Span, &edge.name, "", moment, model) {
+                self.open.insert(key, place);
+            }
+            return;
+        }
+        let place = self.open.remove(&key);
+        self.end(place, edge.reported_nanos, edge.is_error, moment);
+    }
+
+    fn end(
+        &mut self,
+        place: Option<usize>,
+        reported: Option<u64>,
+        is_error: bool,
+        moment: &Moment,
+    ) {
+        let Some(step) = self.step_mut(place) else { return };
+        let measured = u64::try_from(moment.nanos.saturating_sub(step.start_ns)).unwrap_or(0);
+        step.duration_ns = Some(reported.unwrap_or(measured));
+        step.is_error |= is_error;
+    }
+
+    /// An event of an SQL command. Returns whether it is one.
+    fn command(
+        &mut self,
+        event: &Event<'_>,
+        edge: Option<&ActivityEdge>,
+        belongs: bool,
+        moment: &Moment,
+        model: &Model,
+    ) -> bool {
+        let Some(command) = CommandEvent::of(event, edge) else { return false };
+        let number = command.command.map_or_else(String::new, |id| format!("{id:x}"));
+        let id = edge.and_then(|edge| edge.id.clone()).filter(|_| number.is_empty());
+        let key = (id.unwrap_or(number), command.source.clone());
+        let open = self.open.get(&key).copied();
+        let is_known = command.connection.is_some_and(|it| self.connections.contains(&it));
+        if !belongs && !is_known && open.is_none() {
+            return true;
+        }
+        if let Some(connection) = command.connection.filter(|_| self.connections.len() < MOST_IDS) {
+            self.connections.insert(connection);
+        }
+        let text = command.text.as_deref().map(one_line).unwrap_or_default();
+        match command.phase {
+            Phase::Start if open.is_none() => {
+                if let Some(place) = self.push(StepKind::Sql, &text, &command.source, moment, model)
+                {
+                    self.open.insert(key, place);
+                }
+            }
+            Phase::Start | Phase::Rows => {}
+            Phase::Stop | Phase::Whole => {
+                self.open.remove(&key);
+                let is_new = open.is_none();
+                let place = open
+                    .or_else(|| self.push(StepKind::Sql, &text, &command.source, moment, model));
+                if let Some(step) = self.step_mut(place)
+                    && is_new
+                {
+                    let nanos = i64::try_from(command.nanos.unwrap_or(0)).unwrap_or(0);
+                    step.start_ns = step.start_ns.saturating_sub(nanos);
+                }
+                if let Some(step) = self.step_mut(place)
+                    && step.text.is_empty()
+                {
+                    step.text = text;
+                }
+                self.end(place, command.nanos, command.is_error, moment);
+            }
+        }
+        true
+    }
+
+    fn message(&mut self, event: &Event<'_>, belongs: bool, moment: &Moment, model: &Model) {
+        let Some(message) = LoggedMessage::of(event) else { return };
+        let is_of_span = message.span.as_ref().is_some_and(|span| self.has(span));
+        // Whoever says of which span it is need not be asked for its thread.
+        if !(is_of_span || belongs && message.span.is_none()) {
+            return;
+        }
+        let text = match message.text.is_empty() {
+            true => message.template.clone().unwrap_or_default(),
+            false => message.text.clone(),
+        };
+        let last = self.last_message.take().filter(|last| {
+            last.form < message.form
+                && (last.thread, last.level) == (moment.thread, message.level)
+                && (&last.logger, &last.event_id) == (&message.logger, &message.event_id)
+        });
+        let text =
+            format!("{} {}: {}", message.level.short_name(), message.logger, one_line(&text));
+        let place = match last {
+            Some(last) => Some(last.place),
+            None => self.push(StepKind::Message, &text, "", moment, model),
+        };
+        if let Some(step) = self.step_mut(place) {
+            step.is_error = message.level >= LogLevel::Error;
+        }
+        self.last_message = place.map(|place| LastMessage {
+            thread: moment.thread,
+            level: message.level,
+            logger: message.logger,
+            event_id: message.event_id,
+            form: message.form,
+            place,
+        });
+    }
+
+    fn exception(&mut self, event: &Event<'_>, moment: &Moment, model: &Model) {
+        let Some(exception) = Exception::of(event) else { return };
+        let message = one_line(&exception.message.to_string());
+        let text = format!("{}: {message}", exception.type_name);
+        let place = self.push(StepKind::Exception, &text, "", moment, model);
+        if let Some(step) = self.step_mut(place) {
+            step.is_error = true;
+        }
+    }
+
+    /// The steps in the order in which they began. Of commands those that the source with most
+    /// of them reports.
+    pub(super) fn finish(self) -> Vec<RequestStep> {
+        let mut sources: HashMap<&str, u64> = HashMap::new();
+        for found in self.steps.iter().filter(|found| found.step.kind == StepKind::Sql) {
+            let count = sources.entry(&found.source).or_default();
+            *count = count.saturating_add(1);
+        }
+        let most = sources.into_iter().max_by_key(|(source, count)| (*count, Reverse(*source)));
+        let most = most.map(|(source, _)| source.to_owned());
+        let is_counted = |found: &Found| {
+            found.step.kind != StepKind::Sql || Some(&found.source) == most.as_ref()
+        };
+        let mut steps: Vec<RequestStep> =
+            self.steps.into_iter().filter(is_counted).map(|found| found.step).collect();
+        steps.sort_few_by_key(|step| (step.start_ns, Reverse(step.duration_ns)));
+        let mut ends: Vec<i64> = Vec::new();
+        for step in &mut steps {
+            let length = i64::try_from(step.duration_ns.unwrap_or(0)).unwrap_or(i64::MAX);
+            let end = step.start_ns.saturating_add(length);
+            ends.retain(|around| *around >= end && *around > step.start_ns);
+            step.depth = ends.len();
+            let holds = matches!(step.kind, StepKind::Request | StepKind::Call | StepKind::Span);
+            if holds && step.duration_ns.is_some() {
+                ends.push(end);
+            }
+        }
+        steps
+    }
+}
+
+/// The span's own part of `00-TRACE-SPAN-01`.
+fn span_of(id: &str) -> Option<&str> {
+    let mut parts = id.split('-');
+    let is_long = parts.next()?.len() == 2 && parts.next()?.len() == 32;
+    parts.next().filter(|span| is_long && span.len() == 16)
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
