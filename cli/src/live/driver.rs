@@ -369,10 +369,12 @@ impl Driver {
         // A recording is read to its end whatever time it takes: the rundown comes last, and
         // without it methods have no names.
         let is_kept = !matches!(self.sink, Sink::Nowhere) && !self.is_left;
-        let is_due = self.is_left || self.end.as_ref().is_some_and(EndRule::is_due);
-        let Some(since) = self.handle.stopping_since.get().filter(|_| is_due && !is_kept) else {
+        let due = self.end.as_ref().and_then(EndRule::due_since);
+        let is_wanted = is_kept || !self.is_left && due.is_none();
+        let Some(stopping) = self.handle.stopping_since.get().filter(|_| !is_wanted) else {
             return false;
         };
+        let since = due.map_or(*stopping, |due| due.min(*stopping));
         let patience = self.session.runtime().current_deadlines().drain;
         let stops_waiting =
             since.elapsed() >= self.end.as_ref().map_or(patience, EndRule::patience);

@@ -9,7 +9,8 @@
 //!   the end, unless the process sends nothing for 2 s (`Deadlines::drain` of
 //!   `nettrace_ipc`),
 //! - data that is not recorded is waited for no longer than that: the rest of a view, or the
-//!   answer to a request. After a signal it is 1.8 s ([`Delays::signal_patience`]),
+//!   answer to a request. After a signal it is 1.8 s ([`Delays::signal_patience`]), for all that
+//!   the command still does together: a process that does not answer is asked nothing more,
 //! - a second signal exits ([`super::signals`]).
 //!
 //! `--patience` takes the place of the 2 s.
@@ -18,6 +19,7 @@ use super::signals::Signals;
 use crate::delays::Delays;
 use nettrace_ipc::Deadlines;
 use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -37,8 +39,12 @@ pub(crate) struct EndRule {
     deadline: Arc<Mutex<Option<Instant>>>,
     /// How long a silent process is waited for.
     patience: Duration,
+    /// Somebody did not answer when it was time to end, so nobody is asked any more.
+    is_given_up: Arc<AtomicBool>,
     /// It is not the command that ends by it, but something beside.
     is_part: bool,
+    /// It is about what follows the end of the command, so a signal shortens nothing.
+    is_last: bool,
 }
 
 impl EndRule {
@@ -58,13 +64,21 @@ impl EndRule {
         deadlines: &Deadlines,
     ) -> EndRule {
         let (signals, patience) = (signals.clone(), deadlines.drain);
-        EndRule { signals, duration, deadline: Arc::default(), patience, is_part: false }
+        EndRule {
+            signals,
+            duration,
+            deadline: Arc::default(),
+            patience,
+            is_given_up: Arc::default(),
+            is_part: false,
+            is_last: false,
+        }
     }
 
     /// For something beside: it ends with the command, and after `time` from now.
     pub(crate) fn part(&self, time: Duration) -> EndRule {
-        let (duration, deadline) = (Some(time), Arc::default());
-        let part = EndRule { duration, deadline, is_part: true, ..self.clone() };
+        let (duration, deadline, is_given_up) = (Some(time), Arc::default(), Arc::default());
+        let part = EndRule { duration, deadline, is_given_up, is_part: true, ..self.clone() };
         part.begin();
         part
     }
@@ -72,7 +86,7 @@ impl EndRule {
     /// For a last request to a process that may not answer any more: what was sent is in its
     /// socket, so the answer need not be waited for.
     pub(crate) fn last_request(&self) -> EndRule {
-        EndRule { patience: LAST_REQUEST_WAIT, ..self.part(Duration::ZERO) }
+        EndRule { patience: LAST_REQUEST_WAIT, is_last: true, ..self.part(Duration::ZERO) }
     }
 
     /// The time runs from now: what came before, such as learning names, does not count.
@@ -106,7 +120,14 @@ impl EndRule {
 
     /// Whether it is time to end.
     pub(crate) fn is_due(&self) -> bool {
-        self.signals.seen().is_some() || self.lock().is_some_and(|end| Instant::now() >= end)
+        self.due_since().is_some()
+    }
+
+    /// When it became time to end.
+    pub(crate) fn due_since(&self) -> Option<Instant> {
+        let by_signal = if self.is_last { None } else { self.signals.seen_since() };
+        let by_time = self.lock().filter(|end| Instant::now() >= *end);
+        by_signal.into_iter().chain(by_time).min()
     }
 
     pub(crate) fn signals(&self) -> &Signals {
@@ -128,7 +149,8 @@ impl EndRule {
 
     /// How long what nobody keeps is waited for, now that it is time to end.
     pub(crate) fn patience(&self) -> Duration {
-        if self.signals.seen().is_some() { self.signals.patience() } else { self.patience }
+        let is_by_signal = !self.is_last && self.signals.seen().is_some();
+        if is_by_signal { self.signals.patience() } else { self.patience }
     }
 
     /// Does what may have to wait long for a process, on a thread of its own. `None`: it
@@ -145,8 +167,8 @@ impl EndRule {
             // Fails if it was time to end.
             let _ = answer.send(act());
         })?;
-        let (asked, mut due_since) = (Instant::now(), None);
-        loop {
+        let asked = Instant::now();
+        while !self.is_given_up.load(Ordering::Relaxed) {
             match answered.recv_timeout(SIGNAL_CHECK) {
                 Ok(answer) => return Ok(Some(answer)),
                 Err(RecvTimeoutError::Disconnected) => {
@@ -154,14 +176,15 @@ impl EndRule {
                 }
                 Err(RecvTimeoutError::Timeout) => {}
             }
-            let is_late = self.duration.is_some_and(|duration| asked.elapsed() >= duration);
-            if is_late || self.is_due() {
-                let since = *due_since.get_or_insert_with(Instant::now);
-                if since.elapsed() >= self.patience() {
-                    return Ok(None);
-                }
+            // The answer itself may take no longer than what was to follow it.
+            let late = self.duration.and_then(|duration| asked.checked_add(duration));
+            let late = late.filter(|late| Instant::now() >= *late);
+            let since = self.due_since().into_iter().chain(late).min();
+            if since.is_some_and(|since| since.elapsed() >= self.patience()) {
+                self.is_given_up.store(true, Ordering::Relaxed);
             }
         }
+        Ok(None)
     }
 
     fn lock(&self) -> MutexGuard<'_, Option<Instant>> {

@@ -92,6 +92,13 @@ impl Signals {
         i32::try_from(self.seen.load(Ordering::SeqCst)).ok().filter(|signal| *signal != 0)
     }
 
+    /// When it came.
+    pub(crate) fn seen_since(&self) -> Option<Instant> {
+        self.seen()?;
+        // The thread that notes the time may not have run yet.
+        Some(self.stopping().since.unwrap_or_else(Instant::now))
+    }
+
     /// Stops as if Ctrl-C had come.
     pub(crate) fn request_stop(&self) {
         self.stop_by_timer();

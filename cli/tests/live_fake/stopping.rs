@@ -167,6 +167,22 @@ fn one_signal_ends_the_waiting_for_a_session_that_only_asks() {
     }
 }
 
+#[test]
+fn a_process_that_has_not_answered_when_it_is_time_to_end_is_not_asked_again() {
+    for words in [&["counters"][..], &["discover"], &["top"], &["heap"], &["stack"]] {
+        let fake = FakeRuntime::start(streaming(&metrics())).unwrap();
+        fake.set_fault(Some(Fault::always(FaultKind::Silence)));
+        let port = address(&fake);
+        let child = start(&mut command(&[words, &["--port", &port]].concat()));
+        wait_until("a request", || !fake.requests().is_empty());
+        signal(&child, "INT");
+        let run = ended(child);
+        // Processes at a port are resumed in any case.
+        let asked = ids(&fake).into_iter().filter(|id| *id != (4, 1)).count();
+        assert_eq!((asked, run.code), (1, Some(1)), "{words:?}: {:?} {}", ids(&fake), run.stderr);
+    }
+}
+
 /// A process that neither carries out nor answers a stop.
 fn ignoring_stops() -> FakeRuntime {
     let fake = FakeRuntime::start(streaming(&metrics())).unwrap();
