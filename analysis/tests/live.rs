@@ -230,3 +230,31 @@ fn a_histogram_without_new_values_keeps_its_count_and_sum() {
     let time = format!(" {}.{:09}", nanos / 1_000_000_000, nanos % 1_000_000_000);
     assert!(samples.iter().all(|line| line.ends_with(&time)), "{time}: {document}");
 }
+
+#[test]
+fn workers_that_a_pool_gets_because_others_are_blocked_are_a_series_and_a_sum() {
+    use nettrace_analysis::live::LiveTop;
+    let trace = corpus::known("deadlock/Dead-starve").expect("it is in the repository");
+    let bytes = trace.bytes();
+    let mut pass = ReportPass::new(nettrace_analysis::report::ThreadPool::default());
+    assert!(pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
+    let reasons = pass.finish().output.reasons;
+    let of = |name: &str| {
+        let row = reasons.iter().find(|(reason, _)| *reason == name);
+        row.map_or(0, |(_, count)| *count)
+    };
+    let expected = of("Starvation") + of("CooperativeBlocking");
+    assert!(expected > 0, "{reasons:?}");
+    let (live, csv) = fed(&bytes, LiveCounters::default());
+    let series = live.snapshot().series;
+    let name = "threadpool-starvation-adjustments";
+    let series = series.iter().find(|live| live.series.name == name).unwrap();
+    assert_eq!((series.shown(), series.series.unit.as_str()), (expected as f64, "{adjustment}"));
+    assert!(csv.contains(&format!("Microsoft-Windows-DotNETRuntime,{name}")), "{csv}");
+    let mut top = Live::new(LiveTop::default().window(std::time::Duration::from_secs(60)));
+    let mut events = Reader::from_slice(&bytes).time_ordered();
+    while let Some(event) = events.next_event().unwrap() {
+        top.event(&event);
+    }
+    assert_eq!(top.snapshot().header.threadpool_starvations, expected);
+}

@@ -6,7 +6,8 @@ use super::notices::MetricsNotice;
 use super::unseen_counters::{SeenNames, UnseenCounter};
 use crate::document::SCHEMA;
 use crate::model::{Model, start_unix_ns};
-use crate::report::counters::{CounterValues, Published, SeriesKey};
+use crate::report::counters::{CounterValues, Published, STARVATIONS, SeriesKey};
+use crate::report::threadpool::is_starvation;
 use crate::report::{CounterKind, CounterPoint, CounterSeries, CountersReport, Moment};
 use nettrace_parser::Event;
 use nettrace_parser::view::KnownProvider;
@@ -419,6 +420,22 @@ impl LiveCounters {
         }
     }
 
+    /// The thread pool got a worker because others were blocked.
+    fn starvation(&mut self, event: &Event<'_>, moment: &Moment) {
+        let key = SeriesKey {
+            provider: STARVATIONS.0.to_owned(),
+            name: STARVATIONS.1.to_owned(),
+            kind: CounterKind::Increment,
+            process_id: event.process_id(),
+            tags: Vec::new(),
+            session: String::new(),
+        };
+        let point =
+            CounterPoint { ts_ns: moment.nanos, value: 1.0, ..CounterPoint::default() };
+        let (unit, display_name) = ("{adjustment}".to_owned(), String::new());
+        self.add(Published { key, unit, display_name, interval_seconds: 0.0, point });
+    }
+
     /// Takes away the series that stopped first. None if all go on.
     fn make_room(&mut self, now_ns: i64) -> bool {
         let stopped = self.series.iter().filter(|(_, kept)| kept.is_stopped(now_ns));
@@ -484,6 +501,13 @@ impl LiveReport for LiveCounters {
         }
         if event.known_provider() == KnownProvider::Metrics {
             self.metrics_event(event);
+        }
+        if event.known_provider() == KnownProvider::Runtime {
+            if is_starvation(event) && moment.is_selected {
+                self.starvation(event, moment);
+                return true;
+            }
+            return false;
         }
         // Taken out for the call, since the closure needs all of `self`.
         let mut values = std::mem::take(&mut self.values);

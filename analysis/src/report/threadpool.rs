@@ -153,6 +153,17 @@ pub struct PoolAdjustment {
 const MOST_ADJUSTMENTS: usize = 10_000;
 const FRAMEWORK: &str = "System.Diagnostics.Eventing.FrameworkEventSource";
 const STARVATION: u64 = 6;
+const COOPERATIVE_BLOCKING: u64 = 8;
+const ADJUSTMENT_ID: u32 = 55;
+
+/// Whether an event of the runtime tells that the pool got a worker because the others were
+/// blocked: it noticed that nothing went on, or they wait for tasks.
+pub(crate) fn is_starvation(event: &Event<'_>) -> bool {
+    event.id() == ADJUSTMENT_ID
+        && Walk::of(event)
+            .number("Reason")
+            .is_some_and(|reason| matches!(reason, STARVATION | COOPERATIVE_BLOCKING))
+}
 
 /// The reason of an adjustment; see [`PoolAdjustment::reason`].
 pub(crate) fn reason(stored: u64) -> String {

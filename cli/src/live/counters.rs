@@ -4,7 +4,7 @@ use crate::args::profiles::RUNTIME;
 use crate::args::providers::default_keywords;
 use nettrace_analysis::live::{CounterChoice, CounterList};
 use nettrace_export::{CounterName, Predicate};
-use nettrace_ipc::{Arguments, Level, Provider, RequestError};
+use nettrace_ipc::{Arguments, EventFilter, Level, Provider, RequestError};
 use nettrace_parser::catalog::{self, CatalogEvent};
 use std::time::Duration;
 
@@ -147,6 +147,16 @@ pub(crate) fn listing() -> Result<Provider, RequestError> {
     Ok(provider.arguments(arguments))
 }
 
+/// Tells when the thread pool gets workers because others are blocked. Runtimes that do not
+/// know filters send what else happens to workers.
+pub(crate) fn pool_adjustments() -> Result<Provider, RequestError> {
+    /// `ThreadPoolWorkerThreadAdjustmentAdjustment`.
+    const ADJUSTMENT: u32 = 55;
+    const THREADING: u64 = 0x1_0000;
+    let provider = Provider::new(RUNTIME)?.exact_keywords(THREADING).level(Level::Informational);
+    Ok(provider.filter(EventFilter::only([ADJUSTMENT])))
+}
+
 /// Sends nothing: for a session that has nothing to ask for yet. The runtime has no event
 /// of the loader that is critical.
 pub(crate) fn silent() -> Result<Provider, RequestError> {
@@ -170,6 +180,7 @@ pub(crate) struct CounterRequest<'r> {
 impl CounterRequest<'_> {
     pub(crate) fn providers(&self) -> Result<Vec<Provider>, RequestError> {
         let seconds = self.interval.as_secs_f64().to_string();
+        let mut wanted = Vec::new();
         let mut names: Vec<&str> = Vec::new();
         let mut instruments: Vec<String> = Vec::new();
         let is_wanted = |name: &&str| !self.has_runtime_meter() || *name != SYSTEM_RUNTIME;
@@ -180,6 +191,10 @@ impl CounterRequest<'_> {
             match self.meters {
                 Some(meters) => instruments.extend(meters.iter().cloned()),
                 None => instruments.push("*".to_owned()),
+            }
+            // Where stacks can be left out; they would cost more than the rest.
+            if self.has_runtime_meter() {
+                wanted.push(pool_adjustments()?);
             }
         }
         for choice in self.list.choices() {
@@ -209,7 +224,6 @@ impl CounterRequest<'_> {
                 }
             }
         }
-        let mut wanted = Vec::new();
         for (at, name) in names.iter().enumerate() {
             if names.iter().take(at).any(|other| other.eq_ignore_ascii_case(name)) {
                 continue;

@@ -10,7 +10,7 @@ use super::target::Reached;
 use crate::failure::Failure;
 use crate::messages::Messages;
 use nettrace_analysis::live::{Live, LiveReport};
-use nettrace_ipc::SessionConfig;
+use nettrace_ipc::{Lost, SessionConfig};
 use nettrace_parser::{Event, Feed};
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -148,6 +148,10 @@ impl<R: LiveReport + Send + 'static> LiveSession<R> {
                     return;
                 }
             };
+            // Stacks that nobody wants cost the process more than the rest.
+            if session.lost().contains(&Lost::StacksOff) {
+                return;
+            }
             let driver = Driver::new(session, Feed::in_time_order()).until(&end);
             {
                 let mut state = lock(&own);
@@ -173,7 +177,7 @@ impl<R: LiveReport + Send + 'static> LiveSession<R> {
         end: &EndRule,
         messages: &mut Messages<'_>,
     ) -> Result<bool, Failure> {
-        let session = start::start(process, config, resume, end, messages)?;
+        let session = start::start_view(process, config, resume, end, messages)?;
         let Some(session) = session else { return Ok(false) };
         let driver = Driver::new(session, Feed::in_time_order()).until(end);
         let (handle, mut feeding) = (driver.handle(), Feeding(Arc::clone(&self.live)));

@@ -22,6 +22,30 @@ pub(crate) fn start(
     end: &EndRule,
     messages: &mut Messages<'_>,
 ) -> Result<Option<Session>, Failure> {
+    // Stacks that the request does not want may be recorded all the same.
+    start_telling(reached, config, (resume, end), messages, |lost| *lost != Lost::StacksOff)
+}
+
+/// [`start`] for a view, which leaves out by itself what comes although it was not wanted.
+pub(crate) fn start_view(
+    reached: &Reached,
+    config: SessionConfig,
+    resume: Resume,
+    end: &EndRule,
+    messages: &mut Messages<'_>,
+) -> Result<Option<Session>, Failure> {
+    start_telling(reached, config, (resume, end), messages, |lost| {
+        !matches!(lost, Lost::StacksOff | Lost::EventFilter { .. })
+    })
+}
+
+fn start_telling(
+    reached: &Reached,
+    config: SessionConfig,
+    (resume, end): (Resume, &EndRule),
+    messages: &mut Messages<'_>,
+    tells: impl Fn(&Lost) -> bool,
+) -> Result<Option<Session>, Failure> {
     reached.settle(end);
     let runtime = reached.runtime.clone();
     let started = end.ask(move || -> Result<_, Error> {
@@ -35,8 +59,7 @@ pub(crate) fn start(
         return Ok(None);
     };
     let (session, resumed) = started.map_err(|error| reached.failed(&error))?;
-    // Stacks that the request does not want may be recorded all the same.
-    for lost in session.lost().iter().filter(|lost| **lost != Lost::StacksOff) {
+    for lost in session.lost().iter().filter(|lost| tells(lost)) {
         let text = "this runtime is too old for part of the request";
         messages.warning(&format!("{}: {text}: {lost}", reached.label()));
     }

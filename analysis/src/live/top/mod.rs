@@ -22,6 +22,7 @@ use crate::model::{Mode, Model, NameOptions, NamesSoFar, ThreadHandle};
 use crate::report::Moment;
 use crate::report::counters::{CounterValues, Published};
 use crate::report::requests::OpenRequests;
+use crate::report::threadpool::is_starvation;
 use nettrace_parser::Event;
 use nettrace_parser::view::{self, KnownProvider, View};
 use processor_time::ThreadTimes;
@@ -219,6 +220,9 @@ impl LiveTop {
                     slice.count(Counted::Contention, "", stack, sum);
                 });
             }
+            _ if is_starvation(event) => self.add(at.nanos, |slice, _| {
+                slice.starvations = slice.starvations.saturating_add(1);
+            }),
             _ => {
                 let Some(suspension) = view::Suspension::of(event) else { return };
                 let ended = self.suspensions.event(suspension, at, || (), |_| {});

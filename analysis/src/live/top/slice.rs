@@ -82,6 +82,8 @@ pub(super) struct Slice {
     /// Time in which all threads were suspended for a collection, and collections.
     pub(super) gc_pause_ns: u64,
     pub(super) collections: u64,
+    /// Workers that the thread pool got because others were blocked.
+    pub(super) starvations: u64,
     /// Processor time, if it is known.
     pub(super) used_times: UsedTimes,
     /// Samples and occurrences that found no room.
@@ -98,6 +100,7 @@ impl Slice {
             counted: HashMap::new(),
             gc_pause_ns: 0,
             collections: 0,
+            starvations: 0,
             used_times: UsedTimes::default(),
             left_out: 0,
         }

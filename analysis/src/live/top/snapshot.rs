@@ -84,6 +84,9 @@ pub struct TopHeader {
     pub threadpool_queue: Option<f64>,
     /// Threads of the thread pool.
     pub threadpool_threads: Option<f64>,
+    /// How often in the window the thread pool got a thread because others were blocked:
+    /// by starvation, or because they wait for tasks. Needs the runtime's events for it.
+    pub threadpool_starvations: u64,
     /// Samples and occurrences that are not shown, because a second had too many distinct
     /// stacks.
     pub left_out: u64,
@@ -389,6 +392,7 @@ impl LiveTop {
             window.left_out = window.left_out.saturating_add(slice.left_out);
             window.pause_ns = window.pause_ns.saturating_add(slice.gc_pause_ns);
             window.collections = window.collections.saturating_add(slice.collections);
+            window.starvations = window.starvations.saturating_add(slice.starvations);
             window.used.add(&slice.used_times);
             let stacks: Vec<NamedStack> =
                 slice.stacks.things.iter().map(|stack| namer.stack(stack)).collect();
@@ -431,6 +435,7 @@ impl LiveTop {
             working_set_bytes: counter("working-set").map(|megabytes| megabytes * 1e6),
             threadpool_queue: counter("threadpool-queue-length"),
             threadpool_threads: counter("threadpool-thread-count"),
+            threadpool_starvations: window.starvations,
             left_out: window.left_out,
             nameless_methods: window.nameless_methods,
         }
@@ -447,6 +452,7 @@ struct Window {
     counted: BTreeMap<(Counted, String), Sum>,
     pause_ns: u64,
     collections: u64,
+    starvations: u64,
     /// Processor time, if it is known.
     used: UsedTimes,
     has_times: bool,

@@ -8,7 +8,7 @@ mod series;
 mod values;
 
 pub use series::{CounterKind, CounterPoint, CounterSeries};
-pub(crate) use series::{Published, SeriesKey};
+pub(crate) use series::{Published, STARVATIONS, SeriesKey};
 pub(crate) use values::CounterValues;
 
 use super::contract::{Moment, Recording, Report, SCHEMA};

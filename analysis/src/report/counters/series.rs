@@ -5,6 +5,11 @@ const MOST: usize = 40;
 /// Initial width of a point, in nanoseconds: 100 ms.
 const FIRST_WIDTH: i64 = 100_000_000;
 
+/// Provider and name of a series that is counted from events: how often the thread pool got a
+/// worker because others were blocked. No counter of .NET tells.
+pub(crate) const STARVATIONS: (&str, &str) =
+    ("Microsoft-Windows-DotNETRuntime", "threadpool-starvation-adjustments");
+
 /// What the values of a counter mean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
@@ -203,11 +208,12 @@ impl CounterSeries {
     /// Whether the total is what matters, and not its growth. .NET publishes the number of
     /// threads of the pool and the length of its queue as if they only grew.
     pub fn total_is_level(&self) -> bool {
-        const LEVELS: [&str; 2] =
-            ["dotnet.thread_pool.thread.count", "dotnet.thread_pool.queue.length"];
-        self.kind == CounterKind::Counter
-            && self.provider == "System.Runtime"
-            && LEVELS.contains(&self.name.as_str())
+        const LEVELS: [(&str, &str); 3] = [
+            ("System.Runtime", "dotnet.thread_pool.thread.count"),
+            ("System.Runtime", "dotnet.thread_pool.queue.length"),
+            (STARVATIONS.0, STARVATIONS.1),
+        ];
+        self.kind.is_rate() && LEVELS.contains(&(&self.provider, &self.name))
     }
 
     /// What a person wants to see of a point: the growth per second of what grows, else

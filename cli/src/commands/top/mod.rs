@@ -61,6 +61,8 @@ struct Watching<'w> {
     reached: Reached,
     /// What the view needs beside, and what earlier ones have received.
     beside: Option<(TopView, Beside)>,
+    /// Why its thread pool grows.
+    pool: Option<Beside>,
     earlier: Received,
     /// Why there is nothing beside.
     trouble: Option<String>,
@@ -117,6 +119,7 @@ impl<'w> Watching<'w> {
         end.begin();
         let mut watching = Watching {
             args,
+            pool: session.beside(reached, request::pool(args.buffersize)?, end).ok(),
             session,
             reached: reached.clone(),
             beside: None,
@@ -138,9 +141,8 @@ impl<'w> Watching<'w> {
     fn received(&self) -> Received {
         let mut received = self.session.received();
         received.add(self.earlier);
-        if let Some((_, beside)) = &self.beside {
-            received.add(beside.received());
-        }
+        let of_view = self.beside.iter().map(|(_, beside)| beside);
+        of_view.chain(&self.pool).for_each(|beside| received.add(beside.received()));
         received
     }
 
@@ -200,6 +202,10 @@ impl<'w> Watching<'w> {
         if let Some((_, beside)) = self.beside.take() {
             self.earlier.add(beside.received());
             beside.end();
+        }
+        if let Some(pool) = self.pool.take() {
+            self.earlier.add(pool.received());
+            pool.end();
         }
         let problem = self.session.end().problem();
         shown?;

@@ -3,6 +3,7 @@
 use crate::args::TopView;
 use crate::args::profiles::RUNTIME;
 use crate::commands::watch;
+use crate::live::counters;
 use crate::live::method_names::METHOD_KEYWORDS;
 use nettrace_ipc::{Arguments, Level, Provider, Providers, RequestError, Rundown, SessionConfig};
 use std::num::NonZeroU32;
@@ -55,6 +56,11 @@ pub(super) fn beside(
 ) -> Result<Option<SessionConfig>, RequestError> {
     let wanted = providers(view)?;
     if wanted.is_empty() { Ok(None) } else { session(wanted, buffer).map(Some) }
+}
+
+/// Beside all views: why the thread pool grows. Without stacks, which would cost more.
+pub(super) fn pool(buffer: NonZeroU32) -> Result<SessionConfig, RequestError> {
+    Ok(session(vec![counters::pool_adjustments()?], buffer)?.stacks(false))
 }
 
 fn session(wanted: Vec<Provider>, buffer: NonZeroU32) -> Result<SessionConfig, RequestError> {

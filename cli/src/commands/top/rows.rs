@@ -140,6 +140,10 @@ pub(super) fn header(seen: &TopState) -> Vec<Sum> {
     if let Some(threads) = header.threadpool_threads {
         sums.push(Sum::new("pool threads", "pool", number(threads)));
     }
+    if header.threadpool_starvations > 0 {
+        let times = units::count(header.threadpool_starvations);
+        sums.push(Sum::new("added as others blocked", "blocked", times));
+    }
     sums.push(Sum::new("threads seen", "threads", units::count(header.threads)));
     if let Some(memory) = header.working_set_bytes {
         sums.push(Sum::new("memory", "memory", size(memory)));
