@@ -239,10 +239,7 @@ fn workers_that_a_pool_gets_because_others_are_blocked_are_a_series_and_a_sum() 
     let mut pass = ReportPass::new(nettrace_analysis::report::ThreadPool::default());
     assert!(pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
     let reasons = pass.finish().output.reasons;
-    let of = |name: &str| {
-        let row = reasons.iter().find(|(reason, _)| *reason == name);
-        row.map_or(0, |(_, count)| *count)
-    };
+    let of = |name: &str| reasons.iter().find(|row| row.reason == name).map_or(0, |row| row.count);
     let expected = of("Starvation") + of("CooperativeBlocking");
     assert!(expected > 0, "{reasons:?}");
     let (live, csv) = fed(&bytes, LiveCounters::default());

@@ -28,6 +28,7 @@ mod json_text;
 mod live;
 mod messages;
 mod new_file;
+mod outer_types;
 mod output;
 mod printable;
 mod progress;

@@ -22,7 +22,7 @@ const ORDER: &[&[&str]] = &[
     &["counter_lines", "counter_text", "new_file", "symbols"],
     &["ending", "input"],
     &["messages"],
-    &["args"],
+    &["args", "outer_types"],
     &["analysis_options", "live"],
     &["output"],
     &["context"],

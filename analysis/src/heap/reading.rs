@@ -3,6 +3,7 @@
 use super::build;
 use super::dump::{HeapDump, is_of_all};
 use super::gathered::Gathered;
+use super::module_types::ModuleTypes;
 use super::mono::{self, MonoEvent, RootAreas};
 use super::type_rows::TypeRows;
 use crate::model::{Model, ProcessHandle, SessionSpan};
@@ -309,6 +310,18 @@ impl HeapReader {
             going.open = Some(place);
         }
         self.dumps.get_mut(place)
+    }
+
+    /// Paths, as stored, of the files that have the outer types of types of the dumps. Dumps
+    /// lack them; see [`HeapReader::add_module_types`].
+    pub fn modules_with_types(&self) -> Vec<String> {
+        self.types.modules(&self.model).into_iter().map(str::to_owned).collect()
+    }
+
+    /// Names nested types by what the file of their module, with this path in the trace, says.
+    /// Of a file of another build only types are taken whose token and name are the same.
+    pub fn add_module_types(&mut self, path: &str, types: ModuleTypes) {
+        self.types.add_file(path, types);
     }
 
     /// The dumps, in order of creation.

@@ -3,13 +3,15 @@
 //! The runtime describes each type once per session, and omits the outer types of a
 //! nested type: `Entry[K,V]`. Names inside generic arguments are complete, and the ids of
 //! the arguments are stored as well. So if `A.Outer+Inner` is the argument in the name of
-//! a list, that is the full name of the type with the argument's id. Otherwise the names
-//! of methods are used, if exactly one type of the module has that last name.
+//! a list, that is the full name of the type with the argument's id. If the file of the
+//! module is at hand, it has the full name ([`ModuleTypes`]). Otherwise the names of
+//! methods are used, if exactly one type of the module has that last name.
 
+use super::module_types::ModuleTypes;
 use crate::model::hash::NumberMap;
 use crate::model::{Model, NameOptions, ProcessHandle, split_outside, type_text};
 use nettrace_parser::view::{HeapRowsOf as Rows, HeapType as Row};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Maximum nesting of arrays and arguments.
 const DEPTH: usize = 32;
@@ -18,12 +20,16 @@ const DEPTH: usize = 32;
 #[derive(Debug, Default)]
 pub(super) struct TypeRows {
     processes: BTreeMap<ProcessHandle, NumberMap<u64, TypeRow>>,
+    /// By the path of their module, as stored.
+    of_files: BTreeMap<String, ModuleTypes>,
 }
 
 #[derive(Debug, Clone)]
 pub(super) struct TypeRow {
     pub(super) module_id: u64,
     flags: u32,
+    /// Its metadata token; 0: unknown.
+    token: u32,
     /// As stored.
     pub(super) name: String,
     parameters: Box<[u64]>,
@@ -54,6 +60,7 @@ impl TypeRows {
             let known = TypeRow {
                 module_id: row.module_id,
                 flags: row.flags,
+                token: row.token,
                 name: row.name.to_string(),
                 parameters: row.parameters().collect(),
             };
@@ -72,8 +79,23 @@ impl TypeRows {
         process: ProcessHandle,
         (type_id, module_id, name): (u64, u64, String),
     ) {
-        let row = TypeRow { module_id, flags: 0, name, parameters: Box::default() };
+        let row = TypeRow { module_id, flags: 0, token: 0, name, parameters: Box::default() };
         self.processes.entry(process).or_default().insert(type_id, row);
+    }
+
+    /// Paths, as stored, of the modules of which there are types that may be nested.
+    pub(super) fn modules<'m>(&self, model: &'m Model) -> BTreeSet<&'m str> {
+        let mut ids: BTreeSet<(ProcessHandle, u64)> = BTreeSet::new();
+        for (process, rows) in &self.processes {
+            let may_be_nested = |row: &&TypeRow| row.token != 0 && !row.name.contains('.');
+            ids.extend(rows.values().filter(may_be_nested).map(|row| (*process, row.module_id)));
+        }
+        let path = |(process, id)| path_of(model, process, id);
+        ids.into_iter().filter_map(path).collect()
+    }
+
+    pub(super) fn add_file(&mut self, path: &str, types: ModuleTypes) {
+        self.of_files.insert(path.to_owned(), types);
     }
 
     pub(super) fn of(&self, process: ProcessHandle) -> Option<&NumberMap<u64, TypeRow>> {
@@ -81,9 +103,17 @@ impl TypeRows {
     }
 }
 
+/// The path of a module's file, as stored.
+fn path_of(model: &Model, process: ProcessHandle, module_id: u64) -> Option<&str> {
+    let module = model.process(process)?.modules.find(module_id, u64::MAX)?;
+    Some(module.il_path.as_str()).filter(|path| !path.is_empty())
+}
+
 /// Finds full names of the types of a process.
 pub(super) struct Names<'a> {
     rows: Option<&'a NumberMap<u64, TypeRow>>,
+    /// By module.
+    of_files: NumberMap<u64, &'a ModuleTypes>,
     /// For nested types, the name including outer types, as stored.
     whole: NumberMap<u64, String>,
     /// The full name found in methods, by module and last name; empty if there are
@@ -95,10 +125,15 @@ impl<'a> Names<'a> {
     pub(super) fn new(rows: &'a TypeRows, process: ProcessHandle, model: &'a Model) -> Names<'a> {
         let mut names = Names {
             rows: rows.of(process),
+            of_files: NumberMap::default(),
             whole: NumberMap::default(),
             of_methods: HashMap::new(),
         };
         for row in names.rows.into_iter().flat_map(|rows| rows.values()) {
+            let path = path_of(model, process, row.module_id);
+            if let Some(types) = path.and_then(|path| rows.of_files.get(path)) {
+                names.of_files.insert(row.module_id, types);
+            }
             names.learn_arguments(&row.name, &row.parameters, 0);
         }
         // If several types of a module have the same last name, methods do not reveal
@@ -177,7 +212,9 @@ impl<'a> Names<'a> {
         }
         let own = without_arguments(&row.name);
         let arguments = row.name.get(own.len()..).unwrap_or_default();
-        let outer = match self.whole.get(&id) {
+        let of_file = self.of_files.get(&row.module_id);
+        let of_file = of_file.and_then(|types| types.full_name(row.token, own));
+        let outer = match of_file.as_ref().or_else(|| self.whole.get(&id)) {
             Some(whole) => whole.as_str(),
             None if own.contains(['.', '+']) => own,
             None => self
@@ -234,12 +271,22 @@ mod tests {
     use super::*;
 
     fn row(name: &str, flags: u32, parameters: &[u64]) -> TypeRow {
-        TypeRow { module_id: 1, flags, name: name.to_owned(), parameters: parameters.into() }
+        TypeRow {
+            module_id: 1,
+            flags,
+            token: 0,
+            name: name.to_owned(),
+            parameters: parameters.into(),
+        }
     }
 
     fn names(rows: &NumberMap<u64, TypeRow>) -> Names<'_> {
-        let mut names =
-            Names { rows: Some(rows), whole: NumberMap::default(), of_methods: HashMap::new() };
+        let mut names = Names {
+            rows: Some(rows),
+            of_files: NumberMap::default(),
+            whole: NumberMap::default(),
+            of_methods: HashMap::new(),
+        };
         for row in rows.values() {
             names.learn_arguments(&row.name, &row.parameters, 0);
         }

@@ -430,8 +430,7 @@ impl LiveCounters {
             tags: Vec::new(),
             session: String::new(),
         };
-        let point =
-            CounterPoint { ts_ns: moment.nanos, value: 1.0, ..CounterPoint::default() };
+        let point = CounterPoint { ts_ns: moment.nanos, value: 1.0, ..CounterPoint::default() };
         let (unit, display_name) = ("{adjustment}".to_owned(), String::new());
         self.add(Published { key, unit, display_name, interval_seconds: 0.0, point });
     }

@@ -152,7 +152,20 @@ pub(crate) struct DumpArgs {
     pub(crate) dump: Option<usize>,
 
     #[command(flatten)]
+    pub(crate) modules: ModuleFilesArgs,
+
+    #[command(flatten)]
     pub(crate) read: ReadArgs,
+}
+
+/// Where the files of the program are.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct ModuleFilesArgs {
+    /// A folder with the .dll files of the program, or such a file: they have the outer types
+    /// of nested types, which dumps lack. Those beside the trace, and those of a running
+    /// process, are read as well
+    #[arg(long, value_name = "DIR")]
+    pub(crate) symbols: Vec<PathBuf>,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
@@ -306,6 +319,9 @@ pub(crate) struct HeapDiffArgs {
     /// The second dump
     #[arg(value_name = "NEW")]
     pub(crate) new: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) modules: ModuleFilesArgs,
 
     #[command(flatten)]
     pub(crate) read: ReadArgs,

@@ -13,7 +13,7 @@ use std::cmp::Reverse;
 use std::io::{self, Write};
 
 pub(super) fn run(args: &HeapDiffArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {
-    let dump = DumpArgs { dump: None, read: args.read };
+    let dump = DumpArgs { dump: None, modules: args.modules.clone(), read: args.read };
     let is_same = args.old == args.new;
     let old = HeapTrace::read_quietly(&args.old, &dump, context)?;
     let new =

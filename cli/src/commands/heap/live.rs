@@ -26,6 +26,7 @@ use crate::live::start::{self, Resume};
 use crate::live::target::Reached;
 use crate::messages::Messages;
 use crate::new_file::{NewFile, Unfinished};
+use crate::outer_types::{self, Modules};
 use crate::status_line::StatusLine;
 use crate::units;
 use nettrace_analysis::heap::{HeapReader, RECORD_KEYWORDS};
@@ -118,6 +119,10 @@ fn dump(
     let driver = Driver::new(session, Feed::in_time_order()).into_sink(sink).until(end);
     let read = driver.run(&mut dumping)?;
     dumping.line.clear();
+    // A process at a port may be of another machine.
+    if let (Some(pid), true) = (reached.pid, args.port.is_none()) {
+        outer_types::add(&mut dumping.heap, Modules::Process(pid), dumping.messages);
+    }
     let dumps = dumping.heap.finish();
     let is_saved = conclude(&read, reached, &file, context);
     let trace = HeapTrace::live(reached.label(), read.outcome, dumps);

@@ -5,6 +5,7 @@ use crate::context::{Context, Trace};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input::Ended;
+use crate::outer_types::{self, Modules};
 use crate::table::end_page;
 use crate::units;
 use nettrace_analysis::heap::{HeapDump, HeapReader, MONO_RECORD_KEYWORDS, RECORD_KEYWORDS};
@@ -56,8 +57,9 @@ impl HeapTrace {
         args: &DumpArgs,
         context: &mut Context<'_>,
     ) -> Result<HeapTrace, Failure> {
-        let (file, of_name) = split(file);
-        let Trace { file, reader, .. } = context.open(&InputArgs { file, read: args.read })?;
+        let (path, of_name) = split(file);
+        let Trace { file, reader, .. } =
+            context.open(&InputArgs { file: path.clone(), read: args.read })?;
         let mut events = reader.time_ordered();
         events.trace().map(drop).map_err(|error| Failure::read(&file, &error, 0))?;
         let mut heap = HeapReader::default();
@@ -65,6 +67,8 @@ impl HeapTrace {
             return Err(crate::context::failed(&file, events.reader(), &error));
         }
         let is_mono = heap.is_mono();
+        let modules = Modules::Of { folders: &args.modules.symbols, trace: &path };
+        outer_types::add(&mut heap, modules, &mut context.messages);
         let dumps = heap.finish();
         let asked = args.dump.or(of_name);
         let chosen = match asked {

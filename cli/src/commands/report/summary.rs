@@ -9,6 +9,7 @@ use crate::ending;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input::Ended;
+use crate::outer_types::{self, Modules};
 use crate::printable::printable;
 use crate::recommended::shell_word;
 use crate::style::Paint;
@@ -75,6 +76,8 @@ fn heap(
     let mut events = context.open(input).ok()?.reader.time_ordered();
     let mut reader = HeapReader::default();
     let _ = reader.read(&mut events).ok()?;
+    let modules = Modules::Of { folders: &[], trace: &input.file };
+    outer_types::add(&mut reader, modules, &mut context.messages);
     let dumps = reader.finish();
     let usual = HeapDump::usual(&dumps)?;
     let dump = dumps.get(usual)?;

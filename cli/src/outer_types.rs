@@ -1,0 +1,98 @@
+//! Outer types of nested types, from the files of their modules: a heap dump has only the
+//! last name of a nested type.
+
+use crate::messages::Messages;
+use nettrace_analysis::heap::{HeapReader, ModuleTypes};
+use std::path::{Component, Path, PathBuf};
+
+/// A larger file is none of .NET; they are read whole.
+const MOST_BYTES: u64 = 1 << 30;
+
+/// Where the files of modules are.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Modules<'p> {
+    /// In folders that the user names, which may be files, or beside a trace.
+    Of { folders: &'p [PathBuf], trace: &'p Path },
+    /// Where a process of this machine has them.
+    Process(u64),
+}
+
+/// Adds what the files say that are found.
+pub(crate) fn add(heap: &mut HeapReader, modules: Modules<'_>, messages: &mut Messages<'_>) {
+    for path in heap.modules_with_types() {
+        for file in places(modules, &path) {
+            let types = match read(&file) {
+                None => continue,
+                Some(Ok(types)) => types,
+                Some(Err(cause)) => {
+                    messages.warning(&format!("{} is not used: {cause}", file.display()));
+                    continue;
+                }
+            };
+            heap.add_module_types(&path, types);
+            break;
+        }
+    }
+}
+
+fn places(modules: Modules<'_>, path: &str) -> Vec<PathBuf> {
+    // Traces come from other systems, too.
+    let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
+    let is_plain = |path: &Path| {
+        path.components().all(|part| matches!(part, Component::Normal(_)))
+            && path.file_name().is_some()
+    };
+    match modules {
+        // It may be in a container.
+        Modules::Process(pid) if cfg!(target_os = "linux") => {
+            vec![PathBuf::from(format!("/proc/{pid}/root{path}"))]
+        }
+        Modules::Process(_) => vec![PathBuf::from(path)],
+        Modules::Of { folders, trace } => {
+            let mut places = Vec::new();
+            // A path of the trace must not lead out of the folder.
+            let inside = Path::new(path.trim_start_matches('/'));
+            for folder in folders {
+                let is_it = folder.file_name().is_some_and(|file| file == name);
+                places.extend(Some(folder.clone()).filter(|_| is_it));
+                let below = [inside, Path::new(name)].into_iter().filter(|path| is_plain(path));
+                places.extend(below.map(|path| folder.join(path)));
+            }
+            let beside = trace.parent().filter(|_| is_plain(Path::new(name)));
+            places.extend(beside.map(|folder| folder.join(name)));
+            places
+        }
+    }
+}
+
+/// `None`: there is no such file.
+fn read(file: &Path) -> Option<Result<ModuleTypes, String>> {
+    // Reading a device or a pipe might never end.
+    let size = std::fs::metadata(file).ok().filter(std::fs::Metadata::is_file)?.len();
+    if size > MOST_BYTES {
+        return Some(Err("it is too large".to_owned()));
+    }
+    let types = match std::fs::read(file) {
+        Ok(bytes) => ModuleTypes::parse(&bytes).map_err(|error| error.to_string()),
+        Err(error) => Err(error.to_string()),
+    };
+    Some(types)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn modules_are_looked_for_in_the_folder_and_beside_the_trace_alone() {
+        let folders = [PathBuf::from("s")];
+        let trace = Path::new("t/x.nettrace");
+        let found = |path| places(Modules::Of { folders: &folders, trace }, path);
+        let paths = |paths: &[&str]| paths.iter().map(PathBuf::from).collect::<Vec<_>>();
+        assert_eq!(found("/app/A.dll"), paths(&["s/app/A.dll", "s/A.dll", "t/A.dll"]));
+        assert_eq!(found("/../A.dll"), paths(&["s/A.dll", "t/A.dll"]));
+        assert!(found("/..").is_empty() && found("").is_empty());
+        #[cfg(unix)]
+        assert_eq!(found(r"C:\app\A.dll").last(), Some(&PathBuf::from("t/A.dll")));
+    }
+}
