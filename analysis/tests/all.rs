@@ -22,6 +22,7 @@ mod heap_synth;
 mod heapsnapshot;
 mod intervals;
 mod known;
+mod known_counts;
 mod layers;
 mod live;
 mod live_top;

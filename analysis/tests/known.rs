@@ -9,7 +9,7 @@ use nettrace_analysis::{Analysis, AnalysisOptions, CutStacks, Kind, NameStyle, T
 use nettrace_parser::Reader;
 use nettrace_testdata::corpus::{self, TraceFile};
 
-fn top(trace: &TraceFile) -> TopN {
+pub(crate) fn top(trace: &TraceFile) -> TopN {
     top_with(trace, AnalysisOptions::default())
 }
 
@@ -23,7 +23,7 @@ fn top_with(trace: &TraceFile, mut options: AnalysisOptions) -> TopN {
     pass.finish().output
 }
 
-fn findings(trace: &TraceFile) -> Vec<Finding> {
+pub(crate) fn findings(trace: &TraceFile) -> Vec<Finding> {
     let mut pass = ReportPass::new(Summary::default());
     let bytes = trace.bytes();
     assert!(pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
@@ -31,7 +31,7 @@ fn findings(trace: &TraceFile) -> Vec<Finding> {
 }
 
 /// Own and total milliseconds of all rows whose name is this.
-fn millis(top: &TopN, name: &str) -> (f64, f64) {
+pub(crate) fn millis(top: &TopN, name: &str) -> (f64, f64) {
     let rows = top.methods.iter().filter(|row| row.name == name);
     rows.fold((0.0, 0.0), |(own, total), row| {
         (own + row.self_ns as f64 / 1e6, total + row.total_ns as f64 / 1e6)

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 /// How long after a signal to wait for what nobody keeps. Most answers come at once; with the
-/// time to notice the signal, the command ends within 2 s.
-pub(crate) const SIGNAL_PATIENCE: Duration = Duration::from_millis(1800);
+/// time to notice the signal, and a last request, the command ends within 2 s.
+pub(crate) const SIGNAL_PATIENCE: Duration = Duration::from_millis(1500);
 
 /// What the command does by the clock, and a test would have to wait for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -97,6 +97,16 @@ const BLOCKS: &[Methods] = &[
     ],
 ];
 
+const USER32: &[&str] = &[
+    "GetMessage",
+    "GetMessageA",
+    "GetMessageW",
+    "IntGetMessageW",
+    "IntWaitMessage",
+    "MsgWaitForMultipleObjectsEx",
+    "WaitMessage",
+];
+
 /// The same for methods that wait in native code and work in managed code.
 const WAITS: &[Methods] = &[
     &[
@@ -198,6 +208,10 @@ const WAITS: &[Methods] = &[
                 "ReadConsole",
             ],
         ),
+        // Loops of messages of windows.
+        ("Interop+User32", USER32),
+        ("Windows.Win32.PInvoke", USER32),
+        ("MS.Win32.UnsafeNativeMethods", USER32),
         ("Interop+Winsock", &["select", "WSAPoll", "accept", "recv", "recvfrom", "GetAddrInfoW"]),
     ],
 ];
@@ -252,6 +266,7 @@ const COMPUTING_TYPES: &[&str] = &[
     "Interop+Globalization",
     "Interop+NCrypt",
     "Interop+Normaliz",
+    "Interop+OpenSsl",
     "Interop+Ssl",
     "Interop+ZLib",
     "Interop+Zstd",
@@ -266,6 +281,7 @@ const COMPUTING_TYPES: &[&str] = &[
 /// compute, with what else their type must begin with.
 const COMPUTING_METHODS: &[(&str, &str)] = &[
     ("SQLitePCL.", "sqlite3_"),
+    ("System.Data.SQLite.", "sqlite3_"),
     ("System.Globalization.CompareInfo", "Icu"),
     ("System.Globalization.CompareInfo", "Nls"),
     ("System.Globalization.TextInfo", "Icu"),
@@ -383,8 +399,10 @@ pub(crate) fn wait_of(type_name: &str, method: &str) -> Wait {
 }
 
 fn computes(type_name: &str, method: &str) -> bool {
+    // Without the interface that it implements, `SQLitePCL.ISQLite3Provider.sqlite3_step`.
+    let last = method.rsplit('.').next().unwrap_or(method);
     let is_method =
-        |(of, start): &(&str, &str)| type_name.starts_with(of) && method.starts_with(start);
+        |(of, start): &(&str, &str)| type_name.starts_with(of) && last.starts_with(start);
     COMPUTING_TYPES.contains(&type_name) || COMPUTING_METHODS.iter().any(is_method)
 }
 
@@ -443,6 +461,90 @@ mod tests {
         assert_eq!(wait_of("MyApp.Monitor", "Wait"), Wait::No);
         assert!(is_native_wait("__epoll_wait") && is_native_wait("pthread_cond_wait@@GLIBC_2.3.2"));
         assert!(is_native_wait("futex_wait_queue") && !is_native_wait("memset"));
+    }
+
+    #[test]
+    fn methods_that_wait_on_each_runtime_and_platform_are_in_the_table() {
+        let blocking = [
+            // .NET 11.
+            ("LowLevelThreadBlocker", "Wait"),
+            ("LowLevelThreadBlocker", "TimedWait"),
+            ("LowLevelLifoSemaphore", "Block"),
+            ("LowLevelLifoSemaphore", "WaitAsWaiter"),
+            ("LowLevelLifoSemaphore", "WaitSlow"),
+            ("LowLevelLifoSemaphore", "WaitNoSpin"),
+            ("LowLevelFutex", "WaitOnAddress"),
+            ("LowLevelFutex", "WaitOnAddressTimeout"),
+            ("LowLevelFutex", "WaitNoSpin"),
+            ("LowLevelLock", "WaitAndAcquire"),
+            ("WaitSubsystem", "SignalAndWait"),
+            ("WaitSubsystem+ThreadWaitInfo", "Sleep"),
+            ("WaitSubsystem+ThreadWaitInfo", "UninterruptibleSleep0"),
+            // All. An idle worker spins below `Wait`.
+            ("WaitHandle", "WaitAnyMultiple"),
+            ("WaitHandle", "SignalAndWaitCore"),
+            ("LowLevelLifoSemaphore", "Wait"),
+        ];
+        for (type_name, method) in blocking {
+            let type_name = format!("System.Threading.{type_name}");
+            assert_eq!(wait_of(&type_name, method), Wait::Always, "{type_name}.{method}");
+        }
+        assert!(is_spinning("System.Threading.LowLevelSpinWaiter", "Wait"));
+        let source = "System.Diagnostics.Tracing.NativeRuntimeEventSource";
+        assert_eq!(wait_of(source, "ThreadPoolWorkerThreadWait"), Wait::Always);
+        for (type_name, method) in [
+            ("System.IO.FileSystemWatcher+INotify", "ProcessEvents"),
+            ("System.IO.FileSystemWatcher+INotify", "TryReadEvent"),
+            // Linux.
+            ("Interop+Sys", "ReceiveMessage"),
+            ("Interop+Sys", "Open"),
+            ("Interop+Sys", "WaitForSocketEvents"),
+            ("Interop+Sys", "<WaitForSocketEvents>g____PInvoke|101_0"),
+            ("System.Net.Sockets.SocketPal", "SelectViaPoll"),
+            // What `Interop.Sys.Read` and `Kernel32.ReadFile` are called by.
+            ("System.IO.Pipes.PipeStream", "ReadCore"),
+            ("System.Net.Sockets.Socket", "Receive"),
+            // Windows.
+            ("Interop+Winsock", "recv"),
+            ("Interop+Winsock", "recvfrom"),
+            ("Interop+Winsock", "GetAddrInfoW"),
+            ("System.Net.Sockets.SocketPal", "Poll"),
+            ("System.IO.Pipes.NamedPipeClientStream", "TryConnect"),
+            ("Windows.Win32.PInvoke", "GetMessage"),
+            // macOS.
+            ("Interop+RunLoop", "CFRunLoopRun"),
+        ] {
+            assert_eq!(wait_of(type_name, method), Wait::InNative, "{type_name}.{method}");
+        }
+        for (type_name, method) in [
+            ("Monitor", "SynchronizedMethodEnter"),
+            ("Monitor", "Enter_Slowpath"),
+            ("Monitor", "TryEnter_Slowpath"),
+            ("Lock", "EnterSlow"),
+            ("Lock", "TryEnterSlow"),
+        ] {
+            let type_name = format!("System.Threading.{type_name}");
+            assert_eq!(wait_of(&type_name, method), Wait::Lock, "{type_name}.{method}");
+        }
+        assert!(only_calls("Interop+Sys", "Read") && only_calls("Interop+Kernel32", "ReadFile"));
+    }
+
+    #[test]
+    fn native_calls_that_compute_are_in_the_table() {
+        for (type_name, method) in [
+            ("Interop+Crypto", "EvpDigestUpdate"),
+            ("Interop+ZLib", "Deflate"),
+            ("Interop+Brotli", "BrotliEncoderCompress"),
+            ("Interop+Globalization", "CompareString"),
+            ("System.Globalization.CompareInfo", "IcuCompareString"),
+            ("SQLitePCL.SQLite3Provider_e_sqlite3+NativeMethods", "sqlite3_step"),
+            ("SQLitePCL.SQLite3Provider_e_sqlite3", "SQLitePCL.ISQLite3Provider.sqlite3_step"),
+            ("SQLitePCL.raw", "sqlite3_prepare_v2"),
+            ("System.Data.SQLite.UnsafeNativeMethods", "sqlite3_step"),
+        ] {
+            assert_eq!(wait_of(type_name, method), Wait::Computes, "{type_name}.{method}");
+        }
+        assert_eq!(wait_of("MyApp.Store", "sqlite3_step"), Wait::No);
     }
 
     #[test]

@@ -22,7 +22,7 @@ use std::collections::BTreeMap;
 /// | runtime 55 | the target number of workers was adjusted, and why |
 /// | runtime 59 | the limits |
 /// | runtime 61, 62 and FrameworkEventSource 30, 31 | a work item was enqueued, was dequeued |
-/// | runtime 63, 64 | the same for I/O |
+/// | runtime 63, 64 | the same for I/O, and for waits registered with the pool |
 ///
 /// The number of workers is kept in at most 512 intervals, waiting times in buckets, and
 /// at most 10,000 adjustments; waiting work items are identified by their id.
@@ -102,7 +102,7 @@ pub struct ThreadPoolReport {
     pub enqueued: u64,
     /// How long work items waited until a worker dequeued them.
     pub latency: Option<Spread>,
-    /// How long completed I/O waited.
+    /// How long completed I/O waited, and what was registered to wait for a handle.
     pub io_latency: Option<Spread>,
     /// Number of work items still enqueued at the end of the trace.
     pub never_dequeued: u64,

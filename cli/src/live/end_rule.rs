@@ -9,7 +9,7 @@
 //!   the end, unless the process sends nothing for 2 s (`Deadlines::drain` of
 //!   `nettrace_ipc`),
 //! - data that is not recorded is waited for no longer than that: the rest of a view, or the
-//!   answer to a request. After a signal it is 1.8 s ([`Delays::signal_patience`]), for all that
+//!   answer to a request. After a signal it is 1.5 s ([`Delays::signal_patience`]), for all that
 //!   the command still does together: a process that does not answer is asked nothing more,
 //! - a second signal exits ([`super::signals`]).
 //!
@@ -28,7 +28,7 @@ use std::time::{Duration, Instant};
 pub(crate) const SIGNAL_CHECK: Duration = Duration::from_millis(50);
 
 /// How long the answer to a last request is waited for.
-const LAST_REQUEST_WAIT: Duration = Duration::from_millis(500);
+const LAST_REQUEST_WAIT: Duration = Duration::from_millis(300);
 
 /// Clones share one deadline.
 #[derive(Debug, Clone)]

@@ -118,7 +118,7 @@ pub fn trace(name: &str) -> Option<TraceFile> {
 
 /// A recording of a program whose right answer is known by construction: those of
 /// `testdata/known`, and with `NETTRACE_SHARED` those of its folder `known`, by the name of
-/// their folder and their own (`async/shop-full`). None, with a message on stderr, if there is neither.
+/// their folder and their own (`async/shop-full`), and of its folder `reports`. None, with a message on stderr, if there is neither.
 ///
 /// # Panics
 /// If it is not in the folder that `NETTRACE_SHARED` names either.
@@ -127,7 +127,10 @@ pub fn known(name: &str) -> Option<TraceFile> {
     let file = format!("{}.nettrace.gz", name.rsplit('/').next().unwrap_or(name));
     let mut path = own.join(file);
     if !path.exists() {
-        path = shared_folder()?.join("known").join(format!("{name}.nettrace.gz"));
+        let shared = shared_folder()?;
+        let places = ["known", "reports"].map(|folder| shared.join(folder));
+        let [known, of_report] = places.map(|folder| folder.join(format!("{name}.nettrace.gz")));
+        path = if of_report.exists() { of_report } else { known };
         assert!(path.exists(), "NETTRACE_SHARED has no {}", path.display());
     }
     Some(TraceFile { name: name.to_owned(), path })

@@ -39,7 +39,7 @@ pub(super) fn text(
         .saturating_add(usize::try_from(report.adjustments_left_out).unwrap_or(0));
     left_out(context, all, rows)?;
     latency(context, "work waited", report.latency.as_ref())?;
-    latency(context, "completed I/O waited", report.io_latency.as_ref())?;
+    latency(context, "completed I/O and registered waits waited", report.io_latency.as_ref())?;
     if report.never_dequeued > 0 {
         let text = units::counted(report.never_dequeued, "work item");
         let line = format!("{text} had not been started at the end of the trace");
