@@ -62,7 +62,7 @@ fn collections_pauses_and_sizes_are_those_that_the_program_counts() {
         let pause = report.totals.pause_ns;
         assert!(pause.abs_diff(pause_ns) * 100 <= pause_ns * 11, "{name}: {pause}");
         let last = report.collections.last().unwrap();
-        let sizes = (last.heap.heap_after_bytes, last.heap.fragmentation_bytes);
+        let sizes = (last.heap_after_bytes, last.fragmentation_bytes);
         assert_eq!(sizes, (Some(heap), Some(fragmentation)), "{name}");
     }
 }

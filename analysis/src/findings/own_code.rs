@@ -309,10 +309,11 @@ impl OwnCode {
         // A server has many threads that wait, and all of them are sampled.
         let is_some_time = row.certain.saturating_mul(2) >= row.samples
             && percent(row.nanos, trace_ns) >= LEAST_OF_TRACE;
-        let is_enough = row.certain >= LEAST_SAMPLES
-            && (is_some_time || row.samples.saturating_mul(LEAST_SHARE) >= self.sampled);
+        // Of an idle process there are a few samples, too.
+        let is_much = is_some_time || row.samples.saturating_mul(LEAST_SHARE) >= self.sampled;
+        let is_enough = row.certain >= LEAST_SAMPLES;
         let is_short = self.samples < LEAST_SAMPLES * 4 && row.certain >= FEW_SAMPLES;
-        if !is_enough && !is_short {
+        if !is_much || !is_enough && !is_short {
             return None;
         }
         let native = row.samples.saturating_sub(row.certain);
