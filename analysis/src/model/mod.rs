@@ -219,6 +219,38 @@ impl Process {
     }
 }
 
+/// What an event of the runtime, or of its rundown, describes.
+#[derive(Debug, Clone, Copy)]
+enum About {
+    Method,
+    Module,
+    Assembly,
+    EntryPoint,
+    Thread,
+    Runtime,
+}
+
+impl About {
+    /// The two providers number the same events differently: 154 is a module in a rundown, and
+    /// an assembly in the runtime's own events.
+    fn of(event: &Event<'_>) -> Option<About> {
+        let is_rundown = match event.known_provider() {
+            KnownProvider::Runtime => false,
+            KnownProvider::Rundown => true,
+            _ => return None,
+        };
+        Some(match (event.id(), is_rundown) {
+            (141..=144, _) => About::Method,
+            (152 | 153, _) | (154, true) => About::Module,
+            (154..=157, false) | (155..=158, true) => About::Assembly,
+            (159, false) => About::EntryPoint,
+            (85, false) | (159, true) => About::Thread,
+            (187, _) => About::Runtime,
+            _ => return None,
+        })
+    }
+}
+
 impl Model {
     /// The handle of a type's display name: `stored` is the name in the runtime's
     /// notation.
@@ -258,15 +290,9 @@ impl Model {
     /// Whether [`Model::learn`] uses more of events of this type than their thread and
     /// process.
     pub(crate) fn learns_from(event: &Event<'_>) -> bool {
-        let is_runtime = event.known_provider() == KnownProvider::Runtime;
         match event.known_provider() {
             KnownProvider::UniversalSystem | KnownProvider::EventPipe => true,
-            KnownProvider::Runtime | KnownProvider::Rundown => match event.id() {
-                141..=144 | 152..=159 | 187 => true,
-                85 => is_runtime,
-                _ => false,
-            },
-            _ => false,
+            _ => About::of(event).is_some(),
         }
     }
 
@@ -307,8 +333,9 @@ impl Model {
 
     fn learn_runtime(&mut self, process: ProcessHandle, event: &Event<'_>) {
         let ticks = event.timestamp_ticks();
-        match (event.id(), event.known_provider()) {
-            (141..=144, _) => {
+        match About::of(event) {
+            None => {}
+            Some(About::Method) => {
                 let Some(row) = self.processes.get_mut(process.index()) else { return };
                 if row.methods.knows(event, &self.texts) {
                     return;
@@ -318,34 +345,31 @@ impl Model {
                     self.stacks.reuse(process, start, size);
                 }
             }
-            (154..=157, KnownProvider::Runtime) | (155..=158, KnownProvider::Rundown) => {
+            Some(About::Assembly) => {
                 if let Some(row) = self.processes.get_mut(process.index()) {
                     let _ = row.assemblies.learn(event);
                 }
             }
-            // The two providers number the same events differently: 154 is a module in a
-            // rundown, and an assembly in the runtime's own events.
-            (152 | 153, _) | (154, KnownProvider::Rundown) => {
+            Some(About::Module) => {
                 let Some(module) = view::Module::of(event) else { return };
                 if let Some(row) = self.processes.get_mut(process.index()) {
                     row.images.learn(&module, event);
                     row.modules.learn(&module, ticks);
                 }
             }
-            (159, KnownProvider::Runtime) => {
+            Some(About::EntryPoint) => {
                 let _ = self.learn_entry_point(process, event);
             }
-            (85, KnownProvider::Runtime) | (159, KnownProvider::Rundown) => {
+            Some(About::Thread) => {
                 let _ = self.learn_thread(process, event);
             }
-            (187, _) => {
+            Some(About::Runtime) => {
                 let Some(information) = view::RuntimeInformation::of(event) else { return };
                 self.name_process(process, information.command_line);
                 if let Some(row) = self.processes.get_mut(process.index()) {
                     row.runtime_major = information.version.first().copied();
                 }
             }
-            _ => {}
         }
     }
 
