@@ -43,3 +43,4 @@ mod thread_stacks;
 mod threads;
 mod unloads;
 mod web;
+mod web_profile;

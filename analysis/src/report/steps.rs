@@ -92,19 +92,27 @@ impl Steps {
         }
         let edge = moment.activity_edge(event);
         let stack = model.stack_of(event, moment.thread);
-        if edge.is_some_and(|edge| edge.is_start && self.is_wanted(edge)) {
-            self.numbers.insert(self.requests.next_number());
-            edge.into_iter().for_each(|edge| self.learn(edge));
-        }
+        let wanted = edge.filter(|edge| edge.is_start && self.is_wanted(edge));
         let number = self.requests.next_number();
         let at = moment.edge(event);
         let ended = self.requests.event(event, edge, at, 0, Some(stack), model);
+        if let Some(wanted) = wanted {
+            // A layer of a request stands for all of it.
+            let of_all = || self.requests.of(event, edge, moment.thread, stack, model);
+            let number = if self.requests.was_layer() { of_all() } else { Some(number) };
+            self.learn(wanted);
+            if let Some(number) = number {
+                self.numbers.insert(number);
+                self.request(number, event, wanted, moment, model);
+            }
+            return;
+        }
         if let Some(ended) = ended
             && let Some(place) = self.open_requests.remove(&ended.number)
         {
             let own = self.steps.get_mut(place).map(|found| &mut found.step);
             if let Some(step) = own {
-                step.duration_ns = ended.duration_ns;
+                (step.start_ns, step.duration_ns) = (ended.start_ns, ended.duration_ns);
                 step.is_error |= ended.is_error;
                 let status = ended.facts.status.filter(|status| *status >= 0);
                 let status = status.map_or_else(String::new, |status| format!("  {status}"));
@@ -264,10 +272,16 @@ impl Steps {
         model: &Model,
     ) -> bool {
         let Some(command) = CommandEvent::of(event, edge) else { return false };
-        let number = command.command.map_or_else(String::new, |id| format!("{id:x}"));
-        let id = edge.and_then(|edge| edge.id.clone()).filter(|_| number.is_empty());
-        let key = (id.unwrap_or(number), command.source.clone());
-        let open = self.open.get(&key).copied();
+        // The start may lack the command's id, and the stop the activity's: a connection has one
+        // command at a time.
+        let ids = [
+            command.command.map(|id| format!("command {id:x}")),
+            edge.and_then(|edge| edge.id.clone()),
+            command.connection.map(|id| format!("connection {id:x}")),
+        ];
+        let keys: Vec<(String, String)> =
+            ids.into_iter().flatten().map(|id| (id, command.source.clone())).collect();
+        let open = keys.iter().find_map(|key| self.open.get(key)).copied();
         let is_known = command.connection.is_some_and(|it| self.connections.contains(&it));
         if !belongs && !is_known && open.is_none() {
             return true;
@@ -277,15 +291,16 @@ impl Steps {
         }
         let text = command.text.as_deref().map(one_line).unwrap_or_default();
         match command.phase {
-            Phase::Start if open.is_none() => {
-                if let Some(place) = self.push(StepKind::Sql, &text, &command.source, moment, model)
-                {
-                    self.open.insert(key, place);
-                }
+            // The same in another form.
+            Phase::Start if command.command.is_some() && open.is_some() => {}
+            Phase::Start => {
+                let place = self.push(StepKind::Sql, &text, &command.source, moment, model);
+                let keys = keys.into_iter().filter(|_| place.is_some());
+                self.open.extend(keys.zip(std::iter::repeat(place.unwrap_or(0))));
             }
-            Phase::Start | Phase::Rows => {}
+            Phase::Rows => {}
             Phase::Stop | Phase::Whole => {
-                self.open.remove(&key);
+                self.open.retain(|_, place| Some(*place) != open);
                 let is_new = open.is_none();
                 let place = open
                     .or_else(|| self.push(StepKind::Sql, &text, &command.source, moment, model));
