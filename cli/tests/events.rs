@@ -324,3 +324,14 @@ fn an_event_has_one_name_in_all_outputs() {
         );
     }
 }
+
+#[test]
+fn amounts_have_decimal_digits_whatever_their_manifest_says() {
+    let ran = nettrace(&["events", ALL]);
+    let text = String::from_utf8_lossy(&ran.stdout).into_owned();
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let amounts = words.windows(2).filter(|pair| pair[1] == "B");
+    assert!(amounts.clone().count() > 10);
+    let hexadecimal: Vec<_> = amounts.filter(|pair| pair[0].contains("=0x")).collect();
+    assert!(hexadecimal.is_empty(), "{hexadecimal:?}");
+}

@@ -109,7 +109,9 @@ fn value_text(out: &mut Vec<u8>, value: &Value<'_>, name: &Name) {
 
 /// A value without its unit.
 fn bare(out: &mut Vec<u8>, value: &Value<'_>, name: &Name) {
+    // What has a unit is an amount, even if its manifest asks for hexadecimal digits.
     if name.is_hex
+        && name.unit.is_none()
         && let Some(bits) = value.to_bits()
     {
         return out.hex(bits);
