@@ -6,7 +6,7 @@
 const path = require('path');
 const { inBrowser, noteAxe, noteWidth } = require('./browser.cjs');
 
-const VIEWS = ['overview', 'cpu', 'gc', 'heap', 'exceptions', 'contention', 'waits', 'threads', 'pool', 'jit', 'requests', 'logs', 'counters', 'events'];
+const VIEWS = ['overview', 'cpu', 'gc', 'heap', 'exceptions', 'contention', 'waits', 'threads', 'pool', 'tasks', 'jit', 'requests', 'logs', 'counters', 'events'];
 
 async function look(page, seen, { file, from, to, pictures }) {
   const open = async (hash) => {

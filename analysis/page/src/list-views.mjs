@@ -49,8 +49,21 @@ export function requestsView(trace, route, range, extent, go) {
     hasRequests && occurrenceTable('Endpoints', 'Endpoint', requests.groups),
     slowTable('Slowest requests', slowRequests, requests, 'Request', (row) => row.name),
     drawn.length > 0 && [el('h3', null, `What the slowest ${hasRequests ? 'requests' : 'activities'} did, each from its start`), waterfall(drawn, choose, null, true)],
+    statements(trace, range),
     occurrenceTable('By name', 'Activity', activities.groups),
     slowTable('Slowest', slowest, activities, 'Activity', shortActivity));
+}
+
+// Statements of databases, of the whole trace.
+function statements(trace, range) {
+  const report = trace.reports.sql;
+  if (range || !report?.statements?.length) return null;
+  const spread = (title, key) => ({ title, number: true, value: (row) => row.durations[key], text: (row) => formatNanos(row.durations[key]) });
+  return table({ caption: `Statements of databases (${formatCount(report.different)})`, isNear: true, first: 10, columns: [
+    { title: 'Statement', value: (row) => row.text }, { title: 'Commands', number: true, value: (row) => row.count, text: (row) => formatCount(row.count) }, { title: 'Failed', number: true, value: (row) => row.errors, text: (row) => formatCount(row.errors) },
+    spread('Mean', 'mean_ns'), spread('99 %', 'p99_ns'), spread('Total', 'total_ns'),
+    { title: 'Most in one request', number: true, value: (row) => maxOf([0, ...(row.places || []).map((place) => place.most_in_one)]), text: (row) => formatCount(maxOf([0, ...(row.places || []).map((place) => place.most_in_one)])) },
+  ], rows: report.statements });
 }
 
 // Activities or requests by name, with how their lengths are spread.

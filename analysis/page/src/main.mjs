@@ -7,7 +7,7 @@ import { DEFAULTS, countersOf, formatRoute, parseRoute, rangeOf } from './route.
 import { kindsOf, stacksView } from './stacks-view.mjs';
 import { timeline } from './timeline.mjs';
 import { facts } from './table.mjs';
-import { contentionView, countersView, exceptionsView, gcView, jitView, poolView, waitsView } from './report-views.mjs';
+import { contentionView, countersView, exceptionsView, gcView, jitView, poolView, tasksView, waitsView } from './report-views.mjs';
 import { eventsView, logsView, requestsView, threadsView } from './list-views.mjs';
 import { heapView } from './heap-view.mjs';
 import { diffPage } from './diff-view.mjs';
@@ -22,6 +22,7 @@ const VIEWS = [
   ['waits', 'Waits', waitsView, (trace) => trace.column('span.Waits.start').length > 0],
   ['threads', 'Threads', threadsView, (trace) => trace.threads.length > 0],
   ['pool', 'Thread pool', poolView, (trace) => trace.reports.threadpool?.workers?.length > 0],
+  ['tasks', 'Tasks', tasksView, (trace) => trace.reports.tasks?.scheduled + trace.reports.tasks?.waits_begun > 0],
   ['jit', 'JIT and startup', jitView, (trace) => trace.reports.jit?.methods?.length > 0 || trace.reports.loader?.assemblies?.some((row) => row.loaded_ns !== null) || trace.column('span.JIT.start').length > 0],
   ['requests', 'Requests', requestsView, (trace) => trace.column('activities.t').length + trace.column('requests.t').length > 0],
   ['logs', 'Logs', logsView, (trace) => trace.reports.logs?.count > 0],
@@ -32,14 +33,14 @@ const VIEWS = [
 // Where a finding of the summary is shown.
 const PLACES = {
   gc: 'view=gc', jit: 'view=jit', alloc: 'view=cpu&kind=alloc', exceptions: 'view=exceptions', contention: 'view=contention', waits: 'view=waits', starvation: 'view=pool',
-  hottest_method: 'view=cpu&tab=top', activities: 'view=requests', slow_activity: 'view=requests', log_errors: 'view=logs', deadlock: 'view=contention', endless_wait: 'view=waits', lock_waits: 'view=cpu&states=waiting', threads: 'view=threads', finalizer: 'view=gc', heap: 'view=heap&heap_tab=tree', repeated_query: 'view=requests',
+  hottest_method: 'view=cpu&tab=top', activities: 'view=requests', slow_activity: 'view=requests', log_errors: 'view=logs', deadlock: 'view=contention', endless_wait: 'view=waits', lock_waits: 'view=cpu&states=waiting', threads: 'view=threads', finalizer: 'view=gc', heap: 'view=heap&heap_tab=tree', repeated_query: 'view=requests', requests: 'view=requests', slow_call: 'view=requests',
   lost_events: 'view=overview', missing_names: 'view=cpu&tab=modules',
 };
 
 // Where a report's subject is shown.
 const ANSWERS = {
   topN: 'view=cpu&tab=top', tree: 'view=cpu&tab=tree', modules: 'view=cpu&tab=modules', threads: 'view=threads', gc: 'view=gc', alloc: 'view=cpu&kind=alloc&tab=types', exceptions: 'view=exceptions', contention: 'view=contention',
-  waits: 'view=waits', threadpool: 'view=pool', tasks: 'view=requests', activities: 'view=requests', http: 'view=requests', logs: 'view=logs', counters: 'view=counters', jit: 'view=jit', loader: 'view=jit', heap: 'view=heap', sql: 'view=requests',
+  waits: 'view=waits', threadpool: 'view=pool', tasks: 'view=tasks', activities: 'view=requests', http: 'view=requests', logs: 'view=logs', counters: 'view=counters', jit: 'view=jit', loader: 'view=jit', heap: 'view=heap', sql: 'view=requests',
 };
 
 // Sums of the chosen range.
@@ -151,7 +152,7 @@ function overviewView(trace, route, range, extent) {
     trace.session.processes.length > 1 && [el('h3', null, 'Processes'), el('ul', null, trace.session.processes.map((process) => el('li', null, command(`${process.id ?? '?'} ${process.name}`))))],
     trace.thinned.length > 0 && [el('h3', null, 'What this page counts without listing each'), el('ul', { id: 'thinned' }, trace.thinned.map((row) => el('li', null, row.text)))],
     el('h3', null, 'Keys'),
-    el('p', null, '/ searches, 1 to 9 show a view. In the time line: drag to choose a range, drag its head (above the lanes) to move it, arrow keys move it too, with Shift they change its length, + and - as well, Escape shows the whole trace. In the flame graph: arrow keys move, Enter zooms, Escape zooms out, S shows callers.'));
+    el('p', null, '/ searches, 1 to 9 show a view. In the time line: drag to choose a range, drag its head (above the lanes) to move it, arrow keys move it too, with Shift they change its length, + and - as well, the wheel, two fingers and Z show it in detail, Escape shows the whole trace. In the flame graph: arrow keys move, Enter zooms, Escape zooms out, S shows callers.'));
 }
 
 // A command line in one line, all of it on a click.

@@ -260,6 +260,24 @@ export function jitView(trace, route, range, extent) {
     assemblies.length > 0 && table({ caption: 'Assemblies in load order', columns: [{ title: 'Assembly', value: (row) => row.name }, moment('loaded_ns')], rows: assemblies }));
 }
 
+// Tasks: what was scheduled, and what was awaited.
+export function tasksView(trace, route, range) {
+  const report = trace.reports.tasks;
+  if (!report?.scheduled && !report?.waits_begun) return none('No tasks in this trace. Record with nettrace collect --providers System.Threading.Tasks.TplEventSource:0x3:4.');
+  const spread = (key) => [
+    { title: `${key === 'queued' ? 'Waited to begin' : 'Ran'}, mean`, number: true, value: (row) => row[key]?.mean_ns ?? null, text: (row) => formatNanos(row[key]?.mean_ns ?? NaN) },
+    { title: '99 %', number: true, value: (row) => row[key]?.p99_ns ?? null, text: (row) => formatNanos(row[key]?.p99_ns ?? NaN) },
+  ];
+  const number = (title, key) => ({ title, number: true, value: (row) => row[key], text: (row) => formatCount(row[key]) });
+  const ofWaits = (title, key, text) => ({ title, number: true, value: (row) => row.waits[key], text: (row) => text(row.waits[key]) });
+  return el('div', null, el('h2', null, 'Tasks'),
+    range && el('p', { class: 'notice', role: 'note' }, 'Tasks are added up over the whole trace; of ranges the page has no sums of them.'),
+    facts([['Scheduled', formatCount(report.scheduled), 'tasks-scheduled', report.scheduled], ['Completed', formatCount(report.completed)], ['Failed', formatCount(report.faulted)], ['Awaited', formatCount(report.waits_begun), 'tasks-awaited', report.waits_begun], report.waits_begun > report.waits_ended && ['Still awaited at the end', formatCount(report.waits_begun - report.waits_ended)]]),
+    table({ caption: `Scheduled (${formatCount(report.tasks.length)})`, columns: [{ title: 'Task', value: (row) => row.name }, number('Scheduled', 'scheduled'), number('Failed', 'faulted'), ...spread('queued'), ...spread('ran'), { title: 'By', wide: true, value: (row) => ownFrame(row.stacks?.[0]?.frames ?? []) }], rows: report.tasks, first: 20 }),
+    table({ caption: `Awaited (${formatCount(report.waits.length)})`, columns: [{ title: 'What', value: (row) => row.name }, { title: 'Kind', value: (row) => (row.is_blocking ? 'blocks a thread' : 'await') }, ofWaits('Times', 'count', formatCount), ofWaits('Total', 'total_ns', formatNanos), ofWaits('50 %', 'p50_ns', formatNanos), ofWaits('99 %', 'p99_ns', formatNanos), ofWaits('Longest', 'max_ns', formatNanos), number('Still awaited', 'still_waiting')], rows: report.waits, first: 20 }),
+    stillAwaiting(report));
+}
+
 const fromTo = (least, most) => (least === most ? formatCount(least) : `${formatCount(least)} to ${formatCount(most)}`);
 
 export function poolView(trace, route, range, extent) {
