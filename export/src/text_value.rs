@@ -117,6 +117,7 @@ fn bare(out: &mut Vec<u8>, value: &Value<'_>, name: &Name) {
         return out.hex(bits);
     }
     match value {
+        Value::Pointer(amount) if name.unit.is_some() => drop(write!(out, "{amount}")),
         Value::Absent => out.raw("null"),
         Value::Utf16(_) | Value::Utf8(_) | Value::Char(_) => escaped(out, &value.to_string(), true),
         Value::F32(number) => float(out, *number),

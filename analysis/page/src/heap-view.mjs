@@ -55,7 +55,7 @@ function typesOfHeap({ report, paths }, route, go) {
 function pathsOf(groups) {
   if (!groups?.length) return el('p', { class: 'none' }, 'The page has the paths of the largest types. Those of others: nettrace heap paths.');
   return el('ul', { class: 'paths' }, groups.map((group) => el('li', null,
-    el('b', null, `${formatCount(group.count)} ${group.count === 1 ? 'object' : 'objects'}, ${formatBytes(group.bytes)}: `),
+    el('b', null, `${formatCount(group.count)} ${group.count === 1 ? 'object' : 'objects'}, ${formatBytes(group.bytes)}${group.retained_bytes > group.bytes ? `, ${formatBytes(group.retained_bytes)} with all that they keep alive` : ''}: `),
     [`${group.root_kind.replaceAll('_', ' ')}${group.root_name ? ` ${group.root_name}` : ''}`, ...group.steps.map((step) => `${step.type_name}${step.is_repeated ? ' (several in a row)' : ''}`)].join(' → '),
     group.steps_left_out > 0 && ` (${formatCount(group.steps_left_out)} steps left out)`)));
 }

@@ -132,6 +132,13 @@ export function exceptionsView(trace, route, range) {
       group.stacks.slice(0, 20).map((stack) => el('div', null, el('p', null, `${formatCount(stack.count)} thrown at`), el('pre', { tabindex: '0' }, stack.frames.map(printable).join('\n') || '(no stack)'))))));
 }
 
+// What threads that had a lock did while others waited for it.
+function ownersDid(report) {
+  const locks = (report?.locks || []).filter((row) => row.owner_stacks?.length > 0).slice(0, 10);
+  return locks.map((row) => el('details', null, el('summary', null, `What owners of ${row.lock_id ?? 'the lock'} did while others waited`),
+    row.owner_stacks.slice(0, 10).map((stack) => el('div', null, el('p', null, `${formatCount(stack.count)} ${stack.count === 1 ? 'sample' : 'samples'}`), el('pre', { tabindex: '0' }, stack.frames.map(printable).join('\n'))))));
+}
+
 // Which thread let which go on.
 export function heldUp(trace, range, go) {
   const rows = heldUpBy(trace, range);
@@ -151,6 +158,7 @@ export function contentionView(trace, route, range, extent, go) {
   const waits = spansOf(trace, 'Contention', range);
   const { count, total, p99, max, isExact } = waitSums(trace, 'contention', 'Contention', range);
   const byId = new Map((trace.reports.contention?.locks || []).map((row) => [row.lock_id, row]));
+  const isHeldKnown = !range && [...byId.values()].some((row) => row.held?.count > 0);
   return el('div', null,
     el('h2', null, 'Contention'),
     !range && open,
@@ -160,8 +168,10 @@ export function contentionView(trace, route, range, extent, go) {
       { title: 'Lock', value: (row) => row.lock }, { title: 'Waits', number: true, value: (row) => row.count, text: (row) => formatCount(row.count) },
       { title: 'Total', number: true, value: (row) => row.total, text: (row) => formatNanos(row.total), bar: (row) => row.total / (total || 1) },
       { title: 'Longest', number: true, value: (row) => row.max, text: (row) => formatNanos(row.max) }, { title: 'Threads', number: true, value: (row) => row.threads.size },
+      ...(isHeldKnown ? [['Held, 50 %', 'p50_ns'], ['99 %', 'p99_ns']].map(([title, key]) => ({ title, number: true, about: 'how long threads had it, as far as those show that waited one after the other', value: (row) => byId.get(row.lock)?.held?.[key] ?? null, text: (row) => formatNanos(byId.get(row.lock)?.held?.[key] ?? NaN) })) : []),
       { title: 'Top location', wide: true, value: (row) => ownFrame(byId.get(row.lock)?.stacks?.[0]?.frames ?? []) },
     ], rows: locks }),
+    !range && ownersDid(report),
     places(trace, 'contention', range),
     heldUp(trace, range, go),
     table({ caption: 'Longest waits', columns: [moment('start'), { title: 'Waited', number: true, value: (row) => row.nanos, text: (row) => formatNanos(row.nanos) }, { title: 'Thread', value: (row) => trace.threads[row.thread]?.label ?? '' }, { title: 'Details', wide: true, value: (row) => row.detail }], rows: [...waits].sort((a, b) => b.nanos - a.nanos), first: 20 }));
