@@ -11,6 +11,7 @@ use crate::model::{
     Totals, WaitFor,
 };
 use crate::report::is_pool_worker;
+use nettrace_export::units::count;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -319,7 +320,7 @@ impl OwnCode {
         let native = row.samples.saturating_sub(row.certain);
         let how = match (is_enough, native > row.certain) {
             (false, _) => ", which are few".to_owned(),
-            (true, true) => format!(", {native} in native calls, which may not have run"),
+            (true, true) => format!(", {} in native calls, which may not have run", count(native)),
             (true, false) => String::new(),
         };
         // Spinning takes processors, too.

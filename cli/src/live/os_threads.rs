@@ -51,6 +51,12 @@ fn state_text(state: char) -> &'static str {
     }
 }
 
+/// Whether all threads of a process are stopped, as by SIGSTOP or a debugger.
+pub(crate) fn are_stopped<'t>(threads: impl IntoIterator<Item = &'t OsThread>) -> bool {
+    let mut threads = threads.into_iter().peekable();
+    threads.peek().is_some() && threads.all(|thread| matches!(thread.state, 'T' | 't'))
+}
+
 /// The threads of a process, by their ids in its own namespace.
 pub(crate) type OsThreads = BTreeMap<u64, OsThread>;
 

@@ -1,6 +1,7 @@
 //! Which process to talk to: by process id, by name, or over a port.
 
 use super::end_rule::{EndRule, SIGNAL_CHECK};
+use super::os_threads;
 use super::transcript::Transcript;
 use crate::args::amount::Span;
 use crate::args::{TalkArgs, TargetArgs};
@@ -73,6 +74,9 @@ pub(crate) struct Reached {
     pub(crate) settles_at: Option<Instant>,
 }
 
+/// Why a process does not answer.
+pub(crate) const STOPPED: &str = "the process is stopped, by a signal or a debugger";
+
 /// No session begins earlier in a process that runs: sessions and class constructors of the
 /// runtime's event sources may wait for each other for ever. `top` blocked one of five
 /// programs of .NET 8 that it looked at 50 ms after their start, none after a second.
@@ -94,6 +98,28 @@ impl Reached {
         if let Some(moment) = self.settles_at {
             end.sleep_until(moment);
         }
+    }
+
+    /// Refuses a process that is stopped and stays so, which a command that asks once would
+    /// wait for in vain.
+    ///
+    /// # Errors
+    /// It is stopped.
+    pub(crate) fn refuse_stopped(&self, end: &EndRule) -> Result<(), Failure> {
+        let is_stopped = || {
+            let threads = self.pid.and_then(|pid| os_threads::list(pid).ok());
+            threads.is_some_and(|threads| os_threads::are_stopped(threads.values()))
+        };
+        let until = Instant::now() + end.patience();
+        while is_stopped() {
+            if Instant::now() >= until {
+                return Err(Failure::input(self.label(), STOPPED.to_owned()));
+            }
+            if !end.sleep_until(Instant::now() + SIGNAL_CHECK) {
+                return Ok(());
+            }
+        }
+        Ok(())
     }
 
     /// A failure with this process.

@@ -44,6 +44,47 @@ fn a_terminal_sees_no_control_characters_of_a_process() {
     }
 }
 
+/// The trace with escapes in each occurrence of a text in a payload.
+fn spoiled(bytes: &[u8], text: &str) -> Vec<u8> {
+    let units = |text: &str| text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>();
+    let tail = "\u{1b}\u{9b}\u{202e}\r";
+    let (plain, spoilt) = (units(text), units(&[&text[..text.len() - 4], tail].concat()));
+    let (mut made, mut at, mut count) = (bytes.to_vec(), 0, 0);
+    while let Some(window) = made.get(at..at + plain.len()) {
+        if window == plain {
+            made[at..at + plain.len()].copy_from_slice(&spoilt);
+            count += 1;
+        }
+        at += 1;
+    }
+    assert!(count > 0, "{text}");
+    made
+}
+
+#[test]
+fn a_terminal_sees_no_control_characters_of_exceptions_and_tags() {
+    let startup = super::trace("net10-linux-x64/startup.nettrace.gz");
+    let exceptions = spoiled(&startup, "widget ");
+    let tags = spoiled(&metrics(), "gc.heap.generation=gen0");
+    for (bytes, words, has) in [
+        (&exceptions, &["watch", "--show", "exceptions", "--limit", "50"][..], "wid"),
+        (
+            &exceptions,
+            &["watch", "--show", "exceptions", "--format", "ndjson", "--limit", "50"],
+            "wid",
+        ),
+        (&tags, &["counters", "--duration", "2s"], r"gc.heap.generation"),
+        (&tags, &["discover", "--duration", "1s"], ""),
+    ] {
+        let folder = Folder::new();
+        let fake = FakeRuntime::start(streaming(bytes)).unwrap();
+        let run = on(&fake, &folder, words);
+        assert!(run.text().contains(has), "{words:?}: {} {}", run.text(), run.stderr);
+        assert_harmless(&format!("{words:?}"), run.text());
+        assert_harmless(&format!("{words:?}"), &run.stderr);
+    }
+}
+
 /// All but the byte that ends it.
 fn streaming_all(bytes: &[u8]) -> FakeConfig {
     super::up_to_the_end_mark(bytes)

@@ -103,6 +103,7 @@ fn dump(
     }
     let run_up = if *is_new { RUN_BEFORE_DUMP } else { Duration::ZERO };
     end.sleep_until(Instant::now() + args.after.map_or(run_up, |span| span.0));
+    reached.refuse_stopped(end)?;
     forget_types(reached, end)?;
     let config = config()?;
     let session = start::start(reached, config, Resume::No, end, &mut context.messages)?;

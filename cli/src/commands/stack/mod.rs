@@ -63,6 +63,7 @@ fn take(
         (Some(_), None) => 10,
         (Some(_), Some(count)) => count.get(),
     };
+    attached.reached.refuse_stopped(&attached.end)?;
     let mut taking = Taking::new(attached, args);
     let mut next = Instant::now();
     for number in 1..=count {

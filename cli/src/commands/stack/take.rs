@@ -13,7 +13,7 @@ use crate::live::method_names;
 use crate::live::os_threads::{self, OsThreads};
 use crate::live::signals::Signals;
 use crate::live::start::{self, Resume};
-use crate::live::target::Reached;
+use crate::live::target::{Reached, STOPPED};
 use nettrace_analysis::live::ThreadStacks;
 use nettrace_ipc::{
     Ending, Level, Provider, Providers, RequestError, Rundown, Session, SessionConfig,
@@ -39,8 +39,6 @@ const MANY_THREADS: usize = 500;
 
 /// In a shorter time it is chance whether a thread runs.
 const LEAST_OBSERVED: Duration = Duration::from_millis(20);
-
-const STOPPED: &str = "the process is stopped, by a signal or a debugger";
 
 /// What sessions have shown.
 pub(super) struct Taken {
@@ -282,8 +280,8 @@ impl<'t> Taking<'t> {
     /// Whether the process has been stopped, as by SIGSTOP or a debugger.
     fn is_stopped(&self) -> bool {
         let Ok(os) = &self.os else { return false };
-        let mut alive = os.threads.iter().filter(|(id, _)| os.alive.contains(id)).peekable();
-        alive.peek().is_some() && alive.all(|(_, thread)| matches!(thread.state, 'T' | 't'))
+        let alive = os.threads.iter().filter(|(id, _)| os.alive.contains(id));
+        os_threads::are_stopped(alive.map(|(_, thread)| thread))
     }
 
     fn why_nothing(&self) -> String {
