@@ -158,6 +158,7 @@ export function contentionView(trace, route, range, extent, go) {
   const waits = spansOf(trace, 'Contention', range);
   const { count, total, p99, max, isExact } = waitSums(trace, 'contention', 'Contention', range);
   const byId = new Map((trace.reports.contention?.locks || []).map((row) => [row.lock_id, row]));
+  const heldOf = (row) => (byId.get(row.lock)?.held?.count > 0 ? byId.get(row.lock).held : null);
   const isHeldKnown = !range && [...byId.values()].some((row) => row.held?.count > 0);
   return el('div', null,
     el('h2', null, 'Contention'),
@@ -168,7 +169,7 @@ export function contentionView(trace, route, range, extent, go) {
       { title: 'Lock', value: (row) => row.lock }, { title: 'Waits', number: true, value: (row) => row.count, text: (row) => formatCount(row.count) },
       { title: 'Total', number: true, value: (row) => row.total, text: (row) => formatNanos(row.total), bar: (row) => row.total / (total || 1) },
       { title: 'Longest', number: true, value: (row) => row.max, text: (row) => formatNanos(row.max) }, { title: 'Threads', number: true, value: (row) => row.threads.size },
-      ...(isHeldKnown ? [['Held, 50 %', 'p50_ns'], ['99 %', 'p99_ns']].map(([title, key]) => ({ title, number: true, about: 'how long threads had it, as far as those show that waited one after the other', value: (row) => byId.get(row.lock)?.held?.[key] ?? null, text: (row) => formatNanos(byId.get(row.lock)?.held?.[key] ?? NaN) })) : []),
+      ...(isHeldKnown ? [['Held, 50 %', 'p50_ns'], ['99 %', 'p99_ns']].map(([title, key]) => ({ title, number: true, about: 'how long threads had it, as far as those show that waited one after the other', value: (row) => heldOf(row)?.[key] ?? null, text: (row) => formatNanos(heldOf(row)?.[key] ?? NaN) })) : []),
       { title: 'Top location', wide: true, value: (row) => ownFrame(byId.get(row.lock)?.stacks?.[0]?.frames ?? []) },
     ], rows: locks }),
     !range && ownersDid(report),
