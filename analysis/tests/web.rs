@@ -481,7 +481,7 @@ fn collections_are_those_of_the_reference_reader() {
             (number("number"), number("generation"), pause_us)
         });
         let ours = report.collections.iter().map(|row| {
-            let is_known = row.kind != "background";
+            let is_known = row.kind != "BackgroundGC";
             let pause_us = if is_known { (row.pause_ns as f64 / 1e3).round() } else { 0.0 };
             (u64::from(row.number), u64::from(row.generation), pause_us)
         });
@@ -525,4 +525,13 @@ fn ways_to_objects_of_one_pattern_keep_alive_what_each_holds() {
     assert_eq!((first.count, first.root_name.as_deref()), (1_000, Some("All")));
     // Of each the object, its bytes and its name.
     assert!(first.retained_bytes > 1_000 * (32 + 1_024), "{first:?}");
+}
+
+#[test]
+fn a_web_application_without_requests_says_what_records_them() {
+    for (name, is_lacking) in [("dt-default", true), ("dt-locks", true), ("dt-noinline", false)] {
+        let Some(report) = reported(name, Summary::default()) else { return };
+        let advice = report.advice.unwrap_or_default();
+        assert_eq!(advice.contains("--profile web"), is_lacking, "{name}: {advice}");
+    }
 }

@@ -24,6 +24,12 @@ const HEAP_WEIGHT: u8 = 99;
 const LAST_NANOS: u64 = 1_000_000_000;
 /// Stacks of each type of exception that a finding looks at.
 const MOST_THROW_SITES: usize = 256;
+/// Modules of web servers.
+const WEB_SERVERS: [&str; 3] = [
+    "Microsoft.AspNetCore.Server.Kestrel.Core",
+    "Microsoft.AspNetCore.Server.IIS",
+    "Microsoft.AspNetCore.Server.HttpSys",
+];
 /// Pauses that take so much of the time are a question for whoever allocates.
 const DEAR_PAUSES_PERCENT: f64 = 10.0;
 
@@ -57,6 +63,9 @@ pub struct SummaryReport {
     pub own_types: u64,
     /// Notable facts, most important first; at most seven.
     pub findings: Vec<Finding>,
+    /// What to record of a web application whose requests are not in the trace.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub advice: Option<String>,
     /// What was there last, should the recording end in the middle.
     #[cfg_attr(feature = "serde", serde(skip))]
     last_seen: String,
@@ -163,6 +172,7 @@ impl SummaryReport {
                 .filter(|answer| !answer.report.is_empty())
                 .collect(),
             findings,
+            advice: advice(reports, resolved),
             last_seen,
         }
     }
@@ -197,6 +207,21 @@ impl SummaryReport {
         self.findings.push(Finding::lost_events(lost, self.events));
         finding::rank(&mut self.findings);
     }
+}
+
+/// What to record of a web application whose requests are not in the trace.
+fn advice(reports: &Overviewed, resolved: &Resolved<'_>) -> Option<String> {
+    let mut processes = resolved.model().processes();
+    let is_web = processes.any(|(_, process)| {
+        process.modules().iter().any(|module| WEB_SERVERS.contains(&module.name.as_str()))
+    });
+    let has_requests = reports.activities.http.as_ref().is_some_and(|http| http.started > 0);
+    let is_dump = reports.subjects.contains_key(&Subject::Heap);
+    (is_web && !has_requests && !is_dump).then(|| {
+        "requests are not recorded: collect --profile web records them, with the calls that go \
+         out, SQL commands, log messages and locks"
+            .to_owned()
+    })
 }
 
 /// What is notable, most important first.

@@ -138,6 +138,10 @@ fn text(file: &str, report: &SummaryReport, context: &mut Context<'_>) -> io::Re
                 answer.about
             )?;
         }
+        if let Some(advice) = &report.advice {
+            let room = width.map_or(usize::MAX, |width| width.saturating_sub(2));
+            writeln!(out, "  {}", faint.over(in_lines(advice, room)))?;
+        }
     }
     if !report.own_events.is_empty() {
         own_events(&file, report, width, context)?;
