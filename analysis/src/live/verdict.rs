@@ -3,11 +3,14 @@
 use crate::findings::{short_name, without_arguments};
 use crate::model::{Folding, ThreadState, WaitFor};
 use crate::report::is_pool_frame;
+use nettrace_export::units;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Maximum number of threads or places that a sentence names.
 const MOST_NAMES: usize = 4;
+/// Maximum number of threads of which it is said how busy they are.
+const MOST_BUSY: usize = 3;
 /// From this part of the time on a thread has used a whole core.
 const WHOLE_CORE: f64 = 0.8;
 /// Less than this part of a core is not said.
@@ -61,13 +64,14 @@ impl<'t> SeenThread<'t> {
 }
 
 /// What stands out, most important first. `threads`: those of the program, without those that
-/// exist because somebody looks.
-pub fn verdicts(threads: &[SeenThread<'_>]) -> Vec<String> {
-    [locks(threads), workers(threads)]
-        .into_iter()
-        .flatten()
-        .chain(threads.iter().filter_map(busy))
-        .collect()
+/// exist because somebody looks; `queued`: how many work items wait for the thread pool, which
+/// is asked if it matters.
+pub fn verdicts(threads: &[SeenThread<'_>], queued: &dyn Fn() -> Option<u64>) -> Vec<String> {
+    let mut busiest: Vec<&SeenThread<'_>> = threads.iter().collect();
+    let used = |thread: &SeenThread<'_>| thread.used.unwrap_or(0.0);
+    busiest.sort_by(|one, other| used(other).total_cmp(&used(one)));
+    let busy = busiest.into_iter().filter_map(busy).take(MOST_BUSY);
+    [locks(threads), workers(threads, queued)].into_iter().flatten().chain(busy).collect()
 }
 
 /// `threads forward and backward wait for locks in Program.Forward and Program.Backward, and
@@ -101,8 +105,9 @@ fn locks(threads: &[SeenThread<'_>]) -> Option<String> {
     })
 }
 
-/// `all 4 pool workers are blocked in Task.Result under Program.Main.lambda: the pool is starved`.
-fn workers(threads: &[SeenThread<'_>]) -> Option<String> {
+/// `all 4 pool workers are blocked in Task.Result under Program.Main.lambda, 6 items wait: the pool
+/// is starved`.
+fn workers(threads: &[SeenThread<'_>], queued: &dyn Fn() -> Option<u64>) -> Option<String> {
     let workers: Vec<&SeenThread<'_>> =
         threads.iter().filter(|thread| thread.is_pool_worker()).collect();
     let is_blocked = |thread: &&SeenThread<'_>| {
@@ -124,7 +129,12 @@ fn workers(threads: &[SeenThread<'_>]) -> Option<String> {
     let call = call.map_or_else(String::new, |call| format!(" in {call}"));
     let own = own.map_or_else(String::new, |own| format!(" under {own}"));
     let count = workers.len();
-    Some(format!("all {count} pool workers are blocked{call}{own}: the pool is starved"))
+    let items = match queued() {
+        None | Some(0) => String::new(),
+        Some(1) => ", 1 item waits".to_owned(),
+        Some(many) => format!(", {} items wait", units::count(many)),
+    };
+    Some(format!("all {count} pool workers are blocked{call}{own}{items}: the pool is starved"))
 }
 
 /// `poller used a whole core, in Program.Poll`.
@@ -182,14 +192,15 @@ mod tests {
         let waits = "threads forward and backward wait for locks in Program.Forward and \
                      Program.Backward";
         let deadlock = "it may be a deadlock (stacks do not say who holds a lock)";
-        assert_eq!(verdicts(&threads), [format!("{waits}, and nothing runs: {deadlock}")]);
+        let none = || None;
+        assert_eq!(verdicts(&threads, &none), [format!("{waits}, and nothing runs: {deadlock}")]);
         let runs = frames(&["hang!Program.Poll()"]);
         threads.push(SeenThread {
             used: Some(0.97),
             ..SeenThread::new("poller", ThreadState::Managed, &runs)
         });
         let busy = "thread poller used a whole core, in Program.Poll";
-        assert_eq!(verdicts(&threads), [waits, busy]);
+        assert_eq!(verdicts(&threads, &none), [waits, busy]);
     }
 
     #[test]
@@ -200,13 +211,13 @@ mod tests {
             ..SeenThread::new("1", ThreadState::Waiting, &blocked)
         };
         assert_eq!(
-            verdicts(&[worker; 4]),
+            verdicts(&[worker; 4], &|| Some(6)),
             [
-                "all 4 pool workers are blocked in Task.Result under Program.Main.lambda_0_0: the pool is \
-                 starved"
+                "all 4 pool workers are blocked in Task.Result under Program.Main.lambda_0_0, 6 items \
+                 wait: the pool is starved"
             ]
         );
         let idle = SeenThread { waits_for: Some(WaitFor::Work), ..worker };
-        assert!(verdicts(&[worker, worker, idle]).is_empty());
+        assert!(verdicts(&[worker, worker, idle], &|| Some(6)).is_empty());
     }
 }

@@ -6,6 +6,7 @@
 //! | `Run` → `AsyncTaskMethodBuilder.Start` → `<Run>d__4.MoveNext` | `Run` |
 //! | `Mine` → `List.Sort` → `ArraySortHelper.IntrospectiveSort` | `Mine`, with [`Folding::is_my_code`] |
 //! | `Json.Read` → `Json.Skip` → `Json.Next`, with the group `Json\.` called `JSON` | `JSON` |
+//! | `EventSource.SendCommand` → whatever | `(recording)`, with [`Folding::is_recording`] |
 //! | `Walk` → `Walk` → `Walk`, `Visit` → `Accept` → `Visit` → `Accept` | `Walk`, `Visit` → `Accept` |
 //! Folding never changes the weight of a stack: an omitted frame counts for the next
 //! frame outwards, and if nothing of a stack would remain, one frame is kept.
@@ -16,6 +17,7 @@ use super::handle::FrameHandle;
 use super::names::CALLS;
 use super::names::{Frame, FrameKind, MethodName};
 use super::pattern::Pattern;
+use super::recording::{RECORDING, is_for_recording};
 use super::type_name::rsplit_outside;
 use std::collections::HashMap;
 
@@ -34,6 +36,9 @@ pub struct Folding {
     /// Shows an async method as a single frame: merges its state machine, and omits what
     /// started or resumed it.
     pub is_async: bool,
+    /// Shows what the recording itself does in the process as one frame, `(recording)`: event
+    /// sources that it turns on, their manifests, its counters.
+    pub is_recording: bool,
     /// Shows recursion once: methods that call themselves, and cycles of up to eight
     /// methods.
     pub is_recursion: bool,
@@ -180,6 +185,8 @@ struct Facts {
     is_grouped: bool,
     is_folded: bool,
     is_framework: bool,
+    /// Whether it stands for all that it calls.
+    is_recording: bool,
     /// Whether it is code without a name and without a module.
     is_unknown: bool,
     /// The method, and the method whose state machine it runs.
@@ -199,15 +206,23 @@ pub(super) struct Folder<'f> {
 impl<'f> Folder<'f> {
     /// `None` if nothing is to be folded.
     pub(super) fn new(options: &'f Folding) -> Option<Folder<'f>> {
-        let Folding { is_my_code, is_async, is_recursion, groups, folds, .. } = options;
-        let is_needed =
-            *is_my_code || *is_async || *is_recursion || !groups.is_empty() || !folds.is_empty();
+        let Folding { is_my_code, is_async, is_recording, is_recursion, groups, folds, .. } =
+            options;
+        let is_needed = *is_my_code
+            || *is_async
+            || *is_recording
+            || *is_recursion
+            || !groups.is_empty()
+            || !folds.is_empty();
         let path = Path::new(*is_recursion);
         is_needed.then(|| Folder { options, facts: Vec::new(), methods: HashMap::new(), path })
     }
 
     /// The name under which a frame is shown, if it belongs to a group.
     pub(super) fn group_of(&self, text: &str) -> Option<String> {
+        if self.options.is_recording && text != RECORDING && is_for_recording(text) {
+            return Some(RECORDING.to_owned());
+        }
         self.options.groups.iter().find_map(|group| {
             let name = group.pattern.named(text, &group.name)?;
             // Names must not be empty.
@@ -235,6 +250,7 @@ impl<'f> Folder<'f> {
             is_folded: is_framework
                 || self.options.folds.iter().any(|fold| fold.is_match(shown_text)),
             is_framework,
+            is_recording: self.options.is_recording && shown_text == RECORDING,
             is_unknown: self.options.is_my_code && !frame.is_named && frame.module.is_empty(),
             method: None,
             machine_of: None,
@@ -270,6 +286,10 @@ impl<'f> Folder<'f> {
         // From the outermost in, since whether a frame goes depends on who called it.
         for (index, frame) in frames.iter().enumerate().rev() {
             let Some(known) = facts(frame) else { continue };
+            if known.is_recording {
+                self.path.push(known.shown);
+                break;
+            }
             let callee = index.checked_sub(1).and_then(|below| frames.get(below)).and_then(facts);
             let is_stub = known.is_unknown
                 && is_called_by_framework

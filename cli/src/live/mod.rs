@@ -19,6 +19,7 @@ pub(crate) mod method_names;
 pub(crate) mod metrics_apart;
 pub(crate) mod metrics_notice;
 pub(crate) mod os_threads;
+pub(crate) mod pool_queue;
 pub(crate) mod program;
 pub(crate) mod request;
 pub(crate) mod rules;

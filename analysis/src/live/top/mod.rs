@@ -89,6 +89,7 @@ pub struct LiveTop {
     counters: CounterValues,
     latest_counters: BTreeMap<&'static str, f64>,
     thread_times: ThreadTimes,
+    thread_names: BTreeMap<u64, String>,
     /// Of the event that is processed.
     stack: Vec<u64>,
 }
@@ -110,6 +111,7 @@ impl Default for LiveTop {
             counters: CounterValues::default(),
             latest_counters: BTreeMap::new(),
             thread_times: ThreadTimes::default(),
+            thread_names: BTreeMap::new(),
             stack: Vec::new(),
         }
     }
@@ -142,6 +144,12 @@ impl LiveTop {
         let process = self.process;
         let mappings = mappings.iter().map(|(first, last, file)| (*first, *last, file.as_str()));
         self.names_mut().set_mappings(process, mappings);
+    }
+
+    /// What the operating system calls the threads, by their ids in the process's own
+    /// namespace: sentences name them so ([`TopSnapshot::verdicts`]).
+    pub fn set_thread_names(&mut self, names: impl IntoIterator<Item = (u64, String)>) {
+        self.thread_names = names.into_iter().collect();
     }
 
     /// What the operating system says: the processor time of the process, and that of each of

@@ -5,8 +5,10 @@ use super::slice::{Counted, Slice, Sum};
 use super::{LiveTop, SECOND_NS};
 use crate::document::SCHEMA;
 use crate::document::percent;
+use crate::live::verdict::{SeenThread, verdicts};
 use crate::model::{
-    Leaf, Mode, NameOptions, NamesSoFar, Role, ThreadState, WaitChain, WaitFor, state_of, type_text,
+    Leaf, Mode, NameOptions, NamesSoFar, Role, ThreadState, WaitChain, WaitFor, is_for_recording,
+    state_of, type_text,
 };
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -14,6 +16,8 @@ use std::sync::{Arc, PoisonError};
 
 /// Methods of each thread.
 const THREAD_METHODS: usize = 10;
+/// A thread in native code that used less of a core is blocked there.
+const LEAST_USED: f64 = 0.01;
 
 /// The last seconds of a running process.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -26,6 +30,9 @@ pub struct TopSnapshot {
     pub now_ns: i64,
     /// How much of the past it is about, in nanoseconds: at most the window.
     pub window_ns: u64,
+    /// What the stacks of all threads say together, as sentences: see
+    /// [`verdicts`](super::verdicts). Threads of sessions are left out.
+    pub verdicts: Vec<String>,
     /// Sums.
     pub header: TopHeader,
     /// Methods by self samples, most first, of threads that were running or in native
@@ -217,6 +224,9 @@ pub struct TopRequest {
     pub max_ns: u64,
 }
 
+/// What stands for code that runs because somebody looks: samples, counters, manifests.
+pub(super) const OURS: &str = "(ours: samples, counters and manifests of sessions)";
+
 /// A stack of a second with its names.
 pub(super) struct NamedStack {
     pub(super) frames: Vec<Arc<str>>,
@@ -254,11 +264,13 @@ pub(super) struct Namer<'n> {
     process: Option<u64>,
     known: HashMap<(u64, bool), (Arc<str>, Role)>,
     texts: HashMap<String, Arc<str>>,
+    ours: Arc<str>,
 }
 
 impl<'n> Namer<'n> {
     pub(super) fn new(names: &'n mut NamesSoFar, process: Option<u64>) -> Namer<'n> {
-        Namer { names, process, known: HashMap::new(), texts: HashMap::new() }
+        let ours = Arc::from(OURS);
+        Namer { names, process, known: HashMap::new(), texts: HashMap::new(), ours }
     }
 
     pub(super) fn stack(&mut self, addresses: &[u64]) -> NamedStack {
@@ -287,6 +299,10 @@ impl<'n> Namer<'n> {
                 frames.push(Arc::clone(text));
                 chain.push(*role);
             }
+        }
+        // What the program does comes first, so this is one row.
+        if let Some(at) = frames.iter().rposition(|frame| is_for_recording(frame)) {
+            frames.splice(..=at, [Arc::clone(&self.ours)]);
         }
         NamedStack { frames, chain }
     }
@@ -332,7 +348,8 @@ impl Methods {
         rows.sort_by(|a, b| {
             let by = |of: fn(&TopMethod) -> f64| of(b).total_cmp(&of(a));
             let by_self = by(|row| row.self_percent);
-            by_self.then(by(|row| row.total_percent)).then_with(|| a.name.cmp(&b.name))
+            let last = (&*a.name == OURS).cmp(&(&*b.name == OURS));
+            last.then(by_self).then(by(|row| row.total_percent)).then_with(|| a.name.cmp(&b.name))
         });
         rows.truncate(limit);
         rows
@@ -372,6 +389,7 @@ impl LiveTop {
             schema: SCHEMA,
             now_ns,
             window_ns,
+            verdicts: self.verdicts(&window),
             header: self.header(&window, window_ns),
             threads: thread_rows(window.threads, window.methods.1, self.rows),
             methods: window.methods.rows(self.rows),
@@ -404,7 +422,34 @@ impl LiveTop {
         for (slice, stacks) in &stacks_of {
             window.weigh(slice, stacks);
         }
+        // The newest second has just begun.
+        let latest = stacks_of.iter().rev().take(2).last();
+        if let Some((slice, stacks)) = latest {
+            window.look_at_threads(slice, stacks);
+        }
         window
+    }
+
+    fn verdicts(&self, window: &Window) -> Vec<String> {
+        let UsedTimes { of_threads, span, .. } = &window.used;
+        let name = |thread: &u64| match self.thread_names.get(thread) {
+            Some(name) if !name.is_empty() => name.clone(),
+            _ => thread.to_string(),
+        };
+        let names: Vec<String> = window.looks.keys().map(name).collect();
+        let seen = window.looks.iter().zip(&names).map(|((thread, look), name)| {
+            let mut seen = SeenThread::new(name, look.state, &look.frames);
+            seen.waits_for = look.waits_for;
+            let used = of_threads.get(thread).filter(|_| window.has_times);
+            seen.used = used.map(|used| *used as f64 / (*span).max(1) as f64);
+            seen.is_blocked = look.state == ThreadState::Native
+                && seen.used.is_some_and(|used| used < LEAST_USED);
+            seen
+        });
+        let queued = self.latest_counters.get("threadpool-queue-length");
+        // Counters are not negative.
+        let queued = queued.map(|items| items.max(0.0) as u64);
+        verdicts(&seen.collect::<Vec<_>>(), &|| queued)
     }
 
     fn header(&self, window: &Window, window_ns: u64) -> TopHeader {
@@ -449,6 +494,8 @@ struct Window {
     methods: Methods,
     threads: BTreeMap<u64, ThreadSums>,
     waits: Waits,
+    /// What each thread of the program did most in the latest whole second.
+    looks: BTreeMap<u64, ThreadLook>,
     counted: BTreeMap<(Counted, String), Sum>,
     pause_ns: u64,
     collections: u64,
@@ -458,6 +505,13 @@ struct Window {
     has_times: bool,
     left_out: u64,
     nameless_methods: u64,
+}
+
+/// What a thread did.
+struct ThreadLook {
+    state: ThreadState,
+    waits_for: Option<WaitFor>,
+    frames: Vec<Arc<str>>,
 }
 
 /// Samples of waiting threads, and the threads, by place and what they wait for.
@@ -484,6 +538,36 @@ impl Window {
                 row.0 = row.0.saturating_add(*count);
                 row.1.insert(*thread);
             }
+        }
+    }
+
+    fn look_at_threads(&mut self, slice: &Slice, stacks: &[NamedStack]) {
+        let mut most: BTreeMap<u64, (u64, u32, Mode)> = BTreeMap::new();
+        let mut samples: BTreeMap<u64, u64> = BTreeMap::new();
+        for ((thread, stack, mode), count) in &slice.samples {
+            let seen = (*count, *stack, *mode);
+            let all = samples.entry(*thread).or_default();
+            *all = all.saturating_add(*count);
+            let row = most.entry(*thread).or_insert(seen);
+            if (seen.0, Reverse(seen.1)) > (row.0, Reverse(row.1)) {
+                *row = seen;
+            }
+        }
+        // The sampler's rounds: a thread that was there all the time is in each.
+        let rounds = samples.values().copied().max().unwrap_or(0);
+        let is_half = |count: u64| count.saturating_mul(2) >= rounds;
+        for (thread, (count, stack, mode)) in most {
+            let Some(stack) = stacks.get(stack as usize) else { continue };
+            let is_short = !samples.get(&thread).is_some_and(|all| is_half(*all));
+            if is_short || stack.frames.iter().any(|frame| &**frame == OURS) {
+                continue;
+            }
+            let state = stack.state(mode);
+            // A wait that is soon over is no news.
+            let is_long = state == ThreadState::Waiting && is_half(count);
+            let waits_for = is_long.then(|| stack.wait_for(mode));
+            let frames = stack.frames.clone();
+            self.looks.insert(thread, ThreadLook { state, waits_for, frames });
         }
     }
 

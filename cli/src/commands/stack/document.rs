@@ -5,6 +5,7 @@ use super::take::{OsFacts, Taken};
 use super::verdict;
 use crate::args::StackArgs;
 use crate::live::os_threads::OsThread;
+use crate::live::pool_queue;
 use crate::live::target::Reached;
 use nettrace_analysis::live::SampledThread;
 use nettrace_analysis::{NameOptions, ThreadState};
@@ -132,7 +133,8 @@ impl Document {
         let facts = taken.os.as_ref().ok();
         let mut threads: Vec<ThreadDocument> =
             report.threads.iter().map(|row| sampled(row, facts, taken.native.as_ref())).collect();
-        let verdicts = verdict::of(&report.threads, &threads);
+        let verdicts =
+            verdict::of(&report.threads, &threads, &|| pool_queue::waiting_items(reached));
         let seen: BTreeSet<u64> = report.threads.iter().map(|row| row.thread_id).collect();
         let others = facts.into_iter().flat_map(|facts| {
             let alive = facts.threads.iter().filter(|(id, _)| facts.alive.contains(id));

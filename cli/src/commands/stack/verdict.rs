@@ -3,8 +3,13 @@
 use super::document::ThreadDocument;
 use nettrace_analysis::live::{SampledThread, SeenThread, verdicts};
 
-/// `rows` and `threads`: the same threads, as the sampler and the document have them.
-pub(super) fn of(rows: &[SampledThread], threads: &[ThreadDocument]) -> Vec<String> {
+/// `rows` and `threads`: the same threads, as the sampler and the document have them; `queued`:
+/// asks the process how many work items wait.
+pub(super) fn of(
+    rows: &[SampledThread],
+    threads: &[ThreadDocument],
+    queued: &dyn Fn() -> Option<u64>,
+) -> Vec<String> {
     let of_program =
         |(_, thread): &(&SampledThread, &ThreadDocument)| thread.is_current() && thread.latest;
     let of_program: Vec<_> = rows
@@ -24,5 +29,5 @@ pub(super) fn of(rows: &[SampledThread], threads: &[ThreadDocument]) -> Vec<Stri
         seen.used = thread.used;
         seen
     });
-    verdicts(&seen.collect::<Vec<_>>())
+    verdicts(&seen.collect::<Vec<_>>(), queued)
 }

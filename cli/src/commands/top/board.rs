@@ -40,7 +40,7 @@ const VIEWS: [(TopView, char, &str); 7] = [
 
 /// Columns of a number.
 const NUMBER: u16 = 10;
-/// Rows above the list.
+/// Rows above the list, without what is said first.
 const ABOVE: u16 = 5;
 
 /// The state of the process when the screen is drawn.
@@ -181,12 +181,23 @@ impl Board {
         Pressed::Something
     }
 
+    /// What is said first, if anything stands out.
+    fn verdict(&self) -> Option<&str> {
+        self.seen.as_ref()?.snapshot.verdicts.first().map(String::as_str)
+    }
+
+    /// Rows above the list.
+    fn above(&self) -> u16 {
+        ABOVE + u16::from(self.verdict().is_some())
+    }
+
     pub(super) fn draw(&mut self, frame: &mut Frame<'_>) {
         let area = frame.area();
         let rows = self.rows();
+        let above = self.above();
         let list = &mut self.list;
         list.selected = list.selected.min(rows.len().saturating_sub(1));
-        list.fitting = usize::from(area.height.saturating_sub(ABOVE + 1)).max(1);
+        list.fitting = usize::from(area.height.saturating_sub(above + 1)).max(1);
         list.scroll_to(list.selected, list.selected);
         let buffer = frame.buffer_mut();
         self.draw_head(buffer, area.width);
@@ -215,8 +226,12 @@ impl Board {
             put(buffer, (x + 2, 0), room, &missing, self.theme.warning());
         }
         let line = rows::header_line(seen, usize::from(width));
-        put(buffer, (0, 1), width, &line, self.theme.name());
-        put(buffer, (0, 2), width, &seen.cost.text(), self.theme.faint());
+        if let Some(verdict) = self.verdict() {
+            put(buffer, (0, 1), width, verdict, self.theme.warning());
+        }
+        let y = self.above();
+        put(buffer, (0, y - 4), width, &line, self.theme.name());
+        put(buffer, (0, y - 3), width, &seen.cost.text(), self.theme.faint());
         self.draw_tabs(buffer, width);
     }
 
@@ -227,7 +242,13 @@ impl Board {
         let mut x = 0;
         for (view, text) in tabs {
             let style = if view == self.view { self.theme.selected() } else { Style::new() };
-            x = put(buffer, (x, 3), width.saturating_sub(x), &format!("{text}{end}"), style);
+            x = put(
+                buffer,
+                (x, self.above() - 2),
+                width.saturating_sub(x),
+                &format!("{text}{end}"),
+                style,
+            );
         }
     }
 
@@ -241,13 +262,13 @@ impl Board {
         let room = usize::from(width.saturating_sub(20) / NUMBER).max(1).min(numbers.len());
         let at = |index: usize| u16::try_from(index).unwrap_or(0).saturating_mul(NUMBER);
         for (index, heading) in numbers.iter().take(room).enumerate() {
-            put_right(buffer, (at(index), 4), NUMBER, heading, self.theme.faint());
+            put_right(buffer, (at(index), self.above() - 1), NUMBER, heading, self.theme.faint());
         }
         let name_at = at(room) + 2;
         let name_width = width.saturating_sub(name_at);
-        put(buffer, (name_at, 4), name_width, about, self.theme.faint());
+        put(buffer, (name_at, self.above() - 1), name_width, about, self.theme.faint());
         let visible = rows.iter().enumerate().skip(self.list.first).take(self.list.fitting);
-        for ((place, row), y) in visible.zip(ABOVE..) {
+        for ((place, row), y) in visible.zip(self.above()..) {
             let is_selected = place == self.list.selected;
             let style = if is_selected { self.theme.selected() } else { Style::new() };
             if is_selected {
@@ -260,12 +281,12 @@ impl Board {
             put(buffer, (name_at, y), name_width, &name, style);
         }
         if rows.is_empty() && self.seen.is_some() {
-            put(buffer, (name_at, ABOVE), name_width, "nothing yet", self.theme.faint());
+            put(buffer, (name_at, self.above()), name_width, "nothing yet", self.theme.faint());
         }
     }
 
     fn draw_foot(&self, buffer: &mut Buffer, width: u16, height: u16, count: usize) {
-        if height <= ABOVE {
+        if height <= self.above() {
             return;
         }
         let enter = match self.inside_is() {

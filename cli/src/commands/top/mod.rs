@@ -184,6 +184,8 @@ impl<'w> Watching<'w> {
                 let now = live.now_ns();
                 let times = threads.iter().map(|(id, thread)| (*id, thread.cpu_ns));
                 live.report_mut().set_processor_times(now, process, times);
+                let names = threads.iter().map(|(id, thread)| (*id, thread.name.clone()));
+                live.report_mut().set_thread_names(names);
             });
         }
     }

@@ -5,7 +5,7 @@ use crate::args::TopView;
 use crate::context::Context;
 use crate::cut::{self, Text};
 use crate::printable::printable;
-use crate::table::{Cell, Table, left, right};
+use crate::table::{Cell, Table, left, right, wrapped};
 use crate::units;
 use nettrace_analysis::live::{TopMethod, TopSnapshot};
 use std::io::{self, Write};
@@ -201,6 +201,9 @@ pub(super) fn write(seen: &TopState, view: TopView, context: &mut Context<'_>) -
     let label = printable(&seen.label);
     let title = format!("{label}: last {seconds} s, {samples}");
     writeln!(context.out, "{}", strong.over(title))?;
+    for verdict in &seen.snapshot.verdicts {
+        writeln!(context.out, "{}", wrapped(&printable(verdict), context.table_width()))?;
+    }
     writeln!(context.out, "{}", header_line(seen, usize::MAX))?;
     writeln!(context.out, "{}", seen.cost.text())?;
     if let Some(missing) = missing(seen) {

@@ -1,0 +1,46 @@
+//! How many work items wait for a worker of the thread pool.
+
+use super::driver::{Driver, Next};
+use super::end_rule::EndRule;
+use super::signals::Signals;
+use super::target::Reached;
+use nettrace_ipc::{Arguments, Level, Provider, Providers, RequestError, Rundown, SessionConfig};
+use nettrace_parser::view::{Counter, CounterValue, View};
+use nettrace_parser::{Event, Feed};
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+/// The runtime publishes its counters from a thread of their own, at this interval.
+const INTERVAL_SECONDS: &str = "0.1";
+/// How long they are waited for.
+const COUNTER_TIMEOUT: Duration = Duration::from_millis(1500);
+const BUFFER_MEGABYTES: NonZeroU32 = NonZeroU32::new(16).unwrap();
+const QUEUE_LENGTH: &str = "threadpool-queue-length";
+
+/// By the runtime's counter; `None` if it does not come in time.
+pub(crate) fn waiting_items(reached: &Reached) -> Option<u64> {
+    let config = config().ok()?;
+    let deadlines = reached.runtime.current_deadlines().drain(Duration::ZERO);
+    let end = EndRule::new(&Signals::none(), Some(COUNTER_TIMEOUT), &deadlines);
+    end.begin();
+    let runtime = reached.runtime.clone();
+    let session = end.ask(move || runtime.start(&config)).ok()??.ok()?;
+    let mut items = None;
+    let mut take = |event: &Event<'_>| {
+        let counter = Counter::of(event).filter(|counter| counter.name == QUEUE_LENGTH);
+        let Some(Counter { value: CounterValue::Mean { mean, .. }, .. }) = counter else {
+            return Next::Read;
+        };
+        items = Some(mean.max(0.0) as u64);
+        Next::Leave
+    };
+    let _ = Driver::new(session, Feed::new()).until(&end).run(&mut take).ok()?;
+    items
+}
+
+fn config() -> Result<SessionConfig, RequestError> {
+    let counters = Provider::new("System.Runtime")?.keywords(0).level(Level::Critical);
+    let arguments = Arguments::pairs([("EventCounterIntervalSec", INTERVAL_SECONDS)])?;
+    let config = SessionConfig::new(Providers::new([counters.arguments(arguments)])?);
+    Ok(config.rundown(Rundown::Off).buffer_megabytes(BUFFER_MEGABYTES))
+}
