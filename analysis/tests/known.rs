@@ -383,6 +383,11 @@ fn methods_that_the_runtime_suspends_are_told_as_such() {
         assert!(row.is_some_and(|row| row.old > 0.0 && row.new > 0.0), "{subject:?} {row:?}");
     }
     assert!(report.rows.iter().all(|row| !row.name.starts_with("AsyncChain!Chain.Program.B()")));
+    let boxes = |row: &&diff::DiffRow| row.subject == Subject::Type && row.name.contains("Box<");
+    assert_eq!(report.rows.iter().find(boxes), None);
+    let mut types = report.rows.iter().filter(|row| row.subject == Subject::Type);
+    let states = types.find(|row| row.name == "(state of suspended async methods)");
+    assert!(states.is_some_and(|row| row.old > 0.0 && row.new > 0.0), "{states:?}");
     let bytes = new.bytes();
     let mut pass = ReportPass::new((Jit::default(), Tasks::default(), Exceptions::default()));
     assert!(pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
@@ -432,7 +437,12 @@ fn the_first_sentences_name_the_programs_own_method_and_what_it_does_wrong() {
             None,
             &["starved", "grew from 4 to 26", "blocked 58.2", "in Task.Wait under"],
         ),
-        ("compile", "Rules.Build", Some(85.0), &["86 % in Expression<__Canon>.Compile"]),
+        (
+            "compile",
+            "Rules.Build",
+            Some(85.0),
+            &["86 % in Expression<__Canon>.Compile", "3,012 dynamic methods"],
+        ),
         ("concat", "Report.Print", Some(96.0), &["String.Concat", "most begin in hab!Report"]),
         ("contains", "Basket.Fill", Some(98.0), &["List<__Canon>.Contains"]),
         ("convoy", "Ledger.Post", None, &["6 threads waited 3.7", "for a lock", "sleeps"]),
@@ -447,8 +457,7 @@ fn the_first_sentences_name_the_programs_own_method_and_what_it_does_wrong() {
         ("regex", "Filter.Match", Some(93.0), &["94 % in Regex.IsMatch"]),
         ("sort", "Ranking.Insert", Some(94.0), &["List<__Canon>.Sort"]),
         ("threads", "Pump.Start", None, &["1,505 threads, 1,500 of them started", "about 1."]),
-        // Of the time in which processors were busy; of what ran for somebody it is 71 %.
-        ("timers", "Ticks.Tick", None, &["59 % if the spinning", "called by timers"]),
+        ("timers", "Ticks.Tick", Some(59.0), &["71 % without the spinning", "called by timers"]),
     ];
     for (name, method, share, causes) in habits {
         let Some(trace) = corpus::known(&format!("habits/{name}")) else { continue };
@@ -463,6 +472,19 @@ fn the_first_sentences_name_the_programs_own_method_and_what_it_does_wrong() {
             assert!(said.is_some_and(|said| (said - share).abs() <= 3.0), "{name}: {all}");
         }
     }
+}
+
+#[test]
+fn what_a_recording_does_in_the_process_is_one_row_and_no_finding() {
+    let Some(trace) = corpus::known("habits/convoy") else { return };
+    let mut options = AnalysisOptions::default();
+    options.folding.is_recording = true;
+    let top = top_with(&trace, options);
+    let first = &top.methods[0];
+    assert_eq!((&*first.name, first.self_ns), ("(recording)", first.total_ns));
+    assert!((first.self_percent - 77.0).abs() < 1.0, "{first:?}");
+    assert!(top.methods.iter().all(|row| !row.name.contains("SearchValues")));
+    assert!(findings(&trace).iter().all(|finding| !finding.text.contains("recording")));
 }
 
 #[test]

@@ -89,9 +89,6 @@ function spark(trace, extent, about, place) {
   return [canvas, most > mean * 3 && el('a', { class: 'when', href: `#${place}&from=${from}&to=${to}`, 'data-when': `most around ${formatMoment(extent.from + (bin + 0.5) * step)}`, 'aria-label': `most around ${formatMoment(extent.from + (bin + 0.5) * step)}` })];
 }
 
-// How urgent a finding is, by its weight.
-const severityOf = (weight) => (weight >= 60 ? ['severe', 'severe'] : weight >= 30 ? ['notable', 'notable'] : ['minor', 'minor']);
-
 // Findings, the most important first, each with its place, its time and how severe it is.
 function verdict(trace, extent) {
   const findings = trace.summary?.findings || [];
@@ -99,8 +96,7 @@ function verdict(trace, extent) {
   if (!findings.length) return el('p', { class: 'none' }, 'Nothing stands out.');
   return el('ol', { class: 'findings' }, findings.map((finding) => {
     const place = placeOf(trace, finding).replace('kind=alloc', `kind=${alloc}`);
-    const [kind, word] = severityOf(finding.weight);
-    return el('li', { class: kind, title: `${word}; nettrace ${finding.command}` }, el('a', { href: `#${place}` }, finding.text), spark(trace, extent, finding.about, place));
+    return el('li', { class: finding.severity, title: `${finding.severity}; nettrace ${finding.command}` }, el('a', { href: `#${place}` }, finding.text), spark(trace, extent, finding.about, place));
   }));
 }
 

@@ -4,7 +4,7 @@
 use super::own::OwnModules;
 use crate::model::{FrameHandle, Kind, Model, Moment, Resolved, StackHandle, ThreadHandle};
 use nettrace_parser::Event;
-use nettrace_parser::view::KnownProvider;
+use nettrace_parser::view::{KnownProvider, MethodJitting, View};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -19,11 +19,13 @@ const ROUNDED_TO: u64 = 100_000;
 /// |---|---|
 /// | runtime 35 | a thread asks for a collection, or allocates what makes one necessary |
 /// | runtime 70 | a thread starts another one |
+/// | runtime 145 | a thread wants a method that is not compiled; here: a dynamic one |
 /// | runtime 71 | a thread that was started runs: its first event |
 #[derive(Debug, Default)]
 pub(crate) struct Askers {
     collections: HashMap<StackHandle, u64>,
     threads: HashMap<StackHandle, u64>,
+    dynamic_methods: HashMap<StackHandle, u64>,
     started: u64,
     /// Threads that began to run.
     began: BTreeSet<ThreadHandle>,
@@ -31,7 +33,7 @@ pub(crate) struct Askers {
 
 impl Askers {
     pub(super) fn wants(event: &Event<'_>) -> bool {
-        event.known_provider() == KnownProvider::Runtime && matches!(event.id(), 35 | 70 | 71)
+        event.known_provider() == KnownProvider::Runtime && matches!(event.id(), 35 | 70 | 71 | 145)
     }
 
     pub(super) fn add(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) {
@@ -40,6 +42,14 @@ impl Askers {
             70 => {
                 self.started = self.started.saturating_add(1);
                 &mut self.threads
+            }
+            145 => {
+                let is_dynamic = MethodJitting::of(event)
+                    .is_some_and(|method| method.namespace == "dynamicClass");
+                if !is_dynamic {
+                    return;
+                }
+                &mut self.dynamic_methods
             }
             _ => {
                 self.began.insert(moment.thread);
@@ -71,6 +81,15 @@ impl Askers {
         resolved: &'r Resolved<'_>,
     ) -> Option<&'r str> {
         most(&self.threads, own, resolved)
+    }
+
+    /// The own method that most dynamic methods are compiled for.
+    pub(super) fn compiler<'r>(
+        &self,
+        own: &OwnModules,
+        resolved: &'r Resolved<'_>,
+    ) -> Option<&'r str> {
+        most(&self.dynamic_methods, own, resolved)
     }
 
     /// How long threads that were started lived on average: as many samples as each has, times

@@ -6,8 +6,8 @@ use super::own::{OwnModules, is_handler};
 use crate::document::percent as share;
 use crate::model::{CALLS, Coverage, rounded};
 use crate::report::{
-    ActivitiesReport, AllocReport, ContentionReport, ExceptionsReport, GcTotals, JitTotals,
-    StackRow, WaitsReport,
+    ActivitiesReport, AllocReport, ContentionReport, ExceptionsReport, GcTotals, StackRow,
+    WaitsReport,
 };
 use crate::sorted::SortFew;
 use nettrace_export::units::{bytes, count, counted, duration};
@@ -20,8 +20,6 @@ const MOST: usize = 7;
 const LEAST_PAUSES: f64 = 1.0;
 /// unless large objects caused so many of them,
 const FEWEST_OF_LARGE: u64 = 2;
-/// nor is compilation, summed over threads,
-const LEAST_JIT: f64 = 2.0;
 /// nor are waits for locks, summed over threads,
 const LEAST_CONTENTION: f64 = 1.0;
 /// and by samples, which are not as exact,
@@ -38,6 +36,13 @@ const LEAST_THREADS: u64 = 100;
 const LEAST_THREADS_PER_SECOND: f64 = 50.0;
 /// Exceptions per second.
 const LEAST_EXCEPTIONS: f64 = 1.0;
+/// Percentage of the time that an exception a second takes at least: 10 µs,
+const EXCEPTION_PERCENT: f64 = 0.001;
+/// and the weight of exceptions that take none.
+const LEAST_WEIGHT: f64 = 14.5;
+/// Weights from which on a finding is severe, or notable.
+const SEVERE: f64 = 60.0;
+const NOTABLE: f64 = 30.0;
 /// Bytes per second: 100 MiB.
 const LEAST_ALLOCATED: f64 = 104_857_600.0;
 
@@ -64,9 +69,14 @@ pub struct Finding {
     pub about: String,
     /// How notable it is, from 0 to 100.
     pub weight: f64,
+    /// The same in a word: `severe` (the program is stuck or has died, or loses half of its
+    /// time, or the trace misleads), `notable` or `minor`.
+    pub severity: &'static str,
     /// The sentence. If it names a place, that comes last, and is the only part of
     /// unbounded length.
     pub text: String,
+    /// The method of the program that it is about, if it is about one.
+    pub place: Option<String>,
     /// The number in the sentence. The mentioned command shows it in its first rows or
     /// its totals.
     pub value: u64,
@@ -87,7 +97,21 @@ impl Finding {
         command: &str,
     ) -> Finding {
         let (about, command) = (about.to_owned(), command.to_owned());
-        Finding { about, weight: weight.clamp(0.0, 100.0), text, value, unit, command }
+        let weight = weight.clamp(0.0, 100.0);
+        // What holds a heap, and what a program waits for, is a fact and no fault.
+        let is_fact = matches!(&*about, "heap" | "child_process");
+        let severity = match weight {
+            SEVERE.. if !is_fact => "severe",
+            NOTABLE.. => "notable",
+            _ => "minor",
+        };
+        Finding { about, weight, severity, text, place: None, value, unit, command }
+    }
+
+    /// The same, about a method of the program.
+    pub(super) fn at(mut self, method: &str) -> Finding {
+        self.place = Some(without_arguments(method));
+        self
     }
 
     /// `lost` events of a trace that has `events` other events are missing.
@@ -120,7 +144,7 @@ impl Finding {
             totals.pause_percent,
             duration(totals.max_pause_ns)
         );
-        let weight = 20.0 + totals.pause_percent * 2.0;
+        let weight = lost(totals.pause_percent);
         // Whoever allocates large objects causes collections of the whole heap, however short
         // they are while it is small.
         let is_of_large = totals.count >= FEWEST_OF_LARGE && why.contains(LARGE_OBJECTS);
@@ -128,26 +152,16 @@ impl Finding {
             .then(|| Finding::new("gc", weight, (totals.pause_ns, "ns"), text, "report gc"))
     }
 
-    pub(super) fn jit(totals: &JitTotals, trace_ns: u64) -> Option<Finding> {
-        let share = share(totals.duration_ns, trace_ns);
-        let text = format!(
-            "{} compiled in {}: {share:.1} % of the time",
-            counted(totals.methods, "method"),
-            duration(totals.duration_ns)
-        );
-        (share >= LEAST_JIT).then(|| {
-            Finding::new("jit", 15.0 + share, (totals.duration_ns, "ns"), text, "report jit")
-        })
-    }
-
-    pub(super) fn alloc(report: &AllocReport) -> Option<Finding> {
+    /// `most`: what most of it is, and in which method.
+    pub(super) fn alloc(report: &AllocReport, most: Option<&str>) -> Option<Finding> {
         let source = report.sources.first()?;
         let rate =
             source.bytes_per_second.filter(|rate| *rate >= LEAST_ALLOCATED && rate.is_finite())?;
-        let most = source
-            .types
-            .first()
-            .map_or_else(String::new, |row| format!(", most of it {}", row.type_name));
+        let most = match (most, source.types.first()) {
+            (Some(most), _) => format!("; {most}"),
+            (None, Some(row)) => format!(", most of it {}", row.type_name),
+            (None, None) => String::new(),
+        };
         let text = format!("{} allocated, {}/s{most}", bytes(source.bytes), bytes(rounded(rate)));
         let weight = 10.0 + 10.0 * (rate / LEAST_ALLOCATED).log10();
         Some(Finding::new("alloc", weight, (source.bytes, "bytes"), text, "report alloc"))
@@ -190,7 +204,9 @@ impl Finding {
             counted(report.count, "exception"),
             thrown_by(&first.stacks, own).unwrap_or_default()
         );
-        let weight = (10.0 + 12.0 * (rate + 1.0).log10()).max(20.0 + throwing * 0.7);
+        // Samples do not tell where the runtime throws in native code.
+        let cost = throwing.max(rate * EXCEPTION_PERCENT);
+        let weight = LEAST_WEIGHT + 0.8 * cost.min(100.0);
         (rate >= LEAST_EXCEPTIONS).then(|| {
             Finding::new(
                 "exceptions",
@@ -221,9 +237,8 @@ impl Finding {
             most_in(place.map(|stack| &*stack.frames), own)
         );
         let value = (report.totals.waits.total_ns, "ns");
-        (share >= LEAST_CONTENTION).then(|| {
-            Finding::new("contention", 15.0 + share.min(60.0), value, text, "report contention")
-        })
+        (share >= LEAST_CONTENTION)
+            .then(|| Finding::new("contention", lost(share), value, text, "report contention"))
     }
 
     pub(super) fn waits(report: &WaitsReport, own: &OwnModules, trace_ns: u64) -> Option<Finding> {
@@ -251,7 +266,8 @@ impl Finding {
         samples: u64,
     ) -> Option<Finding> {
         let name = without_arguments(method);
-        running("hottest_method", nanos, of, samples, &format!("in {name}"))
+        let finding = running("hottest_method", nanos, of, samples, &format!("in {name}"))?;
+        Some(finding.at(method))
     }
 
     /// So much of the running time is in a method of the program's own and in what it calls
@@ -268,9 +284,10 @@ impl Finding {
             counted(samples, "sample"),
             without_arguments(method)
         );
-        let weight = 20.0 + share * 0.4;
+        let value = (nanos, "ns");
         (share >= LEAST_METHOD).then(|| {
-            Finding::new("hottest_method", weight, (nanos, "ns"), text, "report topN --my-code")
+            Finding::new("hottest_method", ran(share), value, text, "report topN --my-code")
+                .at(method)
         })
     }
 
@@ -283,7 +300,7 @@ impl Finding {
         );
         (share >= LEAST_METHOD).then(|| {
             let (value, command) = ((nanos, "ns"), "report topN --my-code");
-            Finding::new("finalizer", 20.0 + share * 0.4, value, text, command)
+            Finding::new("finalizer", ran(share), value, text, command).at(method)
         })
     }
 
@@ -304,7 +321,7 @@ impl Finding {
         (share >= LEAST_SAMPLED_WAITS).then(|| {
             let value = (nanos, "ns");
             let command = "report topN --my-code --state waiting";
-            Finding::new("lock_waits", 30.0 + share.min(60.0), value, text, command)
+            Finding::new("lock_waits", lost(share), value, text, command).at(method)
         })
     }
 
@@ -327,7 +344,7 @@ impl Finding {
         let text = format!("{started_of} in {}{lives}{by}", duration(trace_ns));
         let per_second = started as f64 / (trace_ns as f64 / 1e9).max(0.001);
         let is_much = started >= LEAST_THREADS && per_second >= LEAST_THREADS_PER_SECOND;
-        let weight = 40.0 + 10.0 * (started as f64).log10();
+        let weight = 30.0 + 10.0 * per_second.max(1.0).log10();
         is_much
             .then(|| Finding::new("threads", weight, (threads, "threads"), text, "report threads"))
     }
@@ -391,6 +408,18 @@ impl Finding {
             )
         })
     }
+}
+
+/// The weight of what takes so much of the time, in percent, from those who want something
+/// else: pauses, waits, compilation.
+pub(super) fn lost(percent: f64) -> f64 {
+    20.0 + 0.75 * percent.clamp(0.0, 100.0)
+}
+
+/// The weight of what has so much of the running time, in percent: it may be what the program
+/// is for.
+fn ran(percent: f64) -> f64 {
+    20.0 + 0.4 * percent
 }
 
 /// Keeps the most notable findings, and sorts them.
@@ -499,8 +528,8 @@ fn running(about: &str, nanos: u64, of: u64, samples: u64, place: &str) -> Optio
     let share = share(nanos, of);
     let samples = counted(samples, "sample");
     let text = format!("{share:.2} % of the running time ({samples}) {place}");
-    let weight = 20.0 + share * 0.4;
-    (share >= LEAST_METHOD).then(|| Finding::new(about, weight, (nanos, "ns"), text, "report topN"))
+    (share >= LEAST_METHOD)
+        .then(|| Finding::new(about, ran(share), (nanos, "ns"), text, "report topN"))
 }
 
 /// `app!Program.Main` for `app!Program.Main(string[])`. A method around a handler says what it is.
@@ -524,12 +553,6 @@ mod tests {
 
     #[test]
     fn a_negligible_share_of_the_trace_is_no_finding() {
-        let mut totals = JitTotals { methods: 3, duration_ns: 19, ..JitTotals::default() };
-        assert_eq!(Finding::jit(&totals, 1_000), None);
-        totals.duration_ns = 20;
-        let finding = Finding::jit(&totals, 1_000).unwrap();
-        assert_eq!((finding.value, finding.unit), (20, "ns"));
-        assert_eq!(finding.text, "3 methods compiled in 20 ns: 2.0 % of the time");
         assert_eq!(Finding::hottest_method("a!B.C()", 4, 100, 7), None);
         assert_eq!(
             Finding::hottest_method("a!B.C()", 1_500, 3_000, 1_234).unwrap().text,

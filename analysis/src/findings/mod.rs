@@ -7,6 +7,7 @@
 
 mod askers;
 mod collections;
+mod compiled;
 mod finding;
 mod hangs;
 pub(crate) mod overview;

@@ -34,6 +34,8 @@ const SUBJECTS: u32 = 1 << 29;
 /// The bit for counting the events of the program's own sources.
 const OWN: u32 = 1 << 28;
 
+/// Stacks of each type of exception that a finding looks at.
+const MOST_THROW_SITES: usize = 256;
 /// The bit for who asks for collections and threads.
 const ASKERS: u32 = 1 << 27;
 
@@ -76,6 +78,24 @@ impl Overview {
             own: EventCounts::default(),
             askers: Askers::default(),
         }
+    }
+
+    /// Reports that are as detailed as findings need them.
+    pub(crate) fn reports_for_findings() -> OverviewReports {
+        (
+            Gc::default(),
+            Alloc::default(),
+            Exceptions::default().top(MOST_THROW_SITES),
+            Contention::default(),
+            Waits::default(),
+            Jit::default(),
+            ThreadPool::default(),
+            Activities::without_parts().with_http(),
+            Logs::default().without_messages(),
+            Counters::default().without_points(),
+            Tasks::default().without_activities(),
+            Sql::default(),
+        )
     }
 
     /// Which of its parts want events of this type, one bit for each.

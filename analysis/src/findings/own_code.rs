@@ -8,7 +8,7 @@ use super::own::{OwnModules, is_handler, is_package};
 use crate::document::percent;
 use crate::model::{
     FrameHandle, Kind, Mode, ProfileKey, Resolved, Running as Certainty, StackHandle, ThreadHandle,
-    Totals, WaitFor,
+    Totals, WaitFor, is_for_recording,
 };
 use crate::report::is_pool_worker;
 use nettrace_export::units::count;
@@ -26,16 +26,13 @@ const LEAST_OF_TRACE: f64 = 5.0;
 const FEW_SAMPLES: u64 = 5;
 /// What takes a smaller percentage of a method's time is not named beside it.
 const LEAST_CALL: f64 = 20.0;
+/// Other waits of workers must be so many times as long to be named instead of those for tasks.
+const MOST_TIMES_LONGER: u64 = 10;
 /// Time of idle workers that spin is named if it has this percentage.
 const LEAST_SPINNING: f64 = 10.0;
-/// Frames of what a recording itself does in the process: it starts event sources and
-/// writes their manifests.
-const RECORDING: [&str; 3] = [
-    "EventSource.InitializeDefaultEventSources",
-    "EventSource.SendCommand",
-    "EventSource.DoCommand",
-];
-
+/// Dynamic methods that are worth a word, and the frames below which they are made.
+const LEAST_DYNAMIC: usize = 100;
+const EMITS: &str = "System.Reflection.Emit.DynamicMethod.";
 /// Frames below which the finalizer's thread runs, by runtime.
 const FINALIZERS: [&str; 3] = ["System.GC.RunFinalizers", "RunFinalizers(", ".Finalize()"];
 /// The frame in which an idle worker of the thread pool looks for work, and that below which it
@@ -63,6 +60,8 @@ struct Method {
     finalizing: u64,
     in_timers: u64,
     throwing: u64,
+    /// What of it was making dynamic methods.
+    emitting: u64,
 }
 
 /// Waits of workers of the thread pool in a method of the program's own, for tasks.
@@ -211,6 +210,7 @@ impl OwnCode {
                 (place.finalizes, &mut row.finalizing),
                 (place.is_in_timer, &mut row.in_timers),
                 (place.throws, &mut row.throwing),
+                (place.emits, &mut row.emitting),
             ] {
                 *nanos = nanos.saturating_add(if is_so { totals.weight } else { 0 });
             }
@@ -260,12 +260,15 @@ impl OwnCode {
     /// Where workers of the thread pool waited most for something but work: the time, the
     /// call that waits, and the own method that calls it.
     pub(super) fn blocked_workers<'r>(&self, resolved: &'r Resolved<'_>) -> Option<Blocked<'r>> {
-        // What waits for tasks is what starves a pool.
-        let most = self
-            .pool_waits
-            .iter()
-            .max_by_key(|((for_task, method), row)| (*for_task, row.nanos, Reverse(*method)));
-        let ((_, method), row) = most?;
+        // What waits for tasks is what starves a pool, unless it hardly waits.
+        let most = |is: &dyn Fn(bool) -> bool| {
+            let rows = self.pool_waits.iter().filter(|((for_task, _), _)| is(*for_task));
+            rows.max_by_key(|((_, method), row)| (row.nanos, Reverse(*method)))
+        };
+        let all = most(&|_| true)?;
+        let for_task = most(&|for_task| for_task);
+        let is_enough = |row: &PoolWait| row.nanos.saturating_mul(MOST_TIMES_LONGER) >= all.1.nanos;
+        let ((_, method), row) = for_task.filter(|(_, row)| is_enough(row)).unwrap_or(all);
         let call = row.calls.iter().max_by_key(|(call, nanos)| (**nanos, Reverse(**call)));
         let call = call.map(|(call, _)| short_name(resolved.text(*call)));
         Some(Blocked { nanos: row.nanos, call, method: resolved.text(*method) })
@@ -325,12 +328,15 @@ impl OwnCode {
         };
         // Spinning takes processors, too.
         let all = self.nanos.saturating_add(self.spun_idly);
-        let how = match percent(self.spun_idly, all) >= LEAST_SPINNING {
-            true => format!(
-                "{how}; {:.0} % if the spinning of idle workers counts",
-                percent(row.nanos, all)
+        let (how, of) = match percent(self.spun_idly, all) >= LEAST_SPINNING {
+            true => (
+                format!(
+                    "{how}; {:.0} % without the spinning of idle workers",
+                    percent(row.nanos, self.nanos)
+                ),
+                all,
             ),
-            false => how,
+            false => (how, self.nanos),
         };
         let is_most = |nanos: u64| nanos.saturating_mul(2) >= row.nanos;
         let where_from = match (is_most(row.finalizing), is_most(row.in_timers)) {
@@ -338,10 +344,14 @@ impl OwnCode {
             (_, true) => ", called by timers",
             _ => "",
         };
+        let emitted = match percent(row.emitting, row.nanos) >= LEAST_CALL {
+            true => dynamic_methods(resolved),
+            false => String::new(),
+        };
         Finding::own_method(
             resolved.text(*method),
-            &format!("{where_from}{}", row.call(resolved).unwrap_or_default()),
-            (row.nanos, self.nanos),
+            &format!("{where_from}{}{emitted}", row.call(resolved).unwrap_or_default()),
+            (row.nanos, of),
             (row.samples, &how),
         )
     }
@@ -378,6 +388,17 @@ impl OwnCode {
     }
 }
 
+/// `; 3,012 dynamic methods are loaded`.
+fn dynamic_methods(resolved: &Resolved<'_>) -> String {
+    let texts = resolved.model().texts();
+    let processes = resolved.model().processes();
+    let methods = processes.flat_map(|(_, process)| process.methods());
+    match methods.filter(|method| texts.get(method.namespace) == "dynamicClass").count() {
+        many @ LEAST_DYNAMIC.. => format!("; {} dynamic methods are loaded", count(many as u64)),
+        _ => String::new(),
+    }
+}
+
 fn most<'r>(callers: &BTreeMap<FrameHandle, u64>, resolved: &'r Resolved<'_>) -> Option<&'r str> {
     let most = callers.iter().max_by_key(|(method, samples)| (**samples, Reverse(**method)));
     most.map(|(method, _)| resolved.text(*method))
@@ -395,6 +416,7 @@ struct Place {
     starts: bool,
     does_io: bool,
     throws: bool,
+    emits: bool,
     finalizes: bool,
     is_in_timer: bool,
     is_in_pool: bool,
@@ -412,6 +434,7 @@ struct FrameFacts {
     starts: bool,
     does_io: bool,
     throws: bool,
+    emits: bool,
     finalizes: bool,
     is_timer: bool,
     is_of_tasks: bool,
@@ -426,11 +449,12 @@ impl FrameFacts {
             is_own: own.has(resolved, frame),
             is_handler: is_handler(text),
             is_package: resolved.frame(frame).is_some_and(is_package),
-            records: RECORDING.iter().any(|word| text.contains(word)),
+            records: is_for_recording(text),
             collects: text.contains("System.GC.Collect("),
             starts: text.contains("System.Threading.Thread.Start"),
             does_io: IO.iter().any(|word| text.contains(word)),
             throws: THROWS.iter().any(|word| text.contains(word)) || is_thrower(text),
+            emits: text.contains(EMITS),
             finalizes: FINALIZERS.iter().any(|word| text.contains(word)),
             is_timer: text.contains(TIMER),
             is_of_tasks: text.contains("System.Threading.Tasks."),
@@ -456,6 +480,7 @@ impl Place {
             starts: inner.iter().any(|frame| fact(frame).starts),
             does_io: inner.iter().any(|frame| fact(frame).does_io),
             throws: inner.iter().any(|frame| fact(frame).throws),
+            emits: inner.iter().any(|frame| fact(frame).emits),
             // Older runtimes call finalizers from native code.
             finalizes: frames.last().is_some_and(|root| fact(root).finalizes),
             // An await of `Task.Delay` goes on below a timer, too.

@@ -2,7 +2,8 @@
 
 use super::Finding;
 use crate::model::{
-    Coverage, FrameHandle, Kind, Resolved, Running as Certainty, StackHandle, ThreadHandle,
+    Coverage, FrameHandle, Kind, RECORDING, Resolved, Running as Certainty, StackHandle,
+    ThreadHandle,
 };
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
@@ -105,10 +106,10 @@ impl Running {
         let found = |leaves: &BTreeMap<FrameHandle, (u64, u64)>| {
             let mut leaves: Vec<_> = leaves.iter().collect();
             leaves.sort_unstable_by_key(|(leaf, (nanos, _))| (Reverse(*nanos), **leaf));
-            // Nor is what it takes to write events.
+            // Nor is what it takes to write events, or to record at all.
             let is_named = |(leaf, _): &(&FrameHandle, _)| {
                 let text = resolved.text(**leaf);
-                !text.starts_with("0x") && !text.contains(TRACING)
+                !text.starts_with("0x") && !text.contains(TRACING) && text != RECORDING
             };
             let (leaf, (nanos, samples)) = leaves.into_iter().take(3).find(is_named)?;
             let is_enough =

@@ -12,18 +12,13 @@ use super::subject::{Subject, kind};
 use crate::document::SCHEMA;
 use crate::heap::HeapReport;
 use crate::model::{Model, Moment, Resolved};
-use crate::report::{
-    Activities, Alloc, Contention, Counters, Exceptions, Gc, Jit, LogLevel, Logs, Recording,
-    Report, ReportInput, Sql, StuckThreads, Tasks, ThreadPool, Waits,
-};
+use crate::report::{LogLevel, Recording, Report, ReportInput, StuckThreads};
 use nettrace_parser::Event;
 
 /// Whoever makes a dump wants to know what holds the heap: such findings come first.
 const HEAP_WEIGHT: u8 = 99;
 /// An exception within this time of the end may be why the process ended.
 const LAST_NANOS: u64 = 1_000_000_000;
-/// Stacks of each type of exception that a finding looks at.
-const MOST_THROW_SITES: usize = 256;
 /// Modules of web servers.
 const WEB_SERVERS: [&str; 3] = [
     "Microsoft.AspNetCore.Server.Kestrel.Core",
@@ -93,22 +88,7 @@ pub struct Summary {
 impl Default for Summary {
     /// Knows nothing yet.
     fn default() -> Summary {
-        Summary {
-            overview: Overview::new((
-                Gc::default(),
-                Alloc::default(),
-                Exceptions::default().top(MOST_THROW_SITES),
-                Contention::default(),
-                Waits::default(),
-                Jit::default(),
-                ThreadPool::default(),
-                Activities::without_parts().with_http(),
-                Logs::default().without_messages(),
-                Counters::default().without_points(),
-                Tasks::default().without_activities(),
-                Sql::default(),
-            )),
-        }
+        Summary { overview: Overview::new(Overview::reports_for_findings()) }
     }
 }
 
@@ -246,6 +226,25 @@ fn findings(
         busiest: if hottest.is_none() && is_dear { code.busiest(resolved) } else { None },
         allocates: allocates(&reports.alloc, &own),
     };
+    let starvation = Finding::starvation(
+        reports,
+        &StuckThreads::of(resolved),
+        &own,
+        code.blocked_workers(resolved).or_else(|| Blocked::of(&reports.waits, &own)),
+    );
+    // The pause of a heap dump is the recorder's.
+    let gc = Finding::gc(&reports.gc.totals, &why(&reports.gc, &reports.alloc, &places, &own))
+        .filter(|_| reports.gc.totals.count > 2 || !reports.subjects.contains_key(&Subject::Heap));
+    let allocates = places.allocates.as_deref();
+    // What collections are due to is said once, and so is where workers wait.
+    let alloc = match (&gc, allocates) {
+        (Some(gc), Some(most)) if gc.text.contains(most) => None,
+        _ => Finding::alloc(&reports.alloc, allocates),
+    };
+    let waits = match starvation {
+        Some(_) => None,
+        None => Finding::waits(&reports.waits, &own, duration_ns),
+    };
     let found = [
         hottest.or(ran),
         took_lock,
@@ -253,18 +252,10 @@ fn findings(
         threads(reports, &own, &code, resolved, duration_ns),
         running.unnamed(resolved),
         running.waits_for_process(),
-        Finding::starvation(
-            reports,
-            &StuckThreads::of(resolved),
-            &own,
-            code.blocked_workers(resolved).or_else(|| Blocked::of(&reports.waits, &own)),
-        ),
-        // The pause of a heap dump is the recorder's.
-        Finding::gc(&reports.gc.totals, &why(&reports.gc, &reports.alloc, &places, &own)).filter(
-            |_| reports.gc.totals.count > 2 || !reports.subjects.contains_key(&Subject::Heap),
-        ),
-        Finding::jit(&reports.jit.totals, duration_ns),
-        Finding::alloc(&reports.alloc),
+        starvation,
+        gc,
+        Finding::jit(&reports.jit, reports.askers.compiler(&own, resolved), duration_ns),
+        alloc,
         Finding::exceptions(&reports.exceptions, &own, code.throwing_percent(), duration_ns),
         Finding::repeated_query(&reports.sql),
         Finding::deadlock(&reports.contention, &own),
@@ -277,7 +268,7 @@ fn findings(
                 report.totals.stopped > 0 || !report.open.is_empty() || !report.stuck.is_empty();
             if is_known { None } else { code.lock_waits(resolved, duration_ns) }
         }),
-        Finding::waits(&reports.waits, &own, duration_ns),
+        waits,
         Finding::activities(&reports.activities, duration_ns),
         reports.activities.http.as_ref().and_then(|http| Finding::slow_call(http, duration_ns)),
         Finding::log_errors(severe),

@@ -75,7 +75,8 @@ const KINDS: &[Kind] = &[
 /// assert!(html.starts_with(b"<!doctype html>"));
 /// # Ok::<(), AnalysisError>(())
 /// ```
-pub fn pass(options: AnalysisOptions) -> ReportPass<impl Reports<Outputs = Page>> {
+pub fn pass(mut options: AnalysisOptions) -> ReportPass<impl Reports<Outputs = Page>> {
+    options.folding.is_recording = true;
     pass_with_tracks(options, KINDS, PageReports::new)
 }
 

@@ -42,11 +42,13 @@ pub(super) fn run(report: &Report, context: &mut Context<'_>) -> Result<Exit, Fa
         Report::TopN(args) => {
             let mut asked = Asked::of(args);
             asked.options.keeps_when = args.own.when;
+            asked.options.folding.is_recording = true;
             asked.activity = args.own.activity.id.as_deref();
             show(top_options(&args.own), asked, context, samples::top)
         }
         Report::Tree(args) => {
             let mut asked = Asked::of(args);
+            asked.options.folding.is_recording = true;
             asked.activity = args.own.activity.id.as_deref();
             show(tree_options(&args.own), asked, context, samples::tree)
         }

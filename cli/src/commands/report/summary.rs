@@ -89,6 +89,7 @@ fn heap(
 fn text(file: &str, report: &SummaryReport, context: &mut Context<'_>) -> io::Result<()> {
     let (strong, faint, name) =
         (context.style.strong(), context.style.faint(), context.style.name());
+    let bad = context.style.bad();
     let width = context.table_width();
     let out = context.out.buffer();
     writeln!(out, "{}", strong.over(printable(file)))?;
@@ -113,7 +114,15 @@ fn text(file: &str, report: &SummaryReport, context: &mut Context<'_>) -> io::Re
         writeln!(out, "{}", strong.over("What stands out"))?;
         let room = width.map_or(usize::MAX, |width| width.saturating_sub(2));
         for finding in &report.findings {
-            writeln!(out, "  {}", in_lines(&printable(&finding.text), room))?;
+            let (word, paint) = match finding.severity {
+                "severe" => ("severe: ", &bad),
+                "minor" => ("minor: ", &faint),
+                _ => ("", &faint),
+            };
+            let lines = in_lines(&format!("{word}{}", printable(&finding.text)), room);
+            let sentence = lines.strip_prefix(word).unwrap_or(&lines);
+            let word = if sentence.len() < lines.len() { word } else { "" };
+            writeln!(out, "  {}{sentence}", paint.over(word))?;
             writeln!(out, "    {}", name.over(format!("nettrace {} {file}", finding.command)))?;
         }
     }
