@@ -4,11 +4,17 @@ use crate::args::profiles::{DIAGNOSTIC_SOURCE, RUNTIME, SAMPLER, united_rundown}
 use crate::args::providers::{RundownChoice, default_keywords};
 use crate::args::{ProfileName, SessionArgs};
 use crate::failure::Failure;
-use nettrace_ipc::{Level, Provider, Providers, RequestError, Rundown, SessionConfig};
+use nettrace_ipc::{EventFilter, Level, Provider, Providers, RequestError, Rundown, SessionConfig};
 
 /// Loader, JIT and CompilationDiagnostic: at level Verbose methods are named when they are compiled,
 /// and when precompiled ones are bound.
 const METHOD_NAMES: u64 = 0x20_0000_0018;
+/// What level Verbose would bring besides names, at the keywords that may be asked for: ticks of
+/// allocation, pinned and finalized objects, memory pressure, joins and free lists of collections;
+/// statistics and work items of the thread pool; memory of the compiler, offsets of compiled
+/// code; waits for handles.
+const OTHERS_AT_VERBOSE: [u32; 18] =
+    [10, 29, 33, 200, 201, 203, 209, 56, 60, 61, 62, 63, 64, 65, 146, 190, 301, 302];
 /// Profiles when nothing is asked for.
 const DEFAULT_PROFILES: [ProfileName; 2] =
     [ProfileName::DotnetCommon, ProfileName::DotnetSampledThreadTime];
@@ -86,9 +92,23 @@ pub(crate) fn naming_methods(config: SessionConfig) -> Result<SessionConfig, Req
     if !has_samples || config.providers().iter().any(is_filtered) {
         return Ok(config);
     }
+    let asked = config.providers().iter().find(|provider| provider.name() == RUNTIME);
+    let is_verbose = asked
+        .is_some_and(|asked| matches!(asked.wanted_level(), Level::Verbose | Level::LogAlways));
     let names = Provider::new(RUNTIME)?.keywords(METHOD_NAMES).level(Level::Verbose);
     let all = Providers::new(config.providers().iter().cloned().chain([names]))?;
-    Ok(config.providing(all))
+    // A provider has one level in a session. .NET 10 and later can leave events out; earlier ones
+    // send all that the level brings.
+    let all = all.iter().cloned().map(|provider| match provider.name() == RUNTIME && !is_verbose {
+        true => provider.filter(EventFilter::except(OTHERS_AT_VERBOSE)),
+        false => provider,
+    });
+    Ok(config.providing(Providers::new(all.collect::<Vec<_>>())?))
+}
+
+/// Whether what a provider leaves out is what nobody asked for.
+pub(crate) fn leaves_out_what_names_bring(provider: &Provider) -> bool {
+    provider.event_filter() == Some(&EventFilter::except(OTHERS_AT_VERBOSE))
 }
 
 /// The providers as a table, each with what asked for it; a heading first.
@@ -171,7 +191,7 @@ mod tests {
     use super::*;
     use crate::args::{Cli, Command};
     use clap::Parser;
-    use nettrace_ipc::{CollectCommand, EventFilter};
+    use nettrace_ipc::CollectCommand;
 
     fn asked(args: &[&str]) -> SessionConfig {
         let all = ["nettrace", "collect", "--dry-run"].iter().chain(args);
@@ -222,6 +242,15 @@ mod tests {
     fn methods_are_named_where_there_are_samples() {
         let shown_of = |args: &[&str]| shown(&naming_methods(asked(args)).unwrap())[0].clone();
         assert_eq!(shown_of(&[]), "Microsoft-Windows-DotNETRuntime:0xf0300003801d:5");
+        // What else level 5 would bring is left out, unless it was asked for.
+        let filter_of = |args: &[&str]| {
+            let config = naming_methods(asked(args)).unwrap();
+            config.providers().iter().next().unwrap().event_filter().cloned()
+        };
+        let filter = filter_of(&[]).expect("the default level is 4");
+        assert!(!filter.passes(10) && filter.passes(1) && filter.passes(143) && filter.passes(145));
+        let verbose = ["--profile", "gc-verbose,dotnet-sampled-thread-time"];
+        assert_eq!(filter_of(&verbose), None);
         let collections = shown_of(&["--profile", "gc-collect"]);
         assert_eq!(collections, "Microsoft-Windows-DotNETRuntime:0xf00000000001:4");
     }

@@ -59,7 +59,7 @@ pub(crate) struct CollectArgs {
 
     /// Of a program that is started, do not name methods as they are compiled. By default they
     /// are, where there are samples, so that a program that dies has names: the runtime's provider
-    /// is then at level 5, which also reports allocations, one for each 100 KB
+    /// is then at level 5. Before .NET 10 that also brings an event for each 100 KB that are allocated
     #[arg(long, help_heading = "Which events")]
     pub(crate) no_method_names: bool,
 

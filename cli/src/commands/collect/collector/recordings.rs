@@ -9,6 +9,7 @@ use crate::commands::collect::status::Status;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::live::metrics_apart;
+use crate::live::request;
 use crate::live::target::Reached;
 use crate::units;
 use nettrace_export::Trigger;
@@ -273,7 +274,14 @@ impl Collector {
         job: &Job,
         context: &mut Context<'_>,
     ) {
-        let is_asked = |lost: &&Lost| !job.is_watch() || **lost != Lost::StacksOff;
+        // What is left out beside names of methods is a saving, and was not asked for.
+        let is_asked = |lost: &&Lost| match lost {
+            Lost::StacksOff => !job.is_watch(),
+            Lost::EventFilter { provider } => !self.config.providers().iter().any(|asked| {
+                asked.name() == provider && request::leaves_out_what_names_bring(asked)
+            }),
+            _ => true,
+        };
         for lost in session.lost().iter().filter(is_asked) {
             let text = "this runtime is too old for part of the request";
             let text = format!("{}: {text}: {lost}", reached.label());
