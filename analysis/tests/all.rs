@@ -12,6 +12,7 @@ mod consumers_stacks;
 mod consumers_timelines;
 mod counters_apart;
 mod diff;
+mod diff_limits;
 mod event_filter;
 mod example;
 mod findings;

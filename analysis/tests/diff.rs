@@ -619,3 +619,33 @@ fn a_deadlock_and_waits_without_end_are_findings() {
     });
     assert!(place.unwrap().new > 0.0);
 }
+
+/// The shop with its eight planted problems, and with all of them repaired. Of two, the events are
+/// not there (queries, the heap), and of one nothing changes (a slow service).
+#[test]
+fn what_was_repaired_in_a_web_application_stands_out_on_one_side_only() {
+    let (Some(good), Some(broken)) = (corpus::web("dt-good"), corpus::web("dt-default")) else {
+        return;
+    };
+    let facts = [good, broken].map(|trace| facts_of(&trace.bytes()));
+    let report = DiffReport::new(&facts[..1], &facts[1..], DiffOptions::default());
+    let appeared: Vec<&str> =
+        report.stands_out.appeared.iter().map(|finding| &*finding.text).collect();
+    for words in ["the thread pool was starved", "ReserveUnderLock, in which the holder", "Regex."]
+    {
+        assert!(appeared.iter().any(|text| text.contains(words)), "{words}: {appeared:#?}");
+    }
+    assert_eq!(report.stands_out.gone, [], "nothing of it was in the repaired one");
+    let new = |subject: Subject, name: &str| {
+        let mut rows = report.rows.iter().filter(|row| row.subject == subject);
+        rows.any(|row| row.name == name && row.old == 0.0 && row.new > 0.0)
+    };
+    // Large objects, and what is thrown to be caught at once.
+    assert!(new(Subject::GcCount, "gen2"));
+    assert!(new(Subject::Exception, "System.FormatException"));
+    assert!(new(Subject::Exception, "System.InvalidOperationException"));
+    assert!(changes(&report).contains(&(Subject::PoolThreads, "")), "{:?}", changes(&report));
+    // The other way round the same is gone.
+    let back = DiffReport::new(&facts[1..], &facts[..1], DiffOptions::default());
+    assert_eq!(back.stands_out.gone, report.stands_out.appeared);
+}

@@ -119,6 +119,7 @@ export function diffPage(trace) {
     diff.notes.length > 0 && el('div', { class: 'notice', role: 'note' }, diff.notes.join('; ')),
     diff.not_compared.length > 0 && el('div', { class: 'notice', role: 'note' }, 'Not compared: ', diff.not_compared.join('; ')),
     trace.conditions.length > 0 && el('ul', { class: 'findings', id: 'conditions' }, trace.conditions.map((row) => el('li', { class: row.holds ? 'holds' : null }, `${row.condition}: ${row.holds ? `holds for ${row.because.map((found) => found.what).slice(0, 5).join(', ')}` : row.undecided ? `cannot be decided: ${row.undecided}` : 'does not hold'}`))),
+    [['What stands out in NEW only', diff.stands_out.appeared], ['What stood out in OLD only', diff.stands_out.gone]].map(([title, list]) => list.length > 0 && [el('h2', null, title), el('ul', { class: 'findings' }, list.map((one) => el('li', { class: one.severity, title: one.severity }, one.text)))]),
     beyond.length ? table({ caption: 'Findings', columns, rows: beyond }) : el('p', { class: 'none' }, 'No finding.'),
     hasStacks && [el('h2', null, 'Where threads ran'), place],
     el('details', null, el('summary', null, 'All that was compared'), table({ caption: 'All rows', columns, rows: diff.rows, isDim: (row) => !row.is_significant })));

@@ -3,6 +3,9 @@
 //! A state machine's code is `A()`, since its `MoveNext` has no arguments, and the method that
 //! starts it is `A(int)`. Where the runtime itself suspends methods (.NET 11), all code is
 //! `A(int)`. So what a trace with state machines has as `A()` is compared with `A(int)`.
+//!
+//! What such methods keep while they are suspended is of other types, too: a box for each method's
+//! state machine there, continuations without names here. They are one row.
 
 use super::facts::{Measured, TraceFacts};
 use super::subject::Subject;
@@ -11,6 +14,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// What resumes methods that the runtime itself suspends.
 const RESUMES: &str = "System.Runtime.CompilerServices.AsyncHelpers.RuntimeAsyncTask";
+
+/// The row of what suspended methods keep.
+const STATES: &str = "(state of suspended async methods)";
 
 /// Both sides with names that fit each other, if one side alone has state machines in place of
 /// methods that the runtime suspends.
@@ -23,9 +29,10 @@ pub(super) fn paired(
         return None;
     }
     let (of_old, of_new) = (names(old), names(new));
+    let joins_states = is_new(old) != is_new(new);
     let renamed = |side: &[TraceFacts], own: &Names<'_>, other: &Names<'_>| {
         let renames = own.renames(other);
-        side.iter().map(|facts| rename(facts, &renames)).collect()
+        side.iter().map(|facts| rename(facts, &renames, joins_states)).collect()
     };
     Some((renamed(old, &of_old, &of_new), renamed(new, &of_new, &of_old)))
 }
@@ -92,14 +99,27 @@ fn renamed(name: String, renames: &BTreeMap<String, String>) -> String {
     }
 }
 
-fn rename(facts: &TraceFacts, renames: &BTreeMap<String, String>) -> TraceFacts {
+/// Types of objects that keep the state of suspended methods.
+fn keeps_state(name: &str) -> bool {
+    name.is_empty()
+        || name.contains("AsyncStateMachineBox<")
+        || name.starts_with("System.Runtime.CompilerServices.Continuation")
+}
+
+fn rename(
+    facts: &TraceFacts,
+    renames: &BTreeMap<String, String>,
+    joins_states: bool,
+) -> TraceFacts {
     let mut facts = facts.clone();
-    if renames.is_empty() {
-        return facts;
-    }
+    let renamed = |subject: Subject, name: String| match subject {
+        Subject::Type if joins_states && keeps_state(&name) => STATES.to_owned(),
+        _ if names_a_method(subject) => renamed(name, renames),
+        _ => name,
+    };
     let mut rows: BTreeMap<(Subject, String), Measured> = BTreeMap::new();
     for ((subject, name), measured) in facts.rows {
-        let name = if names_a_method(subject) { renamed(name, renames) } else { name };
+        let name = renamed(subject, name);
         match rows.entry((subject, name)) {
             std::collections::btree_map::Entry::Vacant(entry) => {
                 entry.insert(measured);
@@ -112,7 +132,7 @@ fn rename(facts: &TraceFacts, renames: &BTreeMap<String, String>) -> TraceFacts 
     facts.rows = rows;
     let mut counts: BTreeMap<(Subject, String), f64> = BTreeMap::new();
     for ((subject, name), count) in facts.counts {
-        let name = if names_a_method(subject) { renamed(name, renames) } else { name };
+        let name = renamed(subject, name);
         let known = counts.entry((subject, name)).or_default();
         *known = if adds_up(subject) { *known + count } else { known.max(count) };
     }

@@ -276,7 +276,8 @@ impl Condition {
     /// Why it is not known whether the condition holds, which no row says.
     fn undecided(&self, rows: &[&DiffRow], report: &DiffReport) -> Option<String> {
         if rows.is_empty() {
-            return Some("the traces have no data for it, or only one side has".to_owned());
+            let why = report.why_not(self.subject);
+            return Some(why.unwrap_or("neither side has data for it").to_owned());
         }
         let is_of_change = !matches!(self.limit, Limit::Value(_));
         if let Some(doubt) = rows.iter().find_map(|row| row.doubt.as_ref()).filter(|_| is_of_change)

@@ -8,12 +8,13 @@ use super::startup::Startup;
 use super::subject::Subject;
 use super::work::Gathered;
 use crate::driver::AnalysisOptions;
+use crate::findings::overview::Overview;
+use crate::findings::{Finding, Summary, SummaryReport};
 use crate::model::{Kind, Model};
 use crate::page::samples::SampleRow;
 use crate::page::tracks::{self, Shared, pass_with_tracks};
 use crate::report::{
-    Activities, Contention, CounterPoint, CounterSeries, Counters, Gc, Http, Moment, Report,
-    ReportInput, ReportPass, Reports, Resolving, Sql, ThreadPool,
+    CounterPoint, CounterSeries, Counters, Moment, ReportInput, ReportPass, Reports, Resolving,
 };
 use nettrace_parser::view::KnownProvider;
 use nettrace_parser::{Event, Outcome};
@@ -77,6 +78,8 @@ pub struct TraceFacts {
     pub(super) units: BTreeMap<String, String>,
     /// Calls of running threads.
     pub(super) calls: Calls,
+    /// What stands out in it.
+    pub(super) findings: Vec<Finding>,
 }
 
 impl TraceFacts {
@@ -92,19 +95,16 @@ impl TraceFacts {
 
 /// A pass over the events that the options select, which collects the values to compare.
 /// Their kinds of samples are ignored.
-pub fn pass(options: AnalysisOptions) -> ReportPass<impl Reports<Outputs = TraceFacts>> {
+pub fn pass(mut options: AnalysisOptions) -> ReportPass<impl Reports<Outputs = TraceFacts>> {
+    // What recording costs differs from run to run and from recorder to recorder.
+    options.folding.is_recording = true;
     pass_with_tracks(options, &KINDS, DiffReports::new)
 }
 
 /// Everything that observes a trace for a comparison: see [`pass`].
 struct DiffReports {
-    gc: Gc,
-    counters: Counters,
+    overview: Overview,
     startup: Startup,
-    http: Http,
-    sql: Sql,
-    pool: ThreadPool,
-    contention: Contention,
     extent: ExtentFinder,
     keywords: Keywords,
     gathered: Shared<Gathered>,
@@ -116,14 +116,12 @@ struct DiffReports {
 
 impl DiffReports {
     fn new(gathered: Shared<Gathered>) -> DiffReports {
+        let mut reports = Overview::reports_for_findings();
+        reports.9 = Counters::default();
+        reports.11 = reports.11.top(MOST_PATHS);
         DiffReports {
-            gc: Gc::default(),
-            counters: Counters::default(),
+            overview: Overview::new(reports),
             startup: Startup::default(),
-            http: Http::from(Activities::without_parts()),
-            sql: Sql::default().top(MOST_PATHS),
-            pool: ThreadPool::default(),
-            contention: Contention::default(),
             extent: ExtentFinder::default(),
             keywords: Keywords::default(),
             gathered,
@@ -152,43 +150,32 @@ impl Reports for DiffReports {
             let (first, last) = self.events.unwrap_or((moment.nanos, moment.nanos));
             self.events = Some((first.min(moment.nanos), last.max(moment.nanos)));
         }
-        self.gc.event(event, moment, model);
+        let wanting = self.overview.wanting(event);
+        self.overview.observe(event, moment, model, wanting);
         self.startup.event(event, moment);
         self.extent.event(event, moment);
         self.keywords.event(event);
-        self.http.event(event, moment, model);
-        if self.sql.wants(event) {
-            self.sql.event(event, moment, model);
-        }
-        self.pool.event(event, moment, model);
-        if self.contention.wants(event) {
-            self.contention.event(event, moment, model);
-        }
-        self.counters.event(event, moment, model);
         1
     }
 
     fn outputs(self, resolving: &mut Resolving<'_>) -> TraceFacts {
-        let gc = self.gc.finish(resolving.for_report::<Gc>());
-        let counters = self.counters.finish(resolving.for_report::<Counters>());
         let mut gathered = tracks::take(&self.gathered);
         let samples: BTreeMap<Kind, Vec<SampleRow>> = std::mem::take(&mut gathered.samples)
             .finish()
             .map(|(kind, rows, _)| (kind, rows))
             .collect();
-        let http = self.http.finish(resolving.for_report::<Http>());
-        let sql = self.sql.finish(resolving.for_report::<Sql>());
-        let pool = self.pool.finish(resolving.for_report::<ThreadPool>());
-        // Circles need events only, not the samples of which the rest is computed.
-        let contention = self.contention.finish(resolving.for_report::<Gc>());
-        let mut cut = Cut::new(&samples, &gc, self.events, &self.extent);
-        let resolved = resolving.for_report::<Gc>();
+        let resolved = resolving.for_report::<Summary>();
+        let mut reports = self.overview.finish(resolved);
+        let findings = SummaryReport::of(&reports, resolved).findings;
+        let mut cut = Cut::new(&samples, &reports.gc, self.events, &self.extent);
         cut.samples(&samples, resolved);
-        cut.collections(&gc);
-        cut.requests(&http, gathered.requests);
-        cut.sql(&sql);
-        cut.pool(&pool);
-        cut.deadlocks(&contention);
+        cut.collections(&reports.gc);
+        if let Some(http) = reports.activities.http.take() {
+            cut.requests(&http, gathered.requests);
+        }
+        cut.sql(&reports.sql);
+        cut.pool(&reports.pool);
+        cut.deadlocks(&reports.contention);
         let mut startup = self.startup;
         cut.work(&gathered, &mut startup);
         let mut facts = cut.facts;
@@ -198,7 +185,7 @@ impl Reports for DiffReports {
             let key = (Subject::Startup, name.to_owned());
             facts.rows.insert(key, Measured::Values(vec![value]));
         }
-        for series in counters.series {
+        for series in reports.counters.series {
             let name = counter_name(&series);
             let values = distinct_values(&series.points);
             if !values.is_empty() {
@@ -209,6 +196,7 @@ impl Reports for DiffReports {
             }
         }
         facts.has_runtime = self.has_runtime;
+        facts.findings = findings;
         facts.keywords = self.keywords;
         facts.outcome = resolving.outcome().cloned();
         facts

@@ -5,6 +5,7 @@ use super::facts::{Measured, TraceFacts};
 use super::judge::{Judged, judge};
 use super::per::Per;
 use super::recorded::{CONTENTION, EXCEPTION, GC, Keywords, NamedModules, WAIT_HANDLE};
+use super::stands_out::StandsOut;
 use super::statistic::{Compared, compare, mean};
 use super::subject::{Subject, is_percentile};
 use super::verdict::verdict;
@@ -152,6 +153,8 @@ pub struct DiffReport {
     pub not_compared: Vec<String>,
     /// What else limits the comparison.
     pub notes: Vec<String>,
+    /// What stands out on one side only.
+    pub stands_out: StandsOut,
     /// All compared values: findings first, those with the highest weight first.
     pub rows: Vec<DiffRow>,
 }
@@ -208,10 +211,33 @@ impl DiffReport {
             detectable_percent,
             not_compared,
             notes,
+            stands_out: StandsOut::new([old, new], &|subject| {
+                is_on_both(&(subject, String::new()), &before, &after)
+            }),
             rows,
         };
         report.verdict = verdict(&report);
         report
+    }
+}
+
+impl DiffReport {
+    /// Why nobody should rely on this comparison: there is nothing to compare, or one side has
+    /// no CPU samples, or none with names.
+    pub fn missing(&self) -> Option<String> {
+        if self.rows.is_empty() {
+            return Some("nothing could be compared".to_owned());
+        }
+        self.not_compared.iter().find(|text| text.starts_with(CPU_SAMPLES)).cloned()
+    }
+
+    /// Why there is no row of a subject.
+    pub(super) fn why_not(&self, subject: Subject) -> Option<&str> {
+        let (key, _) = recorded_by(&(subject, String::new()));
+        let name = whole_name(&key)?;
+        let is_of =
+            |text: &&String| text.strip_prefix(name).is_some_and(|rest| rest.starts_with(':'));
+        self.not_compared.iter().find(is_of).map(String::as_str)
     }
 }
 
@@ -425,11 +451,11 @@ fn without_names(old: &NamedModules, new: &NamedModules) -> Option<&'static str>
     }
 }
 
-/// Whether both sides recorded what a row is about. One that has none of it may have had
-/// none.
-fn is_on_both((subject, name): &Key, old: &Side<'_>, new: &Side<'_>) -> bool {
+/// The row that a side has if it recorded what another row is about, and the keyword of the
+/// events for it, of which there may be none.
+fn recorded_by((subject, name): &Key) -> (Key, Option<u64>) {
     let none = String::new;
-    let (key, keyword) = match subject {
+    match subject {
         Subject::Method | Subject::MethodTotal | Subject::Cpu => ((Subject::Cpu, none()), None),
         Subject::Type | Subject::Alloc => ((Subject::Alloc, none()), None),
         Subject::Counter | Subject::Startup => ((*subject, name.clone()), None),
@@ -450,7 +476,13 @@ fn is_on_both((subject, name): &Key, old: &Side<'_>, new: &Side<'_>) -> bool {
         Subject::Waits => ((Subject::Waits, none()), Some(WAIT_HANDLE)),
         Subject::OpenWaits => ((*subject, none()), Some(WAIT_HANDLE)),
         Subject::Deadlocks => ((*subject, none()), Some(CONTENTION)),
-    };
+    }
+}
+
+/// Whether both sides recorded what a row is about. One that has none of it may have had
+/// none.
+fn is_on_both(key: &Key, old: &Side<'_>, new: &Side<'_>) -> bool {
+    let (key, keyword) = recorded_by(key);
     let has = |side: &Side<'_>, other: &Side<'_>| {
         let has_runtime = || side.facts.iter().any(|facts| facts.has_runtime);
         let recorded =
@@ -471,13 +503,14 @@ fn place(subject: Subject) -> u8 {
 }
 
 const COUNTERS: &str = "counters";
+const CPU_SAMPLES: &str = "CPU samples";
 
 /// What is reported as missing, for the row that represents its subject.
 fn whole_name((subject, name): &Key) -> Option<&'static str> {
     Some(match subject {
         Subject::Counter => COUNTERS,
         Subject::Elapsed => "the time of whole runs",
-        Subject::Cpu => "CPU samples",
+        Subject::Cpu => CPU_SAMPLES,
         Subject::Alloc => "allocations",
         Subject::Jit => "compiled methods",
         Subject::GcCount if name.is_empty() => "collections",

@@ -240,6 +240,11 @@ fn conclude(
         for text in &one.report.not_compared {
             context.messages.warning(&format!("not compared: {text}"));
         }
+        if let Some(reason) = one.report.missing().filter(|_| !args.fail_if.is_empty()) {
+            let text = format!("a gate cannot rely on this comparison: {reason}");
+            context.messages.warning(&printable(&text).to_string());
+            fails |= !args.allow_missing;
+        }
         for outcome in &one.conditions {
             say(outcome, context);
             fails |= outcome.holds || outcome.undecided.is_some() && !args.allow_missing;

@@ -6,7 +6,8 @@ use crate::context::Context;
 use crate::printable::printable;
 use crate::table::{left, list, right, wrapped};
 use crate::units;
-use nettrace_analysis::diff::{DiffReport, DiffRow, DiffSide, Per};
+use nettrace_analysis::diff::{DiffReport, DiffRow, DiffSide, Per, StandsOut};
+use nettrace_analysis::findings::Finding;
 use std::io::{self, Write};
 
 /// Maximum number of findings of a Markdown table, which is read in a job's summary.
@@ -32,9 +33,10 @@ pub(super) fn text(
         let note = format!("note: {}", printable(note));
         writeln!(out, "{}", wrapped(&note, width))?;
     }
+    stands_out(report, width, context)?;
     let shown = shown(report, args.all);
     if !shown.is_empty() {
-        writeln!(out)?;
+        writeln!(context.out.buffer())?;
         let has_runs = report.detectable_percent.is_some();
         list(context, &shown, args.rows.number).columns([
             right("OLD", 10, 0).of(&|row| value(row, row.old).into()),
@@ -49,6 +51,35 @@ pub(super) fn text(
     }
     let out = context.out.buffer();
     writeln!(out, "\n{}", wrapped(&looked_at(report), width))
+}
+
+/// What the summaries of only one side's traces say.
+fn stands_out(
+    report: &DiffReport,
+    width: Option<usize>,
+    context: &mut Context<'_>,
+) -> io::Result<()> {
+    let strong = context.style.strong();
+    let out = context.out.buffer();
+    for (title, findings) in sentences(report) {
+        writeln!(out, "\n{}", strong.over(title))?;
+        for finding in findings {
+            let room = width.map(|width| width.saturating_sub(2));
+            let lines = wrapped(&printable(&finding.text).to_string(), room);
+            writeln!(out, "  {}", lines.replace('\n', "\n  "))?;
+        }
+    }
+    Ok(())
+}
+
+/// Findings of one side only, with their headings.
+fn sentences(report: &DiffReport) -> impl Iterator<Item = (&'static str, &[Finding])> {
+    let StandsOut { appeared, gone, .. } = &report.stands_out;
+    let both = [
+        ("What stands out in NEW only", appeared.as_slice()),
+        ("What stood out in OLD only", gone.as_slice()),
+    ];
+    both.into_iter().filter(|(_, findings)| !findings.is_empty())
 }
 
 /// The findings, or with one run each the largest differences, or all rows.
@@ -108,6 +139,13 @@ pub(super) fn markdown(compared: &Compared, out: &mut dyn Write) -> io::Result<(
         let more = shown.len().saturating_sub(MOST_IN_MARKDOWN);
         if more > 0 {
             writeln!(out, "\n… and {} more", units::count(more as u64))?;
+        }
+        writeln!(out)?;
+    }
+    for (title, findings) in sentences(report) {
+        writeln!(out, "{title}:\n")?;
+        for finding in findings {
+            writeln!(out, "- {}", escaped(&finding.text))?;
         }
         writeln!(out)?;
     }

@@ -1,0 +1,70 @@
+//! What stands out on one side only: findings of the summary of its traces.
+
+use super::facts::TraceFacts;
+use super::subject::Subject;
+use crate::findings::Finding;
+use serde::Serialize;
+
+/// What stands out in the traces of one side and in none of the other's, as the summary of such
+/// a trace says it. What is minor is left out: whether it is said may be chance.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[non_exhaustive]
+pub struct StandsOut {
+    /// In most of the new traces and in none of the old ones.
+    pub appeared: Vec<Finding>,
+    /// In most of the old traces and in none of the new ones.
+    pub gone: Vec<Finding>,
+}
+
+impl StandsOut {
+    /// `is_on_both`: whether both sides recorded what a row is about.
+    pub(super) fn new(
+        [old, new]: [&[TraceFacts]; 2],
+        is_on_both: &dyn Fn(Subject) -> bool,
+    ) -> StandsOut {
+        let only = |these, others| {
+            let mut only = only_in(these, others);
+            only.retain(|finding| subjects(&finding.about).iter().all(|it| is_on_both(*it)));
+            only
+        };
+        StandsOut { appeared: only(new, old), gone: only(old, new) }
+    }
+}
+
+/// What both sides must have recorded for the absence of a finding to say something.
+fn subjects(about: &str) -> &'static [Subject] {
+    match about {
+        "gc" => &[Subject::GcCount],
+        "alloc" => &[Subject::Alloc],
+        "exceptions" => &[Subject::Exceptions],
+        "jit" => &[Subject::Jit],
+        "starvation" => &[Subject::PoolThreads],
+        "contention" | "deadlock" => &[Subject::Contention],
+        "waits" => &[Subject::Waits],
+        "repeated_query" => &[Subject::Sql],
+        "slow_call" | "requests" => &[Subject::Requests],
+        "lost_events" | "missing_names" | "heap" | "log_errors" | "activities"
+        | "slow_activity" => &[],
+        // By samples.
+        _ => &[Subject::Cpu],
+    }
+}
+
+fn only_in(these: &[TraceFacts], others: &[TraceFacts]) -> Vec<Finding> {
+    let is_same =
+        |one: &Finding, other: &Finding| (&one.about, &one.place) == (&other.about, &other.place);
+    let is_in = |facts: &TraceFacts, finding: &Finding| {
+        facts.findings.iter().any(|one| is_same(one, finding))
+    };
+    let mut only: Vec<Finding> = Vec::new();
+    for finding in these.iter().flat_map(|facts| &facts.findings) {
+        let has = these.iter().filter(|facts| is_in(facts, finding)).count();
+        let is_of_most = has.saturating_mul(2) > these.len();
+        let is_known = only.iter().any(|one| is_same(one, finding));
+        let is_elsewhere = others.iter().any(|facts| is_in(facts, finding));
+        if is_of_most && !is_known && !is_elsewhere && finding.severity != "minor" {
+            only.push(finding.clone());
+        }
+    }
+    only
+}
