@@ -2,7 +2,7 @@
 import { el, entitle, replace, say } from './dom.mjs';
 import { formatBytes, formatCount, formatDecimal, formatNanos, formatPercent } from './format.mjs';
 import { flameGraph } from './flame.mjs';
-import { TreeBuilder } from './query.mjs';
+import { TreeBuilder } from './calls.mjs';
 import { facts, table } from './table.mjs';
 
 export function diffValue(row, value) {

@@ -3,7 +3,7 @@ import { el } from './dom.mjs';
 import { formatBytes, formatCount, formatMoment, formatNanos, formatPercent } from './format.mjs';
 import { callTreeTable } from './stacks-view.mjs';
 import { flameGraph } from './flame.mjs';
-import { TreeBuilder } from './query.mjs';
+import { TreeBuilder } from './calls.mjs';
 import { facts, table } from './table.mjs';
 
 const HEAP_TABS = [['types', 'Types'], ['tree', 'What keeps it alive'], ['statics', 'Static variables'], ['modules', 'Modules'], ['generations', 'Roots and generations']];

@@ -1,7 +1,9 @@
 // Views of rows: requests, threads, logs, events.
 import { el, keepDrawn, paint, pictureLink, colour, printable, replace, say, widthOf, write } from './dom.mjs';
 import { axisStep, formatAxis, formatCount, formatMoment, formatNanos } from './format.mjs';
-import { blockedBy, countText, eventCounts, framesOf, isWithin, maxOf, minOf, occurrences, rowsWithin } from './query.mjs';
+import { framesOf } from './calls.mjs';
+import { blockedBy, countText, eventCounts, occurrences } from './query.mjs';
+import { isWithin, maxOf, minOf, rowsWithin } from './ranges.mjs';
 import { binned, heldUp, thinned } from './report-views.mjs';
 import { facts, table } from './table.mjs';
 

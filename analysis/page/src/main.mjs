@@ -2,7 +2,8 @@
 import { colour, el, entitle, replace, announce, drawForPaper } from './dom.mjs';
 import { fromBase64, readTrace, unpack } from './data.mjs';
 import { formatBytes, formatCount, formatMoment, formatNanos, formatPercent } from './format.mjs';
-import { bins, extentOf, faultsOf, maxOf, rangeSums, unnamedOf } from './query.mjs';
+import { bins, extentOf, faultsOf, rangeSums, unnamedOf } from './query.mjs';
+import { maxOf } from './ranges.mjs';
 import { DEFAULTS, countersOf, formatRoute, parseRoute, rangeOf } from './route.mjs';
 import { kindsOf, stacksView } from './stacks-view.mjs';
 import { timeline } from './timeline.mjs';

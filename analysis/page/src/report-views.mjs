@@ -2,9 +2,10 @@
 import { el, printable } from './dom.mjs';
 import { areas, chart } from './chart.mjs';
 import { formatBytes, formatCount, formatDecimal, formatValue, formatMoment, formatNanos, formatPercent } from './format.mjs';
-import { binOf, bins, collectionTotals, countText, exceptionGroups, heldUpBy, isWithin, lockGroups, maxOf, minOf, occurrences, ownFrame, placesOf, rowsWithin, spanSums, spansOf, thinnedOf, triggerPlaces, waitSums } from './query.mjs';
+import { binOf, bins, collectionTotals, countText, exceptionGroups, heldUpBy, lockGroups, occurrences, ownFrame, placesOf, spanSums, spansOf, thinnedOf, triggerPlaces, waitSums } from './query.mjs';
+import { isWithin, maxOf, minOf, rowsWithin } from './ranges.mjs';
 import { facts, table } from './table.mjs';
-import { counterName } from './timeline.mjs';
+import { counterName } from './lanes.mjs';
 
 const generationName = (name) => name.replace(/^gen(\d)$/, 'gen $1').replace(/^[lp]oh$/, (word) => word.toUpperCase());
 const none = (text) => el('p', { class: 'none' }, text);

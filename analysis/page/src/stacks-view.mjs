@@ -2,7 +2,7 @@
 import { el, pictureLink, replace, say, visible } from './dom.mjs';
 import { formatCount, formatPercent, formatWeight, formatNanos } from './format.mjs';
 import { flameGraph, timeGraph } from './flame.mjs';
-import { STATES, callTree, groupSums, methodSums, sandwich, stacksOverTime } from './query.mjs';
+import { STATES, callTree, groupSums, methodSums, sandwich, stacksOverTime } from './calls.mjs';
 import { facts, table } from './table.mjs';
 
 const TABS = [['flame', 'Flame graph'], ['top', 'Methods'], ['tree', 'Call tree'], ['sandwich', 'Callers and callees'], ['modules', 'Modules'], ['namespaces', 'Namespaces'], ['types', 'Types'], ['threads', 'Threads']];

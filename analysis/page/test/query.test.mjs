@@ -6,8 +6,10 @@ import { readColumn, readTrace } from '../src/data.mjs';
 import { el, entitle, fit, printable, say, visible, widthOf, write } from '../src/dom.mjs';
 import { layoutTree, shortName } from '../src/flame.mjs';
 import { formatBytes, formatCount, formatNanos } from '../src/format.mjs';
-import { counterLane } from '../src/timeline.mjs';
-import { bins, blockedBy, callTree, countText, exceptionGroups, faultsOf, heldUpBy, lockGroups, lowerBound, methodSums, occurrences, ownFrame, placesOf, rangeSums, sandwich, spansOf, stacksOverTime, thinnedOf, triggerPlaces, unnamedOf, waitSums } from '../src/query.mjs';
+import { counterLane } from '../src/lanes.mjs';
+import { callTree, methodSums, sandwich, stacksOverTime } from '../src/calls.mjs';
+import { bins, blockedBy, countText, exceptionGroups, faultsOf, heldUpBy, lockGroups, occurrences, ownFrame, placesOf, rangeSums, spansOf, thinnedOf, triggerPlaces, unnamedOf, waitSums } from '../src/query.mjs';
+import { lowerBound } from '../src/ranges.mjs';
 import { DEFAULTS, countersOf, formatRoute, parseRoute, rangeOf } from '../src/route.mjs';
 
 // main → a → b, main → a → a, main → c

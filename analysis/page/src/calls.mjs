@@ -1,0 +1,266 @@
+// Sums of samples as trees of calls. No element of the page in here.
+import { rowsWithin } from './ranges.mjs';
+import { hasTransforms, ownFrames, transformOf } from './transforms.mjs';
+
+export const STATES = { running: [0, 1], managed: [0], native: [1], waiting: [2], all: [0, 1, 2] };
+
+// Sums of a kind's samples as a tree of calls: nodes after their parents, node 0 for all.
+// `transforms`: as the route has them. `inverted`: the innermost call is the root. `spans`: only samples of these threads and times.
+export function callTree(trace, kind, { range = null, thread = null, states = 'running', byThread = false, transforms = {}, inverted = false, spans = null } = {}) {
+  const base = baseNodes(trace);
+  const times = trace.column(`${kind}.t`);
+  const weights = trace.column(`${kind}.weight`);
+  const threads = trace.column(`${kind}.thread`);
+  const leaves = trace.column(`${kind}.node`);
+  const stateOf = trace.column(`${kind}.state`);
+  const samplesOf = trace.column(`${kind}.samples`);
+  const labelOf = trace.column(`${kind}.label`);
+  const labels = trace.kinds[kind]?.labels || [];
+  const wanted = new Set(STATES[states] || STATES.running);
+  const self = new Map();
+  const width = labels.length + 1;
+  let waitingWeight = 0;
+  let waitingSamples = 0;
+  const [begin, end] = rowsWithin(times, range);
+  for (let row = begin; row < end; row += 1) {
+    if (thread !== null && threads[row] !== thread) continue;
+    if (spans && !spans.some((span) => span.thread === threads[row] && span.from <= times[row] && times[row] < span.to)) continue;
+    const samples = samplesOf.length ? samplesOf[row] : 1;
+    if (stateOf.length && stateOf[row] === 2) {
+      waitingWeight += weights[row];
+      waitingSamples += samples;
+    }
+    if (stateOf.length && !wanted.has(stateOf[row])) continue;
+    const key = leaves[row] * width + (labelOf.length ? labelOf[row] : 0);
+    const group = byThread ? threads[row] : 0;
+    let own = self.get(group);
+    if (!own) self.set(group, (own = new Map()));
+    const sum = own.get(key);
+    if (sum) {
+      sum[0] += weights[row];
+      sum[1] += samples;
+    } else own.set(key, [weights[row], samples]);
+  }
+  const builder = new TreeBuilder();
+  const [named, labelled] = [trace.frames.text.length, trace.frames.text.length + labels.length];
+  const groups = labelled + (trace.threads?.length ?? 0);
+  const transform = hasTransforms(transforms) ? transformOf(trace, transforms, groups) : null;
+  const paths = new Map();
+  // The frames of a node that are shown, outermost first; null if its stack is left out.
+  const pathOf = (node) => {
+    if (!paths.has(node)) {
+      const frames = [];
+      for (let up = node; up !== 0; up = base.parent[up]) frames.push(base.frame[up]);
+      frames.reverse();
+      const path = transform ? transform.apply(frames) : frames;
+      paths.set(node, inverted ? path?.reverse() ?? null : path);
+    }
+    return paths.get(node);
+  };
+  for (const [group, own] of self) {
+    // A thread is the outermost frame of its calls.
+    const root = byThread ? builder.child(0, labelled + group) : 0;
+    for (const [key, [weight, samples]] of own) {
+      const label = key % width;
+      const path = pathOf((key - label) / width);
+      if (!path) continue;
+      let node = root;
+      // What was allocated is the innermost frame.
+      if (label > 0 && inverted) node = builder.child(node, named + label - 1);
+      for (const frame of path) node = builder.child(node, frame);
+      if (label > 0 && !inverted) node = builder.child(node, named + label - 1);
+      builder.add(node, weight, samples);
+    }
+  }
+  const verb = kind === 'exceptions' ? 'throw' : 'new';
+  const texts = (frame) => {
+    if (frame < named) return trace.frames.text[frame];
+    if (frame < labelled) return `${verb} ${labels[frame - named]}`;
+    return frame < groups ? trace.threads[frame - labelled]?.label ?? 'a thread' : transform.names[frame - groups];
+  };
+  // What a frame stands for.
+  const sortOf = (frame) => (frame < named ? 'method' : frame < labelled ? 'type' : frame < groups ? 'thread' : 'group');
+  const own = ownFrames(trace, transforms.own);
+  const isOwn = (frame) => Boolean(own[frame]);
+  return builder.finish({ texts, sortOf, isOwn, inverted, waitingWeight, waitingSamples, unit: trace.kinds[kind]?.unit || 'count' });
+}
+
+// The columns begin with node 1; node 0 is the root.
+export function baseNodes(trace) {
+  if (!trace.base) {
+    trace.base = { parent: [0, ...trace.column('nodes.parent')], frame: [-1, ...trace.column('nodes.frame')] };
+  }
+  return trace.base;
+}
+
+export class TreeBuilder {
+  constructor() {
+    this.parent = [0];
+    this.frame = [-1];
+    this.self = [0];
+    this.selfSamples = [0];
+    this.known = new Map();
+  }
+
+  child(parent, frame) {
+    const key = parent * 4194304 + frame;
+    let node = this.known.get(key);
+    if (node === undefined) {
+      node = this.parent.length;
+      this.known.set(key, node);
+      this.parent.push(parent);
+      this.frame.push(frame);
+      this.self.push(0);
+      this.selfSamples.push(0);
+    }
+    return node;
+  }
+
+  add(node, weight, samples) {
+    this.self[node] += weight;
+    this.selfSamples[node] += samples;
+  }
+
+  finish(more) {
+    const { parent, frame, self, selfSamples } = this;
+    const total = Float64Array.from(self);
+    const totalSamples = Float64Array.from(selfSamples);
+    const children = Array.from({ length: parent.length }, () => null);
+    for (let node = parent.length - 1; node > 0; node -= 1) {
+      total[parent[node]] += total[node];
+      totalSamples[parent[node]] += totalSamples[node];
+    }
+    for (let node = 1; node < parent.length; node += 1) (children[parent[node]] ||= []).push(node);
+    for (const list of children) list?.sort((a, b) => total[b] - total[a] || a - b);
+    return { parent, frame, self, selfSamples, total, totalSamples, children, ...more };
+  }
+}
+
+// Self and total weight of each frame; recursion counts once.
+export function methodSums(tree) {
+  const rows = new Map();
+  const row = (frame) => {
+    let sums = rows.get(frame);
+    if (!sums) rows.set(frame, (sums = { frame, self: 0, total: 0, selfSamples: 0, totalSamples: 0 }));
+    return sums;
+  };
+  walk(tree, (node, depthOf) => {
+    const sums = row(tree.frame[node]);
+    sums.self += tree.self[node];
+    sums.selfSamples += tree.selfSamples[node];
+    if (depthOf.get(tree.frame[node]) === 1) {
+      sums.total += tree.total[node];
+      sums.totalSamples += tree.totalSamples[node];
+    }
+  });
+  return [...rows.values()].sort((a, b) => b.self - a.self || b.selfSamples - a.selfSamples || b.total - a.total);
+}
+
+// Visits all nodes but the root; `open` counts how often each frame is on the path to a node, itself included.
+function walk(tree, visit, root = 0, key = (frame) => frame) {
+  const open = new Map();
+  const stack = [[root, 0]];
+  while (stack.length) {
+    const top = stack[stack.length - 1];
+    const [node, next] = top;
+    if (next === 0 && node !== 0) {
+      const name = key(tree.frame[node]);
+      open.set(name, (open.get(name) || 0) + 1);
+      visit(node, open);
+    }
+    const child = tree.children[node]?.[next];
+    top[1] += 1;
+    if (child !== undefined) stack.push([child, 0]);
+    else {
+      stack.pop();
+      if (node !== 0) {
+        const name = key(tree.frame[node]);
+        open.set(name, open.get(name) - 1);
+      }
+    }
+  }
+}
+
+// Self and total weight of modules or namespaces; `key(frame)` is the group's name.
+export function groupSums(tree, key) {
+  const rows = new Map();
+  walk(
+    tree,
+    (node, open) => {
+      const name = key(tree.frame[node]);
+      let sums = rows.get(name);
+      if (!sums) rows.set(name, (sums = { name, self: 0, total: 0, selfSamples: 0, totalSamples: 0 }));
+      sums.self += tree.self[node];
+      sums.selfSamples += tree.selfSamples[node];
+      if (open.get(name) === 1) {
+        sums.total += tree.total[node];
+        sums.totalSamples += tree.totalSamples[node];
+      }
+    },
+    0,
+    key,
+  );
+  return [...rows.values()].sort((a, b) => b.self - a.self || b.total - a.total);
+}
+
+// The callers of a frame, and its callees: two trees that begin at it. In recursion, the outermost call counts.
+export function sandwich(tree, frame) {
+  const callers = new TreeBuilder();
+  const callees = new TreeBuilder();
+  const under = new Map();
+  walk(tree, (node, open) => {
+    if (tree.frame[node] === frame && open.get(frame) === 1) {
+      let up = callers.child(0, frame);
+      for (let caller = tree.parent[node]; caller !== 0; caller = tree.parent[caller]) up = callers.child(up, tree.frame[caller]);
+      callers.add(up, tree.total[node], tree.totalSamples[node]);
+      under.set(node, callees.child(0, frame));
+    } else if (under.has(tree.parent[node])) {
+      under.set(node, callees.child(under.get(tree.parent[node]), tree.frame[node]));
+    }
+    if (under.has(node)) callees.add(under.get(node), tree.self[node], tree.selfSamples[node]);
+  });
+  const more = { texts: tree.texts, sortOf: tree.sortOf, isOwn: tree.isOwn, unit: tree.unit };
+  return { callers: callers.finish(more), callees: callees.finish(more) };
+}
+
+// One thread's samples in time order as rectangles: a frame that stays from sample to sample is one rectangle.
+export function stacksOverTime(trace, kind, thread, { range = null, states = 'running' } = {}) {
+  const base = baseNodes(trace);
+  const times = trace.column(`${kind}.t`);
+  const weights = trace.column(`${kind}.weight`);
+  const threads = trace.column(`${kind}.thread`);
+  const leaves = trace.column(`${kind}.node`);
+  const stateOf = trace.column(`${kind}.state`);
+  const wanted = new Set(STATES[states] || STATES.running);
+  const rectangles = [];
+  let open = [];
+  let lastEnd = -Infinity;
+  const [begin, end] = rowsWithin(times, range);
+  for (let row = begin; row < end; row += 1) {
+    if (threads[row] !== thread || (stateOf.length && !wanted.has(stateOf[row]))) continue;
+    const path = [];
+    for (let node = leaves[row]; node !== 0; node = base.parent[node]) path.push(node);
+    path.reverse();
+    const until = times[row] + weights[row];
+    let same = 0;
+    // The sampler's intervals vary a little: frames that are less than half an interval apart are joined.
+    if (times[row] - lastEnd <= weights[row] / 2) while (same < path.length && same < open.length && open[same].node === path[same]) same += 1;
+    for (let depth = 0; depth < same; depth += 1) open[depth].to = until;
+    open = open.slice(0, same);
+    for (let depth = same; depth < path.length; depth += 1) {
+      const rectangle = { node: path[depth], frame: base.frame[path[depth]], depth, from: times[row], to: until };
+      rectangles.push(rectangle);
+      open.push(rectangle);
+    }
+    lastEnd = until;
+  }
+  return rectangles;
+}
+
+// The frames of a node's stack, innermost first.
+export function framesOf(trace, node) {
+  const base = baseNodes(trace);
+  const frames = [];
+  for (let up = node; up !== 0; up = base.parent[up]) frames.push(trace.frames.text[base.frame[up]]);
+  return frames;
+}
