@@ -194,8 +194,8 @@ impl OwnCode {
                 code.throwing = code.throwing.saturating_add(totals.weight);
             }
             let Some(method) = place.method.filter(|_| !place.records) else { continue };
-            let is_certain =
-                matches!(how, Certainty::Managed | Certainty::Computing | Certainty::TakingLock);
+            let is_certain = place.compiles
+                || matches!(how, Certainty::Managed | Certainty::Computing | Certainty::TakingLock);
             // A native call for input or output may well have waited.
             if !is_certain && place.does_io {
                 continue;
@@ -388,6 +388,12 @@ impl OwnCode {
     }
 }
 
+/// Whether a frame is a dynamic method. It calls no native code itself: where it is in some, the
+/// runtime compiles it, at its first call. Stubs of native calls are such methods, too, and do.
+fn is_being_compiled(frame: &str) -> bool {
+    frame.contains("dynamicClass.") && !frame.contains("IL_STUB")
+}
+
 /// `; 3,012 dynamic methods are loaded`.
 fn dynamic_methods(resolved: &Resolved<'_>) -> String {
     let texts = resolved.model().texts();
@@ -417,6 +423,7 @@ struct Place {
     does_io: bool,
     throws: bool,
     emits: bool,
+    compiles: bool,
     finalizes: bool,
     is_in_timer: bool,
     is_in_pool: bool,
@@ -435,6 +442,7 @@ struct FrameFacts {
     does_io: bool,
     throws: bool,
     emits: bool,
+    compiles: bool,
     finalizes: bool,
     is_timer: bool,
     is_of_tasks: bool,
@@ -455,6 +463,7 @@ impl FrameFacts {
             does_io: IO.iter().any(|word| text.contains(word)),
             throws: THROWS.iter().any(|word| text.contains(word)) || is_thrower(text),
             emits: text.contains(EMITS),
+            compiles: is_being_compiled(text),
             finalizes: FINALIZERS.iter().any(|word| text.contains(word)),
             is_timer: text.contains(TIMER),
             is_of_tasks: text.contains("System.Threading.Tasks."),
@@ -481,6 +490,7 @@ impl Place {
             does_io: inner.iter().any(|frame| fact(frame).does_io),
             throws: inner.iter().any(|frame| fact(frame).throws),
             emits: inner.iter().any(|frame| fact(frame).emits),
+            compiles: frames.first().is_some_and(|leaf| fact(leaf).compiles),
             // Older runtimes call finalizers from native code.
             finalizes: frames.last().is_some_and(|root| fact(root).finalizes),
             // An await of `Task.Delay` goes on below a timer, too.
