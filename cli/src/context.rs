@@ -211,6 +211,7 @@ impl<'a> Context<'a> {
     /// Reports problems of a trace that was read, and returns the exit code.
     pub(crate) fn conclude(&mut self, file: &str, trace: &Ended, is_whole: bool) -> Exit {
         self.messages.condition(file, trace, is_whole);
+        self.messages.output_size(file, self.out.written(), trace.end_offset);
         if Condition::of(trace, is_whole).is_bad() { Exit::Damaged } else { Exit::Fine }
     }
 }

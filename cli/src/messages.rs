@@ -12,6 +12,9 @@ use std::io::Write;
 
 /// Findings that are reported one by one.
 const SHOWN_FINDINGS: usize = 8;
+/// An output of at least so many bytes, and so many times its trace, is noted.
+const LARGE_OUTPUT: u64 = 100_000_000;
+const LARGE_RATIO: u64 = 100;
 
 /// Writes to stderr, one line per message.
 pub(crate) struct Messages<'a> {
@@ -90,6 +93,17 @@ impl<'a> Messages<'a> {
         if total > shown {
             let more = units::counted(total - shown, "more finding");
             self.warning(&format!("{file}: {more}; nettrace info lists them"));
+        }
+    }
+
+    /// Notes that the output is out of all proportion to the trace, which is `trace_bytes` long.
+    pub(crate) fn output_size(&mut self, file: &str, written: u64, trace_bytes: u64) {
+        if written >= LARGE_OUTPUT && written / LARGE_RATIO >= trace_bytes {
+            self.note(&format!(
+                "{file}: the output has {}, the trace {}: what many events have in common, such as stacks, is written with each",
+                units::bytes(written),
+                units::bytes(trace_bytes),
+            ));
         }
     }
 

@@ -66,6 +66,14 @@ pub(crate) struct Written {
     id: Option<FileId>,
 }
 
+impl Written {
+    /// The file's length; 0 if it is no regular file.
+    pub(crate) fn bytes(&self) -> u64 {
+        let file = self.id.as_ref().and_then(|_| std::fs::metadata(&self.path).ok());
+        file.map_or(0, |file| file.len())
+    }
+}
+
 /// Tells whether a file of this name may be written, before any work is done for it.
 ///
 /// # Errors

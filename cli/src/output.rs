@@ -15,11 +15,29 @@ pub(crate) struct Output<'a> {
     queue: Option<StdoutQueue>,
     /// Lines that wait, where they are counted.
     items: u64,
+    /// Bytes that went to the stream, and to files.
+    written: u64,
 }
 
 impl<'a> Output<'a> {
     pub(crate) fn new(stream: &'a mut (dyn Write + Send)) -> Output<'a> {
-        Output { stream, buffer: Vec::with_capacity(BUFFER_BYTES + 4096), queue: None, items: 0 }
+        Output {
+            stream,
+            buffer: Vec::with_capacity(BUFFER_BYTES + 4096),
+            queue: None,
+            items: 0,
+            written: 0,
+        }
+    }
+
+    /// Bytes that went to stdout so far, and those that files have.
+    pub(crate) fn written(&self) -> u64 {
+        self.written
+    }
+
+    /// Counts bytes among what was written.
+    pub(crate) fn count(&mut self, bytes: u64) {
+        self.written = self.written.saturating_add(bytes);
     }
 
     /// The bytes that wait; append to them, then call [`Output::hand_on`].
@@ -49,6 +67,7 @@ impl<'a> Output<'a> {
         if let Some(queue) = &self.queue {
             return queue.offer(bytes.to_vec(), 0);
         }
+        self.count(bytes.len() as u64);
         bytes.chunks(BUFFER_BYTES).try_for_each(|piece| self.stream.write_all(piece))
     }
 
@@ -62,6 +81,7 @@ impl<'a> Output<'a> {
     #[inline(never)]
     pub(crate) fn write_page(&mut self, page: &mut Page) -> io::Result<()> {
         self.write_buffer()?;
+        self.count(page.len() as u64);
         let written = match &self.queue {
             Some(queue) => queue.offer(page.filled().to_vec(), 0),
             None => self.stream.write_all(page.filled()),
@@ -84,6 +104,7 @@ impl<'a> Output<'a> {
             }
             return queue.offer(std::mem::take(&mut self.buffer), std::mem::take(&mut self.items));
         }
+        self.count(self.buffer.len() as u64);
         let written = self.stream.write_all(&self.buffer);
         self.buffer.clear();
         // One huge event must not make all others expensive.

@@ -193,6 +193,18 @@ fn stacks_that_become_much_are_written_within_bounds_however_they_are_read() {
 }
 
 #[test]
+fn an_output_out_of_all_proportion_to_its_trace_is_noted() {
+    let path = file("repeated.nettrace", &deep_stack(1000, 8000));
+    for (args, is_noted) in [(&["--stacks"][..], true), (&[], false)] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_nettrace"));
+        command.args(["events", "--format", "csv"]).args(args).arg(&path);
+        let output = command.stdout(Stdio::null()).output().unwrap();
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(stderr.contains("the output has "), is_noted, "{args:?}: {stderr}");
+    }
+}
+
+#[test]
 fn names_of_half_a_million_characters_and_empty_arrays_are_cut_in_rows_with_a_note() {
     let Some(shared) = nettrace_testdata::corpus::shared_folder() else { return };
     for (name, expected, most) in [

@@ -176,13 +176,13 @@ impl<'m> Resolved<'m> {
 
     /// Uses other samples from now on. Which frames are small has been decided by the
     /// previous ones.
-    pub(crate) fn count(&mut self, profile: &'m Profile, states: &[ThreadState]) {
+    pub(crate) fn use_samples(&mut self, profile: &'m Profile, states: &[ThreadState]) {
         self.profile = profile;
         states.clone_into(&mut self.states);
     }
 
     /// Whether it uses these samples.
-    pub(crate) fn counts(&self, profile: &Profile, states: &[ThreadState]) -> bool {
+    pub(crate) fn uses_samples(&self, profile: &Profile, states: &[ThreadState]) -> bool {
         std::ptr::eq(self.profile, profile) && self.states == states
     }
 

@@ -90,10 +90,10 @@ impl<'m> Resolving<'m> {
         // Which frames are small depends on the samples; otherwise one set of names
         // serves all reports.
         let folds_small = self.finished.folds_small();
-        let is_same = |kept: &Resolved<'_>| kept.counts(profile, states);
+        let is_same = |kept: &Resolved<'_>| kept.uses_samples(profile, states);
         let kept = self.resolved.take().filter(|kept| !folds_small || is_same(kept));
         let mut resolved = kept.unwrap_or_else(|| self.finished.resolved_for(profile, states));
-        resolved.count(profile, states);
+        resolved.use_samples(profile, states);
         self.resolved.insert(resolved)
     }
 }

@@ -100,7 +100,9 @@ pub(super) fn write(
             return Err(Failure::input(file, format!("{lacks}{there}")));
         }
     };
-    made.into_iter().try_for_each(|file| file.finish().map(drop))?;
+    for file in made {
+        context.out.count(file.finish()?.bytes());
+    }
     context.out.finish()?;
     context.progress.end();
     written(&targets, context);
