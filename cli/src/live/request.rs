@@ -162,8 +162,10 @@ fn sources(args: &SessionArgs, name: &str) -> Vec<String> {
         sources.push("--events".to_owned());
     }
     if sources.is_empty() {
-        // Nothing else adds any.
-        sources.push("--until".to_owned());
+        // Nothing else adds any: names of methods of a started program, and the counters of
+        // conditions.
+        let more = if name == RUNTIME { "names of methods" } else { "--until" };
+        sources.push(more.to_owned());
     }
     sources
 }

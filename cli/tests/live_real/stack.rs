@@ -103,7 +103,8 @@ fn threads_that_wait_for_a_lock_are_recognised() {
     peers::each(peers::modern(), |peer| {
         let mut subject = Subject::start(peer, "contention");
         let mut has_lock = false;
-        for _ in 0..20 {
+        // Each look is short, and on a busy machine threads seldom get as far.
+        for _ in 0..200 {
             let document = subject.run(&["stack", "--json", "--merge"]).json();
             let stacks = document["stacks"].list();
             let lock = stacks.iter().find(|stack| stack["waits_for"] == "lock");
