@@ -110,7 +110,8 @@ impl Signals {
     /// Ctrl-C exits at once.
     pub(crate) fn stop_by_timer(&self) {
         let mut stopping = self.stopping();
-        if stopping.since.is_none() {
+        // A signal that was noticed already is taken in a moment, and must not count as the next.
+        if stopping.since.is_none() && self.seen().is_none() {
             *stopping = Stopping { since: Some(Instant::now()), is_by_timer: true };
         }
     }
@@ -234,5 +235,13 @@ mod tests {
             "the same once more"
         );
         assert!(stopping.exits(start + SAME_SIGNAL * 2, SAME_SIGNAL, Some(SIGTERM)));
+    }
+
+    #[test]
+    fn a_command_that_stops_for_a_signal_which_was_not_taken_yet_does_not_make_it_the_second() {
+        let signals = Signals::none();
+        signals.seen.store(2, Ordering::SeqCst);
+        signals.stop_by_timer();
+        assert!(!signals.stopping().exits(Instant::now(), Duration::ZERO, signals.seen()));
     }
 }
