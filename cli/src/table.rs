@@ -14,6 +14,9 @@ use unicode_width::UnicodeWidthStr;
 /// The last column is given at least this much before columns are left out for it.
 const LEAST_LAST_COLUMN: usize = 30;
 
+/// Rows of which the words are held at a time.
+const ROWS_HELD: usize = 4096;
+
 /// A column: what stands above it, how wide it is at least, and how important it is.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Column {
@@ -120,14 +123,28 @@ impl<R> List<'_, '_, R> {
         details: impl Fn(&R) -> Vec<Detail>,
     ) -> io::Result<()> {
         let faint = self.context.style.faint();
-        let mut table = Table::new(columns.each_ref().map(|filled| filled.column));
-        for row in self.rows.iter().take(self.most) {
-            table.row(columns.iter().map(|filled| (filled.cell)(row)));
-            for detail in details(row) {
-                table.detail(detail, &faint);
+        let shown = self.rows.get(..self.most).unwrap_or(self.rows);
+        let empty = Table::new(columns.each_ref().map(|filled| filled.column));
+        let with_rows = |rows: &[R]| {
+            let mut table = empty.clone();
+            rows.iter().for_each(|row| table.row(columns.iter().map(|filled| (filled.cell)(row))));
+            table
+        };
+        // Of very many rows the words would take more memory than what they are about, so those
+        // of a piece are held at a time, and made twice.
+        let mut widest = Widest::of(&empty);
+        shown.chunks(ROWS_HELD).for_each(|rows| widest.add(&with_rows(rows)));
+        let layout = Layout::new(&empty.columns, widest, self.context.table_width());
+        empty.write_in(&layout, self.context)?;
+        for rows in shown.chunks(ROWS_HELD) {
+            let mut table = empty.clone();
+            for row in rows {
+                table.row(columns.iter().map(|filled| (filled.cell)(row)));
+                details(row).into_iter().for_each(|detail| table.detail(detail, &faint));
             }
+            table.write_lines(self.context.out.buffer(), &layout)?;
+            self.context.out.hand_on()?;
         }
-        table.write(self.context)?;
         if self.says_more {
             match self.rows.len() > self.most {
                 true => left_out(self.context, self.rows.len() + self.further as usize, self.most)?,
@@ -163,7 +180,7 @@ impl<T: Into<Text>> From<T> for Cell {
     }
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 enum Line {
     Row(Vec<Cell>),
     /// More about the row above.
@@ -172,7 +189,7 @@ enum Line {
 
 /// A line below a row: `     150  thrown in  Program.Main ← Program.Run`. Only its text is
 /// cut where the terminal is narrow.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Detail {
     head: String,
     text: Text,
@@ -186,7 +203,7 @@ impl Detail {
 }
 
 /// A table that is put together row by row.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Table {
     columns: Vec<Column>,
     lines: Vec<Line>,
@@ -225,6 +242,10 @@ impl Table {
         let heads = self.columns.iter().map(|column| Cell::from(column.heading));
         let head = layout.line(&self.columns, &heads.collect::<Vec<_>>());
         writeln!(out, "{}", heading.over(head))?;
+        self.write_lines(out, layout)
+    }
+
+    fn write_lines(&self, out: &mut Vec<u8>, layout: &Layout) -> io::Result<()> {
         for line in &self.lines {
             match line {
                 Line::Row(cells) => writeln!(out, "{}", layout.line(&self.columns, cells))?,
@@ -245,6 +266,28 @@ pub(crate) fn layout_of(tables: &[Table], context: &Context<'_>) -> Layout {
     Layout::of(tables, context.table_width())
 }
 
+/// How wide each column is in the widest row, or its heading.
+#[derive(Debug, Default)]
+struct Widest(Vec<usize>);
+
+impl Widest {
+    fn of(table: &Table) -> Widest {
+        let headings = table.columns.iter().map(|column| column.heading.width());
+        let mut widest = Widest(headings.collect());
+        widest.add(table);
+        widest
+    }
+
+    fn add(&mut self, table: &Table) {
+        for line in &table.lines {
+            let Line::Row(cells) = line else { continue };
+            for (widest, cell) in self.0.iter_mut().zip(cells) {
+                *widest = (*widest).max(cell.text.whole().width());
+            }
+        }
+    }
+}
+
 /// Which columns are shown, and how wide each is.
 #[derive(Debug)]
 pub(crate) struct Layout {
@@ -258,20 +301,15 @@ pub(crate) struct Layout {
 
 impl Layout {
     fn of<'t>(tables: impl IntoIterator<Item = &'t Table>, width: Option<usize>) -> Layout {
-        let tables: Vec<&Table> = tables.into_iter().collect();
-        let columns = tables.first().map_or(&[][..], |table| &table.columns);
-        let mut needed = vec![0; columns.len()];
-        for table in &tables {
-            for (widest, column) in needed.iter_mut().zip(&table.columns) {
-                *widest = (*widest).max(column.heading.width());
-            }
-        }
-        for line in tables.iter().flat_map(|table| &table.lines) {
-            let Line::Row(cells) = line else { continue };
-            for (widest, cell) in needed.iter_mut().zip(cells) {
-                *widest = (*widest).max(cell.text.whole().width());
-            }
-        }
+        let mut tables = tables.into_iter();
+        let Some(first) = tables.next() else { return Layout::new(&[], Widest::default(), width) };
+        let mut widest = Widest::of(first);
+        tables.for_each(|table| widest.add(table));
+        Layout::new(&first.columns, widest, width)
+    }
+
+    fn new(columns: &[Column], widest: Widest, width: Option<usize>) -> Layout {
+        let Widest(needed) = widest;
         let wide = columns.iter().zip(&needed);
         let wide = wide.map(|(column, needed)| Some(column.width.max(*needed)));
         let wide: Vec<Option<usize>> = wide.collect();
