@@ -5,7 +5,7 @@
 mod common;
 
 use common::{expect, nettrace, transcript};
-use nettrace_testdata::corpus::{known_of_repository, of_repository};
+use nettrace_testdata::corpus::{TraceFile, known_of_repository, of_repository, of_shared};
 
 fn assert_page(name: &str, args: &[&str]) {
     expect(name, &transcript(args, &nettrace(args)));
@@ -283,14 +283,28 @@ fn schemas_are_as_expected() {
 /// idle thread and no frame of the runtime's own is a finding.
 #[test]
 fn first_pages_of_all_traces_are_as_expected() {
+    let own = of_repository().into_iter().chain(known_of_repository());
+    expect("first-pages.txt", &first_pages(own));
+}
+
+/// With `NETTRACE_SHARED`.
+#[test]
+fn first_pages_of_shared_traces_are_as_expected() {
+    let shared = of_shared();
+    if !shared.is_empty() {
+        expect("first-pages-shared.txt", &first_pages(shared.into_iter()));
+    }
+}
+
+fn first_pages(traces: impl Iterator<Item = TraceFile>) -> String {
     let mut pages = String::new();
-    for trace in of_repository().into_iter().chain(known_of_repository()) {
+    for trace in traces {
         let path = trace.path().display().to_string();
         let ran = nettrace(&[&path]);
         let page = format!("{}{}", ran.text(), ran.stderr).replace(&path, "…");
         pages.push_str(&format!("==== {}\n{page}\n", trace.name()));
     }
-    expect("first-pages.txt", &pages);
+    pages
 }
 
 #[test]

@@ -148,6 +148,22 @@ pub fn known_of_repository() -> Vec<TraceFile> {
     listed(found)
 }
 
+/// With `NETTRACE_SHARED` all recordings of that folder whose answer is known or whose author is
+/// somebody else, by their folder and name: `web/dt-default`. None without.
+///
+/// # Panics
+/// As [`shared_folder`].
+pub fn of_shared() -> Vec<TraceFile> {
+    let mut found = BTreeMap::new();
+    for folder in ["known", "reports", "traces", "web"] {
+        if let Some(shared) = shared_folder() {
+            find_traces(&shared.join(folder), &format!("{folder}/"), &mut found);
+        }
+    }
+    found.retain(|name, _| name.ends_with(".nettrace"));
+    listed(found)
+}
+
 /// A run of a program that was run again and again, and of variants of it: those of
 /// `testdata/ab`, such as `base1`.
 pub fn ab(name: &str) -> Option<TraceFile> {
