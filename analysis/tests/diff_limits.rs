@@ -84,7 +84,7 @@ fn undecided(report: &DiffReport, condition: &str) -> Option<String> {
 
 #[test]
 fn a_burst_in_one_trace_is_too_bursty_to_judge_from_one_each() {
-    let some = facts(|at| if at % 50 == 0 { vec![thrown()] } else { Vec::new() });
+    let some = facts(|at| if at.is_multiple_of(50) { vec![thrown()] } else { Vec::new() });
     let burst = facts(|at| if at < 200 { vec![thrown()] } else { Vec::new() });
     let report = compared(some, burst);
     let exceptions = row(&report, Subject::Exceptions).unwrap();
@@ -97,12 +97,12 @@ fn a_burst_in_one_trace_is_too_bursty_to_judge_from_one_each() {
 #[test]
 fn a_counter_that_is_delivered_twice_within_milliseconds_is_one_value() {
     let twice = |at: u32| match at % 300 {
-        0 if at % 600 == 0 => vec![counted(100.0, 1000), counted(100.0, 2_000_000)],
+        0 if at.is_multiple_of(600) => vec![counted(100.0, 1000), counted(100.0, 2_000_000)],
         0 => vec![counted(10.0, 1000)],
         _ => Vec::new(),
     };
     let once = |at: u32| match at % 300 {
-        0 => vec![counted(if at % 600 == 0 { 100.0 } else { 10.0 }, 1000)],
+        0 => vec![counted(if at.is_multiple_of(600) { 100.0 } else { 10.0 }, 1000)],
         _ => Vec::new(),
     };
     let report = compared(facts(twice), facts(once));
@@ -147,7 +147,7 @@ fn fewer_exceptions_are_doubted_where_as_many_events_were_lost() {
 
 #[test]
 fn waits_for_locks_that_one_side_did_not_record_are_not_compared() {
-    let often = |at: u32| at % 50 == 0;
+    let often = |at: u32| at.is_multiple_of(50);
     let locks =
         || facts(|at| if often(at) { [waited(), vec![collection()]].concat() } else { Vec::new() });
     // A side that recorded all else had none.

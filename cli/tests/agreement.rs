@@ -372,7 +372,10 @@ fn summary(trace: &TraceReports, doubts: &mut Doubts) {
     let texts = trace.rows("summary", "/findings");
     for line in findings.take_while(|line| !line.is_empty()) {
         let is_command = line.starts_with("    nettrace ");
-        let is_whole = texts.iter().any(|finding| finding["text"] == line.trim());
+        let is_whole = texts.iter().any(|finding| match finding["severity"].text() {
+            "notable" => finding["text"] == line.trim(),
+            severity => format!("{severity}: {}", finding["text"].text()) == line.trim(),
+        });
         doubts.same(line, (is_command || is_whole).into(), 1);
     }
     // Each report that the summary offers has content.

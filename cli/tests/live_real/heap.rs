@@ -14,6 +14,14 @@ fn nameless(report: &Value) -> u64 {
     report["missing"]["undescribed_objects"].int()
 }
 
+/// Count and bytes of each type.
+fn sizes(report: &Value) -> Vec<(u64, u64)> {
+    let of = |row: &Value| (row["count"].as_u64().unwrap(), row["bytes"].as_u64().unwrap());
+    let mut sizes: Vec<_> = report["types"].list().iter().map(of).collect();
+    sizes.sort_unstable();
+    sizes
+}
+
 #[test]
 fn a_process_is_dumped_again_and_again_and_each_time_types_have_names() {
     peers::each(peers::all(), |peer| {
@@ -38,7 +46,8 @@ fn a_process_is_dumped_again_and_again_and_each_time_types_have_names() {
             );
             assert_eq!(row(&report, "System.String")["module"], "System.Private.CoreLib");
             let kept = ran(&["heap", file, "--json"], &subject.folder).json();
-            assert_eq!(report["types"], kept["types"]);
+            // Without the modules of the process nested types lack their outer ones.
+            assert_eq!(sizes(&report), sizes(&kept));
         }
         let paths = ["heap", "paths", "second.nettrace", "--type", "^System.Byte\\[\\]$", "--json"];
         let report = ran(&paths, &subject.folder).json();

@@ -122,7 +122,7 @@ fn numbers_have_their_units_in_text_and_are_bare_elsewhere() {
     let method =
         run(&format!("events {ALL_31} --event */144 --fields MethodSize,MethodToken --limit 1"));
     assert!(
-        method.text().ends_with("MethodSize=0x116 B MethodToken=0x6001358\n"),
+        method.text().ends_with("MethodSize=278 B MethodToken=0x6001358\n"),
         "{}",
         method.text()
     );

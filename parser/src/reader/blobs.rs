@@ -123,7 +123,7 @@ impl State {
             self.contradicts("timestamp", Fault::TimeOutside(self.cursor.header.timestamp));
         } else if !is_next && header.processor >= MOST_PROCESSORS && header.processor != u32::MAX {
             self.contradicts("processor", Fault::Processor(self.cursor.header.processor));
-        } else if header.header_size == 2 {
+        } else if header.header_size == 2 && self.is_v6() {
             self.check_blank(window, start);
         } else if header.payload_size >= LEAST_OF_ROWS && self.is_v6() {
             self.check_payload(window, start);
@@ -131,8 +131,8 @@ impl State {
         true
     }
 
-    /// A row that changes nothing, not even the time. If it consists of zeros, it may not be
-    /// a row.
+    /// A version 6 row that changes nothing, not even the time. If it consists of zeros,
+    /// it may not be a row.
     #[cold]
     fn check_blank(&mut self, window: &[u8], start: u64) {
         let (from, to) = (index(self.cursor.blob, start), index(self.cursor.at, start));

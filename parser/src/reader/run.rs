@@ -297,10 +297,10 @@ macro_rules! compressed {
                     }
                 };
                 let payload_at = $decode(header, window, watch);
-                // Two zero bytes mean that nothing changed, not even the time. A large payload of
-                // version 6 may have rows in it.
-                if matches!(window, [0, 0, ..])
-                    || Self::IS_V6 && header.payload_size >= LEAST_OF_ROWS
+                // Two zero bytes mean that nothing changed, not even the time. A large payload
+                // may have rows in it.
+                if Self::IS_V6
+                    && (matches!(window, [0, 0, ..]) || header.payload_size >= LEAST_OF_ROWS)
                 {
                     Self::expected(watch).careful_from = any_time();
                 }

@@ -477,16 +477,14 @@ fn a_payload_of_version_6_that_takes_in_the_rows_after_it_is_damage() {
 }
 
 #[test]
-fn rows_of_zeros_are_a_contradiction() {
-    for version in V4_AND_V6 {
-        let mut stream = begun(version);
-        events(&mut stream, (1..=100).map(|row| on(11, row, u64::from(row))));
-        stream.end();
-        let block = stream.nth(PartKind::Event, 0);
-        let mut bytes = stream.bytes.clone();
-        // Beyond the block's header and a row, up to the last bytes.
-        bytes[block.start + 80..block.end - 8].fill(0);
-        let (_, findings) = known(&bytes);
-        assert!(findings.contains(&Fault::Zeros), "{version:?}: {findings:?}");
-    }
+fn rows_of_zeros_of_version_6_are_a_contradiction() {
+    let mut stream = begun(Version::V6);
+    events(&mut stream, (1..=100).map(|row| on(11, row, u64::from(row))));
+    stream.end();
+    let block = stream.nth(PartKind::Event, 0);
+    let mut bytes = stream.bytes.clone();
+    // Beyond the block's header and a row, up to the last bytes.
+    bytes[block.start + 80..block.end - 8].fill(0);
+    let (_, findings) = known(&bytes);
+    assert!(findings.contains(&Fault::Zeros), "{findings:?}");
 }

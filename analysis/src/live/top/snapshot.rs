@@ -8,7 +8,7 @@ use crate::document::percent;
 use crate::live::verdict::{SeenThread, verdicts};
 use crate::model::{
     Leaf, Mode, NameOptions, NamesSoFar, Role, ThreadState, WaitChain, WaitFor, is_for_recording,
-    state_of, type_text,
+    rounded, state_of, type_text,
 };
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -31,7 +31,7 @@ pub struct TopSnapshot {
     /// How much of the past it is about, in nanoseconds: at most the window.
     pub window_ns: u64,
     /// What the stacks of all threads say together, as sentences: see
-    /// [`verdicts`](super::verdicts). Threads of sessions are left out.
+    /// [`verdicts`](crate::live::verdicts). Threads of sessions are left out.
     pub verdicts: Vec<String>,
     /// Sums.
     pub header: TopHeader,
@@ -423,7 +423,7 @@ impl LiveTop {
             window.weigh(slice, stacks);
         }
         // The newest second has just begun.
-        let latest = stacks_of.iter().rev().take(2).last();
+        let latest = stacks_of.iter().nth_back(1).or_else(|| stacks_of.last());
         if let Some((slice, stacks)) = latest {
             window.look_at_threads(slice, stacks);
         }
@@ -447,8 +447,7 @@ impl LiveTop {
             seen
         });
         let queued = self.latest_counters.get("threadpool-queue-length");
-        // Counters are not negative.
-        let queued = queued.map(|items| items.max(0.0) as u64);
+        let queued = queued.map(|items| rounded(*items));
         verdicts(&seen.collect::<Vec<_>>(), &|| queued)
     }
 
