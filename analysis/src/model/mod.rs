@@ -4,6 +4,7 @@
 //! [`Resolved`], because most lists of methods come last. Memory is bounded by the number
 //! of distinct methods, modules, threads and stacks, not by the number of events.
 
+mod about;
 pub(crate) mod activity_edge;
 mod activity_pairs;
 pub(crate) mod activity_path;
@@ -61,6 +62,7 @@ mod waits;
 mod weights;
 mod when;
 
+use about::About;
 pub(crate) use assemblies::{Assembly, Domain};
 pub(crate) use call_nodes::{Call, CallNode, CallNodes};
 pub use code_file::CodeFile;
@@ -218,38 +220,6 @@ impl Process {
     /// Files and kernel code mapped into its memory (version 6).
     pub(crate) fn mappings(&self) -> &[Mapping] {
         self.mappings.rows()
-    }
-}
-
-/// What an event of the runtime, or of its rundown, describes.
-#[derive(Debug, Clone, Copy)]
-enum About {
-    Method,
-    Module,
-    Assembly,
-    EntryPoint,
-    Thread,
-    Runtime,
-}
-
-impl About {
-    /// The two providers number the same events differently: 154 is a module in a rundown, and
-    /// an assembly in the runtime's own events.
-    fn of(event: &Event<'_>) -> Option<About> {
-        let is_rundown = match event.known_provider() {
-            KnownProvider::Runtime => false,
-            KnownProvider::Rundown => true,
-            _ => return None,
-        };
-        Some(match (event.id(), is_rundown) {
-            (141..=144, _) => About::Method,
-            (152 | 153, _) | (154, true) => About::Module,
-            (154..=157, false) | (155..=158, true) => About::Assembly,
-            (159, false) => About::EntryPoint,
-            (85, false) | (159, true) => About::Thread,
-            (187, _) => About::Runtime,
-            _ => return None,
-        })
     }
 }
 

@@ -1,0 +1,36 @@
+//! What the model learns from an event of the runtime.
+
+use nettrace_parser::Event;
+use nettrace_parser::view::KnownProvider;
+
+/// What an event of the runtime, or of its rundown, describes.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum About {
+    Method,
+    Module,
+    Assembly,
+    EntryPoint,
+    Thread,
+    Runtime,
+}
+
+impl About {
+    /// The two providers number the same events differently: 154 is a module in a rundown, and
+    /// an assembly in the runtime's own events.
+    pub(super) fn of(event: &Event<'_>) -> Option<About> {
+        let is_rundown = match event.known_provider() {
+            KnownProvider::Runtime => false,
+            KnownProvider::Rundown => true,
+            _ => return None,
+        };
+        Some(match (event.id(), is_rundown) {
+            (141..=144, _) => About::Method,
+            (152 | 153, _) | (154, true) => About::Module,
+            (154..=157, false) | (155..=158, true) => About::Assembly,
+            (159, false) => About::EntryPoint,
+            (85, false) | (159, true) => About::Thread,
+            (187, _) => About::Runtime,
+            _ => return None,
+        })
+    }
+}
