@@ -1,8 +1,9 @@
 //! Who calls a method, allocates a type, throws an exception, waits at a place.
 
 use super::LiveTop;
+use super::named_stack::{NamedStack, Namer};
 use super::slice::Counted;
-use super::snapshot::{NamedStack, Namer, label_text};
+use super::snapshot::label_text;
 use crate::document::percent;
 use crate::model::ThreadState;
 use std::cmp::Reverse;

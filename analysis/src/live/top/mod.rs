@@ -5,6 +5,7 @@
 //! window. Names are looked up when a snapshot is taken, by what was loaded until then.
 
 mod callers;
+mod named_stack;
 mod processor_time;
 mod slice;
 mod snapshot;

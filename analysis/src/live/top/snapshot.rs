@@ -1,15 +1,13 @@
 //! What there is to see of the last seconds.
 
+use super::named_stack::{NamedStack, Namer, OURS};
 use super::processor_time::{SampleWeights, Seen, UsedTimes, WHOLE};
 use super::slice::{Counted, Slice, Sum};
 use super::{LiveTop, SECOND_NS};
 use crate::document::SCHEMA;
 use crate::document::percent;
 use crate::live::verdict::{SeenThread, verdicts};
-use crate::model::{
-    Leaf, Mode, NameOptions, NamesSoFar, Role, ThreadState, WaitChain, WaitFor, is_for_recording,
-    rounded, state_of, type_text,
-};
+use crate::model::{Mode, NameOptions, ThreadState, WaitFor, rounded, type_text};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, PoisonError};
@@ -222,90 +220,6 @@ pub struct TopRequest {
     pub mean_ns: u64,
     /// The longest.
     pub max_ns: u64,
-}
-
-/// What stands for code that runs because somebody looks: samples, counters, manifests.
-pub(super) const OURS: &str = "(ours: samples, counters and manifests of sessions)";
-
-/// A stack of a second with its names.
-pub(super) struct NamedStack {
-    pub(super) frames: Vec<Arc<str>>,
-    chain: WaitChain,
-}
-
-impl NamedStack {
-    pub(super) fn state(&self, mode: Mode) -> ThreadState {
-        // Names of methods come late here, so code without one may be managed.
-        let is_managed = !self.frames.is_empty();
-        state_of(mode, Leaf { wait: self.chain.wait, is_managed, ..Leaf::UNKNOWN })
-    }
-
-    /// The method that waits, or the innermost one.
-    pub(super) fn waiting_place(&self) -> &str {
-        // A pool thread waits for work on its own account: no code of the user asked for
-        // it.
-        let is_idle = self.chain.wait_for == Some(WaitFor::Work);
-        let place = self.chain.length.saturating_sub(usize::from(is_idle));
-        let frame = self.frames.get(place).or(self.frames.last());
-        frame.map_or("(no managed frames)", |frame| frame)
-    }
-
-    pub(super) fn wait_for(&self, mode: Mode) -> WaitFor {
-        match mode {
-            Mode::Blocked => WaitFor::Lock,
-            _ => self.chain.wait_for.unwrap_or(WaitFor::Other),
-        }
-    }
-}
-
-/// Names addresses, each once.
-pub(super) struct Namer<'n> {
-    names: &'n mut NamesSoFar,
-    process: Option<u64>,
-    known: HashMap<(u64, bool), (Arc<str>, Role)>,
-    texts: HashMap<String, Arc<str>>,
-    ours: Arc<str>,
-}
-
-impl<'n> Namer<'n> {
-    pub(super) fn new(names: &'n mut NamesSoFar, process: Option<u64>) -> Namer<'n> {
-        let ours = Arc::from(OURS);
-        Namer { names, process, known: HashMap::new(), texts: HashMap::new(), ours }
-    }
-
-    pub(super) fn stack(&mut self, addresses: &[u64]) -> NamedStack {
-        let (mut frames, mut chain) = (Vec::with_capacity(addresses.len()), WaitChain::NEW);
-        for (index, address) in addresses.iter().enumerate() {
-            let key = (*address, index == 0);
-            if !self.known.contains_key(&key) {
-                let (mut text, role) = self.names.frame(self.process, key.0, key.1);
-                // How far into a guessed method it is would make a row of each address.
-                if text.starts_with('~')
-                    && let Some(at) = text.rfind("+0x")
-                {
-                    text.truncate(at);
-                }
-                let shared = self.texts.entry(text);
-                let text = match shared {
-                    std::collections::hash_map::Entry::Occupied(known) => Arc::clone(known.get()),
-                    std::collections::hash_map::Entry::Vacant(place) => {
-                        let text = Arc::from(place.key().as_str());
-                        Arc::clone(place.insert(text))
-                    }
-                };
-                self.known.insert(key, (text, role));
-            }
-            if let Some((text, role)) = self.known.get(&key) {
-                frames.push(Arc::clone(text));
-                chain.push(*role);
-            }
-        }
-        // What the program does comes first, so this is one row.
-        if let Some(at) = frames.iter().rposition(|frame| is_for_recording(frame)) {
-            frames.splice(..=at, [Arc::clone(&self.ours)]);
-        }
-        NamedStack { frames, chain }
-    }
 }
 
 /// Methods with what they weigh alone and in total, and the weight of all samples; in
