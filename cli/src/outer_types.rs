@@ -2,11 +2,15 @@
 //! last name of a nested type.
 
 use crate::messages::Messages;
+use crate::units;
 use nettrace_analysis::heap::{HeapReader, ModuleTypes};
+use std::fs::File;
+use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 
-/// A larger file is none of .NET; they are read whole.
-const MOST_BYTES: u64 = 1 << 30;
+/// Maximum number of bytes of all files that are read, each whole. A trace may have many modules of
+/// one name. Those of a web application have 70 MB.
+const MOST_BYTES: u64 = 256 << 20;
 
 /// Where the files of modules are.
 #[derive(Debug, Clone, Copy)]
@@ -19,12 +23,22 @@ pub(crate) enum Modules<'p> {
 
 /// Adds what the files say that are found.
 pub(crate) fn add(heap: &mut HeapReader, modules: Modules<'_>, messages: &mut Messages<'_>) {
+    let mut room = MOST_BYTES;
     for path in heap.modules_with_types() {
         for file in places(modules, &path) {
-            let types = match read(&file) {
-                None => continue,
-                Some(Ok(types)) => types,
-                Some(Err(cause)) => {
+            let Some(size) = size(&file) else { continue };
+            let Some(left) = room.checked_sub(size) else {
+                let most = units::bytes(MOST_BYTES);
+                messages.warning(&format!(
+                    "outer names of types are read from at most {most} of modules: {} and others are not read",
+                    file.display()
+                ));
+                return;
+            };
+            room = left;
+            let types = match read(&file, size) {
+                Ok(types) => types,
+                Err(cause) => {
                     messages.warning(&format!("{} is not used: {cause}", file.display()));
                     continue;
                 }
@@ -65,18 +79,16 @@ fn places(modules: Modules<'_>, path: &str) -> Vec<PathBuf> {
     }
 }
 
-/// `None`: there is no such file.
-fn read(file: &Path) -> Option<Result<ModuleTypes, String>> {
-    // Reading a device or a pipe might never end.
-    let size = std::fs::metadata(file).ok().filter(std::fs::Metadata::is_file)?.len();
-    if size > MOST_BYTES {
-        return Some(Err("it is too large".to_owned()));
-    }
-    let types = match std::fs::read(file) {
-        Ok(bytes) => ModuleTypes::parse(&bytes).map_err(|error| error.to_string()),
-        Err(error) => Err(error.to_string()),
-    };
-    Some(types)
+/// `None`: there is no such file. Reading a device or a pipe might never end.
+fn size(file: &Path) -> Option<u64> {
+    Some(std::fs::metadata(file).ok().filter(std::fs::Metadata::is_file)?.len())
+}
+
+fn read(file: &Path, size: u64) -> Result<ModuleTypes, String> {
+    let mut bytes = Vec::new();
+    let opened = File::open(file).and_then(|file| file.take(size).read_to_end(&mut bytes));
+    opened.map_err(|error| error.to_string())?;
+    ModuleTypes::parse(&bytes).map_err(|error| error.to_string())
 }
 
 #[cfg(test)]

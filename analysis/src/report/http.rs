@@ -65,7 +65,7 @@ impl Report for Http {
             }
         }
         if let Some(steps) = self.steps {
-            report.steps = steps.finish();
+            (report.steps, report.steps_left_out) = steps.finish();
         }
         report
     }

@@ -40,6 +40,7 @@ pub(super) struct Steps {
     /// Connections on which it ran commands.
     connections: HashSet<u64>,
     steps: Vec<Found>,
+    left_out: u64,
     open_requests: HashMap<u64, usize>,
     open: HashMap<(String, String), usize>,
     last_message: Option<LastMessage>,
@@ -73,6 +74,7 @@ impl Steps {
             ids: HashSet::new(),
             connections: HashSet::new(),
             steps: Vec::new(),
+            left_out: 0,
             open_requests: HashMap::new(),
             open: HashMap::new(),
             last_message: None,
@@ -197,6 +199,7 @@ impl Steps {
         model: &Model,
     ) -> Option<usize> {
         if self.steps.len() >= MOST_STEPS {
+            self.left_out = self.left_out.saturating_add(1);
             return None;
         }
         let thread = model.threads().get(moment.thread);
@@ -300,7 +303,10 @@ impl Steps {
             }
             Phase::Rows => {}
             Phase::Stop | Phase::Whole => {
-                self.open.retain(|_, place| Some(*place) != open);
+                // Most stops have no start where steps are left out.
+                if open.is_some() {
+                    self.open.retain(|_, place| Some(*place) != open);
+                }
                 let is_new = open.is_none();
                 let place = open
                     .or_else(|| self.push(StepKind::Sql, &text, &command.source, moment, model));
@@ -366,9 +372,9 @@ impl Steps {
         }
     }
 
-    /// The steps in the order in which they began. Of commands those that the source with most
-    /// of them reports.
-    pub(super) fn finish(self) -> Vec<RequestStep> {
+    /// The steps in the order in which they began, and how many others were not kept. Of commands
+    /// those that the source with most of them reports.
+    pub(super) fn finish(self) -> (Vec<RequestStep>, u64) {
         let mut sources: HashMap<&str, u64> = HashMap::new();
         for found in self.steps.iter().filter(|found| found.step.kind == StepKind::Sql) {
             let count = sources.entry(&found.source).or_default();
@@ -393,7 +399,7 @@ impl Steps {
                 ends.push(end);
             }
         }
-        steps
+        (steps, self.left_out)
     }
 }
 

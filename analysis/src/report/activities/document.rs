@@ -46,6 +46,9 @@ pub struct ActivitiesReport {
     /// spans, SQL commands, log messages, exceptions. Empty if none was requested.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
     pub steps: Vec<RequestStep>,
+    /// Number of later steps that were not kept: a request has at most 10,000.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::document::is_zero"))]
+    pub steps_left_out: u64,
     /// Events of the requested activity and of those inside it, in time order; empty if
     /// none was requested.
     pub events: Vec<ActivityEvent>,

@@ -259,6 +259,7 @@ impl ActivityView {
             slowest: slowest.into_iter().map(slow).collect(),
             line,
             steps: Vec::new(),
+            steps_left_out: 0,
             events: Vec::new(),
             events_left_out: 0,
             used: 0,

@@ -5,7 +5,7 @@ use crate::args::ActivitiesArgs;
 use crate::context::Context;
 use crate::cut::{Text, fixed, main, other};
 use crate::printable::printable;
-use crate::table::{Cell, Detail, Table, first, layout_of, left, right};
+use crate::table::{Cell, Detail, Table, first, layout_of, left, list, right};
 use crate::units;
 use nettrace_analysis::report::{
     Activities, ActivitiesReport, ActivityLine, ActivityRow, Doing, Http, Parts, StatusCount,
@@ -365,7 +365,7 @@ fn steps(rows: usize, report: &ActivitiesReport, context: &mut Context<'_>) -> i
         }
     };
     let (bad, name) = (context.style.bad(), context.style.name());
-    first(context, &report.steps, rows).columns([
+    list(context, &report.steps, rows).and_further(report.steps_left_out).columns([
         right("AT ms", 9, 0).of(&|step| ms(since(begin, step.start_ns)).into()),
         right("TOOK ms", 9, 0)
             .of(&|step| step.duration_ns.map_or_else(|| "-".to_owned(), ms).into()),
