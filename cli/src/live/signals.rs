@@ -95,8 +95,13 @@ impl Signals {
     /// When it came.
     pub(crate) fn seen_since(&self) -> Option<Instant> {
         self.seen()?;
-        // The thread that notes the time may not have run yet.
-        Some(self.stopping().since.unwrap_or_else(Instant::now))
+        let mut stopping = self.stopping();
+        if cfg!(not(unix)) {
+            // No thread notes the time.
+            stopping.since.get_or_insert_with(Instant::now);
+        }
+        // The thread that notes it may not have run yet.
+        Some(stopping.since.unwrap_or_else(Instant::now))
     }
 
     /// Stops as if Ctrl-C had come.
