@@ -125,8 +125,11 @@ struct Contended {
     since: Option<i64>,
 }
 
-/// Maximum number of locks whose owners are looked at, and of their stacks.
-const MOST_CONTENDED: usize = 10_000;
+/// Maximum number of locks that are waited for at a time whose owners are looked at: each sample asks
+/// all of them.
+const MOST_CONTENDED: usize = 1_000;
+/// Maximum number of locks of which is known how long they were held, and of stacks of owners.
+const MOST_HELD: usize = 10_000;
 const MOST_OWNER_STACKS: usize = 100_000;
 
 /// What is known of a wait besides its place.
@@ -197,6 +200,7 @@ impl Contention {
         // Nobody else had it since the one before, or this thread would have got it then.
         if let Some(since) = lock.since.filter(|since| newest.since_nanos <= *since)
             && moment.is_selected
+            && (self.held.len() < MOST_HELD || self.held.contains_key(&id))
         {
             let nanos = u64::try_from(moment.nanos.saturating_sub(since)).unwrap_or(0);
             self.held.entry(id).or_default().add(nanos);
