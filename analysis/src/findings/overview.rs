@@ -86,7 +86,7 @@ impl Overview {
             Gc::default(),
             Alloc::default(),
             Exceptions::default().top(MOST_THROW_SITES),
-            Contention::default(),
+            Contention::default().without_owner_stacks(),
             Waits::default(),
             Jit::default(),
             ThreadPool::default(),

@@ -113,6 +113,7 @@ pub struct Contention {
     held: HashMap<u64, Distribution>,
     /// What owners did: samples by lock and stack.
     owner_stacks: HashMap<(u64, StackHandle), u64>,
+    looks_at_owners: bool,
 }
 
 /// A lock that threads wait for.
@@ -150,6 +151,7 @@ impl Default for Contention {
             contended: HashMap::new(),
             held: HashMap::new(),
             owner_stacks: HashMap::new(),
+            looks_at_owners: true,
         }
     }
 }
@@ -159,6 +161,13 @@ impl Contention {
     #[must_use]
     pub fn top(mut self, count: usize) -> Contention {
         self.waits.top = count;
+        self
+    }
+
+    /// Without what owners did: samples are not asked for then, which are most events of many
+    /// traces.
+    pub(crate) fn without_owner_stacks(mut self) -> Contention {
+        self.looks_at_owners = false;
         self
     }
 
@@ -257,7 +266,7 @@ impl Report for Contention {
     fn wants(&self, event: &Event<'_>) -> bool {
         match event.known_provider() {
             KnownProvider::Runtime => matches!(event.id(), 81 | 91),
-            KnownProvider::SampleProfiler => true,
+            KnownProvider::SampleProfiler => self.looks_at_owners,
             _ => false,
         }
     }
