@@ -25,6 +25,7 @@ mod plain;
 mod predicate;
 mod selection;
 mod shape;
+mod tags;
 mod text;
 mod text_value;
 pub mod time_range;
@@ -46,6 +47,7 @@ pub use predicate::{
     QuantityError, Trigger,
 };
 pub use shape::{Name, Names, Path};
+pub use tags::tags_of;
 pub use text::{Paint, TextOptions};
 pub use text_value::TextValues;
 pub use time_range::TimeRange;

@@ -5,7 +5,7 @@ use std::path::Path;
 
 /// Lowest first: a module imports modules of lower lines only, and none of its own line.
 const ORDER: &[&[&str]] = &[
-    &["escape", "expression", "glob", "hidden", "long", "nearest", "time_range", "units"],
+    &["escape", "expression", "glob", "hidden", "long", "nearest", "tags", "time_range", "units"],
     &["utf16"],
     &["json"],
     &["detail", "line", "shape"],

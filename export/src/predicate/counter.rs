@@ -7,6 +7,7 @@
 
 use super::Operator;
 use super::quantity::Quantity;
+use crate::tags::tags_of;
 use nettrace_parser::view::{self, CounterValue, KnownProvider, MetricKind, View};
 use nettrace_parser::{Event, Value};
 use std::fmt;
@@ -287,12 +288,16 @@ impl Sample {
     }
 
     pub(super) fn is_meant(&self, counter: &CounterName) -> bool {
-        let separator = if self.is_instrument { '=' } else { ':' };
+        let has_tags = || {
+            let tags = tags_of(&self.tags, if self.is_instrument { '=' } else { ':' });
+            let has = |(key, value): &(String, String)| {
+                tags.iter().any(|(its, text)| (its, text) == (key, value))
+            };
+            counter.tags.iter().all(has)
+        };
         self.is_of(&counter.provider)
             && self.name.eq_ignore_ascii_case(&counter.name)
-            && counter.tags.iter().all(|(key, value)| {
-                self.tags.split(',').any(|tag| tag.split_once(separator) == Some((key, value)))
-            })
+            && (counter.tags.is_empty() || has_tags())
     }
 }
 

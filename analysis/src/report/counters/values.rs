@@ -17,6 +17,7 @@
 use super::same_names::{Publication, SameNames};
 use super::series::{CounterKind, CounterPoint, Published, SeriesKey};
 use crate::model::{Moment, short};
+use nettrace_export::tags_of;
 use nettrace_parser::Event;
 use nettrace_parser::view::{self, CounterValue, KnownProvider, MetricKind, View};
 use std::collections::HashMap;
@@ -276,28 +277,6 @@ fn per_second(growth: f64, seconds: f64) -> Option<f64> {
     (seconds > 0.0).then(|| growth / seconds)
 }
 
-/// Parses `a=1,b=2` into pairs. A comma inside a value is recognised because no `=`
-/// follows, or what is before it is no key that comes after the last one.
-fn tags_of(text: &str, separator: char) -> Vec<(String, String)> {
-    let mut tags: Vec<(String, String)> = Vec::new();
-    for part in text.split(',') {
-        // Tags of instruments are sorted by key.
-        let follows =
-            |key: &str| separator != '=' || tags.last().is_none_or(|(last, _)| last.as_str() < key);
-        let pair = part.split_once(separator).filter(|(key, _)| follows(key));
-        match (pair, tags.last_mut()) {
-            (Some((key, value)), _) => tags.push((key.to_owned(), value.to_owned())),
-            (None, Some((_, value))) => {
-                value.push(',');
-                value.push_str(part);
-            }
-            (None, None) if part.is_empty() => {}
-            (None, None) => tags.push((part.to_owned(), String::new())),
-        }
-    }
-    tags
-}
-
 /// `50` for 0.5, `99.9` for 0.999.
 fn percentile_text(quantile: f64) -> String {
     ((quantile * 1e8).round() / 1e6).to_string()
@@ -306,19 +285,6 @@ fn percentile_text(quantile: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn tags_are_pairs_even_if_values_have_commas() {
-        let pair = |key: &str, value: &str| (key.to_owned(), value.to_owned());
-        assert_eq!(tags_of("core=0,kind=tëä", '='), [pair("core", "0"), pair("kind", "tëä")]);
-        assert_eq!(tags_of("a=1,2,b=x=y", '='), [pair("a", "1,2"), pair("b", "x=y")]);
-        assert_eq!(tags_of("alone", '='), [pair("alone", "")]);
-        assert_eq!(
-            tags_of("plain=simple,url=/items?filter=red,blue&sort=name,", '='),
-            [pair("plain", "simple"), pair("url", "/items?filter=red,blue&sort=name,")]
-        );
-        assert_eq!(tags_of("", '='), []);
-    }
 
     #[test]
     fn quantiles_are_percentiles() {
