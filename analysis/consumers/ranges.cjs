@@ -1,6 +1,7 @@
 // Opens a page of `nettrace report html` and prints what its views count in ranges of time:
 //   node ranges.cjs FILE.html FROM..TO...
-// FROM and TO in nanoseconds.
+// FROM and TO in nanoseconds. `bins`: by what is counted, the range of whole bins of time that a view says its counts are of,
+// where these are not those of the range.
 'use strict';
 const path = require('path');
 const { inBrowser } = require('./browser.cjs');
@@ -8,10 +9,14 @@ const { inBrowser } = require('./browser.cjs');
 async function look(page, seen, file, ranges) {
   await page.goto('file://' + file);
   await page.waitForSelector('html[data-ready]');
-  const view = (name, range) => page.evaluate((hash) => new Promise((done) => {
-    addEventListener('popstate', () => requestAnimationFrame(done), { once: true });
-    location.hash = hash;
-  }), `#view=${name}&from=${range[0]}&to=${range[1]}`);
+  let own;
+  const view = async (name, range) => {
+    const said = await page.evaluate((hash) => new Promise((done) => {
+      addEventListener('popstate', () => requestAnimationFrame(() => done([...document.querySelectorAll('main [data-what]')].map((note) => [note.dataset.what, [note.dataset.from, note.dataset.to].map(Number)]))), { once: true });
+      location.hash = hash;
+    }), `#view=${name}&from=${range[0]}&to=${range[1]}`);
+    Object.assign(own.bins, Object.fromEntries(said));
+  };
   const values = (...ids) => page.evaluate((ids) => Object.fromEntries(ids.map((id) => {
     const place = document.getElementById(id);
     return [id, place ? Number(place.dataset.value) : 0];
@@ -25,7 +30,7 @@ async function look(page, seen, file, ranges) {
   }, caption);
   seen.ranges = [];
   for (const range of ranges) {
-    const own = {};
+    own = { bins: {} };
     await view('overview', range);
     Object.assign(own, await values('range-cpu', 'range-events'));
     await view('gc', range);

@@ -2,7 +2,7 @@
 import { el, keepDrawn, paint, pictureLink, colour, printable, replace, say, widthOf, write } from './dom.mjs';
 import { axisStep, formatAxis, formatCount, formatMoment, formatNanos } from './format.mjs';
 import { framesOf } from './calls.mjs';
-import { blockedBy, countText, eventCounts, occurrences } from './query.mjs';
+import { blockedBy, eventCounts, occurrences } from './query.mjs';
 import { isWithin, maxOf, minOf, rowsWithin } from './ranges.mjs';
 import { binned, heldUp, thinned } from './report-views.mjs';
 import { facts, table } from './table.mjs';
@@ -40,10 +40,10 @@ export function requestsView(trace, route, range, extent, go) {
   ], rows, onrow: choose, first: 15 });
   const drawn = (hasRequests ? slowRequests : slowest).filter((row) => row.parts).slice(0, 20);
   return el('div', null, el('h2', null, hasRequests ? 'Requests and other activities' : 'Activities'),
-    binned(trace, 'activities.others', activities.isExact && requests.isExact),
+    binned('requests', range, requests.counted), binned('activities', range, activities.counted),
     facts([
-      hasRequests && ['HTTP requests', countText(requests.count, requests.isExact), 'requests-count', requests.count], hasRequests && ['Failed requests', formatCount(requests.failed), 'requests-failed', requests.failed], hasRequests && requests.count > 0 && ['Slowest request', formatNanos(requests.max), 'requests-slowest', requests.max],
-      ['Activities', countText(activities.count, activities.isExact), 'activities-count', activities.count], !range && ['Started', formatCount(report?.started), 'activities-started', report?.started], ['Failed', formatCount(activities.failed), 'activities-failed', activities.failed],
+      hasRequests && ['HTTP requests', formatCount(requests.count), 'requests-count', requests.count], hasRequests && ['Failed requests', formatCount(requests.failed), 'requests-failed', requests.failed], hasRequests && requests.count > 0 && ['Slowest request', formatNanos(requests.max), 'requests-slowest', requests.max],
+      ['Activities', formatCount(activities.count), 'activities-count', activities.count], !range && ['Started', formatCount(report?.started), 'activities-started', report?.started], ['Failed', formatCount(activities.failed), 'activities-failed', activities.failed],
       activities.count > 0 && ['Slowest', formatNanos(activities.max), 'activities-slowest', activities.max],
       activities.open > 0 && ['Not stopped', `${formatCount(activities.open)} still open`, 'activities-open', activities.open],
     ]),
@@ -257,7 +257,7 @@ export function threadsView(trace, route, range, extent, go) {
     { title: 'Samples', number: true, value: (row) => row.samples, text: (row) => formatCount(row.samples) }, { title: 'Threads', number: true, value: (row) => row.threads.size, text: (row) => formatCount(row.threads.size) },
   ], rows: waits, onrow: () => go({ view: 'cpu', kind: 'cpu', thread: null, states: 'waiting', mine: true, zoom: null }, true) });
   const time = (title, which) => ({ title, number: true, value: (row) => row.states[which], text: (row) => formatNanos(row.states[which]) });
-  return el('div', null, el('h2', null, 'Threads'), range && binned(trace, 'events.others', counts.isExact),
+  return el('div', null, el('h2', null, 'Threads'), binned('events', range, counts.counted),
     drawn.length > 0 && [el('p', { class: 'legend' }, ['managed', 'native', 'waiting'].map((name) => el('span', null, el('i', { class: `swatch ${name}`, 'aria-hidden': 'true' }), name)), el('span', null, 'A click on a thread shows its stacks.')), box],
     table({ caption: `Threads (${formatCount(rows.length)})`, columns: [{ title: 'Thread', value: (row) => row.label }, { title: 'Events', number: true, value: (row) => row.events, text: (row) => formatCount(row.events) }, { title: 'Samples', number: true, value: (row) => row.samples, text: (row) => formatCount(row.samples) }, time('Managed', 0), time('Native', 1), time('Waiting', 2)], rows, onrow: (row) => go({ view: 'cpu', kind: 'cpu', thread: row.index, zoom: null }, true) }),
     ofWaits, heldUp(trace, range, go));
@@ -324,7 +324,7 @@ export function eventsView(trace, route, range, extent, go) {
     wanted && el('span', null, `Only ${route.type}`),
   ];
   const list = filtered('Events', route, go, rows, (row) => columns.slice(1).map((column) => column.value(row)).join(' '), columns, 'events-count', count, (row) => go({ event: row }, true), [
-    binned(trace, 'events.others', counts.isExact),
+    binned('events', range, counts.counted),
     count > rows.length && el('p', { class: 'notice', role: 'note' }, `${formatCount(rows.length)} of ${formatCount(count)} are listed: all of rare types, some of frequent ones. All of them: nettrace events ${trace.title}${range ? ` --time ${range.from}ns..${range.to}ns` : ''}`),
   ], head);
   const chosen = route.event !== null && route.event < times.length ? route.event : null;

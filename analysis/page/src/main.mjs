@@ -8,7 +8,7 @@ import { DEFAULTS, countersOf, formatRoute, parseRoute, rangeOf } from './route.
 import { kindsOf, stacksView } from './stacks-view.mjs';
 import { timeline } from './timeline.mjs';
 import { facts } from './table.mjs';
-import { contentionView, countersView, exceptionsView, gcView, jitView, poolView, tasksView, waitsView } from './report-views.mjs';
+import { contentionView, countersView, exceptionsView, fromUntil, gcView, jitView, poolView, tasksView, waitsView } from './report-views.mjs';
 import { eventsView, logsView, requestsView, threadsView } from './list-views.mjs';
 import { heapView } from './heap-view.mjs';
 import { diffPage } from './diff-view.mjs';
@@ -47,11 +47,13 @@ const ANSWERS = {
 // Sums of the chosen range.
 function rangeFacts(trace, range) {
   const sums = rangeSums(trace, range);
-  const times = (name, one, id) => one.count > 0 && [name, `${formatCount(one.count)}, ${formatNanos(one.nanos)} in total`, id, one.count];
+  // Which range a count is of that is exact to a bin of time.
+  const of = ({ counted }) => (counted === range ? '' : ` (${fromUntil(counted)})`);
+  const times = (name, one, id) => one.count > 0 && [name, `${formatCount(one.count)}, ${formatNanos(one.nanos)} in total${of(one)}`, id, one.count];
   return [el('h3', null, `In the range, ${formatNanos(range.to - range.from)} from ${formatMoment(range.from)}`), facts([
     sums.cpu.count + sums.waiting.count > 0 && ['Threads ran', formatNanos(sums.cpu.weight), 'range-cpu', sums.cpu.weight], sums.waiting.count > 0 && ['Threads waited', formatNanos(sums.waiting.weight)],
     sums.alloc && ['Allocated, sampled', formatBytes(sums.alloc.weight), 'range-alloc', sums.alloc.weight], sums.gc.count > 0 && ['Collections', `${formatCount(sums.gc.count)}, ${formatNanos(sums.gc.pause)} paused`, 'range-gc', sums.gc.count],
-    sums.exceptions.count > 0 && ['Exceptions', formatCount(sums.exceptions.count), 'range-exceptions', sums.exceptions.count], times('Waits for locks', sums.contention, 'range-contention'), times('Waits', sums.waits), times('Compilations', sums.jit), times('Activities', sums.activities, 'range-activities'), times('HTTP requests', sums.requests, 'range-requests'), ['Events', formatCount(sums.events.all), 'range-events', sums.events.all],
+    sums.exceptions.count > 0 && ['Exceptions', `${formatCount(sums.exceptions.count)}${of(sums.exceptions)}`, 'range-exceptions', sums.exceptions.count], times('Waits for locks', sums.contention, 'range-contention'), times('Waits', sums.waits), times('Compilations', sums.jit), times('Activities', sums.activities, 'range-activities'), times('HTTP requests', sums.requests, 'range-requests'), ['Events', `${formatCount(sums.events.all)}${of(sums.events)}`, 'range-events', sums.events.all],
   ])];
 }
 

@@ -3,26 +3,27 @@ import { formatBytes, formatCount } from './format.mjs';
 import { STATES, framesOf } from './calls.mjs';
 import { isWithin, lowerBound, maxOf, rowsWithin } from './ranges.mjs';
 
-// Counts in bins of time, in the place of what has no row of its own. `visit(row, count)` for each that begins in the range.
-// Returns whether all of them lie in the range or outside of it: if not, the counts are exact to a bin.
-export function countsWithin(trace, name, range, visit) {
-  const [times, lasts, counts] = ['t', 'lasts', 'count'].map((column) => trace.column(`${name}.${column}`));
-  let isExact = true;
-  for (let row = 0; row < times.length; row += 1) {
-    if (range && times[row] >= range.to) break;
-    if (isWithin(range, times[row])) {
-      visit(row, counts[row]);
-      if (range && times[row] + lasts[row] >= range.to) isExact = false;
-    } else if (times[row] + lasts[row] >= range.from) isExact = false;
-  }
-  return isExact;
+// The range that is counted in the place of another: some of a list have no row of their own, but are counted in bins of time,
+// and where an end lies within one of these, the whole bin counts. The same object where none does.
+export function countedRange(trace, list, range) {
+  const bin = trace.sums?.[`${list}.others`]?.bin_ns;
+  if (!range || !bin) return range;
+  const [times, lasts] = ['t', 'lasts'].map((column) => trace.column(`${list}.others.${column}`));
+  const begin = (at) => Math.floor(at / bin) * bin;
+  const isCut = (at) => {
+    for (let row = lowerBound(times, begin(at)); times[row] < at; row += 1) if (times[row] + lasts[row] >= at) return true;
+    return false;
+  };
+  const counted = { from: isCut(range.from) ? begin(range.from) : range.from, to: isCut(range.to) ? begin(range.to) + bin : range.to };
+  return counted.from === range.from && counted.to === range.to ? range : counted;
 }
 
-// The length of such bins; null where each has a row.
-export const binOf = (trace, name) => trace.sums?.[name]?.bin_ns ?? null;
-
-// A count as text: nothing is counted where a range is shorter than the bins.
-export const countText = (count, isExact) => (count === 0 && !isExact ? 'not kept' : formatCount(count));
+// What has no row of its own, in a range that `countedRange` has made: `visit(row, count)`.
+function countOthers(trace, list, counted, visit) {
+  const [times, counts] = ['t', 'count'].map((column) => trace.column(`${list}.others.${column}`));
+  const [begin, end] = rowsWithin(times, counted);
+  for (let row = begin; row < end; row += 1) visit(row, counts[row]);
+}
 
 // The time between the first and the last sample, span, event or counter value.
 export function extentOf(trace) {
@@ -83,9 +84,10 @@ export function faultsOf(outcome, listed = 5) {
   return texts;
 }
 
-// Exceptions by type, message and stack: `groups`; `isExact`: whether the counts are.
+// Exceptions by type, message and stack: `groups`; `counted`: the range that they are of.
 export function exceptionGroups(trace, range) {
   const groups = new Map();
+  const counted = countedRange(trace, 'thrown', range);
   const add = (number, message, node, count, first, last) => {
     let type = groups.get(number);
     if (!type) groups.set(number, (type = { type: trace.texts.exceptions[number], count: 0, first, last, messages: new Map(), stacks: new Map() }));
@@ -96,74 +98,52 @@ export function exceptionGroups(trace, range) {
     if (node !== null) type.stacks.set(node, (type.stacks.get(node) || 0) + count);
   };
   const [times, types, messages, nodes] = ['t', 'type', 'message', 'node'].map((name) => trace.column(`thrown.${name}`));
-  const [begin, end] = rowsWithin(times, range);
+  const [begin, end] = rowsWithin(times, counted);
   for (let row = begin; row < end; row += 1) add(types[row], messages[row], nodes[row], 1, times[row], times[row]);
   const [first, lasts, type, place, placeMessages, placeNodes] = ['others.t', 'others.lasts', 'others.type', 'others.place', 'places.message', 'places.node'].map((name) => trace.column(`thrown.${name}`));
-  const isExact = countsWithin(trace, 'thrown.others', range, (row, count) => {
+  countOthers(trace, 'thrown', counted, (row, count) => {
     const at = place[row] - 1;
     add(type[row], at < 0 ? null : placeMessages[at], at < 0 ? null : placeNodes[at], count, first[row], first[row] + lasts[row]);
   });
-  // The samples have each exception, with its type, where the groups have only bins.
-  const samples = isExact ? null : exceptionSamples(trace, range);
-  if (samples) {
-    for (const group of groups.values()) {
-      group.count = samples.get(group.type) ?? 0;
-      samples.delete(group.type);
-    }
-    for (const [type, count] of samples) groups.set(type, { type, count, first: range.from, last: range.to, messages: new Map(), stacks: new Map() });
-  }
   const byCount = (map) => [...map].sort((a, b) => b[1] - a[1]);
-  const rows = [...groups.values()].filter((group) => group.count > 0)
+  const rows = [...groups.values()]
     .map((group) => ({
       ...group,
       messages: byCount(group.messages).map(([message, count]) => ({ message: trace.texts.messages[message], count })),
       stacks: byCount(group.stacks).map(([node, count]) => ({ frames: framesOf(trace, node), count })),
     }))
     .sort((a, b) => b.count - a.count || (a.type < b.type ? -1 : 1));
-  return { groups: rows, isExact: isExact || samples !== null };
-}
-
-// Exceptions by type, of the samples, if these have a row each and name the same types; null if not.
-function exceptionSamples(trace, range) {
-  const labels = trace.kinds.exceptions?.labels ?? [];
-  const [times, own] = ['t', 'label'].map((name) => trace.column(`exceptions.${name}`));
-  const known = new Set(trace.texts.exceptions);
-  if (!own.length || trace.column('exceptions.samples').length || !labels.every((label) => known.has(label))) return null;
-  const counts = new Map();
-  const [begin, end] = rowsWithin(times, range);
-  for (let row = begin; row < end; row += 1) {
-    const type = labels[own[row] - 1];
-    if (type !== undefined) counts.set(type, (counts.get(type) || 0) + 1);
-  }
-  return counts;
+  return { groups: rows, counted };
 }
 
 // Numbers of events in a range, by type and by thread.
 export function eventCounts(trace, range) {
   const [times, types, threads] = ['t', 'type', 'thread'].map((name) => trace.column(`events.${name}`));
-  const sums = { all: 0, types: new Map(), threads: new Map(), both: new Map() };
+  const counted = countedRange(trace, 'events', range);
+  const sums = { all: 0, types: new Map(), threads: new Map(), both: new Map(), counted };
   const add = (type, thread, count) => {
     sums.all += count;
     const key = type * 2 ** 32 + thread;
     for (const [map, at] of [[sums.types, type], [sums.threads, thread], [sums.both, key]]) map.set(at, (map.get(at) || 0) + count);
   };
-  const [begin, end] = rowsWithin(times, range);
+  const [begin, end] = rowsWithin(times, counted);
   for (let row = begin; row < end; row += 1) add(types[row], threads[row], 1);
   const [otherTypes, otherThreads] = ['type', 'thread'].map((name) => trace.column(`events.others.${name}`));
-  sums.isExact = countsWithin(trace, 'events.others', range, (row, count) => add(otherTypes[row], otherThreads[row], count));
+  countOthers(trace, 'events', counted, (row, count) => add(otherTypes[row], otherThreads[row], count));
   return sums;
 }
 
 // Activities, or `requests`, that begin in a range: by name, with the rows that are kept.
 export function occurrences(trace, what, range) {
   const [times, lengths, names, failed] = ['t', 'nanos', 'name', 'failed'].map((name) => trace.column(`${what}.${name}`));
-  const all = { count: 0, failed: 0, open: 0, total: 0, max: 0, rows: [], names: new Map(), isExact: true };
+  const counted = countedRange(trace, what, range);
+  const all = { count: 0, failed: 0, open: 0, total: 0, max: 0, rows: [], names: new Map(), counted };
   const groupOf = (number) => {
     let group = all.names.get(number);
     if (!group) all.names.set(number, (group = { name: trace.texts.activities[number], count: 0, failed: 0, open: 0, total: 0, max: 0, lengths: [], buckets: new Map() }));
     return group;
   };
-  const [begin, end] = rowsWithin(times, range);
+  const [begin, end] = rowsWithin(times, counted);
   for (let row = begin; row < end; row += 1) {
     const isOpen = lengths[row] === 0;
     const nanos = Math.max(0, lengths[row] - 1);
@@ -179,7 +159,7 @@ export function occurrences(trace, what, range) {
     all.rows.push({ name: group.name, start: times[row], nanos, isOpen, failed: failed[row] === 1 });
   }
   const [otherNames, otherFailed, bucket, total, most] = ['name', 'failed', 'bucket', 'total', 'max'].map((name) => trace.column(`${what}.others.${name}`));
-  all.isExact = countsWithin(trace, `${what}.others`, range, (row, count) => {
+  countOthers(trace, what, counted, (row, count) => {
     const group = groupOf(otherNames[row]);
     for (const sum of [all, group]) {
       sum.count += count;
@@ -251,16 +231,20 @@ export function rangeSums(trace, range) {
     return total;
   };
   const spans = (category) => {
-    const { count, total } = spanSums(trace, category, range);
-    return { count, nanos: total };
+    const { count, total, counted } = spanSums(trace, category, range);
+    return { count, nanos: total, counted };
   };
   const begun = (what) => {
-    const { count, total, failed } = occurrences(trace, what, range);
-    return { count, nanos: total, failed };
+    const { count, total, counted } = occurrences(trace, what, range);
+    return { count, nanos: total, counted };
+  };
+  const thrown = () => {
+    const { groups, counted } = exceptionGroups(trace, range);
+    return { count: groups.reduce((all, group) => all + group.count, 0), counted };
   };
   const alloc = ['alloc', 'alloc_ticks'].find((kind) => trace.column(`${kind}.t`).length);
   return {
-    cpu: sum('cpu', STATES.running), waiting: sum('cpu', STATES.waiting), alloc: alloc ? sum(alloc, []) : null, exceptions: sum('exceptions', []),
+    cpu: sum('cpu', STATES.running), waiting: sum('cpu', STATES.waiting), alloc: alloc ? sum(alloc, []) : null, exceptions: thrown(),
     gc: collectionTotals(trace, range), contention: spans('Contention'), waits: spans('Waits'), jit: spans('JIT'), activities: begun('activities'), requests: begun('requests'), events: eventCounts(trace, range),
   };
 }
@@ -287,13 +271,14 @@ export function thinnedOf(trace, name) {
 // Number and length of the spans of a category that begin in a range, of all: the shorter ones of very many have no rows.
 export function spanSums(trace, category, range) {
   const starts = trace.column(`span.${category}.start`);
-  const [begin, end] = rowsWithin(starts, range);
-  const sums = { count: end - begin, total: 0, max: 0, keys: new Map(), isExact: true };
+  const counted = countedRange(trace, `span.${category}`, range);
+  const [begin, end] = rowsWithin(starts, counted);
+  const sums = { count: end - begin, total: 0, max: 0, keys: new Map(), counted };
   const nanos = [...trace.column(`span.${category}.nanos`).subarray(begin, end)].sort((a, b) => a - b);
   for (const length of nanos) sums.total += length;
   sums.max = nanos[nanos.length - 1] ?? 0;
   const [keys, totals, most] = ['key', 'total', 'max'].map((name) => trace.column(`span.${category}.others.${name}`));
-  sums.isExact = countsWithin(trace, `span.${category}.others`, range, (row, count) => {
+  countOthers(trace, `span.${category}`, counted, (row, count) => {
     const key = trace.texts.spans[keys[row]];
     const own = sums.keys.get(key) || { count: 0, total: 0, max: 0 };
     sums.keys.set(key, { count: own.count + count, total: own.total + totals[row], max: Math.max(own.max, most[row]) });
@@ -312,7 +297,7 @@ export function waitSums(trace, kind, category, range) {
   const report = trace.reports[kind];
   if (!range && report?.waits) {
     const { count, total_ns: total, p99_ns: p99, max_ns: max } = report.waits;
-    return { count, total, p99, max, open: report.still_waiting ?? 0, isExact: true };
+    return { count, total, p99, max, open: report.still_waiting ?? 0, counted: range };
   }
   return { ...spanSums(trace, category, range), open: 0 };
 }
@@ -325,14 +310,15 @@ export function lockGroups(trace, range) {
     if (!group) groups.set(lock, (group = { lock: lock || '(unknown lock)', count: 0, total: 0, max: 0, threads: new Set() }));
     return group;
   };
-  for (const span of spansOf(trace, 'Contention', range)) {
+  const { keys, counted } = spanSums(trace, 'Contention', range);
+  for (const span of spansOf(trace, 'Contention', counted)) {
     const lock = groupOf(span.key);
     lock.count += 1;
     lock.total += span.nanos;
     lock.max = Math.max(lock.max, span.nanos);
     lock.threads.add(span.thread);
   }
-  for (const [key, others] of spanSums(trace, 'Contention', range).keys) {
+  for (const [key, others] of keys) {
     const lock = groupOf(key);
     lock.count += others.count;
     lock.total += others.total;

@@ -2,7 +2,7 @@
 import { el, printable } from './dom.mjs';
 import { areas, chart } from './chart.mjs';
 import { formatBytes, formatCount, formatDecimal, formatValue, formatMoment, formatNanos, formatPercent } from './format.mjs';
-import { binOf, bins, collectionTotals, countText, exceptionGroups, heldUpBy, lockGroups, occurrences, ownFrame, placesOf, spanSums, spansOf, thinnedOf, triggerPlaces, waitSums } from './query.mjs';
+import { bins, collectionTotals, exceptionGroups, heldUpBy, lockGroups, occurrences, ownFrame, placesOf, spanSums, spansOf, thinnedOf, triggerPlaces, waitSums } from './query.mjs';
 import { isWithin, maxOf, minOf, rowsWithin } from './ranges.mjs';
 import { facts, table } from './table.mjs';
 import { counterName } from './lanes.mjs';
@@ -11,8 +11,10 @@ const generationName = (name) => name.replace(/^gen(\d)$/, 'gen $1').replace(/^[
 const none = (text) => el('p', { class: 'none' }, text);
 // A notice beside numbers made of rows of which the page leaves some out.
 export const thinned = (trace, name) => thinnedOf(trace, name).map((text) => el('p', { class: 'notice thinned', role: 'note' }, text));
-// A notice beside counts of a range whose ends lie within bins.
-export const binned = (trace, name, isExact) => !isExact && el('p', { class: 'notice thinned', role: 'note' }, `There are too many to keep each: they are counted in bins of ${formatNanos(binOf(trace, name))}, and the range is exact to these.`);
+// A notice beside counts of a range whose ends lie within bins: which range they are of. `what`: a report.
+export const binned = (what, range, counted) => counted !== range && el('p', { class: 'notice thinned', role: 'note', 'data-what': what, 'data-from': counted.from, 'data-to': counted.to }, `There are too many ${what} to keep each. Counted are those ${fromUntil(counted)}: whole bins of time, as the range ends within some.`);
+// As exact as the range's ends are.
+export const fromUntil = ({ from, to }) => `from ${formatMoment(from)} to ${formatMoment(to)}`;
 const moment = (key) => ({ title: 'Time', number: true, value: (row) => row[key], text: (row) => formatMoment(row[key]) });
 
 export function gcView(trace, route, range, extent, go) {
@@ -114,13 +116,13 @@ function collectionCard(trace, row, go) {
 
 export function exceptionsView(trace, route, range) {
   if (!trace.column('thrown.t').length) return none('No exceptions in this trace. Record with nettrace collect --clrevents exception.');
-  const { groups, isExact } = exceptionGroups(trace, range);
+  const { groups, counted } = exceptionGroups(trace, range);
   const count = groups.reduce((sum, group) => sum + group.count, 0);
   const handled = new Map((trace.reports.exceptions?.types || []).map((row) => [row.type, row]));
   return el('div', null,
     el('h2', null, 'Exceptions'),
-    binned(trace, 'thrown.others', isExact), thinned(trace, 'exceptions'),
-    facts([['Thrown', countText(count, isExact), 'exceptions-count', count], ['Types', formatCount(groups.length)]]),
+    binned('exceptions', range, counted), thinned(trace, 'exceptions'),
+    facts([['Thrown', formatCount(count), 'exceptions-count', count], ['Types', formatCount(groups.length)]]),
     'exceptions' in trace.kinds && el('p', null, el('a', { href: '#view=cpu&kind=exceptions' }, 'Stacks that threw, as a flame graph')),
     table({ caption: 'By type', columns: [
       { title: 'Type', value: (row) => row.type }, { title: 'Thrown', number: true, value: (row) => row.count, text: (row) => formatCount(row.count), bar: (row) => row.count / count },
@@ -157,15 +159,15 @@ export function contentionView(trace, route, range, extent, go) {
   if (!trace.column('span.Contention.start').length && !hasOpen(report)) return none('No waits for locks in this trace. Record with nettrace collect --clrevents contention.');
   const locks = lockGroups(trace, range);
   const waits = spansOf(trace, 'Contention', range);
-  const { count, total, p99, max, isExact } = waitSums(trace, 'contention', 'Contention', range);
+  const { count, total, p99, max, counted } = waitSums(trace, 'contention', 'Contention', range);
   const byId = new Map((trace.reports.contention?.locks || []).map((row) => [row.lock_id, row]));
   const heldOf = (row) => (byId.get(row.lock)?.held?.count > 0 ? byId.get(row.lock).held : null);
   const isHeldKnown = !range && [...byId.values()].some((row) => row.held?.count > 0);
   return el('div', null,
     el('h2', null, 'Contention'),
     !range && open,
-    binned(trace, 'span.Contention.others', isExact), range && thinned(trace, 'Contention'),
-    facts([['Waits', countText(count, isExact), 'contention-count', count], ['Total', formatNanos(total), 'contention-total', total], ['99th percentile', p99 === null ? 'not kept' : formatNanos(p99), 'contention-p99', p99], ['Longest', formatNanos(max)], ['Locks', formatCount(locks.length)]]),
+    binned('waits for locks', range, counted), range && thinned(trace, 'Contention'),
+    facts([['Waits', formatCount(count), 'contention-count', count], ['Total', formatNanos(total), 'contention-total', total], ['99th percentile', p99 === null ? 'not kept' : formatNanos(p99), 'contention-p99', p99], ['Longest', formatNanos(max)], ['Locks', formatCount(locks.length)]]),
     table({ caption: 'By lock', columns: [
       { title: 'Lock', value: (row) => row.lock }, { title: 'Waits', number: true, value: (row) => row.count, text: (row) => formatCount(row.count) },
       { title: 'Total', number: true, value: (row) => row.total, text: (row) => formatNanos(row.total), bar: (row) => row.total / (total || 1) },
@@ -230,12 +232,12 @@ export function waitsView(trace, route, range) {
   const waits = spansOf(trace, 'Waits', range);
   const report = trace.reports.waits;
   if (!trace.column('span.Waits.start').length && !hasOpen(report)) return none('No waits in this trace. Record with nettrace collect --clrevents waithandle --clreventlevel verbose (.NET 9 and later).');
-  const { count, total, open, isExact } = waitSums(trace, 'waits', 'Waits', range);
+  const { count, total, open, counted } = waitSums(trace, 'waits', 'Waits', range);
   return el('div', null, el('h2', null, 'Waits'),
     !range && stillWaiting(report),
     !range && stillAwaiting(trace.reports.tasks),
-    binned(trace, 'span.Waits.others', isExact), range && thinned(trace, 'Waits'),
-    facts([['Waits', countText(count, isExact), 'waits-count', count], ['Total, all threads', formatNanos(total), 'waits-total', total], open > 0 && ['Unfinished at the end', formatCount(open)]]),
+    binned('waits', range, counted), range && thinned(trace, 'Waits'),
+    facts([['Waits', formatCount(count), 'waits-count', count], ['Total, all threads', formatNanos(total), 'waits-total', total], open > 0 && ['Unfinished at the end', formatCount(open)]]),
     places(trace, 'waits', range),
     table({ caption: 'Longest waits', columns: [moment('start'), { title: 'Waited', number: true, value: (row) => row.nanos, text: (row) => formatNanos(row.nanos) }, { title: 'Thread', value: (row) => trace.threads[row.thread]?.label ?? '' }, { title: 'Details', wide: true, value: (row) => row.detail }], rows: [...waits].sort((a, b) => b.nanos - a.nanos), first: 30 }));
 }
@@ -264,7 +266,7 @@ export function jitView(trace, route, range, extent) {
   const methods = [...tiers.values()].reduce((sum, row) => sum + row.methods, 0);
   const rows = range ? [...tiers.values()].sort((one, other) => other.duration_ns - one.duration_ns) : report?.tiers || [];
   return el('div', null, el('h2', null, 'Compilation and startup'),
-    binned(trace, 'span.JIT.others', compiled.isExact), thinned(trace, 'JIT'),
+    binned('compilations', range, compiled.counted), thinned(trace, 'JIT'),
     facts([methods > 0 && ['Compiled here', formatCount(methods), 'jit-count', methods], compiled.count > 0 && ['Total', formatNanos(total), 'jit-total', total], !range && totals?.methods > 0 && ['Methods in the trace', formatCount(totals.methods), 'jit-methods', totals.methods], !range && totals?.il_bytes > 0 && ['IL', formatBytes(totals.il_bytes)], !range && totals?.native_bytes > 0 && ['Native code', formatBytes(totals.native_bytes)], assemblies.length > 0 && ['Assemblies loaded', formatCount(assemblies.length), 'assemblies', assemblies.length]]),
     spans.length > 0 && [el('h3', null, 'Threads that compile'), chart({ points: [...busy].map((nanos, bin) => ({ at: shown.from + bin * step, value: nanos / step })), range: shown, kind: 'steps', unit: (value) => formatDecimal(value, 2), label: `Compilation over time, ${formatNanos(total)} in total`, fill: 'jit' })],
     rows.length > 0 && table({ caption: 'By tier', columns: [{ title: 'Tier', value: (row) => row.tier ?? row.name }, { title: 'Methods', number: true, value: (row) => row.methods ?? row.count, text: (row) => formatCount(row.methods ?? row.count) }, { title: 'Total', number: true, value: (row) => row.duration_ns, text: (row) => formatNanos(row.duration_ns) }], rows }),

@@ -8,7 +8,7 @@ import { layoutTree, shortName } from '../src/flame.mjs';
 import { formatBytes, formatCount, formatNanos } from '../src/format.mjs';
 import { counterLane } from '../src/lanes.mjs';
 import { callTree, methodSums, sandwich, stacksOverTime } from '../src/calls.mjs';
-import { bins, blockedBy, countText, exceptionGroups, faultsOf, heldUpBy, lockGroups, occurrences, ownFrame, placesOf, rangeSums, spansOf, thinnedOf, triggerPlaces, unnamedOf, waitSums } from '../src/query.mjs';
+import { bins, blockedBy, countedRange, exceptionGroups, faultsOf, heldUpBy, lockGroups, occurrences, ownFrame, placesOf, rangeSums, spansOf, thinnedOf, triggerPlaces, unnamedOf, waitSums } from '../src/query.mjs';
 import { lowerBound } from '../src/ranges.mjs';
 import { DEFAULTS, countersOf, formatRoute, parseRoute, rangeOf } from '../src/route.mjs';
 
@@ -218,17 +218,18 @@ test('types and messages of exceptions have separate texts', () => {
   assert.deepEqual(groups.map((group) => [group.type, group.messages.map((row) => row.message)]), [['My.Exception', ['second', 'first']]]);
 });
 
-test('what has no row is counted by the bins that begin in a range, and a cut bin is noticed', () => {
+test('what has no row is counted in whole bins, and the range of these is known', () => {
   const columns = { 'thrown.others.t': [10, 20, 30], 'thrown.others.lasts': [5, 5, 5], 'thrown.others.count': [3, 4, 5], 'thrown.others.type': [0, 0, 0], 'thrown.others.place': [1, 0, 1], 'thrown.places.message': [0], 'thrown.places.node': [0] };
   const many = { ...trace(), texts: { exceptions: ['My.Exception'], messages: ['first'] }, sums: { 'thrown.others': { bin_ns: 10 } }, column: (name) => Float64Array.from(columns[name] || []) };
   const counted = (range) => {
-    const { groups, isExact } = exceptionGroups(many, range);
-    return [groups.map((group) => [group.count, group.messages.map((row) => row.count)]), isExact];
+    const { groups, counted: { from, to } } = exceptionGroups(many, range);
+    return [groups.map((group) => [group.count, group.messages.map((row) => row.count)]), [from, to]];
   };
-  assert.deepEqual(counted(null), [[[12, [8]]], true]);
-  assert.deepEqual(counted({ from: 16, to: 30 }), [[[4, []]], true]);
-  assert.deepEqual(counted({ from: 12, to: 32 }), [[[9, [5]]], false]);
-  assert.equal(countText(0, counted({ from: 12, to: 14 })[1]), 'not kept', 'never 0 where there may be some');
+  assert.deepEqual(counted({ from: 16, to: 30 }), [[[4, []]], [16, 30]], 'no bin is cut');
+  assert.deepEqual(counted({ from: 12, to: 32 }), [[[12, [8]]], [10, 40]]);
+  assert.deepEqual(counted({ from: 12, to: 14 }), [[[3, [3]]], [10, 20]], 'never 0 where there may be some');
+  assert.deepEqual(counted({ from: 15, to: 21 }), [[[7, [3]]], [10, 30]], 'the last of a bin lies in the range');
+  for (const range of [null, { from: 10, to: 30 }]) assert.equal(countedRange(many, 'thrown', range), range, 'bins begin and end there');
 });
 
 test('percentiles of requests are exact where they have rows, and else those of their buckets', () => {
