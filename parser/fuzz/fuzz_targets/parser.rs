@@ -15,7 +15,7 @@ const TARGETS: [(&str, Target); 9] = [
     ("blob", |bytes| targets::blob(bytes, Questions::drawn_by(bytes))),
     ("metadata", |bytes| targets::metadata(bytes, Questions::drawn_by(bytes))),
     ("payload", |bytes| targets::payload(bytes, Questions::drawn_by(bytes))),
-    ("raw", |bytes| targets::raw(bytes, Questions::drawn_by(bytes))),
+    ("raw", |bytes| targets::raw::raw(bytes, Questions::drawn_by(bytes))),
     ("ordered", |bytes| targets::ordered(bytes, Questions::drawn_by(bytes))),
     ("resync", nettrace_parser::fuzzing::decisions),
 ];
