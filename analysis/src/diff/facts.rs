@@ -117,8 +117,8 @@ struct DiffReports {
 impl DiffReports {
     fn new(gathered: Shared<Gathered>) -> DiffReports {
         let mut reports = Overview::reports_for_findings();
-        reports.9 = Counters::default();
-        reports.11 = reports.11.top(MOST_PATHS);
+        reports.counters = Counters::default();
+        reports.sql = reports.sql.top(MOST_PATHS);
         DiffReports {
             overview: Overview::new(reports),
             startup: Startup::default(),

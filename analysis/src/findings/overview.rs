@@ -12,21 +12,66 @@ use crate::report::{
 };
 use nettrace_parser::Event;
 
-/// The reports, each as detailed as its user needs it.
-pub(crate) type OverviewReports = (
-    Gc,
-    Alloc,
-    Exceptions,
-    Contention,
-    Waits,
-    Jit,
-    ThreadPool,
-    Activities,
-    Logs,
-    Counters,
-    Tasks,
-    Sql,
-);
+/// The reports with their places among the bits of [`OverviewReports::wanting`].
+macro_rules! reports {
+    ($($place:literal $name:ident: $report:ident => $result:ident,)+) => {
+        /// The reports, each as detailed as its user needs it.
+        #[derive(Debug)]
+        pub(crate) struct OverviewReports {
+            $(pub(crate) $name: $report,)+
+        }
+
+        impl OverviewReports {
+            fn wanting(&self, event: &Event<'_>) -> u32 {
+                $((self.$name.wanting(event) << $place))|+
+            }
+
+            fn observe(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model, wanting: u32) {
+                $(if wanting & (1 << $place) != 0 {
+                    self.$name.event(event, moment, model);
+                })+
+            }
+        }
+
+        /// The finished reports.
+        #[derive(Debug)]
+        #[cfg_attr(not(feature = "page"), allow(dead_code, reason = "some only the page shows"))]
+        pub(crate) struct Overviewed {
+            $(pub(crate) $name: $result,)+
+            pub(super) subjects: Subjects,
+            pub(super) own: Vec<OwnEvents>,
+            pub(super) askers: Askers,
+        }
+
+        impl Overview {
+            pub(crate) fn finish(self, resolved: &Resolved<'_>) -> Overviewed {
+                let mut finished = Overviewed {
+                    $($name: self.reports.$name.finish(resolved),)+
+                    subjects: self.subjects,
+                    own: self.own.finish(),
+                    askers: self.askers,
+                };
+                finished.count_subjects();
+                finished
+            }
+        }
+    };
+}
+
+reports! {
+    0 gc: Gc => GcReport,
+    1 alloc: Alloc => AllocReport,
+    2 exceptions: Exceptions => ExceptionsReport,
+    3 contention: Contention => ContentionReport,
+    4 waits: Waits => WaitsReport,
+    5 jit: Jit => JitReport,
+    6 pool: ThreadPool => ThreadPoolReport,
+    7 activities: Activities => ActivitiesReport,
+    8 logs: Logs => LogsReport,
+    9 counters: Counters => CountersReport,
+    10 tasks: Tasks => TasksReport,
+    11 sql: Sql => SqlReport,
+}
 
 /// The bit for counting subjects: above those of the reports, however many there are, and
 /// below the two that the page has for itself.
@@ -48,28 +93,6 @@ pub(crate) struct Overview {
     askers: Askers,
 }
 
-/// The finished reports.
-#[derive(Debug)]
-pub(crate) struct Overviewed {
-    pub(crate) gc: GcReport,
-    pub(crate) alloc: AllocReport,
-    pub(crate) exceptions: ExceptionsReport,
-    pub(crate) contention: ContentionReport,
-    pub(crate) waits: WaitsReport,
-    pub(crate) jit: JitReport,
-    pub(crate) pool: ThreadPoolReport,
-    pub(crate) activities: ActivitiesReport,
-    pub(crate) logs: LogsReport,
-    #[cfg_attr(not(feature = "page"), allow(dead_code, reason = "only the page shows it"))]
-    pub(crate) counters: CountersReport,
-    pub(crate) tasks: TasksReport,
-    #[cfg_attr(not(feature = "page"), allow(dead_code, reason = "only the page shows it"))]
-    pub(crate) sql: SqlReport,
-    pub(super) subjects: Subjects,
-    pub(super) own: Vec<OwnEvents>,
-    pub(super) askers: Askers,
-}
-
 impl Overview {
     pub(crate) fn new(reports: OverviewReports) -> Overview {
         Overview {
@@ -82,20 +105,20 @@ impl Overview {
 
     /// Reports that are as detailed as findings need them.
     pub(crate) fn reports_for_findings() -> OverviewReports {
-        (
-            Gc::default(),
-            Alloc::default(),
-            Exceptions::default().top(MOST_THROW_SITES),
-            Contention::default().without_owner_stacks(),
-            Waits::default(),
-            Jit::default(),
-            ThreadPool::default(),
-            Activities::without_parts().with_http(),
-            Logs::default().without_messages(),
-            Counters::default().without_points(),
-            Tasks::default().without_activities(),
-            Sql::default(),
-        )
+        OverviewReports {
+            gc: Gc::default(),
+            alloc: Alloc::default(),
+            exceptions: Exceptions::default().top(MOST_THROW_SITES),
+            contention: Contention::default().without_owner_stacks(),
+            waits: Waits::default(),
+            jit: Jit::default(),
+            pool: ThreadPool::default(),
+            activities: Activities::without_parts().with_http(),
+            logs: Logs::default().without_messages(),
+            counters: Counters::default().without_points(),
+            tasks: Tasks::default().without_activities(),
+            sql: Sql::default(),
+        }
     }
 
     /// Which of its parts want events of this type, one bit for each.
@@ -133,54 +156,22 @@ impl Overview {
     /// The activities and requests that have ended since the last call.
     #[cfg_attr(not(feature = "page"), allow(dead_code, reason = "only the page shows them"))]
     pub(crate) fn take_ended(&mut self) -> [Vec<Occurrence>; 2] {
-        self.reports.7.take_ended()
+        self.reports.activities.take_ended()
     }
+}
 
-    pub(crate) fn finish(self, resolved: &Resolved<'_>) -> Overviewed {
-        let (
-            gc,
-            alloc,
-            exceptions,
-            contention,
-            waits,
-            jit,
-            pool,
-            activities,
-            logs,
-            counters,
-            tasks,
-            sql,
-        ) = self.reports;
-        let (alloc, activities) = (alloc.finish(resolved), activities.finish(resolved));
-        let (logs, counters) = (logs.finish(resolved), counters.finish(resolved));
-        let sql = sql.finish(resolved);
-        let mut subjects = self.subjects;
+impl Overviewed {
+    /// Adds what the reports have counted to what was counted by event.
+    fn count_subjects(&mut self) {
         // The most accurate way of measuring.
-        let allocations = alloc.sources.first().map_or(0, |source| source.events);
+        let allocations = self.alloc.sources.first().map_or(0, |source| source.events);
         let counts = [
             (Subject::Allocations, allocations),
-            (Subject::Activities, activities.used),
-            (Subject::Sql, sql.used),
-            (Subject::Logs, logs.used),
-            (Subject::Counters, counters.used),
+            (Subject::Activities, self.activities.used),
+            (Subject::Sql, self.sql.used),
+            (Subject::Logs, self.logs.used),
+            (Subject::Counters, self.counters.used),
         ];
-        subjects.extend(counts.into_iter().filter(|(_, count)| *count > 0));
-        Overviewed {
-            gc: gc.finish(resolved),
-            alloc,
-            exceptions: exceptions.finish(resolved),
-            contention: contention.finish(resolved),
-            waits: waits.finish(resolved),
-            jit: jit.finish(resolved),
-            pool: pool.finish(resolved),
-            activities,
-            logs,
-            counters,
-            tasks: tasks.finish(resolved),
-            sql,
-            subjects,
-            own: self.own.finish(),
-            askers: self.askers,
-        }
+        self.subjects.extend(counts.into_iter().filter(|(_, count)| *count > 0));
     }
 }

@@ -12,7 +12,7 @@ use super::sums::Sums;
 use super::tracks::{self, SharedTracks};
 use super::triggers::PageTriggers;
 use super::{Page, Thinned, session};
-use crate::findings::overview::{Overview, Overviewed};
+use crate::findings::overview::{Overview, OverviewReports, Overviewed};
 use crate::findings::{Summary, SummaryReport};
 use crate::model::{Kind, Model, Resolved, StackHandle, ThreadState, WaitFor};
 use crate::report::{
@@ -50,20 +50,20 @@ pub(super) struct PageReports {
 impl PageReports {
     pub(super) fn new(tracks: SharedTracks) -> PageReports {
         PageReports {
-            overview: Overview::new((
-                Gc::default(),
-                Alloc::default(),
-                Exceptions::default().top(STACKS),
-                Contention::default().top(STACKS),
-                Waits::default().top(STACKS),
-                Jit::default(),
-                ThreadPool::default(),
-                Activities::default().with_http().with_each().top(SLOWEST),
-                Logs::default(),
-                Counters::default(),
-                Tasks::default().without_activities(),
-                Sql::default(),
-            )),
+            overview: Overview::new(OverviewReports {
+                gc: Gc::default(),
+                alloc: Alloc::default(),
+                exceptions: Exceptions::default().top(STACKS),
+                contention: Contention::default().top(STACKS),
+                waits: Waits::default().top(STACKS),
+                jit: Jit::default(),
+                pool: ThreadPool::default(),
+                activities: Activities::default().with_http().with_each().top(SLOWEST),
+                logs: Logs::default(),
+                counters: Counters::default(),
+                tasks: Tasks::default().without_activities(),
+                sql: Sql::default(),
+            }),
             loader: Loader::default(),
             thrown: PageExceptions::default(),
             triggers: PageTriggers::default(),
