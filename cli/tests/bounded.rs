@@ -173,21 +173,22 @@ fn deep_stack(events: u32, frames: u64) -> Vec<u8> {
 
 #[test]
 fn stacks_that_become_much_are_written_within_bounds_however_they_are_read() {
-    let path = file("deep.nettrace", &deep_stack(2400, 8000));
+    let events = cases(800).min(2400);
+    let path = file("deep.nettrace", &deep_stack(events, 8000));
     // Each a few seconds.
     let ways: [(&str, &[&[&str]]); 2] = [
         ("ndjson", &[&["--threads", "2"], &["--threads", "4"], &["--no-mmap"]]),
         ("csv", &[&["--threads", "2"]]),
     ];
     for (format, ways) in ways {
-        let events = ["events", "--format", format, "--stacks"];
-        let one = written(&[&events[..], &["--threads", "1", &path]].concat(), None);
-        assert!(one.0 > 2400 * 8000 * 10, "{format}: {} bytes", one.0);
+        let command = ["events", "--format", format, "--stacks"];
+        let one = written(&[&command[..], &["--threads", "1", &path]].concat(), None);
+        assert!(one.0 > events as usize * 8000 * 10, "{format}: {} bytes", one.0);
         for more in ways {
-            let several = written(&[&events[..], *more, &[&path]].concat(), None);
+            let several = written(&[&command[..], *more, &[&path]].concat(), None);
             assert_eq!(several, one, "{format} {more:?}");
         }
-        let piped = written(&[&events[..], &["-"]].concat(), Some(&path));
+        let piped = written(&[&command[..], &["-"]].concat(), Some(&path));
         assert_eq!(piped, one, "{format} from standard input");
     }
 }
@@ -340,12 +341,12 @@ fn reused_memory(times: u32, are_named: bool) -> Vec<u8> {
 
 #[test]
 fn comparing_hostile_traces_stays_within_the_same_bounds_as_text_and_page() {
-    let size = cases(1).min(4);
+    let size = cases(1).min(8);
     for (name, bytes) in [
-        ("diff-shared-deep", samples(100 * size, true)),
-        ("diff-own-deep", samples(75 * size, false)),
-        ("diff-same-stacks", same_stacks(250 * u64::from(size))),
-        ("diff-reused-memory", reused_memory(250 * size, false)),
+        ("diff-shared-deep", samples(50 * size, true)),
+        ("diff-own-deep", samples(40 * size, false)),
+        ("diff-same-stacks", same_stacks(125 * u64::from(size))),
+        ("diff-reused-memory", reused_memory(125 * size, false)),
     ] {
         let path = file(&format!("{name}.nettrace"), &bytes);
         let text = within(&["diff", &path, &path]);
@@ -359,8 +360,8 @@ fn comparing_hostile_traces_stays_within_the_same_bounds_as_text_and_page() {
 }
 
 #[test]
-fn forty_million_frames_of_stacks_whose_memory_was_reused_are_kept_once() {
-    let path = file("reused-memory-10.nettrace", &reused_memory(10_000, true));
+fn millions_of_frames_of_stacks_whose_memory_was_reused_are_kept_once() {
+    let path = file("reused-memory-10.nettrace", &reused_memory(cases(4000).min(10_000), true));
     // Whole, the lines are hundreds of megabytes.
     let folded = begun(&["convert", "--format", "folded", "-o", "-", &path], None);
     assert!(folded.trim().ends_with(" 8000000"), "{folded}");
@@ -469,11 +470,12 @@ fn long_labels(events: u32, characters: usize) -> Vec<u8> {
 
 #[test]
 fn a_long_list_of_labels_is_written_within_bounds_however_it_is_read() {
-    let path = file("labels.nettrace", &long_labels(300, 5000));
+    let count = cases(100).min(300) / 100 * 100;
+    let path = file("labels.nettrace", &long_labels(count, 5000));
     for format in ["ndjson", "csv"] {
         let events = ["events", "--format", format];
         let one = written(&[&events[..], &["--threads", "1", &path]].concat(), None);
-        assert!(one.0 > 300 * 64 * 4096, "{format}: {} bytes", one.0);
+        assert!(one.0 > count as usize * 64 * 4096, "{format}: {} bytes", one.0);
         for more in [&["--threads", "4"][..], &["--no-mmap"]] {
             assert_eq!(
                 written(&[&events[..], more, &[&path]].concat(), None),
