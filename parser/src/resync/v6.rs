@@ -87,12 +87,16 @@ impl Blocks<'_> {
             return Ok(block.map_or(Verdict::Accept, |block| Verdict::Retype { block }));
         }
         let is_whole = self.window.reaches(frame.body_end(), Expects::Content)?;
+        // Before what follows is looked at, which may not have come yet: a reader of a file
+        // and one of a socket must decide alike.
+        if is_whole
+            && !self.begins_as_stated(frame)?
+            && let Some(block) = self.of_another_kind(frame)?
+        {
+            return Ok(Verdict::Retype { block });
+        }
         if is_whole && v6::leads_on(self.window.from(frame.body_end()), false) == Chain::Yes {
-            let block = match self.begins_as_stated(frame)? {
-                true => None,
-                false => self.of_another_kind(frame)?,
-            };
-            return Ok(block.map_or(Verdict::Accept, |block| Verdict::Retype { block }));
+            return Ok(Verdict::Accept);
         }
         self.doubt(frame, is_whole)
     }
