@@ -5,7 +5,8 @@
 //! `A(int)`. So what a trace with state machines has as `A()` is compared with `A(int)`.
 //!
 //! What such methods keep while they are suspended is of other types, too: a box for each method's
-//! state machine there, continuations without names here. They are one row.
+//! state machine there, continuations without names here. They are one row, but for the boxes that
+//! both sides have.
 
 use super::facts::{Measured, TraceFacts};
 use super::subject::Subject;
@@ -29,10 +30,10 @@ pub(super) fn paired(
         return None;
     }
     let (of_old, of_new) = (names(old), names(new));
-    let joins_states = is_new(old) != is_new(new);
+    let of_both: BTreeSet<&str> = boxes(old).intersection(&boxes(new)).copied().collect();
     let renamed = |side: &[TraceFacts], own: &Names<'_>, other: &Names<'_>| {
         let renames = own.renames(other);
-        side.iter().map(|facts| rename(facts, &renames, joins_states)).collect()
+        side.iter().map(|facts| rename(facts, &renames, &of_both)).collect()
     };
     Some((renamed(old, &of_old, &of_new), renamed(new, &of_new, &of_old)))
 }
@@ -99,21 +100,32 @@ fn renamed(name: String, renames: &BTreeMap<String, String>) -> String {
     }
 }
 
+/// Types of boxes for state machines. The framework of .NET 11 has few, whatever the program has.
+fn boxes(side: &[TraceFacts]) -> BTreeSet<&str> {
+    let keys = side.iter().flat_map(|facts| facts.rows.keys());
+    let types = keys.filter(|(subject, name)| *subject == Subject::Type && is_box(name));
+    types.map(|(_, name)| &**name).collect()
+}
+
+fn is_box(name: &str) -> bool {
+    name.contains("AsyncStateMachineBox<")
+}
+
 /// Types of objects that keep the state of suspended methods.
 fn keeps_state(name: &str) -> bool {
     name.is_empty()
-        || name.contains("AsyncStateMachineBox<")
+        || is_box(name)
         || name.starts_with("System.Runtime.CompilerServices.Continuation")
 }
 
 fn rename(
     facts: &TraceFacts,
     renames: &BTreeMap<String, String>,
-    joins_states: bool,
+    of_both: &BTreeSet<&str>,
 ) -> TraceFacts {
     let mut facts = facts.clone();
     let renamed = |subject: Subject, name: String| match subject {
-        Subject::Type if joins_states && keeps_state(&name) => STATES.to_owned(),
+        Subject::Type if keeps_state(&name) && !of_both.contains(&*name) => STATES.to_owned(),
         _ if names_a_method(subject) => renamed(name, renames),
         _ => name,
     };

@@ -83,7 +83,10 @@ fn compare(
             };
             let is_of_native = event.provider.starts_with("Microsoft-Windows-DotNETRuntime")
                 || event.provider.ends_with("SampleProfiler");
-            if is_of_native != is_native || event.provider.starts_with("Universal.") {
+            // The reference reader does not know the fields of these.
+            let is_unknown = event.provider.starts_with("Universal.")
+                || event.provider == "Microsoft-DotNETRuntimeMonoProfiler";
+            if is_of_native != is_native || is_unknown {
                 continue;
             }
             let key = (
