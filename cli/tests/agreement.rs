@@ -16,7 +16,7 @@ const SAMPLER: &str = "Microsoft-DotNETCore-SampleProfiler";
 const UNIVERSAL: &str = "Universal.Events";
 
 /// Reports as JSON, with all rows.
-const REPORTS: [&[&str]; 19] = [
+const REPORTS: [&[&str]; 20] = [
     &["startup"],
     &["topN", "-n", "1000000"],
     &["tree", "--min", "0"],
@@ -34,6 +34,7 @@ const REPORTS: [&[&str]; 19] = [
     &["activities", "-n", "1000000"],
     &["http", "-n", "1000000"],
     &["sql", "-n", "1000000"],
+    &["threadpool"],
     &["counters"],
     &["summary"],
 ];
@@ -289,6 +290,7 @@ fn pointer(about: &str) -> &'static str {
         "exceptions" => "/count",
         "contention" | "waits" => "/waits/total_ns",
         "starvation" => "/starvation/count",
+        "no_starvation" => "/max_workers",
         "activities" => "/errors",
         "slow_activity" => "/slowest/0/duration_ns",
         other => panic!("{other}"),
@@ -332,6 +334,12 @@ fn summary(trace: &TraceReports, doubts: &mut Doubts) {
                 let info = nettrace(&["info", &trace.path, "--json"]).json();
                 doubts.same(text("text"), (info["complete"] == false).into(), 1);
                 continue;
+            }
+            "deadlock" | "endless_wait" => {
+                words.push("--json");
+                let is_there = nettrace(&words).text().contains(&value.to_string());
+                words.pop();
+                doubts.same(text("text"), is_there.into(), 1);
             }
             "hottest_method" | "finalizer" => {
                 words.push("--json");

@@ -62,7 +62,8 @@ fn only_in(these: &[TraceFacts], others: &[TraceFacts]) -> Vec<Finding> {
         let is_of_most = has.saturating_mul(2) > these.len();
         let is_known = only.iter().any(|one| is_same(one, finding));
         let is_elsewhere = others.iter().any(|facts| is_in(facts, finding));
-        if is_of_most && !is_known && !is_elsewhere && finding.severity != "minor" {
+        let is_to_act_on = matches!(finding.severity, "severe" | "notable");
+        if is_of_most && !is_known && !is_elsewhere && is_to_act_on {
             only.push(finding.clone());
         }
     }

@@ -65,12 +65,13 @@ pub struct Finding {
     /// Its subject: `lost_events`, `missing_names`, `gc`, `jit`, `alloc`, `exceptions`,
     /// `slow_call`, `requests`, `deadlock`, `endless_wait`, `contention`, `waits`, `starvation`, `hottest_method`, `lock_spinning`, `activities`,
     /// `slow_activity`, `log_errors`, `child_process`, `threads`, `lock_waits`, `finalizer`, `heap`,
-    /// `cut_off`, `repeated_query`.
+    /// `cut_off`, `repeated_query`, `no_starvation`.
     pub about: String,
     /// How notable it is, from 0 to 100.
     pub weight: f64,
     /// The same in a word: `severe` (the program is stuck or has died, or loses half of its
-    /// time, or the trace misleads), `notable` or `minor`.
+    /// time, or the trace misleads), `notable`, `minor`, or `good`: what does not stand in the
+    /// way.
     pub severity: &'static str,
     /// The sentence. If it names a place, that comes last, and is the only part of
     /// unbounded length.
@@ -106,6 +107,11 @@ impl Finding {
             _ => "minor",
         };
         Finding { about, weight, severity, text, place: None, value, unit, command }
+    }
+
+    /// The same, as a good sign.
+    pub(super) fn good(self) -> Finding {
+        Finding { severity: "good", ..self }
     }
 
     /// The same, about a method of the program.

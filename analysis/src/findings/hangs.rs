@@ -30,6 +30,9 @@ const LEAST_BLOCKING: u64 = 10;
 const TASK: &str = "System.Threading.Tasks.Task";
 /// The reason of adjustments of the thread pool for workers that wait for tasks.
 const COOPERATIVE_BLOCKING: &str = "CooperativeBlocking";
+const STARVATION: &str = "Starvation";
+/// Work that waits longer for a worker may be a sign of starvation.
+const LONG_IN_QUEUE_NANOS: u64 = 100_000_000;
 
 impl Finding {
     /// Threads wait for each other and will do so for ever.
@@ -168,6 +171,28 @@ impl Finding {
         (adjustments > 0)
             .then(|| Finding::new("starvation", 80.0, value, text, "report threadpool"))
     }
+
+    /// The pool was recorded, added no worker because others were blocked, and left no work
+    /// waiting.
+    pub(super) fn no_starvation(pool: &ThreadPoolReport) -> Option<Finding> {
+        let most = pool.max_workers.filter(|most| *most > 0)?;
+        let grew = pool
+            .reasons
+            .iter()
+            .any(|row| [COOPERATIVE_BLOCKING, STARVATION].contains(&&*row.reason));
+        let waited = pool.latency.map_or(0, |latency| latency.p99_ns);
+        let text = format!(
+            "no sign of thread-pool starvation: at most {} active",
+            match most {
+                1 => "1 worker was".to_owned(),
+                most => format!("{} workers were", count(most)),
+            }
+        );
+        let has_waited = pool.never_dequeued > 0 || waited > LONG_IN_QUEUE_NANOS;
+        (!grew && !has_waited).then(|| {
+            Finding::new("no_starvation", 0.0, (most, "threads"), text, "report threadpool").good()
+        })
+    }
 }
 
 /// How many workers a pool had before it was starved, and how many afterwards.
@@ -175,7 +200,7 @@ fn grown(pool: &ThreadPoolReport) -> Option<(u64, u64)> {
     let mut targets = pool
         .adjustments
         .iter()
-        .filter(|row| [COOPERATIVE_BLOCKING, "Starvation"].contains(&&*row.reason));
+        .filter(|row| [COOPERATIVE_BLOCKING, STARVATION].contains(&&*row.reason));
     let first = targets.next()?.workers;
     let most = targets.map(|row| row.workers).max().unwrap_or(first);
     // The first workers of a process that starts, which reports its limits, say nothing.

@@ -182,8 +182,10 @@ impl SummaryReport {
         finding::rank(&mut self.findings);
     }
 
-    /// Adds the finding that events were lost, which reports do not see.
+    /// Adds the finding that events were lost, which reports do not see: these may have been
+    /// the bad signs.
     pub fn add_lost_events(&mut self, lost: u64) {
+        self.findings.retain(|finding| finding.severity != "good");
         self.findings.push(Finding::lost_events(lost, self.events));
         finding::rank(&mut self.findings);
     }
@@ -241,9 +243,12 @@ fn findings(
         (Some(gc), Some(most)) if gc.text.contains(most) => None,
         _ => Finding::alloc(&reports.alloc, allocates),
     };
-    let waits = match starvation {
-        Some(_) => None,
-        None => Finding::waits(&reports.waits, &own, duration_ns),
+    let (starvation, waits) = match starvation {
+        Some(_) => (starvation, None),
+        None => (
+            Finding::no_starvation(&reports.pool),
+            Finding::waits(&reports.waits, &own, duration_ns),
+        ),
     };
     let found = [
         hottest.or(ran),

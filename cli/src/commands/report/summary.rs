@@ -89,7 +89,7 @@ fn heap(
 fn text(file: &str, report: &SummaryReport, context: &mut Context<'_>) -> io::Result<()> {
     let (strong, faint, name) =
         (context.style.strong(), context.style.faint(), context.style.name());
-    let bad = context.style.bad();
+    let (bad, good) = (context.style.bad(), context.style.good());
     let width = context.table_width();
     let out = context.out.buffer();
     writeln!(out, "{}", strong.over(printable(file)))?;
@@ -117,6 +117,7 @@ fn text(file: &str, report: &SummaryReport, context: &mut Context<'_>) -> io::Re
             let (word, paint) = match finding.severity {
                 "severe" => ("severe: ", &bad),
                 "minor" => ("minor: ", &faint),
+                "good" => ("good: ", &good),
                 _ => ("", &faint),
             };
             let lines = in_lines(&format!("{word}{}", printable(&finding.text)), room);
